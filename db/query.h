@@ -1,0 +1,39 @@
+/* The reading side: iterators for `show`, reports, replay and exports. No SQL text outside db/. Callbacks stop by returning other than MT_OK. */
+#ifndef MT_DB_QUERY_H
+#define MT_DB_QUERY_H
+
+#include "db/store.h"
+
+/* NULL members do not filter. Names compare exactly; gpu matches the key, the driver's name, the model ("h100-sxm") or a leading
+ * part of the model up to '-' ("h100"), without case. */
+typedef struct mt_filter {
+    const char *gpu, *kernel, *kernel_key, *shape, *shape_key, *workload, *workload_key;
+    const mt_origin *origin;
+    const mt_regime *regime;
+    bool with_samples;
+} mt_filter;
+
+typedef mt_status (*mt_query_callback)(void *context, const mt_measurement_row *row, mt_error *err);
+
+/* Rows of table best, ordered by GPU, kernel, shape, workload. */
+mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
+/* All measurements in the order they were stored. */
+mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
+
+/* GPUs with at least one measurement of the origin (NULL = any), for "recorded GPUs: …". */
+typedef mt_status (*mt_query_device_callback)(void *context, const mt_device_row *row, int64_t measurements, mt_error *err);
+mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_device_callback callback, void *context, mt_error *err);
+
+/* Counts of outcomes by kind for a filter. counts[MT_OUTCOME_KIND_COUNT]. */
+mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int64_t counts[MT_OUTCOME_KIND_COUNT], mt_error *err);
+
+typedef struct mt_session_info {
+    int64_t id, started_unix_ms, ended_unix_ms; /* ended 0 = still running or killed */
+    const char *command, *host, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;
+    int64_t seed, worker_restarts, evaluated, known, failed;
+    mt_origin origin;
+} mt_session_info;
+typedef mt_status (*mt_query_session_callback)(void *context, const mt_session_info *row, mt_error *err);
+mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback, void *context, mt_error *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* Recordings: an exhaustively measured space as JSON lines, zstd-compressed when the path ends in .zst. docs/database.md gives the format.
+ *
+ * Line 1 describes the subject (format, version, GPU with every fact, kernel, its key, shape, workload, regime, toolchain); each further line is one
+ * variant's newest row with short keys. Lines are sorted by variant, so that equal data make equal files. */
+#ifndef MT_DB_RECORDING_H
+#define MT_DB_RECORDING_H
+
+#include "db/query.h"
+
+/* Writes the newest row of each variant for one subject (the filter must select exactly one GPU, kernel key, shape, workload, regime, origin; else an
+ * error that lists what there is). */
+mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const char *path, mt_error *err);
+/* Reads a file into the store as rows of `origin` in one transaction: all or nothing. `path` is named in errors with the line. */
+mt_status mt_recording_import(mt_store *store, const char *path, mt_origin origin, mt_error *err);
+
+#endif

@@ -1,0 +1,87 @@
+/* The tuning database: one SQLite file. The writing side (and the reads that tuning itself needs).
+ *
+ * Every function runs in its own transaction unless said otherwise; a store serves one thread; several processes may write to one file.
+ * Features up to SQLite 3.26 only. application_id 0x6d736474 ("msdt"); user_version = schema version; migrations in migrate.c.
+ * Local file systems: WAL; elsewhere (statfs says network, or WAL can't be had): DELETE. synchronous = FULL. */
+#ifndef MT_DB_STORE_H
+#define MT_DB_STORE_H
+
+#include "db/row.h"
+#include "tuner/base/status.h"
+
+typedef struct mt_store mt_store;
+typedef enum mt_store_mode { MT_STORE_READ_WRITE /* creates */, MT_STORE_READ_ONLY } mt_store_mode;
+
+/* Opens, creates or migrates. Errors say what is wrong with the file: missing (read only), not a database, truncated, newer schema, not
+ * writable, locked. READ_ONLY on read-only media falls back to immutable=1. */
+mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **store, mt_error *err);
+void mt_store_close(mt_store *store); /* NULL is a no-op */
+const char *mt_store_path(const mt_store *store);
+/* --db FILE, else $MSDA_TUNE_DB, else <user data>/tuning.sqlite (its folder is created). mt_free the result. */
+mt_status mt_store_default_path(const char *option, char **path, mt_error *err);
+
+/* Find-or-insert; ids are stable within the file. */
+mt_status mt_store_device(mt_store *store, const mt_device_row *row, int64_t *id, mt_error *err);
+mt_status mt_store_kernel(mt_store *store, const mt_kernel_row *row, int64_t *id, mt_error *err);
+mt_status mt_store_shape(mt_store *store, int64_t kernel, const mt_shape_row *row, int64_t *id, mt_error *err);
+mt_status mt_store_workload(mt_store *store, int64_t kernel, const mt_shape_row *row, int64_t *id, mt_error *err);
+mt_status mt_store_toolchain(mt_store *store, const mt_toolchain_row *row, int64_t *id, mt_error *err);
+
+mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int64_t *id, mt_error *err);
+mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_session_end_row *row, mt_error *err);
+/* Constraint counts of a session's space, for the report. */
+mt_status mt_store_pruned(mt_store *store, int64_t session, const mt_subject *subject, const char *constraint, const char *why, int64_t count, mt_error *err);
+
+/* A result to keep. */
+typedef struct mt_result {
+    const mt_subject *subject;
+    const char *variant;
+    const char *launch_json;        /* may be NULL */
+    double model_flops, model_dram_bytes, model_floor_ns;
+    int64_t evaluation;
+    const mt_outcome *outcome;
+} mt_result;
+
+/* A variant that is about to run on the device. */
+typedef struct mt_intent {
+    const mt_subject *subject;
+    const char *variant;
+    const char *boot_id;            /* of the host, /proc/sys/kernel/random/boot_id */
+    int64_t worker_pid;
+} mt_intent;
+
+/* One FULL-synchronous transaction: the result (or NULL) is appended and its intent removed; the next intent (or NULL) is written. */
+mt_status mt_store_step(mt_store *store, int64_t session, const mt_result *result, const mt_intent *intent, mt_error *err);
+
+/* Intents that an earlier process left behind (killed coordinator or host down), for this subject's device and origin; they are removed. An intent with another
+ * boot id than `boot_id` becomes a strike against its variant. */
+mt_status mt_store_settle_intents(mt_store *store, int64_t device, mt_origin origin, const char *boot_id, int64_t *left_behind, mt_error *err);
+
+/* A strike: the variant brought down the worker ("crashed") or the host ("host_down"). Two strikes, or one "fault"/"timeout", quarantine. */
+mt_status mt_store_strike(mt_store *store, const mt_subject *subject, const char *variant, const char *cause, mt_error *err);
+typedef mt_status (*mt_store_text_callback)(void *context, const char *variant, const char *text, mt_error *err);
+/* Calls back for each quarantined variant of the subject (device, kernel, shape) with the reason. */
+mt_status mt_store_quarantined(mt_store *store, const mt_subject *subject, mt_store_text_callback callback, void *context, mt_error *err);
+
+/* How strictly a stored row must match the toolchain to count as known. */
+typedef enum mt_reuse { MT_REUSE_MAJOR, MT_REUSE_ANY, MT_REUSE_EXACT, MT_REUSE_NONE } mt_reuse;
+/* Calls back once per variant known for the subject, newest row first wins. `median_ns` is INFINITY unless kind is OK. */
+typedef mt_status (*mt_store_known_callback)(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err);
+mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err);
+
+/* Recomputes table `best` for the subject: the fastest OK row (newest per variant) for (device, kernel, shape, workload, regime, origin); ties by least dynamic
+ * shared memory, smallest cluster, canonical text. Removes the row when nothing is OK. */
+mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_error *err);
+
+/* Keeps a cubin by its content hash (no-op when present). */
+mt_status mt_store_cubin(mt_store *store, const mt_hash *hash, const void *bytes, size_t count, mt_error *err);
+
+/* Several steps of a replay or an import in one transaction. */
+mt_status mt_store_begin(mt_store *store, mt_error *err);
+mt_status mt_store_commit(mt_store *store, mt_error *err);
+void mt_store_rollback(mt_store *store);
+
+/* PRAGMA integrity_check and foreign_key_check; DB error with the first finding. */
+mt_status mt_store_check(mt_store *store, mt_error *err);
+
+#endif

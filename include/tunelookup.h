@@ -1,0 +1,219 @@
+/* libtunelookup: asks a tuning database which variant of a kernel to run, on which launch geometry, for a GPU and a shape.
+ *
+ * C99 and C++11. Depends on SQLite and libc; never on CUDA. Never prints, never aborts, installs no handler, keeps no SQLite handle
+ * between calls (so fork is safe). Everything handed out is a value, or a pointer that stays valid until tunelookup_close.
+ *
+ * In short (examples/lookup.c):
+ *
+ *     tunelookup_db *db;      tunelookup_open(NULL, 0, &db);                                  once
+ *     tunelookup_plan *plan;  tunelookup_prepare(db, &device, "msda", names, n, &plan);       once per kernel and device
+ *     tunelookup_result r;    tunelookup_find(plan, values, &r);                              per call: about 100 ns, no lock, no allocation
+ *     tunelookup_param(&r, "QUERIES", &queries);  tunelookup_launch(&r, 0, &launch);  …
+ *
+ * Threads: any number of threads may call find and the accessors on one plan while one other calls refresh. open, prepare, refresh and close on
+ * one tunelookup_db are the caller's to serialise. close must come last: it invalidates plans, results, cubins and texts.
+ *
+ * Trust: a database that holds cubins is as trusted as a shared library. A file that others than its owner may write, or that belongs to neither the
+ * effective user nor root, is refused (TUNELOOKUP_ERR_UNTRUSTED).
+ */
+#ifndef TUNELOOKUP_H
+#define TUNELOOKUP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define TUNELOOKUP_API __attribute__((visibility("default")))
+#else
+#define TUNELOOKUP_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TUNELOOKUP_VERSION_MAJOR 1
+#define TUNELOOKUP_VERSION_MINOR 0
+#define TUNELOOKUP_VERSION_PATCH 0
+
+/* Every function that can fail returns one of these; 0 is success. Numbers are pinned. "No entry" is not an error: see match. */
+typedef enum tunelookup_status {
+    TUNELOOKUP_OK = 0,
+    TUNELOOKUP_ERR_ARGUMENT = 1,     /* a NULL, a struct_size of 0, a name given twice, an index out of range */
+    TUNELOOKUP_ERR_NO_MEMORY = 2,
+    TUNELOOKUP_ERR_NOT_FOUND = 3,    /* no database file; no such knob; no cubin stored */
+    TUNELOOKUP_ERR_IO = 4,           /* the file can't be read */
+    TUNELOOKUP_ERR_NOT_A_DATABASE = 5, /* not a tuning database, truncated or damaged */
+    TUNELOOKUP_ERR_NEWER_SCHEMA = 6, /* written by a newer msda-tune */
+    TUNELOOKUP_ERR_UNTRUSTED = 7,    /* writable by others, or owned by a third party */
+    TUNELOOKUP_ERR_SQLITE_TOO_OLD = 8, /* the system's SQLite is older than 3.26 */
+    TUNELOOKUP_ERR_UNKNOWN_KERNEL = 9, /* the database has no such kernel (or not with that key) */
+    TUNELOOKUP_ERR_NAMES = 10,       /* prepare: a shape value of the kernel is missing, or an unknown one was given */
+    TUNELOOKUP_ERR_VALUE = 11,       /* find: a value that the kernel's expressions refuse (overflow, division by zero …) */
+    TUNELOOKUP_ERR_CUBIN_NOT_ALLOWED = 12, /* cubins of the user's file need TUNELOOKUP_USER_CUBINS */
+    TUNELOOKUP_ERR_DRIVER_TOO_OLD = 13,    /* the cubin needs a newer driver than device.driver_version */
+    TUNELOOKUP_ERR_CUBIN_DAMAGED = 14,     /* not an ELF image for this GPU, or its hash does not match */
+    TUNELOOKUP_ERR_LIMIT = 15        /* more names or knobs than this version supports */
+} tunelookup_status;
+
+/* Flags of tunelookup_open. */
+enum {
+    TUNELOOKUP_RECORDED = 1,     /* answer from rows of recorded GPUs too (tests, machines without a GPU) */
+    TUNELOOKUP_USER_CUBINS = 2,  /* hand out cubins of the user's own database, not only of the shipped one */
+    TUNELOOKUP_COUNT_MISSES = 4  /* count shapes that had no exact row (tunelookup_flush_misses) */
+};
+
+/* Which step of the ladder answered, best first. Numbers are pinned. */
+typedef enum tunelookup_match {
+    TUNELOOKUP_MATCH_NONE = 0,         /* nothing can be said; explain tells why. Only match is valid in the result. */
+    TUNELOOKUP_MATCH_EXACT = 1,        /* tuned for this GPU and this shape */
+    TUNELOOKUP_MATCH_NEAREST = 2,      /* tuned for this GPU, another shape (portfolio or nearest) */
+    TUNELOOKUP_MATCH_ARCHITECTURE = 3, /* tuned for another GPU of the same architecture */
+    TUNELOOKUP_MATCH_DEFAULT = 4       /* the kernel's default variant */
+} tunelookup_match;
+
+/* The device as the caller's driver describes it. Set struct_size to sizeof(tunelookup_device); zero what you do not know (then expressions that
+ * need it fail with TUNELOOKUP_ERR_VALUE). */
+typedef struct tunelookup_device {
+    uint32_t struct_size;
+    const char *name;          /* cuDeviceGetName, e.g. "NVIDIA H100 80GB HBM3"; canonicalised by the library */
+    int64_t cc;                /* 10·major + minor */
+    int64_t sm_count;
+    int64_t smem_optin;        /* bytes: SHARED_MEMORY_PER_BLOCK_OPTIN */
+    int64_t smem_per_sm;       /* bytes */
+    int64_t smem_reserved;     /* bytes reserved per block */
+    int64_t regs_per_sm;
+    int64_t threads_per_sm;
+    int64_t blocks_per_sm;
+    int64_t max_cluster;       /* blocks, opt-in included; 1 = no clusters */
+    int64_t l2_bytes;
+    int64_t mem_bytes;
+    int64_t clock_mhz;
+    int64_t driver_version;    /* cuDriverGetVersion, e.g. 13000 */
+} tunelookup_device;
+
+typedef struct tunelookup_db tunelookup_db;
+typedef struct tunelookup_plan tunelookup_plan;
+
+enum { TUNELOOKUP_MAX_VALUES = 40 };
+
+/* The answer: a value; copy it freely. The caller sets nothing. Members under "private" are not for callers. */
+typedef struct tunelookup_result {
+    tunelookup_match match;
+    int32_t launch_count;          /* launches to make, in order; prepare launches come first */
+    int32_t arg_count;             /* arguments that tunelookup_arg describes */
+    int32_t validated;             /* 1: the row was checked against the reference (always, except for DEFAULT) */
+    double median_ns;              /* as measured for the row that matched, on its GPU and shape; NAN = not measured */
+    double low_ns, high_ns;        /* its 95 % interval */
+    double expected_slowdown;      /* against the best for the asked shape: 1.0 = none expected; NAN = unknown */
+    double norm_error;             /* validated ‖out − ref‖/‖ref‖; NAN = unknown */
+    /* private */
+    const void *block_;
+    uint32_t row_, reason_;
+    int64_t values_[TUNELOOKUP_MAX_VALUES];
+} tunelookup_result;
+
+/* One kernel launch, evaluated for the asked shape and the prepared device. */
+typedef struct tunelookup_launch_info {
+    const char *entry;             /* kernel symbol; valid until close */
+    uint32_t grid[3], block[3];
+    uint32_t cluster[3];           /* 0,0,0 = no cluster attribute */
+    uint32_t smem_bytes;           /* dynamic; above 48 KiB opt in */
+    int32_t carveout_percent;      /* set it explicitly: the driver's own choice depends on what ran before */
+    int32_t cooperative, programmatic;
+    int32_t is_prepare;            /* run once after the inputs change, not at every call */
+    int32_t arg_count;             /* kernel parameters */
+    int32_t args[32];              /* their indices for tunelookup_arg */
+} tunelookup_launch_info;
+
+typedef enum tunelookup_arg_kind { TUNELOOKUP_ARG_TENSOR = 0, TUNELOOKUP_ARG_TENSORMAP = 1, TUNELOOKUP_ARG_SCALAR = 2 } tunelookup_arg_kind;
+typedef enum tunelookup_role { TUNELOOKUP_IN = 0, TUNELOOKUP_OUT = 1, TUNELOOKUP_INOUT = 2, TUNELOOKUP_SCRATCH = 3 } tunelookup_role;
+typedef enum tunelookup_dtype {
+    TUNELOOKUP_F16 = 0, TUNELOOKUP_BF16 = 1, TUNELOOKUP_F32 = 2, TUNELOOKUP_F64 = 3, TUNELOOKUP_I8 = 4, TUNELOOKUP_U8 = 5, TUNELOOKUP_I16 = 6,
+    TUNELOOKUP_U16 = 7, TUNELOOKUP_I32 = 8, TUNELOOKUP_U32 = 9, TUNELOOKUP_I64 = 10, TUNELOOKUP_U64 = 11
+} tunelookup_dtype;
+
+/* One argument. */
+typedef struct tunelookup_arg_info {
+    tunelookup_arg_kind kind;
+    const char *name;              /* valid until close */
+    tunelookup_dtype dtype;
+    tunelookup_role role;          /* TENSOR */
+    int32_t rank;                  /* TENSOR */
+    int64_t dims[8];               /* TENSOR: elements, outermost first */
+    uint64_t bytes;                /* TENSOR: to allocate, for SCRATCH; SCALAR: size */
+    int32_t zero_before_each;      /* TENSOR: set to zero before every call */
+    int32_t tensor;                /* TENSORMAP: index of the tensor it describes */
+    int32_t map_count;             /* TENSORMAP: maps in the parameter, one after the other */
+    unsigned char scalar[8];       /* SCALAR: the parameter's bytes */
+} tunelookup_arg_info;
+
+/* One tensor map, as cuTensorMapEncodeTiled takes it. Numbers of the enums are the driver's. */
+typedef struct tunelookup_tensormap_info {
+    tunelookup_dtype dtype;
+    uint32_t rank;
+    uint64_t offset_bytes;         /* added to the tensor's address */
+    uint64_t dims[5];              /* elements, innermost first */
+    uint64_t stride_bytes[4];      /* of dims 1… */
+    uint32_t box[5];               /* elements */
+    int32_t swizzle_bytes;         /* 0, 32, 64, 128 */
+    int32_t fill_nan;
+    int32_t l2_promotion_bytes;    /* 0, 64, 128, 256 */
+} tunelookup_tensormap_info;
+
+/* Opens a database read-only and closes it again after reading what open needs. path NULL: the user's database ($MSDA_TUNE_DB by secure_getenv, else
+ * $XDG_DATA_HOME/msda-tune/tuning.sqlite, else ~/.local/share/…), where it exists, over the shipped ones (<prefix>/share/msda-tune). On failure *db is NULL.
+ * Errors: ARGUMENT, NO_MEMORY, NOT_FOUND, IO, NOT_A_DATABASE, NEWER_SCHEMA, UNTRUSTED, SQLITE_TOO_OLD. The caller tunelookup_close's *db. */
+TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_db **db);
+
+/* Resolves a kernel's shape values for one device and loads its rows into one immutable block.
+ * kernel: "msda" (the newest validated source answers) or "msda@<32 hex digits>" (the key that `msda-tune key` writes into a header).
+ * names[count]: how values[] of find will be ordered. "N" an integer, "H[0]" … a list's elements (all of them, in any order), and
+ * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (else: least worst-case slowdown over the workloads measured).
+ * Errors: ARGUMENT, NO_MEMORY, UNKNOWN_KERNEL, NAMES, LIMIT, and those of open. The plan lives until close. */
+TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device *device, const char *kernel, const char *const names[], size_t count,
+                                                    tunelookup_plan **plan);
+
+/* The hot call: values[] in the order of the plan's integer names. OK with match NONE when nothing can be said.
+ * Never returns a variant that was not validated, belongs to another source, or breaks a constraint for this shape and device.
+ * Errors: ARGUMENT. Async-signal-safe; wait-free. */
+TUNELOOKUP_API tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result);
+
+/* Value of an integer knob; NOT_FOUND when the variant has no such knob (an inactive one counts as none). */
+TUNELOOKUP_API tunelookup_status tunelookup_param(const tunelookup_result *result, const char *name, int64_t *value);
+/* Value of any knob as text ("ALGO" → "direct"); valid until close. */
+TUNELOOKUP_API tunelookup_status tunelookup_param_text(const tunelookup_result *result, const char *name, const char **text);
+/* Launch `index` of result->launch_count. Errors: ARGUMENT, VALUE. */
+TUNELOOKUP_API tunelookup_status tunelookup_launch(const tunelookup_result *result, int index, tunelookup_launch_info *launch);
+/* Argument `index` of result->arg_count. Errors: ARGUMENT, VALUE. */
+TUNELOOKUP_API tunelookup_status tunelookup_arg(const tunelookup_result *result, int index, tunelookup_arg_info *arg);
+/* Tensor map `map` of argument `index`. Errors: ARGUMENT, VALUE. */
+TUNELOOKUP_API tunelookup_status tunelookup_tensormap(const tunelookup_result *result, int index, int map, tunelookup_tensormap_info *info);
+
+/* The winner's cubin for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close. Takes a lock.
+ * Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY. */
+TUNELOOKUP_API tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **cubin, size_t *bytes);
+
+/* How it matched, on which row, why not better, expected slowdown, provenance: a few lines of text. Returns the length needed without the NUL; writes at most size. */
+TUNELOOKUP_API size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t size);
+
+/* Reads the files again if they changed; plans answer from the new rows from then on, results found before stay valid. On failure the old rows go on answering. */
+TUNELOOKUP_API tunelookup_status tunelookup_refresh(tunelookup_db *db);
+
+/* Appends the misses counted so far to a JSON-lines file (created 0600) and clears the counts that were written. Concurrent processes may share the file. */
+TUNELOOKUP_API tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path);
+
+TUNELOOKUP_API void tunelookup_close(tunelookup_db *db); /* NULL is a no-op */
+
+/* Static text for a status; never NULL. */
+TUNELOOKUP_API const char *tunelookup_strerror(tunelookup_status status);
+/* "1.0.0"; *number (may be NULL) gets 10000·major + 100·minor + patch. */
+TUNELOOKUP_API const char *tunelookup_version(int *number);
+/* Why the last failing call of this thread failed, in detail ("" = nothing to add); valid until the thread's next call. */
+TUNELOOKUP_API const char *tunelookup_detail(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * In which order blocks take the queries. Queries near each other in the map read the same pixels, so a block
+ * should own a tile of them, not a row. Where queries form grids, they are numbered anew:
+ *
+ *     a grid of `width` columns     bands of TILE_H rows, in a band strips of TILE_W columns, in a strip row by row
+ *
+ *         | 0 1 2 3 | 8 9 ...       TILE_W = 4, TILE_H = 2. The last strip may be narrower, the last band lower;
+ *         | 4 5 6 7 | 12 ...        no number is skipped, so a block of TILE_W*TILE_H queries has no idle lane.
+ *
+ * TILE_W = 0: as they come. TILE_H follows from the queries per block.
+ */
+#pragma once
+
+/* The place, row by row, of what is number `i` in tiles. */
+template <int TILE_H>
+__device__ inline int tile_to_row_order(int i, int height, int width)
+{
+    int band = i / (TILE_H * width);
+    i -= band * (TILE_H * width);
+    int rows = min(TILE_H, height - band * TILE_H);
+    int strip = i / (TILE_W * rows);
+    i -= strip * (TILE_W * rows);
+    int columns = min(TILE_W, width - strip * TILE_W);
+    int row = i / columns;
+    return (band * TILE_H + row) * width + strip * TILE_W + (i - row * columns);
+}
+
+/* The query that is number i in the order of work; both in [0, Lq). */
+template <int QUERIES>
+__device__ inline int query_at(int i)
+{
+#if TILE_W == 0 || SHAPE_queries == SHAPE_queries_free
+    return i;
+#else
+    constexpr int TILE_H = QUERIES < TILE_W ? 1 : QUERIES / TILE_W;
+#if SHAPE_queries == SHAPE_queries_grid
+    constexpr int width = level_width(0), height = LQ / width;
+    return i < height * width ? tile_to_row_order<TILE_H>(i, height, width) : i; /* the rest is part of a row */
+#else
+    int query = i;
+#pragma unroll
+    for (int l = 0; l < L; l++)
+        if (i >= level_start(l) && i < level_start(l + 1))
+            query = level_start(l) + tile_to_row_order<TILE_H>(i - level_start(l), level_height(l), level_width(l));
+    return query;
+#endif
+#endif
+}

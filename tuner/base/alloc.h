@@ -1,0 +1,23 @@
+/* Memory. All of the tool's own allocations come from here, so that tests can make the n-th one fail. */
+#ifndef MT_BASE_ALLOC_H
+#define MT_BASE_ALLOC_H
+
+#include <stddef.h>
+
+/* Zeroed memory for count × size bytes; NULL when there is none or the product overflows. count × size = 0 gives a valid pointer. */
+void *mt_alloc(size_t count, size_t size);
+/* Resizes; new bytes are not zeroed. On failure the old block stays valid and NULL is returned. */
+void *mt_realloc(void *memory, size_t count, size_t size);
+void mt_free(void *memory); /* NULL is a no-op */
+/* Copies of text, owned by the caller (mt_free). NULL in, NULL out. */
+char *mt_strdup(const char *text);
+char *mt_strndup(const char *text, size_t length);
+
+/* Makes room for one more element in a growing array: `items` (mt_alloc'ed or NULL) holds `count` of capacity `*capacity`.
+ * Returns the possibly moved array or NULL (old block still valid). */
+void *mt_grow(void *items, size_t count, size_t *capacity, size_t item_size);
+
+/* Tests only: the n-th allocation from now (1 = the next) fails once; 0 switches off. Not thread-safe by intent. */
+void mt_alloc_fail_at(size_t n);
+
+#endif

@@ -1,0 +1,31 @@
+/* Files and paths. */
+#ifndef MT_BASE_FILE_H
+#define MT_BASE_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/base/status.h"
+
+/* Whole file, NUL-terminated behind the `length` bytes; the caller mt_free's *data. Refuses more than max_bytes (0 = 1 GiB). */
+mt_status mt_file_read(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err);
+mt_status mt_file_read_fd(int fd, size_t max_bytes, const char *name, char **data, size_t *length, mt_error *err);
+/* Writes beside the target and renames, so that readers see the old file or the new one, never a part. */
+mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err);
+bool mt_file_exists(const char *path);
+mt_status mt_dir_make_all(const char *path, mt_error *err); /* like mkdir -p, mode 0755 less umask */
+/* Full write; retries EINTR and short writes. 0 or −1 with errno. */
+int mt_fd_write_all(int fd, const void *data, size_t length);
+/* A memfd with close-on-exec holding the bytes, offset 0. */
+mt_status mt_memfd(const char *name, const void *data, size_t length, int *fd, mt_error *err);
+
+/* Paths: results are owned by the caller (mt_free); NULL only when memory runs out. */
+char *mt_path_join(const char *folder, const char *name); /* `name` absolute → copy of name */
+char *mt_path_folder(const char *path);                   /* "a/b.c" → "a"; "b.c" → "." */
+char *mt_path_stem(const char *path);                     /* "a/b.c" → "b" */
+char *mt_path_user_data(void);  /* $XDG_DATA_HOME/msda-tune or ~/.local/share/msda-tune (not created) */
+char *mt_path_user_cache(void); /* $XDG_CACHE_HOME/msda-tune or ~/.cache/msda-tune (not created) */
+char *mt_path_self(void);       /* the running executable */
+char *mt_path_share(void);      /* installed data: <prefix>/share/msda-tune beside <prefix>/bin of the executable */
+
+#endif

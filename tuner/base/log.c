@@ -1,0 +1,70 @@
+#include "tuner/base/log.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/file.h"
+#include "tuner/base/strbuf.h"
+
+static void (*hook)(void *context);
+static void *hook_context;
+
+void mt_log_set_hook(void (*before)(void *context), void *context)
+{
+    hook = before;
+    hook_context = context;
+}
+
+/* Names and messages may come from files and drivers: nothing of them may steer the terminal. */
+static void defuse(char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) text[i] = '?';
+    }
+}
+
+static void print_line(const char *severity, const char *format, va_list args)
+{
+    mt_strbuf line = {0};
+    mt_strbuf_add(&line, "msda-tune: ");
+    mt_strbuf_add(&line, severity);
+    mt_strbuf_addv(&line, format, args);
+    mt_strbuf_add_char(&line, '\n');
+    if (line.failed) {
+        mt_strbuf_free(&line);
+        static const char poor[] = "msda-tune: out of memory while printing a message\n";
+        mt_fd_write_all(STDERR_FILENO, poor, sizeof poor - 1);
+        return;
+    }
+    defuse(line.text, line.length);
+    if (hook) hook(hook_context);
+    mt_fd_write_all(STDERR_FILENO, line.text, line.length);
+    mt_strbuf_free(&line);
+}
+
+#define PRINT(severity, format)             \
+    do {                                    \
+        va_list args;                       \
+        va_start(args, format);             \
+        print_line(severity, format, args); \
+        va_end(args);                       \
+    } while (0)
+
+void mt_log_warn(const char *format, ...)
+{
+    PRINT("warning: ", format);
+}
+
+void mt_log_info(const char *format, ...)
+{
+    PRINT("", format);
+}
+
+void mt_log_error(const char *format, ...)
+{
+    PRINT("error: ", format);
+}

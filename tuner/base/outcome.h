@@ -1,0 +1,95 @@
+/* How the evaluation of one variant ended, and what was measured. A variant that fails is data, never an error of the session.
+ * Shared vocabulary of the device worker (which finds out), the session (which decides) and the database (which keeps it). */
+#ifndef MT_BASE_OUTCOME_H
+#define MT_BASE_OUTCOME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/hash.h"
+
+/* name (stored in the database as lower-case text), what it means */
+#define MT_OUTCOME_MAP(X)                                                                        \
+    X(OK, "ok", "validated and timed")                                                           \
+    X(PRUNED, "pruned", "a constraint excludes it")                                              \
+    X(ILLEGAL, "illegal", "the hardware can't run it; the rule is named")                         \
+    X(COMPILE_ERROR, "compile_error", "NVRTC refused it; the log is kept")                        \
+    X(COMPILE_TIMEOUT, "compile_timeout", "compiling took longer than its limit")                 \
+    X(LOAD_ERROR, "load_error", "the driver refused the cubin or the entry is missing")           \
+    X(LAUNCH_ERROR, "launch_error", "the driver refused the launch")                              \
+    X(WRONG_RESULT, "wrong_result", "an output differs from the reference's")                     \
+    X(OUT_OF_BOUNDS, "out_of_bounds", "it wrote outside a buffer; the buffer is named")           \
+    X(WROTE_INPUT, "wrote_input", "it changed an input; the input is named")                      \
+    X(NONDETERMINISTIC, "nondeterministic", "two runs gave different bits")                       \
+    X(QUARANTINED, "quarantined", "not run: it brought down a worker or the host before")         \
+    X(TIMEOUT, "timeout", "it ran longer than the per-variant limit")                             \
+    X(CRASHED, "crashed", "the worker process died inside it")                                    \
+    X(GPU_FAULT, "gpu_fault", "the GPU reported a fault; the error is named")                     \
+    X(CENSORED, "censored", "stopped early as hopeless")
+
+typedef enum mt_outcome_kind {
+#define MT_OUTCOME_ENUM(name, text, meaning) MT_OUTCOME_##name,
+    MT_OUTCOME_MAP(MT_OUTCOME_ENUM)
+#undef MT_OUTCOME_ENUM
+        MT_OUTCOME_KIND_COUNT
+} mt_outcome_kind;
+
+const char *mt_outcome_name(mt_outcome_kind kind); /* "ok" … */
+bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind);
+
+/* Cold: L2 flushed before each sample. Warm: the same inputs again and again. */
+typedef enum mt_regime { MT_REGIME_COLD, MT_REGIME_WARM } mt_regime;
+const char *mt_regime_name(mt_regime regime); /* "cold", "warm" */
+
+/* Valid only for MT_OUTCOME_OK (and CENSORED: what was seen until then). */
+typedef struct mt_timing {
+    double median_ns;
+    double low_ns, high_ns; /* confidence interval of the median, 95 % */
+    double min_ns, mean_ns, stddev_ns;
+    double sm_mhz;          /* median of the per-sample SM clock; 0 = unknown */
+    double prepare_ns;      /* [prepare] launches, once; 0 = none */
+    uint32_t samples;       /* kept */
+    uint32_t dropped;       /* thrown away as throttled */
+    uint32_t batch;         /* launches per sample: 1 = events around one launch, more = a CUDA graph of that many */
+    mt_regime regime;
+} mt_timing;
+
+/* The worst output, over outputs and seeds. Filled whenever a comparison took place, also for WRONG_RESULT. */
+typedef struct mt_accuracy {
+    char output[64];        /* argument's name; "" = nothing compared */
+    double norm_error;      /* ‖out − ref‖ / ‖ref‖ */
+    double worst_error;     /* max |out − ref| */
+    double worst_relative;  /* worst_error / max |ref| */
+    uint64_t worst_index;   /* flat element index */
+    double worst_value, worst_reference;
+    uint64_t nan_mismatches;
+} mt_accuracy;
+
+/* What the compiler and the driver said of the kernel (the first launch's entry; worst over launches for spills). */
+typedef struct mt_resources {
+    uint32_t registers, spill_bytes, static_smem_bytes, dynamic_smem_bytes;
+    int32_t carveout_percent;      /* as set */
+    uint32_t blocks_per_sm;        /* resident, by the occupancy calculator */
+    uint32_t active_clusters;      /* max active clusters; 0 = no cluster */
+} mt_resources;
+
+typedef struct mt_outcome {
+    mt_outcome_kind kind;
+    char *text;             /* reason, rule, log, error name …; may be NULL. Owned. */
+    mt_timing timing;
+    mt_accuracy accuracy;
+    mt_resources resources;
+    mt_hash cubin;          /* content hash; "" = none */
+    bool cubin_cached;      /* not compiled in this session */
+    int64_t compile_ns;     /* 0 when cached */
+    int64_t wait_ns;        /* between compiled and started */
+    int64_t validate_ns, time_ns; /* on the device worker */
+    float *sample_ns;       /* kept samples in measuring order, timing.samples of them; may be NULL. Owned. */
+} mt_outcome;
+
+void mt_outcome_free(mt_outcome *outcome); /* zeroed struct is fine; zeroes it */
+/* Sets kind and text (formatted), freeing an older text. */
+void mt_outcome_set(mt_outcome *outcome, mt_outcome_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+#endif

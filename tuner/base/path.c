@@ -1,0 +1,108 @@
+/* The path half of file.h. */
+#include <errno.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/base/strbuf.h"
+
+char *mt_path_join(const char *folder, const char *name)
+{
+    if (name[0] == '/' || folder[0] == '\0') return mt_strdup(name);
+    mt_strbuf path = {0};
+    mt_strbuf_add(&path, folder);
+    if (folder[strlen(folder) - 1] != '/') mt_strbuf_add_char(&path, '/');
+    mt_strbuf_add(&path, name);
+    return mt_strbuf_take(&path);
+}
+
+char *mt_path_folder(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (!slash) return mt_strdup(".");
+    return slash == path ? mt_strdup("/") : mt_strndup(path, (size_t)(slash - path));
+}
+
+char *mt_path_stem(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    return dot && dot != name ? mt_strndup(name, (size_t)(dot - name)) : mt_strdup(name);
+}
+
+static char *join_and_free(char *folder, const char *name)
+{
+    char *path = folder ? mt_path_join(folder, name) : NULL;
+    mt_free(folder);
+    return path;
+}
+
+static char *home_folder(void)
+{
+    const char *home = secure_getenv("HOME");
+    if (home && home[0] == '/') return mt_strdup(home);
+    const struct passwd *user = getpwuid(getuid());
+    return mt_strdup(user && user->pw_dir ? user->pw_dir : "/");
+}
+
+/* XDG: a relative value is to be ignored. */
+static char *user_folder(const char *variable, const char *below_home)
+{
+    const char *base = secure_getenv(variable);
+    if (base && base[0] == '/') return mt_path_join(base, "msda-tune");
+    return join_and_free(home_folder(), below_home);
+}
+
+char *mt_path_user_data(void)
+{
+    return user_folder("XDG_DATA_HOME", ".local/share/msda-tune");
+}
+
+char *mt_path_user_cache(void)
+{
+    return user_folder("XDG_CACHE_HOME", ".cache/msda-tune");
+}
+
+/* The kernel marks the link when the file was replaced while running (an upgrade); the new file is at the name before the mark. */
+static void drop_deleted_mark(char *path)
+{
+    static const char mark[] = " (deleted)";
+    size_t length = strlen(path), mark_length = sizeof mark - 1;
+    if (length > mark_length && strcmp(path + length - mark_length, mark) == 0 && !mt_file_exists(path)) path[length - mark_length] = '\0';
+}
+
+char *mt_path_self(void)
+{
+    char *path = NULL;
+    for (size_t size = 256;; size *= 2) {
+        char *grown = mt_realloc(path, size, 1);
+        if (!grown) break;
+        path = grown;
+        ssize_t length = readlink("/proc/self/exe", path, size);
+        if (length < 0) { /* no /proc: the name it was started by is the best there is */
+            mt_free(path);
+            return mt_strdup(program_invocation_name);
+        }
+        if ((size_t)length < size) {
+            path[length] = '\0';
+            drop_deleted_mark(path);
+            return path;
+        }
+    }
+    mt_free(path);
+    return NULL;
+}
+
+char *mt_path_share(void)
+{
+    const char *override = secure_getenv("MSDA_TUNE_SHARE");
+    if (override && override[0]) return mt_strdup(override);
+    char *self = mt_path_self();
+    char *folder = self ? mt_path_folder(self) : NULL;
+    mt_free(self);
+    return join_and_free(folder, "../share/msda-tune");
+}

@@ -1,0 +1,64 @@
+#include "tuner/base/status.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct status_info {
+    const char *name;
+    int exit_code;
+} status_info;
+
+static const status_info infos[] = {
+#define MT_STATUS_INFO(name, exit_code, text) {text, exit_code},
+    MT_STATUS_MAP(MT_STATUS_INFO)
+#undef MT_STATUS_INFO
+};
+
+static const status_info *find_info(mt_status status)
+{
+    static const status_info unknown = {"unknown status", 1};
+    size_t index = (size_t)status;
+    return index < sizeof infos / sizeof infos[0] ? &infos[index] : &unknown;
+}
+
+const char *mt_status_name(mt_status status)
+{
+    return find_info(status)->name;
+}
+
+int mt_status_exit_code(mt_status status)
+{
+    return find_info(status)->exit_code;
+}
+
+mt_status mt_error_set(mt_error *err, mt_status status, const char *format, ...)
+{
+    if (!err) return status;
+    err->status = status;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    return status;
+}
+
+mt_status mt_error_prefix(mt_error *err, mt_status status, const char *format, ...)
+{
+    if (!err) return status;
+    mt_error old = *err; /* the prefix may be made from the old message, so that is kept apart while printing */
+    va_list args;
+    va_start(args, format);
+    int length = vsnprintf(err->message, sizeof err->message, format, args);
+    va_end(args);
+    size_t used = length < 0 ? 0 : (size_t)length;
+    size_t last = sizeof err->message - 1;
+    if (used > last) used = last;
+    for (const char *at = ": "; *at && used < last; at++) err->message[used++] = *at;
+    size_t kept = strnlen(old.message, last - used);
+    memcpy(err->message + used, old.message, kept);
+    err->message[used + kept] = '\0';
+    err->status = status;
+    return status;
+}

@@ -1,0 +1,22 @@
+/* Small helpers on text: numbers, trimming, similarity. Locale-independent. */
+#ifndef MT_BASE_TEXT_H
+#define MT_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The whole of [text, text+length) is one decimal (or 0x…) int64; false on overflow, junk or emptiness. */
+bool mt_text_int64(const char *text, size_t length, int64_t *value);
+/* The whole text is one finite decimal number with '.' as the decimal point in every locale. */
+bool mt_text_double(const char *text, double *value);
+bool mt_text_bool(const char *text, bool *value); /* yes/no, true/false, on/off, 1/0 */
+bool mt_text_is_identifier(const char *text, size_t length); /* [A-Za-z_][A-Za-z0-9_]* */
+/* Bytes of the UTF-8 character at text[0..length), 1–4; 0 when it is not valid UTF-8 or length is 0. */
+size_t mt_text_utf8(const char *text, size_t length);
+/* The candidate nearest to `word` (edit distance ≤ 1/3 of its length, at least 1), or NULL. candidates[count]. */
+const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count);
+/* "1.5 ms", "387 µs", "12 ns": three significant digits. Returns out. */
+const char *mt_text_duration(double ns, char *out, size_t size);
+
+#endif

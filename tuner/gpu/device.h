@@ -1,0 +1,24 @@
+/* One GPU and its context. Lives in the device worker; the coordinator never includes this. */
+#ifndef MT_GPU_DEVICE_H
+#define MT_GPU_DEVICE_H
+
+#include "tuner/base/outcome.h"
+#include "tuner/base/status.h"
+#include "tuner/space/facts.h"
+#include "tuner/space/plan.h"
+
+typedef struct mt_gpu mt_gpu;
+
+/* Opens libcuda ($MSDA_TUNE_LIBCUDA, else libcuda.so.1), cuInit, device `ordinal`, primary context (no sticky flags changed), facts. MT_ERR_NO_GPU with the reason when there is
+ * none. NVML is opened read-only when present (its absence is one log line). */
+mt_status mt_gpu_open(int ordinal, mt_gpu **gpu, mt_device_facts *facts, mt_error *err);
+void mt_gpu_close(mt_gpu *gpu); /* NULL is a no-op */
+/* PCI bus id, for the user; UUIDs are never stored. */
+const char *mt_gpu_bus_id(const mt_gpu *gpu);
+/* Other processes on this GPU (NVML), −1 = unknown. */
+int mt_gpu_foreign_processes(mt_gpu *gpu);
+
+/* Loads the tool's own kernels. Must come before evaluating. */
+mt_status mt_gpu_load_tool(mt_gpu *gpu, const char *cubin_path, mt_error *err);
+
+#endif

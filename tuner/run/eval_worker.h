@@ -1,0 +1,33 @@
+/* The real evaluator: compile workers and one device worker, exec'ed from this executable (hidden command `worker`). */
+#ifndef MT_RUN_EVAL_WORKER_H
+#define MT_RUN_EVAL_WORKER_H
+
+#include <uv.h>
+
+#include "tuner/run/evaluator.h"
+#include "tuner/space/source.h"
+
+typedef struct mt_worker_options {
+    size_t jobs;                /* compile workers; 0 = the host's cores, at most 32 */
+    int device;                 /* ordinal */
+    const char *arch;           /* --arch; NULL = from the device */
+    const char *cache_dir;      /* cubin cache; NULL = no cache */
+    uint64_t seed;
+    mt_regime regime;
+    double compile_limit_s;     /* per variant: 60 */
+    double variant_limit_s;     /* per variant on the device: 10 */
+    double subject_limit_s;     /* inputs and references: 60 */
+    const char *const *inputs;  /* "name=path" */
+    size_t input_count;
+    bool guard_pages;
+    const char *const *env;     /* tests: extra NAME=value for workers; NULL-terminated or NULL */
+} mt_worker_options;
+
+/* Starts the workers and waits for their HELLO (deadline 30 s). MT_ERR_NO_GPU when there is no device; ERR_UNSUPPORTED naming the library when NVRTC is missing.
+ * spec, source and options' texts must outlive the evaluator; its workers live on `loop`. */
+mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_source *source, const mt_worker_options *options, mt_evaluator **evaluator, mt_error *err);
+
+/* The compile half alone, for `msda-tune check`: no device; facts and arch are given; trials end with OK (resources filled) or a compile outcome. */
+mt_status mt_eval_compile_create(uv_loop_t *loop, const mt_spec *spec, const mt_source *source, const mt_worker_options *options, const mt_device_facts *facts, mt_evaluator **evaluator, mt_error *err);
+
+#endif

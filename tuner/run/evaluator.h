@@ -1,0 +1,57 @@
+/* What evaluates trials: worker processes on a real GPU (eval_worker), or a recording (eval_replay). The session drives either through this.
+ *
+ * A trial's life: submit → (compiled) → READY → start → DONE. Between READY and start the session writes its intent to the database,
+ * so that a host that goes down leaves the culprit's name. A trial that ends before it reaches the device (illegal, compile error, recorded) is DONE
+ * without READY. At most one trial is started at a time per device. */
+#ifndef MT_RUN_EVALUATOR_H
+#define MT_RUN_EVALUATOR_H
+
+#include <stdbool.h>
+
+#include "tuner/base/outcome.h"
+#include "tuner/space/space.h"
+
+typedef struct mt_trial {
+    uint64_t id;            /* unique within the evaluator */
+    size_t subject;         /* as begun with `begin` */
+    size_t index;           /* point of the space */
+    const char *variant;    /* canonical text; borrowed until DONE */
+} mt_trial;
+
+typedef enum mt_event_kind {
+    MT_EVENT_READY,         /* compiled; waits for start */
+    MT_EVENT_DONE,          /* outcome */
+    MT_EVENT_TICK           /* nothing happened for a while (at most 250 ms), or wake was called */
+} mt_event_kind;
+
+typedef struct mt_event {
+    mt_event_kind kind;
+    uint64_t trial;
+    int64_t worker_pid;     /* READY */
+    mt_outcome outcome;     /* DONE; ownership passes to the receiver (mt_outcome_free) */
+    char *launch_json;      /* DONE; may be NULL; mt_free */
+} mt_event;
+
+typedef struct mt_evaluator mt_evaluator;
+typedef struct mt_evaluator_ops {
+    /* Says what the following trials belong to; called once per (space, workload) with a number that trials then name. Compiles what the
+     * subject needs (reference, generators). An error is the session's. */
+    mt_status (*begin)(mt_evaluator *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_error *err);
+    size_t (*capacity)(const mt_evaluator *self);  /* trials that may be under way, so that compiling runs ahead */
+    mt_status (*submit)(mt_evaluator *self, const mt_trial *trial, mt_error *err);
+    mt_status (*start)(mt_evaluator *self, uint64_t trial, mt_error *err);
+    mt_status (*next)(mt_evaluator *self, mt_event *event, mt_error *err); /* waits */
+    /* Drops what has not been started; the started one still ends with DONE (or is killed when now is set). */
+    void (*cancel)(mt_evaluator *self, bool now);
+    int64_t (*restarts)(const mt_evaluator *self);
+    void (*destroy)(mt_evaluator *self);
+} mt_evaluator_ops;
+
+struct mt_evaluator {
+    const mt_evaluator_ops *ops;
+    mt_device_facts facts;  /* of the device, or of the recording */
+    bool is_recorded;       /* rows are marked `recorded` */
+    char arch[16];
+};
+
+#endif

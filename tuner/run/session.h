@@ -1,0 +1,60 @@
+/* The tuning session: for each shape and workload, ask → drop known → submit → write ahead → start → store → tell. */
+#ifndef MT_RUN_SESSION_H
+#define MT_RUN_SESSION_H
+
+#include <uv.h>
+
+#include "db/store.h"
+#include "tuner/run/evaluator.h"
+#include "tuner/search/strategy.h"
+#include "tuner/space/source.h"
+
+typedef struct mt_subject_summary {
+    size_t evaluated, known, ok, failed, measured; /* evaluated = known + measured */
+    double best_ns, low_ns, high_ns;               /* INFINITY when nothing is OK */
+    const char *best;                              /* canonical text, NULL when nothing */
+    double default_ns, baseline_ns;                /* INFINITY = not OK or not measured */
+    double seconds;
+    bool interrupted, out_of_time;
+} mt_subject_summary;
+
+/* What a progress display learns. Callbacks may be NULL; texts are borrowed for the call. */
+typedef struct mt_progress {
+    void *context;
+    /* `total`: evaluations meant for this subject; `valid`/`raw`: points after/before constraints */
+    void (*subject_begin)(void *context, const mt_space *space, const mt_workload *workload, const char *strategy, size_t total, uint64_t raw);
+    /* One more evaluation counted; known: it was in the database. best_ns: INFINITY while nothing is OK. */
+    void (*evaluated)(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best);
+    void (*subject_end)(void *context, const mt_space *space, const mt_workload *workload, const mt_subject_summary *summary);
+    void (*skipped)(void *context, const char *shape, const char *workload, const char *reason);
+    void (*tick)(void *context);
+} mt_progress;
+
+typedef struct mt_session_params {
+    const mt_spec *spec;
+    const mt_source *source;
+    mt_hash kernel_key;
+    const char *const *shapes;     size_t shape_count;    /* --shape; 0 = every shape that is default */
+    const char *const *workloads;  size_t workload_count; /* --workload; 0 = each shape's own */
+    const char *strategy;          /* "auto" … */
+    int64_t budget;                /* evaluations per subject; 0 = the file's; exhaustive given by name ignores the file's */
+    bool budget_given, time_given; /* on the command line */
+    double time_s;                 /* whole command; 0 = the file's */
+    uint64_t seed;
+    mt_regime regime;
+    mt_reuse reuse;
+    const char *command;           /* for the session row */
+    const mt_progress *progress;   /* may be NULL */
+} mt_session_params;
+
+typedef struct mt_session_result {
+    size_t subjects, skipped, with_winner;
+    bool interrupted;              /* Ctrl-C or SIGTERM: everything is kept */
+    int64_t worker_restarts;
+} mt_session_result;
+
+/* Runs to the end, the time limit, or Ctrl-C (first: stop after the running variant; second: kill it). MT_ERR_NOTHING_VALID when no subject got a winner. `result` is
+ * filled in every case. */
+mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err);
+
+#endif

@@ -1,0 +1,27 @@
+/* Search strategies, by ask and tell: the session alone knows budget, database, retries and batch width, so that strategies stay pure.
+ *
+ * Contract: deterministic for (space, seed, the order of tells); asks each point at most once; no I/O; no clock. ask may return fewer
+ * points than wanted, or none while told results are outstanding; none with nothing outstanding means finished. Points that the session already knows are told
+ * without having been asked, before the first ask or at any time: a strategy must accept that and not ask them again. */
+#ifndef MT_SEARCH_STRATEGY_H
+#define MT_SEARCH_STRATEGY_H
+
+#include "tuner/space/space.h"
+
+typedef struct mt_strategy {
+    const char *name;    /* CLI name, stored in the database */
+    const char *summary; /* one line for --help */
+    /* The space must outlive the state. budget: evaluations that the session means to spend (≥ 1). */
+    mt_status (*create)(const mt_space *space, uint64_t seed, size_t budget, void **state, mt_error *err);
+    size_t (*ask)(void *state, size_t *points, size_t capacity);
+    void (*tell)(void *state, size_t point, double cost_ns); /* INFINITY = failed */
+    void (*destroy)(void *state);                            /* NULL is a no-op */
+} mt_strategy;
+
+const mt_strategy *mt_strategy_find(const char *name); /* or NULL */
+size_t mt_strategy_count(void);
+const mt_strategy *mt_strategy_at(size_t index);
+/* What "auto" means for this space and budget: exhaustive when the budget covers it, else random (until the model-based one exists). */
+const mt_strategy *mt_strategy_auto(const mt_space *space, size_t budget);
+
+#endif

@@ -1,0 +1,46 @@
+/* Expressions of the search-space file → programs (db/program.h). C syntax, checked when parsed: names, kinds, string literals. */
+#ifndef MT_SPACE_EXPR_H
+#define MT_SPACE_EXPR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "db/program.h"
+#include "tuner/base/status.h"
+
+typedef enum mt_type { MT_TYPE_INT, MT_TYPE_BOOL, MT_TYPE_STRING, MT_TYPE_LIST } mt_type;
+
+/* What the parser may ask of its surroundings. */
+typedef struct mt_expr_name {
+    mt_type type;
+    const char *const *values; /* STRING: the values it can have (checks literals; "did you mean"); may be NULL = anything */
+    size_t value_count;
+} mt_expr_name;
+
+/* Fills *out and returns true when `name` may be used here. */
+typedef bool (*mt_expr_lookup)(void *context, const char *name, mt_expr_name *out);
+/* All names that may be used, for "did you mean"; returns the count and sets *names. NULL = no suggestions. */
+typedef size_t (*mt_expr_names)(void *context, const char *const **names);
+
+typedef struct mt_expr_scope {
+    mt_expr_lookup lookup;
+    mt_expr_names names;
+    void *context;
+} mt_expr_scope;
+
+/* One parsed expression. `program` is loaded from `program_text`; its slots are bound by the owner (space.c). */
+typedef struct mt_expr {
+    char *source;       /* as written */
+    char *program_text; /* stored in the database */
+    mt_program *program;
+    mt_type type;
+    int line;
+} mt_expr;
+
+/* Parses source; `where` is "file:line" and stands in front of messages, which give the column within the expression and what was expected. */
+mt_status mt_expr_parse(const char *where, const char *source, const mt_expr_scope *scope, mt_expr *out, mt_error *err);
+void mt_expr_free(mt_expr *expr); /* zeroed struct is fine */
+/* True when the program reads `name`. */
+bool mt_expr_reads(const mt_expr *expr, const char *name);
+
+#endif

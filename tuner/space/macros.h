@@ -1,0 +1,19 @@
+/* NVRTC options of one compile: -D macros for knobs, shape and workload, and the file's own options. The rules are in kernels/README.md. */
+#ifndef MT_SPACE_MACROS_H
+#define MT_SPACE_MACROS_H
+
+#include "tuner/space/scene.h"
+
+typedef struct mt_options {
+    char **items;
+    size_t count;
+} mt_options;
+
+/* For the point set in the scene: knobs, baked shape values, [kernel] and [variant] options. No -arch. */
+mt_status mt_options_variant(const mt_scene *scene, mt_options *options, mt_error *err);
+/* For the reference and the generators: all shape values, the workload's, MT_SUPPORT=1, every knob at its default. */
+mt_status mt_options_support(const mt_scene *scene, const mt_workload *workload, mt_options *options, mt_error *err);
+mt_status mt_options_add(mt_options *options, const char *option, mt_error *err);
+void mt_options_free(mt_options *options); /* zeroed struct is fine */
+
+#endif

@@ -1,0 +1,173 @@
+/* The search space as read from its .ini: immutable after loading. docs/search_space_format.md documents every key.
+ *
+ * Names that expressions may use live in one table of slots: shape values, device facts, knobs (ALGO first), lets, and one loop
+ * variable for arrays of tensor maps. Programs are bound to these slots when the file is loaded. */
+#ifndef MT_SPACE_SPEC_H
+#define MT_SPACE_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/hash.h"
+#include "tuner/base/outcome.h"
+#include "tuner/base/status.h"
+#include "tuner/space/dtype.h"
+#include "tuner/space/expr.h"
+
+enum { MT_MAX_PARAMS = 64, MT_MAX_RANK = 8, MT_TENSORMAP_RANK = 5 };
+
+/* One value of a shape or workload: exactly one of the forms. */
+typedef struct mt_setting {
+    char *name;
+    mt_value value;     /* strings and lists are owned by the spec */
+    double number;      /* workloads: may be fractional */
+    char *text;         /* canonical text: "48", "92,46,23,12", "f16", "1.5" */
+} mt_setting;
+
+typedef struct mt_shape {
+    char *name;
+    mt_setting *settings; /* same names in the same order in every shape */
+    size_t setting_count;
+    char **workloads;     /* default workloads' names; at least one when the file has workloads */
+    size_t workload_count;
+    bool is_default;      /* tuned when no --shape is given */
+    char *key;            /* canonical text of the settings: "D=32;H=92,46;…" */
+    int line;
+} mt_shape;
+
+typedef struct mt_workload {
+    char *name;
+    mt_setting *settings; /* may differ from workload to workload */
+    size_t setting_count;
+    bool is_default;
+    char *key;            /* canonical text; "" for the implicit workload "default" of a file without [workload] */
+} mt_workload;
+
+typedef struct mt_let {
+    char *name;
+    mt_expr expr;
+} mt_let;
+
+typedef struct mt_param {
+    char *name;          /* params[0] is ALGO, made from the variants */
+    bool is_string;
+    int64_t *numbers;    /* value_count, when integers */
+    char **strings;      /* value_count, when strings */
+    size_t value_count;
+    size_t default_level;
+    bool has_when;
+    mt_expr when;
+    char *doc;
+} mt_param;
+
+typedef struct mt_constraint {
+    char *name, *why;
+    mt_expr expr;
+} mt_constraint;
+
+typedef enum mt_arg_kind { MT_ARG_TENSOR, MT_ARG_TENSORMAP, MT_ARG_SCALAR } mt_arg_kind;
+typedef enum mt_role { MT_ROLE_IN, MT_ROLE_OUT, MT_ROLE_INOUT, MT_ROLE_SCRATCH } mt_role;
+typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL } mt_init_kind;
+
+typedef struct mt_expr_list {
+    mt_expr *items;
+    size_t count;
+} mt_expr_list;
+
+typedef struct mt_arg {
+    char *name;
+    mt_arg_kind kind;
+    char *dtype_text;         /* may hold ${…} */
+    /* tensor */
+    mt_role role;
+    mt_expr_list shape;
+    mt_init_kind init;
+    double init_a, init_b;    /* uniform(a,b), normal(mean,sd) */
+    char *init_kernel;
+    double rtol, worst, floor;
+    bool any_order;           /* bits may differ between runs */
+    bool zero_before_each;
+    /* tensormap */
+    size_t of;                /* index of the tensor argument */
+    bool is_array;            /* `for` given */
+    mt_expr count;            /* number of maps when is_array */
+    mt_expr offset;           /* elements; program NULL = 0 */
+    mt_expr_list dims, strides, box;
+    int swizzle_bytes;        /* 0, 32, 64, 128 */
+    bool fill_nan;
+    int l2_promotion_bytes;   /* 0, 64, 128, 256 */
+    /* scalar */
+    mt_expr value;            /* program NULL when a decimal literal was given */
+    double literal;
+    int line;
+} mt_arg;
+
+typedef struct mt_launch {
+    char *variant;        /* NULL = every variant; "reference" for the reference */
+    int number;
+    char *entry;          /* NULL = the variant's */
+    size_t *args;         /* indices into spec args */
+    size_t arg_count;
+    mt_expr_list grid, block, cluster; /* 1..3; cluster count 0 = none */
+    mt_expr smem, carveout, when;      /* program NULL = absent */
+    bool cooperative, programmatic;
+    int line;
+} mt_launch;
+
+typedef struct mt_variant {
+    char *name, *entry, *doc, *options;
+    bool has_requires;
+    mt_expr requires_expr;
+    bool bake_all;
+    char **bake;          /* shape value names when !bake_all; count 0 = none */
+    size_t bake_count;
+} mt_variant;
+
+typedef struct mt_spec {
+    char *path;           /* of the .ini, as given */
+    char *name;           /* [kernel] name */
+    char *source;         /* resolved path of the .cu */
+    char *reference;      /* entry name, or NULL when reference_file is set */
+    char *reference_file; /* .npy with the expected first output */
+    char *options;        /* NVRTC options with ${…} */
+    char **include_dirs;  /* resolved */
+    size_t include_count;
+
+    char *strategy;       /* "auto" */
+    int64_t budget;       /* evaluations per shape and workload */
+    double time_s;        /* for the whole command */
+    mt_regime regime;
+    char *baseline;       /* variant name or NULL */
+
+    mt_shape *shapes;           size_t shape_count;
+    mt_workload *workloads;     size_t workload_count;   /* at least the implicit one */
+    mt_let *lets;               size_t let_count;
+    mt_variant *variants;       size_t variant_count;
+    mt_param *params;           size_t param_count;      /* params[0] = ALGO */
+    mt_constraint *constraints; size_t constraint_count;
+    mt_arg *args;               size_t arg_count;
+    mt_launch *launches;        size_t launch_count;
+    mt_launch *prepares;        size_t prepare_count;
+    mt_expr model_flops, model_dram_bytes, model_floor_ns; /* program NULL = absent */
+
+    /* slots */
+    char **slot_names;          size_t slot_count;
+    size_t shape_slot, device_slot, param_slot, let_slot, loop_slot; /* first slot of each group */
+    struct mt_ini_data *owned;  /* private to spec.c */
+} mt_spec;
+
+/* Reads a file, or text that was read before (`path` then only resolves relative names and stands in messages). Nothing but the .ini
+ * itself is read. The caller mt_spec_free's. */
+mt_status mt_spec_load(const char *path, mt_spec **spec, mt_error *err);
+mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_spec **spec, mt_error *err);
+void mt_spec_free(mt_spec *spec); /* NULL is a no-op */
+
+const mt_shape *mt_spec_shape(const mt_spec *spec, const char *name);       /* or NULL */
+const mt_workload *mt_spec_workload(const mt_spec *spec, const char *name); /* or NULL */
+const mt_setting *mt_settings_find(const mt_setting *settings, size_t count, const char *name);
+/* Normalised text of everything that changes what a variant computes or launches, apart from the source: options, lets, args,
+ * launches, prepares, entries, bake; not: knob values, constraints, shapes, workloads, docs, key order. Part of the kernel key. mt_free it. */
+char *mt_spec_semantics(const mt_spec *spec);
+
+#endif
