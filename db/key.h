@@ -15,10 +15,11 @@ enum { MT_KEY_MODEL_SIZE = 64, MT_KEY_GPU_SIZE = 128 };
 /* "NVIDIA H100 80GB HBM3" → "h100-sxm"; "NVIDIA H100 PCIe" → "h100-pcie"; "NVIDIA H100 80GB HBM3 MIG 1g.10gb" → "h100-sxm-mig-1g.10gb".
  * Always terminates; truncates at size. Returns out. */
 char *mt_key_model(const char *driver_name, char *out, size_t size);
-/* cc = 10·major + minor. Memory is rounded to the marketed GiB class, so that driver reserves do not split keys. */
+/* cc = 10·major + minor. Memory is rounded up to the marketed GiB class (a MIG slice's comes from its profile), so that driver reserves
+ * do not split keys. The clock class is "max-q" where the name says so (the model is then that of the full board); clock_mhz is not used. */
 char *mt_key_gpu(const char *driver_name, int64_t cc, int64_t sm_count, int64_t mem_bytes, int64_t clock_mhz, char *out, size_t size);
 /* Canonical text of a list of name=value pairs: sorted by name, "A=1;B=92,46;dtype=f16". names and values have count entries;
- * values are already text. Returns the length needed (without NUL); writes at most size. Used for shapes, workloads and configurations. */
+ * values are already text and hold no ';'. Returns the length needed (without NUL); writes at most size. Used for shapes, workloads and configurations. */
 size_t mt_key_pairs(const char *const *names, const char *const *values, size_t count, char *out, size_t size);
 
 #endif

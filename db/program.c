@@ -235,6 +235,11 @@ mt_program_status mt_program_load(const char *text, void *memory, size_t bytes, 
     return MT_PROGRAM_OK;
 }
 
+size_t mt_program_token_count(const mt_program *program)
+{
+    return program->op_count;
+}
+
 size_t mt_program_name_count(const mt_program *program)
 {
     return program->name_count;

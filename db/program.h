@@ -57,6 +57,7 @@ size_t mt_program_bytes(const char *text);
  * copied. *used (may be NULL) receives the bytes taken. */
 mt_program_status mt_program_load(const char *text, void *memory, size_t bytes, mt_program **program, size_t *used);
 
+size_t mt_program_token_count(const mt_program *program);
 /* Names the program reads, each once. */
 size_t mt_program_name_count(const mt_program *program);
 const char *mt_program_name(const mt_program *program, size_t index);

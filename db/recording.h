@@ -8,9 +8,12 @@
 #include "db/query.h"
 
 /* Writes the newest row of each variant for one subject (the filter must select exactly one GPU, kernel key, shape, workload, regime, origin; else an
- * error that lists what there is). */
+ * error that lists what there is). Samples only with filter->with_samples. */
 mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const char *path, mt_error *err);
-/* Reads a file into the store as rows of `origin` in one transaction: all or nothing. `path` is named in errors with the line. */
+/* Reads a file into the store as rows of `origin` in one transaction: all or nothing. `path` is named in errors with the line. A file
+ * (by content) that was imported with this origin before is left alone. Winners are refreshed. */
 mt_status mt_recording_import(mt_store *store, const char *path, mt_origin origin, mt_error *err);
+/* The same from memory; `name` stands for the path. */
+mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t length, const char *name, mt_origin origin, mt_error *err);
 
 #endif

@@ -12,6 +12,7 @@
 /* Where a measurement comes from; kinds never mix. */
 typedef enum mt_origin { MT_ORIGIN_MEASURED, MT_ORIGIN_RECORDED, MT_ORIGIN_IMPORTED } mt_origin;
 const char *mt_origin_name(mt_origin origin); /* "measured" … */
+bool mt_origin_from_name(const char *name, mt_origin *origin);
 
 typedef struct mt_device_row {
     const char *key;        /* mt_key_gpu */

@@ -13,7 +13,8 @@ typedef struct mt_store mt_store;
 typedef enum mt_store_mode { MT_STORE_READ_WRITE /* creates */, MT_STORE_READ_ONLY } mt_store_mode;
 
 /* Opens, creates or migrates. Errors say what is wrong with the file: missing (read only), not a database, truncated, newer schema, not
- * writable, locked. READ_ONLY on read-only media falls back to immutable=1. */
+ * writable, locked. READ_ONLY on read-only media falls back to immutable=1.
+ * ":memory:" (exactly) is a private database that is gone after closing. */
 mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **store, mt_error *err);
 void mt_store_close(mt_store *store); /* NULL is a no-op */
 const char *mt_store_path(const mt_store *store);
@@ -53,8 +54,9 @@ typedef struct mt_intent {
 /* One FULL-synchronous transaction: the result (or NULL) is appended and its intent removed; the next intent (or NULL) is written. */
 mt_status mt_store_step(mt_store *store, int64_t session, const mt_result *result, const mt_intent *intent, mt_error *err);
 
-/* Intents that an earlier process left behind (killed coordinator or host down), for this subject's device and origin; they are removed. An intent with another
- * boot id than `boot_id` becomes a strike against its variant. */
+/* Intents that an earlier process left behind (killed coordinator or host down), for this device and origin; they are removed. An intent of this host
+ * (the name given to mt_store_session_begin, else the machine's) with another boot id than `boot_id` becomes a strike against its variant. Intents of
+ * another tuner that is alive are left alone: same host and its process exists, or another host (a shared file) and younger than an hour. */
 mt_status mt_store_settle_intents(mt_store *store, int64_t device, mt_origin origin, const char *boot_id, int64_t *left_behind, mt_error *err);
 
 /* A strike: the variant brought down the worker ("crashed") or the host ("host_down"). Two strikes, or one "fault"/"timeout", quarantine. */
@@ -63,20 +65,28 @@ typedef mt_status (*mt_store_text_callback)(void *context, const char *variant, 
 /* Calls back for each quarantined variant of the subject (device, kernel, shape) with the reason. */
 mt_status mt_store_quarantined(mt_store *store, const mt_subject *subject, mt_store_text_callback callback, void *context, mt_error *err);
 
+/* Forgives the strikes of a variant (NULL = of all) of the subject's device and shape: quarantine ends, and rows that ended in crash, fault,
+ * timeout or quarantine before now are no longer known, so that the variant is tried again. */
+mt_status mt_store_lift_strikes(mt_store *store, const mt_subject *subject, const char *variant, int64_t *lifted, mt_error *err);
+
 /* How strictly a stored row must match the toolchain to count as known. */
 typedef enum mt_reuse { MT_REUSE_MAJOR, MT_REUSE_ANY, MT_REUSE_EXACT, MT_REUSE_NONE } mt_reuse;
-/* Calls back once per variant known for the subject, newest row first wins. `median_ns` is INFINITY unless kind is OK. */
+/* Calls back once per variant known for the subject, whatever its outcome: the newest row counts. `median_ns` is INFINITY unless kind is OK.
+ * Major: same major version of NVRTC and of the driver's CUDA, same arch. */
 typedef mt_status (*mt_store_known_callback)(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err);
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err);
 
 /* Recomputes table `best` for the subject: the fastest OK row (newest per variant) for (device, kernel, shape, workload, regime, origin); ties by least dynamic
- * shared memory, smallest cluster, canonical text. Removes the row when nothing is OK. */
+ * shared memory, smallest cluster, canonical text. Removes the row when nothing is OK. Ties are equal medians; the size of the statistically tied
+ * set (intervals that reach into the winner's) is stored beside it. launch_json: an array of objects, "cluster" a number or [x,y,z]. */
 mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_error *err);
 
 /* Keeps a cubin by its content hash (no-op when present). */
 mt_status mt_store_cubin(mt_store *store, const mt_hash *hash, const void *bytes, size_t count, mt_error *err);
+/* A copy of the bytes (mt_free), checked against the hash. NOT_FOUND when they were never kept. */
+mt_status mt_store_cubin_load(mt_store *store, const mt_hash *hash, void **bytes, size_t *count, mt_error *err);
 
-/* Several steps of a replay or an import in one transaction. */
+/* Several calls in one transaction. Nests: a failing call undoes itself and leaves what was done before it. Rolling back undoes the innermost. */
 mt_status mt_store_begin(mt_store *store, mt_error *err);
 mt_status mt_store_commit(mt_store *store, mt_error *err);
 void mt_store_rollback(mt_store *store);

@@ -10,11 +10,14 @@
  *     tunelookup_result r;    tunelookup_find(plan, values, &r);                              per call: about 100 ns, no lock, no allocation
  *     tunelookup_param(&r, "QUERIES", &queries);  tunelookup_launch(&r, 0, &launch);  …
  *
- * Threads: any number of threads may call find and the accessors on one plan while one other calls refresh. open, prepare, refresh and close on
- * one tunelookup_db are the caller's to serialise. close must come last: it invalidates plans, results, cubins and texts.
+ * Threads: any number of threads may call find and the accessors on one plan while one other calls prepare or refresh. prepare, refresh, flush_misses
+ * and close on one tunelookup_db are the caller's to serialise. close must come last: it invalidates plans, results, cubins and texts.
  *
- * Trust: a database that holds cubins is as trusted as a shared library. A file that others than its owner may write, or that belongs to neither the
- * effective user nor root, is refused (TUNELOOKUP_ERR_UNTRUSTED).
+ * Fork: nothing is open and no lock is held between calls, so a child may go on with what its parent opened. As with every library, do not fork while another
+ * thread is inside open, prepare, refresh or cubin.
+ *
+ * Trust: a database that holds cubins is as trusted as a shared library. A file (or its -wal or -journal) that others than its owner may write, that belongs to neither
+ * the effective user nor root, or that lies in a folder which strangers may write, is refused (TUNELOOKUP_ERR_UNTRUSTED). docs/security.md has the rules.
  */
 #ifndef TUNELOOKUP_H
 #define TUNELOOKUP_H
@@ -39,17 +42,17 @@ extern "C" {
 /* Every function that can fail returns one of these; 0 is success. Numbers are pinned. "No entry" is not an error: see match. */
 typedef enum tunelookup_status {
     TUNELOOKUP_OK = 0,
-    TUNELOOKUP_ERR_ARGUMENT = 1,     /* a NULL, a struct_size of 0, a name given twice, an index out of range */
+    TUNELOOKUP_ERR_ARGUMENT = 1,     /* a NULL, a struct_size of 0, an index out of range, a result without a match */
     TUNELOOKUP_ERR_NO_MEMORY = 2,
     TUNELOOKUP_ERR_NOT_FOUND = 3,    /* no database file; no such knob; no cubin stored */
     TUNELOOKUP_ERR_IO = 4,           /* the file can't be read */
     TUNELOOKUP_ERR_NOT_A_DATABASE = 5, /* not a tuning database, truncated or damaged */
     TUNELOOKUP_ERR_NEWER_SCHEMA = 6, /* written by a newer msda-tune */
     TUNELOOKUP_ERR_UNTRUSTED = 7,    /* writable by others, or owned by a third party */
-    TUNELOOKUP_ERR_SQLITE_TOO_OLD = 8, /* the system's SQLite is older than 3.26 */
+    TUNELOOKUP_ERR_SQLITE_TOO_OLD = 8, /* the system's SQLite is older than 3.26 or built without JSON */
     TUNELOOKUP_ERR_UNKNOWN_KERNEL = 9, /* the database has no such kernel (or not with that key) */
-    TUNELOOKUP_ERR_NAMES = 10,       /* prepare: a shape value of the kernel is missing, or an unknown one was given */
-    TUNELOOKUP_ERR_VALUE = 11,       /* find: a value that the kernel's expressions refuse (overflow, division by zero …) */
+    TUNELOOKUP_ERR_NAMES = 10,       /* prepare: a shape value of the kernel is missing, given twice, of the wrong form, or unknown */
+    TUNELOOKUP_ERR_VALUE = 11,       /* an expression can't be computed for these values (overflow, division by zero, a device fact that was not given …) */
     TUNELOOKUP_ERR_CUBIN_NOT_ALLOWED = 12, /* cubins of the user's file need TUNELOOKUP_USER_CUBINS */
     TUNELOOKUP_ERR_DRIVER_TOO_OLD = 13,    /* the cubin needs a newer driver than device.driver_version */
     TUNELOOKUP_ERR_CUBIN_DAMAGED = 14,     /* not an ELF image for this GPU, or its hash does not match */
@@ -59,7 +62,7 @@ typedef enum tunelookup_status {
 /* Flags of tunelookup_open. */
 enum {
     TUNELOOKUP_RECORDED = 1,     /* answer from rows of recorded GPUs too (tests, machines without a GPU) */
-    TUNELOOKUP_USER_CUBINS = 2,  /* hand out cubins of the user's own database, not only of the shipped one */
+    TUNELOOKUP_USER_CUBINS = 2,  /* hand out cubins of every database opened, not only of those shipped with the library */
     TUNELOOKUP_COUNT_MISSES = 4  /* count shapes that had no exact row (tunelookup_flush_misses) */
 };
 
@@ -72,8 +75,8 @@ typedef enum tunelookup_match {
     TUNELOOKUP_MATCH_DEFAULT = 4       /* the kernel's default variant */
 } tunelookup_match;
 
-/* The device as the caller's driver describes it. Set struct_size to sizeof(tunelookup_device); zero what you do not know (then expressions that
- * need it fail with TUNELOOKUP_ERR_VALUE). */
+/* The device as the caller's driver describes it. Set struct_size to sizeof(tunelookup_device). name and cc are required; zero what else you do not know: a row
+ * whose expressions need it is then not returned (explain says which fact is missing). Texts are copied. */
 typedef struct tunelookup_device {
     uint32_t struct_size;
     const char *name;          /* cuDeviceGetName, e.g. "NVIDIA H100 80GB HBM3"; canonicalised by the library */
@@ -89,7 +92,7 @@ typedef struct tunelookup_device {
     int64_t l2_bytes;
     int64_t mem_bytes;
     int64_t clock_mhz;
-    int64_t driver_version;    /* cuDriverGetVersion, e.g. 13000 */
+    int64_t driver_version;    /* cuDriverGetVersion, e.g. 13000; 0 = do not check cubins against it */
 } tunelookup_device;
 
 typedef struct tunelookup_db tunelookup_db;
@@ -107,9 +110,12 @@ typedef struct tunelookup_result {
     double low_ns, high_ns;        /* its 95 % interval */
     double expected_slowdown;      /* against the best for the asked shape: 1.0 = none expected; NAN = unknown */
     double norm_error;             /* validated ‖out − ref‖/‖ref‖; NAN = unknown */
+    const char *variant;           /* every knob: "ALGO=direct;CPB=8;…"; valid until close */
+    const char *kernel_key;        /* 32 hex digits: the source that was tuned; valid until close */
     /* private */
     const void *block_;
     uint32_t row_, reason_;
+    int64_t reserved_[4];
     int64_t values_[TUNELOOKUP_MAX_VALUES];
 } tunelookup_result;
 
@@ -119,11 +125,12 @@ typedef struct tunelookup_launch_info {
     uint32_t grid[3], block[3];
     uint32_t cluster[3];           /* 0,0,0 = no cluster attribute */
     uint32_t smem_bytes;           /* dynamic; above 48 KiB opt in */
-    int32_t carveout_percent;      /* set it explicitly: the driver's own choice depends on what ran before */
+    int32_t carveout_percent;      /* set it explicitly: the driver's own choice depends on what ran before; -1 = not known */
     int32_t cooperative, programmatic;
     int32_t is_prepare;            /* run once after the inputs change, not at every call */
     int32_t arg_count;             /* kernel parameters */
     int32_t args[32];              /* their indices for tunelookup_arg */
+    int32_t reserved_[8];
 } tunelookup_launch_info;
 
 typedef enum tunelookup_arg_kind { TUNELOOKUP_ARG_TENSOR = 0, TUNELOOKUP_ARG_TENSORMAP = 1, TUNELOOKUP_ARG_SCALAR = 2 } tunelookup_arg_kind;
@@ -137,7 +144,8 @@ typedef enum tunelookup_dtype {
 typedef struct tunelookup_arg_info {
     tunelookup_arg_kind kind;
     const char *name;              /* valid until close */
-    tunelookup_dtype dtype;
+    int32_t is_used;               /* 0: no launch of this variant takes it; scratch, maps and scalars are then not computed (zeros below) */
+    tunelookup_dtype dtype;        /* TENSORMAP: the tensor's */
     tunelookup_role role;          /* TENSOR */
     int32_t rank;                  /* TENSOR */
     int64_t dims[8];               /* TENSOR: elements, outermost first */
@@ -146,9 +154,10 @@ typedef struct tunelookup_arg_info {
     int32_t tensor;                /* TENSORMAP: index of the tensor it describes */
     int32_t map_count;             /* TENSORMAP: maps in the parameter, one after the other */
     unsigned char scalar[8];       /* SCALAR: the parameter's bytes */
+    int32_t reserved_[8];
 } tunelookup_arg_info;
 
-/* One tensor map, as cuTensorMapEncodeTiled takes it. Numbers of the enums are the driver's. */
+/* One tensor map, in the lengths that cuTensorMapEncodeTiled takes (tunelookup_cuda.h calls it). */
 typedef struct tunelookup_tensormap_info {
     tunelookup_dtype dtype;
     uint32_t rank;
@@ -159,6 +168,7 @@ typedef struct tunelookup_tensormap_info {
     int32_t swizzle_bytes;         /* 0, 32, 64, 128 */
     int32_t fill_nan;
     int32_t l2_promotion_bytes;    /* 0, 64, 128, 256 */
+    int32_t reserved_[8];
 } tunelookup_tensormap_info;
 
 /* Opens a database read-only and closes it again after reading what open needs. path NULL: the user's database ($MSDA_TUNE_DB by secure_getenv, else
@@ -169,14 +179,15 @@ TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flag
 /* Resolves a kernel's shape values for one device and loads its rows into one immutable block.
  * kernel: "msda" (the newest validated source answers) or "msda@<32 hex digits>" (the key that `msda-tune key` writes into a header).
  * names[count]: how values[] of find will be ordered. "N" an integer, "H[0]" … a list's elements (all of them, in any order), and
- * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (else: least worst-case slowdown over the workloads measured).
+ * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (else: the variant with the least worst-case slowdown among the
+ * winners of the workloads measured). A GPU without rows is no error: find then says NONE and explain why.
  * Errors: ARGUMENT, NO_MEMORY, UNKNOWN_KERNEL, NAMES, LIMIT, and those of open. The plan lives until close. */
 TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device *device, const char *kernel, const char *const names[], size_t count,
                                                     tunelookup_plan **plan);
 
 /* The hot call: values[] in the order of the plan's integer names. OK with match NONE when nothing can be said.
  * Never returns a variant that was not validated, belongs to another source, or breaks a constraint for this shape and device.
- * Errors: ARGUMENT. Async-signal-safe; wait-free. */
+ * A result whose match is NONE serves tunelookup_explain only. Errors: ARGUMENT (tunelookup_detail is left alone). Async-signal-safe; wait-free. */
 TUNELOOKUP_API tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result);
 
 /* Value of an integer knob; NOT_FOUND when the variant has no such knob (an inactive one counts as none). */
@@ -190,17 +201,19 @@ TUNELOOKUP_API tunelookup_status tunelookup_arg(const tunelookup_result *result,
 /* Tensor map `map` of argument `index`. Errors: ARGUMENT, VALUE. */
 TUNELOOKUP_API tunelookup_status tunelookup_tensormap(const tunelookup_result *result, int index, int map, tunelookup_tensormap_info *info);
 
-/* The winner's cubin for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close. Takes a lock.
- * Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY. */
+/* The winner's cubin for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close.
+ * Any number of threads may call it. Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY. */
 TUNELOOKUP_API tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **cubin, size_t *bytes);
 
 /* How it matched, on which row, why not better, expected slowdown, provenance: a few lines of text. Returns the length needed without the NUL; writes at most size. */
 TUNELOOKUP_API size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t size);
 
-/* Reads the files again if they changed; plans answer from the new rows from then on, results found before stay valid. On failure the old rows go on answering. */
+/* Reads the files again if they changed; plans answer from the new rows from then on, results found before stay valid (the old rows are freed by close). All plans or
+ * none: on failure the old rows go on answering. Errors: those of open and prepare. */
 TUNELOOKUP_API tunelookup_status tunelookup_refresh(tunelookup_db *db);
 
-/* Appends the misses counted so far to a JSON-lines file (created 0600) and clears the counts that were written. Concurrent processes may share the file. */
+/* Appends the misses counted so far (flag TUNELOOKUP_COUNT_MISSES) to a JSON-lines file (created 0600) and clears the counts that were written. Concurrent processes may
+ * share the file. Errors: ARGUMENT, NO_MEMORY, IO. */
 TUNELOOKUP_API tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path);
 
 TUNELOOKUP_API void tunelookup_close(tunelookup_db *db); /* NULL is a no-op */
@@ -209,7 +222,7 @@ TUNELOOKUP_API void tunelookup_close(tunelookup_db *db); /* NULL is a no-op */
 TUNELOOKUP_API const char *tunelookup_strerror(tunelookup_status status);
 /* "1.0.0"; *number (may be NULL) gets 10000·major + 100·minor + patch. */
 TUNELOOKUP_API const char *tunelookup_version(int *number);
-/* Why the last failing call of this thread failed, in detail ("" = nothing to add); valid until the thread's next call. */
+/* Why this thread's last call failed, in detail ("" = nothing to add): the file, the name, SQLite's words; valid until the thread's next call. */
 TUNELOOKUP_API const char *tunelookup_detail(void);
 
 #ifdef __cplusplus

@@ -19,18 +19,27 @@
  */
 #pragma once
 
+/* Knobs that the .ini leaves out where they make no difference. */
+#ifndef SUM
+#define SUM UNROLL
+#endif
+#ifndef TILE_W
+#define TILE_W 0
+#endif
+#ifndef HINTS
+#define HINTS 1
+#endif
+
 #include "points.cuh"
 #include "query_order.cuh"
 
 constexpr int QUERIES = ITEMS / HEADS;
 constexpr int PIECES = ceil_div(D, LANES * VEC);          /* of VEC channels, per lane */
 constexpr int PIXEL = M * D * sizeof(value_t);            /* bytes from a pixel to the next */
-constexpr bool HALF_BLEND = BLEND == BLEND_half2;
 constexpr int COLUMNS = CORNERS == CORNERS_pair ? 1 : 2;  /* of the 2x2 pixels, per lane */
 
-static_assert(ITEMS % HEADS == 0 && M % HEADS == 0, "whole queries per block, whole head groups per query");
-static_assert(!HALF_BLEND || sizeof(value_t) == 2, "half2 blends f16 values");
-static_assert(D % VEC == 0 && SUM % UNROLL == 0, "whole pieces of channels, whole steps of points");
+static_assert(ITEMS % HEADS == 0 && M % HEADS == 0, "whole queries per block, whole groups of heads per query");
+static_assert(D % VEC == 0 && SUM % UNROLL == 0, "whole pieces of channels, whole iterations of points");
 
 /* VEC channels of a pixel. */
 struct alignas(8) Channels {
@@ -95,19 +104,15 @@ __device__ inline void widen(Sums &sums)
 
 __device__ inline void corner_weights(weight_t (&weights)[2][COLUMNS], Record record, int side)
 {
-    half2 flip = __floats2half2_rn(-1.0f, 1.0f), one = __floats2half2_rn(1.0f, 0.0f), fractions = record_fractions(record);
-    half2 columns = __hfma2(__low2half2(fractions), flip, one); /* (1-f, f) */
-    half2 rows = __hmul2(__hfma2(__high2half2(fractions), flip, one), record_weight(record));
-    if constexpr (COLUMNS == 1) {
-        half2 both = __hmul2(rows, side ? __high2half2(columns) : __low2half2(columns));
-        weights[0][0] = __low2half2(both);
-        weights[1][0] = __high2half2(both);
-    } else {
-        half2 top = __hmul2(columns, __low2half2(rows)), bottom = __hmul2(columns, __high2half2(rows));
-        weights[0][0] = __low2half2(top);
-        weights[0][COLUMNS - 1] = __high2half2(top);
-        weights[1][0] = __low2half2(bottom);
-        weights[1][COLUMNS - 1] = __high2half2(bottom);
+    half2 second = __hmul2(record.rows, __high2half2(*(half2 *)&record.code_right));
+    half2 first = __hsub2(record.rows, second);
+    if constexpr (COLUMNS == 1)
+        first = side ? second : first;
+    weights[0][0] = __low2half2(first);
+    weights[1][0] = __high2half2(first);
+    if constexpr (COLUMNS == 2) {
+        weights[0][COLUMNS - 1] = __low2half2(second);
+        weights[1][COLUMNS - 1] = __high2half2(second);
     }
 }
 
@@ -133,28 +138,34 @@ __device__ inline void widen(Sums &)
 
 __device__ inline void corner_weights(weight_t (&weights)[2][COLUMNS], Record record, int side)
 {
-    float rows[2] = {record.weight - record.weight * record.y, record.weight * record.y};
+    float rows[2] = {record.upper, record.lower};
 #pragma unroll
-    for (int row = 0; row < 2; row++)
-        if constexpr (COLUMNS == 1) {
-            weights[row][0] = rows[row] * (side ? record.x : 1.0f - record.x);
-        } else {
-            weights[row][0] = rows[row] * (1.0f - record.x);
-            weights[row][COLUMNS - 1] = rows[row] * record.x;
-        }
+    for (int row = 0; row < 2; row++) {
+        float second = rows[row] * record.right, first = rows[row] - second;
+        weights[row][0] = COLUMNS == 1 && side ? second : first;
+        if constexpr (COLUMNS == 2)
+            weights[row][COLUMNS - 1] = second;
+    }
 }
 
 #endif
+
+/* count pixels after `at`. One instruction; left to itself the compiler shifts and adds with carry. */
+__device__ inline const char *pixels_after(const char *at, int count, int bytes)
+{
+    const char *after;
+    asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(after) : "r"(count), "r"(bytes), "l"(at));
+    return after;
+}
 
 /* Where the columns' upper pixels begin for this lane. */
 __device__ inline void upper_pixels(const char *(&upper)[COLUMNS], unsigned code, const Lane &lane, int right)
 {
     if constexpr (PARITY) {
-        int first = code & ~1u, second = first - 2 * (int)(code & 1);
-        upper[0] = lane.image + (long long)first * PIXEL;
-        upper[COLUMNS - 1] = lane.image + (long long)second * PIXEL + PIXEL;
+        upper[0] = pixels_after(lane.image, code & ~1u, PIXEL);
+        upper[COLUMNS - 1] = pixels_after(upper[0], code & 1, -2 * PIXEL) + PIXEL; /* one pixel back or on */
     } else {
-        upper[0] = lane.image + (long long)code * PIXEL;
+        upper[0] = pixels_after(lane.image, code, PIXEL);
         if constexpr (COLUMNS == 1)
             upper[0] += lane.side * right;
         else
@@ -188,37 +199,79 @@ __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, in
                 add_weighted(sums, piece, channels[row][column][piece], weights[row][column]);
 }
 
-/* All points of one level, from the item's records. Not fully unrolled: that spills. */
+/* All points of one level, from the item's records. Not fully unrolled: more registers, fewer loads in flight. */
 __device__ inline void add_level(Sums &sums, const Record *records, const Lane &lane, int height, int width)
 {
 #pragma unroll 1
-    for (int sum = 0; sum < P; sum += SUM) {
-#pragma unroll 1
-        for (int first = sum; first < min(sum + SUM, P); first += UNROLL) {
-            Record step[UNROLL];
-            load_records(step, records + first);
+    for (int first = 0; first < P; first += UNROLL) {
+        Record step[UNROLL];
+        load_records(step, records + first, P - first);
 #pragma unroll
-            for (int i = 0; i < UNROLL; i++)
-                if (P % UNROLL == 0 || first + i < P)
-                    add_point(sums, step[i], lane, height, width);
-        }
-        widen(sums);
+        for (int i = 0; i < UNROLL; i++)
+            if (P % UNROLL == 0 || first + i < P)
+                add_point(sums, step[i], lane, height, width);
+        if (SUM < P && (first + UNROLL) % SUM == 0)
+            widen(sums);
     }
+    if (SUM >= P || P % SUM != 0)
+        widen(sums);
+}
+
+/*
+ * Levels from LEVEL on; `chunks` holds the points of the first PREP of them. The next ones are fetched before the
+ * last of these levels is gathered, which hides their latency.
+ */
+template <int LEVEL>
+__device__ inline void add_levels(Sums &sums, Record *warp_records, const Record *records, Chunk (&chunks)[PASSES],
+                                  const loc_t *loc, const loc_t *attn, int item_number, const Lane &lane)
+{
+    if constexpr (LEVEL < L) {
+        constexpr int LEVELS = smaller(PREP, L - LEVEL), NEXT = LEVEL + LEVELS;
+        __syncwarp(); /* all have read the previous records */
+        prepare_points<LEVEL, LEVELS>(warp_records, chunks);
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < LEVELS; i++) {
+            if (i == LEVELS - 1 && NEXT < L)
+                fetch_points<NEXT, smaller(PREP, L - NEXT)>(chunks, loc, attn, item_number);
+            add_level(sums, records + i * P, lane, level_height(LEVEL + i), level_width(LEVEL + i));
+        }
+        add_levels<NEXT>(sums, warp_records, records, chunks, loc, attn, item_number, lane);
+    }
+}
+
+/* Whether this lane has a piece of that number: D need not be a multiple of LANES*VEC. */
+__device__ inline bool has_piece(int piece, int sub)
+{
+    return D % (LANES * VEC) == 0 || (piece * LANES + sub) * VEC < D;
+}
+
+/* pair: the sum over both columns, in all lanes. */
+__device__ inline void add_other_side(Sums &sums)
+{
+#pragma unroll
+    for (int piece = 0; piece < PIECES; piece++)
+#pragma unroll
+        for (int i = 0; i < VEC; i++)
+            sums.total[piece][i] += __shfl_xor_sync(0xffffffff, sums.total[piece][i], LANES);
 }
 
 __device__ inline void store_piece(value_t *to, const float (&total)[VEC])
 {
-    struct alignas(8) {
-        unsigned word[VEC * sizeof(value_t) / 4];
+    constexpr int BYTES = VEC * sizeof(value_t), UNIT = smaller(BYTES, 16);
+    typedef Bits<UNIT>::type unit_t;
+    struct alignas(UNIT) {
+        value_t channel[VEC];
     } packed;
 #pragma unroll
     for (int i = 0; i < VEC; i++)
-        ((value_t *)&packed)[i] = value_t(total[i]);
+        packed.channel[i] = value_t(total[i]);
 #pragma unroll
-    for (int i = 0; i < (int)sizeof(packed) / 8; i++) {
-        uint2 two = make_uint2(packed.word[2 * i], packed.word[2 * i + 1]);
-        HINTS ? __stcs((uint2 *)to + i, two) : (void)(((uint2 *)to)[i] = two);
-    }
+    for (int i = 0; i < BYTES / UNIT; i++)
+        if (HINTS)
+            __stcs((unit_t *)to + i, ((unit_t *)&packed)[i]);
+        else
+            ((unit_t *)to)[i] = ((unit_t *)&packed)[i];
 }
 
 /* The item (query, head, image) that a group works on. */
@@ -227,18 +280,18 @@ struct Item {
     bool exists; /* the last block of an image may have more groups than queries are left */
 };
 
-__device__ inline Item item_of_group(int group)
+__device__ inline Item item_of_group(unsigned group)
 {
     constexpr int tiles = ceil_div(LQ, QUERIES), head_groups = M / HEADS;
     unsigned block = blockIdx.x;
-    int tile, head_group;
-    if constexpr (ORDER == ORDER_tiles) {
-        tile = block % tiles;
-        head_group = block / tiles % head_groups;
-    } else {
-        head_group = block % head_groups;
-        tile = block / head_groups % tiles;
-    }
+    unsigned tile, head_group;
+#if defined ORDER && ORDER == ORDER_heads
+    head_group = block % head_groups;
+    tile = block / head_groups % tiles;
+#else
+    tile = block % tiles;
+    head_group = block / tiles % head_groups;
+#endif
     Item item;
     int number = tile * QUERIES + group / HEADS;
     item.exists = number < LQ;
@@ -252,7 +305,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     msda_direct(const value_t *value, const loc_t *loc, const loc_t *attn, value_t *out)
 {
     extern __shared__ uint4 shared[];
-    int group = threadIdx.x / GROUP, sub = threadIdx.x % LANES;
+    unsigned group = threadIdx.x / GROUP;
+    int sub = threadIdx.x % LANES;
     Record *warp_records = (Record *)shared + threadIdx.x / 32 * ITEMS_PER_WARP * RECORD_STRIDE;
     const Record *records = (Record *)shared + group * RECORD_STRIDE;
 
@@ -266,3 +320,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     lane.side = COLUMNS == 1 ? threadIdx.x % GROUP / LANES : 0;
     lane.image = (const char *)value + (item.image * (long long)S + (PARITY ? group & 1 : 0)) * PIXEL +
                  (item.head * D + sub * VEC) * sizeof(value_t);
+#pragma unroll
+    for (int piece = 0; piece < PIECES; piece++)
+        lane.piece_bytes[piece] = (has_piece(piece, sub) ? piece * LANES : -sub) * VEC * (int)sizeof(value_t);
+
+    Chunk chunks[PASSES];
+    fetch_points<0, smaller(PREP, L)>(chunks, loc, attn, item_number);
+    Sums sums = {};
+    add_levels<0>(sums, warp_records, records, chunks, loc, attn, item_number, lane);
+
+    if constexpr (COLUMNS == 1)
+        add_other_side(sums);
+    value_t *to = out + (first_item + item_number) * D + sub * VEC;
+#pragma unroll
+    for (int piece = 0; piece < PIECES; piece++)
+        if (item.exists && lane.side == 0 && has_piece(piece, sub))
+            store_piece(to + piece * LANES * VEC, sums.total[piece]);
+}

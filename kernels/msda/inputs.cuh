@@ -49,12 +49,11 @@ __device__ inline float2 pixel_centre(int pixel, int height, int width)
 /* query counts over all images: n*Lq + q. */
 __device__ inline float2 reference_point(u64 seed, u64 query)
 {
-    int q = query % LQ;
 #if SHAPE_queries == SHAPE_queries_grid
-    return pixel_centre(q, ceil_div(LQ, level_width(0)), level_width(0));
+    return pixel_centre(query % LQ, ceil_div(LQ, level_width(0)), level_width(0));
 #elif SHAPE_queries == SHAPE_queries_levels
     static_assert(LQ == S, "queries = levels: one query per pixel");
-    int level = 0;
+    int q = query % LQ, level = 0;
     for (int l = 1; l < L; l++)
         level += q >= level_start(l);
     return pixel_centre(q - level_start(level), level_height(level), level_width(level));

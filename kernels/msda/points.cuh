@@ -8,25 +8,18 @@
  *     records of a warp    [32/GROUP items][PREP*P points + padding]; the stride between items is an odd number of
  *                          16-byte units, so that the groups of a warp read different banks
  *
- *     half2 record  8 bytes: pixel code (16 bits), weight (half), fractions (half2)
- *     wide record  16 bytes: pixel code, fraction x, fraction y, weight (f32)
- *
- * The pixel code is the upper left pixel's number in S. With parity order, of the pair of pixels the one comes first
- * whose parity is the group's: code = (first - parity) | (the first is the right one), and fraction x belongs to the second.
+ * A record is a pixel code and weights: 8 bytes for half2 blending, 16 for f32. The code is the upper left pixel's
+ * number in S. With parity order, of a pair of neighbours the one comes first whose parity is the group's:
+ * code = (first - parity) | (the first is the right one), and the weights' first column is that pixel's.
  */
 #pragma once
 
+#include "chunk.cuh"
+
 constexpr int GROUP = LANES * (CORNERS == CORNERS_pair ? 2 : 1); /* lanes per item */
 constexpr int ITEMS_PER_WARP = 32 / GROUP, ITEMS = THREADS / GROUP;
-constexpr int CHUNK = P % 2 == 0 ? 2 : 1;       /* points; 2 f32 ones are 16 bytes */
 constexpr int PASSES = ceil_div(ITEMS_PER_WARP * PREP * P / CHUNK, 32);
 constexpr bool PARITY = CORNERS == CORNERS_parity && levels_at_least_2x2();
-
-template <int BYTES> struct Bits;
-template <> struct Bits<2> { typedef unsigned short type; };
-template <> struct Bits<4> { typedef unsigned type; };
-template <> struct Bits<8> { typedef uint2 type; };
-template <> struct Bits<16> { typedef uint4 type; };
 
 /* Loads of what is used once: past L1, which the values need. */
 #if HINTS
@@ -56,65 +49,70 @@ __device__ inline void load_once(T &to, const void *at)
 }
 #endif
 
+/*
+ * A point: rows[i] is its weight in the upper and the lower row, `right` the share of the second column. What is left
+ * for the consumer is one product and one difference: rows * right, rows - rows * right.
+ */
 #if BLEND == BLEND_half2
 static_assert(S <= 65536, "a pixel code has 16 bits");
 
 struct alignas(8) Record {
-    unsigned code_weight, fractions;
+    unsigned code_right; /* code | half << 16 */
+    half2 rows;
 };
 
-__device__ inline Record make_record(unsigned code, float x, float y, float weight)
+__device__ inline Record make_record(unsigned code, float right, float upper, float lower)
 {
-    half2 fractions = __floats2half2_rn(x, y);
-    return {code | (unsigned)__half_as_ushort(__float2half_rn(weight)) << 16, *(unsigned *)&fractions};
+    return {code | (unsigned)__half_as_ushort(__float2half_rn(right)) << 16, __floats2half2_rn(upper, lower)};
 }
-__device__ inline unsigned record_code(Record record) { return record.code_weight & 0xffff; }
-__device__ inline half2 record_fractions(Record record) { return *(half2 *)&record.fractions; }
-__device__ inline half2 record_weight(Record record) { return __high2half2(*(half2 *)&record.code_weight); }
+
+__device__ inline unsigned record_code(Record record)
+{
+    return record.code_right & 0xffff;
+}
 #else
 struct alignas(16) Record {
     unsigned code;
-    float x, y, weight;
+    float right, upper, lower;
 };
 
-__device__ inline Record make_record(unsigned code, float x, float y, float weight)
+__device__ inline Record make_record(unsigned code, float right, float upper, float lower)
 {
-    return {code, x, y, weight};
+    return {code, right, upper, lower};
 }
-__device__ inline unsigned record_code(Record record) { return record.code; }
+
+__device__ inline unsigned record_code(Record record)
+{
+    return record.code;
+}
 #endif
 
 constexpr int RECORD_STRIDE = (ceil_div(PREP * P * (int)sizeof(Record), 32) * 32 + 16) / sizeof(Record);
 
-/* A chunk as it was loaded. Nothing is converted before it is needed: a conversion would wait for the load. */
-struct Chunk {
-    typename Bits<2 * CHUNK * sizeof(loc_t)>::type loc;
-    typename Bits<CHUNK * sizeof(loc_t)>::type attn;
-};
-
-/* Which of the warp's items, and which of its points in `levels` levels, chunk number pass*32 + lane holds. */
+/* Which of the warp's items, and which of its points in LEVELS levels, chunk number pass*32 + lane holds. */
 struct ChunkPlace {
     int item, point;
     bool exists;
 };
 
-__device__ inline ChunkPlace chunk_place(int pass, int levels)
+template <int LEVELS>
+__device__ inline ChunkPlace chunk_place(int pass)
 {
-    int per_item = levels * P / CHUNK, number = pass * 32 + threadIdx.x % 32, item = number / per_item;
-    bool exists = ITEMS_PER_WARP * per_item % 32 == 0 ? pass * 32 < ITEMS_PER_WARP * per_item : item < ITEMS_PER_WARP;
-    return {item, (number - item * per_item) * CHUNK, exists};
+    constexpr int PER_ITEM = LEVELS * P / CHUNK, COUNT = ITEMS_PER_WARP * PER_ITEM;
+    unsigned number = pass * 32 + threadIdx.x % 32, item = number / PER_ITEM;
+    return {(int)item, (int)(number % PER_ITEM * CHUNK), (pass + 1) * 32 <= COUNT || number < COUNT};
 }
 
-/* Starts loading the points of levels [level, level + levels). `item`: this lane's q*M + m; loc, attn: of the image. */
-__device__ inline void fetch_points(Chunk (&chunks)[PASSES], const loc_t *loc, const loc_t *attn, int item, int level,
-                                    int levels)
+/* Starts loading the points of levels [LEVEL, LEVEL + LEVELS). `item`: this lane's q*M + m; loc, attn: of the image. */
+template <int LEVEL, int LEVELS>
+__device__ inline void fetch_points(Chunk (&chunks)[PASSES], const loc_t *loc, const loc_t *attn, int item)
 {
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
-        ChunkPlace at = chunk_place(pass, levels);
+        ChunkPlace at = chunk_place<LEVELS>(pass);
         int whose = __shfl_sync(0xffffffff, item, at.item * GROUP);
         if (at.exists) {
-            long long point = (long long)whose * (L * P) + level * P + at.point;
+            long long point = (long long)whose * (L * P) + LEVEL * P + at.point;
             load_once(chunks[pass].loc, loc + 2 * point);
             load_once(chunks[pass].attn, attn + point);
         }
@@ -134,7 +132,8 @@ __device__ inline Record point_record(float x, float y, float weight, int height
         pixel = (pixel + swap - parity) | swap;
         column.fraction = swap ? 1.0f - column.fraction : column.fraction;
     }
-    return make_record(pixel, column.fraction, row.fraction, weight);
+    float lower = weight * row.fraction;
+    return make_record(pixel, column.fraction, weight - lower, lower);
 }
 
 __device__ inline void store_records(Record *at, const Record (&records)[CHUNK])
@@ -147,38 +146,41 @@ __device__ inline void store_records(Record *at, const Record (&records)[CHUNK])
 }
 
 /* Turns fetched points into the warp's records. */
-__device__ inline void prepare_points(Record *warp_records, const Chunk (&chunks)[PASSES], int level, int levels)
+template <int LEVEL, int LEVELS>
+__device__ inline void prepare_points(Record *warp_records, const Chunk (&chunks)[PASSES])
 {
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
-        ChunkPlace at = chunk_place(pass, levels);
-        int height = level_height(level), width = level_width(level), start = level_start(level);
+        ChunkPlace at = chunk_place<LEVELS>(pass);
+        int height = level_height(LEVEL), width = level_width(LEVEL), start = level_start(LEVEL);
 #pragma unroll
-        for (int l = 1; l < levels; l++)
+        for (int l = 1; l < LEVELS; l++)
             if (at.point >= l * P) {
-                height = level_height(level + l);
-                width = level_width(level + l);
-                start = level_start(level + l);
+                height = level_height(LEVEL + l);
+                width = level_width(LEVEL + l);
+                start = level_start(LEVEL + l);
             }
-        const loc_t *loc = (const loc_t *)&chunks[pass].loc, *attn = (const loc_t *)&chunks[pass].attn;
         Record records[CHUNK];
 #pragma unroll
         for (int i = 0; i < CHUNK; i++)
-            records[i] = point_record(float(loc[2 * i]), float(loc[2 * i + 1]), float(attn[i]), height, width, start,
-                                      at.item & 1);
+            records[i] = point_record(chunk_x(chunks[pass], i), chunk_y(chunks[pass], i), chunk_weight(chunks[pass], i),
+                                      height, width, start, at.item & 1);
         if (at.exists)
             store_records(warp_records + at.item * RECORD_STRIDE + at.point, records);
     }
 }
 
-/* UNROLL records, two at a time where they are aligned so. */
-__device__ inline void load_records(Record (&records)[UNROLL], const Record *at)
+/* The next UNROLL records, or as many as are `left`. */
+__device__ inline void load_records(Record (&records)[UNROLL], const Record *at, int left)
 {
-    if constexpr (sizeof(Record) == 8 && UNROLL % 2 == 0 && P % 2 == 0) {
+    if constexpr (sizeof(Record) == 8 && UNROLL % 2 == 0 && P % UNROLL == 0) {
+#pragma unroll
         for (int i = 0; i < UNROLL; i += 2)
-            *(uint4 *)&records[i] = *(const uint4 *)&at[i];
+            *(uint4 *)&records[i] = *(const uint4 *)&at[i]; /* 16-byte aligned: P is even */
     } else {
+#pragma unroll
         for (int i = 0; i < UNROLL; i++)
-            records[i] = at[i];
+            if (P % UNROLL == 0 || i < left)
+                records[i] = at[i];
     }
 }

@@ -11,17 +11,23 @@
  */
 #pragma once
 
+/* i / d for i < 2^20: the error of the quotient stays below the half that is added. Fewer steps than an exact division. */
+__device__ inline int small_quotient(int i, int d)
+{
+    return (int)__fdividef(i + 0.5f, d);
+}
+
 /* The place, row by row, of what is number `i` in tiles. */
 template <int TILE_H>
 __device__ inline int tile_to_row_order(int i, int height, int width)
 {
-    int band = i / (TILE_H * width);
+    int band = small_quotient(i, TILE_H * width);
     i -= band * (TILE_H * width);
     int rows = min(TILE_H, height - band * TILE_H);
-    int strip = i / (TILE_W * rows);
+    int strip = small_quotient(i, TILE_W * rows);
     i -= strip * (TILE_W * rows);
     int columns = min(TILE_W, width - strip * TILE_W);
-    int row = i / columns;
+    int row = small_quotient(i, columns);
     return (band * TILE_H + row) * width + strip * TILE_W + (i - row * columns);
 }
 
@@ -33,16 +39,21 @@ __device__ inline int query_at(int i)
     return i;
 #else
     constexpr int TILE_H = QUERIES < TILE_W ? 1 : QUERIES / TILE_W;
+    if (LQ >= 1 << 20) /* beyond small_quotient */
+        return i;
 #if SHAPE_queries == SHAPE_queries_grid
     constexpr int width = level_width(0), height = LQ / width;
     return i < height * width ? tile_to_row_order<TILE_H>(i, height, width) : i; /* the rest is part of a row */
 #else
-    int query = i;
+    int start = 0, height = level_height(0), width = level_width(0);
 #pragma unroll
-    for (int l = 0; l < L; l++)
-        if (i >= level_start(l) && i < level_start(l + 1))
-            query = level_start(l) + tile_to_row_order<TILE_H>(i - level_start(l), level_height(l), level_width(l));
-    return query;
+    for (int l = 1; l < L; l++)
+        if (i >= level_start(l)) {
+            start = level_start(l);
+            height = level_height(l);
+            width = level_width(l);
+        }
+    return start + tile_to_row_order<TILE_H>(i - start, height, width);
 #endif
 #endif
 }

@@ -70,6 +70,11 @@ __device__ constexpr int ceil_div(int a, int b)
     return (a + b - 1) / b;
 }
 
+__device__ constexpr int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 /*
  * One axis of a sampling point: the two neighbouring pixels `cell` and `cell + 1` (both inside the level), the
  * second one's share `fraction`, and `scale`, what the zeros outside leave of the sum:

@@ -27,6 +27,8 @@ static void defuse(char *text, size_t length)
     }
 }
 
+static void print_line(const char *severity, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
 static void print_line(const char *severity, const char *format, va_list args)
 {
     mt_strbuf line = {0};

@@ -41,6 +41,7 @@ bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind);
 /* Cold: L2 flushed before each sample. Warm: the same inputs again and again. */
 typedef enum mt_regime { MT_REGIME_COLD, MT_REGIME_WARM } mt_regime;
 const char *mt_regime_name(mt_regime regime); /* "cold", "warm" */
+bool mt_regime_from_name(const char *name, mt_regime *regime);
 
 /* Valid only for MT_OUTCOME_OK (and CENSORED: what was seen until then). */
 typedef struct mt_timing {

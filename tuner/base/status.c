@@ -47,18 +47,16 @@ mt_status mt_error_set(mt_error *err, mt_status status, const char *format, ...)
 mt_status mt_error_prefix(mt_error *err, mt_status status, const char *format, ...)
 {
     if (!err) return status;
-    mt_error old = *err; /* the prefix may be made from the old message, so that is kept apart while printing */
+    char front[sizeof err->message]; /* apart, because it may be made from the old message */
     va_list args;
     va_start(args, format);
-    int length = vsnprintf(err->message, sizeof err->message, format, args);
+    vsnprintf(front, sizeof front - 2, format, args);
     va_end(args);
-    size_t used = length < 0 ? 0 : (size_t)length;
-    size_t last = sizeof err->message - 1;
-    if (used > last) used = last;
-    for (const char *at = ": "; *at && used < last; at++) err->message[used++] = *at;
-    size_t kept = strnlen(old.message, last - used);
-    memcpy(err->message + used, old.message, kept);
-    err->message[used + kept] = '\0';
+    strcat(front, ": ");
+    size_t length = strlen(front), kept = strnlen(err->message, sizeof err->message - 1 - length);
+    memmove(err->message + length, err->message, kept);
+    memcpy(err->message, front, length);
+    err->message[length + kept] = '\0';
     err->status = status;
     return status;
 }

@@ -18,7 +18,7 @@ void mt_strbuf_add(mt_strbuf *buf, const char *text);
 void mt_strbuf_add_bytes(mt_strbuf *buf, const void *bytes, size_t count); /* may hold NULs */
 void mt_strbuf_add_char(mt_strbuf *buf, char c);
 void mt_strbuf_addf(mt_strbuf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void mt_strbuf_addv(mt_strbuf *buf, const char *format, va_list args);
+void mt_strbuf_addv(mt_strbuf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* Adds text as a JSON string with quotes; invalid UTF-8 bytes become U+FFFD. */
 void mt_strbuf_add_json(mt_strbuf *buf, const char *text);
 const char *mt_strbuf_text(const mt_strbuf *buf); /* never NULL; "" when empty or failed */

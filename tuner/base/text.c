@@ -187,9 +187,12 @@ const char *mt_text_duration(double ns, char *out, size_t size)
         decimals--;
     }
     const char *sign = ns < 0 && scaled ? "-" : "";
-    if (decimals)
-        snprintf(out, size, "%s%ld.%0*ld %s", sign, scaled / scale, decimals, scaled % scale, units[unit]);
+    long whole = scaled / scale, fraction = scaled % scale;
+    if (decimals == 2)
+        snprintf(out, size, "%s%ld.%02ld %s", sign, whole, fraction, units[unit]);
+    else if (decimals == 1)
+        snprintf(out, size, "%s%ld.%ld %s", sign, whole, fraction, units[unit]);
     else
-        snprintf(out, size, "%s%ld %s", sign, scaled, units[unit]);
+        snprintf(out, size, "%s%ld %s", sign, whole, units[unit]);
     return out;
 }

@@ -21,7 +21,7 @@ typedef struct mt_trial {
 typedef enum mt_event_kind {
     MT_EVENT_READY,         /* compiled; waits for start */
     MT_EVENT_DONE,          /* outcome */
-    MT_EVENT_TICK           /* nothing happened for a while (at most 250 ms), or wake was called */
+    MT_EVENT_TICK           /* nothing happened for a while (at most 250 ms), or cancel was called while waiting */
 } mt_event_kind;
 
 typedef struct mt_event {
@@ -30,6 +30,7 @@ typedef struct mt_event {
     int64_t worker_pid;     /* READY */
     mt_outcome outcome;     /* DONE; ownership passes to the receiver (mt_outcome_free) */
     char *launch_json;      /* DONE; may be NULL; mt_free */
+    char *cubin_path;       /* DONE with OK: where the cubin lies; may be NULL (a recording); mt_free */
 } mt_event;
 
 typedef struct mt_evaluator mt_evaluator;
@@ -41,7 +42,8 @@ typedef struct mt_evaluator_ops {
     mt_status (*submit)(mt_evaluator *self, const mt_trial *trial, mt_error *err);
     mt_status (*start)(mt_evaluator *self, uint64_t trial, mt_error *err);
     mt_status (*next)(mt_evaluator *self, mt_event *event, mt_error *err); /* waits */
-    /* Drops what has not been started; the started one still ends with DONE (or is killed when now is set). */
+    /* Drops what has not been started, without events, and wakes next(). The started one still ends with DONE; with `now` it is killed and dropped too.
+     * May be called from a callback of the loop (a signal's), also while next() waits. */
     void (*cancel)(mt_evaluator *self, bool now);
     int64_t (*restarts)(const mt_evaluator *self);
     void (*destroy)(mt_evaluator *self);
@@ -52,6 +54,8 @@ struct mt_evaluator {
     mt_device_facts facts;  /* of the device, or of the recording */
     bool is_recorded;       /* rows are marked `recorded` */
     char arch[16];
+    mt_regime regime;       /* what times mean; the session sets it before the first begin */
+    char warning[256];      /* for the session's record, "" = none: foreign load on the GPU … */
 };
 
 #endif

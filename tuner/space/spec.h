@@ -91,6 +91,7 @@ typedef struct mt_arg {
     /* tensormap */
     size_t of;                /* index of the tensor argument */
     bool is_array;            /* `for` given */
+    char *loop;               /* its variable's name; NULL without `for` */
     mt_expr count;            /* number of maps when is_array */
     mt_expr offset;           /* elements; program NULL = 0 */
     mt_expr_list dims, strides, box;

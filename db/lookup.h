@@ -1,0 +1,368 @@
+/* Inside libtunelookup: what its files share. Nothing outside of db/tunelookup.c and db/lookup_*.c includes this (but for white-box tests).
+ *
+ * A plan's answers lie in a block: the kernel's expressions, its variants and rows, and a hash table over the rows' shapes, all in one arena.
+ * A block never changes once a plan points to it, and lives until close, so finders need no lock and results stay valid over a refresh. */
+#ifndef MT_DB_LOOKUP_H
+#define MT_DB_LOOKUP_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "db/key.h"
+#include "db/program.h"
+#include "include/tunelookup.h"
+
+struct sqlite3;
+
+/* Limits on what a file may hold, so that every evaluation fits a caller's stack and results have one size. */
+enum {
+    MT_LOOKUP_SLOTS = 256,     /* shape values, device facts, knobs, lets */
+    MT_LOOKUP_PARAMS = 64,
+    MT_LOOKUP_LAUNCHES = 16,   /* of one variant, prepares included */
+    MT_LOOKUP_ARGS = 32,       /* of one launch */
+    MT_LOOKUP_ALL_ARGS = 128,  /* of a kernel */
+    MT_LOOKUP_RANK = 8,
+    MT_LOOKUP_MAP_RANK = 5,
+    MT_LOOKUP_FACTS = 12,
+    MT_LOOKUP_NO_SLOT = UINT32_MAX,
+    MT_LOOKUP_KEY_SIZE = 33
+};
+
+/* Writes tunelookup_detail's text and returns `status`, so that `return mt_lookup_fail(…)` reads well. */
+tunelookup_status mt_lookup_fail(tunelookup_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mt_lookup_clear_detail(void);
+
+#define LOOKUP_TRY(call)                          \
+    do {                                          \
+        st = (call);                              \
+        if (st != TUNELOOKUP_OK) goto done;       \
+    } while (0)
+
+/* ---- memory (lookup_memory.c) ---- */
+
+typedef struct mt_lookup_arena {
+    struct mt_lookup_arena_chunk *chunks;
+    size_t next_bytes; /* of the next chunk */
+} mt_lookup_arena;
+
+void *mt_lookup_arena_take(mt_lookup_arena *arena, size_t count, size_t size); /* zeroed, 16-byte aligned; NULL when memory runs out */
+char *mt_lookup_arena_text(mt_lookup_arena *arena, const char *text, size_t length);
+void mt_lookup_arena_free(mt_lookup_arena *arena);
+void *mt_lookup_alloc(size_t bytes); /* zeroed; free() */
+void mt_lookup_fail_at(size_t n);    /* tests: the n-th allocation from now fails; 0 = none */
+
+/* ---- files (lookup_file.c) ---- */
+
+typedef struct mt_lookup_stamp {
+    dev_t device;
+    ino_t inode;
+    int64_t bytes, mtime_ns, wal_bytes, wal_mtime_ns; /* −1: no such file */
+} mt_lookup_stamp;
+
+typedef struct mt_lookup_file {
+    char *path;        /* as given or found */
+    bool is_shipped;   /* its cubins need no opt-in */
+    bool is_optional;  /* the user's default file: may be missing */
+    mt_lookup_stamp stamp;
+} mt_lookup_file;
+
+/* Where open(NULL) looks: the user's file, then the shipped ones in order of their names. */
+tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count);
+tunelookup_status mt_lookup_given_file(const char *path, mt_lookup_file **files, size_t *count);
+void mt_lookup_files_free(mt_lookup_file *files, size_t count);
+mt_lookup_stamp mt_lookup_stamp_of(const char *path);
+bool mt_lookup_stamp_equal(const mt_lookup_stamp *a, const mt_lookup_stamp *b);
+/* Follows links to the real path and checks owners and modes of the file, its companions and its folders (lookup_trust.c). */
+tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX]);
+
+/* One file, open for the length of one call (lookup_sqlite.c). Must stay where it is while open. */
+typedef struct mt_lookup_session {
+    struct sqlite3 *db;
+    unsigned steps;    /* that SQLite made, in units of the progress handler */
+} mt_lookup_session;
+/* Checks trust and schema. session->db is NULL with OK when an optional file is missing. */
+tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session);
+void mt_lookup_sqlite_close(mt_lookup_session *session);
+/* Status and detail for what SQLite says of its last call. */
+tunelookup_status mt_lookup_sqlite_fail(struct sqlite3 *db, const char *path);
+
+/* ---- JSON (lookup_json.c) ---- */
+
+typedef enum mt_lookup_json_kind { MT_LOOKUP_JSON_NULL, MT_LOOKUP_JSON_FALSE, MT_LOOKUP_JSON_TRUE, MT_LOOKUP_JSON_INTEGER, MT_LOOKUP_JSON_REAL, MT_LOOKUP_JSON_TEXT, MT_LOOKUP_JSON_ARRAY, MT_LOOKUP_JSON_OBJECT } mt_lookup_json_kind;
+typedef struct mt_lookup_json {
+    mt_lookup_json_kind kind;
+    const char *key;   /* in an object */
+    const char *text;  /* TEXT */
+    int64_t number;    /* INTEGER */
+    double real;       /* INTEGER, REAL */
+    uint32_t count;    /* of members */
+    struct mt_lookup_json *first, *next, *last; /* members; next: the following one of the same parent */
+} mt_lookup_json;
+
+/* SQLite reads the text; the nodes live in the arena. */
+tunelookup_status mt_lookup_json_load(struct sqlite3 *db, const char *path, const char *text, mt_lookup_arena *arena, const mt_lookup_json **root);
+const mt_lookup_json *mt_lookup_json_member(const mt_lookup_json *object, const char *key);                 /* or NULL; object may be NULL */
+const char *mt_lookup_json_text(const mt_lookup_json *object, const char *key);                      /* or NULL */
+int64_t mt_lookup_json_int(const mt_lookup_json *object, const char *key, int64_t otherwise);
+bool mt_lookup_json_bool(const mt_lookup_json *object, const char *key);
+
+/* ---- the kernel's expressions (lookup_model.c, lookup_model_args.c) ---- */
+
+typedef enum mt_lookup_name_kind { MT_LOOKUP_NAME_INT, MT_LOOKUP_NAME_LIST, MT_LOOKUP_NAME_STRING } mt_lookup_name_kind;
+typedef struct mt_lookup_model_name {   /* one shape value */
+    const char *name;
+    mt_lookup_name_kind kind;
+    /* bound by prepare */
+    uint32_t offset, length;     /* INT, LIST: place in a result's values_ */
+    const char *string;          /* STRING */
+    bool is_bound;
+} mt_lookup_model_name;
+
+typedef struct mt_lookup_model_param { const char *name; bool is_string; const mt_program *when; } mt_lookup_model_param;
+typedef struct mt_lookup_model_let { const char *name; const mt_program *value; } mt_lookup_model_let;
+typedef struct mt_lookup_model_variant { const char *name, *entry; const mt_program *requires_program; } mt_lookup_model_variant;
+typedef struct mt_lookup_model_constraint { const char *name, *why; const mt_program *holds; } mt_lookup_model_constraint;
+typedef struct mt_lookup_model_list { const mt_program **items; uint32_t count; } mt_lookup_model_list;
+
+typedef struct mt_lookup_model_arg {
+    const char *name;
+    tunelookup_arg_kind kind;
+    tunelookup_role role;
+    const char *dtype;           /* may hold ${…} */
+    mt_lookup_model_list shape;
+    bool zero_before_each;
+    int32_t tensor;
+    const char *loop;            /* NULL: one map */
+    const mt_program *count, *offset;
+    mt_lookup_model_list dims, strides, box;
+    int32_t swizzle_bytes, l2_promotion_bytes;
+    bool fill_nan;
+    const mt_program *value;     /* NULL: the literal */
+    double literal;
+} mt_lookup_model_arg;
+
+typedef struct mt_lookup_model_launch {
+    int32_t variant;             /* −1 = all */
+    int64_t number;
+    const char *entry;           /* NULL = the variant's */
+    int32_t args[MT_LOOKUP_ARGS];
+    int32_t arg_count;
+    mt_lookup_model_list grid, block, cluster;
+    const mt_program *smem, *carveout, *when;
+    bool cooperative, programmatic, is_prepare;
+} mt_lookup_model_launch;
+
+typedef struct mt_lookup_model {
+    const char *regime;
+    mt_lookup_model_name *names;             uint32_t name_count;
+    mt_lookup_model_param *params;           uint32_t param_count;
+    mt_lookup_model_let *lets;               uint32_t let_count;
+    mt_lookup_model_variant *variants;       uint32_t variant_count;
+    mt_lookup_model_constraint *constraints; uint32_t constraint_count;
+    mt_lookup_model_arg *args;               uint32_t arg_count;
+    mt_lookup_model_launch *launches;        uint32_t launch_count; /* prepares first, each group by number */
+    uint32_t device_slot, param_slot, let_slot, loop_slot, slot_count;
+    int64_t facts[MT_LOOKUP_FACTS];   /* of the prepared device; 0 = not given */
+} mt_lookup_model;
+
+extern const char *const mt_lookup_fact_names[MT_LOOKUP_FACTS];
+void mt_lookup_facts(const tunelookup_device *device, int64_t facts[MT_LOOKUP_FACTS]);
+tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tunelookup_device *device, const char *where, mt_lookup_arena *arena, mt_lookup_model *model);
+
+/* Between the two files of the model. */
+typedef struct mt_lookup_model_reader {
+    mt_lookup_arena *arena;
+    mt_lookup_model *model;
+    const char *where;           /* "FILE: kernel msda" */
+    const char *loop;            /* the loop variable that programs may read now */
+} mt_lookup_model_reader;
+tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const char *text, const mt_program **program); /* NULL text → NULL program */
+tunelookup_status mt_lookup_model_list_load(const mt_lookup_model_reader *reader, const mt_lookup_json *array, uint32_t limit, mt_lookup_model_list *list);
+tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_lookup_json *array);
+tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *prepares, const mt_lookup_json *launches);
+uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name); /* or MT_LOOKUP_NO_SLOT */
+tunelookup_status mt_lookup_model_bad(const mt_lookup_model_reader *reader, const char *what);
+
+/* ---- rows (lookup_block.c, lookup_rows.c, lookup_variants.c) ---- */
+
+typedef struct mt_lookup_variant {  /* shared by the rows that it won */
+    int64_t id;
+    const char *text;               /* "ALGO=direct;CPB=8" */
+    const char *packed;             /* the same with NUL for ';', one more at the end */
+    int32_t algo;                   /* index into the model's variants; −1 = unknown */
+    mt_value *knobs;                /* param_count */
+    const char *problem;            /* it does not fit the stored space; NULL = it does */
+} mt_lookup_variant;
+
+typedef struct mt_lookup_row {
+    const int64_t *values;          /* the shape, in the order of a result's values_ */
+    const mt_lookup_variant *variant;
+    double median_ns, low_ns, high_ns, norm_error, slowdown;
+    int64_t created_unix_ms, measurement, nvrtc_version, driver_version;
+    const char *shape_name, *workload, *arch;
+    char cubin[MT_LOOKUP_KEY_SIZE]; /* "" = none */
+    int8_t carveouts[MT_LOOKUP_LAUNCHES]; /* as measured, launch by launch; −1 = unknown */
+    uint8_t file, workload_count;
+    bool is_recorded, is_warm;
+    /* What checking it for this shape and device gave: 0 = not checked yet, 1 = refused, else 2 + its launches. Checking gives the same whoever does it, so that a finder
+     * that comes first may write it down. */
+    _Atomic uint8_t state;
+} mt_lookup_row;
+
+typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
+
+typedef struct mt_lookup_block {
+    struct mt_lookup_block *older;
+    mt_lookup_arena arena;
+    tunelookup_db *db;
+    mt_lookup_model model;
+    char kernel_key[MT_LOOKUP_KEY_SIZE];
+    const char *kernel, *gpu;         /* gpu: the canonical key asked for */
+    const char *workload;             /* bound, or NULL */
+    const char *elsewhere;            /* GPUs that have rows for this kernel, for explain */
+    uint32_t value_count;             /* integers of a shape */
+    uint32_t order[TUNELOOKUP_MAX_VALUES]; /* place of the caller's i-th value */
+    mt_lookup_row *rows;
+    uint32_t row_count, shape_count;  /* shapes: rows that the table leads to */
+    uint32_t hidden_recorded, hidden_imported; /* rows left out for their origin */
+    mt_lookup_entry *table;
+    uint32_t mask;
+    int64_t driver_version, cc;
+} mt_lookup_block;
+
+/* What is needed only while a block is made. */
+typedef struct mt_lookup_staged {     /* a row before it is known whether it is kept */
+    mt_lookup_row row;
+    int64_t subject;
+    uint32_t rank;                    /* lower wins; equal: another workload of the same shape */
+    uint32_t next;                    /* the next row of equal rank for the shape: index + 1 */
+} mt_lookup_staged;
+
+typedef struct mt_lookup_text_row { int64_t id, numbers[2]; const char *text; } mt_lookup_text_row; /* of a small table, by id */
+typedef struct mt_lookup_table { mt_lookup_text_row *rows; uint32_t count; } mt_lookup_table;
+
+typedef struct mt_lookup_loader {
+    const tunelookup_plan *plan;
+    mt_lookup_block *block;
+    mt_lookup_arena scratch;
+    mt_lookup_staged *rows;
+    uint32_t row_count, row_capacity;
+    mt_lookup_entry *table;           /* shape → first staged row */
+    uint32_t mask, used;
+    /* of the file at hand */
+    size_t file;
+    struct sqlite3 *db;
+    int64_t kernel, device;
+    mt_lookup_table workloads, toolchains;
+    uint32_t *variant_map, variant_mask, variant_used; /* id → index + 1 into variants */
+    mt_lookup_variant **variants;
+} mt_lookup_loader;
+
+/* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
+tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader);
+/* The variant with that id; its text is read when it first comes up. */
+tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, const mt_lookup_variant **variant);
+
+/* Why find said NONE; pinned only within one version. */
+typedef enum mt_lookup_reason { MT_LOOKUP_REASON_NONE, MT_LOOKUP_REASON_NO_ROWS, MT_LOOKUP_REASON_NO_SHAPE, MT_LOOKUP_REASON_REJECTED } mt_lookup_reason;
+
+/* Resolves the kernel in the files, reads its expressions, names and rows. */
+tunelookup_status mt_lookup_block_load(tunelookup_plan *plan, mt_lookup_block **block);
+void mt_lookup_block_free(mt_lookup_block *block); /* NULL is a no-op */
+/* Checks the row if nobody did: true when it may be returned. */
+bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row);
+uint32_t mt_lookup_hash(const int64_t *values, uint32_t count);
+/* Row whose shape has the values, or NULL. */
+mt_lookup_row *mt_lookup_row_of(const mt_lookup_block *block, const int64_t *values);
+
+/* ---- names (lookup_names.c) ---- */
+
+/* Binds the caller's names to the model's shape values: offsets, lengths, strings, block->order, block->workload. */
+tunelookup_status mt_lookup_bind_names(mt_lookup_block *block, const char *const *names, size_t count);
+/* A shape's stored key → values in canonical order; false when its strings or lists are not those bound. */
+bool mt_lookup_parse_shape(const mt_lookup_model *model, const char *key, int64_t *values);
+
+/* ---- evaluation (lookup_eval.c) ---- */
+
+typedef struct mt_lookup_scene {
+    const mt_lookup_block *block;
+    const mt_lookup_variant *variant;
+    mt_value slots[MT_LOOKUP_SLOTS];
+} mt_lookup_scene;
+
+/* Sets every name for `values` (which must outlive the scene) and the variant. */
+void mt_lookup_scene_fill(mt_lookup_scene *scene, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values);
+mt_program_status mt_lookup_scene_number(const mt_lookup_scene *scene, const mt_program *program, int64_t *value);
+/* Describes a failure of the program: which let or device fact is at fault. Returns out. */
+const char *mt_lookup_scene_trouble(const mt_lookup_scene *scene, const mt_program *program, mt_program_status status, char *out, size_t size);
+/* Why the variant may not run for these values on this device; NULL when it may. The text is written to `out`, or left out when that is NULL. */
+const char *mt_lookup_scene_refusal(const mt_lookup_scene *scene, char *out, size_t size);
+/* Expands ${NAME}; false when a name has no text here or it does not fit. */
+bool mt_lookup_scene_expand(const mt_lookup_scene *scene, const char *text, char *out, size_t size);
+
+/* ---- launches and arguments (lookup_launch.c, lookup_arg.c) ---- */
+
+typedef struct mt_lookup_launches {
+    const mt_lookup_model_launch *items[MT_LOOKUP_LAUNCHES];
+    uint32_t count;
+} mt_lookup_launches;
+mt_program_status mt_lookup_scene_launches(const mt_lookup_scene *scene, mt_lookup_launches *list);
+/* Numbers of one launch. *rule: what it breaks when the numbers can't be a launch on this device. */
+mt_program_status mt_lookup_scene_launch(const mt_lookup_scene *scene, const mt_lookup_model_launch *from, tunelookup_launch_info *info, const char **rule);
+/* Numbers of one argument, and of one map of a tensor map whose tensor's numbers are known. *rule as above. */
+mt_program_status mt_lookup_scene_arg(const mt_lookup_scene *scene, const mt_lookup_model_arg *arg, tunelookup_arg_info *info, const char **rule);
+mt_program_status mt_lookup_scene_map(mt_lookup_scene *scene, const mt_lookup_model_arg *arg, int64_t index, const tunelookup_arg_info *tensor,
+                                      tunelookup_tensormap_info *info, const char **rule);
+void mt_lookup_scene_used(const mt_lookup_scene *scene, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS]);
+/* The scene of a result that matched; ERR_ARGUMENT otherwise. */
+tunelookup_status mt_lookup_result_scene(const tunelookup_result *result, mt_lookup_scene *scene);
+bool mt_lookup_dtype(const char *name, tunelookup_dtype *dtype);
+uint32_t mt_lookup_dtype_bytes(tunelookup_dtype dtype);
+
+/* ---- misses (lookup_misses.c) ---- */
+
+enum { MT_LOOKUP_MISS_SLOTS = 256, MT_LOOKUP_MISS_PROBES = 8 };
+typedef struct mt_lookup_miss {
+    _Atomic uint32_t state;          /* 0 empty, 1 being written, 2 ready */
+    _Atomic uint32_t count;
+    int64_t values[TUNELOOKUP_MAX_VALUES]; /* in the caller's order */
+} mt_lookup_miss;
+typedef struct mt_lookup_misses {
+    _Atomic uint64_t dropped;        /* the table was full */
+    mt_lookup_miss slots[MT_LOOKUP_MISS_SLOTS];
+} mt_lookup_misses;
+void mt_lookup_count_miss(mt_lookup_misses *misses, const int64_t *values, uint32_t count);
+
+/* ---- handles (tunelookup.c) ---- */
+
+typedef struct mt_lookup_cubin {     /* pushed to a list that only grows */
+    struct mt_lookup_cubin *next;
+    char hash[MT_LOOKUP_KEY_SIZE];
+    uint8_t file;
+    size_t bytes;
+    unsigned char *data;             /* 16-byte aligned */
+} mt_lookup_cubin;
+
+struct tunelookup_plan {
+    tunelookup_plan *next;
+    tunelookup_db *db;
+    _Atomic(mt_lookup_block *) block; /* newest; older ones hang on its `older` */
+    char *kernel, *key;               /* key NULL: the newest */
+    char **names;
+    size_t name_count;
+    uint32_t value_count;
+    tunelookup_device device;         /* name owned */
+    mt_lookup_misses *misses;         /* NULL unless TUNELOOKUP_COUNT_MISSES */
+};
+
+struct tunelookup_db {
+    unsigned flags;
+    mt_lookup_file *files;
+    size_t file_count;
+    tunelookup_plan *plans;
+    _Atomic(mt_lookup_cubin *) cubins;
+};
+
+#endif

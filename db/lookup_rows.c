@@ -1,0 +1,312 @@
+/* One file's winners for one kernel and GPU.
+ *
+ * A shape may have several: measured and recorded, in several files, cold and warm, for several workloads. The rank orders all but the last: measured before recorded, an
+ * earlier file (the user's) before a later one, the kernel's own regime before the other. Among workloads of one rank the variant with the least worst-case slowdown wins. */
+#include "db/lookup.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char rows_sql[] =
+    "SELECT s.id, s.origin, s.regime, s.workload_id, h.key, h.name, m.id, m.subject_id, m.variant_id, m.toolchain_id, m.outcome, m.median_ns, m.low_ns, m.high_ns, "
+    "m.norm_error, m.created_unix_ms, m.cubin_hash, m.carveout_percent, m.launch_json "
+    "FROM subject s CROSS JOIN best b ON b.subject_id = s.id CROSS JOIN measurement m ON m.id = b.measurement_id CROSS JOIN shape h ON h.id = s.shape_id "
+    "WHERE s.kernel_id = ?1 AND s.device_id = ?2";
+enum { SUBJECT, ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, OF_SUBJECT, VARIANT, TOOLCHAIN, OUTCOME, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUT,
+       LAUNCH_JSON };
+enum { ROW_LIMIT = 8000000, WORKLOAD_LIMIT = 64 /* of one shape that are weighed against each other */ };
+
+static tunelookup_status no_memory(void)
+{
+    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+}
+
+static tunelookup_status sqlite_fail(const mt_lookup_loader *loader)
+{
+    return mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
+}
+
+/* ---- small tables ---- */
+
+static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, mt_lookup_table *table)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    uint32_t capacity = 0;
+    int code = SQLITE_OK;
+    sqlite3_stmt *statement = NULL;
+    *table = (mt_lookup_table){ 0 };
+    if (sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+        st = sqlite_fail(loader);
+        goto done;
+    }
+    if (sqlite3_bind_parameter_count(statement)) sqlite3_bind_int64(statement, 1, loader->kernel);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (table->count == capacity) {
+            capacity = capacity ? capacity * 2 : 16;
+            mt_lookup_text_row *grown = mt_lookup_arena_take(&loader->scratch, capacity, sizeof *grown);
+            if (!grown) break;
+            if (table->count) memcpy(grown, table->rows, table->count * sizeof *grown);
+            table->rows = grown;
+        }
+        const char *text = (const char *)sqlite3_column_text(statement, 1);
+        mt_lookup_text_row *row = &table->rows[table->count++];
+        *row = (mt_lookup_text_row){ sqlite3_column_int64(statement, 0), { sqlite3_column_int64(statement, 2), sqlite3_column_int64(statement, 3) },
+                                     mt_lookup_arena_text(&loader->block->arena, text ? text : "", text ? strlen(text) : 0) };
+        if (!row->text) break;
+    }
+    if (code == SQLITE_ROW) st = no_memory();
+    else if (code != SQLITE_DONE) st = sqlite_fail(loader);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+static const mt_lookup_text_row *table_find(const mt_lookup_table *table, int64_t id)
+{
+    static const mt_lookup_text_row unknown = { 0, { 0, 0 }, "" };
+    uint32_t low = 0, high = table->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (table->rows[middle].id < id) low = middle + 1;
+        else high = middle;
+    }
+    return low < table->count && table->rows[low].id == id ? &table->rows[low] : &unknown;
+}
+
+/* ---- one row ---- */
+
+static const char *column(sqlite3_stmt *statement, int index)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, index);
+    return text ? text : "";
+}
+
+static double number_or_nan(sqlite3_stmt *statement, int index)
+{
+    return sqlite3_column_type(statement, index) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, index);
+}
+
+static int8_t percent(long value)
+{
+    return value >= 0 && value <= 100 ? (int8_t)value : -1;
+}
+
+/* The carve-out of each launch as it was made. The writer is the tool, which puts no such text into strings; one launch's value stands for all where there is no list. */
+static void read_carveouts(sqlite3_stmt *statement, int8_t carveouts[MT_LOOKUP_LAUNCHES])
+{
+    static const char key[] = "\"carveout\":";
+    int8_t first = sqlite3_column_type(statement, CARVEOUT) == SQLITE_NULL ? -1 : percent((long)sqlite3_column_int64(statement, CARVEOUT));
+    memset(carveouts, first, MT_LOOKUP_LAUNCHES);
+    const char *at = strstr(column(statement, LAUNCH_JSON), key);
+    for (int i = 0; at && i < MT_LOOKUP_LAUNCHES; i++, at = strstr(at, key)) {
+        at += sizeof key - 1;
+        carveouts[i] = percent(strtol(at, NULL, 10));
+    }
+}
+
+/* Whether the plan may answer from such a row at all. */
+static bool is_wanted(mt_lookup_loader *loader, sqlite3_stmt *statement, const char *workload, bool is_recorded)
+{
+    mt_lookup_block *block = loader->block;
+    if (strcmp(column(statement, OUTCOME), "ok") != 0 || sqlite3_column_int64(statement, OF_SUBJECT) != sqlite3_column_int64(statement, SUBJECT)) return false;
+    if (block->workload && strcmp(block->workload, workload) != 0) return false;
+    if (is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) {
+        block->hidden_recorded++;
+        return false;
+    }
+    if (!is_recorded && strcmp(column(statement, ORIGIN), "measured") != 0) {
+        block->hidden_imported++; /* nobody compared its output with a reference here */
+        return false;
+    }
+    return true;
+}
+
+static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_lookup_row *row)
+{
+    const mt_lookup_text_row *toolchain = table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
+    const char *name = column(statement, SHAPE_NAME), *cubin = column(statement, CUBIN);
+    row->median_ns = number_or_nan(statement, MEDIAN);
+    row->low_ns = number_or_nan(statement, LOW);
+    row->high_ns = number_or_nan(statement, HIGH);
+    row->norm_error = number_or_nan(statement, NORM_ERROR);
+    row->slowdown = 1;
+    row->created_unix_ms = sqlite3_column_int64(statement, CREATED);
+    row->measurement = sqlite3_column_int64(statement, MEASUREMENT);
+    row->nvrtc_version = toolchain->numbers[0];
+    row->driver_version = toolchain->numbers[1];
+    row->arch = toolchain->text;
+    row->shape_name = mt_lookup_arena_text(&loader->block->arena, name, strlen(name));
+    row->file = (uint8_t)loader->file;
+    row->workload_count = 1;
+    row->is_warm = strcmp(column(statement, REGIME), "warm") == 0;
+    if (strlen(cubin) == MT_LOOKUP_KEY_SIZE - 1) memcpy(row->cubin, cubin, MT_LOOKUP_KEY_SIZE);
+    read_carveouts(statement, row->carveouts);
+    return row->shape_name != NULL;
+}
+
+static mt_lookup_staged *stage(mt_lookup_loader *loader)
+{
+    if (loader->row_count == loader->row_capacity) {
+        uint32_t capacity = loader->row_capacity ? loader->row_capacity * 2 : 64;
+        mt_lookup_staged *grown = capacity <= ROW_LIMIT ? mt_lookup_arena_take(&loader->scratch, capacity, sizeof *grown) : NULL;
+        if (!grown) return NULL;
+        if (loader->row_count) memcpy(grown, loader->rows, loader->row_count * sizeof *grown);
+        loader->rows = grown;
+        loader->row_capacity = capacity;
+    }
+    mt_lookup_staged *staged = &loader->rows[loader->row_count++];
+    memset(staged, 0, sizeof *staged);
+    return staged;
+}
+
+static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *statement)
+{
+    int64_t values[TUNELOOKUP_MAX_VALUES];
+    mt_lookup_block *block = loader->block;
+    const char *workload = table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
+    bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
+    const mt_lookup_variant *variant = NULL;
+    if (!mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values) || !is_wanted(loader, statement, workload, is_recorded)) return TUNELOOKUP_OK;
+    tunelookup_status st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
+    if (st != TUNELOOKUP_OK) return st;
+    mt_lookup_staged *staged = stage(loader);
+    int64_t *kept = mt_lookup_arena_take(&block->arena, block->value_count, sizeof *kept);
+    if (!staged || !kept || !fill_row(loader, statement, &staged->row)) return no_memory();
+    memcpy(kept, values, block->value_count * sizeof *kept);
+    staged->row.values = kept;
+    staged->row.variant = variant;
+    staged->row.workload = workload;
+    staged->row.is_recorded = is_recorded;
+    staged->subject = sqlite3_column_int64(statement, SUBJECT);
+    staged->rank = (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), block->model.regime) != 0);
+    return TUNELOOKUP_OK;
+}
+
+/* ---- rows of one shape ---- */
+
+uint32_t mt_lookup_hash(const int64_t *values, uint32_t count)
+{
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0; i < count; i++) {
+        hash = (hash ^ (uint64_t)values[i]) * 0xff51afd7ed558ccdu;
+        hash ^= hash >> 32;
+    }
+    return (uint32_t)(hash ^ hash >> 29);
+}
+
+static bool grow_table(mt_lookup_loader *loader)
+{
+    uint32_t size = loader->mask ? 2 * (loader->mask + 1) : 64;
+    mt_lookup_entry *table = mt_lookup_arena_take(&loader->scratch, size, sizeof *table);
+    if (!table) return false;
+    for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
+        if (!loader->table[i].row) continue;
+        uint32_t at = loader->table[i].hash & (size - 1);
+        while (table[at].row) at = (at + 1) & (size - 1);
+        table[at] = loader->table[i];
+    }
+    loader->table = table;
+    loader->mask = size - 1;
+    return true;
+}
+
+/* Puts staged row `index` in its shape's place: alone, instead of one of higher rank, or behind one of its own rank. */
+static bool place_row(mt_lookup_loader *loader, uint32_t index)
+{
+    uint32_t count = loader->block->value_count;
+    mt_lookup_staged *staged = &loader->rows[index];
+    if (2 * loader->used >= loader->mask && !grow_table(loader)) return false;
+    uint32_t hash = mt_lookup_hash(staged->row.values, count), at = hash & loader->mask;
+    for (; loader->table[at].row; at = (at + 1) & loader->mask) {
+        mt_lookup_staged *other = &loader->rows[loader->table[at].row - 1];
+        if (loader->table[at].hash != hash || memcmp(other->row.values, staged->row.values, count * sizeof(int64_t)) != 0) continue;
+        if (staged->rank > other->rank) return true;
+        if (staged->rank == other->rank) staged->next = loader->table[at].row;
+        loader->table[at].row = index + 1;
+        return true;
+    }
+    loader->table[at] = (mt_lookup_entry){ hash, index + 1 };
+    loader->used++;
+    return true;
+}
+
+/* ---- several workloads ---- */
+
+/* The variant's newest valid median on another subject; INFINITY when it was not measured there. */
+static double median_on(sqlite3_stmt *statement, int64_t subject, int64_t variant)
+{
+    sqlite3_bind_int64(statement, 1, subject);
+    sqlite3_bind_int64(statement, 2, variant);
+    bool is_ok = sqlite3_step(statement) == SQLITE_ROW && strcmp(column(statement, 1), "ok") == 0 && sqlite3_column_double(statement, 0) > 0;
+    double median = is_ok ? sqlite3_column_double(statement, 0) : INFINITY;
+    sqlite3_reset(statement);
+    return median;
+}
+
+/* Of the winners of a shape's workloads, the one with the least worst-case slowdown over all of them. `head` leads the chain. */
+static void settle(mt_lookup_loader *loader, sqlite3_stmt *statement, uint32_t head)
+{
+    uint32_t best = head, count = 0;
+    double best_worst = INFINITY;
+    for (uint32_t i = head + 1; i && count < WORKLOAD_LIMIT; i = loader->rows[i - 1].next) {
+        const mt_lookup_row *candidate = &loader->rows[i - 1].row;
+        double worst = 1;
+        uint32_t others = 0;
+        count++;
+        for (uint32_t j = head + 1; j && others < WORKLOAD_LIMIT; j = loader->rows[j - 1].next, others++) {
+            double slowdown = i == j ? 1 : median_on(statement, loader->rows[j - 1].subject, candidate->variant->id) / loader->rows[j - 1].row.median_ns;
+            if (!(slowdown <= worst)) worst = slowdown;
+        }
+        if (worst < best_worst) {
+            best_worst = worst;
+            best = i - 1;
+        }
+    }
+    mt_lookup_row row = loader->rows[best].row;
+    row.slowdown = isfinite(best_worst) ? best_worst : NAN;
+    row.workload_count = (uint8_t)count;
+    loader->rows[head].row = row;
+    loader->rows[head].next = 0;
+}
+
+static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
+{
+    sqlite3_stmt *statement = NULL;
+    static const char sql[] = "SELECT median_ns, outcome FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 ORDER BY id DESC LIMIT 1";
+    for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
+        uint32_t head = loader->table[i].row;
+        if (!head || head - 1 < first || !loader->rows[head - 1].next) continue;
+        if (!statement && sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) return sqlite_fail(loader);
+        settle(loader, statement, head - 1);
+    }
+    sqlite3_finalize(statement);
+    return TUNELOOKUP_OK;
+}
+
+tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader)
+{
+    tunelookup_status st;
+    sqlite3_stmt *statement = NULL;
+    uint32_t first = loader->row_count;
+    int code = SQLITE_OK;
+    loader->variant_mask = loader->variant_used = 0;
+    LOOKUP_TRY(load_table(loader, "SELECT id, name, 0, 0 FROM workload WHERE kernel_id = ?1 ORDER BY id", &loader->workloads));
+    LOOKUP_TRY(load_table(loader, "SELECT id, arch, nvrtc_version, driver_version FROM toolchain ORDER BY id", &loader->toolchains));
+    if (sqlite3_prepare_v2(loader->db, rows_sql, -1, &statement, NULL) != SQLITE_OK) {
+        st = sqlite_fail(loader);
+        goto done;
+    }
+    sqlite3_bind_int64(statement, 1, loader->kernel);
+    sqlite3_bind_int64(statement, 2, loader->device);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) LOOKUP_TRY(add_row(loader, statement));
+    if (code != SQLITE_DONE) st = sqlite_fail(loader);
+    for (uint32_t i = first; i < loader->row_count && st == TUNELOOKUP_OK; i++) {
+        if (!place_row(loader, i)) st = no_memory();
+    }
+    if (st == TUNELOOKUP_OK) st = settle_all(loader, first);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}

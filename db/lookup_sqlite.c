@@ -1,0 +1,165 @@
+/* Opening a database that may be hostile, read-only, for as long as one call takes. */
+#include "db/lookup.h"
+
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    APPLICATION_ID = 0x6d736474, /* "msdt" */
+    SCHEMA_VERSION = 1,
+    OLDEST_SQLITE = 3026000,
+    BUSY_MS = 2000,
+    STEPS_PER_CALLBACK = 100000,
+    CALLBACK_LIMIT = 20000       /* 2·10⁹ virtual machine steps: a million rows take a tenth of that */
+};
+
+tunelookup_status mt_lookup_sqlite_fail(sqlite3 *db, const char *path)
+{
+    int code = sqlite3_extended_errcode(db);
+    switch (code & 0xff) {
+    case SQLITE_NOMEM: return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    case SQLITE_INTERRUPT: return mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: reading it takes too long; it is damaged", path);
+    case SQLITE_CANTOPEN: case SQLITE_IOERR: case SQLITE_BUSY: case SQLITE_LOCKED: case SQLITE_PERM: case SQLITE_READONLY: case SQLITE_PROTOCOL:
+    case SQLITE_FULL: case SQLITE_NOLFS:
+        if (code == SQLITE_IOERR_SHORT_READ) break;
+        return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", path, sqlite3_errmsg(db));
+    default: break;
+    }
+    return mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: %s", path, sqlite3_errmsg(db));
+}
+
+/* Options that the SQLite at hand does not know are refused by it, which is harmless: what matters most (no views, triggers or virtual tables) is checked below. */
+static void set_defensive(sqlite3 *db)
+{
+#ifdef SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
+#endif
+#ifdef SQLITE_DBCONFIG_DEFENSIVE
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+#endif
+#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+#endif
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+#ifdef SQLITE_DBCONFIG_ENABLE_VIEW
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+#endif
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 256 << 20);
+    sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 64 << 10);
+    sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);
+    sqlite3_limit(db, SQLITE_LIMIT_COLUMN, 200);
+    sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 100000);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+}
+
+/* Keeps a hostile file from holding the caller for ever. */
+static int count_steps(void *count)
+{
+    return ++*(unsigned *)count > CALLBACK_LIMIT;
+}
+
+static tunelookup_status read_number(sqlite3 *db, const char *path, const char *sql, int64_t *value)
+{
+    sqlite3_stmt *statement = NULL;
+    tunelookup_status st = TUNELOOKUP_OK;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK || sqlite3_step(statement) != SQLITE_ROW) st = mt_lookup_sqlite_fail(db, path);
+    else *value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* Only tables and indices of its own pages: no view, trigger or virtual table can then run behind our queries. */
+static tunelookup_status check_schema(sqlite3 *db, const char *path)
+{
+    tunelookup_status st;
+    int64_t application = 0, version = 0, strange = 0;
+    LOOKUP_TRY(read_number(db, path, "PRAGMA application_id", &application));
+    LOOKUP_TRY(read_number(db, path, "PRAGMA user_version", &version));
+    if (application != APPLICATION_ID || version < 1) {
+        st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: is not a tuning database of msda-tune", path);
+    } else if (version > SCHEMA_VERSION) {
+        st = mt_lookup_fail(TUNELOOKUP_ERR_NEWER_SCHEMA, "%s: has schema %lld, this libtunelookup (%s) knows up to %d", path, (long long)version,
+                            tunelookup_version(NULL), SCHEMA_VERSION);
+    } else {
+        LOOKUP_TRY(read_number(db, path, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR ifnull(rootpage, 0) < 2", &strange));
+        if (strange) st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: holds views, triggers or virtual tables, which no tuning database does", path);
+    }
+done:
+    return st;
+}
+
+static int open_handle(const char *name, int flags, sqlite3 **db)
+{
+    sqlite3_close(*db);
+    *db = NULL;
+    int code = sqlite3_open_v2(name, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, NULL);
+    if (code != SQLITE_OK) return code;
+    sqlite3_extended_result_codes(*db, 1);
+    sqlite3_busy_timeout(*db, BUSY_MS);
+    set_defensive(*db);
+    sqlite3_exec(*db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+    return sqlite3_exec(*db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL); /* the first read finds out whether locks and -shm can be had */
+}
+
+static bool has_bytes(const char *path, const char *suffix)
+{
+    struct stat info;
+    char name[PATH_MAX + 16];
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &info) == 0 && info.st_size > 0;
+}
+
+/* Read-only media, or a folder in which this user can't make a -shm. immutable=1 does without it and without locks, but it also ignores a journal left behind, without
+ * which the file may be a mixture of old and new pages. */
+static int open_immutable(const char *real, sqlite3 **db)
+{
+    char uri[3 * PATH_MAX + 32] = "file:";
+    size_t used = strlen(uri);
+    if (has_bytes(real, "-wal") || has_bytes(real, "-journal")) return SQLITE_CANTOPEN;
+    for (const char *at = real; *at; at++) {
+        bool special = strchr("?#%", *at) || (unsigned char)*at < 0x20;
+        used += (size_t)snprintf(uri + used, sizeof uri - used, special ? "%%%02x" : "%c", special ? (unsigned)(unsigned char)*at : (unsigned)*at);
+    }
+    snprintf(uri + used, sizeof uri - used, "?immutable=1");
+    return open_handle(uri, SQLITE_OPEN_URI, db);
+}
+
+static bool wants_immutable(int code)
+{
+    code &= 0xff;
+    return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR || code == SQLITE_PROTOCOL;
+}
+
+tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session)
+{
+    tunelookup_status st;
+    char real[PATH_MAX];
+    *session = (mt_lookup_session){ 0 };
+    if (sqlite3_libversion_number() < OLDEST_SQLITE) {
+        st = mt_lookup_fail(TUNELOOKUP_ERR_SQLITE_TOO_OLD, "SQLite %s is too old, at least 3.26 is needed", sqlite3_libversion());
+        goto done;
+    }
+    st = mt_lookup_check_trust(file->path, real);
+    if (st == TUNELOOKUP_ERR_NOT_FOUND && file->is_optional) return TUNELOOKUP_OK;
+    if (st != TUNELOOKUP_OK) goto done;
+    int code = open_handle(real, 0, &session->db);
+    if (wants_immutable(code)) code = open_immutable(real, &session->db);
+    if (!session->db || code != SQLITE_OK) {
+        st = session->db ? mt_lookup_sqlite_fail(session->db, file->path) : mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+        goto done;
+    }
+    sqlite3_progress_handler(session->db, STEPS_PER_CALLBACK, count_steps, &session->steps);
+    st = check_schema(session->db, file->path);
+done:
+    if (st != TUNELOOKUP_OK) mt_lookup_sqlite_close(session);
+    return st;
+}
+
+void mt_lookup_sqlite_close(mt_lookup_session *session)
+{
+    sqlite3_close(session->db);
+    session->db = NULL;
+}

@@ -1,0 +1,88 @@
+#include "db/migrate.h"
+
+#include <stddef.h>
+
+#include "db/sql.h"
+
+extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
+
+/* steps[v] leads from version v to v + 1, except that step 0 makes the newest schema at once. A step ends with PRAGMA user_version. */
+static const char *const steps[] = {
+    NULL, /* 0: an empty file; schema.sql */
+};
+_Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
+
+static mt_status read_number(sqlite3 *db, const char *path, const char *sql, int64_t *value, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    *value = 0;
+    mt_status st = MT_OK;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK || sqlite3_step(statement) != SQLITE_ROW) {
+        st = mt_sql_fail_handle(db, path, "read the schema version", err);
+    } else {
+        *value = sqlite3_column_int64(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* *version: 0 for an empty database. */
+static mt_status read_version(sqlite3 *db, const char *path, int64_t *version, mt_error *err)
+{
+    mt_status st;
+    int64_t application, objects;
+    MT_TRY(read_number(db, path, "PRAGMA user_version", version, err));
+    MT_TRY(read_number(db, path, "PRAGMA application_id", &application, err));
+    MT_TRY(read_number(db, path, "SELECT count(*) FROM sqlite_master", &objects, err));
+    if (application == 0 && *version == 0 && objects == 0) goto done;
+    if (application != MT_SCHEMA_APPLICATION_ID || *version < 1) {
+        st = MT_FAIL(err, MT_ERR_DB, "%s: is an SQLite database of another program, not a tuning database", path);
+    } else if (*version > MT_SCHEMA_VERSION) {
+        st = MT_FAIL(err, MT_ERR_DB, "%s: was written by a newer msda-tune (schema %lld, this one knows up to %d); update msda-tune or "
+                     "choose another file with --db", path, (long long)*version, MT_SCHEMA_VERSION);
+    }
+done:
+    return st;
+}
+
+/* One step. The version is read again under the write lock: another process may have taken the step meanwhile. */
+static mt_status take_step(sqlite3 *db, const char *path, int64_t *version, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
+        st = mt_sql_fail_handle(db, path, *version ? "update the schema" : "create the schema", err);
+        goto done;
+    }
+    MT_TRY(read_version(db, path, version, err));
+    if (*version < MT_SCHEMA_VERSION) {
+        const char *sql = *version ? steps[*version] : (const char *)mt_db_schema_sql;
+        if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) {
+            st = mt_sql_fail_handle(db, path, *version ? "update the schema" : "create the schema", err);
+            goto done;
+        }
+    }
+    if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
+        st = mt_sql_fail_handle(db, path, "commit the schema", err);
+        goto done;
+    }
+    st = read_version(db, path, version, err);
+done:
+    if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return st;
+}
+
+mt_status mt_migrate(sqlite3 *db, const char *path, bool read_only, mt_error *err)
+{
+    mt_status st;
+    int64_t version;
+    MT_TRY(read_version(db, path, &version, err));
+    if (version == MT_SCHEMA_VERSION) goto done;
+    if (read_only) {
+        st = version ? MT_FAIL(err, MT_ERR_DB, "%s: has the older schema %lld; open it once for writing to update it", path, (long long)version)
+                     : MT_FAIL(err, MT_ERR_DB, "%s: is empty, not a tuning database", path);
+        goto done;
+    }
+    while (version < MT_SCHEMA_VERSION) MT_TRY(take_step(db, path, &version, err));
+done:
+    return st;
+}

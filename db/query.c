@@ -1,0 +1,259 @@
+#include "db/query.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "db/measurement.h"
+#include "db/query_internal.h"
+#include "db/store_internal.h"
+#include "tuner/base/alloc.h"
+
+/* ?1 … ?9 are the filter, ?10 asks for samples. Subjects are few and measurements many: CROSS JOIN makes SQLite keep this order. */
+#define SUBJECT_TABLES \
+    "FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id " \
+    "JOIN workload w ON w.id = s.workload_id "
+#define SUBJECT_FILTER \
+    "(?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND (?3 IS NULL OR k.key = ?3) " \
+    "AND (?4 IS NULL OR h.name = ?4) AND (?5 IS NULL OR h.key = ?5) AND (?6 IS NULL OR w.name = ?6) AND (?7 IS NULL OR w.key = ?7) " \
+    "AND (?8 IS NULL OR s.origin = ?8) AND (?9 IS NULL OR s.regime = ?9) "
+#define ROW_COLUMNS \
+    "SELECT m.id, m.session_id, d.key, d.name, k.name, k.key, h.name, h.key, w.name, w.key, v.text, s.origin, s.regime, m.created_unix_ms, " \
+    "t.nvrtc_version, t.driver_version, t.arch, m.launch_json, m.model_flops, m.model_dram_bytes, m.model_floor_ns, m.evaluation, m.outcome, " \
+    "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M) "0 "
+#define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "
+enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN };
+
+static mt_sql_args bind_filter(sqlite3_stmt *statement, const mt_filter *filter, bool with_samples)
+{
+    static const mt_filter all = {0};
+    if (!filter) filter = &all;
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, filter->gpu);
+    mt_sql_text(&args, filter->kernel);
+    mt_sql_text(&args, filter->kernel_key);
+    mt_sql_text(&args, filter->shape);
+    mt_sql_text(&args, filter->shape_key);
+    mt_sql_text(&args, filter->workload);
+    mt_sql_text(&args, filter->workload_key);
+    mt_sql_text(&args, filter->origin ? mt_origin_name(*filter->origin) : NULL);
+    mt_sql_text(&args, filter->regime ? mt_regime_name(*filter->regime) : NULL);
+    if (with_samples) mt_sql_int(&args, filter->with_samples);
+    return args;
+}
+
+/* --- measurements ------------------------------------------------------------------------------------------------------------------- */
+
+static double real_or_nan(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
+}
+
+static mt_status fail_row(const mt_store *store, const mt_measurement_row *row, const char *column, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld: column %s holds something impossible", store->path, (long long)row->id, column);
+}
+
+static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_measurement_row *row, mt_error *err)
+{
+    row->id = sqlite3_column_int64(statement, 0);
+    row->session = sqlite3_column_int64(statement, 1);
+    const char **names[] = {&row->gpu_key, &row->gpu_name, &row->kernel, &row->kernel_key, &row->shape, &row->shape_key,
+                            &row->workload, &row->workload_key, &row->variant};
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) *names[i] = mt_sql_column(statement, 2 + i);
+    if (!mt_origin_from_name(mt_sql_column(statement, 11), &row->origin)) return fail_row(store, row, "origin", err);
+    if (!mt_regime_from_name(mt_sql_column(statement, 12), &row->outcome.timing.regime)) return fail_row(store, row, "regime", err);
+    row->created_unix_ms = sqlite3_column_int64(statement, 13);
+    row->nvrtc_version = sqlite3_column_int64(statement, 14);
+    row->driver_version = sqlite3_column_int64(statement, 15);
+    row->arch = mt_sql_column(statement, 16);
+    row->launch_json = mt_sql_column_or_null(statement, 17);
+    row->model_flops = real_or_nan(statement, 18);
+    row->model_dram_bytes = real_or_nan(statement, 19);
+    row->model_floor_ns = real_or_nan(statement, 20);
+    row->evaluation = sqlite3_column_int64(statement, 21);
+    return MT_OK;
+}
+
+/* Fills *row from the statement at hand. row->outcome.sample_ns is the caller's to free. */
+static mt_status read_row(mt_store *store, sqlite3_stmt *statement, mt_measurement_row *row, mt_error *err)
+{
+    const char *bad;
+    memset(row, 0, sizeof *row);
+    mt_status st = read_names(store, statement, row, err);
+    if (st != MT_OK) return st;
+    mt_outcome *outcome = &row->outcome;
+    if (!mt_outcome_from_name(mt_sql_column(statement, 22), &outcome->kind)) return fail_row(store, row, "outcome", err);
+    outcome->text = (char *)mt_sql_column_or_null(statement, 23); /* borrowed */
+    if (!mt_outcome_read(statement, FIRST_OUTCOME_COLUMN, outcome, &bad)) return fail_row(store, row, bad, err);
+    const void *blob = sqlite3_column_blob(statement, SAMPLES_COLUMN);
+    if (!blob) return MT_OK;
+    size_t size = (size_t)sqlite3_column_bytes(statement, SAMPLES_COLUMN);
+    return mt_samples_unpack(store, blob, size, outcome->timing.samples, &outcome->sample_ns, err);
+}
+
+/* Runs a prepared ROW_COLUMNS query to its end. */
+static mt_status each_row(mt_store *store, const mt_sql_args *args, mt_query_callback callback, void *context, mt_error *err)
+{
+    mt_status st;
+    mt_measurement_row row = {0};
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, args, &more, "read measurements", err));
+        if (!more) break;
+        MT_TRY(read_row(store, args->statement, &row, err));
+        MT_TRY(callback(context, &row, err));
+        mt_free(row.outcome.sample_ns);
+        row.outcome.sample_ns = NULL;
+    }
+done:
+    mt_free(row.outcome.sample_ns);
+    return st;
+}
+
+static mt_status query_rows(mt_store *store, const char *sql, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, sql, &statement, err));
+    mt_sql_args args = bind_filter(statement, filter, true);
+    st = each_row(store, &args, callback, context, err);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
+{
+    return query_rows(store, ROW_COLUMNS SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
+                      "WHERE " SUBJECT_FILTER "ORDER BY m.id", filter, callback, context, err);
+}
+
+mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
+{
+    return query_rows(store, ROW_COLUMNS SUBJECT_TABLES "CROSS JOIN best b ON b.subject_id = s.id JOIN measurement m ON m.id = b.measurement_id "
+                      ROW_TABLES "WHERE " SUBJECT_FILTER "ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin",
+                      filter, callback, context, err);
+}
+
+mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, ROW_COLUMNS SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
+                          "WHERE s.id = ?1 AND m.id IN (SELECT max(id) FROM measurement WHERE subject_id = ?1 GROUP BY variant_id) "
+                          "ORDER BY v.text", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    args.bound = 9;
+    mt_sql_int(&args, with_samples);
+    st = each_row(store, &args, callback, context, err);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* --- summaries ---------------------------------------------------------------------------------------------------------------------- */
+
+mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_device_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT d.key, d.name, d.facts_json, count(m.id) FROM device d JOIN subject s ON s.device_id = d.id "
+                          "JOIN measurement m ON m.subject_id = s.id WHERE ?1 IS NULL OR s.origin = ?1 GROUP BY d.id ORDER BY d.key",
+                          &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, origin ? mt_origin_name(*origin) : NULL);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read devices", err));
+        if (!more) break;
+        mt_device_row row = {.key = mt_sql_column(statement, 0), .name = mt_sql_column(statement, 1), .facts_json = mt_sql_column(statement, 2)};
+        MT_TRY(callback(context, &row, sqlite3_column_int64(statement, 3), err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int64_t counts[MT_OUTCOME_KIND_COUNT], mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    memset(counts, 0, MT_OUTCOME_KIND_COUNT * sizeof *counts);
+    MT_TRY(mt_sql_prepare(store, "SELECT m.outcome, count(*) " SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id WHERE "
+                          SUBJECT_FILTER "GROUP BY m.outcome", &statement, err));
+    mt_sql_args args = bind_filter(statement, filter, false);
+    for (;;) {
+        bool more;
+        mt_outcome_kind kind;
+        MT_TRY(mt_sql_row(store, &args, &more, "count outcomes", err));
+        if (!more) break;
+        if (!mt_outcome_from_name(mt_sql_column(statement, 0), &kind)) {
+            st = MT_FAIL(err, MT_ERR_DB, "%s: unknown outcome \"%s\"", store->path, mt_sql_column(statement, 0));
+            goto done;
+        }
+        counts[kind] = sqlite3_column_int64(statement, 1);
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_subject_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT s.id, d.key, k.name, k.key, h.name, w.name, s.regime, s.origin, count(*) " SUBJECT_TABLES
+                          "CROSS JOIN measurement m ON m.subject_id = s.id WHERE " SUBJECT_FILTER
+                          "GROUP BY s.id ORDER BY d.key, k.name, k.key, h.key, w.key, s.regime, s.origin", &statement, err));
+    mt_sql_args args = bind_filter(statement, filter, false);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read subjects", err));
+        if (!more) break;
+        mt_subject_info info = {.id = sqlite3_column_int64(statement, 0), .measurements = sqlite3_column_int64(statement, 8)};
+        const char **texts[] = {&info.gpu_key, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.regime, &info.origin};
+        for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(statement, 1 + i);
+        MT_TRY(callback(context, &info, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* --- sessions ----------------------------------------------------------------------------------------------------------------------- */
+
+static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt_session_info *info, mt_error *err)
+{
+    int64_t *numbers[] = {&info->id, &info->started_unix_ms, &info->ended_unix_ms, &info->seed, &info->worker_restarts, &info->evaluated,
+                          &info->known, &info->failed};
+    const char **texts[] = {&info->command, &info->host, &info->tool_version, &info->strategy, &info->space_path, &info->state};
+    int column = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = sqlite3_column_int64(statement, column++);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
+    info->times_json = mt_sql_column_or_null(statement, column++);
+    info->warnings = mt_sql_column_or_null(statement, column++);
+    if (mt_origin_from_name(mt_sql_column(statement, column), &info->origin)) return MT_OK;
+    return MT_FAIL(err, MT_ERR_DB, "%s: session %lld has the unknown origin \"%s\"", store->path, (long long)info->id,
+                   mt_sql_column(statement, column));
+}
+
+mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT id, started_unix_ms, ended_unix_ms, seed, worker_restarts, evaluated, known, failed, command, host, "
+                          "tool_version, strategy, space_path, state, times_json, warnings, origin FROM session ORDER BY id", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    for (;;) {
+        bool more;
+        mt_session_info info = {0};
+        MT_TRY(mt_sql_row(store, &args, &more, "read sessions", err));
+        if (!more) break;
+        MT_TRY(read_session(store, statement, &info, err));
+        MT_TRY(callback(context, &info, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}

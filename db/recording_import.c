@@ -1,0 +1,331 @@
+/* Reading recordings. SQLite's JSON functions parse the lines, in statements of the store's own handle. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/measurement.h"
+#include "db/recording.h"
+#include "db/recording_io.h"
+#include "db/store_internal.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/base/text.h"
+
+typedef struct import_state {
+    mt_store *store;
+    const char *path;
+    mt_lines *lines;
+    mt_subject subject;
+    int64_t session, recorded_unix_ms;
+    int64_t rows, failed;
+    mt_strbuf last_variant;
+} import_state;
+
+static mt_status fail_line(const import_state *import, const char *what, const char *name, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: %s%s%s", import->path, (long long)mt_lines_number(import->lines), what, name ? " " : "",
+                   name ? name : "");
+}
+
+/* A text of at least min_length bytes without NULs. */
+static mt_status get_text(const import_state *import, sqlite3_stmt *statement, int column, const char *name, size_t min_length, const char **text,
+                          mt_error *err)
+{
+    *text = mt_sql_column(statement, column);
+    size_t length = strlen(*text);
+    if (sqlite3_column_type(statement, column) == SQLITE_TEXT && length >= min_length &&
+        length == (size_t)sqlite3_column_bytes(statement, column)) {
+        return MT_OK;
+    }
+    return fail_line(import, "expected a text in", name, err);
+}
+
+static mt_status get_integer(const import_state *import, sqlite3_stmt *statement, int column, const char *name, int64_t *value, mt_error *err)
+{
+    *value = sqlite3_column_int64(statement, column);
+    if (sqlite3_column_type(statement, column) == SQLITE_INTEGER && *value >= 0) return MT_OK;
+    return fail_line(import, "expected a whole number, zero or more, in", name, err);
+}
+
+/* The row of a SELECT that takes the line apart; ?1 is the line. */
+static mt_status parse_line(const import_state *import, const char *literal, const char *line, sqlite3_stmt **statement, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    MT_TRY(mt_sql_cached_get(import->store, "SELECT json_valid(?1) AND json_type(?1) = 'object'", statement, err));
+    mt_sql_args check = mt_sql_args_of(*statement);
+    mt_sql_text(&check, line);
+    int64_t is_object;
+    MT_TRY(mt_sql_value(import->store, &check, 0, &is_object, "parse a line", err));
+    if (!is_object) {
+        st = fail_line(import, "is not a JSON object", NULL, err);
+        goto done;
+    }
+    MT_TRY(mt_sql_cached_get(import->store, literal, statement, err));
+    mt_sql_args args = mt_sql_args_of(*statement);
+    mt_sql_text(&args, line);
+    MT_TRY(mt_sql_row(import->store, &args, &row, "parse a line", err));
+done:
+    return st;
+}
+
+/* --- line 1 ------------------------------------------------------------------------------------------------------------------------- */
+
+#define JSON(path) "json_extract(?1, '$." path "'), "
+#define JSON_OBJECT(path) "CASE json_type(?1, '$." path "') WHEN 'object' THEN json_extract(?1, '$." path "') END, "
+
+static const char header_sql[] =
+    "SELECT " JSON("format") JSON("version") JSON("gpu.key") JSON("gpu.name") JSON_OBJECT("gpu.facts") JSON("kernel.name") JSON("kernel.key")
+    JSON_OBJECT("kernel.spec") JSON("shape.name") JSON("shape.key") JSON("workload.name") JSON("workload.key") JSON("regime")
+    JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") "0";
+
+static mt_status check_format(const import_state *import, sqlite3_stmt *statement, mt_error *err)
+{
+    int64_t version;
+    if (strcmp(mt_sql_column(statement, 0), "msda-tune recording") != 0) {
+        return fail_line(import, "is not an msda-tune recording", NULL, err);
+    }
+    mt_status st = get_integer(import, statement, 1, "\"version\"", &version, err);
+    if (st != MT_OK || version == 1) return st;
+    return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: has format version %lld, this msda-tune reads version 1", import->path, (long long)version);
+}
+
+static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_error *err)
+{
+    mt_status st;
+    mt_store *store = import->store;
+    mt_device_row device;
+    mt_kernel_row kernel;
+    mt_shape_row shape, workload;
+    const char *regime;
+    MT_TRY(get_text(import, statement, 2, "\"gpu.key\"", 1, &device.key, err));
+    MT_TRY(get_text(import, statement, 3, "\"gpu.name\"", 0, &device.name, err));
+    MT_TRY(get_text(import, statement, 4, "\"gpu.facts\"", 1, &device.facts_json, err));
+    MT_TRY(get_text(import, statement, 5, "\"kernel.name\"", 1, &kernel.name, err));
+    MT_TRY(get_text(import, statement, 6, "\"kernel.key\"", 1, &kernel.key, err));
+    MT_TRY(get_text(import, statement, 7, "\"kernel.spec\"", 1, &kernel.spec_json, err));
+    MT_TRY(get_text(import, statement, 8, "\"shape.name\"", 0, &shape.name, err));
+    MT_TRY(get_text(import, statement, 9, "\"shape.key\"", 0, &shape.key, err));
+    MT_TRY(get_text(import, statement, 10, "\"workload.name\"", 0, &workload.name, err));
+    MT_TRY(get_text(import, statement, 11, "\"workload.key\"", 0, &workload.key, err));
+    MT_TRY(get_text(import, statement, 12, "\"regime\"", 1, &regime, err));
+    if (!mt_regime_from_name(regime, &import->subject.regime)) {
+        st = fail_line(import, "\"regime\" is neither \"cold\" nor \"warm\"", NULL, err);
+        goto done;
+    }
+    MT_TRY(mt_store_device(store, &device, &import->subject.device, err));
+    MT_TRY(mt_store_kernel(store, &kernel, &import->subject.kernel, err));
+    MT_TRY(mt_store_shape(store, import->subject.kernel, &shape, &import->subject.shape, err));
+    MT_TRY(mt_store_workload(store, import->subject.kernel, &workload, &import->subject.workload, err));
+done:
+    return st;
+}
+
+static mt_status read_toolchain(const import_state *import, sqlite3_stmt *statement, int first, const char *name, int64_t *id, mt_error *err)
+{
+    mt_status st;
+    mt_toolchain_row row;
+    MT_TRY(get_integer(import, statement, first, name, &row.nvrtc_version, err));
+    MT_TRY(get_integer(import, statement, first + 1, name, &row.driver_version, err));
+    MT_TRY(get_text(import, statement, first + 2, name, 0, &row.arch, err));
+    st = mt_store_toolchain(import->store, &row, id, err);
+done:
+    return st;
+}
+
+static mt_status read_header(import_state *import, mt_error *err)
+{
+    mt_status st;
+    const char *line;
+    sqlite3_stmt *statement = NULL;
+    MT_TRY(mt_lines_next(import->lines, &line, err));
+    if (!line) {
+        st = MT_FAIL(err, MT_ERR_SYNTAX, "%s: is empty, not an msda-tune recording", import->path);
+        goto done;
+    }
+    MT_TRY(parse_line(import, header_sql, line, &statement, err));
+    MT_TRY(check_format(import, statement, err));
+    MT_TRY(read_subject(import, statement, err));
+    MT_TRY(read_toolchain(import, statement, 13, "\"toolchain\"", &import->subject.toolchain, err));
+    st = get_integer(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err);
+done:
+    if (statement) sqlite3_reset(statement);
+    return st;
+}
+
+/* --- rows --------------------------------------------------------------------------------------------------------------------------- */
+
+static const char row_sql[] =
+    "SELECT " JSON("v") JSON("k") JSON("t") JSON("launch") JSON("flops") JSON("bytes") JSON("floor") JSON("e")
+    "json_type(?1, '$.chain'), " JSON("chain.nvrtc") JSON("chain.driver") JSON("chain.arch")
+    "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON) "0";
+enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_CHAIN, COLUMN_SAMPLES = 12, COLUMN_OUTCOME };
+
+/* "[1.5,2,…]" of exactly `count` numbers. */
+static bool parse_samples(const char *json, float *samples, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        char number[64];
+        double value;
+        json++; /* '[' or ',' */
+        size_t length = strcspn(json, ",]");
+        if (length >= sizeof number) return false;
+        memcpy(number, json, length);
+        number[length] = '\0';
+        if (!mt_text_double(number, &value) || value < 0) return false;
+        samples[i] = (float)value;
+        json += length;
+    }
+    return strcmp(json, "]") == 0;
+}
+
+static mt_status read_samples(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
+{
+    const char *json = mt_sql_column_or_null(statement, COLUMN_SAMPLES);
+    size_t count = outcome->timing.samples;
+    if (!json) return MT_OK;
+    if (count == 0 || count > strlen(json)) return fail_line(import, "\"s\" does not hold \"n\" samples", NULL, err);
+    outcome->sample_ns = mt_alloc(count, sizeof *outcome->sample_ns);
+    if (!outcome->sample_ns) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
+    if (parse_samples(json, outcome->sample_ns, count)) return MT_OK;
+    return fail_line(import, "\"s\" does not hold \"n\" samples", NULL, err);
+}
+
+/* Everything but the texts, which stay SQLite's. */
+static mt_status read_outcome(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
+{
+    const char *kind, *bad;
+    mt_status st = get_text(import, statement, 1, "\"k\"", 1, &kind, err);
+    if (st != MT_OK) return st;
+    if (!mt_outcome_from_name(kind, &outcome->kind)) return fail_line(import, "\"k\" is an unknown outcome:", kind, err);
+    if (!mt_outcome_read(statement, COLUMN_OUTCOME, outcome, &bad)) return fail_line(import, "impossible value of", bad, err);
+    outcome->timing.regime = import->subject.regime;
+    if (outcome->kind == MT_OUTCOME_OK && !(outcome->timing.median_ns > 0 && isfinite(outcome->timing.median_ns))) {
+        return fail_line(import, "\"ns\" of an ok row must be a time", NULL, err);
+    }
+    return read_samples(import, statement, outcome, err);
+}
+
+static double real_or_nan(sqlite3_stmt *statement, int column)
+{
+    int type = sqlite3_column_type(statement, column);
+    return type == SQLITE_INTEGER || type == SQLITE_FLOAT ? sqlite3_column_double(statement, column) : NAN;
+}
+
+/* Sorted, each once: that makes equal data equal files, and a variant given twice an error. */
+static mt_status check_order(import_state *import, const char *variant, mt_error *err)
+{
+    if (import->rows && strcmp(mt_strbuf_text(&import->last_variant), variant) >= 0) {
+        return fail_line(import, "variants must be sorted and each given once:", variant, err);
+    }
+    mt_strbuf_clear(&import->last_variant);
+    mt_strbuf_add(&import->last_variant, variant);
+    return import->last_variant.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : MT_OK;
+}
+
+static mt_status read_row(import_state *import, const char *line, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement = NULL;
+    mt_outcome outcome = {0};
+    mt_subject subject = import->subject;
+    mt_result result = {.subject = &subject, .outcome = &outcome};
+    MT_TRY(parse_line(import, row_sql, line, &statement, err));
+    MT_TRY(get_text(import, statement, 0, "\"v\"", 0, &result.variant, err));
+    MT_TRY(check_order(import, result.variant, err));
+    MT_TRY(read_outcome(import, statement, &outcome, err));
+    if (sqlite3_column_type(statement, COLUMN_CHAIN) != SQLITE_NULL) {
+        MT_TRY(read_toolchain(import, statement, COLUMN_CHAIN + 1, "\"chain\"", &subject.toolchain, err));
+    }
+    outcome.text = (char *)mt_sql_column_or_null(statement, COLUMN_TEXT); /* borrowed */
+    result.launch_json = mt_sql_column_or_null(statement, COLUMN_LAUNCH);
+    result.model_flops = real_or_nan(statement, COLUMN_FLOPS);
+    result.model_dram_bytes = real_or_nan(statement, COLUMN_FLOPS + 1);
+    result.model_floor_ns = real_or_nan(statement, COLUMN_FLOPS + 2);
+    result.evaluation = sqlite3_column_int64(statement, COLUMN_EVALUATION);
+    MT_TRY(mt_measurement_insert(import->store, import->session, import->recorded_unix_ms, &result, err));
+    import->rows++;
+    import->failed += outcome.kind != MT_OUTCOME_OK;
+done:
+    outcome.text = NULL;
+    mt_outcome_free(&outcome);
+    if (statement) sqlite3_reset(statement);
+    return st;
+}
+
+/* --- file --------------------------------------------------------------------------------------------------------------------------- */
+
+static mt_status is_imported(mt_store *store, const mt_hash *hash, mt_origin origin, bool *imported, mt_error *err)
+{
+    int64_t id;
+    sqlite3_stmt *statement;
+    mt_status st = mt_sql_cached_get(store, "SELECT id FROM session WHERE source_hash = ? AND origin = ?", &statement, err);
+    if (st != MT_OK) return st;
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, hash->hex);
+    mt_sql_text(&args, mt_origin_name(origin));
+    st = mt_sql_value(store, &args, 0, &id, "look for an earlier import", err);
+    *imported = id != 0;
+    return st;
+}
+
+static mt_status begin_session(import_state *import, const mt_hash *hash, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement;
+    mt_session_row row = {.command = "import", .tool_version = MT_VERSION, .strategy = "import", .space_path = import->path,
+                          .origin = import->subject.origin};
+    MT_TRY(mt_store_session_begin(import->store, &row, &import->session, err));
+    MT_TRY(mt_sql_cached_get(import->store, "UPDATE session SET source_hash = ? WHERE id = ?", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, hash->hex);
+    mt_sql_int(&args, import->session);
+    st = mt_sql_run(import->store, &args, "begin an import", err);
+done:
+    return st;
+}
+
+static mt_status read_file(import_state *import, const mt_hash *hash, mt_error *err)
+{
+    mt_status st;
+    MT_TRY(read_header(import, err));
+    MT_TRY(begin_session(import, hash, err));
+    for (;;) {
+        const char *line;
+        MT_TRY(mt_lines_next(import->lines, &line, err));
+        if (!line) break;
+        MT_TRY(read_row(import, line, err));
+    }
+    mt_session_end_row end = {.state = "done", .evaluated = import->rows, .failed = import->failed};
+    MT_TRY(mt_store_session_end(import->store, import->session, &end, err));
+    st = mt_store_refresh_best(import->store, &import->subject, err);
+done:
+    return st;
+}
+
+mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t length, const char *name, mt_origin origin, mt_error *err)
+{
+    mt_status st;
+    bool imported = false;
+    import_state import = {.store = store, .path = name, .subject = {.origin = origin}};
+    mt_hash hash = mt_hash_bytes(bytes, length);
+    MT_TRY(mt_lines_open(bytes, length, name, &import.lines, err));
+    MT_TRY(mt_tx_begin(store, err));
+    st = is_imported(store, &hash, origin, &imported, err);
+    if (st == MT_OK && !imported) st = read_file(&import, &hash, err);
+    st = mt_tx_end(store, st, err);
+done:
+    mt_lines_close(import.lines);
+    mt_strbuf_free(&import.last_variant);
+    return st;
+}
+
+mt_status mt_recording_import(mt_store *store, const char *path, mt_origin origin, mt_error *err)
+{
+    char *bytes = NULL;
+    size_t length;
+    mt_status st = mt_file_read(path, (size_t)1 << 30, &bytes, &length, err);
+    if (st == MT_OK) st = mt_recording_import_bytes(store, bytes, length, path, origin, err);
+    mt_free(bytes);
+    return st;
+}

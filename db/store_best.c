@@ -1,0 +1,131 @@
+/* What is already known of a subject, and its winner. */
+#include <math.h>
+
+#include "db/store_internal.h"
+#include "tuner/base/clock.h"
+
+/* The newest row of each variant: bare columns beside max() come from the row that holds the maximum (documented since SQLite 3.7.11).
+ * A row that ended badly is not known any more once a strike of its variant was lifted after it: the person wants it tried again. */
+static const char known_sql[] =
+    "SELECT v.text, m.outcome, m.median_ns, max(m.id) "
+    "FROM measurement m JOIN toolchain t ON t.id = m.toolchain_id JOIN variant v ON v.id = m.variant_id "
+    "WHERE m.subject_id = ?1 AND CASE ?2 WHEN 'any' THEN 1 WHEN 'exact' THEN t.id = ?3 "
+    "ELSE EXISTS (SELECT 1 FROM toolchain o WHERE o.id = ?3 AND o.arch = t.arch AND o.nvrtc_version / 1000 = t.nvrtc_version / 1000 "
+    "AND o.driver_version / 1000 = t.driver_version / 1000) END "
+    "AND NOT (m.outcome IN ('quarantined', 'timeout', 'crashed', 'gpu_fault') AND EXISTS (SELECT 1 FROM strike k WHERE k.device_id = ?4 "
+    "AND k.shape_id = ?5 AND k.origin = ?6 AND k.variant_id = m.variant_id AND k.lifted_unix_ms >= m.created_unix_ms)) "
+    "GROUP BY m.variant_id ORDER BY max(m.id)";
+
+static const char *reuse_name(mt_reuse reuse)
+{
+    return reuse == MT_REUSE_ANY ? "any" : reuse == MT_REUSE_EXACT ? "exact" : "major";
+}
+
+static mt_status pass_known(mt_store *store, sqlite3_stmt *statement, mt_store_known_callback callback, void *context, mt_error *err)
+{
+    mt_outcome_kind kind;
+    const char *name = mt_sql_column(statement, 1);
+    if (!mt_outcome_from_name(name, &kind)) {
+        return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld has the unknown outcome \"%s\"", store->path,
+                       (long long)sqlite3_column_int64(statement, 3), name);
+    }
+    bool has_time = kind == MT_OUTCOME_OK && sqlite3_column_type(statement, 2) == SQLITE_FLOAT;
+    return callback(context, mt_sql_column(statement, 0), kind, has_time ? sqlite3_column_double(statement, 2) : INFINITY, err);
+}
+
+mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err)
+{
+    mt_status st = MT_OK;
+    int64_t id = 0;
+    sqlite3_stmt *statement = NULL;
+    if (reuse == MT_REUSE_NONE) return MT_OK;
+    MT_TRY(mt_subject_find(store, subject, &id, err));
+    if (!id) goto done;
+    MT_TRY(mt_sql_prepare(store, known_sql, &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, id);
+    mt_sql_text(&args, reuse_name(reuse));
+    mt_sql_int(&args, subject->toolchain);
+    mt_sql_int(&args, subject->device);
+    mt_sql_int(&args, subject->shape);
+    mt_sql_text(&args, mt_origin_name(subject->origin));
+    for (;;) {
+        bool row;
+        MT_TRY(mt_sql_row(store, &args, &row, "read what is known", err));
+        if (!row) break;
+        MT_TRY(pass_known(store, statement, callback, context, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* --- best --------------------------------------------------------------------------------------------------------------------------- */
+
+/* Thread blocks of the largest cluster that a launch list asks for: "cluster" is a number or [x,y,z] in launch_json's objects. */
+#define CLUSTER_OF(table) \
+    "(SELECT max(CASE json_type(l.value, '$.cluster') WHEN 'integer' THEN json_extract(l.value, '$.cluster') WHEN 'array' THEN " \
+    "ifnull(json_extract(l.value, '$.cluster[0]'), 1) * ifnull(json_extract(l.value, '$.cluster[1]'), 1) * " \
+    "ifnull(json_extract(l.value, '$.cluster[2]'), 1) ELSE 1 END) " \
+    "FROM json_each(CASE WHEN json_valid(" table ".launch_json) THEN " table ".launch_json ELSE '[]' END) l WHERE l.type = 'object')"
+
+/* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing. Clusters are looked at
+ * only among equal medians. */
+static const char winner_sql[] =
+    "WITH newest AS (SELECT max(id) AS id FROM measurement WHERE subject_id = ?1 GROUP BY variant_id), "
+    "good AS (SELECT m.* FROM newest n JOIN measurement m ON m.id = n.id WHERE m.outcome = 'ok' AND m.median_ns > 0), "
+    "first AS (SELECT * FROM good WHERE median_ns = (SELECT min(median_ns) FROM good)) "
+    "SELECT f.id, (SELECT count(*) FROM good g WHERE ifnull(g.low_ns, g.median_ns) <= max(ifnull(f.high_ns, f.median_ns), f.median_ns)) "
+    "FROM first f JOIN variant v ON v.id = f.variant_id "
+    "ORDER BY ifnull(f.dynamic_smem_bytes, 0), ifnull(" CLUSTER_OF("f") ", 1), v.text LIMIT 1";
+
+static mt_status find_winner(mt_store *store, int64_t subject, int64_t *winner, int64_t *tied, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    sqlite3_stmt *statement;
+    MT_TRY(mt_sql_cached_get(store, winner_sql, &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    MT_TRY(mt_sql_row(store, &args, &row, "find the best", err));
+    *winner = row ? sqlite3_column_int64(statement, 0) : 0;
+    *tied = row ? sqlite3_column_int64(statement, 1) : 0;
+    sqlite3_reset(statement);
+done:
+    return st;
+}
+
+static mt_status write_best(mt_store *store, int64_t subject, int64_t winner, int64_t tied, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement;
+    if (winner) {
+        MT_TRY(mt_sql_cached_get(store, "INSERT OR REPLACE INTO best (subject_id, measurement_id, tied_count, updated_unix_ms) "
+                                 "VALUES (?, ?, ?, ?)", &statement, err));
+    } else {
+        MT_TRY(mt_sql_cached_get(store, "DELETE FROM best WHERE subject_id = ?", &statement, err));
+    }
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    if (winner) {
+        mt_sql_int(&args, winner);
+        mt_sql_int(&args, tied);
+        mt_sql_int(&args, mt_clock_unix_ms());
+    }
+    st = mt_sql_run(store, &args, "write the best", err);
+done:
+    return st;
+}
+
+mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_error *err)
+{
+    mt_status st;
+    int64_t id = 0, winner = 0, tied = 0;
+    MT_TRY(mt_tx_begin(store, err));
+    st = mt_subject_find(store, subject, &id, err);
+    if (st == MT_OK && id) st = find_winner(store, id, &winner, &tied, err);
+    if (st == MT_OK && id) st = write_best(store, id, winner, tied, err);
+    st = mt_tx_end(store, st, err);
+done:
+    return st;
+}

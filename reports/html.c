@@ -1,0 +1,68 @@
+#include "reports/html.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+
+static const char *escape_of(unsigned char c)
+{
+    switch (c) {
+    case '&': return "&amp;";
+    case '<': return "&lt;";
+    case '>': return "&gt;";
+    case '"': return "&quot;";
+    case '\'': return "&#39;";
+    default: return c < 0x20 && c != '\n' && c != '\t' ? "\xef\xbf\xbd" : c == 0x7f ? "\xef\xbf\xbd" : NULL;
+    }
+}
+
+void mt_html_text(mt_strbuf *page, const char *text)
+{
+    for (size_t left = text ? strlen(text) : 0; left;) {
+        size_t length = mt_text_utf8(text, left);
+        const char *escape = length == 0 ? "\xef\xbf\xbd" : length == 1 ? escape_of((unsigned char)*text) : NULL;
+        if (escape)
+            mt_strbuf_add(page, escape);
+        else
+            mt_strbuf_add_bytes(page, text, length);
+        length = length ? length : 1;
+        text += length;
+        left -= length;
+    }
+}
+
+void mt_html_cell(mt_strbuf *page, const char *text)
+{
+    mt_strbuf_add(page, "<td>");
+    mt_html_text(page, text);
+    mt_strbuf_add(page, "</td>");
+}
+
+void mt_html_number(mt_strbuf *page, const char *format, double value)
+{
+    char text[64];
+    mt_strbuf_add(page, "<td class=\"n\">");
+    /* The formats are literals of the sections. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    if (isfinite(value)) {
+        snprintf(text, sizeof text, format, value);
+        mt_html_text(page, text);
+    }
+#pragma GCC diagnostic pop
+    mt_strbuf_add(page, "</td>");
+}
+
+void mt_html_table_begin(mt_strbuf *page, const char *const *titles)
+{
+    mt_strbuf_add(page, "<table><thead><tr>");
+    for (; *titles; titles++) mt_strbuf_addf(page, "<th scope=\"col\">%s</th>", *titles);
+    mt_strbuf_add(page, "</tr></thead><tbody>\n");
+}
+
+void mt_html_table_end(mt_strbuf *page)
+{
+    mt_strbuf_add(page, "</tbody></table>\n");
+}

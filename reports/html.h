@@ -1,0 +1,15 @@
+/* HTML building blocks. All text from the database goes through mt_html_text. */
+#ifndef MT_REPORTS_HTML_H
+#define MT_REPORTS_HTML_H
+
+#include "tuner/base/strbuf.h"
+
+/* Adds text escaped for element content and quoted attributes; control characters and bytes that are no UTF-8 become U+FFFD. NULL adds nothing. */
+void mt_html_text(mt_strbuf *page, const char *text);
+void mt_html_cell(mt_strbuf *page, const char *text);                       /* <td> */
+void mt_html_number(mt_strbuf *page, const char *format, double value);     /* right-aligned <td>; empty when not finite */
+/* <table> with a heading row; titles end with NULL. */
+void mt_html_table_begin(mt_strbuf *page, const char *const *titles);
+void mt_html_table_end(mt_strbuf *page);
+
+#endif

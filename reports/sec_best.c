@@ -1,0 +1,47 @@
+/* The fastest validated variant per subject. */
+#include <math.h>
+
+#include "reports/section.h"
+
+typedef struct state {
+    mt_strbuf *page;
+    size_t rows;
+} state;
+
+static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Regime", "Time (µs)", "± (µs)", "Error", "% of floor", "Knobs", "Rows are", NULL};
+
+static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    state *s = context;
+    const mt_timing *timing = &row->outcome.timing;
+    (void)err;
+    if (!s->rows++) mt_html_table_begin(s->page, titles);
+    mt_strbuf_add(s->page, "<tr>");
+    mt_html_cell(s->page, row->gpu_name);
+    mt_html_cell(s->page, row->kernel);
+    mt_html_cell(s->page, row->shape);
+    mt_html_cell(s->page, row->workload);
+    mt_html_cell(s->page, mt_regime_name(timing->regime));
+    mt_html_number(s->page, "%.2f", timing->median_ns / 1e3);
+    mt_html_number(s->page, "%.2f", fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns) / 1e3);
+    mt_html_number(s->page, "%.2g", row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN);
+    mt_html_number(s->page, "%.0f", row->model_floor_ns > 0 ? 100 * row->model_floor_ns / timing->median_ns : NAN);
+    mt_html_cell(s->page, row->variant);
+    mt_html_cell(s->page, mt_origin_name(row->origin));
+    mt_strbuf_add(s->page, "</tr>\n");
+    return MT_OK;
+}
+
+static mt_status render(const mt_report_context *context, mt_strbuf *page, mt_error *err)
+{
+    state s = {page, 0};
+    mt_status st = mt_query_best(context->store, context->filter, add_row, &s, err);
+    if (s.rows)
+        mt_html_table_end(page);
+    else
+        mt_strbuf_add(page, "<p>No variant passed validation.</p>\n");
+    return st;
+}
+
+extern const mt_section mt_section_best;
+const mt_section mt_section_best = {"best", "Best settings", render};

@@ -1,0 +1,20 @@
+#!/bin/bash
+# Every header compiles alone, and guards are unique. Usage: headers.sh SOURCE_FOLDER COMPILER [CUDA_INCLUDE]
+set -u
+cd "$1" || exit 2
+cc=$2
+cuda=${3:-}
+bad=0
+count=0
+flags=(-std=c17 -D_GNU_SOURCE -DMT_VERSION='"0"' -DMT_WITH_CUDA=1 -I. -Iinclude -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only -x c)
+[ -n "$cuda" ] && flags+=(-isystem "$cuda")
+while read -r header; do
+  case $header in tuner/gpu/*) [ -n "$cuda" ] || continue ;; include/tunelookup_cuda.h) [ -n "$cuda" ] || continue ;; esac
+  count=$((count + 1))
+  printf '#include "%s"\nextern int mt_only_this; int mt_only_this;\n' "$header" | "$cc" "${flags[@]}" - || { echo "$header does not compile alone"; bad=1; }
+done < <(find tuner db reports include -name '*.h' 2>/dev/null | sort)
+
+twice=$(grep -rhE --include='*.h' '^#ifndef [A-Z0-9_]+_H$' tuner db reports include 2>/dev/null | sort | uniq -d)
+[ -z "$twice" ] || { echo "guards used twice: $twice"; bad=1; }
+echo "$count headers compiled alone"
+exit $bad

@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# For the scripts of label gpu. Each is called as SCRIPT TOOL SOURCE_FOLDER and exits 77 where there is no usable GPU.
+set -u
+tool=$(realpath "$1")
+source_folder=$(realpath "$2")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export XDG_DATA_HOME=$scratch/data XDG_CACHE_HOME=$scratch/cache MSDA_TUNE_DB=$scratch/t.sqlite
+: "$source_folder"
+bad=0
+
+fail() { echo "FAILED: $*"; bad=1; }
+finish() { [ $bad = 0 ] && echo "ok"; exit $bad; }
+
+"$tool" device >"$scratch/device.txt" 2>&1
+rc=$?
+cat "$scratch/device.txt"
+[ $rc = 3 ] && exit 77
+[ $rc = 0 ] || { fail "msda-tune device: exit $rc"; finish; }
+
+tune() { # words of tune; output in $scratch/tune.txt
+  "$tool" tune --gpu auto "$@" >"$scratch/tune.txt" 2>&1
+  local rc=$?
+  cat "$scratch/tune.txt"
+  return $rc
+}
+# How the variants ended: lines "OUTCOME VARIANT".
+outcomes() { "$tool" show --failures --json "$@" | sed -nE 's/.*"outcome":"([a-z_]+)".*"variant":"([^"]*)".*/\1 \2/p'; }

@@ -1,0 +1,7 @@
+# shellcheck shell=bash
+mt help
+mt --help
+mt tune --help
+mt help worker
+mt version
+mt help show

@@ -1,0 +1,240 @@
+#include "tests/unit/unit.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static void make_scratch(void)
+{
+    strcpy(folder, "/tmp/mt_test_file.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_scratch(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static char *in_scratch(const char *name)
+{
+    char *path = mt_path_join(folder, name);
+    ck_assert_ptr_nonnull(path);
+    return path;
+}
+
+static int count_files(void)
+{
+    DIR *dir = opendir(folder);
+    int count = 0;
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) count += entry->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static void check_content(const char *path, const char *expected)
+{
+    char *data = NULL;
+    size_t length = 0;
+    mt_error err;
+    ck_assert_int_eq(mt_file_read(path, 0, &data, &length, &err), MT_OK);
+    ck_assert_uint_eq(length, strlen(expected));
+    ck_assert_str_eq(data, expected);
+    mt_free(data);
+}
+
+START_TEST(write_then_read)
+{
+    make_scratch();
+    char *path = in_scratch("a file");
+    mt_error err;
+    ck_assert(!mt_file_exists(path));
+    ck_assert_int_eq(mt_file_write_atomic(path, "one", 3, &err), MT_OK);
+    check_content(path, "one");
+    ck_assert_int_eq(mt_file_write_atomic(path, "", 0, &err), MT_OK);
+    check_content(path, "");
+    ck_assert_int_eq(mt_file_write_atomic(path, "two", 3, &err), MT_OK);
+    check_content(path, "two");
+    ck_assert_int_eq(count_files(), 1); /* nothing temporary left */
+    ck_assert(mt_file_exists(path));
+    mt_free(path);
+    remove_scratch();
+}
+END_TEST
+
+START_TEST(symbolic_links_and_devices_stay)
+{
+    make_scratch();
+    char *path = in_scratch("target"), *link = in_scratch("link");
+    mt_error err;
+    ck_assert_int_eq(mt_file_write_atomic(path, "old", 3, &err), MT_OK);
+    ck_assert_int_eq(symlink(path, link), 0);
+    ck_assert_int_eq(mt_file_write_atomic(link, "new", 3, &err), MT_OK);
+    check_content(path, "new");
+    struct stat info;
+    ck_assert_int_eq(lstat(link, &info), 0);
+    ck_assert(S_ISLNK(info.st_mode));
+    ck_assert_int_eq(mt_file_write_atomic("/dev/null", "x", 1, &err), MT_OK);
+    ck_assert_int_eq(stat("/dev/null", &info), 0);
+    ck_assert(S_ISCHR(info.st_mode));
+    mt_free(path);
+    mt_free(link);
+    remove_scratch();
+}
+END_TEST
+
+START_TEST(failures_name_the_file)
+{
+    char *data = NULL;
+    size_t length;
+    mt_error err;
+    ck_assert_int_eq(mt_file_read("/nonexistent/x", 0, &data, &length, &err), MT_ERR_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(err.message, "/nonexistent/x: cannot open: No such file"));
+    ck_assert_int_eq(mt_file_read("/tmp", 0, &data, &length, &err), MT_ERR_IO); /* a folder */
+    ck_assert_int_ne(mt_file_write_atomic("/nonexistent/x", "a", 1, &err), MT_OK);
+    ck_assert_ptr_nonnull(strstr(err.message, "/nonexistent/x"));
+    ck_assert_ptr_null(data);
+}
+END_TEST
+
+START_TEST(size_limit)
+{
+    make_scratch();
+    char *path = in_scratch("f"), *data = NULL;
+    size_t length;
+    mt_error err;
+    ck_assert_int_eq(mt_file_write_atomic(path, "12345", 5, &err), MT_OK);
+    ck_assert_int_eq(mt_file_read(path, 4, &data, &length, &err), MT_ERR_IO);
+    ck_assert_ptr_nonnull(strstr(err.message, "larger than 4 bytes"));
+    ck_assert_int_eq(mt_file_read(path, 5, &data, &length, &err), MT_OK);
+    mt_free(data);
+    ck_assert_int_eq(mt_file_read("/dev/zero", 100000, &data, &length, &err), MT_ERR_IO); /* says size 0, never ends */
+    mt_free(path);
+    remove_scratch();
+}
+END_TEST
+
+START_TEST(pipes_are_read_to_the_end)
+{
+    int ends[2];
+    mt_error err;
+    char *data, block[5000];
+    size_t length;
+    memset(block, 'p', sizeof block);
+    ck_assert_int_eq(pipe(ends), 0);
+    for (int i = 0; i < 3; i++) ck_assert_int_eq(mt_fd_write_all(ends[1], block, sizeof block), 0);
+    close(ends[1]);
+    ck_assert_int_eq(mt_file_read_fd(ends[0], 0, "pipe", &data, &length, &err), MT_OK);
+    ck_assert_uint_eq(length, 15000);
+    ck_assert_uint_eq(strlen(data), 15000);
+    mt_free(data);
+    close(ends[0]);
+    ck_assert_int_eq(mt_fd_write_all(-1, "x", 1), -1);
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+    mt_error err;
+    char *data = NULL;
+    size_t length;
+    mt_alloc_fail_at(1);
+    ck_assert_int_eq(mt_file_read("/proc/self/status", 0, &data, &length, &err), MT_ERR_NO_MEMORY);
+    ck_assert_ptr_null(data);
+    mt_alloc_fail_at(1);
+    ck_assert_int_ne(mt_file_write_atomic("/tmp/mt_test_never", "x", 1, &err), MT_OK);
+    ck_assert(!mt_file_exists("/tmp/mt_test_never"));
+}
+END_TEST
+
+START_TEST(folders)
+{
+    make_scratch();
+    char *deep = in_scratch("a/b//c/"), *file = in_scratch("f"), *below = in_scratch("f/x");
+    mt_error err;
+    ck_assert_int_eq(mt_dir_make_all(deep, &err), MT_OK);
+    ck_assert(mt_file_exists(deep));
+    ck_assert_int_eq(mt_dir_make_all(deep, &err), MT_OK);
+    ck_assert_int_eq(mt_dir_make_all("/", &err), MT_OK);
+    ck_assert_int_eq(mt_file_write_atomic(file, "x", 1, &err), MT_OK);
+    ck_assert_int_ne(mt_dir_make_all(below, &err), MT_OK);
+    ck_assert_ptr_nonnull(strstr(err.message, "Not a directory"));
+    mt_free(deep);
+    mt_free(file);
+    mt_free(below);
+    remove_scratch();
+}
+END_TEST
+
+START_TEST(memfd)
+{
+    int fd;
+    mt_error err;
+    char *data;
+    size_t length;
+    ck_assert_int_eq(mt_memfd("cubin", "a\0b", 3, &fd, &err), MT_OK);
+    ck_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+    ck_assert_int_eq(mt_file_read_fd(fd, 0, "cubin", &data, &length, &err), MT_OK);
+    ck_assert_uint_eq(length, 3);
+    ck_assert_mem_eq(data, "a\0b", 4);
+    mt_free(data);
+    close(fd);
+}
+END_TEST
+
+static void check_path(char *path, const char *expected)
+{
+    ck_assert_str_eq(path, expected);
+    mt_free(path);
+}
+
+START_TEST(path_parts)
+{
+    check_path(mt_path_join("a", "b.c"), "a/b.c");
+    check_path(mt_path_join("a/", "b.c"), "a/b.c");
+    check_path(mt_path_join("a", "/b"), "/b");
+    check_path(mt_path_join("", "b"), "b");
+    check_path(mt_path_folder("a/b.c"), "a");
+    check_path(mt_path_folder("b.c"), ".");
+    check_path(mt_path_folder("/b"), "/");
+    check_path(mt_path_stem("a/b.c"), "b");
+    check_path(mt_path_stem("a.d/b"), "b");
+    check_path(mt_path_stem(".hidden"), ".hidden");
+    check_path(mt_path_stem("x.tar.gz"), "x.tar");
+}
+END_TEST
+
+START_TEST(standard_places)
+{
+    setenv("HOME", "/home/u", 1);
+    unsetenv("XDG_DATA_HOME");
+    setenv("XDG_CACHE_HOME", "relative/is/ignored", 1);
+    check_path(mt_path_user_data(), "/home/u/.local/share/msda-tune");
+    check_path(mt_path_user_cache(), "/home/u/.cache/msda-tune");
+    setenv("XDG_DATA_HOME", "/data", 1);
+    setenv("XDG_CACHE_HOME", "/cache", 1);
+    check_path(mt_path_user_data(), "/data/msda-tune");
+    check_path(mt_path_user_cache(), "/cache/msda-tune");
+    setenv("MSDA_TUNE_SHARE", "/opt/share", 1);
+    check_path(mt_path_share(), "/opt/share");
+    unsetenv("MSDA_TUNE_SHARE");
+    char *self = mt_path_self(), *bin = mt_path_folder(self), *share = mt_path_share();
+    ck_assert_int_eq(access(self, X_OK), 0);
+    ck_assert_int_eq(strncmp(share, bin, strlen(bin)), 0);
+    ck_assert_str_eq(share + strlen(bin), "/../share/msda-tune");
+    mt_free(self);
+    mt_free(bin);
+    mt_free(share);
+}
+END_TEST
+
+UNIT_MAIN("file", write_then_read, symbolic_links_and_devices_stay, failures_name_the_file, size_limit, pipes_are_read_to_the_end, out_of_memory, folders,
+          memfd, path_parts, standard_places)

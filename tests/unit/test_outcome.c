@@ -1,0 +1,64 @@
+#include "tests/unit/unit.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/outcome.h"
+
+START_TEST(names_round_trip)
+{
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        mt_outcome_kind back = MT_OUTCOME_KIND_COUNT;
+        ck_assert(mt_outcome_from_name(mt_outcome_name((mt_outcome_kind)kind), &back));
+        ck_assert_int_eq(back, kind);
+    }
+    mt_outcome_kind untouched = MT_OUTCOME_TIMEOUT;
+    ck_assert(!mt_outcome_from_name("OK", &untouched));
+    ck_assert(!mt_outcome_from_name("", &untouched));
+    ck_assert_int_eq(untouched, MT_OUTCOME_TIMEOUT);
+    ck_assert_str_eq(mt_outcome_name(MT_OUTCOME_GPU_FAULT), "gpu_fault");
+}
+END_TEST
+
+START_TEST(regimes_round_trip)
+{
+    mt_regime regime = MT_REGIME_COLD;
+    ck_assert(mt_regime_from_name("warm", &regime));
+    ck_assert_int_eq(regime, MT_REGIME_WARM);
+    ck_assert(mt_regime_from_name(mt_regime_name(MT_REGIME_COLD), &regime));
+    ck_assert_int_eq(regime, MT_REGIME_COLD);
+    ck_assert(!mt_regime_from_name("tepid", &regime));
+}
+END_TEST
+
+START_TEST(setting_and_freeing)
+{
+    mt_outcome outcome = {0};
+    mt_outcome_free(&outcome); /* a zeroed one is fine */
+    mt_outcome_set(&outcome, MT_OUTCOME_ILLEGAL, "cluster %d", 3);
+    ck_assert_int_eq(outcome.kind, MT_OUTCOME_ILLEGAL);
+    ck_assert_str_eq(outcome.text, "cluster 3");
+    mt_outcome_set(&outcome, MT_OUTCOME_CRASHED, "was: %s", outcome.text); /* quotes its own text */
+    ck_assert_str_eq(outcome.text, "was: cluster 3");
+    outcome.sample_ns = mt_alloc(4, sizeof *outcome.sample_ns);
+    outcome.timing.samples = 4;
+    mt_outcome_free(&outcome);
+    mt_outcome zero = {0};
+    ck_assert_mem_eq(&outcome, &zero, sizeof zero);
+}
+END_TEST
+
+START_TEST(setting_without_memory)
+{
+    mt_outcome outcome = {0};
+    mt_outcome_set(&outcome, MT_OUTCOME_ILLEGAL, "first");
+    mt_alloc_fail_at(1);
+    mt_outcome_set(&outcome, MT_OUTCOME_TIMEOUT, "second");
+    mt_alloc_fail_at(0);
+    ck_assert_int_eq(outcome.kind, MT_OUTCOME_TIMEOUT); /* the kind counts more than its text */
+    ck_assert_ptr_null(outcome.text);
+    mt_outcome_free(&outcome);
+}
+END_TEST
+
+UNIT_MAIN("outcome", names_round_trip, regimes_round_trip, setting_and_freeing, setting_without_memory)

@@ -1,0 +1,137 @@
+#include "tests/unit/unit.h"
+#include "tuner/cli/progress.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char spec_text[] = "[kernel]\nname = k\nsource = k.cu\nreference = r\n[shape s]\nN = 64\n[workload w]\nsigma = 2\n[variant a]\n"
+                                "[param X]\nvalues = 1, 2, 3, 4\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1\n"
+                                "[launch 1]\nargs = out\ngrid = 1\nblock = 32\n[model]\nfloor_ns = 1000\n";
+
+static int64_t now_ns;
+static int64_t clock_of_the_test(void)
+{
+    return now_ns;
+}
+
+typedef struct stage {
+    mt_spec *spec;
+    mt_space *space;
+    mt_device_facts facts;
+    mt_display display;
+    mt_progress progress;
+    char *told, *summary;
+    size_t told_length, summary_length;
+} stage;
+
+static void set_up(stage *s, bool is_terminal)
+{
+    mt_error err = {0};
+    *s = (stage){.facts = {.name = "Test \033GPU", .cc = 90}};
+    ck_assert_msg(mt_spec_parse("t.ini", spec_text, sizeof spec_text - 1, &s->spec, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_space_create(s->spec, &s->spec->shapes[0], &s->facts, &s->space, &err) == MT_OK, "%s", err.message);
+    mt_display_init(&s->display, false);
+    s->display.progress = open_memstream(&s->told, &s->told_length);
+    s->display.summary = open_memstream(&s->summary, &s->summary_length);
+    s->display.is_terminal = is_terminal;
+    s->display.width = 60;
+    s->display.now_ns = clock_of_the_test;
+    s->display.facts = &s->facts;
+    s->progress = mt_display_progress(&s->display);
+    now_ns = 5000000000;
+    s->progress.subject_begin(s->progress.context, s->space, &s->spec->workloads[0], "random", 4, 9);
+}
+
+static void tear_down(stage *s)
+{
+    mt_display_end(&s->display);
+    fclose(s->display.progress);
+    fclose(s->display.summary);
+    free(s->told);
+    free(s->summary);
+    mt_space_free(s->space);
+    mt_spec_free(s->spec);
+}
+
+static void evaluate(stage *s, size_t done, mt_outcome_kind kind, const char *text, double best_ns, const char *best)
+{
+    mt_outcome outcome = {.kind = kind, .text = (char *)text};
+    now_ns += 500000000;
+    s->progress.evaluated(s->progress.context, done, 4, "ALGO=a;X=1", &outcome, false, best_ns, best);
+}
+
+static const char *told(stage *s)
+{
+    fflush(s->display.progress);
+    return s->told;
+}
+
+START_TEST(plain_lines_are_few)
+{
+    stage s;
+    set_up(&s, false);
+    evaluate(&s, 1, MT_OUTCOME_OK, NULL, 3000, "ALGO=a;X=1");
+    evaluate(&s, 2, MT_OUTCOME_OK, NULL, 2000, "ALGO=a;X=2");
+    evaluate(&s, 3, MT_OUTCOME_TIMEOUT, NULL, 2000, "ALGO=a;X=2");
+    told(&s);
+    ck_assert_ptr_nonnull(strstr(s.told, "s · w: 4 of 4 valid points (9 before constraints), strategy random\n"));
+    ck_assert_ptr_nonnull(strstr(s.told, "s · w  1/4  best 3.000 µs  2.0/s  1.5 s left  ALGO=a X=1\n"));
+    ck_assert_ptr_nonnull(strstr(s.told, "s · w  2/4  best 2.000 µs"));
+    ck_assert_ptr_null(strstr(s.told, "3/4"));
+    ck_assert_ptr_null(strchr(s.told, '\r'));
+    now_ns += 31000000000;
+    s.progress.tick(s.progress.context);
+    ck_assert_ptr_nonnull(strstr(told(&s), "3/4  best 2.000 µs  1 failed"));
+    tear_down(&s);
+}
+END_TEST
+
+START_TEST(the_live_line_fits_and_goes_away)
+{
+    stage s;
+    set_up(&s, true);
+    for (size_t i = 1; i <= 4; i++) evaluate(&s, i, i == 2 ? MT_OUTCOME_CRASHED : MT_OUTCOME_OK, NULL, 2000, "ALGO=a;X=2");
+    ck_assert_ptr_nonnull(strstr(told(&s), "\rs · w  1/4  best 2.000 µs"));
+    mt_display_clear(&s.display);
+    const char *text = told(&s);
+    ck_assert_str_eq(text + strlen(text) - 4, "\r\033[K");
+    tear_down(&s);
+}
+END_TEST
+
+START_TEST(the_summary_has_it_all)
+{
+    stage s;
+    set_up(&s, false);
+    evaluate(&s, 1, MT_OUTCOME_OK, NULL, 2000, "ALGO=a;X=1");
+    evaluate(&s, 2, MT_OUTCOME_WRONG_RESULT, "out[3] is\n\0337", 2000, "ALGO=a;X=1");
+    const mt_subject_summary summary = {.evaluated = 2, .known = 1, .ok = 1, .failed = 1, .measured = 1, .best_ns = 2000, .low_ns = 1990, .high_ns = 2020,
+                                        .best = "ALGO=a;X=1", .default_ns = 5000, .baseline_ns = INFINITY, .seconds = 1};
+    s.progress.subject_end(s.progress.context, s.space, &s.spec->workloads[0], &summary);
+    fflush(s.display.summary);
+    ck_assert_str_eq(s.summary, "\nk · s · w   on Test ?GPU\n"
+                                "  Best:       2.000 µs ± 0.020 µs\n"
+                                "              ALGO=a X=1\n"
+                                "              2.50 × faster than the default (5.000 µs)\n"
+                                "              50 % of the model's floor (1.000 µs)\n"
+                                "  Evaluated:  2 in 1.0 s, 1 of them known from before; 1 ok, 1 failed\n"
+                                "      1 wrong_result, first: out[3] is ?7\n");
+    tear_down(&s);
+}
+END_TEST
+
+START_TEST(nothing_found)
+{
+    stage s;
+    set_up(&s, false);
+    evaluate(&s, 1, MT_OUTCOME_COMPILE_ERROR, "k.cu(3): error", INFINITY, NULL);
+    const mt_subject_summary summary = {.evaluated = 1, .failed = 1, .measured = 1, .best_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY, .interrupted = true};
+    s.progress.subject_end(s.progress.context, s.space, &s.spec->workloads[0], &summary);
+    fflush(s.display.summary);
+    ck_assert_ptr_nonnull(strstr(s.summary, "  Best:       none\n"));
+    ck_assert_ptr_nonnull(strstr(s.summary, "1 failed (interrupted)\n"));
+    tear_down(&s);
+}
+END_TEST
+
+UNIT_MAIN("progress", plain_lines_are_few, the_live_line_fits_and_goes_away, the_summary_has_it_all, nothing_found)

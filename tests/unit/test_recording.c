@@ -1,0 +1,339 @@
+/* Recordings: round trips without drift, refusals with line numbers, all or nothing. */
+#include "tests/unit/store_fixture.h"
+
+#include <zstd.h>
+
+#include "db/migrate.h"
+#include "db/recording.h"
+#include "db/recording_io.h"
+#include "tuner/base/file.h"
+
+static const mt_origin recorded = MT_ORIGIN_RECORDED;
+static char *bytes;
+static size_t length;
+
+static const char *in_folder(const char *name)
+{
+    static char path[160];
+    snprintf(path, sizeof path, "%s/%s", fixture_folder, name);
+    return path;
+}
+
+static void read_bytes(const char *path)
+{
+    mt_free(bytes);
+    bytes = NULL;
+    ck_ok(mt_file_read(path, 0, &bytes, &length, &fixture_err));
+}
+
+static mt_store *open_memory(void)
+{
+    mt_store *store = NULL;
+    ck_ok(mt_store_open(":memory:", MT_STORE_READ_WRITE, &store, &fixture_err));
+    return store;
+}
+
+static mt_status import_text(mt_store *store, const char *text)
+{
+    return mt_recording_import_bytes(store, text, strlen(text), "x.jsonl", recorded, &fixture_err);
+}
+
+static mt_status count_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)row, (void)err;
+    ++*(int *)context;
+    return MT_OK;
+}
+
+static int rows_in(mt_store *store)
+{
+    int count = 0;
+    ck_ok(mt_query_measurements(store, NULL, count_row, &count, &fixture_err));
+    return count;
+}
+
+/* Every outcome, awkward numbers and texts, two toolchains, a superseded row. */
+static mt_store *make_store(void)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    mt_toolchain_row older = {12080, 12080, "sm_90"};
+    mt_subject before = s;
+    ck_ok(mt_store_toolchain(store, &older, &before.toolchain, &fixture_err));
+    float samples[3] = {1.0f / 3, 16777217.0f, 3e-12f};
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        char variant[64], text[] = "</script>\x01\"\\\t € \xff <b>";
+        snprintf(variant, sizeof variant, "ALGO=a\"b;K=%02d", kind);
+        mt_outcome o = fixture_outcome((mt_outcome_kind)kind, 1e9 / (kind + 3.0));
+        o.timing.stddev_ns = kind ? 1.0 / 3 : -0.0;
+        o.sample_ns = samples;
+        o.text = kind % 2 ? text : NULL;
+        if (kind == 5) o.accuracy.output[0] = '\0';
+        fixture_put(store, session, kind == 1 ? &before : &s, variant, &o);
+    }
+    fixture_put_ok(store, session, &s, "ALGO=a\"b;K=00", 77);
+    return store;
+}
+
+static void round_trip(const char *extension, bool with_samples)
+{
+    char first[192], second[192];
+    mt_store *store = make_store(), *other = open_memory();
+    mt_filter filter = {.with_samples = with_samples}, back = {.origin = &recorded, .with_samples = with_samples};
+    snprintf(first, sizeof first, "%s/a%s", fixture_folder, extension);
+    snprintf(second, sizeof second, "%s/b%s", fixture_folder, extension);
+    ck_ok(mt_recording_export(store, &filter, first, &fixture_err));
+    ck_ok(mt_recording_import(other, first, recorded, &fixture_err));
+    ck_assert_int_eq(rows_in(other), MT_OUTCOME_KIND_COUNT);
+    ck_ok(mt_store_check(other, &fixture_err));
+    ck_ok(mt_recording_export(other, &back, second, &fixture_err));
+    char command[400];
+    snprintf(command, sizeof command, "cmp '%s' '%s'", first, second);
+    ck_assert_int_eq(system(command), 0);
+    ck_ok(mt_recording_import(other, first, recorded, &fixture_err)); /* the same file again: no row more */
+    ck_assert_int_eq(rows_in(other), MT_OUTCOME_KIND_COUNT);
+    ck_ok(mt_recording_import(other, first, MT_ORIGIN_IMPORTED, &fixture_err));
+    ck_assert_int_eq(rows_in(other), 2 * MT_OUTCOME_KIND_COUNT);
+    mt_store_close(store);
+    mt_store_close(other);
+}
+
+START_TEST(round_trips)
+{
+    round_trip(".jsonl", false);
+    fixture_teardown();
+    fixture_setup();
+    round_trip(".jsonl", true);
+    fixture_teardown();
+    fixture_setup();
+    round_trip(".jsonl.zst", true);
+    read_bytes(in_folder("a.jsonl.zst"));
+    ck_assert_mem_eq(bytes, "\x28\xb5\x2f\xfd", 4);
+}
+END_TEST
+
+static mt_status see_values(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)err;
+    int *seen = context;
+    const mt_outcome *o = &row->outcome;
+    ck_assert_int_eq(row->origin, MT_ORIGIN_RECORDED);
+    ck_assert_str_eq(row->gpu_name, "NVIDIA H100 80GB HBM3");
+    ck_assert_str_eq(row->shape_key, "N=48;dtype=f16");
+    if (strcmp(row->variant, "ALGO=a\"b;K=01") == 0) {
+        ck_assert_str_eq(o->text, "</script>\x01\"\\\t € \xEF\xBF\xBD <b>");
+        ck_assert_int_eq(row->nvrtc_version, 12080);
+        ck_assert_str_eq(row->arch, "sm_90");
+        ++*seen;
+    } else {
+        ck_assert_int_eq(row->nvrtc_version, 13000);
+    }
+    if (strcmp(row->variant, "ALGO=a\"b;K=00") == 0) {
+        ck_assert_double_eq(o->timing.median_ns, 77); /* the newest row */
+        ck_assert_str_eq(row->launch_json, "[{\"grid\":[1,2,3],\"cluster\":[2,1,1]}]");
+        ck_assert_double_eq(row->model_flops, 1.4212915200e10);
+        ck_assert_double_nan(row->model_dram_bytes);
+        ck_assert_double_nan(o->accuracy.worst_value);
+        ck_assert(isinf(o->accuracy.worst_reference));
+        ck_assert_int_eq(o->resources.carveout_percent, -1);
+        ck_assert_uint_eq(o->accuracy.worst_index, 123456789012);
+        ++*seen;
+    }
+    if (o->kind == MT_OUTCOME_CENSORED) {
+        ck_assert_double_eq_tol(o->timing.stddev_ns, 1.0 / 3, 1e-9);
+        ck_assert_float_eq(o->sample_ns[0], 1.0f / 3);
+        ck_assert_float_eq(o->sample_ns[2], 3e-12f);
+        ++*seen;
+    }
+    return MT_OK;
+}
+
+START_TEST(values_survive)
+{
+    mt_store *store = make_store(), *other = open_memory();
+    const char *path = in_folder("a.jsonl.zst");
+    mt_filter filter = {.with_samples = true};
+    ck_ok(mt_recording_export(store, &filter, path, &fixture_err));
+    ck_ok(mt_recording_import(other, path, recorded, &fixture_err));
+    int seen = 0, best = 0;
+    ck_ok(mt_query_measurements(other, &filter, see_values, &seen, &fixture_err));
+    ck_assert_int_eq(seen, 3);
+    ck_ok(mt_query_best(other, NULL, count_row, &best, &fixture_err));
+    ck_assert_int_eq(best, 1); /* winners are there at once */
+    mt_store_close(store);
+    mt_store_close(other);
+}
+END_TEST
+
+START_TEST(export_wants_one_subject)
+{
+    const char *path = in_folder("a.jsonl");
+    mt_store *store = make_store();
+    mt_filter none = {.shape = "no such"};
+    ck_fails(mt_recording_export(store, &none, path, &fixture_err), MT_ERR_NOT_FOUND, "h100-sxm|cc90|sm132|80g, msda (00112233), shape N=48");
+    mt_subject warm = fixture_subject(store);
+    warm.regime = MT_REGIME_WARM;
+    mt_outcome o = fixture_outcome(MT_OUTCOME_OK, 5);
+    o.timing.regime = MT_REGIME_WARM;
+    fixture_put(store, fixture_session(store), &warm, "A=1", &o);
+    ck_fails(mt_recording_export(store, NULL, path, &fixture_err), MT_ERR_USAGE, "warm, measured: 1 rows");
+    ck_assert(!mt_file_exists(path));
+    mt_regime cold = MT_REGIME_COLD;
+    mt_filter filter = {.regime = &cold};
+    ck_ok(mt_recording_export(store, &filter, path, &fixture_err));
+    ck_fails(mt_recording_export(store, &filter, "/no/such/folder/a.jsonl", &fixture_err), MT_ERR_NOT_FOUND, "/no/such/folder");
+    mt_store_close(store);
+    mt_store *empty = open_memory();
+    ck_fails(mt_recording_export(empty, NULL, path, &fixture_err), MT_ERR_NOT_FOUND, "nothing");
+    mt_store_close(empty);
+}
+END_TEST
+
+#define HEADER                                                                                                                            \
+    "{\"format\":\"msda-tune recording\",\"version\":1,\"gpu\":{\"key\":\"g|x\",\"name\":\"G\",\"facts\":{}},\"kernel\":{\"name\":\"k\"," \
+    "\"key\":\"ff\",\"spec\":{}},\"shape\":{\"name\":\"s\",\"key\":\"N=1\"},\"workload\":{\"name\":\"w\",\"key\":\"\"},\"regime\":"        \
+    "\"cold\",\"toolchain\":{\"nvrtc\":13000,\"driver\":13000,\"arch\":\"sm_90a\"},\"recorded_unix_ms\":5}\n"
+
+START_TEST(refusals_name_the_line)
+{
+    static const struct {
+        const char *text, *part;
+    } cases[] = {{"", "x.jsonl: is empty"},
+                 {"\n\n", "x.jsonl: is empty"},
+                 {"hello\n", "x.jsonl:1: is not a JSON object"},
+                 {"[1]\n", "x.jsonl:1: is not a JSON object"},
+                 {"{\"format\":\"other\"}\n", "x.jsonl:1: is not an msda-tune recording"},
+                 {"{\"format\":\"msda-tune recording\",\"version\":2}\n", "format version 2"},
+                 {"{\"format\":\"msda-tune recording\",\"version\":\"1\"}\n", "x.jsonl:1: expected a whole number"},
+                 {"{\"format\":\"msda-tune recording\",\"version\":1}\n", "x.jsonl:1: expected a text in \"gpu.key\""},
+                 {HEADER "{\"v\":\"A\"\n", "x.jsonl:2: is not a JSON object"},
+                 {HEADER "{}\n", "x.jsonl:2: expected a text in \"v\""},
+                 {HEADER "{\"v\":5,\"k\":\"ok\"}\n", "x.jsonl:2: expected a text in \"v\""},
+                 {HEADER "{\"v\":\"A\\u0000B\",\"k\":\"ok\"}\n", "x.jsonl:2: expected a text in \"v\""},
+                 {HEADER "{\"v\":\"A\"}\n", "x.jsonl:2: expected a text in \"k\""},
+                 {HEADER "\n\n{\"v\":\"A\",\"k\":\"fine\"}\n", "x.jsonl:4: \"k\" is an unknown outcome: fine"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\"}\n", "\"ns\" of an ok row"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":0}\n", "\"ns\" of an ok row"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":9e999}\n", "\"ns\" of an ok row"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":\"5\"}\n", "impossible value of median_ns"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":[5]}\n", "impossible value of median_ns"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"reg\":4294967296}\n", "impossible value of registers"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"reg\":1.5}\n", "impossible value of registers"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"cubin\":\"0123456789abcdef0123456789abcdef0\"}\n", "cubin_hash"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":2,\"s\":[1]}\n", "does not hold \"n\" samples"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":1,\"s\":[1,2]}\n", "does not hold \"n\" samples"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":1,\"s\":[\"x,\"]}\n", "does not hold \"n\" samples"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":4294967295,\"s\":[1]}\n", "does not hold \"n\" samples"},
+                 {HEADER "{\"v\":\"B\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:3: variants must be sorted"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:3: variants must be sorted"},
+                 {HEADER "{\"v\":\"\xff\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: byte 7 is not UTF-8"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"chain\":{}}\n", "expected a whole number, zero or more, in \"chain\""}};
+    mt_store *store = open_memory();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_fails(import_text(store, cases[i].text), i == 5 ? MT_ERR_UNSUPPORTED : MT_ERR_SYNTAX, cases[i].part);
+        ck_assert_int_eq(rows_in(store), 0);
+    }
+    int devices = 0;
+    ck_ok(import_text(store, HEADER)); /* no rows: fine */
+    ck_ok(import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"unknown\":{}}")); /* from a later minor version; no last newline */
+    ck_assert_int_eq(rows_in(store), 1);
+    ck_ok(mt_query_best(store, NULL, count_row, &devices, &fixture_err));
+    ck_assert_int_eq(devices, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(failed_import_leaves_the_rest)
+{
+    mt_store *store = open_memory();
+    ck_ok(mt_store_begin(store, &fixture_err));
+    ck_ok(import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n"));
+    ck_assert_int_eq(import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":6}\n{\"v\":"), MT_ERR_SYNTAX);
+    ck_ok(mt_store_commit(store, &fixture_err));
+    ck_assert_int_eq(rows_in(store), 1);
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(nul_bytes_are_refused)
+{
+    static const char text[] = HEADER "{\"v\":\"A\0\"}\n";
+    mt_store *store = open_memory();
+    ck_fails(mt_recording_import_bytes(store, text, sizeof text - 1, "x", recorded, &fixture_err), MT_ERR_SYNTAX, "x:2: byte 8");
+    mt_store_close(store);
+}
+END_TEST
+
+/* Every cut of a compressed file is an error, as is every damaged byte that matters. */
+START_TEST(damaged_compression)
+{
+    mt_store *store = make_store(), *other = open_memory();
+    const char *path = in_folder("a.jsonl.zst");
+    ck_ok(mt_recording_export(store, NULL, path, &fixture_err));
+    mt_store_close(store);
+    read_bytes(path);
+    for (size_t cut = 0; cut < length; cut += 1 + length / 60) {
+        ck_assert_int_eq(mt_recording_import_bytes(other, bytes, cut, "cut", recorded, &fixture_err), MT_ERR_SYNTAX);
+    }
+    bytes[length / 2] ^= 0x10;
+    ck_assert_int_eq(mt_recording_import_bytes(other, bytes, length, "flipped", recorded, &fixture_err), MT_ERR_SYNTAX);
+    ck_assert_int_eq(rows_in(other), 0);
+    mt_store_close(other);
+}
+END_TEST
+
+/* A small file that claims gigabytes. */
+START_TEST(bombs_are_refused)
+{
+    size_t size, count = (size_t)20 << 20;
+    void *packed = NULL;
+    char *text = malloc(count);
+    memset(text, 'x', count);
+    ck_ok(mt_lines_pack(text, count, &packed, &size, "bomb", &fixture_err));
+    mt_store *store = open_memory();
+    ck_fails(mt_recording_import_bytes(store, packed, size, "bomb", recorded, &fixture_err), MT_ERR_SYNTAX, "longer than 16 MiB");
+    mt_free(packed);
+    memset(text, '\n', count);
+    ck_ok(mt_lines_pack(text, count, &packed, &size, "bomb", &fixture_err));
+    size_t frames = 60; /* 1200 MiB of empty lines; lines cost nothing, so these are let through until the text ends */
+    char *many = malloc(size * frames);
+    for (size_t i = 0; i < frames; i++) memcpy(many + i * size, packed, size);
+    ck_fails(mt_recording_import_bytes(store, many, size * frames, "bomb", recorded, &fixture_err), MT_ERR_SYNTAX, "more than 1 GiB");
+    free(many);
+    mt_free(packed);
+    free(text);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(missing_and_huge_files)
+{
+    mt_store *store = open_memory();
+    ck_fails(mt_recording_import(store, in_folder("none.jsonl"), recorded, &fixture_err), MT_ERR_NOT_FOUND, "none.jsonl");
+    const char *path = in_folder("huge.jsonl");
+    FILE *file = fopen(path, "w");
+    ck_assert_int_eq(ftruncate(fileno(file), ((off_t)1 << 30) + 1), 0);
+    fclose(file);
+    ck_fails(mt_recording_import(store, path, recorded, &fixture_err), MT_ERR_IO, "larger than");
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+    for (size_t n = 1; n < 60; n++) {
+        mt_store *store = open_memory();
+        mt_alloc_fail_at(n);
+        mt_status st = import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":2,\"s\":[1,2]}\n");
+        mt_alloc_fail_at(0);
+        ck_assert(st == MT_OK || st == MT_ERR_NO_MEMORY);
+        ck_assert_int_eq(rows_in(store), st == MT_OK);
+        mt_store_close(store);
+    }
+}
+END_TEST
+
+FIXTURE_MAIN("recording", round_trips, values_survive, export_wants_one_subject, refusals_name_the_line, failed_import_leaves_the_rest,
+             nul_bytes_are_refused, damaged_compression, bombs_are_refused, missing_and_huge_files, out_of_memory)

@@ -1,0 +1,529 @@
+/* Writing: rows, steps, intents, strikes, what is known, winners, cubins, transactions. */
+#include "tests/unit/store_fixture.h"
+
+#include <sys/wait.h>
+
+typedef struct seen {
+    int count;
+    char variant[32][64];
+    char text[32][128];
+    mt_outcome_kind kind[32];
+    double median_ns[32];
+    mt_status answer; /* what the callback returns */
+} seen;
+
+static mt_status see_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err)
+{
+    seen *all = context;
+    ck_assert_int_lt(all->count, 32);
+    snprintf(all->variant[all->count], 64, "%s", variant);
+    all->kind[all->count] = kind;
+    all->median_ns[all->count++] = median_ns;
+    return all->answer == MT_OK ? MT_OK : MT_FAIL(err, all->answer, "stop");
+}
+
+static mt_status see_text(void *context, const char *variant, const char *text, mt_error *err)
+{
+    (void)err;
+    seen *all = context;
+    snprintf(all->variant[all->count], 64, "%s", variant);
+    snprintf(all->text[all->count++], 128, "%s", text);
+    return MT_OK;
+}
+
+static seen known_of(mt_store *store, const mt_subject *subject, mt_reuse reuse)
+{
+    seen all = {0};
+    ck_ok(mt_store_known(store, subject, reuse, see_known, &all, &fixture_err));
+    return all;
+}
+
+static mt_status take_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)err;
+    snprintf(context, 64, "%s", row->variant);
+    return MT_OK;
+}
+
+/* The winner's variant, "" = none. */
+static void best_of(mt_store *store, const mt_subject *subject, char variant[64])
+{
+    variant[0] = '\0';
+    ck_ok(mt_store_refresh_best(store, subject, &fixture_err));
+    ck_ok(mt_query_best(store, NULL, take_row, variant, &fixture_err));
+}
+
+START_TEST(find_or_insert_gives_stable_ids)
+{
+    mt_store *store = fixture_open();
+    mt_subject a = fixture_subject(store), b = fixture_subject(store);
+    ck_assert_int_eq(memcmp(&a, &b, sizeof a), 0);
+    mt_subject other = fixture_subject_of(store, "h100-pcie|cc90|sm114|80g", "NVIDIA H100 PCIe", "ff", "N=1", 12080, MT_ORIGIN_RECORDED);
+    ck_assert_int_ne(a.device, other.device);
+    ck_assert_int_ne(a.kernel, other.kernel);
+    ck_assert_int_ne(a.shape, other.shape);
+    ck_assert_int_ne(a.workload, other.workload); /* the same key, but of another kernel */
+    ck_assert_int_ne(a.toolchain, other.toolchain);
+    mt_store_close(store);
+    store = fixture_open();
+    b = fixture_subject(store);
+    ck_assert_int_eq(memcmp(&a, &b, sizeof a), 0);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(newer_texts_replace_older_ones)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t id;
+    mt_shape_row renamed = {.name = "seed48", .key = "N=48;dtype=f16"};
+    ck_ok(mt_store_shape(store, s.kernel, &renamed, &id, &fixture_err));
+    ck_assert_int_eq(id, s.shape);
+    mt_device_row bare = {.key = "h100-sxm|cc90|sm132|80g", .name = "NVIDIA H100 80GB HBM3", .facts_json = NULL};
+    ck_ok(mt_store_device(store, &bare, &id, &fixture_err));
+    mt_kernel_row kernel = {.name = "msda", .key = "00112233445566778899aabbccddeeff", .spec_json = "{\"new\":1}"};
+    ck_ok(mt_store_kernel(store, &kernel, &id, &fixture_err));
+    ck_assert_int_eq(id, s.kernel);
+    mt_store_close(store);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM shape WHERE name = 'seed48'"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM device WHERE facts_json LIKE '%132%'"), 1); /* no facts do not erase facts */
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM kernel WHERE spec_json = '{\"new\":1}'"), 1);
+}
+END_TEST
+
+START_TEST(step_appends_and_moves_the_intent)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    mt_intent intent = {.subject = &s, .variant = "A=1", .boot_id = "boot-1", .worker_pid = 42};
+    ck_ok(mt_store_step(store, session, NULL, &intent, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent"), 1);
+    mt_outcome outcome = fixture_outcome(MT_OUTCOME_OK, 1000);
+    mt_result result = {.subject = &s, .variant = "A=1", .evaluation = 1, .outcome = &outcome};
+    mt_intent next = {.subject = &s, .variant = "A=2", .boot_id = "boot-1", .worker_pid = 42};
+    ck_ok(mt_store_step(store, session, &result, &next, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent i JOIN variant v ON v.id = i.variant_id WHERE v.text = 'A=2'"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent"), 1);
+    result.variant = "A=2";
+    ck_ok(mt_store_step(store, session, &result, NULL, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent"), 0);
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(step_with_bad_ids_leaves_nothing)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    mt_outcome outcome = fixture_outcome(MT_OUTCOME_OK, 1000);
+    mt_subject bad = s;
+    bad.toolchain = 999;
+    mt_result result = {.subject = &bad, .variant = "A=1", .outcome = &outcome};
+    ck_fails(mt_store_step(store, session, &result, NULL, &fixture_err), MT_ERR_DB, "FOREIGN KEY");
+    ck_assert_msg(strstr(fixture_err.message, fixture_db) != NULL, "%s", fixture_err.message);
+    result.subject = &s;
+    ck_fails(mt_store_step(store, 999, &result, NULL, &fixture_err), MT_ERR_DB, "FOREIGN KEY");
+    ck_assert_int_eq(fixture_number("SELECT (SELECT count(*) FROM measurement) + (SELECT count(*) FROM variant)"), 0);
+    ck_ok(mt_store_step(store, session, &result, NULL, &fixture_err)); /* and the store goes on working */
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(nested_transactions)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    ck_ok(mt_store_begin(store, &fixture_err));
+    fixture_put_ok(store, session, &s, "A=1", 10);
+    mt_subject bad = s;
+    bad.toolchain = 999;
+    mt_outcome outcome = fixture_outcome(MT_OUTCOME_OK, 5);
+    mt_result result = {.subject = &bad, .variant = "A=2", .outcome = &outcome};
+    ck_assert_int_ne(mt_store_step(store, session, &result, NULL, &fixture_err), MT_OK); /* undoes itself only */
+    fixture_put_ok(store, session, &s, "A=3", 10);
+    ck_ok(mt_store_commit(store, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 2);
+    ck_ok(mt_store_begin(store, &fixture_err));
+    mt_subject fresh = fixture_subject_of(store, "a100|cc80", "A100", "k", "N=1", 13000, MT_ORIGIN_MEASURED);
+    fixture_put_ok(store, session, &fresh, "A=4", 10);
+    mt_store_rollback(store);
+    fresh = fixture_subject_of(store, "a100|cc80", "A100", "k", "N=1", 13000, MT_ORIGIN_MEASURED);
+    fixture_put_ok(store, session, &fresh, "A=4", 10); /* no remembered id of what was undone */
+    mt_store_rollback(store);                          /* harmless */
+    ck_fails(mt_store_commit(store, &fixture_err), MT_ERR_DB, "nothing to commit");
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 3);
+}
+END_TEST
+
+START_TEST(known_takes_every_outcome_and_the_newest_row)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 0);
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        char variant[32];
+        snprintf(variant, sizeof variant, "K=%02d", kind);
+        mt_outcome outcome = fixture_outcome((mt_outcome_kind)kind, 100 + kind);
+        fixture_put(store, session, &s, variant, &outcome);
+    }
+    fixture_put_ok(store, session, &s, "K=01", 50);
+    seen all = known_of(store, &s, MT_REUSE_MAJOR);
+    ck_assert_int_eq(all.count, MT_OUTCOME_KIND_COUNT);
+    for (int i = 0; i < all.count; i++) {
+        bool ok = all.kind[i] == MT_OUTCOME_OK;
+        ck_assert_int_eq(isinf(all.median_ns[i]) != 0, !ok); /* censored too has no time of its own */
+        if (strcmp(all.variant[i], "K=01") == 0) ck_assert_double_eq(all.median_ns[i], 50);
+    }
+    seen stopped = {.answer = MT_ERR_INTERRUPTED};
+    ck_fails(mt_store_known(store, &s, MT_REUSE_ANY, see_known, &stopped, &fixture_err), MT_ERR_INTERRUPTED, "stop");
+    ck_assert_int_eq(stopped.count, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(known_by_toolchain)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    fixture_put_ok(store, session, &s, "A=1", 10);
+    mt_toolchain_row minor = {13010, 13000, "sm_90a"}, major = {12080, 13000, "sm_90a"}, driver = {13000, 12080, "sm_90a"},
+                     arch = {13000, 13000, "sm_90"};
+    const struct {
+        const mt_toolchain_row *row;
+        int by_major, by_exact;
+    } cases[] = {{&minor, 1, 0}, {&major, 0, 0}, {&driver, 0, 0}, {&arch, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_subject other = s;
+        ck_ok(mt_store_toolchain(store, cases[i].row, &other.toolchain, &fixture_err));
+        ck_assert_int_eq(known_of(store, &other, MT_REUSE_MAJOR).count, cases[i].by_major);
+        ck_assert_int_eq(known_of(store, &other, MT_REUSE_EXACT).count, cases[i].by_exact);
+        ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 1);
+        ck_assert_int_eq(known_of(store, &other, MT_REUSE_NONE).count, 0);
+    }
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_EXACT).count, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+/* What differs in any part of the subject is not known. */
+START_TEST(known_by_subject)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store), other;
+    fixture_put_ok(store, fixture_session(store), &s, "A=1", 10);
+    other = s, other.regime = MT_REGIME_WARM;
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
+    other = s, other.origin = MT_ORIGIN_RECORDED;
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
+    other = fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", "edited", "N=48;dtype=f16", 13000, MT_ORIGIN_MEASURED);
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
+    other = fixture_subject_of(store, "h100-pcie|cc90", "NVIDIA H100 PCIe", "00112233445566778899aabbccddeeff", "N=48;dtype=f16", 13000,
+                               MT_ORIGIN_MEASURED);
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_ANY).count, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(strikes_quarantine)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    const struct {
+        const char *variant, *causes[2], *text;
+    } cases[] = {{"A=1", {"crashed"}, NULL},
+                 {"A=2", {"crashed", "host_down"}, "took the host down, crashed the worker"},
+                 {"A=3", {"fault"}, "faulted"},
+                 {"A=4", {"timeout"}, "timed out"},
+                 {"A=5", {"host_down", "host_down"}, "took the host down (2 times)"},
+                 {"A=6", {"host_down"}, NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        for (int k = 0; k < 2 && cases[i].causes[k]; k++) ck_ok(mt_store_strike(store, &s, cases[i].variant, cases[i].causes[k], &fixture_err));
+    }
+    seen all = {0};
+    ck_ok(mt_store_quarantined(store, &s, see_text, &all, &fixture_err));
+    int expected = 0;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (!cases[i].text) continue;
+        ck_assert_str_eq(all.variant[expected], cases[i].variant);
+        ck_assert_str_eq(all.text[expected++], cases[i].text);
+    }
+    ck_assert_int_eq(all.count, expected);
+    mt_subject recorded = s;
+    recorded.origin = MT_ORIGIN_RECORDED;
+    all.count = 0;
+    ck_ok(mt_store_quarantined(store, &recorded, see_text, &all, &fixture_err));
+    ck_assert_int_eq(all.count, 0); /* a replayed crash is not held against the real variant, nor the other way round */
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(lifting_makes_a_variant_unknown_again)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store), lifted;
+    mt_outcome fault = fixture_outcome(MT_OUTCOME_GPU_FAULT, 0);
+    fixture_put(store, session, &s, "A=1", &fault);
+    fixture_put(store, session, &s, "A=2", &fault);
+    ck_ok(mt_store_strike(store, &s, "A=1", "fault", &fixture_err));
+    ck_ok(mt_store_strike(store, &s, "A=2", "fault", &fixture_err));
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 2);
+    ck_ok(mt_store_lift_strikes(store, &s, "A=1", &lifted, &fixture_err));
+    ck_assert_int_eq(lifted, 1);
+    seen all = {0};
+    ck_ok(mt_store_quarantined(store, &s, see_text, &all, &fixture_err));
+    ck_assert_int_eq(all.count, 1);
+    ck_assert_str_eq(all.variant[0], "A=2");
+    all = known_of(store, &s, MT_REUSE_MAJOR);
+    ck_assert_int_eq(all.count, 1);
+    ck_assert_str_eq(all.variant[0], "A=2");
+    usleep(3000);
+    fixture_put_ok(store, session, &s, "A=1", 10);
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 2);
+    ck_ok(mt_store_lift_strikes(store, &s, NULL, &lifted, &fixture_err));
+    ck_assert_int_eq(lifted, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+/* --- intents left behind ------------------------------------------------------------------------------------------------------------ */
+
+static int64_t settle(mt_store *store, const mt_subject *s, const char *boot_id)
+{
+    int64_t left = -1;
+    ck_ok(mt_store_settle_intents(store, s->device, s->origin, boot_id, &left, &fixture_err));
+    return left;
+}
+
+/* A process that wrote an intent and was killed; or lives on, if `killed` is false. */
+static pid_t leave_intent(bool killed)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        mt_store *store = fixture_open();
+        mt_subject s = fixture_subject(store);
+        mt_intent intent = {.subject = &s, .variant = "A=1", .boot_id = "boot-1", .worker_pid = 1};
+        ck_ok(mt_store_step(store, fixture_session(store), NULL, &intent, &fixture_err));
+        if (killed) raise(SIGKILL);
+        pause();
+        _exit(0);
+    }
+    if (killed) {
+        siginfo_t info;
+        ck_assert_int_eq(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0); /* stays a zombie for now */
+    } else {
+        while (access(fixture_db, F_OK) != 0 || fixture_number("SELECT count(*) FROM sqlite_master WHERE name = 'intent'") < 1 ||
+               fixture_number("SELECT count(*) FROM intent") < 1) {
+            usleep(10000);
+        }
+    }
+    return child;
+}
+
+START_TEST(killed_coordinator_is_no_strike)
+{
+    pid_t child = leave_intent(true);
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    ck_assert_int_eq(settle(store, &s, "boot-1"), 1);
+    ck_assert_int_eq(settle(store, &s, "boot-1"), 0);
+    mt_store_close(store);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM strike"), 0);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 0);
+    waitpid(child, NULL, 0);
+}
+END_TEST
+
+START_TEST(host_that_went_down_is_a_strike)
+{
+    for (int round = 1; round <= 2; round++) {
+        pid_t child = leave_intent(true);
+        mt_store *store = fixture_open();
+        mt_subject s = fixture_subject(store);
+        mt_subject other = fixture_subject_of(store, "a100|cc80", "A100", "00112233445566778899aabbccddeeff", "N=48;dtype=f16", 13000,
+                                              MT_ORIGIN_MEASURED);
+        ck_assert_int_eq(settle(store, &other, "boot-2"), 0); /* not its device */
+        ck_assert_int_eq(settle(store, &s, "boot-2"), 1);
+        seen all = {0};
+        ck_ok(mt_store_quarantined(store, &s, see_text, &all, &fixture_err));
+        ck_assert_int_eq(all.count, round == 2);
+        mt_store_close(store);
+        waitpid(child, NULL, 0);
+    }
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM strike WHERE cause = 'host_down'"), 2);
+}
+END_TEST
+
+START_TEST(living_tuners_keep_their_intents)
+{
+    pid_t child = leave_intent(false);
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    ck_assert_int_eq(settle(store, &s, "boot-1"), 0);
+    fixture_sql("UPDATE session SET host = 'elsewhere'"); /* a shared file */
+    ck_assert_int_eq(settle(store, &s, "boot-2"), 0);
+    fixture_sql("UPDATE intent SET created_unix_ms = created_unix_ms - 3700000");
+    ck_assert_int_eq(settle(store, &s, "boot-2"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM strike"), 0);
+    mt_store_close(store);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+}
+END_TEST
+
+/* --- best --------------------------------------------------------------------------------------------------------------------------- */
+
+START_TEST(best_is_the_fastest_newest_ok_row)
+{
+    char best[64];
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    best_of(store, &s, best);
+    ck_assert_str_eq(best, ""); /* nothing stored at all */
+    fixture_put_ok(store, session, &s, "A=1", 100);
+    fixture_put_ok(store, session, &s, "A=2", 90);
+    mt_outcome wrong = fixture_outcome(MT_OUTCOME_WRONG_RESULT, 10), censored = fixture_outcome(MT_OUTCOME_CENSORED, 10);
+    fixture_put(store, session, &s, "A=3", &wrong);
+    fixture_put(store, session, &s, "A=4", &censored);
+    best_of(store, &s, best);
+    ck_assert_str_eq(best, "A=2");
+    fixture_put_ok(store, session, &s, "A=2", 110); /* re-timed: slower than it looked */
+    best_of(store, &s, best);
+    ck_assert_str_eq(best, "A=1");
+    fixture_put(store, session, &s, "A=1", &wrong);
+    fixture_put(store, session, &s, "A=2", &wrong);
+    best_of(store, &s, best);
+    ck_assert_str_eq(best, ""); /* nothing is OK any more */
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(best_breaks_ties_by_memory_cluster_and_text)
+{
+    static const struct {
+        const char *variant;
+        uint32_t smem;
+        const char *launch;
+    } rows[] = {{"A=1", 4096, NULL},
+                {"A=2", 2048, "[{\"cluster\":[4,2,1]},{\"cluster\":1}]"},
+                {"A=3", 2048, "[{\"cluster\":[2,1,1]}]"},
+                {"A=4", 2048, "[{\"cluster\":2}]"},
+                {"A=0", 2048, "[{\"grid\":[1,1,1]},{\"cluster\":4}]"},
+                {"A=9", 2048, "not json"}};
+    static const char *const expected[] = {"A=1", "A=2", "A=3", "A=3", "A=3", "A=9"};
+    char best[64];
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mt_outcome outcome = fixture_outcome(MT_OUTCOME_OK, 100);
+        outcome.resources.dynamic_smem_bytes = rows[i].smem;
+        mt_result result = {.subject = &s, .variant = rows[i].variant, .launch_json = rows[i].launch, .outcome = &outcome};
+        ck_ok(mt_store_step(store, session, &result, NULL, &fixture_err));
+        best_of(store, &s, best);
+        ck_assert_msg(strcmp(best, expected[i]) == 0, "after %s: %s", rows[i].variant, best);
+    }
+    fixture_put_ok(store, session, &s, "B=1", 100.4); /* tied: its interval reaches into the winner's */
+    fixture_put_ok(store, session, &s, "B=2", 102);
+    best_of(store, &s, best);
+    ck_assert_str_eq(best, "A=9");
+    ck_assert_int_eq(fixture_number("SELECT tied_count FROM best"), 7);
+    mt_store_close(store);
+}
+END_TEST
+
+/* --- cubins, text, check ------------------------------------------------------------------------------------------------------------ */
+
+START_TEST(cubins)
+{
+    mt_store *store = fixture_open();
+    char code[5000];
+    for (size_t i = 0; i < sizeof code; i++) code[i] = (char)(i * i);
+    mt_hash hash = mt_hash_bytes(code, sizeof code), none = mt_hash_text("none"), empty = mt_hash_bytes("", 0);
+    ck_ok(mt_store_cubin(store, &hash, code, sizeof code, &fixture_err));
+    ck_ok(mt_store_cubin(store, &hash, code, sizeof code, &fixture_err));
+    ck_ok(mt_store_cubin(store, &empty, "", 0, &fixture_err));
+    void *bytes = NULL;
+    size_t count;
+    ck_ok(mt_store_cubin_load(store, &hash, &bytes, &count, &fixture_err));
+    ck_assert_uint_eq(count, sizeof code);
+    ck_assert_mem_eq(bytes, code, count);
+    mt_free(bytes);
+    ck_ok(mt_store_cubin_load(store, &empty, &bytes, &count, &fixture_err));
+    ck_assert_uint_eq(count, 0);
+    mt_free(bytes);
+    ck_fails(mt_store_cubin_load(store, &none, &bytes, &count, &fixture_err), MT_ERR_NOT_FOUND, none.hex);
+    fixture_sql("UPDATE cubin SET bytes = zeroblob(5000) WHERE size_bytes = 5000");
+    ck_fails(mt_store_cubin_load(store, &hash, &bytes, &count, &fixture_err), MT_ERR_DB, "damaged");
+    fixture_sql("UPDATE cubin SET encoding = 'zstd'");
+    ck_fails(mt_store_cubin_load(store, &hash, &bytes, &count, &fixture_err), MT_ERR_DB, "damaged");
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(long_logs_are_cut_between_characters)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    size_t length = (256 << 10) + 100;
+    char *log = malloc(length + 1);
+    for (size_t i = 0; i < length; i++) log[i] = i % 3 == 0 ? '\xe2' : i % 3 == 1 ? '\x82' : '\xac'; /* € */
+    log[length] = '\0';
+    mt_outcome outcome = {.kind = MT_OUTCOME_COMPILE_ERROR, .text = log};
+    fixture_put(store, fixture_session(store), &s, "A=1", &outcome);
+    free(log);
+    mt_store_close(store);
+    int64_t bytes = fixture_number("SELECT length(CAST(text AS BLOB)) FROM measurement");
+    ck_assert_int_le(bytes, 256 << 10);
+    ck_assert_int_gt(bytes, (256 << 10) - 4);
+    ck_assert_int_eq(bytes % 3, 0);
+}
+END_TEST
+
+START_TEST(check_finds_dangling_rows)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    fixture_put_ok(store, fixture_session(store), &s, "A=1", 10);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_ok(mt_store_check(store, &fixture_err));
+    fixture_sql("UPDATE measurement SET outcome = 'wrong_result'");
+    ck_fails(mt_store_check(store, &fixture_err), MT_ERR_DB, "table best");
+    fixture_sql("UPDATE measurement SET outcome = 'ok'; DELETE FROM toolchain");
+    ck_fails(mt_store_check(store, &fixture_err), MT_ERR_DB, "missing row of table toolchain");
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(pruned_counts)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    ck_ok(mt_store_pruned(store, session, &s, "staging", "the buffer must fit", 12, &fixture_err));
+    ck_ok(mt_store_pruned(store, session, &s, "staging", "the buffer must fit", 13, &fixture_err));
+    ck_ok(mt_store_pruned(store, session, &s, "other", NULL, 1, &fixture_err));
+    mt_store_close(store);
+    ck_assert_int_eq(fixture_number("SELECT sum(point_count) FROM pruned"), 14);
+}
+END_TEST
+
+FIXTURE_MAIN("store", find_or_insert_gives_stable_ids, newer_texts_replace_older_ones, step_appends_and_moves_the_intent,
+             step_with_bad_ids_leaves_nothing, nested_transactions, known_takes_every_outcome_and_the_newest_row, known_by_toolchain,
+             known_by_subject, strikes_quarantine, lifting_makes_a_variant_unknown_again, killed_coordinator_is_no_strike,
+             host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row,
+             best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, check_finds_dangling_rows, pruned_counts)

@@ -1,0 +1,115 @@
+#include "tests/unit/unit.h"
+#include "tuner/base/text.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool parse(const char *text, int64_t *value)
+{
+    return mt_text_int64(text, strlen(text), value);
+}
+
+START_TEST(integers)
+{
+    static const struct { const char *text; int64_t value; } good[] = {
+        {"0", 0}, {"-0", 0}, {"+7", 7}, {"007", 7}, {"0x10", 16}, {"-0xFf", -255}, {"9223372036854775807", INT64_MAX},
+        {"-9223372036854775808", INT64_MIN}, {"0x7fffffffffffffff", INT64_MAX}, {"-0x8000000000000000", INT64_MIN}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        int64_t value = 99;
+        ck_assert_msg(parse(good[i].text, &value), "%s", good[i].text);
+        ck_assert_int_eq(value, good[i].value);
+    }
+    static const char *const bad[] = {"", "-", "+", "0x", "12a", " 1", "1 ", "1.0", "--1", "0xg", "9223372036854775808", "-9223372036854775809",
+                                      "99999999999999999999999", "0x8000000000000000", "a"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        int64_t value = 99;
+        ck_assert_msg(!parse(bad[i], &value), "%s", bad[i]);
+        ck_assert_int_eq(value, 99);
+    }
+    int64_t value;
+    ck_assert(mt_text_int64("12345", 2, &value)); /* only the length given counts */
+    ck_assert_int_eq(value, 12);
+}
+END_TEST
+
+START_TEST(decimals)
+{
+    static const struct { const char *text; double value; } good[] = {{"1", 1}, {"-1.5", -1.5}, {".5", 0.5}, {"2.", 2}, {"1e-3", 1e-3}, {"+1E+2", 100}};
+    static const char *const bad[] = {"", ".", "1,5", "0x1p3", "inf", "nan", "1e999", "1e", "1 ", " 1", "1f", "1.2.3", "e5"};
+    bool has_comma_locale = setlocale(LC_ALL, "de_DE.UTF-8") != NULL; /* where installed, '.' must still be the point */
+    (void)has_comma_locale;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        double value;
+        ck_assert_msg(mt_text_double(good[i].text, &value), "%s", good[i].text);
+        ck_assert_double_eq(value, good[i].value);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        double value;
+        ck_assert_msg(!mt_text_double(bad[i], &value), "%s", bad[i]);
+    }
+}
+END_TEST
+
+START_TEST(booleans_and_identifiers)
+{
+    bool value = false;
+    ck_assert(mt_text_bool("Yes", &value) && value);
+    ck_assert(mt_text_bool("off", &value) && !value);
+    ck_assert(mt_text_bool("1", &value) && value);
+    ck_assert(mt_text_bool("false", &value) && !value);
+    ck_assert(!mt_text_bool("y", &value) && !mt_text_bool("", &value) && !mt_text_bool("2", &value));
+    ck_assert(mt_text_is_identifier("_a1", 3) && mt_text_is_identifier("Z9!", 2));
+    ck_assert(!mt_text_is_identifier("1a", 2) && !mt_text_is_identifier("", 0) && !mt_text_is_identifier("a-b", 3) && !mt_text_is_identifier("é", 2));
+}
+END_TEST
+
+START_TEST(utf8)
+{
+    ck_assert_uint_eq(mt_text_utf8("a", 1), 1);
+    ck_assert_uint_eq(mt_text_utf8("é", 2), 2);
+    ck_assert_uint_eq(mt_text_utf8("→", 3), 3);
+    ck_assert_uint_eq(mt_text_utf8("😀", 4), 4);
+    ck_assert_uint_eq(mt_text_utf8("", 0), 0);
+    static const char *const bad[] = {"\x80", "\xc0\xaf", "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xff", "\xc3(", "\xe2\x82"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) ck_assert_msg(mt_text_utf8(bad[i], strlen(bad[i])) == 0, "case %zu", i);
+    ck_assert_uint_eq(mt_text_utf8("→", 2), 0); /* cut by the length */
+}
+END_TEST
+
+START_TEST(nearest)
+{
+    static const char *const names[] = {"CLUSTER", "CPB", "values", "default", "N"};
+    ck_assert_str_eq(mt_text_nearest("CLUTSER", names, 5), "CLUSTER"); /* neighbours swapped */
+    ck_assert_str_eq(mt_text_nearest("cluster", names, 5), "CLUSTER");
+    ck_assert_str_eq(mt_text_nearest("value", names, 5), "values");
+    ck_assert_str_eq(mt_text_nearest("CPD", names, 5), "CPB");
+    ck_assert_str_eq(mt_text_nearest("n", names, 5), "N");
+    ck_assert_ptr_null(mt_text_nearest("M", names, 5)); /* one letter for another */
+    ck_assert_ptr_null(mt_text_nearest("grid", names, 5));
+    ck_assert_ptr_null(mt_text_nearest("", names, 0));
+    char long_word[200];
+    memset(long_word, 'a', sizeof long_word - 1);
+    long_word[sizeof long_word - 1] = '\0';
+    const char *const long_names[] = {long_word};
+    ck_assert_ptr_null(mt_text_nearest(long_word, long_names, 1));
+    ck_assert_ptr_null(mt_text_nearest("a", long_names, 1));
+}
+END_TEST
+
+START_TEST(durations)
+{
+    static const struct { double ns; const char *text; } cases[] = {
+        {0, "0 ns"}, {0.5, "0.5 ns"}, {12, "12 ns"}, {387e3, "387 µs"}, {1.5e6, "1.5 ms"}, {999.4, "999 ns"}, {999.6, "1 µs"}, {9.996, "10 ns"},
+        {1234567, "1.23 ms"}, {5e9, "5 s"}, {1e13, "10000 s"}, {-1500, "-1.5 µs"}, {99.96e3, "100 µs"}, {INFINITY, "∞"}, {NAN, "?"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[32];
+        ck_assert_str_eq(mt_text_duration(cases[i].ns, text, sizeof text), cases[i].text);
+    }
+    char tiny[4];
+    ck_assert_uint_lt(strlen(mt_text_duration(123456, tiny, sizeof tiny)), sizeof tiny);
+}
+END_TEST
+
+UNIT_MAIN("text", integers, decimals, booleans_and_identifiers, utf8, nearest, durations)

@@ -1,0 +1,29 @@
+/* libcheck without its boilerplate: tests are START_TEST … END_TEST, and UNIT_MAIN lists them. */
+#ifndef MT_TESTS_UNIT_H
+#define MT_TESTS_UNIT_H
+
+#include <check.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+static inline int unit_run(const char *name, const TTest *const *tests, size_t count)
+{
+    Suite *suite = suite_create(name);
+    TCase *group = tcase_create(name);
+    for (size_t i = 0; i < count; i++) tcase_add_test(group, tests[i]);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#define UNIT_MAIN(name, ...)                                                \
+    int main(void)                                                          \
+    {                                                                       \
+        const TTest *const tests[] = {__VA_ARGS__};                         \
+        return unit_run(name, tests, sizeof tests / sizeof tests[0]);       \
+    }
+
+#endif

@@ -1,0 +1,69 @@
+#include "tuner/base/outcome.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+
+static const char *const kinds[MT_OUTCOME_KIND_COUNT] = {
+#define MT_OUTCOME_NAME(name, text, meaning) [MT_OUTCOME_##name] = text,
+    MT_OUTCOME_MAP(MT_OUTCOME_NAME)
+#undef MT_OUTCOME_NAME
+};
+
+static const char *const regimes[] = {[MT_REGIME_COLD] = "cold", [MT_REGIME_WARM] = "warm"};
+
+const char *mt_outcome_name(mt_outcome_kind kind)
+{
+    return kinds[kind];
+}
+
+/* The place of `name` in names[count], or count. */
+static size_t find(const char *name, const char *const *names, size_t count)
+{
+    size_t i = 0;
+    while (i < count && strcmp(name, names[i]) != 0) i++;
+    return i;
+}
+
+bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind)
+{
+    size_t i = find(name, kinds, MT_OUTCOME_KIND_COUNT);
+    if (i == MT_OUTCOME_KIND_COUNT) return false;
+    *kind = (mt_outcome_kind)i;
+    return true;
+}
+
+const char *mt_regime_name(mt_regime regime)
+{
+    return regimes[regime];
+}
+
+bool mt_regime_from_name(const char *name, mt_regime *regime)
+{
+    size_t i = find(name, regimes, sizeof regimes / sizeof *regimes);
+    if (i == sizeof regimes / sizeof *regimes) return false;
+    *regime = (mt_regime)i;
+    return true;
+}
+
+void mt_outcome_free(mt_outcome *outcome)
+{
+    mt_free(outcome->text);
+    mt_free(outcome->sample_ns);
+    memset(outcome, 0, sizeof *outcome);
+}
+
+/* Formats before freeing: the new text may quote the old one. */
+void mt_outcome_set(mt_outcome *outcome, mt_outcome_kind kind, const char *format, ...)
+{
+    mt_strbuf text = {0};
+    va_list args;
+    va_start(args, format);
+    mt_strbuf_addv(&text, format, args);
+    va_end(args);
+    mt_free(outcome->text);
+    outcome->text = mt_strbuf_take(&text);
+    outcome->kind = kind;
+}

@@ -1,0 +1,52 @@
+/* msda-tune export: rows of a database as a file that another machine can import. */
+#include <stdio.h>
+
+#include "db/recording.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/database.h"
+
+typedef struct export_values {
+    mt_filter_values filter;
+    const char *db, *output, *kernel_key;
+    bool recording;
+} export_values;
+
+#define FIELD(name) offsetof(export_values, name)
+static const mt_option options[] = {
+    MT_FILTER_OPTIONS,
+    {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this version of the kernel's source"},
+    {"recording", 0, MT_OPTION_FLAG, FIELD(recording), NULL, "a recording: the newest row of each variant of one subject"},
+    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to; .zst compresses"},
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {0},
+};
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const export_values *values = arguments->values;
+    mt_store *store = NULL;
+    mt_filter_box box;
+    mt_status st = MT_OK;
+    if (!values->recording) return MT_FAIL(err, MT_ERR_USAGE, "export: say what: --recording");
+    if (!values->output) return MT_FAIL(err, MT_ERR_USAGE, "export: -o FILE is missing");
+    mt_filter_fill(&values->filter, &box);
+    box.filter.kernel_key = values->kernel_key;
+    box.filter.with_samples = true;
+    MT_TRY(mt_database_open(values->db, &store, err));
+    MT_TRY(mt_recording_export(store, &box.filter, values->output, err));
+    printf("%s\n", values->output);
+done:
+    mt_store_close(store);
+    return st;
+}
+
+const mt_command mt_cmd_export = {
+    .name = "export",
+    .summary = "write a recording of one GPU, kernel, shape and workload",
+    .help = "Writes JSON lines, compressed when FILE ends in .zst. The filters must leave exactly one GPU, kernel version, shape,\n"
+            "workload, regime and origin; otherwise the message lists what there is.\n\n"
+            "  msda-tune export --recording --kernel NAME --shape NAME --gpu h100 -o FILE.jsonl.zst",
+    .options = options,
+    .values_size = sizeof(export_values),
+    .run = run,
+};

@@ -1,0 +1,46 @@
+/* msda-tune import: recordings and exports into a database. The build makes share/msda-tune/recordings.sqlite with it. */
+#include <stdio.h>
+
+#include "db/recording.h"
+#include "tuner/base/alloc.h"
+#include "tuner/cli/command.h"
+
+typedef struct import_values {
+    const char *db;
+    int origin;
+} import_values;
+
+#define FIELD(name) offsetof(import_values, name)
+static const mt_option options[] = {
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"as", 0, MT_OPTION_CHOICE, FIELD(origin), "imported|recorded", "what the rows are marked as (default imported)"},
+    {0},
+};
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const import_values *values = arguments->values;
+    mt_origin origin = values->origin == 2 ? MT_ORIGIN_RECORDED : MT_ORIGIN_IMPORTED;
+    char *path = NULL;
+    mt_store *store = NULL;
+    mt_status st = MT_OK;
+    MT_TRY(mt_store_default_path(values->db, &path, err));
+    MT_TRY(mt_store_open(path, MT_STORE_READ_WRITE, &store, err));
+    for (size_t i = 0; i < arguments->operand_count; i++) MT_TRY(mt_recording_import(store, arguments->operands[i], origin, err));
+    printf("%zu file%s imported into %s\n", arguments->operand_count, arguments->operand_count == 1 ? "" : "s", path);
+done:
+    mt_store_close(store);
+    mt_free(path);
+    return st;
+}
+
+const mt_command mt_cmd_import = {
+    .name = "import",
+    .summary = "read recordings into a database",
+    .operands = "FILE…",
+    .help = "Reads files that 'msda-tune export' wrote, each in one transaction: all of it or nothing. Imported and recorded rows\n"
+            "never mix with measured ones.",
+    .options = options,
+    .values_size = sizeof(import_values),
+    .run = run,
+};

@@ -1,0 +1,212 @@
+/* msda-tune show: the best per (GPU, kernel, shape, workload), the sessions, the failures. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "tuner/cli/command.h"
+#include "tuner/cli/database.h"
+#include "tuner/cli/print.h"
+#include "tuner/cli/show_json.h"
+
+typedef struct show_values {
+    mt_filter_values filter;
+    const char *db;
+    bool json, sessions, failures;
+} show_values;
+
+#define FIELD(name) offsetof(show_values, name)
+static const mt_option options[] = {
+    MT_FILTER_OPTIONS,
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
+    {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions"},
+    {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
+    {0},
+};
+
+typedef struct listing {
+    mt_strbuf json;     /* --json */
+    mt_table table;
+    mt_strbuf heading;  /* GPU and kernel of the rows in the table */
+    size_t rows;
+} listing;
+
+static void flush_table(listing *l)
+{
+    if (l->heading.length && l->table.count) {
+        printf("%s\n", mt_strbuf_text(&l->heading));
+        mt_table_print(&l->table, stdout, "  ");
+    }
+    mt_table_free(&l->table);
+    mt_strbuf_clear(&l->heading);
+}
+
+/* Rows come ordered by GPU and kernel; a change prints what was gathered. */
+static void start_group(listing *l, const mt_measurement_row *row)
+{
+    mt_strbuf heading = {0};
+    mt_print_clean(&heading, row->kernel, 0);
+    mt_strbuf_add(&heading, " on ");
+    mt_print_clean(&heading, row->gpu_name, 0);
+    mt_strbuf_add(&heading, "  [");
+    mt_print_clean(&heading, row->gpu_key, 0);
+    mt_strbuf_addf(&heading, ", source %.8s, %s]", row->kernel_key, mt_origin_name(row->origin));
+    if (strcmp(mt_strbuf_text(&heading), mt_strbuf_text(&l->heading)) != 0) {
+        flush_table(l);
+        if (l->rows) printf("\n");
+        mt_strbuf_add(&l->heading, mt_strbuf_text(&heading));
+    }
+    mt_strbuf_free(&heading);
+}
+
+static void best_heading(mt_table *table)
+{
+    static const char *const names[] = {"shape", "workload", "time", "±", "regime", "error", "floor", "knobs"};
+    table->columns = sizeof names / sizeof names[0];
+    table->right = "llrrlrrl";
+    for (size_t i = 0; i < table->columns; i++) mt_table_cell(table, names[i]);
+}
+
+static mt_status add_best(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    listing *l = context;
+    const mt_timing *timing = &row->outcome.timing;
+    char time[MT_PRINT_TIME_SIZE];
+    mt_strbuf knobs = {0};
+    (void)err;
+    start_group(l, row);
+    if (!l->table.count) best_heading(&l->table);
+    mt_table_cell(&l->table, row->shape);
+    mt_table_cell(&l->table, row->workload);
+    mt_table_cell(&l->table, mt_print_us(timing->median_ns, time, sizeof time));
+    mt_table_cell(&l->table, mt_print_us(fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns), time, sizeof time));
+    mt_table_cell(&l->table, mt_regime_name(timing->regime));
+    if (row->outcome.accuracy.output[0])
+        mt_table_cellf(&l->table, "%.2g", row->outcome.accuracy.norm_error);
+    else
+        mt_table_cell(&l->table, "-");
+    if (row->model_floor_ns > 0)
+        mt_table_cellf(&l->table, "%.0f %%", 100 * row->model_floor_ns / timing->median_ns);
+    else
+        mt_table_cell(&l->table, "-");
+    mt_print_knobs(&knobs, row->variant);
+    mt_table_cell(&l->table, mt_strbuf_text(&knobs));
+    mt_strbuf_free(&knobs);
+    l->rows++;
+    return MT_OK;
+}
+
+static mt_status add_json(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    listing *l = context;
+    (void)err;
+    mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
+    mt_show_json_row(&l->json, row);
+    return MT_OK;
+}
+
+static mt_status add_failure(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    listing *l = context;
+    mt_strbuf text = {0};
+    (void)err;
+    if (row->outcome.kind == MT_OUTCOME_OK) return MT_OK;
+    start_group(l, row);
+    if (!l->table.count) {
+        l->table.columns = 4;
+        for (size_t i = 0; i < 4; i++) mt_table_cell(&l->table, (const char *const[]){"shape", "outcome", "knobs", "why"}[i]);
+    }
+    mt_table_cell(&l->table, row->shape);
+    mt_table_cell(&l->table, mt_outcome_name(row->outcome.kind));
+    mt_print_knobs(&text, row->variant);
+    mt_table_cell(&l->table, mt_strbuf_text(&text));
+    mt_strbuf_clear(&text);
+    mt_print_clean(&text, row->outcome.text, 120);
+    mt_table_cell(&l->table, mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+    l->rows++;
+    return MT_OK;
+}
+
+static mt_status add_failure_json(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    return row->outcome.kind == MT_OUTCOME_OK ? MT_OK : add_json(context, row, err);
+}
+
+static mt_status add_session(void *context, const mt_session_info *row, mt_error *err)
+{
+    listing *l = context;
+    char when[32] = "?", lasted[MT_PRINT_TIME_SIZE] = "-";
+    time_t seconds = (time_t)(row->started_unix_ms / 1000);
+    struct tm tm;
+    (void)err;
+    if (!l->table.count) {
+        static const char *const names[] = {"session", "started (UTC)", "lasted", "state", "strategy", "seed", "evaluated", "known", "failed", "restarts", "space"};
+        l->table.columns = sizeof names / sizeof names[0];
+        l->table.right = "rlrllrrrrrl";
+        for (size_t i = 0; i < l->table.columns; i++) mt_table_cell(&l->table, names[i]);
+    }
+    if (gmtime_r(&seconds, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+    if (row->ended_unix_ms) mt_print_seconds((double)(row->ended_unix_ms - row->started_unix_ms) / 1e3, lasted, sizeof lasted);
+    mt_table_cellf(&l->table, "%lld", (long long)row->id);
+    mt_table_cell(&l->table, when);
+    mt_table_cell(&l->table, lasted);
+    mt_table_cell(&l->table, row->state && *row->state ? row->state : "unfinished");
+    mt_table_cell(&l->table, row->strategy);
+    const int64_t numbers[] = {row->seed, row->evaluated, row->known, row->failed, row->worker_restarts};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) mt_table_cellf(&l->table, "%lld", (long long)numbers[i]);
+    mt_table_cell(&l->table, row->space_path);
+    l->rows++;
+    return MT_OK;
+}
+
+static mt_status query(const show_values *values, mt_store *store, listing *l, mt_error *err)
+{
+    mt_filter_box box;
+    mt_filter_fill(&values->filter, &box);
+    if (values->sessions) return mt_query_sessions(store, add_session, l, err);
+    if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
+    return mt_query_best(store, &box.filter, values->json ? add_json : add_best, l, err);
+}
+
+static mt_status print_listing(const show_values *values, listing *l, mt_store *store, mt_error *err)
+{
+    if (values->json) {
+        printf("%s%s\n", l->rows ? mt_strbuf_text(&l->json) : "[", l->rows ? "\n]" : "]");
+        return l->json.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory") : MT_OK;
+    }
+    if (values->sessions)
+        mt_table_print(&l->table, stdout, "");
+    else
+        flush_table(l);
+    if (l->rows || values->failures || values->sessions) return MT_OK;
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match", mt_store_path(store));
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const show_values *values = arguments->values;
+    mt_store *store = NULL;
+    listing l = {0};
+    mt_status st = MT_OK;
+    if (values->sessions && (values->json || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --sessions stands alone");
+    MT_TRY(mt_database_open(values->db, &store, err));
+    MT_TRY(query(values, store, &l, err));
+    MT_TRY(print_listing(values, &l, store, err));
+done:
+    mt_table_free(&l.table);
+    mt_strbuf_free(&l.heading);
+    mt_strbuf_free(&l.json);
+    mt_store_close(store);
+    return st;
+}
+
+const mt_command mt_cmd_show = {
+    .name = "show",
+    .summary = "the best setting per GPU, kernel, shape and workload",
+    .help = "Lists the fastest validated variant per GPU, kernel, shape and workload: median time, half its 95 % interval,\n"
+            "error against the reference (norm-wise), per cent of the model's floor, and the knobs.",
+    .options = options,
+    .values_size = sizeof(show_values),
+    .run = run,
+};

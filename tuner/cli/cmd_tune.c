@@ -1,0 +1,260 @@
+/* msda-tune tune: the main job. Opens what a session needs, runs it, says where the results lie. */
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/base/log.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/progress.h"
+#include "tuner/cli/share.h"
+#include "tuner/run/eval_replay.h"
+#include "tuner/run/eval_worker.h"
+
+typedef struct tune_values {
+    const char *gpu, *space, *strategy, *db, *arch, *recordings;
+    mt_words shapes, workloads, inputs;
+    int64_t budget, seed, jobs;
+    double time_s, compile_limit_s, variant_limit_s;
+    int regime, reuse, guard;
+    bool no_cache, quiet;
+} tune_values;
+
+#define FIELD(name) offsetof(tune_values, name)
+static const mt_option options[] = {
+    {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "auto (default), a device number, or recorded:NAME for a GPU\nthat was recorded elsewhere"},
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
+    {"shape", 0, MT_OPTION_WORDS, FIELD(shapes), "NAME", "tune only this [shape]; may be repeated"},
+    {"workload", 0, MT_OPTION_WORDS, FIELD(workloads), "NAME", "use this [workload]; may be repeated"},
+    {"strategy", 0, MT_OPTION_TEXT, FIELD(strategy), "NAME", "search strategy ('msda-tune list' names them)"},
+    {"budget", 0, MT_OPTION_COUNT, FIELD(budget), "N", "evaluations per shape and workload, known ones included"},
+    {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the search and of the inputs (default 0)"},
+    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "flush the L2 cache before each sample, or not"},
+    {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
+    {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "compile for this architecture instead of the device's: sm_90a …"},
+    {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
+    {"input", 0, MT_OPTION_TEXTS, FIELD(inputs), "NAME=FILE", "read argument NAME from a .npy file; may be repeated"},
+    {"guard", 0, MT_OPTION_CHOICE, FIELD(guard), "bands|pages", "pages: buffers end at an unmapped page, so that a read past\nthe end faults (slower)"},
+    {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
+    {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
+    {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
+    {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
+    {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, only the summary"},
+    {0},
+};
+
+/* Everything a run holds; zero-initialised, closed in one place. */
+typedef struct tuning {
+    const tune_values *values;
+    const mt_arguments *arguments;
+    uv_loop_t loop;
+    bool loop_open;
+    char *space_path, *db_path, *cache_dir;
+    mt_spec *spec;
+    mt_source source;
+    mt_hash kernel_key;
+    mt_store *store, *recordings;
+    mt_evaluator *evaluator;
+    mt_display display;
+} tuning;
+
+static mt_status unknown_name(const char *option, const char *name, const char *const *known, size_t count, mt_error *err)
+{
+    mt_strbuf list = {0};
+    const char *near = mt_text_nearest(name, known, count);
+    for (size_t i = 0; i < count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", known[i]);
+    if (near)
+        MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s' in this search space, did you mean '%s'?", option, name, near);
+    else
+        MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s'; there are: %s", option, name, mt_strbuf_text(&list));
+    mt_strbuf_free(&list);
+    return MT_ERR_USAGE;
+}
+
+static mt_status check_shapes(const mt_spec *spec, const mt_words *wanted, mt_error *err)
+{
+    const char *names[64];
+    size_t count = 0;
+    for (size_t i = 0; i < spec->shape_count && count < 64; i++) names[count++] = spec->shapes[i].name;
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!mt_spec_shape(spec, wanted->items[i])) return unknown_name("shape", wanted->items[i], names, count, err);
+    return MT_OK;
+}
+
+static mt_status check_workloads(const mt_spec *spec, const mt_words *wanted, mt_error *err)
+{
+    const char *names[64];
+    size_t count = 0;
+    for (size_t i = 0; i < spec->workload_count && count < 64; i++) names[count++] = spec->workloads[i].name;
+    for (size_t i = 0; i < wanted->count; i++)
+        if (!mt_spec_workload(spec, wanted->items[i])) return unknown_name("workload", wanted->items[i], names, count, err);
+    return MT_OK;
+}
+
+static mt_status check_strategy(const char *name, mt_error *err)
+{
+    const char *names[32] = {"auto"};
+    size_t count = 1;
+    if (!name || strcmp(name, "auto") == 0 || mt_strategy_find(name)) return MT_OK;
+    for (size_t i = 0; i < mt_strategy_count() && count < 32; i++) names[count++] = mt_strategy_at(i)->name;
+    const char *near = mt_text_nearest(name, names, count);
+    return MT_FAIL(err, MT_ERR_USAGE, "tune: unknown strategy '%s'%s%s%s", name, near ? ", did you mean '" : "; 'msda-tune list' names them", near ? near : "", near ? "'?" : "");
+}
+
+static mt_status open_space(tuning *t, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (!t->values->space) return MT_FAIL(err, MT_ERR_USAGE, "tune: --space FILE is missing; 'msda-tune list' names the shipped ones");
+    MT_TRY(check_strategy(t->values->strategy, err));
+    MT_TRY(mt_share_space(t->values->space, &t->space_path, err));
+    MT_TRY(mt_spec_load(t->space_path, &t->spec, err));
+    MT_TRY(check_shapes(t->spec, &t->values->shapes, err));
+    MT_TRY(check_workloads(t->spec, &t->values->workloads, err));
+    MT_TRY(mt_source_load(t->spec, &t->source, err));
+    MT_TRY(mt_source_key(t->spec, &t->source, &t->kernel_key, err));
+done:
+    return st;
+}
+
+static mt_status open_recorded(tuning *t, const char *name, mt_error *err)
+{
+    mt_status st = MT_OK;
+    MT_TRY(mt_share_recordings(t->values->recordings, &t->recordings, err));
+    MT_TRY(mt_eval_replay_create(t->recordings, name, t->spec, &t->evaluator, err));
+done:
+    return st;
+}
+
+/* Without a GPU the recordings are the way on. */
+static mt_status no_gpu(const tuning *t, mt_error *err)
+{
+    mt_strbuf hint = {0};
+    char reason[sizeof err->message];
+    snprintf(reason, sizeof reason, "%s", err->message);
+    mt_share_recorded_hint(t->values->recordings, &hint);
+    MT_FAIL(err, MT_ERR_NO_GPU, "no usable GPU: %.*s\n%s", 1500, reason, mt_strbuf_text(&hint));
+    mt_strbuf_free(&hint);
+    return MT_ERR_NO_GPU;
+}
+
+static mt_regime chosen_regime(const tuning *t)
+{
+    return t->values->regime ? (mt_regime)(t->values->regime - 1) : t->spec->regime;
+}
+
+static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
+{
+    const tune_values *v = t->values;
+    int64_t ordinal = 0;
+    if (strcmp(gpu, "auto") != 0 && (!mt_text_int64(gpu, strlen(gpu), &ordinal) || ordinal < 0 || ordinal > 1023))
+        return MT_FAIL(err, MT_ERR_USAGE, "tune: --gpu is '%s', expected auto, a device number or recorded:NAME", gpu);
+    if (!MT_WITH_CUDA) {
+        MT_FAIL(err, MT_ERR_NO_GPU, "this build has no GPU part (the CUDA Toolkit's headers were not there)");
+        return no_gpu(t, err);
+    }
+    if (!v->no_cache && !(t->cache_dir = mt_path_user_cache())) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+    mt_worker_options options_of_workers = {
+        .jobs = (size_t)v->jobs, .device = (int)ordinal, .arch = v->arch, .cache_dir = t->cache_dir, .seed = (uint64_t)v->seed, .regime = chosen_regime(t),
+        .compile_limit_s = v->compile_limit_s > 0 ? v->compile_limit_s : 60, .variant_limit_s = v->variant_limit_s > 0 ? v->variant_limit_s : 10,
+        .subject_limit_s = 60, .inputs = (const char *const *)v->inputs.items, .input_count = v->inputs.count, .guard_pages = v->guard == 2};
+    mt_status st = mt_eval_worker_create(&t->loop, t->spec, &t->source, &options_of_workers, &t->evaluator, err);
+    return st == MT_ERR_NO_GPU ? no_gpu(t, err) : st;
+}
+
+static mt_status open_evaluator(tuning *t, mt_error *err)
+{
+    const char *gpu = t->values->gpu ? t->values->gpu : "auto";
+    if (uv_loop_init(&t->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "tune: no event loop");
+    t->loop_open = true;
+    if (strncmp(gpu, "recorded:", 9) == 0) return open_recorded(t, gpu + 9, err);
+    return open_real(t, gpu, err);
+}
+
+static mt_status open_all(tuning *t, mt_error *err)
+{
+    mt_status st = MT_OK;
+    MT_TRY(open_space(t, err));
+    MT_TRY(open_evaluator(t, err));
+    MT_TRY(mt_store_default_path(t->values->db, &t->db_path, err));
+    MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
+done:
+    return st;
+}
+
+static void close_all(tuning *t)
+{
+    if (t->evaluator) t->evaluator->ops->destroy(t->evaluator);
+    if (t->loop_open) {
+        uv_run(&t->loop, UV_RUN_NOWAIT);
+        uv_loop_close(&t->loop);
+    }
+    mt_store_close(t->store);
+    mt_store_close(t->recordings);
+    mt_source_free(&t->source);
+    mt_spec_free(t->spec);
+    mt_free(t->space_path);
+    mt_free(t->db_path);
+    mt_free(t->cache_dir);
+}
+
+static void command_line(const mt_arguments *arguments, mt_strbuf *line)
+{
+    mt_strbuf_add(line, "msda-tune tune");
+    for (int i = 0; i < arguments->argc; i++) mt_strbuf_addf(line, strpbrk(arguments->argv[i], " \t'\"\\$;&|<>*?()") ? " \"%s\"" : " %s", arguments->argv[i]);
+}
+
+static void print_end(const tuning *t, const mt_session_result *result)
+{
+    if (!t->display.subjects_ended) return;
+    printf("\nDatabase:     %s\n", t->db_path);
+    if (result->worker_restarts) printf("Restarts:     %lld of worker processes\n", (long long)result->worker_restarts);
+    if (result->with_winner) printf("Next:         msda-tune show%s%s\n", t->values->db ? " --db " : "", t->values->db ? t->values->db : "");
+}
+
+static mt_status run_session(tuning *t, mt_error *err)
+{
+    const tune_values *v = t->values;
+    mt_strbuf command = {0};
+    mt_session_result result = {0};
+    command_line(t->arguments, &command);
+    mt_display_init(&t->display, v->quiet);
+    t->display.facts = &t->evaluator->facts;
+    t->display.is_recorded = t->evaluator->is_recorded;
+    mt_progress progress = mt_display_progress(&t->display);
+    mt_session_params params = {
+        .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .shapes = (const char *const *)v->shapes.items, .shape_count = v->shapes.count,
+        .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
+        .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed,
+        .regime = chosen_regime(t), .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
+    mt_status st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
+    mt_display_end(&t->display);
+    print_end(t, &result);
+    if (st == MT_OK && result.interrupted) st = MT_ERR_INTERRUPTED;
+    if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
+    mt_strbuf_free(&command);
+    return st;
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    tuning t = {.values = arguments->values, .arguments = arguments};
+    mt_status st = open_all(&t, err);
+    if (st == MT_OK) st = run_session(&t, err);
+    close_all(&t);
+    return st;
+}
+
+const mt_command mt_cmd_tune = {
+    .name = "tune",
+    .summary = "tune a search space (the default command)",
+    .help = "Compiles the variants of a search space, refuses those whose output is wrong, times the rest and keeps\n"
+            "everything in the database. Running it again measures only what is not known yet. Ctrl-C keeps everything\n"
+            "(twice: does not wait for the running variant).\n\n"
+            "  msda-tune --gpu auto --space FILE.ini\n"
+            "  msda-tune --gpu recorded:h100 --space FILE.ini --shape NAME --budget 200",
+    .options = options,
+    .values_size = sizeof(tune_values),
+    .run = run,
+};

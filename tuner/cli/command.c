@@ -1,0 +1,94 @@
+#include "tuner/cli/command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
+
+#define MT_COMMAND(name) extern const mt_command mt_cmd_##name;
+#include "tuner/cli/commands.def"
+#undef MT_COMMAND
+
+static const mt_command *const commands[] = {
+#define MT_COMMAND(name) &mt_cmd_##name,
+#include "tuner/cli/commands.def"
+#undef MT_COMMAND
+};
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+size_t mt_command_count(void)
+{
+    return COMMAND_COUNT;
+}
+
+const mt_command *mt_command_at(size_t index)
+{
+    return commands[index];
+}
+
+const mt_command *mt_command_find(const char *name)
+{
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+mt_status mt_command_unknown(const char *name, mt_error *err)
+{
+    const char *names[COMMAND_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i]->summary) names[count++] = commands[i]->name;
+    const char *near = mt_text_nearest(name, names, count);
+    if (near) return MT_FAIL(err, MT_ERR_USAGE, "unknown command '%s', did you mean '%s'?", name, near);
+    return MT_FAIL(err, MT_ERR_USAGE, "unknown command '%s'; 'msda-tune help' lists them", name);
+}
+
+mt_status mt_command_run(const mt_command *command, int argc, char **argv, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_parsed parsed = {0};
+    void *values = mt_alloc(1, command->values_size);
+    if (!values) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", command->name);
+    MT_TRY(mt_option_parse(command->name, command->options, argc, argv, values, &parsed, err));
+    if (parsed.wants_help) {
+        mt_command_help(command);
+        goto done;
+    }
+    if (parsed.operand_count && !command->operands) {
+        st = MT_FAIL(err, MT_ERR_USAGE, "%s: unexpected word '%s'; options start with --", command->name, parsed.operands[0]);
+        goto done;
+    }
+    mt_arguments arguments = {values, parsed.operands, parsed.operand_count, argc, argv};
+    st = command->run(&arguments, err);
+done:
+    mt_option_free(command->options, values, &parsed);
+    mt_free(values);
+    return st;
+}
+
+static void print_overview(void)
+{
+    printf("msda-tune %s: finds the fastest setting of a CUDA kernel's knobs, and remembers it.\n\n"
+           "Usage: msda-tune [tune] --gpu auto --space FILE [options]\n"
+           "       msda-tune COMMAND [options]\n\nCommands:\n", MT_VERSION);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (commands[i]->summary) printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+    printf("\n'msda-tune help COMMAND' explains one. Exit codes: 0 done, 1 failure, 2 usage, 3 no usable GPU,\n"
+           "4 nothing valid found, 130 interrupted (what was measured is kept).\n");
+}
+
+void mt_command_help(const mt_command *command)
+{
+    if (!command) {
+        print_overview();
+        return;
+    }
+    printf("Usage: msda-tune %s%s%s%s\n\n%s\n", command->name, command->options ? " [options]" : "", command->operands ? " " : "",
+           command->operands ? command->operands : "", command->help);
+    if (command->options) {
+        printf("\nOptions:\n");
+        mt_option_print(command->options);
+    }
+}

@@ -1,0 +1,52 @@
+/* msda-tune: finds the command's word, runs it, turns its status into the exit code. */
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/log.h"
+#include "tuner/cli/command.h"
+
+/* A full disk or a closed pipe must not look like success. */
+static mt_status flush_output(mt_status st, mt_error *err)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return st;
+    return st == MT_OK ? MT_FAIL(err, MT_ERR_IO, "writing the output failed") : st;
+}
+
+static int finish(mt_status st, mt_error *err)
+{
+    st = flush_output(st, err);
+    if (st == MT_ERR_INTERRUPTED)
+        mt_log_info("%s", err->message);
+    else if (st != MT_OK)
+        mt_log_error("%s", err->message);
+    return mt_status_exit_code(st);
+}
+
+static bool is_word(const char *word, const char *a, const char *b)
+{
+    return strcmp(word, a) == 0 || strcmp(word, b) == 0;
+}
+
+int main(int argc, char **argv)
+{
+    mt_error err = {0};
+    setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters only; numbers stay as in C */
+    if (argc < 2) {
+        mt_command_help(NULL);
+        return finish(MT_FAIL(&err, MT_ERR_USAGE, "no command and no options given"), &err);
+    }
+    const char *word = argv[1];
+    if (is_word(word, "--help", "-h")) {
+        mt_command_help(NULL);
+        return finish(MT_OK, &err);
+    }
+    bool is_version = is_word(word, "--version", "-V");
+    bool is_named = is_version || word[0] != '-';
+    /* No command's word but options: tune. */
+    const mt_command *command = mt_command_find(is_version ? "version" : is_named ? word : "tune");
+    if (!command) return finish(mt_command_unknown(word, &err), &err);
+    int used = is_named ? 2 : 1;
+    if (command->raw) return command->raw(argc - used, argv + used);
+    return finish(mt_command_run(command, argc - used, argv + used, &err), &err);
+}

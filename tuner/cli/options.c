@@ -1,0 +1,203 @@
+#include "tuner/cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
+
+enum { MAX_OPTIONS = 64, HELP_COLUMN = 24 };
+
+typedef struct parser {
+    const char *command;
+    const mt_option *options;
+    unsigned char *values;
+} parser;
+
+static bool is_list(const mt_option *option)
+{
+    return option->kind == MT_OPTION_WORDS || option->kind == MT_OPTION_TEXTS;
+}
+
+static const mt_option *find_long(const mt_option *options, const char *name, size_t length)
+{
+    for (const mt_option *o = options; o && o->name; o++)
+        if (strlen(o->name) == length && memcmp(o->name, name, length) == 0) return o;
+    return NULL;
+}
+
+static const mt_option *find_letter(const mt_option *options, char letter)
+{
+    for (const mt_option *o = options; o && o->name; o++)
+        if (o->letter && o->letter == letter) return o;
+    return NULL;
+}
+
+static mt_status unknown(const parser *p, const char *word, size_t name_length, mt_error *err)
+{
+    char name[64];
+    const char *names[MAX_OPTIONS];
+    size_t count = 0;
+    snprintf(name, sizeof name, "%.*s", (int)name_length, word + 2);
+    for (const mt_option *o = p->options; o && o->name && count < MAX_OPTIONS; o++) names[count++] = o->name;
+    const char *near = word[1] == '-' ? mt_text_nearest(name, names, count) : NULL;
+    if (near) return MT_FAIL(err, MT_ERR_USAGE, "%s: unknown option '%s', did you mean '--%s'?", p->command, word, near);
+    return MT_FAIL(err, MT_ERR_USAGE, "%s: unknown option '%s'; 'msda-tune help %s' lists them", p->command, word, p->command);
+}
+
+static mt_status add_word(mt_words *words, const char *text, size_t length, mt_error *err)
+{
+    char **items = mt_grow(words->items, words->count, &words->capacity, sizeof *items);
+    if (items) words->items = items;
+    char *copy = items ? mt_strndup(text, length) : NULL;
+    if (!copy) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory reading the command line");
+    words->items[words->count++] = copy;
+    return MT_OK;
+}
+
+static mt_status add_words(mt_words *words, const char *text, mt_error *err)
+{
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        if (length) {
+            mt_status st = add_word(words, text, length, err);
+            if (st != MT_OK) return st;
+        }
+        if (!text[length]) return MT_OK;
+        text += length + 1;
+    }
+}
+
+static mt_status set_choice(const parser *p, const mt_option *o, const char *text, int *field, mt_error *err)
+{
+    int index = 1;
+    for (const char *word = o->value; *word; index++) {
+        size_t length = strcspn(word, "|");
+        if (strlen(text) == length && memcmp(word, text, length) == 0) {
+            *field = index;
+            return MT_OK;
+        }
+        word += length + (word[length] == '|');
+    }
+    return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is '%s', expected %s", p->command, o->name, text, o->value);
+}
+
+static mt_status set_whole(const parser *p, const mt_option *o, const char *text, int64_t least, int64_t *field, mt_error *err)
+{
+    int64_t value;
+    if (!mt_text_int64(text, strlen(text), &value) || value < least)
+        return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is '%s', expected a whole number of at least %lld", p->command, o->name, text, (long long)least);
+    *field = value;
+    return MT_OK;
+}
+
+static mt_status set_seconds(const parser *p, const mt_option *o, const char *text, double *field, mt_error *err)
+{
+    double value;
+    if (!mt_text_double(text, &value) || !(value > 0))
+        return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is '%s', expected a number of seconds above 0", p->command, o->name, text);
+    *field = value;
+    return MT_OK;
+}
+
+/* Fields are reached through void * so that one table serves every command's struct. */
+static mt_status set(const parser *p, const mt_option *o, const char *text, mt_error *err)
+{
+    void *field = p->values + o->offset;
+    switch (o->kind) {
+    case MT_OPTION_FLAG: *(bool *)field = true; return MT_OK;
+    case MT_OPTION_TEXT: *(const char **)field = text; return MT_OK;
+    case MT_OPTION_WORDS: return add_words(field, text, err);
+    case MT_OPTION_TEXTS: return add_word(field, text, strlen(text), err);
+    case MT_OPTION_CHOICE: return set_choice(p, o, text, field, err);
+    case MT_OPTION_COUNT: return set_whole(p, o, text, 1, field, err);
+    case MT_OPTION_SEED: return set_whole(p, o, text, 0, field, err);
+    case MT_OPTION_SECONDS: return set_seconds(p, o, text, field, err);
+    }
+    return MT_OK;
+}
+
+/* One option at argv[*i], with its value there or in the next word, which *i then moves to. */
+static mt_status take_option(const parser *p, int argc, char **argv, int *i, mt_error *err)
+{
+    const char *word = argv[*i], *value = NULL;
+    bool is_long = word[1] == '-';
+    size_t length = is_long ? strcspn(word + 2, "=") : 1;
+    const mt_option *o = is_long ? find_long(p->options, word + 2, length) : find_letter(p->options, word[1]);
+    if (!o) return unknown(p, word, length, err);
+    if (is_long && word[2 + length] == '=') value = word + 3 + length;
+    if (!is_long && word[2]) value = word + 2;
+    if (o->kind == MT_OPTION_FLAG) {
+        if (value) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s takes no value", p->command, o->name);
+        return set(p, o, NULL, err);
+    }
+    if (!value) {
+        if (*i + 1 >= argc) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s needs a value: --%s %s", p->command, o->name, o->name, o->value);
+        value = argv[++*i];
+    }
+    if (!*value) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is empty", p->command, o->name);
+    return set(p, o, value, err);
+}
+
+mt_status mt_option_parse(const char *command, const mt_option *options, int argc, char **argv, void *values, mt_parsed *parsed, mt_error *err)
+{
+    parser p = {command, options, values};
+    bool only_operands = false;
+    parsed->operands = mt_alloc((size_t)argc + 1, sizeof *parsed->operands);
+    if (!parsed->operands) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory reading the command line");
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i];
+        if (!only_operands && (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)) {
+            parsed->wants_help = true;
+            return MT_OK;
+        }
+        if (!only_operands && strcmp(word, "--") == 0) {
+            only_operands = true;
+        } else if (only_operands || word[0] != '-' || !word[1]) {
+            parsed->operands[parsed->operand_count++] = word;
+        } else {
+            mt_status st = take_option(&p, argc, argv, &i, err);
+            if (st != MT_OK) return st;
+        }
+    }
+    return MT_OK;
+}
+
+void mt_option_free(const mt_option *options, void *values, mt_parsed *parsed)
+{
+    for (const mt_option *o = options; o && o->name; o++) {
+        if (!is_list(o)) continue;
+        mt_words *words = (void *)((unsigned char *)values + o->offset);
+        for (size_t i = 0; i < words->count; i++) mt_free(words->items[i]);
+        mt_free(words->items);
+        *words = (mt_words){0};
+    }
+    mt_free(parsed->operands);
+    *parsed = (mt_parsed){0};
+}
+
+static void print_help_lines(const char *help, int column)
+{
+    for (const char *line = help;;) {
+        size_t length = strcspn(line, "\n");
+        printf("%.*s\n", (int)length, line);
+        if (!line[length]) return;
+        line += length + 1;
+        printf("%*s", column, "");
+    }
+}
+
+void mt_option_print(const mt_option *options)
+{
+    for (const mt_option *o = options; o->name; o++) {
+        char left[128];
+        char letter[8] = "    ";
+        if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+        snprintf(left, sizeof left, "  %s--%s%s%s", o->letter ? letter : "", o->name, o->value ? " " : "", o->value ? o->value : "");
+        if (strlen(left) + 1 > HELP_COLUMN)
+            printf("%s\n%*s", left, HELP_COLUMN, "");
+        else
+            printf("%-*s", HELP_COLUMN, left);
+        print_help_lines(o->help, HELP_COLUMN);
+    }
+}

@@ -1,0 +1,50 @@
+/* Command-line options by table: parsing, checking, "did you mean" and the help text all come from one list per command. */
+#ifndef MT_CLI_OPTIONS_H
+#define MT_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/status.h"
+
+/* The kind says what the field at `offset` is. */
+typedef enum mt_option_kind {
+    MT_OPTION_FLAG,     /* bool */
+    MT_OPTION_TEXT,     /* const char *, from argv; the last one given counts */
+    MT_OPTION_WORDS,    /* mt_words: may be repeated; commas separate too */
+    MT_OPTION_TEXTS,    /* mt_words: may be repeated; taken as they are */
+    MT_OPTION_CHOICE,   /* int: 1 + index among the words of `value` ("cold|warm"); 0 = not given */
+    MT_OPTION_COUNT,    /* int64_t, at least 1; 0 = not given */
+    MT_OPTION_SEED,     /* int64_t, at least 0 */
+    MT_OPTION_SECONDS   /* double, above 0; 0 = not given */
+} mt_option_kind;
+
+typedef struct mt_words {
+    char **items; /* owned by the parser (mt_option_free) */
+    size_t count, capacity;
+} mt_words;
+
+typedef struct mt_option {
+    const char *name;   /* without the dashes */
+    char letter;        /* short form; 0 = none */
+    mt_option_kind kind;
+    size_t offset;
+    const char *value;  /* what the help shows behind the name; the choices for MT_OPTION_CHOICE; NULL for flags */
+    const char *help;   /* '\n' starts an indented line */
+} mt_option;
+
+typedef struct mt_parsed {
+    const char **operands; /* point into argv; the array is owned */
+    size_t operand_count;
+    bool wants_help;       /* --help or -h was given: nothing else is checked further */
+} mt_parsed;
+
+/* Fills `values` and *parsed from argv[0..argc). "--name value", "--name=value", "-x value"; "--" ends options. MT_ERR_USAGE says what is
+ * wrong and names `command`. Call mt_option_free in every case. */
+mt_status mt_option_parse(const char *command, const mt_option *options, int argc, char **argv, void *values, mt_parsed *parsed, mt_error *err);
+void mt_option_free(const mt_option *options, void *values, mt_parsed *parsed);
+/* The "Options:" lines on stdout. */
+void mt_option_print(const mt_option *options);
+
+#endif

@@ -1,0 +1,40 @@
+/* Printing for people: text that can't steer the terminal, times, knobs, aligned tables. */
+#ifndef MT_CLI_PRINT_H
+#define MT_CLI_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "tuner/base/strbuf.h"
+
+enum { MT_PRINT_TIME_SIZE = 32 };
+
+/* "387.24 µs": microseconds always, so that columns compare; at least four digits. "-" for what is not finite. Returns out. */
+const char *mt_print_us(double ns, char *out, size_t size);
+/* "387.24 µs ± 0.31 µs": the larger half of the interval. Returns out. */
+const char *mt_print_interval(double median_ns, double low_ns, double high_ns, char *out, size_t size);
+/* Seconds as "0.8 s", "43 s", "3 min 20 s", "2 h 05 min". Returns out. */
+const char *mt_print_seconds(double seconds, char *out, size_t size);
+/* Adds `text` as one line: white space and control characters (also of UTF-8's C1 block) become a space or '?', bytes that are no UTF-8 become '?';
+ * at most max_columns characters, then "…" (0 = no limit). NULL adds nothing. */
+void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns);
+/* "ALGO=direct;CPB=8" → "ALGO=direct CPB=8", cleaned. */
+void mt_print_knobs(mt_strbuf *buf, const char *variant);
+/* Characters of UTF-8 text. */
+size_t mt_print_columns(const char *text);
+
+/* An aligned table: cells are added row by row. A cell that makes the table fail (memory) makes printing print nothing. */
+typedef struct mt_table {
+    size_t columns;
+    const char *right; /* one character per column: 'r' = right aligned, else left; may be NULL */
+    char **cells;      /* owned, columns × rows, the first row is the heading */
+    size_t count, capacity;
+    bool failed;
+} mt_table;
+void mt_table_cell(mt_table *table, const char *text); /* copied; cleaned */
+void mt_table_cellf(mt_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mt_table_print(const mt_table *table, FILE *out, const char *indent);
+void mt_table_free(mt_table *table);
+
+#endif

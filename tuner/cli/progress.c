@@ -1,0 +1,172 @@
+#include "tuner/cli/progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/base/log.h"
+#include "tuner/cli/print.h"
+
+enum { REDRAW_NS = 100000000, DEFAULT_WIDTH = 80 };
+#define SILENCE_NS 30000000000LL
+
+static int terminal_width(void)
+{
+    struct winsize size = {0};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    return DEFAULT_WIDTH;
+}
+
+static void clear_hook(void *context)
+{
+    mt_display_clear(context);
+}
+
+void mt_display_init(mt_display *display, bool quiet)
+{
+    const char *term = getenv("TERM");
+    *display = (mt_display){.progress = stderr, .summary = stdout, .quiet = quiet, .now_ns = mt_clock_now_ns};
+    display->is_terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    display->width = terminal_width();
+    mt_log_set_hook(clear_hook, display);
+}
+
+void mt_display_end(mt_display *display)
+{
+    mt_display_clear(display);
+    mt_log_set_hook(NULL, NULL);
+}
+
+void mt_display_clear(mt_display *display)
+{
+    if (!display->is_drawn) return;
+    fputs("\r\033[K", display->progress);
+    fflush(display->progress);
+    display->is_drawn = false;
+}
+
+/* "12.3/s, 43 s left": from what was measured, since known variants cost nothing. */
+static void add_rate(const mt_display *display, mt_strbuf *line)
+{
+    char left[MT_PRINT_TIME_SIZE];
+    double seconds = (double)(display->now_ns() - display->began_ns) / 1e9;
+    if (!display->measured || seconds <= 0) return;
+    double rate = (double)display->measured / seconds;
+    mt_strbuf_addf(line, "  %.*f/s", rate < 10 ? 1 : 0, rate);
+    if (display->done < display->total) mt_strbuf_addf(line, "  %s left", mt_print_seconds((double)(display->total - display->done) / rate, left, sizeof left));
+}
+
+static void compose(const mt_display *display, mt_strbuf *line)
+{
+    char best[MT_PRINT_TIME_SIZE];
+    size_t failed = display->counts.total - display->counts.by_kind[MT_OUTCOME_OK];
+    mt_strbuf_addf(line, "%s  %zu/%zu", display->title, display->done, display->total);
+    if (isfinite(display->best_ns)) mt_strbuf_addf(line, "  best %s", mt_print_us(display->best_ns, best, sizeof best));
+    if (failed) mt_strbuf_addf(line, "  %zu failed", failed);
+    add_rate(display, line);
+}
+
+static void draw(mt_display *display)
+{
+    mt_strbuf line = {0}, fitted = {0};
+    compose(display, &line);
+    mt_print_clean(&fitted, mt_strbuf_text(&line), display->width > 10 ? (size_t)display->width - 2 : 8);
+    fprintf(display->progress, "\r%s\033[K", mt_strbuf_text(&fitted));
+    fflush(display->progress);
+    display->is_drawn = true;
+    display->drawn_ns = display->now_ns();
+    mt_strbuf_free(&fitted);
+    mt_strbuf_free(&line);
+}
+
+static void say(mt_display *display, const char *knobs)
+{
+    mt_strbuf line = {0};
+    compose(display, &line);
+    if (knobs) mt_strbuf_add(&line, "  ");
+    mt_print_knobs(&line, knobs);
+    fprintf(display->progress, "%s\n", mt_strbuf_text(&line));
+    display->spoke_ns = display->now_ns();
+    mt_strbuf_free(&line);
+}
+
+static void subject_begin(void *context, const mt_space *space, const mt_workload *workload, const char *strategy, size_t total, uint64_t raw)
+{
+    mt_display *display = context;
+    mt_strbuf title = {0};
+    mt_print_clean(&title, mt_space_shape(space)->name, 60);
+    if (workload->key[0]) mt_strbuf_add(&title, " · ");
+    if (workload->key[0]) mt_print_clean(&title, workload->name, 60);
+    snprintf(display->title, sizeof display->title, "%s", mt_strbuf_text(&title));
+    mt_strbuf_free(&title);
+    display->counts = (mt_summary_counts){0};
+    display->done = display->measured = 0;
+    display->total = total;
+    display->best_ns = display->shown_best_ns = INFINITY;
+    display->began_ns = display->drawn_ns = display->spoke_ns = display->now_ns();
+    if (display->quiet) return;
+    mt_display_clear(display);
+    fprintf(display->progress, "%s: %zu of %zu valid points (%llu before constraints), strategy %s\n", display->title, total, mt_space_count(space),
+            (unsigned long long)raw, strategy);
+}
+
+static void evaluated(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best)
+{
+    mt_display *display = context;
+    (void)variant;
+    display->done = done;
+    display->total = total;
+    display->measured += !known;
+    display->best_ns = best_ns;
+    mt_summary_count(&display->counts, outcome);
+    if (display->quiet) return;
+    int64_t now = display->now_ns();
+    if (display->is_terminal) {
+        if (now - display->drawn_ns >= REDRAW_NS || !display->is_drawn) draw(display);
+    } else if (!known && best_ns < display->shown_best_ns * 0.99) {
+        display->shown_best_ns = best_ns;
+        say(display, best);
+    }
+}
+
+static void tick(void *context)
+{
+    mt_display *display = context;
+    if (display->quiet) return;
+    if (display->is_terminal)
+        draw(display);
+    else if (display->now_ns() - display->spoke_ns >= SILENCE_NS)
+        say(display, NULL);
+}
+
+static void subject_end(void *context, const mt_space *space, const mt_workload *workload, const mt_subject_summary *summary)
+{
+    mt_display *display = context;
+    mt_display_clear(display);
+    mt_summary_print(display->summary, space, workload, display->facts, display->is_recorded, summary, &display->counts);
+    fflush(display->summary);
+    display->subjects_ended++;
+}
+
+static void skipped(void *context, const char *shape, const char *workload, const char *reason)
+{
+    mt_display *display = context;
+    mt_strbuf line = {0};
+    mt_display_clear(display);
+    mt_strbuf_add(&line, "skipped: ");
+    mt_print_clean(&line, shape, 60);
+    if (workload && *workload) mt_strbuf_add(&line, " · ");
+    mt_print_clean(&line, workload, 60);
+    mt_strbuf_add(&line, ": ");
+    mt_print_clean(&line, reason, 300);
+    fprintf(display->progress, "%s\n", mt_strbuf_text(&line));
+    mt_strbuf_free(&line);
+}
+
+mt_progress mt_display_progress(mt_display *display)
+{
+    return (mt_progress){display, subject_begin, evaluated, subject_end, skipped, tick};
+}

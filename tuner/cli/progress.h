@@ -1,0 +1,37 @@
+/* What a person sees while tuning: one live line on a terminal; elsewhere plain lines for the start, each new best, a sign of life every half
+ * minute, and the end. Goes to stderr; the summary of each subject goes to stdout (summary.h). */
+#ifndef MT_CLI_PROGRESS_H
+#define MT_CLI_PROGRESS_H
+
+#include <stdio.h>
+
+#include "tuner/cli/summary.h"
+#include "tuner/run/session.h"
+
+typedef struct mt_display {
+    FILE *progress, *summary;
+    bool is_terminal, quiet;       /* quiet: no progress, summaries only */
+    int width;                     /* columns of the terminal */
+    int64_t (*now_ns)(void);       /* mt_clock_now_ns; tests give their own */
+    mt_summary_counts counts;      /* of the current subject */
+    const mt_device_facts *facts;
+    bool is_recorded;
+    size_t subjects_ended;
+    /* private from here */
+    char title[160];
+    size_t done, total, measured;
+    double best_ns, shown_best_ns;
+    int64_t began_ns, drawn_ns, spoke_ns;
+    bool is_drawn;
+} mt_display;
+
+/* progress to stderr, summary to stdout; sets the log's hook, so that log lines do not run into the live line. */
+void mt_display_init(mt_display *display, bool quiet);
+/* Callbacks for the session; the display must outlive it. */
+mt_progress mt_display_progress(mt_display *display);
+/* Removes the live line. Call before printing anything else. */
+void mt_display_clear(mt_display *display);
+/* Also lets go of the log's hook. */
+void mt_display_end(mt_display *display);
+
+#endif

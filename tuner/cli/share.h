@@ -1,0 +1,29 @@
+/* Data that came with the tool: search spaces, kernels, facts of known GPUs, recordings. Found beside the executable, so that a build folder and an
+ * installed tree work alike. */
+#ifndef MT_CLI_SHARE_H
+#define MT_CLI_SHARE_H
+
+#include "db/store.h"
+#include "tuner/base/status.h"
+#include "tuner/base/strbuf.h"
+
+/* <share>/<relative>; mt_free it. */
+mt_status mt_share_file(const char *relative, char **path, mt_error *err);
+/* `given` as it is, else <share>/search_spaces/<given>, else that with ".ini". NOT_FOUND names the spaces that there are. mt_free *path. */
+mt_status mt_share_space(const char *given, char **path, mt_error *err);
+/* Stems of the .ini files in <share>/search_spaces, sorted; mt_share_names_free. A missing folder gives none. */
+typedef struct mt_names {
+    char **items;
+    size_t count, capacity;
+} mt_names;
+mt_status mt_share_spaces(mt_names *names, mt_error *err);
+void mt_names_free(mt_names *names);
+
+/* Opens a database of recordings for reading: `given`, or the shipped one when NULL. */
+mt_status mt_share_recordings(const char *given, mt_store **store, mt_error *err);
+/* Adds the models with recorded rows, "h100-sxm, rtx5090"; nothing when there are none. */
+mt_status mt_share_recorded_gpus(mt_store *store, mt_strbuf *names, mt_error *err);
+/* "Recorded GPUs: … (--gpu recorded:NAME)" or "No recordings are here.", whatever happens. */
+void mt_share_recorded_hint(const char *given, mt_strbuf *text);
+
+#endif

@@ -1,0 +1,116 @@
+#include "tuner/cli/show_json.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
+
+static void add_text(mt_strbuf *out, const char *name, const char *text)
+{
+    mt_strbuf_addf(out, ",\"%s\":", name);
+    if (text)
+        mt_strbuf_add_json(out, text);
+    else
+        mt_strbuf_add(out, "null");
+}
+
+static void add_number(mt_strbuf *out, const char *name, double value)
+{
+    if (isfinite(value))
+        mt_strbuf_addf(out, ",\"%s\":%.9g", name, value);
+    else
+        mt_strbuf_addf(out, ",\"%s\":null", name);
+}
+
+static void add_part(mt_strbuf *out, const char *text, size_t length, bool may_be_number)
+{
+    int64_t number;
+    if (may_be_number && mt_text_int64(text, length, &number)) {
+        mt_strbuf_addf(out, "%lld", (long long)number);
+        return;
+    }
+    char *copy = mt_strndup(text, length);
+    mt_strbuf_add_json(out, copy ? copy : "");
+    out->failed = out->failed || !copy;
+    mt_free(copy);
+}
+
+static void add_knob(mt_strbuf *out, const char *pair, size_t length)
+{
+    const char *equals = memchr(pair, '=', length);
+    size_t name_length = equals ? (size_t)(equals - pair) : length;
+    add_part(out, pair, name_length, false);
+    mt_strbuf_add_char(out, ':');
+    if (equals)
+        add_part(out, equals + 1, length - name_length - 1, true);
+    else
+        mt_strbuf_add(out, "null");
+}
+
+/* "ALGO=direct;CPB=8" → {"ALGO":"direct","CPB":8} */
+static void add_knobs(mt_strbuf *out, const char *variant)
+{
+    mt_strbuf_add(out, ",\"knobs\":{");
+    for (const char *pair = variant; *pair;) {
+        size_t length = strcspn(pair, ";");
+        if (pair != variant) mt_strbuf_add_char(out, ',');
+        add_knob(out, pair, length);
+        pair += length + (pair[length] == ';');
+    }
+    mt_strbuf_add_char(out, '}');
+}
+
+static void add_timing(mt_strbuf *out, const mt_timing *timing)
+{
+    add_number(out, "median_us", timing->median_ns / 1e3);
+    add_number(out, "low_us", timing->low_ns / 1e3);
+    add_number(out, "high_us", timing->high_ns / 1e3);
+    add_number(out, "min_us", timing->min_ns / 1e3);
+    add_number(out, "prepare_us", timing->prepare_ns / 1e3);
+    add_number(out, "sm_mhz", timing->sm_mhz);
+    mt_strbuf_addf(out, ",\"samples\":%u,\"batch\":%u", timing->samples, timing->batch);
+}
+
+static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy)
+{
+    mt_strbuf_add(out, ",\"validated\":");
+    if (!accuracy->output[0]) {
+        mt_strbuf_add(out, "null");
+        return;
+    }
+    mt_strbuf_add(out, "{\"output\":");
+    mt_strbuf_add_json(out, accuracy->output);
+    add_number(out, "norm_error", accuracy->norm_error);
+    add_number(out, "worst_error", accuracy->worst_error);
+    add_number(out, "worst_relative", accuracy->worst_relative);
+    mt_strbuf_add_char(out, '}');
+}
+
+void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
+{
+    const mt_outcome *outcome = &row->outcome;
+    mt_strbuf_add(out, "{\"gpu\":");
+    mt_strbuf_add_json(out, row->gpu_key);
+    add_text(out, "gpu_name", row->gpu_name);
+    add_text(out, "kernel", row->kernel);
+    add_text(out, "kernel_key", row->kernel_key);
+    add_text(out, "shape", row->shape);
+    add_text(out, "shape_key", row->shape_key);
+    add_text(out, "workload", row->workload);
+    add_text(out, "workload_key", row->workload_key);
+    add_text(out, "origin", mt_origin_name(row->origin));
+    add_text(out, "regime", mt_regime_name(outcome->timing.regime));
+    add_text(out, "outcome", mt_outcome_name(outcome->kind));
+    add_timing(out, &outcome->timing);
+    add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
+    add_text(out, "variant", row->variant);
+    add_knobs(out, row->variant);
+    add_accuracy(out, &outcome->accuracy);
+    mt_strbuf_addf(out, ",\"registers\":%u,\"spill_bytes\":%u,\"static_smem_bytes\":%u,\"dynamic_smem_bytes\":%u,\"blocks_per_sm\":%u",
+                   outcome->resources.registers, outcome->resources.spill_bytes, outcome->resources.static_smem_bytes, outcome->resources.dynamic_smem_bytes,
+                   outcome->resources.blocks_per_sm);
+    mt_strbuf_addf(out, ",\"nvrtc_version\":%lld,\"driver_version\":%lld", (long long)row->nvrtc_version, (long long)row->driver_version);
+    add_text(out, "arch", row->arch);
+    mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":%s}", (long long)row->created_unix_ms, row->launch_json ? row->launch_json : "null");
+}

@@ -1,0 +1,11 @@
+/* Rows as JSON for `msda-tune show --json`. */
+#ifndef MT_CLI_SHOW_JSON_H
+#define MT_CLI_SHOW_JSON_H
+
+#include "db/row.h"
+#include "tuner/base/strbuf.h"
+
+/* Adds one row as an object: subject, times in microseconds, knobs, validated error, resources, launch. Numbers that are not finite become null. */
+void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row);
+
+#endif

@@ -1,0 +1,98 @@
+#include "tuner/cli/summary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tuner/cli/print.h"
+
+void mt_summary_count(mt_summary_counts *counts, const mt_outcome *outcome)
+{
+    if (!outcome) return;
+    counts->total++;
+    counts->by_kind[outcome->kind]++;
+    char *example = counts->example[outcome->kind];
+    if (outcome->kind == MT_OUTCOME_OK || !outcome->text || example[0]) return;
+    mt_strbuf clean = {0};
+    mt_print_clean(&clean, outcome->text, 100);
+    snprintf(example, sizeof counts->example[0], "%s", mt_strbuf_text(&clean));
+    mt_strbuf_free(&clean);
+}
+
+static void print_title(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded)
+{
+    mt_strbuf line = {0};
+    mt_print_clean(&line, mt_space_spec(space)->name, 60);
+    mt_strbuf_add(&line, " · ");
+    mt_print_clean(&line, mt_space_shape(space)->name, 60);
+    if (workload->key[0]) mt_strbuf_add(&line, " · ");
+    if (workload->key[0]) mt_print_clean(&line, workload->name, 60);
+    mt_strbuf_add(&line, "   on ");
+    mt_print_clean(&line, facts->name, 80);
+    if (is_recorded) mt_strbuf_add(&line, " (recorded)");
+    fprintf(out, "\n%s\n", mt_strbuf_text(&line));
+    mt_strbuf_free(&line);
+}
+
+/* "2.31 × faster than the default", or how else the two compare; nothing when there is no other. */
+static void print_against(FILE *out, double best_ns, double other_ns, const char *what)
+{
+    if (!isfinite(other_ns) || !(other_ns > 0)) return;
+    double ratio = other_ns / best_ns;
+    char time[MT_PRINT_TIME_SIZE];
+    mt_print_us(other_ns, time, sizeof time);
+    if (ratio < 1.0005)
+        fprintf(out, "              the same as the %s (%s)\n", what, time);
+    else
+        fprintf(out, "              %.2f × faster than the %s (%s)\n", ratio, what, time);
+}
+
+static void print_floor(FILE *out, const mt_space *space, const mt_device_facts *facts, double best_ns)
+{
+    mt_scene *scene = NULL;
+    mt_model model = {NAN, NAN, NAN};
+    mt_error ignored = {0};
+    char time[MT_PRINT_TIME_SIZE];
+    if (mt_scene_create(mt_space_spec(space), mt_space_shape(space), facts, &scene, &ignored) == MT_OK && mt_scene_model(scene, &model, &ignored) == MT_OK &&
+        model.floor_ns > 0)
+        fprintf(out, "              %.0f %% of the model's floor (%s)\n", 100 * model.floor_ns / best_ns, mt_print_us(model.floor_ns, time, sizeof time));
+    mt_scene_free(scene);
+}
+
+static void print_best(FILE *out, const mt_space *space, const mt_device_facts *facts, const mt_subject_summary *summary)
+{
+    char time[2 * MT_PRINT_TIME_SIZE];
+    mt_strbuf knobs = {0};
+    mt_print_knobs(&knobs, summary->best);
+    fprintf(out, "  Best:       %s\n", mt_print_interval(summary->best_ns, summary->low_ns, summary->high_ns, time, sizeof time));
+    fprintf(out, "              %s\n", mt_strbuf_text(&knobs));
+    mt_strbuf_free(&knobs);
+    print_against(out, summary->best_ns, summary->default_ns, "default");
+    print_against(out, summary->best_ns, summary->baseline_ns, "baseline");
+    print_floor(out, space, facts, summary->best_ns);
+}
+
+static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_summary_counts *counts)
+{
+    char time[MT_PRINT_TIME_SIZE];
+    fprintf(out, "  Evaluated:  %zu in %s", summary->evaluated, mt_print_seconds(summary->seconds, time, sizeof time));
+    if (summary->known) fprintf(out, ", %zu of them known from before", summary->known);
+    fprintf(out, "; %zu ok", summary->ok);
+    if (summary->failed) fprintf(out, ", %zu failed", summary->failed);
+    fprintf(out, "%s\n", summary->interrupted ? " (interrupted)" : summary->out_of_time ? " (time is up)" : "");
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        if (kind == MT_OUTCOME_OK || !counts->by_kind[kind]) continue;
+        const char *example = counts->example[kind];
+        fprintf(out, "  %5zu %s%s%s\n", counts->by_kind[kind], mt_outcome_name((mt_outcome_kind)kind), example[0] ? ", first: " : "", example);
+    }
+}
+
+void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,
+                      const mt_subject_summary *summary, const mt_summary_counts *counts)
+{
+    print_title(out, space, workload, facts, is_recorded);
+    if (summary->best && isfinite(summary->best_ns))
+        print_best(out, space, facts, summary);
+    else
+        fprintf(out, "  Best:       none\n");
+    print_counts(out, summary, counts);
+}

@@ -1,0 +1,22 @@
+/* The block that tune prints for each shape and workload when it ends. */
+#ifndef MT_CLI_SUMMARY_H
+#define MT_CLI_SUMMARY_H
+
+#include <stdio.h>
+
+#include "tuner/run/session.h"
+
+/* How the evaluations of one subject ended. */
+typedef struct mt_summary_counts {
+    size_t total;
+    size_t by_kind[MT_OUTCOME_KIND_COUNT];
+    char example[MT_OUTCOME_KIND_COUNT][160]; /* the first text of each kind that failed, one cleaned line */
+} mt_summary_counts;
+
+/* Counts one more; NULL is ignored. */
+void mt_summary_count(mt_summary_counts *counts, const mt_outcome *outcome);
+
+void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,
+                      const mt_subject_summary *summary, const mt_summary_counts *counts);
+
+#endif

@@ -1,0 +1,264 @@
+/* One compile: cache, NVRTC, log. */
+#include "tuner/gpu/compile.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/file.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/gpu/compile_log.h"
+#include "tuner/gpu/nvrtc.h"
+#include "tuner/space/macros.h"
+
+extern const unsigned char mt_gpu_support_cu[], mt_gpu_support_h[];
+
+/* First line of a cached log; the cubin's hash follows. */
+static const char log_magic[] = "msda-tune cubin ";
+
+typedef struct cache_entry {
+    char *cubin_path, *log_path;
+} cache_entry;
+
+static void cache_entry_free(cache_entry *entry)
+{
+    mt_free(entry->cubin_path);
+    mt_free(entry->log_path);
+    *entry = (cache_entry){0};
+}
+
+static void add_part(mt_strbuf *text, const char *part)
+{
+    mt_strbuf_addf(text, "%zu:", strlen(part)); /* lengths keep ("a","bc") and ("ab","c") apart */
+    mt_strbuf_add(text, part);
+}
+
+static mt_status request_key(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_hash *key, mt_error *err)
+{
+    mt_strbuf text = {0};
+    mt_strbuf_addf(&text, "msda-tune 1;%lld;", (long long)nvrtc->version);
+    add_part(&text, request->arch);
+    for (size_t i = 0; i < request->option_count; i++)
+        add_part(&text, request->options[i]);
+    for (size_t i = 0; i < request->source->file_count; i++) {
+        add_part(&text, request->source->files[i].name);
+        add_part(&text, request->source->files[i].text);
+    }
+    bool failed = text.failed;
+    *key = mt_hash_bytes(mt_strbuf_text(&text), text.length);
+    mt_strbuf_free(&text);
+    return failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile key") : MT_OK;
+}
+
+/* <folder>/<2 hex>/<key>.cubin and .log; makes the folder. Without a cache both lie in the temporary folder. */
+static mt_status entry_make(mt_nvrtc *nvrtc, const mt_compile_request *request, cache_entry *entry, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_hash key;
+    mt_strbuf path = {0};
+    MT_TRY(request_key(nvrtc, request, &key, err));
+    if (request->cache_dir) {
+        mt_strbuf_addf(&path, "%s/%.2s", request->cache_dir, key.hex);
+        MT_TRY(mt_dir_make_all(mt_strbuf_text(&path), err));
+    } else {
+        MT_TRY(mt_nvrtc_temporary_dir(nvrtc, err));
+        mt_strbuf_add(&path, nvrtc->temporary_dir);
+    }
+    size_t folder_length = path.length;
+    mt_strbuf_addf(&path, "/%s.cubin", key.hex);
+    entry->cubin_path = mt_strdup(mt_strbuf_text(&path));
+    path.length = folder_length;
+    mt_strbuf_addf(&path, "/%s.log", key.hex);
+    entry->log_path = mt_strbuf_take(&path);
+    if (!entry->cubin_path || !entry->log_path) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "cache path");
+done:
+    mt_strbuf_free(&path);
+    return st;
+}
+
+/* True when both files are there and the cubin is the one that the log names. Anything else is a miss and is compiled again. */
+static bool entry_read(const cache_entry *entry, mt_compile_result *result)
+{
+    char *log = NULL, *cubin = NULL;
+    size_t log_length = 0, cubin_length = 0;
+    bool hit = false;
+    const size_t header = sizeof log_magic - 1 + MT_HASH_HEX_SIZE; /* the hash's NUL counts for the newline */
+    if (mt_file_read(entry->log_path, 0, &log, &log_length, NULL) != MT_OK) goto done;
+    if (mt_file_read(entry->cubin_path, 0, &cubin, &cubin_length, NULL) != MT_OK) goto done;
+    if (log_length < header || memcmp(log, log_magic, sizeof log_magic - 1) != 0) goto done;
+    result->cubin = mt_hash_bytes(cubin, cubin_length);
+    hit = memcmp(log + sizeof log_magic - 1, result->cubin.hex, MT_HASH_HEX_SIZE - 1) == 0;
+    if (hit) result->log = mt_strdup(log + header);
+    hit = hit && result->log;
+done:
+    mt_free(log);
+    mt_free(cubin);
+    return hit;
+}
+
+/* The cubin goes first: a log without its cubin would be a torn entry, a cubin without its log is only a miss. */
+static mt_status entry_write(const cache_entry *entry, const char *cubin, size_t size, mt_compile_result *result, mt_error *err)
+{
+    mt_strbuf log = {0};
+    result->cubin = mt_hash_bytes(cubin, size);
+    mt_strbuf_addf(&log, "%s%s\n%s", log_magic, result->cubin.hex, result->log);
+    mt_status st = log.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log") : mt_file_write_atomic(entry->cubin_path, cubin, size, err);
+    if (st == MT_OK) st = mt_file_write_atomic(entry->log_path, mt_strbuf_text(&log), log.length, err);
+    mt_strbuf_free(&log);
+    return st;
+}
+
+static bool has_option(const mt_compile_request *request, const char *prefix)
+{
+    for (size_t i = 0; i < request->option_count; i++) {
+        if (strncmp(request->options[i], prefix, strlen(prefix)) == 0) return true;
+    }
+    return false;
+}
+
+/* The request's options after ours, so that a file may override them; the toolkit's headers last, so that the file's own folders win. */
+static mt_status all_options(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_options *options, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_strbuf text = {0};
+    if (!has_option(request, "-std=") && !has_option(request, "--std=")) MT_TRY(mt_options_add(options, "-std=c++17", err));
+    mt_strbuf_addf(&text, "--gpu-architecture=%s", request->arch);
+    MT_TRY(mt_options_add(options, mt_strbuf_text(&text), err));
+    MT_TRY(mt_options_add(options, "--ptxas-options=-v", err));
+    for (size_t i = 0; i < request->option_count; i++)
+        MT_TRY(mt_options_add(options, request->options[i], err));
+    const char *folders[] = {nvrtc->include_dir, nvrtc->cccl_dir};
+    for (size_t i = 0; i < 2; i++) {
+        if (!folders[i]) continue;
+        mt_strbuf_clear(&text);
+        mt_strbuf_addf(&text, "-I%s", folders[i]);
+        MT_TRY(mt_options_add(options, mt_strbuf_text(&text), err));
+    }
+    if (text.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "compile options");
+done:
+    mt_strbuf_free(&text);
+    return st;
+}
+
+static mt_status program_create(const mt_nvrtc *nvrtc, const mt_source *source, mt_nvrtc_program *program, mt_error *err)
+{
+    mt_status st = MT_OK;
+    size_t count = source->file_count - 1;
+    const char **texts = mt_alloc(count + 1, sizeof *texts), **names = mt_alloc(count + 1, sizeof *names);
+    if (!texts || !names) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "headers");
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = source->files[i + 1].text;
+        names[i] = source->files[i + 1].name;
+    }
+    int code = nvrtc->api.CreateProgram(program, source->files[0].text, source->files[0].name, (int)count, texts, names);
+    if (code != MT_NVRTC_SUCCESS) st = MT_FAIL(err, MT_ERR_COMPILE, "nvrtcCreateProgram: %s", nvrtc->api.GetErrorString(code));
+done:
+    mt_free(texts);
+    mt_free(names);
+    return st;
+}
+
+/* NVRTC's log with our hints in front: the first line is what a table of failures shows. */
+static mt_status take_log(const mt_nvrtc *nvrtc, mt_nvrtc_program program, bool ok, mt_compile_result *result, mt_error *err)
+{
+    size_t size = 0;
+    mt_strbuf text = {0};
+    if (nvrtc->api.GetProgramLogSize(program, &size) != MT_NVRTC_SUCCESS) size = 0;
+    char *log = mt_alloc(size + 1, 1);
+    if (!log) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
+    if (size && nvrtc->api.GetProgramLog(program, log) != MT_NVRTC_SUCCESS) log[0] = '\0';
+    if (!ok) mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, &text);
+    mt_strbuf_add(&text, log);
+    mt_free(log);
+    result->log = mt_strbuf_take(&text);
+    return result->log ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
+}
+
+static mt_status take_cubin(const mt_nvrtc *nvrtc, mt_nvrtc_program program, const cache_entry *entry, mt_compile_result *result, mt_error *err)
+{
+    size_t size = 0;
+    int code = nvrtc->api.GetCUBINSize(program, &size);
+    if (code != MT_NVRTC_SUCCESS || size == 0)
+        return MT_FAIL(err, MT_ERR_COMPILE, "NVRTC made no cubin (%s): the architecture must be a real one such as sm_90a", nvrtc->api.GetErrorString(code));
+    char *cubin = mt_alloc(size, 1);
+    if (!cubin) return MT_FAIL(err, MT_ERR_NO_MEMORY, "cubin of %zu bytes", size);
+    code = nvrtc->api.GetCUBIN(program, cubin);
+    mt_status st = code == MT_NVRTC_SUCCESS ? entry_write(entry, cubin, size, result, err)
+                                            : MT_FAIL(err, MT_ERR_COMPILE, "nvrtcGetCUBIN: %s", nvrtc->api.GetErrorString(code));
+    mt_free(cubin);
+    return st;
+}
+
+static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, const cache_entry *entry, mt_compile_result *result, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_nvrtc_program program = NULL;
+    mt_options options = {0};
+    int64_t start_ns = mt_clock_now_ns();
+    MT_TRY(all_options(nvrtc, request, &options, err));
+    MT_TRY(program_create(nvrtc, request->source, &program, err));
+    int code = nvrtc->api.CompileProgram(program, (int)options.count, (const char *const *)options.items);
+    result->ok = code == MT_NVRTC_SUCCESS;
+    MT_TRY(take_log(nvrtc, program, result->ok, result, err));
+    if (result->ok) {
+        MT_TRY(take_cubin(nvrtc, program, entry, result, err));
+    } else if (code != MT_NVRTC_COMPILATION && !result->log[0]) {
+        mt_free(result->log);
+        result->log = mt_strdup(nvrtc->api.GetErrorString(code));
+        if (!result->log) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
+    }
+    result->compile_ns = mt_clock_now_ns() - start_ns;
+done:
+    if (program) nvrtc->api.DestroyProgram(&program);
+    mt_options_free(&options);
+    return st;
+}
+
+mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_compile_result *result, mt_error *err)
+{
+    mt_status st = MT_OK;
+    cache_entry entry = {0};
+    *result = (mt_compile_result){0};
+    MT_TRY(entry_make(nvrtc, request, &entry, err));
+    result->cached = request->cache_dir && entry_read(&entry, result);
+    result->ok = result->cached;
+    if (!result->cached) MT_TRY(run_nvrtc(nvrtc, request, &entry, result, err));
+    if (result->ok) {
+        result->cubin_path = entry.cubin_path;
+        entry.cubin_path = NULL;
+    }
+done:
+    if (st != MT_OK) mt_compile_result_free(result);
+    cache_entry_free(&entry);
+    return st;
+}
+
+void mt_compile_result_free(mt_compile_result *result)
+{
+    mt_free(result->log);
+    mt_free(result->cubin_path);
+    *result = (mt_compile_result){0};
+}
+
+static bool source_file_set(mt_source_file *file, const char *name, const unsigned char *text)
+{
+    file->name = mt_strdup(name);
+    file->path = mt_strdup(name);
+    file->text = mt_strdup((const char *)text);
+    return file->name && file->path && file->text;
+}
+
+mt_status mt_compile_tool_source(mt_source *source, mt_error *err)
+{
+    *source = (mt_source){0};
+    source->files = mt_alloc(2, sizeof *source->files);
+    if (source->files) source->file_count = 2;
+    if (source->files && source_file_set(&source->files[0], "support.cu", mt_gpu_support_cu) &&
+        source_file_set(&source->files[1], "tuner/gpu/support.h", mt_gpu_support_h))
+        return MT_OK;
+    mt_source_free(source);
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "the tool's own kernels");
+}

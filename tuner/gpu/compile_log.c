@@ -1,0 +1,109 @@
+/* Reading NVRTC's log: what ptxas says of registers, and hints for errors whose cause is not obvious. */
+#include "tuner/gpu/compile_log.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+
+typedef struct resources {
+    uint32_t registers, spill_bytes, static_smem_bytes;
+} resources;
+
+/* The number in front of `unit` in the line, or 0: "ptxas info    : Used 32 registers, used 1 barriers, 1024 bytes smem". */
+static uint32_t number_before(const char *line, size_t length, const char *unit)
+{
+    const char *found = memmem(line, length, unit, strlen(unit));
+    if (!found) return 0;
+    const char *digit = found;
+    while (digit > line && digit[-1] == ' ')
+        digit--;
+    while (digit > line && digit[-1] >= '0' && digit[-1] <= '9')
+        digit--;
+    return (uint32_t)strtoul(digit, NULL, 10);
+}
+
+static bool has(const char *line, size_t length, const char *text)
+{
+    return memmem(line, length, text, strlen(text)) != NULL;
+}
+
+/* "Compiling entry function 'NAME' for 'sm_90a'" begins an entry; what follows belongs to it. */
+static bool names_entry(const char *line, size_t length, const char *entry)
+{
+    const char *quote = memchr(line, '\'', length);
+    size_t name_length = strlen(entry);
+    if (!quote) return false;
+    size_t left = length - (size_t)(quote + 1 - line);
+    return left > name_length && memcmp(quote + 1, entry, name_length) == 0 && quote[1 + name_length] == '\'';
+}
+
+static void keep_larger(uint32_t *kept, uint32_t value)
+{
+    if (value > *kept) *kept = value;
+}
+
+bool mt_compile_resources(const char *log, const char *entry, uint32_t *registers, uint32_t *spill_bytes, uint32_t *static_smem_bytes)
+{
+    resources worst = {0};
+    bool inside = false, seen = false;
+    for (const char *line = log ? log : ""; *line;) {
+        size_t length = strcspn(line, "\n");
+        if (has(line, length, "Compiling entry function")) {
+            inside = !entry[0] || names_entry(line, length, entry);
+        } else if (inside && has(line, length, "bytes spill stores")) {
+            keep_larger(&worst.spill_bytes, number_before(line, length, "bytes spill stores") + number_before(line, length, "bytes spill loads"));
+        } else if (inside && has(line, length, "registers")) {
+            seen = true;
+            keep_larger(&worst.registers, number_before(line, length, "registers"));
+            keep_larger(&worst.static_smem_bytes, number_before(line, length, "bytes smem"));
+        }
+        line += length + (line[length] == '\n');
+    }
+    if (!seen) return false;
+    *registers = worst.registers;
+    *spill_bytes = worst.spill_bytes;
+    *static_smem_bytes = worst.static_smem_bytes;
+    return true;
+}
+
+/* Instructions that exist only in architecture-specific targets. ptxas names the instruction and the target it refused. */
+static void add_target_hint(const char *log, mt_strbuf *hints)
+{
+    static const struct {
+        const char *instruction, *needs;
+    } rules[] = {
+        {"'wgmma", "sm_90a"},
+        {"'tcgen05", "sm_100a"},
+        {"'setmaxnreg", "an architecture-specific target such as sm_90a"},
+    };
+    if (!strstr(log, "not supported on .target") && !strstr(log, "cannot be compiled for architecture")) return;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        const char *found = strstr(log, rules[i].instruction);
+        if (!found) continue;
+        size_t length = strcspn(found + 1, "'");
+        mt_strbuf_addf(hints, "msda-tune: %.*s needs %s\n", (int)length, found + 1, rules[i].needs);
+        return;
+    }
+}
+
+/* NVRTC: could not open source file "cuda_fp16.h" (no directories in search list). */
+static void add_header_hint(const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)
+{
+    const char *found = strstr(log, "could not open source file \"");
+    if (!found) return;
+    const char *name = strchr(found, '"') + 1;
+    int length = (int)strcspn(name, "\"");
+    if (!include_dir)
+        mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %.*s: set CUDA_HOME to the toolkit whose include folder has it (searched %s)\n",
+                       length, name, searched);
+    else
+        mt_strbuf_addf(hints, "msda-tune: %.*s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", length, name, include_dir);
+}
+
+void mt_compile_hints(const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)
+{
+    add_target_hint(log, hints);
+    add_header_hint(log, include_dir, searched, hints);
+}

@@ -1,0 +1,62 @@
+/* The inside of mt_gpu; for this folder alone. */
+#ifndef MT_GPU_GPU_H
+#define MT_GPU_GPU_H
+
+#include "tuner/base/strbuf.h"
+#include "tuner/gpu/api.h"
+#include "tuner/gpu/device.h"
+#include "tuner/gpu/nvml_api.h"
+#include "tuner/gpu/subject.h"
+#include "tuner/gpu/support.h"
+#include "tuner/gpu/timer.h"
+
+/* field of the tool's kernels; the exported name is mt_<field>. */
+#define MT_TOOL_MAP(X)                                                                                  \
+    X(fill_uniform) X(fill_normal) X(widen) X(guard_fill) X(guard_check) X(report_reset) X(checksum)    \
+    X(compare) X(compare_finish) X(diff) X(flush_write) X(flush_read) X(hold) X(clock_stamp)
+
+typedef struct mt_tool {
+    CUmodule module; /* NULL = not loaded */
+#define MT_TOOL_FIELD(name) CUfunction name;
+    MT_TOOL_MAP(MT_TOOL_FIELD)
+#undef MT_TOOL_FIELD
+} mt_tool;
+
+struct mt_gpu {
+    mt_cuda_api cuda;
+    mt_nvml nvml;
+    CUdevice device;
+    bool has_context;
+    CUstream stream; /* everything runs in this one */
+    mt_device_facts facts;
+    char bus_id[32];
+    mt_tool tool;
+    mt_timer timer;
+    mt_subject subject;
+    mt_buffers scratch;      /* per argument; memory is kept from variant to variant */
+    CUdeviceptr report;      /* mt_report on the device */
+    CUdeviceptr parts;       /* MT_COMPARE_BLOCKS shares */
+    mt_report *report_host;  /* pinned */
+    uint64_t next_salt;      /* of guard bands: no two bands are alike */
+    mt_strbuf launch_json;
+};
+
+/* Puts "what: CUDA_ERROR_X (text)" into err as MT_ERR_GPU. */
+mt_status mt_gpu_fail(const mt_gpu *gpu, CUresult code, mt_error *err, const char *what);
+/* Inside a function with `CUresult code` and one `done:` label. */
+#define MT_CU(call)                            \
+    do {                                       \
+        code = (call);                         \
+        if (code != CUDA_SUCCESS) goto done;   \
+    } while (0)
+/* Inside a function with `mt_status st`, `mt_gpu *gpu`, `mt_error *err` and one `done:` label. */
+#define MT_TRY_CU(call, what)                                  \
+    do {                                                       \
+        CUresult mt_code_ = (call);                            \
+        if (mt_code_ != CUDA_SUCCESS) {                        \
+            st = mt_gpu_fail(gpu, mt_code_, err, (what));      \
+            goto done;                                         \
+        }                                                      \
+    } while (0)
+
+#endif

@@ -1,0 +1,226 @@
+/* Finding and opening NVRTC and the toolkit's headers. */
+#include "tuner/gpu/nvrtc.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/gpu/dynlib.h"
+
+#if defined(__aarch64__)
+#define MT_TARGET "sbsa-linux"
+#else
+#define MT_TARGET "x86_64-linux"
+#endif
+
+/* Besides the loader's own path: toolkits, then Python wheels (CUDA 13 wheels share one folder, older ones have one per library). */
+static const char *const fixed_names[] = {
+    "libnvrtc.so.13",
+    "libnvrtc.so.12",
+    "libnvrtc.so",
+    "/usr/local/cuda/lib64/libnvrtc.so",
+    "/usr/local/cuda/lib64/libnvrtc.so.1[23]",
+    "/usr/local/cuda-*/lib64/libnvrtc.so.1[23]",
+    "/usr/local/cuda-*/targets/" MT_TARGET "/lib/libnvrtc.so.1[23]",
+};
+static const char *const wheel_roots[] = {
+    "~/.local/lib/python3*/site-packages",
+    "/usr/local/lib/python3*/site-packages",
+    "/usr/local/lib/python3*/dist-packages",
+    "/usr/lib/python3*/site-packages",
+    "/usr/lib/python3/dist-packages",
+};
+
+typedef struct name_list {
+    char *items[64];
+    size_t count;
+} name_list;
+
+static void add_name(name_list *list, const char *root, const char *tail)
+{
+    mt_strbuf text = {0};
+    if (!root || !root[0] || list->count == sizeof list->items / sizeof list->items[0]) return;
+    mt_strbuf_addf(&text, "%s%s", root, tail);
+    char *name = mt_strbuf_take(&text);
+    if (name) list->items[list->count++] = name;
+}
+
+static void add_toolkit(name_list *list, const char *root)
+{
+    add_name(list, root, "/lib64/libnvrtc.so*");
+    add_name(list, root, "/lib/libnvrtc.so*");
+    add_name(list, root, "/targets/" MT_TARGET "/lib/libnvrtc.so*");
+}
+
+static void add_wheels(name_list *list, const char *root)
+{
+    add_name(list, root, "/nvidia/cu13/lib/libnvrtc.so.13");
+    add_name(list, root, "/nvidia/cuda_nvrtc/lib/libnvrtc.so.1[23]");
+}
+
+static void all_names(name_list *list)
+{
+    for (size_t i = 0; i < 3; i++)
+        add_name(list, fixed_names[i], "");
+    add_toolkit(list, getenv("CUDA_HOME"));
+    add_toolkit(list, getenv("CUDA_PATH"));
+    for (size_t i = 3; i < sizeof fixed_names / sizeof fixed_names[0]; i++)
+        add_name(list, fixed_names[i], "");
+    const char *environment = getenv("VIRTUAL_ENV");
+    if (environment && environment[0]) {
+        mt_strbuf root = {0};
+        mt_strbuf_addf(&root, "%s/lib/python3*/site-packages", environment);
+        add_wheels(list, mt_strbuf_text(&root));
+        mt_strbuf_free(&root);
+    }
+    for (size_t i = 0; i < sizeof wheel_roots / sizeof wheel_roots[0]; i++)
+        add_wheels(list, wheel_roots[i]);
+}
+
+static mt_status load_symbols(mt_nvrtc *nvrtc, mt_error *err)
+{
+    mt_nvrtc_api *api = &nvrtc->api;
+    const mt_dynlib_symbol symbols[] = {
+#define MT_NVRTC_SYMBOL(name, parameters) {"nvrtc" #name, (void **)&api->name, true},
+        MT_NVRTC_MAP(MT_NVRTC_SYMBOL)
+#undef MT_NVRTC_SYMBOL
+        {"nvrtcGetErrorString", (void **)&api->GetErrorString, true},
+    };
+    const char *missing = mt_dynlib_symbols(nvrtc->handle, symbols, sizeof symbols / sizeof symbols[0]);
+    if (missing) return MT_FAIL(err, MT_ERR_COMPILE, "NVRTC has no %s: CUDA 11.2 or newer is needed", missing);
+    int major = 0, minor = 0;
+    if (api->Version(&major, &minor) != MT_NVRTC_SUCCESS) return MT_FAIL(err, MT_ERR_COMPILE, "nvrtcVersion failed");
+    nvrtc->version = 1000 * (int64_t)major + 10 * (int64_t)minor;
+    return MT_OK;
+}
+
+mt_status mt_nvrtc_open(mt_nvrtc **out, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_strbuf tried = {0};
+    name_list names = {.count = 0};
+    Dl_info where;
+    mt_nvrtc *nvrtc = mt_alloc(1, sizeof *nvrtc);
+    if (!nvrtc) return MT_FAIL(err, MT_ERR_NO_MEMORY, "NVRTC");
+    all_names(&names);
+    nvrtc->handle = mt_dynlib_open("MSDA_TUNE_NVRTC", (const char *const *)names.items, names.count, &tried);
+    if (!nvrtc->handle) {
+        st = MT_FAIL(err, MT_ERR_COMPILE, "NVRTC not found: set CUDA_HOME to a CUDA Toolkit or MSDA_TUNE_NVRTC to libnvrtc.so; tried %s",
+                     mt_strbuf_text(&tried));
+        goto done;
+    }
+    MT_TRY(load_symbols(nvrtc, err));
+    bool known = dladdr((void *)(uintptr_t)nvrtc->api.Version, &where) != 0 && where.dli_fname;
+    MT_TRY(mt_nvrtc_find_headers(nvrtc, known ? where.dli_fname : "", err));
+    *out = nvrtc;
+    nvrtc = NULL;
+done:
+    mt_nvrtc_close(nvrtc);
+    mt_strbuf_free(&tried);
+    for (size_t i = 0; i < names.count; i++)
+        mt_free(names.items[i]);
+    return st;
+}
+
+static void remove_folder(const char *folder)
+{
+    mt_strbuf pattern = {0};
+    glob_t found;
+    mt_strbuf_addf(&pattern, "%s/*", folder);
+    if (glob(mt_strbuf_text(&pattern), 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            unlink(found.gl_pathv[i]);
+        globfree(&found);
+    }
+    rmdir(folder);
+    mt_strbuf_free(&pattern);
+}
+
+void mt_nvrtc_close(mt_nvrtc *nvrtc)
+{
+    if (!nvrtc) return;
+    if (nvrtc->temporary_dir) remove_folder(nvrtc->temporary_dir);
+    mt_free(nvrtc->temporary_dir);
+    mt_free(nvrtc->include_dir);
+    mt_free(nvrtc->cccl_dir);
+    mt_free(nvrtc->include_searched);
+    mt_dynlib_close(nvrtc->handle);
+    mt_free(nvrtc);
+}
+
+int64_t mt_nvrtc_version(const mt_nvrtc *nvrtc)
+{
+    return nvrtc->version;
+}
+
+mt_status mt_nvrtc_temporary_dir(mt_nvrtc *nvrtc, mt_error *err)
+{
+    if (nvrtc->temporary_dir) return MT_OK;
+    const char *root = getenv("TMPDIR");
+    char *name = mt_path_join(root && root[0] ? root : "/tmp", "msda-tune-XXXXXX");
+    if (!name) return MT_FAIL(err, MT_ERR_NO_MEMORY, "temporary folder");
+    if (!mkdtemp(name)) {
+        mt_status st = MT_FAIL(err, MT_ERR_IO, "%s: cannot create: %s", name, strerror(errno));
+        mt_free(name);
+        return st;
+    }
+    nvrtc->temporary_dir = name;
+    return MT_OK;
+}
+
+/* Takes root/tail as the header folder when cuda_fp16.h is in it. */
+static bool take_headers(mt_nvrtc *nvrtc, mt_strbuf *searched, const char *root, const char *tail)
+{
+    if (nvrtc->include_dir || !root || !root[0]) return nvrtc->include_dir != NULL;
+    mt_strbuf text = {0};
+    char resolved[PATH_MAX];
+    mt_strbuf_addf(&text, "%s%s", root, tail);
+    if (!realpath(mt_strbuf_text(&text), resolved)) {
+        mt_strbuf_addf(searched, "%s%s", searched->length ? ", " : "", mt_strbuf_text(&text));
+        goto done;
+    }
+    char *header = mt_path_join(resolved, "cuda_fp16.h");
+    if (header && mt_file_exists(header)) nvrtc->include_dir = mt_strdup(resolved);
+    else mt_strbuf_addf(searched, "%s%s", searched->length ? ", " : "", resolved);
+    mt_free(header);
+done:
+    mt_strbuf_free(&text);
+    return nvrtc->include_dir != NULL;
+}
+
+mt_status mt_nvrtc_find_headers(mt_nvrtc *nvrtc, const char *library_path, mt_error *err)
+{
+    static const char *const library_tails[] = {
+        "/../include", "/../targets/" MT_TARGET "/include", "/../../include", "/../../../include",
+        "/../../cuda_runtime/include", /* wheel of CUDA 12: nvidia/cuda_nvrtc/lib → nvidia/cuda_runtime/include */
+        "/../../cu13/include",
+    };
+    mt_strbuf searched = {0};
+    char resolved[PATH_MAX];
+    const char *real = library_path[0] && realpath(library_path, resolved) ? resolved : library_path;
+    char *folder = mt_path_folder(real);
+    const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), folder, "/usr/local/cuda"};
+    for (size_t i = 0; i < sizeof roots / sizeof roots[0]; i++) {
+        if (roots[i] == folder && folder && strcmp(folder, ".") != 0) {
+            for (size_t k = 0; k < sizeof library_tails / sizeof library_tails[0]; k++)
+                take_headers(nvrtc, &searched, folder, library_tails[k]);
+        } else if (roots[i] != folder) {
+            take_headers(nvrtc, &searched, roots[i], "/include");
+            take_headers(nvrtc, &searched, roots[i], "/targets/" MT_TARGET "/include");
+        }
+    }
+    mt_free(folder);
+    if (nvrtc->include_dir) {
+        char *cccl = mt_path_join(nvrtc->include_dir, "cccl");
+        if (cccl && access(cccl, R_OK | X_OK) == 0) nvrtc->cccl_dir = cccl;
+        else mt_free(cccl);
+    }
+    nvrtc->include_searched = mt_strbuf_take(&searched);
+    return nvrtc->include_searched ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "header search");
+}

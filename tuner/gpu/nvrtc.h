@@ -1,0 +1,22 @@
+/* NVRTC, opened: internal to compile.c and nvrtc.c. */
+#ifndef MT_GPU_NVRTC_H
+#define MT_GPU_NVRTC_H
+
+#include "tuner/gpu/compile.h"
+#include "tuner/gpu/nvrtc_api.h"
+
+struct mt_nvrtc {
+    void *handle;
+    mt_nvrtc_api api;
+    int64_t version;        /* 1000·major + 10·minor */
+    char *include_dir;      /* the toolkit's headers; NULL = not found */
+    char *cccl_dir;         /* include/cccl of CUDA ≥ 13; NULL = none */
+    char *include_searched; /* for the message when a header is missing */
+    char *temporary_dir;    /* cubins without a cache; made when first needed, removed at close */
+};
+
+/* Finds the toolkit's headers: CUDA_HOME, CUDA_PATH, the prefix of the library at `library_path` (a toolkit's lib folder or a wheel's), /usr/local/cuda*. */
+mt_status mt_nvrtc_find_headers(mt_nvrtc *nvrtc, const char *library_path, mt_error *err);
+mt_status mt_nvrtc_temporary_dir(mt_nvrtc *nvrtc, mt_error *err);
+
+#endif

@@ -1,0 +1,195 @@
+/* The expected outputs: the family's reference kernel in double, or a file. */
+#include "tuner/base/alloc.h"
+#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/launch.h"
+#include "tuner/gpu/npy.h"
+#include "tuner/gpu/tool.h"
+
+static bool is_output(const mt_arg *arg)
+{
+    return arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT);
+}
+
+static uint64_t reference_bytes(const mt_plan_tensor *tensor)
+{
+    return mt_dtype_is_float(tensor->dtype) ? tensor->elements * sizeof(double) : tensor->bytes;
+}
+
+/* What the reference finds in an output: inout its input (as double for floats), a zeroed out zeros, other outputs poison. */
+static CUresult preset(mt_gpu *gpu, const mt_arg *arg, const mt_plan_tensor *tensor, const mt_buffer *input, const mt_buffer *reference)
+{
+    bool is_float = mt_dtype_is_float(tensor->dtype);
+    if (arg->role == MT_ROLE_INOUT) {
+        if (is_float) return mt_tool_widen(gpu, input->data, tensor->elements, tensor->dtype, reference->data);
+        return gpu->cuda.cuMemcpyDtoDAsync(reference->data, input->data, tensor->bytes, gpu->stream);
+    }
+    if (arg->zero_before_each) return gpu->cuda.cuMemsetD8Async(reference->data, 0, reference->bytes, gpu->stream);
+    return mt_tool_poison(gpu, reference->data, reference->bytes, is_float ? MT_F64 : tensor->dtype, 0);
+}
+
+static mt_status make_buffers(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, mt_input_set *set, CUdeviceptr *address, mt_error *err)
+{
+    mt_status st = MT_OK;
+    bool pages = gpu->subject.guard_pages;
+    for (size_t i = 0; i < plan->arg_count; i++) {
+        const mt_arg *arg = &spec->args[i];
+        const mt_plan_tensor *tensor = &plan->args[i].tensor;
+        if (plan->args[i].kind != MT_ARG_TENSOR || tensor->bytes == 0) continue;
+        if (is_output(arg)) {
+            mt_buffer *reference = &set->references.items[i];
+            MT_TRY_CU(mt_buffer_resize(gpu, reference, reference_bytes(tensor), pages), arg->name);
+            MT_TRY_CU(preset(gpu, arg, tensor, &set->inputs.items[i], reference), arg->name);
+            address[i] = reference->data;
+        } else if (arg->role == MT_ROLE_SCRATCH) {
+            MT_TRY_CU(mt_buffer_resize(gpu, &gpu->scratch.items[i], tensor->bytes, pages), arg->name);
+            MT_TRY_CU(gpu->cuda.cuMemsetD8Async(gpu->scratch.items[i].data, 0, tensor->bytes, gpu->stream), arg->name);
+            address[i] = gpu->scratch.items[i].data;
+        } else {
+            address[i] = set->inputs.items[i].data;
+        }
+    }
+done:
+    return st;
+}
+
+static mt_status launch_one(mt_gpu *gpu, const mt_plan *plan, const mt_plan_launch *launch, const mt_binding *binding, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_ready ready;
+    mt_strbuf why = {0};
+    CUresult code = CUDA_SUCCESS;
+    switch (mt_ready_make(gpu, gpu->subject.support, plan, launch, &ready, &code, &why)) {
+    case MT_REFUSAL_NONE:
+        MT_TRY_CU(mt_binding_launch(gpu, binding, plan, &ready), launch->entry);
+        MT_TRY_CU(gpu->cuda.cuStreamSynchronize(gpu->stream), launch->entry);
+        break;
+    case MT_REFUSAL_DRIVER:
+        st = mt_gpu_fail(gpu, code, err, launch->entry);
+        break;
+    default:
+        st = MT_FAIL(err, MT_ERR_SPEC, "the reference can't be launched: %s", mt_strbuf_text(&why));
+    }
+done:
+    mt_strbuf_free(&why);
+    return st;
+}
+
+/* The reference decides over every variant, so it is held to the same rules: nothing outside its buffers, no input changed. */
+static mt_status check_traces(mt_gpu *gpu, const mt_spec *spec, const mt_input_set *set, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_span_list bands = {0}, spans = {0};
+    size_t owner[MT_SUPPORT_TENSORS + 1], input[MT_SUPPORT_TENSORS + 1];
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        const mt_buffer *in = &set->inputs.items[i], *out = &set->references.items[i];
+        owner[bands.count / 2] = i;
+        if (out->base) mt_bands_add(&bands, out);
+        owner[bands.count / 2] = i;
+        if (in->base && !out->base) mt_bands_add(&bands, in);
+        input[spans.count] = i;
+        if (in->base) mt_spans_add(&spans, in);
+    }
+    MT_TRY_CU(mt_tool_report_reset(gpu), "checking the reference");
+    MT_TRY_CU(mt_tool_guard_check(gpu, &bands), "checking the reference");
+    MT_TRY_CU(mt_tool_checksum(gpu, &spans), "checking the reference");
+    MT_TRY_CU(mt_tool_report_read(gpu), "checking the reference");
+    for (size_t k = 0; k < bands.count && st == MT_OK; k++)
+        if (gpu->report_host->band_first[k] != UINT64_MAX) st = MT_FAIL(err, MT_ERR_GPU, "the reference writes outside %s", spec->args[owner[k / 2]].name);
+    for (size_t k = 0; k < spans.count && st == MT_OK; k++)
+        if (gpu->report_host->checksum[k] != set->input_sums[input[k]]) st = MT_FAIL(err, MT_ERR_GPU, "the reference changes its input %s", spec->args[input[k]].name);
+done:
+    return st;
+}
+
+static double half_to_double(uint16_t bits)
+{
+    double sign = bits >> 15 ? -1 : 1;
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    if (exponent == 31) return fraction ? __builtin_nan("") : sign * __builtin_inf();
+    if (exponent == 0) return sign * __builtin_ldexp(fraction, -24);
+    return sign * __builtin_ldexp(fraction + 1024, exponent - 25);
+}
+
+/* Floating expectations of any width become double. */
+static mt_status widen_file(const mt_npy_file *file, double *out, const char *path, mt_error *err)
+{
+    for (uint64_t i = 0; i < file->npy.elements; i++) {
+        switch (file->npy.dtype) {
+        case MT_F64: __builtin_memcpy(&out[i], (const char *)file->data + 8 * i, 8); break;
+        case MT_F32: {
+            float x;
+            __builtin_memcpy(&x, (const char *)file->data + 4 * i, 4);
+            out[i] = x;
+            break;
+        }
+        case MT_F16: {
+            uint16_t x;
+            __builtin_memcpy(&x, (const char *)file->data + 2 * i, 2);
+            out[i] = half_to_double(x);
+            break;
+        }
+        default: return MT_FAIL(err, MT_ERR_SPEC, "%s holds %s: expected f64, f32 or f16 for a floating output", path, mt_dtype_name(file->npy.dtype));
+        }
+    }
+    return MT_OK;
+}
+
+/* file:expected.npy is the first output; other outputs are then checked for everything but their values. */
+static mt_status from_file(mt_gpu *gpu, const mt_spec *spec, mt_input_set *set, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_npy_file file = {0};
+    double *wide = NULL;
+    size_t out = 0;
+    while (out < spec->arg_count && !is_output(&spec->args[out]))
+        out++;
+    const mt_plan_tensor *tensor = out < spec->arg_count ? &gpu->subject.tensors[out] : NULL;
+    if (!tensor || tensor->bytes == 0) return MT_FAIL(err, MT_ERR_SPEC, "%s: no output to compare it with", spec->reference_file);
+    bool is_float = mt_dtype_is_float(tensor->dtype);
+    MT_TRY(mt_npy_open(spec->reference_file, &file, err));
+    MT_TRY(mt_npy_expect(&file.npy, spec->reference_file, spec->args[out].name, is_float ? file.npy.dtype : tensor->dtype, tensor->dims, tensor->rank, err));
+    MT_TRY_CU(mt_buffer_resize(gpu, &set->references.items[out], reference_bytes(tensor), gpu->subject.guard_pages), spec->args[out].name);
+    if (is_float) {
+        wide = mt_alloc(file.npy.elements, sizeof *wide);
+        if (!wide) {
+            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s", spec->reference_file);
+            goto done;
+        }
+        MT_TRY(widen_file(&file, wide, spec->reference_file, err));
+    }
+    MT_TRY_CU(mt_tool_upload(gpu, set->references.items[out].data, wide ? (const void *)wide : file.data, reference_bytes(tensor)), "copying the expected output");
+done:
+    mt_free(wide);
+    mt_npy_close(&file);
+    return st;
+}
+
+mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, const mt_scene *scene, mt_input_set *set, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_plan plan = {0};
+    mt_binding binding = {0};
+    mt_strbuf why = {0};
+    CUresult code = CUDA_SUCCESS;
+    CUdeviceptr *address = NULL;
+    if (request->spec->reference_file) return from_file(gpu, request->spec, set, err);
+    if (!gpu->subject.support) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference);
+    MT_TRY(mt_plan_reference(scene, &plan, err));
+    address = mt_alloc(plan.arg_count, sizeof *address);
+    if (!address) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "reference");
+        goto done;
+    }
+    MT_TRY(make_buffers(gpu, request->spec, &plan, set, address, err));
+    MT_TRY(mt_binding_make(gpu, request->spec, &plan, address, &binding, &code, &why, err));
+    MT_TRY_CU(code, mt_strbuf_text(&why));
+    for (size_t i = 0; i < plan.launch_count; i++)
+        MT_TRY(launch_one(gpu, &plan, &plan.launches[i], &binding, err));
+    MT_TRY(check_traces(gpu, request->spec, set, err));
+done:
+    mt_binding_free(&binding);
+    mt_free(address);
+    mt_plan_free(&plan);
+    mt_strbuf_free(&why);
+    return st;
+}

@@ -1,0 +1,234 @@
+/* Validation on the device. Per run: poison, restore, launch, then guard bands, input checksums, comparison and bits of the run before, all
+ * queued without waiting; one small block comes back. */
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/tool.h"
+#include "tuner/gpu/trial.h"
+#include "tuner/gpu/verify_rules.h"
+
+/* How a run's buffers are presented to it and what is asked of it afterwards. */
+typedef struct run_plan {
+    unsigned pass;      /* poison 0 or 1 */
+    bool keep_scratch;  /* leave the scratch as the run before left it */
+    bool launch;        /* false: only look at what is there */
+    bool compare_bits;  /* with the run before */
+    const char *doing;
+} run_plan;
+
+/* Which argument a slot of the report belongs to. */
+typedef struct slots {
+    mt_span_list bands, inputs;
+    size_t band_owner[MT_SUPPORT_TENSORS], input_owner[MT_SUPPORT_TENSORS], output_owner[MT_SUPPORT_TENSORS];
+    size_t output_count;
+} slots;
+
+static const mt_buffer *buffer_of(const mt_trial *trial, size_t arg)
+{
+    const mt_subject *subject = &trial->gpu->subject;
+    switch (trial->spec->args[arg].role) {
+    case MT_ROLE_IN: return &trial->set->inputs.items[arg];
+    case MT_ROLE_SCRATCH: return &trial->gpu->scratch.items[arg];
+    default: return &subject->work.items[arg];
+    }
+}
+
+/* Every buffer that is in use, also those of this subject that this variant does not take: a stray write may land anywhere. */
+static void collect_slots(const mt_trial *trial, slots *found)
+{
+    memset(found, 0, sizeof *found);
+    for (size_t i = 0; i < trial->spec->arg_count; i++) {
+        const mt_arg *arg = &trial->spec->args[i];
+        if (arg->kind != MT_ARG_TENSOR) continue;
+        const mt_buffer *buffer = buffer_of(trial, i), *input = &trial->set->inputs.items[i];
+        if (buffer->base && (arg->role != MT_ROLE_SCRATCH || mt_trial_uses(trial, i))) {
+            found->band_owner[found->bands.count / 2] = i;
+            mt_bands_add(&found->bands, buffer);
+        }
+        if (input->base) {
+            found->input_owner[found->inputs.count] = i;
+            mt_spans_add(&found->inputs, input);
+        }
+        if (mt_arg_is_output(arg) && mt_trial_uses(trial, i)) found->output_owner[found->output_count++] = i;
+    }
+}
+
+static CUresult present(mt_trial *trial, const run_plan *run)
+{
+    CUresult code = CUDA_SUCCESS;
+    mt_gpu *gpu = trial->gpu;
+    for (size_t i = 0; i < trial->spec->arg_count; i++) {
+        const mt_arg *arg = &trial->spec->args[i];
+        if (!mt_trial_uses(trial, i) || arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT || arg->zero_before_each) continue;
+        if (arg->role == MT_ROLE_SCRATCH && (run->keep_scratch || trial->is_prepared[i])) continue;
+        const mt_buffer *buffer = buffer_of(trial, i);
+        MT_CU(mt_tool_poison(gpu, buffer->data, buffer->bytes, trial->plan.args[i].tensor.dtype, run->pass));
+    }
+    MT_CU(mt_trial_restore(trial));
+done:
+    return code;
+}
+
+static CUresult inspect(mt_trial *trial, const run_plan *run, const slots *found)
+{
+    CUresult code = CUDA_SUCCESS;
+    mt_gpu *gpu = trial->gpu;
+    MT_CU(mt_tool_report_reset(gpu));
+    MT_CU(mt_tool_guard_check(gpu, &found->bands));
+    MT_CU(mt_tool_checksum(gpu, &found->inputs));
+    for (size_t k = 0; k < found->output_count; k++) {
+        size_t arg = found->output_owner[k];
+        const mt_buffer *out = buffer_of(trial, arg), *reference = &trial->set->references.items[arg], *previous = &gpu->subject.previous.items[arg];
+        const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
+        if (reference->base)
+            MT_CU(mt_tool_compare(gpu, k, out->data, reference->data, tensor->elements, tensor->dtype, mt_tool_poison_bits(tensor->dtype, run->pass)));
+        if (trial->spec->args[arg].any_order) continue;
+        if (run->compare_bits) MT_CU(mt_tool_diff(gpu, k, out->data, previous->data, tensor->elements, mt_dtype_bytes(tensor->dtype)));
+        else MT_CU(gpu->cuda.cuMemcpyDtoDAsync(previous->data, out->data, out->bytes, gpu->stream));
+    }
+    MT_CU(mt_tool_report_read(gpu));
+done:
+    return code;
+}
+
+static size_t element_bytes(const mt_trial *trial, size_t arg)
+{
+    const mt_plan_tensor *known = &trial->gpu->subject.tensors[arg]; /* scratch is the plan's alone */
+    return mt_dtype_bytes(known->bytes ? known->dtype : trial->plan.args[arg].tensor.dtype);
+}
+
+/* Bands that were hit are made whole again, so that the next variant is not blamed; inputs and references are made again when needed. */
+static mt_status judge_bands(mt_trial *trial, const slots *found, const char *doing, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_gpu *gpu = trial->gpu;
+    mt_strbuf text = {0};
+    for (size_t k = 0; k < found->bands.count; k++) {
+        uint64_t first = gpu->report_host->band_first[k];
+        if (first == UINT64_MAX) continue;
+        size_t arg = found->band_owner[k / 2];
+        if (text.length) mt_strbuf_add(&text, "; ");
+        mt_verify_describe_guard(trial->spec->args[arg].name, k % 2 == 0, MT_GUARD_BYTES, first, element_bytes(trial, arg), &text);
+    }
+    if (text.length) {
+        bool intact;
+        mt_outcome_set(trial->outcome, MT_OUTCOME_OUT_OF_BOUNDS, "%s (%s)", mt_strbuf_text(&text), doing);
+        MT_TRY_CU(mt_bands_fill(gpu, &found->bands), "restoring guard bands");
+        MT_TRY(mt_subject_check(gpu, &intact, err));
+    }
+done:
+    mt_strbuf_free(&text);
+    return st;
+}
+
+static void judge_inputs(mt_trial *trial, const slots *found, const char *doing)
+{
+    mt_strbuf names = {0};
+    for (size_t k = 0; k < found->inputs.count; k++) {
+        size_t arg = found->input_owner[k];
+        if (trial->gpu->report_host->checksum[k] == trial->set->input_sums[arg]) continue;
+        mt_strbuf_addf(&names, "%s%s", names.length ? ", " : "", trial->spec->args[arg].name);
+    }
+    if (names.length) {
+        mt_outcome_set(trial->outcome, MT_OUTCOME_WROTE_INPUT, "changed %s (%s)", mt_strbuf_text(&names), doing);
+        trial->set->is_made = false;
+    }
+    mt_strbuf_free(&names);
+}
+
+static void judge_values(mt_trial *trial, const slots *found, const char *doing, double *worst)
+{
+    mt_strbuf text = {0};
+    for (size_t k = 0; k < found->output_count; k++) {
+        size_t arg = found->output_owner[k];
+        const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
+        const mt_compare_result *result = &trial->gpu->report_host->compare[k];
+        if (!trial->set->references.items[arg].base) continue;
+        mt_verify_note(&trial->spec->args[arg], result, &trial->outcome->accuracy, worst);
+        if (mt_verify_passes(&trial->spec->args[arg], tensor->dtype, result)) continue;
+        if (text.length) mt_strbuf_add(&text, "; ");
+        mt_verify_describe(&trial->spec->args[arg], tensor, result, &text);
+    }
+    if (text.length) mt_outcome_set(trial->outcome, MT_OUTCOME_WRONG_RESULT, "%s (%s)", mt_strbuf_text(&text), doing);
+    mt_strbuf_free(&text);
+}
+
+static void judge_bits(mt_trial *trial, const slots *found, const char *doing)
+{
+    mt_strbuf text = {0};
+    const mt_report *report = trial->gpu->report_host;
+    for (size_t k = 0; k < found->output_count; k++) {
+        size_t arg = found->output_owner[k];
+        if (trial->spec->args[arg].any_order || report->diff_count[k] == 0) continue;
+        mt_strbuf_addf(&text, "%s%s: %llu elements differ between two runs, first ", text.length ? "; " : "", trial->spec->args[arg].name,
+                       (unsigned long long)report->diff_count[k]);
+        mt_verify_element(&trial->plan.args[arg].tensor, report->diff_first[k], &text);
+    }
+    if (text.length) mt_outcome_set(trial->outcome, MT_OUTCOME_NONDETERMINISTIC, "%s (%s)", mt_strbuf_text(&text), doing);
+    mt_strbuf_free(&text);
+}
+
+/* Order of verdicts: gpu_fault, out_of_bounds, wrote_input, wrong_result, nondeterministic: what explains the others comes first. */
+static mt_status run_once(mt_trial *trial, const run_plan *run, double *worst, mt_error *err)
+{
+    mt_status st = MT_OK;
+    slots found;
+    collect_slots(trial, &found);
+    if (run->launch) {
+        MT_TRIAL_CU(present(trial, run), run->doing);
+        MT_TRIAL_CU(mt_trial_run(trial, &trial->binding), run->doing);
+    }
+    MT_TRIAL_CU(inspect(trial, run, &found), run->doing);
+    MT_TRIAL_TRY(judge_bands(trial, &found, run->doing, err));
+    judge_inputs(trial, &found, run->doing);
+    if (mt_trial_good(trial)) judge_values(trial, &found, run->doing, worst);
+    if (mt_trial_good(trial) && run->compare_bits) judge_bits(trial, &found, run->doing);
+done:
+    return st;
+}
+
+static const char *const run_names[2][2] = {{"seed 1, run 1", "seed 1, run 2"}, {"seed 2, run 1", "seed 2, run 2"}};
+
+/* Seed 0 last: timing goes on with its buffers, and what later runs are compared with is its output. */
+static mt_status run_all(mt_trial *trial, mt_error *err)
+{
+    mt_status st = MT_OK;
+    double worst = 0;
+    for (size_t seed = trial->gpu->subject.seed_count; seed-- > 0;) {
+        MT_TRIAL_TRY(mt_trial_bind(trial, seed, err));
+        for (unsigned pass = 0; pass < 2; pass++) {
+            const run_plan run = {.pass = pass, .launch = true, .compare_bits = pass > 0, .doing = run_names[seed][pass]};
+            MT_TRIAL_TRY(run_once(trial, &run, &worst, err));
+        }
+    }
+done:
+    return st;
+}
+
+/* A wild write of an earlier variant may have hit a reference without touching any band: before a variant is called wrong, what it is
+ * compared with is checked, and when that was damaged the variant gets another hearing. */
+mt_status mt_trial_validate(mt_trial *trial, mt_error *err)
+{
+    bool intact = true;
+    mt_status st = run_all(trial, err);
+    if (st != MT_OK || trial->outcome->kind != MT_OUTCOME_WRONG_RESULT) return st;
+    st = mt_subject_check(trial->gpu, &intact, err);
+    if (st != MT_OK || intact) return st;
+    mt_outcome_set(trial->outcome, MT_OUTCOME_OK, "%s", "");
+    trial->outcome->accuracy = (mt_accuracy){0};
+    trial->set = NULL;
+    return run_all(trial, err);
+}
+
+mt_status mt_trial_validate_again(mt_trial *trial, mt_error *err)
+{
+    mt_status st = MT_OK;
+    double worst = 0;
+    const run_plan look = {.pass = 1, .compare_bits = true, .doing = "after timing"};
+    const run_plan repeat = {.pass = 0, .launch = true, .keep_scratch = true, .compare_bits = true, .doing = "run after timing"};
+    MT_TRIAL_TRY(run_once(trial, &look, &worst, err));
+    MT_TRIAL_TRY(run_once(trial, &repeat, &worst, err));
+done:
+    return st;
+}

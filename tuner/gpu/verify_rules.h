@@ -1,0 +1,23 @@
+/* What a comparison means: pure functions, no device. */
+#ifndef MT_GPU_VERIFY_RULES_H
+#define MT_GPU_VERIFY_RULES_H
+
+#include "tuner/base/outcome.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/gpu/support.h"
+#include "tuner/space/plan.h"
+
+/* True when the output passes: ‖out − ref‖ ≤ rtol·‖ref‖ + floor, max|out − ref| ≤ worst·max|ref| + floor, NaN and infinities where the
+ * reference has them, and (floats) every element written. */
+bool mt_verify_passes(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result);
+/* Keeps in *accuracy the worse of what it holds and this output; badness is the error in units of the limit (+Inf: NaN mismatch). *worst is its
+ * state, 0 at the start with accuracy zeroed. */
+void mt_verify_note(const mt_arg *arg, const mt_compare_result *result, mt_accuracy *accuracy, double *worst);
+/* One line on what is wrong: "out: ‖out − ref‖/‖ref‖ = …, limit …; worst element 12 [0,3]: 1.5 instead of 1". */
+void mt_verify_describe(const mt_arg *arg, const mt_plan_tensor *tensor, const mt_compare_result *result, mt_strbuf *text);
+/* "12 [0,3]" */
+void mt_verify_element(const mt_plan_tensor *tensor, uint64_t index, mt_strbuf *text);
+/* Where a damaged guard byte lies: "4 bytes past its end". front: the band before the data, of `band_bytes`. */
+void mt_verify_describe_guard(const char *name, bool front, uint64_t band_bytes, uint64_t first, size_t element_bytes, mt_strbuf *text);
+
+#endif

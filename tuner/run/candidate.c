@@ -1,0 +1,48 @@
+#include "tuner/run/candidate.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+
+mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_plan plan = {0};
+    mt_point point;
+    memset(candidate, 0, sizeof *candidate);
+    mt_space_at(space, index, &point);
+    MT_TRY(mt_scene_set_point(scene, &point, err));
+    MT_TRY(mt_plan_make(scene, &plan, &candidate->illegal, err));
+    if (!candidate->illegal) candidate->illegal = mt_plan_illegal(scene, &plan);
+    if (candidate->illegal) goto done;
+    if (plan.launch_count) {
+        candidate->smem_bytes = plan.launches[0].smem_bytes;
+        candidate->entry = mt_strdup(plan.launches[0].entry);
+        if (!candidate->entry) {
+            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
+            goto done;
+        }
+    }
+    MT_TRY(mt_options_variant(scene, &candidate->options, err));
+done:
+    mt_plan_free(&plan);
+    if (st != MT_OK) mt_candidate_free(candidate);
+    return st;
+}
+
+void mt_candidate_free(mt_candidate *candidate)
+{
+    mt_free(candidate->illegal);
+    mt_free(candidate->entry);
+    mt_options_free(&candidate->options);
+    memset(candidate, 0, sizeof *candidate);
+}
+
+bool mt_candidate_needs_support(const mt_spec *spec)
+{
+    if (spec->reference) return true;
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        if (spec->args[i].kind == MT_ARG_TENSOR && spec->args[i].init == MT_INIT_KERNEL) return true;
+    }
+    return false;
+}

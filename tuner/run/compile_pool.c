@@ -1,0 +1,408 @@
+#include "tuner/run/compile_pool.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/run/worker.h"
+
+enum { MAX_JOBS = 32, MAX_ATTEMPTS = 2 };
+
+struct job {
+    struct job *next;
+    uint64_t id;
+    mt_compile_kind kind;
+    mt_hash key;          /* of everything that decides the result */
+    mt_strbuf frame;
+    uint64_t *tags;
+    size_t tag_count, tag_capacity;
+    int attempts;
+};
+
+struct slot {
+    mt_compile_pool *pool;
+    mt_worker *worker; /* NULL = none */
+    bool is_greeted;
+    struct job *job;
+};
+
+struct mt_compile_pool {
+    mt_pool_options options;
+    struct slot slots[MAX_JOBS];
+    struct job *queue;          /* SUPPORT and TOOL first */
+    uint64_t last_id;
+    char *own_cache;     /* a temporary folder, when no cache was given */
+    int64_t nvrtc_version, restarts;
+    size_t open_handles;
+    bool is_greeted, is_failed, is_closing;
+};
+
+static void pump(mt_compile_pool *pool);
+
+static void free_job(struct job *job)
+{
+    if (!job) return;
+    mt_strbuf_free(&job->frame);
+    mt_free(job->tags);
+    mt_free(job);
+}
+
+static void fail_pool(mt_compile_pool *pool, const mt_error *error)
+{
+    if (pool->is_failed || pool->is_closing) return;
+    pool->is_failed = true;
+    pool->options.failed(pool->options.context, error);
+}
+
+static void enqueue(mt_compile_pool *pool, struct job *job)
+{
+    struct job **at = &pool->queue;
+    while (*at && (job->kind == MT_COMPILE_VARIANT || (*at)->kind != MT_COMPILE_VARIANT)) at = &(*at)->next;
+    job->next = *at;
+    *at = job;
+}
+
+/* Takes the job's end to all who wait for it. */
+static void finish(mt_compile_pool *pool, struct job *job, const mt_pool_result *result)
+{
+    for (size_t i = 0; i < job->tag_count; i++) pool->options.done(pool->options.context, job->kind, job->tags[i], result);
+    free_job(job);
+}
+
+static void on_hello(struct slot *slot, const mt_hello *hello)
+{
+    mt_compile_pool *pool = slot->pool;
+    if (hello->status != MT_OK) {
+        mt_error error;
+        mt_error_set(&error, hello->status, "%s", hello->error ? hello->error : "the compile worker cannot work");
+        fail_pool(pool, &error);
+        return;
+    }
+    slot->is_greeted = pool->is_greeted = true;
+    pool->nvrtc_version = hello->nvrtc_version;
+    mt_worker_deadline(slot->worker, 0);
+}
+
+static void on_compiled(struct slot *slot, const mt_compiled *compiled)
+{
+    struct job *job = slot->job;
+    if (!job || compiled->id != job->id) return; /* an answer nobody asked for */
+    slot->job = NULL;
+    mt_worker_deadline(slot->worker, 0);
+    if (compiled->status != MT_OK) {
+        mt_error error;
+        mt_error_set(&error, compiled->status, "%s", compiled->error ? compiled->error : "the compiler could not be run");
+        free_job(job);
+        fail_pool(slot->pool, &error);
+        return;
+    }
+    mt_pool_result result = {.compiled = compiled};
+    finish(slot->pool, job, &result);
+}
+
+static void on_message(void *context, mt_message *message)
+{
+    struct slot *slot = context;
+    if (message->type == MT_MESSAGE_HELLO)
+        on_hello(slot, &message->hello);
+    else if (message->type == MT_MESSAGE_COMPILED)
+        on_compiled(slot, &message->compiled);
+    pump(slot->pool);
+}
+
+/* The worker died with a job in its hands. A kill from outside (the out-of-memory killer) deserves a second try, and a compiler that
+ * crashes on this source crashes again. */
+static void lose_job(mt_compile_pool *pool, struct job *job, const mt_worker_death *death)
+{
+    pool->restarts++;
+    if (pool->is_closing) {
+        free_job(job);
+        return;
+    }
+    if (!death->is_timeout && job->attempts < MAX_ATTEMPTS) {
+        enqueue(pool, job);
+        return;
+    }
+    mt_strbuf text = {0};
+    if (death->is_timeout)
+        mt_strbuf_addf(&text, "compiling took longer than %g s", pool->options.limit_s);
+    else
+        mt_strbuf_addf(&text, "the compiler died: %s", death->how);
+    if (death->log_tail[0]) mt_strbuf_addf(&text, "\n%s", death->log_tail);
+    mt_pool_result result = {.is_timeout = death->is_timeout, .text = mt_strbuf_text(&text)};
+    finish(pool, job, &result);
+    mt_strbuf_free(&text);
+}
+
+static void on_gone(void *context, const mt_worker_death *death)
+{
+    struct slot *slot = context;
+    mt_compile_pool *pool = slot->pool;
+    struct job *lost = slot->job;
+    bool was_greeted = slot->is_greeted;
+    slot->worker = NULL;
+    slot->job = NULL;
+    slot->is_greeted = false;
+    if (!was_greeted && !pool->is_closing) { /* a new one would fare no better */
+        mt_error error;
+        mt_error_set(&error, MT_ERR_WORKER, "a compile worker did not start: %s%s%s", death->is_timeout ? "no answer" : death->how, death->log_tail[0] ? "\n" : "", death->log_tail);
+        fail_pool(pool, &error);
+    }
+    if (lost) lose_job(pool, lost, death);
+    pump(pool);
+}
+
+static mt_status spawn(mt_compile_pool *pool, struct slot *slot, mt_error *err)
+{
+    mt_worker_launch launch = {
+        .role = "compile",
+        .bundle_fd = pool->options.bundle_fd,
+        .env = pool->options.env,
+        .message = on_message,
+        .gone = on_gone,
+        .context = slot,
+        .open_handles = &pool->open_handles,
+    };
+    slot->is_greeted = false;
+    return mt_worker_spawn(pool->options.loop, &launch, &slot->worker, err);
+}
+
+static struct slot *idle_slot(mt_compile_pool *pool)
+{
+    for (size_t i = 0; i < pool->options.jobs; i++) {
+        if (pool->slots[i].worker && pool->slots[i].is_greeted && !pool->slots[i].job) return &pool->slots[i];
+    }
+    return NULL;
+}
+
+/* Gives queued jobs to idle workers. */
+static void hand_out(mt_compile_pool *pool)
+{
+    struct slot *slot;
+    while (pool->queue && (slot = idle_slot(pool))) {
+        struct job *job = pool->queue;
+        mt_error error;
+        if (mt_worker_send(slot->worker, &job->frame, &error) != MT_OK) {
+            fail_pool(pool, &error);
+            return;
+        }
+        pool->queue = job->next;
+        job->next = NULL;
+        job->attempts++;
+        slot->job = job;
+        mt_worker_forget_log(slot->worker);
+        mt_worker_deadline(slot->worker, pool->options.limit_s);
+    }
+}
+
+/* Starts a worker for each queued job that no starting worker is going to take, as far as there are slots. */
+static void staff(mt_compile_pool *pool)
+{
+    size_t wanted = 0;
+    for (struct job *job = pool->queue; job && wanted < MAX_JOBS; job = job->next) wanted++;
+    for (size_t i = 0; i < pool->options.jobs; i++) {
+        if (pool->slots[i].worker && !pool->slots[i].is_greeted && wanted) wanted--;
+    }
+    for (size_t i = 0; i < pool->options.jobs && wanted; i++) {
+        if (pool->slots[i].worker) continue;
+        mt_error error;
+        if (spawn(pool, &pool->slots[i], &error) != MT_OK) {
+            fail_pool(pool, &error);
+            return;
+        }
+        wanted--;
+    }
+}
+
+static void pump(mt_compile_pool *pool)
+{
+    if (pool->is_closing || pool->is_failed) return;
+    hand_out(pool);
+    staff(pool);
+}
+
+static size_t default_jobs(size_t asked)
+{
+    size_t jobs = asked ? asked : uv_available_parallelism();
+    return jobs > MAX_JOBS ? MAX_JOBS : jobs;
+}
+
+/* Cubins travel as files, so that without a cache they need a place for as long as the pool lives. */
+static mt_status make_own_cache(mt_compile_pool *pool, mt_error *err)
+{
+    const char *base = secure_getenv("TMPDIR");
+    mt_strbuf path = {0};
+    mt_strbuf_addf(&path, "%s/msda-tune-XXXXXX", base && base[0] == '/' ? base : "/tmp");
+    pool->own_cache = mt_strbuf_take(&path);
+    if (!pool->own_cache) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile workers: out of memory");
+    if (!mkdtemp(pool->own_cache)) {
+        mt_status st = MT_FAIL(err, MT_ERR_IO, "%s: cannot make a temporary folder: %s", pool->own_cache, strerror(errno));
+        mt_free(pool->own_cache);
+        pool->own_cache = NULL;
+        return st;
+    }
+    pool->options.cache_dir = pool->own_cache;
+    return MT_OK;
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *position)
+{
+    (void)info;
+    (void)kind;
+    (void)position;
+    remove(path); /* what can't be removed stays: a temporary folder is not worth an error */
+    return 0;
+}
+
+mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **out, mt_error *err)
+{
+    mt_compile_pool *pool = mt_alloc(1, sizeof *pool);
+    if (!pool) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile workers: out of memory");
+    pool->options = *options;
+    pool->options.jobs = default_jobs(options->jobs);
+    for (size_t i = 0; i < MAX_JOBS; i++) pool->slots[i].pool = pool;
+    mt_status st = pool->options.cache_dir ? MT_OK : make_own_cache(pool, err);
+    if (st == MT_OK) st = spawn(pool, &pool->slots[0], err);
+    if (st != MT_OK) {
+        mt_pool_destroy(pool);
+        return st;
+    }
+    *out = pool;
+    return MT_OK;
+}
+
+bool mt_pool_greeted(const mt_compile_pool *pool)
+{
+    return pool->is_greeted;
+}
+
+int64_t mt_pool_nvrtc_version(const mt_compile_pool *pool)
+{
+    return pool->nvrtc_version;
+}
+
+size_t mt_pool_jobs(const mt_compile_pool *pool)
+{
+    return pool->options.jobs;
+}
+
+int64_t mt_pool_restarts(const mt_compile_pool *pool)
+{
+    return pool->restarts;
+}
+
+/* Hash of kind, arch, entry and options, each with its end marked. */
+static mt_status hash_order(const mt_pool_order *order, mt_hash *key, mt_error *err)
+{
+    mt_strbuf text = {0};
+    mt_strbuf_addf(&text, "%d\n%s\n%s\n", (int)order->kind, order->arch, order->entry ? order->entry : "");
+    for (size_t i = 0; i < order->options->count; i++) mt_strbuf_addf(&text, "%zu:%s\n", strlen(order->options->items[i]), order->options->items[i]);
+    mt_status st = text.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile order: out of memory") : MT_OK;
+    *key = mt_hash_text(mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+    return st;
+}
+
+static struct job *find_twin(mt_compile_pool *pool, const mt_hash *key)
+{
+    for (struct job *job = pool->queue; job; job = job->next) {
+        if (strcmp(job->key.hex, key->hex) == 0) return job;
+    }
+    for (size_t i = 0; i < pool->options.jobs; i++) {
+        struct job *job = pool->slots[i].job;
+        if (job && strcmp(job->key.hex, key->hex) == 0) return job;
+    }
+    return NULL;
+}
+
+static mt_status add_tag(struct job *job, uint64_t tag, mt_error *err)
+{
+    uint64_t *tags = mt_grow(job->tags, job->tag_count, &job->tag_capacity, sizeof *tags);
+    if (!tags) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile order: out of memory");
+    job->tags = tags;
+    job->tags[job->tag_count++] = tag;
+    return MT_OK;
+}
+
+static mt_status make_job(mt_compile_pool *pool, const mt_pool_order *order, const mt_hash *key, struct job **out, mt_error *err)
+{
+    struct job *made = mt_alloc(1, sizeof *made);
+    if (!made) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile order: out of memory");
+    made->id = ++pool->last_id;
+    made->kind = order->kind;
+    made->key = *key;
+    mt_message message = {
+        .type = MT_MESSAGE_COMPILE,
+        .compile = {
+            .id = made->id,
+            .kind = order->kind,
+            .arch = order->arch,
+            .cache_dir = pool->options.cache_dir,
+            .entry = order->entry,
+            .options = (const char *const *)order->options->items,
+            .option_count = (uint32_t)order->options->count,
+        },
+    };
+    mt_status st = mt_proto_encode(&message, &made->frame, err);
+    if (st == MT_OK) st = add_tag(made, order->tag, err);
+    if (st != MT_OK) {
+        free_job(made);
+        return st;
+    }
+    *out = made;
+    return MT_OK;
+}
+
+mt_status mt_pool_submit(mt_compile_pool *pool, const mt_pool_order *order, mt_error *err)
+{
+    mt_hash key;
+    struct job *made = NULL;
+    mt_status st = hash_order(order, &key, err);
+    if (st != MT_OK) return st;
+    struct job *twin = find_twin(pool, &key);
+    if (twin) return add_tag(twin, order->tag, err);
+    st = make_job(pool, order, &key, &made, err);
+    if (st != MT_OK) return st;
+    enqueue(pool, made);
+    pump(pool);
+    return MT_OK;
+}
+
+void mt_pool_cancel(mt_compile_pool *pool)
+{
+    struct job **at = &pool->queue;
+    while (*at) {
+        struct job *job = *at;
+        if (job->kind != MT_COMPILE_VARIANT) {
+            at = &job->next;
+            continue;
+        }
+        *at = job->next;
+        free_job(job);
+    }
+    for (size_t i = 0; i < pool->options.jobs; i++) {
+        struct job *job = pool->slots[i].job;
+        if (job && job->kind == MT_COMPILE_VARIANT) job->tag_count = 0;
+    }
+}
+
+void mt_pool_destroy(mt_compile_pool *pool)
+{
+    if (!pool) return;
+    pool->is_closing = true;
+    for (size_t i = 0; i < MAX_JOBS; i++) {
+        if (pool->slots[i].worker) mt_worker_kill(pool->slots[i].worker);
+    }
+    while (pool->open_handles) uv_run(pool->options.loop, UV_RUN_ONCE);
+    while (pool->queue) {
+        struct job *next = pool->queue->next;
+        free_job(pool->queue);
+        pool->queue = next;
+    }
+    if (pool->own_cache) nftw(pool->own_cache, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    mt_free(pool->own_cache);
+    mt_free(pool);
+}

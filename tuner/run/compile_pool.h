@@ -1,0 +1,53 @@
+/* Compile workers behind a queue. Identical compiles that are under way at the same time run once.
+ *
+ * Each worker has one order at a time. An order that passes its limit costs its worker (SIGKILL, a new one when there is work) and ends
+ * with is_timeout; one whose worker dies is tried once more, then ends with the death as its text. */
+#ifndef MT_RUN_COMPILE_POOL_H
+#define MT_RUN_COMPILE_POOL_H
+
+#include <uv.h>
+
+#include "tuner/run/proto.h"
+#include "tuner/space/macros.h"
+
+typedef struct mt_compile_pool mt_compile_pool;
+
+typedef struct mt_pool_result {
+    const mt_compiled *compiled; /* NULL when the worker died or was killed */
+    bool is_timeout;
+    const char *text;            /* without `compiled`: what happened */
+} mt_pool_result;
+
+typedef struct mt_pool_options {
+    uv_loop_t *loop;
+    size_t jobs;             /* 0 = the host's cores, at most 32 */
+    int bundle_fd;
+    const char *const *env;
+    double limit_s;          /* per order */
+    const char *cache_dir;   /* borrowed; NULL = a temporary folder for as long as the pool lives */
+    /* Once for each order that was not cancelled; several tags may share one order. */
+    void (*done)(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result);
+    /* The pool can't go on: the compiler is missing, workers do not start, memory ran out. At most once. */
+    void (*failed)(void *context, const mt_error *error);
+    void *context;
+} mt_pool_options;
+
+/* Starts one worker, so that a missing compiler shows at once. */
+mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **pool, mt_error *err);
+bool mt_pool_greeted(const mt_compile_pool *pool);           /* a worker has said HELLO: the version is known */
+int64_t mt_pool_nvrtc_version(const mt_compile_pool *pool);
+size_t mt_pool_jobs(const mt_compile_pool *pool);
+int64_t mt_pool_restarts(const mt_compile_pool *pool);       /* workers lost while they had an order */
+
+typedef struct mt_pool_order {
+    mt_compile_kind kind;
+    const char *arch, *entry;   /* copied */
+    const mt_options *options;  /* copied */
+    uint64_t tag;
+} mt_pool_order;
+/* SUPPORT and TOOL orders go before all VARIANT orders: everything else waits for them. */
+mt_status mt_pool_submit(mt_compile_pool *pool, const mt_pool_order *order, mt_error *err);
+void mt_pool_cancel(mt_compile_pool *pool);  /* VARIANT orders: queued ones are dropped, running ones end without a report */
+void mt_pool_destroy(mt_compile_pool *pool); /* kills the workers and waits for their end; NULL is a no-op */
+
+#endif

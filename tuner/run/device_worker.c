@@ -1,0 +1,279 @@
+#include "tuner/run/device_worker.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/run/worker.h"
+
+enum { MAX_ATTEMPTS = 2, MAX_IDLE_DEATHS = 3 };
+enum part { PART_SUBJECT, PART_VARIANT, PART_COUNT };
+
+struct mt_device_worker {
+    mt_device_worker_options options;
+    mt_worker *worker; /* NULL = absent */
+    mt_hello hello;
+    bool is_greeted, was_greeted; /* this worker; any worker */
+    bool is_leaving;              /* it reported a sticky error */
+    bool is_failed, is_closing;
+    int64_t restarts;
+    int idle_deaths;              /* in a row, with nothing under way */
+    size_t open_handles;
+    /* the evaluation */
+    bool has_order, is_sent;
+    uint64_t id;
+    mt_strbuf frame;
+    int attempts;
+    mt_work work;
+    enum part part;
+    int64_t part_started_ns;
+    double left_s[PART_COUNT];
+};
+
+static void fail_with(mt_device_worker *self, const mt_error *error)
+{
+    if (self->is_failed || self->is_closing) return;
+    self->is_failed = true;
+    self->options.failed(self->options.context, error);
+}
+
+static double limit_of(const mt_device_worker *self, enum part part)
+{
+    return part == PART_SUBJECT ? self->options.subject_limit_s : self->options.variant_limit_s;
+}
+
+static void enter_work(mt_device_worker *self, mt_work work)
+{
+    enum part part = work < MT_WORK_LOAD ? PART_SUBJECT : PART_VARIANT;
+    self->work = work;
+    if (part == self->part) return;
+    int64_t now = mt_clock_now_ns();
+    self->left_s[self->part] -= (double)(now - self->part_started_ns) / 1e9;
+    self->part = part;
+    self->part_started_ns = now;
+    double left = self->left_s[part];
+    mt_worker_deadline(self->worker, left > 0.001 ? left : 0.001);
+}
+
+static void send_order(mt_device_worker *self)
+{
+    if (!self->has_order || self->is_sent || !self->is_greeted || self->is_leaving) return;
+    mt_error error;
+    if (mt_worker_send(self->worker, &self->frame, &error) != MT_OK) {
+        fail_with(self, &error);
+        return;
+    }
+    self->is_sent = true;
+    self->attempts++;
+    self->work = MT_WORK_START;
+    self->part = PART_SUBJECT;
+    self->part_started_ns = mt_clock_now_ns();
+    for (int i = 0; i < PART_COUNT; i++) self->left_s[i] = limit_of(self, i);
+    mt_worker_forget_log(self->worker);
+    mt_worker_deadline(self->worker, self->left_s[PART_SUBJECT]);
+}
+
+static void report(mt_device_worker *self, mt_outcome *outcome, char *launch_json)
+{
+    self->has_order = self->is_sent = false;
+    self->idle_deaths = 0;
+    self->options.done(self->options.context, self->id, outcome, &launch_json);
+    mt_outcome_free(outcome);
+    mt_free(launch_json);
+}
+
+static void on_hello(mt_device_worker *self, mt_hello *hello)
+{
+    if (hello->status != MT_OK) {
+        mt_error error;
+        mt_error_set(&error, hello->status, "%s%s", self->was_greeted ? "the GPU is gone after a worker's restart: " : "", hello->error ? hello->error : "the device worker cannot work");
+        fail_with(self, &error);
+        return;
+    }
+    self->hello = *hello;
+    self->hello.error = self->hello.bus_id = NULL; /* the message frees them */
+    self->is_greeted = self->was_greeted = true;
+    mt_worker_deadline(self->worker, 0);
+    send_order(self);
+}
+
+static void on_verdict(mt_device_worker *self, mt_verdict *verdict)
+{
+    if (!self->has_order || !self->is_sent || verdict->id != self->id) return;
+    mt_worker_deadline(self->worker, 0);
+    if (verdict->is_sticky) {
+        self->is_leaving = true; /* it exits by itself, or is killed after the grace */
+        self->restarts++;
+        mt_worker_deadline(self->worker, 2.0);
+    }
+    if (verdict->status != MT_OK) {
+        mt_error error;
+        mt_error_set(&error, verdict->status, "%s", verdict->error ? verdict->error : "the device worker failed");
+        self->has_order = self->is_sent = false;
+        fail_with(self, &error);
+        return;
+    }
+    char *launch_json = (char *)verdict->launch_json;
+    mt_outcome outcome = verdict->outcome;
+    memset(&verdict->outcome, 0, sizeof verdict->outcome); /* both are ours now */
+    verdict->launch_json = NULL;
+    report(self, &outcome, launch_json);
+}
+
+static void on_message(void *context, mt_message *message)
+{
+    mt_device_worker *self = context;
+    switch (message->type) {
+    case MT_MESSAGE_HELLO: on_hello(self, &message->hello); break;
+    case MT_MESSAGE_STAGE:
+        if (self->is_sent && message->stage.id == self->id) enter_work(self, message->stage.work);
+        break;
+    case MT_MESSAGE_RESULT: on_verdict(self, &message->verdict); break;
+    default: break;
+    }
+}
+
+static mt_status spawn(mt_device_worker *self, mt_error *err);
+
+/* The worker died, or was killed, with an evaluation under way: whose fault is it? */
+static void blame(mt_device_worker *self, const mt_worker_death *death)
+{
+    mt_strbuf text = {0};
+    if (death->is_timeout)
+        mt_strbuf_addf(&text, "no end within %g s, in stage %s", limit_of(self, self->part), mt_work_name(self->work));
+    else
+        mt_strbuf_addf(&text, "%s in stage %s", death->how, mt_work_name(self->work));
+    if (death->log_tail[0]) mt_strbuf_addf(&text, "\n%s", death->log_tail);
+    if (self->part == PART_VARIANT) {
+        mt_outcome outcome = {0};
+        mt_outcome_set(&outcome, death->is_timeout ? MT_OUTCOME_TIMEOUT : MT_OUTCOME_CRASHED, "%s", mt_strbuf_text(&text));
+        report(self, &outcome, NULL);
+    } else if (self->attempts < MAX_ATTEMPTS && !death->is_lost) {
+        self->is_sent = false; /* the next worker gets it */
+    } else {
+        mt_error error;
+        mt_error_set(&error, MT_ERR_GPU, "the inputs or the reference could not be made: %s", mt_strbuf_text(&text));
+        fail_with(self, &error);
+    }
+    mt_strbuf_free(&text);
+}
+
+static void fail_start(mt_device_worker *self, const mt_worker_death *death)
+{
+    mt_error error;
+    mt_error_set(&error, MT_ERR_WORKER, "the device worker did not start: %s%s%s", death->is_timeout ? "no answer" : death->how, death->log_tail[0] ? "\n" : "", death->log_tail);
+    fail_with(self, &error);
+}
+
+/* Counts the loss; true when another worker should be tried. */
+static bool may_replace(mt_device_worker *self, const mt_worker_death *death)
+{
+    mt_error error;
+    if (!self->is_leaving) self->restarts++;
+    if (self->is_sent)
+        blame(self, death);
+    else if (!self->is_leaving)
+        self->idle_deaths++;
+    if (death->is_lost) {
+        mt_error_set(&error, MT_ERR_GPU, "GPU %d (%s) is lost: its worker could not be killed", self->options.device, self->hello.facts.name);
+        fail_with(self, &error);
+    } else if (self->idle_deaths > MAX_IDLE_DEATHS) {
+        mt_error_set(&error, MT_ERR_WORKER, "the device worker keeps dying while it has nothing to do: %s", death->how);
+        fail_with(self, &error);
+    }
+    return !self->is_failed;
+}
+
+static void on_gone(void *context, const mt_worker_death *death)
+{
+    mt_device_worker *self = context;
+    bool had_started = self->is_greeted;
+    self->worker = NULL;
+    self->is_greeted = false;
+    if (self->is_closing) return;
+    if (!had_started) {
+        fail_start(self, death);
+        return;
+    }
+    mt_error error;
+    bool again = may_replace(self, death);
+    self->is_leaving = false;
+    if (again && spawn(self, &error) != MT_OK) fail_with(self, &error);
+}
+
+/* Also in the background after a death, so that the start (cuInit, context: 0.3 s) overlaps with compiling. */
+static mt_status spawn(mt_device_worker *self, mt_error *err)
+{
+    mt_worker_launch launch = {
+        .role = "device",
+        .device = self->options.device,
+        .bundle_fd = self->options.bundle_fd,
+        .env = self->options.env,
+        .message = on_message,
+        .gone = on_gone,
+        .context = self,
+        .open_handles = &self->open_handles,
+    };
+    self->is_greeted = false;
+    return mt_worker_spawn(self->options.loop, &launch, &self->worker, err);
+}
+
+mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_device_worker **out, mt_error *err)
+{
+    mt_device_worker *self = mt_alloc(1, sizeof *self);
+    if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "device worker: out of memory");
+    self->options = *options;
+    mt_status st = spawn(self, err);
+    if (st != MT_OK) {
+        mt_device_worker_destroy(self);
+        return st;
+    }
+    *out = self;
+    return MT_OK;
+}
+
+const mt_hello *mt_device_worker_hello(const mt_device_worker *self)
+{
+    return self->was_greeted ? &self->hello : NULL;
+}
+
+int64_t mt_device_worker_pid(const mt_device_worker *self)
+{
+    return self->worker ? mt_worker_pid(self->worker) : 0;
+}
+
+int64_t mt_device_worker_restarts(const mt_device_worker *self)
+{
+    return self->restarts;
+}
+
+mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_order *order, mt_error *err)
+{
+    mt_strbuf_clear(&self->frame);
+    mt_message message = {.type = MT_MESSAGE_EVALUATE, .evaluate = *order};
+    mt_status st = mt_proto_encode(&message, &self->frame, err);
+    if (st != MT_OK) return st;
+    self->id = order->id;
+    self->attempts = 0;
+    self->has_order = true;
+    self->is_sent = false;
+    send_order(self);
+    return MT_OK;
+}
+
+void mt_device_worker_abort(mt_device_worker *self)
+{
+    if (!self->has_order) return;
+    if (self->is_sent && self->worker) mt_worker_kill(self->worker);
+    self->has_order = self->is_sent = false;
+}
+
+void mt_device_worker_destroy(mt_device_worker *self)
+{
+    if (!self) return;
+    self->is_closing = true;
+    if (self->worker) mt_worker_kill(self->worker);
+    while (self->open_handles) uv_run(self->options.loop, UV_RUN_ONCE);
+    mt_strbuf_free(&self->frame);
+    mt_free(self);
+}

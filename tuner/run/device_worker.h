@@ -1,0 +1,40 @@
+/* The one worker that owns a GPU's context, replaced whenever there is doubt about it.
+ *
+ *   ABSENT → STARTING (HELLO awaited) → IDLE ⇄ BUSY → (death) → STARTING …
+ *
+ * An evaluation has two clocks, each stopped while the other runs: the subject's (start, inputs, reference) and the variant's (load, validate, time).
+ * Past the variant's, or when the worker dies in it: an outcome. In the subject's part it is not the variant's fault: once more in a
+ * fresh worker (an earlier variant may have left damage), then the session's error. */
+#ifndef MT_RUN_DEVICE_WORKER_H
+#define MT_RUN_DEVICE_WORKER_H
+
+#include <uv.h>
+
+#include "tuner/run/proto.h"
+
+typedef struct mt_device_worker mt_device_worker;
+
+typedef struct mt_device_worker_options {
+    uv_loop_t *loop;
+    int device, bundle_fd;
+    const char *const *env;
+    double variant_limit_s, subject_limit_s;
+    /* The evaluation ended; the callee may take outcome and launch_json (and sets them NULL / zero). */
+    void (*done)(void *context, uint64_t id, mt_outcome *outcome, char **launch_json);
+    /* The device can't be used any more, or the subject can't be set up. An outcome that explains it may have come before. */
+    void (*failed)(void *context, const mt_error *error);
+    void *context;
+} mt_device_worker_options;
+
+mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_device_worker **worker, mt_error *err);
+/* What it said first, NULL until then. Texts inside are not kept; facts and foreign_processes are. */
+const mt_hello *mt_device_worker_hello(const mt_device_worker *worker);
+int64_t mt_device_worker_pid(const mt_device_worker *worker); /* 0 = none right now */
+int64_t mt_device_worker_restarts(const mt_device_worker *worker);
+/* One at a time. Waits for a worker that is starting. */
+mt_status mt_device_worker_evaluate(mt_device_worker *worker, const mt_evaluate_order *order, mt_error *err);
+/* Kills the evaluation under way; no `done` comes. */
+void mt_device_worker_abort(mt_device_worker *worker);
+void mt_device_worker_destroy(mt_device_worker *worker); /* kills and waits; NULL is a no-op */
+
+#endif

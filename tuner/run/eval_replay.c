@@ -1,0 +1,327 @@
+#include "tuner/run/eval_replay.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/device_match.h"
+#include "db/query.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/log.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/run/event_queue.h"
+#include "tuner/run/facts_json.h"
+#include "tuner/space/source.h"
+
+struct recorded {
+    char *variant;
+    char *launch_json;
+    mt_outcome outcome;
+    size_t order; /* as stored: the newest of a variant counts */
+};
+
+typedef struct eval_replay {
+    mt_evaluator base;
+    mt_store *recordings;
+    const mt_spec *spec;
+    char *gpu_key;
+    mt_hash kernel_key; /* of the source as it is now; "" = unknown */
+    bool has_warned;
+    mt_event_queue events;
+    struct recorded *rows; /* of the subject, sorted by variant */
+    size_t count, capacity;
+} eval_replay;
+
+static eval_replay *from_base(mt_evaluator *base)
+{
+    return (eval_replay *)base; /* first member */
+}
+
+static mt_status no_memory(mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "recording: out of memory");
+}
+
+/* ---- which GPU ---- */
+
+struct device_search {
+    const char *wanted;
+    mt_strbuf models; /* of all recorded GPUs, for the message */
+    char *key, *name, *facts_json;
+    mt_strbuf matches;
+    size_t match_count;
+    bool failed;
+};
+
+static void add_model(mt_strbuf *list, const char *key)
+{
+    mt_strbuf_addf(list, "%s%.*s", list->length ? ", " : "", (int)strcspn(key, "|"), key);
+}
+
+static mt_status on_device(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
+{
+    struct device_search *search = context;
+    (void)measurements;
+    add_model(&search->models, row->key);
+    if (!mt_device_matches(search->wanted, row->key, row->name)) return MT_OK;
+    add_model(&search->matches, row->key);
+    if (search->match_count++ > 0) return MT_OK;
+    search->key = mt_strdup(row->key);
+    search->name = mt_strdup(row->name);
+    search->facts_json = mt_strdup(row->facts_json);
+    return search->key && search->name && search->facts_json ? MT_OK : no_memory(err);
+}
+
+/* The toolchain that the recording was made with stands for ours. */
+static mt_status on_first_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    mt_evaluator *base = context;
+    base->facts.driver_version = row->driver_version;
+    base->facts.nvrtc_version = row->nvrtc_version;
+    snprintf(base->arch, sizeof base->arch, "%s", row->arch ? row->arch : "");
+    return MT_FAIL(err, MT_ERR_INTERRUPTED, "one row is enough");
+}
+
+static mt_status read_toolchain(eval_replay *self, mt_error *err)
+{
+    static const mt_origin recorded = MT_ORIGIN_RECORDED;
+    mt_filter filter = {.gpu = self->gpu_key, .kernel = self->spec->name, .origin = &recorded};
+    mt_facts_arch(self->base.facts.cc, self->base.arch, sizeof self->base.arch);
+    mt_status st = mt_query_measurements(self->recordings, &filter, on_first_row, &self->base, err);
+    return st == MT_ERR_INTERRUPTED ? MT_OK : st;
+}
+
+static mt_status choose_device(eval_replay *self, const char *gpu, mt_error *err)
+{
+    static const mt_origin recorded = MT_ORIGIN_RECORDED;
+    struct device_search search = {.wanted = gpu};
+    mt_status st = MT_OK;
+    MT_TRY(mt_query_devices(self->recordings, &recorded, on_device, &search, err));
+    if (search.match_count == 0)
+        st = MT_FAIL(err, MT_ERR_NO_GPU, "no recording of GPU '%s'; recorded GPUs: %s", gpu, search.models.length ? mt_strbuf_text(&search.models) : "none");
+    else if (search.match_count > 1)
+        st = MT_FAIL(err, MT_ERR_USAGE, "'recorded:%s' is ambiguous: %s", gpu, mt_strbuf_text(&search.matches));
+    if (st != MT_OK) goto done;
+    MT_TRY(mt_facts_from_json(search.facts_json, &self->base.facts, err));
+    snprintf(self->base.facts.name, sizeof self->base.facts.name, "%s", search.name);
+    self->gpu_key = search.key;
+    search.key = NULL;
+    MT_TRY(read_toolchain(self, err));
+done:
+    mt_strbuf_free(&search.models);
+    mt_strbuf_free(&search.matches);
+    mt_free(search.key);
+    mt_free(search.name);
+    mt_free(search.facts_json);
+    return st;
+}
+
+/* ---- the rows of a subject ---- */
+
+static void free_rows(eval_replay *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        mt_free(self->rows[i].variant);
+        mt_free(self->rows[i].launch_json);
+        mt_outcome_free(&self->rows[i].outcome);
+    }
+    self->count = 0;
+}
+
+static mt_status copy_outcome(const mt_outcome *from, mt_outcome *to, mt_error *err)
+{
+    *to = *from;
+    to->text = mt_strdup(from->text);
+    to->sample_ns = NULL;
+    if (from->sample_ns && from->timing.samples) {
+        to->sample_ns = mt_alloc(from->timing.samples, sizeof *to->sample_ns);
+        if (to->sample_ns) memcpy(to->sample_ns, from->sample_ns, from->timing.samples * sizeof *to->sample_ns);
+    }
+    bool complete = !from->text == !to->text && (!from->sample_ns || !from->timing.samples) == !to->sample_ns;
+    return complete ? MT_OK : no_memory(err);
+}
+
+static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    eval_replay *self = context;
+    struct recorded *rows = mt_grow(self->rows, self->count, &self->capacity, sizeof *rows);
+    if (!rows) return no_memory(err);
+    self->rows = rows;
+    struct recorded *copy = &rows[self->count];
+    *copy = (struct recorded){.variant = mt_strdup(row->variant), .launch_json = mt_strdup(row->launch_json), .order = self->count};
+    self->count++;
+    if (!copy->variant || (row->launch_json && !copy->launch_json)) return no_memory(err);
+    return copy_outcome(&row->outcome, &copy->outcome, err);
+}
+
+struct key_search {
+    const char *current; /* of the source as it is now */
+    mt_hash newest;
+    bool has_current, has_any;
+};
+
+static mt_status on_key(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    struct key_search *search = context;
+    (void)err;
+    search->has_any = true;
+    if (strcmp(row->kernel_key, search->current) == 0) search->has_current = true;
+    snprintf(search->newest.hex, sizeof search->newest.hex, "%s", row->kernel_key);
+    return MT_OK;
+}
+
+static int by_variant_newest_first(const void *a, const void *b)
+{
+    const struct recorded *x = a, *y = b;
+    int order = strcmp(x->variant, y->variant);
+    return order ? order : (x->order < y->order) - (x->order > y->order);
+}
+
+/* After an edit of the kernel its old recording still shows how the tool works; it only must not pass silently. */
+static void warn_of_edit(eval_replay *self, const struct key_search *search)
+{
+    if (search->has_current || self->has_warned || !self->kernel_key.hex[0]) return;
+    self->has_warned = true;
+    mt_log_warn("the recording is of another version of kernel %s (%.8s, now %.8s)", self->spec->name, search->newest.hex, self->kernel_key.hex);
+}
+
+static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_error *err)
+{
+    static const mt_origin recorded = MT_ORIGIN_RECORDED;
+    eval_replay *self = from_base(base);
+    const mt_shape *shape = mt_space_shape(space);
+    mt_filter filter = {.gpu = self->gpu_key, .kernel = self->spec->name, .shape_key = shape->key, .workload_key = workload->key, .origin = &recorded, .regime = &base->regime};
+    struct key_search search = {.current = self->kernel_key.hex};
+    mt_status st = MT_OK;
+    (void)subject;
+    free_rows(self);
+    MT_TRY(mt_query_measurements(self->recordings, &filter, on_key, &search, err));
+    if (!search.has_any) {
+        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", base->facts.name, mt_regime_name(base->regime));
+        goto done;
+    }
+    warn_of_edit(self, &search);
+    filter.kernel_key = search.has_current ? search.current : search.newest.hex;
+    filter.with_samples = true;
+    MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
+    qsort(self->rows, self->count, sizeof *self->rows, by_variant_newest_first);
+done:
+    return st;
+}
+
+static const struct recorded *find_row(const eval_replay *self, const char *variant)
+{
+    size_t low = 0, high = self->count; /* the first of equals: the newest */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(self->rows[middle].variant, variant) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < self->count && strcmp(self->rows[low].variant, variant) == 0 ? &self->rows[low] : NULL;
+}
+
+/* ---- the evaluator ---- */
+
+/* One at a time: a strategy then sees the same history whenever the seed is the same. */
+static size_t capacity(const mt_evaluator *base)
+{
+    (void)base;
+    return 1;
+}
+
+static mt_status submit(mt_evaluator *base, const mt_trial *trial, mt_error *err)
+{
+    eval_replay *self = from_base(base);
+    const struct recorded *row = find_row(self, trial->variant);
+    if (!row) {
+        mt_event_queue_push_done(&self->events, trial->id, MT_OUTCOME_PRUNED, "not recorded");
+        return MT_OK;
+    }
+    mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->id, .launch_json = mt_strdup(row->launch_json)};
+    mt_status st = copy_outcome(&row->outcome, &event.outcome, err);
+    if (st == MT_OK)
+        mt_event_queue_push(&self->events, &event);
+    else
+        mt_event_free(&event);
+    return st;
+}
+
+static mt_status start(mt_evaluator *base, uint64_t trial, mt_error *err)
+{
+    (void)base;
+    return MT_FAIL(err, MT_ERR_UNSUPPORTED, "trial %llu: a recording runs nothing", (unsigned long long)trial);
+}
+
+static mt_status next(mt_evaluator *base, mt_event *event, mt_error *err)
+{
+    eval_replay *self = from_base(base);
+    memset(event, 0, sizeof *event);
+    if (self->events.failed) return no_memory(err);
+    if (!mt_event_queue_pop(&self->events, event)) event->kind = MT_EVENT_TICK;
+    return MT_OK;
+}
+
+static void cancel(mt_evaluator *base, bool now)
+{
+    (void)now; /* an answer is there as soon as it is asked for */
+    mt_event_queue_drop(&from_base(base)->events, MT_EVENT_DONE);
+}
+
+static int64_t restarts(const mt_evaluator *base)
+{
+    (void)base;
+    return 0;
+}
+
+static void destroy(mt_evaluator *base)
+{
+    if (!base) return;
+    eval_replay *self = from_base(base);
+    free_rows(self);
+    mt_free(self->rows);
+    mt_event_queue_free(&self->events);
+    mt_free(self->gpu_key);
+    mt_free(self);
+}
+
+static const mt_evaluator_ops ops = {
+    .begin = begin,
+    .capacity = capacity,
+    .submit = submit,
+    .start = start,
+    .next = next,
+    .cancel = cancel,
+    .restarts = restarts,
+    .destroy = destroy,
+};
+
+/* Without its source a recorded kernel can still be replayed. */
+static void read_kernel_key(eval_replay *self)
+{
+    mt_source source = {0};
+    mt_error ignored;
+    if (mt_source_load(self->spec, &source, &ignored) != MT_OK || mt_source_key(self->spec, &source, &self->kernel_key, &ignored) != MT_OK)
+        self->kernel_key.hex[0] = '\0';
+    mt_source_free(&source);
+}
+
+mt_status mt_eval_replay_create(mt_store *recordings, const char *gpu, const mt_spec *spec, mt_evaluator **evaluator, mt_error *err)
+{
+    eval_replay *self = mt_alloc(1, sizeof *self);
+    if (!self) return no_memory(err);
+    self->base.ops = &ops;
+    self->base.is_recorded = true;
+    self->base.regime = spec->regime;
+    self->recordings = recordings;
+    self->spec = spec;
+    mt_status st = choose_device(self, gpu, err);
+    if (st != MT_OK) {
+        destroy(&self->base);
+        return st;
+    }
+    read_kernel_key(self);
+    *evaluator = &self->base;
+    return MT_OK;
+}

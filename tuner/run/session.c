@@ -1,0 +1,162 @@
+/* A whole command: which subjects, how long each, Ctrl-C, the session row. */
+#include "tuner/run/session.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/text.h"
+#include "tuner/run/session_internal.h"
+
+struct signals {
+    uv_signal_t handles[2];
+    size_t open;
+    mt_session *session;
+};
+
+/* First: the running variant ends, and everything is kept. Second: it is killed. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct signals *signals = handle->data;
+    mt_session *session = signals->session;
+    (void)number;
+    session->interrupts++;
+    session->result->interrupted = true;
+    session->evaluator->ops->cancel(session->evaluator, session->interrupts > 1);
+}
+
+static void catch_signals(struct signals *signals, mt_session *session)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    signals->session = session;
+    for (size_t i = 0; i < 2; i++) {
+        uv_signal_init(session->loop, &signals->handles[i]);
+        signals->handles[i].data = signals;
+        signals->open++;
+        uv_signal_start(&signals->handles[i], on_signal, numbers[i]);
+    }
+}
+
+static void on_signal_closed(uv_handle_t *handle)
+{
+    ((struct signals *)handle->data)->open--;
+}
+
+static void release_signals(struct signals *signals)
+{
+    for (size_t i = 0; i < 2; i++) uv_close((uv_handle_t *)&signals->handles[i], on_signal_closed);
+    while (signals->open) uv_run(signals->session->loop, UV_RUN_ONCE);
+}
+
+static mt_status check_strategy(const char *name, mt_error *err)
+{
+    if (strcmp(name, "auto") == 0 || mt_strategy_find(name)) return MT_OK;
+    const char *names[64] = {"auto"};
+    size_t count = 1;
+    for (size_t i = 0; i < mt_strategy_count() && count < 64; i++) names[count++] = mt_strategy_at(i)->name;
+    const char *near = mt_text_nearest(name, names, count);
+    return near ? MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s', did you mean '%s'?", name, near) : MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s'", name);
+}
+
+/* `exhaustive` asked for by name means the whole space: the file's limits are meant for searches. */
+static void set_limits(mt_session *session, const char *strategy)
+{
+    const mt_session_params *params = session->params;
+    bool is_exhaustive = strcmp(strategy, "exhaustive") == 0;
+    int64_t budget = params->budget_given || !is_exhaustive ? params->budget : 0;
+    double time_s = params->time_given || !is_exhaustive ? params->time_s : 0;
+    if (budget <= 0 && !is_exhaustive) budget = params->spec->budget;
+    if (time_s <= 0 && !is_exhaustive) time_s = params->spec->time_s;
+    session->budget = budget > 0 ? (size_t)budget : SIZE_MAX;
+    session->deadline_ns = time_s > 0 && time_s < 1e9 && !session->evaluator->is_recorded ? session->started_ns + (int64_t)(time_s * 1e9) : INT64_MAX;
+}
+
+/* Each subject may take an equal part of the time that is left, so that the first does not starve the others; what it leaves goes to them. */
+static int64_t subject_deadline(const mt_session *session, size_t subjects_left)
+{
+    if (session->deadline_ns == INT64_MAX) return INT64_MAX;
+    int64_t now = mt_clock_now_ns(), left = session->deadline_ns - now;
+    return left <= 0 ? now : now + left / (int64_t)subjects_left;
+}
+
+static void skip(mt_session *session, const mt_session_target *target, const char *reason)
+{
+    const mt_progress *progress = session->params->progress;
+    session->result->skipped++;
+    if (progress && progress->skipped) progress->skipped(progress->context, target->shape->name, target->workload->name, reason);
+}
+
+static mt_status run_targets(mt_session *session, const mt_session_target *targets, size_t count, mt_error *err)
+{
+    for (size_t i = 0; i < count && !session->interrupts; i++) {
+        mt_subject_summary summary;
+        if (mt_clock_now_ns() >= session->deadline_ns) {
+            skip(session, &targets[i], "the time is up");
+            continue;
+        }
+        bool is_skipped = false;
+        mt_status st = mt_session_subject(session, i, &targets[i], subject_deadline(session, count - i), &summary, &is_skipped, err);
+        if (is_skipped) {
+            skip(session, &targets[i], err->message);
+            continue;
+        }
+        if (st != MT_OK) return st;
+        session->result->subjects++;
+        session->result->with_winner += isfinite(summary.best_ns);
+    }
+    return MT_OK;
+}
+
+static mt_status judge(const mt_session *session, mt_error *err)
+{
+    const mt_session_result *result = session->result;
+    if (result->with_winner || result->interrupted) return MT_OK;
+    if (result->subjects == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "nothing was tuned: every shape was skipped");
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "no variant of %s passed: %lld of %lld failed", session->params->spec->name, (long long)session->failed, (long long)session->evaluated);
+}
+
+/* Between opening and closing the session row. */
+static mt_status run_session(mt_session *session, const mt_session_target *targets, size_t count, mt_error *err)
+{
+    struct signals signals = {0};
+    mt_status st = mt_session_open_rows(session, err);
+    if (st != MT_OK) return st;
+    catch_signals(&signals, session);
+    st = run_targets(session, targets, count, err);
+    release_signals(&signals);
+    mt_error close_error;
+    mt_status closed = mt_session_close_rows(session, st != MT_OK, st == MT_OK ? err : &close_error);
+    session->result->worker_restarts = session->evaluator->ops->restarts(session->evaluator);
+    return st != MT_OK ? st : closed;
+}
+
+mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err)
+{
+    mt_error own_error;
+    mt_session session = {
+        .loop = loop,
+        .params = params,
+        .evaluator = evaluator,
+        .store = store,
+        .result = result,
+        .origin = evaluator->is_recorded ? MT_ORIGIN_RECORDED : MT_ORIGIN_MEASURED,
+        .started_ns = mt_clock_now_ns(),
+    };
+    mt_session_target *targets = NULL;
+    size_t count = 0;
+    mt_status st = MT_OK;
+    const char *strategy = params->strategy ? params->strategy : params->spec->strategy;
+    if (!err) err = &own_error; /* skipped subjects report by it */
+    memset(result, 0, sizeof *result);
+    evaluator->regime = params->regime;
+    MT_TRY(check_strategy(strategy, err));
+    set_limits(&session, strategy);
+    MT_TRY(mt_session_plan(params, &targets, &count, err));
+    MT_TRY(run_session(&session, targets, count, err));
+    MT_TRY(judge(&session, err));
+done:
+    mt_free(targets);
+    return st;
+}

@@ -1,0 +1,90 @@
+/* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
+ * session_known.c (what the database knows already), session_rows.c (results → rows). Nothing else includes this. */
+#ifndef MT_RUN_SESSION_INTERNAL_H
+#define MT_RUN_SESSION_INTERNAL_H
+
+#include "db/key.h"
+#include "tuner/run/session.h"
+
+/* Where the time of a command went. */
+typedef struct mt_session_times {
+    int64_t compile_ns, wait_ns, validate_ns, time_ns; /* sums over variants; workers overlap */
+    int64_t database_ns, search_ns;                    /* of the coordinator */
+} mt_session_times;
+
+typedef struct mt_session {
+    uv_loop_t *loop;
+    const mt_session_params *params;
+    mt_evaluator *evaluator;
+    mt_store *store;
+    mt_session_result *result;
+    int64_t id;                    /* session row; 0 = not begun */
+    int64_t device, kernel, toolchain;
+    mt_origin origin;
+    char gpu_key[MT_KEY_GPU_SIZE];
+    char boot_id[64];
+    int64_t started_ns;            /* clock */
+    int64_t deadline_ns;           /* INT64_MAX = none */
+    size_t budget;                 /* evaluations per subject; SIZE_MAX = no limit */
+    int interrupts;                /* Ctrl-C and SIGTERM so far: 1 = stop after the running variant, 2 = kill it */
+    uint64_t last_trial;
+    int64_t evaluated, known, failed;
+    mt_session_times times;
+} mt_session;
+
+/* ---- session_plan.c ---- */
+
+typedef struct mt_session_target {
+    const mt_shape *shape;
+    const mt_workload *workload;
+} mt_session_target;
+
+/* The (shape, workload) pairs to tune, in the file's order. USAGE error for unknown names. mt_free *targets. */
+mt_status mt_session_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
+
+/* ---- session_subject.c ---- */
+
+/* Tunes one subject until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
+ * error says why, and the session goes on. */
+mt_status mt_session_subject(mt_session *session, size_t number, const mt_session_target *target, int64_t deadline_ns, mt_subject_summary *summary, bool *is_skipped, mt_error *err);
+
+/* ---- session_known.c ---- */
+
+typedef struct mt_known {
+    size_t index;
+    mt_outcome_kind kind;
+    double median_ns; /* INFINITY unless kind is OK */
+} mt_known;
+
+typedef struct mt_quarantined {
+    size_t index;
+    char *reason;
+} mt_quarantined;
+
+/* What the database says of a subject's points; points that the space no longer has are left out. */
+typedef struct mt_history {
+    mt_known *known;             /* in the order they were stored */
+    size_t known_count, known_capacity;
+    mt_quarantined *quarantined; /* sorted by index */
+    size_t quarantined_count, quarantined_capacity;
+} mt_history;
+
+mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, mt_history *history, mt_error *err);
+const char *mt_history_quarantine(const mt_history *history, size_t index); /* the reason, or NULL */
+void mt_history_free(mt_history *history);                                  /* zeroed struct is fine */
+
+/* ---- session_rows.c ---- */
+
+/* Device, kernel, toolchain; intents that an earlier process left behind are settled; the session row. */
+mt_status mt_session_open_rows(mt_session *session, mt_error *err);
+/* `failed`: the session ends with an error of its own. */
+mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err);
+mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *target, mt_subject *subject, mt_error *err);
+mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject, const mt_space *space, mt_error *err);
+/* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */
+mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, const mt_result *result, const char *next_variant, int64_t worker_pid, mt_error *err);
+/* Keeps the winner's cubin, renews table best, and reads the winner back: what `show` will say is what the summary says. */
+mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_hash *cubin, const char *cubin_path, mt_subject_summary *summary, char **best,
+    mt_error *err);
+
+#endif

@@ -1,0 +1,82 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/run/session_internal.h"
+
+struct loading {
+    const mt_space *space;
+    mt_history *history;
+};
+
+/* False for a point that the file no longer describes: its row is history, not part of this search. */
+static bool find_index(const mt_space *space, const char *variant, size_t *index)
+{
+    mt_point point;
+    mt_error ignored;
+    return mt_point_parse(mt_space_spec(space), variant, &point, &ignored) == MT_OK && mt_space_find(space, &point, index);
+}
+
+static mt_status on_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err)
+{
+    struct loading *loading = context;
+    mt_history *history = loading->history;
+    size_t index;
+    if (!find_index(loading->space, variant, &index)) return MT_OK;
+    mt_known *known = mt_grow(history->known, history->known_count, &history->known_capacity, sizeof *known);
+    if (!known) return MT_FAIL(err, MT_ERR_NO_MEMORY, "known variants: out of memory");
+    history->known = known;
+    history->known[history->known_count++] = (mt_known){index, kind, median_ns};
+    return MT_OK;
+}
+
+static mt_status on_quarantined(void *context, const char *variant, const char *reason, mt_error *err)
+{
+    struct loading *loading = context;
+    mt_history *history = loading->history;
+    size_t index;
+    if (!find_index(loading->space, variant, &index)) return MT_OK;
+    mt_quarantined *items = mt_grow(history->quarantined, history->quarantined_count, &history->quarantined_capacity, sizeof *items);
+    char *copy = mt_strdup(reason ? reason : "");
+    if (items) history->quarantined = items;
+    if (!items || !copy) {
+        mt_free(copy);
+        return MT_FAIL(err, MT_ERR_NO_MEMORY, "quarantined variants: out of memory");
+    }
+    history->quarantined[history->quarantined_count++] = (mt_quarantined){index, copy};
+    return MT_OK;
+}
+
+static int by_index(const void *a, const void *b)
+{
+    const mt_quarantined *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, mt_history *history, mt_error *err)
+{
+    struct loading loading = {space, history};
+    int64_t before = mt_clock_now_ns();
+    mt_status st = mt_store_known(session->store, subject, session->params->reuse, on_known, &loading, err);
+    if (st == MT_OK) st = mt_store_quarantined(session->store, subject, on_quarantined, &loading, err);
+    if (history->quarantined_count) qsort(history->quarantined, history->quarantined_count, sizeof *history->quarantined, by_index);
+    session->times.database_ns += mt_clock_now_ns() - before;
+    return st;
+}
+
+const char *mt_history_quarantine(const mt_history *history, size_t index)
+{
+    mt_quarantined key = {.index = index};
+    if (!history->quarantined_count) return NULL;
+    const mt_quarantined *found = bsearch(&key, history->quarantined, history->quarantined_count, sizeof key, by_index);
+    return found ? found->reason : NULL;
+}
+
+void mt_history_free(mt_history *history)
+{
+    for (size_t i = 0; i < history->quarantined_count; i++) mt_free(history->quarantined[i].reason);
+    mt_free(history->quarantined);
+    mt_free(history->known);
+    memset(history, 0, sizeof *history);
+}

@@ -1,0 +1,228 @@
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "db/query.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/file.h"
+#include "tuner/base/log.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/run/facts_json.h"
+#include "tuner/run/session_internal.h"
+
+static void read_boot_id(mt_session *session)
+{
+    char *text = NULL;
+    size_t length;
+    mt_error ignored;
+    if (mt_file_read("/proc/sys/kernel/random/boot_id", 4096, &text, &length, &ignored) != MT_OK) return; /* no /proc: strikes for the host can't be told */
+    text[strcspn(text, "\n")] = '\0';
+    snprintf(session->boot_id, sizeof session->boot_id, "%s", text);
+    mt_free(text);
+}
+
+static mt_status open_device(mt_session *session, mt_error *err)
+{
+    const mt_device_facts *facts = &session->evaluator->facts;
+    mt_key_gpu(facts->name, facts->cc, facts->sm_count, facts->mem_bytes, facts->clock_mhz, session->gpu_key, sizeof session->gpu_key);
+    char *json = mt_facts_to_json(facts);
+    if (!json) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+    mt_device_row row = {session->gpu_key, facts->name, json};
+    mt_status st = mt_store_device(session->store, &row, &session->device, err);
+    mt_free(json);
+    return st;
+}
+
+static mt_status begin_session_row(mt_session *session, mt_error *err)
+{
+    const mt_session_params *params = session->params;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    mt_session_row row = {
+        .command = params->command ? params->command : "",
+        .host = host,
+        .boot_id = session->boot_id,
+        .tool_version = MT_VERSION,
+        .strategy = params->strategy ? params->strategy : params->spec->strategy,
+        .space_path = params->spec->path,
+        .seed = (int64_t)params->seed,
+        .origin = session->origin,
+    };
+    return mt_store_session_begin(session->store, &row, &session->id, err);
+}
+
+mt_status mt_session_open_rows(mt_session *session, mt_error *err)
+{
+    const mt_session_params *params = session->params;
+    const mt_evaluator *evaluator = session->evaluator;
+    int64_t before = mt_clock_now_ns(), left_behind = 0;
+    mt_kernel_row kernel = {params->spec->name, params->kernel_key.hex, "{}"};
+    mt_toolchain_row toolchain = {evaluator->facts.nvrtc_version, evaluator->facts.driver_version, evaluator->arch};
+    mt_status st = MT_OK;
+    read_boot_id(session);
+    MT_TRY(open_device(session, err));
+    MT_TRY(mt_store_kernel(session->store, &kernel, &session->kernel, err));
+    MT_TRY(mt_store_toolchain(session->store, &toolchain, &session->toolchain, err));
+    MT_TRY(mt_store_settle_intents(session->store, session->device, session->origin, session->boot_id, &left_behind, err));
+    MT_TRY(begin_session_row(session, err));
+done:
+    session->times.database_ns += mt_clock_now_ns() - before;
+    return st;
+}
+
+static void describe_times(const mt_session *session, mt_strbuf *json)
+{
+    const mt_session_times *times = &session->times;
+    mt_strbuf_addf(json, "{\"compile_ns\":%lld,\"wait_ns\":%lld,\"validate_ns\":%lld,\"time_ns\":%lld,", (long long)times->compile_ns, (long long)times->wait_ns,
+        (long long)times->validate_ns, (long long)times->time_ns);
+    mt_strbuf_addf(json, "\"database_ns\":%lld,\"search_ns\":%lld,\"total_ns\":%lld}", (long long)times->database_ns, (long long)times->search_ns,
+        (long long)(mt_clock_now_ns() - session->started_ns));
+}
+
+mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
+{
+    mt_strbuf times = {0};
+    describe_times(session, &times);
+    const char *warning = session->evaluator->warning;
+    mt_session_end_row row = {
+        .state = failed ? "failed" : session->interrupts ? "interrupted" : "done",
+        .worker_restarts = session->evaluator->ops->restarts(session->evaluator),
+        .evaluated = session->evaluated,
+        .known = session->known,
+        .failed = session->failed,
+        .times_json = times.failed ? NULL : mt_strbuf_text(&times),
+        .warnings = warning[0] ? warning : NULL,
+    };
+    mt_status st = mt_store_session_end(session->store, session->id, &row, err);
+    mt_strbuf_free(&times);
+    return st;
+}
+
+mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *target, mt_subject *subject, mt_error *err)
+{
+    int64_t before = mt_clock_now_ns();
+    mt_shape_row shape = {target->shape->name, target->shape->key}, workload = {target->workload->name, target->workload->key};
+    *subject = (mt_subject){
+        .device = session->device,
+        .kernel = session->kernel,
+        .toolchain = session->toolchain,
+        .regime = session->params->regime,
+        .origin = session->origin,
+    };
+    mt_status st = mt_store_shape(session->store, session->kernel, &shape, &subject->shape, err);
+    if (st == MT_OK) st = mt_store_workload(session->store, session->kernel, &workload, &subject->workload, err);
+    session->times.database_ns += mt_clock_now_ns() - before;
+    return st;
+}
+
+mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject, const mt_space *space, mt_error *err)
+{
+    int64_t before = mt_clock_now_ns();
+    mt_status st = mt_store_begin(session->store, err);
+    if (st != MT_OK) return st;
+    for (size_t kind = 0; kind < mt_space_pruned_kinds(space) && st == MT_OK; kind++) {
+        const char *name = NULL, *why = NULL;
+        bool is_exact;
+        uint64_t count = mt_space_pruned(space, kind, &name, &why, &is_exact);
+        if (count == 0) continue;
+        st = mt_store_pruned(session->store, session->id, subject, name, why, count > INT64_MAX ? INT64_MAX : (int64_t)count, err);
+    }
+    if (st == MT_OK)
+        st = mt_store_commit(session->store, err);
+    else
+        mt_store_rollback(session->store);
+    session->times.database_ns += mt_clock_now_ns() - before;
+    return st;
+}
+
+/* What an outcome means for the variant's next run. A recording runs nothing, so that nothing can strike. */
+static const char *strike_cause(const mt_session *session, const mt_result *result)
+{
+    if (session->origin != MT_ORIGIN_MEASURED || !result) return NULL;
+    switch (result->outcome->kind) {
+    case MT_OUTCOME_CRASHED: return "crashed";
+    case MT_OUTCOME_TIMEOUT: return "timeout";
+    case MT_OUTCOME_GPU_FAULT: return "fault";
+    default: return NULL;
+    }
+}
+
+mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, const mt_result *result, const char *next_variant, int64_t worker_pid, mt_error *err)
+{
+    int64_t before = mt_clock_now_ns();
+    mt_intent intent = {.subject = subject, .variant = next_variant, .boot_id = session->boot_id, .worker_pid = worker_pid};
+    const char *cause = strike_cause(session, result);
+    mt_status st = cause ? mt_store_begin(session->store, err) : MT_OK;
+    if (st != MT_OK) return st;
+    st = mt_store_step(session->store, session->id, result, next_variant ? &intent : NULL, err);
+    if (cause && st == MT_OK) st = mt_store_strike(session->store, subject, result->variant, cause, err);
+    if (cause && st == MT_OK)
+        st = mt_store_commit(session->store, err);
+    else if (cause)
+        mt_store_rollback(session->store);
+    session->times.database_ns += mt_clock_now_ns() - before;
+    return st;
+}
+
+/* A cubin that has gone from the cache costs the lookup a compile, nothing else. */
+static mt_status keep_cubin(mt_session *session, const mt_hash *cubin, const char *path, mt_error *err)
+{
+    char *bytes = NULL;
+    size_t count;
+    mt_error error;
+    if (mt_file_read(path, 0, &bytes, &count, &error) != MT_OK) {
+        mt_log_warn("the winner's cubin is not kept: %s", error.message);
+        return MT_OK;
+    }
+    mt_hash found = mt_hash_bytes(bytes, count);
+    mt_status st = strcmp(found.hex, cubin->hex) == 0 ? mt_store_cubin(session->store, cubin, bytes, count, err) : MT_OK;
+    mt_free(bytes);
+    return st;
+}
+
+struct winner {
+    mt_subject_summary *summary;
+    char *text;
+};
+
+static mt_status on_best(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    struct winner *winner = context;
+    if (winner->text) return MT_OK;
+    winner->text = mt_strdup(row->variant);
+    if (!winner->text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+    winner->summary->best_ns = row->outcome.timing.median_ns;
+    winner->summary->low_ns = row->outcome.timing.low_ns;
+    winner->summary->high_ns = row->outcome.timing.high_ns;
+    return MT_OK;
+}
+
+mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_hash *cubin, const char *cubin_path, mt_subject_summary *summary, char **best,
+    mt_error *err)
+{
+    int64_t before = mt_clock_now_ns();
+    struct winner winner = {.summary = summary};
+    mt_filter filter = {
+        .gpu = session->gpu_key,
+        .kernel = session->params->spec->name,
+        .kernel_key = session->params->kernel_key.hex,
+        .shape_key = target->shape->key,
+        .workload_key = target->workload->key,
+        .origin = &session->origin,
+        .regime = &session->params->regime,
+    };
+    mt_status st = MT_OK;
+    if (cubin_path && session->origin == MT_ORIGIN_MEASURED) MT_TRY(keep_cubin(session, cubin, cubin_path, err));
+    MT_TRY(mt_store_refresh_best(session->store, subject, err));
+    summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
+    MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));
+    *best = winner.text;
+    winner.text = NULL;
+    summary->best = *best;
+done:
+    mt_free(winner.text);
+    session->times.database_ns += mt_clock_now_ns() - before;
+    return st;
+}

@@ -1,0 +1,47 @@
+/* The coordinator's handle of one worker process: spawn, messages, deadline, kill, bounded reap. Lives on a libuv loop.
+ *
+ * The process is this executable again (`worker ROLE PARENT-PID DEVICE`), exec'ed, with one end of a socket pair as descriptor 3 and the bundle as 4. Its
+ * stdout and stderr go into a memory file, never to ours: kernels may printf, and the tail explains a death.
+ *
+ * Life: spawn → message* → gone. `gone` comes exactly once, last, when the process was reaped and everything it had sent was delivered,
+ * or when a killed process could not be reaped within MT_WORKER_REAP_S. The handle is invalid afterwards. */
+#ifndef MT_RUN_WORKER_H
+#define MT_RUN_WORKER_H
+
+#include <uv.h>
+
+#include "tuner/run/proto.h"
+
+enum { MT_WORKER_SOCKET_FD = 3, MT_WORKER_BUNDLE_FD = 4, MT_WORKER_LOG_TAIL = 4096, MT_WORKER_REAP_S = 5, MT_WORKER_HELLO_S = 30 };
+
+typedef struct mt_worker mt_worker;
+
+typedef struct mt_worker_death {
+    bool is_timeout;       /* killed because its deadline passed */
+    bool is_lost;          /* killed, but not gone: the process hangs in the kernel */
+    int signal;            /* it died of; 0 = it exited */
+    const char *how;       /* "SIGSEGV", "exit code 3", "it broke the protocol: …" */
+    const char *log_tail;  /* what it printed last, never NULL */
+} mt_worker_death;
+
+typedef struct mt_worker_launch {
+    const char *role;      /* "compile", "device" */
+    int device;            /* ordinal */
+    int bundle_fd;
+    const char *const *env; /* extra NAME=value, NULL-terminated; may be NULL */
+    void (*message)(void *context, mt_message *message); /* freed by the caller of the callback */
+    void (*gone)(void *context, const mt_worker_death *death);
+    void *context;
+    size_t *open_handles;  /* how many handles libuv still holds: an owner runs the loop until this is 0 before it goes away */
+} mt_worker_launch;
+
+/* Copies nothing of `launch` but its fields. The deadline for HELLO starts to run. */
+mt_status mt_worker_spawn(uv_loop_t *loop, const mt_worker_launch *launch, mt_worker **worker, mt_error *err);
+/* Queues a frame made by mt_proto_encode. A worker that is dying is MT_OK: `gone` tells. */
+mt_status mt_worker_send(mt_worker *worker, const mt_strbuf *frame, mt_error *err);
+void mt_worker_deadline(mt_worker *worker, double seconds); /* from now; ≤ 0 = none */
+void mt_worker_kill(mt_worker *worker);                     /* SIGKILL; gone follows */
+void mt_worker_forget_log(mt_worker *worker);               /* the tail shall tell of the next order only */
+int64_t mt_worker_pid(const mt_worker *worker);
+
+#endif

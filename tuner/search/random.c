@@ -1,0 +1,77 @@
+/* Uniform draws without replacement.
+ *
+ * A Fisher–Yates shuffle of 0..count−1 that is drawn only as far as asked: the map holds the places whose content differs from their
+ * index, so that memory follows the number of draws. Told points are skipped when drawn, which makes a resumed search visit just what the
+ * uninterrupted one would have visited. */
+#include "tuner/base/alloc.h"
+#include "tuner/base/rng.h"
+#include "tuner/search/index_map.h"
+#include "tuner/search/strategy.h"
+
+struct state {
+    size_t count, drawn;
+    mt_rng rng;
+    mt_index_map moved; /* place → content, where they differ */
+    mt_index_map told;
+};
+
+static void destroy(void *memory)
+{
+    struct state *state = memory;
+    if (!state) return;
+    mt_index_map_free(&state->moved);
+    mt_index_map_free(&state->told);
+    mt_free(state);
+}
+
+static mt_status create(const mt_space *space, uint64_t seed, size_t budget, void **out, mt_error *err)
+{
+    (void)budget;
+    struct state *state = mt_alloc(1, sizeof *state);
+    if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "random search: out of memory");
+    state->count = mt_space_count(space);
+    mt_rng_seed(&state->rng, seed);
+    *out = state;
+    return MT_OK;
+}
+
+/* The next element of the shuffle. False when memory ran out: the search then ends early, with all it has. */
+static bool draw(struct state *state, size_t *point)
+{
+    size_t place = state->drawn + (size_t)mt_rng_below(&state->rng, state->count - state->drawn);
+    size_t first = state->drawn;
+    *point = place;
+    mt_index_map_get(&state->moved, place, point);
+    mt_index_map_get(&state->moved, state->drawn, &first);
+    if (place != state->drawn && !mt_index_map_put(&state->moved, place, first)) return false;
+    state->drawn++;
+    return true;
+}
+
+static size_t ask(void *memory, size_t *points, size_t capacity)
+{
+    struct state *state = memory;
+    size_t given = 0;
+    while (given < capacity && state->drawn < state->count) {
+        if (!draw(state, &points[given])) break;
+        if (!mt_index_map_get(&state->told, points[given], NULL)) given++;
+    }
+    return given;
+}
+
+static void tell(void *memory, size_t point, double cost_ns)
+{
+    struct state *state = memory;
+    (void)cost_ns;
+    (void)mt_index_map_put(&state->told, point, 0); /* without memory the session's own record still keeps a point from running twice */
+}
+
+extern const mt_strategy mt_strategy_random;
+const mt_strategy mt_strategy_random = {
+    .name = "random",
+    .summary = "uniform draws without repetition",
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .destroy = destroy,
+};

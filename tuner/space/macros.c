@@ -1,0 +1,187 @@
+/* -D macros. They are sorted, so that moving sections of the file changes no command line and no compile cache key. */
+#include "tuner/space/macros.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/space/scene_internal.h"
+
+/* ---- the list ---- */
+
+static mt_status take(mt_options *options, char *owned, mt_error *err)
+{
+    char **grown = owned ? mt_realloc(options->items, options->count + 1, sizeof *grown) : NULL;
+    if (!grown) {
+        mt_free(owned);
+        return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    }
+    options->items = grown;
+    grown[options->count++] = owned;
+    return MT_OK;
+}
+
+mt_status mt_options_add(mt_options *options, const char *option, mt_error *err)
+{
+    return take(options, mt_strdup(option), err);
+}
+
+void mt_options_free(mt_options *options)
+{
+    for (size_t i = 0; i < options->count; i++) mt_free(options->items[i]);
+    mt_free(options->items);
+    *options = (mt_options){ 0 };
+}
+
+static mt_status add_formatted(mt_options *options, mt_error *err, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static mt_status add_formatted(mt_options *options, mt_error *err, const char *format, ...)
+{
+    mt_strbuf text = { 0 };
+    va_list args;
+    va_start(args, format);
+    mt_strbuf_addv(&text, format, args);
+    va_end(args);
+    return take(options, mt_strbuf_take(&text), err);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_options(mt_options *options)
+{
+    if (options->count) qsort(options->items, options->count, sizeof *options->items, by_text);
+}
+
+/* ---- knobs ---- */
+
+/* K=8, or for strings K=K_v with every K_* numbered, so that #if K == K_v works for values that are not chosen too. */
+static mt_status add_knob(const mt_param *param, size_t level, mt_options *options, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (!param->is_string) return add_formatted(options, err, "-D%s=%" PRId64, param->name, param->numbers[level]);
+    MT_TRY(add_formatted(options, err, "-D%s=%s_%s", param->name, param->name, param->strings[level]));
+    for (size_t i = 0; i < param->value_count; i++) MT_TRY(add_formatted(options, err, "-D%s_%s=%zu", param->name, param->strings[i], i + 1));
+done:
+    return st;
+}
+
+static mt_status add_knobs(const mt_scene *scene, mt_options *options, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = mt_scene_spec(scene);
+    for (size_t i = 0; i < spec->param_count; i++) {
+        int level = mt_scene_level(scene, i);
+        if (level != MT_INACTIVE) MT_TRY(add_knob(&spec->params[i], (size_t)level, options, err));
+    }
+done:
+    return st;
+}
+
+/* ---- settings ---- */
+
+static mt_status add_list(const char *prefix, const mt_setting *setting, mt_options *options, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_value *value = &setting->value;
+    mt_strbuf text = { 0 };
+    mt_strbuf_addf(&text, "-D%s%s=", prefix, setting->name);
+    for (size_t i = 0; i < value->length; i++) mt_strbuf_addf(&text, "%s%" PRId64, i ? "," : "", value->list[i]);
+    MT_TRY(take(options, mt_strbuf_take(&text), err));
+    MT_TRY(add_formatted(options, err, "-D%s%s_LEN=%zu", prefix, setting->name, value->length));
+    for (size_t i = 0; i < value->length; i++) {
+        MT_TRY(add_formatted(options, err, "-D%s%s_%zu=%" PRId64, prefix, setting->name, i, value->list[i]));
+    }
+done:
+    return st;
+}
+
+/* SHAPE_N=48; SHAPE_dtype=SHAPE_dtype_f16 with SHAPE_dtype_f16=1 (all others are undefined, which #if takes for 0). */
+static mt_status add_setting(const char *prefix, const mt_setting *setting, mt_options *options, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const char *name = setting->name;
+    switch (setting->value.kind) {
+    case MT_VALUE_STRING:
+        MT_TRY(add_formatted(options, err, "-D%s%s=%s%s_%s", prefix, name, prefix, name, setting->value.string));
+        MT_TRY(add_formatted(options, err, "-D%s%s_%s=1", prefix, name, setting->value.string));
+        break;
+    case MT_VALUE_LIST:
+        MT_TRY(add_list(prefix, setting, options, err));
+        break;
+    default: /* integers, and the fractions that workloads may have */
+        MT_TRY(add_formatted(options, err, "-D%s%s=%s", prefix, name, setting->text));
+    }
+done:
+    return st;
+}
+
+static bool is_baked(const mt_variant *variant, const char *name)
+{
+    for (size_t i = 0; i < variant->bake_count; i++) {
+        if (strcmp(variant->bake[i], name) == 0) return true;
+    }
+    return variant->bake_all;
+}
+
+/* ---- options as written ---- */
+
+/* Adds the words of an options text. A word that names an inactive knob is left out, as the knob's macro is. */
+static mt_status add_words(const mt_scene *scene, const char *text, mt_options *options, mt_error *err)
+{
+    while (*(text += strspn(text, " \t"))) {
+        char *expanded = NULL;
+        size_t length = strcspn(text, " \t");
+        char *word = mt_strndup(text, length);
+        mt_status st = word ? mt_scene_expand(scene, word, &expanded, err) : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+        mt_free(word);
+        if (st == MT_OK) st = take(options, expanded, err);
+        if (st != MT_OK && st != MT_ERR_NOT_FOUND) return st;
+        text += length;
+    }
+    return MT_OK;
+}
+
+mt_status mt_options_variant(const mt_scene *scene, mt_options *options, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = mt_scene_spec(scene);
+    const mt_shape *shape = mt_scene_shape(scene);
+    const mt_variant *variant = &spec->variants[mt_scene_level(scene, 0)];
+    *options = (mt_options){ 0 };
+    MT_TRY(add_knobs(scene, options, err));
+    for (size_t i = 0; i < shape->setting_count; i++) {
+        if (is_baked(variant, shape->settings[i].name)) MT_TRY(add_setting("SHAPE_", &shape->settings[i], options, err));
+    }
+    sort_options(options);
+    MT_TRY(add_words(scene, spec->options, options, err));
+    MT_TRY(add_words(scene, variant->options, options, err));
+done:
+    if (st != MT_OK) mt_options_free(options);
+    return st;
+}
+
+mt_status mt_options_support(const mt_scene *scene, const mt_workload *workload, mt_options *options, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = mt_scene_spec(scene);
+    const mt_shape *shape = mt_scene_shape(scene);
+    mt_scene *defaults = NULL; /* of its own: the caller's point stays */
+    *options = (mt_options){ 0 };
+    MT_TRY(mt_scene_create(spec, shape, mt_scene_facts(scene), &defaults, err));
+    for (size_t i = 0; i < spec->param_count; i++) mt_scene_set_knob(defaults, i, i == 0 ? 0 : (int)spec->params[i].default_level);
+    MT_TRY(add_knobs(defaults, options, err));
+    for (size_t i = 0; i < shape->setting_count; i++) MT_TRY(add_setting("SHAPE_", &shape->settings[i], options, err));
+    for (size_t i = 0; i < workload->setting_count; i++) MT_TRY(add_setting("WORKLOAD_", &workload->settings[i], options, err));
+    MT_TRY(mt_options_add(options, "-DMT_SUPPORT=1", err));
+    sort_options(options);
+    MT_TRY(add_words(defaults, spec->options, options, err));
+done:
+    mt_scene_free(defaults);
+    if (st != MT_OK) mt_options_free(options);
+    return st;
+}

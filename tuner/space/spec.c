@@ -1,0 +1,253 @@
+/* From text to mt_spec: the order in which sections are read, defaults, and the end of everything's life. */
+#include "tuner/space/spec.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/base/text.h"
+#include "tuner/space/spec_internal.h"
+
+/* ---- messages ---- */
+
+mt_status mt_reader_fail(const mt_reader *reader, mt_error *err, int line, const char *format, ...)
+{
+    char text[1536];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %s", reader->spec->path, line, text);
+}
+
+mt_status mt_reader_no_memory(const mt_reader *reader, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", reader->spec->path);
+}
+
+const char *mt_reader_suggest(const char *word, const char *const *known, size_t count, char *out, size_t size)
+{
+    const char *near = mt_text_nearest(word, known, count);
+    if (near) {
+        snprintf(out, size, ", did you mean `%s`?", near);
+        return out;
+    }
+    size_t used = (size_t)snprintf(out, size, count > 1 ? "; expected one of " : "; expected ");
+    for (size_t i = 0; i < count && used < size; i++) {
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i ? ", " : "", known[i]);
+    }
+    if (count == 0) out[0] = '\0';
+    return out;
+}
+
+/* ---- grouping sections ---- */
+
+static bool is_file_name_like(const char *name)
+{
+    size_t allowed = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-");
+    return *name && !name[allowed];
+}
+
+static mt_status check_section_name(mt_reader *reader, const mt_ini_section *section, mt_section_kind kind, mt_error *err)
+{
+    switch (kind) {
+    case MT_SECTION_KERNEL: case MT_SECTION_TUNE: case MT_SECTION_LET: case MT_SECTION_MODEL:
+        if (!*section->name) return MT_OK;
+        return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s] without a name", section->kind, section->name, section->kind);
+    case MT_SECTION_SHAPE: case MT_SECTION_WORKLOAD: case MT_SECTION_CONSTRAINT:
+        if (is_file_name_like(section->name)) return MT_OK;
+        return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s NAME], one word of letters, digits, `_`, `-` and `.`", section->kind,
+                              section->name, section->kind);
+    case MT_SECTION_VARIANT: case MT_SECTION_PARAM: case MT_SECTION_ARG:
+        if (mt_text_is_identifier(section->name, strlen(section->name))) return MT_OK;
+        return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s NAME], a name made of letters, digits and _", section->kind, section->name,
+                              section->kind);
+    default:
+        return MT_OK; /* [launch] and [prepare] read their own words */
+    }
+}
+
+static mt_status group_sections(mt_reader *reader, mt_error *err)
+{
+    const mt_ini *ini = reader->ini;
+    for (size_t kind = 0; kind < MT_SECTION_COUNT; kind++) {
+        reader->sections[kind] = mt_alloc(ini->section_count, sizeof *reader->sections[kind]);
+        if (!reader->sections[kind]) return mt_reader_no_memory(reader, err);
+    }
+    for (size_t i = 0; i < ini->section_count; i++) {
+        const mt_ini_section *section = &ini->sections[i];
+        size_t kind = 0;
+        while (kind < MT_SECTION_COUNT && strcmp(mt_section_names[kind], section->kind) != 0) kind++;
+        if (kind == MT_SECTION_COUNT) {
+            char hint[256];
+            return mt_reader_fail(reader, err, section->line, "unknown section [%s]%s", section->kind,
+                                  mt_reader_suggest(section->kind, mt_section_names, MT_SECTION_COUNT, hint, sizeof hint));
+        }
+        mt_status st = check_section_name(reader, section, (mt_section_kind)kind, err);
+        if (st != MT_OK) return st;
+        reader->sections[kind][reader->counts[kind]++] = section;
+    }
+    static const mt_section_kind needed[] = { MT_SECTION_KERNEL, MT_SECTION_SHAPE, MT_SECTION_VARIANT, MT_SECTION_ARG, MT_SECTION_LAUNCH };
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        const char *name = mt_section_names[needed[i]];
+        if (reader->counts[needed[i]] == 0) {
+            return MT_FAIL(err, MT_ERR_SPEC, "%s:1: no [%s%s] section: expected at least one", reader->spec->path, name, i ? " …" : "");
+        }
+    }
+    return MT_OK;
+}
+
+/* ---- [kernel], [tune], [model] ---- */
+
+mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
+                             mt_error *err)
+{
+    mt_spec *spec = object;
+    if (strncmp(value, "file:", 5) == 0 && value[5]) {
+        spec->reference_file = mt_path_join(reader->folder, value + 5);
+        return spec->reference_file ? MT_OK : mt_reader_no_memory(reader, err);
+    }
+    if (!mt_text_is_identifier(value, strlen(value))) {
+        return mt_reader_fail(reader, err, entry->line, "reference = %s: expected the name of a __global__ function, or file:PATH.npy", value);
+    }
+    return mt_parse_text(reader, rule, entry, value, object, err);
+}
+
+mt_status mt_parse_includes(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
+                            mt_error *err)
+{
+    mt_spec *spec = object;
+    mt_status st = mt_split(value, &spec->include_dirs, &spec->include_count, err);
+    for (size_t i = 0; st == MT_OK && i < spec->include_count; i++) {
+        char *joined = *spec->include_dirs[i] ? mt_path_join(reader->folder, spec->include_dirs[i]) : NULL;
+        if (!joined && !*spec->include_dirs[i]) return mt_reader_fail(reader, err, entry->line, "include has an empty folder name between commas");
+        if (!joined) return mt_reader_no_memory(reader, err);
+        mt_free(spec->include_dirs[i]);
+        spec->include_dirs[i] = joined;
+    }
+    return st;
+}
+
+static mt_status read_kernel_and_tune(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_spec *spec = reader->spec;
+    const mt_ini_section *kernel = reader->sections[MT_SECTION_KERNEL][0];
+    MT_TRY(mt_rules_check(reader, kernel, MT_RULES_KERNEL, err));
+    MT_TRY(mt_rules_apply(reader, kernel, MT_RULES_KERNEL, MT_PASS_NAMES, spec, err));
+    if (!spec->name) spec->name = mt_path_stem(spec->path);
+    if (!spec->options) spec->options = mt_strdup("");
+    if (!spec->name || !spec->options) return mt_reader_no_memory(reader, err);
+    if (!is_file_name_like(spec->name)) { /* it names rows, files and lookups */
+        return mt_reader_fail(reader, err, kernel->line, "[kernel] name is `%s`: expected one word of letters, digits, `_`, `-` and `.`", spec->name);
+    }
+    if (reader->counts[MT_SECTION_TUNE]) {
+        const mt_ini_section *tune = reader->sections[MT_SECTION_TUNE][0];
+        MT_TRY(mt_rules_check(reader, tune, MT_RULES_TUNE, err));
+        MT_TRY(mt_rules_apply(reader, tune, MT_RULES_TUNE, MT_PASS_NAMES, spec, err));
+    }
+    if (!spec->strategy && !(spec->strategy = mt_strdup("auto"))) st = mt_reader_no_memory(reader, err);
+done:
+    return st;
+}
+
+static mt_status read_model(mt_reader *reader, mt_error *err)
+{
+    if (reader->counts[MT_SECTION_MODEL] == 0) return MT_OK;
+    mt_status st = MT_OK;
+    const mt_ini_section *section = reader->sections[MT_SECTION_MODEL][0];
+    MT_TRY(mt_rules_check(reader, section, MT_RULES_MODEL, err));
+    MT_TRY(mt_rules_apply(reader, section, MT_RULES_MODEL, MT_PASS_EXPRESSIONS, reader->spec, err));
+done:
+    return st;
+}
+
+/* ---- loading ---- */
+
+static mt_status read_all(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    MT_TRY(group_sections(reader, err));
+    MT_TRY(read_kernel_and_tune(reader, err));
+    MT_TRY(mt_read_workloads(reader, err)); /* before shapes: those name workloads */
+    MT_TRY(mt_read_shapes(reader, err));
+    MT_TRY(mt_read_knob_names(reader, err));
+    MT_TRY(mt_check_names(reader, err));
+    MT_TRY(mt_scope_build(reader, err));
+    MT_TRY(mt_read_lets(reader, err));
+    MT_TRY(mt_read_conditions(reader, err));
+    MT_TRY(mt_read_args(reader, err));
+    MT_TRY(mt_read_launches(reader, err));
+    MT_TRY(read_model(reader, err));
+    MT_TRY(mt_check_spec(reader, err));
+done:
+    return st;
+}
+
+mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_spec **out, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_ini ini = { 0 };
+    mt_reader reader = { .ini = &ini };
+    mt_spec *spec = mt_alloc(1, sizeof *spec);
+    *out = NULL;
+    if (!spec) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+    *spec = (mt_spec){ .budget = 400, .time_s = 300, .regime = MT_REGIME_COLD };
+    reader.spec = spec;
+    reader.folder = mt_path_folder(path);
+    spec->path = mt_strdup(path);
+    spec->owned = mt_alloc(1, sizeof *spec->owned);
+    if (!reader.folder || !spec->path || !spec->owned) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+        goto done;
+    }
+    MT_TRY(mt_ini_parse(path, text, length, &ini, err));
+    MT_TRY(read_all(&reader, err));
+    *out = spec;
+    spec = NULL;
+done:
+    for (size_t kind = 0; kind < MT_SECTION_COUNT; kind++) mt_free(reader.sections[kind]);
+    mt_free(reader.folder);
+    mt_ini_free(&ini);
+    mt_spec_free(spec);
+    return st;
+}
+
+mt_status mt_spec_load(const char *path, mt_spec **spec, mt_error *err)
+{
+    char *text = NULL;
+    size_t length = 0;
+    *spec = NULL;
+    mt_status st = mt_file_read(path, 64u << 20, &text, &length, err);
+    if (st == MT_OK) st = mt_spec_parse(path, text, length, spec, err);
+    mt_free(text);
+    return st;
+}
+
+/* ---- finding ---- */
+
+const mt_shape *mt_spec_shape(const mt_spec *spec, const char *name)
+{
+    for (size_t i = 0; i < spec->shape_count; i++) {
+        if (strcmp(spec->shapes[i].name, name) == 0) return &spec->shapes[i];
+    }
+    return NULL;
+}
+
+const mt_workload *mt_spec_workload(const mt_spec *spec, const char *name)
+{
+    for (size_t i = 0; i < spec->workload_count; i++) {
+        if (strcmp(spec->workloads[i].name, name) == 0) return &spec->workloads[i];
+    }
+    return NULL;
+}
+
+const mt_setting *mt_settings_find(const mt_setting *settings, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(settings[i].name, name) == 0) return &settings[i];
+    }
+    return NULL;
+}

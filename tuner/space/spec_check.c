@@ -1,0 +1,288 @@
+/* Rules that span sections: names are unique, outputs do not depend on knobs, launches exist and take what exists. */
+#include "tuner/space/spec_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/text.h"
+
+/* ---- names ---- */
+
+static mt_status check_name(mt_reader *reader, int line, const char *name, mt_error *err)
+{
+    static const char *const taken[] = { "device", "true", "false" };
+    static const char *const prefixes[] = { "SHAPE_", "WORKLOAD_", "MT_" };
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        if (strcmp(name, taken[i]) == 0) return mt_reader_fail(reader, err, line, "`%s` is a word of the expression language: expected another name", name);
+    }
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
+            return mt_reader_fail(reader, err, line, "names that start with %s are the tool's macros: expected another than `%s`", prefixes[i], name);
+        }
+    }
+    return MT_OK;
+}
+
+typedef struct named { const char *name, *what; int line; } named;
+
+/* Shape values, knobs and lets share one namespace: expressions and macros know no sections. */
+static size_t collect_names(const mt_reader *reader, named *out)
+{
+    const mt_spec *spec = reader->spec;
+    const mt_ini_section *shape = reader->sections[MT_SECTION_SHAPE][0];
+    size_t count = 0;
+    for (size_t i = 0; i < spec->shapes[0].setting_count; i++) {
+        const mt_ini_entry *entry = mt_ini_find(shape, spec->shapes[0].settings[i].name);
+        out[count++] = (named){ spec->shapes[0].settings[i].name, "a shape value", entry ? entry->line : shape->line };
+    }
+    for (size_t i = 0; i < spec->param_count; i++) {
+        int line = i == 0 ? reader->sections[MT_SECTION_VARIANT][0]->line : reader->sections[MT_SECTION_PARAM][i - 1]->line;
+        out[count++] = (named){ spec->params[i].name, i == 0 ? "the implicit knob of the variants" : "a knob", line };
+    }
+    for (size_t i = 0; i < spec->let_count; i++) {
+        out[count++] = (named){ spec->lets[i].name, "a let", reader->sections[MT_SECTION_LET][0]->entries[i].line };
+    }
+    return count;
+}
+
+/* The macro K_v of a string knob's value must not be another knob's name. */
+static mt_status check_value_macros(mt_reader *reader, mt_error *err)
+{
+    const mt_spec *spec = reader->spec;
+    for (size_t k = 0; k < spec->param_count; k++) {
+        const mt_param *param = &spec->params[k];
+        for (size_t other = 1; param->is_string && other < spec->param_count; other++) {
+            size_t length = strlen(param->name);
+            const char *name = spec->params[other].name;
+            if (strncmp(name, param->name, length) != 0 || name[length] != '_') continue;
+            for (size_t v = 0; v < param->value_count; v++) {
+                if (strcmp(name + length + 1, param->strings[v]) == 0) {
+                    return mt_reader_fail(reader, err, reader->sections[MT_SECTION_PARAM][other - 1]->line, "knob %s has the name of the macro for %s = %s: expected another",
+                                          name, param->name, param->strings[v]);
+                }
+            }
+        }
+    }
+    return MT_OK;
+}
+
+mt_status mt_check_names(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = reader->spec;
+    enum { LIMIT = 4096 };
+    named names[LIMIT];
+    if (spec->shapes[0].setting_count + spec->param_count + spec->let_count > LIMIT) {
+        return mt_reader_fail(reader, err, 1, "more than %d names", LIMIT);
+    }
+    size_t count = collect_names(reader, names);
+    for (size_t i = 0; i < count; i++) {
+        MT_TRY(check_name(reader, names[i].line, names[i].name, err));
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(names[i].name, names[k].name) != 0) continue;
+            return mt_reader_fail(reader, err, names[i].line, "`%s` is %s and %s (line %d): expected different names", names[i].name, names[i].what, names[k].what,
+                                  names[k].line);
+        }
+    }
+    MT_TRY(check_value_macros(reader, err));
+done:
+    return st;
+}
+
+/* ---- knobs where there are none ---- */
+
+static mt_status refuse_knobs(mt_reader *reader, int line, const char *what, uint64_t knobs, const char *why, mt_error *err)
+{
+    char list[512];
+    if (!knobs) return MT_OK;
+    return mt_reader_fail(reader, err, line, "%s reads %s: %s", what, mt_scope_knob_list(reader->spec, knobs, list, sizeof list), why);
+}
+
+static uint64_t knobs_of_list(const mt_spec *spec, const mt_expr_list *list)
+{
+    uint64_t knobs = 0;
+    for (size_t i = 0; i < list->count; i++) knobs |= mt_scope_knobs(spec, &list->items[i]);
+    return knobs;
+}
+
+static uint64_t knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
+{
+    return knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec, &arg->box) |
+           mt_scope_knobs(spec, &arg->count) | mt_scope_knobs(spec, &arg->offset) | mt_scope_knobs(spec, &arg->value) |
+           mt_scope_knobs_of_text(spec, arg->dtype_text);
+}
+
+static uint64_t knobs_of_launch(const mt_spec *spec, const mt_launch *launch)
+{
+    return knobs_of_list(spec, &launch->grid) | knobs_of_list(spec, &launch->block) | knobs_of_list(spec, &launch->cluster) |
+           mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->when);
+}
+
+static mt_status check_model(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = reader->spec;
+    static const char *const why = "the model describes the problem, not a variant; expected shape values, device facts and lets without knobs";
+    MT_TRY(refuse_knobs(reader, spec->model_flops.line, "flops", mt_scope_knobs(spec, &spec->model_flops), why, err));
+    MT_TRY(refuse_knobs(reader, spec->model_dram_bytes.line, "dram_bytes", mt_scope_knobs(spec, &spec->model_dram_bytes), why, err));
+    MT_TRY(refuse_knobs(reader, spec->model_floor_ns.line, "floor_ns", mt_scope_knobs(spec, &spec->model_floor_ns), why, err));
+done:
+    return st;
+}
+
+/* ---- arguments ---- */
+
+static int key_line(const mt_reader *reader, size_t arg, const char *key)
+{
+    const mt_ini_section *section = reader->sections[MT_SECTION_ARG][arg];
+    const mt_ini_entry *entry = mt_ini_find(section, key);
+    return entry ? entry->line : section->line;
+}
+
+static bool has_key(const mt_reader *reader, size_t arg, const char *key)
+{
+    return mt_ini_find(reader->sections[MT_SECTION_ARG][arg], key) != NULL;
+}
+
+static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *err)
+{
+    static const struct { const char *key; unsigned roles; const char *belongs; } rules[] = {
+        { "init", 1u << MT_ROLE_IN | 1u << MT_ROLE_INOUT, "in or inout" },
+        { "rtol", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "worst", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "floor", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "order", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "zero", 1u << MT_ROLE_OUT | 1u << MT_ROLE_SCRATCH, "out or scratch" },
+    };
+    const mt_arg *arg = &reader->spec->args[index];
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (has_key(reader, index, rules[i].key) && !(rules[i].roles >> arg->role & 1)) {
+            return mt_reader_fail(reader, err, key_line(reader, index, rules[i].key), "`%s` of [arg %s]: expected only with role %s", rules[i].key, arg->name, rules[i].belongs);
+        }
+    }
+    if ((arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT) && !has_key(reader, index, "init")) {
+        return mt_reader_fail(reader, err, arg->line, "[arg %s] is read by kernels but has no `init`: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)", arg->name);
+    }
+    return MT_OK;
+}
+
+static mt_status check_tensor(mt_reader *reader, size_t index, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = reader->spec;
+    const mt_arg *arg = &spec->args[index];
+    static const char *const why = "only scratch may depend on knobs, inputs and outputs are the same for all variants";
+    MT_TRY(check_keys_fit_role(reader, index, err));
+    if (arg->role == MT_ROLE_SCRATCH) goto done;
+    MT_TRY(refuse_knobs(reader, key_line(reader, index, "shape"), "shape", knobs_of_list(spec, &arg->shape), why, err));
+    MT_TRY(refuse_knobs(reader, key_line(reader, index, "dtype"), "dtype", mt_scope_knobs_of_text(spec, arg->dtype_text), why, err));
+done:
+    return st;
+}
+
+static mt_status check_tensormap(mt_reader *reader, size_t index, mt_error *err)
+{
+    const mt_arg *arg = &reader->spec->args[index];
+    if (arg->box.count != arg->dims.count) {
+        return mt_reader_fail(reader, err, key_line(reader, index, "box"), "box has %zu lengths but dims has %zu: expected as many", arg->box.count, arg->dims.count);
+    }
+    if (arg->strides.count + 1 != arg->dims.count) {
+        return mt_reader_fail(reader, err, key_line(reader, index, "strides"),
+                              "[arg %s] has %zu strides but %zu dims: expected one stride for each dimension but the innermost, in elements", arg->name,
+                              arg->strides.count, arg->dims.count);
+    }
+    return MT_OK;
+}
+
+static mt_status check_args(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = reader->spec;
+    bool has_output = false;
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        const mt_arg *arg = &spec->args[i];
+        if (arg->kind == MT_ARG_TENSOR) MT_TRY(check_tensor(reader, i, err));
+        if (arg->kind == MT_ARG_TENSORMAP) MT_TRY(check_tensormap(reader, i, err));
+        has_output = has_output || (arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT));
+    }
+    if (!has_output) st = mt_reader_fail(reader, err, spec->args[0].line, "no argument has role out or inout: expected at least one, or nothing can be verified");
+done:
+    return st;
+}
+
+/* ---- launches ---- */
+
+static mt_status check_reference_launch(mt_reader *reader, const mt_launch *launch, mt_error *err)
+{
+    const mt_spec *spec = reader->spec;
+    mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", knobs_of_launch(spec, launch), "the reference runs without a variant", err);
+    for (size_t i = 0; st == MT_OK && i < launch->arg_count; i++) {
+        const mt_arg *arg = &spec->args[launch->args[i]];
+        char what[160];
+        snprintf(what, sizeof what, "[arg %s] of [launch reference]", arg->name);
+        st = refuse_knobs(reader, launch->line, what, knobs_of_arg(spec, arg), "the reference runs without a variant", err);
+    }
+    return st;
+}
+
+static mt_status check_variant_has_launch(mt_reader *reader, size_t variant, mt_error *err)
+{
+    const mt_spec *spec = reader->spec;
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        if (!spec->launches[i].variant || strcmp(spec->launches[i].variant, spec->variants[variant].name) == 0) return MT_OK;
+    }
+    return mt_reader_fail(reader, err, reader->sections[MT_SECTION_VARIANT][variant]->line, "[variant %s] has no launch: expected [launch %s 1] or [launch 1]",
+                          spec->variants[variant].name, spec->variants[variant].name);
+}
+
+static mt_status check_launches(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = reader->spec;
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        const mt_launch *launch = &spec->launches[i];
+        if (launch->variant && strcmp(launch->variant, "reference") == 0) MT_TRY(check_reference_launch(reader, launch, err));
+    }
+    for (size_t i = 0; i < spec->variant_count; i++) MT_TRY(check_variant_has_launch(reader, i, err));
+done:
+    return st;
+}
+
+/* ---- texts with ${…} and names of variants ---- */
+
+static mt_status check_texts(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = reader->spec;
+    const mt_ini_section *kernel = reader->sections[MT_SECTION_KERNEL][0];
+    const mt_ini_entry *options = mt_ini_find(kernel, "options");
+    MT_TRY(mt_scope_check_text(reader, options ? options->line : kernel->line, spec->options, err));
+    for (size_t i = 0; i < spec->variant_count; i++) {
+        const mt_ini_section *section = reader->sections[MT_SECTION_VARIANT][i];
+        options = mt_ini_find(section, "options");
+        MT_TRY(mt_scope_check_text(reader, options ? options->line : section->line, spec->variants[i].options, err));
+    }
+    if (spec->baseline) {
+        const mt_ini_section *tune = reader->sections[MT_SECTION_TUNE][0];
+        const mt_param *algo = &spec->params[0];
+        char hint[1024];
+        for (size_t i = 0; i < algo->value_count; i++) {
+            if (strcmp(algo->strings[i], spec->baseline) == 0) goto done;
+        }
+        st = mt_reader_fail(reader, err, mt_ini_find(tune, "baseline")->line, "baseline = %s: no such variant%s", spec->baseline,
+                            mt_reader_suggest(spec->baseline, (const char *const *)algo->strings, algo->value_count, hint, sizeof hint));
+    }
+done:
+    return st;
+}
+
+mt_status mt_check_spec(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    MT_TRY(check_args(reader, err));
+    MT_TRY(check_launches(reader, err));
+    MT_TRY(check_model(reader, err));
+    MT_TRY(check_texts(reader, err));
+done:
+    return st;
+}

@@ -1,0 +1,323 @@
+/* [variant], [param], [let] and [constraint]: the knobs and what they must keep. */
+#include "tuner/space/spec_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
+
+enum { VALUE_LIMIT = 4096 }; /* of one knob; a range a..b with a slip must not eat the memory */
+
+#define TARGET(type) ((type *)(void *)((char *)object + rule->offset))
+
+/* ---- [variant] ---- */
+
+mt_status mt_parse_bake(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    mt_variant *variant = object;
+    variant->bake_all = strcmp(value, "all") == 0;
+    if (variant->bake_all || strcmp(value, "none") == 0) return MT_OK;
+    mt_status st = mt_split(value, &variant->bake, &variant->bake_count, err);
+    const mt_shape *shape = &reader->spec->shapes[0];
+    for (size_t i = 0; st == MT_OK && i < variant->bake_count; i++) {
+        const char *known[64] = { "all", "none" };
+        char hint[512];
+        size_t count = 2;
+        if (mt_settings_find(shape->settings, shape->setting_count, variant->bake[i])) continue;
+        for (size_t k = 0; k < shape->setting_count && count < 64; k++) known[count++] = shape->settings[k].name;
+        st = mt_reader_fail(reader, err, entry->line, "bake: `%s` is no shape value%s", variant->bake[i],
+                            mt_reader_suggest(variant->bake[i], known, count, hint, sizeof hint));
+    }
+    return st;
+}
+
+mt_status mt_parse_requires(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
+                            mt_error *err)
+{
+    mt_variant *variant = object;
+    variant->has_requires = true;
+    return mt_parse_bool_expr(reader, rule, entry, value, object, err);
+}
+
+static mt_status read_variants(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_spec *spec = reader->spec;
+    size_t count = reader->counts[MT_SECTION_VARIANT];
+    spec->variants = mt_alloc(count, sizeof *spec->variants);
+    if (!spec->variants) return mt_reader_no_memory(reader, err);
+    for (size_t i = 0; i < count; i++) {
+        const mt_ini_section *section = reader->sections[MT_SECTION_VARIANT][i];
+        mt_variant *variant = &spec->variants[i];
+        spec->variant_count = i + 1;
+        *variant = (mt_variant){ .bake_all = true, .name = mt_strdup(section->name) };
+        if (strcmp(section->name, "reference") == 0) {
+            return mt_reader_fail(reader, err, section->line, "[variant reference]: the name is taken by [launch reference N]; expected another");
+        }
+        MT_TRY(mt_rules_check(reader, section, MT_RULES_VARIANT, err));
+        MT_TRY(mt_rules_apply(reader, section, MT_RULES_VARIANT, MT_PASS_NAMES, variant, err));
+        if (!variant->entry) variant->entry = mt_strdup(section->name);
+        if (!variant->doc) variant->doc = mt_strdup("");
+        if (!variant->options) variant->options = mt_strdup("");
+        if (!variant->name || !variant->entry || !variant->doc || !variant->options) return mt_reader_no_memory(reader, err);
+    }
+done:
+    return st;
+}
+
+/* ---- [param] ---- */
+
+static mt_status add_number(mt_reader *reader, mt_param *param, int64_t number, size_t *capacity, mt_error *err)
+{
+    int64_t *grown = mt_grow(param->numbers, param->value_count, capacity, sizeof *grown);
+    if (!grown) return mt_reader_no_memory(reader, err);
+    param->numbers = grown;
+    grown[param->value_count++] = number;
+    return MT_OK;
+}
+
+/* "a..b" or one integer. */
+static bool parse_range(const char *text, int64_t *first, int64_t *last)
+{
+    const char *dots = strstr(text, "..");
+    if (!dots) {
+        *last = 0;
+        bool ok = mt_text_int64(text, strlen(text), first);
+        *last = *first;
+        return ok;
+    }
+    size_t left = (size_t)(dots - text);
+    const char *right = dots + 2 + strspn(dots + 2, " \t");
+    while (left > 0 && (text[left - 1] == ' ' || text[left - 1] == '\t')) left--;
+    return mt_text_int64(text, left, first) && mt_text_int64(right, strlen(right), last);
+}
+
+static mt_status number_values(mt_reader *reader, const mt_ini_entry *entry, char **items, size_t count, mt_param *param, mt_error *err)
+{
+    size_t capacity = 0;
+    for (size_t i = 0; i < count; i++) {
+        int64_t first, last;
+        if (!parse_range(items[i], &first, &last)) {
+            return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither an integer nor a range a..b; expected all values of one kind", items[i]);
+        }
+        if (first > last) return mt_reader_fail(reader, err, entry->line, "values: the range %s is empty: expected the smaller number first", items[i]);
+        for (int64_t number = first;; number++) {
+            if (param->value_count == VALUE_LIMIT) return mt_reader_fail(reader, err, entry->line, "values: more than %d values", VALUE_LIMIT);
+            for (size_t k = 0; k < param->value_count; k++) {
+                if (param->numbers[k] == number) return mt_reader_fail(reader, err, entry->line, "values: %" PRId64 " is there twice", number);
+            }
+            mt_status st = add_number(reader, param, number, &capacity, err);
+            if (st != MT_OK) return st;
+            if (number == last) break;
+        }
+    }
+    return MT_OK;
+}
+
+static mt_status string_values(mt_reader *reader, const mt_ini_entry *entry, char **items, size_t count, mt_param *param, mt_error *err)
+{
+    param->is_string = true;
+    param->strings = mt_alloc(count, sizeof *param->strings);
+    if (!param->strings) return mt_reader_no_memory(reader, err);
+    if (count > VALUE_LIMIT) return mt_reader_fail(reader, err, entry->line, "values: more than %d values", VALUE_LIMIT);
+    for (size_t i = 0; i < count; i++) {
+        if (!mt_text_is_identifier(items[i], strlen(items[i]))) {
+            return mt_reader_fail(reader, err, entry->line, "values: `%s` is no name; expected all values of one kind, integers or names", items[i]);
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(items[k], items[i]) == 0) return mt_reader_fail(reader, err, entry->line, "values: %s is there twice", items[i]);
+        }
+        param->strings[i] = mt_strdup(items[i]);
+        param->value_count = i + 1;
+        if (!param->strings[i]) return mt_reader_no_memory(reader, err);
+    }
+    return MT_OK;
+}
+
+mt_status mt_parse_values(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    mt_status st = MT_OK;
+    char **items = NULL;
+    size_t count = 0;
+    MT_TRY(mt_split(value, &items, &count, err));
+    if (count == 0) {
+        st = mt_reader_fail(reader, err, entry->line, "values is empty: expected integers, ranges a..b or names, separated by commas");
+    } else if (mt_text_is_identifier(items[0], strlen(items[0]))) {
+        st = string_values(reader, entry, items, count, object, err);
+    } else {
+        st = number_values(reader, entry, items, count, object, err);
+    }
+done:
+    mt_strings_free(items, count);
+    return st;
+}
+
+static bool find_level(const mt_param *param, const char *value, size_t *level)
+{
+    int64_t number;
+    bool is_number = mt_text_int64(value, strlen(value), &number);
+    for (size_t i = 0; i < param->value_count; i++) {
+        if (param->is_string ? strcmp(param->strings[i], value) == 0 : is_number && param->numbers[i] == number) {
+            *level = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+mt_status mt_parse_default(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
+                           mt_error *err)
+{
+    mt_param *param = object;
+    if (find_level(param, value, &param->default_level)) return MT_OK;
+    return mt_reader_fail(reader, err, entry->line, "default = %s is not among the values of %s: expected one of them", value, param->name);
+}
+
+static mt_status check_only_earlier(mt_reader *reader, int line, const mt_param *param, uint64_t knobs, mt_error *err)
+{
+    size_t index = (size_t)(param - reader->spec->params);
+    uint64_t later = knobs >> index << index; /* itself included */
+    char list[512];
+    if (!later) return MT_OK;
+    return mt_reader_fail(reader, err, line, "when of %s reads %s: expected only knobs that stand before it", param->name,
+                          mt_scope_knob_list(reader->spec, later, list, sizeof list));
+}
+
+mt_status mt_parse_when(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    mt_param *param = object;
+    param->has_when = true;
+    mt_status st = mt_parse_bool_expr(reader, rule, entry, value, object, err);
+    if (st != MT_OK) return st;
+    return check_only_earlier(reader, entry->line, param, mt_scope_knobs(reader->spec, &param->when), err);
+}
+
+/* params[0]: which variant. */
+static mt_status make_algo(mt_reader *reader, mt_error *err)
+{
+    mt_spec *spec = reader->spec;
+    mt_param *algo = &spec->params[0];
+    spec->param_count = 1;
+    *algo = (mt_param){ .name = mt_strdup("ALGO"), .doc = mt_strdup("algorithm"), .is_string = true };
+    algo->strings = mt_alloc(spec->variant_count, sizeof *algo->strings);
+    if (!algo->name || !algo->doc || !algo->strings) return mt_reader_no_memory(reader, err);
+    for (size_t i = 0; i < spec->variant_count; i++) {
+        algo->strings[i] = mt_strdup(spec->variants[i].name);
+        algo->value_count = i + 1;
+        if (!algo->strings[i]) return mt_reader_no_memory(reader, err);
+    }
+    return MT_OK;
+}
+
+static mt_status read_params(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_spec *spec = reader->spec;
+    size_t count = reader->counts[MT_SECTION_PARAM];
+    if (count + 1 > MT_MAX_PARAMS) {
+        return mt_reader_fail(reader, err, reader->sections[MT_SECTION_PARAM][MT_MAX_PARAMS - 1]->line, "more than %d knobs", MT_MAX_PARAMS - 1);
+    }
+    spec->params = mt_alloc(count + 1, sizeof *spec->params);
+    if (!spec->params) return mt_reader_no_memory(reader, err);
+    MT_TRY(make_algo(reader, err));
+    for (size_t i = 0; i < count; i++) {
+        const mt_ini_section *section = reader->sections[MT_SECTION_PARAM][i];
+        mt_param *param = &spec->params[i + 1];
+        spec->param_count = i + 2;
+        if (!(param->name = mt_strdup(section->name))) return mt_reader_no_memory(reader, err);
+        MT_TRY(mt_rules_check(reader, section, MT_RULES_PARAM, err));
+        MT_TRY(mt_rules_apply(reader, section, MT_RULES_PARAM, MT_PASS_NAMES, param, err));
+        if (!param->doc && !(param->doc = mt_strdup(""))) return mt_reader_no_memory(reader, err);
+    }
+done:
+    return st;
+}
+
+/* ---- [let] ---- */
+
+static mt_status read_let_names(mt_reader *reader, mt_error *err)
+{
+    mt_spec *spec = reader->spec;
+    if (reader->counts[MT_SECTION_LET] == 0) return MT_OK;
+    const mt_ini_section *section = reader->sections[MT_SECTION_LET][0];
+    spec->lets = mt_alloc(section->entry_count, sizeof *spec->lets);
+    if (!spec->lets) return mt_reader_no_memory(reader, err);
+    for (size_t i = 0; i < section->entry_count; i++) {
+        const mt_ini_entry *entry = &section->entries[i];
+        if (!mt_text_is_identifier(entry->key, strlen(entry->key))) {
+            return mt_reader_fail(reader, err, entry->line, "`%s` can't be a name: expected letters, digits and _", entry->key);
+        }
+        spec->lets[i].name = mt_strdup(entry->key);
+        spec->let_count = i + 1;
+        if (!spec->lets[i].name) return mt_reader_no_memory(reader, err);
+    }
+    return MT_OK;
+}
+
+mt_status mt_read_knob_names(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    MT_TRY(read_variants(reader, err));
+    MT_TRY(read_params(reader, err));
+    MT_TRY(read_let_names(reader, err));
+done:
+    return st;
+}
+
+mt_status mt_read_lets(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_spec *spec = reader->spec;
+    spec->owned->let_knobs = mt_alloc(spec->let_count, sizeof *spec->owned->let_knobs);
+    if (!spec->owned->let_knobs) return mt_reader_no_memory(reader, err);
+    for (size_t i = 0; i < spec->let_count; i++) {
+        const mt_ini_entry *entry = &reader->sections[MT_SECTION_LET][0]->entries[i];
+        char *value = mt_ini_unquote(entry->value);
+        if (!value) return mt_reader_no_memory(reader, err);
+        st = mt_scope_expr(reader, entry->line, value, MT_TYPE_LIST, &spec->lets[i].expr, err);
+        mt_free(value);
+        if (st != MT_OK) goto done;
+        spec->owned->let_knobs[i] = mt_scope_knobs(spec, &spec->lets[i].expr);
+        reader->let_limit = i + 1;
+    }
+done:
+    return st;
+}
+
+/* ---- conditions ---- */
+
+static mt_status read_constraints(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_spec *spec = reader->spec;
+    size_t count = reader->counts[MT_SECTION_CONSTRAINT];
+    spec->constraints = mt_alloc(count, sizeof *spec->constraints);
+    if (!spec->constraints) return mt_reader_no_memory(reader, err);
+    for (size_t i = 0; i < count; i++) {
+        const mt_ini_section *section = reader->sections[MT_SECTION_CONSTRAINT][i];
+        mt_constraint *constraint = &spec->constraints[i];
+        spec->constraint_count = i + 1;
+        if (!(constraint->name = mt_strdup(section->name))) return mt_reader_no_memory(reader, err);
+        MT_TRY(mt_rules_check(reader, section, MT_RULES_CONSTRAINT, err));
+        MT_TRY(mt_rules_apply(reader, section, MT_RULES_CONSTRAINT, MT_PASS_EXPRESSIONS, constraint, err));
+        if (!constraint->why && !(constraint->why = mt_strdup(""))) return mt_reader_no_memory(reader, err);
+    }
+done:
+    return st;
+}
+
+mt_status mt_read_conditions(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_spec *spec = reader->spec;
+    for (size_t i = 0; i < spec->variant_count; i++) {
+        MT_TRY(mt_rules_apply(reader, reader->sections[MT_SECTION_VARIANT][i], MT_RULES_VARIANT, MT_PASS_EXPRESSIONS, &spec->variants[i], err));
+    }
+    for (size_t i = 1; i < spec->param_count; i++) {
+        MT_TRY(mt_rules_apply(reader, reader->sections[MT_SECTION_PARAM][i - 1], MT_RULES_PARAM, MT_PASS_EXPRESSIONS, &spec->params[i], err));
+    }
+    MT_TRY(read_constraints(reader, err));
+done:
+    return st;
+}

@@ -1,0 +1,139 @@
+/* One normalised text of what decides which code runs on which numbers. Sorted lines, programs instead of sources: moving sections,
+ * reformatting an expression or renaming a loop variable's spacing changes nothing. */
+#include "tuner/space/spec_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+
+typedef struct lines {
+    char **items;
+    size_t count, capacity;
+    bool failed;
+} lines;
+
+static void add_line(lines *all, mt_strbuf *line)
+{
+    char **grown = all->failed ? NULL : mt_grow(all->items, all->count, &all->capacity, sizeof *grown);
+    char *text = mt_strbuf_take(line);
+    if (grown) all->items = grown;
+    if (!grown || !text) {
+        all->failed = true;
+        mt_free(text);
+        return;
+    }
+    grown[all->count++] = text;
+}
+
+static void add_expr(mt_strbuf *line, const char *key, const mt_expr *expr)
+{
+    if (expr->program_text) mt_strbuf_addf(line, " %s={%s}", key, expr->program_text);
+}
+
+static void add_list(mt_strbuf *line, const char *key, const mt_expr_list *list)
+{
+    if (list->count == 0) return;
+    mt_strbuf_addf(line, " %s=", key);
+    for (size_t i = 0; i < list->count; i++) mt_strbuf_addf(line, "{%s}", list->items[i].program_text);
+}
+
+static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
+{
+    const mt_arg *arg = &spec->args[index];
+    mt_strbuf_addf(line, "arg %s kind=%d dtype=%s", arg->name, (int)arg->kind, arg->dtype_text ? arg->dtype_text : "");
+    switch (arg->kind) {
+    case MT_ARG_TENSOR:
+        mt_strbuf_addf(line, " role=%d init=%d(%.17g,%.17g,%s) rtol=%.17g worst=%.17g floor=%.17g any=%d zero=%d", (int)arg->role, (int)arg->init, arg->init_a,
+                       arg->init_b, arg->init_kernel ? arg->init_kernel : "", arg->rtol, arg->worst, arg->floor, arg->any_order, arg->zero_before_each);
+        add_list(line, "shape", &arg->shape);
+        break;
+    case MT_ARG_TENSORMAP:
+        mt_strbuf_addf(line, " of=%s loop=%s swizzle=%d nan=%d l2=%d", spec->args[arg->of].name, arg->loop ? arg->loop : "",
+                       arg->swizzle_bytes, arg->fill_nan, arg->l2_promotion_bytes);
+        add_expr(line, "count", &arg->count);
+        add_expr(line, "offset", &arg->offset);
+        add_list(line, "dims", &arg->dims);
+        add_list(line, "strides", &arg->strides);
+        add_list(line, "box", &arg->box);
+        break;
+    case MT_ARG_SCALAR:
+        mt_strbuf_addf(line, " literal=%.17g", arg->literal);
+        add_expr(line, "value", &arg->value);
+        break;
+    }
+}
+
+static void add_launch(const mt_spec *spec, const char *kind, const mt_launch *launch, mt_strbuf *line)
+{
+    mt_strbuf_addf(line, "%s %s %d entry=%s cooperative=%d programmatic=%d args=", kind, launch->variant ? launch->variant : "*", launch->number,
+                   launch->entry ? launch->entry : "", launch->cooperative, launch->programmatic);
+    for (size_t i = 0; i < launch->arg_count; i++) mt_strbuf_addf(line, "%s%s", i ? "," : "", spec->args[launch->args[i]].name);
+    add_list(line, "grid", &launch->grid);
+    add_list(line, "block", &launch->block);
+    add_list(line, "cluster", &launch->cluster);
+    add_expr(line, "smem", &launch->smem);
+    add_expr(line, "carveout", &launch->carveout);
+    add_expr(line, "when", &launch->when);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void add_variant(const mt_variant *variant, mt_strbuf *line)
+{
+    mt_strbuf_addf(line, "variant %s entry=%s options=%s bake=%s", variant->name, variant->entry, variant->options, variant->bake_all ? "all" : "");
+    const char **bake = mt_alloc(variant->bake_count, sizeof *bake);
+    if (!bake) {
+        line->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < variant->bake_count; i++) bake[i] = variant->bake[i];
+    qsort(bake, variant->bake_count, sizeof *bake, by_text);
+    for (size_t i = 0; i < variant->bake_count; i++) mt_strbuf_addf(line, "%s,", bake[i]);
+    mt_free(bake);
+}
+
+static char *joined(lines *all)
+{
+    mt_strbuf text = { 0 };
+    qsort(all->items, all->count, sizeof *all->items, by_text);
+    for (size_t i = 0; i < all->count; i++) mt_strbuf_addf(&text, "%s\n", all->items[i]);
+    char *out = all->failed ? NULL : mt_strbuf_take(&text);
+    mt_strbuf_free(&text);
+    mt_strings_free(all->items, all->count);
+    return out;
+}
+
+char *mt_spec_semantics(const mt_spec *spec)
+{
+    lines all = { 0 };
+    mt_strbuf line = { 0 };
+    mt_strbuf_addf(&line, "kernel options=%s reference=%s", spec->options, spec->reference ? spec->reference : "file");
+    add_line(&all, &line);
+    for (size_t i = 0; i < spec->let_count; i++) {
+        mt_strbuf_addf(&line, "let %s", spec->lets[i].name);
+        add_expr(&line, "is", &spec->lets[i].expr);
+        add_line(&all, &line);
+    }
+    for (size_t i = 0; i < spec->variant_count; i++) {
+        add_variant(&spec->variants[i], &line);
+        add_line(&all, &line);
+    }
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        add_arg(spec, i, &line);
+        add_line(&all, &line);
+    }
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        add_launch(spec, "launch", &spec->launches[i], &line);
+        add_line(&all, &line);
+    }
+    for (size_t i = 0; i < spec->prepare_count; i++) {
+        add_launch(spec, "prepare", &spec->prepares[i], &line);
+        add_line(&all, &line);
+    }
+    return joined(&all);
+}
