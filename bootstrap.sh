@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-say() { printf '%s\n' "$*"; }
+say() { printf '%s\n' "$@"; }
 die() { printf 'bootstrap.sh: %s\n' "$*" >&2; exit 1; }
 usage() { sed -n '2,4s/^# //p' "$0"; exit "$1"; }
 
@@ -110,12 +110,12 @@ run() {
   local rc=0
   configure "$(tests_for_run)"
   build
-  local tool=build/bin/msda-tune gpu=auto
-  if "$tool" device; then
-    say "Tuning on this GPU."
+  local tool=build/bin/msda-tune gpu=auto device
+  if device=$("$tool" device 2>&1); then
+    say "$device" "" "Tuning on this GPU."
   else
     gpu=recorded:h100
-    say "No usable GPU here: replaying measurements that were recorded on an H100 (--gpu $gpu)."
+    say "No usable GPU here (${device#*error: })." "Replaying measurements that were recorded on an H100 (--gpu $gpu)."
   fi
   "$tool" tune --gpu "$gpu" --space search_spaces/msda.ini || rc=$?
   if [ "$rc" != 0 ]; then return "$rc"; fi

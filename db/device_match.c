@@ -8,10 +8,11 @@
 
 bool mt_device_matches(const char *wanted, const char *key, const char *name)
 {
+    if (!*wanted) return false;
     if (strcasecmp(wanted, key) == 0 || strcasecmp(wanted, name) == 0) return true;
     size_t model = strcspn(key, "|");
     size_t length = strlen(wanted);
-    if (length && length <= model && strncasecmp(wanted, key, length) == 0 && (length == model || key[length] == '-')) return true;
+    if (length <= model && strncasecmp(wanted, key, length) == 0 && (length == model || key[length] == '-')) return true;
     if (strchr(wanted, '|')) return false; /* a whole key: of another GPU, then */
     char canonical[MT_KEY_MODEL_SIZE];
     mt_key_model(wanted, canonical, sizeof canonical);

@@ -27,7 +27,8 @@ enum {
     MT_LOOKUP_MAP_RANK = 5,
     MT_LOOKUP_FACTS = 12,
     MT_LOOKUP_NO_SLOT = UINT32_MAX,
-    MT_LOOKUP_KEY_SIZE = 33
+    MT_LOOKUP_KEY_SIZE = 33,
+    MT_LOOKUP_CARVEOUTS = 8    /* launches whose measured carve-out is kept */
 };
 
 /* Writes tunelookup_detail's text and returns `status`, so that `return mt_lookup_fail(…)` reads well. */
@@ -196,19 +197,25 @@ typedef struct mt_lookup_variant {  /* shared by the rows that it won */
     const char *problem;            /* it does not fit the stored space; NULL = it does */
 } mt_lookup_variant;
 
+typedef struct mt_lookup_text_row { int64_t id, numbers[2]; const char *text; } mt_lookup_text_row; /* of a small table, by id */
+
 typedef struct mt_lookup_row {
-    const int64_t *values;          /* the shape, in the order of a result's values_ */
     const mt_lookup_variant *variant;
     double median_ns, low_ns, high_ns, norm_error, slowdown;
-    int64_t created_unix_ms, measurement, nvrtc_version, driver_version;
-    const char *shape_name, *workload, *arch;
-    char cubin[MT_LOOKUP_KEY_SIZE]; /* "" = none */
-    int8_t carveouts[MT_LOOKUP_LAUNCHES]; /* as measured, launch by launch; −1 = unknown */
+    int64_t created_unix_ms, measurement;
+    const char *shape_name, *workload;
+    const mt_lookup_text_row *toolchain;  /* text: architecture; numbers: NVRTC, driver */
+    char cubin[MT_LOOKUP_KEY_SIZE];       /* "" = none */
+    int8_t carveouts[MT_LOOKUP_CARVEOUTS]; /* as measured, launch by launch; −1 = unknown */
     uint8_t file, workload_count;
     bool is_recorded, is_warm;
     /* What checking it for this shape and device gave: 0 = not checked yet, 1 = refused, else 2 + its launches. Checking gives the same whoever does it, so that a finder
      * that comes first may write it down. */
     _Atomic uint8_t state;
+    uint32_t rank;                        /* lower wins; equal: another workload of the same shape */
+    struct mt_lookup_row *next;           /* while loading: the next row of equal rank for the shape */
+    int64_t subject;
+    int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
 
 typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
@@ -224,8 +231,8 @@ typedef struct mt_lookup_block {
     const char *elsewhere;            /* GPUs that have rows for this kernel, for explain */
     uint32_t value_count;             /* integers of a shape */
     uint32_t order[TUNELOOKUP_MAX_VALUES]; /* place of the caller's i-th value */
-    mt_lookup_row *rows;
-    uint32_t row_count, shape_count;  /* shapes: rows that the table leads to */
+    mt_lookup_row **rows;
+    uint32_t row_count;               /* one a shape */
     uint32_t hidden_recorded, hidden_imported; /* rows left out for their origin */
     mt_lookup_entry *table;
     uint32_t mask;
@@ -233,23 +240,15 @@ typedef struct mt_lookup_block {
 } mt_lookup_block;
 
 /* What is needed only while a block is made. */
-typedef struct mt_lookup_staged {     /* a row before it is known whether it is kept */
-    mt_lookup_row row;
-    int64_t subject;
-    uint32_t rank;                    /* lower wins; equal: another workload of the same shape */
-    uint32_t next;                    /* the next row of equal rank for the shape: index + 1 */
-} mt_lookup_staged;
-
-typedef struct mt_lookup_text_row { int64_t id, numbers[2]; const char *text; } mt_lookup_text_row; /* of a small table, by id */
 typedef struct mt_lookup_table { mt_lookup_text_row *rows; uint32_t count; } mt_lookup_table;
 
 typedef struct mt_lookup_loader {
     const tunelookup_plan *plan;
     mt_lookup_block *block;
     mt_lookup_arena scratch;
-    mt_lookup_staged *rows;
+    mt_lookup_row **rows;             /* every row that may answer */
     uint32_t row_count, row_capacity;
-    mt_lookup_entry *table;           /* shape → first staged row */
+    mt_lookup_entry *table;           /* shape → the row that answers, or the first of several workloads' */
     uint32_t mask, used;
     /* of the file at hand */
     size_t file;
@@ -269,13 +268,11 @@ tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, co
 typedef enum mt_lookup_reason { MT_LOOKUP_REASON_NONE, MT_LOOKUP_REASON_NO_ROWS, MT_LOOKUP_REASON_NO_SHAPE, MT_LOOKUP_REASON_REJECTED } mt_lookup_reason;
 
 /* Resolves the kernel in the files, reads its expressions, names and rows. */
-tunelookup_status mt_lookup_block_load(tunelookup_plan *plan, mt_lookup_block **block);
+tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **block);
 void mt_lookup_block_free(mt_lookup_block *block); /* NULL is a no-op */
 /* Checks the row if nobody did: true when it may be returned. */
 bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row);
 uint32_t mt_lookup_hash(const int64_t *values, uint32_t count);
-/* Row whose shape has the values, or NULL. */
-mt_lookup_row *mt_lookup_row_of(const mt_lookup_block *block, const int64_t *values);
 
 /* ---- names (lookup_names.c) ---- */
 
@@ -316,6 +313,11 @@ mt_program_status mt_lookup_scene_arg(const mt_lookup_scene *scene, const mt_loo
 mt_program_status mt_lookup_scene_map(mt_lookup_scene *scene, const mt_lookup_model_arg *arg, int64_t index, const tunelookup_arg_info *tensor,
                                       tunelookup_tensormap_info *info, const char **rule);
 void mt_lookup_scene_used(const mt_lookup_scene *scene, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS]);
+/* The device's rules for one launch or map (lookup_legal.c); NULL = kept. */
+const char *mt_lookup_launch_rule(const mt_lookup_scene *scene, const tunelookup_launch_info *info);
+const char *mt_lookup_map_rule(const mt_lookup_scene *scene, const tunelookup_tensormap_info *info);
+/* What would stop the launches of the scene's variant on this device, or NULL; *count gets their number. */
+const char *mt_lookup_scene_illegal(mt_lookup_scene *scene, uint32_t *count);
 /* The scene of a result that matched; ERR_ARGUMENT otherwise. */
 tunelookup_status mt_lookup_result_scene(const tunelookup_result *result, mt_lookup_scene *scene);
 bool mt_lookup_dtype(const char *name, tunelookup_dtype *dtype);

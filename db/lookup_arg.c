@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MAP_LIMIT = 255, BOX_LIMIT = 256, ALIGNMENT = 16 };
+enum { MAP_LIMIT = 255 }; /* maps of 128 bytes in the 32,764 bytes of a kernel's parameters */
 static const uint64_t element_limit = UINT64_C(1) << 59;
 
 static const struct { const char *name; uint32_t bytes; } dtypes[] = {
@@ -133,20 +133,6 @@ static mt_program_status scalar_of(const mt_lookup_scene *scene, const mt_lookup
 
 /* ---- tensor maps ---- */
 
-/* What cuTensorMapEncodeTiled demands. */
-static const char *map_rule(const mt_lookup_model_arg *arg, const tunelookup_tensormap_info *info, uint64_t element_bytes)
-{
-    uint64_t inner = info->box[0] * element_bytes;
-    if (info->offset_bytes % ALIGNMENT) return "its offset is no multiple of 16 bytes";
-    if (inner % ALIGNMENT) return "its box's inner dimension is no multiple of 16 bytes";
-    if (arg->swizzle_bytes && inner > (uint64_t)arg->swizzle_bytes) return "its box is wider than the swizzle";
-    for (uint32_t i = 0; i < info->rank; i++) {
-        if (info->box[i] > BOX_LIMIT || info->dims[i] > UINT64_C(1) << 32) return "its box or a dimension is too large";
-        if (i > 0 && (info->stride_bytes[i - 1] % ALIGNMENT || info->stride_bytes[i - 1] >= UINT64_C(1) << 40)) return "a stride is no multiple of 16 bytes or too large";
-    }
-    return NULL;
-}
-
 /* One number of at least `low`. */
 static mt_program_status length_of(const mt_lookup_scene *scene, const mt_program *program, int64_t low, uint64_t *out, const char **rule)
 {
@@ -180,7 +166,7 @@ mt_program_status mt_lookup_scene_map(mt_lookup_scene *scene, const mt_lookup_mo
         overflows |= __builtin_mul_overflow(info->dims[i] - 1, stride, &span) || __builtin_add_overflow(reach, span, &reach);
     }
     if (!*rule && (overflows || reach >= tensor->bytes / element_bytes)) *rule = "it reaches beyond its tensor";
-    if (!*rule) *rule = map_rule(arg, info, element_bytes);
+    if (!*rule) *rule = mt_lookup_map_rule(scene, info);
     return MT_PROGRAM_OK;
 }
 

@@ -83,13 +83,17 @@ static tunelookup_status list_elsewhere(mt_lookup_loader *loader, const source *
 
 /* ---- which source ---- */
 
-typedef struct choice { char key[MT_LOOKUP_KEY_SIZE]; int64_t rank, time; bool found, seen_name; } choice;
+typedef struct choice {
+    char key[MT_LOOKUP_KEY_SIZE];
+    int64_t rank, time;
+    bool found, has_several;
+} choice;
 
-/* Sources with winners for this GPU come before sources with winners elsewhere; among those the one whose winner is newest; the earlier file where equal. */
+/* Sources with winners on this GPU come before sources with winners elsewhere; among those the one whose winner is newest; the earlier file where equal. */
 static void consider(choice *best, const char *key, int64_t rank, int64_t time)
 {
-    best->seen_name = true;
-    if (strlen(key) != MT_LOOKUP_KEY_SIZE - 1) return;
+    if (!key || strlen(key) != MT_LOOKUP_KEY_SIZE - 1) return;
+    if (best->found && strcmp(best->key, key) != 0) best->has_several = true;
     if (best->found && (rank < best->rank || (rank == best->rank && time <= best->time))) return;
     memcpy(best->key, key, MT_LOOKUP_KEY_SIZE);
     best->rank = rank;
@@ -97,18 +101,17 @@ static void consider(choice *best, const char *key, int64_t rank, int64_t time)
     best->found = true;
 }
 
-static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const source *from, choice *best)
+/* A source of which nothing can be evaluated ('{}', from an import) does not count. */
+static const char keys_sql[] = "SELECT key, 0, 0 FROM kernel WHERE name = ?1 AND spec_json <> '{}' AND ?2 IS NOT NULL";
+static const char newest_sql[] =
+    "SELECT k.key, (SELECT max(b.updated_unix_ms) FROM subject s JOIN best b ON b.subject_id = s.id WHERE s.kernel_id = k.id AND s.device_id = ?2), "
+    "(SELECT max(b.updated_unix_ms) FROM subject s JOIN best b ON b.subject_id = s.id WHERE s.kernel_id = k.id) FROM kernel k WHERE k.name = ?1 AND k.spec_json <> '{}'";
+
+static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const source *from, const char *sql, choice *best)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
     int code = SQLITE_OK;
-    /* One source needs no look at its winners, of which there may be many. */
-    static const char sql[] =
-        "SELECT k.key, CASE WHEN (SELECT count(*) FROM kernel WHERE name = ?1) = 1 THEN 0 ELSE "
-        "(SELECT max(b.updated_unix_ms) FROM subject s JOIN best b ON b.subject_id = s.id WHERE s.kernel_id = k.id AND s.device_id = ?2) END, "
-        "CASE WHEN (SELECT count(*) FROM kernel WHERE name = ?1) = 1 THEN 0 ELSE "
-        "(SELECT max(b.updated_unix_ms) FROM subject s JOIN best b ON b.subject_id = s.id WHERE s.kernel_id = k.id) END "
-        "FROM kernel k WHERE k.name = ?1 AND k.spec_json <> '{}'";
     if (sqlite3_prepare_v2(from->session.db, sql, -1, &statement, NULL) != SQLITE_OK) {
         st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
         goto done;
@@ -116,9 +119,8 @@ static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const 
     sqlite3_bind_text(statement, 1, loader->block->kernel, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, from->device);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        const char *key = (const char *)sqlite3_column_text(statement, 0);
         bool here = sqlite3_column_type(statement, 1) != SQLITE_NULL, anywhere = sqlite3_column_type(statement, 2) != SQLITE_NULL;
-        consider(best, key ? key : "", here ? 2 : anywhere, sqlite3_column_int64(statement, here ? 1 : 2));
+        consider(best, (const char *)sqlite3_column_text(statement, 0), here ? 2 : anywhere, sqlite3_column_int64(statement, here ? 1 : 2));
     }
     if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
 done:
@@ -126,26 +128,153 @@ done:
     return st;
 }
 
-/* Two files may each have one source, so that their winners must be looked at after all. */
-static tunelookup_status newest_in(mt_lookup_loader *loader, size_t file, const source *from, choice *best)
+/* The one source that there is, or the newest; most files have one, and winners need not be looked at. */
+static tunelookup_status choose_key(mt_lookup_loader *loader, const source *sources)
+{
+    const tunelookup_plan *plan = loader->plan;
+    choice best = { 0 };
+    if (plan->key) {
+        memcpy(loader->block->kernel_key, plan->key, MT_LOOKUP_KEY_SIZE);
+        return TUNELOOKUP_OK;
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        best = (choice){ 0 };
+        for (size_t file = 0; file < plan->db->file_count; file++) {
+            tunelookup_status st = sources[file].session.db ? choose_in(loader, file, &sources[file], pass ? newest_sql : keys_sql, &best) : TUNELOOKUP_OK;
+            if (st != TUNELOOKUP_OK) return st;
+        }
+        if (!best.has_several) break;
+    }
+    if (!best.found) return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with stored expressions in %s%s", plan->kernel, path_of(loader, 0),
+                                           plan->db->file_count > 1 ? " and the shipped files" : "");
+    memcpy(loader->block->kernel_key, best.key, MT_LOOKUP_KEY_SIZE);
+    return TUNELOOKUP_OK;
+}
+
+/* ---- its expressions ---- */
+
+/* The kernel's row in one file; its expressions are taken from the first file that has them. */
+static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, source *from, bool *has_model)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
-    static const char sql[] = "SELECT k.key, max(b.updated_unix_ms), max(s.device_id = ?2) FROM kernel k JOIN subject s ON s.kernel_id = k.id JOIN best b ON b.subject_id = s.id "
-                              "WHERE k.name = ?1 AND k.spec_json <> '{}' GROUP BY k.id";
-    int code = SQLITE_OK;
-    if (sqlite3_prepare_v2(from->session.db, sql, -1, &statement, NULL) != SQLITE_OK) {
+    const mt_lookup_json *root = NULL;
+    mt_lookup_block *block = loader->block;
+    if (sqlite3_prepare_v2(from->session.db, "SELECT id, spec_json FROM kernel WHERE name = ?1 AND key = ?2", -1, &statement, NULL) != SQLITE_OK) {
         st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
         goto done;
     }
-    sqlite3_bind_text(statement, 1, loader->block->kernel, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(statement, 2, from->device);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        const char *key = (const char *)sqlite3_column_text(statement, 0);
-        consider(best, key ? key : "", sqlite3_column_int(statement, 2) ? 2 : 1, sqlite3_column_int64(statement, 1));
+    sqlite3_bind_text(statement, 1, block->kernel, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, block->kernel_key, -1, SQLITE_STATIC);
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW) from->kernel = sqlite3_column_int64(statement, 0);
+    else if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
+    const char *spec = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 1) : NULL;
+    if (spec && !*has_model && strcmp(spec, "{}") != 0) {
+        char where[512];
+        snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), block->kernel);
+        LOOKUP_TRY(mt_lookup_json_load(from->session.db, path_of(loader, file), spec, &block->arena, &root));
+        LOOKUP_TRY(mt_lookup_model_load(root, &loader->plan->device, where, &block->arena, &block->model));
+        *has_model = true;
     }
-    if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
 done:
     sqlite3_finalize(statement);
     return st;
+}
+
+static tunelookup_status find_kernels(mt_lookup_loader *loader, source *sources)
+{
+    bool has_model = false;
+    for (size_t file = 0; file < loader->plan->db->file_count; file++) {
+        tunelookup_status st = sources[file].session.db ? find_kernel(loader, file, &sources[file], &has_model) : TUNELOOKUP_OK;
+        if (st != TUNELOOKUP_OK) return st;
+    }
+    if (has_model) return TUNELOOKUP_OK;
+    return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with key %s and stored expressions", loader->block->kernel, loader->block->kernel_key);
+}
+
+/* ---- the block ---- */
+
+/* Keeps the rows that the table leads to. */
+static tunelookup_status keep_rows(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    block->rows = mt_lookup_arena_take(&block->arena, loader->used, sizeof *block->rows);
+    block->table = mt_lookup_arena_take(&block->arena, (size_t)loader->mask + 1, sizeof *block->table);
+    if (!block->rows || !block->table) return no_memory();
+    block->mask = loader->mask;
+    for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
+        if (!loader->table[i].row) continue;
+        block->rows[block->row_count] = loader->rows[loader->table[i].row - 1];
+        block->table[i] = (mt_lookup_entry){ loader->table[i].hash, ++block->row_count };
+    }
+    for (uint32_t i = 0; i < block->row_count && i < CHECKED_ROWS; i++) mt_lookup_row_check(block, block->rows[i]);
+    return TUNELOOKUP_OK;
+}
+
+static tunelookup_status read_files(mt_lookup_loader *loader, source *sources)
+{
+    tunelookup_status st;
+    const tunelookup_plan *plan = loader->plan;
+    for (size_t file = 0; file < plan->db->file_count; file++) {
+        LOOKUP_TRY(mt_lookup_sqlite_open(&plan->db->files[file], &sources[file].session));
+        if (sources[file].session.db) LOOKUP_TRY(find_device(loader, file, sources[file].session.db, &sources[file].device));
+    }
+    LOOKUP_TRY(choose_key(loader, sources));
+    LOOKUP_TRY(find_kernels(loader, sources));
+    LOOKUP_TRY(mt_lookup_bind_names(loader->block, (const char *const *)plan->names, plan->name_count));
+    for (size_t file = 0; file < plan->db->file_count; file++) {
+        if (!sources[file].kernel || !sources[file].device) continue;
+        loader->file = file;
+        loader->db = sources[file].session.db;
+        loader->kernel = sources[file].kernel;
+        loader->device = sources[file].device;
+        LOOKUP_TRY(mt_lookup_rows_load(loader));
+    }
+    LOOKUP_TRY(keep_rows(loader));
+    if (loader->block->row_count == 0) st = list_elsewhere(loader, sources);
+done:
+    return st;
+}
+
+static bool name_block(mt_lookup_block *block, const tunelookup_plan *plan)
+{
+    const tunelookup_device *device = &plan->device;
+    char gpu[MT_KEY_GPU_SIZE];
+    mt_key_gpu(device->name, device->cc, device->sm_count, device->mem_bytes, device->clock_mhz, gpu, sizeof gpu);
+    block->db = plan->db;
+    block->cc = device->cc;
+    block->driver_version = device->driver_version;
+    block->kernel = mt_lookup_arena_text(&block->arena, plan->kernel, strlen(plan->kernel));
+    block->gpu = mt_lookup_arena_text(&block->arena, gpu, strlen(gpu));
+    block->elsewhere = "";
+    return block->kernel && block->gpu;
+}
+
+tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **out)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    mt_lookup_loader loader = { .plan = plan };
+    source *sources = mt_lookup_alloc(plan->db->file_count * sizeof *sources);
+    loader.block = mt_lookup_alloc(sizeof *loader.block);
+    if (!sources || !loader.block || !name_block(loader.block, plan)) {
+        st = no_memory();
+        goto done;
+    }
+    LOOKUP_TRY(read_files(&loader, sources));
+    *out = loader.block;
+    loader.block = NULL;
+done:
+    for (size_t i = 0; sources && i < plan->db->file_count; i++) mt_lookup_sqlite_close(&sources[i].session);
+    free(sources);
+    mt_lookup_arena_free(&loader.scratch);
+    mt_lookup_block_free(loader.block);
+    return st;
+}
+
+void mt_lookup_block_free(mt_lookup_block *block)
+{
+    if (!block) return;
+    mt_lookup_arena_free(&block->arena);
+    free(block);
 }

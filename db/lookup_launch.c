@@ -5,7 +5,6 @@
 
 static const int64_t grid_limits[3] = { INT32_MAX, 65535, 65535 }; /* of every supported GPU */
 static const int64_t block_limits[3] = { 1024, 1024, 64 };
-static const int64_t threads_limit = 1024;
 
 /* ---- which ---- */
 
@@ -80,21 +79,6 @@ static mt_program_status optional(const mt_lookup_scene *scene, const mt_program
     return status;
 }
 
-/* Rules of the prepared device, as far as the caller gave its facts. */
-static const char *device_rule(const mt_lookup_scene *scene, const tunelookup_launch_info *info)
-{
-    const int64_t *facts = scene->block->model.facts;
-    int64_t smem_optin = facts[2], max_cluster = facts[8]; /* in the order of mt_lookup_fact_names */
-    if ((int64_t)info->block[0] * info->block[1] * info->block[2] > threads_limit) return "a block has more than 1024 threads";
-    if (smem_optin && info->smem_bytes > smem_optin) return "dynamic shared memory is above device.smem_optin";
-    if (info->cluster[0] == 0) return NULL;
-    if (max_cluster && (uint64_t)info->cluster[0] * info->cluster[1] * info->cluster[2] > (uint64_t)max_cluster) return "a cluster is larger than device.max_cluster";
-    for (int i = 0; i < 3; i++) {
-        if (info->grid[i] % info->cluster[i] != 0) return "a cluster does not divide its grid";
-    }
-    return NULL;
-}
-
 mt_program_status mt_lookup_scene_launch(const mt_lookup_scene *scene, const mt_lookup_model_launch *from, tunelookup_launch_info *info, const char **rule)
 {
     mt_program_status st;
@@ -110,7 +94,7 @@ mt_program_status mt_lookup_scene_launch(const mt_lookup_scene *scene, const mt_
     if ((st = optional(scene, from->carveout, 100, &carveout, rule)) != MT_PROGRAM_OK) return st;
     info->smem_bytes = (uint32_t)smem;
     info->carveout_percent = (int32_t)carveout;
-    if (!*rule) *rule = device_rule(scene, info);
+    if (!*rule) *rule = mt_lookup_launch_rule(scene, info);
     return MT_PROGRAM_OK;
 }
 
@@ -122,7 +106,7 @@ tunelookup_status mt_lookup_result_scene(const tunelookup_result *result, mt_loo
     if (!block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_count) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "the result has no match");
     }
-    mt_lookup_scene_fill(scene, block, block->rows[result->row_].variant, result->values_);
+    mt_lookup_scene_fill(scene, block, block->rows[result->row_]->variant, result->values_);
     return TUNELOOKUP_OK;
 }
 
@@ -145,6 +129,6 @@ tunelookup_status tunelookup_launch(const tunelookup_result *result, int index, 
     if (index < 0 || (uint32_t)index >= list.count) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "launch %d of %u", index, (unsigned)list.count);
     status = mt_lookup_scene_launch(&scene, list.items[index], launch, &rule);
     if (status != MT_PROGRAM_OK || rule) return fail_value("launch", index, status, rule);
-    if (launch->carveout_percent < 0) launch->carveout_percent = scene.block->rows[result->row_].carveouts[index];
+    if (launch->carveout_percent < 0 && index < MT_LOOKUP_CARVEOUTS) launch->carveout_percent = scene.block->rows[result->row_]->carveouts[index];
     return TUNELOOKUP_OK;
 }

@@ -45,7 +45,7 @@ static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, m
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         if (table->count == capacity) {
             capacity = capacity ? capacity * 2 : 16;
-            mt_lookup_text_row *grown = mt_lookup_arena_take(&loader->scratch, capacity, sizeof *grown);
+            mt_lookup_text_row *grown = mt_lookup_arena_take(&loader->block->arena, capacity, sizeof *grown); /* rows keep pointers into it */
             if (!grown) break;
             if (table->count) memcpy(grown, table->rows, table->count * sizeof *grown);
             table->rows = grown;
@@ -94,13 +94,13 @@ static int8_t percent(long value)
 }
 
 /* The carve-out of each launch as it was made. The writer is the tool, which puts no such text into strings; one launch's value stands for all where there is no list. */
-static void read_carveouts(sqlite3_stmt *statement, int8_t carveouts[MT_LOOKUP_LAUNCHES])
+static void read_carveouts(sqlite3_stmt *statement, int8_t carveouts[MT_LOOKUP_CARVEOUTS])
 {
     static const char key[] = "\"carveout\":";
     int8_t first = sqlite3_column_type(statement, CARVEOUT) == SQLITE_NULL ? -1 : percent((long)sqlite3_column_int64(statement, CARVEOUT));
-    memset(carveouts, first, MT_LOOKUP_LAUNCHES);
+    memset(carveouts, first, MT_LOOKUP_CARVEOUTS);
     const char *at = strstr(column(statement, LAUNCH_JSON), key);
-    for (int i = 0; at && i < MT_LOOKUP_LAUNCHES; i++, at = strstr(at, key)) {
+    for (int i = 0; at && i < MT_LOOKUP_CARVEOUTS; i++, at = strstr(at, key)) {
         at += sizeof key - 1;
         carveouts[i] = percent(strtol(at, NULL, 10));
     }
@@ -134,9 +134,7 @@ static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_looku
     row->slowdown = 1;
     row->created_unix_ms = sqlite3_column_int64(statement, CREATED);
     row->measurement = sqlite3_column_int64(statement, MEASUREMENT);
-    row->nvrtc_version = toolchain->numbers[0];
-    row->driver_version = toolchain->numbers[1];
-    row->arch = toolchain->text;
+    row->toolchain = toolchain;
     row->shape_name = mt_lookup_arena_text(&loader->block->arena, name, strlen(name));
     row->file = (uint8_t)loader->file;
     row->workload_count = 1;
@@ -146,41 +144,39 @@ static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_looku
     return row->shape_name != NULL;
 }
 
-static mt_lookup_staged *stage(mt_lookup_loader *loader)
+static bool keep_row(mt_lookup_loader *loader, mt_lookup_row *row)
 {
     if (loader->row_count == loader->row_capacity) {
-        uint32_t capacity = loader->row_capacity ? loader->row_capacity * 2 : 64;
-        mt_lookup_staged *grown = capacity <= ROW_LIMIT ? mt_lookup_arena_take(&loader->scratch, capacity, sizeof *grown) : NULL;
-        if (!grown) return NULL;
+        uint32_t capacity = loader->row_capacity ? loader->row_capacity * 2 : 256;
+        mt_lookup_row **grown = capacity <= ROW_LIMIT ? mt_lookup_arena_take(&loader->scratch, capacity, sizeof *grown) : NULL;
+        if (!grown) return false;
         if (loader->row_count) memcpy(grown, loader->rows, loader->row_count * sizeof *grown);
         loader->rows = grown;
         loader->row_capacity = capacity;
     }
-    mt_lookup_staged *staged = &loader->rows[loader->row_count++];
-    memset(staged, 0, sizeof *staged);
-    return staged;
+    loader->rows[loader->row_count++] = row;
+    return true;
 }
 
 static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *statement)
 {
     int64_t values[TUNELOOKUP_MAX_VALUES];
     mt_lookup_block *block = loader->block;
+    size_t bytes = block->value_count * sizeof *values;
     const char *workload = table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
     if (!mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values) || !is_wanted(loader, statement, workload, is_recorded)) return TUNELOOKUP_OK;
     tunelookup_status st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
     if (st != TUNELOOKUP_OK) return st;
-    mt_lookup_staged *staged = stage(loader);
-    int64_t *kept = mt_lookup_arena_take(&block->arena, block->value_count, sizeof *kept);
-    if (!staged || !kept || !fill_row(loader, statement, &staged->row)) return no_memory();
-    memcpy(kept, values, block->value_count * sizeof *kept);
-    staged->row.values = kept;
-    staged->row.variant = variant;
-    staged->row.workload = workload;
-    staged->row.is_recorded = is_recorded;
-    staged->subject = sqlite3_column_int64(statement, SUBJECT);
-    staged->rank = (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), block->model.regime) != 0);
+    mt_lookup_row *row = mt_lookup_arena_take(&block->arena, 1, sizeof *row + bytes);
+    if (!row || !fill_row(loader, statement, row) || !keep_row(loader, row)) return no_memory();
+    memcpy(row->values, values, bytes);
+    row->variant = variant;
+    row->workload = workload;
+    row->is_recorded = is_recorded;
+    row->subject = sqlite3_column_int64(statement, SUBJECT);
+    row->rank = (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), block->model.regime) != 0);
     return TUNELOOKUP_OK;
 }
 
@@ -212,18 +208,18 @@ static bool grow_table(mt_lookup_loader *loader)
     return true;
 }
 
-/* Puts staged row `index` in its shape's place: alone, instead of one of higher rank, or behind one of its own rank. */
+/* Puts row `index` in its shape's place: alone, instead of one of higher rank, or before one of its own rank. */
 static bool place_row(mt_lookup_loader *loader, uint32_t index)
 {
-    uint32_t count = loader->block->value_count;
-    mt_lookup_staged *staged = &loader->rows[index];
+    size_t bytes = loader->block->value_count * sizeof(int64_t);
+    mt_lookup_row *row = loader->rows[index];
     if (2 * loader->used >= loader->mask && !grow_table(loader)) return false;
-    uint32_t hash = mt_lookup_hash(staged->row.values, count), at = hash & loader->mask;
+    uint32_t hash = mt_lookup_hash(row->values, loader->block->value_count), at = hash & loader->mask;
     for (; loader->table[at].row; at = (at + 1) & loader->mask) {
-        mt_lookup_staged *other = &loader->rows[loader->table[at].row - 1];
-        if (loader->table[at].hash != hash || memcmp(other->row.values, staged->row.values, count * sizeof(int64_t)) != 0) continue;
-        if (staged->rank > other->rank) return true;
-        if (staged->rank == other->rank) staged->next = loader->table[at].row;
+        mt_lookup_row *other = loader->rows[loader->table[at].row - 1];
+        if (loader->table[at].hash != hash || memcmp(other->values, row->values, bytes) != 0) continue;
+        if (row->rank > other->rank) return true;
+        if (row->rank == other->rank) row->next = other;
         loader->table[at].row = index + 1;
         return true;
     }
@@ -245,30 +241,28 @@ static double median_on(sqlite3_stmt *statement, int64_t subject, int64_t varian
     return median;
 }
 
-/* Of the winners of a shape's workloads, the one with the least worst-case slowdown over all of them. `head` leads the chain. */
-static void settle(mt_lookup_loader *loader, sqlite3_stmt *statement, uint32_t head)
+/* Of the winners of a shape's workloads, the one with the least worst-case slowdown over all of them. */
+static mt_lookup_row *settle(sqlite3_stmt *statement, mt_lookup_row *head)
 {
-    uint32_t best = head, count = 0;
+    mt_lookup_row *best = head;
+    uint32_t count = 0;
     double best_worst = INFINITY;
-    for (uint32_t i = head + 1; i && count < WORKLOAD_LIMIT; i = loader->rows[i - 1].next) {
-        const mt_lookup_row *candidate = &loader->rows[i - 1].row;
+    for (mt_lookup_row *candidate = head; candidate && count < WORKLOAD_LIMIT; candidate = candidate->next) {
         double worst = 1;
         uint32_t others = 0;
         count++;
-        for (uint32_t j = head + 1; j && others < WORKLOAD_LIMIT; j = loader->rows[j - 1].next, others++) {
-            double slowdown = i == j ? 1 : median_on(statement, loader->rows[j - 1].subject, candidate->variant->id) / loader->rows[j - 1].row.median_ns;
+        for (mt_lookup_row *other = head; other && others < WORKLOAD_LIMIT; other = other->next, others++) {
+            double slowdown = other == candidate ? 1 : median_on(statement, other->subject, candidate->variant->id) / other->median_ns;
             if (!(slowdown <= worst)) worst = slowdown;
         }
         if (worst < best_worst) {
             best_worst = worst;
-            best = i - 1;
+            best = candidate;
         }
     }
-    mt_lookup_row row = loader->rows[best].row;
-    row.slowdown = isfinite(best_worst) ? best_worst : NAN;
-    row.workload_count = (uint8_t)count;
-    loader->rows[head].row = row;
-    loader->rows[head].next = 0;
+    best->slowdown = isfinite(best_worst) ? best_worst : NAN;
+    best->workload_count = (uint8_t)count;
+    return best;
 }
 
 static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
@@ -276,10 +270,10 @@ static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
     sqlite3_stmt *statement = NULL;
     static const char sql[] = "SELECT median_ns, outcome FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 ORDER BY id DESC LIMIT 1";
     for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
-        uint32_t head = loader->table[i].row;
-        if (!head || head - 1 < first || !loader->rows[head - 1].next) continue;
+        uint32_t index = loader->table[i].row;
+        if (!index || index - 1 < first || !loader->rows[index - 1]->next) continue;
         if (!statement && sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) return sqlite_fail(loader);
-        settle(loader, statement, head - 1);
+        loader->rows[index - 1] = settle(statement, loader->rows[index - 1]);
     }
     sqlite3_finalize(statement);
     return TUNELOOKUP_OK;

@@ -6,7 +6,7 @@
 
 extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
 
-/* steps[v] leads from version v to v + 1, except that step 0 makes the newest schema at once. A step ends with PRAGMA user_version. */
+/* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
 };
@@ -26,7 +26,8 @@ static mt_status read_number(sqlite3 *db, const char *path, const char *sql, int
     return st;
 }
 
-/* *version: 0 for an empty database. */
+/* *version: 0 for an empty database. Three reads that must see one state: the caller has a transaction open, or another process could make
+ * the schema between them and a new database would look like a stranger's. */
 static mt_status read_version(sqlite3 *db, const char *path, int64_t *version, mt_error *err)
 {
     mt_status st;
@@ -46,28 +47,31 @@ done:
 }
 
 /* One step. The version is read again under the write lock: another process may have taken the step meanwhile. */
-static mt_status take_step(sqlite3 *db, const char *path, int64_t *version, mt_error *err)
+static mt_status take_step(sqlite3 *db, const char *path, int64_t from, mt_error *err)
 {
     mt_status st = MT_OK;
+    int64_t version = from;
+    const char *what = from ? "update the schema" : "create the schema", *sql = from ? steps[from] : (const char *)mt_db_schema_sql;
     if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
-        st = mt_sql_fail_handle(db, path, *version ? "update the schema" : "create the schema", err);
+        st = mt_sql_fail_handle(db, path, what, err);
         goto done;
     }
-    MT_TRY(read_version(db, path, version, err));
-    if (*version < MT_SCHEMA_VERSION) {
-        const char *sql = *version ? steps[*version] : (const char *)mt_db_schema_sql;
-        if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) {
-            st = mt_sql_fail_handle(db, path, *version ? "update the schema" : "create the schema", err);
-            goto done;
-        }
-    }
-    if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) {
-        st = mt_sql_fail_handle(db, path, "commit the schema", err);
+    MT_TRY(read_version(db, path, &version, err));
+    if (version == from && sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        st = mt_sql_fail_handle(db, path, what, err);
         goto done;
     }
-    st = read_version(db, path, version, err);
+    if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) st = mt_sql_fail_handle(db, path, what, err);
 done:
     if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return st;
+}
+
+static mt_status read_version_alone(sqlite3 *db, const char *path, int64_t *version, mt_error *err)
+{
+    if (sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) return mt_sql_fail_handle(db, path, "read the schema version", err);
+    mt_status st = read_version(db, path, version, err);
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     return st;
 }
 
@@ -75,14 +79,17 @@ mt_status mt_migrate(sqlite3 *db, const char *path, bool read_only, mt_error *er
 {
     mt_status st;
     int64_t version;
-    MT_TRY(read_version(db, path, &version, err));
+    MT_TRY(read_version_alone(db, path, &version, err));
     if (version == MT_SCHEMA_VERSION) goto done;
     if (read_only) {
         st = version ? MT_FAIL(err, MT_ERR_DB, "%s: has the older schema %lld; open it once for writing to update it", path, (long long)version)
                      : MT_FAIL(err, MT_ERR_DB, "%s: is empty, not a tuning database", path);
         goto done;
     }
-    while (version < MT_SCHEMA_VERSION) MT_TRY(take_step(db, path, &version, err));
+    while (version < MT_SCHEMA_VERSION) {
+        MT_TRY(take_step(db, path, version, err));
+        MT_TRY(read_version_alone(db, path, &version, err));
+    }
 done:
     return st;
 }

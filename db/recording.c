@@ -128,8 +128,8 @@ static mt_status add_launch(export_state *export, const char *launch_json, mt_er
     bool row;
     sqlite3_stmt *statement;
     if (!launch_json) return MT_OK;
-    MT_TRY(mt_sql_cached_get(export->store, "SELECT CASE WHEN json_valid(?1) AND json_type(?1) IN ('array', 'object') THEN json(?1) "
-                             "ELSE NULL END", &statement, err));
+    MT_TRY(mt_sql_cached_get(export->store, "SELECT CASE WHEN json_valid(?1) THEN CASE WHEN json_type(?1) IN ('array', 'object') "
+                             "THEN json(?1) END END", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, launch_json);
     MT_TRY(mt_sql_row(export->store, &args, &row, "minify a launch", err));

@@ -47,18 +47,28 @@ static mt_status get_integer(const import_state *import, sqlite3_stmt *statement
     return fail_line(import, "expected a whole number, zero or more, in", name, err);
 }
 
+/* \u0000, which some versions of SQLite take for the text's end. */
+static bool has_nul_escape(const char *line)
+{
+    for (const char *at = strchr(line, '\\'); at; at = strchr(at, '\\')) {
+        if (strncmp(at, "\\u0000", 6) == 0) return true;
+        at += at[1] ? 2 : 1;
+    }
+    return false;
+}
+
 /* The row of a SELECT that takes the line apart; ?1 is the line. */
 static mt_status parse_line(const import_state *import, const char *literal, const char *line, sqlite3_stmt **statement, mt_error *err)
 {
     mt_status st;
     bool row;
-    MT_TRY(mt_sql_cached_get(import->store, "SELECT json_valid(?1) AND json_type(?1) = 'object'", statement, err));
+    MT_TRY(mt_sql_cached_get(import->store, "SELECT CASE WHEN json_valid(?1) THEN json_type(?1) = 'object' END", statement, err));
     mt_sql_args check = mt_sql_args_of(*statement);
     mt_sql_text(&check, line);
     int64_t is_object;
     MT_TRY(mt_sql_value(import->store, &check, 0, &is_object, "parse a line", err));
-    if (!is_object) {
-        st = fail_line(import, "is not a JSON object", NULL, err);
+    if (!is_object || has_nul_escape(line)) {
+        st = fail_line(import, is_object ? "holds a NUL character" : "is not a JSON object", NULL, err);
         goto done;
     }
     MT_TRY(mt_sql_cached_get(import->store, literal, statement, err));

@@ -7,7 +7,13 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
-static const size_t max_text_bytes = (size_t)1 << 30, max_line_bytes = (size_t)16 << 20;
+static size_t max_text_bytes = (size_t)1 << 30;
+static const size_t max_line_bytes = (size_t)16 << 20;
+
+void mt_lines_pretend_limit(size_t bytes)
+{
+    max_text_bytes = bytes;
+}
 
 struct mt_lines {
     const char *name;
@@ -16,8 +22,8 @@ struct mt_lines {
     char *buffer;         /* what `chunk` points into when compressed */
     const char *chunk;    /* text at hand: chunk[at … end) is not read yet */
     size_t at, end;
-    size_t total;
-    bool inside_frame;
+    size_t total;         /* decompressed so far */
+    bool inside_frame;    /* more of it must come */
     mt_strbuf line;
     int64_t number;
 };
@@ -70,27 +76,25 @@ static mt_status refill(mt_lines *lines, mt_error *err)
     lines->at = lines->end = 0;
     if (!lines->stream) return MT_OK;
     ZSTD_outBuffer out = {.dst = lines->buffer, .size = ZSTD_DStreamOutSize()};
-    for (;;) {
-        size_t consumed = lines->in.pos;
+    while (!out.pos && (lines->inside_frame || lines->in.pos < lines->in.size)) {
+        bool starved = lines->in.pos == lines->in.size;
         size_t left = ZSTD_decompressStream(lines->stream, &out, &lines->in);
         if (ZSTD_isError(left)) {
             return MT_FAIL(err, MT_ERR_SYNTAX, "%s: cannot be decompressed: %s", lines->name, ZSTD_getErrorName(left));
         }
         lines->inside_frame = left != 0;
-        if (out.pos) break;
-        if (lines->in.pos < lines->in.size && lines->in.pos > consumed) continue;
-        if (lines->inside_frame && consumed < lines->in.size) continue;
-        break;
+        if (starved && lines->inside_frame && !out.pos) {
+            return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is cut short (the compressed data end too early)", lines->name);
+        }
     }
     lines->end = out.pos;
-    if (!out.pos && lines->inside_frame) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is cut short (compressed data end too early)", lines->name);
+    lines->total += out.pos;
+    if (lines->total > max_text_bytes) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: holds more than 1 GiB of text", lines->name);
     return MT_OK;
 }
 
 static mt_status take(mt_lines *lines, size_t count, mt_error *err)
 {
-    lines->total += count;
-    if (lines->total > max_text_bytes) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: holds more than 1 GiB of text", lines->name);
     if (lines->line.length + count > max_line_bytes) {
         return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: the line is longer than 16 MiB", lines->name, (long long)lines->number);
     }
@@ -100,23 +104,33 @@ static mt_status take(mt_lines *lines, size_t count, mt_error *err)
     return MT_OK;
 }
 
-/* Reads up to the next line end into lines->line. *any is false when the file had no byte left. */
-static mt_status gather(mt_lines *lines, bool *any, mt_error *err)
+/* Passes over empty lines. Makes sure that there is text at hand, unless the file ends. */
+static mt_status skip_empty(mt_lines *lines, mt_error *err)
+{
+    for (;;) {
+        while (lines->at < lines->end && lines->chunk[lines->at] == '\n') {
+            lines->at++;
+            lines->number++;
+        }
+        if (lines->at < lines->end) return MT_OK;
+        mt_status st = refill(lines, err);
+        if (st != MT_OK || lines->end == 0) return st;
+    }
+}
+
+/* The rest of the line into lines->line. */
+static mt_status gather(mt_lines *lines, mt_error *err)
 {
     mt_status st = MT_OK;
-    *any = false;
-    mt_strbuf_clear(&lines->line);
-    lines->number++;
-    for (;;) {
-        if (lines->at == lines->end) MT_TRY(refill(lines, err));
-        if (lines->at == lines->end) break;
-        *any = true;
+    while (lines->at < lines->end) {
         const char *from = lines->chunk + lines->at;
         const char *newline = memchr(from, '\n', lines->end - lines->at);
         MT_TRY(take(lines, newline ? (size_t)(newline - from) : lines->end - lines->at, err));
-        if (!newline) continue;
-        lines->at++;
-        break;
+        if (newline) {
+            lines->at++;
+            break;
+        }
+        MT_TRY(refill(lines, err));
     }
 done:
     return st;
@@ -141,12 +155,12 @@ static mt_status check_text(const mt_lines *lines, mt_error *err)
 mt_status mt_lines_next(mt_lines *lines, const char **line, mt_error *err)
 {
     mt_status st;
-    bool any;
     *line = NULL;
-    do {
-        MT_TRY(gather(lines, &any, err));
-    } while (any && lines->line.length == 0);
-    if (!any) goto done;
+    mt_strbuf_clear(&lines->line);
+    MT_TRY(skip_empty(lines, err));
+    lines->number++;
+    if (lines->at == lines->end) goto done;
+    MT_TRY(gather(lines, err));
     MT_TRY(check_text(lines, err));
     *line = mt_strbuf_text(&lines->line);
 done:
@@ -163,8 +177,8 @@ mt_status mt_lines_pack(const char *text, size_t length, void **packed, size_t *
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", name);
         goto done;
     }
-    /* Shipped files are small and many: as small as zstd makes them. Beyond that the time counts. */
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, length <= (size_t)32 << 20 ? 19 : 9);
+    /* What is shipped should be as small as zstd makes it; beyond that the time counts: level 19 does 2 MB/s. */
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, length <= (size_t)8 << 20 ? 19 : 12);
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
     *size = ZSTD_compress2(context, *packed, capacity, text, length);
     if (ZSTD_isError(*size)) st = MT_FAIL(err, MT_ERR_IO, "%s: cannot be compressed: %s", name, ZSTD_getErrorName(*size));

@@ -2,6 +2,7 @@
 #ifndef MT_DB_RECORDING_IO_H
 #define MT_DB_RECORDING_IO_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tuner/base/status.h"
@@ -16,6 +17,9 @@ void mt_lines_close(mt_lines *lines); /* NULL is a no-op */
  * is not UTF-8. */
 mt_status mt_lines_next(mt_lines *lines, const char **line, mt_error *err);
 int64_t mt_lines_number(const mt_lines *lines); /* of the line at hand, from 1 */
+
+/* Tests only: another limit than 1 GiB of text. */
+void mt_lines_pretend_limit(size_t bytes);
 
 /* Compresses a whole text, the same bytes for the same text and zstd version. mt_free *packed. */
 mt_status mt_lines_pack(const char *text, size_t length, void **packed, size_t *size, const char *name, mt_error *err);

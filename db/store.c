@@ -182,3 +182,12 @@ mt_status mt_store_check(mt_store *store, mt_error *err)
 done:
     return st;
 }
+
+mt_status mt_store_seal(mt_store *store, mt_error *err)
+{
+    mt_status st;
+    MT_TRY(mt_sql_exec(store, "PRAGMA optimize", err));
+    MT_TRY(run_check(store, "PRAGMA journal_mode = DELETE", "delete", err));
+done:
+    return st;
+}

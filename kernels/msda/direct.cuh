@@ -14,29 +14,30 @@
  *     parity   neighbouring groups begin with pixels of opposite parity, so with opposite halves of a 128-byte line
  *     pair     a group has 2*LANES lanes: one half has the left pixels, the other the right ones
  *
- * BLEND = half2 sums SUM points in half before it widens to f32; = f32 blends in f32. Values are assumed finite:
- * a pixel beside the four that count may be read and multiplied by zero.
+ * BLEND = half2 sums SUM points in half before it widens to f32; = f32 blends in f32. Values are assumed finite: for
+ * a point on or beyond the border a pixel that does not count is read, inside the level, and multiplied by zero.
+ *
+ * Where an image's values do not fit in L1 (far points), bytes from L2 limit instead; more loads in flight and a small
+ * shared memory (PREP) help there, more warps where they do. Tried and not kept: blocks that walk over tiles, with
+ * and without a barrier per tile (no gain near, 10 % lost far); other carve-outs than the least; L2 prefetch sizes.
  */
 #pragma once
 
-/* Knobs that the .ini leaves out where they make no difference. */
+/* Knobs that the .ini leaves out where they make no difference. So does ORDER. */
 #ifndef SUM
 #define SUM UNROLL
 #endif
 #ifndef TILE_W
 #define TILE_W 0
 #endif
-#ifndef HINTS
-#define HINTS 1
-#endif
 
 #include "points.cuh"
 #include "query_order.cuh"
 
 constexpr int QUERIES = ITEMS / HEADS;
-constexpr int PIECES = ceil_div(D, LANES * VEC);          /* of VEC channels, per lane */
-constexpr int PIXEL = M * D * sizeof(value_t);            /* bytes from a pixel to the next */
-constexpr int COLUMNS = CORNERS == CORNERS_pair ? 1 : 2;  /* of the 2x2 pixels, per lane */
+constexpr int PIECES = ceil_div(D, LANES * VEC);         /* of VEC channels, per lane */
+constexpr int PIXEL = M * D * sizeof(value_t);           /* bytes from a pixel to the next */
+constexpr int COLUMNS = CORNERS == CORNERS_pair ? 1 : 2; /* of the 2x2 pixels, per lane */
 
 static_assert(ITEMS % HEADS == 0 && M % HEADS == 0, "whole queries per block, whole groups of heads per query");
 static_assert(D % VEC == 0 && SUM % UNROLL == 0, "whole pieces of channels, whole iterations of points");
@@ -150,7 +151,7 @@ __device__ inline void corner_weights(weight_t (&weights)[2][COLUMNS], Record re
 
 #endif
 
-/* count pixels after `at`. One instruction; left to itself the compiler shifts and adds with carry. */
+/* `count` pixels of `bytes` after `at`. As C, this becomes twice the instructions: shifts, masks, adds with carry. */
 __device__ inline const char *pixels_after(const char *at, int count, int bytes)
 {
     const char *after;
@@ -159,7 +160,7 @@ __device__ inline const char *pixels_after(const char *at, int count, int bytes)
 }
 
 /* Where the columns' upper pixels begin for this lane. */
-__device__ inline void upper_pixels(const char *(&upper)[COLUMNS], unsigned code, const Lane &lane, int right)
+__device__ inline void upper_pixels(const char *(&upper)[COLUMNS], unsigned code, const Lane &lane, long long right)
 {
     if constexpr (PARITY) {
         upper[0] = pixels_after(lane.image, code & ~1u, PIXEL);
@@ -175,7 +176,7 @@ __device__ inline void upper_pixels(const char *(&upper)[COLUMNS], unsigned code
 
 __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, int height, int width)
 {
-    int right = width > 1 ? PIXEL : 0, down = height > 1 ? width * PIXEL : 0;
+    long long right = width > 1 ? PIXEL : 0, down = height > 1 ? (long long)width * PIXEL : 0;
     const char *upper[COLUMNS];
     upper_pixels(upper, record_code(record), lane, right);
 
@@ -232,8 +233,9 @@ __device__ inline void add_levels(Sums &sums, Record *warp_records, const Record
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < LEVELS; i++) {
-            if (i == LEVELS - 1 && NEXT < L)
-                fetch_points<NEXT, smaller(PREP, L - NEXT)>(chunks, loc, attn, item_number);
+            if constexpr (NEXT < L)
+                if (i == LEVELS - 1)
+                    fetch_points<NEXT, smaller(PREP, L - NEXT)>(chunks, loc, attn, item_number);
             add_level(sums, records + i * P, lane, level_height(LEVEL + i), level_width(LEVEL + i));
         }
         add_levels<NEXT>(sums, warp_records, records, chunks, loc, attn, item_number, lane);
@@ -268,10 +270,7 @@ __device__ inline void store_piece(value_t *to, const float (&total)[VEC])
         packed.channel[i] = value_t(total[i]);
 #pragma unroll
     for (int i = 0; i < BYTES / UNIT; i++)
-        if (HINTS)
-            __stcs((unit_t *)to + i, ((unit_t *)&packed)[i]);
-        else
-            ((unit_t *)to)[i] = ((unit_t *)&packed)[i];
+        __stcs((unit_t *)to + i, ((unit_t *)&packed)[i]); /* streaming: nobody here reads it again */
 }
 
 /* The item (query, head, image) that a group works on. */
@@ -282,15 +281,12 @@ struct Item {
 
 __device__ inline Item item_of_group(unsigned group)
 {
-    constexpr int tiles = ceil_div(LQ, QUERIES), head_groups = M / HEADS;
+    constexpr unsigned tiles = ceil_div(LQ, QUERIES), head_groups = M / HEADS;
     unsigned block = blockIdx.x;
-    unsigned tile, head_group;
 #if defined ORDER && ORDER == ORDER_heads
-    head_group = block % head_groups;
-    tile = block / head_groups % tiles;
+    unsigned head_group = block % head_groups, tile = block / head_groups % tiles;
 #else
-    tile = block % tiles;
-    head_group = block / tiles % head_groups;
+    unsigned tile = block % tiles, head_group = block / tiles % head_groups;
 #endif
     Item item;
     int number = tile * QUERIES + group / HEADS;

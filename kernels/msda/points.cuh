@@ -22,7 +22,6 @@ constexpr int PASSES = ceil_div(ITEMS_PER_WARP * PREP * P / CHUNK, 32);
 constexpr bool PARITY = CORNERS == CORNERS_parity && levels_at_least_2x2();
 
 /* Loads of what is used once: past L1, which the values need. */
-#if HINTS
 __device__ inline void load_once(unsigned short &to, const void *at)
 {
     asm volatile("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(to) : "l"(at));
@@ -41,13 +40,6 @@ __device__ inline void load_once(uint4 &to, const void *at)
                  : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
                  : "l"(at));
 }
-#else
-template <typename T>
-__device__ inline void load_once(T &to, const void *at)
-{
-    to = __ldg((const T *)at);
-}
-#endif
 
 /*
  * A point: rows[i] is its weight in the upper and the lower row, `right` the share of the second column. What is left

@@ -10,7 +10,8 @@
  *     rank 1  [S][CPB] <---><----> are computed CLUSTER times instead of D/CPB times, and its loc and attn are read
  *     ...                         by one block instead of all
  *
- *     grid = N * M * COLUMNS * CLUSTER, cluster = CLUSTER, smem = STAGES * SLOT + align_up(S*CPB bytes, 16) + 8*STAGES
+ *     grid = N * M * COLUMNS * CLUSTER, cluster = CLUSTER
+ *     smem = ring of slots, map, barriers (staging.cuh)
  *
  * The map gets there by STAGING, see staging.cuh. A block must not exit while others may read its shared memory.
  */
@@ -109,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 #endif
 {
     extern __shared__ __align__(128) unsigned char shared[];
-    unsigned char *map = shared + STAGES * SLOT;
+    unsigned char *map = shared + RING;
     int rank = CLUSTER > 1 ? cluster_rank() : 0;
     int cluster = blockIdx.x / CLUSTER, column = cluster % COLUMNS, head = cluster / COLUMNS % M;
     int image = cluster / (COLUMNS * M), channel = head * D + column * CLUSTER * CPB;

@@ -31,7 +31,7 @@ __device__ inline void copy_channels(unsigned char *to, const unsigned char *fro
 
 #if STAGING == STAGING_cooperative
 
-constexpr int STAGES = 0, SLOT = 0;
+constexpr int RING = 0; /* bytes before the map */
 
 __device__ inline void stage_map(unsigned char *map, unsigned char *, const value_t *value, int image, int channel)
 {
@@ -42,7 +42,7 @@ __device__ inline void stage_map(unsigned char *map, unsigned char *, const valu
 
 #else
 
-constexpr int MAP_BYTES = ceil_div(S * CPB_BYTES, 16) * 16;
+constexpr int MAP_BYTES = ceil_div(S * CPB_BYTES, 16) * 16; /* the barriers lie behind */
 
 /* What one copy brings: `width` x `height` pixels of which the first is pixel `first` of S, in rows of `pitch` of them. */
 struct Box {
@@ -134,6 +134,8 @@ __device__ inline void start_copy(unsigned char *slot, const TensorMaps<L> &valu
 
 #endif
 
+constexpr int RING = STAGES * SLOT;
+
 /* Picks this block's channels out of a slot that is full. */
 __device__ inline void copy_box(unsigned char *map, const unsigned char *slot_channel, Box box)
 {
@@ -144,7 +146,7 @@ __device__ inline void copy_box(unsigned char *map, const unsigned char *slot_ch
     }
 }
 
-/* `value`: the tensor or its maps. `ring`: STAGES slots; the barriers lie behind the map. */
+/* `value`: the tensor or its maps. */
 template <typename VALUE>
 __device__ inline void stage_map(unsigned char *map, unsigned char *ring, const VALUE &value, int image, int channel)
 {

@@ -4,9 +4,8 @@
 set -u
 cd "$1" || exit 2
 exceptions=tests/checks/size_exceptions.txt
-files=$(find tuner db reports include kernels tests examples -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null | sort)
+mapfile -t files < <(find tuner db reports include kernels tests examples -path tests/data -prune -o \( -name '*.c' -o -name '*.h' -o -name '*.cu' -o -name '*.cuh' \) -print 2>/dev/null | sort)
 
-# shellcheck disable=SC2086 # a list of files
 awk -v exceptions="$exceptions" '
   function allowed(name) { return (name in excused) }
   BEGIN { while ((getline line < exceptions) > 0) if (line !~ /^#/ && split(line, part, " ") > 1) excused[part[1]] = 1 }
@@ -34,4 +33,4 @@ awk -v exceptions="$exceptions" '
     for (i = 0; i <= most; i++) for (j = 0; j < seen[i]; j++) a[++k] = i
     return k
   }
-' $files
+' "${files[@]}"

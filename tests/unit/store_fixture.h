@@ -20,7 +20,7 @@
     do {                                                                                                     \
         fixture_err.message[0] = '\0';                                                                       \
         ck_assert_int_eq((call), (status_));                                                                 \
-        ck_assert_msg(strstr(fixture_err.message, (part)) != NULL, "message: %s", fixture_err.message);      \
+        ck_assert_msg(strstr(fixture_err.message, (part)) != NULL, "no \"%s\" in: %s", (part), fixture_err.message);     \
     } while (0)
 
 static mt_error fixture_err;

@@ -2,6 +2,7 @@
 #include "tests/unit/store_fixture.h"
 
 #include <fcntl.h>
+#include <sys/wait.h>
 
 #include "db/migrate.h"
 #include "db/store_file.h"
@@ -144,14 +145,29 @@ START_TEST(damaged_page_is_found)
 }
 END_TEST
 
-/* root may write everything: go on as nobody. */
-static void become_nobody(void)
+/* Runs in a process of its own that is not root, which may write everything; the files are removed by the one that made them. */
+static void as_nobody(void (*body)(void))
 {
-    if (geteuid() != 0) return;
-    ck_assert_int_eq(chmod(fixture_folder, 0755), 0);
-    ck_assert_int_eq(setegid(65534), 0);
-    ck_assert_int_eq(seteuid(65534), 0);
-    ck_assert_int_eq(setreuid(65534, 65534), 0); /* access() asks for the real user */
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && setreuid(65534, 65534) != 0) _exit(2);
+        body();
+        _exit(0);
+    }
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+
+static void read_unwritable(void)
+{
+    int64_t id;
+    mt_device_row device = {.key = "k", .name = "n"};
+    ck_fails(open_rw(), MT_ERR_DB, "cannot be opened for writing");
+    ck_ok(open_ro()); /* immutable=1 */
+    ck_fails(mt_store_device(opened, &device, &id, &fixture_err), MT_ERR_DB, "for reading only");
+    ck_ok(mt_store_check(opened, &fixture_err));
+    mt_store_close(opened);
 }
 
 START_TEST(unwritable_file_and_folder)
@@ -159,58 +175,59 @@ START_TEST(unwritable_file_and_folder)
     make_database(); /* WAL: a reader would have to make -shm */
     ck_assert_int_eq(chmod(fixture_db, 0444), 0);
     ck_assert_int_eq(chmod(fixture_folder, 0555), 0);
-    become_nobody();
-    if (geteuid() == 0) return;
-    chmod(fixture_folder, 0555);
-    ck_fails(open_rw(), MT_ERR_DB, "cannot be opened for writing");
-    ck_ok(open_ro()); /* immutable=1 */
-    int64_t id;
-    mt_device_row device = {.key = "k", .name = "n"};
-    ck_fails(mt_store_device(opened, &device, &id, &fixture_err), MT_ERR_DB, "for reading only");
-    ck_ok(mt_store_check(opened, &fixture_err));
-    mt_store_close(opened);
-    if (geteuid() == 65534) _exit(0); /* the teardown would need root again */
+    as_nobody(read_unwritable);
+    ck_assert_int_eq(chmod(fixture_folder, 0755), 0);
 }
 END_TEST
+
+static void read_unreadable(void)
+{
+    ck_fails(open_ro(), MT_ERR_DB, "cannot be opened for reading");
+}
 
 START_TEST(unreadable_file)
 {
     make_database();
+    ck_assert_int_eq(chmod(fixture_folder, 0755), 0);
     ck_assert_int_eq(chmod(fixture_db, 0000), 0);
-    become_nobody();
-    ck_fails(open_ro(), MT_ERR_DB, "cannot be opened for reading");
-    if (geteuid() == 65534) _exit(0);
+    as_nobody(read_unreadable);
 }
 END_TEST
+
+static void write_in_unwritable_folder(void)
+{
+    ck_fails(open_rw(), MT_ERR_DB, fixture_db);
+}
 
 START_TEST(writable_file_in_unwritable_folder)
 {
     make_database();
     ck_assert_int_eq(chmod(fixture_db, 0666), 0);
     ck_assert_int_eq(chmod(fixture_folder, 0555), 0);
-    become_nobody();
-    ck_fails(open_rw(), MT_ERR_DB, fixture_db);
-    if (geteuid() == 65534) _exit(0);
+    as_nobody(write_in_unwritable_folder);
+    ck_assert_int_eq(chmod(fixture_folder, 0755), 0);
 }
 END_TEST
+
+static void read_unfinished(void)
+{
+    snprintf(fixture_db, sizeof fixture_db, "%s/copy/t.sqlite", fixture_folder);
+    ck_fails(open_ro(), MT_ERR_DB, "unfinished changes");
+}
 
 /* A file that is being written (there is a -wal) on read-only media must not be read as if it were whole. */
 START_TEST(unfinished_changes_on_read_only_media)
 {
     mt_store *writer = fixture_open();
     fixture_subject(writer);
-    char wal[160];
-    snprintf(wal, sizeof wal, "%s-shm", fixture_db);
-    ck_assert_int_eq(access(wal, F_OK), 0); /* it is in WAL mode */
     char command[512];
-    snprintf(command, sizeof command, "cd '%s' && mkdir copy && cp t.sqlite t.sqlite-wal copy/ && chmod 444 copy/* && chmod 555 copy",
+    snprintf(command, sizeof command, "cd '%s' && mkdir copy && cp t.sqlite t.sqlite-wal copy/ && chmod 755 . && chmod 444 copy/* && chmod 555 copy",
              fixture_folder);
     ck_assert_int_eq(system(command), 0);
     mt_store_close(writer);
-    become_nobody();
-    snprintf(fixture_db, sizeof fixture_db, "%s/copy/t.sqlite", fixture_folder);
-    ck_fails(open_ro(), MT_ERR_DB, "unfinished changes");
-    if (geteuid() == 65534) _exit(0);
+    as_nobody(read_unfinished);
+    snprintf(command, sizeof command, "chmod 755 '%s/copy'", fixture_folder);
+    ck_assert_int_eq(system(command), 0);
 }
 END_TEST
 
@@ -260,6 +277,22 @@ START_TEST(journal_follows_the_file_system)
     make_database();
     journal_mode(mode);
     ck_assert_str_eq(mode, "wal");
+}
+END_TEST
+
+START_TEST(sealed_file_has_no_wal)
+{
+    char mode[16];
+    mt_store *store = fixture_open();
+    fixture_subject(store);
+    ck_ok(mt_store_seal(store, &fixture_err));
+    fixture_session(store); /* still usable */
+    mt_store_close(store);
+    journal_mode(mode);
+    ck_assert_str_eq(mode, "delete");
+    ck_ok(open_ro());
+    ck_ok(mt_store_check(opened, &fixture_err));
+    mt_store_close(opened);
 }
 END_TEST
 
@@ -350,5 +383,5 @@ END_TEST
 FIXTURE_MAIN("migrate", creates_schema, empty_file_is_version_zero, newer_schema_is_refused, other_programs_database_is_refused, missing_file,
              folder_or_device_instead_of_file, junk_file, truncated_file, damaged_page_is_found, unwritable_file_and_folder, unreadable_file,
              writable_file_in_unwritable_folder, unfinished_changes_on_read_only_media, odd_names_are_plain_files,
-             journal_follows_the_file_system, file_system_without_locks, file_system_types, default_path, out_of_memory_leaks_nothing,
+             journal_follows_the_file_system, sealed_file_has_no_wal, file_system_without_locks, file_system_types, default_path, out_of_memory_leaks_nothing,
              memory_database)

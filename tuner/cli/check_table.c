@@ -80,7 +80,10 @@ static void add_variant_row(mt_table *rows, const char *name, const mt_check_var
     mt_table_cellf(rows, "%zu", v->ok);
     mt_table_cellf(rows, "%zu", v->illegal);
     mt_table_cellf(rows, "%zu", v->failed);
-    mt_table_cellf(rows, "%u–%u", v->least_registers, v->most_registers);
+    if (v->least_registers == v->most_registers)
+        mt_table_cellf(rows, "%u", v->most_registers);
+    else
+        mt_table_cellf(rows, "%u–%u", v->least_registers, v->most_registers);
     mt_table_cellf(rows, "%zu", v->spilling);
     mt_table_cellf(rows, "%u B", v->most_spills);
     mt_table_cellf(rows, "%u B", v->most_static_smem);

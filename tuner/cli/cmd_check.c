@@ -131,6 +131,7 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
     mt_check_add(table, (size_t)point.level[0], b->texts[i], &event.outcome);
     mt_outcome_free(&event.outcome);
     mt_free(event.launch_json);
+    mt_free(event.cubin_path);
     mt_free(b->texts[i]);
     b->texts[i] = NULL;
     b->done++;

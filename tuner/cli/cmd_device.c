@@ -1,8 +1,8 @@
 /* msda-tune device: the facts of a GPU as expressions see them. The coordinator never calls CUDA: a device worker is asked. */
-#include <string.h>
+#include <unistd.h>
 
 #include "db/key.h"
-#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/print.h"
 #include "tuner/cli/share.h"
@@ -19,7 +19,7 @@ static const mt_option options[] = {
     {0},
 };
 
-/* Workers start for a search space; the smallest one serves, since nothing of it is compiled. */
+/* Workers start for a search space, which they are given as a file; the smallest one serves, since nothing of it is compiled. */
 static const char probe[] = "[kernel]\nname = probe\nsource = probe.cu\nreference = probe\n[shape one]\nN = 1\n[variant probe]\n"
                             "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n";
 
@@ -59,8 +59,12 @@ static mt_status ask_worker(uv_loop_t *loop, int ordinal, bool json, mt_error *e
     const mt_worker_options options_of_worker = {.jobs = 1, .device = ordinal, .compile_limit_s = 60, .variant_limit_s = 10, .subject_limit_s = 60};
     mt_evaluator *evaluator = NULL;
     char key[MT_KEY_GPU_SIZE];
+    char path[32];
+    int fd = -1;
     mt_status st = MT_OK;
-    MT_TRY(mt_spec_parse("probe.ini", probe, sizeof probe - 1, &spec, err));
+    MT_TRY(mt_memfd("probe.ini", probe, sizeof probe - 1, &fd, err));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    MT_TRY(mt_spec_load(path, &spec, err));
     MT_TRY(mt_eval_worker_create(loop, spec, &source, &options_of_worker, &evaluator, err));
     const mt_device_facts *facts = &evaluator->facts;
     mt_key_gpu(facts->name, facts->cc, facts->sm_count, facts->mem_bytes, facts->clock_mhz, key, sizeof key);
@@ -71,6 +75,7 @@ static mt_status ask_worker(uv_loop_t *loop, int ordinal, bool json, mt_error *e
 done:
     if (evaluator) evaluator->ops->destroy(evaluator);
     mt_spec_free(spec);
+    if (fd >= 0) close(fd);
     return st;
 }
 

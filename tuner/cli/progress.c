@@ -98,8 +98,8 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     mt_display *display = context;
     mt_strbuf title = {0};
     mt_print_clean(&title, mt_space_shape(space)->name, 60);
-    if (workload->key[0]) mt_strbuf_add(&title, " · ");
-    if (workload->key[0]) mt_print_clean(&title, workload->name, 60);
+    if (mt_summary_names(workload)) mt_strbuf_add(&title, " · ");
+    if (mt_summary_names(workload)) mt_print_clean(&title, workload->name, 60);
     snprintf(display->title, sizeof display->title, "%s", mt_strbuf_text(&title));
     mt_strbuf_free(&title);
     display->counts = (mt_summary_counts){0};

@@ -61,14 +61,20 @@ static void add_knobs(mt_strbuf *out, const char *variant)
     mt_strbuf_add_char(out, '}');
 }
 
-static void add_timing(mt_strbuf *out, const mt_timing *timing)
+/* Times of a variant that failed mean nothing: null. */
+static void add_us(mt_strbuf *out, const char *name, double ns, bool is_timed)
 {
-    add_number(out, "median_us", timing->median_ns / 1e3);
-    add_number(out, "low_us", timing->low_ns / 1e3);
-    add_number(out, "high_us", timing->high_ns / 1e3);
-    add_number(out, "min_us", timing->min_ns / 1e3);
-    add_number(out, "prepare_us", timing->prepare_ns / 1e3);
-    add_number(out, "sm_mhz", timing->sm_mhz);
+    add_number(out, name, is_timed ? ns / 1e3 : NAN);
+}
+
+static void add_timing(mt_strbuf *out, const mt_timing *timing, bool is_timed)
+{
+    add_us(out, "median_us", timing->median_ns, is_timed);
+    add_us(out, "low_us", timing->low_ns, is_timed);
+    add_us(out, "high_us", timing->high_ns, is_timed);
+    add_us(out, "min_us", timing->min_ns, is_timed);
+    add_us(out, "prepare_us", timing->prepare_ns, is_timed && timing->prepare_ns > 0);
+    add_number(out, "sm_mhz", is_timed && timing->sm_mhz > 0 ? timing->sm_mhz : NAN);
     mt_strbuf_addf(out, ",\"samples\":%u,\"batch\":%u", timing->samples, timing->batch);
 }
 
@@ -102,7 +108,7 @@ void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
     add_text(out, "origin", mt_origin_name(row->origin));
     add_text(out, "regime", mt_regime_name(outcome->timing.regime));
     add_text(out, "outcome", mt_outcome_name(outcome->kind));
-    add_timing(out, &outcome->timing);
+    add_timing(out, &outcome->timing, outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED);
     add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
     add_text(out, "variant", row->variant);
     add_knobs(out, row->variant);

@@ -18,14 +18,19 @@ void mt_summary_count(mt_summary_counts *counts, const mt_outcome *outcome)
     mt_strbuf_free(&clean);
 }
 
+bool mt_summary_names(const mt_workload *workload)
+{
+    return workload->key[0] || strcmp(workload->name, "default") != 0;
+}
+
 static void print_title(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded)
 {
     mt_strbuf line = {0};
     mt_print_clean(&line, mt_space_spec(space)->name, 60);
     mt_strbuf_add(&line, " · ");
     mt_print_clean(&line, mt_space_shape(space)->name, 60);
-    if (workload->key[0]) mt_strbuf_add(&line, " · ");
-    if (workload->key[0]) mt_print_clean(&line, workload->name, 60);
+    if (mt_summary_names(workload)) mt_strbuf_add(&line, " · ");
+    if (mt_summary_names(workload)) mt_print_clean(&line, workload->name, 60);
     mt_strbuf_add(&line, "   on ");
     mt_print_clean(&line, facts->name, 80);
     if (is_recorded) mt_strbuf_add(&line, " (recorded)");

@@ -13,6 +13,9 @@ typedef struct mt_summary_counts {
     char example[MT_OUTCOME_KIND_COUNT][160]; /* the first text of each kind that failed, one cleaned line */
 } mt_summary_counts;
 
+/* False for the workload that stands in when a file has none: its name would tell nothing. */
+bool mt_summary_names(const mt_workload *workload);
+
 /* Counts one more; NULL is ignored. */
 void mt_summary_count(mt_summary_counts *counts, const mt_outcome *outcome);
 

@@ -271,20 +271,21 @@ static void trial_free(mt_trial *trial)
     mt_plan_free(&trial->plan);
 }
 
-static mt_status validate_and_time(mt_trial *trial, mt_stage_callback stage, void *context, mt_error *err)
+static mt_status validate_and_time(mt_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_outcome *outcome = trial->outcome;
     int64_t start_ns = mt_clock_now_ns();
-    if (stage) stage(context, MT_STAGE_VALIDATE);
+    mt_gpu_enter(trial->gpu, MT_STAGE_VALIDATE);
     st = mt_trial_validate(trial, err);
     outcome->validate_ns = mt_clock_now_ns() - start_ns;
     if (st != MT_OK || !mt_trial_good(trial)) return st;
-    if (stage) stage(context, MT_STAGE_TIME);
+    mt_gpu_enter(trial->gpu, MT_STAGE_TIME);
     start_ns = mt_clock_now_ns();
     st = mt_trial_time(trial, err);
     outcome->time_ns = mt_clock_now_ns() - start_ns;
     if (st != MT_OK || !mt_trial_good(trial)) return st;
+    mt_gpu_enter(trial->gpu, MT_STAGE_VALIDATE);
     start_ns = mt_clock_now_ns();
     st = mt_trial_validate_again(trial, err);
     outcome->validate_ns += mt_clock_now_ns() - start_ns;
@@ -305,21 +306,23 @@ mt_status mt_gpu_evaluate(mt_gpu *gpu, const mt_evaluate_request *request, mt_st
     mt_status st = MT_OK;
     mt_trial self = {.gpu = gpu, .request = request, .spec = request->subject->spec, .outcome = outcome, .sticky = sticky};
     mt_trial *trial = &self;
+    gpu->stage = MT_STAGE_DONE;
     *sticky = false;
     *outcome = (mt_outcome){.kind = MT_OUTCOME_OK};
     mt_strbuf_clear(&gpu->launch_json);
     MT_TRY(mt_gpu_subject(gpu, request->subject, stage, context, err));
-    if (stage) stage(context, MT_STAGE_LOAD);
+    mt_gpu_enter(gpu, MT_STAGE_LOAD);
     MT_TRIAL_TRY(make_plan(trial, err));
     MT_TRY(make_tables(trial, err));
     MT_TRIAL_TRY(load(trial, err));
     note_launches(trial);
-    MT_TRIAL_TRY(validate_and_time(trial, stage, context, err));
+    MT_TRIAL_TRY(validate_and_time(trial, err));
 done:
     note_resources(trial);
     drop_timing(outcome);
     trial_free(trial);
-    if (stage && st == MT_OK) stage(context, MT_STAGE_DONE);
+    mt_gpu_enter(gpu, MT_STAGE_DONE);
+    gpu->stage_callback = NULL;
     return st;
 }
 

@@ -34,12 +34,20 @@ struct mt_gpu {
     mt_timer timer;
     mt_subject subject;
     mt_buffers scratch;      /* per argument; memory is kept from variant to variant */
+    CUdeviceptr copies;      /* of buffers, for batches */
+    uint64_t copies_bytes;
     CUdeviceptr report;      /* mt_report on the device */
     CUdeviceptr parts;       /* MT_COMPARE_BLOCKS shares */
     mt_report *report_host;  /* pinned */
     uint64_t next_salt;      /* of guard bands: no two bands are alike */
     mt_strbuf launch_json;
+    mt_stage_callback stage_callback; /* of the call in progress; may be NULL */
+    void *stage_context;
+    mt_stage stage;
 };
+
+/* Tells the coordinator, whose deadlines differ for making inputs and running a variant. Telling the stage that it is in already is silent. */
+void mt_gpu_enter(mt_gpu *gpu, mt_stage stage);
 
 /* Puts "what: CUDA_ERROR_X (text)" into err as MT_ERR_GPU. */
 mt_status mt_gpu_fail(const mt_gpu *gpu, CUresult code, mt_error *err, const char *what);

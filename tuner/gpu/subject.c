@@ -218,18 +218,22 @@ mt_status mt_subject_inputs(mt_gpu *gpu, const mt_subject_request *request, cons
     mt_status st = MT_OK;
     bool made = false;
     mt_subject *subject = &gpu->subject;
+    mt_stage before = gpu->stage;
     mt_input_set *set = &subject->sets[subject->set_count == 2 ? index : 0];
     MT_TRY(learn_tensors(gpu, request->spec, plan, err));
     if (set->seed != request->seed + index) set->is_made = false;
     set->seed = request->seed + index;
     bool need_reference = !set->is_made;
+    if (need_reference) mt_gpu_enter(gpu, MT_STAGE_PREPARE_INPUTS);
     MT_TRY(make_inputs(gpu, request, set, &made, err));
     if (made) MT_TRY_CU(sum_buffers(gpu, &set->inputs, set->input_sums), "summing inputs");
     if (need_reference) {
+        mt_gpu_enter(gpu, MT_STAGE_REFERENCE);
         MT_TRY(make_reference(gpu, request, set, err));
         MT_TRY_CU(sum_buffers(gpu, &set->references, set->reference_sums), "summing references");
     }
     set->is_made = true;
+    mt_gpu_enter(gpu, before); /* remaking for a variant is not on the variant's time */
     *out = set;
 done:
     if (st != MT_OK) set->is_made = false;
@@ -278,14 +282,12 @@ static mt_status check_input_names(const mt_subject_request *request, mt_error *
     return MT_OK;
 }
 
-static mt_status make_all(mt_gpu *gpu, const mt_subject_request *request, const mt_plan *plan, mt_stage_callback stage, void *context, mt_error *err)
+static mt_status make_all(mt_gpu *gpu, const mt_subject_request *request, const mt_plan *plan, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_input_set *set;
-    for (size_t i = gpu->subject.seed_count; i-- > 0;) { /* seed 0 last: with room for one set, variants then find it there */
-        if (stage) stage(context, MT_STAGE_REFERENCE);
+    for (size_t i = gpu->subject.seed_count; i-- > 0;) /* seed 0 last: with room for one set, variants then find it there */
         MT_TRY(mt_subject_inputs(gpu, request, plan, i, &set, err));
-    }
 done:
     return st;
 }
@@ -297,16 +299,18 @@ mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stag
     mt_plan plan = {0};
     mt_scene *scene = NULL;
     if (!gpu->tool.module) return MT_FAIL(err, MT_ERR_GPU, "the tool's own kernels are not loaded");
+    gpu->stage_callback = stage;
+    gpu->stage_context = context;
     MT_TRY(subject_key(request, &key, err));
     if (gpu->subject.is_made && strcmp(key.hex, gpu->subject.key.hex) == 0) return MT_OK;
-    if (stage) stage(context, MT_STAGE_PREPARE_INPUTS);
+    mt_gpu_enter(gpu, MT_STAGE_PREPARE_INPUTS);
     mt_subject_free(gpu, &gpu->subject);
     MT_TRY(check_input_names(request, err));
     MT_TRY(mt_scene_create(request->spec, request->shape, &gpu->facts, &scene, err));
     MT_TRY(mt_plan_reference(scene, &plan, err));
     MT_TRY(subject_init(gpu, request, &plan, err));
     MT_TRY(load_support(gpu, request, err));
-    MT_TRY(make_all(gpu, request, &plan, stage, context, err));
+    MT_TRY(make_all(gpu, request, &plan, err));
     gpu->subject.key = key;
     gpu->subject.is_made = true;
 done:

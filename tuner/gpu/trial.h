@@ -17,6 +17,7 @@ typedef struct mt_trial {
     mt_input_set *set;             /* whose addresses are bound; NULL = none */
     mt_binding binding;
     double prepare_ns;
+    double badness;                /* of the worst output so far, in units of its limit */
     mt_outcome *outcome;           /* OK until something is found against the variant */
     bool *sticky;
 } mt_trial;
@@ -69,8 +70,10 @@ mt_status mt_trial_time(mt_trial *trial, mt_error *err);
 
 /* A graph of many launches over several copies of the buffers, for kernels too short for events. */
 typedef struct mt_batch mt_batch;
-/* Copies for at least `wanted_bytes` (cold), or the variant's own buffers alone (0: warm). *batch stays NULL when memory does not suffice. */
-mt_status mt_batch_create(mt_trial *trial, uint64_t wanted_bytes, uint32_t launches, mt_batch **batch, mt_error *err);
+/* Bytes of the buffers that the variant uses. */
+uint64_t mt_batch_set_bytes(const mt_trial *trial);
+/* sets == 1: the trial's own buffers. *batch stays NULL when the device has no room for the copies or the launches can't be captured. */
+mt_status mt_batch_create(mt_trial *trial, uint32_t sets, uint32_t launches, mt_batch **batch, mt_error *err);
 void mt_batch_free(mt_gpu *gpu, mt_batch *batch); /* NULL is a no-op */
 CUresult mt_batch_launch(mt_gpu *gpu, const mt_batch *batch);
 uint32_t mt_batch_size(const mt_batch *batch); /* launches of the variant per graph */

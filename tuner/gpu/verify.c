@@ -137,7 +137,7 @@ static void judge_inputs(mt_trial *trial, const slots *found, const char *doing)
     mt_strbuf_free(&names);
 }
 
-static void judge_values(mt_trial *trial, const slots *found, const char *doing, double *worst)
+static void judge_values(mt_trial *trial, const slots *found, const char *doing)
 {
     mt_strbuf text = {0};
     for (size_t k = 0; k < found->output_count; k++) {
@@ -145,7 +145,7 @@ static void judge_values(mt_trial *trial, const slots *found, const char *doing,
         const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
         const mt_compare_result *result = &trial->gpu->report_host->compare[k];
         if (!trial->set->references.items[arg].base) continue;
-        mt_verify_note(&trial->spec->args[arg], result, &trial->outcome->accuracy, worst);
+        mt_verify_note(&trial->spec->args[arg], result, &trial->outcome->accuracy, &trial->badness);
         if (mt_verify_passes(&trial->spec->args[arg], tensor->dtype, result)) continue;
         if (text.length) mt_strbuf_add(&text, "; ");
         mt_verify_describe(&trial->spec->args[arg], tensor, result, &text);
@@ -161,8 +161,8 @@ static void judge_bits(mt_trial *trial, const slots *found, const char *doing)
     for (size_t k = 0; k < found->output_count; k++) {
         size_t arg = found->output_owner[k];
         if (trial->spec->args[arg].any_order || report->diff_count[k] == 0) continue;
-        mt_strbuf_addf(&text, "%s%s: %llu elements differ between two runs, first ", text.length ? "; " : "", trial->spec->args[arg].name,
-                       (unsigned long long)report->diff_count[k]);
+        mt_strbuf_addf(&text, "%s%s: two runs differ in %llu of %llu elements, first ", text.length ? "; " : "", trial->spec->args[arg].name,
+                       (unsigned long long)report->diff_count[k], (unsigned long long)trial->plan.args[arg].tensor.elements);
         mt_verify_element(&trial->plan.args[arg].tensor, report->diff_first[k], &text);
     }
     if (text.length) mt_outcome_set(trial->outcome, MT_OUTCOME_NONDETERMINISTIC, "%s (%s)", mt_strbuf_text(&text), doing);
@@ -170,7 +170,7 @@ static void judge_bits(mt_trial *trial, const slots *found, const char *doing)
 }
 
 /* Order of verdicts: gpu_fault, out_of_bounds, wrote_input, wrong_result, nondeterministic: what explains the others comes first. */
-static mt_status run_once(mt_trial *trial, const run_plan *run, double *worst, mt_error *err)
+static mt_status run_once(mt_trial *trial, const run_plan *run, mt_error *err)
 {
     mt_status st = MT_OK;
     slots found;
@@ -182,7 +182,7 @@ static mt_status run_once(mt_trial *trial, const run_plan *run, double *worst, m
     MT_TRIAL_CU(inspect(trial, run, &found), run->doing);
     MT_TRIAL_TRY(judge_bands(trial, &found, run->doing, err));
     judge_inputs(trial, &found, run->doing);
-    if (mt_trial_good(trial)) judge_values(trial, &found, run->doing, worst);
+    if (mt_trial_good(trial)) judge_values(trial, &found, run->doing);
     if (mt_trial_good(trial) && run->compare_bits) judge_bits(trial, &found, run->doing);
 done:
     return st;
@@ -194,12 +194,11 @@ static const char *const run_names[2][2] = {{"seed 1, run 1", "seed 1, run 2"}, 
 static mt_status run_all(mt_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
-    double worst = 0;
     for (size_t seed = trial->gpu->subject.seed_count; seed-- > 0;) {
         MT_TRIAL_TRY(mt_trial_bind(trial, seed, err));
         for (unsigned pass = 0; pass < 2; pass++) {
             const run_plan run = {.pass = pass, .launch = true, .compare_bits = pass > 0, .doing = run_names[seed][pass]};
-            MT_TRIAL_TRY(run_once(trial, &run, &worst, err));
+            MT_TRIAL_TRY(run_once(trial, &run, err));
         }
     }
 done:
@@ -215,20 +214,18 @@ mt_status mt_trial_validate(mt_trial *trial, mt_error *err)
     if (st != MT_OK || trial->outcome->kind != MT_OUTCOME_WRONG_RESULT) return st;
     st = mt_subject_check(trial->gpu, &intact, err);
     if (st != MT_OK || intact) return st;
-    mt_outcome_set(trial->outcome, MT_OUTCOME_OK, "%s", "");
-    trial->outcome->accuracy = (mt_accuracy){0};
-    trial->set = NULL;
+    mt_outcome_free(trial->outcome);
+    trial->badness = 0;
     return run_all(trial, err);
 }
 
 mt_status mt_trial_validate_again(mt_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
-    double worst = 0;
     const run_plan look = {.pass = 1, .compare_bits = true, .doing = "after timing"};
     const run_plan repeat = {.pass = 0, .launch = true, .keep_scratch = true, .compare_bits = true, .doing = "run after timing"};
-    MT_TRIAL_TRY(run_once(trial, &look, &worst, err));
-    MT_TRIAL_TRY(run_once(trial, &repeat, &worst, err));
+    MT_TRIAL_TRY(run_once(trial, &look, err));
+    MT_TRIAL_TRY(run_once(trial, &repeat, err));
 done:
     return st;
 }

@@ -77,15 +77,20 @@ void mt_verify_element(const mt_plan_tensor *tensor, uint64_t index, mt_strbuf *
     mt_strbuf_add(text, "]");
 }
 
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 void mt_verify_describe(const mt_arg *arg, const mt_plan_tensor *tensor, const mt_compare_result *result, mt_strbuf *text)
 {
     mt_strbuf_addf(text, "%s: ", arg->name);
     if (left_out(arg, tensor->dtype, result)) {
-        mt_strbuf_addf(text, "%llu of %llu elements never written, first ", (unsigned long long)result->unwritten, (unsigned long long)tensor->elements);
+        mt_strbuf_addf(text, "%llu of %llu elements not written, first ", (unsigned long long)result->unwritten, (unsigned long long)tensor->elements);
         mt_verify_element(tensor, result->unwritten_index, text);
         mt_strbuf_add(text, "; ");
     } else if (result->nan_mismatches) {
-        mt_strbuf_addf(text, "NaN or infinity on one side only in %llu elements, first ", (unsigned long long)result->nan_mismatches);
+        mt_strbuf_addf(text, "NaN or infinity on one side only in %llu element%s, first ", (unsigned long long)result->nan_mismatches, plural(result->nan_mismatches));
         mt_verify_element(tensor, result->nan_index, text);
         mt_strbuf_addf(text, ": %.9g instead of %.9g; ", result->nan_value, result->nan_reference);
     }
@@ -100,7 +105,10 @@ void mt_verify_describe(const mt_arg *arg, const mt_plan_tensor *tensor, const m
 
 void mt_verify_describe_guard(const char *name, bool front, uint64_t band_bytes, uint64_t first, size_t element_bytes, mt_strbuf *text)
 {
-    uint64_t distance = front ? band_bytes - first : first;
-    mt_strbuf_addf(text, "%s: wrote %llu bytes %s", name, (unsigned long long)distance, front ? "before its start" : "past its end");
-    if (!front && element_bytes > 1) mt_strbuf_addf(text, " (element +%llu)", (unsigned long long)(first / element_bytes));
+    if (front) {
+        mt_strbuf_addf(text, "%s: wrote before its start, from byte −%llu", name, (unsigned long long)(band_bytes - first));
+        return;
+    }
+    mt_strbuf_addf(text, "%s: wrote past its end, from byte +%llu", name, (unsigned long long)first);
+    if (element_bytes > 1) mt_strbuf_addf(text, " (element +%llu)", (unsigned long long)(first / element_bytes));
 }

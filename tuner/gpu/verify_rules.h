@@ -17,7 +17,7 @@ void mt_verify_note(const mt_arg *arg, const mt_compare_result *result, mt_accur
 void mt_verify_describe(const mt_arg *arg, const mt_plan_tensor *tensor, const mt_compare_result *result, mt_strbuf *text);
 /* "12 [0,3]" */
 void mt_verify_element(const mt_plan_tensor *tensor, uint64_t index, mt_strbuf *text);
-/* Where a damaged guard byte lies: "4 bytes past its end". front: the band before the data, of `band_bytes`. */
+/* Where a damaged guard byte lies: "wrote past its end, from byte +4". front: the band before the data, of `band_bytes`. */
 void mt_verify_describe_guard(const char *name, bool front, uint64_t band_bytes, uint64_t first, size_t element_bytes, mt_strbuf *text);
 
 #endif

@@ -172,7 +172,7 @@ void mt_codec_floats(mt_codec *codec, float **values, uint32_t count)
     mt_codec_bool(codec, &has);
     if (codec->mode == MT_CODEC_READ) {
         *values = NULL;
-        if (has && count > codec->left / sizeof(float)) fail(codec);
+        if (has && (count == 0 || count > codec->left / sizeof(float))) fail(codec);
         if (!codec->failed && has) *values = take_memory(codec, count, sizeof **values);
     }
     for (uint32_t i = 0; has && *values && i < count; i++) {

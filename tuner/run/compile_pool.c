@@ -185,6 +185,7 @@ static void hand_out(mt_compile_pool *pool)
     while (pool->queue && (slot = idle_slot(pool))) {
         struct job *job = pool->queue;
         mt_error error;
+        mt_worker_forget_log(slot->worker);
         if (mt_worker_send(slot->worker, &job->frame, &error) != MT_OK) {
             fail_pool(pool, &error);
             return;
@@ -193,7 +194,6 @@ static void hand_out(mt_compile_pool *pool)
         job->next = NULL;
         job->attempts++;
         slot->job = job;
-        mt_worker_forget_log(slot->worker);
         mt_worker_deadline(slot->worker, pool->options.limit_s);
     }
 }

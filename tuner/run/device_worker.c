@@ -59,6 +59,7 @@ static void send_order(mt_device_worker *self)
 {
     if (!self->has_order || self->is_sent || !self->is_greeted || self->is_leaving) return;
     mt_error error;
+    mt_worker_forget_log(self->worker);
     if (mt_worker_send(self->worker, &self->frame, &error) != MT_OK) {
         fail_with(self, &error);
         return;
@@ -69,7 +70,6 @@ static void send_order(mt_device_worker *self)
     self->part = PART_SUBJECT;
     self->part_started_ns = mt_clock_now_ns();
     for (int i = 0; i < PART_COUNT; i++) self->left_s[i] = limit_of(self, i);
-    mt_worker_forget_log(self->worker);
     mt_worker_deadline(self->worker, self->left_s[PART_SUBJECT]);
 }
 

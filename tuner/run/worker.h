@@ -41,7 +41,7 @@ mt_status mt_worker_spawn(uv_loop_t *loop, const mt_worker_launch *launch, mt_wo
 mt_status mt_worker_send(mt_worker *worker, const mt_strbuf *frame, mt_error *err);
 void mt_worker_deadline(mt_worker *worker, double seconds); /* from now; ≤ 0 = none */
 void mt_worker_kill(mt_worker *worker);                     /* SIGKILL; gone follows */
-void mt_worker_forget_log(mt_worker *worker);               /* the tail shall tell of the next order only */
+void mt_worker_forget_log(mt_worker *worker);               /* before an order, so that the tail tells of it only */
 int64_t mt_worker_pid(const mt_worker *worker);
 
 #endif

@@ -102,9 +102,11 @@ static mt_status read_section(const char *path, const mt_ini_section *section, m
         MT_TRY(read_field(path, entry, field, &read, err));
         seen[field] = true;
     }
-    if (!read.name[0]) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: [device %s] has no `name`; expected the driver's device name", path, section->line, section->name);
+    if (!read.name[0]) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: [device %s] has no `name`; expected the driver's device name", path,
+                                      section->line, section->name);
     for (size_t i = 0; i < FIELD_COUNT; i++) {
-        if (!seen[i]) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: [device %s] has no `%s`; every fact must be given", path, section->line, section->name, fields[i].name);
+        if (!seen[i]) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: [device %s] has no `%s`; every fact must be given", path, section->line,
+                                     section->name, fields[i].name);
     }
     *facts = read;
 done:

@@ -62,7 +62,8 @@ static mt_status is_wanted(mt_planner *planner, const mt_launch *launch, bool *w
 }
 
 /* Writes the variant's launches, in the order of their numbers, and returns them in plan_launches[*count]. */
-static mt_status choose(mt_planner *planner, const mt_launch *launches, size_t count, const char *variant, bool general_too, mt_plan_launch **out, size_t *out_count)
+static mt_status choose(mt_planner *planner, const mt_launch *launches, size_t count, const char *variant, bool general_too,
+                        mt_plan_launch **out, size_t *out_count)
 {
     mt_status st = MT_OK;
     *out = mt_alloc(count, sizeof **out);
@@ -83,7 +84,8 @@ done:
 
 /* ---- numbers of one launch ---- */
 
-static mt_status three(mt_planner *planner, const char *title, const char *what, const mt_expr_list *list, const int64_t limits[3], uint32_t out[3])
+static mt_status three(mt_planner *planner, const char *title, const char *what, const mt_expr_list *list, const int64_t limits[3],
+                       uint32_t out[3])
 {
     for (size_t i = 0; i < 3; i++) {
         int64_t value = 1;
@@ -91,7 +93,8 @@ static mt_status three(mt_planner *planner, const char *title, const char *what,
         if (st != MT_OK) return st;
         if (value < 1) return mt_planner_refuse(planner, "%s %s.%c is %" PRId64 ": must be at least 1", title, what, "xyz"[i], value);
         if (value > limits[i]) {
-            return mt_planner_refuse(planner, "%s %s.%c is %" PRId64 ": the hardware's limit is %" PRId64, title, what, "xyz"[i], value, limits[i]);
+            return mt_planner_refuse(planner, "%s %s.%c is %" PRId64 ": the hardware's limit is %" PRId64, title, what, "xyz"[i], value,
+                                     limits[i]);
         }
         out[i] = (uint32_t)value;
     }
@@ -122,12 +125,14 @@ static mt_status plan_launch(mt_planner *planner, const char *kind, const char *
     if (from->smem.program) {
         MT_TRY(mt_planner_int(planner, &from->smem, &value));
         if (value < 0) return mt_planner_refuse(planner, "%s dynamic shared memory is %" PRId64 " bytes: must not be negative", title, value);
-        if (value > INT32_MAX) return mt_planner_refuse(planner, "%s dynamic shared memory is %" PRId64 " bytes: no GPU has as much", title, value);
+        if (value > INT32_MAX) return mt_planner_refuse(planner, "%s dynamic shared memory is %" PRId64 " bytes: no GPU has as much", title,
+                                                        value);
         launch->smem_bytes = (uint32_t)value;
     }
     if (from->carveout.program) {
         MT_TRY(mt_planner_int(planner, &from->carveout, &value));
-        if (value < 0 || value > 100) return mt_planner_refuse(planner, "%s carveout is %" PRId64 ": must be a percentage from 0 to 100", title, value);
+        if (value < 0 || value > 100) return mt_planner_refuse(planner, "%s carveout is %" PRId64 ": must be a percentage from 0 to 100",
+                                                               title, value);
         launch->carveout_percent = (int32_t)value;
     }
 done:

@@ -16,7 +16,8 @@ static mt_status dtype_of(mt_planner *planner, const mt_arg *arg, mt_dtype *dtyp
     char *text = NULL;
     mt_status st = mt_scene_expand(planner->scene, arg->dtype_text, &text, planner->err);
     if (st == MT_OK && !mt_dtype_from_name(text, dtype)) {
-        st = MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dtype = %s is `%s` here: expected a name such as f16", planner->spec->path, arg->line, arg->name,
+        st = MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dtype = %s is `%s` here: expected a name such as f16", planner->spec->path,
+                     arg->line, arg->name,
                      arg->dtype_text, text);
     }
     mt_free(text);
@@ -29,8 +30,10 @@ static mt_status dtype_of(mt_planner *planner, const mt_arg *arg, mt_dtype *dtyp
 static mt_status check_dim(mt_planner *planner, const mt_arg *arg, size_t dim, int64_t value)
 {
     if (value >= 1 || (value == 0 && arg->role == MT_ROLE_SCRATCH)) return MT_OK;
-    if (arg->role == MT_ROLE_SCRATCH) return mt_planner_refuse(planner, "[arg %s] dimension %zu is %" PRId64 ": must not be negative", arg->name, dim, value);
-    return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dimension %zu (%s) is %" PRId64 " for shape %s: expected at least 1", planner->spec->path, arg->line,
+    if (arg->role == MT_ROLE_SCRATCH) return mt_planner_refuse(planner, "[arg %s] dimension %zu is %" PRId64 ": must not be negative",
+                                                               arg->name, dim, value);
+    return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dimension %zu (%s) is %" PRId64 " for shape %s: expected at least 1",
+                   planner->spec->path, arg->line,
                    arg->name, dim, arg->shape.items[dim].source, value, mt_scene_shape(planner->scene)->name);
 }
 
@@ -48,7 +51,8 @@ static mt_status plan_tensor(mt_planner *planner, size_t index)
         MT_TRY(check_dim(planner, arg, i, tensor->dims[i]));
         bool overflows = __builtin_mul_overflow(tensor->elements, (uint64_t)tensor->dims[i], &tensor->elements);
         if (overflows || tensor->elements > byte_limit / 8) {
-            return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] has more than 2^59 elements for shape %s", planner->spec->path, arg->line, arg->name,
+            return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] has more than 2^59 elements for shape %s", planner->spec->path,
+                           arg->line, arg->name,
                            mt_scene_shape(planner->scene)->name);
         }
     }
@@ -59,18 +63,21 @@ done:
 
 /* ---- tensor maps ---- */
 
-static mt_status length_of(mt_planner *planner, const mt_arg *arg, const char *what, size_t dim, const mt_expr *expr, int64_t low, int64_t *value)
+static mt_status length_of(mt_planner *planner, const mt_arg *arg, const char *what, size_t dim, const mt_expr *expr, int64_t low,
+                           int64_t *value)
 {
     mt_status st = mt_planner_int(planner, expr, value);
     if (st != MT_OK || *value >= low) return st;
-    return mt_planner_refuse(planner, "[arg %s] %s of dimension %zu is %" PRId64 ": must be at least %" PRId64, arg->name, what, dim, *value, low);
+    return mt_planner_refuse(planner, "[arg %s] %s of dimension %zu is %" PRId64 ": must be at least %" PRId64, arg->name, what, dim, *value,
+                             low);
 }
 
 /* The last element that the map reaches must lie in its tensor; *reach is in elements. */
 static mt_status check_reach(mt_planner *planner, const mt_arg *arg, const mt_plan_tensor *tensor, uint64_t reach, bool overflows)
 {
     if (!overflows && reach < tensor->elements) return MT_OK;
-    return mt_planner_refuse(planner, "[arg %s] reaches element %" PRIu64 "%s of %s, which has %" PRIu64 ": offset, dims and strides must stay inside", arg->name, reach,
+    return mt_planner_refuse(planner,
+                             "[arg %s] reaches element %" PRIu64 "%s of %s, which has %" PRIu64 ": offset, dims and strides must stay inside", arg->name, reach,
                              overflows ? " or more" : "", planner->spec->args[arg->of].name, tensor->elements);
 }
 

@@ -43,8 +43,8 @@ static char *check_block(const mt_plan_launch *launch, const char *title)
 {
     uint64_t threads = product(launch->block);
     if (threads <= threads_limit) return NULL;
-    return rule("%s block %" PRIu32 "×%" PRIu32 "×%" PRIu32 " has %" PRIu64 " threads: the limit is %" PRIu64, title, launch->block[0], launch->block[1], launch->block[2],
-                threads, threads_limit);
+    return rule("%s block %" PRIu32 "×%" PRIu32 "×%" PRIu32 " has %" PRIu64 " threads: the limit is %" PRIu64, title, launch->block[0],
+                launch->block[1], launch->block[2], threads, threads_limit);
 }
 
 /* The largest divisor of `whole` that is at most `limit`. */
@@ -62,16 +62,17 @@ static char *check_cluster(const mt_plan_launch *launch, const mt_device_facts *
     uint64_t blocks = product(cluster);
     if (cluster[0] == 0) return NULL;
     if (facts->max_cluster <= 1) {
-        return rule("%s cluster of %" PRIu64 " blocks: this GPU has no thread-block clusters (device.max_cluster is 1, they need compute capability 9.0)", title, blocks);
+        return rule("%s cluster of %" PRIu64 " blocks: this GPU has no thread-block clusters (device.max_cluster is 1, they need compute "
+                    "capability 9.0)", title, blocks);
     }
     if (blocks > (uint64_t)facts->max_cluster) {
-        return rule("%s cluster %" PRIu32 "×%" PRIu32 "×%" PRIu32 " has %" PRIu64 " blocks: device.max_cluster is %" PRId64 ", the largest that fits", title, cluster[0],
-                    cluster[1], cluster[2], blocks, facts->max_cluster);
+        return rule("%s cluster %" PRIu32 "×%" PRIu32 "×%" PRIu32 " has %" PRIu64 " blocks: device.max_cluster is %" PRId64
+                    ", the largest that fits", title, cluster[0], cluster[1], cluster[2], blocks, facts->max_cluster);
     }
     for (size_t i = 0; i < 3; i++) {
         if (launch->grid[i] % cluster[i] == 0) continue;
-        return rule("%s cluster.%c %" PRIu32 " does not divide grid.%c %" PRIu32 ": the largest up to it that does is %" PRIu32, title, "xyz"[i], cluster[i], "xyz"[i],
-                    launch->grid[i], largest_divisor(launch->grid[i], cluster[i]));
+        return rule("%s cluster.%c %" PRIu32 " does not divide grid.%c %" PRIu32 ": the largest up to it that does is %" PRIu32, title,
+                    "xyz"[i], cluster[i], "xyz"[i], launch->grid[i], largest_divisor(launch->grid[i], cluster[i]));
     }
     return NULL;
 }
@@ -79,7 +80,8 @@ static char *check_cluster(const mt_plan_launch *launch, const mt_device_facts *
 static char *check_shared_memory(const mt_plan_launch *launch, const mt_device_facts *facts, const char *title)
 {
     if (launch->smem_bytes <= (uint64_t)facts->smem_optin) return NULL;
-    return rule("%s dynamic shared memory %" PRIu32 " bytes: the limit is %" PRId64 " (device.smem_optin)", title, launch->smem_bytes, facts->smem_optin);
+    return rule("%s dynamic shared memory %" PRIu32 " bytes: the limit is %" PRId64 " (device.smem_optin)", title, launch->smem_bytes,
+                facts->smem_optin);
 }
 
 /* A grid-wide barrier needs every block resident. Registers may lower this further; the occupancy calculator will tell. */
@@ -92,8 +94,8 @@ static char *check_cooperative(const mt_plan_launch *launch, const mt_device_fac
     if (bytes) per_sm = at_most(per_sm, (uint64_t)facts->smem_per_sm / bytes);
     uint64_t resident = per_sm * (uint64_t)facts->sm_count, blocks = product(launch->grid);
     if (blocks <= resident) return NULL;
-    return rule("%s cooperative grid of %" PRIu64 " blocks: at most %" PRIu64 " can be resident (%" PRIu64 " per SM, device.sm_count is %" PRId64 ")", title, blocks, resident,
-                per_sm, facts->sm_count);
+    return rule("%s cooperative grid of %" PRIu64 " blocks: at most %" PRIu64 " can be resident (%" PRIu64
+                " per SM, device.sm_count is %" PRId64 ")", title, blocks, resident, per_sm, facts->sm_count);
 }
 
 /* 4 KiB before CUDA 12.1; an unknown driver is taken for a new one. */
@@ -133,7 +135,8 @@ static char *check_inner_box(const mt_arg *arg, const mt_plan_map *map, uint64_t
         return rule("%s TMA box: inner dimension %" PRIu64 " bytes, must be a multiple of %" PRIu64, title, inner, alignment);
     }
     if (arg->swizzle_bytes && inner > (uint64_t)arg->swizzle_bytes) {
-        return rule("%s TMA box: %dB swizzle needs an inner box of at most %d bytes, it is %" PRIu64, title, arg->swizzle_bytes, arg->swizzle_bytes, inner);
+        return rule("%s TMA box: %dB swizzle needs an inner box of at most %d bytes, it is %" PRIu64, title, arg->swizzle_bytes,
+                    arg->swizzle_bytes, inner);
     }
     return NULL;
 }
@@ -150,7 +153,8 @@ static char *check_lengths(const mt_plan_map *map, const char *title)
     }
     for (uint32_t i = 0; i + 1 < map->rank; i++) {
         if (map->stride_bytes[i] % alignment != 0) {
-            return rule("%s TMA: stride of dimension %" PRIu32 " is %" PRIu64 " bytes, must be a multiple of %" PRIu64, title, i + 1, map->stride_bytes[i], alignment);
+            return rule("%s TMA: stride of dimension %" PRIu32 " is %" PRIu64 " bytes, must be a multiple of %" PRIu64, title, i + 1,
+                        map->stride_bytes[i], alignment);
         }
         if (map->stride_bytes[i] >= stride_limit) {
             return rule("%s TMA: stride of dimension %" PRIu32 " is %" PRIu64 " bytes, must be below 2^40", title, i + 1, map->stride_bytes[i]);
@@ -164,7 +168,8 @@ static char *check_box_fits(const mt_plan_map *map, uint64_t element_bytes, cons
     uint64_t bytes = element_bytes;
     for (uint32_t i = 0; i < map->rank; i++) bytes *= map->box[i]; /* at most 8 · 256^5 */
     if (bytes <= (uint64_t)facts->smem_optin) return NULL;
-    return rule("%s TMA box: %" PRIu64 " bytes do not fit shared memory, the limit is %" PRId64 " (device.smem_optin)", title, bytes, facts->smem_optin);
+    return rule("%s TMA box: %" PRIu64 " bytes do not fit shared memory, the limit is %" PRId64 " (device.smem_optin)", title, bytes,
+                facts->smem_optin);
 }
 
 static char *check_map(const mt_arg *arg, const mt_plan_arg *planned, size_t index, const mt_device_facts *facts)
@@ -189,7 +194,8 @@ static char *check_map(const mt_arg *arg, const mt_plan_arg *planned, size_t ind
 static char *check_tensormap(const mt_arg *arg, const mt_plan_arg *planned, const mt_device_facts *facts)
 {
     if (facts->cc < 90) {
-        return rule("[arg %s] tensor maps need compute capability 9.0, this GPU has %" PRId64 ".%" PRId64, arg->name, facts->cc / 10, facts->cc % 10);
+        return rule("[arg %s] tensor maps need compute capability 9.0, this GPU has %" PRId64 ".%" PRId64, arg->name, facts->cc / 10,
+                    facts->cc % 10);
     }
     if (arg->fill_nan && !mt_dtype_is_float(planned->map_dtype)) {
         return rule("[arg %s] fill = nan needs a floating dtype, it is %s", arg->name, mt_dtype_name(planned->map_dtype));
@@ -206,7 +212,8 @@ char *mt_plan_illegal(const mt_scene *scene, const mt_plan *plan)
     const mt_spec *spec = mt_scene_spec(scene);
     char *broken = NULL;
     for (size_t i = 0; !broken && i < plan->arg_count; i++) {
-        if (plan->args[i].used && plan->args[i].kind == MT_ARG_TENSORMAP) broken = check_tensormap(&spec->args[i], &plan->args[i], mt_scene_facts(scene));
+        if (plan->args[i].used && plan->args[i].kind == MT_ARG_TENSORMAP) broken = check_tensormap(&spec->args[i], &plan->args[i],
+                                                                                                   mt_scene_facts(scene));
     }
     for (size_t i = 0; !broken && i < plan->prepare_count; i++) broken = check_launch(scene, plan, "prepare", &plan->prepares[i]);
     for (size_t i = 0; !broken && i < plan->launch_count; i++) broken = check_launch(scene, plan, "launch", &plan->launches[i]);

@@ -37,7 +37,8 @@ static mt_status unknown_knob(const mt_spec *spec, const char *name, mt_error *e
     const char *names[MT_MAX_PARAMS];
     for (size_t i = 0; i < spec->param_count; i++) names[i] = spec->params[i].name;
     const char *near = mt_text_nearest(name, names, spec->param_count);
-    return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s has no knob `%s`%s%s%s", spec->name, name, near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
+    return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s has no knob `%s`%s%s%s", spec->name, name, near ? ", did you mean `" : "", near ? near : "",
+                   near ? "`?" : "");
 }
 
 static mt_status parse_value(const mt_spec *spec, const mt_param *param, const char *value, int16_t *level, mt_error *err)

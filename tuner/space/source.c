@@ -145,7 +145,8 @@ static mt_status take_include(const mt_spec *spec, mt_source *source, size_t *ca
     for (size_t i = 0; i < source->file_count; i++) {
         if (strcmp(source->files[i].name, name) != 0) continue;
         if (!same_path(source->files[i].path, path)) {
-            st = MT_FAIL(err, MT_ERR_SPEC, "%s: #include \"%s\" means both %s and %s: expected different names", source->files[from].path, name, source->files[i].path, path);
+            st = MT_FAIL(err, MT_ERR_SPEC, "%s: #include \"%s\" means both %s and %s: expected different names", source->files[from].path,
+                         name, source->files[i].path, path);
         }
         mt_free(path);
         return st;

@@ -38,7 +38,8 @@ static mt_status fail_by(const mt_space *space, const mt_check *check, const mt_
     } else {
         snprintf(what, sizeof what, "the default point %s of shape %s", text ? text : "?", space->shape->name);
     }
-    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s:%d: [%s %s] excludes %s on %s: %s%s%s", spec->path, check->expr->line, is_constraint ? "constraint" : "variant",
+    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s:%d: [%s %s] excludes %s on %s: %s%s%s", spec->path, check->expr->line,
+                           is_constraint ? "constraint" : "variant",
                            name, what, space->facts.name, why, *why ? ": " : "", check->expr->source);
     mt_free(text);
     return st;
@@ -94,5 +95,6 @@ mt_status mt_space_variant_default(const mt_space *space, const char *name, size
         if (strcmp(algo->strings[i], name) == 0) return find_default(space, i, index, err);
     }
     const char *near = mt_text_nearest(name, (const char *const *)algo->strings, algo->value_count);
-    return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s has no variant `%s`%s%s%s", space->spec->name, name, near ? ", did you mean `" : "", near ? near : "", near ? "`?" : "");
+    return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s has no variant `%s`%s%s%s", space->spec->name, name, near ? ", did you mean `" : "",
+                   near ? near : "", near ? "`?" : "");
 }

@@ -56,7 +56,8 @@ mt_status mt_checks_make(const mt_spec *spec, mt_check **checks, size_t *count, 
     *checks = mt_alloc(spec->constraint_count + spec->variant_count, sizeof **checks);
     for (size_t i = 0; *checks && i < spec->variant_count; i++) { /* first: what a variant requires guards the constraints' arithmetic */
         const mt_variant *variant = &spec->variants[i];
-        if (variant->has_requires) ok = make_check(spec, &variant->requires_expr, spec->constraint_count + i, (int)i, &(*checks)[(*count)++]) && ok;
+        if (variant->has_requires) ok = make_check(spec, &variant->requires_expr, spec->constraint_count + i, (int)i,
+                                                   &(*checks)[(*count)++]) && ok;
     }
     for (size_t i = 0; *checks && i < spec->constraint_count; i++) {
         ok = make_check(spec, &spec->constraints[i].expr, i, -1, &(*checks)[(*count)++]) && ok;
@@ -235,7 +236,8 @@ static mt_status add_point(walk *w)
 {
     mt_space *space = w->space;
     if (space->count == POINT_LIMIT) {
-        return MT_FAIL(w->err, MT_ERR_UNSUPPORTED, "%s: shape %s has more than %d valid points: expected constraints or fewer values", space->spec->path,
+        return MT_FAIL(w->err, MT_ERR_UNSUPPORTED, "%s: shape %s has more than %d valid points: expected constraints or fewer values",
+                       space->spec->path,
                        space->shape->name, POINT_LIMIT);
     }
     unsigned char *grown = mt_grow(space->points, space->count, &space->capacity, space->stride);

@@ -58,11 +58,13 @@ static mt_status check_section_name(mt_reader *reader, const mt_ini_section *sec
         return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s] without a name", section->kind, section->name, section->kind);
     case MT_SECTION_SHAPE: case MT_SECTION_WORKLOAD: case MT_SECTION_CONSTRAINT:
         if (is_file_name_like(section->name)) return MT_OK;
-        return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s NAME], one word of letters, digits, `_`, `-` and `.`", section->kind,
+        return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s NAME], one word of letters, digits, `_`, `-` and `.`",
+                              section->kind,
                               section->name, section->kind);
     case MT_SECTION_VARIANT: case MT_SECTION_PARAM: case MT_SECTION_ARG:
         if (mt_text_is_identifier(section->name, strlen(section->name))) return MT_OK;
-        return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s NAME], a name made of letters, digits and _", section->kind, section->name,
+        return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s NAME], a name made of letters, digits and _", section->kind,
+                              section->name,
                               section->kind);
     default:
         return MT_OK; /* [launch] and [prepare] read their own words */
@@ -121,8 +123,10 @@ mt_status mt_parse_includes(mt_reader *reader, const mt_key_rule *rule, const mt
     mt_spec *spec = object;
     mt_status st = mt_split(value, &spec->include_dirs, &spec->include_count, err);
     for (size_t i = 0; st == MT_OK && i < spec->include_count; i++) {
-        char *joined = *spec->include_dirs[i] ? mt_path_join(reader->folder, spec->include_dirs[i]) : NULL;
-        if (!joined && !*spec->include_dirs[i]) return mt_reader_fail(reader, err, entry->line, "include has an empty folder name between commas");
+        char *folder = mt_ini_unquote(spec->include_dirs[i]);
+        if (folder && !*folder) st = mt_reader_fail(reader, err, entry->line, "include has an empty folder name between commas");
+        char *joined = folder ? mt_path_join(reader->folder, folder) : NULL;
+        mt_free(folder);
         if (!joined) return mt_reader_no_memory(reader, err);
         mt_free(spec->include_dirs[i]);
         spec->include_dirs[i] = joined;
@@ -141,7 +145,8 @@ static mt_status read_kernel_and_tune(mt_reader *reader, mt_error *err)
     if (!spec->options) spec->options = mt_strdup("");
     if (!spec->name || !spec->options) return mt_reader_no_memory(reader, err);
     if (!is_file_name_like(spec->name)) { /* it names rows, files and lookups */
-        return mt_reader_fail(reader, err, kernel->line, "[kernel] name is `%s`: expected one word of letters, digits, `_`, `-` and `.`", spec->name);
+        return mt_reader_fail(reader, err, kernel->line, "[kernel] name is `%s`: expected one word of letters, digits, `_`, `-` and `.`",
+                              spec->name);
     }
     if (reader->counts[MT_SECTION_TUNE]) {
         const mt_ini_section *tune = reader->sections[MT_SECTION_TUNE][0];

@@ -18,7 +18,8 @@ static mt_status unknown_dtype(mt_reader *reader, int line, const char *dtype, c
     const char *known[MT_DTYPE_COUNT];
     char hint[256];
     for (size_t i = 0; i < MT_DTYPE_COUNT; i++) known[i] = mt_dtype_name((mt_dtype)i);
-    return mt_reader_fail(reader, err, line, "unknown dtype `%s`%s%s", dtype, where, mt_reader_suggest(dtype, known, MT_DTYPE_COUNT, hint, sizeof hint));
+    return mt_reader_fail(reader, err, line, "unknown dtype `%s`%s%s", dtype, where, mt_reader_suggest(dtype, known, MT_DTYPE_COUNT, hint,
+                                                                                                       sizeof hint));
 }
 
 /* The strings that `name` can be, when it is a shape value or knob with strings. */
@@ -50,10 +51,12 @@ mt_status mt_parse_dtype_text(mt_reader *reader, const mt_key_rule *rule, const 
     if (length > 3 && length < sizeof name && strncmp(value, "${", 2) == 0 && strchr(value, '}') == value + length - 1) {
         memcpy(name, value + 2, length - 3);
         if (!strings_of(reader->spec, name, &strings, &count)) {
-            return mt_reader_fail(reader, err, entry->line, "dtype = %s: %s is no string; expected a name such as f16 or a value that holds one", value, name);
+            return mt_reader_fail(reader, err, entry->line,
+                                  "dtype = %s: %s is no string; expected a name such as f16 or a value that holds one", value, name);
         }
         for (size_t i = 0; i < count; i++) {
-            if (!mt_dtype_from_name(strings[i], &dtype)) return unknown_dtype(reader, entry->line, strings[i], ", one of the values of that name", err);
+            if (!mt_dtype_from_name(strings[i], &dtype)) return unknown_dtype(reader, entry->line, strings[i],
+                                                                              ", one of the values of that name", err);
         }
     } else if (!strstr(value, "${") && !mt_dtype_from_name(value, &dtype)) {
         return unknown_dtype(reader, entry->line, value, "", err);
@@ -109,7 +112,8 @@ mt_status mt_parse_init(mt_reader *reader, const mt_key_rule *rule, const mt_ini
         arg->init = MT_INIT_KERNEL;
         if (!(arg->init_kernel = mt_strdup(inside))) return mt_reader_no_memory(reader, err);
     } else {
-        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)", value);
+        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)",
+                              value);
     }
     return MT_OK;
 }
@@ -130,7 +134,8 @@ mt_status mt_parse_of(mt_reader *reader, const mt_key_rule *rule, const mt_ini_e
         }
         if (count < 64) known[count++] = spec->args[i].name;
     }
-    return mt_reader_fail(reader, err, entry->line, "of = %s: no such tensor argument%s", value, mt_reader_suggest(value, known, count, hint, sizeof hint));
+    return mt_reader_fail(reader, err, entry->line, "of = %s: no such tensor argument%s", value, mt_reader_suggest(value, known, count, hint,
+                                                                                                                   sizeof hint));
 }
 
 /* "NAME in 0..LAST" → name (owned) and LAST's text. */
@@ -181,7 +186,8 @@ mt_status mt_parse_scalar_value(mt_reader *reader, const mt_key_rule *rule, cons
     if (!mt_text_int64(value, strlen(value), &whole) && mt_text_double(value, &arg->literal)) {
         mt_dtype dtype;
         if (mt_dtype_from_name(arg->dtype_text, &dtype) && !mt_dtype_is_float(dtype)) {
-            return mt_reader_fail(reader, err, entry->line, "value = %s needs a floating dtype, it is %s: expected an integer expression", value, arg->dtype_text);
+            return mt_reader_fail(reader, err, entry->line, "value = %s needs a floating dtype, it is %s: expected an integer expression",
+                                  value, arg->dtype_text);
         }
         return MT_OK;
     }
@@ -201,7 +207,8 @@ static mt_status find_kind(mt_reader *reader, const mt_ini_section *section, mt_
     size_t count;
     const mt_key_rule *kind = mt_rules(MT_RULES_TENSOR, &count);
     const mt_ini_entry *entry = mt_ini_find(section, "kind");
-    if (!entry) return mt_reader_fail(reader, err, section->line, "[arg %s] has no `kind`: expected kind = tensor, tensormap or scalar", section->name);
+    if (!entry) return mt_reader_fail(reader, err, section->line, "[arg %s] has no `kind`: expected kind = tensor, tensormap or scalar",
+                                      section->name);
     char *value = mt_ini_unquote(entry->value);
     if (!value) return mt_reader_no_memory(reader, err);
     mt_status st = mt_parse_choice(reader, &kind[0], entry, value, arg, err);

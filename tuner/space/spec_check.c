@@ -13,11 +13,13 @@ static mt_status check_name(mt_reader *reader, int line, const char *name, mt_er
     static const char *const taken[] = { "device", "true", "false" };
     static const char *const prefixes[] = { "SHAPE_", "WORKLOAD_", "MT_" };
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
-        if (strcmp(name, taken[i]) == 0) return mt_reader_fail(reader, err, line, "`%s` is a word of the expression language: expected another name", name);
+        if (strcmp(name, taken[i]) == 0) return mt_reader_fail(reader, err, line,
+                                                               "`%s` is a word of the expression language: expected another name", name);
     }
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
-            return mt_reader_fail(reader, err, line, "names that start with %s are the tool's macros: expected another than `%s`", prefixes[i], name);
+            return mt_reader_fail(reader, err, line, "names that start with %s are the tool's macros: expected another than `%s`",
+                                  prefixes[i], name);
         }
     }
     return MT_OK;
@@ -57,7 +59,8 @@ static mt_status check_value_macros(mt_reader *reader, mt_error *err)
             if (strncmp(name, param->name, length) != 0 || name[length] != '_') continue;
             for (size_t v = 0; v < param->value_count; v++) {
                 if (strcmp(name + length + 1, param->strings[v]) == 0) {
-                    return mt_reader_fail(reader, err, reader->sections[MT_SECTION_PARAM][other - 1]->line, "knob %s has the name of the macro for %s = %s: expected another",
+                    return mt_reader_fail(reader, err, reader->sections[MT_SECTION_PARAM][other - 1]->line,
+                                          "knob %s has the name of the macro for %s = %s: expected another",
                                           name, param->name, param->strings[v]);
                 }
             }
@@ -80,7 +83,8 @@ mt_status mt_check_names(mt_reader *reader, mt_error *err)
         MT_TRY(check_name(reader, names[i].line, names[i].name, err));
         for (size_t k = 0; k < i; k++) {
             if (strcmp(names[i].name, names[k].name) != 0) continue;
-            return mt_reader_fail(reader, err, names[i].line, "`%s` is %s and %s (line %d): expected different names", names[i].name, names[i].what, names[k].what,
+            return mt_reader_fail(reader, err, names[i].line, "`%s` is %s and %s (line %d): expected different names", names[i].name,
+                                  names[i].what, names[k].what,
                                   names[k].line);
         }
     }
@@ -107,7 +111,8 @@ static uint64_t knobs_of_list(const mt_spec *spec, const mt_expr_list *list)
 
 static uint64_t knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 {
-    return knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec, &arg->box) |
+    return knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec,
+                                                                                                                                   &arg->box) |
            mt_scope_knobs(spec, &arg->count) | mt_scope_knobs(spec, &arg->offset) | mt_scope_knobs(spec, &arg->value) |
            mt_scope_knobs_of_text(spec, arg->dtype_text);
 }
@@ -157,11 +162,13 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
     const mt_arg *arg = &reader->spec->args[index];
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         if (has_key(reader, index, rules[i].key) && !(rules[i].roles >> arg->role & 1)) {
-            return mt_reader_fail(reader, err, key_line(reader, index, rules[i].key), "`%s` of [arg %s]: expected only with role %s", rules[i].key, arg->name, rules[i].belongs);
+            return mt_reader_fail(reader, err, key_line(reader, index, rules[i].key), "`%s` of [arg %s]: expected only with role %s",
+                                  rules[i].key, arg->name, rules[i].belongs);
         }
     }
     if ((arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT) && !has_key(reader, index, "init")) {
-        return mt_reader_fail(reader, err, arg->line, "[arg %s] is read by kernels but has no `init`: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)", arg->name);
+        return mt_reader_fail(reader, err, arg->line,
+                              "[arg %s] is read by kernels but has no `init`: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)", arg->name);
     }
     return MT_OK;
 }
@@ -184,7 +191,8 @@ static mt_status check_tensormap(mt_reader *reader, size_t index, mt_error *err)
 {
     const mt_arg *arg = &reader->spec->args[index];
     if (arg->box.count != arg->dims.count) {
-        return mt_reader_fail(reader, err, key_line(reader, index, "box"), "box has %zu lengths but dims has %zu: expected as many", arg->box.count, arg->dims.count);
+        return mt_reader_fail(reader, err, key_line(reader, index, "box"), "box has %zu lengths but dims has %zu: expected as many",
+                              arg->box.count, arg->dims.count);
     }
     if (arg->strides.count + 1 != arg->dims.count) {
         return mt_reader_fail(reader, err, key_line(reader, index, "strides"),
@@ -205,7 +213,8 @@ static mt_status check_args(mt_reader *reader, mt_error *err)
         if (arg->kind == MT_ARG_TENSORMAP) MT_TRY(check_tensormap(reader, i, err));
         has_output = has_output || (arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT));
     }
-    if (!has_output) st = mt_reader_fail(reader, err, spec->args[0].line, "no argument has role out or inout: expected at least one, or nothing can be verified");
+    if (!has_output) st = mt_reader_fail(reader, err, spec->args[0].line,
+                                         "no argument has role out or inout: expected at least one, or nothing can be verified");
 done:
     return st;
 }
@@ -215,7 +224,8 @@ done:
 static mt_status check_reference_launch(mt_reader *reader, const mt_launch *launch, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
-    mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", knobs_of_launch(spec, launch), "the reference runs without a variant", err);
+    mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", knobs_of_launch(spec, launch),
+                                "the reference runs without a variant", err);
     for (size_t i = 0; st == MT_OK && i < launch->arg_count; i++) {
         const mt_arg *arg = &spec->args[launch->args[i]];
         char what[160];
@@ -231,7 +241,8 @@ static mt_status check_variant_has_launch(mt_reader *reader, size_t variant, mt_
     for (size_t i = 0; i < spec->launch_count; i++) {
         if (!spec->launches[i].variant || strcmp(spec->launches[i].variant, spec->variants[variant].name) == 0) return MT_OK;
     }
-    return mt_reader_fail(reader, err, reader->sections[MT_SECTION_VARIANT][variant]->line, "[variant %s] has no launch: expected [launch %s 1] or [launch 1]",
+    return mt_reader_fail(reader, err, reader->sections[MT_SECTION_VARIANT][variant]->line,
+                          "[variant %s] has no launch: expected [launch %s 1] or [launch 1]",
                           spec->variants[variant].name, spec->variants[variant].name);
 }
 

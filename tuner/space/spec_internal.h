@@ -129,6 +129,11 @@ mt_status mt_parse_for(mt_reader *, const mt_key_rule *, const mt_ini_entry *, c
 mt_status mt_parse_scalar_value(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_launch_args(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 
+/* spec_setting.c: settings[index] has its name; the ones in front of it may be read. */
+mt_status mt_read_shape_setting(mt_reader *reader, const mt_ini_entry *entry, mt_setting *settings, size_t index, mt_error *err);
+mt_status mt_read_workload_setting(mt_reader *reader, const mt_ini_entry *entry, mt_setting *settings, size_t index, mt_error *err);
+/* Canonical text of all of them; the caller mt_free's *key. */
+mt_status mt_settings_key(mt_reader *reader, const mt_setting *settings, size_t count, char **key, mt_error *err);
 void mt_settings_free(mt_setting *settings, size_t count);
 void mt_expr_list_free(mt_expr_list *list);
 

@@ -14,7 +14,8 @@ const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shap
 
 static const mt_choice regimes[] = { { "cold", MT_REGIME_COLD }, { "warm", MT_REGIME_WARM }, { NULL, 0 } };
 static const mt_choice kinds[] = { { "tensor", MT_ARG_TENSOR }, { "tensormap", MT_ARG_TENSORMAP }, { "scalar", MT_ARG_SCALAR }, { NULL, 0 } };
-static const mt_choice roles[] = { { "in", MT_ROLE_IN }, { "out", MT_ROLE_OUT }, { "inout", MT_ROLE_INOUT }, { "scratch", MT_ROLE_SCRATCH }, { NULL, 0 } };
+static const mt_choice roles[] = { { "in", MT_ROLE_IN }, { "out", MT_ROLE_OUT }, { "inout", MT_ROLE_INOUT }, { "scratch", MT_ROLE_SCRATCH },
+                                   { NULL, 0 } };
 static const mt_choice orders[] = { { "fixed", 0 }, { "any", 1 }, { NULL, 0 } };
 static const mt_choice zeroing[] = { { "never", 0 }, { "before_each", 1 }, { NULL, 0 } };
 static const mt_choice swizzles[] = { { "none", 0 }, { "32", 32 }, { "64", 64 }, { "128", 128 }, { NULL, 0 } };
@@ -163,7 +164,8 @@ static mt_status unknown_key(mt_reader *reader, const mt_ini_entry *entry, mt_ru
     /* A key of another kind of argument is known, but not here: say that rather than guess. */
     for (mt_rule_set other = MT_RULES_TENSOR; other <= MT_RULES_SCALAR && set >= MT_RULES_TENSOR && set <= MT_RULES_SCALAR; other++) {
         if (other != set && set_has(other, entry->key)) {
-            return mt_reader_fail(reader, err, entry->line, "key `%s` belongs in %s, this is %s", entry->key, sets[other].title, sets[set].title);
+            return mt_reader_fail(reader, err, entry->line, "key `%s` belongs in %s, this is %s", entry->key, sets[other].title,
+                                  sets[set].title);
         }
     }
     const char *names[32];

@@ -83,7 +83,8 @@ static mt_status read_name(mt_reader *reader, const mt_ini_section *section, mt_
         if (!launch->variant) return mt_reader_no_memory(reader, err);
         return check_variant(reader, section, launch->variant, err);
     }
-    return mt_reader_fail(reader, err, section->line, "[%s%s%s]: expected [%s N] or [%s VARIANT N] with N from 1 to %d, such as [%s 1]", section->kind,
+    return mt_reader_fail(reader, err, section->line, "[%s%s%s]: expected [%s N] or [%s VARIANT N] with N from 1 to %d, such as [%s 1]",
+                          section->kind,
                           *section->name ? " " : "", section->name, section->kind, section->kind, LAUNCH_NUMBER_LIMIT, section->kind);
 }
 

@@ -53,7 +53,8 @@ static mt_status read_variants(mt_reader *reader, mt_error *err)
         spec->variant_count = i + 1;
         *variant = (mt_variant){ .bake_all = true, .name = mt_strdup(section->name) };
         if (strcmp(section->name, "reference") == 0) {
-            return mt_reader_fail(reader, err, section->line, "[variant reference]: the name is taken by [launch reference N]; expected another");
+            return mt_reader_fail(reader, err, section->line,
+                                  "[variant reference]: the name is taken by [launch reference N]; expected another");
         }
         MT_TRY(mt_rules_check(reader, section, MT_RULES_VARIANT, err));
         MT_TRY(mt_rules_apply(reader, section, MT_RULES_VARIANT, MT_PASS_NAMES, variant, err));
@@ -99,9 +100,11 @@ static mt_status number_values(mt_reader *reader, const mt_ini_entry *entry, cha
     for (size_t i = 0; i < count; i++) {
         int64_t first, last;
         if (!parse_range(items[i], &first, &last)) {
-            return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither an integer nor a range a..b; expected all values of one kind", items[i]);
+            return mt_reader_fail(reader, err, entry->line,
+                                  "values: `%s` is neither an integer nor a range a..b; expected all values of one kind", items[i]);
         }
-        if (first > last) return mt_reader_fail(reader, err, entry->line, "values: the range %s is empty: expected the smaller number first", items[i]);
+        if (first > last) return mt_reader_fail(reader, err, entry->line, "values: the range %s is empty: expected the smaller number first",
+                                                items[i]);
         for (int64_t number = first;; number++) {
             if (param->value_count == VALUE_LIMIT) return mt_reader_fail(reader, err, entry->line, "values: more than %d values", VALUE_LIMIT);
             for (size_t k = 0; k < param->value_count; k++) {
@@ -123,7 +126,8 @@ static mt_status string_values(mt_reader *reader, const mt_ini_entry *entry, cha
     if (count > VALUE_LIMIT) return mt_reader_fail(reader, err, entry->line, "values: more than %d values", VALUE_LIMIT);
     for (size_t i = 0; i < count; i++) {
         if (!mt_text_is_identifier(items[i], strlen(items[i]))) {
-            return mt_reader_fail(reader, err, entry->line, "values: `%s` is no name; expected all values of one kind, integers or names", items[i]);
+            return mt_reader_fail(reader, err, entry->line, "values: `%s` is no name; expected all values of one kind, integers or names",
+                                  items[i]);
         }
         for (size_t k = 0; k < i; k++) {
             if (strcmp(items[k], items[i]) == 0) return mt_reader_fail(reader, err, entry->line, "values: %s is there twice", items[i]);

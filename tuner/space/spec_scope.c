@@ -118,7 +118,8 @@ mt_status mt_scope_expr(mt_reader *reader, int line, const char *text, mt_type w
     MT_TRY(mt_expr_parse(mt_strbuf_text(&where), text, &scope, &expr, err));
     expr.line = line;
     if (want == MT_TYPE_BOOL && expr.type != MT_TYPE_BOOL) {
-        st = mt_reader_fail(reader, err, line, "%s is %s: expected a condition (a comparison, or comparisons joined by && and ||)", text, type_name(expr.type));
+        st = mt_reader_fail(reader, err, line, "%s is %s: expected a condition (a comparison, or comparisons joined by && and ||)", text,
+                            type_name(expr.type));
         goto done;
     }
     if (want == MT_TYPE_INT && expr.type != MT_TYPE_INT && expr.type != MT_TYPE_BOOL) {

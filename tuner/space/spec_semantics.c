@@ -45,7 +45,8 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
     mt_strbuf_addf(line, "arg %s kind=%d dtype=%s", arg->name, (int)arg->kind, arg->dtype_text ? arg->dtype_text : "");
     switch (arg->kind) {
     case MT_ARG_TENSOR:
-        mt_strbuf_addf(line, " role=%d init=%d(%.17g,%.17g,%s) rtol=%.17g worst=%.17g floor=%.17g any=%d zero=%d", (int)arg->role, (int)arg->init, arg->init_a,
+        mt_strbuf_addf(line, " role=%d init=%d(%.17g,%.17g,%s) rtol=%.17g worst=%.17g floor=%.17g any=%d zero=%d", (int)arg->role,
+                       (int)arg->init, arg->init_a,
                        arg->init_b, arg->init_kernel ? arg->init_kernel : "", arg->rtol, arg->worst, arg->floor, arg->any_order, arg->zero_before_each);
         add_list(line, "shape", &arg->shape);
         break;
@@ -85,7 +86,8 @@ static int by_text(const void *a, const void *b)
 
 static void add_variant(const mt_variant *variant, mt_strbuf *line)
 {
-    mt_strbuf_addf(line, "variant %s entry=%s options=%s bake=%s", variant->name, variant->entry, variant->options, variant->bake_all ? "all" : "");
+    mt_strbuf_addf(line, "variant %s entry=%s options=%s bake=%s", variant->name, variant->entry, variant->options,
+                   variant->bake_all ? "all" : "");
     const char **bake = mt_alloc(variant->bake_count, sizeof *bake);
     if (!bake) {
         line->failed = true;

@@ -84,7 +84,8 @@ static mt_status out_of_range(mt_reader *reader, const mt_key_rule *rule, const 
 {
     const mt_range *range = rule->detail;
     if (isinf(range->high)) {
-        return mt_reader_fail(reader, err, entry->line, "%s = %s: expected %s %s %g", entry->key, value, what, range->low_open ? "above" : "of at least", range->low);
+        return mt_reader_fail(reader, err, entry->line, "%s = %s: expected %s %s %g", entry->key, value, what,
+                              range->low_open ? "above" : "of at least", range->low);
     }
     return mt_reader_fail(reader, err, entry->line, "%s = %s: expected %s %s %g and at most %.15g", entry->key, value, what,
                           range->low_open ? "above" : "of at least", range->low, range->high);

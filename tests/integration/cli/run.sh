@@ -14,14 +14,20 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
 
 export HOME=$scratch XDG_DATA_HOME=$scratch/xdg-data XDG_CACHE_HOME=$scratch/xdg-cache LC_ALL=C TERM=dumb
-unset MSDA_TUNE_DB CI
+unset MSDA_TUNE_DB MSDA_TUNE_LIBCUDA MSDA_TUNE_NVRTC CI
+# Shipped data of its own, so that a new search space changes no golden output.
+export MSDA_TUNE_SHARE=$scratch/share
+mkdir -p share/search_spaces
+cp "$data"/cli/demo.ini "$data"/cli/demo.cu share/search_spaces/
+cp "$data/../../db/devices.ini" share/
 export data # for the cases
 
 # What differs from run to run and from machine to machine.
-steady() {
-  sed -E -e "s#$scratch#SCRATCH#g" -e "s#$(dirname "$(dirname "$tool")")#PREFIX#g" -e "s#$data#DATA#g" \
+steady() { # the kernel key of the demo recording is made up
+  sed -E -e "/the recording is of another version/d" -e "s#$scratch#SCRATCH#g" -e "s#$(dirname "$(dirname "$tool")")#PREFIX#g" -e "s#$data#DATA#g" \
     -e 's/ in [0-9.]+ (s|min [0-9]+ s)\b/ in N s/' -e 's/  [0-9.]+\/s\b/  R\/s/' -e 's/  [0-9.]+ s left/  T left/' \
-    -e 's/libuv [0-9.]+/libuv V/' -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}/DATE TIME/g' -e 's/"measured_unix_ms":[0-9]+/"measured_unix_ms":T/'
+    -e 's/source [0-9a-f]{8}/source KEY/; s/"kernel_key":"[0-9a-f]{32}"/"kernel_key":"KEY"/; s/ \([0-9a-f]{8}\)/ (KEY)/' \
+    -e 's/libuv [0-9.]+/libuv V/; s/\((with GPU tuning|recorded GPUs only[^,]*),/(BUILD,/' -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}/DATE TIME/g' -e 's/"measured_unix_ms":[0-9]+/"measured_unix_ms":T/'
 }
 mt() {
   printf '$ msda-tune'
@@ -33,9 +39,19 @@ mt() {
   printf 'exit %d\n\n' $rc
 }
 note() { printf '# %s\n' "$*"; }
+needs_gpu_part() { case $("$tool" version) in *'with GPU tuning'*) ;; *) exit 77 ;; esac; }
+# The scripted driver and compiler of tests/fakes instead of real ones.
+fake_gpu() {
+  needs_gpu_part
+  local lib
+  lib=$(dirname "$(dirname "$tool")")/lib
+  [ -f "$lib/libfake_cuda.so" ] || exit 77
+  export MSDA_TUNE_LIBCUDA=$lib/libfake_cuda.so MSDA_TUNE_NVRTC=$lib/libfake_nvrtc.so
+}
 
 # shellcheck source=/dev/null
 (set -u; . "$case_file") >"$scratch/actual" 2>&1 </dev/null
+[ $? = 77 ] && { echo "skipped: this build lacks what the case needs"; exit 77; }
 if [ $update = yes ]; then cp "$scratch/actual" "$expected"; exit 0; fi
 if diff -u --label expected --label actual "$expected" "$scratch/actual"; then exit 0; fi
 echo "differs; if the change is meant: $0 --update $tool $case_file"

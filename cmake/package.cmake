@@ -1,0 +1,13 @@
+# cpack: one .deb with the tool, the library and the shipped data.
+set(CPACK_PACKAGE_NAME msda-tune)
+set(CPACK_PACKAGE_VENDOR "msda-tune")
+set(CPACK_PACKAGE_CONTACT "msda-tune developers <msda-tune@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "Autotuning for CUDA kernels, with an on-disk tuning database and a lookup library")
+set(CPACK_GENERATOR DEB TGZ)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "nvidia-cuda-toolkit")
+include(CPack)

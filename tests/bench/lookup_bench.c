@@ -1,0 +1,231 @@
+/* How long open, prepare and find of libtunelookup take: 100 and 10,000 winners of one kernel on one GPU, and a million over 1000 kernels.
+ *
+ *     lookup_bench SPACE.ini [KERNELS WINNERS]…      e.g.  lookup_bench search_spaces/msda.ini 1 100  1 10000  1000 1000
+ *
+ * Rows are made with SQL, because a million evaluations would take an hour to write as the tuner does. Shapes are the space's first with one number changed, variants the
+ * space's valid points. find is timed in groups of 16 calls in random order (the clock costs as much as a call), the first pass apart: it finds caches cold and checks rows. */
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "db/store.h"
+#include "include/tunelookup.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/rng.h"
+#include "tuner/base/stats.h"
+#include "tuner/space/space.h"
+#include "tuner/space/spec_json.h"
+
+enum { REPEATS = 15, GROUP = 16, GROUPS = 20000, VARIANTS = 200, NAMES = TUNELOOKUP_MAX_VALUES };
+
+static const mt_device_facts h100 = { .name = "NVIDIA H100 80GB HBM3", .cc = 90, .sm_count = 132, .smem_optin = 232448, .smem_per_sm = 233472, .smem_reserved = 1024,
+                                      .regs_per_sm = 65536, .threads_per_sm = 2048, .blocks_per_sm = 32, .max_cluster = 16, .l2_bytes = 52428800,
+                                      .mem_bytes = 85017755648, .clock_mhz = 1980 };
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "lookup_bench: %s: %s\n", what, why);
+    exit(1);
+}
+
+/* ---- the database ---- */
+
+static sqlite3 *open_sql(const char *path)
+{
+    sqlite3 *db = NULL;
+    if (sqlite3_open(path, &db) != SQLITE_OK) die(path, sqlite3_errmsg(db));
+    return db;
+}
+
+static void run(sqlite3 *db, const char *sql)
+{
+    char *message = NULL;
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) die(sql, message);
+}
+
+static void run_with(sqlite3 *db, const char *sql, const char *a, const char *b)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) die(sql, sqlite3_errmsg(db));
+    sqlite3_bind_text(statement, 1, a, -1, SQLITE_STATIC);
+    if (b) sqlite3_bind_text(statement, 2, b, -1, SQLITE_STATIC);
+    if (sqlite3_step(statement) != SQLITE_DONE) die(sql, sqlite3_errmsg(db));
+    sqlite3_finalize(statement);
+}
+
+/* Cuts the shape's key around the value of its last-named integer, so that keys of other shapes are prefix + number + suffix. */
+static const mt_setting *cut_key(const mt_shape *shape, char *prefix, char *suffix, size_t size)
+{
+    const mt_setting *chosen = NULL;
+    for (size_t i = 0; i < shape->setting_count; i++) {
+        if (shape->settings[i].value.kind == MT_VALUE_INT) chosen = &shape->settings[i];
+    }
+    if (!chosen) die("space", "no integer in its shapes");
+    char pattern[128];
+    snprintf(pattern, sizeof pattern, "%s=", chosen->name);
+    const char *at = shape->key;
+    while ((at = strstr(at, pattern)) != NULL && at != shape->key && at[-1] != ';') at++;
+    at += strlen(pattern);
+    snprintf(prefix, size, "%.*s", (int)(at - shape->key), shape->key);
+    snprintf(suffix, size, "%s", at + strcspn(at, ";"));
+    return chosen;
+}
+
+static size_t add_variants(sqlite3 *db, const mt_spec *spec, const mt_shape *shape)
+{
+    mt_space *space = NULL;
+    mt_error err;
+    if (mt_space_create(spec, shape, &h100, &space, &err) != MT_OK) die("space", err.message);
+    size_t count = mt_space_count(space) < VARIANTS ? mt_space_count(space) : VARIANTS;
+    run(db, "CREATE TEMP TABLE texts (number INTEGER PRIMARY KEY, text TEXT)");
+    for (size_t i = 0; i < count; i++) {
+        mt_point point;
+        mt_space_at(space, i, &point);
+        char *text = mt_point_text(spec, &point);
+        run_with(db, "INSERT INTO texts (text) VALUES (?1)", text, NULL);
+        mt_free(text);
+    }
+    mt_space_free(space);
+    return count;
+}
+
+static void fill(const char *path, const mt_spec *spec, const mt_shape *shape, long kernels, long winners)
+{
+    char prefix[1024], suffix[1024], sql[512];
+    mt_store *store = NULL;
+    mt_error err;
+    if (mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) != MT_OK) die(path, err.message);
+    mt_store_close(store);
+    sqlite3 *db = open_sql(path);
+    char *json = mt_spec_json(spec);
+    cut_key(shape, prefix, suffix, sizeof prefix);
+    run(db, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; BEGIN");
+    add_variants(db, spec, shape);
+    run(db, "INSERT INTO device VALUES (1, 'h100-sxm|cc90|sm132|80g', 'NVIDIA H100 80GB HBM3', '{}'), (2, 'a100-sxm|cc80|sm108|80g', 'NVIDIA A100-SXM4-80GB', '{}');"
+            "INSERT INTO toolchain VALUES (1, 13000, 13000, 'sm_90a');"
+            "INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms) "
+            "VALUES (1, 'bench', 'h', 'b', 1, '0', 'auto', '', 0, 'measured', 0)");
+    snprintf(sql, sizeof sql, "INSERT INTO kernel WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < %ld) SELECT i, 'kernel' || i, printf('%%032x', i), ?1 FROM k", kernels);
+    run_with(db, sql, json, NULL);
+    run(db, "INSERT INTO workload SELECT id, id, 'sigma=1.5', 'local15' FROM kernel");
+    run(db, "INSERT INTO variant (kernel_id, text) SELECT k.id, t.text FROM kernel k, texts t");
+    snprintf(sql, sizeof sql, "INSERT INTO shape (kernel_id, key, name) WITH RECURSIVE w(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM w WHERE i < %ld) "
+             "SELECT k.id, ?1 || w.i || ?2, 's' || w.i FROM kernel k, w", winners);
+    run_with(db, sql, prefix, suffix);
+    run(db, "INSERT INTO subject SELECT id, 1, kernel_id, id, kernel_id, 'cold', 'measured' FROM shape");
+    run(db, "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns, low_ns, high_ns, min_ns, mean_ns, "
+            "stddev_ns, sample_count, dropped_count, batch_count, accuracy_output, norm_error, registers, dynamic_smem_bytes, carveout_percent, cubin_hash, launch_json, samples) "
+            "SELECT s.id, s.id, (s.kernel_id - 1) * (SELECT count(*) FROM texts) + 1 + s.id % (SELECT count(*) FROM texts), 1, 1, 1700000000000, 1, 'ok', 387654.0 + s.id, "
+            "386000.0, 388000.0, 380000.0, 387700.0, 1200.0, 200, 0, 1, 'out', 3e-4, 64, 35840, 28, printf('%032x', s.id), "
+            "'{\"launches\":[{\"entry\":\"k\",\"grid\":[482,1,1],\"block\":[512,1,1],\"cluster\":[1,1,1],\"smem\":35840,\"carveout\":28}]}', zeroblob(600) FROM subject s");
+    run(db, "INSERT INTO best SELECT id, id, 1, 1700000000000 FROM subject; COMMIT");
+    sqlite3_close(db);
+    mt_free(json);
+}
+
+/* ---- timing ---- */
+
+static void print_times(const char *what, double *ns, size_t count, double divisor, const char *unit)
+{
+    mt_stats_sort(ns, count);
+    printf("  %-22s median %8.2f %s   p99 %8.2f %s\n", what, mt_stats_median(ns, count) / divisor, unit, mt_stats_quantile(ns, count, 0.99) / divisor, unit);
+}
+
+/* The names of the shape in the .ini's order; values[] of the same; *moved is the place of the changed number. */
+static size_t name_values(const mt_shape *shape, const char *changed, char names[NAMES][64], const char *list[NAMES], int64_t values[NAMES], size_t *moved)
+{
+    size_t count = 0, numbers = 0;
+    for (size_t i = 0; i < shape->setting_count; i++) {
+        const mt_setting *setting = &shape->settings[i];
+        size_t parts = setting->value.kind == MT_VALUE_LIST ? setting->value.length : 1;
+        for (size_t k = 0; k < parts; k++, count++) {
+            list[count] = names[count];
+            if (setting->value.kind == MT_VALUE_LIST) snprintf(names[count], 64, "%s[%zu]", setting->name, k);
+            else if (setting->value.kind == MT_VALUE_STRING) snprintf(names[count], 64, "%s=%s", setting->name, setting->text);
+            else snprintf(names[count], 64, "%s", setting->name);
+            if (setting->value.kind == MT_VALUE_STRING) continue;
+            if (strcmp(setting->name, changed) == 0) *moved = numbers;
+            values[numbers++] = setting->value.kind == MT_VALUE_LIST ? setting->value.list[k] : setting->value.number;
+        }
+    }
+    return count;
+}
+
+static void time_find(const tunelookup_plan *plan, int64_t *values, size_t moved, long winners, const char *what, mt_rng *rng)
+{
+    static double ns[GROUPS];
+    tunelookup_result result;
+    size_t hits = 0;
+    for (size_t g = 0; g < GROUPS; g++) {
+        int64_t asked[GROUP];
+        for (size_t i = 0; i < GROUP; i++) asked[i] = (int64_t)mt_rng_below(rng, (uint64_t)winners) + 1;
+        int64_t start = mt_clock_now_ns();
+        for (size_t i = 0; i < GROUP; i++) {
+            values[moved] = asked[i];
+            tunelookup_find(plan, values, &result);
+            hits += result.match == TUNELOOKUP_MATCH_EXACT;
+        }
+        ns[g] = (double)(mt_clock_now_ns() - start) / GROUP;
+    }
+    print_times(what, ns, GROUPS, 1, "ns");
+    if (hits < GROUPS * GROUP / 2) printf("  (only %zu of %d calls found a row)\n", hits, GROUPS * GROUP);
+}
+
+static void bench(const char *path, const mt_shape *shape, long kernels, long winners)
+{
+    double opens[REPEATS], prepares[REPEATS];
+    char names[NAMES][64], kernel[32], prefix[1024], suffix[1024];
+    const char *list[NAMES];
+    int64_t values[NAMES];
+    size_t moved = 0, count = name_values(shape, cut_key(shape, prefix, suffix, sizeof prefix)->name, names, list, values, &moved);
+    tunelookup_device device = { .struct_size = sizeof device, .name = h100.name, .cc = h100.cc, .sm_count = h100.sm_count, .smem_optin = h100.smem_optin,
+                                 .smem_per_sm = h100.smem_per_sm, .smem_reserved = h100.smem_reserved, .regs_per_sm = h100.regs_per_sm, .threads_per_sm = h100.threads_per_sm,
+                                 .blocks_per_sm = h100.blocks_per_sm, .max_cluster = h100.max_cluster, .l2_bytes = h100.l2_bytes, .mem_bytes = h100.mem_bytes,
+                                 .clock_mhz = h100.clock_mhz, .driver_version = 13000 };
+    snprintf(kernel, sizeof kernel, "kernel%ld", kernels / 2 + 1);
+    mt_rng rng;
+    mt_rng_seed(&rng, 1);
+    for (int i = 0; i < REPEATS; i++) {
+        tunelookup_db *db;
+        tunelookup_plan *plan;
+        int64_t start = mt_clock_now_ns();
+        if (tunelookup_open(path, 0, &db) != TUNELOOKUP_OK) die("open", tunelookup_detail());
+        opens[i] = (double)(mt_clock_now_ns() - start);
+        start = mt_clock_now_ns();
+        if (tunelookup_prepare(db, &device, kernel, list, count, &plan) != TUNELOOKUP_OK) die("prepare", tunelookup_detail());
+        prepares[i] = (double)(mt_clock_now_ns() - start);
+        if (i == REPEATS - 1) {
+            print_times("open", opens, REPEATS, 1e6, "ms");
+            print_times("prepare", prepares, REPEATS, 1e6, "ms");
+            time_find(plan, values, moved, winners, "find, first", &rng);
+            time_find(plan, values, moved, winners, "find", &rng);
+        }
+        tunelookup_close(db);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    mt_spec *spec = NULL;
+    mt_error err;
+    char folder[] = "/tmp/lookup_bench.XXXXXX", path[64];
+    if (argc < 2) die("usage", "lookup_bench SPACE.ini [KERNELS WINNERS]...");
+    if (mt_spec_load(argv[1], &spec, &err) != MT_OK) die(argv[1], err.message);
+    if (!mkdtemp(folder)) die(folder, "can't be made");
+    snprintf(path, sizeof path, "%s/b.sqlite", folder);
+    for (int i = 2; i + 1 < argc; i += 2) {
+        long kernels = strtol(argv[i], NULL, 10), winners = strtol(argv[i + 1], NULL, 10);
+        fill(path, spec, &spec->shapes[0], kernels, winners);
+        printf("%ld kernel%s with %ld winners each\n", kernels, kernels == 1 ? "" : "s", winners);
+        bench(path, &spec->shapes[0], kernels, winners);
+        fflush(stdout);
+        if (!getenv("KEEP")) unlink(path);
+    }
+    rmdir(folder);
+    mt_spec_free(spec);
+    return 0;
+}

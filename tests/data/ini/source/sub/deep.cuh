@@ -1,0 +1,2 @@
+#include "beside.cuh"
+#include "spaced.inc"

@@ -1,0 +1,222 @@
+/* The fake driver: entry points, device, context, streams, events. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fakes/fake_api.h"
+
+static uint64_t now_ns = 1000000;
+static CUresult sticky = CUDA_SUCCESS;
+
+uint64_t fake_now_ns(void)
+{
+    return now_ns;
+}
+
+void fake_spend_ns(uint64_t ns)
+{
+    now_ns += ns;
+}
+
+CUresult fake_state(void)
+{
+    return sticky;
+}
+
+void fake_break(CUresult code)
+{
+    sticky = code;
+}
+
+/* ---- entry points ---- */
+
+FAKE_EXPORT CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *found);
+
+CUresult cuGetProcAddress_v2(const char *symbol, void **function, int version, cuuint64_t flags, CUdriverProcAddressQueryResult *found)
+{
+    static const struct {
+        const char *name;
+        int version;
+        void *function;
+    } entries[] = {
+#define ENTRY(name, since) {#name, since, (void *)fake_##name},
+        MT_CUDA_MAP(ENTRY) MT_CUDA_OPTIONAL_MAP(ENTRY)
+#undef ENTRY
+    };
+    (void)flags;
+    for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++) {
+        if (strcmp(entries[i].name, symbol) != 0 || version < entries[i].version) continue;
+        *function = entries[i].function;
+        if (found) *found = CU_GET_PROC_ADDRESS_SUCCESS;
+        return CUDA_SUCCESS;
+    }
+    *function = NULL;
+    if (found) *found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return CUDA_ERROR_NOT_FOUND;
+}
+
+/* ---- errors ---- */
+
+#define ERROR_MAP(X)                                                                        \
+    X(CUDA_SUCCESS, "no error")                                                             \
+    X(CUDA_ERROR_INVALID_VALUE, "invalid argument")                                         \
+    X(CUDA_ERROR_OUT_OF_MEMORY, "out of memory")                                            \
+    X(CUDA_ERROR_NO_DEVICE, "no CUDA-capable device is detected")                           \
+    X(CUDA_ERROR_INVALID_IMAGE, "device kernel image is invalid")                           \
+    X(CUDA_ERROR_NOT_FOUND, "named symbol not found")                                       \
+    X(CUDA_ERROR_NOT_SUPPORTED, "operation not supported")                                  \
+    X(CUDA_ERROR_ILLEGAL_ADDRESS, "an illegal memory access was encountered")               \
+    X(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, "too many resources requested for launch")
+
+CUresult fake_cuGetErrorName(CUresult code, const char **name)
+{
+#define NAME(value, text)       \
+    if (code == (value)) {      \
+        *name = #value;         \
+        return CUDA_SUCCESS;    \
+    }
+    ERROR_MAP(NAME)
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_cuGetErrorString(CUresult code, const char **string)
+{
+#define STRING(value, text)     \
+    if (code == (value)) {      \
+        *string = text;         \
+        return CUDA_SUCCESS;    \
+    }
+    ERROR_MAP(STRING)
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- device ---- */
+
+CUresult fake_cuInit(unsigned flags)
+{
+    return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_cuDriverGetVersion(int *version)
+{
+    *version = 13000;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDeviceGet(CUdevice *device, int ordinal)
+{
+    *device = 0;
+    return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_cuDeviceGetCount(int *count)
+{
+    *count = 1;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDeviceGetName(char *name, int length, CUdevice device)
+{
+    const char *given = getenv("MSDA_TUNE_FAKE_NAME");
+    (void)device;
+    snprintf(name, (size_t)length, "%s", given && given[0] ? given : "Fake GPU");
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
+{
+    (void)device;
+    snprintf(id, (size_t)length, "00000000:FA:CE.0");
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
+{
+    (void)device;
+    switch (attribute) {
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = 0; break;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = FAKE_SM_COUNT; break;
+    case CU_DEVICE_ATTRIBUTE_CLOCK_RATE: *value = FAKE_CLOCK_MHZ * 1000; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN: *value = 232448; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR: *value = 233472; break;
+    case CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK: *value = 1024; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR: *value = 65536; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: *value = 2048; break;
+    case CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR: *value = 32; break;
+    case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: *value = 1 << 20; break; /* small: batches and flushes stay cheap */
+    default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+    static int the_context;
+    (void)device;
+    *context = (CUcontext)(void *)&the_context;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuDevicePrimaryCtxRelease(CUdevice device)
+{
+    (void)device;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_cuCtxSetCurrent(CUcontext context)
+{
+    return context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+/* ---- streams and events: everything is done when the call returns ---- */
+
+CUresult fake_cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    static int the_stream;
+    (void)flags;
+    *stream = (CUstream)(void *)&the_stream;
+    return sticky;
+}
+
+CUresult fake_cuStreamDestroy(CUstream stream)
+{
+    (void)stream;
+    return sticky;
+}
+
+CUresult fake_cuStreamSynchronize(CUstream stream)
+{
+    (void)stream;
+    return sticky;
+}
+
+struct CUevent_st {
+    uint64_t ns;
+};
+
+CUresult fake_cuEventCreate(CUevent *event, unsigned flags)
+{
+    (void)flags;
+    *event = calloc(1, sizeof **event);
+    return *event ? sticky : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult fake_cuEventDestroy(CUevent event)
+{
+    free(event);
+    return sticky;
+}
+
+CUresult fake_cuEventRecord(CUevent event, CUstream stream)
+{
+    (void)stream;
+    event->ns = now_ns;
+    return sticky;
+}
+
+CUresult fake_cuEventElapsedTime(float *ms, CUevent start, CUevent end)
+{
+    *ms = (float)((double)(end->ns - start->ns) * 1e-6);
+    return sticky;
+}

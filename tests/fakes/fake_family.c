@@ -1,0 +1,134 @@
+/* The kernels of tests/data/fake and kernels/vector_add in C. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/fakes/fake.h"
+
+#define PARAMETER(type, index) (*(type *)launch->parameters[index])
+#define POINTER(type, index) ((type *)(uintptr_t)PARAMETER(uint64_t, index))
+
+/* BEHAVIOUR_name → "name"; "ok" when the module has no such knob. */
+static void behaviour_of(const fake_module *module, char *name, size_t size)
+{
+    char value[64];
+    const char *prefix = "BEHAVIOUR_";
+    const char *found = fake_option(module, "BEHAVIOUR", value, sizeof value);
+    if (found && strncmp(found, prefix, strlen(prefix)) == 0) found += strlen(prefix);
+    size_t length = found ? strlen(found) : 0;
+    if (length >= size) length = size - 1;
+    memcpy(name, found ? found : "", length);
+    name[length] = '\0';
+    if (!found) memcpy(name, "ok", 3);
+}
+
+static uint64_t duration_ns(const fake_launch *launch, const char *behaviour)
+{
+    long long block = fake_number(launch->module, "BLOCK", 256);
+    uint64_t ns = 30000 + 20 * (uint64_t)llabs(block - 256);
+    if (strcmp(behaviour, "slow") == 0) ns *= 10;
+    if (strcmp(behaviour, "short") == 0) ns /= 10;
+    return ns;
+}
+
+static void add(float *a, const float *b, float *out, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        out[i] = a[i] + b[i];
+}
+
+/* What is done to the output after it was computed. */
+static void spoil(const fake_launch *launch, const char *behaviour, float *a, float *out, uint64_t count)
+{
+    static unsigned runs;
+    uint64_t block = launch->block[0];
+    if (strcmp(behaviour, "wrong") == 0) {
+        for (uint64_t i = 0; i < count; i++)
+            out[i] *= 1.1f;
+    } else if (strcmp(behaviour, "nan") == 0) {
+        memset(&out[count > 7 ? 7 : 0], 0x7f, sizeof *out);
+        memset((char *)&out[count > 7 ? 7 : 0], 0xff, sizeof *out - 1);
+    } else if (strcmp(behaviour, "oob") == 0) {
+        for (uint64_t i = 0; i < block; i++)
+            out[count + i] = 1;
+    } else if (strcmp(behaviour, "wrote_input") == 0) {
+        a[0] += 1;
+    } else if (strcmp(behaviour, "nondet") == 0) {
+        ((unsigned char *)out)[0] ^= (unsigned char)(runs++ & 1);
+    }
+}
+
+static CUresult fake_add(const fake_launch *launch)
+{
+    char behaviour[64];
+    float *a = POINTER(float, 0), *out = POINTER(float, 2);
+    const float *b = POINTER(float, 1);
+    uint64_t count = PARAMETER(uint64_t, 3), block = launch->block[0];
+    behaviour_of(launch->module, behaviour, sizeof behaviour);
+    fake_log_line("launch fake_add %s %lld\n", behaviour, fake_number(launch->module, "BLOCK", 0));
+    if (strcmp(behaviour, "launch_error") == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
+    if (strcmp(behaviour, "crash") == 0) abort();
+    while (strcmp(behaviour, "hang") == 0)
+        pause();
+    if (strcmp(behaviour, "illegal_address") == 0) {
+        fake_break(CUDA_ERROR_ILLEGAL_ADDRESS); /* the launch itself succeeds, as on a GPU */
+        return CUDA_SUCCESS;
+    }
+    fake_spend_ns(duration_ns(launch, behaviour));
+    uint64_t written = strcmp(behaviour, "wrong_tail") == 0 ? count - (block < count ? block : count) : count;
+    add(a, b, out, written);
+    spoil(launch, behaviour, a, out, count);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_add_reference(const fake_launch *launch)
+{
+    for (uint64_t i = 0; i < PARAMETER(uint64_t, 3); i++)
+        POINTER(double, 2)[i] = (double)POINTER(float, 0)[i] + (double)POINTER(float, 1)[i];
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_init(const fake_launch *launch)
+{
+    uint64_t seed = PARAMETER(uint64_t, 2);
+    for (uint64_t i = 0; i < PARAMETER(uint64_t, 1); i++) {
+        uint64_t x = (seed + i + 1) * 0x9e3779b97f4a7c15u;
+        x ^= x >> 29;
+        POINTER(float, 0)[i] = (float)((x * 0xbf58476d1ce4e5b9u) >> 40) * 0x1p-24f;
+    }
+    return CUDA_SUCCESS;
+}
+
+static uint64_t shape_n(const fake_launch *launch)
+{
+    return (uint64_t)fake_number(launch->module, "SHAPE_N", 0);
+}
+
+static CUresult vector_add(const fake_launch *launch)
+{
+    fake_log_line("launch vector_add ok %lld\n", fake_number(launch->module, "BLOCK", 0));
+    fake_spend_ns(duration_ns(launch, "ok"));
+    add(POINTER(float, 0), POINTER(float, 1), POINTER(float, 2), shape_n(launch));
+    return CUDA_SUCCESS;
+}
+
+static CUresult vector_add_reference(const fake_launch *launch)
+{
+    for (uint64_t i = 0; i < shape_n(launch); i++)
+        POINTER(double, 2)[i] = (double)POINTER(float, 0)[i] + (double)POINTER(float, 1)[i];
+    return CUDA_SUCCESS;
+}
+
+const fake_kernel *fake_find_family_kernel(const char *name)
+{
+    static const fake_kernel kernels[] = {
+        {"fake_add", fake_add, 4, {8, 8, 8, 8}},
+        {"fake_add_reference", fake_add_reference, 4, {8, 8, 8, 8}},
+        {"fake_init", fake_init, 3, {8, 8, 8}},
+        {"vector_add", vector_add, 3, {8, 8, 8}},
+        {"vector_add_reference", vector_add_reference, 3, {8, 8, 8}},
+    };
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++)
+        if (strcmp(kernels[i].name, name) == 0) return &kernels[i];
+    return NULL;
+}

@@ -1,0 +1,158 @@
+/* A compiler that only looks for entries: the "cubin" is text with the architecture, the options and the extern "C" __global__ names. */
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/gpu/nvrtc_api.h"
+
+#define FAKE_EXPORT __attribute__((visibility("default")))
+
+struct mt_nvrtc_program {
+    char *source, *name;
+    char log[8192];
+    char *cubin;
+    size_t cubin_size;
+};
+
+#define DECLARE(name, parameters) FAKE_EXPORT int nvrtc##name parameters;
+MT_NVRTC_MAP(DECLARE)
+#undef DECLARE
+FAKE_EXPORT const char *nvrtcGetErrorString(int result);
+
+const char *nvrtcGetErrorString(int result)
+{
+    switch (result) {
+    case MT_NVRTC_SUCCESS: return "NVRTC_SUCCESS";
+    case MT_NVRTC_COMPILATION: return "NVRTC_ERROR_COMPILATION";
+    default: return "NVRTC_ERROR_UNKNOWN";
+    }
+}
+
+int nvrtcVersion(int *major, int *minor)
+{
+    *major = 13;
+    *minor = 0;
+    return MT_NVRTC_SUCCESS;
+}
+
+int nvrtcCreateProgram(mt_nvrtc_program *program, const char *source, const char *name, int header_count, const char *const *headers, const char *const *include_names)
+{
+    (void)header_count, (void)headers, (void)include_names;
+    *program = calloc(1, sizeof **program);
+    if (!*program) return 1;
+    (*program)->source = strdup(source);
+    (*program)->name = strdup(name ? name : "source.cu");
+    return (*program)->source && (*program)->name ? MT_NVRTC_SUCCESS : 1;
+}
+
+int nvrtcDestroyProgram(mt_nvrtc_program *program)
+{
+    free((*program)->source);
+    free((*program)->name);
+    free((*program)->cubin);
+    free(*program);
+    *program = NULL;
+    return MT_NVRTC_SUCCESS;
+}
+
+static const char *option_value(int count, const char *const *options, const char *start)
+{
+    for (int i = 0; i < count; i++)
+        if (strncmp(options[i], start, strlen(start)) == 0) return options[i] + strlen(start);
+    return NULL;
+}
+
+/* The name behind `extern "C" __global__ void [__launch_bounds__(…)]`; *at moves behind it. */
+static bool next_entry(const char **at, char *name, size_t size)
+{
+    const char *found = strstr(*at, "extern \"C\" __global__ void ");
+    if (!found) return false;
+    found += strlen("extern \"C\" __global__ void ");
+    if (strncmp(found, "__launch_bounds__", strlen("__launch_bounds__")) == 0) {
+        int depth = 0;
+        for (found += strlen("__launch_bounds__"); *found; found++) {
+            depth += *found == '(';
+            depth -= *found == ')';
+            if (*found == ')' && depth == 0) break;
+        }
+        found += *found == ')';
+    }
+    found += strspn(found, " \n");
+    snprintf(name, size, "%.*s", (int)strcspn(found, " (\n"), found);
+    *at = found;
+    return true;
+}
+
+static void log_compile(const char *name, const char *behaviour, const char *block)
+{
+    char line[256];
+    const char *path = getenv("MSDA_TUNE_FAKE_LOG");
+    if (!path || !path[0]) return;
+    int length = snprintf(line, sizeof line, "compile %s %s %s\n", name, behaviour, block);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (fd < 0) return;
+    if (write(fd, line, (size_t)length) < 0) perror(path);
+    close(fd);
+}
+
+static int make_cubin(mt_nvrtc_program program, int count, const char *const *options)
+{
+    char name[128];
+    size_t log_length = 0;
+    FILE *out = open_memstream(&program->cubin, &program->cubin_size);
+    if (!out) return 1;
+    fprintf(out, "FAKE-CUBIN 1\n");
+    for (int i = 0; i < count; i++)
+        if (strncmp(options[i], "-I", 2) != 0) fprintf(out, "option %s\n", options[i]);
+    for (const char *at = program->source; next_entry(&at, name, sizeof name);) {
+        fprintf(out, "entry %s\n", name);
+        if (log_length < sizeof program->log - 512)
+            log_length += (size_t)snprintf(program->log + log_length, sizeof program->log - log_length,
+                                           "ptxas info    : Compiling entry function '%s' for 'fake'\n"
+                                           "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                                           "ptxas info    : Used 32 registers, used 0 barriers\n", name);
+    }
+    fputc('\0', out); /* the driver takes it for a string */
+    return fclose(out) == 0 ? MT_NVRTC_SUCCESS : 1;
+}
+
+int nvrtcCompileProgram(mt_nvrtc_program program, int count, const char *const *options)
+{
+    const char *behaviour = option_value(count, options, "-DBEHAVIOUR=BEHAVIOUR_"), *block = option_value(count, options, "-DBLOCK=");
+    bool is_support = option_value(count, options, "-DMT_SUPPORT=") != NULL;
+    log_compile(program->name, is_support ? "support" : behaviour ? behaviour : "-", block ? block : "-");
+    while (!is_support && behaviour && strcmp(behaviour, "compile_hang") == 0)
+        pause();
+    if (!is_support && behaviour && strcmp(behaviour, "compile_error") == 0) {
+        snprintf(program->log, sizeof program->log, "%s(9): error: #error directive: \"BEHAVIOUR = compile_error\"\n", program->name);
+        return MT_NVRTC_COMPILATION;
+    }
+    return make_cubin(program, count, options);
+}
+
+int nvrtcGetProgramLogSize(mt_nvrtc_program program, size_t *size)
+{
+    *size = strlen(program->log) + 1;
+    return MT_NVRTC_SUCCESS;
+}
+
+int nvrtcGetProgramLog(mt_nvrtc_program program, char *log)
+{
+    memcpy(log, program->log, strlen(program->log) + 1);
+    return MT_NVRTC_SUCCESS;
+}
+
+int nvrtcGetCUBINSize(mt_nvrtc_program program, size_t *size)
+{
+    *size = program->cubin_size;
+    return MT_NVRTC_SUCCESS;
+}
+
+int nvrtcGetCUBIN(mt_nvrtc_program program, char *cubin)
+{
+    memcpy(cubin, program->cubin, program->cubin_size);
+    return MT_NVRTC_SUCCESS;
+}

@@ -1,0 +1,18 @@
+# shellcheck shell=bash disable=SC2154
+note "a recorded GPU drives the whole tool: tune, resume, show, report"
+mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
+mt list --recordings rec.sqlite
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --shape small --quiet
+mt show --db t.sqlite
+mt show --db t.sqlite --shape small --json
+mt show --db t.sqlite --failures
+mt show --db t.sqlite --gpu rtx5090
+mt report --db t.sqlite
+grep -c '<tr>' msda-tune-report.html
+mt export --recording --db t.sqlite --shape small -o small.jsonl
+mt export --recording --db t.sqlite -o both.jsonl
+note "no such GPU; no recording for the shape and workload"
+mt --gpu recorded:b200 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --shape large --workload skewed
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --regime warm

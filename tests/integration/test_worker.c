@@ -1,0 +1,347 @@
+/* Coordinator and real worker code together, on the fake driver and compiler (tests/fakes): each way a variant can end, killed
+ * coordinators, what a loss costs. This program is its own worker: it execs itself, as the tool does. */
+#include <math.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "db/query.h"
+#include "tests/unit/unit.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/file.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/run/eval_worker.h"
+#include "tuner/run/session.h"
+#if MT_WITH_CUDA
+#include "tuner/run/worker_main.h"
+#endif
+
+#define FAKE_CUDA BINARY_DIR "/lib/libfake_cuda.so"
+#define FAKE_NVRTC BINARY_DIR "/lib/libfake_nvrtc.so"
+#define OK(call) ck_assert_msg((call) == MT_OK, "%s", err.message)
+
+static char folder[] = "/tmp/msda-worker-XXXXXX";
+static char db_path[128], ini_path[128], log_path[128];
+static mt_error err;
+static mt_session_result result;
+
+/* The fake family with BLOCK = 32, 64 … 224 (7 variants) that behave, and for BLOCK = 64 one more for each of `behaviours`. */
+static void write_space(const char *behaviours, const char *more)
+{
+    mt_strbuf ini = {0};
+    mt_strbuf_addf(&ini,
+        "[kernel]\nname = fake\nsource = %s/fake/fake.cu\nreference = fake_add_reference\n"
+        "[shape small]\nN = 10000\n[shape odd]\nN = 4099\ndefault = no\n[variant fake_add]\n"
+        "[param BLOCK]\nvalues = 32, 64, 96, 128, 160, 192, 224\ndefault = 128\n"
+        "[param BEHAVIOUR]\nvalues = ok, %s\n"
+        "[constraint one_each]\nexpr = BEHAVIOUR == ok || BLOCK == 64\n"
+        "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = kernel(fake_init)\n"
+        "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(-1, 1)\n"
+        "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n"
+        "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
+        "[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n%s",
+        TEST_DATA_DIR, behaviours, more ? more : "");
+    OK(mt_file_write_atomic(ini_path, ini.text, ini.length, &err));
+    mt_strbuf_free(&ini);
+}
+
+static void set_up(void)
+{
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(db_path, sizeof db_path, "%s/t.sqlite", folder);
+    snprintf(ini_path, sizeof ini_path, "%s/fake.ini", folder);
+    snprintf(log_path, sizeof log_path, "MSDA_TUNE_FAKE_LOG=%s/log", folder);
+}
+
+static void tear_down(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+/* One run of the tool. Everything in it is freed again, so that it may be called in a loop and under a leak checker. */
+static mt_status tune(const mt_session_params *wishes)
+{
+    const char *env[] = {"MSDA_TUNE_LIBCUDA=" FAKE_CUDA, "MSDA_TUNE_NVRTC=" FAKE_NVRTC, log_path, NULL};
+    mt_worker_options options = {.jobs = 2, .compile_limit_s = 2, .variant_limit_s = 1.5, .subject_limit_s = 20, .seed = 1, .env = env};
+    mt_session_params params = wishes ? *wishes : (mt_session_params){0};
+    mt_spec *spec = NULL;
+    mt_source source = {0};
+    mt_store *store = NULL;
+    mt_evaluator *evaluator = NULL;
+    uv_loop_t loop;
+    mt_status st;
+    uv_loop_init(&loop);
+    MT_TRY(mt_spec_load(ini_path, &spec, &err));
+    MT_TRY(mt_source_load(spec, &source, &err));
+    MT_TRY(mt_source_key(spec, &source, &params.kernel_key, &err));
+    MT_TRY(mt_store_open(db_path, MT_STORE_READ_WRITE, &store, &err));
+    MT_TRY(mt_eval_worker_create(&loop, spec, &source, &options, &evaluator, &err));
+    params.spec = spec;
+    params.source = &source;
+    if (!params.strategy) params.strategy = "exhaustive";
+    params.command = "test";
+    MT_TRY(mt_session_run(&loop, &params, evaluator, store, &result, &err));
+done:
+    if (evaluator) evaluator->ops->destroy(evaluator);
+    ck_assert_int_eq(uv_loop_close(&loop), 0);
+    mt_store_close(store);
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    return st;
+}
+
+static char *ask_database(const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    ck_assert_int_eq(sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK); /* may have to recover a killed writer's log */
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    char *text = sqlite3_step(statement) == SQLITE_ROW ? mt_strdup((const char *)sqlite3_column_text(statement, 0)) : NULL;
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return text ? text : mt_strdup("");
+}
+
+static int64_t count(const char *sql)
+{
+    char *text = ask_database(sql);
+    int64_t value = atoll(text);
+    mt_free(text);
+    return value;
+}
+
+static int64_t rows(void)
+{
+    return count("SELECT count(*) FROM measurement");
+}
+
+static void expect_outcome(const char *behaviour, const char *outcome, const char *words)
+{
+    char sql[512];
+    snprintf(sql, sizeof sql, "SELECT m.outcome || ': ' || ifnull(m.text, '') FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE instr(v.text || ';', 'BEHAVIOUR=%s;')", behaviour);
+    char *found = ask_database(sql);
+    size_t length = strlen(outcome);
+    ck_assert_msg(strncmp(found, outcome, length) == 0 && found[length] == ':', "%s: %s, expected %s", behaviour, found, outcome);
+    ck_assert_msg(!words || strstr(found, words), "%s: %s, expected \"%s\"", behaviour, found, words);
+    mt_free(found);
+}
+
+static void sound(void)
+{
+    char *state = ask_database("PRAGMA integrity_check");
+    ck_assert_str_eq(state, "ok");
+    mt_free(state);
+    ck_assert_int_eq(count("SELECT count(*) FROM intent"), 0);
+    ck_assert_int_eq(count("SELECT count(*) - count(DISTINCT subject_id || '/' || variant_id) FROM measurement"), 0);
+}
+
+/* behaviour, outcome, words of its text, restarts */
+static const struct way {
+    const char *behaviour, *outcome, *words;
+    int64_t restarts;
+} ways[] = {
+    {"illegal_address", "gpu_fault", "ILLEGAL_ADDRESS", 1},
+    {"hang", "timeout", "1.5 s", 1},
+    {"crash", "crashed", "SIGABRT", 1},
+    {"oob", "out_of_bounds", "out", -1},
+    {"wrote_input", "wrote_input", "a", -1},
+    {"wrong", "wrong_result", NULL, 0},
+    {"wrong_tail", "wrong_result", NULL, 0},
+    {"nan", "wrong_result", NULL, 0},
+    {"nondet", "nondeterministic", NULL, 0},
+    {"launch_error", "launch_error", "OUT_OF_RESOURCES", 0},
+    {"load_error", "load_error", NULL, 0},
+    {"compile_error", "compile_error", NULL, 0},
+    {"compile_hang", "compile_timeout", "2 s", 1},
+};
+
+/* CASES 1–3, 5, 6: one of eight ends badly; seven are fine; at most one restart; no error of the session. */
+START_TEST(one_bad_of_eight)
+{
+    const struct way *way = &ways[_i];
+    set_up();
+    write_space(way->behaviour, NULL);
+    OK(tune(NULL));
+    ck_assert_int_eq(rows(), 8);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
+    expect_outcome(way->behaviour, way->outcome, way->words);
+    if (way->restarts >= 0)
+        ck_assert_int_eq(result.worker_restarts, way->restarts);
+    else
+        ck_assert_int_le(result.worker_restarts, 1); /* memory was damaged: the worker may choose to go */
+    ck_assert_int_eq(count("SELECT worker_restarts FROM session"), result.worker_restarts);
+    sound();
+    OK(tune(NULL)); /* what ended badly is known too */
+    ck_assert_int_eq(rows(), 8);
+    ck_assert_int_eq(result.worker_restarts, 0);
+    tear_down();
+}
+END_TEST
+
+START_TEST(all_ways_in_one_session)
+{
+    set_up();
+    mt_strbuf list = {0};
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", ways[i].behaviour);
+    write_space(mt_strbuf_text(&list), NULL);
+    mt_strbuf_free(&list);
+    OK(tune(NULL));
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) expect_outcome(ways[i].behaviour, ways[i].outcome, ways[i].words);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
+    ck_assert_int_eq(rows(), 7 + (int64_t)(sizeof ways / sizeof ways[0]));
+    ck_assert_uint_eq(result.with_winner, 1);
+    sound();
+    tear_down();
+}
+END_TEST
+
+START_TEST(winner_and_its_numbers)
+{
+    set_up();
+    write_space("slow", NULL);
+    OK(tune(NULL));
+    char *best = ask_database("SELECT v.text FROM best b JOIN measurement m ON m.id = b.measurement_id JOIN variant v ON v.id = m.variant_id");
+    ck_assert_str_eq(best, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=224"); /* fake_add takes 30 µs + 20 ns · |BLOCK − 256| */
+    mt_free(best);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE median_ns BETWEEN 30000 AND 35000"), 7);
+    ck_assert_int_eq(count("SELECT count(*) FROM cubin"), 1);
+    ck_assert_int_ge(count("SELECT min(json_valid(launch_json)) FROM measurement WHERE outcome = 'ok'"), 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(quarantine_holds_for_other_workloads)
+{
+    static const char *const far[] = {"far"};
+    mt_session_params params = {.workloads = far, .workload_count = 1};
+    set_up();
+    write_space("hang", "[workload near]\ndefault = yes\n[workload far]\nsigma = 2\n");
+    OK(tune(NULL));
+    expect_outcome("hang", "timeout", NULL);
+    int64_t before = mt_clock_now_ns();
+    OK(tune(&params));
+    ck_assert_int_eq(rows(), 16);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'quarantined'"), 1);
+    ck_assert_int_eq(result.worker_restarts, 0); /* it was not run */
+    ck_assert_int_lt(mt_clock_now_ns() - before, 20000000000);
+    tear_down();
+}
+END_TEST
+
+START_TEST(two_shapes)
+{
+    static const char *const both[] = {"small", "odd"};
+    mt_session_params params = {.shapes = both, .shape_count = 2};
+    set_up();
+    write_space("wrong_tail", NULL);
+    OK(tune(&params));
+    ck_assert_uint_eq(result.with_winner, 2);
+    ck_assert_int_eq(rows(), 16);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 14);
+    tear_down();
+}
+END_TEST
+
+START_TEST(no_driver)
+{
+    const char *env[] = {"MSDA_TUNE_LIBCUDA=/nonexistent/libcuda.so", "MSDA_TUNE_NVRTC=" FAKE_NVRTC, NULL};
+    mt_worker_options options = {.jobs = 1, .compile_limit_s = 2, .variant_limit_s = 1, .subject_limit_s = 5, .env = env};
+    mt_spec *spec = NULL;
+    mt_source source = {0};
+    mt_evaluator *evaluator = NULL;
+    uv_loop_t loop;
+    set_up();
+    write_space("slow", NULL);
+    uv_loop_init(&loop);
+    OK(mt_spec_load(ini_path, &spec, &err));
+    OK(mt_source_load(spec, &source, &err));
+    ck_assert_int_eq(mt_eval_worker_create(&loop, spec, &source, &options, &evaluator, &err), MT_ERR_NO_GPU);
+    ck_assert_msg(strstr(err.message, "/nonexistent/libcuda.so"), "%s", err.message);
+    ck_assert_int_eq(uv_loop_close(&loop), 0);
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    tear_down();
+}
+END_TEST
+
+/* CASES 4: kill -9 of the coordinator at any instant, again and again: nothing lost, nothing twice, no strike, and no worker left. */
+START_TEST(killed_and_resumed)
+{
+    int status = 0, kills = 0;
+    int64_t before = 0;
+    set_up();
+    write_space("slow", "[param C]\nvalues = 1..6\n"); /* 48 variants */
+    for (int round = 0; round < 40; round++) {
+        pid_t child = fork();
+        if (child == 0) _exit(tune(NULL) == MT_OK ? 0 : 1);
+        usleep((useconds_t)(150000 + 104729 * round % 400000));
+        kill(child, SIGKILL);
+        waitpid(child, &status, 0);
+        if (WIFEXITED(status)) break;
+        kills++;
+        int64_t now = mt_file_exists(db_path) && count("SELECT count(*) FROM sqlite_master WHERE name = 'measurement'") ? rows() : 0;
+        ck_assert_int_ge(now, before); /* nothing is lost */
+        before = now;
+    }
+    OK(tune(NULL));
+    ck_assert_int_eq(rows(), 48);
+    ck_assert_int_eq(count("SELECT count(*) FROM strike"), 0);
+    ck_assert_int_ge(kills, 2);
+    sound();
+    tear_down();
+}
+END_TEST
+
+/* The first Ctrl-C lets the running variant end and keeps everything. */
+START_TEST(interrupted)
+{
+    int status = 0;
+    set_up();
+    write_space("slow", "[param C]\nvalues = 1..20\n"); /* 160 variants */
+    pid_t child = fork();
+    if (child == 0) _exit(tune(NULL) == MT_OK && result.interrupted ? 42 : 1);
+    for (int i = 0; i < 200; i++) { /* until it has measured something */
+        usleep(20000);
+        if (mt_file_exists(db_path) && count("SELECT count(*) FROM sqlite_master WHERE name = 'measurement'") && rows() > 0) break;
+    }
+    kill(child, SIGINT);
+    waitpid(child, &status, 0);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 42);
+    int64_t kept = rows();
+    ck_assert_int_gt(kept, 0);
+    ck_assert_int_lt(kept, 160);
+    ck_assert_int_eq(count("SELECT count(*) FROM session WHERE state = 'interrupted'"), 1);
+    sound();
+    OK(tune(NULL));
+    ck_assert_int_eq(rows(), 160);
+    sound();
+    tear_down();
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+#if MT_WITH_CUDA
+    if (argc > 2 && strcmp(argv[1], "worker") == 0) return mt_worker_main(argc - 2, argv + 2);
+#else
+    return 77;
+#endif
+    if (!mt_file_exists(FAKE_CUDA)) return 77;
+    Suite *suite = suite_create("worker");
+    TCase *group = tcase_create("worker");
+    tcase_set_timeout(group, 100);
+    tcase_add_loop_test(group, one_bad_of_eight, 0, (int)(sizeof ways / sizeof ways[0]));
+    const TTest *const tests[] = {all_ways_in_one_session, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, interrupted};
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

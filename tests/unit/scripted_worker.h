@@ -1,0 +1,131 @@
+/* A worker that acts out what a variant's knob DO says, in the place of worker_main.c: the coordinator's half is tested against every way
+ * a worker can behave, without CUDA. The test's main() hands over when it is called as `worker`. */
+#ifndef MT_TESTS_SCRIPTED_WORKER_H
+#define MT_TESTS_SCRIPTED_WORKER_H
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/unit/toy.h"
+#include "tuner/run/bundle.h"
+#include "tuner/run/worker.h"
+#include "tuner/run/worker_channel.h"
+
+/* "…DO=x…" or "-DDO=DO_x" asks for x. */
+static inline bool scripted_asks(const char *text, const char *what)
+{
+    const char *at = strstr(text, "DO=");
+    if (!at) return false;
+    at += 3;
+    if (strncmp(at, "DO_", 3) == 0) at += 3;
+    size_t length = strlen(what);
+    return strncmp(at, what, length) == 0 && (at[length] == '\0' || at[length] == ';');
+}
+
+static inline void scripted_send(mt_channel *channel, const mt_message *message)
+{
+    mt_error err;
+    if (mt_channel_send(channel, message, &err) != MT_OK) _exit(9);
+}
+
+static inline void scripted_hang(void)
+{
+    for (;;) pause();
+}
+
+static inline void scripted_crash(const char *words)
+{
+    fprintf(stderr, "%s", words);
+    fflush(stderr);
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+static inline void scripted_compile(mt_channel *channel, const mt_compile_order *order)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < order->option_count; i++) {
+        if (strncmp(order->options[i], "-DDO=", 5) == 0) text = order->options[i];
+    }
+    if (order->kind != MT_COMPILE_VARIANT) text = "";
+    mt_message reply = {.type = MT_MESSAGE_COMPILED, .compiled = {.id = order->id, .ok = true, .log = "fine", .cubin_path = "/dev/null", .compile_ns = 1000, .has_resources = true, .registers = 40, .spill_bytes = 12}};
+    reply.compiled.cubin = mt_hash_text(text);
+    if (scripted_asks(text, "compile_hang")) scripted_hang();
+    if (scripted_asks(text, "compile_crash")) scripted_crash("internal compiler error\n");
+    if (scripted_asks(text, "compile_error")) reply.compiled = (mt_compiled){.id = order->id, .log = "toy.cu(1): error: no such thing", .compile_ns = 1000};
+    if (order->kind == MT_COMPILE_SUPPORT && getenv("SCRIPT_BAD_REFERENCE")) reply.compiled = (mt_compiled){.id = order->id, .log = "toy.cu(9): error: bad reference"};
+    scripted_send(channel, &reply);
+}
+
+static inline void scripted_stage(mt_channel *channel, uint64_t id, mt_work work)
+{
+    mt_message message = {.type = MT_MESSAGE_STAGE, .stage = {.id = id, .work = work}};
+    scripted_send(channel, &message);
+}
+
+static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_order *order)
+{
+    const char *text = order->variant;
+    mt_message reply = {.type = MT_MESSAGE_RESULT, .verdict = {.id = order->id, .launch_json = "{}"}};
+    mt_outcome *outcome = &reply.verdict.outcome;
+    char *dies = getenv("SCRIPT_REFERENCE_DIES"); /* a file that is removed when it has happened once, or "always" */
+    scripted_stage(channel, order->id, MT_WORK_INPUTS);
+    scripted_stage(channel, order->id, MT_WORK_REFERENCE);
+    if (dies && (strcmp(dies, "always") == 0 || unlink(dies) == 0)) _exit(3);
+    scripted_stage(channel, order->id, MT_WORK_LOAD);
+    if (scripted_asks(text, "file_missing")) {
+        reply.verdict.status = MT_ERR_NOT_FOUND;
+        reply.verdict.error = "value.npy: cannot open";
+    }
+    scripted_stage(channel, order->id, MT_WORK_VALIDATE);
+    if (scripted_asks(text, "crash")) scripted_crash("about to \033[31mfall\n");
+    if (scripted_asks(text, "quit")) _exit(7);
+    if (scripted_asks(text, "garbage")) {
+        if (write(channel->fd, "this is no frame at all", 23) < 0) _exit(1);
+        scripted_hang();
+    }
+    scripted_stage(channel, order->id, MT_WORK_TIME);
+    if (scripted_asks(text, "hang")) scripted_hang();
+    outcome->kind = MT_OUTCOME_OK;
+    outcome->timing.median_ns = 1000;
+    outcome->resources.registers = 32;
+    if (scripted_asks(text, "wrong")) outcome->kind = MT_OUTCOME_WRONG_RESULT;
+    bool sticky = scripted_asks(text, "fault"), lingers = scripted_asks(text, "linger");
+    if (sticky || lingers) outcome->kind = MT_OUTCOME_GPU_FAULT;
+    reply.verdict.is_sticky = sticky || lingers;
+    scripted_send(channel, &reply);
+    if (lingers) scripted_hang(); /* the driver hangs in its own exit */
+    if (sticky) _exit(0);
+    if (scripted_asks(text, "late_death")) _exit(5);
+}
+
+static inline int scripted_worker(int argc, char **argv)
+{
+    mt_channel channel = {.fd = MT_WORKER_SOCKET_FD};
+    mt_bundle bundle;
+    mt_error err;
+    if (argc < 3 || !mt_channel_enter(strtol(argv[1], NULL, 10), 0)) return 1;
+    if (mt_bundle_open(MT_WORKER_BUNDLE_FD, &bundle, &err) != MT_OK) return 2;
+    mt_bundle_free(&bundle);
+    bool is_device = strcmp(argv[0], "device") == 0;
+    if (is_device && getenv("SCRIPT_DUMB")) scripted_crash("dead on arrival\n");
+    mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .nvrtc_version = 13000}};
+    hello.hello.facts = toy_facts();
+    if (is_device && getenv("SCRIPT_NO_GPU")) hello.hello.status = MT_ERR_NO_GPU, hello.hello.error = "no CUDA device";
+    if (!is_device && getenv("SCRIPT_NO_NVRTC")) hello.hello.status = MT_ERR_UNSUPPORTED, hello.hello.error = "libnvrtc.so.13 not found";
+    scripted_send(&channel, &hello);
+    for (bool closed = false; !closed;) {
+        mt_message message = {0};
+        if (mt_channel_receive(&channel, &message, &closed, &err) != MT_OK) return 4;
+        if (message.type == MT_MESSAGE_COMPILE) scripted_compile(&channel, &message.compile);
+        if (message.type == MT_MESSAGE_EVALUATE) scripted_evaluate(&channel, &message.evaluate);
+        mt_message_free(&message);
+    }
+    mt_channel_free(&channel);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* What the tests of tuner/space share: an H100, parsing text that must or must not parse, points by their text. */
+#ifndef MT_TESTS_SPACE_FIXTURE_H
+#define MT_TESTS_SPACE_FIXTURE_H
+
+#include "tests/unit/unit.h"
+#include "tuner/base/alloc.h"
+#include "tuner/space/plan.h"
+#include "tuner/space/scene.h"
+#include "tuner/space/spec.h"
+
+#include <string.h>
+
+#define FULL_INI TEST_DATA_DIR "/ini/good_full.ini"
+
+static const mt_device_facts h100 = {
+    .name = "NVIDIA H100 80GB HBM3", .cc = 90, .sm_count = 132, .smem_optin = 232448, .smem_per_sm = 233472, .smem_reserved = 1024,
+    .regs_per_sm = 65536, .threads_per_sm = 2048, .blocks_per_sm = 32, .max_cluster = 16, .l2_bytes = 52428800, .mem_bytes = 85017755648,
+    .clock_mhz = 1980,
+};
+
+/* The sections that a short test leaves out. */
+#define KERNEL "[kernel]\nsource = k.cu\nreference = ref\n"
+#define SHAPE "[shape s]\nN = 128\n"
+#define VARIANT "[variant v]\n"
+#define OUT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n"
+#define LAUNCH "[launch 1]\nargs = out\ngrid = N\nblock = 32\n"
+#define REST KERNEL SHAPE VARIANT OUT LAUNCH
+
+static inline mt_spec *must_parse(const char *text)
+{
+    mt_spec *spec = NULL;
+    mt_error err = { 0 };
+    mt_status st = mt_spec_parse("dir/test.ini", text, strlen(text), &spec, &err);
+    ck_assert_msg(st == MT_OK, "%s", err.message);
+    return spec;
+}
+
+static inline mt_spec *must_load(const char *path)
+{
+    mt_spec *spec = NULL;
+    mt_error err = { 0 };
+    mt_status st = mt_spec_load(path, &spec, &err);
+    ck_assert_msg(st == MT_OK, "%s", err.message);
+    return spec;
+}
+
+static inline mt_scene *must_scene(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts)
+{
+    mt_scene *scene = NULL;
+    mt_error err = { 0 };
+    ck_assert_msg(mt_scene_create(spec, shape, facts, &scene, &err) == MT_OK, "%s", err.message);
+    return scene;
+}
+
+static inline mt_point must_point(const mt_spec *spec, const char *text)
+{
+    mt_point point;
+    mt_error err = { 0 };
+    ck_assert_msg(mt_point_parse(spec, text, &point, &err) == MT_OK, "%s", err.message);
+    return point;
+}
+
+static inline void must_set(mt_scene *scene, const char *text)
+{
+    mt_point point = must_point(mt_scene_spec(scene), text);
+    mt_error err = { 0 };
+    ck_assert_msg(mt_scene_set_point(scene, &point, &err) == MT_OK, "%s", err.message);
+}
+
+static inline void must_contain(const char *text, const char *part)
+{
+    ck_assert_msg(text && strstr(text, part), "expected \"%s\" in \"%s\"", part, text ? text : "(null)");
+}
+
+#endif

@@ -1,0 +1,277 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/fakes.h"
+#include "tests/unit/unit.h"
+#include "tuner/gpu/compile.h"
+#include "tuner/gpu/compile_log.h"
+
+static const char *fake_nvrtc; /* path */
+static char folder[64];
+
+static mt_nvrtc *open_compiler(bool real)
+{
+    mt_nvrtc *nvrtc = NULL;
+    mt_error err = {0};
+    if (real) unsetenv("MSDA_TUNE_NVRTC");
+    else setenv("MSDA_TUNE_NVRTC", fake_nvrtc, 1);
+    mt_status st = mt_nvrtc_open(&nvrtc, &err);
+    ck_assert_msg(real || st == MT_OK, "%s", err.message);
+    return nvrtc; /* NULL: this machine has no NVRTC */
+}
+
+static mt_compile_result compile(mt_nvrtc *nvrtc, const char *text, const char *arch, const char *option, const char *cache)
+{
+    mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)text};
+    const mt_source source = {&file, 1};
+    const char *options[] = {option};
+    const mt_compile_request request = {&source, options, option ? 1 : 0, arch, cache};
+    mt_compile_result result;
+    mt_error err = {0};
+    ck_assert_msg(mt_compile(nvrtc, &request, &result, &err) == MT_OK, "%s", err.message);
+    return result;
+}
+
+static int lines_of(const char *path)
+{
+    int lines = 0, c;
+    FILE *in = fopen(path, "r");
+    while (in && (c = fgetc(in)) != EOF) lines += c == '\n';
+    if (in) fclose(in);
+    return lines;
+}
+
+static void make_folder(void)
+{
+    snprintf(folder, sizeof folder, "/tmp/mt-compile-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static const char kernel_text[] = "extern \"C\" __global__ void k(float *x) { x[threadIdx.x] = 1; }\n";
+
+START_TEST(a_hit_needs_no_compiler)
+{
+    char log[96], cache[96];
+    make_folder();
+    snprintf(log, sizeof log, "%s/log", folder);
+    snprintf(cache, sizeof cache, "%s/a b/cache", folder); /* a space, and a folder to make */
+    setenv("MSDA_TUNE_FAKE_LOG", log, 1);
+    mt_nvrtc *nvrtc = open_compiler(false);
+    mt_compile_result first = compile(nvrtc, kernel_text, "sm_90a", "-DA=1", cache), again = compile(nvrtc, kernel_text, "sm_90a", "-DA=1", cache);
+    ck_assert(first.ok && !first.cached && first.compile_ns > 0);
+    ck_assert(again.ok && again.cached && again.compile_ns == 0);
+    ck_assert_str_eq(first.cubin_path, again.cubin_path);
+    ck_assert_str_eq(first.cubin.hex, again.cubin.hex);
+    ck_assert_str_eq(first.log, again.log);
+    ck_assert_int_eq(lines_of(log), 1);
+    mt_compile_result other_option = compile(nvrtc, kernel_text, "sm_90a", "-DA=2", cache), other_arch = compile(nvrtc, kernel_text, "sm_120a", "-DA=1", cache);
+    ck_assert(!other_option.cached && !other_arch.cached);
+    ck_assert_int_eq(lines_of(log), 3);
+    mt_compile_result_free(&first), mt_compile_result_free(&again), mt_compile_result_free(&other_option), mt_compile_result_free(&other_arch);
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(a_damaged_entry_is_compiled_again)
+{
+    make_folder();
+    mt_nvrtc *nvrtc = open_compiler(false);
+    mt_compile_result first = compile(nvrtc, kernel_text, "sm_90a", NULL, folder);
+    FILE *out = fopen(first.cubin_path, "a");
+    ck_assert_ptr_nonnull(out);
+    fputc('x', out);
+    fclose(out);
+    mt_compile_result second = compile(nvrtc, kernel_text, "sm_90a", NULL, folder);
+    ck_assert(second.ok && !second.cached);
+    ck_assert_str_eq(first.cubin.hex, second.cubin.hex);
+    mt_compile_result third = compile(nvrtc, kernel_text, "sm_90a", NULL, folder);
+    ck_assert(third.cached);
+    ck_assert_int_eq(unlink(third.cubin_path), 0);
+    mt_compile_result fourth = compile(nvrtc, kernel_text, "sm_90a", NULL, folder);
+    ck_assert(fourth.ok && !fourth.cached);
+    mt_compile_result_free(&first), mt_compile_result_free(&second), mt_compile_result_free(&third), mt_compile_result_free(&fourth);
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(without_a_cache_cubins_go_with_the_compiler)
+{
+    struct stat info;
+    mt_nvrtc *nvrtc = open_compiler(false);
+    mt_compile_result result = compile(nvrtc, kernel_text, "sm_90a", NULL, NULL);
+    ck_assert(result.ok && !result.cached);
+    ck_assert_int_eq(stat(result.cubin_path, &info), 0);
+    mt_nvrtc_close(nvrtc);
+    ck_assert_int_ne(stat(result.cubin_path, &info), 0);
+    mt_compile_result_free(&result);
+}
+END_TEST
+
+START_TEST(a_refused_source_is_a_result)
+{
+    make_folder();
+    mt_nvrtc *nvrtc = open_compiler(false);
+    mt_compile_result result = compile(nvrtc, kernel_text, "sm_90a", "-DBEHAVIOUR=BEHAVIOUR_compile_error", folder);
+    ck_assert(!result.ok && !result.cubin_path);
+    ck_assert_ptr_nonnull(strstr(result.log, "#error"));
+    mt_compile_result_free(&result);
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(a_missing_compiler_names_all_places)
+{
+    mt_nvrtc *nvrtc = NULL;
+    mt_error err = {0};
+    setenv("MSDA_TUNE_NVRTC", "/nowhere/libnvrtc.so", 1);
+    ck_assert_int_eq(mt_nvrtc_open(&nvrtc, &err), MT_ERR_COMPILE);
+    ck_assert_ptr_nonnull(strstr(err.message, "MSDA_TUNE_NVRTC=/nowhere/libnvrtc.so"));
+    ck_assert_ptr_nonnull(strstr(err.message, "CUDA_HOME"));
+}
+END_TEST
+
+START_TEST(reads_what_ptxas_says)
+{
+    static const char log[] = "test.cu(3): warning #177-D: variable \"registers\" was declared\n"
+                              "ptxas info    : 0 bytes gmem\n"
+                              "ptxas info    : Compiling entry function 'bar' for 'sm_90a'\n"
+                              "ptxas info    : Function properties for bar\n"
+                              "ptxas         .     1304 bytes stack frame, 3048 bytes spill stores, 3840 bytes spill loads\n"
+                              "ptxas info    : Used 32 registers, used 0 barriers, 1304 bytes cumulative stack size\n"
+                              "ptxas info    : Compiling entry function 'foo' for 'sm_90a'\n"
+                              "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+                              "ptxas info    : Used 40 registers, used 1 barriers, 1024 bytes smem, 352 bytes cmem[0]\n";
+    uint32_t registers = 0, spill = 0, smem = 0;
+    ck_assert(mt_compile_resources(log, "bar", &registers, &spill, &smem));
+    ck_assert(registers == 32 && spill == 6888 && smem == 0);
+    ck_assert(mt_compile_resources(log, "foo", &registers, &spill, &smem));
+    ck_assert(registers == 40 && spill == 0 && smem == 1024);
+    ck_assert(mt_compile_resources(log, "", &registers, &spill, &smem));
+    ck_assert(registers == 40 && spill == 6888 && smem == 1024);
+    ck_assert(!mt_compile_resources(log, "fo", &registers, &spill, &smem));
+    ck_assert(!mt_compile_resources("", "", &registers, &spill, &smem));
+    ck_assert(!mt_compile_resources(NULL, "", &registers, &spill, &smem));
+}
+END_TEST
+
+START_TEST(hints)
+{
+    mt_strbuf text = {0};
+    mt_compile_hints("ptxas application ptx input, line 21; error   : Instruction 'wgmma.fence' not supported on .target 'sm_120a'\n", NULL, "", &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: wgmma.fence needs sm_90a\n");
+    mt_strbuf_clear(&text);
+    mt_compile_hints("x.cu(1): catastrophic error: could not open source file \"cuda_fp16.h\" (no directories in search list)\n", NULL, "/a, /b", &text);
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "cuda_fp16.h: set CUDA_HOME"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "/a, /b"));
+    mt_strbuf_clear(&text);
+    mt_compile_hints("x.cu(1): catastrophic error: could not open source file \"mine.cuh\" (no directories in search list)\n", "/cuda/include", "", &text);
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "mine.cuh is neither beside the source"));
+    mt_strbuf_clear(&text);
+    mt_compile_hints("x.cu(1): error: identifier \"wgmma\" is undefined\n", NULL, "", &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "");
+    mt_strbuf_free(&text);
+}
+END_TEST
+
+/* ---- with the real NVRTC, where there is one ---- */
+
+START_TEST(the_tool_compiles_everywhere)
+{
+    static const char *const archs[] = {"sm_80", "sm_90a", "sm_100a", "sm_120a"};
+    mt_source source;
+    mt_error err = {0};
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    ck_assert_int_eq(mt_compile_tool_source(&source, &err), MT_OK);
+    const mt_compile_request request = {&source, NULL, 0, archs[_i], NULL};
+    mt_compile_result result;
+    ck_assert_int_eq(mt_compile(nvrtc, &request, &result, &err), MT_OK);
+    ck_assert_msg(result.ok, "%s", result.log);
+    uint32_t registers = 0, spill = 1, smem = 0;
+    ck_assert(mt_compile_resources(result.log, "mt_compare", &registers, &spill, &smem));
+    ck_assert(registers > 0 && spill == 0 && smem > 0);
+    mt_compile_result_free(&result);
+    mt_source_free(&source);
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+START_TEST(finds_half_headers)
+{
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    unsetenv("CUDA_HOME");
+    unsetenv("CUDA_PATH");
+    mt_compile_result result = compile(nvrtc, "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\nextern \"C\" __global__ void k(__half *x) { x[0] = __float2half(1); }\n", "sm_90a", NULL, NULL);
+    ck_assert_msg(result.ok || strstr(result.log, "set CUDA_HOME"), "%s", result.log);
+    mt_compile_result_free(&result);
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+START_TEST(wgmma_names_its_target)
+{
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    const char *text = "extern \"C\" __global__ void k() { asm volatile(\"wgmma.fence.sync.aligned;\"); }\n";
+    mt_compile_result on_hopper = compile(nvrtc, text, "sm_90a", NULL, NULL), elsewhere = compile(nvrtc, text, "sm_120a", NULL, NULL);
+    ck_assert_msg(on_hopper.ok, "%s", on_hopper.log);
+    ck_assert(!elsewhere.ok);
+    ck_assert_ptr_nonnull(strstr(elsewhere.log, "needs sm_90a"));
+    mt_compile_result_free(&on_hopper), mt_compile_result_free(&elsewhere);
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+START_TEST(options_of_the_file_win)
+{
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    mt_compile_result result = compile(nvrtc, "#if __cplusplus < 202002L\n#error old\n#endif\nextern \"C\" __global__ void k() {}\n", "sm_90a", "-std=c++20", NULL);
+    ck_assert_msg(result.ok, "%s", result.log);
+    mt_compile_result_free(&result);
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+int main(void)
+{
+    char *path = fakes_path("libfake_nvrtc.so");
+    fakes_select();
+    fake_nvrtc = path;
+    setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds; the real compiler takes its time on a busy machine */
+    Suite *suite = suite_create("compile");
+    TCase *fake = tcase_create("fake"), *real = tcase_create("real");
+    tcase_add_test(fake, a_hit_needs_no_compiler);
+    tcase_add_test(fake, a_damaged_entry_is_compiled_again);
+    tcase_add_test(fake, without_a_cache_cubins_go_with_the_compiler);
+    tcase_add_test(fake, a_refused_source_is_a_result);
+    tcase_add_test(fake, a_missing_compiler_names_all_places);
+    tcase_add_test(fake, reads_what_ptxas_says);
+    tcase_add_test(fake, hints);
+    tcase_add_loop_test(real, the_tool_compiles_everywhere, 0, 4);
+    tcase_add_test(real, finds_half_headers);
+    tcase_add_test(real, wgmma_names_its_target);
+    tcase_add_test(real, options_of_the_file_win);
+    suite_add_tcase(suite, fake);
+    suite_add_tcase(suite, real);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    mt_free(path);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

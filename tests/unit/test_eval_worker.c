@@ -1,0 +1,467 @@
+/* The coordinator's half of the worker evaluator, against scripted workers: deadlines, deaths, restarts. */
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "tests/unit/scripted_worker.h"
+#include "tests/unit/unit.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/file.h"
+#include "tuner/run/event_queue.h"
+#include "tuner/run/eval_worker.h"
+
+static char folder[] = "/tmp/msda-eval-XXXXXX";
+static uv_loop_t loop;
+static mt_spec *spec;
+static mt_source source;
+static mt_space *space;
+static mt_evaluator *evaluator;
+static const char *env[4];
+static mt_worker_options options;
+
+static void write_file(const char *name, const char *text)
+{
+    char path[128];
+    mt_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ck_assert_msg(mt_file_write_atomic(path, text, strlen(text), &err) == MT_OK, "%s", err.message);
+}
+
+/* The space: one knob DO with these values, in this order. */
+static void set_up(const char *values)
+{
+    char knobs[512], text[4096], path[64];
+    mt_error err = {0};
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(knobs, sizeof knobs, "[param DO]\nvalues = %s\n", values);
+    toy_text(text, sizeof text, "", knobs);
+    write_file("toy.ini", text);
+    write_file("toy.cu", "extern \"C\" __global__ void plain(float *out) {}\n");
+    snprintf(path, sizeof path, "%s/toy.ini", folder);
+    ck_assert_msg(mt_spec_load(path, &spec, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_source_load(spec, &source, &err) == MT_OK, "%s", err.message);
+    space = toy_space(spec);
+    uv_loop_init(&loop);
+    options = (mt_worker_options){.jobs = 2, .compile_limit_s = 0.5, .variant_limit_s = 0.5, .subject_limit_s = 0.7, .env = env};
+}
+
+static mt_status create(mt_error *err)
+{
+    return mt_eval_worker_create(&loop, spec, &source, &options, &evaluator, err);
+}
+
+static void begin(void)
+{
+    mt_error err = {0};
+    ck_assert_msg(create(&err) == MT_OK, "%s", err.message);
+    ck_assert_msg(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], &err) == MT_OK, "%s", err.message);
+}
+
+static void tear_down(void)
+{
+    char command[64];
+    if (evaluator) evaluator->ops->destroy(evaluator);
+    ck_assert_int_eq(uv_loop_close(&loop), 0); /* no handle is left behind */
+    mt_space_free(space);
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* no child either */
+}
+
+enum { MAX_TRIALS = 32 };
+static mt_outcome outcomes[MAX_TRIALS];
+static char *texts[MAX_TRIALS];
+
+/* Runs the whole space; trial i+1 is point i. Returns the session's error, if there was one. */
+static mt_status run_all(mt_error *err)
+{
+    size_t count = mt_space_count(space), done = 0;
+    uint64_t ready[MAX_TRIALS];
+    size_t ready_count = 0, ready_at = 0;
+    bool running = false;
+    for (size_t i = 0; i < count; i++) {
+        mt_point point;
+        mt_space_at(space, i, &point);
+        texts[i] = mt_point_text(spec, &point);
+        mt_trial trial = {i + 1, 0, i, texts[i]};
+        ck_assert_msg(evaluator->ops->submit(evaluator, &trial, err) == MT_OK, "%s", err->message);
+    }
+    mt_status st = MT_OK;
+    while (done < count && st == MT_OK) {
+        mt_event event;
+        st = evaluator->ops->next(evaluator, &event, err);
+        if (st != MT_OK) break;
+        if (event.kind == MT_EVENT_READY) ready[ready_count++] = event.trial;
+        if (event.kind == MT_EVENT_DONE) {
+            done++;
+            if (ready_at && event.trial == ready[ready_at - 1]) running = false;
+            outcomes[event.trial - 1] = event.outcome;
+            memset(&event.outcome, 0, sizeof event.outcome);
+        }
+        mt_event_free(&event);
+        if (!running && ready_at < ready_count) {
+            running = true;
+            ck_assert_int_eq(evaluator->ops->start(evaluator, ready[ready_at++], err), MT_OK);
+        }
+    }
+    return st;
+}
+
+static void free_all(void)
+{
+    for (size_t i = 0; i < MAX_TRIALS; i++) {
+        mt_outcome_free(&outcomes[i]);
+        mt_free(texts[i]);
+    }
+}
+
+static void expect(size_t index, mt_outcome_kind kind, const char *words)
+{
+    ck_assert_msg(outcomes[index].kind == kind, "%s: %s (%s)", texts[index], mt_outcome_name(outcomes[index].kind), outcomes[index].text ? outcomes[index].text : "");
+    if (words) ck_assert_msg(outcomes[index].text && strstr(outcomes[index].text, words), "%s: %s", texts[index], outcomes[index].text ? outcomes[index].text : "NULL");
+}
+
+START_TEST(all_is_well)
+{
+    mt_error err = {0};
+    set_up("a, b, c, d");
+    begin();
+    ck_assert_str_eq(evaluator->arch, "sm_90a");
+    ck_assert_int_eq(evaluator->facts.nvrtc_version, 13000);
+    ck_assert_int_eq(evaluator->facts.sm_count, 132);
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    for (size_t i = 0; i < 4; i++) {
+        expect(i, MT_OUTCOME_OK, NULL);
+        ck_assert_uint_eq(outcomes[i].resources.registers, 32); /* the device's word */
+        ck_assert_uint_eq(outcomes[i].resources.spill_bytes, 12); /* ptxas's */
+        ck_assert_int_eq(outcomes[i].compile_ns, 1000);
+        ck_assert_int_ge(outcomes[i].wait_ns, 0);
+        ck_assert_uint_eq(strlen(outcomes[i].cubin.hex), 32);
+    }
+    ck_assert_int_eq(evaluator->ops->restarts(evaluator), 0);
+    free_all();
+    tear_down();
+}
+END_TEST
+
+START_TEST(every_bad_end)
+{
+    mt_error err = {0};
+    set_up("ok, crash, hang, fault, wrong, quit, garbage, linger, compile_error, also_ok");
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(0, MT_OUTCOME_OK, NULL);
+    expect(1, MT_OUTCOME_CRASHED, "SIGSEGV in stage validate");
+    expect(1, MT_OUTCOME_CRASHED, "about to ?[31mfall"); /* its last words, harmless */
+    expect(2, MT_OUTCOME_TIMEOUT, "within 0.5 s, in stage time");
+    expect(3, MT_OUTCOME_GPU_FAULT, NULL);
+    expect(4, MT_OUTCOME_WRONG_RESULT, NULL);
+    expect(5, MT_OUTCOME_CRASHED, "exit code 7");
+    expect(6, MT_OUTCOME_CRASHED, "broke the protocol");
+    expect(7, MT_OUTCOME_GPU_FAULT, NULL);
+    expect(8, MT_OUTCOME_COMPILE_ERROR, "no such thing");
+    expect(9, MT_OUTCOME_OK, NULL);
+    ck_assert_int_eq(evaluator->ops->restarts(evaluator), 6);
+    free_all();
+    tear_down();
+}
+END_TEST
+
+START_TEST(one_restart_each)
+{
+    static const char *const ways[] = {"crash", "hang", "fault", "linger", "garbage"};
+    mt_error err = {0};
+    char values[64];
+    snprintf(values, sizeof values, "ok, %s, fine", ways[_i]);
+    set_up(values);
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(0, MT_OUTCOME_OK, NULL);
+    expect(2, MT_OUTCOME_OK, NULL);
+    ck_assert_int_eq(evaluator->ops->restarts(evaluator), 1);
+    free_all();
+    tear_down();
+}
+END_TEST
+
+START_TEST(dies_between_variants)
+{
+    mt_error err = {0};
+    set_up("late_death, ok");
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(0, MT_OUTCOME_OK, NULL);
+    ck_assert(outcomes[1].kind == MT_OUTCOME_OK); /* handed to the dying worker or to the next, it is nobody's fault */
+    free_all();
+    tear_down();
+}
+END_TEST
+
+START_TEST(slow_compile_stops_nobody)
+{
+    mt_error err = {0};
+    set_up("compile_hang, a, b, c, compile_crash");
+    options.compile_limit_s = 1.0;
+    begin();
+    int64_t before = mt_clock_now_ns();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    ck_assert_int_lt(mt_clock_now_ns() - before, 5000000000);
+    expect(0, MT_OUTCOME_COMPILE_TIMEOUT, "longer than 1 s");
+    for (size_t i = 1; i <= 3; i++) expect(i, MT_OUTCOME_OK, NULL);
+    expect(4, MT_OUTCOME_COMPILE_ERROR, "SIGSEGV");
+    expect(4, MT_OUTCOME_COMPILE_ERROR, "internal compiler error");
+    free_all();
+    tear_down();
+}
+END_TEST
+
+START_TEST(no_gpu)
+{
+    mt_error err = {0};
+    set_up("a");
+    env[0] = "SCRIPT_NO_GPU=1";
+    env[1] = "SCRIPT_NO_NVRTC=1"; /* the missing GPU is the more telling */
+    ck_assert_int_eq(create(&err), MT_ERR_NO_GPU);
+    ck_assert_str_eq(err.message, "no CUDA device");
+    tear_down();
+}
+END_TEST
+
+START_TEST(no_compiler)
+{
+    mt_error err = {0};
+    set_up("a");
+    env[0] = "SCRIPT_NO_NVRTC=1";
+    ck_assert_int_eq(create(&err), MT_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.message, "libnvrtc"));
+    tear_down();
+}
+END_TEST
+
+START_TEST(worker_that_does_not_start)
+{
+    mt_error err = {0};
+    set_up("a");
+    env[0] = "SCRIPT_DUMB=1";
+    ck_assert_int_eq(create(&err), MT_ERR_WORKER);
+    ck_assert_msg(strstr(err.message, "SIGSEGV") && strstr(err.message, "dead on arrival"), "%s", err.message);
+    tear_down();
+}
+END_TEST
+
+START_TEST(bad_reference)
+{
+    mt_error err = {0};
+    set_up("a, b");
+    env[0] = "SCRIPT_BAD_REFERENCE=1";
+    begin();
+    ck_assert_int_eq(run_all(&err), MT_ERR_COMPILE);
+    ck_assert_ptr_nonnull(strstr(err.message, "bad reference"));
+    free_all();
+    tear_down();
+}
+END_TEST
+
+START_TEST(reference_dies_once)
+{
+    mt_error err = {0};
+    char variable[128];
+    set_up("a, b");
+    write_file("once", "");
+    snprintf(variable, sizeof variable, "SCRIPT_REFERENCE_DIES=%s/once", folder);
+    env[0] = variable;
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(0, MT_OUTCOME_OK, NULL); /* it was not the variant's fault */
+    ck_assert_int_eq(evaluator->ops->restarts(evaluator), 1);
+    free_all();
+    tear_down();
+}
+END_TEST
+
+START_TEST(reference_dies_always)
+{
+    mt_error err = {0};
+    set_up("a, b");
+    env[0] = "SCRIPT_REFERENCE_DIES=always";
+    begin();
+    ck_assert_int_eq(run_all(&err), MT_ERR_GPU);
+    ck_assert_msg(strstr(err.message, "stage reference"), "%s", err.message);
+    free_all();
+    tear_down();
+}
+END_TEST
+
+START_TEST(subject_error_is_the_sessions)
+{
+    mt_error err = {0};
+    set_up("file_missing");
+    begin();
+    ck_assert_int_eq(run_all(&err), MT_ERR_NOT_FOUND);
+    ck_assert_str_eq(err.message, "value.npy: cannot open");
+    free_all();
+    tear_down();
+}
+END_TEST
+
+START_TEST(cancel_keeps_the_running_one)
+{
+    mt_error err = {0};
+    mt_event event;
+    set_up("a, b, c, d");
+    begin();
+    for (size_t i = 0; i < 4; i++) {
+        mt_trial trial = {i + 1, 0, i, i == 0 ? "ALGO=plain;DO=a" : "ALGO=plain;DO=b"};
+        ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
+    }
+    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+    while (event.kind != MT_EVENT_READY);
+    uint64_t first = event.trial;
+    ck_assert_int_eq(evaluator->ops->start(evaluator, first, &err), MT_OK);
+    evaluator->ops->cancel(evaluator, false);
+    size_t done = 0;
+    for (int ticks = 0; ticks < 2;) {
+        ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+        ticks += event.kind == MT_EVENT_TICK;
+        done += event.kind == MT_EVENT_DONE;
+        if (event.kind == MT_EVENT_DONE) ck_assert_uint_eq(event.trial, first);
+        ck_assert(event.kind != MT_EVENT_READY);
+        mt_event_free(&event);
+    }
+    ck_assert_uint_eq(done, 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(cancel_now_kills)
+{
+    mt_error err = {0};
+    mt_event event;
+    set_up("hang, ok");
+    options.variant_limit_s = 100;
+    begin();
+    mt_trial hang = {1, 0, 0, "ALGO=plain;DO=hang"}, ok = {2, 0, 1, "ALGO=plain;DO=ok"};
+    ck_assert_int_eq(evaluator->ops->submit(evaluator, &hang, &err), MT_OK);
+    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+    while (event.kind != MT_EVENT_READY);
+    ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &err), MT_OK);
+    for (int i = 0; i < 2; i++) ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+    evaluator->ops->cancel(evaluator, true);
+    ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+    ck_assert_int_eq(event.kind, MT_EVENT_TICK);
+    ck_assert_int_eq(evaluator->ops->submit(evaluator, &ok, &err), MT_OK); /* and it goes on */
+    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+    while (event.kind != MT_EVENT_READY);
+    ck_assert_int_eq(evaluator->ops->start(evaluator, 2, &err), MT_OK);
+    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+    while (event.kind != MT_EVENT_DONE);
+    ck_assert_uint_eq(event.trial, 2);
+    ck_assert_int_eq(event.outcome.kind, MT_OUTCOME_OK);
+    mt_event_free(&event);
+    tear_down();
+}
+END_TEST
+
+START_TEST(equal_compiles_run_once)
+{
+    mt_error err = {0};
+    mt_event event;
+    set_up("a, b");
+    begin();
+    for (uint64_t id = 1; id <= 6; id++) { /* six trials, one cubin */
+        mt_trial trial = {id, 0, 0, "ALGO=plain;DO=a"};
+        ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
+    }
+    size_t ready = 0;
+    while (ready < 6) {
+        ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+        ready += event.kind == MT_EVENT_READY;
+    }
+    tear_down();
+}
+END_TEST
+
+START_TEST(compile_only)
+{
+    mt_error err = {0};
+    mt_event event;
+    mt_device_facts facts = toy_facts();
+    set_up("a, compile_error, b");
+    ck_assert_msg(mt_eval_compile_create(&loop, spec, &source, &options, &facts, &evaluator, &err) == MT_OK, "%s", err.message);
+    ck_assert_int_eq(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], &err), MT_OK);
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(0, MT_OUTCOME_OK, NULL);
+    expect(1, MT_OUTCOME_COMPILE_ERROR, "no such thing");
+    expect(2, MT_OUTCOME_OK, NULL);
+    ck_assert_uint_eq(outcomes[0].resources.registers, 40);
+    ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+    ck_assert_int_eq(event.kind, MT_EVENT_TICK);
+    free_all();
+    tear_down();
+}
+END_TEST
+
+static bool is_running(pid_t pid)
+{
+    char path[64], state = 'Z';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 'Z';
+    fclose(file);
+    return state != 'Z'; /* whoever adopted it may not have reaped it yet */
+}
+
+/* A worker whose parent dies must not stay, whatever it is doing. */
+START_TEST(workers_die_with_the_coordinator)
+{
+    int fds[2];
+    ck_assert_int_eq(pipe(fds), 0);
+    pid_t coordinator = fork();
+    if (coordinator == 0) {
+        mt_error err;
+        mt_event event;
+        int64_t pid = 0;
+        set_up("hang");
+        options.variant_limit_s = 100;
+        begin();
+        mt_trial trial = {1, 0, 0, "ALGO=plain;DO=hang"};
+        evaluator->ops->submit(evaluator, &trial, &err);
+        do evaluator->ops->next(evaluator, &event, &err);
+        while (event.kind != MT_EVENT_READY);
+        pid = event.worker_pid;
+        evaluator->ops->start(evaluator, 1, &err);
+        for (int i = 0; i < 2; i++) evaluator->ops->next(evaluator, &event, &err);
+        if (write(fds[1], &pid, sizeof pid) != sizeof pid) _exit(1);
+        for (;;) pause();
+    }
+    int64_t worker = 0;
+    ck_assert_int_eq(read(fds[0], &worker, sizeof worker), sizeof worker);
+    ck_assert(worker > 0 && is_running((pid_t)worker));
+    kill(coordinator, SIGKILL);
+    waitpid(coordinator, NULL, 0);
+    for (int i = 0; i < 100 && is_running((pid_t)worker); i++) usleep(10000);
+    ck_assert(!is_running((pid_t)worker));
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
+    Suite *suite = suite_create("eval_worker");
+    TCase *group = tcase_create("eval_worker");
+    tcase_set_timeout(group, 40);
+    const TTest *const tests[] = {all_is_well, every_bad_end, dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference,
+        reference_dies_once, reference_dies_always, subject_error_is_the_sessions, cancel_keeps_the_running_one, cancel_now_kills, equal_compiles_run_once, compile_only,
+        workers_die_with_the_coordinator};
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
+    tcase_add_loop_test(group, one_restart_each, 0, 5);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,291 @@
+/* The whole life of variants on the fake driver. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/fakes.h"
+#include "tests/unit/unit.h"
+#include "tuner/gpu/compile.h"
+#include "tuner/gpu/evaluate.h"
+#include "tuner/space/macros.h"
+
+/* Everything between an .ini and an outcome. */
+typedef struct bench {
+    mt_error err;
+    mt_spec *spec;
+    mt_scene *scene;
+    mt_nvrtc *nvrtc;
+    mt_gpu *gpu;
+    mt_device_facts facts;
+    mt_source source;
+    mt_compile_result tool, support;
+    mt_subject_request subject;
+    mt_timing_options timing;
+    bool sticky;
+    mt_stage stages[32];
+    size_t stage_count;
+} bench;
+
+#define GOOD(call) ck_assert_msg((call) == MT_OK, "%s", b->err.message)
+
+static void on_stage(void *context, mt_stage stage)
+{
+    bench *b = context;
+    if (b->stage_count < 32) b->stages[b->stage_count++] = stage;
+}
+
+static mt_compile_result compile(bench *b, const mt_source *source, const mt_options *options)
+{
+    mt_compile_result result;
+    const mt_compile_request request = {source, options ? (const char *const *)options->items : NULL, options ? options->count : 0, "sm_90a", NULL};
+    GOOD(mt_compile(b->nvrtc, &request, &result, &b->err));
+    return result;
+}
+
+static void open_bench(bench *b, const char *ini, const char *shape)
+{
+    mt_source tool;
+    mt_options options = {0};
+    *b = (bench){.timing = {.regime = MT_REGIME_COLD, .interval = 0.005, .min_samples = 10, .max_samples = 50, .max_ns = 1000000000, .graph_below_ns = 10000}};
+    if (ini) GOOD(mt_spec_parse(TEST_DATA_DIR "/fake/test.ini", ini, strlen(ini), &b->spec, &b->err));
+    else GOOD(mt_spec_load(TEST_DATA_DIR "/fake/fake.ini", &b->spec, &b->err));
+    GOOD(mt_nvrtc_open(&b->nvrtc, &b->err));
+    GOOD(mt_gpu_open(0, &b->gpu, &b->facts, &b->err));
+    GOOD(mt_compile_tool_source(&tool, &b->err));
+    b->tool = compile(b, &tool, NULL);
+    mt_source_free(&tool);
+    GOOD(mt_gpu_load_tool(b->gpu, b->tool.cubin_path, &b->err));
+    GOOD(mt_source_load(b->spec, &b->source, &b->err));
+    b->subject = (mt_subject_request){.spec = b->spec, .shape = mt_spec_shape(b->spec, shape), .workload = &b->spec->workloads[0], .seed = 1};
+    GOOD(mt_scene_create(b->spec, b->subject.shape, &b->facts, &b->scene, &b->err));
+    GOOD(mt_options_support(b->scene, b->subject.workload, &options, &b->err));
+    b->support = compile(b, &b->source, &options);
+    mt_options_free(&options);
+    b->subject.support_cubin = b->support.cubin_path;
+}
+
+static void close_bench(bench *b)
+{
+    mt_compile_result_free(&b->tool);
+    mt_compile_result_free(&b->support);
+    mt_source_free(&b->source);
+    mt_scene_free(b->scene);
+    mt_gpu_close(b->gpu);
+    mt_nvrtc_close(b->nvrtc);
+    mt_spec_free(b->spec);
+}
+
+static mt_status try_point(bench *b, const char *text, mt_outcome *outcome)
+{
+    mt_point point;
+    mt_options options = {0};
+    GOOD(mt_point_parse(b->spec, text, &point, &b->err));
+    GOOD(mt_scene_set_point(b->scene, &point, &b->err));
+    GOOD(mt_options_variant(b->scene, &options, &b->err));
+    mt_compile_result variant = compile(b, &b->source, &options);
+    mt_options_free(&options);
+    ck_assert_msg(variant.ok, "%s", variant.log);
+    const mt_evaluate_request request = {.subject = &b->subject, .point = &point, .cubin_path = variant.cubin_path, .timing = b->timing};
+    b->stage_count = 0;
+    mt_status st = mt_gpu_evaluate(b->gpu, &request, on_stage, b, outcome, &b->sticky, &b->err);
+    mt_compile_result_free(&variant);
+    return st;
+}
+
+static mt_outcome evaluate(bench *b, const char *behaviour)
+{
+    char text[96];
+    mt_outcome outcome;
+    snprintf(text, sizeof text, "ALGO=fake_add;BEHAVIOUR=%s;BLOCK=128", behaviour);
+    GOOD(try_point(b, text, &outcome));
+    return outcome;
+}
+
+static void expect(bench *b, const char *behaviour, mt_outcome_kind kind, const char *part)
+{
+    mt_outcome outcome = evaluate(b, behaviour);
+    ck_assert_msg(outcome.kind == kind, "%s: %s: %s", behaviour, mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
+    ck_assert_msg(!part || strstr(outcome.text, part), "%s: %s", behaviour, outcome.text ? outcome.text : "");
+    ck_assert_int_eq(b->sticky, kind == MT_OUTCOME_GPU_FAULT);
+    ck_assert((kind == MT_OUTCOME_OK) == (outcome.sample_ns != NULL));
+    mt_outcome_free(&outcome);
+}
+
+/* After each misbehaving variant a good one must still be good: nothing of the damage may stay. */
+START_TEST(every_behaviour_has_its_outcome)
+{
+    bench *b = &(bench){0};
+    open_bench(b, NULL, "small");
+    static const struct {
+        const char *behaviour, *part;
+        mt_outcome_kind kind;
+    } cases[] = {
+        {"wrong", "out: ‖out − ref‖/‖ref‖ = 0.1 (limit 1e-06), worst element", MT_OUTCOME_WRONG_RESULT},
+        {"wrong_tail", "128 of 10000 elements not written, first 9872", MT_OUTCOME_WRONG_RESULT},
+        {"nan", "first 7: nan instead of", MT_OUTCOME_WRONG_RESULT},
+        {"oob", "out: wrote past its end, from byte +0", MT_OUTCOME_OUT_OF_BOUNDS},
+        {"wrote_input", "changed a", MT_OUTCOME_WROTE_INPUT},
+        {"nondet", "two runs differ in 1 of 10000 elements, first 0", MT_OUTCOME_NONDETERMINISTIC},
+        {"launch_error", "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", MT_OUTCOME_LAUNCH_ERROR},
+        {"load_error", "CUDA_ERROR_INVALID_IMAGE", MT_OUTCOME_LOAD_ERROR},
+        {"slow", NULL, MT_OUTCOME_OK},
+    };
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        expect(b, cases[i].behaviour, cases[i].kind, cases[i].part);
+        expect(b, "ok", MT_OUTCOME_OK, NULL);
+    }
+    expect(b, "illegal_address", MT_OUTCOME_GPU_FAULT, "CUDA_ERROR_ILLEGAL_ADDRESS");
+    close_bench(b);
+}
+END_TEST
+
+START_TEST(an_ok_outcome_is_complete)
+{
+    bench *b = &(bench){0};
+    open_bench(b, NULL, "small");
+    mt_outcome ok = evaluate(b, "ok");
+    ck_assert_double_eq_tol(ok.timing.median_ns, 33560, 1); /* the launch's 1 µs included */
+    ck_assert_uint_eq(ok.timing.samples, 10);
+    ck_assert_uint_eq(ok.timing.batch, 1);
+    ck_assert_double_eq_tol(ok.timing.sm_mhz, 1980, 1);
+    ck_assert_str_eq(ok.accuracy.output, "out");
+    ck_assert(ok.accuracy.norm_error > 0 && ok.accuracy.norm_error < 1e-7);
+    ck_assert_uint_eq(ok.resources.registers, 32);
+    ck_assert_uint_eq(ok.resources.blocks_per_sm, 16);
+    ck_assert_int_eq(ok.resources.carveout_percent, 8); /* 16 × 1 KiB of 228 */
+    ck_assert_str_eq(mt_gpu_launch_json(b->gpu), "{\"launches\":[{\"entry\":\"fake_add\",\"grid\":[79,1,1],\"block\":[128,1,1],\"smem\":0,\"carveout\":8}]}");
+    static const mt_stage stages[] = {MT_STAGE_PREPARE_INPUTS, MT_STAGE_REFERENCE, MT_STAGE_PREPARE_INPUTS, MT_STAGE_REFERENCE, MT_STAGE_PREPARE_INPUTS,
+                                      MT_STAGE_LOAD, MT_STAGE_VALIDATE, MT_STAGE_TIME, MT_STAGE_VALIDATE, MT_STAGE_DONE};
+    ck_assert_uint_eq(b->stage_count, sizeof stages / sizeof stages[0]);
+    for (size_t i = 0; i < b->stage_count; i++) ck_assert_int_eq(b->stages[i], stages[i]);
+    mt_outcome again = evaluate(b, "ok"), slow = evaluate(b, "slow");
+    ck_assert_double_eq(again.timing.median_ns, ok.timing.median_ns);
+    ck_assert_uint_eq(b->stage_count, 5); /* inputs were kept */
+    ck_assert_double_eq_tol(slow.timing.median_ns, 326600, 1);
+    mt_outcome_free(&ok), mt_outcome_free(&again), mt_outcome_free(&slow);
+    close_bench(b);
+}
+END_TEST
+
+START_TEST(short_kernels_are_batched)
+{
+    bench *b = &(bench){0};
+    open_bench(b, NULL, "odd");
+    mt_outcome cold = evaluate(b, "short");
+    ck_assert_double_eq_tol(cold.timing.median_ns, 4256, 1);
+    ck_assert_uint_gt(cold.timing.batch, 20);
+    b->timing.regime = MT_REGIME_WARM;
+    mt_outcome warm = evaluate(b, "short");
+    ck_assert_double_eq_tol(warm.timing.median_ns, 4256, 1);
+    ck_assert_uint_gt(warm.timing.batch, 20);
+    ck_assert_int_eq(warm.timing.regime, MT_REGIME_WARM);
+    mt_outcome_free(&cold), mt_outcome_free(&warm);
+    close_bench(b);
+}
+END_TEST
+
+/* With room for one set of inputs, each seed's is made again: slower, same verdicts. */
+START_TEST(little_memory_is_enough)
+{
+    bench *b = &(bench){0};
+    setenv("MSDA_TUNE_FAKE_MEMORY", "10", 1);
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape big]\nN = 100000\n[variant fake_add]\n[param BLOCK]\nvalues = 128\n"
+                  "[param BEHAVIOUR]\nvalues = ok, oob, wrong\n[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = kernel(fake_init)\n"
+                  "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0, 1)\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n"
+                  "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n",
+               "big");
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    expect(b, "oob", MT_OUTCOME_OUT_OF_BOUNDS, NULL);
+    expect(b, "wrong", MT_OUTCOME_WRONG_RESULT, NULL);
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    close_bench(b);
+}
+END_TEST
+
+START_TEST(guard_pages_fault)
+{
+    bench *b = &(bench){0};
+    open_bench(b, NULL, "odd");
+    b->subject.guard_pages = true;
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    fflush(NULL);
+    pid_t child = fork(); /* the fake's memory really ends there */
+    if (child == 0) {
+        mt_outcome outcome = evaluate(b, "oob");
+        mt_outcome_free(&outcome);
+        _exit(0);
+    }
+    int status = 0;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(!WIFEXITED(status) || WEXITSTATUS(status) != 0);
+    close_bench(b);
+}
+END_TEST
+
+static void write_npy(const char *path, const char *descr, size_t count, size_t bytes)
+{
+    char header[128];
+    FILE *out = fopen(path, "wb");
+    ck_assert_ptr_nonnull(out);
+    int length = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (%zu,), }\n", descr, count);
+    fwrite("\x93NUMPY\x01\x00", 1, 8, out);
+    fputc(length & 255, out);
+    fputc(length >> 8, out);
+    fwrite(header, 1, (size_t)length, out);
+    for (size_t i = 0; i < bytes; i++) fputc(0, out);
+    fclose(out);
+}
+
+START_TEST(inputs_from_files)
+{
+    bench *b = &(bench){0};
+    char path[] = "/tmp/mt-input-XXXXXX.npy";
+    close(mkstemps(path, 4));
+    mt_outcome outcome;
+    open_bench(b, NULL, "odd");
+    mt_input_file file = {"a", path};
+    b->subject.inputs = &file;
+    b->subject.input_count = 1;
+    write_npy(path, "<f4", 4099, 4 * 4099);
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    b->subject.seed = 2; /* another subject: the file is read again */
+    write_npy(path, "<f4", 4098, 4 * 4098);
+    ck_assert_int_eq(try_point(b, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128", &outcome), MT_ERR_SPEC);
+    ck_assert_ptr_nonnull(strstr(b->err.message, "f32[4098]: expected f32[4099]"));
+    mt_outcome_free(&outcome);
+    file.arg = "nope";
+    ck_assert_int_eq(try_point(b, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128", &outcome), MT_ERR_USAGE);
+    mt_outcome_free(&outcome);
+    unlink(path);
+    close_bench(b);
+}
+END_TEST
+
+START_TEST(parameters_must_fit_the_kernel)
+{
+    bench *b = &(bench){0};
+    mt_outcome outcome;
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[param BLOCK]\nvalues = 128\n"
+                  "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
+                  "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
+                  "[launch 1]\nargs = a, b, out\ngrid = 8\nblock = BLOCK\n[launch reference 1]\nargs = a, b, out, count\ngrid = 4\nblock = 256\n",
+               "s");
+    GOOD(try_point(b, "ALGO=fake_add;BLOCK=128", &outcome));
+    ck_assert_int_eq(outcome.kind, MT_OUTCOME_LOAD_ERROR);
+    ck_assert_str_eq(outcome.text, "fake_add has 4 parameters, the launch lists 3");
+    mt_outcome_free(&outcome);
+    close_bench(b);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, short_kernels_are_batched, little_memory_is_enough,
+                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel};
+    fakes_select();
+    setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds, for sanitizer builds */
+    return unit_run("evaluate", tests, sizeof tests / sizeof tests[0]);
+}

@@ -1,0 +1,360 @@
+#include "tests/unit/space_fixture.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/space/plan_internal.h"
+
+#include <stdio.h>
+
+typedef struct fixture {
+    mt_spec *spec;
+    mt_scene *scene;
+    mt_plan plan;
+    char *illegal;
+} fixture;
+
+static fixture start_on(mt_spec *spec, const char *shape, const mt_device_facts *facts, const char *point)
+{
+    fixture f = { .spec = spec };
+    mt_error err = { 0 };
+    f.scene = must_scene(spec, mt_spec_shape(spec, shape), facts);
+    must_set(f.scene, point);
+    ck_assert_msg(mt_plan_make(f.scene, &f.plan, &f.illegal, &err) == MT_OK, "%s", err.message);
+    if (f.illegal) ck_assert_ptr_null(f.plan.args);
+    if (!f.illegal) f.illegal = mt_plan_illegal(f.scene, &f.plan);
+    return f;
+}
+
+static void stop(fixture *f)
+{
+    mt_plan_free(&f->plan);
+    mt_free(f->illegal);
+    mt_scene_free(f->scene);
+    mt_spec_free(f->spec);
+}
+
+static const mt_plan_arg *arg_of(const fixture *f, const char *name)
+{
+    for (size_t i = 0; i < f->spec->arg_count; i++) {
+        if (strcmp(f->spec->args[i].name, name) == 0) return &f->plan.args[i];
+    }
+    ck_abort_msg("no argument %s", name);
+    return NULL;
+}
+
+/* ---- numbers ---- */
+
+START_TEST(tensors_scalars_and_general_launches)
+{
+    fixture f = start_on(must_load(FULL_INI), "a", &h100, "ALGO=direct;THREADS=64;REGS=255;MODE=fast");
+    ck_assert_ptr_null(f.illegal);
+    const mt_plan_arg *value = arg_of(&f, "value");
+    ck_assert_int_eq(value->tensor.dtype, MT_F16);
+    ck_assert_uint_eq(value->tensor.rank, 3);
+    ck_assert_int_eq(value->tensor.dims[1], 160);
+    ck_assert_uint_eq(value->tensor.elements, 2 * 160 * 32);
+    ck_assert_uint_eq(value->tensor.bytes, 2 * 2 * 160 * 32);
+    ck_assert(value->used && !arg_of(&f, "maps")->used && !arg_of(&f, "partial")->used);
+    ck_assert_uint_eq(arg_of(&f, "maps")->map_count, 0);
+    ck_assert_uint_eq(arg_of(&f, "out")->tensor.elements, 2 * 160 * 32);
+    const unsigned char quarter[8] = { 0, 0, 0x80, 0x3e }, count[8] = { 0x40, 0x01 };
+    ck_assert_mem_eq(arg_of(&f, "scale")->scalar, quarter, 8);
+    ck_assert_mem_eq(arg_of(&f, "count")->scalar, count, 8);
+    ck_assert_uint_eq(f.plan.launch_count, 1);
+    ck_assert_uint_eq(f.plan.prepare_count, 0);
+    const mt_plan_launch *launch = &f.plan.launches[0];
+    ck_assert_str_eq(launch->entry, "direct");
+    ck_assert(launch->grid[0] == 3 && launch->grid[1] == 2 && launch->grid[2] == 1 && launch->block[0] == 64 && launch->block[1] == 1);
+    ck_assert(launch->cluster[0] == 0 && launch->smem_bytes == 0 && launch->carveout_percent == -1);
+    stop(&f);
+}
+END_TEST
+
+START_TEST(a_variant_s_launches_replace_the_general_ones)
+{
+    fixture f = start_on(must_load(FULL_INI), "a", &h100, "ALGO=tma;CPB=8;THREADS=128;MODE=fast");
+    ck_assert_uint_eq(f.plan.launch_count, 2);
+    ck_assert_str_eq(f.plan.launches[0].entry, "tma_main");
+    ck_assert_str_eq(f.plan.launches[1].entry, "finish");
+    ck_assert(f.plan.launches[0].cluster[0] == 8 && f.plan.launches[0].cluster[1] == 1);
+    ck_assert_uint_eq(f.plan.launches[0].smem_bytes, 32768);
+    ck_assert_int_eq(f.plan.launches[0].carveout_percent, 50);
+    ck_assert(f.plan.launches[1].from->programmatic && f.plan.launches[1].block[1] == 4);
+    ck_assert_uint_eq(f.plan.prepare_count, 1);
+    ck_assert_str_eq(f.plan.prepares[0].entry, "border");
+    ck_assert(arg_of(&f, "partial")->used && arg_of(&f, "value")->used && !arg_of(&f, "scale")->used);
+    ck_assert_uint_eq(arg_of(&f, "state")->tensor.elements, 2); /* in, out and inout are there, used or not */
+    stop(&f);
+    f = start_on(must_load(FULL_INI), "a", &h100, "ALGO=tma;CPB=8;THREADS=128;MODE=slow");
+    ck_assert_uint_eq(f.plan.launch_count, 1); /* `when` */
+    stop(&f);
+}
+END_TEST
+
+START_TEST(arrays_of_tensor_maps_are_in_bytes)
+{
+    fixture f = start_on(must_load(FULL_INI), "a", &h100, "ALGO=tma;CPB=4;THREADS=128;MODE=slow");
+    const mt_plan_arg *maps = arg_of(&f, "maps");
+    ck_assert_uint_eq(maps->map_count, 2);
+    ck_assert_int_eq(maps->map_dtype, MT_F16);
+    const mt_plan_map *map = &maps->maps[1];
+    ck_assert_uint_eq(map->offset_bytes, 8 * 16 * 32 * 2);
+    ck_assert_uint_eq(map->rank, 4);
+    ck_assert(map->dims[0] == 32 && map->dims[1] == 8 && map->dims[2] == 4 && map->dims[3] == 2);
+    ck_assert(map->stride_bytes[0] == 64 && map->stride_bytes[1] == 512 && map->stride_bytes[2] == 160 * 32 * 2);
+    ck_assert(map->box[0] == 8 && map->box[1] == 4 && map->box[2] == 1);
+    ck_assert_uint_eq(maps->maps[0].offset_bytes, 0);
+    stop(&f);
+}
+END_TEST
+
+START_TEST(the_reference_s_default_launch)
+{
+    mt_spec *spec = must_load(FULL_INI);
+    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_plan plan;
+    mt_error err = { 0 };
+    ck_assert_msg(mt_plan_reference(scene, &plan, &err) == MT_OK, "%s", err.message);
+    ck_assert_uint_eq(plan.launch_count, 1);
+    ck_assert_str_eq(plan.launches[0].entry, "ref");
+    ck_assert(plan.launches[0].grid[0] == 40 && plan.launches[0].block[0] == 256); /* 2·160·32 elements */
+    const char *expected[] = { "value", "scale", "count", "state", "out" };
+    ck_assert_uint_eq(plan.launches[0].from->arg_count, 5);
+    for (size_t i = 0; i < 5; i++) ck_assert_str_eq(spec->args[plan.launches[0].from->args[i]].name, expected[i]);
+    mt_plan_free(&plan);
+    mt_scene_free(scene);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(more_than_2_to_the_31_elements) /* CASES 20 */
+{
+    mt_spec *spec = must_parse(KERNEL VARIANT OUT "[shape s]\nN = 6442450944\n[launch 1]\nargs = out\ngrid = ceil_div(N, 1024)\nblock = 1024\n");
+    fixture f = start_on(spec, "s", &h100, "ALGO=v");
+    ck_assert_ptr_null(f.illegal);
+    ck_assert_uint_eq(f.plan.args[0].tensor.elements, UINT64_C(6442450944));
+    ck_assert_uint_eq(f.plan.args[0].tensor.bytes, UINT64_C(25769803776));
+    stop(&f);
+}
+END_TEST
+
+/* ---- scalars ---- */
+
+START_TEST(scalars_are_rounded_to_nearest_even_and_checked)
+{
+    static const struct { mt_dtype dtype; double value; bool fits; uint64_t bits; } rows[] = {
+        { MT_F16, 1, true, 0x3c00 }, { MT_F16, -2, true, 0xc000 }, { MT_F16, 0, true, 0 }, { MT_F16, -0.0, true, 0x8000 }, { MT_F16, 65504, true, 0x7bff },
+        { MT_F16, 65519, true, 0x7bff }, { MT_F16, 65520, false, 0 }, { MT_F16, 5.9604644775390625e-8, true, 1 }, { MT_F16, 1e-9, true, 0 },
+        { MT_F16, 6.103515625e-5, true, 0x0400 }, { MT_F16, 6.1e-5, true, 0x03ff }, { MT_F16, 2049, true, 0x6800 }, { MT_F16, 2051, true, 0x6802 },
+        { MT_BF16, 1, true, 0x3f80 }, { MT_BF16, 3.140625, true, 0x4049 }, { MT_BF16, 257, true, 0x4380 }, { MT_BF16, 259, true, 0x4382 }, { MT_BF16, 1e39, false, 0 },
+        { MT_F32, 0.1, true, 0x3dcccccd }, { MT_F32, 1e39, false, 0 }, { MT_F64, 0.5, true, UINT64_C(0x3fe0000000000000) }, { MT_I32, 1, false, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        unsigned char bytes[8] = { 0 };
+        uint64_t bits;
+        ck_assert_msg(mt_scalar_from_double(rows[i].dtype, rows[i].value, bytes) == rows[i].fits, "row %zu", i);
+        memcpy(&bits, bytes, 8);
+        if (rows[i].fits) ck_assert_msg(bits == rows[i].bits, "row %zu: %llx", i, (unsigned long long)bits);
+    }
+    static const struct { mt_dtype dtype; int64_t value; bool fits; } whole[] = {
+        { MT_I8, 127, true }, { MT_I8, 128, false }, { MT_I8, -128, true }, { MT_I8, -129, false }, { MT_U8, 255, true }, { MT_U8, 256, false }, { MT_U8, -1, false },
+        { MT_I32, INT32_MAX, true }, { MT_I32, INT64_C(1) << 31, false }, { MT_U32, UINT32_MAX, true }, { MT_U32, INT64_C(1) << 32, false },
+        { MT_I64, INT64_MIN, true }, { MT_U64, INT64_MAX, true }, { MT_U64, -1, false }, { MT_F16, 65504, true }, { MT_F16, 70000, false },
+    };
+    for (size_t i = 0; i < sizeof whole / sizeof whole[0]; i++) {
+        unsigned char bytes[8];
+        ck_assert_msg(mt_scalar_from_int(whole[i].dtype, whole[i].value, bytes) == whole[i].fits, "row %zu", i);
+    }
+}
+END_TEST
+
+/* ---- rules of launches ---- */
+
+#define LAUNCH_OF(keys) KERNEL VARIANT OUT "[shape s]\nN = 128\n[launch 1]\nargs = out\n" keys
+
+static const struct { const char *text, *rule; } launches[] = {
+    { LAUNCH_OF("grid = 1\nblock = 1024\nsmem = 102400\n"), NULL },                                                   /* CASES 11: 100 KiB */
+    { LAUNCH_OF("grid = 1\nblock = 1024\nsmem = 232448\n"), NULL },
+    { LAUNCH_OF("grid = 1\nblock = 1024\nsmem = 300 * 1024\n"), "[launch 1] dynamic shared memory 307200 bytes: the limit is 232448 (device.smem_optin)" },
+    { LAUNCH_OF("grid = 1\nblock = 1\nsmem = 0 - 4\n"), "dynamic shared memory is -4 bytes: must not be negative" },
+    { LAUNCH_OF("grid = 1\nblock = 1\nsmem = 8589934592\n"), "dynamic shared memory is 8589934592 bytes" },
+    { LAUNCH_OF("grid = N - 128\nblock = 1\n"), "[launch 1] grid.x is 0: must be at least 1" },
+    { LAUNCH_OF("grid = 1, 65536\nblock = 1\n"), "grid.y is 65536: the hardware's limit is 65535" },
+    { LAUNCH_OF("grid = 2147483648\nblock = 1\n"), "grid.x is 2147483648: the hardware's limit is 2147483647" },
+    { LAUNCH_OF("grid = 2147483647\nblock = 1\n"), NULL },
+    { LAUNCH_OF("grid = 1\nblock = 2048\n"), "block.x is 2048: the hardware's limit is 1024" },
+    { LAUNCH_OF("grid = 1\nblock = 1, 1, 128\n"), "block.z is 128: the hardware's limit is 64" },
+    { LAUNCH_OF("grid = 1\nblock = 64, 32\n"), "block 64×32×1 has 2048 threads: the limit is 1024" },
+    { LAUNCH_OF("grid = 1\nblock = 32\ncarveout = 101\n"), "carveout is 101: must be a percentage from 0 to 100" },
+    /* CASES 9 */
+    { LAUNCH_OF("grid = 128\nblock = 32\ncluster = 16\n"), NULL },
+    { LAUNCH_OF("grid = 128\nblock = 32\ncluster = 32\n"), "cluster 32×1×1 has 32 blocks: device.max_cluster is 16, the largest that fits" },
+    { LAUNCH_OF("grid = 128, 8\nblock = 32\ncluster = 8, 4\n"), "cluster 8×4×1 has 32 blocks" },
+    { LAUNCH_OF("grid = 128\nblock = 32\ncluster = 3\n"), "cluster.x 3 does not divide grid.x 128: the largest up to it that does is 2" },
+    { LAUNCH_OF("grid = 7\nblock = 32\ncluster = 4\n"), "the largest up to it that does is 1" },
+    { LAUNCH_OF("grid = 768\nblock = 32\ncluster = 8\nsmem = 200 * 1024\n"), NULL },
+    { LAUNCH_OF("grid = 128\nblock = 32\ncluster = N - 128\n"), "cluster.x is 0: must be at least 1" },
+    { LAUNCH_OF("grid = 132 * 16\nblock = 128\ncooperative = yes\n"), NULL },
+    { LAUNCH_OF("grid = 132 * 16 + 1\nblock = 128\ncooperative = yes\n"), "cooperative grid of 2113 blocks: at most 2112 can be resident (16 per SM, device.sm_count is 132)" },
+    { LAUNCH_OF("grid = 133\nblock = 128\nsmem = 200 * 1024\ncooperative = yes\n"), "at most 132 can be resident (1 per SM" },
+    { LAUNCH_OF("grid = 1\nblock = 1\nwhen = N == 1\n"), "no launch of variant v remains: every `when` is false" },
+    { LAUNCH_OF("grid = 1\nblock = 1\n[prepare 1]\nargs = out\ngrid = 1\nblock = 1025\n"), "[prepare 1] block.x is 1025" },
+    { KERNEL VARIANT SHAPE OUT "[arg q]\nkind = scalar\ndtype = i8\nvalue = N\n[launch 1]\nargs = q, out\ngrid = 1\nblock = 1\n", "[arg q] value 128 does not fit i8" },
+    { KERNEL VARIANT SHAPE OUT "[arg t]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = 127 - N\n[launch 1]\nargs = t, out\ngrid = 1\nblock = 1\n",
+      "[arg t] dimension 0 is -1: must not be negative" },
+    { KERNEL VARIANT SHAPE OUT "[arg t]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = 128 - N\n[launch 1]\nargs = t, out\ngrid = 1\nblock = 1\n", NULL },
+};
+
+static void rule_is(const char *text, const mt_device_facts *facts, const char *rule)
+{
+    fixture f = start_on(must_parse(text), "s", facts, "ALGO=v");
+    if (rule) must_contain(f.illegal, rule);
+    else ck_assert_msg(!f.illegal, "%s\n%s", f.illegal, text);
+    stop(&f);
+}
+
+START_TEST(rules_of_launches)
+{
+    for (size_t i = 0; i < sizeof launches / sizeof launches[0]; i++) rule_is(launches[i].text, &h100, launches[i].rule);
+}
+END_TEST
+
+START_TEST(older_and_smaller_gpus)
+{
+    mt_device_facts a100 = h100, portable = h100, consumer = h100;
+    a100.cc = 80;
+    a100.max_cluster = 1;
+    a100.smem_optin = 166912;
+    portable.max_cluster = 8;
+    consumer.cc = 120;
+    consumer.smem_optin = 101376;
+    rule_is(LAUNCH_OF("grid = 128\nblock = 32\ncluster = 2\n"), &a100, "cluster of 2 blocks: this GPU has no thread-block clusters (device.max_cluster is 1");
+    rule_is(LAUNCH_OF("grid = 128\nblock = 32\ncluster = 1\n"), &a100, NULL); /* every launch has clusters of one */
+    rule_is(LAUNCH_OF("grid = 128\nblock = 32\ncluster = 16\n"), &portable, "device.max_cluster is 8, the largest that fits");
+    rule_is(LAUNCH_OF("grid = 1\nblock = 32\nsmem = 102400\n"), &consumer, "the limit is 101376 (device.smem_optin)");
+}
+END_TEST
+
+/* ---- rules of tensor maps ---- */
+
+#define MAP_OF(keys)                                                                                                                  \
+    KERNEL VARIANT OUT "[shape s]\nN = 4096\n[arg x]\nkind = tensor\nrole = in\ndtype = f16\nshape = 4096, 4096\ninit = zeros\n"      \
+                       "[arg m]\nkind = tensormap\nof = x\n" keys "[launch 1]\nargs = m, out\ngrid = 1\nblock = 128\n"
+
+static const struct { const char *text, *rule; } maps[] = {
+    { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 64, 256\nswizzle = 128\n"), NULL },
+    /* CASES 10 */
+    { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 6, 8\n"), "[arg m] TMA box: inner dimension 12 bytes, must be a multiple of 16" },
+    { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 8, 512\n"), "[arg m] TMA box: dimension 1 has 512 elements, the limit is 256" },
+    { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 512, 8\n"), "TMA box: dimension 0 has 512 elements" },
+    { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 128, 8\nswizzle = 128\n"), "128B swizzle needs an inner box of at most 128 bytes, it is 256" },
+    { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 32, 8\nswizzle = 32\n"), "32B swizzle needs an inner box of at most 32 bytes, it is 64" },
+    { MAP_OF("dims = 4096, 4096\nstrides = 4096\nbox = 128, 8\n"), NULL },
+    { MAP_OF("dims = 4090, 4096\nstrides = 4090\nbox = 8, 8\n"), "stride of dimension 1 is 8180 bytes, must be a multiple of 16" },
+    { MAP_OF("dims = 8, 1\nstrides = 549755813888\nbox = 8, 1\n"), "stride of dimension 1 is 1099511627776 bytes, must be below 2^40" },
+    { MAP_OF("offset = 4\ndims = 4096\nbox = 8\n"), "the offset is 8 bytes, must be a multiple of 16" },
+    { MAP_OF("offset = 0 - 8\ndims = 4096\nbox = 8\n"), "offset is -8: must not be negative" },
+    { MAP_OF("dims = N - 4096\nbox = 8\n"), "dims of dimension 0 is 0: must be at least 1" },
+    { MAP_OF("dims = 4096\nbox = N - 4096\n"), "box of dimension 0 is 0: must be at least 1" },
+    { MAP_OF("dims = 4096, 4097\nstrides = 4096\nbox = 8, 8\n"), "reaches element 16781311 of x, which has 16777216" },
+    { MAP_OF("dims = 4096, 9223372036854775807\nstrides = 9223372036854775807\nbox = 8, 8\n"), "reaches element" },
+    { MAP_OF("dims = 256, 4096, 16\nstrides = 4096, 256\nbox = 128, 32, 32\n"), "TMA box: 262144 bytes do not fit shared memory, the limit is 232448 (device.smem_optin)" },
+    { MAP_OF("for = l in 0..255\ndims = 4096\nbox = 8\n"), "[arg m] has 256 maps: must be 1 to 255" },
+    { MAP_OF("for = l in 0..N-4097\ndims = 4096\nbox = 8\n"), "[arg m] has 0 maps" },
+    { MAP_OF("for = l in 0..3\noffset = l * 12\ndims = 4096\nbox = 8\n"), "[arg m] map 1 TMA: the offset is 24 bytes" },
+    { MAP_OF("for = l in 0..254\ndims = 4096\nbox = 8\n"), NULL },
+    { KERNEL VARIANT SHAPE OUT "[arg x]\nkind = tensor\nrole = in\ndtype = u8\nshape = 4096\ninit = zeros\n"
+      "[arg m]\nkind = tensormap\nof = x\ndims = 4096\nbox = 16\nfill = nan\n[launch 1]\nargs = m, out\ngrid = 1\nblock = 1\n",
+      "[arg m] fill = nan needs a floating dtype, it is u8" },
+};
+
+START_TEST(rules_of_tensor_maps)
+{
+    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) rule_is(maps[i].text, &h100, maps[i].rule);
+    mt_device_facts ada = h100;
+    ada.cc = 89;
+    rule_is(maps[0].text, &ada, "[arg m] tensor maps need compute capability 9.0, this GPU has 8.9");
+}
+END_TEST
+
+START_TEST(parameters_have_a_limit)
+{
+    mt_strbuf text = { 0 };
+    mt_device_facts old = h100;
+    old.driver_version = 12000;
+    mt_strbuf_add(&text, MAP_OF("for = l in 0..40\ndims = 4096\nbox = 8\n"));
+    rule_is(mt_strbuf_text(&text), &h100, NULL);
+    rule_is(mt_strbuf_text(&text), &old, "parameters of v take 5256 bytes: the limit is 4096"); /* 41 maps of 128 and a pointer */
+    old.driver_version = 12010;
+    rule_is(mt_strbuf_text(&text), &old, NULL);
+    mt_strbuf_free(&text);
+}
+END_TEST
+
+/* ---- errors of the file, not of a point ---- */
+
+static void error_is(const char *text, const char *part)
+{
+    mt_spec *spec = must_parse(text);
+    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_plan plan;
+    char *illegal = NULL;
+    mt_error err = { 0 };
+    must_set(scene, "ALGO=v");
+    ck_assert_int_eq(mt_plan_make(scene, &plan, &illegal, &err), MT_ERR_SPEC);
+    ck_assert_ptr_null(illegal);
+    must_contain(err.message, "dir/test.ini:");
+    must_contain(err.message, part);
+    mt_scene_free(scene);
+    mt_spec_free(spec);
+}
+
+START_TEST(what_no_point_can_mend_is_an_error)
+{
+    error_is(KERNEL VARIANT "[shape s]\nN = 0\n" OUT LAUNCH, "[arg out] dimension 0 (N) is 0 for shape s: expected at least 1");
+    error_is(KERNEL VARIANT "[shape s]\nN = 9223372036854775807\n" OUT LAUNCH, "[arg out] has more than 2^59 elements for shape s");
+    error_is(LAUNCH_OF("grid = N * 9223372036854775807\nblock = 1\n"), "integer overflow");
+    error_is(LAUNCH_OF("grid = N / 3\nblock = 1\n"), "result is not an integer");
+    error_is(LAUNCH_OF("grid = K\nblock = 1\n[param K]\nvalues = 1\nwhen = N == 1\n"), "K: reads a parameter that is inactive");
+}
+END_TEST
+
+START_TEST(a_reference_that_can_t_run_is_an_error)
+{
+    mt_spec *spec = must_parse(REST "[launch reference 1]\nargs = out\ngrid = N - 128\nblock = 1\n");
+    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_plan plan;
+    mt_error err = { 0 };
+    ck_assert_int_eq(mt_plan_reference(scene, &plan, &err), MT_ERR_SPEC);
+    must_contain(err.message, "the reference can't run for shape s: [launch reference 1] grid.x is 0");
+    ck_assert_ptr_null(plan.args);
+    mt_scene_free(scene);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(every_allocation_may_fail)
+{
+    mt_spec *spec = must_load(FULL_INI);
+    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_status st = MT_ERR_NO_MEMORY;
+    size_t n = 1;
+    must_set(scene, "ALGO=tma;CPB=4;THREADS=128;MODE=fast");
+    for (; st != MT_OK && n < 10000; n++) {
+        mt_plan plan = { 0 };
+        char *illegal = NULL;
+        mt_error err = { 0 };
+        mt_alloc_fail_at(n);
+        st = mt_plan_make(scene, &plan, &illegal, &err);
+        mt_alloc_fail_at(0);
+        ck_assert_msg(st == MT_OK || st == MT_ERR_NO_MEMORY, "allocation %zu: %s", n, err.message);
+        ck_assert_ptr_null(illegal);
+        mt_plan_free(&plan);
+    }
+    ck_assert_uint_gt(n, 5);
+    mt_scene_free(scene);
+    mt_spec_free(spec);
+}
+END_TEST
+
+UNIT_MAIN("plan", tensors_scalars_and_general_launches, a_variant_s_launches_replace_the_general_ones, arrays_of_tensor_maps_are_in_bytes, the_reference_s_default_launch,
+          more_than_2_to_the_31_elements, scalars_are_rounded_to_nearest_even_and_checked, rules_of_launches, older_and_smaller_gpus, rules_of_tensor_maps,
+          parameters_have_a_limit, what_no_point_can_mend_is_an_error, a_reference_that_can_t_run_is_an_error, every_allocation_may_fail)

@@ -1,0 +1,389 @@
+#include "tests/unit/space_fixture.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/rng.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/space/space.h"
+
+#include <dirent.h>
+#include <stdio.h>
+
+static mt_space *must_space(const mt_spec *spec, size_t shape, const mt_device_facts *facts)
+{
+    mt_space *space = NULL;
+    mt_error err = { 0 };
+    ck_assert_msg(mt_space_create(spec, &spec->shapes[shape], facts, &space, &err) == MT_OK, "%s", err.message);
+    return space;
+}
+
+static void text_is(const mt_space *space, size_t index, const char *expected)
+{
+    mt_point point;
+    mt_space_at(space, index, &point);
+    char *text = mt_point_text(mt_space_spec(space), &point);
+    ck_assert_str_eq(text, expected);
+    mt_free(text);
+}
+
+static uint64_t pruned_by(const mt_space *space, const char *wanted, bool *is_exact)
+{
+    for (size_t kind = 0; kind < mt_space_pruned_kinds(space); kind++) {
+        const char *name, *why;
+        uint64_t count = mt_space_pruned(space, kind, &name, &why, is_exact);
+        if (strcmp(name, wanted) == 0) return count;
+    }
+    ck_abort_msg("no kind %s", wanted);
+    return 0;
+}
+
+/* ---- enumeration ---- */
+
+START_TEST(order_is_the_file_s_and_inactive_knobs_are_absent)
+{
+    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[variant a]\n[variant b]\n[param K]\nvalues = 1, 2\nwhen = ALGO == b\n[param M]\nvalues = x, y\n");
+    mt_space *space = must_space(spec, 0, &h100);
+    ck_assert_uint_eq(mt_space_count(space), 6);
+    ck_assert_uint_eq(mt_space_raw_count(space), 6);
+    text_is(space, 0, "ALGO=a;M=x");
+    text_is(space, 1, "ALGO=a;M=y");
+    text_is(space, 2, "ALGO=b;K=1;M=x");
+    text_is(space, 5, "ALGO=b;K=2;M=y");
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(a_constraint_on_an_inactive_knob_does_not_apply)
+{
+    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[variant a]\n[variant b]\n[param K]\nvalues = 1, 2\nwhen = ALGO == b\n[param M]\nvalues = 1, 2\n"
+                               "[let]\nT = K * M\n[constraint c]\nexpr = T < 3\nwhy = small\n[constraint d]\nexpr = M == 1 || K == 1\n");
+    mt_space *space = must_space(spec, 0, &h100);
+    bool is_exact;
+    ck_assert_uint_eq(mt_space_count(space), 5); /* a: both M; b: all but K=2;M=2 */
+    ck_assert_uint_eq(pruned_by(space, "c", &is_exact), 1);
+    ck_assert(is_exact);
+    ck_assert_uint_eq(pruned_by(space, "d", &is_exact), 0);
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(requires_guards_what_the_variant_s_constraints_compute)
+{
+    mt_spec *spec = must_parse(KERNEL "[shape s]\nN = 100\n[shape t]\nN = 128\n" OUT LAUNCH "[variant a]\n[variant b]\nrequires = N % 64 == 0\n[param K]\nvalues = 1, 2\n"
+                               "[let]\nTILES = N / 64\n[constraint c]\nexpr = ALGO == a || TILES >= K\n");
+    mt_space *space = must_space(spec, 0, &h100);
+    const char *name, *why;
+    bool is_exact;
+    ck_assert_uint_eq(mt_space_count(space), 2);
+    ck_assert_uint_eq(mt_space_pruned(space, 2, &name, &why, &is_exact), 2);
+    ck_assert_str_eq(name, "b");
+    ck_assert_str_eq(why, "N % 64 == 0");
+    ck_assert(is_exact);
+    mt_space_free(space);
+    space = must_space(spec, 1, &h100);
+    ck_assert_uint_eq(mt_space_count(space), 4);
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(a_constraint_of_shape_values_guards_the_shape)
+{
+    mt_spec *spec = must_parse(REST "[param K]\nvalues = 1, 2\n[constraint starts]\nexpr = N == 129\nwhy = the levels must fill the map\n[constraint k]\nexpr = 1 / K > 0\n");
+    mt_space *space = must_space(spec, 0, &h100);
+    bool is_exact;
+    size_t index;
+    mt_error err = { 0 };
+    ck_assert_uint_eq(mt_space_count(space), 0);
+    ck_assert_uint_eq(pruned_by(space, "starts", &is_exact), 2);
+    ck_assert_int_eq(mt_space_default(space, &index, &err), MT_ERR_NOT_FOUND);
+    must_contain(err.message, "[constraint starts] excludes the shape s on NVIDIA H100 80GB HBM3: the levels must fill the map: N == 129");
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(arithmetic_that_fails_says_where)
+{
+    mt_spec *spec = must_parse(REST "[param A]\nvalues = 1, 2\n[param K]\nvalues = 1, 0\n[constraint k]\nexpr = N / K > 0\n");
+    mt_space *space = NULL;
+    mt_error err = { 0 };
+    ck_assert_int_eq(mt_space_create(spec, &spec->shapes[0], &h100, &space, &err), MT_ERR_SPEC);
+    ck_assert_ptr_null(space);
+    must_contain(err.message, "dir/test.ini:21: column 3: N / K > 0: division by zero (shape s, at A=1;ALGO=v;K=0)");
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(one_point_and_one_value)
+{
+    mt_spec *spec = must_parse(REST "[param K]\nvalues = 7\n");
+    mt_space *space = must_space(spec, 0, &h100);
+    size_t index = 9, out[4];
+    ck_assert_uint_eq(mt_space_count(space), 1);
+    ck_assert_int_eq(mt_space_default(space, &index, NULL), MT_OK);
+    ck_assert_uint_eq(index, 0);
+    ck_assert_uint_eq(mt_space_neighbours(space, 0, out, 4), 0);
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(raw_counts_saturate_and_stay_cheap)
+{
+    mt_strbuf text = { 0 };
+    mt_strbuf_add(&text, REST "[constraint none]\nexpr = P0 > 1000\nwhy = nothing\n");
+    for (int i = 0; i < 60; i++) mt_strbuf_addf(&text, "[param P%d]\nvalues = 1..100\n%s", i, i % 2 ? "when = P0 > 50\n" : "");
+    mt_spec *spec = must_parse(mt_strbuf_text(&text));
+    mt_space *space = must_space(spec, 0, &h100);
+    ck_assert_uint_eq(mt_space_count(space), 0);
+    ck_assert(mt_space_raw_count(space) == UINT64_MAX);
+    mt_space_free(space);
+    mt_spec_free(spec);
+    mt_strbuf_free(&text);
+}
+END_TEST
+
+/* ---- against the definition ---- */
+
+/* All level vectors, filtered by the rules as they are written down. */
+START_TEST(enumeration_agrees_with_brute_force)
+{
+    mt_spec *spec = must_load(FULL_INI);
+    const mt_shape *shape = &spec->shapes[0];
+    mt_space *space = must_space(spec, 0, &h100);
+    mt_scene *scene = must_scene(spec, shape, &h100);
+    size_t found = 0, total = 1;
+    for (size_t i = 0; i < spec->param_count; i++) total *= spec->params[i].value_count + 1;
+    for (size_t code = 0; code < total; code++) {
+        mt_point point;
+        size_t rest = code, index;
+        bool valid = true;
+        for (size_t i = 0; i < MT_MAX_PARAMS; i++) point.level[i] = MT_INACTIVE;
+        for (size_t i = 0; i < spec->param_count; i++) {
+            point.level[i] = (int16_t)(rest % (spec->params[i].value_count + 1)) - 1;
+            rest /= spec->params[i].value_count + 1;
+        }
+        if (point.level[0] == MT_INACTIVE) continue;
+        ck_assert_int_eq(mt_scene_set_point(scene, &point, NULL), MT_OK);
+        for (size_t i = 0; i < spec->param_count; i++) {
+            int64_t value = 1;
+            bool inactive = false;
+            if (spec->params[i].has_when) ck_assert_int_eq(mt_scene_int(scene, &spec->params[i].when, &value, &inactive, NULL), MT_OK);
+            valid = valid && (value && !inactive) == (point.level[i] != MT_INACTIVE);
+        }
+        for (size_t i = 0; valid && i < spec->constraint_count; i++) {
+            int64_t value;
+            bool inactive;
+            ck_assert_int_eq(mt_scene_int(scene, &spec->constraints[i].expr, &value, &inactive, NULL), MT_OK);
+            valid = value || inactive;
+        }
+        ck_assert_int_eq(mt_space_find(space, &point, &index), valid);
+        found += valid;
+    }
+    ck_assert_uint_eq(found, mt_space_count(space));
+    mt_scene_free(scene);
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(raw_is_valid_plus_pruned)
+{
+    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
+    for (size_t shape = 0; shape < spec->shape_count; shape++) {
+        mt_space *space = must_space(spec, shape, &h100);
+        uint64_t total = mt_space_count(space);
+        bool all_exact = true;
+        for (size_t kind = 0; kind < mt_space_pruned_kinds(space); kind++) {
+            const char *name, *why;
+            bool is_exact;
+            total += mt_space_pruned(space, kind, &name, &why, &is_exact);
+            all_exact = all_exact && is_exact;
+        }
+        if (all_exact) ck_assert_uint_eq(total, mt_space_raw_count(space));
+        mt_space_free(space);
+    }
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(wide_knobs_and_lookups)
+{
+    mt_spec *spec = must_parse(REST "[param W]\nvalues = 1..1000\n[param K]\nvalues = 1, 2, 3\n[constraint c]\nexpr = W % 7 != K\n");
+    mt_space *space = must_space(spec, 0, &h100);
+    for (size_t i = 0; i < mt_space_count(space); i++) {
+        mt_point point;
+        size_t index;
+        mt_space_at(space, i, &point);
+        ck_assert_int_ne(spec->params[1].numbers[point.level[1]] % 7, spec->params[2].numbers[point.level[2]]);
+        ck_assert(mt_space_find(space, &point, &index));
+        ck_assert_uint_eq(index, i);
+    }
+    mt_point point = must_point(spec, "ALGO=v;W=701;K=1");
+    size_t index;
+    ck_assert(!mt_space_find(space, &point, &index));
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+/* ---- defaults and neighbours ---- */
+
+START_TEST(default_points)
+{
+    mt_spec *spec = must_load(FULL_INI);
+    mt_space *space = must_space(spec, 0, &h100);
+    mt_error err = { 0 };
+    size_t index;
+    ck_assert_int_eq(mt_space_default(space, &index, &err), MT_OK);
+    text_is(space, index, "ALGO=direct;MODE=fast;THREADS=128");
+    ck_assert_int_eq(mt_space_variant_default(space, "tma", &index, &err), MT_OK);
+    text_is(space, index, "ALGO=tma;CPB=2;MODE=fast;THREADS=128");
+    ck_assert_int_eq(mt_space_variant_default(space, "tna", &index, &err), MT_ERR_NOT_FOUND);
+    must_contain(err.message, "did you mean `tma`?");
+    mt_space_free(space);
+    mt_device_facts old = h100;
+    old.cc = 80;
+    space = must_space(spec, 0, &old);
+    ck_assert_int_eq(mt_space_variant_default(space, "tma", &index, &err), MT_ERR_NOT_FOUND);
+    must_contain(err.message, "[variant tma] excludes the default point ALGO=tma");
+    must_contain(err.message, "device.cc >= 90");
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+static bool contains(const mt_space *space, const size_t *list, size_t count, const char *text)
+{
+    mt_point wanted = must_point(mt_space_spec(space), text);
+    for (size_t i = 0; i < count; i++) {
+        mt_point point;
+        mt_space_at(space, list[i], &point);
+        if (mt_point_equal(mt_space_spec(space), &point, &wanted)) return true;
+    }
+    return false;
+}
+
+START_TEST(neighbours_differ_in_one_knob)
+{
+    mt_spec *spec = must_load(FULL_INI);
+    mt_space *space = must_space(spec, 0, &h100);
+    size_t index, out[32], none;
+    mt_point here = must_point(spec, "ALGO=direct;THREADS=128;MODE=fast");
+    ck_assert(mt_space_find(space, &here, &index));
+    size_t count = mt_space_neighbours(space, index, out, 32);
+    ck_assert_uint_eq(count, 5);
+    ck_assert(contains(space, out, count, "ALGO=tma;CPB=2;THREADS=128;MODE=fast"));             /* CPB becomes active: its default */
+    ck_assert(contains(space, out, count, "ALGO=direct;REGS=64;THREADS=64;MODE=fast"));         /* so does REGS */
+    ck_assert(contains(space, out, count, "ALGO=direct;THREADS=130;MODE=fast"));
+    ck_assert(contains(space, out, count, "ALGO=direct;THREADS=128;MODE=slow"));
+    ck_assert_uint_eq(mt_space_neighbours(space, index, out, 2), 5);
+    ck_assert_uint_eq(mt_space_neighbours(space, index, &none, 0), 5);
+    here = must_point(spec, "ALGO=direct;THREADS=64;REGS=255;MODE=fast");
+    ck_assert(mt_space_find(space, &here, &index));
+    count = mt_space_neighbours(space, index, out, 32);
+    ck_assert(contains(space, out, count, "ALGO=direct;THREADS=129;MODE=fast"));                /* REGS drops */
+    ck_assert(contains(space, out, count, "ALGO=tma;CPB=2;THREADS=64;MODE=fast"));
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+/* ---- the shipped spaces ---- */
+
+static void plan_all(const mt_spec *spec, const mt_shape *shape, const mt_space *space)
+{
+    mt_scene *scene = must_scene(spec, shape, &h100);
+    mt_error err = { 0 };
+    mt_plan plan;
+    size_t legal = 0;
+    ck_assert_msg(mt_plan_reference(scene, &plan, &err) == MT_OK, "%s", err.message);
+    mt_plan_free(&plan);
+    for (size_t i = 0; i < mt_space_count(space); i++) {
+        mt_point point;
+        char *illegal = NULL;
+        mt_space_at(space, i, &point);
+        ck_assert_int_eq(mt_scene_set_point(scene, &point, &err), MT_OK);
+        ck_assert_msg(mt_plan_make(scene, &plan, &illegal, &err) == MT_OK, "%s", err.message);
+        if (!illegal) illegal = mt_plan_illegal(scene, &plan);
+        legal += !illegal;
+        mt_plan_free(&plan);
+        mt_free(illegal);
+    }
+    ck_assert_msg(legal > 0, "%s: no point of shape %s can run on an H100", spec->path, shape->name);
+    mt_scene_free(scene);
+}
+
+START_TEST(every_shipped_space_can_be_planned)
+{
+    DIR *folder = opendir(SOURCE_DIR "/search_spaces");
+    ck_assert_ptr_nonnull(folder);
+    size_t files = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        char path[1024];
+        size_t length = strlen(entry->d_name);
+        if (length < 4 || strcmp(entry->d_name + length - 4, ".ini") != 0) continue;
+        snprintf(path, sizeof path, "%s/search_spaces/%s", SOURCE_DIR, entry->d_name);
+        mt_spec *spec = must_load(path);
+        for (size_t shape = 0; shape < spec->shape_count; shape++) {
+            mt_space *space = must_space(spec, shape, &h100);
+            ck_assert_msg(mt_space_count(space) > 0, "%s: shape %s has no valid point", path, spec->shapes[shape].name);
+            plan_all(spec, &spec->shapes[shape], space);
+            mt_space_free(space);
+        }
+        mt_spec_free(spec);
+        files++;
+    }
+    closedir(folder);
+    ck_assert_uint_ge(files, 1);
+}
+END_TEST
+
+/* ---- size and memory ---- */
+
+START_TEST(a_million_points_take_seconds_at_most)
+{
+    mt_spec *spec = must_parse(REST "[let]\nT = A * B * C\n[param A]\nvalues = 1..10\n[param B]\nvalues = 1..10\n[param C]\nvalues = 1..10\n[param D]\nvalues = 1..10\n"
+                               "[param E]\nvalues = 1..10\n[param F]\nvalues = 1..13\n[constraint one]\nexpr = T <= 900 || D > 2\n[constraint two]\nexpr = (T + E * F) % 7 != 3\n");
+    int64_t start = mt_clock_now_ns();
+    mt_space *space = must_space(spec, 0, &h100);
+    int64_t spent = mt_clock_now_ns() - start;
+    ck_assert_uint_gt(mt_space_count(space), 1000000);
+    ck_assert_msg(spent < INT64_C(20000000000), "%.1f s", (double)spent * 1e-9); /* generous: sanitizers, busy machines */
+    mt_rng rng;
+    mt_rng_seed(&rng, 1);
+    for (int i = 0; i < 1000; i++) {
+        mt_point point;
+        size_t wanted = mt_rng_below(&rng, mt_space_count(space)), index;
+        mt_space_at(space, wanted, &point);
+        ck_assert(mt_space_find(space, &point, &index) && index == wanted);
+    }
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(every_allocation_may_fail)
+{
+    mt_spec *spec = must_load(FULL_INI);
+    mt_status st = MT_ERR_NO_MEMORY;
+    size_t n = 1;
+    for (; st != MT_OK && n < 10000; n++) {
+        mt_space *space = NULL;
+        mt_error err = { 0 };
+        mt_alloc_fail_at(n);
+        st = mt_space_create(spec, &spec->shapes[0], &h100, &space, &err);
+        mt_alloc_fail_at(0);
+        ck_assert_msg(st == MT_OK || st == MT_ERR_NO_MEMORY, "allocation %zu: %s", n, err.message);
+        mt_space_free(space);
+    }
+    ck_assert_uint_gt(n, 10);
+    mt_spec_free(spec);
+}
+END_TEST
+
+UNIT_MAIN("space", order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
+          requires_guards_what_the_variant_s_constraints_compute, a_constraint_of_shape_values_guards_the_shape, arithmetic_that_fails_says_where,
+          one_point_and_one_value, raw_counts_saturate_and_stay_cheap, enumeration_agrees_with_brute_force, raw_is_valid_plus_pruned, wide_knobs_and_lookups,
+          default_points, neighbours_differ_in_one_knob, every_shipped_space_can_be_planned, a_million_points_take_seconds_at_most, every_allocation_may_fail)

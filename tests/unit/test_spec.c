@@ -1,0 +1,370 @@
+#include "tests/unit/space_fixture.h"
+#include "tuner/base/file.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/space/spec_internal.h"
+
+#include <stdio.h>
+
+#define FORMAT_PAGE SOURCE_DIR "/docs/search_space_format.md"
+
+/* ---- what is read ---- */
+
+START_TEST(a_full_file)
+{
+    mt_spec *spec = must_load(FULL_INI);
+    ck_assert_str_eq(spec->name, "full");
+    must_contain(spec->source, "/ini/source/main.cu");
+    ck_assert_str_eq(spec->reference, "ref");
+    ck_assert_uint_eq(spec->include_count, 2);
+    must_contain(spec->include_dirs[1], "/source/more inc");
+    ck_assert_str_eq(spec->strategy, "anneal");
+    ck_assert_int_eq(spec->budget, 50);
+    ck_assert(spec->time_s == 12.5);
+    ck_assert_int_eq(spec->regime, MT_REGIME_WARM);
+    ck_assert_str_eq(spec->baseline, "direct");
+    ck_assert_uint_eq(spec->param_count, 5);
+    ck_assert_str_eq(spec->params[0].name, "ALGO");
+    ck_assert_str_eq(spec->params[0].strings[1], "tma");
+    ck_assert_uint_eq(spec->params[1].value_count, 4);
+    ck_assert_int_eq(spec->params[1].numbers[3], 130);
+    ck_assert_uint_eq(spec->params[1].default_level, 1);
+    ck_assert(spec->params[2].has_when && !spec->params[4].has_when);
+    ck_assert_str_eq(spec->variants[0].entry, "direct");
+    ck_assert_str_eq(spec->variants[1].entry, "tma_main");
+    ck_assert(spec->variants[0].bake_all && !spec->variants[1].bake_all);
+    ck_assert_uint_eq(spec->variants[1].bake_count, 2);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(shapes_have_one_order_and_canonical_keys)
+{
+    mt_spec *spec = must_load(FULL_INI);
+    const mt_shape *a = mt_spec_shape(spec, "a"), *one = mt_spec_shape(spec, "one");
+    ck_assert_ptr_nonnull(a);
+    ck_assert_str_eq(a->key, "D=32;H=8,4;N=2;S=160;W=16,8;dtype=f16");
+    ck_assert_str_eq(one->key, "D=8;H=1,;N=1;S=1;W=1,;dtype=f32");
+    ck_assert(a->is_default && !one->is_default);
+    for (size_t i = 0; i < a->setting_count; i++) ck_assert_str_eq(a->settings[i].name, one->settings[i].name);
+    ck_assert_uint_eq(a->workload_count, 2);
+    ck_assert_str_eq(a->workloads[0], "local");
+    ck_assert_uint_eq(one->workload_count, 1);
+    ck_assert_str_eq(one->workloads[0], "uniform");
+    ck_assert_ptr_null(mt_spec_shape(spec, "b"));
+    const mt_setting *sigma = mt_settings_find(spec->workloads[0].settings, spec->workloads[0].setting_count, "sigma");
+    ck_assert(sigma->number == 1.5);
+    ck_assert_str_eq(sigma->text, "1.5");
+    ck_assert_str_eq(spec->workloads[0].key, "kind=local;sigma=1.5");
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(shape_values_are_expressions_of_earlier_ones)
+{
+    mt_spec *spec = must_parse(KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 3\nT = \"3d\"\nM = (N)\nG = 5,\nH = 1, M * 2, at(G, 0)\nB = N > 2\n");
+    ck_assert_str_eq(spec->shapes[0].key, "B=1;G=5,;H=1,6,5;M=3;N=3;T=3d");
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(defaults)
+{
+    mt_spec *spec = must_parse(REST "[param K]\nvalues = -1, 4\n");
+    ck_assert_str_eq(spec->name, "test");
+    ck_assert_str_eq(spec->source, "dir/k.cu");
+    ck_assert_str_eq(spec->options, "");
+    ck_assert_str_eq(spec->strategy, "auto");
+    ck_assert_int_eq(spec->budget, 400);
+    ck_assert(spec->time_s == 300);
+    ck_assert_int_eq(spec->regime, MT_REGIME_COLD);
+    ck_assert_ptr_null(spec->baseline);
+    ck_assert_uint_eq(spec->workload_count, 1);
+    ck_assert_str_eq(spec->workloads[0].name, "default");
+    ck_assert_str_eq(spec->workloads[0].key, "");
+    ck_assert_str_eq(spec->shapes[0].workloads[0], "default");
+    ck_assert_int_eq(spec->params[1].numbers[0], -1);
+    ck_assert(spec->args[0].rtol == 1e-3 && spec->args[0].worst == 2e-2 && spec->args[0].floor == 0);
+    ck_assert_uint_eq(spec->launch_count, 2); /* the reference's is made */
+    ck_assert_str_eq(spec->launches[1].variant, "reference");
+    ck_assert_str_eq(spec->launches[1].grid.items[0].source, "ceil_div((N), 256)");
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(a_reference_from_a_file)
+{
+    mt_spec *spec = must_parse("[kernel]\nsource = k.cu\nreference = file:expected out.npy\n" SHAPE VARIANT OUT LAUNCH);
+    ck_assert_ptr_null(spec->reference);
+    ck_assert_str_eq(spec->reference_file, "dir/expected out.npy");
+    ck_assert_uint_eq(spec->launch_count, 1);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(quotes_crlf_bom_and_long_lines)
+{
+    mt_strbuf text = { 0 };
+    mt_strbuf_add(&text, "\xef\xbb\xbf[kernel]\r\nsource = \"a path; with = signs.cu\" ; comment\r\nreference = ref\r\n" SHAPE VARIANT OUT LAUNCH "[param K]\nvalues = 0");
+    for (int i = 1; i < 1500; i++) mt_strbuf_addf(&text, ", %d", i);
+    mt_strbuf_add(&text, "\n");
+    ck_assert_uint_gt(text.length, 5000);
+    mt_spec *spec = must_parse(mt_strbuf_text(&text));
+    ck_assert_str_eq(spec->source, "dir/a path; with = signs.cu");
+    ck_assert_uint_eq(spec->params[1].value_count, 1500);
+    mt_spec_free(spec);
+    mt_strbuf_free(&text);
+}
+END_TEST
+
+/* ---- what is refused ---- */
+
+static const struct { const char *text, *part; } bad[] = {
+    /* sections and keys */
+    { "", "test.ini:1: no [kernel] section" },
+    { KERNEL SHAPE VARIANT OUT, "no [launch …] section" },
+    { REST "[paramm K]\nvalues = 1\n", "test.ini:16: unknown section [paramm], did you mean `param`?" },
+    { REST "[kernel x]\n", "expected [kernel] without a name" },
+    { REST "[param]\nvalues = 1\n", "expected [param NAME]" },
+    { REST "[param 3x]\nvalues = 1\n", "expected [param NAME]" },
+    { REST "[shape two words]\nN = 1\n", "expected [shape NAME], one word" },
+    { REST "[param K]\nvalue = 1\n", "test.ini:17: unknown key `value` in [param], did you mean `values`?" },
+    { REST "[param K]\ndefault = 1\n", "test.ini:16: [param K] has no `values`" },
+    { REST "[param K]\nvalues = 1\nvalues = 2\n", "test.ini:18:" },
+    { REST "[tune]\nbuget = 3\n", "did you mean `budget`?" },
+    { "[kernel]\nsource = k.cu\n" SHAPE VARIANT OUT LAUNCH, "[kernel] has no `reference`" },
+    { "[kernel]\nsource = k.cu\nreference = a b\n" SHAPE VARIANT OUT LAUNCH, "expected the name of a __global__ function, or file:PATH.npy" },
+    { "[kernel]\nname = a/b\nsource = k.cu\nreference = r\n" SHAPE VARIANT OUT LAUNCH, "[kernel] name is `a/b`" },
+    { REST "[tune]\nbudget = 0\n", "budget = 0: expected an integer of at least 1" },
+    { REST "[tune]\nbudget = many\n", "budget = many: expected an integer" },
+    { REST "[tune]\ntime = 0\n", "expected a number above 0" },
+    { REST "[tune]\nregime = hot\n", "regime = hot is not known; expected one of cold, warm" },
+    { REST "[tune]\nbaseline = w\n", "baseline = w: no such variant; expected v" },
+    /* shapes */
+    { REST "[shape t]\nM = 1\n", "[shape t] has no `N`: expected the same names as in [shape s]" },
+    { REST "[shape t]\nN = 1\nM = 2\n", "[shape t] has `M`, which [shape s] has not" },
+    { REST "[shape t]\nN = 1,2\n", "`N` is a list in [shape t] but an integer in [shape s]" },
+    { REST "[shape t]\nN =\n", "expected" },
+    { REST "[shape t]\nN = 1,,2\n", "expected an integer between the commas" },
+    { REST "[shape t]\nN = 9223372036854775807 + 1\n", "test.ini:17: " },
+    { REST "[shape t]\nN = 7 / 0\n", "division by zero" },
+    { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\nM = N\n", "M = N could be the string or the value of N: expected \"N\" or (N)" },
+    { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\nM = Q + 1\n", "Q" },
+    { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\nM = \"a b\"\n", "expected letters, digits and _" },
+    { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\nworkload = w\n", "unknown workload `w`" },
+    { KERNEL VARIANT OUT LAUNCH "[shape s]\nN = 1\ndefault = maybe\n", "default = maybe: expected yes or no" },
+    { REST "[workload w]\nx = a b\n", "expected a number or one word" },
+    /* names */
+    { REST "[param N]\nvalues = 1\n", "`N` is a knob and a shape value" },
+    { REST "[param K]\nvalues = 1\n[let]\nK = 1\n", "`K` is a let and a knob (line 16)" },
+    { REST "[param ALGO]\nvalues = 1\n", "`ALGO` is a knob and the implicit knob of the variants" },
+    { REST "[let]\ndevice = 1\n", "`device` is a word of the expression language" },
+    { REST "[param SHAPE_X]\nvalues = 1\n", "names that start with SHAPE_ are the tool's macros" },
+    { REST "[param M]\nvalues = a, b\n[param M_a]\nvalues = 1\n", "knob M_a has the name of the macro for M = a" },
+    { REST "[variant reference]\n", "the name is taken" },
+    /* params */
+    { REST "[param K]\nvalues =\n", "expected" },
+    { REST "[param K]\nvalues = 1, a\n", "`a` is neither an integer nor a range a..b" },
+    { REST "[param K]\nvalues = a, 1\n", "`1` is no name" },
+    { REST "[param K]\nvalues = 1, 2, 1\n", "1 is there twice" },
+    { REST "[param K]\nvalues = a, a\n", "a is there twice" },
+    { REST "[param K]\nvalues = 4..1\n", "the range 4..1 is empty" },
+    { REST "[param K]\nvalues = 1..1000000\n", "more than 4096 values" },
+    { REST "[param K]\nvalues = 1, 2\ndefault = 3\n", "test.ini:18: default = 3 is not among the values of K" },
+    { REST "[param K]\nvalues = 1\nwhen = L == 1\n[param L]\nvalues = 1\n", "when of K reads L: expected only knobs that stand before it" },
+    { REST "[param K]\nvalues = 1\nwhen = K == 1\n", "when of K reads K" },
+    { REST "[param K]\nvalues = 1\nwhen = T == 1\n[param L]\nvalues = 1\n[let]\nT = L\n", "when of K reads L" },
+    { REST "[param K]\nvalues = 1\nwhen = N\n", "expected a condition" },
+    { REST "[param K]\nvalues = 1\nwhen = ALGO == w\n", "w" },
+    /* lets, constraints, variants */
+    { REST "[let]\nA = B\nB = 1\n", "test.ini:17:" },
+    { REST "[constraint c]\nwhy = no\n", "[constraint c] has no `expr`" },
+    { REST "[constraint c]\nexpr = N + 1\n", "N + 1 is an integer: expected a condition" },
+    { REST "[constraint c]\nexpr = M > 1\n", "test.ini:17: " },
+    { REST "[constraint c]\nexpr = device.smem_optn > 1\n", "device.smem_optin" },
+    { KERNEL SHAPE OUT LAUNCH "[variant v]\nbake = M\n", "bake: `M` is no shape value" },
+    { KERNEL SHAPE OUT LAUNCH "[variant v]\noptions = -D${M}\n", "${M}: expected a shape value, a knob or a let" },
+    { KERNEL SHAPE OUT LAUNCH "[variant v]\noptions = -D${N\n", "`${` without `}`" },
+    /* arguments */
+    { REST "[arg x]\nrole = in\n", "[arg x] has no `kind`" },
+    { REST "[arg x]\nkind = tensr\n", "did you mean `tensor`?" },
+    { REST "[arg x]\nkind = tensor\nbox = 1\n", "key `box` belongs in [arg] of kind tensormap, this is [arg] of kind tensor" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f33\nshape = N\ninit = zeros\n", "unknown dtype `f33`" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = ${N}\nshape = N\ninit = zeros\n", "N is no string" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\n", "has no `init`" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(1, 0)\n", "expected the smaller bound first" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0)\n", "expected zeros, uniform(LOW, HIGH)" },
+    { REST "[arg x]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = N\ninit = zeros\n", "`init` of [arg x]: expected only with role in or inout" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\nrtol = 1\n", "`rtol` of [arg x]: expected only with role out or inout" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = -1\n", "rtol = -1: expected a number of at least 0" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nzero = always\n", "expected one of never, before_each" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = K\n[param K]\nvalues = 1\n", "shape reads K: only scratch may depend on knobs" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = T\n[let]\nT = K\n[param K]\nvalues = 1\n", "shape reads K: only scratch" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = ${K}\nshape = N\n[param K]\nvalues = f16, f32\n", "dtype reads K" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = 1,1,1,1,1,1,1,1,1\n", "shape has 9 expressions: expected 1 to 8" },
+    { REST "[arg m]\nkind = tensormap\nof = uot\ndims = N\nbox = 1\n", "of = uot: no such tensor argument, did you mean `out`?" },
+    { REST "[arg m]\nkind = tensormap\nof = out\ndims = N, 1\nbox = 1, 1\n", "[arg m] has 0 strides but 2 dims" },
+    { REST "[arg m]\nkind = tensormap\nof = out\ndims = N\nbox = 1, 1\n", "box has 2 lengths but dims has 1" },
+    { REST "[arg m]\nkind = tensormap\nof = out\ndims = N\nbox = 1\nswizzle = 48\n", "expected one of none, 32, 64, 128" },
+    { REST "[arg m]\nkind = tensormap\nof = out\nfor = l < 3\ndims = N\nbox = 1\n", "expected NAME in 0..LAST" },
+    { REST "[arg m]\nkind = tensormap\nof = out\nfor = N in 0..3\ndims = N\nbox = 1\n", "`N` is also a shape value" },
+    { REST "[arg m]\nkind = tensormap\nof = out\nfor = l in 0..3\ndims = N\nbox = 1\n[arg q]\nkind = scalar\ndtype = i32\nvalue = l\n", "l" },
+    { REST "[arg q]\nkind = scalar\ndtype = i32\nvalue = 0.5\n", "needs a floating dtype, it is i32" },
+    { KERNEL SHAPE VARIANT "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[launch 1]\nargs = x\ngrid = 1\nblock = 1\n", "no argument has role out or inout" },
+    /* launches */
+    { REST "[launch]\nargs = out\ngrid = 1\nblock = 1\n", "expected [launch N] or [launch VARIANT N]" },
+    { REST "[launch v 0]\nargs = out\ngrid = 1\nblock = 1\n", "with N from 1 to 1000" },
+    { REST "[launch w 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [variant w]" },
+    { REST "[prepare reference 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [variant reference]" },
+    { REST "[launch 2]\nargs = oot\ngrid = 1\nblock = 1\n", "args: no [arg oot], did you mean `out`?" },
+    { REST "[launch 2]\nargs = out\nblock = 1\n", "[launch 2] has no `grid`" },
+    { REST "[launch 2]\nargs = out\ngrid = 1,1,1,1\nblock = 1\n", "grid has 4 expressions: expected 1 to 3" },
+    { REST "[launch 2]\nargs = out\ngrid = 1,\nblock = 1\n", "an expression is missing" },
+    { REST "[launch 2]\nargs = out\ngrid = ALGO\nblock = 1\n", "ALGO is a string: expected an integer" },
+    { KERNEL SHAPE OUT VARIANT "[variant w]\n[launch w 1]\nargs = out\ngrid = 1\nblock = 1\n", "[variant v] has no launch" },
+    { REST "[launch reference 1]\nargs = out\ngrid = K\nblock = 1\n[param K]\nvalues = 1\n", "[launch reference] reads K" },
+    { REST "[launch reference 1]\nargs = t\ngrid = 1\nblock = 1\n[param K]\nvalues = 1\n[arg t]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = K\n", "[arg t] of [launch reference] reads K" },
+    { REST "[model]\nflops = K\n[param K]\nvalues = 1\n", "flops reads K: the model describes the problem" },
+};
+
+static void must_refuse(size_t i)
+{
+    mt_spec *spec = NULL;
+    mt_error err = { 0 };
+    mt_status st = mt_spec_parse("dir/test.ini", bad[i].text, strlen(bad[i].text), &spec, &err);
+    ck_assert_msg(st == MT_ERR_SPEC || st == MT_ERR_SYNTAX, "accepted: %s", bad[i].text);
+    ck_assert_ptr_null(spec);
+    ck_assert_msg(strncmp(err.message, "dir/test.ini:", 13) == 0, "no file and line: %s", err.message);
+    ck_assert_msg(strstr(err.message, bad[i].part) != NULL, "expected \"%s\" in \"%s\"", bad[i].part, err.message);
+}
+
+START_TEST(mistakes_are_told_with_file_line_and_what_was_expected)
+{
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) must_refuse(i);
+}
+END_TEST
+
+START_TEST(a_missing_file)
+{
+    mt_spec *spec = NULL;
+    mt_error err = { 0 };
+    ck_assert_int_eq(mt_spec_load(TEST_DATA_DIR "/ini/none.ini", &spec, &err), MT_ERR_NOT_FOUND);
+    must_contain(err.message, "none.ini");
+}
+END_TEST
+
+/* ---- semantics ---- */
+
+static void same_semantics(const char *a, const char *b, bool same)
+{
+    mt_spec *left = must_parse(a), *right = must_parse(b);
+    char *l = mt_spec_semantics(left), *r = mt_spec_semantics(right);
+    ck_assert_msg((strcmp(l, r) == 0) == same, "%s\n----\n%s", l, r);
+    mt_free(l);
+    mt_free(r);
+    mt_spec_free(left);
+    mt_spec_free(right);
+}
+
+START_TEST(semantics_hold_what_changes_code_and_launches)
+{
+    const char *base = REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n";
+    same_semantics(base, REST "[let]\nU = N\nT = A*2 ; spaces\n[param A]\nvalues = 2, 1, 3\ndefault = 3\ndoc = x\n", true);
+    same_semantics(base, KERNEL LAUNCH OUT VARIANT SHAPE "[shape t]\nN = 5\n[workload w]\nx = 1\n[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n"
+                         "[constraint c]\nexpr = A > 0\n", true);
+    same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 3\nU = N\n", false);
+    same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n[prepare 1]\nargs = out\ngrid = 1\nblock = 1\n", false);
+    same_semantics(REST, KERNEL "options = -O1\n" SHAPE VARIANT OUT LAUNCH, false);
+    same_semantics(REST, KERNEL SHAPE "[variant v]\nbake = none\n" OUT LAUNCH, false);
+    same_semantics(REST, KERNEL SHAPE "[variant v]\nentry = w\n" OUT LAUNCH, false);
+    same_semantics(REST, KERNEL SHAPE VARIANT OUT "rtol = 1e-2\n" LAUNCH, false);
+    same_semantics(REST, KERNEL SHAPE VARIANT OUT LAUNCH "smem = 16\n", false);
+}
+END_TEST
+
+/* ---- memory ---- */
+
+START_TEST(every_allocation_may_fail)
+{
+    char *text = NULL;
+    size_t length = 0;
+    mt_error err = { 0 };
+    ck_assert_int_eq(mt_file_read(FULL_INI, 0, &text, &length, &err), MT_OK);
+    mt_status st = MT_ERR_NO_MEMORY;
+    size_t n = 1;
+    for (; st != MT_OK && n < 100000; n++) {
+        mt_spec *spec = NULL;
+        mt_alloc_fail_at(n);
+        st = mt_spec_parse(FULL_INI, text, length, &spec, &err);
+        mt_alloc_fail_at(0);
+        ck_assert_msg(st == MT_OK || st == MT_ERR_NO_MEMORY, "allocation %zu: %s", n, err.message);
+        mt_spec_free(spec);
+    }
+    ck_assert_uint_gt(n, 300);
+    mt_free(text);
+}
+END_TEST
+
+/* ---- the format's page ---- */
+
+START_TEST(every_key_is_documented)
+{
+    char *page = NULL, needle[64];
+    size_t length = 0, count;
+    mt_error err = { 0 };
+    ck_assert_msg(mt_file_read(FORMAT_PAGE, 0, &page, &length, &err) == MT_OK, "%s", err.message);
+    for (mt_rule_set set = 0; set < MT_RULES_COUNT; set++) {
+        const mt_key_rule *rules = mt_rules(set, &count);
+        for (size_t i = 0; i < count; i++) {
+            if (strcmp(rules[i].key, "kind") == 0) continue; /* stands in the headings */
+            snprintf(needle, sizeof needle, "\n| `%s` |", rules[i].key);
+            ck_assert_msg(strstr(page, needle) != NULL, "key %s of %s is not documented", rules[i].key, mt_rules_title(set));
+        }
+    }
+    for (size_t i = 0; i < MT_SECTION_COUNT; i++) {
+        snprintf(needle, sizeof needle, "\n### [%s", mt_section_names[i]);
+        ck_assert_msg(strstr(page, needle) != NULL, "section %s is not documented", mt_section_names[i]);
+    }
+    for (mt_arg_kind kind = MT_ARG_TENSOR; kind <= MT_ARG_SCALAR; kind++) {
+        static const char *const names[] = { "**`kind = tensor`**", "**`kind = tensormap`**", "**`kind = scalar`**" };
+        must_contain(page, names[kind]);
+    }
+    mt_free(page);
+}
+END_TEST
+
+/* Adds the sections that a fragment leaves out. */
+static void complete(mt_strbuf *text)
+{
+    static const struct { const char *has, *else_add; } parts[] = { { "[kernel]", KERNEL }, { "[shape ", SHAPE }, { "[variant ", VARIANT }, { "[arg out]", OUT }, { "[launch ", LAUNCH } };
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (!strstr(mt_strbuf_text(text), parts[i].has)) mt_strbuf_add(text, parts[i].else_add);
+    }
+}
+
+START_TEST(every_example_parses)
+{
+    char *page = NULL;
+    size_t length = 0, blocks = 0, complete_ones = 0;
+    mt_error err = { 0 };
+    ck_assert_int_eq(mt_file_read(FORMAT_PAGE, 0, &page, &length, &err), MT_OK);
+    for (const char *at = page; (at = strstr(at, "\n```ini\n")); blocks++) {
+        const char *start = at + 8, *end = strstr(start, "\n```\n");
+        mt_strbuf text = { 0 };
+        mt_spec *spec = NULL;
+        mt_strbuf_add_bytes(&text, start, (size_t)(end + 1 - start));
+        if (strncmp(start, "; fragment", 10) == 0) complete(&text);
+        else complete_ones++;
+        ck_assert_msg(mt_spec_parse("page.ini", mt_strbuf_text(&text), text.length, &spec, &err) == MT_OK, "%s\nin:\n%s", err.message, mt_strbuf_text(&text));
+        mt_spec_free(spec);
+        mt_strbuf_free(&text);
+        at = end;
+    }
+    ck_assert_uint_ge(blocks, 5);
+    ck_assert_uint_ge(complete_ones, 1);
+    mt_free(page);
+}
+END_TEST
+
+UNIT_MAIN("spec", a_full_file, shapes_have_one_order_and_canonical_keys, shape_values_are_expressions_of_earlier_ones, defaults, a_reference_from_a_file,
+          quotes_crlf_bom_and_long_lines, mistakes_are_told_with_file_line_and_what_was_expected, a_missing_file, semantics_hold_what_changes_code_and_launches, every_allocation_may_fail,
+          every_key_is_documented, every_example_parses)

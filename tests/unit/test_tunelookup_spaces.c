@@ -1,0 +1,365 @@
+/* What libtunelookup computes from the stored expressions against what the tuner computes from the .ini: every space, random shapes, random points.
+ * The tuner's verdict (constraints, legality) decides whether the lookup must return the row; then launches, arguments, tensor maps and scalars must be equal. */
+#include "tests/unit/lookup_fixture.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+
+#include "db/key.h"
+#include "tests/unit/space_fixture.h"
+#include "tuner/base/rng.h"
+#include "tuner/space/spec_json.h"
+
+enum { SHAPES = 1000, TRIES = 40, LIST_LIMIT = 4, PLAN_LIMIT = 512 };
+
+typedef struct random_shape {
+    mt_shape shape;
+    mt_setting settings[TUNELOOKUP_MAX_VALUES];
+    int64_t lists[TUNELOOKUP_MAX_VALUES][LIST_LIMIT];
+    char names[TUNELOOKUP_MAX_VALUES][64], texts[TUNELOOKUP_MAX_VALUES][128], key[1024];
+    const char *name_list[TUNELOOKUP_MAX_VALUES];
+    int64_t values[TUNELOOKUP_MAX_VALUES];
+    size_t name_count;
+    char point[512];
+    bool is_valid;    /* by the tuner */
+} random_shape;
+
+typedef struct bench {
+    const mt_spec *spec;
+    mt_rng rng;
+    tunelookup_db *db;
+    struct { char signature[1024]; tunelookup_plan *plan; } plans[PLAN_LIMIT];
+    size_t plan_count, exact, refused;
+} bench;
+
+/* ---- random shapes ---- */
+
+static int64_t random_number(mt_rng *rng)
+{
+    static const int64_t pool[] = { 1, 2, 3, 4, 5, 8, 16, 24, 32, 64, 100, 211, 300, 4096, 22223, 1000003 };
+    return pool[mt_rng_below(rng, sizeof pool / sizeof *pool)];
+}
+
+/* S = dot(H, W) and Lq = dot(H, W) are common; a number that fits the lists makes more points valid. */
+static int64_t product_of_lists(const random_shape *random, size_t count)
+{
+    int64_t sum = 0;
+    const mt_value *first = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const mt_value *value = &random->settings[i].value;
+        if (value->kind != MT_VALUE_LIST) continue;
+        if (!first) {
+            first = value;
+            continue;
+        }
+        for (size_t k = 0; k < value->length && k < first->length; k++) sum += first->list[k] * value->list[k];
+        return sum;
+    }
+    return 7;
+}
+
+static void fill_setting(bench *b, random_shape *random, size_t i, size_t length)
+{
+    const mt_spec *spec = b->spec;
+    const mt_setting *model = &spec->shapes[mt_rng_below(&b->rng, spec->shape_count)].settings[i];
+    mt_setting *setting = &random->settings[i];
+    char *text = random->texts[i];
+    *setting = *model;
+    setting->text = text;
+    if (model->value.kind == MT_VALUE_INT) {
+        uint64_t kind = mt_rng_below(&b->rng, 3);
+        if (kind > 0) setting->value.number = kind == 1 ? random_number(&b->rng) : product_of_lists(random, spec->shapes[0].setting_count);
+        snprintf(text, sizeof random->texts[i], "%" PRId64, setting->value.number);
+    } else if (model->value.kind == MT_VALUE_STRING) {
+        snprintf(text, sizeof random->texts[i], "%s", model->value.string);
+    } else {
+        size_t used = 0;
+        for (size_t k = 0; k < length; k++) {
+            random->lists[i][k] = (int64_t)mt_rng_below(&b->rng, 120) + 1;
+            used += (size_t)snprintf(text + used, sizeof random->texts[i] - used, "%s%" PRId64, k ? "," : "", random->lists[i][k]);
+        }
+        if (length == 1) strcpy(text + used, ",");
+        setting->value = (mt_value){ .kind = MT_VALUE_LIST, .list = random->lists[i], .length = length };
+    }
+}
+
+static void name_values(random_shape *random)
+{
+    for (size_t i = 0; i < random->shape.setting_count; i++) {
+        const mt_setting *setting = &random->settings[i];
+        size_t parts = setting->value.kind == MT_VALUE_LIST ? setting->value.length : 1;
+        for (size_t k = 0; k < parts; k++) {
+            char *name = random->names[random->name_count];
+            random->name_list[random->name_count++] = name;
+            if (setting->value.kind == MT_VALUE_LIST) snprintf(name, 64, "%s[%zu]", setting->name, k);
+            else snprintf(name, 64, "%s%s%s", setting->name, setting->value.kind == MT_VALUE_STRING ? "=" : "", setting->value.kind == MT_VALUE_STRING ? setting->text : "");
+        }
+    }
+}
+
+static void list_values(random_shape *random)
+{
+    size_t next = 0;
+    for (size_t i = 0; i < random->shape.setting_count; i++) {
+        const mt_value *value = &random->settings[i].value;
+        if (value->kind == MT_VALUE_INT) random->values[next++] = value->number;
+        for (size_t k = 0; value->kind == MT_VALUE_LIST && k < value->length; k++) random->values[next++] = value->list[k];
+    }
+}
+
+static void make_shape(bench *b, random_shape *random)
+{
+    const char *names[TUNELOOKUP_MAX_VALUES], *values[TUNELOOKUP_MAX_VALUES];
+    size_t count = b->spec->shapes[0].setting_count, length = mt_rng_below(&b->rng, LIST_LIMIT) + 1;
+    memset(random, 0, sizeof *random);
+    for (int pass = 0; pass < 2; pass++) { /* lists first: numbers may be made from them */
+        for (size_t i = 0; i < count; i++) {
+            if ((b->spec->shapes[0].settings[i].value.kind == MT_VALUE_LIST) == (pass == 0)) fill_setting(b, random, i, length);
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        names[i] = random->settings[i].name;
+        values[i] = random->settings[i].text;
+    }
+    ck_assert_uint_lt(mt_key_pairs(names, values, count, random->key, sizeof random->key), sizeof random->key);
+    random->shape = (mt_shape){ .name = (char *)"random", .settings = random->settings, .setting_count = count, .key = random->key };
+    name_values(random);
+    list_values(random);
+}
+
+/* ---- random points, and the tuner's verdict ---- */
+
+static void random_point(bench *b, mt_scene *scene, mt_point *point)
+{
+    const mt_spec *spec = b->spec;
+    for (size_t i = 0; i < MT_MAX_PARAMS; i++) point->level[i] = MT_INACTIVE;
+    for (size_t i = 0; i < spec->param_count; i++) mt_scene_set_knob(scene, i, MT_INACTIVE);
+    for (size_t i = 0; i < spec->param_count; i++) {
+        int64_t active = 1;
+        bool inactive = false;
+        if (spec->params[i].has_when && mt_scene_int(scene, &spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
+        if (!active || inactive) continue;
+        point->level[i] = (int16_t)mt_rng_below(&b->rng, spec->params[i].value_count);
+        mt_scene_set_knob(scene, i, point->level[i]);
+    }
+}
+
+static bool holds(const mt_scene *scene, const mt_expr *expr)
+{
+    int64_t value;
+    bool inactive;
+    return mt_scene_int(scene, expr, &value, &inactive, NULL) == MT_OK && (inactive || value);
+}
+
+static bool keeps_constraints(const mt_scene *scene, const mt_point *point)
+{
+    const mt_spec *spec = mt_scene_spec(scene);
+    const mt_variant *variant = &spec->variants[point->level[0]];
+    if (variant->has_requires && !holds(scene, &variant->requires_expr)) return false;
+    for (size_t i = 0; i < spec->constraint_count; i++) {
+        if (!holds(scene, &spec->constraints[i].expr)) return false;
+    }
+    return true;
+}
+
+/* A plan that may run, or false. */
+static bool make_plan(const mt_scene *scene, mt_plan *plan)
+{
+    char *illegal = NULL;
+    mt_status st = mt_plan_make(scene, plan, &illegal, NULL);
+    bool is_legal = st == MT_OK && !illegal;
+    mt_free(illegal);
+    if (!is_legal) return false;
+    illegal = mt_plan_illegal(scene, plan);
+    is_legal = !illegal;
+    mt_free(illegal);
+    if (!is_legal) mt_plan_free(plan);
+    return is_legal;
+}
+
+/* Prefers a valid point, keeps an invalid one else. */
+static void choose_point(bench *b, random_shape *random)
+{
+    mt_scene *scene = must_scene(b->spec, &random->shape, &h100);
+    mt_point point;
+    mt_plan plan = { 0 };
+    for (int i = 0; i < TRIES && !random->is_valid; i++) {
+        random_point(b, scene, &point);
+        ck_assert_int_eq(mt_scene_set_point(scene, &point, NULL), MT_OK);
+        random->is_valid = keeps_constraints(scene, &point) && make_plan(scene, &plan);
+    }
+    mt_plan_free(&plan);
+    char *text = mt_point_text(b->spec, &point);
+    snprintf(random->point, sizeof random->point, "%s", text);
+    mt_free(text);
+    mt_scene_free(scene);
+}
+
+/* ---- comparing ---- */
+
+static void compare_launch(const tunelookup_result *result, int index, const mt_plan_launch *want, bool is_prepare)
+{
+    tunelookup_launch_info got;
+    ck_lookup(tunelookup_launch(result, index, &got));
+    ck_assert_str_eq(got.entry, want->entry);
+    for (int i = 0; i < 3; i++) {
+        ck_assert_uint_eq(got.grid[i], want->grid[i]);
+        ck_assert_uint_eq(got.block[i], want->block[i]);
+        ck_assert_uint_eq(got.cluster[i], want->cluster[i]);
+    }
+    ck_assert_uint_eq(got.smem_bytes, want->smem_bytes);
+    if (want->carveout_percent >= 0) ck_assert_int_eq(got.carveout_percent, want->carveout_percent);
+    ck_assert_int_eq(got.cooperative, want->from->cooperative);
+    ck_assert_int_eq(got.programmatic, want->from->programmatic);
+    ck_assert_int_eq(got.is_prepare, is_prepare);
+    ck_assert_uint_eq((size_t)got.arg_count, want->from->arg_count);
+    for (size_t i = 0; i < want->from->arg_count; i++) ck_assert_uint_eq((size_t)got.args[i], want->from->args[i]);
+}
+
+static void compare_map(const tunelookup_result *result, int arg, size_t map, const mt_plan_arg *want, const mt_arg *from)
+{
+    tunelookup_tensormap_info got;
+    const mt_plan_map *numbers = &want->maps[map];
+    ck_lookup(tunelookup_tensormap(result, arg, (int)map, &got));
+    ck_assert_int_eq((int)got.dtype, (int)want->map_dtype);
+    ck_assert_uint_eq(got.rank, numbers->rank);
+    ck_assert_uint_eq(got.offset_bytes, numbers->offset_bytes);
+    for (uint32_t i = 0; i < got.rank; i++) {
+        ck_assert_uint_eq(got.dims[i], numbers->dims[i]);
+        ck_assert_uint_eq(got.box[i], numbers->box[i]);
+        if (i > 0) ck_assert_uint_eq(got.stride_bytes[i - 1], numbers->stride_bytes[i - 1]);
+    }
+    ck_assert_int_eq(got.swizzle_bytes, from->swizzle_bytes);
+    ck_assert_int_eq(got.fill_nan, from->fill_nan);
+    ck_assert_int_eq(got.l2_promotion_bytes, from->l2_promotion_bytes);
+}
+
+static void compare_arg(const tunelookup_result *result, int index, const mt_plan_arg *want, const mt_arg *from)
+{
+    tunelookup_arg_info got;
+    ck_lookup(tunelookup_arg(result, index, &got));
+    ck_assert_str_eq(got.name, from->name);
+    ck_assert_int_eq((int)got.kind, (int)want->kind);
+    ck_assert_int_eq(got.is_used, want->used);
+    bool exists = want->kind == MT_ARG_TENSOR && from->role != MT_ROLE_SCRATCH;
+    if (!want->used && !exists) return;
+    if (want->kind == MT_ARG_TENSOR) {
+        ck_assert_int_eq((int)got.role, (int)from->role);
+        ck_assert_int_eq((int)got.dtype, (int)want->tensor.dtype);
+        ck_assert_uint_eq((size_t)got.rank, want->tensor.rank);
+        for (size_t i = 0; i < want->tensor.rank; i++) ck_assert_int_eq(got.dims[i], want->tensor.dims[i]);
+        ck_assert_uint_eq(got.bytes, want->tensor.bytes);
+        ck_assert_int_eq(got.zero_before_each, from->zero_before_each);
+    } else if (want->kind == MT_ARG_TENSORMAP) {
+        ck_assert_int_eq((int)got.dtype, (int)want->map_dtype);
+        ck_assert_uint_eq((size_t)got.tensor, from->of);
+        ck_assert_uint_eq((size_t)got.map_count, want->map_count);
+        for (size_t i = 0; i < want->map_count; i++) compare_map(result, index, i, want, from);
+    } else {
+        ck_assert_int_eq((int)got.dtype, (int)want->scalar_dtype);
+        ck_assert_mem_eq(got.scalar, want->scalar, 8);
+    }
+}
+
+static void compare_result(bench *b, const random_shape *random, const tunelookup_result *result)
+{
+    mt_scene *scene = must_scene(b->spec, &random->shape, &h100);
+    mt_plan plan;
+    must_set(scene, random->point);
+    ck_assert(make_plan(scene, &plan));
+    ck_assert_str_eq(result->variant, random->point);
+    ck_assert_uint_eq((size_t)result->launch_count, plan.prepare_count + plan.launch_count);
+    ck_assert_uint_eq((size_t)result->arg_count, plan.arg_count);
+    for (size_t i = 0; i < plan.prepare_count; i++) compare_launch(result, (int)i, &plan.prepares[i], true);
+    for (size_t i = 0; i < plan.launch_count; i++) compare_launch(result, (int)(plan.prepare_count + i), &plan.launches[i], false);
+    for (size_t i = 0; i < plan.arg_count; i++) compare_arg(result, (int)i, &plan.args[i], &b->spec->args[i]);
+    mt_plan_free(&plan);
+    mt_scene_free(scene);
+}
+
+static tunelookup_plan *plan_for(bench *b, const random_shape *random)
+{
+    char signature[1024] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < random->name_count; i++) used += (size_t)snprintf(signature + used, sizeof signature - used, "%s ", random->name_list[i]);
+    for (size_t i = 0; i < b->plan_count; i++) {
+        if (strcmp(b->plans[i].signature, signature) == 0) return b->plans[i].plan;
+    }
+    ck_assert_uint_lt(b->plan_count, PLAN_LIMIT);
+    strcpy(b->plans[b->plan_count].signature, signature);
+    ck_lookup(tunelookup_prepare(b->db, &lookup_h100, "space", random->name_list, random->name_count, &b->plans[b->plan_count].plan));
+    return b->plans[b->plan_count++].plan;
+}
+
+static void ask(bench *b, const random_shape *random)
+{
+    tunelookup_result result;
+    ck_lookup(tunelookup_find(plan_for(b, random), random->values, &result));
+    bool is_exact = result.match == TUNELOOKUP_MATCH_EXACT;
+    ck_assert_msg(is_exact == random->is_valid, "%s at %s: the tuner says %s, the lookup\n%s", random->point, random->key, random->is_valid ? "valid" : "not valid",
+                  lookup_explain(&result));
+    if (is_exact) compare_result(b, random, &result);
+    b->exact += is_exact;
+    b->refused += !is_exact;
+}
+
+static void compare_space(const char *path)
+{
+    bench b = { .spec = must_load(path) };
+    random_shape *randoms = mt_alloc(SHAPES, sizeof *randoms);
+    char *json = mt_spec_json(b.spec), *again = mt_spec_json(b.spec);
+    ck_assert_str_eq(json, again);
+    mt_rng_seed(&b.rng, 11);
+    lookup_writer w = lookup_begin(json, "space", lookup_kernel_key);
+    w.subject.regime = b.spec->regime;
+    size_t count = 0;
+    for (int tries = 0; count < SHAPES && tries < 4 * SHAPES; tries++) {
+        random_shape *random = &randoms[count];
+        make_shape(&b, random);
+        bool is_new = true;
+        for (size_t i = 0; i < count && is_new; i++) is_new = strcmp(randoms[i].key, random->key) != 0;
+        if (!is_new) continue;
+        choose_point(&b, random);
+        lookup_put(&w, random->key, "default", random->point, 1000);
+        count++;
+    }
+    lookup_end(&w);
+    ck_lookup(tunelookup_open(fixture_db, 0, &b.db));
+    for (size_t i = 0; i < count; i++) {
+        randoms[i].shape.settings = randoms[i].settings; /* the struct was filled in place, but be clear about it */
+        ask(&b, &randoms[i]);
+    }
+    printf("%s: %zu shapes, %zu answered, %zu refused, %zu plans\n", path, count, b.exact, b.refused, b.plan_count);
+    ck_assert_uint_gt(count, 15); /* a space of one number has few shapes in this pool */
+    ck_assert_uint_gt(b.exact, 0);
+    tunelookup_close(b.db);
+    mt_free(json);
+    mt_free(again);
+    mt_free(randoms);
+    mt_spec_free((mt_spec *)(uintptr_t)b.spec);
+}
+
+START_TEST(test_full)
+{
+    compare_space(FULL_INI);
+}
+END_TEST
+
+/* One database for each, so that one test is one space: forked, with its own scratch folder. */
+START_TEST(test_shipped)
+{
+    DIR *dir = opendir(SOURCE_DIR "/search_spaces");
+    ck_assert_ptr_nonnull(dir);
+    for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        char path[512];
+        if (length < 5 || strcmp(entry->d_name + length - 4, ".ini") != 0) continue;
+        snprintf(path, sizeof path, "%s/search_spaces/%s", SOURCE_DIR, entry->d_name);
+        compare_space(path);
+        unlink(fixture_db);
+    }
+    closedir(dir);
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_spaces", test_full, test_shipped)

@@ -1,0 +1,173 @@
+#include "tuner/gpu/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/log.h"
+#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/launch.h"
+
+mt_status mt_gpu_fail(const mt_gpu *gpu, CUresult code, mt_error *err, const char *what)
+{
+    const char *text = NULL;
+    if (gpu->cuda.cuGetErrorString(code, &text) != CUDA_SUCCESS || !text) text = "no description";
+    return MT_FAIL(err, MT_ERR_GPU, "%s: %s (%s)", what, mt_cuda_error_name(&gpu->cuda, code), text);
+}
+
+void mt_gpu_enter(mt_gpu *gpu, mt_stage stage)
+{
+    if (gpu->stage == stage) return;
+    gpu->stage = stage;
+    if (gpu->stage_callback) gpu->stage_callback(gpu->stage_context, stage);
+}
+
+/* fact, driver attribute */
+#define ATTRIBUTE_MAP(X)                                                            \
+    X(sm_count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)                           \
+    X(smem_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)            \
+    X(smem_per_sm, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)        \
+    X(smem_reserved, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK)          \
+    X(regs_per_sm, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)            \
+    X(threads_per_sm, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)           \
+    X(blocks_per_sm, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)             \
+    X(l2_bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)
+
+static CUresult attribute(mt_gpu *gpu, CUdevice_attribute which, int64_t *value)
+{
+    int number = 0;
+    CUresult code = gpu->cuda.cuDeviceGetAttribute(&number, which, gpu->device);
+    *value = number;
+    return code;
+}
+
+/* By compute capability: facts are told before any kernel could be asked for its largest cluster. The non-portable 16 works on the
+ * data-centre parts (9.0, 10.x); whether one fits for a given kernel (and in a MIG slice at all) is asked per variant. */
+static int64_t max_cluster(int64_t cc)
+{
+    if (cc < 90) return 1;
+    return cc < 120 ? 16 : 8;
+}
+
+static mt_status read_facts(mt_gpu *gpu, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_device_facts *facts = &gpu->facts;
+    int64_t major = 0, minor = 0, khz = 0;
+    size_t bytes = 0;
+    int driver = 0;
+    MT_TRY_CU(gpu->cuda.cuDeviceGetName(facts->name, (int)sizeof facts->name, gpu->device), "device name");
+    MT_TRY_CU(attribute(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major), "compute capability");
+    MT_TRY_CU(attribute(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor), "compute capability");
+    MT_TRY_CU(attribute(gpu, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &khz), "clock rate");
+#define READ_ATTRIBUTE(field, which) MT_TRY_CU(attribute(gpu, which, &facts->field), #field);
+    ATTRIBUTE_MAP(READ_ATTRIBUTE)
+#undef READ_ATTRIBUTE
+    MT_TRY_CU(gpu->cuda.cuDeviceTotalMem(&bytes, gpu->device), "device memory");
+    MT_TRY_CU(gpu->cuda.cuDriverGetVersion(&driver), "driver version");
+    MT_TRY_CU(gpu->cuda.cuDeviceGetPCIBusId(gpu->bus_id, (int)sizeof gpu->bus_id, gpu->device), "PCI bus id");
+    facts->cc = 10 * major + minor;
+    facts->clock_mhz = khz / 1000;
+    facts->mem_bytes = (int64_t)bytes;
+    facts->max_cluster = max_cluster(facts->cc);
+    facts->driver_version = driver;
+done:
+    return st;
+}
+
+/* cuInit's own errors mean that there is no GPU to be had here. */
+static mt_status find_device(mt_gpu *gpu, int ordinal, mt_error *err)
+{
+    mt_status st = MT_OK;
+    int count = 0;
+    CUresult code = gpu->cuda.cuInit(0);
+    if (code == CUDA_SUCCESS) code = gpu->cuda.cuDeviceGetCount(&count);
+    if (code == CUDA_SUCCESS && count == 0) code = CUDA_ERROR_NO_DEVICE;
+    if (code != CUDA_SUCCESS) return MT_FAIL(err, MT_ERR_NO_GPU, "the NVIDIA driver is there but has no usable GPU: %s", mt_cuda_error_name(&gpu->cuda, code));
+    if (ordinal < 0 || ordinal >= count) return MT_FAIL(err, MT_ERR_NO_GPU, "GPU %d: expected a number from 0 to %d", ordinal, count - 1);
+    MT_TRY_CU(gpu->cuda.cuDeviceGet(&gpu->device, ordinal), "device");
+done:
+    return st;
+}
+
+mt_status mt_gpu_open(int ordinal, mt_gpu **out, mt_device_facts *facts, mt_error *err)
+{
+    mt_status st = MT_OK;
+    CUcontext context = NULL;
+    mt_gpu *gpu = mt_alloc(1, sizeof *gpu);
+    if (!gpu) return MT_FAIL(err, MT_ERR_NO_MEMORY, "GPU");
+    gpu->stage = MT_STAGE_DONE;
+    setenv("CUDA_MODULE_LOADING", "EAGER", 0); /* a lazy load would wait for the stream that a hold keeps standing */
+    MT_TRY(mt_cuda_open(&gpu->cuda, err));
+    MT_TRY(find_device(gpu, ordinal, err));
+    MT_TRY(read_facts(gpu, err));
+    MT_TRY_CU(gpu->cuda.cuDevicePrimaryCtxRetain(&context, gpu->device), "context");
+    gpu->has_context = true;
+    MT_TRY_CU(gpu->cuda.cuCtxSetCurrent(context), "context");
+    MT_TRY_CU(gpu->cuda.cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), "stream");
+    mt_nvml_open(&gpu->nvml, gpu->bus_id);
+    *facts = gpu->facts;
+    *out = gpu;
+    gpu = NULL;
+done:
+    mt_gpu_close(gpu);
+    return st;
+}
+
+void mt_gpu_close(mt_gpu *gpu)
+{
+    if (!gpu) return;
+    mt_subject_free(gpu, &gpu->subject);
+    mt_buffers_free(gpu, &gpu->scratch);
+    mt_timer_close(gpu);
+    if (gpu->copies) gpu->cuda.cuMemFree(gpu->copies);
+    if (gpu->report) gpu->cuda.cuMemFree(gpu->report);
+    if (gpu->parts) gpu->cuda.cuMemFree(gpu->parts);
+    if (gpu->report_host) gpu->cuda.cuMemFreeHost(gpu->report_host);
+    if (gpu->tool.module) gpu->cuda.cuModuleUnload(gpu->tool.module);
+    if (gpu->stream) gpu->cuda.cuStreamDestroy(gpu->stream);
+    if (gpu->has_context) gpu->cuda.cuDevicePrimaryCtxRelease(gpu->device);
+    mt_nvml_close(&gpu->nvml);
+    mt_cuda_close(&gpu->cuda);
+    mt_strbuf_free(&gpu->launch_json);
+    mt_free(gpu);
+}
+
+const char *mt_gpu_bus_id(const mt_gpu *gpu)
+{
+    return gpu->bus_id;
+}
+
+int mt_gpu_foreign_processes(mt_gpu *gpu)
+{
+    return mt_nvml_foreign_processes(&gpu->nvml);
+}
+
+static mt_status get_tool_kernels(mt_gpu *gpu, mt_error *err)
+{
+    mt_status st = MT_OK;
+#define GET_KERNEL(name) MT_TRY_CU(gpu->cuda.cuModuleGetFunction(&gpu->tool.name, gpu->tool.module, "mt_" #name), "mt_" #name);
+    MT_TOOL_MAP(GET_KERNEL)
+#undef GET_KERNEL
+done:
+    return st;
+}
+
+mt_status mt_gpu_load_tool(mt_gpu *gpu, const char *cubin_path, mt_error *err)
+{
+    mt_status st = MT_OK;
+    CUresult code = CUDA_SUCCESS;
+    mt_strbuf why = {0};
+    if (gpu->tool.module) return MT_OK;
+    MT_TRY(mt_module_load(gpu, cubin_path, &gpu->tool.module, &code, &why, err));
+    MT_TRY_CU(code, "the tool's own kernels");
+    MT_TRY(get_tool_kernels(gpu, err));
+    MT_TRY_CU(gpu->cuda.cuMemAlloc(&gpu->report, sizeof(mt_report)), "report");
+    MT_TRY_CU(gpu->cuda.cuMemAlloc(&gpu->parts, MT_COMPARE_BLOCKS * sizeof(mt_compare_result)), "report");
+    MT_TRY_CU(gpu->cuda.cuMemHostAlloc((void **)&gpu->report_host, sizeof(mt_report), 0), "report");
+    MT_TRY_CU(mt_timer_open(gpu), "what timing needs");
+done:
+    mt_strbuf_free(&why);
+    return st;
+}

@@ -1,0 +1,41 @@
+/* Decisions of timing: pure functions, no device. */
+#ifndef MT_GPU_TIMING_RULES_H
+#define MT_GPU_TIMING_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/gpu/evaluate.h"
+
+typedef struct mt_sample {
+    double ns;          /* of one launch of the variant */
+    double mhz;         /* SM clock during the sample; 0 = unknown */
+    bool is_throttled;  /* NVML gave a reason */
+} mt_sample;
+
+/* Copies into kept[count] the times of the samples that were not throttled, in order: SM clock at least 0.75 × the reference clock (the highest
+ * median that any variant had, or these samples' own median when that is higher) and no reason from NVML. When that leaves none, all are kept.
+ * Returns how many. work[count] is scratch. */
+size_t mt_samples_keep(const mt_sample *samples, size_t count, double reference_mhz, double *kept, double *work);
+/* Median clock of the samples that have one; 0 = none. work[count] is scratch. */
+double mt_samples_mhz(const mt_sample *samples, size_t count, double *work);
+
+/* Fills timing's statistics from kept[count ≥ 1], which is sorted in place. */
+void mt_timing_summarize(double *kept, size_t count, mt_timing *timing);
+/* True when there are enough samples and the interval of the median is narrow enough, or when no more may be taken. The only place that
+ * decides whether a variant is timed on: giving up early on a hopeless one belongs here too. */
+bool mt_timing_is_done(const mt_timing_options *options, const mt_timing *timing, size_t taken, int64_t spent_ns);
+/* How many samples to queue next: min_samples first, then a few at a time, and never so many that they take long. */
+size_t mt_timing_chunk(const mt_timing_options *options, size_t taken, double sample_ns, size_t limit);
+
+/* Shape of the batches for kernels shorter than graph_below_ns. */
+typedef struct mt_batch_plan {
+    uint32_t sets;     /* copies of the buffers; 1 = the variant's own */
+    uint32_t launches; /* per graph */
+} mt_batch_plan;
+/* Cold: so many sets that they exceed 3 × L2 together; where small sets would need too many copies, each is used once per graph (before which
+ * L2 is flushed). set_bytes: of all buffers of one set. */
+mt_batch_plan mt_batch_plan_make(mt_regime regime, double launch_ns, uint64_t set_bytes, uint64_t l2_bytes);
+
+#endif
