@@ -1,0 +1,183 @@
+/* The optional CUDA side of libtunelookup: encodes tensor maps, puts parameters together, launches. Header-only; needs the caller's cuda.h (12.0 or newer). C99, C++11.
+ *
+ *     tunelookup_cuda_params params = { 0 };
+ *     params.tensors[0] = value;  …                                                    device addresses, by argument index
+ *     tunelookup_cuda_pack(&result, &params);                                          once per shape: encodes maps, copies scalars
+ *     tunelookup_cuda_setup(function, &launch);                                        once per function: shared memory, carve-out, cluster opt-ins
+ *     tunelookup_cuda_launch(&result, i, function, &params, stream);                   per launch
+ *
+ * Functions return CUDA_SUCCESS, the driver's error, or CUDA_ERROR_INVALID_VALUE when the lookup itself failed (tunelookup_detail() then says why). All driver calls
+ * go through TUNELOOKUP_CU(name), so that a program which loads libcuda with dlopen can define it, e.g. as  (driver.name) . */
+#ifndef TUNELOOKUP_CUDA_H
+#define TUNELOOKUP_CUDA_H
+
+#include <cuda.h>
+#include <string.h>
+
+#include "tunelookup.h"
+
+#ifndef TUNELOOKUP_CU
+#define TUNELOOKUP_CU(name) name
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TUNELOOKUP_CUDA_ARGS = 64, TUNELOOKUP_CUDA_MAPS = 64 };
+
+/* Device addresses in, kernel parameters out. Set it to zero, then tensors[]. parameters[] point into the struct: do not move it once it is packed. */
+typedef struct tunelookup_cuda_params {
+    CUdeviceptr tensors[TUNELOOKUP_CUDA_ARGS];             /* the caller sets these, by argument index */
+    void *parameters[TUNELOOKUP_CUDA_ARGS];                /* where each argument's bytes are; NULL = not used */
+    unsigned char scalars[TUNELOOKUP_CUDA_ARGS][8];
+    unsigned char maps[(TUNELOOKUP_CUDA_MAPS + 1) * 128];  /* of all tensor-map arguments, one after the other from the first multiple of 64 bytes on */
+} tunelookup_cuda_params;
+
+/* ---- tensor maps ---- */
+
+static inline CUtensorMapDataType tunelookup_cuda_dtype(tunelookup_dtype dtype)
+{
+    switch (dtype) {
+    case TUNELOOKUP_F16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case TUNELOOKUP_BF16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case TUNELOOKUP_F32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case TUNELOOKUP_F64: return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+    case TUNELOOKUP_I16: case TUNELOOKUP_U16: return CU_TENSOR_MAP_DATA_TYPE_UINT16;
+    case TUNELOOKUP_I32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
+    case TUNELOOKUP_U32: return CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    case TUNELOOKUP_I64: return CU_TENSOR_MAP_DATA_TYPE_INT64;
+    case TUNELOOKUP_U64: return CU_TENSOR_MAP_DATA_TYPE_UINT64;
+    default: return CU_TENSOR_MAP_DATA_TYPE_UINT8; /* i8, u8 */
+    }
+}
+
+static inline CUtensorMapSwizzle tunelookup_cuda_swizzle(int bytes)
+{
+    return bytes == 128 ? CU_TENSOR_MAP_SWIZZLE_128B : bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B : bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B : CU_TENSOR_MAP_SWIZZLE_NONE;
+}
+
+static inline CUtensorMapL2promotion tunelookup_cuda_l2(int bytes)
+{
+    return bytes == 256 ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B : bytes == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+         : bytes == 64 ? CU_TENSOR_MAP_L2_PROMOTION_L2_64B : CU_TENSOR_MAP_L2_PROMOTION_NONE;
+}
+
+/* map must lie on a multiple of 64 bytes. tensor: address of the tensor, to which the map's own offset is added. */
+static inline CUresult tunelookup_cuda_encode(const tunelookup_tensormap_info *info, CUdeviceptr tensor, CUtensorMap *map)
+{
+    cuuint64_t dims[5], strides[4];
+    cuuint32_t box[5], steps[5];
+    for (uint32_t i = 0; i < info->rank && i < 5; i++) {
+        dims[i] = info->dims[i];
+        box[i] = info->box[i];
+        steps[i] = 1;
+        if (i > 0) strides[i - 1] = info->stride_bytes[i - 1];
+    }
+    return TUNELOOKUP_CU(cuTensorMapEncodeTiled)(map, tunelookup_cuda_dtype(info->dtype), info->rank, (void *)(uintptr_t)(tensor + info->offset_bytes), dims, strides, box,
+                                                 steps, CU_TENSOR_MAP_INTERLEAVE_NONE, tunelookup_cuda_swizzle(info->swizzle_bytes),
+                                                 tunelookup_cuda_l2(info->l2_promotion_bytes),
+                                                 info->fill_nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}
+
+/* ---- parameters ---- */
+
+/* Map number `index`. cuda.h aligns CUtensorMap in C11 and C++11 only, so it is done by hand. */
+static inline CUtensorMap *tunelookup_cuda_map(tunelookup_cuda_params *params, int index)
+{
+    uintptr_t first = ((uintptr_t)params->maps + 63) / 64 * 64;
+    return (CUtensorMap *)(first + (uintptr_t)index * 128);
+}
+
+/* The maps of one argument, from map number *used on. */
+static inline CUresult tunelookup_cuda_pack_maps(const tunelookup_result *result, int index, const tunelookup_arg_info *arg, tunelookup_cuda_params *params, int *used)
+{
+    params->parameters[index] = tunelookup_cuda_map(params, *used);
+    for (int m = 0; m < arg->map_count; m++) {
+        tunelookup_tensormap_info info;
+        CUresult code;
+        if (*used >= TUNELOOKUP_CUDA_MAPS || tunelookup_tensormap(result, index, m, &info) != TUNELOOKUP_OK) return CUDA_ERROR_INVALID_VALUE;
+        code = tunelookup_cuda_encode(&info, params->tensors[arg->tensor], tunelookup_cuda_map(params, (*used)++));
+        if (code != CUDA_SUCCESS) return code;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* Fills parameters[] for every used argument from tensors[]. Call again when an address or the result changes. */
+static inline CUresult tunelookup_cuda_pack(const tunelookup_result *result, tunelookup_cuda_params *params)
+{
+    int maps = 0;
+    if (result->arg_count > TUNELOOKUP_CUDA_ARGS) return CUDA_ERROR_INVALID_VALUE;
+    for (int i = 0; i < result->arg_count; i++) {
+        tunelookup_arg_info arg;
+        CUresult code = CUDA_SUCCESS;
+        if (tunelookup_arg(result, i, &arg) != TUNELOOKUP_OK) return CUDA_ERROR_INVALID_VALUE;
+        params->parameters[i] = NULL;
+        if (!arg.is_used) continue;
+        memcpy(params->scalars[i], arg.scalar, 8);
+        params->parameters[i] = arg.kind == TUNELOOKUP_ARG_TENSOR ? (void *)&params->tensors[i] : (void *)params->scalars[i];
+        if (arg.kind == TUNELOOKUP_ARG_TENSORMAP) code = tunelookup_cuda_pack_maps(result, i, &arg, params, &maps);
+        if (code != CUDA_SUCCESS) return code;
+    }
+    return CUDA_SUCCESS;
+}
+
+/* ---- launching ---- */
+
+/* What the launch asks of its function beyond the defaults: dynamic shared memory above 48 KiB, the carve-out, clusters of more than 8 blocks. */
+static inline CUresult tunelookup_cuda_setup(CUfunction function, const tunelookup_launch_info *launch)
+{
+    CUresult code = TUNELOOKUP_CU(cuFuncSetAttribute)(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, (int)launch->smem_bytes);
+    if (code == CUDA_SUCCESS && launch->carveout_percent >= 0) {
+        code = TUNELOOKUP_CU(cuFuncSetAttribute)(function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, launch->carveout_percent);
+    }
+    if (code == CUDA_SUCCESS && launch->cluster[0] * launch->cluster[1] * launch->cluster[2] > 8) {
+        code = TUNELOOKUP_CU(cuFuncSetAttribute)(function, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    }
+    return code;
+}
+
+/* Makes launch `index`. params must be packed; function is the launch's entry, set up. Tensors with zero_before_each are the caller's to clear. */
+static inline CUresult tunelookup_cuda_launch(const tunelookup_result *result, int index, CUfunction function, const tunelookup_cuda_params *params, CUstream stream)
+{
+    tunelookup_launch_info launch;
+    CUlaunchConfig config;
+    CUlaunchAttribute attributes[3];
+    void *parameters[32];
+    unsigned count = 0;
+    if (tunelookup_launch(result, index, &launch) != TUNELOOKUP_OK) return CUDA_ERROR_INVALID_VALUE;
+    memset(attributes, 0, sizeof attributes);
+    if (launch.cluster[0]) {
+        attributes[count].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        attributes[count].value.clusterDim.x = launch.cluster[0];
+        attributes[count].value.clusterDim.y = launch.cluster[1];
+        attributes[count++].value.clusterDim.z = launch.cluster[2];
+    }
+    if (launch.cooperative) {
+        attributes[count].id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+        attributes[count++].value.cooperative = 1;
+    }
+    if (launch.programmatic) {
+        attributes[count].id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+        attributes[count++].value.programmaticStreamSerializationAllowed = 1;
+    }
+    for (int i = 0; i < launch.arg_count; i++) parameters[i] = params->parameters[launch.args[i]];
+    memset(&config, 0, sizeof config);
+    config.gridDimX = launch.grid[0];
+    config.gridDimY = launch.grid[1];
+    config.gridDimZ = launch.grid[2];
+    config.blockDimX = launch.block[0];
+    config.blockDimY = launch.block[1];
+    config.blockDimZ = launch.block[2];
+    config.sharedMemBytes = launch.smem_bytes;
+    config.hStream = stream;
+    config.attrs = attributes;
+    config.numAttrs = count;
+    return TUNELOOKUP_CU(cuLaunchKernelEx)(&config, function, parameters, NULL);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -10,7 +10,7 @@
 #include "tuner/run/event_queue.h"
 #include "tuner/run/eval_worker.h"
 
-static char folder[] = "/tmp/msda-eval-XXXXXX";
+static char folder[] = "/tmp/msda-eval-XXXXXX", cache[64];
 static uv_loop_t loop;
 static mt_spec *spec;
 static mt_source source;
@@ -42,7 +42,8 @@ static void set_up(const char *values)
     ck_assert_msg(mt_source_load(spec, &source, &err) == MT_OK, "%s", err.message);
     space = toy_space(spec);
     uv_loop_init(&loop);
-    options = (mt_worker_options){.jobs = 2, .compile_limit_s = 0.5, .variant_limit_s = 0.5, .subject_limit_s = 0.7, .env = env};
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    options = (mt_worker_options){.jobs = 2, .cache_dir = cache, .compile_limit_s = 0.5, .variant_limit_s = 0.5, .subject_limit_s = 0.7, .env = env};
 }
 
 static mt_status create(mt_error *err)
@@ -419,12 +420,13 @@ START_TEST(workers_die_with_the_coordinator)
 {
     int fds[2];
     ck_assert_int_eq(pipe(fds), 0);
+    set_up("hang");
     pid_t coordinator = fork();
     if (coordinator == 0) {
         mt_error err;
         mt_event event;
         int64_t pid = 0;
-        set_up("hang");
+        uv_loop_fork(&loop);
         options.variant_limit_s = 100;
         begin();
         mt_trial trial = {1, 0, 0, "ALGO=plain;DO=hang"};
@@ -444,6 +446,7 @@ START_TEST(workers_die_with_the_coordinator)
     waitpid(coordinator, NULL, 0);
     for (int i = 0; i < 100 && is_running((pid_t)worker); i++) usleep(10000);
     ck_assert(!is_running((pid_t)worker));
+    tear_down();
 }
 END_TEST
 

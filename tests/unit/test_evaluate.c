@@ -191,13 +191,15 @@ END_TEST
 START_TEST(little_memory_is_enough)
 {
     bench *b = &(bench){0};
-    setenv("MSDA_TUNE_FAKE_MEMORY", "10", 1);
+    setenv("MSDA_TUNE_FAKE_MEMORY", "7", 1); /* MiB */
     open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape big]\nN = 100000\n[variant fake_add]\n[param BLOCK]\nvalues = 128\n"
                   "[param BEHAVIOUR]\nvalues = ok, oob, wrong\n[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = kernel(fake_init)\n"
                   "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0, 1)\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n"
                   "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n",
                "big");
     expect(b, "ok", MT_OUTCOME_OK, NULL);
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    ck_assert_uint_gt(b->stage_count, 5); /* inputs and references were made in between */
     expect(b, "oob", MT_OUTCOME_OUT_OF_BOUNDS, NULL);
     expect(b, "wrong", MT_OUTCOME_WRONG_RESULT, NULL);
     expect(b, "ok", MT_OUTCOME_OK, NULL);

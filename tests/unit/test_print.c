@@ -38,6 +38,7 @@ START_TEST(text_cannot_steer_the_terminal)
     cleaned("two\nlines\tand\rmore", 0, "two lines and more");
     cleaned("caf\xc3\xa9 \xff", 0, "café ?");
     cleaned("\xc2\x9b" "31m", 0, "?31m"); /* CSI as one C1 character */
+    cleaned("a log\n \n", 0, "a log");
     cleaned("abcdef", 3, "abc…");
     cleaned("abc", 3, "abc");
     cleaned("µµµµ", 3, "µµµ…");

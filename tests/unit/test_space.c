@@ -383,7 +383,14 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-UNIT_MAIN("space", order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
-          requires_guards_what_the_variant_s_constraints_compute, a_constraint_of_shape_values_guards_the_shape, arithmetic_that_fails_says_where,
-          one_point_and_one_value, raw_counts_saturate_and_stay_cheap, enumeration_agrees_with_brute_force, raw_is_valid_plus_pruned, wide_knobs_and_lookups,
-          default_points, neighbours_differ_in_one_knob, every_shipped_space_can_be_planned, a_million_points_take_seconds_at_most, every_allocation_may_fail)
+int main(void)
+{
+    const TTest *const tests[] = {
+        order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
+        requires_guards_what_the_variant_s_constraints_compute, a_constraint_of_shape_values_guards_the_shape, arithmetic_that_fails_says_where,
+        one_point_and_one_value, raw_counts_saturate_and_stay_cheap, enumeration_agrees_with_brute_force, raw_is_valid_plus_pruned, wide_knobs_and_lookups,
+        default_points, neighbours_differ_in_one_knob, every_shipped_space_can_be_planned, a_million_points_take_seconds_at_most, every_allocation_may_fail,
+    };
+    setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* libcheck's 4 s are short for a million points with sanitizers on a busy machine */
+    return unit_run("space", tests, sizeof tests / sizeof tests[0]);
+}

@@ -49,6 +49,7 @@ const char *mt_print_seconds(double seconds, char *out, size_t size)
 void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns)
 {
     size_t left = text ? strlen(text) : 0, columns = 0;
+    while (left && strchr(" \t\r\n", text[left - 1])) left--; /* logs end with a newline */
     for (; left; columns++) {
         if (max_columns && columns == max_columns) {
             mt_strbuf_add(buf, "…");

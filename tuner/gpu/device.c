@@ -115,17 +115,25 @@ done:
     return st;
 }
 
+static void unload_tool(mt_gpu *gpu)
+{
+    mt_timer_close(gpu);
+    if (gpu->report) gpu->cuda.cuMemFree(gpu->report);
+    if (gpu->parts) gpu->cuda.cuMemFree(gpu->parts);
+    if (gpu->report_host) gpu->cuda.cuMemFreeHost(gpu->report_host);
+    if (gpu->tool.module) gpu->cuda.cuModuleUnload(gpu->tool.module);
+    gpu->report = gpu->parts = 0;
+    gpu->report_host = NULL;
+    gpu->tool = (mt_tool){0};
+}
+
 void mt_gpu_close(mt_gpu *gpu)
 {
     if (!gpu) return;
     mt_subject_free(gpu, &gpu->subject);
     mt_buffers_free(gpu, &gpu->scratch);
-    mt_timer_close(gpu);
+    unload_tool(gpu);
     if (gpu->copies) gpu->cuda.cuMemFree(gpu->copies);
-    if (gpu->report) gpu->cuda.cuMemFree(gpu->report);
-    if (gpu->parts) gpu->cuda.cuMemFree(gpu->parts);
-    if (gpu->report_host) gpu->cuda.cuMemFreeHost(gpu->report_host);
-    if (gpu->tool.module) gpu->cuda.cuModuleUnload(gpu->tool.module);
     if (gpu->stream) gpu->cuda.cuStreamDestroy(gpu->stream);
     if (gpu->has_context) gpu->cuda.cuDevicePrimaryCtxRelease(gpu->device);
     mt_nvml_close(&gpu->nvml);
@@ -168,6 +176,7 @@ mt_status mt_gpu_load_tool(mt_gpu *gpu, const char *cubin_path, mt_error *err)
     MT_TRY_CU(gpu->cuda.cuMemHostAlloc((void **)&gpu->report_host, sizeof(mt_report), 0), "report");
     MT_TRY_CU(mt_timer_open(gpu), "what timing needs");
 done:
+    if (st != MT_OK) unload_tool(gpu);
     mt_strbuf_free(&why);
     return st;
 }

@@ -9,7 +9,7 @@ static void note_failure(mt_strbuf *tried, const char *name, bool with_reason)
 {
     const char *reason = dlerror(); /* also clears it */
     if (!tried) return;
-    if (tried->length) mt_strbuf_add(tried, ", ");
+    if (tried->length && tried->text[tried->length - 1] != '=') mt_strbuf_add(tried, ", ");
     mt_strbuf_add(tried, name);
     if (with_reason && reason) mt_strbuf_addf(tried, " (%s)", reason);
 }

@@ -22,7 +22,6 @@ CUresult mt_timer_open(mt_gpu *gpu)
     const mt_cuda_api *cu = &gpu->cuda;
     mt_timer *timer = &gpu->timer;
     size_t stamp_bytes = sizeof(mt_stamp) * 2 * MT_TIMER_CHUNK * MT_STAMP_CAPACITY;
-    timer->stamp_rows = gpu->facts.sm_count < MT_STAMP_CAPACITY ? (uint32_t)gpu->facts.sm_count : MT_STAMP_CAPACITY;
     for (; timer->event_count < MT_TIMER_CHUNK; timer->event_count++) {
         MT_CU(cu->cuEventCreate(&timer->start[timer->event_count], CU_EVENT_DEFAULT));
         code = cu->cuEventCreate(&timer->stop[timer->event_count], CU_EVENT_DEFAULT);
@@ -117,17 +116,14 @@ CUresult mt_timer_collect(mt_gpu *gpu, size_t count, double *ns, double *mhz)
     CUresult code = CUDA_SUCCESS;
     mt_timer *timer = &gpu->timer;
     double work[MT_STAMP_CAPACITY];
-    size_t row_bytes = MT_STAMP_CAPACITY * sizeof(mt_stamp);
-    for (size_t i = 0; i < 2 * count; i++)
-        MT_CU(gpu->cuda.cuMemcpyDtoHAsync((char *)timer->stamps_host + i * row_bytes, timer->stamps + i * row_bytes,
-                                          timer->stamp_rows * sizeof(mt_stamp), gpu->stream));
+    MT_CU(gpu->cuda.cuMemcpyDtoHAsync(timer->stamps_host, timer->stamps, 2 * count * MT_STAMP_CAPACITY * sizeof(mt_stamp), gpu->stream));
     MT_CU(gpu->cuda.cuStreamSynchronize(gpu->stream));
     for (size_t i = 0; i < count; i++) {
         float ms = 0;
         MT_CU(gpu->cuda.cuEventElapsedTime(&ms, timer->start[i], timer->stop[i]));
         ns[i] = (double)ms * 1e6;
         const mt_stamp *before = timer->stamps_host + 2 * i * MT_STAMP_CAPACITY;
-        mhz[i] = mt_stamp_mhz(before, before + MT_STAMP_CAPACITY, timer->stamp_rows, timer->stamp_ticket, timer->stamp_ticket, work);
+        mhz[i] = mt_stamp_mhz(before, before + MT_STAMP_CAPACITY, MT_STAMP_CAPACITY, timer->stamp_ticket, timer->stamp_ticket, work);
     }
 done:
     return code;

@@ -9,7 +9,7 @@
 
 enum {
     MT_TIMER_CHUNK = 16,      /* samples that may be queued behind one hold */
-    MT_STAMP_CAPACITY = 1024, /* multiprocessor numbers may have gaps */
+    MT_STAMP_CAPACITY = 512,  /* multiprocessor numbers may have gaps */
 };
 
 /* The host's half of the hold, in pinned memory that the device sees. */
@@ -29,7 +29,6 @@ typedef struct mt_timer {
     uint32_t ticket;          /* of the last hold */
     CUdeviceptr stamps;       /* [2 · MT_TIMER_CHUNK][MT_STAMP_CAPACITY] */
     mt_stamp *stamps_host;    /* pinned */
-    uint32_t stamp_rows;      /* multiprocessors whose stamps are read back */
     uint64_t stamp_ticket;
     double reference_mhz;     /* the highest median SM clock of a variant so far; 0 = none yet */
 } mt_timer;

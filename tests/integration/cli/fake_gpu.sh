@@ -1,0 +1,27 @@
+# shellcheck shell=bash disable=SC2154
+note "the real workers on a scripted driver: every way to go wrong ends under its own name, and the session goes on"
+fake_gpu
+mt device
+cp "$data/fake/fake.cu" .
+sed 's/^values  = 64, 128, 256, 512/values  = 128, 256/; s/slow, short, wrong, wrong_tail, oob/slow, wrong, oob/; s/, nan$//' "$data/fake/fake.ini" >fake.ini
+tune() { mt --space "$1" --db t.sqlite --jobs 1 --variant-limit 2 --compile-limit 2 --strategy exhaustive --quiet; }
+tune fake.ini
+mt show --db t.sqlite
+mt show --db t.sqlite --failures
+
+note "once more: nothing is measured; what hung or faulted is not tried again"
+tune fake.ini
+note "another order of knobs: nothing"
+awk '/^\[param BLOCK\]/ { keep = 1 } /^\[param BEHAVIOUR\]/ { keep = 0; other = 1 } /^\[arg a\]/ && other { printf "%s", held; other = 0 }
+     keep { held = held $0 "\n"; next } { print }' fake.ini >reordered.ini
+grep '^\[param' reordered.ini
+tune reordered.ini
+note "one value more: only its variants"
+sed 's/^values  = 128, 256/values  = 128, 256, 512/; s/^values  = ok, .*/values = ok, slow/; /^ *compile_error/d' fake.ini >added.ini
+tune added.ini
+note "an edited kernel: everything anew"
+sed -i 's/^\(extern "C".*\)$/\/\/ edited\n\1/' fake.cu
+sed 's/^values  = ok, .*/values = ok, slow/; /^ *compile_error/d' fake.ini >edited.ini
+tune edited.ini
+note "session, state, strategy, evaluated, known, failed, restarts, space"
+"$tool" show --db t.sqlite --sessions | awk 'NR > 1 { print $1, $6, $7, $9, $10, $11, $12, $13 }'

@@ -1,0 +1,271 @@
+/* Which files libtunelookup opens: missing, damaged, hostile, foreign, read-only ones; the user's over the shipped ones. */
+#include "tests/unit/lookup_fixture.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+
+static tunelookup_status try_open(const char *path)
+{
+    tunelookup_db *db = NULL;
+    tunelookup_status st = tunelookup_open(path, 0, &db);
+    ck_assert((st == TUNELOOKUP_OK) == (db != NULL));
+    tunelookup_close(db);
+    return st;
+}
+
+/* The row of lookup_one_row by path; the status of whatever failed. */
+static tunelookup_status try_find(const char *path, unsigned flags, tunelookup_result *r)
+{
+    tunelookup_db *db = NULL;
+    tunelookup_plan *plan = NULL;
+    tunelookup_status st = tunelookup_open(path, flags, &db);
+    if (st == TUNELOOKUP_OK) st = tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan);
+    if (st == TUNELOOKUP_OK) st = tunelookup_find(plan, (const int64_t[]){ 64, 3, 5 }, r);
+    tunelookup_close(db);
+    return st;
+}
+
+START_TEST(test_missing)
+{
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NOT_FOUND, fixture_db);
+    ck_lookup_fails(try_open(""), TUNELOOKUP_ERR_NOT_FOUND, "");
+    ck_lookup_fails(try_open(fixture_folder), TUNELOOKUP_ERR_IO, "not a regular file");
+    ck_lookup_fails(try_open("/dev/null"), TUNELOOKUP_ERR_IO, "not a regular file");
+}
+END_TEST
+
+START_TEST(test_not_ours)
+{
+    FILE *file = fopen(fixture_db, "w");
+    ck_assert_ptr_nonnull(file);
+    fclose(file);
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NOT_A_DATABASE, "not a tuning database");
+    file = fopen(fixture_db, "w");
+    for (int i = 0; i < 1000; i++) fputs("this is text and no database\n", file);
+    fclose(file);
+    ck_assert_int_eq(try_open(fixture_db), TUNELOOKUP_ERR_NOT_A_DATABASE);
+    ck_assert_int_eq(unlink(fixture_db), 0);
+    fixture_sql("CREATE TABLE kernel (id INTEGER PRIMARY KEY)");
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NOT_A_DATABASE, "not a tuning database");
+}
+END_TEST
+
+START_TEST(test_newer_schema)
+{
+    lookup_one_row();
+    fixture_sql("PRAGMA user_version = 2");
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NEWER_SCHEMA, "schema 2");
+}
+END_TEST
+
+/* Nothing but tables and indices of its own: a view named like a table would run code of the file's choice behind our queries. */
+START_TEST(test_strange_schema)
+{
+    lookup_one_row();
+    fixture_sql("ALTER TABLE best RENAME TO real_best; CREATE VIEW best AS SELECT * FROM real_best");
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NOT_A_DATABASE, "views, triggers or virtual tables");
+    fixture_sql("DROP VIEW best; ALTER TABLE real_best RENAME TO best");
+    ck_lookup(try_open(fixture_db));
+    fixture_sql("CREATE TRIGGER t AFTER INSERT ON best BEGIN DELETE FROM best; END");
+    ck_assert_int_eq(try_open(fixture_db), TUNELOOKUP_ERR_NOT_A_DATABASE);
+    fixture_sql("DROP TRIGGER t; DROP TABLE best");
+    tunelookup_result r;
+    ck_lookup_fails(try_find(fixture_db, 0, &r), TUNELOOKUP_ERR_NOT_A_DATABASE, "no such table: best");
+}
+END_TEST
+
+/* Cut at every page and some more: an answer that is right, or an error. */
+START_TEST(test_truncated)
+{
+    lookup_one_row();
+    fixture_sql("PRAGMA journal_mode = DELETE");
+    struct stat info;
+    ck_assert_int_eq(stat(fixture_db, &info), 0);
+    for (off_t size = info.st_size - 1; size >= 0; size -= 1531) {
+        tunelookup_result r;
+        ck_assert_int_eq(truncate(fixture_db, size), 0);
+        tunelookup_status st = try_find(fixture_db, 0, &r);
+        if (st == TUNELOOKUP_OK && r.match == TUNELOOKUP_MATCH_EXACT && r.median_ns == 1000) continue; /* what was cut off is not needed */
+        ck_assert_msg(st == TUNELOOKUP_ERR_NOT_A_DATABASE || st == TUNELOOKUP_ERR_IO, "%ld bytes: %s", (long)size, tunelookup_strerror(st));
+    }
+}
+END_TEST
+
+START_TEST(test_bad_expressions)
+{
+    static const char *const specs[] = {
+        "{", "[]", "1", "\"x\"", "{\"format\":2}", "{\"format\":1,\"shape\":7}", "{\"format\":1,\"shape\":[{\"name\":\"N\"}]}",
+        "{\"format\":1,\"shape\":[{\"name\":\"b\",\"kind\":\"int\"},{\"name\":\"a\",\"kind\":\"int\"}]}",
+        "{\"format\":1,\"lets\":[{\"name\":\"x\",\"value\":\"+ +\"}]}", "{\"format\":1,\"lets\":[{\"name\":\"x\"}]}", "{\"format\":1,\"params\":[3]}",
+        "{\"format\":1,\"args\":[{\"name\":\"m\",\"kind\":\"tensormap\",\"tensor\":9,\"dims\":[\"1\"],\"strides\":[],\"box\":[\"1\"]}]}",
+        "{\"format\":1,\"args\":[{\"name\":\"m\",\"kind\":\"tensormap\",\"tensor\":0,\"dims\":[\"1\",\"1\"],\"strides\":[],\"box\":[\"1\"]}]}",
+        "{\"format\":1,\"launches\":[{\"args\":[0],\"grid\":[\"1\"],\"block\":[\"1\"]}]}", "{\"format\":1,\"launches\":[{\"args\":[],\"grid\":[],\"block\":[\"1\"]}]}",
+    };
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        tunelookup_result r;
+        lookup_writer w = lookup_begin(specs[i], "toy", lookup_kernel_key);
+        lookup_end(&w);
+        tunelookup_status st = try_find(fixture_db, 0, &r);
+        ck_assert_msg(st == TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: %s: %s", specs[i], tunelookup_strerror(st), tunelookup_detail());
+    }
+}
+END_TEST
+
+/* A let that reads itself or a later one has no value; nothing loops. */
+START_TEST(test_circular_lets)
+{
+    char spec[sizeof lookup_spec + 64];
+    const char *at = strstr(lookup_spec, "$H sum1 $N *");
+    snprintf(spec, sizeof spec, "%.*s$HALF $TOTAL +%s", (int)(at - lookup_spec), lookup_spec, at + 12);
+    lookup_writer w = lookup_begin(spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
+    lookup_end(&w);
+    tunelookup_result r;
+    ck_lookup(try_find(fixture_db, 0, &r));
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE); /* argument x reads TOTAL */
+}
+END_TEST
+
+START_TEST(test_hostile_text)
+{
+    lookup_one_row();
+    fixture_sql("UPDATE shape SET name = 'a' || char(27) || '[31m' || char(10) || 'exact: forged'; UPDATE workload SET name = '<script>' || char(13)");
+    tunelookup_db *db = NULL;
+    tunelookup_plan *plan = NULL;
+    tunelookup_result r;
+    ck_lookup(tunelookup_open(fixture_db, 0, &db));
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan));
+    ck_lookup(tunelookup_find(plan, (const int64_t[]){ 64, 3, 5 }, &r));
+    for (const char *at = lookup_explain(&r); *at; at++) ck_assert(*at == '\n' || (unsigned char)*at >= 0x20);
+    ck_assert_ptr_null(strstr(lookup_explain(&r), "\nexact: forged"));
+    tunelookup_close(db);
+}
+END_TEST
+
+/* ---- trust ---- */
+
+START_TEST(test_modes)
+{
+    lookup_one_row();
+    ck_lookup(try_open(fixture_db));
+    ck_assert_int_eq(chmod(fixture_db, 0664), 0);
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_UNTRUSTED, "chmod go-w");
+    ck_assert_int_eq(chmod(fixture_db, 0646), 0);
+    ck_assert_int_eq(try_open(fixture_db), TUNELOOKUP_ERR_UNTRUSTED);
+    ck_assert_int_eq(chmod(fixture_db, 0644), 0);
+    ck_assert_int_eq(chmod(fixture_folder, 0777), 0);
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_UNTRUSTED, "everybody may exchange files");
+    ck_assert_int_eq(chmod(fixture_folder, 01777), 0); /* as /tmp: only owners may */
+    ck_lookup(try_open(fixture_db));
+    ck_assert_int_eq(chmod(fixture_folder, 0755), 0);
+    char wal[160];
+    snprintf(wal, sizeof wal, "%s-wal", fixture_db);
+    int fd = open(wal, O_CREAT | O_WRONLY, 0600);
+    ck_assert_int_ge(fd, 0);
+    ck_assert_int_eq(fchmod(fd, 0666), 0);
+    close(fd);
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_UNTRUSTED, "-wal");
+}
+END_TEST
+
+/* A link is as good as where it leads. */
+START_TEST(test_links)
+{
+    char folder[128], link[160], file[160], command[512];
+    lookup_one_row();
+    fixture_sql("PRAGMA journal_mode = DELETE");
+    snprintf(folder, sizeof folder, "%s/open", fixture_folder);
+    snprintf(link, sizeof link, "%s/link.sqlite", fixture_folder);
+    snprintf(file, sizeof file, "%s/real.sqlite", folder);
+    ck_assert_int_eq(symlink(fixture_db, link), 0);
+    ck_lookup(try_open(link));
+    ck_assert_int_eq(mkdir(folder, 0755), 0);
+    snprintf(command, sizeof command, "cp '%s' '%s'", fixture_db, file);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(unlink(link), 0);
+    ck_assert_int_eq(symlink(file, link), 0);
+    ck_lookup(try_open(link));
+    ck_assert_int_eq(chmod(folder, 0777), 0);
+    ck_lookup_fails(try_open(link), TUNELOOKUP_ERR_UNTRUSTED, "everybody");
+}
+END_TEST
+
+START_TEST(test_foreign_owner)
+{
+    if (geteuid() != 0) return; /* only root can give files away */
+    lookup_one_row();
+    ck_assert_int_eq(chown(fixture_db, 12345, (gid_t)-1), 0);
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_UNTRUSTED, "belongs to user 12345");
+    ck_assert_int_eq(chown(fixture_db, 0, (gid_t)-1), 0);
+    ck_assert_int_eq(chown(fixture_folder, 12345, (gid_t)-1), 0);
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_UNTRUSTED, "which belongs to user 12345");
+}
+END_TEST
+
+/* Root's file in a folder where this user can make nothing, so neither -shm nor a lock file: WAL and DELETE mode alike. */
+START_TEST(test_unprivileged_reader)
+{
+    if (geteuid() != 0) return;
+    lookup_one_row();
+    ck_assert_int_eq(chmod(fixture_folder, 0755), 0);
+    for (int mode = 0; mode < 2; mode++) {
+        fixture_sql(mode ? "PRAGMA journal_mode = WAL" : "PRAGMA journal_mode = DELETE");
+        pid_t child = fork();
+        if (child == 0) {
+            tunelookup_result r;
+            if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+            tunelookup_status st = try_find(fixture_db, 0, &r);
+            if (st != TUNELOOKUP_OK) fprintf(stderr, "mode %d: %s\n", mode, tunelookup_detail());
+            _exit(st == TUNELOOKUP_OK && r.match == TUNELOOKUP_MATCH_EXACT ? 0 : 1);
+        }
+        int status;
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), 0);
+    }
+}
+END_TEST
+
+/* The tuner holds its file open in WAL mode while others ask. */
+START_TEST(test_beside_a_writer)
+{
+    lookup_one_row();
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key); /* an open write transaction */
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=32", 1);
+    tunelookup_result r;
+    ck_lookup(try_find(fixture_db, 0, &r));
+    ck_assert(r.median_ns == 1000);
+    lookup_end(&w);
+    ck_lookup(try_find(fixture_db, 0, &r));
+    ck_assert(r.median_ns == 1);
+}
+END_TEST
+
+/* ---- default places ---- */
+
+START_TEST(test_user_file)
+{
+    lookup_one_row();
+    tunelookup_result r;
+    ck_assert_int_eq(setenv("MSDA_TUNE_DB", fixture_db, 1), 0);
+    ck_lookup(try_find(NULL, 0, &r));
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_assert_int_eq(setenv("MSDA_TUNE_DB", "/nonexistent/t.sqlite", 1), 0);
+    tunelookup_status st = try_open(NULL); /* shipped files, if this build has some */
+    ck_assert_msg(st == TUNELOOKUP_OK || (st == TUNELOOKUP_ERR_NOT_FOUND && strstr(tunelookup_detail(), "/nonexistent/t.sqlite")), "%s", tunelookup_detail());
+    char folder[160], file[256], command[1024];
+    snprintf(folder, sizeof folder, "%s/data/msda-tune", fixture_folder);
+    snprintf(file, sizeof file, "%s/tuning.sqlite", folder);
+    fixture_sql("PRAGMA journal_mode = DELETE");
+    snprintf(command, sizeof command, "mkdir -p '%s' && cp '%s' '%s'", folder, fixture_db, file);
+    ck_assert_int_eq(system(command), 0);
+    snprintf(folder, sizeof folder, "%s/data", fixture_folder);
+    ck_assert_int_eq(setenv("XDG_DATA_HOME", folder, 1), 0);
+    ck_assert_int_eq(unsetenv("MSDA_TUNE_DB"), 0);
+    ck_lookup(try_find(NULL, 0, &r));
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_files", test_missing, test_not_ours, test_newer_schema, test_strange_schema, test_truncated, test_bad_expressions, test_circular_lets,
+             test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_beside_a_writer, test_user_file)

@@ -1,0 +1,137 @@
+/* Threads and fork: 16 finders beside a refresh in a loop (what TSan is for), cubins asked for by all at once, answers in a forked child. */
+#include "tests/unit/lookup_fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+
+enum { FINDERS = 16, REFRESHES = 25, SHAPES = 40 };
+
+typedef struct shared {
+    tunelookup_db *db;
+    tunelookup_plan *plan;
+    _Atomic bool stop;
+    _Atomic long found, none, wrong;
+} shared;
+
+/* Rows give N as their launch's size: an answer put together from two blocks would show. */
+static void find_once(shared *s, int64_t n)
+{
+    tunelookup_result r;
+    tunelookup_launch_info launch;
+    tunelookup_arg_info arg;
+    int64_t b;
+    if (tunelookup_find(s->plan, (const int64_t[]){ n, 3, 5 }, &r) != TUNELOOKUP_OK) atomic_fetch_add(&s->wrong, 1);
+    if (r.match == TUNELOOKUP_MATCH_NONE) {
+        atomic_fetch_add(&s->none, 1);
+        return;
+    }
+    bool is_right = tunelookup_param(&r, "B", &b) == TUNELOOKUP_OK && tunelookup_launch(&r, 0, &launch) == TUNELOOKUP_OK && tunelookup_arg(&r, 0, &arg) == TUNELOOKUP_OK;
+    is_right = is_right && launch.block[0] == (uint32_t)b && launch.grid[0] == (uint32_t)((n + b - 1) / b) && arg.dims[0] == n && arg.dims[1] == 8 * n;
+    atomic_fetch_add(is_right ? &s->found : &s->wrong, 1);
+}
+
+static void *finder(void *context)
+{
+    shared *s = context;
+    for (int64_t n = 1; !atomic_load(&s->stop); n = n % (SHAPES + 5) + 1) {
+        find_once(s, n);
+        if (n == SHAPES) usleep(200); /* leaves the writer some of a small machine */
+    }
+    return NULL;
+}
+
+static void put_rows(int round)
+{
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    for (int n = 1; n <= SHAPES; n++) {
+        char shape[64];
+        snprintf(shape, sizeof shape, "H=3,5;N=%d;dtype=f16", n);
+        lookup_put(&w, shape, "default", round % 2 ? "ALGO=plain;B=32" : "ALGO=plain;B=64", 1000.0 / (round + 1)); /* each round beats the last */
+    }
+    lookup_end(&w);
+}
+
+START_TEST(test_finders_beside_refresh)
+{
+    shared s = { 0 };
+    pthread_t threads[FINDERS];
+    put_rows(0);
+    ck_lookup(tunelookup_open(fixture_db, TUNELOOKUP_COUNT_MISSES, &s.db));
+    ck_lookup(tunelookup_prepare(s.db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &s.plan));
+    for (int i = 0; i < FINDERS; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, finder, &s), 0);
+    for (int round = 1; round <= REFRESHES; round++) {
+        char misses[160];
+        put_rows(round);
+        ck_lookup(tunelookup_refresh(s.db));
+        snprintf(misses, sizeof misses, "%s/misses", fixture_folder);
+        ck_lookup(tunelookup_flush_misses(s.db, misses));
+        tunelookup_plan *another;
+        ck_lookup(tunelookup_prepare(s.db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &another));
+    }
+    atomic_store(&s.stop, true);
+    for (int i = 0; i < FINDERS; i++) ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    ck_assert_int_eq(atomic_load(&s.wrong), 0);
+    ck_assert_int_gt(atomic_load(&s.found), 0);
+    ck_assert_int_gt(atomic_load(&s.none), 0);
+    tunelookup_close(s.db);
+}
+END_TEST
+
+static void *cubin_asker(void *context)
+{
+    shared *s = context;
+    tunelookup_result r;
+    const void *data;
+    size_t bytes;
+    if (tunelookup_find(s->plan, (const int64_t[]){ 64, 3, 5 }, &r) != TUNELOOKUP_OK) atomic_fetch_add(&s->wrong, 1);
+    if (tunelookup_cubin(&r, &data, &bytes) != TUNELOOKUP_ERR_NOT_FOUND) atomic_fetch_add(&s->wrong, 1);
+    if (!strstr(tunelookup_detail(), "does not hold")) atomic_fetch_add(&s->wrong, 1); /* each thread has its own */
+    return NULL;
+}
+
+START_TEST(test_cubins_at_once)
+{
+    shared s = { 0 };
+    pthread_t threads[FINDERS];
+    lookup_one_row();
+    ck_lookup(tunelookup_open(fixture_db, TUNELOOKUP_USER_CUBINS, &s.db));
+    ck_lookup(tunelookup_prepare(s.db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &s.plan));
+    for (int i = 0; i < FINDERS; i++) ck_assert_int_eq(pthread_create(&threads[i], NULL, cubin_asker, &s), 0);
+    for (int i = 0; i < FINDERS; i++) ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+    ck_assert_int_eq(atomic_load(&s.wrong), 0);
+    tunelookup_close(s.db);
+}
+END_TEST
+
+/* A child goes on with what its parent opened, also with calls that read the file, while the parent does the same. */
+START_TEST(test_fork)
+{
+    shared s = { 0 };
+    put_rows(0);
+    ck_lookup(tunelookup_open(fixture_db, 0, &s.db));
+    ck_lookup(tunelookup_prepare(s.db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &s.plan));
+    pid_t children[4];
+    for (int i = 0; i < 4; i++) {
+        children[i] = fork();
+        if (children[i] == 0) {
+            tunelookup_plan *mine;
+            for (int64_t n = 1; n <= SHAPES; n++) find_once(&s, n);
+            bool fine = tunelookup_refresh(s.db) == TUNELOOKUP_OK && tunelookup_prepare(s.db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &mine) == TUNELOOKUP_OK;
+            for (int64_t n = 1; n <= SHAPES; n++) find_once(&s, n);
+            _exit(fine && s.found == 2 * SHAPES && s.wrong == 0 ? 0 : 1);
+        }
+        put_rows(i + 1);
+        ck_lookup(tunelookup_refresh(s.db));
+    }
+    for (int i = 0; i < 4; i++) {
+        int status;
+        ck_assert_int_eq(waitpid(children[i], &status, 0), children[i]);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), 0);
+    }
+    tunelookup_close(s.db);
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_threads", test_finders_beside_refresh, test_cubins_at_once, test_fork)
