@@ -11,7 +11,7 @@
 
 static const char rows_sql[] =
     "SELECT s.id, s.origin, s.regime, s.workload_id, h.key, h.name, m.id, m.subject_id, m.variant_id, m.toolchain_id, m.outcome, m.median_ns, m.low_ns, m.high_ns, "
-    "m.norm_error, m.created_unix_ms, m.cubin_hash, m.carveout_percent, m.launch_json "
+    "m.norm_error, m.created_unix_ms, m.cubin_hash, m.carveout_percent, CASE WHEN ?3 THEN m.launch_json END "
     "FROM subject s CROSS JOIN best b ON b.subject_id = s.id CROSS JOIN measurement m ON m.id = b.measurement_id CROSS JOIN shape h ON h.id = s.shape_id "
     "WHERE s.kernel_id = ?1 AND s.device_id = ?2";
 enum { SUBJECT, ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, OF_SUBJECT, VARIANT, TOOLCHAIN, OUTCOME, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUT,
@@ -91,6 +91,15 @@ static double number_or_nan(sqlite3_stmt *statement, int index)
 static int8_t percent(long value)
 {
     return value >= 0 && value <= 100 ? (int8_t)value : -1;
+}
+
+/* Carve-outs are read from the row only if some launch does not compute its own. */
+static bool needs_carveouts(const mt_lookup_model *model)
+{
+    for (uint32_t i = 0; i < model->launch_count; i++) {
+        if (!model->launches[i].carveout) return true;
+    }
+    return false;
 }
 
 /* The carve-out of each launch as it was made. The writer is the tool, which puts no such text into strings; one launch's value stands for all where there is no list. */
@@ -294,6 +303,7 @@ tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader)
     }
     sqlite3_bind_int64(statement, 1, loader->kernel);
     sqlite3_bind_int64(statement, 2, loader->device);
+    sqlite3_bind_int(statement, 3, needs_carveouts(&loader->block->model));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) LOOKUP_TRY(add_row(loader, statement));
     if (code != SQLITE_DONE) st = sqlite_fail(loader);
     for (uint32_t i = first; i < loader->row_count && st == TUNELOOKUP_OK; i++) {

@@ -112,7 +112,7 @@ static void fill(const char *path, const mt_spec *spec, const mt_shape *shape, l
     snprintf(sql, sizeof sql, "INSERT INTO kernel WITH RECURSIVE k(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < %ld) SELECT i, 'kernel' || i, printf('%%032x', i), ?1 FROM k", kernels);
     run_with(db, sql, json, NULL);
     run(db, "INSERT INTO workload SELECT id, id, 'sigma=1.5', 'local15' FROM kernel");
-    run(db, "INSERT INTO variant (kernel_id, text) SELECT k.id, t.text FROM kernel k, texts t");
+    run(db, "INSERT INTO variant (kernel_id, text) SELECT k.id, t.text FROM kernel k, texts t ORDER BY k.id, t.number");
     snprintf(sql, sizeof sql, "INSERT INTO shape (kernel_id, key, name) WITH RECURSIVE w(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM w WHERE i < %ld) "
              "SELECT k.id, ?1 || w.i || ?2, 's' || w.i FROM kernel k, w", winners);
     run_with(db, sql, prefix, suffix);

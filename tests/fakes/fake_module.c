@@ -135,11 +135,20 @@ CUresult fake_cuFuncSetAttribute(CUfunction function, CUfunction_attribute attri
     return fake_state();
 }
 
+/* As the hardware: the next size that exists. */
+static long long split_bytes(int percent)
+{
+    static const long long sizes_kib[] = {0, 8, 16, 32, 64, 100, 132, 164, 196};
+    for (size_t i = 0; i < sizeof sizes_kib / sizeof sizes_kib[0]; i++)
+        if ((sizes_kib[i] << 10) * 100 >= 233472ll * percent) return sizes_kib[i] << 10;
+    return 233472;
+}
+
 CUresult fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t smem)
 {
     int carveout = function->attributes[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT];
     int by_threads = 2048 / threads, by_registers = 65536 / (REGISTERS * threads);
-    int by_smem = (int)(233472 * (long long)carveout / 100 / (long long)(smem + 1024));
+    int by_smem = (int)(split_bytes(carveout) / (long long)(smem + 1024));
     *blocks = by_threads < by_registers ? by_threads : by_registers;
     if (by_smem < *blocks) *blocks = by_smem;
     if (*blocks > 32) *blocks = 32;

@@ -336,6 +336,28 @@ START_TEST(cancel_keeps_the_running_one)
 }
 END_TEST
 
+/* A coordinator that was stopped over a deadline (Ctrl-Z) finds the answer in the socket; that is no timeout. */
+START_TEST(late_coordinator)
+{
+    mt_error err = {0};
+    mt_event event;
+    set_up("a");
+    begin();
+    mt_trial trial = {1, 0, 0, "ALGO=plain;DO=a"};
+    ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
+    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+    while (event.kind != MT_EVENT_READY);
+    ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &err), MT_OK);
+    usleep(1500000); /* all limits are shorter */
+    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
+    while (event.kind != MT_EVENT_DONE);
+    ck_assert_int_eq(event.outcome.kind, MT_OUTCOME_OK);
+    mt_event_free(&event);
+    ck_assert_int_eq(evaluator->ops->restarts(evaluator), 0);
+    tear_down();
+}
+END_TEST
+
 START_TEST(cancel_now_kills)
 {
     mt_error err = {0};
@@ -457,7 +479,7 @@ int main(int argc, char **argv)
     TCase *group = tcase_create("eval_worker");
     tcase_set_timeout(group, 40);
     const TTest *const tests[] = {all_is_well, every_bad_end, dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference,
-        reference_dies_once, reference_dies_always, subject_error_is_the_sessions, cancel_keeps_the_running_one, cancel_now_kills, equal_compiles_run_once, compile_only,
+        reference_dies_once, reference_dies_always, subject_error_is_the_sessions, cancel_keeps_the_running_one, late_coordinator, cancel_now_kills, equal_compiles_run_once, compile_only,
         workers_die_with_the_coordinator};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     tcase_add_loop_test(group, one_restart_each, 0, 5);

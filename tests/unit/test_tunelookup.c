@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "db/lookup.h"
 #include "tuner/base/hash.h"
 
 static const int64_t asked[] = { 64, 3, 5 }; /* N, H[0], H[1] */
@@ -346,6 +347,31 @@ START_TEST(test_refresh)
 }
 END_TEST
 
+/* Every allocation of open, prepare and refresh fails once: a status, no leak (a sanitizer tells), and the next try works. */
+START_TEST(test_no_memory)
+{
+    tunelookup_result r;
+    size_t failed = 0;
+    lookup_one_row();
+    for (size_t n = 1;; n++) {
+        tunelookup_db *db = NULL;
+        tunelookup_plan *plan = NULL;
+        mt_lookup_fail_at(n);
+        tunelookup_status st = tunelookup_open(fixture_db, TUNELOOKUP_COUNT_MISSES, &db);
+        if (st == TUNELOOKUP_OK) st = tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan);
+        if (st == TUNELOOKUP_OK) db->files[0].stamp.bytes++; /* as if it had changed */
+        if (st == TUNELOOKUP_OK) st = tunelookup_refresh(db);
+        mt_lookup_fail_at(0);
+        if (plan) ck_assert_int_eq((r = find(plan, 64, 3, 5)).match, TUNELOOKUP_MATCH_EXACT);
+        tunelookup_close(db);
+        if (st == TUNELOOKUP_OK) break;
+        ck_assert_int_eq(st, TUNELOOKUP_ERR_NO_MEMORY);
+        failed++;
+    }
+    ck_assert_uint_gt(failed, 20);
+}
+END_TEST
+
 /* ---- cubins ---- */
 
 typedef struct fake_cubin { Elf64_Ehdr header; Elf64_Shdr sections[2]; unsigned char code[64]; } fake_cubin;
@@ -486,4 +512,4 @@ START_TEST(test_misses)
 END_TEST
 
 FIXTURE_MAIN("tunelookup", test_exact, test_names, test_arguments, test_none_says_why, test_unknown_facts, test_refused_rows, test_workloads, test_origins,
-             test_only_valid_rows, test_newest_source, test_refresh, test_cubin, test_bad_cubins, test_misses)
+             test_only_valid_rows, test_newest_source, test_refresh, test_no_memory, test_cubin, test_bad_cubins, test_misses)

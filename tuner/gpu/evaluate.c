@@ -264,7 +264,10 @@ static void note_launches(mt_trial *trial)
 static void trial_free(mt_trial *trial)
 {
     mt_binding_free(&trial->binding);
-    if (trial->module) trial->gpu->cuda.cuModuleUnload(trial->module);
+    if (trial->module) {
+        trial->gpu->cuda.cuStreamSynchronize(trial->gpu->stream); /* a refused variant may have launches queued */
+        trial->gpu->cuda.cuModuleUnload(trial->module);
+    }
     mt_free(trial->launches);
     mt_free(trial->prepares);
     mt_free(trial->is_prepared);

@@ -89,14 +89,22 @@ static bool parameters_fit(mt_gpu *gpu, const mt_plan *plan, const mt_ready *rea
     return false;
 }
 
+/* The sizes that shared memory can be split off at (KiB; each GPU has those up to its own maximum), CUDA C++ Programming Guide, "Compute
+ * Capabilities". The driver takes the next size above the percentage asked for. So a size is asked for by the largest percentage that does not
+ * exceed it: asking for the bytes needed, rounded up to a percent, would often get the size above and cost L1. */
+static const uint64_t split_kib[] = {0, 8, 16, 32, 64, 100, 132, 164, 196, 228};
+
 int32_t mt_carveout_percent(const mt_device_facts *facts, uint32_t blocks, uint64_t static_bytes, uint64_t dynamic_bytes)
 {
-    uint64_t block = static_bytes + dynamic_bytes + (uint64_t)facts->smem_reserved;
+    uint64_t block = static_bytes + dynamic_bytes + (uint64_t)facts->smem_reserved, total = (uint64_t)facts->smem_per_sm;
     block = (block + SMEM_UNIT - 1) / SMEM_UNIT * SMEM_UNIT;
-    uint64_t total = (uint64_t)facts->smem_per_sm;
-    if (total == 0) return 0;
-    uint64_t percent = (100 * block * blocks + total - 1) / total;
-    return percent < 100 ? (int32_t)percent : 100;
+    if (total == 0 || block * blocks >= total) return 100;
+    for (size_t i = 0; i < sizeof split_kib / sizeof split_kib[0]; i++) {
+        uint64_t size = split_kib[i] << 10;
+        if (size >= total) break;
+        if (size >= block * blocks) return (int32_t)(100 * size / total);
+    }
+    return 100;
 }
 
 static CUresult ask_blocks(mt_gpu *gpu, mt_ready *ready, int32_t carveout)

@@ -29,8 +29,8 @@ typedef enum mt_refusal { MT_REFUSAL_NONE, MT_REFUSAL_LOAD, MT_REFUSAL_ILLEGAL, 
 mt_refusal mt_ready_make(mt_gpu *gpu, CUmodule module, const mt_plan *plan, const mt_plan_launch *launch, mt_ready *ready, CUresult *code, mt_strbuf *why);
 CUresult mt_ready_launch(mt_gpu *gpu, const mt_ready *ready, void **parameters);
 
-/* The smallest carve-out in percent with which `blocks` blocks of that much shared memory fit on an SM; the driver takes it as a wish and
- * rounds up to a size that the hardware has. */
+/* The carve-out in percent that gives the smallest split of shared memory and L1 in which `blocks` blocks of that much shared memory fit on
+ * an SM. */
 int32_t mt_carveout_percent(const mt_device_facts *facts, uint32_t blocks, uint64_t static_bytes, uint64_t dynamic_bytes);
 
 /* The values of a plan's arguments for one set of buffers. */

@@ -16,7 +16,6 @@ mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index
     if (!candidate->illegal) candidate->illegal = mt_plan_illegal(scene, &plan);
     if (candidate->illegal) goto done;
     if (plan.launch_count) {
-        candidate->smem_bytes = plan.launches[0].smem_bytes;
         candidate->entry = mt_strdup(plan.launches[0].entry);
         if (!candidate->entry) {
             st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");

@@ -9,7 +9,6 @@
 typedef struct mt_candidate {
     char *illegal;      /* the rule that it breaks; then nothing else is set */
     char *entry;        /* of the first launch */
-    uint32_t smem_bytes; /* dynamic shared memory of the first launch */
     mt_options options;
 } mt_candidate;
 

@@ -11,7 +11,7 @@ typedef struct mt_worker_options {
     size_t jobs;                /* compile workers; 0 = the host's cores, at most 32 */
     int device;                 /* ordinal */
     const char *arch;           /* --arch; NULL = from the device */
-    const char *cache_dir;      /* cubin cache; NULL = no cache */
+    const char *cache_dir;      /* cubin cache; NULL = a temporary folder, removed by destroy */
     uint64_t seed;
     mt_regime regime;
     double compile_limit_s;     /* per variant: 60 */

@@ -53,8 +53,9 @@ typedef struct mt_session_result {
     int64_t worker_restarts;
 } mt_session_result;
 
-/* Runs to the end, the time limit, or Ctrl-C (first: stop after the running variant; second: kill it). MT_ERR_NOTHING_VALID when no subject got a winner. `result` is
- * filled in every case. */
+/* Runs to the end, the time limit, or Ctrl-C / SIGTERM (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time
+ * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime. MT_ERR_NOTHING_VALID when no subject got a winner; USAGE for unknown shapes,
+ * workloads and strategies; an evaluator's or the database's error ends the session as "failed", with all results kept. `result` is filled in every case. */
 mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err);
 
 #endif

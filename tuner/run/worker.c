@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,7 @@ struct mt_worker {
     unsigned char *in;
     size_t in_count, in_capacity;
     size_t open;           /* of our three handles */
+    bool had_grace;        /* of this deadline */
     bool is_timeout, is_drained, is_gone;
     int64_t exit_code;
     int signal;
@@ -109,11 +111,28 @@ static void report_gone(mt_worker *worker)
     close_handles(worker);
 }
 
+/* The coordinator itself may have been late (stopped by Ctrl-Z, held up by a slow disk): then the answer is already in the socket, and libuv
+ * serves timers before it. */
+static bool has_unread(const mt_worker *worker)
+{
+    int fd = -1;
+    if (uv_fileno((const uv_handle_t *)&worker->pipe, &fd) != 0) return false;
+    struct pollfd unread = {.fd = fd, .events = POLLIN};
+    return poll(&unread, 1, 0) == 1;
+}
+
+static void start_timer(mt_worker *worker, double seconds);
+
 static void on_timer(uv_timer_t *timer)
 {
     mt_worker *worker = timer->data;
     if (worker->phase == KILLED || worker->phase == EXITED) {
         report_gone(worker);
+        return;
+    }
+    if (worker->phase == WORKING && !worker->had_grace && has_unread(worker)) {
+        worker->had_grace = true;
+        start_timer(worker, 0.1);
         return;
     }
     worker->is_timeout = worker->phase == WORKING;
@@ -350,6 +369,7 @@ mt_status mt_worker_send(mt_worker *worker, const mt_strbuf *frame, mt_error *er
 void mt_worker_deadline(mt_worker *worker, double seconds)
 {
     if (worker->phase != WORKING) return; /* the timer serves the end now */
+    worker->had_grace = false;
     if (seconds > 0)
         start_timer(worker, seconds);
     else

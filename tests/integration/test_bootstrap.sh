@@ -1,0 +1,60 @@
+#!/bin/bash
+# bootstrap.sh on a machine where things are missing, acted out by stand-ins for pkg-config, apt-get, id and sudo: what it names, what it asks
+# apt-get for, and that it does nothing unasked. It never gets as far as building.
+set -u
+grep -qE '^ID(_LIKE)?=.*(debian|ubuntu)' /etc/os-release || exit 77
+root=$(realpath "$(dirname "$0")/../..")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cp "$root/bootstrap.sh" "$scratch/"
+mkdir "$scratch/bin"
+cd "$scratch" || exit 2
+bad=0
+fail() { echo "FAILED: $*"; sed 's/^/  | /' "$scratch/out"; bad=1; }
+stand_in() { printf '#!/bin/bash\n%s\n' "$2" >"bin/$1"; chmod +x "bin/$1"; }
+
+# libuv and zstd are missing until apt-get has "installed" them.
+stand_in pkg-config "case \$2 in libuv | libzstd) [ -f $scratch/installed ] ;; *) exit 0 ;; esac"
+stand_in apt-get "echo \"\$*\" >>$scratch/apt.log; case \" \$* \" in *' install '*) [ -f $scratch/no_effect ] || touch $scratch/installed ;; esac"
+stand_in cmake "echo configured >&2; exit 1"
+stand_in id "echo \${FAKE_UID:-0}"
+stand_in sudo "echo sudo >>$scratch/apt.log; exec \"\$@\""
+attempt() { # expected exit code, environment and words…
+  local want=$1
+  shift
+  rm -f apt.log installed
+  env -u CI PATH="$scratch/bin:$PATH" "$@" >out 2>&1 </dev/null
+  local rc=$?
+  [ $rc = "$want" ] || fail "$*: exit $rc, expected $want"
+}
+
+attempt 1 ./bootstrap.sh run
+grep -q 'libuv1-dev libzstd-dev' out || fail "does not name the missing packages"
+grep -q -- '--yes' out || fail "does not say how to go on"
+[ ! -f apt.log ] || fail "called apt-get unasked"
+
+attempt 1 ./bootstrap.sh run --yes
+grep -qE 'install .*--no-install-recommends' apt.log || fail "no --no-install-recommends: $(cat apt.log)"
+grep -qE 'install .*--no-upgrade .*--no-remove' apt.log || fail "may upgrade or remove: $(cat apt.log)"
+grep -qE 'install .* libuv1-dev libzstd-dev$' apt.log || fail "asks for other packages: $(cat apt.log)"
+grep -q 'sudo' apt.log && fail "uses sudo as root"
+grep -q 'configuring failed' out || fail "did not go on after installing"
+
+attempt 1 CI=true ./bootstrap.sh test
+grep -q 'install' apt.log || fail "does not install under CI"
+
+attempt 1 FAKE_UID=1000 ./bootstrap.sh run --yes
+grep -q '^sudo$' apt.log || fail "does not use sudo: $(cat apt.log)"
+
+touch no_effect
+attempt 1 ./bootstrap.sh run --yes
+grep -q 'still missing' out || fail "does not notice that nothing was installed"
+rm no_effect
+
+attempt 2 ./bootstrap.sh
+attempt 2 ./bootstrap.sh walk
+attempt 0 ./bootstrap.sh --help
+grep -q 'bootstrap.sh run' out || fail "no help"
+
+[ $bad = 0 ] && echo "ok"
+exit $bad

@@ -1,0 +1,76 @@
+#!/bin/bash
+# libtunelookup as a stranger's program sees it: installed into a scratch prefix, found by pkg-config and by find_package, compiled against in C and C++, asked, moved and
+# asked again. Usage: test_lookup_install.sh BUILD_FOLDER
+set -u
+build=$(realpath "$1")
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
+grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt" && exit 77 # a sanitizer must be in the program first
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+variant='ALGO=direct;BLEND=half2;CORNERS=parity;HEADS=1;LANES=4;MIN_BLOCKS=2;PREP=2;SUM=4;THREADS=512;TILE_W=8;UNROLL=2;VEC=8'
+
+# ---- the library itself ----
+lib=$build/lib/libtunelookup.so
+needed=$(readelf -d "$lib" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | grep -vE '^(libsqlite3|libc|ld-linux[a-z0-9-]*)\.so')
+[ -z "$needed" ] || fail "needs more than SQLite and libc: $needed"
+exported=$(nm -D --defined-only "$lib" | awk '{ print $3 }' | grep -v '^tunelookup_')
+[ -z "$exported" ] || fail "exports more than tunelookup_*: $exported"
+declared=$(grep -oE '\btunelookup_[a-z_]+\(' "$source/include/tunelookup.h" | tr -d '(' | sort -u)
+for name in $(grep -E '^TUNELOOKUP_API' "$source/include/tunelookup.h" | grep -oE 'tunelookup_[a-z_]+\(' | tr -d '('); do
+  nm -D --defined-only "$lib" | grep -qw "$name" || fail "$name is declared and not exported"
+done
+[ -n "$declared" ] || fail "no functions found in the header"
+readelf -d "$lib" | grep -q 'SONAME.*libtunelookup.so.1\]' || fail "no SONAME libtunelookup.so.1"
+
+# ---- installed ----
+cmake --install "$build" --prefix "$scratch/p" >"$scratch/install.txt" 2>&1 || { fail "cmake --install: $(tail -1 "$scratch/install.txt")"; exit 1; }
+for file in include/tunelookup.h include/tunelookup_cuda.h share/man/man1/msda-tune.1 share/man/man3/tunelookup.3; do
+  [ -f "$scratch/p/$file" ] || fail "$file is not installed"
+done
+rm -f "$scratch/d.sqlite"
+"$build/bin/lookup_make_db" "$source/search_spaces/msda.ini" seed48 "$variant" "$scratch/d.sqlite" || fail "lookup_make_db"
+
+use() { # prefix: compiles the example in C and C++ and asks
+  local pc flags lib
+  pc=$(find "$1" -name tunelookup.pc)
+  flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --cflags --libs tunelookup) || { fail "pkg-config"; return; }
+  case $flags in *"$scratch"*) ;; *) fail "pkg-config gives $flags" ;; esac
+  lib=$(dirname "$(find "$1" -name 'libtunelookup.so.1')")
+  # shellcheck disable=SC2086 # flags are words
+  cc -std=c99 -pedantic -Wall -Wextra -Werror "$source/examples/lookup.c" -o "$scratch/lookup" $flags || fail "examples/lookup.c as C99"
+  LD_LIBRARY_PATH=$lib "$scratch/lookup" "$scratch/d.sqlite" >"$scratch/out.txt" || fail "lookup: exit $?"
+  grep -q "^variant:  $variant\$" "$scratch/out.txt" || fail "the answer is $(cat "$scratch/out.txt")"
+  grep -q '^launch:   msda_direct<<<' "$scratch/out.txt" || fail "no launch in $(cat "$scratch/out.txt")"
+  printf '#include <tunelookup.h>\nint main() { return tunelookup_version(0)[0] == 49 ? 0 : 1; }\n' >"$scratch/v.cc"
+  # shellcheck disable=SC2086
+  c++ -std=c++11 -pedantic -Wall -Wextra -Werror "$scratch/v.cc" -o "$scratch/v" $flags || fail "the header as C++11"
+  LD_LIBRARY_PATH=$lib "$scratch/v" || fail "a C++ program"
+}
+use "$scratch/p"
+mv "$scratch/p" "$scratch/moved"
+use "$scratch/moved"
+
+# ---- find_package ----
+mkdir "$scratch/project"
+cat >"$scratch/project/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(p C)
+find_package(tunelookup 1.0 REQUIRED)
+add_executable(p p.c)
+target_link_libraries(p PRIVATE tunelookup::tunelookup)
+END
+cp "$source/examples/lookup.c" "$scratch/project/p.c"
+{ cmake -S "$scratch/project" -B "$scratch/project/b" -DCMAKE_PREFIX_PATH="$scratch/moved" && cmake --build "$scratch/project/b"; } >"$scratch/cmake.txt" 2>&1 || fail "find_package: $(tail -3 "$scratch/cmake.txt")"
+"$scratch/project/b/p" "$scratch/d.sqlite" >/dev/null || fail "the program of find_package: exit $?"
+
+# ---- man pages ----
+if command -v groff >/dev/null; then
+  for page in man1/msda-tune.1 man3/tunelookup.3; do
+    warnings=$(groff -man -ww -z -K utf8 "$scratch/moved/share/man/$page" 2>&1)
+    [ -z "$warnings" ] || fail "$page: $warnings"
+  done
+fi
+[ $bad = 0 ] && echo ok
+exit $bad
