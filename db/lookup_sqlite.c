@@ -143,7 +143,10 @@ tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_se
         goto done;
     }
     st = mt_lookup_check_trust(file->path, real);
-    if (st == TUNELOOKUP_ERR_NOT_FOUND && file->is_optional) return TUNELOOKUP_OK;
+    if (st == TUNELOOKUP_ERR_NOT_FOUND && file->is_optional) {
+        mt_lookup_clear_detail();
+        return TUNELOOKUP_OK;
+    }
     if (st != TUNELOOKUP_OK) goto done;
     int code = open_handle(real, 0, &session->db);
     if (wants_immutable(code)) code = open_immutable(real, &session->db);

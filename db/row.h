@@ -70,7 +70,7 @@ typedef struct mt_measurement_row {
     int64_t created_unix_ms;
     int64_t nvrtc_version, driver_version;
     const char *arch;
-    const char *launch_json; /* as launched: grid, block, cluster, smem, carveout per launch; may be NULL */
+    const char *launch_json; /* as launched: {"launches":[{"entry":…,"grid":[…],"block":[…],"cluster":[…],"smem":…,"carveout":…}]}; may be NULL */
     double model_flops, model_dram_bytes, model_floor_ns; /* NAN = none */
     int64_t evaluation;     /* 1, 2, … within the session and subject */
     mt_outcome outcome;     /* texts borrowed; sample_ns NULL unless asked for */

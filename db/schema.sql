@@ -177,7 +177,7 @@ CREATE TABLE measurement (
     validate_ns        INTEGER,
     time_ns            INTEGER,
 
-    launch_json        TEXT,             -- as launched, one object a launch
+    launch_json        TEXT,             -- as launched: {"launches":[{entry, grid, block, cluster, smem, carveout}]}
     model_flops        REAL,
     model_dram_bytes   REAL,
     model_floor_ns     REAL,

@@ -67,7 +67,7 @@ done:
     "(SELECT max(CASE json_type(l.value, '$.cluster') WHEN 'integer' THEN json_extract(l.value, '$.cluster') WHEN 'array' THEN " \
     "ifnull(json_extract(l.value, '$.cluster[0]'), 1) * ifnull(json_extract(l.value, '$.cluster[1]'), 1) * " \
     "ifnull(json_extract(l.value, '$.cluster[2]'), 1) ELSE 1 END) " \
-    "FROM json_each(CASE WHEN json_valid(" table ".launch_json) THEN " table ".launch_json ELSE '[]' END) l WHERE l.type = 'object')"
+    "FROM json_each(CASE WHEN json_valid(" table ".launch_json) THEN " table ".launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object')"
 
 /* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing. Clusters are looked at
  * only among equal medians. */

@@ -47,7 +47,15 @@ use() { # prefix: compiles the example in C and C++ and asks
   # shellcheck disable=SC2086
   c++ -std=c++11 -pedantic -Wall -Wextra -Werror "$scratch/v.cc" -o "$scratch/v" $flags || fail "the header as C++11"
   LD_LIBRARY_PATH=$lib "$scratch/v" || fail "a C++ program"
+  if [ -f "$cuda/cuda.h" ]; then
+    echo '#include <tunelookup_cuda.h>' >"$scratch/h.c"
+    # shellcheck disable=SC2086
+    cc -std=c99 -Wall -Wextra -Werror -Wno-unused-function -isystem "$cuda" -c "$scratch/h.c" -o "$scratch/h.o" $flags || fail "tunelookup_cuda.h as C99"
+    # shellcheck disable=SC2086
+    c++ -std=c++11 -x c++ -Wall -Wextra -Werror -Wno-unused-function -isystem "$cuda" -c "$scratch/h.c" -o "$scratch/h.o" $flags || fail "tunelookup_cuda.h as C++11"
+  fi
 }
+cuda=$(sed -n 's/^MT_CUDA_INCLUDE:PATH=//p' "$build/CMakeCache.txt")
 use "$scratch/p"
 mv "$scratch/p" "$scratch/moved"
 use "$scratch/moved"

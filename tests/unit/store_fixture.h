@@ -100,7 +100,7 @@ static inline mt_outcome fixture_outcome(mt_outcome_kind kind, double median_ns)
 
 static inline void fixture_put(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome)
 {
-    mt_result result = {.subject = subject, .variant = variant, .launch_json = "[{\"grid\": [1, 2, 3], \"cluster\": [2, 1, 1]}]",
+    mt_result result = {.subject = subject, .variant = variant, .launch_json = "{\"launches\": [{\"grid\": [1, 2, 3], \"cluster\": [2, 1, 1]}]}",
                         .model_flops = 1.4212915200e10, .model_dram_bytes = NAN, .model_floor_ns = 1e5, .evaluation = 1, .outcome = outcome};
     ck_ok(mt_store_step(store, session, &result, NULL, &fixture_err));
 }

@@ -56,7 +56,7 @@ START_TEST(rows_come_back_as_written)
     ck_assert_double_nan(r->model_dram_bytes);
     ck_assert_int_eq(r->evaluation, 1);
     ck_assert_str_eq(all.text, hostile);
-    ck_assert_str_eq(all.launch, "[{\"grid\": [1, 2, 3], \"cluster\": [2, 1, 1]}]");
+    ck_assert_str_eq(all.launch, "{\"launches\": [{\"grid\": [1, 2, 3], \"cluster\": [2, 1, 1]}]}");
     const mt_outcome *q = &r->outcome;
     ck_assert_int_eq(q->kind, o.kind);
     ck_assert_mem_eq(&q->timing, &o.timing, sizeof o.timing);

@@ -131,7 +131,7 @@ static mt_status see_values(void *context, const mt_measurement_row *row, mt_err
     }
     if (strcmp(row->variant, "ALGO=a\"b;K=00") == 0) {
         ck_assert_double_eq(o->timing.median_ns, 77); /* the newest row */
-        ck_assert_str_eq(row->launch_json, "[{\"grid\":[1,2,3],\"cluster\":[2,1,1]}]");
+        ck_assert_str_eq(row->launch_json, "{\"launches\":[{\"grid\":[1,2,3],\"cluster\":[2,1,1]}]}");
         ck_assert_double_eq(row->model_flops, 1.4212915200e10);
         ck_assert_double_nan(row->model_dram_bytes);
         ck_assert_double_nan(o->accuracy.worst_value);

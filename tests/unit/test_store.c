@@ -419,10 +419,10 @@ START_TEST(best_breaks_ties_by_memory_cluster_and_text)
         uint32_t smem;
         const char *launch;
     } rows[] = {{"A=1", 4096, NULL},
-                {"A=2", 2048, "[{\"cluster\":[4,2,1]},{\"cluster\":1}]"},
-                {"A=3", 2048, "[{\"cluster\":[2,1,1]}]"},
-                {"A=4", 2048, "[{\"cluster\":2}]"},
-                {"A=0", 2048, "[{\"grid\":[1,1,1]},{\"cluster\":4}]"},
+                {"A=2", 2048, "{\"launches\":[{\"cluster\":[4,2,1]},{\"cluster\":1}]}"},
+                {"A=3", 2048, "{\"launches\":[{\"cluster\":[2,1,1]}]}"},
+                {"A=4", 2048, "{\"launches\":[{\"cluster\":2}]}"},
+                {"A=0", 2048, "{\"launches\":[{\"grid\":[1,1,1]},{\"cluster\":4}]}"},
                 {"A=9", 2048, "not json"}};
     static const char *const expected[] = {"A=1", "A=2", "A=3", "A=3", "A=3", "A=9"};
     char best[64];

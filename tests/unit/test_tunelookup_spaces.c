@@ -317,7 +317,7 @@ static void compare_space(const char *path)
     lookup_writer w = lookup_begin(json, "space", lookup_kernel_key);
     w.subject.regime = b.spec->regime;
     size_t count = 0;
-    for (int tries = 0; count < SHAPES && tries < 4 * SHAPES; tries++) {
+    for (int tries = 0; count < SHAPES && tries < 40 * SHAPES; tries++) {
         random_shape *random = &randoms[count];
         make_shape(&b, random);
         bool is_new = true;

@@ -94,7 +94,7 @@ static void add_variant(const mt_variant *variant, mt_strbuf *line)
         return;
     }
     for (size_t i = 0; i < variant->bake_count; i++) bake[i] = variant->bake[i];
-    qsort(bake, variant->bake_count, sizeof *bake, by_text);
+    if (variant->bake_count) qsort(bake, variant->bake_count, sizeof *bake, by_text);
     for (size_t i = 0; i < variant->bake_count; i++) mt_strbuf_addf(line, "%s,", bake[i]);
     mt_free(bake);
 }
@@ -102,7 +102,7 @@ static void add_variant(const mt_variant *variant, mt_strbuf *line)
 static char *joined(lines *all)
 {
     mt_strbuf text = { 0 };
-    qsort(all->items, all->count, sizeof *all->items, by_text);
+    if (all->count) qsort(all->items, all->count, sizeof *all->items, by_text);
     for (size_t i = 0; i < all->count; i++) mt_strbuf_addf(&text, "%s\n", all->items[i]);
     char *out = all->failed ? NULL : mt_strbuf_take(&text);
     mt_strbuf_free(&text);
