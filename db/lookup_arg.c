@@ -236,9 +236,9 @@ static tunelookup_status find_arg(const tunelookup_result *result, int index, mt
 tunelookup_status tunelookup_arg(const tunelookup_result *result, int index, tunelookup_arg_info *info)
 {
     mt_lookup_scene scene;
-    const mt_lookup_model_arg *arg;
+    const mt_lookup_model_arg *arg = NULL;
     const char *rule = NULL;
-    bool is_used;
+    bool is_used = false;
     if (!info) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "arg is NULL");
     tunelookup_status st = find_arg(result, index, &scene, &arg, &is_used);
     if (st != TUNELOOKUP_OK) return st;
@@ -255,10 +255,10 @@ tunelookup_status tunelookup_arg(const tunelookup_result *result, int index, tun
 tunelookup_status tunelookup_tensormap(const tunelookup_result *result, int index, int map, tunelookup_tensormap_info *info)
 {
     mt_lookup_scene scene;
-    const mt_lookup_model_arg *arg;
+    const mt_lookup_model_arg *arg = NULL;
     tunelookup_arg_info maps, tensor;
     const char *rule = NULL;
-    bool is_used;
+    bool is_used = false;
     if (!info) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "info is NULL");
     tunelookup_status st = find_arg(result, index, &scene, &arg, &is_used);
     if (st != TUNELOOKUP_OK) return st;
