@@ -200,9 +200,9 @@ done:
 
 static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt_session_info *info, mt_error *err)
 {
-    int64_t *numbers[] = {&info->id, &info->started_unix_ms, &info->ended_unix_ms, &info->seed, &info->worker_restarts, &info->evaluated,
+    int64_t *numbers[] = {&info->id, &info->started_unix_ms, &info->ended_unix_ms, &info->process_id, &info->seed, &info->worker_restarts, &info->evaluated,
                           &info->known, &info->failed};
-    const char **texts[] = {&info->command, &info->host, &info->tool_version, &info->strategy, &info->space_path, &info->state};
+    const char **texts[] = {&info->command, &info->host, &info->boot_id, &info->tool_version, &info->strategy, &info->space_path, &info->state};
     int column = 0;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = sqlite3_column_int64(statement, column++);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
@@ -217,8 +217,10 @@ mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback,
 {
     sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, "SELECT id, started_unix_ms, ended_unix_ms, seed, worker_restarts, evaluated, known, failed, command, host, "
-                          "tool_version, strategy, space_path, state, times_json, warnings, origin FROM session ORDER BY id", &statement, err));
+    MT_TRY(mt_sql_prepare(store, "SELECT id, started_unix_ms, ended_unix_ms, process_id, seed, worker_restarts, "
+                          "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id) ELSE evaluated END, known, "
+                          "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome <> 'ok') "
+                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin FROM session s ORDER BY id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     for (;;) {
         bool more;

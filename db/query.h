@@ -29,8 +29,9 @@ mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int6
 
 typedef struct mt_session_info {
     int64_t id, started_unix_ms, ended_unix_ms; /* ended 0 = still running or killed */
-    const char *command, *host, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;
-    int64_t seed, worker_restarts, evaluated, known, failed;
+    const char *command, *host, *boot_id, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;
+    int64_t process_id, seed, worker_restarts;
+    int64_t evaluated, known, failed;           /* without an end: of the rows until now, `known` 0 */
     mt_origin origin;
 } mt_session_info;
 typedef mt_status (*mt_query_session_callback)(void *context, const mt_session_info *row, mt_error *err);

@@ -231,6 +231,8 @@ static mt_status see_session(void *context, const mt_session_info *info, mt_erro
     } else {
         ck_assert_str_eq(info->state, "running");
         ck_assert_int_eq(info->ended_unix_ms, 0);
+        ck_assert_int_eq(info->process_id, getpid());
+        ck_assert_str_ne(info->boot_id, "");
     }
     ++*count;
     return MT_OK;

@@ -1,8 +1,13 @@
 /* msda-tune show: the best per (GPU, kernel, shape, workload), the sessions, the failures. */
+#include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/database.h"
 #include "tuner/cli/print.h"
@@ -133,6 +138,18 @@ static mt_status add_failure_json(void *context, const mt_measurement_row *row, 
     return row->outcome.kind == MT_OUTCOME_OK ? MT_OK : add_json(context, row, err);
 }
 
+/* Whether the session's process is known to be gone: its last word was "running". Of other machines nothing is known. */
+static bool was_killed(const mt_session_info *row)
+{
+    char host[256] = "", *boot_id = NULL;
+    size_t length = 0;
+    if (row->ended_unix_ms || gethostname(host, sizeof host - 1) != 0 || strcmp(host, row->host) != 0) return false;
+    bool is_other_boot = mt_file_read("/proc/sys/kernel/random/boot_id", 4096, &boot_id, &length, NULL) == MT_OK && *row->boot_id &&
+                         strncmp(boot_id, row->boot_id, strlen(row->boot_id)) != 0;
+    mt_free(boot_id);
+    return is_other_boot || (row->process_id > 0 && kill((pid_t)row->process_id, 0) != 0 && errno == ESRCH);
+}
+
 static mt_status add_session(void *context, const mt_session_info *row, mt_error *err)
 {
     listing *l = context;
@@ -151,7 +168,7 @@ static mt_status add_session(void *context, const mt_session_info *row, mt_error
     mt_table_cellf(&l->table, "%lld", (long long)row->id);
     mt_table_cell(&l->table, when);
     mt_table_cell(&l->table, lasted);
-    mt_table_cell(&l->table, row->state && *row->state ? row->state : "unfinished");
+    mt_table_cell(&l->table, was_killed(row) ? "killed" : row->state);
     mt_table_cell(&l->table, row->strategy);
     const int64_t numbers[] = {row->seed, row->evaluated, row->known, row->failed, row->worker_restarts};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) mt_table_cellf(&l->table, "%lld", (long long)numbers[i]);

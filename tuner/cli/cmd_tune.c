@@ -6,6 +6,8 @@
 #include "tuner/base/log.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/inputs.h"
+#include "tuner/cli/known_device.h"
 #include "tuner/cli/progress.h"
 #include "tuner/cli/share.h"
 #include "tuner/run/eval_replay.h"
@@ -57,6 +59,7 @@ typedef struct tuning {
     mt_hash kernel_key;
     mt_store *store, *recordings;
     mt_evaluator *evaluator;
+    mt_hash inputs; /* when --input is given */
     mt_display display;
 } tuning;
 
@@ -108,10 +111,12 @@ static mt_status open_space(tuning *t, mt_error *err)
     mt_status st = MT_OK;
     if (!t->values->space) return MT_FAIL(err, MT_ERR_USAGE, "tune: --space FILE is missing; 'msda-tune list' names the shipped ones");
     MT_TRY(check_strategy(t->values->strategy, err));
+    MT_TRY(mt_known_arch_check(t->values->arch, err));
     MT_TRY(mt_share_space(t->values->space, &t->space_path, err));
     MT_TRY(mt_spec_load(t->space_path, &t->spec, err));
     MT_TRY(check_shapes(t->spec, &t->values->shapes, err));
     MT_TRY(check_workloads(t->spec, &t->values->workloads, err));
+    if (t->values->inputs.count) MT_TRY(mt_inputs_identify(t->spec, &t->values->inputs, &t->inputs, err));
     MT_TRY(mt_source_load(t->spec, &t->source, err));
     MT_TRY(mt_source_key(t->spec, &t->source, &t->kernel_key, err));
 done:
@@ -121,6 +126,7 @@ done:
 static mt_status open_recorded(tuning *t, const char *name, mt_error *err)
 {
     mt_status st = MT_OK;
+    if (t->values->inputs.count) return MT_FAIL(err, MT_ERR_USAGE, "tune: --input needs a real GPU: recordings hold what generated inputs gave");
     MT_TRY(mt_share_recordings(t->values->recordings, &t->recordings, err));
     MT_TRY(mt_eval_replay_create(t->recordings, name, t->spec, &t->evaluator, err));
 done:
@@ -224,7 +230,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     t->display.is_recorded = t->evaluator->is_recorded;
     mt_progress progress = mt_display_progress(&t->display);
     mt_session_params params = {
-        .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .shapes = (const char *const *)v->shapes.items, .shape_count = v->shapes.count,
+        .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)v->shapes.items, .shape_count = v->shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed,
         .regime = chosen_regime(t), .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};

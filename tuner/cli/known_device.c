@@ -20,6 +20,18 @@ static bool parse_arch(const char *arch, int64_t *cc)
     return digits >= 2 && suffix_ok && mt_text_int64(arch + 3, digits, cc);
 }
 
+static mt_status check_arch(const char *arch, int64_t *cc, mt_error *err)
+{
+    if (!arch || parse_arch(arch, cc)) return MT_OK;
+    return MT_FAIL(err, MT_ERR_USAGE, "--arch is '%s', expected a name like sm_90a", arch);
+}
+
+mt_status mt_known_arch_check(const char *arch, mt_error *err)
+{
+    int64_t cc;
+    return check_arch(arch, &cc, err);
+}
+
 static bool has_cc(const mt_ini_section *section, int64_t cc)
 {
     int64_t value;
@@ -50,7 +62,7 @@ mt_status mt_known_device(const char *gpu, const char *arch, mt_device_facts *fa
     char *path = NULL, *name = NULL;
     int64_t cc = 0;
     mt_status st = MT_OK;
-    if (arch && !parse_arch(arch, &cc)) return MT_FAIL(err, MT_ERR_USAGE, "--arch is '%s', expected a name like sm_90a", arch);
+    MT_TRY(check_arch(arch, &cc, err));
     MT_TRY(mt_share_file("devices.ini", &path, err));
     if (!gpu) MT_TRY(find_by_arch(path, cc, arch, &name, err));
     MT_TRY(mt_facts_load(path, gpu ? gpu : name, facts, err));

@@ -6,6 +6,8 @@
 
 enum { MT_ARCH_SIZE = 16 };
 
+mt_status mt_known_arch_check(const char *arch, mt_error *err); /* USAGE unless it reads like "sm_90a"; NULL is fine */
+
 /* `gpu` is a name of devices.ini; with NULL the first device whose compute capability `arch` ("sm_90a") names. `arch` may be NULL: then the device's own.
  * arch_out gets the architecture to compile for. NOT_FOUND or USAGE says what is known. */
 mt_status mt_known_device(const char *gpu, const char *arch, mt_device_facts *facts, char arch_out[MT_ARCH_SIZE], mt_error *err);

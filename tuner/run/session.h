@@ -34,6 +34,7 @@ typedef struct mt_session_params {
     const mt_spec *spec;
     const mt_source *source;
     mt_hash kernel_key;
+    const mt_hash *inputs;         /* identity of inputs that come from files; NULL = all are generated */
     const char *const *shapes;     size_t shape_count;    /* --shape; 0 = every shape that is default */
     const char *const *workloads;  size_t workload_count; /* --workload; 0 = each shape's own */
     const char *strategy;          /* "auto" … */

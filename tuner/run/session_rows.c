@@ -104,10 +104,24 @@ mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
     return st;
 }
 
+/* Inputs from files are another distribution than the one that the workload generates: they make a workload of their own. */
+static mt_status workload_row(const mt_session *session, const mt_session_target *target, mt_strbuf *name, mt_strbuf *key, mt_error *err)
+{
+    const mt_hash *inputs = session->params->inputs;
+    mt_strbuf_add(name, target->workload->name);
+    mt_strbuf_add(key, target->workload->key);
+    if (inputs) {
+        mt_strbuf_addf(name, "+inputs-%.8s", inputs->hex);
+        mt_strbuf_addf(key, "%sinputs=%s", key->length ? ";" : "", inputs->hex);
+    }
+    return name->failed || key->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory") : MT_OK;
+}
+
 mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *target, mt_subject *subject, mt_error *err)
 {
     int64_t before = mt_clock_now_ns();
-    mt_shape_row shape = {target->shape->name, target->shape->key}, workload = {target->workload->name, target->workload->key};
+    mt_strbuf name = {0}, key = {0};
+    mt_shape_row shape = {target->shape->name, target->shape->key};
     *subject = (mt_subject){
         .device = session->device,
         .kernel = session->kernel,
@@ -115,8 +129,12 @@ mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *
         .regime = session->params->regime,
         .origin = session->origin,
     };
-    mt_status st = mt_store_shape(session->store, session->kernel, &shape, &subject->shape, err);
+    mt_status st = workload_row(session, target, &name, &key, err);
+    mt_shape_row workload = {mt_strbuf_text(&name), mt_strbuf_text(&key)};
+    if (st == MT_OK) st = mt_store_shape(session->store, session->kernel, &shape, &subject->shape, err);
     if (st == MT_OK) st = mt_store_workload(session->store, session->kernel, &workload, &subject->workload, err);
+    mt_strbuf_free(&name);
+    mt_strbuf_free(&key);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;
 }
@@ -217,16 +235,18 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
 {
     int64_t before = mt_clock_now_ns();
     struct winner winner = {.summary = summary};
+    mt_strbuf name = {0}, key = {0};
+    mt_status st = MT_OK;
+    MT_TRY(workload_row(session, target, &name, &key, err));
     mt_filter filter = {
         .gpu = session->gpu_key,
         .kernel = session->params->spec->name,
         .kernel_key = session->params->kernel_key.hex,
         .shape_key = target->shape->key,
-        .workload_key = target->workload->key,
+        .workload_key = mt_strbuf_text(&key),
         .origin = &session->origin,
         .regime = &session->params->regime,
     };
-    mt_status st = MT_OK;
     if (cubin_path && session->origin == MT_ORIGIN_MEASURED) MT_TRY(keep_cubin(session, cubin, cubin_path, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
@@ -235,6 +255,8 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
     winner.text = NULL;
     summary->best = *best;
 done:
+    mt_strbuf_free(&name);
+    mt_strbuf_free(&key);
     mt_free(winner.text);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;

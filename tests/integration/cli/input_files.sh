@@ -65,3 +65,20 @@ npy expected.npy '<i8' '6,' 6 "$two64"; tune
 npy expected.npy '>f8' '6,' 6 "$two64"; tune
 npy expected.npy '<f8' '6,' 5 "$two64"; tune
 rm expected.npy; tune
+
+note "inputs from files are tuned and stored apart from generated ones, in whatever order and wherever the files lie; wrong ones are refused although all is known"
+ini ok
+sed -i 's/^reference = .*/reference = fake_add_reference/' fake.ini
+npy a.npy '<f4' '6,' 6 "$one"
+npy b.npy '<f4' '6,' 6 "$one"
+cp a.npy elsewhere.npy
+known() { "$tool" --space fake.ini --shape small --db w.sqlite --jobs 1 --strategy exhaustive --quiet "$@" 2>&1 | grep -E 'Evaluated|error' | sed -E 's/ in [0-9.]+ s//'; }
+known
+known
+known --input a=a.npy --input b=b.npy
+known --input b=elsewhere.npy --input a=b.npy
+known --input a=a.npy
+known --input x=a.npy
+known --input a=a.npy --input a=b.npy
+mt show --db w.sqlite
+mt --gpu recorded:h100 --space fake.ini --input a=a.npy

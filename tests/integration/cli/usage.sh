@@ -13,6 +13,8 @@ mt --space "$data/cli/demo.ini" --workload wavy
 mt --space "$data/cli/demo.ini" --strategy exhastive
 mt --space "$data/cli/demo.ini" --gpu nvidia
 mt --space "$data/cli/demo.ini" --budget 0
+mt --space "$data/cli/demo.ini" --arch "sm_90a --evil"
+mt import
 mt --space "$data/cli/demo.ini" --regime tepid
 mt help nothing
 mt export
