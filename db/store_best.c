@@ -29,7 +29,7 @@ static mt_status pass_known(mt_store *store, sqlite3_stmt *statement, mt_store_k
         return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld has the unknown outcome \"%s\"", store->path,
                        (long long)sqlite3_column_int64(statement, 3), name);
     }
-    bool has_time = kind == MT_OUTCOME_OK && sqlite3_column_type(statement, 2) == SQLITE_FLOAT;
+    bool has_time = !mt_outcome_is_failure(kind) && sqlite3_column_type(statement, 2) == SQLITE_FLOAT;
     return callback(context, mt_sql_column(statement, 0), kind, has_time ? sqlite3_column_double(statement, 2) : INFINITY, err);
 }
 

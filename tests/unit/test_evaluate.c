@@ -170,6 +170,31 @@ START_TEST(an_ok_outcome_is_complete)
 }
 END_TEST
 
+/* Given up after three samples, with what was seen; a variant that is close is timed to the end. */
+START_TEST(racing_stops_the_hopeless)
+{
+    bench *b = &(bench){0};
+    open_bench(b, NULL, "small");
+    b->timing.race_factor = 1.1;
+    b->timing.race_ns = 33000;
+    mt_outcome slow = evaluate(b, "slow"), ok = evaluate(b, "ok");
+    ck_assert_int_eq(slow.kind, MT_OUTCOME_CENSORED);
+    ck_assert_uint_eq(slow.timing.samples, 3);
+    ck_assert_double_eq_tol(slow.timing.median_ns, 326600, 1);
+    ck_assert_ptr_nonnull(slow.sample_ns);
+    ck_assert_str_eq(slow.accuracy.output, "out"); /* validated before it was timed */
+    ck_assert_str_eq(slow.text, "stopped after 3 samples: 326.60 µs at best, the incumbent 33.00 µs");
+    ck_assert_int_eq(ok.kind, MT_OUTCOME_OK);
+    ck_assert_uint_eq(ok.timing.samples, 10);
+    b->timing.race_ns = 30000; /* 33.56 is less than 1.25 times that, but its whole interval is above 1.1 times */
+    mt_outcome close = evaluate(b, "ok");
+    ck_assert_int_eq(close.kind, MT_OUTCOME_CENSORED);
+    ck_assert_uint_eq(close.timing.samples, 6);
+    mt_outcome_free(&slow), mt_outcome_free(&ok), mt_outcome_free(&close);
+    close_bench(b);
+}
+END_TEST
+
 START_TEST(short_kernels_are_batched)
 {
     bench *b = &(bench){0};
@@ -316,7 +341,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, short_kernels_are_batched, little_memory_is_enough,
+    const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, racing_stops_the_hopeless, short_kernels_are_batched, little_memory_is_enough,
                                   guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, running_out_of_memory_is_an_error};
     fakes_select();
     setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds, for sanitizer builds */

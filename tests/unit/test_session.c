@@ -30,6 +30,8 @@ typedef struct script {
     mt_store *watched;      /* counts starts without an intent in this database */
     char cubin[128];        /* path of every winner's cubin; "" = none */
     mt_hash cubin_hash;
+    bool races;             /* acts as the device would: more than 1.1 × race_ns is given up */
+    size_t raced;           /* starts with a limit */
     struct trial_note { uint64_t id; char variant[256]; } notes[64];
 } script;
 
@@ -121,6 +123,8 @@ static mt_status script_next(mt_evaluator *base, mt_event *event, mt_error *err)
     event->trial = self->running;
     mt_outcome_set(&event->outcome, kind_of(self, self->running_variant), "how it ended");
     double ns = time_of(self->running_variant);
+    self->raced += base->race_ns > 0;
+    if (self->races && base->race_ns > 0 && ns > 1.1 * base->race_ns) mt_outcome_set(&event->outcome, MT_OUTCOME_CENSORED, "too slow");
     event->outcome.timing = (mt_timing){.median_ns = ns, .low_ns = ns - 1, .high_ns = ns + 1, .min_ns = ns, .mean_ns = ns, .samples = 10, .batch = 1};
     event->outcome.cubin = self->cubin_hash;
     event->cubin_path = self->cubin[0] ? mt_strdup(self->cubin) : NULL;
@@ -151,6 +155,7 @@ static mt_session_params params;
 static mt_session_result result;
 static mt_subject_summary last;
 static char last_best[256];
+static int64_t repeats; /* rows of variants that had one, as the test means them */
 static size_t skipped, known_calls, new_calls, totals;
 static char first_new[256], reason[512];
 
@@ -174,7 +179,7 @@ static void on_subject_end(void *context, const mt_space *space, const mt_worklo
     last = *summary;
     snprintf(last_best, sizeof last_best, "%s", summary->best ? summary->best : "");
     ck_assert_uint_eq(summary->evaluated, summary->known + summary->measured);
-    ck_assert_uint_eq(summary->evaluated, summary->ok + summary->failed);
+    ck_assert_uint_eq(summary->evaluated, summary->ok + summary->failed + summary->censored);
 }
 
 static void on_skipped(void *context, const char *shape, const char *workload, const char *why)
@@ -219,7 +224,7 @@ static mt_status tune(const char *tune_keys, const char *knobs, mt_error *err)
     mt_spec_free(spec);
     mt_error check = {0};
     ck_assert_msg(mt_store_check(store, &check) == MT_OK, "%s", check.message);
-    ck_assert_int_eq(scalar(store, "SELECT count(*) - count(DISTINCT subject_id || '/' || variant_id) FROM measurement"), 0); /* nothing twice */
+    ck_assert_int_eq(scalar(store, "SELECT count(*) - count(DISTINCT subject_id || '/' || variant_id) FROM measurement"), repeats); /* nothing twice */
     return st;
 }
 
@@ -565,13 +570,59 @@ START_TEST(killed_and_resumed)
 }
 END_TEST
 
+/* What has no chance is given up, known from then on, and never the best; the default and the baseline are always measured. */
+START_TEST(racing)
+{
+    set_up();
+    evaluator.races = true;
+    tune_ok("", "[param A]\nvalues = 1, 2, 3, 9900\ndefault = 1\n"); /* 9900 takes a hundredth */
+    ck_assert_uint_eq(evaluator.raced, 3); /* not the default */
+    ck_assert_uint_eq(last.censored, 0);   /* nothing is slower than the default by a tenth */
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2, 3, 4, 5\ndefault = 9900\n");
+    ck_assert_uint_eq(last.known, 4);
+    ck_assert_uint_eq(last.censored, 2);
+    ck_assert_uint_eq(last.failed, 0);
+    ck_assert_str_eq(last_best, "A=9900;ALGO=plain");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM measurement WHERE outcome = 'censored' AND median_ns > 900000"), 2);
+    ck_assert_int_eq(scalar(store, "SELECT failed FROM session ORDER BY id DESC"), 0);
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2, 3, 4, 5\ndefault = 9900\n");
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_uint_eq(last.censored, 2);
+    tune_ok("baseline = plain", "[param A]\nvalues = 6, 9900\ndefault = 6\n"); /* slower than the incumbent, but compared with */
+    ck_assert_uint_eq(last.censored, 0);
+    ck_assert(isfinite(last.default_ns) && isfinite(last.baseline_ns));
+    tear_down();
+}
+END_TEST
+
+START_TEST(no_race_measures_what_was_given_up)
+{
+    set_up();
+    evaluator.races = params.no_race = true;
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2\ndefault = 9900\n");
+    ck_assert_uint_eq(evaluator.raced, 0);
+    ck_assert_uint_eq(last.ok, 3);
+    params.no_race = false;
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2, 3\ndefault = 9900\n");
+    ck_assert_uint_eq(last.censored, 1);
+    repeats = 1; /* the row that is superseded stays */
+    params.no_race = true;
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2, 3\ndefault = 9900\n");
+    ck_assert_uint_eq(last.known, 3);
+    ck_assert_uint_eq(last.ok, 4);
+    repeats = 0;
+    tear_down();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("session");
     TCase *group = tcase_create("session");
     tcase_set_timeout(group, 50);
     const TTest *const tests[] = {whole_space, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, time_is_shared, failures_are_data,
-        nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, winners_cubin_is_kept, bad_names, evaluator_fails, killed_and_resumed};
+        nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, winners_cubin_is_kept, bad_names, evaluator_fails, killed_and_resumed, racing,
+        no_race_measures_what_was_given_up};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -110,7 +110,7 @@ static mt_status add_failure(void *context, const mt_measurement_row *row, mt_er
     listing *l = context;
     mt_strbuf text = {0};
     (void)err;
-    if (row->outcome.kind == MT_OUTCOME_OK) return MT_OK;
+    if (!mt_outcome_is_failure(row->outcome.kind)) return MT_OK;
     start_group(l, row);
     if (!l->table.count) {
         l->table.columns = 4;
@@ -130,7 +130,7 @@ static mt_status add_failure(void *context, const mt_measurement_row *row, mt_er
 
 static mt_status add_failure_json(void *context, const mt_measurement_row *row, mt_error *err)
 {
-    return row->outcome.kind == MT_OUTCOME_OK ? MT_OK : add_json(context, row, err);
+    return !mt_outcome_is_failure(row->outcome.kind) ? MT_OK : add_json(context, row, err);
 }
 
 static mt_status add_session(void *context, const mt_session_info *row, mt_error *err)

@@ -17,7 +17,8 @@ typedef struct tune_values {
     int64_t budget, seed, jobs;
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard;
-    bool no_cache, quiet;
+    int64_t graph_below_us;
+    bool no_cache, no_race, quiet;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -39,6 +40,8 @@ static const mt_option options[] = {
     {"guard", 0, MT_OPTION_CHOICE, FIELD(guard), "bands|pages", "pages: buffers end at an unmapped page, so that a read past\nthe end faults (slower)"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
+    {"no-race", 0, MT_OPTION_FLAG, FIELD(no_race), NULL, "time every variant to the end, however slow (for recordings)"},
+    {"graph-below", 0, MT_OPTION_COUNT, FIELD(graph_below_us), "US", "batch kernels shorter than this many microseconds in CUDA graphs\n(default 10; 1 = none)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
     {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
     {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, only the summary"},
@@ -156,7 +159,7 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
     }
     if (!v->no_cache && !(t->cache_dir = mt_path_user_cache())) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
     mt_worker_options options_of_workers = {
-        .jobs = (size_t)v->jobs, .device = (int)ordinal, .arch = v->arch, .cache_dir = t->cache_dir, .seed = (uint64_t)v->seed, .regime = chosen_regime(t),
+        .jobs = (size_t)v->jobs, .device = (int)ordinal, .arch = v->arch, .cache_dir = t->cache_dir, .seed = (uint64_t)v->seed, .graph_below_ns = (double)v->graph_below_us * 1e3,
         .compile_limit_s = v->compile_limit_s > 0 ? v->compile_limit_s : 60, .variant_limit_s = v->variant_limit_s > 0 ? v->variant_limit_s : 10,
         .subject_limit_s = 60, .inputs = (const char *const *)v->inputs.items, .input_count = v->inputs.count, .guard_pages = v->guard == 2};
     mt_status st = mt_eval_worker_create(&t->loop, t->spec, &t->source, &options_of_workers, &t->evaluator, err);
@@ -227,7 +230,7 @@ static mt_status run_session(tuning *t, mt_error *err)
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .shapes = (const char *const *)v->shapes.items, .shape_count = v->shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed,
-        .regime = chosen_regime(t), .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
+        .regime = chosen_regime(t), .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
     mt_status st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_display_end(&t->display);
     print_end(t, &result);

@@ -82,10 +82,11 @@ static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_
     fprintf(out, "  Evaluated:  %zu in %s", summary->evaluated, mt_print_seconds(summary->seconds, time, sizeof time));
     if (summary->known) fprintf(out, ", %zu of them known from before", summary->known);
     fprintf(out, "; %zu ok", summary->ok);
+    if (summary->censored) fprintf(out, ", %zu given up as too slow", summary->censored);
     if (summary->failed) fprintf(out, ", %zu failed", summary->failed);
     fprintf(out, "%s\n", summary->interrupted ? " (interrupted)" : summary->out_of_time ? " (time is up)" : "");
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
-        if (kind == MT_OUTCOME_OK || !counts->by_kind[kind]) continue;
+        if (!mt_outcome_is_failure((mt_outcome_kind)kind) || !counts->by_kind[kind]) continue;
         const char *example = counts->example[kind];
         fprintf(out, "  %5zu %s%s%s\n", counts->by_kind[kind], mt_outcome_name((mt_outcome_kind)kind), example[0] ? ", first: " : "", example);
     }

@@ -20,6 +20,7 @@ enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.005;       /* ± half a percent of the median */
 static const int64_t TIMING_NS = 60000000;  /* wall time for one variant's samples */
 static const double GRAPH_BELOW_NS = 10000; /* shorter kernels are batched in a graph */
+static const double RACE_FACTOR = 1.1;      /* a variant this much slower than the incumbent is not timed to the end */
 
 enum trial_state { COMPILING, COMPILED, READY, RUNNING };
 
@@ -285,12 +286,14 @@ static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
         .guard_pages = self->options.guard_pages,
         .inputs = self->options.inputs,
         .input_count = (uint32_t)self->options.input_count,
-        .regime = self->options.regime,
+        .regime = base->regime,
         .interval = INTERVAL,
         .min_samples = MIN_SAMPLES,
         .max_samples = MAX_SAMPLES,
         .max_ns = TIMING_NS,
-        .graph_below_ns = GRAPH_BELOW_NS,
+        .graph_below_ns = self->options.graph_below_ns > 0 ? self->options.graph_below_ns : GRAPH_BELOW_NS,
+        .race_ns = base->race_ns,
+        .race_factor = RACE_FACTOR,
     };
     return mt_device_worker_evaluate(self->device, &order, err);
 }

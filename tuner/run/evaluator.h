@@ -54,7 +54,8 @@ struct mt_evaluator {
     mt_device_facts facts;  /* of the device, or of the recording */
     bool is_recorded;       /* rows are marked `recorded` */
     char arch[16];
-    mt_regime regime;       /* what times mean; the session sets it before the first begin */
+    mt_regime regime;       /* what times mean; the session sets it before each begin */
+    double race_ns;         /* the incumbent's median for the trial that is started next; 0 = it is timed to the end. The session sets it before each start */
     char warning[256];      /* for the session's record, "" = none: foreign load on the GPU … */
 };
 

@@ -79,6 +79,7 @@ typedef struct mt_evaluate_order {
     uint32_t min_samples, max_samples;
     int64_t max_ns;
     double graph_below_ns;
+    double race_ns, race_factor;
 } mt_evaluate_order;
 
 /* Where an evaluation stands. The first three belong to the subject, the others to the variant. */

@@ -10,7 +10,8 @@
 #include "tuner/space/source.h"
 
 typedef struct mt_subject_summary {
-    size_t evaluated, known, ok, failed, measured; /* evaluated = known + measured */
+    size_t evaluated, known, measured;             /* evaluated = known + measured */
+    size_t ok, failed, censored;                   /* evaluated = ok + failed + censored */
     double best_ns, low_ns, high_ns;               /* INFINITY when nothing is OK */
     const char *best;                              /* canonical text, NULL when nothing */
     double default_ns, baseline_ns;                /* INFINITY = not OK or not measured */
@@ -43,6 +44,7 @@ typedef struct mt_session_params {
     uint64_t seed;
     mt_regime regime;
     mt_reuse reuse;
+    bool no_race;                  /* time every variant to the end; rows of given-up ones do not count as known */
     const char *command;           /* for the session row */
     const mt_progress *progress;   /* may be NULL */
 } mt_session_params;

@@ -53,7 +53,7 @@ mt_status mt_session_subject(mt_session *session, size_t number, const mt_sessio
 typedef struct mt_known {
     size_t index;
     mt_outcome_kind kind;
-    double median_ns; /* INFINITY unless kind is OK */
+    double median_ns; /* INFINITY unless kind is OK or CENSORED */
 } mt_known;
 
 typedef struct mt_quarantined {

@@ -150,8 +150,10 @@ done:
 
 /* ---- one evaluation counted ---- */
 
-static mt_status note_best(struct run *run, size_t index, const char *variant, const mt_event *event, double median_ns, mt_error *err)
+static mt_status note_best(struct run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
 {
+    if (outcome->kind != MT_OUTCOME_OK) return MT_OK;
+    double median_ns = outcome->timing.median_ns;
     if (index == run->default_index) run->summary->default_ns = median_ns;
     if (index == run->baseline_index) run->summary->baseline_ns = median_ns;
     if (!(median_ns < run->best_ns)) return MT_OK;
@@ -175,18 +177,18 @@ static mt_status count_evaluation(struct run *run, size_t index, const char *var
     mt_session *session = run->session;
     mt_subject_summary *summary = run->summary;
     const mt_progress *progress = session->params->progress;
-    bool ok = outcome->kind == MT_OUTCOME_OK, known = event == NULL;
-    double cost_ns = ok ? outcome->timing.median_ns : INFINITY;
-    mt_status st = note_best(run, index, variant, event, cost_ns, err);
+    bool known = event == NULL, failed = mt_outcome_is_failure(outcome->kind);
+    double cost_ns = failed ? INFINITY : outcome->timing.median_ns; /* of one that was given up: too low if anything, and never the best */
+    mt_status st = note_best(run, index, variant, outcome, event, err);
     int64_t before = mt_clock_now_ns();
     run->strategy->tell(run->state, index, cost_ns);
     session->times.search_ns += mt_clock_now_ns() - before;
     summary->evaluated++;
     *(known ? &summary->known : &summary->measured) += 1;
-    *(ok ? &summary->ok : &summary->failed) += 1;
+    *(failed ? &summary->failed : outcome->kind == MT_OUTCOME_OK ? &summary->ok : &summary->censored) += 1;
     session->evaluated++;
     session->known += known;
-    session->failed += !ok;
+    session->failed += failed;
     if (progress && progress->evaluated)
         progress->evaluated(progress->context, summary->evaluated, run->total, variant, outcome, known, run->best_ns, run->best);
     return st;
@@ -256,11 +258,20 @@ static mt_status store(struct run *run, const char *variant, const mt_event *eve
     return mt_session_store_step(run->session, &run->subject, event ? &result : NULL, next ? next->request.variant : NULL, next ? next->worker_pid : 0, err);
 }
 
+/* The median to race against; 0 = timed to the end. What a person compares with is always measured. */
+static double race_limit(const struct run *run, const struct trial *trial)
+{
+    size_t index = trial->request.index;
+    bool is_compared_with = index == run->default_index || index == run->baseline_index;
+    return run->session->params->no_race || is_compared_with || !isfinite(run->best_ns) ? 0 : run->best_ns;
+}
+
 static mt_status start(struct run *run, struct trial *trial, mt_error *err)
 {
     mt_evaluator *evaluator = run->session->evaluator;
     trial->is_running = true;
     run->running = trial;
+    evaluator->race_ns = race_limit(run, trial);
     return evaluator->ops->start(evaluator, trial->request.id, err);
 }
 

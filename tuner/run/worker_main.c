@@ -197,7 +197,7 @@ static mt_status evaluate(struct runner *self, const mt_evaluate_order *order, m
         .subject = &subject,
         .point = &point,
         .cubin_path = order->cubin_path,
-        .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns},
+        .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor},
     };
     MT_TRY(mt_gpu_evaluate(self->gpu, &request, on_stage, self, outcome, sticky, err));
 done:
