@@ -17,6 +17,9 @@ typedef mt_status (*mt_query_callback)(void *context, const mt_measurement_row *
 
 /* Rows of table best, ordered by GPU, kernel, shape, workload. */
 mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
+typedef mt_status (*mt_query_finalist_callback)(void *context, const mt_finalist_row *row, mt_error *err);
+/* The finalists of mt_measurement_row.final_id, fastest first. */
+mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err);
 /* All measurements in the order they were stored. */
 mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
 
@@ -31,6 +34,7 @@ typedef struct mt_session_info {
     int64_t id, started_unix_ms, ended_unix_ms; /* ended 0 = still running or killed */
     const char *command, *host, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;
     int64_t seed, worker_restarts, evaluated, known, failed;
+    double drift;           /* NAN = not known */
     mt_origin origin;
 } mt_session_info;
 typedef mt_status (*mt_query_session_callback)(void *context, const mt_session_info *row, mt_error *err);
