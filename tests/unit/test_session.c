@@ -32,7 +32,12 @@ typedef struct script {
     mt_hash cubin_hash;
     bool races;             /* acts as the device would: more than 1.1 × race_ns is given up */
     size_t raced;           /* starts with a limit */
-    struct trial_note { uint64_t id; char variant[256]; } notes[64];
+    double (*time)(const char *variant, size_t start); /* NULL = time_of */
+    uint32_t (*smem)(const char *variant);
+    const char *dies;       /* variant that crashes when it is timed again */
+    size_t retimes;
+    bool is_retime;         /* the running one */
+    struct trial_note { uint64_t id; char variant[256]; uint32_t retime; } notes[64];
 } script;
 
 static script *from_base(mt_evaluator *base)
@@ -73,6 +78,7 @@ static mt_status script_submit(mt_evaluator *base, const mt_trial *trial, mt_err
     }
     struct trial_note *note = &self->notes[trial->id % 64];
     note->id = trial->id;
+    note->retime = trial->retime;
     snprintf(note->variant, sizeof note->variant, "%s", trial->variant);
     mt_event event = {.kind = MT_EVENT_READY, .trial = trial->id, .worker_pid = 1234};
     mt_event_queue_push(&self->events, &event);
@@ -101,6 +107,8 @@ static mt_status script_start(mt_evaluator *base, uint64_t trial, mt_error *err)
     self->running = trial;
     snprintf(self->running_variant, sizeof self->running_variant, "%s", note->variant);
     self->starts++;
+    self->is_retime = note->retime > 0;
+    self->retimes += self->is_retime;
     if (self->watched) {
         char sql[512];
         snprintf(sql, sizeof sql, "SELECT count(*) FROM intent i JOIN variant v ON v.id = i.variant_id WHERE v.text = '%s'", note->variant);
@@ -122,7 +130,9 @@ static mt_status script_next(mt_evaluator *base, mt_event *event, mt_error *err)
     event->kind = MT_EVENT_DONE;
     event->trial = self->running;
     mt_outcome_set(&event->outcome, kind_of(self, self->running_variant), "how it ended");
-    double ns = time_of(self->running_variant);
+    if (self->is_retime && self->dies && strcmp(self->dies, self->running_variant) == 0) mt_outcome_set(&event->outcome, MT_OUTCOME_CRASHED, "now it died");
+    double ns = self->time ? self->time(self->running_variant, self->starts) : time_of(self->running_variant);
+    event->outcome.resources.dynamic_smem_bytes = self->smem ? self->smem(self->running_variant) : 0;
     self->raced += base->race_ns > 0;
     if (self->races && base->race_ns > 0 && ns > 1.1 * base->race_ns) mt_outcome_set(&event->outcome, MT_OUTCOME_CENSORED, "too slow");
     event->outcome.timing = (mt_timing){.median_ns = ns, .low_ns = ns - 1, .high_ns = ns + 1, .min_ns = ns, .mean_ns = ns, .samples = 10, .batch = 1};
@@ -615,6 +625,165 @@ START_TEST(no_race_measures_what_was_given_up)
 }
 END_TEST
 
+static int knob(const char *variant)
+{
+    return atoi(strstr(variant, "A=") + 2);
+}
+
+/* 1, 2 and 3 are equal, 4 is 1 % slower, the others twice as slow; and the machine slows down by 0.1 % with each start. */
+static double drifting(const char *variant, size_t start)
+{
+    int a = knob(variant);
+    return (a <= 3 ? 1e6 : a == 4 ? 1.01e6 : 2e6) * (1 + 0.001 * (double)start) + (double)(start * 7 % 5);
+}
+
+static uint32_t second_is_smallest(const char *variant)
+{
+    return knob(variant) == 2 ? 1000 : 2000;
+}
+
+static const char FINAL[] = "[param A]\nvalues = 1..10\ndefault = 1\n";
+
+/* Timed in turns, what drift hides is seen: 4 comes out as slower. Of the tied ones the one with the least memory is taken, and a second run measures nothing. */
+START_TEST(finals_see_through_drift)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = drifting;
+    evaluator.smem = second_is_smallest;
+    evaluator.watched = store;
+    tune_ok("", FINAL);
+    ck_assert_str_eq(last_best, "A=2;ALGO=plain");
+    ck_assert_uint_eq(last.tied, 2);
+    ck_assert_uint_eq(evaluator.intents_missing, 0);
+    ck_assert_int_eq(rows(), 10);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM intent"), 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round WHERE method = 'interleaved' AND rounds = 12 AND confidence = 0.95"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM finalist"), 4);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM finalist f JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id "
+                                   "WHERE v.text = 'A=4;ALGO=plain' AND NOT f.tied AND f.ratio_low > 1.005 AND f.ratio_high < 1.015 AND length(f.round_ns) > 0"), 1);
+    ck_assert_uint_eq(evaluator.retimes, 4 * 12);
+    double best_ns = last.best_ns;
+    tune_ok("", FINAL);
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_int_eq(rows(), 10);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 1);
+    ck_assert_str_eq(last_best, "A=2;ALGO=plain");
+    ck_assert(last.best_ns == best_ns && last.tied == 2);
+    tear_down();
+}
+END_TEST
+
+/* It is dropped with its outcome, which stands from then on; the others are compared, and a second run repeats nothing. */
+START_TEST(a_finalist_dies)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = drifting;
+    evaluator.smem = second_is_smallest;
+    evaluator.dies = "A=2;ALGO=plain";
+    repeats = 1;
+    tune_ok("", FINAL);
+    ck_assert_str_eq(last_best, "A=1;ALGO=plain");
+    ck_assert_uint_eq(last.tied, 1);
+    ck_assert_int_eq(rows(), 11);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM finalist"), 3);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM strike WHERE cause = 'crashed'"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM intent"), 0);
+    tune_ok("", FINAL);
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_int_eq(rows(), 11);
+    repeats = 0;
+    tear_down();
+}
+END_TEST
+
+START_TEST(an_interrupted_final_leaves_nothing)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = drifting;
+    evaluator.interrupt_at = 17;
+    tune_ok("", FINAL);
+    ck_assert(result.interrupted);
+    ck_assert_int_eq(rows(), 10);
+    ck_assert_int_eq(scalar(store, "SELECT (SELECT count(*) FROM final_round) + (SELECT count(*) FROM intent)"), 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM best"), 1); /* by what is known until then */
+    evaluator.interrupt_at = 0;
+    evaluator.running = 0;
+    tune_ok("", FINAL);
+    ck_assert_int_eq(rows(), 10);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 1);
+    tear_down();
+}
+END_TEST
+
+/* A recording can't be timed again: its stored intervals decide, by the same rule for the pick. */
+START_TEST(finals_of_a_recording)
+{
+    set_up();
+    evaluator.base.is_recorded = true;
+    evaluator.smem = second_is_smallest;
+    evaluator.time = drifting;
+    tune_ok("", "[param A]\nvalues = 1, 2\n"); /* 0.1 % apart: told apart by intervals of 2 ns */
+    ck_assert_str_eq(last_best, "A=1;ALGO=plain");
+    ck_assert_uint_eq(last.tied, 0);
+    evaluator.time = NULL;
+    tune_ok("", "[param A]\nvalues = 1..4\n");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round WHERE method = 'intervals' AND rounds = 0"), 2);
+    tune_ok("", "[param A]\nvalues = 1..4\n");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 2);
+    tear_down();
+}
+END_TEST
+
+static double slowly_drifting(const char *variant, size_t start)
+{
+    return (knob(variant) == 1 ? 1e6 : 2e6) * (1 + 0.0002 * (double)start);
+}
+
+/* The default is timed again now and then; the drift is in the session's row and warned about. */
+START_TEST(anchors_show_drift)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.watched = store;
+    evaluator.time = slowly_drifting;
+    tune_ok("", "[param A]\nvalues = 1..170\n");
+    ck_assert_int_eq(rows(), 170);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM anchor a JOIN variant v ON v.id = a.variant_id WHERE v.text = 'A=1;ALGO=plain'"), 4);
+    ck_assert_uint_eq(evaluator.retimes, 3);
+    ck_assert_uint_eq(evaluator.intents_missing, 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE drift BETWEEN 0.029 AND 0.033 AND warnings LIKE '%moved by 3._ % during the session%'"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM intent"), 0);
+    tune_ok("", "[param A]\nvalues = 1..170\n"); /* nothing to measure, nothing to watch */
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE drift IS NULL AND warnings IS NULL"), 1);
+    tune_ok("", "[param A]\nvalues = 1..175\n"); /* a session has its own first time */
+    ck_assert_uint_eq(evaluator.retimes, 1 + 3);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM anchor"), 5);
+    tear_down();
+}
+END_TEST
+
+/* An anchor that fails has no standing any more, and the session goes on without one. */
+START_TEST(an_anchor_dies)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = slowly_drifting;
+    evaluator.dies = "A=1;ALGO=plain";
+    repeats = 1;
+    tune_ok("", "[param A]\nvalues = 1..170\n");
+    ck_assert_int_eq(rows(), 171);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM anchor"), 1);
+    ck_assert_str_ne(last_best, "A=1;ALGO=plain");
+    ck_assert(last_best[0]);
+    repeats = 0;
+    tear_down();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("session");
@@ -622,7 +791,8 @@ int main(void)
     tcase_set_timeout(group, 50);
     const TTest *const tests[] = {whole_space, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, time_is_shared, failures_are_data,
         nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, winners_cubin_is_kept, bad_names, evaluator_fails, killed_and_resumed, racing,
-        no_race_measures_what_was_given_up};
+        no_race_measures_what_was_given_up, finals_see_through_drift, a_finalist_dies, an_interrupted_final_leaves_nothing, finals_of_a_recording, anchors_show_drift,
+        an_anchor_dies};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -71,6 +71,7 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     fprintf(out, "  Best:       %s\n", mt_print_interval(summary->best_ns, summary->low_ns, summary->high_ns, time, sizeof time));
     fprintf(out, "              %s\n", mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
+    if (summary->tied) fprintf(out, "              tied with %zu other%s\n", summary->tied, summary->tied == 1 ? "" : "s");
     print_against(out, summary->best_ns, summary->default_ns, "default");
     print_against(out, summary->best_ns, summary->baseline_ns, "baseline");
     print_floor(out, space, facts, summary->best_ns);

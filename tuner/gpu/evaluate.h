@@ -36,6 +36,7 @@ typedef struct mt_evaluate_request {
     const mt_subject_request *subject;
     const mt_point *point;
     const char *cubin_path;
+    bool is_retime;             /* it was validated before: only loaded and timed */
     mt_timing_options timing;
 } mt_evaluate_request;
 

@@ -13,6 +13,7 @@ typedef struct mt_subject_summary {
     size_t evaluated, known, measured;             /* evaluated = known + measured */
     size_t ok, failed, censored;                   /* evaluated = ok + failed + censored */
     double best_ns, low_ns, high_ns;               /* INFINITY when nothing is OK */
+    size_t tied;                                   /* others that the best could not be told apart from */
     const char *best;                              /* canonical text, NULL when nothing */
     double default_ns, baseline_ns;                /* INFINITY = not OK or not measured */
     double seconds;
