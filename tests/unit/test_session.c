@@ -625,6 +625,11 @@ START_TEST(no_race_measures_what_was_given_up)
 }
 END_TEST
 
+static mt_outcome_kind third_fails(const char *variant)
+{
+    return strstr(variant, "A=3;") ? MT_OUTCOME_WRONG_RESULT : MT_OUTCOME_OK;
+}
+
 static int knob(const char *variant)
 {
     return atoi(strstr(variant, "A=") + 2);
@@ -784,6 +789,31 @@ START_TEST(an_anchor_dies)
 }
 END_TEST
 
+/* Both regimes: the search goes by one, what passed is measured in the other too, and a second run measures neither. */
+START_TEST(both_regimes)
+{
+    set_up();
+    params.regime = MT_REGIME_WARM;
+    params.both_regimes = true;
+    evaluator.kind = third_fails;
+    tune_ok("", "[param A]\nvalues = 1..6\n");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM measurement m JOIN subject s ON s.id = m.subject_id WHERE s.regime = 'warm'"), 6);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM measurement m JOIN subject s ON s.id = m.subject_id WHERE s.regime = 'cold' AND m.outcome = 'ok'"), 5);
+    ck_assert_int_eq(rows(), 11);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM best"), 2);
+    ck_assert_uint_eq(result.subjects, 2);
+    ck_assert_int_eq(last.regime, MT_REGIME_COLD);
+    tune_ok("", "[param A]\nvalues = 1..6\n");
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_int_eq(rows(), 11);
+    params.both_regimes = false;
+    tune_ok("", "[param A]\nvalues = 1..7\n");
+    ck_assert_int_eq(rows(), 12);
+    params.regime = MT_REGIME_COLD;
+    tear_down();
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("session");
@@ -792,7 +822,7 @@ int main(void)
     const TTest *const tests[] = {whole_space, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, time_is_shared, failures_are_data,
         nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, winners_cubin_is_kept, bad_names, evaluator_fails, killed_and_resumed, racing,
         no_race_measures_what_was_given_up, finals_see_through_drift, a_finalist_dies, an_interrupted_final_leaves_nothing, finals_of_a_recording, anchors_show_drift,
-        an_anchor_dies};
+        an_anchor_dies, both_regimes};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -29,6 +29,7 @@ typedef struct listing {
     mt_table table;
     mt_strbuf heading;  /* GPU and kernel of the rows in the table */
     size_t rows;
+    mt_store *store;
 } listing;
 
 static void flush_table(listing *l)
@@ -90,10 +91,18 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     else
         mt_table_cell(&l->table, "-");
     mt_print_knobs(&knobs, row->variant);
+    if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
     mt_table_cell(&l->table, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
     l->rows++;
     return MT_OK;
+}
+
+static mt_status add_best_json(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    listing *l = context;
+    mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
+    return mt_show_json_best(&l->json, row, l->store, err);
 }
 
 static mt_status add_json(void *context, const mt_measurement_row *row, mt_error *err)
@@ -166,7 +175,7 @@ static mt_status query(const show_values *values, mt_store *store, listing *l, m
     mt_filter_fill(&values->filter, &box);
     if (values->sessions) return mt_query_sessions(store, add_session, l, err);
     if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
-    return mt_query_best(store, &box.filter, values->json ? add_json : add_best, l, err);
+    return mt_query_best(store, &box.filter, values->json ? add_best_json : add_best, l, err);
 }
 
 static mt_status print_listing(const show_values *values, listing *l, mt_store *store, mt_error *err)
@@ -191,6 +200,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_status st = MT_OK;
     if (values->sessions && (values->json || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --sessions stands alone");
     MT_TRY(mt_database_open(values->db, &store, err));
+    l.store = store;
     MT_TRY(query(values, store, &l, err));
     MT_TRY(print_listing(values, &l, store, err));
 done:
@@ -205,7 +215,8 @@ const mt_command mt_cmd_show = {
     .name = "show",
     .summary = "the best setting per GPU, kernel, shape and workload",
     .help = "Lists the fastest validated variant per GPU, kernel, shape and workload: median time, half its 95 % interval,\n"
-            "error against the reference (norm-wise), per cent of the model's floor, and the knobs.",
+            "error against the reference (norm-wise), per cent of the model's floor, and the knobs. Where others were as\n"
+            "fast in the comparison of the finalists, their number; --json names them.",
     .options = options,
     .values_size = sizeof(show_values),
     .run = run,

@@ -11,6 +11,8 @@
 #include "tuner/run/eval_replay.h"
 #include "tuner/run/eval_worker.h"
 
+enum { BOTH_REGIMES = 3 /* "cold,warm" among the choices */ };
+
 typedef struct tune_values {
     const char *gpu, *space, *strategy, *db, *arch, *recordings;
     mt_words shapes, workloads, inputs;
@@ -32,7 +34,7 @@ static const mt_option options[] = {
     {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the search and of the inputs (default 0)"},
-    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "flush the L2 cache before each sample, or not"},
+    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm|cold,warm", "flush the L2 cache before each sample, or not; both: search by the\nfile's regime, and measure what passed in the other one too"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "compile for this architecture instead of the device's: sm_90a …"},
     {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
@@ -142,9 +144,14 @@ static mt_status no_gpu(const tuning *t, mt_error *err)
     return MT_ERR_NO_GPU;
 }
 
+static bool wants_both(const tuning *t)
+{
+    return t->values->regime == BOTH_REGIMES;
+}
+
 static mt_regime chosen_regime(const tuning *t)
 {
-    return t->values->regime ? (mt_regime)(t->values->regime - 1) : t->spec->regime;
+    return t->values->regime && !wants_both(t) ? (mt_regime)(t->values->regime - 1) : t->spec->regime;
 }
 
 static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
@@ -230,7 +237,7 @@ static mt_status run_session(tuning *t, mt_error *err)
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .shapes = (const char *const *)v->shapes.items, .shape_count = v->shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed,
-        .regime = chosen_regime(t), .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
+        .regime = chosen_regime(t), .both_regimes = wants_both(t), .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
     mt_status st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_display_end(&t->display);
     print_end(t, &result);

@@ -23,7 +23,7 @@ bool mt_summary_names(const mt_workload *workload)
     return workload->key[0] || strcmp(workload->name, "default") != 0;
 }
 
-static void print_title(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded)
+static void print_title(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded, mt_regime regime)
 {
     mt_strbuf line = {0};
     mt_print_clean(&line, mt_space_spec(space)->name, 60);
@@ -31,6 +31,7 @@ static void print_title(FILE *out, const mt_space *space, const mt_workload *wor
     mt_print_clean(&line, mt_space_shape(space)->name, 60);
     if (mt_summary_names(workload)) mt_strbuf_add(&line, " · ");
     if (mt_summary_names(workload)) mt_print_clean(&line, workload->name, 60);
+    if (regime != MT_REGIME_COLD) mt_strbuf_addf(&line, " · %s", mt_regime_name(regime));
     mt_strbuf_add(&line, "   on ");
     mt_print_clean(&line, facts->name, 80);
     if (is_recorded) mt_strbuf_add(&line, " (recorded)");
@@ -96,7 +97,7 @@ static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_
 void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,
                       const mt_subject_summary *summary, const mt_summary_counts *counts)
 {
-    print_title(out, space, workload, facts, is_recorded);
+    print_title(out, space, workload, facts, is_recorded, summary->regime);
     if (summary->best && isfinite(summary->best_ns))
         print_best(out, space, facts, summary);
     else

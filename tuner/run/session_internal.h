@@ -31,6 +31,10 @@ typedef struct mt_session {
     uint64_t last_trial;
     int64_t evaluated, known, failed;
     mt_session_times times;
+    mt_regime regime;              /* of the subject under way */
+    bool is_follower;              /* it measures `points` in the other regime, and searches nothing */
+    size_t *points;                /* that passed in the regime that is searched, in that order */
+    size_t point_count, point_capacity;
     double drift;                  /* largest relative deviation of an anchor from its first time; NAN = none was timed twice */
 } mt_session;
 
@@ -46,7 +50,7 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
 
 /* ---- session_subject.c ---- */
 
-/* Tunes one subject until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
+/* Tunes one subject, in session->regime, until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
  * error says why, and the session goes on. */
 mt_status mt_session_subject(mt_session *session, size_t number, const mt_session_target *target, int64_t deadline_ns, mt_subject_summary *summary, bool *is_skipped, mt_error *err);
 

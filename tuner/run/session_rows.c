@@ -123,7 +123,7 @@ mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *
         .device = session->device,
         .kernel = session->kernel,
         .toolchain = session->toolchain,
-        .regime = session->params->regime,
+        .regime = session->regime,
         .origin = session->origin,
     };
     mt_status st = mt_store_shape(session->store, session->kernel, &shape, &subject->shape, err);
@@ -227,7 +227,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
         .shape_key = target->shape->key,
         .workload_key = target->workload->key,
         .origin = &session->origin,
-        .regime = &session->params->regime,
+        .regime = &session->regime,
     };
     mt_status st = MT_OK;
     if (cubin->path && session->origin == MT_ORIGIN_MEASURED) MT_TRY(keep_cubin(session, &cubin->hash, cubin->path, err));

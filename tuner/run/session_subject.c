@@ -135,6 +135,7 @@ static mt_status set_up(struct run *run, mt_error *err)
     size_t count = mt_space_count(run->space);
     if (count == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
+    evaluator->regime = session->regime;
     MT_TRY(evaluator->ops->begin(evaluator, run->number, run->space, run->target->workload, err));
     MT_TRY(mt_session_subject_rows(session, run->target, &run->subject, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
@@ -142,9 +143,10 @@ static mt_status set_up(struct run *run, mt_error *err)
     run->seen = mt_alloc(count / CHAR_BIT + 1, 1);
     if (!run->seen) return no_memory(err);
     run->total = session->budget < count ? session->budget : count;
+    if (session->is_follower) run->total = session->point_count;
     if (run->total < run->history.known_count) run->total = run->history.known_count;
     choose_first(run);
-    MT_TRY(choose_strategy(run, run->total, err));
+    if (!session->is_follower) MT_TRY(choose_strategy(run, run->total, err));
 done:
     return st;
 }
@@ -183,6 +185,18 @@ static mt_status note_anchor(struct run *run, size_t index, const char *variant,
     return event ? mt_anchor_note(run->session, &run->subject, anchor, variant, outcome, err) : MT_OK;
 }
 
+/* What the other regime will measure too. */
+static mt_status note_point(const struct run *run, size_t index, const mt_outcome *outcome, mt_error *err)
+{
+    mt_session *session = run->session;
+    if (session->is_follower || !session->params->both_regimes || outcome->kind != MT_OUTCOME_OK) return MT_OK;
+    size_t *points = mt_grow(session->points, session->point_count, &session->point_capacity, sizeof *points);
+    if (!points) return no_memory(err);
+    session->points = points;
+    points[session->point_count++] = index;
+    return MT_OK;
+}
+
 /* Tells everybody about one more point. `event` is NULL for what the database knew. */
 static mt_status count_evaluation(struct run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
 {
@@ -192,9 +206,10 @@ static mt_status count_evaluation(struct run *run, size_t index, const char *var
     bool known = event == NULL, failed = mt_outcome_is_failure(outcome->kind);
     double cost_ns = failed ? INFINITY : outcome->timing.median_ns; /* of one that was given up: too low if anything, and never the best */
     mt_status st = note_best(run, index, variant, outcome, event, err);
+    if (st == MT_OK) st = note_point(run, index, outcome, err);
     if (st == MT_OK) st = note_anchor(run, index, variant, outcome, event, err);
     int64_t before = mt_clock_now_ns();
-    run->strategy->tell(run->state, index, cost_ns);
+    if (run->strategy) run->strategy->tell(run->state, index, cost_ns);
     session->times.search_ns += mt_clock_now_ns() - before;
     summary->evaluated++;
     *(known ? &summary->known : &summary->measured) += 1;
@@ -341,9 +356,19 @@ static mt_status on_ready(struct run *run, const mt_event *event, mt_error *err)
 
 /* ---- the loop ---- */
 
+static bool next_followed(struct run *run, size_t *index)
+{
+    while (run->asked_at < run->session->point_count) {
+        *index = run->session->points[run->asked_at++];
+        if (!is_seen(run, *index)) return true;
+    }
+    return false;
+}
+
 /* The next point to evaluate; false when there is none for now. */
 static bool next_point(struct run *run, size_t *index)
 {
+    if (run->session->is_follower) return next_followed(run, index);
     while (run->first_count > 0) {
         *index = run->first[0];
         run->first[0] = run->first[1];
@@ -490,7 +515,7 @@ static mt_status tune(struct run *run, char **best, mt_error *err)
     const mt_progress *progress = run->session->params->progress;
     mt_status st = MT_OK;
     if (progress && progress->subject_begin)
-        progress->subject_begin(progress->context, run->space, run->target->workload, run->strategy->name, run->total, mt_space_raw_count(run->space));
+        progress->subject_begin(progress->context, run->space, run->target->workload, run->strategy ? run->strategy->name : "the same points", run->total, mt_space_raw_count(run->space));
     MT_TRY(count_known(run, err));
     MT_TRY(loop(run, err));
     if (run->session->interrupts == 0) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, err));
@@ -513,7 +538,7 @@ mt_status mt_session_subject(mt_session *session, size_t number, const mt_sessio
         .best_ns = INFINITY,
     };
     char *best = NULL;
-    *summary = (mt_subject_summary){.best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
+    *summary = (mt_subject_summary){.regime = session->regime, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
     mt_status st = set_up(&run, err);
     *is_skipped = st == MT_ERR_NOT_FOUND;
     if (st == MT_OK) st = tune(&run, &best, err);
