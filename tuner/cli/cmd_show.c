@@ -19,7 +19,7 @@ static const mt_option options[] = {
     MT_FILTER_OPTIONS,
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
-    {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions"},
+    {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings"},
     {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
     {0},
 };
@@ -28,6 +28,7 @@ typedef struct listing {
     mt_strbuf json;     /* --json */
     mt_table table;
     mt_strbuf heading;  /* GPU and kernel of the rows in the table */
+    mt_strbuf notes;    /* --sessions: what is worth saying of them, one line each */
     size_t rows;
     mt_store *store;
 } listing;
@@ -142,6 +143,21 @@ static mt_status add_failure_json(void *context, const mt_measurement_row *row, 
     return !mt_outcome_is_failure(row->outcome.kind) ? MT_OK : add_json(context, row, err);
 }
 
+static void note_session(listing *l, const mt_session_info *row)
+{
+    if (row->drift > 0) mt_strbuf_addf(&l->notes, "session %lld: the anchor's time moved by %.1f %%\n", (long long)row->id, 100 * row->drift);
+    for (const char *line = row->warnings; line && *line;) {
+        size_t length = strcspn(line, "\n");
+        mt_strbuf text = {0};
+        mt_strbuf_add_bytes(&text, line, length);
+        mt_strbuf_addf(&l->notes, "session %lld: ", (long long)row->id);
+        mt_print_clean(&l->notes, mt_strbuf_text(&text), 300);
+        mt_strbuf_add_char(&l->notes, '\n');
+        mt_strbuf_free(&text);
+        line += length + (line[length] == '\n');
+    }
+}
+
 static mt_status add_session(void *context, const mt_session_info *row, mt_error *err)
 {
     listing *l = context;
@@ -165,6 +181,7 @@ static mt_status add_session(void *context, const mt_session_info *row, mt_error
     const int64_t numbers[] = {row->seed, row->evaluated, row->known, row->failed, row->worker_restarts};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) mt_table_cellf(&l->table, "%lld", (long long)numbers[i]);
     mt_table_cell(&l->table, row->space_path);
+    note_session(l, row);
     l->rows++;
     return MT_OK;
 }
@@ -184,10 +201,12 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
         printf("%s%s\n", l->rows ? mt_strbuf_text(&l->json) : "[", l->rows ? "\n]" : "]");
         return l->json.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory") : MT_OK;
     }
-    if (values->sessions)
+    if (values->sessions) {
         mt_table_print(&l->table, stdout, "");
-    else
+        if (l->notes.length) printf("\n%s", mt_strbuf_text(&l->notes));
+    } else {
         flush_table(l);
+    }
     if (l->rows || values->failures || values->sessions) return MT_OK;
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match", mt_store_path(store));
 }
@@ -207,6 +226,7 @@ done:
     mt_table_free(&l.table);
     mt_strbuf_free(&l.heading);
     mt_strbuf_free(&l.json);
+    mt_strbuf_free(&l.notes);
     mt_store_close(store);
     return st;
 }
