@@ -112,7 +112,7 @@ static inline int scripted_worker(int argc, char **argv)
     mt_bundle_free(&bundle);
     bool is_device = strcmp(argv[0], "device") == 0;
     if (is_device && getenv("SCRIPT_DUMB")) scripted_crash("dead on arrival\n");
-    mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .nvrtc_version = 13000}};
+    mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .nvrtc_version = 13990}};
     hello.hello.facts = toy_facts();
     if (is_device && getenv("SCRIPT_NO_GPU")) hello.hello.status = MT_ERR_NO_GPU, hello.hello.error = "no CUDA device";
     if (!is_device && getenv("SCRIPT_NO_NVRTC")) hello.hello.status = MT_ERR_UNSUPPORTED, hello.hello.error = "libnvrtc.so.13 not found";

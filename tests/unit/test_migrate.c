@@ -126,6 +126,46 @@ START_TEST(newer_schema_is_refused)
 }
 END_TEST
 
+static mt_status no_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)context, (void)row, (void)err;
+    return MT_OK;
+}
+
+/* Version 1 had no table answer: the step fills it from the winners. */
+START_TEST(version_1_gets_its_answers)
+{
+    mt_store *store = fixture_open();
+    mt_subject subject = fixture_subject(store);
+    fixture_put_ok(store, fixture_session(store), &subject, "A=1", 10);
+    ck_ok(mt_store_refresh_best(store, &subject, &fixture_err));
+    mt_store_close(store);
+    char newest[sizeof fixture_db], sql[2048], *schema = read_text(TEST_DATA_DIR "/schema_v1.sql");
+    strcpy(newest, fixture_db);
+    snprintf(fixture_db, sizeof fixture_db, "%s/v1.sqlite", fixture_folder);
+    fixture_sql(schema);
+    mt_free(schema);
+    snprintf(sql, sizeof sql, "ATTACH '%s' AS n; INSERT INTO device SELECT * FROM n.device; INSERT INTO kernel SELECT * FROM n.kernel; INSERT INTO shape SELECT * FROM n.shape; "
+             "INSERT INTO workload SELECT * FROM n.workload; INSERT INTO toolchain SELECT * FROM n.toolchain; INSERT INTO variant SELECT * FROM n.variant; "
+             "INSERT INTO subject SELECT * FROM n.subject; INSERT INTO session SELECT id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, "
+             "source_hash, started_unix_ms, ended_unix_ms, state, worker_restarts, evaluated, known, failed, times_json, warnings FROM n.session; "
+             "INSERT INTO measurement SELECT * FROM n.measurement; INSERT INTO best SELECT subject_id, measurement_id, tied_count, updated_unix_ms FROM n.best; "
+             "CREATE TABLE kept AS SELECT * FROM n.answer", newest);
+    fixture_sql(sql);
+    ck_fails(open_ro(), MT_ERR_DB, "older schema 1");
+    ck_ok(open_rw());
+    ck_ok(mt_store_check(opened, &fixture_err));
+    ck_ok(mt_query_best(opened, NULL, no_row, NULL, &fixture_err));
+    mt_store_close(opened);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM (SELECT * FROM answer EXCEPT SELECT * FROM kept)"), 0);
+    /* The step and schema.sql make the same table. */
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM pragma_table_info('answer') a JOIN pragma_table_info('kept') k ON k.name = a.name AND k.cid = a.cid"), 19);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM pragma_table_info('landmark')"), 3);
+}
+END_TEST
+
 START_TEST(other_programs_database_is_refused)
 {
     fixture_sql("CREATE TABLE a (b)");
@@ -436,7 +476,7 @@ START_TEST(memory_database)
 }
 END_TEST
 
-FIXTURE_MAIN("migrate", creates_schema, empty_file_is_version_zero, first_version_is_updated, newer_schema_is_refused, other_programs_database_is_refused, missing_file,
+FIXTURE_MAIN("migrate", creates_schema, empty_file_is_version_zero, first_version_is_updated, newer_schema_is_refused, version_1_gets_its_answers, other_programs_database_is_refused, missing_file,
              folder_or_device_instead_of_file, junk_file, truncated_file, damaged_page_is_found, unwritable_file_and_folder, unreadable_file,
              writable_file_in_unwritable_folder, unfinished_changes_on_read_only_media, odd_names_are_plain_files,
              journal_follows_the_file_system, sealed_file_has_no_wal, file_system_without_locks, file_system_types, default_path, out_of_memory_leaks_nothing,

@@ -101,6 +101,7 @@ static mt_status run_subject(mt_session *session, size_t number, const mt_sessio
         skip(session, target, err->message);
         return MT_OK;
     }
+    if (st == MT_ERR_INTERRUPTED) return MT_OK; /* before its first variant; result->interrupted says so */
     if (st != MT_OK) return st;
     session->result->subjects++;
     session->result->with_winner += isfinite(summary.best_ns);

@@ -7,8 +7,11 @@ sed 's/^values  = 64, 128, 256, 512/values  = 128, 256/; s/slow, short, wrong, w
 tune() { mt --space "$1" --db t.sqlite --jobs 1 --variant-limit 2 --compile-limit 2 --strategy exhaustive --quiet; }
 tune fake.ini
 mt show --db t.sqlite
-note "the failures, in an order that does not depend on how fast compiling goes"
-"$tool" show --db t.sqlite --failures | tail -n +2 | sort
+note "failures, sorted: what compiles sooner is stored sooner"
+"$tool" show --db t.sqlite --failures | steady | sort
+
+note "what a program is told; the fake compiler's cubin is text, which is no code for a GPU"
+mt lookup --db t.sqlite --gpu auto --shape small
 
 note "once more: nothing is measured; what hung or faulted is not tried again"
 tune fake.ini
