@@ -31,7 +31,7 @@ echo "every pick lies in every run's tied set: $one_set"
 # Weaker, and enough for CASES 17: some run's tied set holds all picks.
 common=no
 for ((run = 1; run <= runs; run++)); do
-  [ -z "$(sort -u "$scratch/picks" | grep -vxFf "$scratch/$run.tied")" ] && common=yes
+  sort -u "$scratch/picks" | grep -qvxFf "$scratch/$run.tied" || common=yes
 done
 echo "one tied set holds all picks: $common"
 echo "spread of a variant's medians over the runs (greatest / least − 1), of those measured to the end at least twice:"
