@@ -223,6 +223,8 @@ mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t create
     size_t blob_size = 0;
     int64_t subject, variant;
     sqlite3_stmt *statement;
+    if (is_timed(outcome) && !(outcome->timing.median_ns > 0 && outcome->timing.median_ns < INFINITY))
+        return MT_FAIL(err, MT_ERR_DB, "%s: %s is to be stored with a time of %g ns", store->path, result->variant, outcome->timing.median_ns);
     MT_TRY(mt_subject_id(store, result->subject, &subject, err));
     MT_TRY(mt_variant_id(store, result->subject->kernel, result->variant, &variant, err));
     if (is_timed(outcome)) MT_TRY(mt_samples_pack(store, outcome->sample_ns, outcome->timing.samples, &blob, &blob_size, err));

@@ -7,6 +7,23 @@
 
 extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
 
+/* Drift, anchors and finals. */
+static const char to_3[] =
+    "ALTER TABLE session ADD COLUMN drift REAL;"
+    "CREATE TABLE anchor (id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
+    "variant_id INTEGER NOT NULL REFERENCES variant (id), created_unix_ms INTEGER NOT NULL, median_ns REAL NOT NULL, low_ns REAL, high_ns REAL, sm_mhz REAL, "
+    "sample_count INTEGER);"
+    "CREATE INDEX anchor_by_session ON anchor (session_id, subject_id);"
+    "CREATE TABLE final_round (id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
+    "created_unix_ms INTEGER NOT NULL, method TEXT NOT NULL, rounds INTEGER NOT NULL, confidence REAL NOT NULL);"
+    "CREATE INDEX final_round_by_subject ON final_round (subject_id);"
+    "CREATE TABLE finalist (final_id INTEGER NOT NULL REFERENCES final_round (id), measurement_id INTEGER NOT NULL REFERENCES measurement (id), "
+    "median_ns REAL NOT NULL, low_ns REAL NOT NULL, high_ns REAL NOT NULL, ratio REAL NOT NULL, ratio_low REAL NOT NULL, ratio_high REAL NOT NULL, "
+    "tied INTEGER NOT NULL, picked INTEGER NOT NULL, round_ns BLOB, PRIMARY KEY (final_id, measurement_id));"
+    "CREATE INDEX finalist_by_measurement ON finalist (measurement_id);"
+    "ALTER TABLE best ADD COLUMN final_id INTEGER REFERENCES final_round (id);"
+    "PRAGMA user_version = 3;";
+
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
@@ -17,6 +34,7 @@ static const char *const steps[] = {
     "PRIMARY KEY (kernel_id, device_id, subject_id)) WITHOUT ROWID; " MT_ANSWER_INSERT "; "
     "CREATE TABLE landmark (subject_id INTEGER NOT NULL REFERENCES subject (id), role TEXT NOT NULL CHECK (role IN ('default', 'baseline')), "
     "variant_id INTEGER NOT NULL REFERENCES variant (id), PRIMARY KEY (subject_id, role)) WITHOUT ROWID; PRAGMA user_version = 2",
+    to_3,
 };
 _Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
 

@@ -12,9 +12,12 @@
 #define ROW_COLUMNS \
     "SELECT m.id, m.session_id, d.key, d.name, k.name, k.key, h.name, h.key, w.name, w.key, v.text, s.origin, s.regime, m.created_unix_ms, " \
     "t.nvrtc_version, t.driver_version, t.arch, m.launch_json, m.model_flops, m.model_dram_bytes, m.model_floor_ns, m.evaluation, m.outcome, " \
-    "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M) "0 "
+    "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M)
+/* The winner's figures are the final's that picked it. */
+#define NO_FINAL "NULL, NULL, NULL, NULL, NULL "
+#define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns "
 #define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "
-enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN };
+enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, FIRST_FINAL_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT };
 
 /* --- measurements ------------------------------------------------------------------------------------------------------------------- */
 
@@ -49,6 +52,17 @@ static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_m
     return MT_OK;
 }
 
+static void read_final(sqlite3_stmt *statement, mt_measurement_row *row)
+{
+    mt_timing *timing = &row->outcome.timing;
+    row->tied_count = sqlite3_column_int64(statement, FIRST_FINAL_COLUMN);
+    row->final_id = sqlite3_column_int64(statement, FIRST_FINAL_COLUMN + 1);
+    if (!row->final_id) return;
+    timing->median_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 2);
+    timing->low_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 3);
+    timing->high_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 4);
+}
+
 /* Fills *row from the statement at hand. row->outcome.sample_ns is the caller's to free. */
 static mt_status read_row(mt_store *store, sqlite3_stmt *statement, mt_measurement_row *row, mt_error *err)
 {
@@ -60,6 +74,7 @@ static mt_status read_row(mt_store *store, sqlite3_stmt *statement, mt_measureme
     if (!mt_outcome_from_name(mt_sql_column(statement, 22), &outcome->kind)) return fail_row(store, row, "outcome", err);
     outcome->text = (char *)mt_sql_column_or_null(statement, 23); /* borrowed */
     if (!mt_outcome_read(statement, FIRST_OUTCOME_COLUMN, outcome, &bad)) return fail_row(store, row, bad, err);
+    read_final(statement, row);
     const void *blob = sqlite3_column_blob(statement, SAMPLES_COLUMN);
     if (!blob) return MT_OK;
     size_t size = (size_t)sqlite3_column_bytes(statement, SAMPLES_COLUMN);
@@ -99,14 +114,14 @@ done:
 
 mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
 {
-    return query_rows(store, ROW_COLUMNS SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
+    return query_rows(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
                       "WHERE " SUBJECT_FILTER "ORDER BY m.id", filter, callback, context, err);
 }
 
 mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
 {
-    return query_rows(store, ROW_COLUMNS SUBJECT_TABLES "CROSS JOIN best b ON b.subject_id = s.id JOIN measurement m ON m.id = b.measurement_id "
-                      ROW_TABLES "WHERE " SUBJECT_FILTER "ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin",
+    return query_rows(store, ROW_COLUMNS BEST_FINAL SUBJECT_TABLES "CROSS JOIN best b ON b.subject_id = s.id JOIN measurement m ON m.id = b.measurement_id "
+                      "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id " ROW_TABLES "WHERE " SUBJECT_FILTER "ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin",
                       filter, callback, context, err);
 }
 
@@ -114,7 +129,7 @@ mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, m
 {
     sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, ROW_COLUMNS SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
+    MT_TRY(mt_sql_prepare(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
                           "WHERE s.id = ?1 AND m.id IN (SELECT max(id) FROM measurement WHERE subject_id = ?1 GROUP BY variant_id) "
                           "ORDER BY v.text", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
@@ -122,6 +137,30 @@ mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, m
     args.bound = 9;
     mt_sql_int(&args, with_samples);
     st = each_row(store, &args, callback, context, err);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT f.measurement_id, v.text, f.median_ns, f.low_ns, f.high_ns, f.ratio, f.ratio_low, f.ratio_high, f.tied, f.picked "
+                          "FROM finalist f JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id WHERE f.final_id = ? "
+                          "ORDER BY f.median_ns, v.text", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, final_id);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read finalists", err));
+        if (!more) break;
+        mt_finalist_row row = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
+                               .is_tied = sqlite3_column_int(statement, 8), .is_picked = sqlite3_column_int(statement, 9)};
+        double *numbers[] = {&row.median_ns, &row.low_ns, &row.high_ns, &row.ratio, &row.ratio_low, &row.ratio_high};
+        for (int i = 0; i < 6; i++) *numbers[i] = sqlite3_column_double(statement, 2 + i);
+        MT_TRY(callback(context, &row, err));
+    }
 done:
     sqlite3_finalize(statement);
     return st;
@@ -208,6 +247,7 @@ static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
     info->times_json = mt_sql_column_or_null(statement, column++);
     info->warnings = mt_sql_column_or_null(statement, column++);
+    info->drift = real_or_nan(statement, column + 1);
     if (mt_origin_from_name(mt_sql_column(statement, column), &info->origin)) return MT_OK;
     return MT_FAIL(err, MT_ERR_DB, "%s: session %lld has the unknown origin \"%s\"", store->path, (long long)info->id,
                    mt_sql_column(statement, column));
@@ -219,8 +259,8 @@ mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback,
     mt_status st;
     MT_TRY(mt_sql_prepare(store, "SELECT id, started_unix_ms, ended_unix_ms, process_id, seed, worker_restarts, "
                           "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id) ELSE evaluated END, known, "
-                          "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome <> 'ok') "
-                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin FROM session s ORDER BY id", &statement, err));
+                          "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome NOT IN ('ok', 'censored')) "
+                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift FROM session s ORDER BY id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     for (;;) {
         bool more;

@@ -17,6 +17,9 @@ typedef mt_status (*mt_query_callback)(void *context, const mt_measurement_row *
 
 /* Rows of table best, ordered by GPU, kernel, shape, workload. */
 mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
+typedef mt_status (*mt_query_finalist_callback)(void *context, const mt_finalist_row *row, mt_error *err);
+/* The finalists of mt_measurement_row.final_id, fastest first. */
+mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err);
 /* All measurements in the order they were stored. */
 mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
 
@@ -32,6 +35,7 @@ typedef struct mt_session_info {
     const char *command, *host, *boot_id, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;
     int64_t process_id, seed, worker_restarts;
     int64_t evaluated, known, failed;           /* without an end: of the rows until now, `known` 0 */
+    double drift;           /* NAN = not known */
     mt_origin origin;
 } mt_session_info;
 typedef mt_status (*mt_query_session_callback)(void *context, const mt_session_info *row, mt_error *err);

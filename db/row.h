@@ -53,6 +53,7 @@ typedef struct mt_session_end_row {
     int64_t evaluated, known, failed;
     const char *times_json; /* where the time went: {"compile_ns":…}; may be NULL */
     const char *warnings;   /* one a line; may be NULL */
+    double drift;           /* of the anchors; NAN = not timed twice */
 } mt_session_end_row;
 
 /* What identifies a measurement, as ids of a store. */
@@ -75,6 +76,32 @@ typedef struct mt_measurement_row {
     double model_flops, model_dram_bytes, model_floor_ns; /* NAN = none */
     int64_t evaluation;     /* 1, 2, … within the session and subject */
     mt_outcome outcome;     /* texts borrowed; sample_ns NULL unless asked for */
+    int64_t final_id;       /* winners only: the final that picked it, whose median and interval are then in `outcome`; 0 = none */
+    int64_t tied_count;     /* winners only: variants that it could not be told apart from, itself included */
 } mt_measurement_row;
+
+/* A variant whose median is close to the best of its subject. */
+typedef struct mt_near_tie {
+    int64_t measurement;    /* its newest row */
+    const char *variant;
+    double median_ns, low_ns, high_ns;
+    int64_t smem_bytes, cluster; /* dynamic shared memory; thread blocks of its largest cluster, 1 = none */
+} mt_near_tie;
+
+/* One variant of a final. */
+typedef struct mt_finalist_row {
+    int64_t measurement;
+    const char *variant;    /* on reading; ignored on writing */
+    double median_ns, low_ns, high_ns;
+    double ratio, ratio_low, ratio_high; /* to the leader */
+    bool is_tied, is_picked;
+    const float *round_ns;  /* the final's rounds of them; NULL on reading, and for intervals */
+} mt_finalist_row;
+
+typedef struct mt_final_row {
+    const char *method;     /* "interleaved", "intervals" */
+    size_t rounds;
+    double confidence;
+} mt_final_row;
 
 #endif

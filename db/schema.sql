@@ -1,11 +1,11 @@
--- The tuning database, schema version 2. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 3. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -96,7 +96,8 @@ CREATE TABLE session (
     known           INTEGER NOT NULL DEFAULT 0,
     failed          INTEGER NOT NULL DEFAULT 0,
     times_json      TEXT,               -- where the time went
-    warnings        TEXT                -- one a line
+    warnings        TEXT,               -- one a line
+    drift           REAL                -- largest deviation of an anchor from its first time, as a part of that; NULL = not timed twice
 );
 CREATE INDEX session_by_source ON session (source_hash) WHERE source_hash IS NOT NULL;
 
@@ -186,6 +187,49 @@ CREATE TABLE measurement (
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
 CREATE INDEX measurement_by_session ON measurement (session_id);
 
+-- The anchor of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.
+CREATE TABLE anchor (
+    id              INTEGER PRIMARY KEY,
+    session_id      INTEGER NOT NULL REFERENCES session (id),
+    subject_id      INTEGER NOT NULL REFERENCES subject (id),
+    variant_id      INTEGER NOT NULL REFERENCES variant (id),
+    created_unix_ms INTEGER NOT NULL,
+    median_ns       REAL NOT NULL,
+    low_ns          REAL,
+    high_ns         REAL,
+    sm_mhz          REAL,
+    sample_count    INTEGER
+);
+CREATE INDEX anchor_by_session ON anchor (session_id, subject_id);
+
+-- A comparison of the near-ties of a subject. Append-only; the newest counts, as long as it covers the near-ties of today.
+CREATE TABLE final_round (
+    id              INTEGER PRIMARY KEY,
+    session_id      INTEGER NOT NULL REFERENCES session (id),
+    subject_id      INTEGER NOT NULL REFERENCES subject (id),
+    created_unix_ms INTEGER NOT NULL,
+    method          TEXT NOT NULL,       -- interleaved: timed again in turns; intervals: from the stored intervals (a recording)
+    rounds          INTEGER NOT NULL,    -- 0 for intervals
+    confidence      REAL NOT NULL        -- that the tied set holds the fastest
+);
+CREATE INDEX final_round_by_subject ON final_round (subject_id);
+
+CREATE TABLE finalist (
+    final_id        INTEGER NOT NULL REFERENCES final_round (id),
+    measurement_id  INTEGER NOT NULL REFERENCES measurement (id), -- the variant's newest row then
+    median_ns       REAL NOT NULL,       -- in this final
+    low_ns          REAL NOT NULL,
+    high_ns         REAL NOT NULL,
+    ratio           REAL NOT NULL,       -- to the leader, median over the rounds
+    ratio_low       REAL NOT NULL,
+    ratio_high      REAL NOT NULL,
+    tied            INTEGER NOT NULL,    -- 1 = not told apart from the leader
+    picked          INTEGER NOT NULL,    -- 1 = the winner: of the tied the one with least memory, smallest cluster, first text
+    round_ns        BLOB,                -- float32 little-endian medians of the rounds, one zstd frame
+    PRIMARY KEY (final_id, measurement_id)
+);
+CREATE INDEX finalist_by_measurement ON finalist (measurement_id);
+
 -- How many points of a session's space each constraint excludes.
 CREATE TABLE pruned (
     session_id      INTEGER NOT NULL REFERENCES session (id),
@@ -201,7 +245,8 @@ CREATE TABLE best (
     subject_id      INTEGER PRIMARY KEY REFERENCES subject (id),
     measurement_id  INTEGER NOT NULL REFERENCES measurement (id),
     tied_count      INTEGER NOT NULL,    -- variants whose interval reaches into the winner's, itself included
-    updated_unix_ms INTEGER NOT NULL
+    updated_unix_ms INTEGER NOT NULL,
+    final_id        INTEGER REFERENCES final_round (id) -- whose pick it is; NULL = there was no near-tie
 );
 CREATE INDEX best_by_measurement ON best (measurement_id);
 

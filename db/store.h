@@ -57,6 +57,9 @@ typedef struct mt_intent {
 /* One FULL-synchronous transaction: the result (or NULL) is appended and its intent removed; the next intent (or NULL) is written. */
 mt_status mt_store_step(mt_store *store, int64_t session, const mt_result *result, const mt_intent *intent, mt_error *err);
 
+/* For runs that leave no result (anchors, finals): in one transaction the intent of `done` (NULL = none) goes and `next` (NULL = none) is written. */
+mt_status mt_store_next_intent(mt_store *store, int64_t session, const mt_intent *done, const mt_intent *next, mt_error *err);
+
 /* Intents that an earlier process left behind (killed coordinator or host down), for this device and origin; they are removed. An intent of this host
  * (the name given to mt_store_session_begin, else the machine's) with another boot id than `boot_id` becomes a strike against its variant. Intents of
  * another tuner that is alive are left alone: same host and its process exists, or another host (a shared file) and younger than an hour. */
@@ -74,12 +77,24 @@ mt_status mt_store_lift_strikes(mt_store *store, const mt_subject *subject, cons
 
 /* How strictly a stored row must match the toolchain to count as known. */
 typedef enum mt_reuse { MT_REUSE_MAJOR, MT_REUSE_ANY, MT_REUSE_EXACT, MT_REUSE_NONE } mt_reuse;
-/* Calls back once per variant known for the subject, whatever its outcome: the newest row counts. `median_ns` is INFINITY unless kind is OK.
+/* Calls back once per variant known for the subject, whatever its outcome: the newest row counts. `median_ns` is INFINITY unless kind is OK
+ * or CENSORED (then what was seen until it was given up).
  * Major: same major version of NVRTC and of the driver's CUDA, same arch. */
 typedef mt_status (*mt_store_known_callback)(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err);
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err);
 
-/* Recomputes table `best` for the subject: the fastest OK row (newest per variant) for (device, kernel, shape, workload, regime, origin); ties by least dynamic
+/* Variants within MT_NEAR_TIE of the fastest, that one first; at most MT_FINALISTS_MAX. */
+enum { MT_FINALISTS_MAX = 8 };
+#define MT_NEAR_TIE 0.03
+typedef mt_status (*mt_store_near_tie_callback)(void *context, const mt_near_tie *row, mt_error *err);
+mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_store_near_tie_callback callback, void *context, mt_error *err);
+/* *final: the newest final of the subject, when it covers every near-tie of now by its newest row, and its pick still stands; 0 = there is none. */
+mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, int64_t *final, mt_error *err);
+mt_status mt_store_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, const mt_finalist_row *rows, size_t count, mt_error *err);
+/* Appends to the series of an anchor; the outcome is OK. */
+mt_status mt_store_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err);
+
+/* Recomputes table `best` for the subject: the pick of the current final; where there is none the fastest OK row (newest per variant) for (device, kernel, shape, workload, regime, origin); ties by least dynamic
  * shared memory, smallest cluster, canonical text. Removes the row when nothing is OK. Ties are equal medians; the size of the statistically tied
  * set (intervals that reach into the winner's) is stored beside it. launch_json: an array of objects, "cluster" a number or [x,y,z]. */
 mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_error *err);

@@ -30,7 +30,7 @@ static mt_status pass_known(mt_store *store, sqlite3_stmt *statement, mt_store_k
         return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld has the unknown outcome \"%s\"", store->path,
                        (long long)sqlite3_column_int64(statement, 3), name);
     }
-    bool has_time = kind == MT_OUTCOME_OK && sqlite3_column_type(statement, 2) == SQLITE_FLOAT;
+    bool has_time = !mt_outcome_is_failure(kind) && sqlite3_column_type(statement, 2) == SQLITE_FLOAT;
     return callback(context, mt_sql_column(statement, 0), kind, has_time ? sqlite3_column_double(statement, 2) : INFINITY, err);
 }
 
@@ -63,22 +63,13 @@ done:
 
 /* --- best --------------------------------------------------------------------------------------------------------------------------- */
 
-/* Thread blocks of the largest cluster that a launch list asks for: "cluster" is a number or [x,y,z] in launch_json's objects. */
-#define CLUSTER_OF(table) \
-    "(SELECT max(CASE json_type(l.value, '$.cluster') WHEN 'integer' THEN json_extract(l.value, '$.cluster') WHEN 'array' THEN " \
-    "ifnull(json_extract(l.value, '$.cluster[0]'), 1) * ifnull(json_extract(l.value, '$.cluster[1]'), 1) * " \
-    "ifnull(json_extract(l.value, '$.cluster[2]'), 1) ELSE 1 END) " \
-    "FROM json_each(CASE WHEN json_valid(" table ".launch_json) THEN " table ".launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object')"
-
 /* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing. Clusters are looked at
  * only among equal medians. */
 static const char winner_sql[] =
-    "WITH newest AS (SELECT max(id) AS id FROM measurement WHERE subject_id = ?1 GROUP BY variant_id), "
-    "good AS (SELECT m.* FROM newest n JOIN measurement m ON m.id = n.id WHERE m.outcome = 'ok' AND m.median_ns > 0), "
-    "first AS (SELECT * FROM good WHERE median_ns = (SELECT min(median_ns) FROM good)) "
+    MT_WITH_GOOD ", first AS (SELECT * FROM good WHERE median_ns = (SELECT min(median_ns) FROM good)) "
     "SELECT f.id, (SELECT count(*) FROM good g WHERE ifnull(g.low_ns, g.median_ns) <= max(ifnull(f.high_ns, f.median_ns), f.median_ns)) "
     "FROM first f JOIN variant v ON v.id = f.variant_id "
-    "ORDER BY ifnull(f.dynamic_smem_bytes, 0), ifnull(" CLUSTER_OF("f") ", 1), v.text LIMIT 1";
+    "ORDER BY ifnull(f.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("f") ", 1), v.text LIMIT 1";
 
 static mt_status find_winner(mt_store *store, int64_t subject, int64_t *winner, int64_t *tied, mt_error *err)
 {
@@ -96,6 +87,22 @@ done:
     return st;
 }
 
+static mt_status find_pick(mt_store *store, int64_t final, int64_t *winner, int64_t *tied, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    sqlite3_stmt *statement;
+    MT_TRY(mt_sql_cached_get(store, "SELECT max(CASE WHEN picked THEN measurement_id END), sum(tied) FROM finalist WHERE final_id = ?", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, final);
+    MT_TRY(mt_sql_row(store, &args, &row, "find the pick", err));
+    *winner = row ? sqlite3_column_int64(statement, 0) : 0;
+    *tied = row ? sqlite3_column_int64(statement, 1) : 0;
+    sqlite3_reset(statement);
+done:
+    return st;
+}
+
 static mt_status run_with_subject(mt_store *store, const char *literal, int64_t subject, mt_error *err)
 {
     sqlite3_stmt *statement;
@@ -106,17 +113,18 @@ static mt_status run_with_subject(mt_store *store, const char *literal, int64_t 
     return mt_sql_run(store, &args, "write the best", err);
 }
 
-static mt_status write_best(mt_store *store, int64_t subject, int64_t winner, int64_t tied, mt_error *err)
+static mt_status write_best(mt_store *store, int64_t subject, int64_t winner, int64_t tied, int64_t final, mt_error *err)
 {
     mt_status st;
     sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, "INSERT OR REPLACE INTO best (subject_id, measurement_id, tied_count, updated_unix_ms) "
-                             "VALUES (?, ?, ?, ?)", &statement, err));
+    MT_TRY(mt_sql_cached_get(store, "INSERT OR REPLACE INTO best (subject_id, measurement_id, tied_count, updated_unix_ms, final_id) "
+                             "VALUES (?, ?, ?, ?, nullif(?, 0))", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
     mt_sql_int(&args, winner);
     mt_sql_int(&args, tied);
     mt_sql_int(&args, mt_clock_unix_ms());
+    mt_sql_int(&args, final);
     MT_TRY(mt_sql_run(store, &args, "write the best", err));
     st = run_with_subject(store, MT_ANSWER_INSERT "WHERE b.subject_id = ?", subject, err);
 done:
@@ -135,11 +143,12 @@ done:
 mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_error *err)
 {
     mt_status st;
-    int64_t id = 0, winner = 0, tied = 0;
+    int64_t id = 0, winner = 0, tied = 0, final = 0;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_subject_find(store, subject, &id, err);
-    if (st == MT_OK && id) st = find_winner(store, id, &winner, &tied, err);
-    if (st == MT_OK && id) st = winner ? write_best(store, id, winner, tied, err) : remove_best(store, id, err);
+    if (st == MT_OK && id) st = mt_store_final_current(store, subject, &final, err);
+    if (st == MT_OK && id) st = final ? find_pick(store, final, &winner, &tied, err) : find_winner(store, id, &winner, &tied, err);
+    if (st == MT_OK && id) st = winner ? write_best(store, id, winner, tied, final, err) : remove_best(store, id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;

@@ -33,6 +33,19 @@ mt_status mt_tx_end(mt_store *store, mt_status st, mt_error *err);
 mt_status mt_subject_id(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err);
 /* The row of table subject without inserting; 0 = none. */
 mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err);
+
+/* Thread blocks of the largest cluster that a launch list asks for: "cluster" is a number or [x,y,z] in launch_json's objects. */
+#define MT_CLUSTER_OF(table) \
+    "(SELECT max(CASE json_type(l.value, '$.cluster') WHEN 'integer' THEN json_extract(l.value, '$.cluster') WHEN 'array' THEN " \
+    "ifnull(json_extract(l.value, '$.cluster[0]'), 1) * ifnull(json_extract(l.value, '$.cluster[1]'), 1) * " \
+    "ifnull(json_extract(l.value, '$.cluster[2]'), 1) ELSE 1 END) " \
+    "FROM json_each(CASE WHEN json_valid(" table ".launch_json) THEN " table ".launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object')"
+
+/* A subject's variants (?1) that stand: their newest rows, where those are OK. */
+#define MT_WITH_GOOD \
+    "WITH newest AS (SELECT max(id) AS id FROM measurement WHERE subject_id = ?1 GROUP BY variant_id), " \
+    "good AS (SELECT m.* FROM newest n JOIN measurement m ON m.id = n.id WHERE m.outcome = 'ok' AND m.median_ns > 0)"
+
 mt_status mt_variant_id(mt_store *store, int64_t kernel, const char *text, int64_t *id, mt_error *err);
 
 #endif

@@ -229,7 +229,7 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
     sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_cached_get(store, "UPDATE session SET ended_unix_ms = ?, state = ?, worker_restarts = ?, evaluated = ?, known = ?, "
-                           "failed = ?, times_json = ?, warnings = ? WHERE id = ?", &statement, err);
+                           "failed = ?, times_json = ?, warnings = ?, drift = ? WHERE id = ?", &statement, err);
     if (st == MT_OK) {
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_int(&args, mt_clock_unix_ms());
@@ -240,6 +240,7 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
         mt_sql_int(&args, row->failed);
         mt_sql_text(&args, row->times_json);
         mt_sql_text(&args, row->warnings);
+        mt_sql_real(&args, row->drift);
         mt_sql_int(&args, session);
         st = mt_sql_run(store, &args, "end a session", err);
     }

@@ -62,6 +62,18 @@ done:
     return st;
 }
 
+mt_status mt_store_next_intent(mt_store *store, int64_t session, const mt_intent *done, const mt_intent *next, mt_error *err)
+{
+    mt_status st;
+    mt_result of_done = {.subject = done ? done->subject : NULL, .variant = done ? done->variant : NULL};
+    MT_TRY(mt_tx_begin(store, err));
+    if (done) st = remove_intent(store, session, &of_done, err);
+    if (next && st == MT_OK) st = insert_intent(store, session, next, err);
+    st = mt_tx_end(store, st, err);
+done:
+    return st;
+}
+
 /* --- settling ----------------------------------------------------------------------------------------------------------------------- */
 
 /* Longer than any variant may run: an intent this old has no living owner, wherever it ran. */

@@ -13,7 +13,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Outcome", "Variant", "Why", NULL};
     state *s = context;
     (void)err;
-    if (row->outcome.kind == MT_OUTCOME_OK) return MT_OK;
+    if (!mt_outcome_is_failure(row->outcome.kind)) return MT_OK;
     if (s->rows == MOST_EXAMPLES) return s->left_out++, MT_OK;
     if (!s->rows++) mt_html_table_begin(s->page, titles);
     mt_strbuf_add(s->page, "<tr>");

@@ -22,13 +22,29 @@ static void behaviour_of(const fake_module *module, char *name, size_t size)
     if (!found) memcpy(name, "ok", 3);
 }
 
+/* MSDA_TUNE_FAKE_NOISE=SEED:PERCENT makes a run up to that much slower, MSDA_TUNE_FAKE_DRIFT=PPM each run slower than the one before; both the same
+ * on every run of the process. */
+static uint64_t disturbed(uint64_t ns)
+{
+    static uint64_t state, runs;
+    const char *noise = getenv("MSDA_TUNE_FAKE_NOISE"), *drift = getenv("MSDA_TUNE_FAKE_DRIFT");
+    double factor = 1;
+    if (noise && strchr(noise, ':')) {
+        if (!state) state = strtoull(noise, NULL, 10) * 2654435761u + 1;
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        factor += strtod(strchr(noise, ':') + 1, NULL) / 100 * (double)(state >> 40) / (double)(1 << 24);
+    }
+    if (drift) factor += strtod(drift, NULL) * 1e-6 * (double)runs++;
+    return (uint64_t)((double)ns * factor);
+}
+
 static uint64_t duration_ns(const fake_launch *launch, const char *behaviour)
 {
     long long block = fake_number(launch->module, "BLOCK", 256);
     uint64_t ns = 30000 + 20 * (uint64_t)llabs(block - 256);
     if (strcmp(behaviour, "slow") == 0) ns *= 10;
     if (strcmp(behaviour, "short") == 0) ns /= 10;
-    return ns;
+    return disturbed(ns);
 }
 
 static void add(float *a, const float *b, float *out, uint64_t count)

@@ -26,3 +26,12 @@ tune() { # words of tune; output in $scratch/tune.txt
 }
 # How the variants ended: lines "OUTCOME VARIANT".
 outcomes() { "$tool" show --failures --json "$@" | sed -nE 's/.*"outcome":"([a-z_]+)".*"variant":"([^"]*)".*/\1 \2/p'; }
+# A recording's OK rows: lines "VARIANT NS BATCH", sorted.
+recorded_times() {
+  grep '"k":"ok"' | sed -nE 's/.*"v":"([^"]*)".*/\1 &/p' | awk '{ variant = $1; ns = batch = $0; sub(/.*"ns":/, "", ns); sub(/[,}].*/, "", ns); sub(/.*"batch":/, "", batch); sub(/[,}].*/, "", batch)
+    print variant, ns, batch }' | LC_ALL=C sort
+}
+# Of `show --json` with one winner: the pick, then those that are tied with it, one a line.
+tied_set() {
+  tr -d '\n' | sed -nE 's/.*"variant":"([^"]*)","knobs".*"tied":\[([^]]*)\].*/\1\n\2/p' | sed -E '2s/\},\{/\n/g' | sed -E 's/.*"variant":"([^"]*)".*/\1/' | grep -v '^ *$'
+}

@@ -23,7 +23,7 @@ typedef struct bench {
     mt_compile_result tool, support;
     mt_subject_request subject;
     mt_timing_options timing;
-    bool sticky;
+    bool sticky, is_retime;
     mt_stage stages[32];
     size_t stage_count;
 } bench;
@@ -87,7 +87,8 @@ static mt_status try_point(bench *b, const char *text, mt_outcome *outcome)
     mt_compile_result variant = compile(b, &b->source, &options);
     mt_options_free(&options);
     ck_assert_msg(variant.ok, "%s", variant.log);
-    const mt_evaluate_request request = {.subject = &b->subject, .point = &point, .cubin_path = variant.cubin_path, .timing = b->timing};
+    const mt_evaluate_request request = {.subject = &b->subject, .point = &point, .cubin_path = variant.cubin_path, .is_retime = b->is_retime,
+                                         .timing = b->timing};
     b->stage_count = 0;
     mt_status st = mt_gpu_evaluate(b->gpu, &request, on_stage, b, outcome, &b->sticky, &b->err);
     mt_compile_result_free(&variant);
@@ -166,6 +167,54 @@ START_TEST(an_ok_outcome_is_complete)
     ck_assert_uint_eq(b->stage_count, 5); /* inputs were kept */
     ck_assert_double_eq_tol(slow.timing.median_ns, 326600, 1);
     mt_outcome_free(&ok), mt_outcome_free(&again), mt_outcome_free(&slow);
+    close_bench(b);
+}
+END_TEST
+
+/* Given up after three samples, with what was seen; a variant that is close is timed to the end. */
+START_TEST(racing_stops_the_hopeless)
+{
+    bench *b = &(bench){0};
+    open_bench(b, NULL, "small");
+    b->timing.race_factor = 1.1;
+    b->timing.race_ns = 33000;
+    mt_outcome slow = evaluate(b, "slow"), ok = evaluate(b, "ok");
+    ck_assert_int_eq(slow.kind, MT_OUTCOME_CENSORED);
+    ck_assert_uint_eq(slow.timing.samples, 3);
+    ck_assert_double_eq_tol(slow.timing.median_ns, 326600, 1);
+    ck_assert_ptr_nonnull(slow.sample_ns);
+    ck_assert_str_eq(slow.accuracy.output, "out"); /* validated before it was timed */
+    ck_assert_str_eq(slow.text, "stopped after 3 samples: 326.60 µs at best, the incumbent 33.00 µs");
+    ck_assert_int_eq(ok.kind, MT_OUTCOME_OK);
+    ck_assert_uint_eq(ok.timing.samples, 10);
+    b->timing.race_ns = 30000; /* 33.56 is less than 1.25 times that, but its whole interval is above 1.1 times */
+    mt_outcome close = evaluate(b, "ok");
+    ck_assert_int_eq(close.kind, MT_OUTCOME_CENSORED);
+    ck_assert_uint_eq(close.timing.samples, 6);
+    mt_outcome_free(&slow), mt_outcome_free(&ok), mt_outcome_free(&close);
+    close_bench(b);
+}
+END_TEST
+
+/* A re-timing is loaded and timed only: what was validated before is not validated again. */
+START_TEST(retiming_only_times)
+{
+    bench *b = &(bench){0};
+    open_bench(b, NULL, "small");
+    mt_outcome first = evaluate(b, "ok");
+    b->is_retime = true;
+    b->timing.min_samples = b->timing.max_samples = 5;
+    mt_outcome again = evaluate(b, "ok"), unchecked = evaluate(b, "wrong");
+    ck_assert_int_eq(again.kind, MT_OUTCOME_OK);
+    ck_assert_uint_eq(again.timing.samples, 5);
+    ck_assert_double_eq(again.timing.median_ns, first.timing.median_ns);
+    ck_assert_str_eq(again.accuracy.output, "");
+    ck_assert_int_eq(unchecked.kind, MT_OUTCOME_OK);
+    static const mt_stage stages[] = {MT_STAGE_LOAD, MT_STAGE_TIME, MT_STAGE_DONE};
+    ck_assert_uint_eq(b->stage_count, 3);
+    for (size_t i = 0; i < 3; i++) ck_assert_int_eq(b->stages[i], stages[i]);
+    expect(b, "illegal_address", MT_OUTCOME_GPU_FAULT, "timing"); /* a fault is one all the same */
+    mt_outcome_free(&first), mt_outcome_free(&again), mt_outcome_free(&unchecked);
     close_bench(b);
 }
 END_TEST
@@ -316,7 +365,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, short_kernels_are_batched, little_memory_is_enough,
+    const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
                                   guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, running_out_of_memory_is_an_error};
     fakes_select();
     setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds, for sanitizer builds */

@@ -180,14 +180,30 @@ START_TEST(known_takes_every_outcome_and_the_newest_row)
     seen all = known_of(store, &s, MT_REUSE_MAJOR);
     ck_assert_int_eq(all.count, MT_OUTCOME_KIND_COUNT);
     for (int i = 0; i < all.count; i++) {
-        bool ok = all.kind[i] == MT_OUTCOME_OK;
-        ck_assert_int_eq(isinf(all.median_ns[i]) != 0, !ok); /* censored too has no time of its own */
+        ck_assert_int_eq(isinf(all.median_ns[i]) != 0, mt_outcome_is_failure(all.kind[i]));
         if (strcmp(all.variant[i], "K=01") == 0) ck_assert_double_eq(all.median_ns[i], 50);
     }
     seen stopped = {.answer = MT_ERR_INTERRUPTED};
     ck_fails(mt_store_known(store, &s, MT_REUSE_ANY, see_known, &stopped, &fixture_err), MT_ERR_INTERRUPTED, "stop");
     ck_assert_int_eq(stopped.count, 1);
     mt_store_close(store);
+}
+END_TEST
+
+START_TEST(no_time_is_no_measurement)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    const double times[] = {0, -1, NAN, INFINITY};
+    const mt_outcome_kind kinds[] = {MT_OUTCOME_OK, MT_OUTCOME_CENSORED};
+    int64_t session = fixture_session(store);
+    for (size_t i = 0; i < 8; i++) {
+        mt_outcome outcome = fixture_outcome(kinds[i % 2], times[i / 2]);
+        mt_result result = {.subject = &s, .variant = "A=1", .outcome = &outcome};
+        ck_fails(mt_store_step(store, session, &result, NULL, &fixture_err), MT_ERR_DB, "A=1 is to be stored with a time of");
+    }
+    mt_store_close(store);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 0);
 }
 END_TEST
 
@@ -576,7 +592,8 @@ START_TEST(pruned_counts)
 END_TEST
 
 FIXTURE_MAIN("store", find_or_insert_gives_stable_ids, newer_texts_replace_older_ones, step_appends_and_moves_the_intent,
-             step_with_bad_ids_leaves_nothing, nested_transactions, known_takes_every_outcome_and_the_newest_row, known_by_toolchain,
+             step_with_bad_ids_leaves_nothing, nested_transactions, known_takes_every_outcome_and_the_newest_row, no_time_is_no_measurement, known_by_toolchain,
              known_by_subject, strikes_quarantine, lifting_makes_a_variant_unknown_again, killed_coordinator_is_no_strike,
              host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row,
-             best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, landmarks, answers_follow_the_best, check_finds_dangling_rows, pruned_counts)
+             best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, landmarks, answers_follow_the_best,
+             check_finds_dangling_rows, pruned_counts)

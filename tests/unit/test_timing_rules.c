@@ -39,6 +39,32 @@ START_TEST(stops_when_narrow)
 }
 END_TEST
 
+static mt_timing seen(double *samples, size_t count)
+{
+    mt_timing timing = {0};
+    mt_timing_summarize(samples, count, &timing);
+    return timing;
+}
+
+START_TEST(races)
+{
+    mt_timing_options race = options;
+    race.race_ns = 1000, race.race_factor = 1.1;
+    mt_timing far = seen((double[]){1260, 1255, 1251}, 3), two = seen((double[]){9e9, 9e9}, 2), one_good = seen((double[]){5000, 5000, 1249}, 3);
+    ck_assert(mt_timing_is_hopeless(&race, &far));
+    ck_assert(!mt_timing_is_hopeless(&race, &two));      /* too few to say */
+    ck_assert(!mt_timing_is_hopeless(&race, &one_good)); /* the best sample counts: the others may be disturbed */
+    ck_assert(!mt_timing_is_hopeless(&options, &far));   /* no race */
+    mt_timing slower = seen((double[]){1101, 1102, 1103, 1104, 1105, 1106}, 6), close = seen((double[]){1099, 1102, 1103, 1104, 1105, 1106}, 6);
+    mt_timing five = seen((double[]){1101, 1102, 1103, 1104, 1105}, 5);
+    ck_assert(mt_timing_is_hopeless(&race, &slower));
+    ck_assert(!mt_timing_is_hopeless(&race, &close));    /* the interval reaches below 1.1 × */
+    ck_assert(!mt_timing_is_hopeless(&race, &five));     /* no 95 % interval yet */
+    const size_t stops[] = {0, 3, 6, 10, 15};
+    for (size_t i = 0; i + 1 < sizeof stops / sizeof stops[0]; i++) ck_assert_uint_eq(mt_timing_chunk(&race, stops[i], 300e3, 16), stops[i + 1] - stops[i]);
+}
+END_TEST
+
 START_TEST(chunks)
 {
     ck_assert_uint_eq(mt_timing_chunk(&options, 0, 300e3, 16), 10);
@@ -85,4 +111,4 @@ START_TEST(clock_from_stamps)
 }
 END_TEST
 
-UNIT_MAIN("timing_rules", drops_throttled_but_never_all, stops_when_narrow, chunks, batches, clock_from_stamps)
+UNIT_MAIN("timing_rules", drops_throttled_but_never_all, stops_when_narrow, races, chunks, batches, clock_from_stamps)

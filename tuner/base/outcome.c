@@ -35,6 +35,11 @@ bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind)
     return true;
 }
 
+bool mt_outcome_is_failure(mt_outcome_kind kind)
+{
+    return kind != MT_OUTCOME_OK && kind != MT_OUTCOME_CENSORED;
+}
+
 const char *mt_regime_name(mt_regime regime)
 {
     return regimes[regime];

@@ -37,6 +37,7 @@ typedef enum mt_outcome_kind {
 
 const char *mt_outcome_name(mt_outcome_kind kind); /* "ok" … */
 bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind);
+bool mt_outcome_is_failure(mt_outcome_kind kind); /* neither measured nor given up as too slow */
 
 /* Cold: L2 flushed before each sample. Warm: the same inputs again and again. */
 typedef enum mt_regime { MT_REGIME_COLD, MT_REGIME_WARM } mt_regime;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "db/recording.h"
+#include "tuner/base/log.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/database.h"
 
@@ -21,6 +22,16 @@ static const mt_option options[] = {
     {0},
 };
 
+/* A replay of such a row can only repeat that it was slow. */
+static mt_status warn_of_censored(mt_store *store, const mt_filter *filter, mt_error *err)
+{
+    int64_t counts[MT_OUTCOME_KIND_COUNT];
+    mt_status st = mt_query_outcome_counts(store, filter, counts, err);
+    if (st == MT_OK && counts[MT_OUTCOME_CENSORED])
+        mt_log_warn("%lld evaluations were given up as too slow; a recording should be made with tune --no-race", (long long)counts[MT_OUTCOME_CENSORED]);
+    return st;
+}
+
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const export_values *values = arguments->values;
@@ -35,6 +46,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(mt_database_open(values->db, &store, err));
     MT_TRY(mt_recording_export(store, &box.filter, values->output, err));
     printf("%s\n", values->output);
+    MT_TRY(warn_of_censored(store, &box.filter, err));
 done:
     mt_store_close(store);
     return st;

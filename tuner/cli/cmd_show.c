@@ -24,7 +24,7 @@ static const mt_option options[] = {
     MT_FILTER_OPTIONS,
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
-    {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions"},
+    {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings"},
     {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
     {0},
 };
@@ -33,7 +33,9 @@ typedef struct listing {
     mt_strbuf json;     /* --json */
     mt_table table;
     mt_strbuf heading;  /* GPU and kernel of the rows in the table */
+    mt_strbuf notes;    /* --sessions: what is worth saying of them, one line each */
     size_t rows;
+    mt_store *store;
 } listing;
 
 static void flush_table(listing *l)
@@ -95,10 +97,18 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     else
         mt_table_cell(&l->table, "-");
     mt_print_knobs(&knobs, row->variant);
+    if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
     mt_table_cell(&l->table, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
     l->rows++;
     return MT_OK;
+}
+
+static mt_status add_best_json(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    listing *l = context;
+    mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
+    return mt_show_json_best(&l->json, row, l->store, err);
 }
 
 static mt_status add_json(void *context, const mt_measurement_row *row, mt_error *err)
@@ -115,7 +125,7 @@ static mt_status add_failure(void *context, const mt_measurement_row *row, mt_er
     listing *l = context;
     mt_strbuf text = {0};
     (void)err;
-    if (row->outcome.kind == MT_OUTCOME_OK) return MT_OK;
+    if (!mt_outcome_is_failure(row->outcome.kind)) return MT_OK;
     start_group(l, row);
     if (!l->table.count) {
         l->table.columns = 4;
@@ -135,7 +145,22 @@ static mt_status add_failure(void *context, const mt_measurement_row *row, mt_er
 
 static mt_status add_failure_json(void *context, const mt_measurement_row *row, mt_error *err)
 {
-    return row->outcome.kind == MT_OUTCOME_OK ? MT_OK : add_json(context, row, err);
+    return !mt_outcome_is_failure(row->outcome.kind) ? MT_OK : add_json(context, row, err);
+}
+
+static void note_session(listing *l, const mt_session_info *row)
+{
+    if (row->drift > 0) mt_strbuf_addf(&l->notes, "session %lld: the anchor's time moved by %.1f %%\n", (long long)row->id, 100 * row->drift);
+    for (const char *line = row->warnings; line && *line;) {
+        size_t length = strcspn(line, "\n");
+        mt_strbuf text = {0};
+        mt_strbuf_add_bytes(&text, line, length);
+        mt_strbuf_addf(&l->notes, "session %lld: ", (long long)row->id);
+        mt_print_clean(&l->notes, mt_strbuf_text(&text), 300);
+        mt_strbuf_add_char(&l->notes, '\n');
+        mt_strbuf_free(&text);
+        line += length + (line[length] == '\n');
+    }
 }
 
 /* Whether the session's process is known to be gone: its last word was "running". Of other machines nothing is known. */
@@ -173,6 +198,7 @@ static mt_status add_session(void *context, const mt_session_info *row, mt_error
     const int64_t numbers[] = {row->seed, row->evaluated, row->known, row->failed, row->worker_restarts};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) mt_table_cellf(&l->table, "%lld", (long long)numbers[i]);
     mt_table_cell(&l->table, row->space_path);
+    note_session(l, row);
     l->rows++;
     return MT_OK;
 }
@@ -183,7 +209,7 @@ static mt_status query(const show_values *values, mt_store *store, listing *l, m
     mt_filter_fill(&values->filter, &box);
     if (values->sessions) return mt_query_sessions(store, add_session, l, err);
     if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
-    return mt_query_best(store, &box.filter, values->json ? add_json : add_best, l, err);
+    return mt_query_best(store, &box.filter, values->json ? add_best_json : add_best, l, err);
 }
 
 static mt_status print_listing(const show_values *values, listing *l, mt_store *store, mt_error *err)
@@ -192,10 +218,12 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
         printf("%s%s\n", l->rows ? mt_strbuf_text(&l->json) : "[", l->rows ? "\n]" : "]");
         return l->json.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory") : MT_OK;
     }
-    if (values->sessions)
+    if (values->sessions) {
         mt_table_print(&l->table, stdout, "");
-    else
+        if (l->notes.length) printf("\n%s", mt_strbuf_text(&l->notes));
+    } else {
         flush_table(l);
+    }
     if (l->rows || values->failures || values->sessions) return MT_OK;
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match", mt_store_path(store));
 }
@@ -208,12 +236,14 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_status st = MT_OK;
     if (values->sessions && (values->json || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --sessions stands alone");
     MT_TRY(mt_database_open(values->db, &store, err));
+    l.store = store;
     MT_TRY(query(values, store, &l, err));
     MT_TRY(print_listing(values, &l, store, err));
 done:
     mt_table_free(&l.table);
     mt_strbuf_free(&l.heading);
     mt_strbuf_free(&l.json);
+    mt_strbuf_free(&l.notes);
     mt_store_close(store);
     return st;
 }
@@ -222,7 +252,8 @@ const mt_command mt_cmd_show = {
     .name = "show",
     .summary = "the best setting per GPU, kernel, shape and workload",
     .help = "Lists the fastest validated variant per GPU, kernel, shape and workload: median time, half its 95 % interval,\n"
-            "error against the reference (norm-wise), per cent of the model's floor, and the knobs.",
+            "error against the reference (norm-wise), per cent of the model's floor, and the knobs. Where others were as\n"
+            "fast in the comparison of the finalists, their number; --json names them.",
     .options = options,
     .values_size = sizeof(show_values),
     .run = run,

@@ -13,13 +13,16 @@
 #include "tuner/run/eval_replay.h"
 #include "tuner/run/eval_worker.h"
 
+enum { BOTH_REGIMES = 3 /* "cold,warm" among the choices */ };
+
 typedef struct tune_values {
     const char *gpu, *space, *strategy, *db, *arch, *recordings;
     mt_words shapes, workloads, inputs;
     int64_t budget, seed, jobs;
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard;
-    bool no_cache, quiet;
+    int64_t graph_below_us;
+    bool no_cache, no_race, quiet;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -33,7 +36,7 @@ static const mt_option options[] = {
     {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the search and of the inputs (default 0)"},
-    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "flush the L2 cache before each sample, or not"},
+    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm|cold,warm", "flush the L2 cache before each sample, or not; both: search by the\nfile's regime, and measure what passed in the other one too"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "compile for this architecture instead of the device's: sm_90a …"},
     {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
@@ -41,6 +44,8 @@ static const mt_option options[] = {
     {"guard", 0, MT_OPTION_CHOICE, FIELD(guard), "bands|pages", "pages: buffers end at an unmapped page, so that a read past\nthe end faults (slower)"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
+    {"no-race", 0, MT_OPTION_FLAG, FIELD(no_race), NULL, "time every variant to the end, however slow (for recordings)"},
+    {"graph-below", 0, MT_OPTION_COUNT, FIELD(graph_below_us), "US", "batch kernels shorter than this many microseconds in CUDA graphs\n(default 10; 1 = none)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
     {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
     {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, only the summary"},
@@ -145,9 +150,14 @@ static mt_status no_gpu(const tuning *t, mt_error *err)
     return MT_ERR_NO_GPU;
 }
 
+static bool wants_both(const tuning *t)
+{
+    return t->values->regime == BOTH_REGIMES;
+}
+
 static mt_regime chosen_regime(const tuning *t)
 {
-    return t->values->regime ? (mt_regime)(t->values->regime - 1) : t->spec->regime;
+    return t->values->regime && !wants_both(t) ? (mt_regime)(t->values->regime - 1) : t->spec->regime;
 }
 
 static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
@@ -162,7 +172,7 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
     }
     if (!v->no_cache && !(t->cache_dir = mt_path_user_cache())) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
     mt_worker_options options_of_workers = {
-        .jobs = (size_t)v->jobs, .device = (int)ordinal, .arch = v->arch, .cache_dir = t->cache_dir, .seed = (uint64_t)v->seed, .regime = chosen_regime(t),
+        .jobs = (size_t)v->jobs, .device = (int)ordinal, .arch = v->arch, .cache_dir = t->cache_dir, .seed = (uint64_t)v->seed, .graph_below_ns = (double)v->graph_below_us * 1e3,
         .compile_limit_s = v->compile_limit_s > 0 ? v->compile_limit_s : 60, .variant_limit_s = v->variant_limit_s > 0 ? v->variant_limit_s : 10,
         .subject_limit_s = 60, .inputs = (const char *const *)v->inputs.items, .input_count = v->inputs.count, .guard_pages = v->guard == 2};
     mt_status st = mt_eval_worker_create(&t->loop, t->spec, &t->source, &options_of_workers, &t->evaluator, err);
@@ -233,7 +243,7 @@ static mt_status run_session(tuning *t, mt_error *err)
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)v->shapes.items, .shape_count = v->shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed,
-        .regime = chosen_regime(t), .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
+        .regime = chosen_regime(t), .both_regimes = wants_both(t), .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
     mt_status st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_display_end(&t->display);
     print_end(t, &result);

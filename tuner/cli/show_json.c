@@ -93,7 +93,7 @@ static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy)
     mt_strbuf_add_char(out, '}');
 }
 
-void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
+static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
 {
     const mt_outcome *outcome = &row->outcome;
     mt_strbuf_add(out, "{\"gpu\":");
@@ -118,5 +118,39 @@ void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
                    outcome->resources.blocks_per_sm);
     mt_strbuf_addf(out, ",\"nvrtc_version\":%lld,\"driver_version\":%lld", (long long)row->nvrtc_version, (long long)row->driver_version);
     add_text(out, "arch", row->arch);
-    mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":%s}", (long long)row->created_unix_ms, row->launch_json ? row->launch_json : "null");
+    mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":%s", (long long)row->created_unix_ms, row->launch_json ? row->launch_json : "null");
+}
+
+static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *err)
+{
+    mt_strbuf *out = context;
+    (void)err;
+    if (!row->is_tied || row->is_picked) return MT_OK;
+    if (out->text[out->length - 1] == '}') mt_strbuf_add_char(out, ',');
+    mt_strbuf_add(out, "{\"variant\":");
+    mt_strbuf_add_json(out, row->variant);
+    add_number(out, "median_us", row->median_ns / 1e3);
+    add_number(out, "low_us", row->low_ns / 1e3);
+    add_number(out, "high_us", row->high_ns / 1e3);
+    add_number(out, "ratio", row->ratio);
+    add_number(out, "ratio_low", row->ratio_low);
+    add_number(out, "ratio_high", row->ratio_high);
+    mt_strbuf_add_char(out, '}');
+    return MT_OK;
+}
+
+mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, mt_store *store, mt_error *err)
+{
+    mt_status st = MT_OK;
+    add_fields(out, row);
+    mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
+    if (row->final_id) st = mt_query_finalists(store, row->final_id, add_tied, out, err);
+    mt_strbuf_add(out, "]}");
+    return st;
+}
+
+void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
+{
+    add_fields(out, row);
+    mt_strbuf_add_char(out, '}');
 }

@@ -23,7 +23,7 @@ bool mt_summary_names(const mt_workload *workload)
     return workload->key[0] || strcmp(workload->name, "default") != 0;
 }
 
-static void print_title(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded)
+static void print_title(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded, mt_regime regime)
 {
     mt_strbuf line = {0};
     mt_print_clean(&line, mt_space_spec(space)->name, 60);
@@ -31,6 +31,7 @@ static void print_title(FILE *out, const mt_space *space, const mt_workload *wor
     mt_print_clean(&line, mt_space_shape(space)->name, 60);
     if (mt_summary_names(workload)) mt_strbuf_add(&line, " · ");
     if (mt_summary_names(workload)) mt_print_clean(&line, workload->name, 60);
+    if (regime != MT_REGIME_COLD) mt_strbuf_addf(&line, " · %s", mt_regime_name(regime));
     mt_strbuf_add(&line, "   on ");
     mt_print_clean(&line, facts->name, 80);
     if (is_recorded) mt_strbuf_add(&line, " (recorded)");
@@ -71,6 +72,7 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     fprintf(out, "  Best:       %s\n", mt_print_interval(summary->best_ns, summary->low_ns, summary->high_ns, time, sizeof time));
     fprintf(out, "              %s\n", mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
+    if (summary->tied) fprintf(out, "              tied with %zu other%s\n", summary->tied, summary->tied == 1 ? "" : "s");
     print_against(out, summary->best_ns, summary->default_ns, "default");
     print_against(out, summary->best_ns, summary->baseline_ns, "baseline");
     print_floor(out, space, facts, summary->best_ns);
@@ -82,10 +84,11 @@ static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_
     fprintf(out, "  Evaluated:  %zu in %s", summary->evaluated, mt_print_seconds(summary->seconds, time, sizeof time));
     if (summary->known) fprintf(out, ", %zu of them known from before", summary->known);
     fprintf(out, "; %zu ok", summary->ok);
+    if (summary->censored) fprintf(out, ", %zu given up as too slow", summary->censored);
     if (summary->failed) fprintf(out, ", %zu failed", summary->failed);
     fprintf(out, "%s\n", summary->interrupted ? " (interrupted)" : summary->out_of_time ? " (time is up)" : "");
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
-        if (kind == MT_OUTCOME_OK || !counts->by_kind[kind]) continue;
+        if (!mt_outcome_is_failure((mt_outcome_kind)kind) || !counts->by_kind[kind]) continue;
         const char *example = counts->example[kind];
         fprintf(out, "  %5zu %s%s%s\n", counts->by_kind[kind], mt_outcome_name((mt_outcome_kind)kind), example[0] ? ", first: " : "", example);
     }
@@ -94,7 +97,7 @@ static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_
 void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,
                       const mt_subject_summary *summary, const mt_summary_counts *counts)
 {
-    print_title(out, space, workload, facts, is_recorded);
+    print_title(out, space, workload, facts, is_recorded, summary->regime);
     if (summary->best && isfinite(summary->best_ns))
         print_best(out, space, facts, summary);
     else

@@ -152,6 +152,11 @@ int mt_gpu_foreign_processes(mt_gpu *gpu)
     return mt_nvml_foreign_processes(&gpu->nvml);
 }
 
+int mt_gpu_busy_percent(mt_gpu *gpu)
+{
+    return mt_nvml_busy_percent(&gpu->nvml);
+}
+
 static mt_status get_tool_kernels(mt_gpu *gpu, mt_error *err)
 {
     mt_status st = MT_OK;

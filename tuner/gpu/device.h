@@ -17,6 +17,8 @@ void mt_gpu_close(mt_gpu *gpu); /* NULL is a no-op */
 const char *mt_gpu_bus_id(const mt_gpu *gpu);
 /* Other processes on this GPU (NVML), −1 = unknown. */
 int mt_gpu_foreign_processes(mt_gpu *gpu);
+/* Per cent of the last moments in which kernels ran (NVML), −1 = unknown. Before the first launch of this process: other processes' load. */
+int mt_gpu_busy_percent(mt_gpu *gpu);
 
 /* Loads the tool's own kernels. Must come before evaluating. */
 mt_status mt_gpu_load_tool(mt_gpu *gpu, const char *cubin_path, mt_error *err);

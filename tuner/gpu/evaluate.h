@@ -16,6 +16,8 @@ typedef struct mt_timing_options {
     uint32_t min_samples, max_samples;  /* 10, 200 */
     int64_t max_ns;         /* wall time spent on timing one variant */
     double graph_below_ns;  /* kernels shorter than this are batched in a CUDA graph (10 µs) */
+    double race_ns;         /* median of the incumbent; 0 = time to the end, however slow */
+    double race_factor;     /* how much slower than it a variant must be to be given up (1.1) */
 } mt_timing_options;
 
 /* The subject: what inputs and references belong to. Kept on the device until another subject or seed comes. */
@@ -34,6 +36,7 @@ typedef struct mt_evaluate_request {
     const mt_subject_request *subject;
     const mt_point *point;
     const char *cubin_path;
+    bool is_retime;             /* it was validated before: only loaded and timed */
     mt_timing_options timing;
 } mt_evaluate_request;
 

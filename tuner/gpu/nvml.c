@@ -53,6 +53,13 @@ int mt_nvml_foreign_processes(const mt_nvml *nvml)
     return found_self || foreign == 0 ? foreign : foreign - 1;
 }
 
+int mt_nvml_busy_percent(const mt_nvml *nvml)
+{
+    mt_nvml_utilization rates = {0};
+    if (!nvml->library || nvml->utilization(nvml->device, &rates) != MT_NVML_SUCCESS) return -1;
+    return rates.gpu <= 100 ? (int)rates.gpu : -1;
+}
+
 bool mt_nvml_throttled(const mt_nvml *nvml)
 {
     unsigned long long reasons = 0;

@@ -21,12 +21,15 @@ enum {
     MT_NVML_THROTTLED = MT_NVML_HW_SLOWDOWN | MT_NVML_SW_THERMAL | MT_NVML_HW_THERMAL | MT_NVML_HW_POWER_BRAKE
 };
 
+typedef struct mt_nvml_utilization { unsigned gpu, memory; } mt_nvml_utilization; /* nvmlUtilization_t, per cent */
+
 /* field, exported name, parameters; every one returns an nvmlReturn_t (int). */
 #define MT_NVML_MAP(X)                                                                                              \
     X(init, nvmlInit_v2, (void))                                                                                    \
     X(shutdown, nvmlShutdown, (void))                                                                               \
     X(by_bus_id, nvmlDeviceGetHandleByPciBusId_v2, (const char *bus_id, mt_nvml_handle *device))                    \
     X(processes, nvmlDeviceGetComputeRunningProcesses_v3, (mt_nvml_handle device, unsigned *count, mt_nvml_process *list)) \
+    X(utilization, nvmlDeviceGetUtilizationRates, (mt_nvml_handle device, mt_nvml_utilization *rates))             \
     X(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, (mt_nvml_handle device, unsigned long long *reasons))
 
 typedef struct mt_nvml {
@@ -42,6 +45,8 @@ void mt_nvml_open(mt_nvml *nvml, const char *bus_id);
 void mt_nvml_close(mt_nvml *nvml); /* zeroed struct is fine */
 /* Processes with a compute context on the device, this one not counted; −1 = unknown. */
 int mt_nvml_foreign_processes(const mt_nvml *nvml);
+/* Per cent of the last sampling period (up to a second) in which a kernel ran, whoever's; −1 = unknown. */
+int mt_nvml_busy_percent(const mt_nvml *nvml);
 bool mt_nvml_throttled(const mt_nvml *nvml); /* false when unknown */
 
 #endif

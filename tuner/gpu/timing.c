@@ -140,6 +140,25 @@ static mt_status keep_samples(run *self, mt_error *err)
     return MT_OK;
 }
 
+static bool is_finished(const run *self, int64_t spent_ns)
+{
+    const mt_timing *timing = &self->trial->outcome->timing;
+    return mt_timing_is_hopeless(self->options, timing) || mt_timing_is_done(self->options, timing, self->count, spent_ns);
+}
+
+/* What was seen is kept either way, but one that was given up is never called measured; and 0 is no time. */
+static void judge(run *self)
+{
+    mt_outcome *outcome = self->trial->outcome;
+    const mt_timing *timing = &outcome->timing;
+    if (!(timing->median_ns > 0)) {
+        mt_outcome_set(outcome, MT_OUTCOME_LAUNCH_ERROR, "%s takes no time by the driver's events", self->trial->plan.launches[0].entry);
+    } else if (mt_timing_is_hopeless(self->options, timing)) {
+        mt_outcome_set(outcome, MT_OUTCOME_CENSORED, "stopped after %u samples: %.2f µs at best, the incumbent %.2f µs", timing->samples, timing->min_ns / 1e3,
+            self->options->race_ns / 1e3);
+    }
+}
+
 static mt_status sample(run *self, double first_ns, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -149,9 +168,9 @@ static mt_status sample(run *self, double first_ns, mt_error *err)
     do {
         MT_TRIAL_TRY(add_chunk(self, mt_timing_chunk(self->options, self->count, sample_ns, MT_TIMER_CHUNK), err));
         if (self->count) summarize(self);
-    } while (!self->count || !mt_timing_is_done(self->options, &trial->outcome->timing, self->count, mt_clock_now_ns() - start_ns));
-    if (trial->outcome->timing.median_ns > 0) MT_TRY(keep_samples(self, err));
-    else st = MT_FAIL(err, MT_ERR_GPU, "the driver's events say that %s takes no time", trial->plan.launches[0].entry);
+    } while (!self->count || !is_finished(self, mt_clock_now_ns() - start_ns));
+    MT_TRY(keep_samples(self, err));
+    judge(self);
 done:
     return st;
 }

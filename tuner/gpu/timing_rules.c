@@ -42,6 +42,16 @@ void mt_timing_summarize(double *kept, size_t count, mt_timing *timing)
     mt_stats_median_interval(kept, count, 0.95, &timing->low_ns, &timing->high_ns);
 }
 
+enum { FEW_SAMPLES = 3, INTERVAL_SAMPLES = 6 /* the fewest that give a 95 % interval */ };
+
+bool mt_timing_is_hopeless(const mt_timing_options *options, const mt_timing *timing)
+{
+    static const double far = 2.5;
+    if (!(options->race_ns > 0) || timing->samples < FEW_SAMPLES) return false;
+    if (timing->min_ns > options->race_ns * (1 + far * (options->race_factor - 1))) return true;
+    return timing->samples >= INTERVAL_SAMPLES && timing->low_ns > options->race_ns * options->race_factor;
+}
+
 bool mt_timing_is_done(const mt_timing_options *options, const mt_timing *timing, size_t taken, int64_t spent_ns)
 {
     if (taken >= options->max_samples || spent_ns >= options->max_ns) return true;
@@ -55,6 +65,7 @@ size_t mt_timing_chunk(const mt_timing_options *options, size_t taken, double sa
     static const double longest_chunk_ns = 50e6;
     static const size_t step = 5;
     size_t wanted = taken < options->min_samples ? options->min_samples - taken : step;
+    if (options->race_ns > 0 && taken < INTERVAL_SAMPLES) wanted = taken < FEW_SAMPLES ? FEW_SAMPLES - taken : INTERVAL_SAMPLES - taken;
     size_t left = taken < options->max_samples ? options->max_samples - taken : 1;
     if (wanted > limit) wanted = limit;
     if (wanted > left) wanted = left;

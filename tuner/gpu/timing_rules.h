@@ -23,10 +23,14 @@ double mt_samples_mhz(const mt_sample *samples, size_t count, double *work);
 
 /* Fills timing's statistics from kept[count ≥ 1], which is sorted in place. */
 void mt_timing_summarize(double *kept, size_t count, mt_timing *timing);
-/* True when there are enough samples and the interval of the median is narrow enough, or when no more may be taken. The only place that
- * decides whether a variant is timed on: giving up early on a hopeless one belongs here too. */
+/* Racing: true when the samples show that the variant has no chance against the incumbent. Two ways, both of which noise can't bring about: the best
+ * of at least 3 samples is far above (2.5 times the factor's excess: 1.25 × for 1.1), or at least 6 samples put the whole 95 % interval of the median
+ * above race_factor × race_ns. Always false without race_ns. docs/measurement.md says why. */
+bool mt_timing_is_hopeless(const mt_timing_options *options, const mt_timing *timing);
+/* True when there are enough samples and the interval of the median is narrow enough, or when no more may be taken. */
 bool mt_timing_is_done(const mt_timing_options *options, const mt_timing *timing, size_t taken, int64_t spent_ns);
-/* How many samples to queue next: min_samples first, then a few at a time, and never so many that they take long. */
+/* How many samples to queue next: min_samples first (in a race stopping at 3 and 6 for a look), then a few at a time, and never so many that they
+ * take long. */
 size_t mt_timing_chunk(const mt_timing_options *options, size_t taken, double sample_ns, size_t limit);
 
 /* Shape of the batches for kernels shorter than graph_below_ns. */

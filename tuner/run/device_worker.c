@@ -113,6 +113,7 @@ static void on_verdict(mt_device_worker *self, mt_verdict *verdict)
         fail_with(self, &error);
         return;
     }
+    self->options.foreign(self->options.context, verdict->foreign_processes);
     char *launch_json = (char *)verdict->launch_json;
     mt_outcome outcome = verdict->outcome;
     memset(&verdict->outcome, 0, sizeof verdict->outcome); /* both are ours now */

@@ -2,6 +2,7 @@
  * (compile_pool), the GPU's worker (device_worker). */
 #include "tuner/run/eval_worker.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,11 +16,12 @@
 #include "tuner/run/device_worker.h"
 #include "tuner/run/event_queue.h"
 
-enum { TICK_MS = 250 };
+enum { TICK_MS = 250, BUSY_PERCENT = 10 };
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.005;       /* ± half a percent of the median */
 static const int64_t TIMING_NS = 60000000;  /* wall time for one variant's samples */
 static const double GRAPH_BELOW_NS = 10000; /* shorter kernels are batched in a graph */
+static const double RACE_FACTOR = 1.1;      /* a variant this much slower than the incumbent is not timed to the end */
 
 enum trial_state { COMPILING, COMPILED, READY, RUNNING };
 
@@ -54,6 +56,7 @@ typedef struct eval_worker {
     bool is_support_ready;
     char *support_path;
     struct trial *trials;
+    int foreign; /* processes on the GPU when that was last told to the user */
 } eval_worker;
 
 static eval_worker *from_base(mt_evaluator *base)
@@ -171,6 +174,28 @@ static void merge(const struct trial *trial, mt_outcome *outcome)
     if (!outcome->resources.static_smem_bytes) outcome->resources.static_smem_bytes = from->static_smem_bytes;
 }
 
+/* Printed, and kept for the session's row. */
+static __attribute__((format(printf, 2, 3))) void warn(eval_worker *self, const char *format, ...)
+{
+    char *text = self->base.warning;
+    size_t used = strlen(text), size = sizeof self->base.warning;
+    va_list args;
+    if (used && used + 1 < size) text[used++] = '\n';
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+    mt_log_warn("%s", text + used);
+}
+
+/* Once: that others came is what matters, not how often. */
+static void on_foreign_processes(void *context, int count)
+{
+    eval_worker *self = context;
+    if (count <= 0 || self->foreign > 0) return;
+    self->foreign = count;
+    warn(self, "%d other process%s came to GPU %d during the session: times may be disturbed", count, count == 1 ? "" : "es", self->options.device);
+}
+
 static void on_device_done(void *context, uint64_t id, mt_outcome *outcome, char **launch_json)
 {
     eval_worker *self = context;
@@ -272,6 +297,7 @@ static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
     trial->state = RUNNING;
     trial->compiled.wait_ns = mt_clock_now_ns() - trial->compiled_ns;
     const mt_shape *shape = mt_space_shape(self->space);
+    uint32_t retime = trial->request.retime;
     mt_evaluate_order order = {
         .id = id,
         .shape = shape->name,
@@ -285,12 +311,15 @@ static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
         .guard_pages = self->options.guard_pages,
         .inputs = self->options.inputs,
         .input_count = (uint32_t)self->options.input_count,
-        .regime = self->options.regime,
+        .regime = base->regime,
         .interval = INTERVAL,
-        .min_samples = MIN_SAMPLES,
-        .max_samples = MAX_SAMPLES,
+        .min_samples = retime ? retime : MIN_SAMPLES,
+        .max_samples = retime ? retime : MAX_SAMPLES,
         .max_ns = TIMING_NS,
-        .graph_below_ns = GRAPH_BELOW_NS,
+        .graph_below_ns = self->options.graph_below_ns > 0 ? self->options.graph_below_ns : GRAPH_BELOW_NS,
+        .race_ns = retime ? 0 : base->race_ns,
+        .race_factor = RACE_FACTOR,
+        .is_retime = retime > 0,
     };
     return mt_device_worker_evaluate(self->device, &order, err);
 }
@@ -392,11 +421,24 @@ static mt_status start_workers(eval_worker *self, const mt_source *source, mt_er
         .variant_limit_s = self->options.variant_limit_s,
         .subject_limit_s = self->options.subject_limit_s,
         .done = on_device_done,
+        .foreign = on_foreign_processes,
         .failed = on_device_failed,
         .context = self,
     };
     st = mt_device_worker_create(&device, &self->device, err);
     return st == MT_OK ? mt_pool_create(&pool, &self->pool, err) : st;
+}
+
+/* What else runs on the GPU before our first launch. In a container NVML may hide other processes, but not the load that they make. */
+static void note_load(eval_worker *self, const mt_hello *hello)
+{
+    if (hello->foreign_processes < 0 && hello->busy_percent < 0) mt_log_info("no NVML: other load on GPU %d and throttling can't be seen", self->options.device);
+    self->foreign = hello->foreign_processes;
+    if (hello->foreign_processes > 0)
+        warn(self, "%d other process%s on GPU %d, which was %d %% busy before the first launch: times may be disturbed", (int)hello->foreign_processes,
+            hello->foreign_processes == 1 ? " is" : "es are", self->options.device, hello->busy_percent < 0 ? 0 : (int)hello->busy_percent);
+    else if (hello->busy_percent >= BUSY_PERCENT)
+        warn(self, "GPU %d was %d %% busy before the first launch: times may be disturbed", self->options.device, (int)hello->busy_percent);
 }
 
 /* Both kinds answer or fail; a missing GPU is the more telling of two failures. */
@@ -417,11 +459,7 @@ static mt_status await_hello(eval_worker *self, mt_error *err)
         snprintf(self->base.arch, sizeof self->base.arch, "%s", self->options.arch);
     else
         mt_facts_arch(hello->facts.cc, self->base.arch, sizeof self->base.arch);
-    if (hello->foreign_processes > 0) {
-        snprintf(self->base.warning, sizeof self->base.warning, "%d other process%s on GPU %d: times may be disturbed", (int)hello->foreign_processes,
-            hello->foreign_processes == 1 ? " is" : "es are", self->options.device);
-        mt_log_warn("%s", self->base.warning);
-    }
+    note_load(self, hello);
     return MT_OK;
 }
 
@@ -441,6 +479,7 @@ mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_s
     eval_worker *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
     self->base.ops = &ops;
+    self->base.can_retime = true;
     self->loop = loop;
     self->spec = spec;
     self->options = *options;

@@ -16,6 +16,7 @@ typedef struct mt_trial {
     size_t subject;         /* as begun with `begin` */
     size_t index;           /* point of the space */
     const char *variant;    /* canonical text; borrowed until DONE */
+    uint32_t retime;        /* 0 = a whole evaluation; else it passed one before, and is only timed with this many samples (needs can_retime) */
 } mt_trial;
 
 typedef enum mt_event_kind {
@@ -54,8 +55,10 @@ struct mt_evaluator {
     mt_device_facts facts;  /* of the device, or of the recording */
     bool is_recorded;       /* rows are marked `recorded` */
     char arch[16];
-    mt_regime regime;       /* what times mean; the session sets it before the first begin */
-    char warning[256];      /* for the session's record, "" = none: foreign load on the GPU … */
+    mt_regime regime;       /* what times mean; the session sets it before each begin */
+    double race_ns;         /* the incumbent's median for the trial that is started next; 0 = it is timed to the end. The session sets it before each start */
+    bool can_retime;        /* variants may be timed again, for anchors and finals */
+    char warning[1024];     /* for the session's record, one a line, "" = none: foreign load on the GPU … */
 };
 
 #endif

@@ -51,6 +51,7 @@ static void hello_fields(mt_codec *codec, mt_hello *hello)
     facts_fields(codec, &hello->facts);
     mt_codec_text(codec, &hello->bus_id);
     mt_codec_i32(codec, &hello->foreign_processes);
+    mt_codec_i32(codec, &hello->busy_percent);
 }
 
 static void compile_fields(mt_codec *codec, mt_compile_order *order)
@@ -99,6 +100,9 @@ static void evaluate_fields(mt_codec *codec, mt_evaluate_order *order)
     mt_codec_u32(codec, &order->max_samples);
     mt_codec_i64(codec, &order->max_ns);
     mt_codec_f64(codec, &order->graph_below_ns);
+    mt_codec_f64(codec, &order->race_ns);
+    mt_codec_f64(codec, &order->race_factor);
+    mt_codec_bool(codec, &order->is_retime);
 }
 
 static void stage_fields(mt_codec *codec, mt_stage_report *report)
@@ -164,10 +168,11 @@ static void outcome_fields(mt_codec *codec, mt_outcome *outcome)
     mt_codec_floats(codec, &outcome->sample_ns, outcome->timing.samples);
 }
 
-/* A worker that says OK must have measured something: rankings must not see NaN, zero or negative times. */
+/* A worker that says OK, or that it stopped early, must have measured something: rankings must not see NaN, zero or negative times. */
 static bool outcome_is_sane(const mt_outcome *outcome)
 {
-    return outcome->kind != MT_OUTCOME_OK || (isfinite(outcome->timing.median_ns) && outcome->timing.median_ns > 0);
+    bool is_timed = outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED;
+    return !is_timed || (isfinite(outcome->timing.median_ns) && outcome->timing.median_ns > 0);
 }
 
 static void verdict_fields(mt_codec *codec, mt_verdict *verdict)
@@ -178,6 +183,7 @@ static void verdict_fields(mt_codec *codec, mt_verdict *verdict)
     mt_codec_bool(codec, &verdict->is_sticky);
     outcome_fields(codec, &verdict->outcome);
     mt_codec_text(codec, &verdict->launch_json);
+    mt_codec_i32(codec, &verdict->foreign_processes);
     if (codec->mode == MT_CODEC_READ && verdict->status == MT_OK && !outcome_is_sane(&verdict->outcome)) codec->failed = true;
 }
 

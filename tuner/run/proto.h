@@ -38,6 +38,7 @@ typedef struct mt_hello {
     mt_device_facts facts;    /* device workers */
     const char *bus_id;
     int32_t foreign_processes; /* on the GPU; −1 = unknown */
+    int32_t busy_percent;      /* of the time before, by other processes then; −1 = unknown */
 } mt_hello;
 
 typedef enum mt_compile_kind { MT_COMPILE_VARIANT, MT_COMPILE_SUPPORT, MT_COMPILE_TOOL, MT_COMPILE_KIND_COUNT } mt_compile_kind;
@@ -79,6 +80,8 @@ typedef struct mt_evaluate_order {
     uint32_t min_samples, max_samples;
     int64_t max_ns;
     double graph_below_ns;
+    double race_ns, race_factor;
+    bool is_retime;               /* validated before: loaded and timed only */
 } mt_evaluate_order;
 
 /* Where an evaluation stands. The first three belong to the subject, the others to the variant. */
@@ -110,6 +113,7 @@ typedef struct mt_verdict {
     bool is_sticky;               /* the context is broken; the worker exits after this message */
     mt_outcome outcome;
     const char *launch_json;
+    int32_t foreign_processes;    /* on the GPU, as seen within the last second; −1 = unknown */
 } mt_verdict;
 
 typedef struct mt_message {

@@ -88,26 +88,49 @@ static void skip(mt_session *session, const mt_session_target *target, const cha
     if (progress && progress->skipped) progress->skipped(progress->context, target->shape->name, target->workload->name, reason);
 }
 
+static mt_status run_subject(mt_session *session, size_t number, const mt_session_target *target, size_t subjects_left, mt_error *err)
+{
+    mt_subject_summary summary;
+    bool is_skipped = false;
+    if (mt_clock_now_ns() >= session->deadline_ns) {
+        skip(session, target, "the time is up");
+        return MT_OK;
+    }
+    mt_status st = mt_session_subject(session, number, target, subject_deadline(session, subjects_left), &summary, &is_skipped, err);
+    if (is_skipped) {
+        skip(session, target, err->message);
+        return MT_OK;
+    }
+    if (st == MT_ERR_INTERRUPTED) return MT_OK; /* before its first variant; result->interrupted says so */
+    if (st != MT_OK) return st;
+    session->result->subjects++;
+    session->result->with_winner += isfinite(summary.best_ns);
+    return MT_OK;
+}
+
+static mt_regime other_regime(mt_regime regime)
+{
+    return regime == MT_REGIME_COLD ? MT_REGIME_WARM : MT_REGIME_COLD;
+}
+
+/* The other regime of a subject comes right after it: the same points, so that the rows stand side by side. */
 static mt_status run_targets(mt_session *session, const mt_session_target *targets, size_t count, mt_error *err)
 {
+    mt_status st = MT_OK;
+    const mt_session_params *params = session->params;
+    size_t each = params->both_regimes ? 2 : 1;
     for (size_t i = 0; i < count && !session->interrupts; i++) {
-        mt_subject_summary summary;
-        if (mt_clock_now_ns() >= session->deadline_ns) {
-            skip(session, &targets[i], "the time is up");
-            continue;
-        }
-        bool is_skipped = false;
-        mt_status st = mt_session_subject(session, i, &targets[i], subject_deadline(session, count - i), &summary, &is_skipped, err);
-        if (is_skipped) {
-            skip(session, &targets[i], err->message);
-            continue;
-        }
-        if (st == MT_ERR_INTERRUPTED) return MT_OK; /* before its first variant; result->interrupted says so */
-        if (st != MT_OK) return st;
-        session->result->subjects++;
-        session->result->with_winner += isfinite(summary.best_ns);
+        session->regime = params->regime;
+        session->is_follower = false;
+        session->point_count = 0;
+        MT_TRY(run_subject(session, each * i, &targets[i], each * (count - i), err));
+        if (!params->both_regimes || session->interrupts || session->point_count == 0) continue;
+        session->regime = other_regime(params->regime);
+        session->is_follower = true;
+        MT_TRY(run_subject(session, each * i + 1, &targets[i], each * (count - i) - 1, err));
     }
-    return MT_OK;
+done:
+    return st;
 }
 
 static mt_status judge(const mt_session *session, mt_error *err)
@@ -144,6 +167,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
         .result = result,
         .origin = evaluator->is_recorded ? MT_ORIGIN_RECORDED : MT_ORIGIN_MEASURED,
         .started_ns = mt_clock_now_ns(),
+        .drift = NAN,
     };
     mt_session_target *targets = NULL;
     size_t count = 0;
@@ -151,7 +175,6 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     const char *strategy = params->strategy ? params->strategy : params->spec->strategy;
     if (!err) err = &own_error; /* skipped subjects report by it */
     memset(result, 0, sizeof *result);
-    evaluator->regime = params->regime;
     MT_TRY(check_strategy(strategy, err));
     set_limits(&session, strategy);
     MT_TRY(mt_session_plan(params, &targets, &count, err));
@@ -159,5 +182,6 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     MT_TRY(judge(&session, err));
 done:
     mt_free(targets);
+    mt_free(session.points);
     return st;
 }

@@ -1,5 +1,6 @@
 /* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
- * session_known.c (what the database knows already), session_rows.c (results → rows). Nothing else includes this. */
+ * session_known.c (what the database knows already), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
+ * Nothing else includes this. */
 #ifndef MT_RUN_SESSION_INTERNAL_H
 #define MT_RUN_SESSION_INTERNAL_H
 
@@ -30,6 +31,11 @@ typedef struct mt_session {
     uint64_t last_trial;
     int64_t evaluated, known, failed;
     mt_session_times times;
+    mt_regime regime;              /* of the subject under way */
+    bool is_follower;              /* it measures `points` in the other regime, and searches nothing */
+    size_t *points;                /* that passed in the regime that is searched, in that order */
+    size_t point_count, point_capacity;
+    double drift;                  /* largest relative deviation of an anchor from its first time; NAN = none was timed twice */
 } mt_session;
 
 /* ---- session_plan.c ---- */
@@ -44,7 +50,7 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
 
 /* ---- session_subject.c ---- */
 
-/* Tunes one subject until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
+/* Tunes one subject, in session->regime, until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
  * error says why, and the session goes on. */
 mt_status mt_session_subject(mt_session *session, size_t number, const mt_session_target *target, int64_t deadline_ns, mt_subject_summary *summary, bool *is_skipped, mt_error *err);
 
@@ -53,7 +59,7 @@ mt_status mt_session_subject(mt_session *session, size_t number, const mt_sessio
 typedef struct mt_known {
     size_t index;
     mt_outcome_kind kind;
-    double median_ns; /* INFINITY unless kind is OK */
+    double median_ns; /* INFINITY unless kind is OK or CENSORED */
 } mt_known;
 
 typedef struct mt_quarantined {
@@ -73,6 +79,33 @@ mt_status mt_history_load(mt_session *session, const mt_subject *subject, const 
 const char *mt_history_quarantine(const mt_history *history, size_t index); /* the reason, or NULL */
 void mt_history_free(mt_history *history);                                  /* zeroed struct is fine */
 
+/* ---- session_anchor.c ---- */
+
+typedef struct mt_anchor {
+    size_t index;          /* the default point when it is OK, else the first OK one */
+    bool is_set;
+    bool is_under_way, is_lost; /* it failed when it was timed again: there is none any more */
+    double first_ns;       /* its first time of this session; NAN = not yet */
+    int64_t last_at_ns;    /* clock */
+    size_t since;          /* evaluations on the device since then */
+} mt_anchor;
+
+/* Enough evaluations or time have gone by, and there was something to measure. */
+bool mt_anchor_is_due(const mt_session *session, const mt_anchor *anchor);
+/* Stores a time of the anchor (outcome is OK) and follows the drift. */
+mt_status mt_anchor_note(mt_session *session, const mt_subject *subject, mt_anchor *anchor, const char *variant, const mt_outcome *outcome, mt_error *err);
+
+/* ---- session_final.c ---- */
+
+typedef struct mt_winner_cubin {
+    mt_hash hash;
+    char *path;            /* owned; NULL = nothing to keep */
+} mt_winner_cubin;
+
+/* Compares the near-ties unless the database has a final that still holds. *evaluation: number of the last row of this session and subject; *winner becomes the
+ * pick's when it was timed again. An interrupted final leaves nothing. */
+mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_t number, const mt_space *space, int64_t *evaluation, mt_winner_cubin *winner, mt_error *err);
+
 /* ---- session_rows.c ---- */
 
 /* Device, kernel, toolchain; intents that an earlier process left behind are settled; the session row. */
@@ -86,7 +119,7 @@ mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subj
 /* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */
 mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, const mt_result *result, const char *next_variant, int64_t worker_pid, mt_error *err);
 /* Keeps the winner's cubin, renews table best, and reads the winner back: what `show` will say is what the summary says. */
-mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_hash *cubin, const char *cubin_path, mt_subject_summary *summary, char **best,
+mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
     mt_error *err);
 
 #endif

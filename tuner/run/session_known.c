@@ -8,6 +8,7 @@
 struct loading {
     const mt_space *space;
     mt_history *history;
+    bool no_race;
 };
 
 /* False for a point that the file no longer describes: its row is history, not part of this search. */
@@ -23,6 +24,7 @@ static mt_status on_known(void *context, const char *variant, mt_outcome_kind ki
     struct loading *loading = context;
     mt_history *history = loading->history;
     size_t index;
+    if (kind == MT_OUTCOME_CENSORED && loading->no_race) return MT_OK; /* its time is wanted now */
     if (!find_index(loading->space, variant, &index)) return MT_OK;
     mt_known *known = mt_grow(history->known, history->known_count, &history->known_capacity, sizeof *known);
     if (!known) return MT_FAIL(err, MT_ERR_NO_MEMORY, "known variants: out of memory");
@@ -56,7 +58,7 @@ static int by_index(const void *a, const void *b)
 
 mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, mt_history *history, mt_error *err)
 {
-    struct loading loading = {space, history};
+    struct loading loading = {space, history, session->params->no_race};
     int64_t before = mt_clock_now_ns();
     mt_status st = mt_store_known(session->store, subject, session->params->reuse, on_known, &loading, err);
     if (st == MT_OK) st = mt_store_quarantined(session->store, subject, on_quarantined, &loading, err);

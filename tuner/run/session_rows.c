@@ -85,11 +85,24 @@ static void describe_times(const mt_session *session, mt_strbuf *json)
         (long long)(mt_clock_now_ns() - session->started_ns));
 }
 
+/* Within it variants that were timed at different moments can still be told apart by as much; the finalists are timed in turns anyway. */
+static void warn_of_drift(const mt_session *session, mt_strbuf *warnings)
+{
+    static const double limit = 0.02;
+    char text[160];
+    if (!(session->drift > limit)) return;
+    snprintf(text, sizeof text, "the same variant's time moved by %.1f %% during the session: clocks, heat or other load", 100 * session->drift);
+    mt_log_warn("%s", text);
+    mt_strbuf_addf(warnings, "%s%s", warnings->length ? "\n" : "", text);
+}
+
 mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
 {
     mt_strbuf times = {0};
     describe_times(session, &times);
-    const char *warning = session->evaluator->warning;
+    mt_strbuf warnings = {0};
+    mt_strbuf_add(&warnings, session->evaluator->warning);
+    warn_of_drift(session, &warnings);
     mt_session_end_row row = {
         .state = failed ? "failed" : session->interrupts ? "interrupted" : "done",
         .worker_restarts = session->evaluator->ops->restarts(session->evaluator),
@@ -97,10 +110,12 @@ mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
         .known = session->known,
         .failed = session->failed,
         .times_json = times.failed ? NULL : mt_strbuf_text(&times),
-        .warnings = warning[0] ? warning : NULL,
+        .warnings = warnings.length ? mt_strbuf_text(&warnings) : NULL,
+        .drift = session->drift,
     };
     mt_status st = mt_store_session_end(session->store, session->id, &row, err);
     mt_strbuf_free(&times);
+    mt_strbuf_free(&warnings);
     return st;
 }
 
@@ -126,7 +141,7 @@ mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *
         .device = session->device,
         .kernel = session->kernel,
         .toolchain = session->toolchain,
-        .regime = session->params->regime,
+        .regime = session->regime,
         .origin = session->origin,
     };
     mt_status st = workload_row(session, target, &name, &key, err);
@@ -227,10 +242,11 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     winner->summary->best_ns = row->outcome.timing.median_ns;
     winner->summary->low_ns = row->outcome.timing.low_ns;
     winner->summary->high_ns = row->outcome.timing.high_ns;
+    winner->summary->tied = row->tied_count > 1 ? (size_t)row->tied_count - 1 : 0;
     return MT_OK;
 }
 
-mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_hash *cubin, const char *cubin_path, mt_subject_summary *summary, char **best,
+mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
     mt_error *err)
 {
     int64_t before = mt_clock_now_ns();
@@ -245,9 +261,9 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
         .shape_key = target->shape->key,
         .workload_key = mt_strbuf_text(&key),
         .origin = &session->origin,
-        .regime = &session->params->regime,
+        .regime = &session->regime,
     };
-    if (cubin_path && session->origin == MT_ORIGIN_MEASURED) MT_TRY(keep_cubin(session, cubin, cubin_path, err));
+    if (cubin->path && session->origin == MT_ORIGIN_MEASURED) MT_TRY(keep_cubin(session, &cubin->hash, cubin->path, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));

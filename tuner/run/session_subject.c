@@ -9,7 +9,7 @@
 #include "tuner/run/event_queue.h"
 #include "tuner/run/session_internal.h"
 
-enum { ASK_BATCH = 64 };
+enum { ASK_BATCH = 64, ANCHOR_SAMPLES = 15 };
 static const size_t NO_POINT = SIZE_MAX;
 
 /* A trial under way. */
@@ -19,6 +19,7 @@ struct trial {
     char *variant;      /* owned text of request.variant */
     bool is_ready;      /* compiled, waits for the device */
     bool is_running;
+    bool is_anchor;     /* timed again, not evaluated */
     int64_t worker_pid;
 };
 
@@ -46,8 +47,8 @@ struct run {
     mt_subject_summary *summary;
     double best_ns;            /* of what was seen until now */
     char *best;
-    char *cubin_path;          /* of the best, when it was measured now */
-    mt_hash cubin;
+    mt_winner_cubin cubin;     /* of the best, when it was measured now */
+    mt_anchor anchor;
 };
 
 static mt_status no_memory(mt_error *err)
@@ -163,6 +164,7 @@ static mt_status set_up(struct run *run, mt_error *err)
     size_t count = mt_space_count(run->space);
     if (count == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
+    evaluator->regime = session->regime;
     MT_TRY(evaluator->ops->begin(evaluator, run->number, run->space, run->target->workload, err));
     MT_TRY(mt_session_subject_rows(session, run->target, &run->subject, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
@@ -170,18 +172,21 @@ static mt_status set_up(struct run *run, mt_error *err)
     run->seen = mt_alloc(count / CHAR_BIT + 1, 1);
     if (!run->seen) return no_memory(err);
     run->total = session->budget < count ? session->budget : count;
+    if (session->is_follower) run->total = session->point_count;
     if (run->total < run->history.known_count) run->total = run->history.known_count;
     choose_first(run);
     MT_TRY(store_landmarks(run, err));
-    MT_TRY(choose_strategy(run, run->total, err));
+    if (!session->is_follower) MT_TRY(choose_strategy(run, run->total, err));
 done:
     return st;
 }
 
 /* ---- one evaluation counted ---- */
 
-static mt_status note_best(struct run *run, size_t index, const char *variant, const mt_event *event, double median_ns, mt_error *err)
+static mt_status note_best(struct run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
 {
+    if (outcome->kind != MT_OUTCOME_OK) return MT_OK;
+    double median_ns = outcome->timing.median_ns;
     if (index == run->default_index) run->summary->default_ns = median_ns;
     if (index == run->baseline_index) run->summary->baseline_ns = median_ns;
     if (!(median_ns < run->best_ns)) return MT_OK;
@@ -191,11 +196,34 @@ static mt_status note_best(struct run *run, size_t index, const char *variant, c
         return no_memory(err);
     }
     mt_free(run->best);
-    mt_free(run->cubin_path);
+    mt_free(run->cubin.path);
     run->best = text;
     run->best_ns = median_ns;
-    run->cubin_path = path;
-    if (event) run->cubin = event->outcome.cubin;
+    run->cubin.path = path;
+    if (event) run->cubin.hash = event->outcome.cubin;
+    return MT_OK;
+}
+
+/* What a person knows best is the anchor: the default, if it is OK. */
+static mt_status note_anchor(struct run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
+{
+    mt_anchor *anchor = &run->anchor;
+    anchor->since += event != NULL;
+    bool is_better = !anchor->is_set || (index == run->default_index && anchor->index != index);
+    if (!is_better || outcome->kind != MT_OUTCOME_OK || !run->session->evaluator->can_retime) return MT_OK;
+    *anchor = (mt_anchor){.index = index, .is_set = true, .first_ns = NAN};
+    return event ? mt_anchor_note(run->session, &run->subject, anchor, variant, outcome, err) : MT_OK;
+}
+
+/* What the other regime will measure too. */
+static mt_status note_point(const struct run *run, size_t index, const mt_outcome *outcome, mt_error *err)
+{
+    mt_session *session = run->session;
+    if (session->is_follower || !session->params->both_regimes || outcome->kind != MT_OUTCOME_OK) return MT_OK;
+    size_t *points = mt_grow(session->points, session->point_count, &session->point_capacity, sizeof *points);
+    if (!points) return no_memory(err);
+    session->points = points;
+    points[session->point_count++] = index;
     return MT_OK;
 }
 
@@ -205,18 +233,20 @@ static mt_status count_evaluation(struct run *run, size_t index, const char *var
     mt_session *session = run->session;
     mt_subject_summary *summary = run->summary;
     const mt_progress *progress = session->params->progress;
-    bool ok = outcome->kind == MT_OUTCOME_OK, known = event == NULL;
-    double cost_ns = ok ? outcome->timing.median_ns : INFINITY;
-    mt_status st = note_best(run, index, variant, event, cost_ns, err);
+    bool known = event == NULL, failed = mt_outcome_is_failure(outcome->kind);
+    double cost_ns = failed ? INFINITY : outcome->timing.median_ns; /* of one that was given up: too low if anything, and never the best */
+    mt_status st = note_best(run, index, variant, outcome, event, err);
+    if (st == MT_OK) st = note_point(run, index, outcome, err);
+    if (st == MT_OK) st = note_anchor(run, index, variant, outcome, event, err);
     int64_t before = mt_clock_now_ns();
-    run->strategy->tell(run->state, index, cost_ns);
+    if (run->strategy) run->strategy->tell(run->state, index, cost_ns);
     session->times.search_ns += mt_clock_now_ns() - before;
     summary->evaluated++;
     *(known ? &summary->known : &summary->measured) += 1;
-    *(ok ? &summary->ok : &summary->failed) += 1;
+    *(failed ? &summary->failed : outcome->kind == MT_OUTCOME_OK ? &summary->ok : &summary->censored) += 1;
     session->evaluated++;
     session->known += known;
-    session->failed += !ok;
+    session->failed += failed;
     if (progress && progress->evaluated)
         progress->evaluated(progress->context, summary->evaluated, run->total, variant, outcome, known, run->best_ns, run->best);
     return st;
@@ -279,12 +309,39 @@ static mt_status store(struct run *run, const char *variant, const mt_event *eve
     return mt_session_store_step(run->session, &run->subject, event ? &result : NULL, next ? next->request.variant : NULL, next ? next->worker_pid : 0, err);
 }
 
+/* The median to race against; 0 = timed to the end. What a person compares with is always measured. */
+static double race_limit(const struct run *run, const struct trial *trial)
+{
+    size_t index = trial->request.index;
+    bool is_compared_with = index == run->default_index || index == run->baseline_index;
+    return run->session->params->no_race || is_compared_with || !isfinite(run->best_ns) ? 0 : run->best_ns;
+}
+
 static mt_status start(struct run *run, struct trial *trial, mt_error *err)
 {
     mt_evaluator *evaluator = run->session->evaluator;
     trial->is_running = true;
     run->running = trial;
+    evaluator->race_ns = race_limit(run, trial);
     return evaluator->ops->start(evaluator, trial->request.id, err);
+}
+
+/* Its time goes to the anchor's series. When it fails now, though it passed before, that is a result like any other: it has no standing any more. */
+static mt_status on_anchor(struct run *run, const struct trial *trial, const mt_event *event, const struct trial *next, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_session *session = run->session;
+    bool is_current = trial->request.index == run->anchor.index; /* the default may have taken its place meanwhile */
+    if (event->outcome.kind != MT_OUTCOME_OK) {
+        run->anchor.is_lost = is_current;
+        return store(run, trial->variant, event, next, err);
+    }
+    mt_intent done = {.subject = &run->subject, .variant = trial->variant, .boot_id = session->boot_id};
+    mt_intent intent = {.subject = &run->subject, .variant = next ? next->variant : NULL, .boot_id = session->boot_id, .worker_pid = next ? next->worker_pid : 0};
+    MT_TRY(mt_store_next_intent(session->store, session->id, &done, next ? &intent : NULL, err));
+    if (is_current) MT_TRY(mt_anchor_note(run->session, &run->subject, &run->anchor, trial->variant, &event->outcome, err));
+done:
+    return st;
 }
 
 static mt_status on_done(struct run *run, mt_event *event, mt_error *err)
@@ -296,8 +353,12 @@ static mt_status on_done(struct run *run, mt_event *event, mt_error *err)
     if (frees_device) run->running = NULL;
     struct trial *next = frees_device && !run->is_stopping ? first_ready(run) : NULL;
     mt_status st = MT_OK;
-    MT_TRY(store(run, trial->variant, event, next, err));
-    MT_TRY(count_evaluation(run, trial->request.index, trial->variant, &event->outcome, event, err));
+    if (trial->is_anchor) {
+        MT_TRY(on_anchor(run, trial, event, next, err));
+    } else {
+        MT_TRY(store(run, trial->variant, event, next, err));
+        MT_TRY(count_evaluation(run, trial->request.index, trial->variant, &event->outcome, event, err));
+    }
     free_trial(run, trial);
     if (next) MT_TRY(start(run, next, err));
 done:
@@ -318,9 +379,19 @@ static mt_status on_ready(struct run *run, const mt_event *event, mt_error *err)
 
 /* ---- the loop ---- */
 
+static bool next_followed(struct run *run, size_t *index)
+{
+    while (run->asked_at < run->session->point_count) {
+        *index = run->session->points[run->asked_at++];
+        if (!is_seen(run, *index)) return true;
+    }
+    return false;
+}
+
 /* The next point to evaluate; false when there is none for now. */
 static bool next_point(struct run *run, size_t *index)
 {
+    if (run->session->is_follower) return next_followed(run, index);
     while (run->first_count > 0) {
         *index = run->first[0];
         run->first[0] = run->first[1];
@@ -352,9 +423,28 @@ static mt_status refuse(struct run *run, size_t index, const char *variant, cons
     return st;
 }
 
-static mt_status submit(struct run *run, size_t index, mt_error *err)
+/* Takes `variant`. retime: as in mt_trial. */
+static mt_status hand_over(struct run *run, size_t index, char *variant, uint32_t retime, mt_error *err)
 {
     mt_evaluator *evaluator = run->session->evaluator;
+    struct trial *trial = mt_alloc(1, sizeof *trial);
+    if (!trial) {
+        mt_free(variant);
+        return no_memory(err);
+    }
+    trial->variant = variant;
+    trial->is_anchor = retime > 0;
+    trial->request = (mt_trial){++run->session->last_trial, run->number, index, variant, retime};
+    struct trial **last = &run->trials;
+    while (*last && !trial->is_anchor) last = &(*last)->next;
+    trial->next = *last;
+    *last = trial;
+    run->under_way++;
+    return evaluator->ops->submit(evaluator, &trial->request, err);
+}
+
+static mt_status submit(struct run *run, size_t index, mt_error *err)
+{
     char *variant = variant_text(run, index);
     if (!variant) return no_memory(err);
     mark_seen(run, index);
@@ -364,24 +454,26 @@ static mt_status submit(struct run *run, size_t index, mt_error *err)
         mt_free(variant);
         return st;
     }
-    struct trial *trial = mt_alloc(1, sizeof *trial);
-    if (!trial) {
-        mt_free(variant);
-        return no_memory(err);
-    }
-    trial->variant = variant;
-    trial->request = (mt_trial){++run->session->last_trial, run->number, index, variant};
-    struct trial **last = &run->trials;
-    while (*last) last = &(*last)->next;
-    *last = trial;
-    run->under_way++;
-    return evaluator->ops->submit(evaluator, &trial->request, err);
+    return hand_over(run, index, variant, 0, err);
+}
+
+/* Ahead of what is compiled but not started: its turn comes next. */
+static mt_status submit_anchor(struct run *run, mt_error *err)
+{
+    char *variant = variant_text(run, run->anchor.index);
+    if (!variant) return no_memory(err);
+    run->anchor.is_under_way = true;
+    return hand_over(run, run->anchor.index, variant, ANCHOR_SAMPLES, err);
 }
 
 static mt_status fill(struct run *run, mt_error *err)
 {
     mt_evaluator *evaluator = run->session->evaluator;
     size_t capacity = evaluator->ops->capacity(evaluator), index;
+    if (mt_anchor_is_due(run->session, &run->anchor) && run->summary->evaluated + run->under_way < run->total) {
+        mt_status st = submit_anchor(run, err);
+        if (st != MT_OK) return st;
+    }
     while (run->under_way < capacity && run->summary->evaluated + run->under_way < run->total && next_point(run, &index)) {
         mt_status st = submit(run, index, err);
         if (st != MT_OK) return st;
@@ -438,7 +530,7 @@ static void free_run(struct run *run)
     mt_space_free(run->space);
     mt_free(run->seen);
     mt_free(run->best);
-    mt_free(run->cubin_path);
+    mt_free(run->cubin.path);
 }
 
 static mt_status tune(struct run *run, char **best, mt_error *err)
@@ -446,10 +538,11 @@ static mt_status tune(struct run *run, char **best, mt_error *err)
     const mt_progress *progress = run->session->params->progress;
     mt_status st = MT_OK;
     if (progress && progress->subject_begin)
-        progress->subject_begin(progress->context, run->space, run->target->workload, run->strategy->name, run->total, mt_space_raw_count(run->space));
+        progress->subject_begin(progress->context, run->space, run->target->workload, run->strategy ? run->strategy->name : "the same points", run->total, mt_space_raw_count(run->space));
     MT_TRY(count_known(run, err));
     MT_TRY(loop(run, err));
-    MT_TRY(mt_session_store_best(run->session, &run->subject, run->target, &run->cubin, run->cubin_path, run->summary, best, err));
+    if (run->session->interrupts == 0) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, err));
+    MT_TRY(mt_session_store_best(run->session, &run->subject, run->target, &run->cubin, run->summary, best, err));
     run->summary->seconds = (double)(mt_clock_now_ns() - run->started_ns) / 1e9;
     if (progress && progress->subject_end) progress->subject_end(progress->context, run->space, run->target->workload, run->summary);
 done:
@@ -468,7 +561,7 @@ mt_status mt_session_subject(mt_session *session, size_t number, const mt_sessio
         .best_ns = INFINITY,
     };
     char *best = NULL;
-    *summary = (mt_subject_summary){.best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
+    *summary = (mt_subject_summary){.regime = session->regime, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
     mt_status st = set_up(&run, err);
     *is_skipped = st == MT_ERR_NOT_FOUND;
     if (st == MT_OK) st = tune(&run, &best, err);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/evaluate.h"
 #include "tuner/run/bundle.h"
@@ -81,7 +82,7 @@ static mt_status compile(struct compiler *self, const mt_compile_order *order, m
 static mt_status greet_compiler(struct compiler *self, mt_error *err)
 {
     mt_error error = {0};
-    mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1}};
+    mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1, .busy_percent = -1}};
     hello.hello.status = mt_nvrtc_open(&self->nvrtc, &error);
     if (hello.hello.status == MT_OK)
         hello.hello.nvrtc_version = mt_nvrtc_version(self->nvrtc);
@@ -122,6 +123,8 @@ struct runner {
     mt_gpu *gpu;
     bool has_tool;
     uint64_t id; /* of the evaluation under way */
+    int32_t foreign;          /* processes on the GPU, and when that was asked */
+    int64_t foreign_asked_ns; /* 0 = never */
 };
 
 /* The coordinator must know the stage before it begins: a dead worker's last words. */
@@ -197,12 +200,24 @@ static mt_status evaluate(struct runner *self, const mt_evaluate_order *order, m
         .subject = &subject,
         .point = &point,
         .cubin_path = order->cubin_path,
-        .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns},
+        .is_retime = order->is_retime,
+        .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor},
     };
     MT_TRY(mt_gpu_evaluate(self->gpu, &request, on_stage, self, outcome, sticky, err));
 done:
     free_inputs(inputs);
     return st;
+}
+
+/* Asking takes NVML about a millisecond. */
+static int32_t foreign_processes(struct runner *self)
+{
+    int64_t now = mt_clock_now_ns();
+    if (!self->foreign_asked_ns || now - self->foreign_asked_ns > 1000000000) {
+        self->foreign = mt_gpu_foreign_processes(self->gpu);
+        self->foreign_asked_ns = now;
+    }
+    return self->foreign;
 }
 
 static mt_status answer(struct runner *self, const mt_evaluate_order *order, bool *sticky, mt_error *err)
@@ -214,6 +229,7 @@ static mt_status answer(struct runner *self, const mt_evaluate_order *order, boo
     verdict->status = evaluate(self, order, &verdict->outcome, sticky, &error);
     verdict->error = verdict->status == MT_OK ? NULL : error.message;
     verdict->is_sticky = *sticky;
+    verdict->foreign_processes = foreign_processes(self);
     if (verdict->status == MT_OK) verdict->launch_json = mt_gpu_launch_json(self->gpu);
     cut_text(verdict->outcome.text);
     mt_status st = mt_channel_send(&self->channel, &reply, err);
@@ -224,13 +240,14 @@ static mt_status answer(struct runner *self, const mt_evaluate_order *order, boo
 static mt_status greet_device(struct runner *self, int ordinal, mt_error *err)
 {
     mt_error error = {0};
-    mt_message message = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1}};
+    mt_message message = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1, .busy_percent = -1}};
     mt_hello *hello = &message.hello;
     hello->status = mt_spec_parse(self->bundle.path, self->bundle.text, strlen(self->bundle.text), &self->spec, &error);
     if (hello->status == MT_OK) hello->status = mt_gpu_open(ordinal, &self->gpu, &hello->facts, &error);
     if (hello->status == MT_OK) {
         hello->bus_id = mt_gpu_bus_id(self->gpu);
         hello->foreign_processes = mt_gpu_foreign_processes(self->gpu);
+        hello->busy_percent = mt_gpu_busy_percent(self->gpu);
     } else {
         hello->error = error.message;
     }

@@ -14,7 +14,7 @@ typedef struct mt_strategy {
     /* The space must outlive the state. budget: evaluations that the session means to spend (≥ 1). */
     mt_status (*create)(const mt_space *space, uint64_t seed, size_t budget, void **state, mt_error *err);
     size_t (*ask)(void *state, size_t *points, size_t capacity);
-    void (*tell)(void *state, size_t point, double cost_ns); /* INFINITY = failed */
+    void (*tell)(void *state, size_t point, double cost_ns); /* INFINITY = failed; of one given up as too slow: what was seen of it, slower than the best by a tenth at least */
     void (*destroy)(void *state);                            /* NULL is a no-op */
 } mt_strategy;
 

@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
 
 export HOME=$scratch XDG_DATA_HOME=$scratch/xdg-data XDG_CACHE_HOME=$scratch/xdg-cache LC_ALL=C TERM=dumb
-unset MSDA_TUNE_DB MSDA_TUNE_LIBCUDA MSDA_TUNE_NVRTC CI
+unset MSDA_TUNE_DB MSDA_TUNE_LIBCUDA MSDA_TUNE_NVRTC MSDA_TUNE_NVML CI
 # Shipped data of its own, so that a new search space changes no golden output.
 export MSDA_TUNE_SHARE=$scratch/share
 mkdir -p share/search_spaces
@@ -46,7 +46,7 @@ fake_gpu() {
   local lib
   lib=$(dirname "$(dirname "$tool")")/lib
   [ -f "$lib/libfake_cuda.so" ] || exit 77
-  export MSDA_TUNE_LIBCUDA=$lib/libfake_cuda.so MSDA_TUNE_NVRTC=$lib/libfake_nvrtc.so
+  export MSDA_TUNE_LIBCUDA=$lib/libfake_cuda.so MSDA_TUNE_NVRTC=$lib/libfake_nvrtc.so MSDA_TUNE_NVML=$lib/libfake_nvml.so
 }
 
 # shellcheck source=/dev/null

@@ -1,0 +1,214 @@
+-- The tuning database, schema version 1. docs/database.md explains it; migrate.c runs this file on an empty database.
+--
+-- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
+-- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
+-- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
+
+PRAGMA application_id = 0x6d736474;  -- "msdt"
+PRAGMA user_version = 1;
+
+-- A GPU model (not a board: equal boards share rows).
+CREATE TABLE device (
+    id          INTEGER PRIMARY KEY,
+    key         TEXT NOT NULL UNIQUE,   -- "h100-sxm|cc90|sm132|80g"
+    name        TEXT NOT NULL,          -- as the driver says it
+    facts_json  TEXT NOT NULL           -- every device fact, {"cc":90,...}
+);
+
+-- One state of a kernel's sources. An edited kernel is another row, so that old timings are never reused.
+CREATE TABLE kernel (
+    id          INTEGER PRIMARY KEY,
+    name        TEXT NOT NULL,
+    key         TEXT NOT NULL,          -- hash of source, includes and options, 32 hex digits
+    spec_json   TEXT NOT NULL,          -- programs that the lookup evaluates
+    UNIQUE (name, key)
+);
+
+-- What production knows when it asks: dims, lists, dtypes.
+CREATE TABLE shape (
+    id          INTEGER PRIMARY KEY,
+    kernel_id   INTEGER NOT NULL REFERENCES kernel (id),
+    key         TEXT NOT NULL,          -- "D=32;H=92,46;dtype=f16"
+    name        TEXT NOT NULL,          -- as the .ini calls it now
+    UNIQUE (kernel_id, key),
+    UNIQUE (kernel_id, id)              -- target of subject's foreign key
+);
+
+-- How the inputs are distributed; never part of the lookup's key.
+CREATE TABLE workload (
+    id          INTEGER PRIMARY KEY,
+    kernel_id   INTEGER NOT NULL REFERENCES kernel (id),
+    key         TEXT NOT NULL,
+    name        TEXT NOT NULL,
+    UNIQUE (kernel_id, key),
+    UNIQUE (kernel_id, id)
+);
+
+CREATE TABLE toolchain (
+    id              INTEGER PRIMARY KEY,
+    nvrtc_version   INTEGER NOT NULL,   -- 1000*major + 10*minor; 0 = unknown
+    driver_version  INTEGER NOT NULL,   -- the CUDA version the driver offers, same form
+    arch            TEXT NOT NULL,      -- "sm_90a"
+    UNIQUE (nvrtc_version, driver_version, arch)
+);
+
+-- One point of a kernel's space as canonical text, "ALGO=direct;BLOCK=128".
+CREATE TABLE variant (
+    id          INTEGER PRIMARY KEY,
+    kernel_id   INTEGER NOT NULL REFERENCES kernel (id),
+    text        TEXT NOT NULL,
+    UNIQUE (kernel_id, text)
+);
+
+-- What is ranked together: rows of different subjects are never compared.
+CREATE TABLE subject (
+    id          INTEGER PRIMARY KEY,
+    device_id   INTEGER NOT NULL REFERENCES device (id),
+    kernel_id   INTEGER NOT NULL REFERENCES kernel (id),
+    shape_id    INTEGER NOT NULL,
+    workload_id INTEGER NOT NULL,
+    regime      TEXT NOT NULL CHECK (regime IN ('cold', 'warm')),
+    origin      TEXT NOT NULL CHECK (origin IN ('measured', 'recorded', 'imported')),
+    UNIQUE (device_id, shape_id, workload_id, regime, origin),
+    FOREIGN KEY (kernel_id, shape_id) REFERENCES shape (kernel_id, id),
+    FOREIGN KEY (kernel_id, workload_id) REFERENCES workload (kernel_id, id)
+);
+CREATE INDEX subject_by_kernel ON subject (kernel_id, shape_id, workload_id);
+
+-- One run of the tool (or one import).
+CREATE TABLE session (
+    id              INTEGER PRIMARY KEY,
+    command         TEXT NOT NULL,
+    host            TEXT NOT NULL,
+    boot_id         TEXT NOT NULL,
+    process_id      INTEGER NOT NULL,   -- the coordinator's
+    tool_version    TEXT NOT NULL,
+    strategy        TEXT NOT NULL,
+    space_path      TEXT NOT NULL,
+    seed            INTEGER NOT NULL,
+    origin          TEXT NOT NULL,
+    source_hash     TEXT,               -- of an imported file: the same file is not imported twice
+    started_unix_ms INTEGER NOT NULL,
+    ended_unix_ms   INTEGER,            -- NULL = still running, or killed
+    state           TEXT NOT NULL DEFAULT 'running',  -- running, done, interrupted, failed
+    worker_restarts INTEGER NOT NULL DEFAULT 0,
+    evaluated       INTEGER NOT NULL DEFAULT 0,
+    known           INTEGER NOT NULL DEFAULT 0,
+    failed          INTEGER NOT NULL DEFAULT 0,
+    times_json      TEXT,               -- where the time went
+    warnings        TEXT                -- one a line
+);
+CREATE INDEX session_by_source ON session (source_hash) WHERE source_hash IS NOT NULL;
+
+-- Write-ahead: variants that were about to run. A row here outlives its process only if that was killed or the host went down.
+CREATE TABLE intent (
+    id              INTEGER PRIMARY KEY,
+    session_id      INTEGER NOT NULL REFERENCES session (id),
+    subject_id      INTEGER NOT NULL REFERENCES subject (id),
+    variant_id      INTEGER NOT NULL REFERENCES variant (id),
+    boot_id         TEXT NOT NULL,
+    worker_pid      INTEGER NOT NULL,
+    created_unix_ms INTEGER NOT NULL
+);
+CREATE INDEX intent_by_session ON intent (session_id, variant_id);
+
+-- A variant brought something down. Held against it on this device, kernel and shape, whatever the workload.
+CREATE TABLE strike (
+    id              INTEGER PRIMARY KEY,
+    device_id       INTEGER NOT NULL REFERENCES device (id),
+    shape_id        INTEGER NOT NULL REFERENCES shape (id),
+    variant_id      INTEGER NOT NULL REFERENCES variant (id),
+    origin          TEXT NOT NULL,
+    cause           TEXT NOT NULL,      -- crashed, host_down: two quarantine; fault, timeout: one does
+    created_unix_ms INTEGER NOT NULL,
+    lifted          INTEGER NOT NULL DEFAULT 0,  -- 1 = forgiven; kept for the record
+    lifted_unix_ms  INTEGER
+);
+CREATE INDEX strike_by_variant ON strike (device_id, shape_id, variant_id);
+
+-- Every evaluation, failures too. Append-only: a newer row of the same variant supersedes, it does not replace.
+CREATE TABLE measurement (
+    id                 INTEGER PRIMARY KEY,
+    subject_id         INTEGER NOT NULL REFERENCES subject (id),
+    variant_id         INTEGER NOT NULL REFERENCES variant (id),
+    toolchain_id       INTEGER NOT NULL REFERENCES toolchain (id),
+    session_id         INTEGER NOT NULL REFERENCES session (id),
+    created_unix_ms    INTEGER NOT NULL,
+    evaluation         INTEGER NOT NULL, -- 1, 2, ... within session and subject
+    outcome            TEXT NOT NULL,    -- ok, compile_error, wrong_result, ... (tuner/base/outcome.h)
+    text               TEXT,             -- reason, rule, log, name of the error
+
+    -- timing: ok and censored only
+    median_ns          REAL,
+    low_ns             REAL,             -- 95 % interval of the median
+    high_ns            REAL,
+    min_ns             REAL,
+    mean_ns            REAL,
+    stddev_ns          REAL,
+    sm_mhz             REAL,             -- median over the samples; 0 = unknown
+    prepare_ns         REAL,             -- [prepare] launches, once
+    sample_count       INTEGER,
+    dropped_count      INTEGER,          -- thrown away as throttled
+    batch_count        INTEGER,          -- launches per sample
+
+    -- accuracy: the worst output over outputs and seeds; NULL value beside a named output = NaN
+    accuracy_output    TEXT,
+    norm_error         REAL,
+    worst_error        REAL,
+    worst_relative     REAL,
+    worst_index        INTEGER,          -- flat element index
+    worst_value        REAL,
+    worst_reference    REAL,
+    nan_mismatches     INTEGER,
+
+    -- resources of the compiled kernel
+    registers          INTEGER,
+    spill_bytes        INTEGER,
+    static_smem_bytes  INTEGER,
+    dynamic_smem_bytes INTEGER,
+    carveout_percent   INTEGER,
+    blocks_per_sm      INTEGER,
+    active_clusters    INTEGER,
+
+    cubin_hash         TEXT,             -- content; the bytes may or may not be in table cubin
+    cubin_cached       INTEGER,          -- 1 = not compiled in this session
+    compile_ns         INTEGER,
+    wait_ns            INTEGER,
+    validate_ns        INTEGER,
+    time_ns            INTEGER,
+
+    launch_json        TEXT,             -- as launched: {"launches":[{entry, grid, block, cluster, smem, carveout}]}
+    model_flops        REAL,
+    model_dram_bytes   REAL,
+    model_floor_ns     REAL,
+    samples            BLOB              -- float32 little-endian nanoseconds in measuring order, one zstd frame
+);
+CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
+CREATE INDEX measurement_by_session ON measurement (session_id);
+
+-- How many points of a session's space each constraint excludes.
+CREATE TABLE pruned (
+    session_id      INTEGER NOT NULL REFERENCES session (id),
+    subject_id      INTEGER NOT NULL REFERENCES subject (id),
+    constraint_name TEXT NOT NULL,
+    why             TEXT,
+    point_count     INTEGER NOT NULL,
+    PRIMARY KEY (session_id, subject_id, constraint_name)
+);
+
+-- The winner of each subject, materialised by the tuner; this is what the lookup reads.
+CREATE TABLE best (
+    subject_id      INTEGER PRIMARY KEY REFERENCES subject (id),
+    measurement_id  INTEGER NOT NULL REFERENCES measurement (id),
+    tied_count      INTEGER NOT NULL,    -- variants whose interval reaches into the winner's, itself included
+    updated_unix_ms INTEGER NOT NULL
+);
+CREATE INDEX best_by_measurement ON best (measurement_id);
+
+-- Compiled code by content hash. Winners raw, so that the lookup needs no zstd; the cache compressed.
+CREATE TABLE cubin (
+    hash        TEXT PRIMARY KEY,        -- 32 hex digits, of the uncompressed bytes
+    encoding    TEXT NOT NULL CHECK (encoding IN ('raw', 'zstd')),
+    size_bytes  INTEGER NOT NULL,        -- uncompressed
+    bytes       BLOB NOT NULL
+);

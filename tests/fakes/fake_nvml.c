@@ -1,0 +1,64 @@
+/* The fake NVML: foreign load and throttling as the environment says. See README.md here. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/gpu/nvml_api.h"
+
+#define FAKE_EXPORT __attribute__((visibility("default")))
+#define DECLARE(field, name, parameters) FAKE_EXPORT int name parameters;
+MT_NVML_MAP(DECLARE)
+
+static long number(const char *name)
+{
+    const char *text = getenv(name);
+    return text ? strtol(text, NULL, 10) : 0;
+}
+
+int nvmlInit_v2(void)
+{
+    return MT_NVML_SUCCESS;
+}
+
+int nvmlShutdown(void)
+{
+    return MT_NVML_SUCCESS;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char *bus_id, mt_nvml_handle *device)
+{
+    static int the_device;
+    *device = (mt_nvml_handle)(void *)&the_device;
+    return bus_id ? MT_NVML_SUCCESS : 2;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(mt_nvml_handle device, unsigned *count, mt_nvml_process *list)
+{
+    static int asked;
+    const char *text = getenv("MSDA_TUNE_FAKE_FOREIGN"), *later = text ? strchr(text, ':') : NULL;
+    long others = asked++ && later ? strtol(later + 1, NULL, 10) : number("MSDA_TUNE_FAKE_FOREIGN");
+    (void)device;
+    if (*count < (unsigned)others + 1) {
+        *count = (unsigned)others + 1;
+        return MT_NVML_INSUFFICIENT_SIZE;
+    }
+    *count = (unsigned)others + 1;
+    memset(list, 0, *count * sizeof *list);
+    list[0].pid = (unsigned)getpid();
+    for (unsigned i = 1; i < *count; i++) list[i].pid = 1;
+    return MT_NVML_SUCCESS;
+}
+
+int nvmlDeviceGetUtilizationRates(mt_nvml_handle device, mt_nvml_utilization *rates)
+{
+    (void)device;
+    *rates = (mt_nvml_utilization){(unsigned)number("MSDA_TUNE_FAKE_BUSY"), 0};
+    return MT_NVML_SUCCESS;
+}
+
+int nvmlDeviceGetCurrentClocksThrottleReasons(mt_nvml_handle device, unsigned long long *reasons)
+{
+    (void)device;
+    *reasons = number("MSDA_TUNE_FAKE_THROTTLE") ? MT_NVML_HW_THERMAL : 0;
+    return MT_NVML_SUCCESS;
+}

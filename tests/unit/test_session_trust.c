@@ -1,0 +1,252 @@
+/* Racing, anchors, finals and the two regimes, over a scripted evaluator. */
+#include "tests/unit/session_fixture.h"
+
+/* What has no chance is given up, known from then on, and never the best; the default and the baseline are always measured. */
+START_TEST(racing)
+{
+    set_up();
+    evaluator.races = true;
+    tune_ok("", "[param A]\nvalues = 1, 2, 3, 9900\ndefault = 1\n"); /* 9900 takes a hundredth */
+    ck_assert_uint_eq(evaluator.raced, 3); /* not the default */
+    ck_assert_uint_eq(last.censored, 0);   /* nothing is slower than the default by a tenth */
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2, 3, 4, 5\ndefault = 9900\n");
+    ck_assert_uint_eq(last.known, 4);
+    ck_assert_uint_eq(last.censored, 2);
+    ck_assert_uint_eq(last.failed, 0);
+    ck_assert_str_eq(last_best, "A=9900;ALGO=plain");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM measurement WHERE outcome = 'censored' AND median_ns > 900000"), 2);
+    ck_assert_int_eq(scalar(store, "SELECT failed FROM session ORDER BY id DESC"), 0);
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2, 3, 4, 5\ndefault = 9900\n");
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_uint_eq(last.censored, 2);
+    tune_ok("baseline = plain", "[param A]\nvalues = 6, 9900\ndefault = 6\n"); /* slower than the incumbent, but compared with */
+    ck_assert_uint_eq(last.censored, 0);
+    ck_assert(isfinite(last.default_ns) && isfinite(last.baseline_ns));
+    tear_down();
+}
+END_TEST
+
+START_TEST(no_race_measures_what_was_given_up)
+{
+    set_up();
+    evaluator.races = params.no_race = true;
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2\ndefault = 9900\n");
+    ck_assert_uint_eq(evaluator.raced, 0);
+    ck_assert_uint_eq(last.ok, 3);
+    params.no_race = false;
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2, 3\ndefault = 9900\n");
+    ck_assert_uint_eq(last.censored, 1);
+    repeats = 1; /* the row that is superseded stays */
+    params.no_race = true;
+    tune_ok("", "[param A]\nvalues = 9900, 1, 2, 3\ndefault = 9900\n");
+    ck_assert_uint_eq(last.known, 3);
+    ck_assert_uint_eq(last.ok, 4);
+    repeats = 0;
+    tear_down();
+}
+END_TEST
+
+static mt_outcome_kind third_fails(const char *variant)
+{
+    return strstr(variant, "A=3;") ? MT_OUTCOME_WRONG_RESULT : MT_OUTCOME_OK;
+}
+
+static int knob(const char *variant)
+{
+    return atoi(strstr(variant, "A=") + 2);
+}
+
+/* 1, 2 and 3 are equal, 4 is 1 % slower, the others twice as slow; and the machine slows down by 0.1 % with each start. */
+static double drifting(const char *variant, size_t start)
+{
+    int a = knob(variant);
+    return (a <= 3 ? 1e6 : a == 4 ? 1.01e6 : 2e6) * (1 + 0.001 * (double)start) + (double)(start * 7 % 5);
+}
+
+static uint32_t second_is_smallest(const char *variant)
+{
+    return knob(variant) == 2 ? 1000 : 2000;
+}
+
+static const char FINAL[] = "[param A]\nvalues = 1..10\ndefault = 1\n";
+
+/* Timed in turns, what drift hides is seen: 4 comes out as slower. Of the tied ones the one with the least memory is taken, and a second run measures nothing. */
+START_TEST(finals_see_through_drift)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = drifting;
+    evaluator.smem = second_is_smallest;
+    evaluator.watched = store;
+    tune_ok("", FINAL);
+    ck_assert_str_eq(last_best, "A=2;ALGO=plain");
+    ck_assert_uint_eq(last.tied, 2);
+    ck_assert_uint_eq(evaluator.intents_missing, 0);
+    ck_assert_int_eq(rows(), 10);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM intent"), 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round WHERE method = 'interleaved' AND rounds = 12 AND confidence = 0.95"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM finalist"), 4);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM finalist f JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id "
+                                   "WHERE v.text = 'A=4;ALGO=plain' AND NOT f.tied AND f.ratio_low > 1.005 AND f.ratio_high < 1.015 AND length(f.round_ns) > 0"), 1);
+    ck_assert_uint_eq(evaluator.retimes, 4 * 12);
+    double best_ns = last.best_ns;
+    tune_ok("", FINAL);
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_int_eq(rows(), 10);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 1);
+    ck_assert_str_eq(last_best, "A=2;ALGO=plain");
+    ck_assert(last.best_ns == best_ns && last.tied == 2);
+    tear_down();
+}
+END_TEST
+
+/* It is dropped with its outcome, which stands from then on; the others are compared, and a second run repeats nothing. */
+START_TEST(a_finalist_dies)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = drifting;
+    evaluator.smem = second_is_smallest;
+    evaluator.dies = "A=2;ALGO=plain";
+    repeats = 1;
+    tune_ok("", FINAL);
+    ck_assert_str_eq(last_best, "A=1;ALGO=plain");
+    ck_assert_uint_eq(last.tied, 1);
+    ck_assert_int_eq(rows(), 11);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM finalist"), 3);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM strike WHERE cause = 'crashed'"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM intent"), 0);
+    tune_ok("", FINAL);
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_int_eq(rows(), 11);
+    repeats = 0;
+    tear_down();
+}
+END_TEST
+
+START_TEST(an_interrupted_final_leaves_nothing)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = drifting;
+    evaluator.interrupt_at = 17;
+    tune_ok("", FINAL);
+    ck_assert(result.interrupted);
+    ck_assert_int_eq(rows(), 10);
+    ck_assert_int_eq(scalar(store, "SELECT (SELECT count(*) FROM final_round) + (SELECT count(*) FROM intent)"), 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM best"), 1); /* by what is known until then */
+    evaluator.interrupt_at = 0;
+    evaluator.running = 0;
+    tune_ok("", FINAL);
+    ck_assert_int_eq(rows(), 10);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 1);
+    tear_down();
+}
+END_TEST
+
+/* A recording can't be timed again: its stored intervals decide, by the same rule for the pick. */
+START_TEST(finals_of_a_recording)
+{
+    set_up();
+    evaluator.base.is_recorded = true;
+    evaluator.smem = second_is_smallest;
+    evaluator.time = drifting;
+    tune_ok("", "[param A]\nvalues = 1, 2\n"); /* 0.1 % apart: told apart by intervals of 2 ns */
+    ck_assert_str_eq(last_best, "A=1;ALGO=plain");
+    ck_assert_uint_eq(last.tied, 0);
+    evaluator.time = NULL;
+    tune_ok("", "[param A]\nvalues = 1..4\n");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round WHERE method = 'intervals' AND rounds = 0"), 2);
+    tune_ok("", "[param A]\nvalues = 1..4\n");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 2);
+    tear_down();
+}
+END_TEST
+
+static double slowly_drifting(const char *variant, size_t start)
+{
+    return (knob(variant) == 1 ? 1e6 : 2e6) * (1 + 0.0002 * (double)start);
+}
+
+/* The default is timed again now and then; the drift is in the session's row and warned about. */
+START_TEST(anchors_show_drift)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.watched = store;
+    evaluator.time = slowly_drifting;
+    tune_ok("", "[param A]\nvalues = 1..170\n");
+    ck_assert_int_eq(rows(), 170);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM anchor a JOIN variant v ON v.id = a.variant_id WHERE v.text = 'A=1;ALGO=plain'"), 4);
+    ck_assert_uint_eq(evaluator.retimes, 3);
+    ck_assert_uint_eq(evaluator.intents_missing, 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE drift BETWEEN 0.029 AND 0.033 AND warnings LIKE '%moved by 3._ % during the session%'"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM intent"), 0);
+    tune_ok("", "[param A]\nvalues = 1..170\n"); /* nothing to measure, nothing to watch */
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE drift IS NULL AND warnings IS NULL"), 1);
+    tune_ok("", "[param A]\nvalues = 1..175\n"); /* a session has its own first time */
+    ck_assert_uint_eq(evaluator.retimes, 1 + 3);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM anchor"), 5);
+    tear_down();
+}
+END_TEST
+
+/* An anchor that fails has no standing any more, and the session goes on without one. */
+START_TEST(an_anchor_dies)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = slowly_drifting;
+    evaluator.dies = "A=1;ALGO=plain";
+    repeats = 1;
+    tune_ok("", "[param A]\nvalues = 1..170\n");
+    ck_assert_int_eq(rows(), 171);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM anchor"), 1);
+    ck_assert_str_ne(last_best, "A=1;ALGO=plain");
+    ck_assert(last_best[0]);
+    repeats = 0;
+    tear_down();
+}
+END_TEST
+
+/* Both regimes: the search goes by one, what passed is measured in the other too, and a second run measures neither. */
+START_TEST(both_regimes)
+{
+    set_up();
+    params.regime = MT_REGIME_WARM;
+    params.both_regimes = true;
+    evaluator.kind = third_fails;
+    tune_ok("", "[param A]\nvalues = 1..6\n");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM measurement m JOIN subject s ON s.id = m.subject_id WHERE s.regime = 'warm'"), 6);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM measurement m JOIN subject s ON s.id = m.subject_id WHERE s.regime = 'cold' AND m.outcome = 'ok'"), 5);
+    ck_assert_int_eq(rows(), 11);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM best"), 2);
+    ck_assert_uint_eq(result.subjects, 2);
+    ck_assert_int_eq(last.regime, MT_REGIME_COLD);
+    tune_ok("", "[param A]\nvalues = 1..6\n");
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_int_eq(rows(), 11);
+    params.both_regimes = false;
+    tune_ok("", "[param A]\nvalues = 1..7\n");
+    ck_assert_int_eq(rows(), 12);
+    params.regime = MT_REGIME_COLD;
+    tear_down();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("session_trust");
+    TCase *group = tcase_create("session");
+    tcase_set_timeout(group, 50);
+    const TTest *const tests[] = {racing, no_race_measures_what_was_given_up, finals_see_through_drift, a_finalist_dies, an_interrupted_final_leaves_nothing, 
+        finals_of_a_recording, anchors_show_drift, an_anchor_dies, both_regimes};
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

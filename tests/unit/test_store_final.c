@@ -1,0 +1,123 @@
+/* Near-ties, finals and anchors. */
+#include "tests/unit/store_fixture.h"
+
+typedef struct near_ties {
+    mt_finalist_row rows[16];
+    char text[256];
+    size_t count;
+} near_ties;
+
+static mt_status see_near_tie(void *context, const mt_near_tie *row, mt_error *err)
+{
+    near_ties *all = context;
+    (void)err;
+    ck_assert_int_eq(row->smem_bytes, 65536);
+    ck_assert_int_eq(row->cluster, 2);
+    strcat(strcat(all->text, row->variant), " ");
+    all->rows[all->count++] = (mt_finalist_row){.measurement = row->measurement, .median_ns = row->median_ns + 1, .low_ns = 1, .high_ns = 2, .ratio = 1,
+                                                .ratio_low = 0.99, .ratio_high = 1.01, .is_tied = true};
+    return MT_OK;
+}
+
+static mt_status see_finalist(void *context, const mt_finalist_row *row, mt_error *err)
+{
+    near_ties *all = context;
+    (void)err;
+    strcat(strcat(strcat(all->text, row->variant), row->is_tied ? "=" : "<"), row->is_picked ? "! " : " ");
+    return MT_OK;
+}
+
+static mt_status see_best_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    mt_measurement_row *copy = context;
+    (void)err;
+    *copy = *row;
+    copy->variant = NULL;
+    return MT_OK;
+}
+
+static int64_t current_final(mt_store *store, const mt_subject *s)
+{
+    int64_t final;
+    ck_ok(mt_store_final_current(store, s, &final, &fixture_err));
+    return final;
+}
+
+/* A final decides as long as it covers the near-ties of now; its pick and figures are the winner's. */
+START_TEST(finals)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    near_ties all = {0}, read = {0};
+    mt_measurement_row best = {0};
+    ck_assert_int_eq(current_final(store, &s), 0);
+    ck_ok(mt_store_near_ties(store, &s, see_near_tie, &all, &fixture_err));
+    fixture_put_ok(store, session, &s, "A=1", 1000);
+    fixture_put_ok(store, session, &s, "A=2", 1010);
+    fixture_put_ok(store, session, &s, "A=3", 1029);
+    fixture_put_ok(store, session, &s, "A=4", 1031);
+    mt_outcome censored = fixture_outcome(MT_OUTCOME_CENSORED, 1001);
+    fixture_put(store, session, &s, "A=5", &censored);
+    ck_ok(mt_store_near_ties(store, &s, see_near_tie, &all, &fixture_err));
+    ck_assert_str_eq(all.text, "A=1 A=2 A=3 ");
+    all.rows[1].is_picked = true;
+    all.rows[2].is_tied = false;
+    const float rounds[] = {1, 2, 3};
+    all.rows[0].round_ns = rounds;
+    mt_final_row final = {.method = "interleaved", .rounds = 3, .confidence = 0.95};
+    ck_ok(mt_store_final(store, session, &s, &final, all.rows, all.count, &fixture_err));
+    ck_assert_int_eq(current_final(store, &s), 1);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_ok(mt_query_best(store, NULL, see_best_row, &best, &fixture_err));
+    ck_assert_int_eq(best.final_id, 1);
+    ck_assert_int_eq(best.tied_count, 2);
+    ck_assert(best.outcome.timing.median_ns == 1011 && best.outcome.timing.low_ns == 1 && best.outcome.timing.high_ns == 2);
+    ck_ok(mt_query_finalists(store, best.final_id, see_finalist, &read, &fixture_err));
+    ck_assert_str_eq(read.text, "A=1= A=2=! A=3< ");
+    fixture_put_ok(store, session, &s, "A=6", 1500); /* no near-tie: the final stands */
+    ck_assert_int_eq(current_final(store, &s), 1);
+    fixture_put_ok(store, session, &s, "A=7", 1005); /* one that it did not see */
+    ck_assert_int_eq(current_final(store, &s), 0);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE b.final_id IS NULL AND m.median_ns = 1000"), 1);
+    mt_outcome crashed = fixture_outcome(MT_OUTCOME_CRASHED, 0);
+    fixture_put(store, session, &s, "A=7", &crashed);
+    ck_assert_int_eq(current_final(store, &s), 1);
+    fixture_put(store, session, &s, "A=2", &crashed); /* the pick itself */
+    ck_assert_int_eq(current_final(store, &s), 0);
+    for (int i = 10; i < 20; i++) {
+        char variant[16];
+        snprintf(variant, sizeof variant, "A=%d", i);
+        fixture_put_ok(store, session, &s, variant, 900);
+    }
+    near_ties most = {0};
+    ck_ok(mt_store_near_ties(store, &s, see_near_tie, &most, &fixture_err));
+    ck_assert_str_eq(most.text, "A=10 A=11 A=12 A=13 A=14 A=15 A=16 A=17 ");
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(anchors_and_their_intents)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    mt_outcome outcome = fixture_outcome(MT_OUTCOME_OK, 1000);
+    mt_intent one = {.subject = &s, .variant = "A=1", .boot_id = "boot-1", .worker_pid = 5}, two = {.subject = &s, .variant = "A=2", .boot_id = "boot-1"};
+    ck_ok(mt_store_next_intent(store, session, NULL, &one, &fixture_err));
+    ck_ok(mt_store_next_intent(store, session, &one, &two, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent i JOIN variant v ON v.id = i.variant_id WHERE v.text = 'A=2'"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent"), 1);
+    ck_ok(mt_store_next_intent(store, session, &two, NULL, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent"), 0);
+    ck_ok(mt_store_anchor(store, session, &s, "A=1", &outcome, &fixture_err));
+    ck_ok(mt_store_anchor(store, session, &s, "A=1", &outcome, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM anchor WHERE median_ns = 1000 AND sample_count = 3"), 2);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 0);
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("store_final", finals, anchors_and_their_intents)

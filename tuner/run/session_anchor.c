@@ -1,0 +1,32 @@
+/* The anchor of a subject: one variant that is timed again at intervals. The kernel is the same, so what moves is the machine. */
+#include <math.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/run/session_internal.h"
+
+enum { EVERY_EVALUATIONS = 50 };
+static const int64_t every_ns = 30000000000;
+
+bool mt_anchor_is_due(const mt_session *session, const mt_anchor *anchor)
+{
+    if (!session->evaluator->can_retime || !anchor->is_set || anchor->is_under_way || anchor->is_lost || anchor->since == 0) return false;
+    return isnan(anchor->first_ns) || anchor->since >= EVERY_EVALUATIONS || mt_clock_now_ns() - anchor->last_at_ns >= every_ns;
+}
+
+mt_status mt_anchor_note(mt_session *session, const mt_subject *subject, mt_anchor *anchor, const char *variant, const mt_outcome *outcome, mt_error *err)
+{
+    int64_t before = mt_clock_now_ns();
+    mt_status st = mt_store_anchor(session->store, session->id, subject, variant, outcome, err);
+    session->times.database_ns += mt_clock_now_ns() - before;
+    anchor->last_at_ns = mt_clock_now_ns();
+    anchor->since = 0;
+    anchor->is_under_way = false;
+    double median_ns = outcome->timing.median_ns;
+    if (isnan(anchor->first_ns)) {
+        anchor->first_ns = median_ns;
+        return st;
+    }
+    double moved = fabs(median_ns / anchor->first_ns - 1);
+    if (!(session->drift >= moved)) session->drift = moved; /* also when there was none */
+    return st;
+}
