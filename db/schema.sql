@@ -119,7 +119,7 @@ CREATE TABLE strike (
     shape_id        INTEGER NOT NULL REFERENCES shape (id),
     variant_id      INTEGER NOT NULL REFERENCES variant (id),
     origin          TEXT NOT NULL,
-    cause           TEXT NOT NULL,      -- crashed, host_down: two quarantine; fault, timeout: one does
+    cause           TEXT NOT NULL,      -- crashed, host_down, fault_once: two quarantine; fault, timeout: one does
     created_unix_ms INTEGER NOT NULL,
     lifted          INTEGER NOT NULL DEFAULT 0,  -- 1 = forgiven; kept for the record
     lifted_unix_ms  INTEGER

@@ -59,7 +59,8 @@ mt_status mt_store_step(mt_store *store, int64_t session, const mt_result *resul
  * another tuner that is alive are left alone: same host and its process exists, or another host (a shared file) and younger than an hour. */
 mt_status mt_store_settle_intents(mt_store *store, int64_t device, mt_origin origin, const char *boot_id, int64_t *left_behind, mt_error *err);
 
-/* A strike: the variant brought down the worker ("crashed") or the host ("host_down"). Two strikes, or one "fault"/"timeout", quarantine. */
+/* A strike: the variant brought down the worker ("crashed") or the host ("host_down"), or faulted, but not when it ran alone ("fault_once"). Two strikes, or
+ * one "fault"/"timeout", quarantine. */
 mt_status mt_store_strike(mt_store *store, const mt_subject *subject, const char *variant, const char *cause, mt_error *err);
 typedef mt_status (*mt_store_text_callback)(void *context, const char *variant, const char *text, mt_error *err);
 /* Calls back for each quarantined variant of the subject (device, kernel, shape) with the reason. */

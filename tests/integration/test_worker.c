@@ -201,6 +201,21 @@ START_TEST(all_ways_in_one_session)
 }
 END_TEST
 
+/* A fault that an earlier variant may have caused is one strike, not a quarantine. */
+START_TEST(fault_not_reproduced_alone)
+{
+    set_up();
+    write_space("fault_when_used", NULL);
+    OK(tune(NULL));
+    expect_outcome("fault_when_used", "gpu_fault", "not reproduced alone: ended as ok");
+    ck_assert_int_eq(count("SELECT count(*) FROM strike WHERE cause = 'fault_once'"), 1);
+    ck_assert_int_eq(count("SELECT count(*) FROM strike WHERE cause = 'fault'"), 0);
+    ck_assert_int_eq(result.worker_restarts, 1);
+    sound();
+    tear_down();
+}
+END_TEST
+
 START_TEST(winner_and_its_numbers)
 {
     set_up();
@@ -338,7 +353,7 @@ int main(int argc, char **argv)
     TCase *group = tcase_create("worker");
     tcase_set_timeout(group, 100);
     tcase_add_loop_test(group, one_bad_of_eight, 0, (int)(sizeof ways / sizeof ways[0]));
-    const TTest *const tests[] = {all_ways_in_one_session, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, interrupted};
+    const TTest *const tests[] = {all_ways_in_one_session, fault_not_reproduced_alone, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, interrupted};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -75,8 +75,12 @@ typedef struct mt_resources {
     uint32_t active_clusters;      /* max active clusters; 0 = no cluster */
 } mt_resources;
 
+/* Whose fault a GPU fault is. The coordinator finds out by replaying the suspect alone; only what was shown quarantines at once. */
+typedef enum mt_guilt { MT_GUILT_SHOWN, MT_GUILT_NOT_REPRODUCED } mt_guilt;
+
 typedef struct mt_outcome {
     mt_outcome_kind kind;
+    mt_guilt guilt;         /* GPU_FAULT */
     char *text;             /* reason, rule, log, error name …; may be NULL. Owned. */
     mt_timing timing;
     mt_accuracy accuracy;

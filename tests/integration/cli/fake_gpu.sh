@@ -25,3 +25,15 @@ sed 's/^values  = ok, .*/values = ok, slow/; /^ *compile_error/d' fake.ini >edit
 tune edited.ini
 note "session, state, strategy, evaluated, known, failed, restarts, space"
 "$tool" show --db t.sqlite --sessions | awk 'NR > 1 { print $1, $6, $7, $9, $10, $11, $12, $13 }'
+
+note "what faulted or hung is listed, and lifted: then it is tried again"
+strikes() { "$tool" show --db t.sqlite --quarantine | awk 'NR > 1 { print $4, $5, $6, $7, $NF }'; }
+cp "$data/fake/fake.cu" .
+strikes
+mt quarantine --db t.sqlite --lift "ALGO=fake_add BEHAVIOUR=hang BLOCK=128"
+mt quarantine --db t.sqlite --lift "ALGO=fake_add BEHAVIOUR=hang BLOCK=128"
+strikes
+tune fake.ini
+mt quarantine --db t.sqlite --kernel fake --shape small --all
+mt quarantine --db t.sqlite
+mt show --db t.sqlite --quarantine --json
