@@ -26,6 +26,7 @@ static char folder[] = "/tmp/msda-worker-XXXXXX";
 static char db_path[128], ini_path[128], log_path[128], cache_path[128];
 static mt_error err;
 static mt_session_result result;
+static bool guard_pages;
 
 /* The fake family with BLOCK = 32, 64 … 224 (7 variants) that behave, and for BLOCK = 64 one more for each of `behaviours`. */
 static void write_space(const char *behaviours, const char *more)
@@ -67,7 +68,7 @@ static void tear_down(void)
 static mt_status tune(const mt_session_params *wishes)
 {
     const char *env[] = {"MSDA_TUNE_LIBCUDA=" FAKE_CUDA, "MSDA_TUNE_NVRTC=" FAKE_NVRTC, log_path, NULL};
-    mt_worker_options options = {.jobs = 2, .cache_dir = cache_path, .compile_limit_s = 2, .variant_limit_s = 1.5, .subject_limit_s = 20, .seed = 1, .env = env};
+    mt_worker_options options = {.jobs = 2, .cache_dir = cache_path, .compile_limit_s = 2, .variant_limit_s = 1.5, .subject_limit_s = 20, .seed = 1, .guard_pages = guard_pages, .env = env};
     mt_session_params params = wishes ? *wishes : (mt_session_params){0};
     mt_spec *spec = NULL;
     mt_source source = {0};
@@ -149,7 +150,11 @@ static const struct way {
     {"illegal_address", "gpu_fault", "ILLEGAL_ADDRESS", 1},
     {"hang", "timeout", "1.5 s", 1},
     {"crash", "crashed", "SIGABRT", 1},
+    {"late_fault", "gpu_fault", "ILLEGAL_ADDRESS", 1},
     {"oob", "out_of_bounds", "out", -1},
+    {"one_past", "out_of_bounds", "out: wrote past its end, from byte +0", -1},
+    {"even_half", "wrong_result", "5000 of 10000 elements not written, first 1", 0},
+    {"stale_smem", "nondeterministic", NULL, 0},
     {"wrote_input", "wrote_input", "a", -1},
     {"wrong", "wrong_result", NULL, 0},
     {"wrong_tail", "wrong_result", NULL, 0},
@@ -212,6 +217,42 @@ START_TEST(fault_not_reproduced_alone)
     ck_assert_int_eq(count("SELECT count(*) FROM strike WHERE cause = 'fault'"), 0);
     ck_assert_int_eq(result.worker_restarts, 1);
     sound();
+    tear_down();
+}
+END_TEST
+
+/* One half-writer after the other must not find its missing half in the buffer. */
+START_TEST(half_writers_in_a_row)
+{
+    set_up();
+    write_space("even_half, odd_half", NULL);
+    OK(tune(NULL));
+    expect_outcome("even_half", "wrong_result", "not written, first 1");
+    expect_outcome("odd_half", "wrong_result", "not written, first 0");
+    tear_down();
+}
+END_TEST
+
+START_TEST(second_launch_is_skipped)
+{
+    set_up();
+    write_space("skips_second", "[launch 2]\nentry = fake_second\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n");
+    OK(tune(NULL));
+    expect_outcome("skips_second", "wrong_result", "5000 of 10000 elements not written, first 5000");
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
+    tear_down();
+}
+END_TEST
+
+/* Unseen in ordinary memory, a fault where buffers end at an unmapped page. */
+START_TEST(read_past_the_end)
+{
+    set_up();
+    write_space("read_past", NULL);
+    guard_pages = true;
+    OK(tune(NULL));
+    expect_outcome("read_past", "gpu_fault", "ILLEGAL_ADDRESS");
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
     tear_down();
 }
 END_TEST
@@ -353,7 +394,7 @@ int main(int argc, char **argv)
     TCase *group = tcase_create("worker");
     tcase_set_timeout(group, 100);
     tcase_add_loop_test(group, one_bad_of_eight, 0, (int)(sizeof ways / sizeof ways[0]));
-    const TTest *const tests[] = {all_ways_in_one_session, fault_not_reproduced_alone, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, interrupted};
+    const TTest *const tests[] = {all_ways_in_one_session, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, interrupted};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
