@@ -14,6 +14,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/run/eval_worker.h"
 #include "tuner/run/session.h"
+#include "tuner/run/worker.h"
 #if MT_WITH_CUDA
 #include "tuner/run/worker_main.h"
 #endif
@@ -336,7 +337,7 @@ START_TEST(killed_and_resumed)
     for (int round = 0; round < 40; round++) {
         pid_t child = fork();
         if (child == 0) _exit(tune(NULL) == MT_OK ? 0 : 1);
-        usleep((useconds_t)(150000 + 104729 * round % 400000));
+        usleep((useconds_t)(60000 + 104729 * round % 400000));
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
         if (WIFEXITED(status)) break;
@@ -349,6 +350,31 @@ START_TEST(killed_and_resumed)
     ck_assert_int_eq(rows(), 48);
     ck_assert_int_eq(count("SELECT count(*) FROM strike"), 0);
     ck_assert_int_ge(kills, 2);
+    sound();
+    tear_down();
+}
+END_TEST
+
+/* A worker that hangs inside the driver outlives SIGKILL: the GPU is lost, what was measured is kept, and a later session goes on from there. */
+START_TEST(worker_that_cannot_be_reaped)
+{
+    int status = 0;
+    set_up();
+    write_space("hang", NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        mt_worker_pretend_unkillable(true);
+        _exit(tune(NULL) == MT_ERR_GPU && strstr(err.message, "is lost") ? 42 : 1);
+    }
+    waitpid(child, &status, 0);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 42, "status %d", status);
+    expect_outcome("hang", "timeout", NULL);
+    int64_t kept = rows();
+    ck_assert_int_eq(count("SELECT count(*) FROM session WHERE state = 'failed'"), 1);
+    OK(tune(NULL));
+    ck_assert_int_eq(rows(), 8);
+    ck_assert_int_lt(kept, 8);
+    ck_assert_int_eq(result.worker_restarts, 0); /* what hung is known */
     sound();
     tear_down();
 }
@@ -394,7 +420,7 @@ int main(int argc, char **argv)
     TCase *group = tcase_create("worker");
     tcase_set_timeout(group, 100);
     tcase_add_loop_test(group, one_bad_of_eight, 0, (int)(sizeof ways / sizeof ways[0]));
-    const TTest *const tests[] = {all_ways_in_one_session, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, interrupted};
+    const TTest *const tests[] = {all_ways_in_one_session, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

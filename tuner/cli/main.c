@@ -1,5 +1,6 @@
 /* msda-tune: finds the command's word, runs it, turns its status into the exit code. */
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ int main(int argc, char **argv)
 {
     mt_error err = {0};
     setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters only; numbers stay as in C */
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a write that fails, with a message, and not a death */
     if (argc < 2) {
         mt_command_help(NULL);
         return finish(MT_FAIL(&err, MT_ERR_USAGE, "no command and no options given"), &err);
