@@ -9,7 +9,7 @@
 
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
-    SCHEMA_VERSION = 1,
+    SCHEMA_VERSION = 2,
     OLDEST_SQLITE = 3026000,
     BUSY_MS = 2000,
     STEPS_PER_CALLBACK = 100000,

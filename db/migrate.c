@@ -6,9 +6,16 @@
 
 extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
 
+/* Tables are made by the same text as in schema.sql, without its comments. */
+static const char to_2[] =
+    "CREATE TABLE metric (measurement_id INTEGER NOT NULL REFERENCES measurement (id), name TEXT NOT NULL, value REAL NOT NULL, source TEXT NOT NULL, "
+    "created_unix_ms INTEGER NOT NULL, PRIMARY KEY (measurement_id, name));"
+    "PRAGMA user_version = 2;";
+
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
+    to_2,
 };
 _Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
 

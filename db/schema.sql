@@ -1,11 +1,11 @@
--- The tuning database, schema version 1. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 2. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -211,4 +211,14 @@ CREATE TABLE cubin (
     encoding    TEXT NOT NULL CHECK (encoding IN ('raw', 'zstd')),
     size_bytes  INTEGER NOT NULL,        -- uncompressed
     bytes       BLOB NOT NULL
+);
+
+-- Further numbers of one measurement, by name: what a profiler said of the variant (source ncu), counters that the kernel itself keeps (cycles).
+CREATE TABLE metric (
+    measurement_id  INTEGER NOT NULL REFERENCES measurement (id),
+    name            TEXT NOT NULL,       -- "dram_percent", "cycles_mean", ...; the unit is in the name
+    value           REAL NOT NULL,
+    source          TEXT NOT NULL,       -- "cycles", "ncu"
+    created_unix_ms INTEGER NOT NULL,
+    PRIMARY KEY (measurement_id, name)
 );

@@ -139,6 +139,16 @@ static CUresult fake_second(const fake_launch *launch)
     return CUDA_SUCCESS;
 }
 
+/* fake_add with a counter of cycles per block; the last block writes none. */
+static CUresult fake_add_counting(const fake_launch *launch)
+{
+    add(POINTER(float, 0), POINTER(float, 1), POINTER(float, 2), PARAMETER(uint64_t, 3));
+    for (uint32_t i = 0; i + 1 < launch->grid[0]; i++)
+        POINTER(uint64_t, 4)[i] = 1000 + 10 * i;
+    fake_spend_ns(30000);
+    return CUDA_SUCCESS;
+}
+
 static CUresult fake_add_reference(const fake_launch *launch)
 {
     for (uint64_t i = 0; i < PARAMETER(uint64_t, 3); i++)
@@ -181,6 +191,7 @@ const fake_kernel *fake_find_family_kernel(const char *name)
 {
     static const fake_kernel kernels[] = {
         {"fake_add", fake_add, 4, {8, 8, 8, 8}},
+        {"fake_add_counting", fake_add_counting, 5, {8, 8, 8, 8, 8}},
         {"fake_second", fake_second, 4, {8, 8, 8, 8}},
         {"fake_add_reference", fake_add_reference, 4, {8, 8, 8, 8}},
         {"fake_init", fake_init, 3, {8, 8, 8}},

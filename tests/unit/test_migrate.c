@@ -60,6 +60,22 @@ START_TEST(empty_file_is_version_zero)
 }
 END_TEST
 
+/* A file of before table metric: its rows stay, and the table is the one that a new file gets. */
+START_TEST(older_schema_is_updated)
+{
+    make_database();
+    fixture_sql("CREATE TABLE kept AS SELECT * FROM device; DROP TABLE metric; PRAGMA user_version = 1");
+    ck_fails(open_ro(), MT_ERR_DB, "open it once for writing");
+    ck_ok(open_rw());
+    ck_ok(mt_store_check(opened, &fixture_err));
+    mt_store_close(opened);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM device d JOIN kept k ON k.key = d.key"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM pragma_table_info('metric') WHERE name IN ('measurement_id', 'name', 'value', 'source', 'created_unix_ms')"), 5);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM pragma_table_info('metric')"), 5);
+}
+END_TEST
+
 START_TEST(newer_schema_is_refused)
 {
     make_database();
@@ -380,7 +396,7 @@ START_TEST(memory_database)
 }
 END_TEST
 
-FIXTURE_MAIN("migrate", creates_schema, empty_file_is_version_zero, newer_schema_is_refused, other_programs_database_is_refused, missing_file,
+FIXTURE_MAIN("migrate", creates_schema, empty_file_is_version_zero, older_schema_is_updated, newer_schema_is_refused, other_programs_database_is_refused, missing_file,
              folder_or_device_instead_of_file, junk_file, truncated_file, damaged_page_is_found, unwritable_file_and_folder, unreadable_file,
              writable_file_in_unwritable_folder, unfinished_changes_on_read_only_media, odd_names_are_plain_files,
              journal_follows_the_file_system, sealed_file_has_no_wal, file_system_without_locks, file_system_types, default_path, out_of_memory_leaks_nothing,

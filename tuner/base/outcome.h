@@ -78,6 +78,13 @@ typedef struct mt_resources {
 /* Whose fault a GPU fault is. The coordinator finds out by replaying the suspect alone; only what was shown quarantines at once. */
 typedef enum mt_guilt { MT_GUILT_SHOWN, MT_GUILT_NOT_REPRODUCED } mt_guilt;
 
+/* What the kernel's blocks counted (an argument with `cycles = yes`) in the last run. */
+typedef struct mt_cycles {
+    uint64_t blocks;        /* that wrote their counter; 0 = no such argument */
+    uint64_t min, max;
+    double mean;
+} mt_cycles;
+
 typedef struct mt_outcome {
     mt_outcome_kind kind;
     mt_guilt guilt;         /* GPU_FAULT */
@@ -85,6 +92,7 @@ typedef struct mt_outcome {
     mt_timing timing;
     mt_accuracy accuracy;
     mt_resources resources;
+    mt_cycles cycles;
     mt_hash cubin;          /* content hash; "" = none */
     bool cubin_cached;      /* not compiled in this session */
     int64_t compile_ns;     /* 0 when cached */

@@ -118,5 +118,6 @@ void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
                    outcome->resources.blocks_per_sm);
     mt_strbuf_addf(out, ",\"nvrtc_version\":%lld,\"driver_version\":%lld", (long long)row->nvrtc_version, (long long)row->driver_version);
     add_text(out, "arch", row->arch);
+    mt_strbuf_addf(out, ",\"metrics\":%s", row->metrics_json && *row->metrics_json ? row->metrics_json : "{}");
     mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":%s}", (long long)row->created_unix_ms, row->launch_json ? row->launch_json : "null");
 }

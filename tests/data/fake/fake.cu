@@ -80,6 +80,16 @@ extern "C" __global__ void fake_second(float *a, const float *b, float *out, u64
     if (BEHAVIOUR != BEHAVIOUR_skips_second && i >= count / 2 && i < count) out[i] = a[i] + b[i];
 }
 
+/* fake_add with a counter of cycles per block; the last block writes none. */
+extern "C" __global__ void fake_add_counting(const float *a, const float *b, float *out, u64 count, u64 *cycles)
+{
+    u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    long long start = clock64();
+    if (i < count) out[i] = a[i] + b[i];
+    __syncthreads();
+    if (threadIdx.x == 0 && blockIdx.x + 1 < gridDim.x) cycles[blockIdx.x] = (u64)(clock64() - start);
+}
+
 extern "C" __global__ void fake_add_reference(const float *a, const float *b, double *out, u64 count)
 {
     u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
