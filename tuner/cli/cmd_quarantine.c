@@ -1,9 +1,8 @@
 /* msda-tune quarantine: the variants that are not run again, and how to forgive them. */
-#include <string.h>
-
 #include "tuner/base/alloc.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/quarantine.h"
+#include "tuner/cli/rerun.h"
 
 typedef struct quarantine_values {
     mt_filter_values filter;
@@ -32,20 +31,10 @@ typedef struct lifting {
     size_t count, capacity;
 } lifting;
 
-/* "ALGO=a BLOCK=64", as listings print it, is as good as "ALGO=a;BLOCK=64". */
-static bool same_variant(const char *given, const char *stored)
-{
-    while (*given && *stored && (*given == *stored || (*given == ' ' && *stored == ';'))) {
-        given++;
-        stored++;
-    }
-    return !*given && !*stored;
-}
-
 static bool is_asked(const quarantine_values *values, const char *variant)
 {
     for (size_t i = 0; i < values->lift.count; i++)
-        if (same_variant(values->lift.items[i], variant)) return true;
+        if (mt_rerun_same_variant(values->lift.items[i], variant)) return true;
     return values->all;
 }
 
@@ -119,7 +108,7 @@ const mt_command mt_cmd_quarantine = {
             "Without --lift or --all: lists strikes. With them: forgives, so that the next tune tries the variant again.\n\n"
             "  msda-tune quarantine\n"
             "  msda-tune quarantine --lift \"ALGO=direct BLOCK=64\"\n"
-            "  msda-tune quarantine --kernel msda --all",
+            "  msda-tune quarantine --kernel vector_op --all",
     .options = options,
     .values_size = sizeof(quarantine_values),
     .run = run,

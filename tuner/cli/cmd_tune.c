@@ -10,6 +10,7 @@
 #include "tuner/cli/share.h"
 #include "tuner/run/eval_replay.h"
 #include "tuner/run/eval_worker.h"
+#include "tuner/run/outside.h"
 
 typedef struct tune_values {
     const char *gpu, *space, *strategy, *db, *arch, *recordings;
@@ -17,7 +18,7 @@ typedef struct tune_values {
     int64_t budget, seed, jobs;
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard;
-    bool no_cache, quiet;
+    bool no_cache, quiet, diagnose;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -37,6 +38,7 @@ static const mt_option options[] = {
     {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
     {"input", 0, MT_OPTION_TEXTS, FIELD(inputs), "NAME=FILE", "read argument NAME from a .npy file; may be repeated"},
     {"guard", 0, MT_OPTION_CHOICE, FIELD(guard), "bands|pages", "pages: buffers end at an unmapped page, so that a read past\nthe end faults (slower)"},
+    {"diagnose", 0, MT_OPTION_FLAG, FIELD(diagnose), NULL, "run a variant that faulted once more under compute-sanitizer\nand keep what that says"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
@@ -51,7 +53,7 @@ typedef struct tuning {
     const mt_arguments *arguments;
     uv_loop_t loop;
     bool loop_open;
-    char *space_path, *db_path, *cache_dir;
+    char *space_path, *db_path, *cache_dir, *sanitizer;
     mt_spec *spec;
     mt_source source;
     mt_hash kernel_key;
@@ -155,7 +157,10 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
         return no_gpu(t, err);
     }
     if (!v->no_cache && !(t->cache_dir = mt_path_user_cache())) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+    if (v->diagnose && !(t->sanitizer = mt_outside_find("compute-sanitizer")))
+        mt_log_warn("--diagnose: compute-sanitizer is neither in PATH nor in CUDA_HOME/bin; faults are stored without its text");
     mt_worker_options options_of_workers = {
+        .diagnose = t->sanitizer,
         .jobs = (size_t)v->jobs, .device = (int)ordinal, .arch = v->arch, .cache_dir = t->cache_dir, .seed = (uint64_t)v->seed, .regime = chosen_regime(t),
         .compile_limit_s = v->compile_limit_s > 0 ? v->compile_limit_s : 60, .variant_limit_s = v->variant_limit_s > 0 ? v->variant_limit_s : 10,
         .subject_limit_s = 60, .inputs = (const char *const *)v->inputs.items, .input_count = v->inputs.count, .guard_pages = v->guard == 2};
@@ -197,6 +202,7 @@ static void close_all(tuning *t)
     mt_free(t->space_path);
     mt_free(t->db_path);
     mt_free(t->cache_dir);
+    mt_free(t->sanitizer);
 }
 
 static void command_line(const mt_arguments *arguments, mt_strbuf *line)

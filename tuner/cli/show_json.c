@@ -108,6 +108,7 @@ void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
     add_text(out, "origin", mt_origin_name(row->origin));
     add_text(out, "regime", mt_regime_name(outcome->timing.regime));
     add_text(out, "outcome", mt_outcome_name(outcome->kind));
+    if (outcome->text && *outcome->text) add_text(out, "text", outcome->text);
     add_timing(out, &outcome->timing, outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED);
     add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
     add_text(out, "variant", row->variant);

@@ -352,6 +352,11 @@ mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_or
     return MT_OK;
 }
 
+const mt_strbuf *mt_device_worker_frame(const mt_device_worker *self)
+{
+    return &self->frame;
+}
+
 void mt_device_worker_abort(mt_device_worker *self)
 {
     if (!self->has_order) return;

@@ -99,6 +99,7 @@ static void evaluate_fields(mt_codec *codec, mt_evaluate_order *order)
     mt_codec_u32(codec, &order->max_samples);
     mt_codec_i64(codec, &order->max_ns);
     mt_codec_f64(codec, &order->graph_below_ns);
+    order->depth = (mt_order_depth)mt_codec_choice(codec, (uint32_t)order->depth, MT_ORDER_DEPTH_COUNT);
 }
 
 static void stage_fields(mt_codec *codec, mt_stage_report *report)
