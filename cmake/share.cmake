@@ -17,19 +17,28 @@ add_custom_command(OUTPUT ${share_stamp}
 set(share_outputs ${share_stamp})
 
 # Recorded GPUs: the shipped JSON lines become one database, made by the tool itself under another name first, so that a half-made one is never found.
-file(GLOB recordings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/db/recordings/*.jsonl.zst)
-if(recordings)
-  list(SORT recordings)
-  set(recordings_db ${MT_SHARE_DIR}/recordings.sqlite)
-  add_custom_command(OUTPUT ${recordings_db}
-    COMMAND ${CMAKE_COMMAND} -E rm -f ${recordings_db}.part ${recordings_db}.part-wal ${recordings_db}.part-shm
+# Tuned rows likewise, as measured: the lookup library answers from them where the user has no own.
+function(mt_share_database name origin comment)
+  set(database ${MT_SHARE_DIR}/${name})
+  if(NOT ARGN)
+    file(REMOVE ${database}) # the last of its files was removed in the source
+    return()
+  endif()
+  set(files ${ARGN})
+  list(SORT files)
+  add_custom_command(OUTPUT ${database}
+    COMMAND ${CMAKE_COMMAND} -E rm -f ${database}.part ${database}.part-wal ${database}.part-shm
     COMMAND ${CMAKE_COMMAND} -E make_directory ${MT_SHARE_DIR}
-    COMMAND msda-tune import --db ${recordings_db}.part --as recorded ${recordings}
-    COMMAND ${CMAKE_COMMAND} -E rename ${recordings_db}.part ${recordings_db}
-    DEPENDS msda-tune ${recordings} COMMENT "Importing recorded GPUs" VERBATIM)
-  list(APPEND share_outputs ${recordings_db})
-  install(FILES ${recordings_db} DESTINATION ${CMAKE_INSTALL_DATADIR}/msda-tune)
-endif()
+    COMMAND msda-tune import --db ${database}.part --as ${origin} --seal ${files}
+    COMMAND ${CMAKE_COMMAND} -E rename ${database}.part ${database}
+    DEPENDS msda-tune ${files} COMMENT "${comment}" VERBATIM)
+  set(share_outputs ${share_outputs} ${database} PARENT_SCOPE)
+  install(FILES ${database} DESTINATION ${CMAKE_INSTALL_DATADIR}/msda-tune)
+endfunction()
+file(GLOB recordings CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/db/recordings/*.jsonl.zst)
+file(GLOB tuned CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/db/tuned/*.jsonl)
+mt_share_database(recordings.sqlite recorded "Importing recorded GPUs" ${recordings})
+mt_share_database(tuned.sqlite measured "Importing shipped tuned rows" ${tuned})
 add_custom_target(share_data ALL DEPENDS ${share_outputs})
 
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/kernels ${CMAKE_SOURCE_DIR}/search_spaces DESTINATION ${CMAKE_INSTALL_DATADIR}/msda-tune)

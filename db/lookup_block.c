@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows checked while the block is made; a block of more leaves the rest to the finders that come first, so that prepare stays short. */
+/* A block of at most so many rows has them all checked while it is made; a larger one leaves that to the finders that come first, so that prepare stays short. */
 enum { CHECKED_ROWS = 1000 };
 
 typedef struct source { /* the kernel as one file has it */
@@ -63,8 +63,7 @@ static tunelookup_status list_elsewhere(mt_lookup_loader *loader, const source *
 {
     char text[1024] = "";
     size_t used = 0;
-    static const char sql[] = "SELECT d.key FROM device d WHERE EXISTS (SELECT 1 FROM subject s JOIN best b ON b.subject_id = s.id WHERE s.kernel_id = ?1 AND "
-                              "s.device_id = d.id) ORDER BY d.key LIMIT 16";
+    static const char sql[] = "SELECT d.key FROM device d WHERE EXISTS (SELECT 1 FROM answer WHERE kernel_id = ?1 AND device_id = d.id) ORDER BY d.key LIMIT 16";
     for (size_t file = 0; file < loader->plan->db->file_count; file++) {
         sqlite3_stmt *statement = NULL;
         if (!sources[file].kernel) continue;
@@ -72,7 +71,7 @@ static tunelookup_status list_elsewhere(mt_lookup_loader *loader, const source *
         sqlite3_bind_int64(statement, 1, sources[file].kernel);
         while (used < sizeof text && sqlite3_step(statement) == SQLITE_ROW) {
             const char *key = (const char *)sqlite3_column_text(statement, 0);
-            if (!key || strstr(text, key)) continue;
+            if (!key || strstr(text, key) || strcmp(key, loader->block->gpu) == 0) continue;
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", key);
         }
         sqlite3_finalize(statement);
@@ -104,8 +103,8 @@ static void consider(choice *best, const char *key, int64_t rank, int64_t time)
 /* A source of which nothing can be evaluated ('{}', from an import) does not count. */
 static const char keys_sql[] = "SELECT key, 0, 0 FROM kernel WHERE name = ?1 AND spec_json <> '{}' AND ?2 IS NOT NULL";
 static const char newest_sql[] =
-    "SELECT k.key, (SELECT max(b.updated_unix_ms) FROM subject s JOIN best b ON b.subject_id = s.id WHERE s.kernel_id = k.id AND s.device_id = ?2), "
-    "(SELECT max(b.updated_unix_ms) FROM subject s JOIN best b ON b.subject_id = s.id WHERE s.kernel_id = k.id) FROM kernel k WHERE k.name = ?1 AND k.spec_json <> '{}'";
+    "SELECT k.key, (SELECT max(updated_unix_ms) FROM answer WHERE kernel_id = k.id AND device_id = ?2), "
+    "(SELECT max(updated_unix_ms) FROM answer WHERE kernel_id = k.id) FROM kernel k WHERE k.name = ?1 AND k.spec_json <> '{}'";
 
 static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const source *from, const char *sql, choice *best)
 {
@@ -208,7 +207,7 @@ static tunelookup_status keep_rows(mt_lookup_loader *loader)
         block->rows[block->row_count] = loader->rows[loader->table[i].row - 1];
         block->table[i] = (mt_lookup_entry){ loader->table[i].hash, ++block->row_count };
     }
-    for (uint32_t i = 0; i < block->row_count && i < CHECKED_ROWS; i++) mt_lookup_row_check(block, block->rows[i]);
+    for (uint32_t i = 0; block->row_count <= CHECKED_ROWS && i < block->row_count; i++) mt_lookup_row_check(block, block->rows[i]);
     return TUNELOOKUP_OK;
 }
 

@@ -65,7 +65,8 @@ static bool shipped_folder(char out[PATH_MAX])
     static const char here;
     Dl_info self;
     char place[PATH_MAX];
-    if (!dladdr(&here, &self) || !self.dli_fname || !realpath(self.dli_fname, place)) return false;
+    if (!dladdr(&here, &self) || !self.dli_fname) return false;
+    if (!realpath(strchr(self.dli_fname, '/') ? self.dli_fname : "/proc/self/exe", place)) return false; /* a program found by PATH has no folder in its name */
     char *slash = strrchr(place, '/');
     for (int up = 0; slash && up < 3; up++) {
         struct stat info;

@@ -3,12 +3,14 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { FIRST_CHUNK = 32 << 10, LARGEST_CHUNK = 16 << 20, ALIGNMENT = 16 };
+enum { FIRST_CHUNK = 32 << 10, LARGEST_CHUNK = 8 << 20, GROWTH = 4, MAPPED_CHUNK = 2 << 20 /* a huge page */, ALIGNMENT = 16 };
 
 typedef struct mt_lookup_arena_chunk {
     struct mt_lookup_arena_chunk *next;
     size_t used, bytes; /* of data */
+    size_t mapped;      /* length of the mapping; 0 = from calloc */
     _Alignas(ALIGNMENT) unsigned char data[];
 } mt_lookup_arena_chunk;
 
@@ -25,14 +27,28 @@ void *mt_lookup_alloc(size_t bytes)
     return calloc(1, bytes ? bytes : 1);
 }
 
+/* Pages of its own for a large chunk, in huge ones where the system has them: touching a few megabytes for the first time page by page may take longer than filling them. */
+static mt_lookup_arena_chunk *map_chunk(size_t bytes)
+{
+    if (fail_countdown && --fail_countdown == 0) return NULL;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    madvise(memory, bytes, MADV_HUGEPAGE); /* a wish */
+    mt_lookup_arena_chunk *chunk = memory;
+    chunk->mapped = bytes;
+    return chunk;
+}
+
 static mt_lookup_arena_chunk *add_chunk(mt_lookup_arena *arena, size_t at_least)
 {
     size_t bytes = arena->next_bytes ? arena->next_bytes : FIRST_CHUNK;
-    arena->next_bytes = bytes < LARGEST_CHUNK ? bytes * 2 : bytes;
+    arena->next_bytes = bytes < LARGEST_CHUNK ? bytes * GROWTH : bytes;
     if (bytes < at_least) bytes = at_least;
-    mt_lookup_arena_chunk *chunk = mt_lookup_alloc(sizeof *chunk + bytes);
+    size_t whole = sizeof(mt_lookup_arena_chunk) + bytes;
+    if (bytes >= MAPPED_CHUNK) whole = (whole + MAPPED_CHUNK - 1) / MAPPED_CHUNK * MAPPED_CHUNK;
+    mt_lookup_arena_chunk *chunk = bytes >= MAPPED_CHUNK ? map_chunk(whole) : mt_lookup_alloc(whole);
     if (!chunk) return NULL;
-    chunk->bytes = bytes;
+    chunk->bytes = whole - sizeof *chunk;
     chunk->next = arena->chunks;
     arena->chunks = chunk;
     return chunk;
@@ -61,7 +77,8 @@ void mt_lookup_arena_free(mt_lookup_arena *arena)
 {
     while (arena->chunks) {
         mt_lookup_arena_chunk *next = arena->chunks->next;
-        free(arena->chunks);
+        if (arena->chunks->mapped) munmap(arena->chunks, arena->chunks->mapped);
+        else free(arena->chunks);
         arena->chunks = next;
     }
 }

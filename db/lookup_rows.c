@@ -9,13 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char rows_sql[] =
-    "SELECT s.id, s.origin, s.regime, s.workload_id, h.key, h.name, m.id, m.subject_id, m.variant_id, m.toolchain_id, m.outcome, m.median_ns, m.low_ns, m.high_ns, "
-    "m.norm_error, m.created_unix_ms, m.cubin_hash, m.carveout_percent, CASE WHEN ?3 THEN m.launch_json END "
-    "FROM subject s CROSS JOIN best b ON b.subject_id = s.id CROSS JOIN measurement m ON m.id = b.measurement_id CROSS JOIN shape h ON h.id = s.shape_id "
-    "WHERE s.kernel_id = ?1 AND s.device_id = ?2";
-enum { SUBJECT, ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, OF_SUBJECT, VARIANT, TOOLCHAIN, OUTCOME, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUT,
-       LAUNCH_JSON };
+static const char rows_sql[] = "SELECT origin, regime, workload_id, shape_key, shape_name, measurement_id, subject_id, variant_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, "
+                               "created_unix_ms, cubin_hash, carveouts FROM answer WHERE kernel_id = ?1 AND device_id = ?2";
+enum { ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, SUBJECT, VARIANT, TOOLCHAIN, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUTS };
 enum { ROW_LIMIT = 8000000, WORKLOAD_LIMIT = 64 /* of one shape that are weighed against each other */ };
 
 static tunelookup_status no_memory(void)
@@ -88,30 +84,17 @@ static double number_or_nan(sqlite3_stmt *statement, int index)
     return sqlite3_column_type(statement, index) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, index);
 }
 
-static int8_t percent(long value)
+/* "28,28": as measured, launch by launch; the first stands for launches beyond the list. */
+static void read_carveouts(const char *text, int8_t carveouts[MT_LOOKUP_CARVEOUTS])
 {
-    return value >= 0 && value <= 100 ? (int8_t)value : -1;
-}
-
-/* Carve-outs are read from the row only if some launch does not compute its own. */
-static bool needs_carveouts(const mt_lookup_model *model)
-{
-    for (uint32_t i = 0; i < model->launch_count; i++) {
-        if (!model->launches[i].carveout) return true;
-    }
-    return false;
-}
-
-/* The carve-out of each launch as it was made. The writer is the tool, which puts no such text into strings; one launch's value stands for all where there is no list. */
-static void read_carveouts(sqlite3_stmt *statement, int8_t carveouts[MT_LOOKUP_CARVEOUTS])
-{
-    static const char key[] = "\"carveout\":";
-    int8_t first = sqlite3_column_type(statement, CARVEOUT) == SQLITE_NULL ? -1 : percent((long)sqlite3_column_int64(statement, CARVEOUT));
-    memset(carveouts, first, MT_LOOKUP_CARVEOUTS);
-    const char *at = strstr(column(statement, LAUNCH_JSON), key);
-    for (int i = 0; at && i < MT_LOOKUP_CARVEOUTS; i++, at = strstr(at, key)) {
-        at += sizeof key - 1;
-        carveouts[i] = percent(strtol(at, NULL, 10));
+    memset(carveouts, -1, MT_LOOKUP_CARVEOUTS);
+    for (int i = 0; *text && i < MT_LOOKUP_CARVEOUTS; i++) {
+        char *end;
+        long value = strtol(text, &end, 10);
+        if (end == text || value < -1 || value > 100) return;
+        if (i == 0) memset(carveouts, (int)value, MT_LOOKUP_CARVEOUTS);
+        carveouts[i] = (int8_t)value;
+        text = end + (*end == ',');
     }
 }
 
@@ -119,7 +102,6 @@ static void read_carveouts(sqlite3_stmt *statement, int8_t carveouts[MT_LOOKUP_C
 static bool is_wanted(mt_lookup_loader *loader, sqlite3_stmt *statement, const char *workload, bool is_recorded)
 {
     mt_lookup_block *block = loader->block;
-    if (strcmp(column(statement, OUTCOME), "ok") != 0 || sqlite3_column_int64(statement, OF_SUBJECT) != sqlite3_column_int64(statement, SUBJECT)) return false;
     if (block->workload && strcmp(block->workload, workload) != 0) return false;
     if (is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) {
         block->hidden_recorded++;
@@ -149,7 +131,7 @@ static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_looku
     row->workload_count = 1;
     row->is_warm = strcmp(column(statement, REGIME), "warm") == 0;
     if (strlen(cubin) == MT_LOOKUP_KEY_SIZE - 1) memcpy(row->cubin, cubin, MT_LOOKUP_KEY_SIZE);
-    read_carveouts(statement, row->carveouts);
+    read_carveouts(column(statement, CARVEOUTS), row->carveouts);
     return row->shape_name != NULL;
 }
 
@@ -303,7 +285,6 @@ tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader)
     }
     sqlite3_bind_int64(statement, 1, loader->kernel);
     sqlite3_bind_int64(statement, 2, loader->device);
-    sqlite3_bind_int(statement, 3, needs_carveouts(&loader->block->model));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) LOOKUP_TRY(add_row(loader, statement));
     if (code != SQLITE_DONE) st = sqlite_fail(loader);
     for (uint32_t i = first; i < loader->row_count && st == TUNELOOKUP_OK; i++) {

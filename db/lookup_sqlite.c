@@ -9,7 +9,8 @@
 
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
-    SCHEMA_VERSION = 2,
+    SCHEMA_VERSION = 3,
+    OLDEST_SCHEMA = 2,           /* its tables that the lookup reads are the same */
     OLDEST_SQLITE = 3026000,
     BUSY_MS = 2000,
     STEPS_PER_CALLBACK = 100000,
@@ -83,6 +84,8 @@ static tunelookup_status check_schema(sqlite3 *db, const char *path)
     } else if (version > SCHEMA_VERSION) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NEWER_SCHEMA, "%s: has schema %lld, this libtunelookup (%s) knows up to %d", path, (long long)version,
                             tunelookup_version(NULL), SCHEMA_VERSION);
+    } else if (version < OLDEST_SCHEMA) {
+        st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: has the older schema %lld; tuning into it once with a newer msda-tune updates it", path, (long long)version);
     } else {
         LOOKUP_TRY(read_number(db, path, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR ifnull(rootpage, 0) < 2", &strange));
         if (strange) st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: holds views, triggers or virtual tables, which no tuning database does", path);
@@ -100,7 +103,7 @@ static int open_handle(const char *name, int flags, sqlite3 **db)
     sqlite3_extended_result_codes(*db, 1);
     sqlite3_busy_timeout(*db, BUSY_MS);
     set_defensive(*db);
-    sqlite3_exec(*db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
+    sqlite3_exec(*db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -256", NULL, NULL, NULL);
     return sqlite3_exec(*db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL); /* the first read finds out whether locks and -shm can be had */
 }
 

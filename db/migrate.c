@@ -2,20 +2,28 @@
 
 #include <stddef.h>
 
+#include "db/answer.h"
 #include "db/sql.h"
 
 extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
 
 /* Tables are made by the same text as in schema.sql, without its comments. */
-static const char to_2[] =
+static const char to_3[] =
     "CREATE TABLE metric (measurement_id INTEGER NOT NULL REFERENCES measurement (id), name TEXT NOT NULL, value REAL NOT NULL, source TEXT NOT NULL, "
     "created_unix_ms INTEGER NOT NULL, PRIMARY KEY (measurement_id, name));"
-    "PRAGMA user_version = 2;";
+    "PRAGMA user_version = 3;";
 
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
-    to_2,
+    "CREATE TABLE answer (kernel_id INTEGER NOT NULL REFERENCES kernel (id), device_id INTEGER NOT NULL REFERENCES device (id), "
+    "subject_id INTEGER NOT NULL REFERENCES subject (id), origin TEXT NOT NULL, regime TEXT NOT NULL, workload_id INTEGER NOT NULL, shape_key TEXT NOT NULL, "
+    "shape_name TEXT NOT NULL, measurement_id INTEGER NOT NULL, variant_id INTEGER NOT NULL, toolchain_id INTEGER NOT NULL, median_ns REAL, low_ns REAL, "
+    "high_ns REAL, norm_error REAL, created_unix_ms INTEGER NOT NULL, updated_unix_ms INTEGER NOT NULL, cubin_hash TEXT, carveouts TEXT, "
+    "PRIMARY KEY (kernel_id, device_id, subject_id)) WITHOUT ROWID; " MT_ANSWER_INSERT "; "
+    "CREATE TABLE landmark (subject_id INTEGER NOT NULL REFERENCES subject (id), role TEXT NOT NULL CHECK (role IN ('default', 'baseline')), "
+    "variant_id INTEGER NOT NULL REFERENCES variant (id), PRIMARY KEY (subject_id, role)) WITHOUT ROWID; PRAGMA user_version = 2",
+    to_3,
 };
 _Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
 

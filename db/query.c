@@ -8,14 +8,7 @@
 #include "db/store_internal.h"
 #include "tuner/base/alloc.h"
 
-/* ?1 … ?9 are the filter, ?10 asks for samples. Subjects are few and measurements many: CROSS JOIN makes SQLite keep this order. */
-#define SUBJECT_TABLES \
-    "FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id " \
-    "JOIN workload w ON w.id = s.workload_id "
-#define SUBJECT_FILTER \
-    "(?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND (?3 IS NULL OR k.key = ?3) " \
-    "AND (?4 IS NULL OR h.name = ?4) AND (?5 IS NULL OR h.key = ?5) AND (?6 IS NULL OR w.name = ?6) AND (?7 IS NULL OR w.key = ?7) " \
-    "AND (?8 IS NULL OR s.origin = ?8) AND (?9 IS NULL OR s.regime = ?9) "
+/* ?10 asks for samples. */
 #define ROW_COLUMNS \
     "SELECT m.id, m.session_id, d.key, d.name, k.name, k.key, h.name, h.key, w.name, w.key, v.text, s.origin, s.regime, m.created_unix_ms, " \
     "t.nvrtc_version, t.driver_version, t.arch, m.launch_json, m.model_flops, m.model_dram_bytes, m.model_floor_ns, m.evaluation, m.outcome, " \
@@ -23,24 +16,6 @@
     "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)) "
 #define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "
 enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT };
-
-static mt_sql_args bind_filter(sqlite3_stmt *statement, const mt_filter *filter, bool with_samples)
-{
-    static const mt_filter all = {0};
-    if (!filter) filter = &all;
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, filter->gpu);
-    mt_sql_text(&args, filter->kernel);
-    mt_sql_text(&args, filter->kernel_key);
-    mt_sql_text(&args, filter->shape);
-    mt_sql_text(&args, filter->shape_key);
-    mt_sql_text(&args, filter->workload);
-    mt_sql_text(&args, filter->workload_key);
-    mt_sql_text(&args, filter->origin ? mt_origin_name(*filter->origin) : NULL);
-    mt_sql_text(&args, filter->regime ? mt_regime_name(*filter->regime) : NULL);
-    if (with_samples) mt_sql_int(&args, filter->with_samples);
-    return args;
-}
 
 /* --- measurements ------------------------------------------------------------------------------------------------------------------- */
 
@@ -117,7 +92,7 @@ static mt_status query_rows(mt_store *store, const char *sql, const mt_filter *f
     sqlite3_stmt *statement = NULL;
     mt_status st;
     MT_TRY(mt_sql_prepare(store, sql, &statement, err));
-    mt_sql_args args = bind_filter(statement, filter, true);
+    mt_sql_args args = mt_query_bind(statement, filter, true);
     st = each_row(store, &args, callback, context, err);
 done:
     sqlite3_finalize(statement);
@@ -184,7 +159,7 @@ mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int6
     memset(counts, 0, MT_OUTCOME_KIND_COUNT * sizeof *counts);
     MT_TRY(mt_sql_prepare(store, "SELECT m.outcome, count(*) " SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id WHERE "
                           SUBJECT_FILTER "GROUP BY m.outcome", &statement, err));
-    mt_sql_args args = bind_filter(statement, filter, false);
+    mt_sql_args args = mt_query_bind(statement, filter, false);
     for (;;) {
         bool more;
         mt_outcome_kind kind;
@@ -208,7 +183,7 @@ mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_s
     MT_TRY(mt_sql_prepare(store, "SELECT s.id, d.key, k.name, k.key, h.name, w.name, s.regime, s.origin, count(*) " SUBJECT_TABLES
                           "CROSS JOIN measurement m ON m.subject_id = s.id WHERE " SUBJECT_FILTER
                           "GROUP BY s.id ORDER BY d.key, k.name, k.key, h.key, w.key, s.regime, s.origin", &statement, err));
-    mt_sql_args args = bind_filter(statement, filter, false);
+    mt_sql_args args = mt_query_bind(statement, filter, false);
     for (;;) {
         bool more;
         MT_TRY(mt_sql_row(store, &args, &more, "read subjects", err));

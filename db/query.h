@@ -48,4 +48,24 @@ typedef mt_status (*mt_query_strike_callback)(void *context, const mt_strike_inf
 /* Ordered by GPU, kernel, shape, variant. Of the filter gpu, kernel, kernel_key, shape, shape_key and origin count: strikes hold for every workload. */
 mt_status mt_query_strikes(mt_store *store, const mt_filter *filter, mt_query_strike_callback callback, void *context, mt_error *err);
 
+/* What was tuned on what: one row for each subject and toolchain, ordered as the best are. */
+typedef struct mt_tuned_info {
+    const char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *workload, *regime, *origin, *arch;
+    const char *sessions;                /* "1, 3" */
+    int64_t nvrtc_version, driver_version;
+    int64_t variants, ok;                /* different ones with a row; rows that are ok */
+    int64_t first_unix_ms, last_unix_ms;
+} mt_tuned_info;
+typedef mt_status (*mt_query_tuned_callback)(void *context, const mt_tuned_info *row, mt_error *err);
+mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tuned_callback callback, void *context, mt_error *err);
+
+/* Newest valid medians of what a winner's subject is compared with (mt_store_landmark), by the id of the winner's measurement. NAN: none, or not ok. */
+mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, mt_error *err);
+
+/* Shapes that the file knows, in the order they were stored, for people who name one. `kinds`: "int,list,string" in the order of the key's parts; NULL when the kernel's
+ * programs are not stored. */
+typedef struct mt_shape_info { const char *kernel, *kernel_key, *name, *key, *kinds; } mt_shape_info;
+typedef mt_status (*mt_query_shape_callback)(void *context, const mt_shape_info *row, mt_error *err);
+mt_status mt_query_shapes(mt_store *store, mt_query_shape_callback callback, void *context, mt_error *err);
+
 #endif

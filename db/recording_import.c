@@ -105,7 +105,7 @@ static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_
     mt_status st;
     mt_store *store = import->store;
     mt_device_row device;
-    mt_kernel_row kernel;
+    mt_kernel_row kernel = {.keeps_spec = true};
     mt_shape_row shape, workload;
     const char *regime;
     MT_TRY(get_text(import, statement, 2, "\"gpu.key\"", 1, &device.key, err));

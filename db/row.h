@@ -23,7 +23,8 @@ typedef struct mt_device_row {
 typedef struct mt_kernel_row {
     const char *name;       /* [kernel] name */
     const char *key;        /* mt_source_key, 32 hex digits */
-    const char *spec_json;  /* programs that the lookup evaluates; "{}" allowed */
+    const char *spec_json;  /* programs that the lookup evaluates; "{}" = not known, never replaces what is stored */
+    bool keeps_spec;        /* a stranger's file: programs that are stored already stay */
 } mt_kernel_row;
 
 typedef struct mt_shape_row {

@@ -1,11 +1,11 @@
--- The tuning database, schema version 2. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 3. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -196,7 +196,7 @@ CREATE TABLE pruned (
     PRIMARY KEY (session_id, subject_id, constraint_name)
 );
 
--- The winner of each subject, materialised by the tuner; this is what the lookup reads.
+-- The winner of each subject, materialised by the tuner.
 CREATE TABLE best (
     subject_id      INTEGER PRIMARY KEY REFERENCES subject (id),
     measurement_id  INTEGER NOT NULL REFERENCES measurement (id),
@@ -204,6 +204,39 @@ CREATE TABLE best (
     updated_unix_ms INTEGER NOT NULL
 );
 CREATE INDEX best_by_measurement ON best (measurement_id);
+
+-- What the lookup reads: beside each row of best what it needs of five tables, written with it. Stored in the order of the key, so that the winners of a kernel on a GPU
+-- lie one behind the other and loading ten thousand is one scan.
+CREATE TABLE answer (
+    kernel_id       INTEGER NOT NULL REFERENCES kernel (id),
+    device_id       INTEGER NOT NULL REFERENCES device (id),
+    subject_id      INTEGER NOT NULL REFERENCES subject (id),
+    origin          TEXT NOT NULL,
+    regime          TEXT NOT NULL,
+    workload_id     INTEGER NOT NULL,
+    shape_key       TEXT NOT NULL,
+    shape_name      TEXT NOT NULL,
+    measurement_id  INTEGER NOT NULL,
+    variant_id      INTEGER NOT NULL,
+    toolchain_id    INTEGER NOT NULL,
+    median_ns       REAL,
+    low_ns          REAL,
+    high_ns         REAL,
+    norm_error      REAL,
+    created_unix_ms INTEGER NOT NULL,
+    updated_unix_ms INTEGER NOT NULL,
+    cubin_hash      TEXT,
+    carveouts       TEXT,                -- per cent, launch by launch: "28,28"; -1 = not set
+    PRIMARY KEY (kernel_id, device_id, subject_id)
+) WITHOUT ROWID;
+
+-- Variants of a subject that others are compared with: the space's default point, and the default point of the variant that [tune] baseline names. Of the newest session.
+CREATE TABLE landmark (
+    subject_id      INTEGER NOT NULL REFERENCES subject (id),
+    role            TEXT NOT NULL CHECK (role IN ('default', 'baseline')),
+    variant_id      INTEGER NOT NULL REFERENCES variant (id),
+    PRIMARY KEY (subject_id, role)
+) WITHOUT ROWID;
 
 -- Compiled code by content hash. Winners raw, so that the lookup needs no zstd; the cache compressed.
 CREATE TABLE cubin (

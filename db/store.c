@@ -179,6 +179,7 @@ mt_status mt_store_check(mt_store *store, mt_error *err)
     /* What no constraint can say: a winner is a validated row of its own subject. */
     MT_TRY(run_check(store, "SELECT 'best', b.subject_id, 'measurement' FROM best b JOIN measurement m ON m.id = b.measurement_id "
                      "WHERE m.outcome <> 'ok' OR m.subject_id <> b.subject_id LIMIT 1", NULL, err));
+    MT_TRY(run_check(store, "SELECT 'answer', a.subject_id, 'best' FROM answer a LEFT JOIN best b USING (subject_id) WHERE b.measurement_id IS NOT a.measurement_id LIMIT 1", NULL, err));
 done:
     return st;
 }

@@ -33,6 +33,9 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
 /* Constraint counts of a session's space, for the report. */
 mt_status mt_store_pruned(mt_store *store, int64_t session, const mt_subject *subject, const char *constraint, const char *why, int64_t count, mt_error *err);
 
+/* What a subject's variants are compared with; `role` is "default" or "baseline". NULL: there is none (any more). */
+mt_status mt_store_landmark(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err);
+
 /* A result to keep. */
 typedef struct mt_result {
     const mt_subject *subject;

@@ -1,6 +1,7 @@
 /* What is already known of a subject, and its winner. */
 #include <math.h>
 
+#include "db/answer.h"
 #include "db/store_internal.h"
 #include "tuner/base/clock.h"
 
@@ -95,24 +96,38 @@ done:
     return st;
 }
 
+static mt_status run_with_subject(mt_store *store, const char *literal, int64_t subject, mt_error *err)
+{
+    sqlite3_stmt *statement;
+    mt_status st = mt_sql_cached_get(store, literal, &statement, err);
+    if (st != MT_OK) return st;
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    return mt_sql_run(store, &args, "write the best", err);
+}
+
 static mt_status write_best(mt_store *store, int64_t subject, int64_t winner, int64_t tied, mt_error *err)
 {
     mt_status st;
     sqlite3_stmt *statement;
-    if (winner) {
-        MT_TRY(mt_sql_cached_get(store, "INSERT OR REPLACE INTO best (subject_id, measurement_id, tied_count, updated_unix_ms) "
-                                 "VALUES (?, ?, ?, ?)", &statement, err));
-    } else {
-        MT_TRY(mt_sql_cached_get(store, "DELETE FROM best WHERE subject_id = ?", &statement, err));
-    }
+    MT_TRY(mt_sql_cached_get(store, "INSERT OR REPLACE INTO best (subject_id, measurement_id, tied_count, updated_unix_ms) "
+                             "VALUES (?, ?, ?, ?)", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
-    if (winner) {
-        mt_sql_int(&args, winner);
-        mt_sql_int(&args, tied);
-        mt_sql_int(&args, mt_clock_unix_ms());
-    }
-    st = mt_sql_run(store, &args, "write the best", err);
+    mt_sql_int(&args, winner);
+    mt_sql_int(&args, tied);
+    mt_sql_int(&args, mt_clock_unix_ms());
+    MT_TRY(mt_sql_run(store, &args, "write the best", err));
+    st = run_with_subject(store, MT_ANSWER_INSERT "WHERE b.subject_id = ?", subject, err);
+done:
+    return st;
+}
+
+static mt_status remove_best(mt_store *store, int64_t subject, mt_error *err)
+{
+    mt_status st;
+    MT_TRY(run_with_subject(store, "DELETE FROM best WHERE subject_id = ?", subject, err));
+    st = run_with_subject(store, "DELETE FROM answer WHERE (kernel_id, device_id, subject_id) = (SELECT kernel_id, device_id, id FROM subject WHERE id = ?)", subject, err);
 done:
     return st;
 }
@@ -124,7 +139,7 @@ mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_e
     MT_TRY(mt_tx_begin(store, err));
     st = mt_subject_find(store, subject, &id, err);
     if (st == MT_OK && id) st = find_winner(store, id, &winner, &tied, err);
-    if (st == MT_OK && id) st = write_best(store, id, winner, tied, err);
+    if (st == MT_OK && id) st = winner ? write_best(store, id, winner, tied, err) : remove_best(store, id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;

@@ -45,13 +45,14 @@ mt_status mt_store_kernel(mt_store *store, const mt_kernel_row *row, int64_t *id
     sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
     /* The .ini's programs can change while the source does not: the newest are kept. */
-    st = mt_sql_cached_get(store, "INSERT INTO kernel (name, key, spec_json) VALUES (?, ?, ?) ON CONFLICT (name, key) DO UPDATE SET "
-                           "spec_json = excluded.spec_json WHERE excluded.spec_json NOT IN ('{}', spec_json)", &statement, err);
+    st = mt_sql_cached_get(store, "INSERT INTO kernel (name, key, spec_json) VALUES (?1, ?2, ?3) ON CONFLICT (name, key) DO UPDATE SET "
+                           "spec_json = excluded.spec_json WHERE excluded.spec_json NOT IN ('{}', spec_json) AND (?4 = 0 OR spec_json = '{}')", &statement, err);
     if (st == MT_OK) {
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_text(&args, row->name);
         mt_sql_text(&args, row->key);
         mt_sql_text_or(&args, row->spec_json, "{}");
+        mt_sql_int(&args, row->keeps_spec);
         st = mt_sql_run(store, &args, "store a kernel", err);
     }
     if (st == MT_OK) st = find_row(store, "SELECT id FROM kernel WHERE name = ? AND key = ?", 0, row->name, row->key, id, err);
@@ -267,6 +268,30 @@ mt_status mt_store_pruned(mt_store *store, int64_t session, const mt_subject *su
         mt_sql_text(&args, why);
         mt_sql_int(&args, count);
         st = mt_sql_run(store, &args, "store a constraint's count", err);
+    }
+    st = mt_tx_end(store, st, err);
+done:
+    return st;
+}
+
+mt_status mt_store_landmark(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err)
+{
+    mt_status st;
+    int64_t subject_id, variant_id = 0;
+    sqlite3_stmt *statement;
+    MT_TRY(mt_tx_begin(store, err));
+    st = mt_subject_id(store, subject, &subject_id, err);
+    if (st == MT_OK && variant) st = mt_variant_id(store, subject->kernel, variant, &variant_id, err);
+    if (st == MT_OK) {
+        st = mt_sql_cached_get(store, variant ? "INSERT OR REPLACE INTO landmark (subject_id, role, variant_id) VALUES (?1, ?2, ?3)"
+                                              : "DELETE FROM landmark WHERE subject_id = ?1 AND role = ?2", &statement, err);
+    }
+    if (st == MT_OK) {
+        mt_sql_args args = mt_sql_args_of(statement);
+        mt_sql_int(&args, subject_id);
+        mt_sql_text(&args, role);
+        if (variant) mt_sql_int(&args, variant_id);
+        st = mt_sql_run(store, &args, "store what is compared with", err);
     }
     st = mt_tx_end(store, st, err);
 done:

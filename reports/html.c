@@ -3,7 +3,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
 static const char *escape_of(unsigned char c)
@@ -40,6 +42,16 @@ void mt_html_cell(mt_strbuf *page, const char *text)
     mt_strbuf_add(page, "</td>");
 }
 
+void mt_html_knobs(mt_strbuf *page, const char *variant)
+{
+    char *spaced = mt_strdup(variant ? variant : "");
+    for (char *at = spaced; at && *at; at++)
+        if (*at == ';') *at = ' ';
+    mt_html_cell(page, spaced);
+    page->failed = page->failed || !spaced;
+    mt_free(spaced);
+}
+
 void mt_html_number(mt_strbuf *page, const char *format, double value)
 {
     char text[64];
@@ -53,6 +65,23 @@ void mt_html_number(mt_strbuf *page, const char *format, double value)
     }
 #pragma GCC diagnostic pop
     mt_strbuf_add(page, "</td>");
+}
+
+void mt_html_time(mt_strbuf *page, int64_t unix_ms)
+{
+    char text[64] = "";
+    time_t seconds = (time_t)(unix_ms / 1000);
+    struct tm tm;
+    if (unix_ms && gmtime_r(&seconds, &tm)) strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &tm);
+    mt_strbuf_addf(page, "<td>%s</td>", text);
+}
+
+void mt_html_cuda_version(mt_strbuf *page, int64_t version)
+{
+    if (version)
+        mt_strbuf_addf(page, "<td>%lld.%lld</td>", (long long)(version / 1000), (long long)(version % 1000 / 10));
+    else
+        mt_strbuf_add(page, "<td>?</td>");
 }
 
 void mt_html_table_begin(mt_strbuf *page, const char *const *titles)

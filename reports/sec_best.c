@@ -4,17 +4,20 @@
 #include "reports/section.h"
 
 typedef struct state {
+    mt_store *store;
     mt_strbuf *page;
     size_t rows;
 } state;
 
-static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Regime", "Time (µs)", "± (µs)", "Error", "% of floor", "Knobs", "Rows are", NULL};
+static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Regime", "Time (µs)", "± (µs)", "Default (µs)", "× default", "Baseline (µs)", "× baseline", "Error", "% of floor", "Knobs", "Rows are", NULL};
 
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     state *s = context;
     const mt_timing *timing = &row->outcome.timing;
-    (void)err;
+    double default_ns, baseline_ns;
+    mt_status st = mt_query_landmarks(s->store, row->id, &default_ns, &baseline_ns, err);
+    if (st != MT_OK) return st;
     if (!s->rows++) mt_html_table_begin(s->page, titles);
     mt_strbuf_add(s->page, "<tr>");
     mt_html_cell(s->page, row->gpu_name);
@@ -24,9 +27,13 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     mt_html_cell(s->page, mt_regime_name(timing->regime));
     mt_html_number(s->page, "%.2f", timing->median_ns / 1e3);
     mt_html_number(s->page, "%.2f", fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns) / 1e3);
+    mt_html_number(s->page, "%.2f", default_ns / 1e3);
+    mt_html_number(s->page, "%.2f", default_ns / timing->median_ns);
+    mt_html_number(s->page, "%.2f", baseline_ns / 1e3);
+    mt_html_number(s->page, "%.2f", baseline_ns / timing->median_ns);
     mt_html_number(s->page, "%.2g", row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN);
     mt_html_number(s->page, "%.0f", row->model_floor_ns > 0 ? 100 * row->model_floor_ns / timing->median_ns : NAN);
-    mt_html_cell(s->page, row->variant);
+    mt_html_knobs(s->page, row->variant);
     mt_html_cell(s->page, mt_origin_name(row->origin));
     mt_strbuf_add(s->page, "</tr>\n");
     return MT_OK;
@@ -34,12 +41,14 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
 
 static mt_status render(const mt_report_context *context, mt_strbuf *page, mt_error *err)
 {
-    state s = {page, 0};
+    state s = {context->store, page, 0};
     mt_status st = mt_query_best(context->store, context->filter, add_row, &s, err);
-    if (s.rows)
+    if (s.rows) {
         mt_html_table_end(page);
-    else
+        mt_strbuf_add(page, "<p>Times are medians; ± is half the 95 % confidence interval. × default and × baseline say how many times as long those take.</p>\n");
+    } else {
         mt_strbuf_add(page, "<p>No variant passed validation.</p>\n");
+    }
     return st;
 }
 

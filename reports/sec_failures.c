@@ -10,17 +10,19 @@ typedef struct state {
 
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
-    static const char *const titles[] = {"Shape", "Workload", "Outcome", "Variant", "Why", NULL};
+    static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Outcome", "Variant", "Why", NULL};
     state *s = context;
     (void)err;
     if (row->outcome.kind == MT_OUTCOME_OK) return MT_OK;
     if (s->rows == MOST_EXAMPLES) return s->left_out++, MT_OK;
     if (!s->rows++) mt_html_table_begin(s->page, titles);
     mt_strbuf_add(s->page, "<tr>");
+    mt_html_cell(s->page, row->gpu_name);
+    mt_html_cell(s->page, row->kernel);
     mt_html_cell(s->page, row->shape);
     mt_html_cell(s->page, row->workload);
     mt_html_cell(s->page, mt_outcome_name(row->outcome.kind));
-    mt_html_cell(s->page, row->variant);
+    mt_html_knobs(s->page, row->variant);
     mt_html_cell(s->page, row->outcome.text);
     mt_strbuf_add(s->page, "</tr>\n");
     return MT_OK;

@@ -14,7 +14,7 @@ db="db/|$base"
 reports="reports/|$db"
 gpu="tuner/gpu/|$space"
 run="tuner/run/|$search|$db"
-cli="tuner/cli/|$run|$reports"
+cli="tuner/cli/|$run|$reports|include/tunelookup\.h" # the command that asks the library
 
 # Libraries that only one layer may know: header, folders.
 foreign='sqlite3\.h:db

@@ -48,7 +48,8 @@ static void make_good(void)
                            "INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms) "
                            "VALUES (1, '', '', '', 1, '', '', '', 0, 'measured', 0);"
                            "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) "
-                           "VALUES (1, 1, 1, 1, 1, 0, 1, 'ok', 1000); INSERT INTO best VALUES (1, 1, 1, 0)", NULL, NULL, NULL) == SQLITE_OK);
+                           "VALUES (1, 1, 1, 1, 1, 0, 1, 'ok', 1000); INSERT INTO best VALUES (1, 1, 1, 0);"
+                           "INSERT INTO answer VALUES (1, 1, 1, 'measured', 'cold', 1, 'H=3,5;N=64;dtype=f16', 's', 1, 1, 1, 1000, 990, 1010, 1e-4, 0, 0, NULL, '28')", NULL, NULL, NULL) == SQLITE_OK);
     sqlite3_close(db);
 }
 

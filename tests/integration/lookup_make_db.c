@@ -20,7 +20,7 @@ static mt_status make(const mt_spec *spec, const mt_shape *shape, const char *va
     MT_TRY(mt_point_parse(spec, variant, &point, err));
     MT_TRY(mt_store_open(path, MT_STORE_READ_WRITE, &store, err));
     MT_TRY(mt_store_device(store, &(mt_device_row){ "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", "{}" }, &subject.device, err));
-    MT_TRY(mt_store_kernel(store, &(mt_kernel_row){ spec->name, "00112233445566778899aabbccddeeff", json }, &subject.kernel, err));
+    MT_TRY(mt_store_kernel(store, &(mt_kernel_row){ .name = spec->name, .key = "00112233445566778899aabbccddeeff", .spec_json = json }, &subject.kernel, err));
     MT_TRY(mt_store_shape(store, subject.kernel, &(mt_shape_row){ shape->name, shape->key }, &subject.shape, err));
     MT_TRY(mt_store_workload(store, subject.kernel, &(mt_shape_row){ spec->workloads[0].name, spec->workloads[0].key }, &subject.workload, err));
     MT_TRY(mt_store_toolchain(store, &(mt_toolchain_row){ 13000, 13000, "sm_90a" }, &subject.toolchain, err));

@@ -73,6 +73,21 @@ cp "$source/examples/lookup.c" "$scratch/project/p.c"
 { cmake -S "$scratch/project" -B "$scratch/project/b" -DCMAKE_PREFIX_PATH="$scratch/moved" && cmake --build "$scratch/project/b"; } >"$scratch/cmake.txt" 2>&1 || fail "find_package: $(tail -3 "$scratch/cmake.txt")"
 "$scratch/project/b/p" "$scratch/d.sqlite" >/dev/null || fail "the program of find_package: exit $?"
 
+# ---- from a recorded GPU to the program ----
+recorded=$scratch/r.sqlite
+"$build/bin/msda-tune" tune --gpu recorded:h100 --space "$source/search_spaces/msda.ini" --shape seed48 --workload local15 --budget 60 --db "$recorded" --quiet >"$scratch/tune.txt" 2>&1 || fail "tune: $(tail -1 "$scratch/tune.txt")"
+best=$("$build/bin/msda-tune" lookup --gpu recorded:h100 --shape seed48 --db "$recorded" | sed -n 's/^variant:  //p')
+LD_LIBRARY_PATH=$(dirname "$(find "$scratch/moved" -name 'libtunelookup.so.1')")
+export LD_LIBRARY_PATH
+"$scratch/lookup" "$recorded" >"$scratch/out.txt" || fail "the example on a recorded GPU's database: exit $?"
+grep -qxF "variant:  $best" "$scratch/out.txt" || fail "the example says $(cat "$scratch/out.txt"), the tool $best"
+HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$scratch/lookup" >"$scratch/out.txt" || fail "the example on the shipped databases: exit $?"
+grep -q '^from: .*moved/share/msda-tune/recordings.sqlite (shipped, a recorded GPU)' "$scratch/out.txt" || fail "the shipped recordings do not answer: $(cat "$scratch/out.txt")"
+# A user's measured row comes before the shipped ones.
+MSDA_TUNE_DB=$scratch/d.sqlite "$scratch/lookup" >"$scratch/out.txt" || fail "the example on an overlay: exit $?"
+grep -qxF "variant:  $variant" "$scratch/out.txt" || fail "the user's file does not come first: $(cat "$scratch/out.txt")"
+unset LD_LIBRARY_PATH
+
 # ---- man pages ----
 if command -v groff >/dev/null; then
   for page in man1/msda-tune.1 man3/tunelookup.3; do

@@ -60,7 +60,7 @@ static void set_up(void)
     spec = toy_spec("", KNOBS);
     subject = (mt_subject){.regime = MT_REGIME_COLD, .origin = MT_ORIGIN_RECORDED};
     record_device("NVIDIA H100 80GB HBM3", 132);
-    mt_kernel_row kernel = {"toy", mt_hash_text("kernel").hex, "{}"};
+    mt_kernel_row kernel = {.name = "toy", .key = mt_hash_text("kernel").hex, .spec_json = "{}"};
     mt_shape_row shape = {spec->shapes[0].name, spec->shapes[0].key}, workload = {spec->workloads[0].name, spec->workloads[0].key};
     mt_toolchain_row toolchain = {13000, 12080, "sm_90a"};
     mt_session_row row = {.command = "record", .host = "h", .boot_id = "b", .tool_version = "0", .strategy = "exhaustive", .space_path = "toy.ini", .origin = MT_ORIGIN_RECORDED};

@@ -64,7 +64,7 @@ END_TEST
 START_TEST(older_schema_is_updated)
 {
     make_database();
-    fixture_sql("CREATE TABLE kept AS SELECT * FROM device; DROP TABLE metric; PRAGMA user_version = 1");
+    fixture_sql("CREATE TABLE kept AS SELECT * FROM device; DROP TABLE metric; PRAGMA user_version = 2");
     ck_fails(open_ro(), MT_ERR_DB, "open it once for writing");
     ck_ok(open_rw());
     ck_ok(mt_store_check(opened, &fixture_err));
@@ -83,6 +83,35 @@ START_TEST(newer_schema_is_refused)
     ck_fails(open_rw(), MT_ERR_DB, "newer msda-tune (schema 99");
     ck_fails(open_ro(), MT_ERR_DB, fixture_db);
     ck_assert_ptr_null(opened);
+}
+END_TEST
+
+static mt_status no_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)context, (void)row, (void)err;
+    return MT_OK;
+}
+
+/* Version 1 had no table answer: the step fills it from the winners. */
+START_TEST(version_1_gets_its_answers)
+{
+    mt_store *store = fixture_open();
+    mt_subject subject = fixture_subject(store);
+    fixture_put_ok(store, fixture_session(store), &subject, "A=1", 10);
+    ck_ok(mt_store_refresh_best(store, &subject, &fixture_err));
+    mt_store_close(store);
+    fixture_sql("CREATE TABLE kept AS SELECT * FROM answer; DROP TABLE answer; DROP TABLE landmark; DROP TABLE metric; PRAGMA user_version = 1");
+    ck_fails(open_ro(), MT_ERR_DB, "older schema 1");
+    ck_ok(open_rw());
+    ck_ok(mt_store_check(opened, &fixture_err));
+    ck_ok(mt_query_best(opened, NULL, no_row, NULL, &fixture_err));
+    mt_store_close(opened);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM (SELECT * FROM answer EXCEPT SELECT * FROM kept)"), 0);
+    /* The step and schema.sql make the same table. */
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM pragma_table_info('answer') a JOIN pragma_table_info('kept') k ON k.name = a.name AND k.cid = a.cid"), 19);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM pragma_table_info('landmark')"), 3);
 }
 END_TEST
 
@@ -396,7 +425,7 @@ START_TEST(memory_database)
 }
 END_TEST
 
-FIXTURE_MAIN("migrate", creates_schema, empty_file_is_version_zero, older_schema_is_updated, newer_schema_is_refused, other_programs_database_is_refused, missing_file,
+FIXTURE_MAIN("migrate", creates_schema, empty_file_is_version_zero, older_schema_is_updated, newer_schema_is_refused, version_1_gets_its_answers, other_programs_database_is_refused, missing_file,
              folder_or_device_instead_of_file, junk_file, truncated_file, damaged_page_is_found, unwritable_file_and_folder, unreadable_file,
              writable_file_in_unwritable_folder, unfinished_changes_on_read_only_media, odd_names_are_plain_files,
              journal_follows_the_file_system, sealed_file_has_no_wal, file_system_without_locks, file_system_types, default_path, out_of_memory_leaks_nothing,

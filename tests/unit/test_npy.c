@@ -61,6 +61,9 @@ END_TEST
 START_TEST(refuses_with_what_was_expected)
 {
     refuses(make("{'descr': '>f4', 'fortran_order': False, 'shape': (2,)}", 8), "little-endian");
+    refuses(make("{'descr': '>u2', 'fortran_order': False, 'shape': (2,)}", 4), "big-endian (>u2): expected little-endian data");
+    refuses(make("{'descr': '|f4', 'fortran_order': False, 'shape': (2,)}", 8), "dtype |f4: expected one of f2 f4 f8");
+    refuses(make("{'descr': '<f4', 'fortran_order': False, 'shape': (2, -1)}", 8), "malformed");
     refuses(make("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2)}", 16), "C order");
     refuses(make("{'descr': '<c8', 'fortran_order': False, 'shape': (2,)}", 16), "expected one of");
     refuses(make("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 7), "expected 2 elements of 4 bytes");
@@ -72,7 +75,9 @@ START_TEST(refuses_with_what_was_expected)
     refuses(make("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (2,)}", 8), "malformed");
     refuses(9, "not a .npy file");
     size_t length = make("{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", 8);
-    refuses(30, "cut short");
+    refuses(30, "cut short within its header: 30 bytes, expected 65 and the data");
+    refuses(64, "cut short");
+    refuses(65, "0 bytes of data: expected 2 elements of 4 bytes");
     bytes[6] = 9;
     refuses(length, "version 9");
 }
@@ -87,7 +92,11 @@ START_TEST(compares_with_what_a_tensor_wants)
     ck_assert_int_eq(mt_npy_expect(&npy, "v.npy", "value", MT_F16, same, 2, &err), MT_ERR_SPEC);
     ck_assert_str_eq(err.message, "value: v.npy holds f32[4,5]: expected f16[4,5]");
     ck_assert_int_eq(mt_npy_expect(&npy, "v.npy", "value", MT_F32, turned, 2, &err), MT_ERR_SPEC);
+    ck_assert_str_eq(err.message, "value: v.npy holds f32[4,5]: expected f32[5,4]");
     ck_assert_int_eq(mt_npy_expect(&npy, "v.npy", "value", MT_F32, same, 1, &err), MT_ERR_SPEC);
+    ck_assert_str_eq(err.message, "value: v.npy holds f32[4,5]: expected f32[4]");
+    ck_assert_int_eq(mt_npy_expect(&(mt_npy){.dtype = MT_F32}, "v.npy", "value", MT_F32, same, 2, &err), MT_ERR_SPEC);
+    ck_assert_str_eq(err.message, "value: v.npy holds f32[]: expected f32[4,5]");
 }
 END_TEST
 
@@ -103,6 +112,10 @@ START_TEST(maps_files)
     ck_assert_int_eq(mt_npy_open(path, &file, &err), MT_OK);
     ck_assert_int_eq(((const unsigned char *)file.data)[11], 1);
     mt_npy_close(&file);
+    ck_assert_int_eq(truncate(path, (off_t)length - 1), 0);
+    ck_assert_int_eq(mt_npy_open(path, &file, &err), MT_ERR_SYNTAX);
+    ck_assert_msg(strncmp(err.message, path, strlen(path)) == 0 && strstr(err.message, "11 bytes of data: expected 3 elements of 4 bytes"), "%s", err.message);
+    ck_assert_ptr_null(file.mapping);
     ck_assert_int_eq(truncate(path, 0), 0);
     ck_assert_int_eq(mt_npy_open(path, &file, &err), MT_ERR_SYNTAX);
     unlink(path);

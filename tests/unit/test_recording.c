@@ -113,6 +113,35 @@ START_TEST(round_trips)
 }
 END_TEST
 
+/* The kernel's programs travel with a recording; a file never replaces those that are stored. */
+START_TEST(programs_survive)
+{
+    static const char has[] = "SELECT count(*) FROM kernel WHERE spec_json = '{\"launch\":[\"$N 8 ceil_div\"]}'";
+    const char *path = in_folder("p.jsonl");
+    mt_store *store = make_store();
+    ck_ok(mt_recording_export(store, NULL, path, &fixture_err));
+    mt_store_close(store);
+    read_bytes(path);
+    ck_assert_ptr_nonnull(strstr(bytes, "\"spec\":{\"launch\":[\"$N 8 ceil_div\"]}}"));
+    ck_assert_int_eq(unlink(fixture_db), 0);
+    store = fixture_open();
+    char *at = strstr(bytes, "\"launch\":[\"$N 8 ceil_div\"]"), *bare = mt_strdup(bytes);
+    size_t length_of_spec = strlen("\"launch\":[\"$N 8 ceil_div\"]"), from = (size_t)(at - bytes);
+    memmove(bare + from, bare + from + length_of_spec, strlen(bare + from + length_of_spec) + 1);
+    ck_ok(import_text(store, bare)); /* "spec":{} */
+    ck_assert_int_eq(fixture_number(has), 0);
+    ck_ok(import_text(store, bytes));
+    ck_assert_int_eq(fixture_number(has), 1);
+    ck_ok(mt_recording_import_bytes(store, bare, strlen(bare), "x.jsonl", MT_ORIGIN_IMPORTED, &fixture_err));
+    ck_assert_int_eq(fixture_number(has), 1);
+    at[1] = 'L'; /* other programs */
+    ck_ok(import_text(store, bytes));
+    ck_assert_int_eq(fixture_number(has), 1);
+    mt_free(bare);
+    mt_store_close(store);
+}
+END_TEST
+
 static mt_status see_values(void *context, const mt_measurement_row *row, mt_error *err)
 {
     (void)err;
@@ -336,5 +365,5 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-FIXTURE_MAIN("recording", round_trips, values_survive, export_wants_one_subject, refusals_name_the_line, failed_import_leaves_the_rest,
+FIXTURE_MAIN("recording", round_trips, programs_survive, values_survive, export_wants_one_subject, refusals_name_the_line, failed_import_leaves_the_rest,
              nul_bytes_are_refused, damaged_compression, bombs_are_refused, missing_and_huge_files, out_of_memory)

@@ -1,241 +1,7 @@
-/* The session's loop over an evaluator that lives in this process and does what the test says, and a database in a scratch folder. */
-#include <math.h>
-#include <signal.h>
-#include <sqlite3.h>
+/* The session's loop over a scripted evaluator. */
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "db/query.h"
-#include "tests/unit/toy.h"
-#include "tests/unit/unit.h"
-#include "tuner/base/alloc.h"
-#include "tuner/base/file.h"
-#include "tuner/run/event_queue.h"
-#include "tuner/run/session.h"
-
-/* ---- the scripted evaluator ---- */
-
-typedef struct script {
-    mt_evaluator base;
-    mt_event_queue events;
-    uint64_t running;
-    char running_variant[256];
-    size_t starts, submits, intents_missing;
-    /* what to do */
-    size_t capacity;
-    mt_outcome_kind (*kind)(const char *variant); /* NULL = OK */
-    size_t interrupt_at;    /* SIGINT while the n-th start runs; 0 = never */
-    size_t fail_at;         /* next() fails after the n-th start */
-    unsigned usleep;        /* per start */
-    mt_store *watched;      /* counts starts without an intent in this database */
-    char cubin[128];        /* path of every winner's cubin; "" = none */
-    mt_hash cubin_hash;
-    struct trial_note { uint64_t id; char variant[256]; } notes[64];
-} script;
-
-static script *from_base(mt_evaluator *base)
-{
-    return (script *)base;
-}
-
-static mt_outcome_kind kind_of(const script *self, const char *variant)
-{
-    return self->kind ? self->kind(variant) : MT_OUTCOME_OK;
-}
-
-/* A=1..: the higher, the faster. */
-static double time_of(const char *variant)
-{
-    const char *at = strstr(variant, "A=");
-    return 1e6 - 100.0 * (at && (at == variant || at[-1] == ';') ? atof(at + 2) : 0);
-}
-
-static mt_status script_begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_error *err)
-{
-    return MT_OK;
-}
-
-static size_t script_capacity(const mt_evaluator *base)
-{
-    return ((const script *)base)->capacity;
-}
-
-static mt_status script_submit(mt_evaluator *base, const mt_trial *trial, mt_error *err)
-{
-    script *self = from_base(base);
-    mt_outcome_kind kind = kind_of(self, trial->variant);
-    self->submits++;
-    if (kind == MT_OUTCOME_ILLEGAL || kind == MT_OUTCOME_COMPILE_ERROR) {
-        mt_event_queue_push_done(&self->events, trial->id, kind, "because");
-        return MT_OK;
-    }
-    struct trial_note *note = &self->notes[trial->id % 64];
-    note->id = trial->id;
-    snprintf(note->variant, sizeof note->variant, "%s", trial->variant);
-    mt_event event = {.kind = MT_EVENT_READY, .trial = trial->id, .worker_pid = 1234};
-    mt_event_queue_push(&self->events, &event);
-    return MT_OK;
-}
-
-static int64_t scalar(mt_store *store, const char *sql)
-{
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    ck_assert_int_eq(sqlite3_open_v2(mt_store_path(store), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return value;
-}
-
-static mt_status script_start(mt_evaluator *base, uint64_t trial, mt_error *err)
-{
-    script *self = from_base(base);
-    const struct trial_note *note = &self->notes[trial % 64];
-    ck_assert_uint_eq(self->running, 0); /* one at a time */
-    ck_assert_uint_eq(note->id, trial);
-    self->running = trial;
-    snprintf(self->running_variant, sizeof self->running_variant, "%s", note->variant);
-    self->starts++;
-    if (self->watched) {
-        char sql[512];
-        snprintf(sql, sizeof sql, "SELECT count(*) FROM intent i JOIN variant v ON v.id = i.variant_id WHERE v.text = '%s'", note->variant);
-        self->intents_missing += scalar(self->watched, sql) != 1;
-    }
-    if (self->usleep) usleep(self->usleep);
-    if (self->starts == self->interrupt_at) kill(getpid(), SIGINT);
-    return MT_OK;
-}
-
-static mt_status script_next(mt_evaluator *base, mt_event *event, mt_error *err)
-{
-    script *self = from_base(base);
-    memset(event, 0, sizeof *event);
-    if (self->fail_at && self->starts >= self->fail_at) return MT_FAIL(err, MT_ERR_GPU, "the GPU fell off the bus");
-    if (mt_event_queue_pop(&self->events, event)) return MT_OK;
-    event->kind = MT_EVENT_TICK;
-    if (!self->running) return MT_OK;
-    event->kind = MT_EVENT_DONE;
-    event->trial = self->running;
-    mt_outcome_set(&event->outcome, kind_of(self, self->running_variant), "how it ended");
-    double ns = time_of(self->running_variant);
-    event->outcome.timing = (mt_timing){.median_ns = ns, .low_ns = ns - 1, .high_ns = ns + 1, .min_ns = ns, .mean_ns = ns, .samples = 10, .batch = 1};
-    event->outcome.cubin = self->cubin_hash;
-    event->cubin_path = self->cubin[0] ? mt_strdup(self->cubin) : NULL;
-    self->running = 0;
-    return MT_OK;
-}
-
-static void script_cancel(mt_evaluator *base, bool now)
-{
-    script *self = from_base(base);
-    mt_event_queue_drop(&self->events, MT_EVENT_READY);
-    if (now) self->running = 0;
-}
-
-static int64_t script_restarts(const mt_evaluator *base)
-{
-    return 3;
-}
-
-static const mt_evaluator_ops script_ops = {script_begin, script_capacity, script_submit, script_start, script_next, script_cancel, script_restarts, NULL};
-
-/* ---- one run of the tool ---- */
-
-static char folder[] = "/tmp/msda-session-XXXXXX";
-static mt_store *store;
-static script evaluator;
-static mt_session_params params;
-static mt_session_result result;
-static mt_subject_summary last;
-static char last_best[256];
-static size_t skipped, known_calls, new_calls, totals;
-static char first_new[256], reason[512];
-
-static void on_evaluated(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best)
-{
-    if (!known && new_calls == 0) snprintf(first_new, sizeof first_new, "%s", variant);
-    *(known ? &known_calls : &new_calls) += 1;
-    totals = total;
-    ck_assert_uint_eq(done, known_calls + new_calls);
-    ck_assert_uint_le(done, total);
-    ck_assert(isinf(best_ns) == !best);
-}
-
-static void on_subject_begin(void *context, const mt_space *space, const mt_workload *workload, const char *strategy, size_t total, uint64_t raw)
-{
-    known_calls = new_calls = 0;
-}
-
-static void on_subject_end(void *context, const mt_space *space, const mt_workload *workload, const mt_subject_summary *summary)
-{
-    last = *summary;
-    snprintf(last_best, sizeof last_best, "%s", summary->best ? summary->best : "");
-    ck_assert_uint_eq(summary->evaluated, summary->known + summary->measured);
-    ck_assert_uint_eq(summary->evaluated, summary->ok + summary->failed);
-}
-
-static void on_skipped(void *context, const char *shape, const char *workload, const char *why)
-{
-    skipped++;
-    snprintf(reason, sizeof reason, "%s", why);
-}
-
-static void set_up(void)
-{
-    static const mt_progress progress = {NULL, on_subject_begin, on_evaluated, on_subject_end, on_skipped, NULL};
-    char path[128];
-    mt_error err = {0};
-    ck_assert_ptr_nonnull(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/t.sqlite", folder);
-    ck_assert_msg(mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) == MT_OK, "%s", err.message);
-    evaluator = (script){.base = {.ops = &script_ops, .facts = toy_facts(), .arch = "sm_90a"}, .capacity = 4};
-    params = (mt_session_params){.kernel_key = mt_hash_text("kernel"), .seed = 1, .command = "test", .progress = &progress};
-    skipped = 0;
-}
-
-static void tear_down(void)
-{
-    char command[64];
-    mt_store_close(store);
-    mt_event_queue_free(&evaluator.events);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    ck_assert_int_eq(system(command), 0);
-}
-
-/* Tunes as a fresh process would. */
-static mt_status tune(const char *tune_keys, const char *knobs, mt_error *err)
-{
-    uv_loop_t loop;
-    mt_spec *spec = toy_spec(tune_keys, knobs);
-    uv_loop_init(&loop);
-    params.spec = spec;
-    evaluator.starts = evaluator.submits = 0;
-    mt_event_queue_free(&evaluator.events);
-    mt_status st = mt_session_run(&loop, &params, &evaluator.base, store, &result, err);
-    ck_assert_int_eq(uv_loop_close(&loop), 0);
-    mt_spec_free(spec);
-    mt_error check = {0};
-    ck_assert_msg(mt_store_check(store, &check) == MT_OK, "%s", check.message);
-    ck_assert_int_eq(scalar(store, "SELECT count(*) - count(DISTINCT subject_id || '/' || variant_id) FROM measurement"), 0); /* nothing twice */
-    return st;
-}
-
-static void tune_ok(const char *tune_keys, const char *knobs)
-{
-    mt_error err = {0};
-    ck_assert_msg(tune(tune_keys, knobs, &err) == MT_OK, "%s", err.message);
-}
-
-static int64_t rows(void)
-{
-    return scalar(store, "SELECT count(*) FROM measurement");
-}
-
-static const char TEN[] = "[param A]\nvalues = 1..10\ndefault = 5\n";
-static const char HUNDRED[] = "[param A]\nvalues = 1..10\ndefault = 5\n[param B]\nvalues = 1..10\n";
+#include "tests/unit/session_fixture.h"
 
 /* ---- tests ---- */
 
@@ -369,6 +135,48 @@ START_TEST(time_is_up)
 }
 END_TEST
 
+/* More nodes than a lifetime has time for, and no point among the first. */
+static const char *const ENDLESS = "[param A]\nvalues = 1..4096\n[param B]\nvalues = 1..4096\n[param C]\nvalues = 1..4096\n[param D]\nvalues = 1..4096\n"
+                                   "[param E]\nvalues = 1..4096\n[constraint late]\nexpr = A + B + C + D + E == 20480\n";
+
+/* Again and again, but only while somebody listens: before and after the session SIGINT is ignored or ends this process. */
+static void press_ctrl_c(int number)
+{
+    struct sigaction now;
+    (void)number;
+    if (sigaction(SIGINT, NULL, &now) == 0 && now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN) raise(SIGINT);
+}
+
+START_TEST(interrupted_while_enumerating)
+{
+    mt_error err = {0};
+    set_up();
+    signal(SIGINT, SIG_IGN); /* instead of the test library's handler, which ends the test */
+    signal(SIGALRM, press_ctrl_c);
+    ualarm(50000, 50000);
+    mt_status st = tune("", ENDLESS, &err);
+    ualarm(0, 0);
+    ck_assert_int_eq(st, MT_OK);
+    ck_assert(result.interrupted);
+    ck_assert_uint_eq(result.subjects, 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE state = 'interrupted'"), 1);
+    tear_down();
+}
+END_TEST
+
+START_TEST(time_is_up_while_enumerating)
+{
+    mt_error err = {0};
+    set_up();
+    params.time_s = 0.05;
+    params.time_given = true;
+    ck_assert_int_eq(tune("", ENDLESS, &err), MT_ERR_NOTHING_VALID);
+    ck_assert(!result.interrupted);
+    ck_assert_uint_eq(result.skipped, 1);
+    tear_down();
+}
+END_TEST
+
 START_TEST(time_is_shared)
 {
     static const char *const shapes[] = {"small", "large"};
@@ -476,19 +284,6 @@ START_TEST(baseline_is_measured)
 }
 END_TEST
 
-START_TEST(winners_cubin_is_kept)
-{
-    mt_error err = {0};
-    set_up();
-    snprintf(evaluator.cubin, sizeof evaluator.cubin, "%s/x.cubin", folder);
-    ck_assert_int_eq(mt_file_write_atomic(evaluator.cubin, "cubin", 5, &err), MT_OK);
-    evaluator.cubin_hash = mt_hash_bytes("cubin", 5);
-    tune_ok("", TEN);
-    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM cubin"), 1);
-    tear_down();
-}
-END_TEST
-
 START_TEST(bad_names)
 {
     static const char *const shapes[] = {"smal"}, *const workloads[] = {"nowhere"};
@@ -570,8 +365,8 @@ int main(void)
     Suite *suite = suite_create("session");
     TCase *group = tcase_create("session");
     tcase_set_timeout(group, 50);
-    const TTest *const tests[] = {whole_space, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, time_is_shared, failures_are_data,
-        nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, winners_cubin_is_kept, bad_names, evaluator_fails, killed_and_resumed};
+    const TTest *const tests[] = {whole_space, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, interrupted_while_enumerating, time_is_up_while_enumerating, time_is_shared, failures_are_data,
+        nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, bad_names, evaluator_fails, killed_and_resumed};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

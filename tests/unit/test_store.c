@@ -494,6 +494,59 @@ START_TEST(long_logs_are_cut_between_characters)
 }
 END_TEST
 
+START_TEST(landmarks)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    double standard, baseline;
+    fixture_put_ok(store, session, &s, "A=1", 10);
+    int64_t winner = fixture_number("SELECT max(id) FROM measurement");
+    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &fixture_err));
+    ck_assert(isnan(standard) && isnan(baseline));
+    ck_ok(mt_store_landmark(store, &s, "default", "A=2", &fixture_err));
+    ck_ok(mt_store_landmark(store, &s, "baseline", "A=1", &fixture_err));
+    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &fixture_err));
+    ck_assert(isnan(standard) && baseline == 10); /* the default was not measured yet */
+    fixture_put_ok(store, session, &s, "A=2", 20);
+    fixture_put_ok(store, session, &s, "A=2", 30);
+    ck_ok(mt_store_landmark(store, &s, "baseline", NULL, &fixture_err));
+    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &fixture_err));
+    ck_assert(standard == 30 && isnan(baseline));
+    mt_outcome failed = fixture_outcome(MT_OUTCOME_TIMEOUT, 0);
+    fixture_put(store, session, &s, "A=2", &failed);
+    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &fixture_err));
+    ck_assert(isnan(standard));
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+}
+END_TEST
+
+/* A winner's row for the lookup comes and goes with it. */
+START_TEST(answers_follow_the_best)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    fixture_put_ok(store, session, &s, "A=1", 10);
+    fixture_put_ok(store, session, &s, "A=2", 20);
+    fixture_sql("UPDATE measurement SET launch_json = '{\"launches\":[{\"carveout\":28},{},{\"carveout\":0}]}' WHERE median_ns = 10");
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer WHERE median_ns = 10 AND shape_key = 'N=48;dtype=f16' AND carveouts = '28,-1,0'"), 1);
+    mt_outcome failed = fixture_outcome(MT_OUTCOME_WRONG_RESULT, 0);
+    fixture_put(store, session, &s, "A=1", &failed);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer WHERE median_ns = 20 AND carveouts IS NULL OR carveouts = -1"), 1);
+    ck_ok(mt_store_check(store, &fixture_err));
+    fixture_sql("UPDATE answer SET measurement_id = 1");
+    ck_fails(mt_store_check(store, &fixture_err), MT_ERR_DB, "table answer");
+    fixture_put(store, session, &s, "A=2", &failed);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer"), 0);
+    mt_store_close(store);
+}
+END_TEST
+
 START_TEST(check_finds_dangling_rows)
 {
     mt_store *store = fixture_open();
@@ -526,4 +579,4 @@ FIXTURE_MAIN("store", find_or_insert_gives_stable_ids, newer_texts_replace_older
              step_with_bad_ids_leaves_nothing, nested_transactions, known_takes_every_outcome_and_the_newest_row, known_by_toolchain,
              known_by_subject, strikes_quarantine, lifting_makes_a_variant_unknown_again, killed_coordinator_is_no_strike,
              host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row,
-             best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, check_finds_dangling_rows, pruned_counts)
+             best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, landmarks, answers_follow_the_best, check_finds_dangling_rows, pruned_counts)

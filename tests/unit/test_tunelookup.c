@@ -288,8 +288,9 @@ START_TEST(test_only_valid_rows)
     static const char shape[] = "H=3,5;N=64;dtype=f16";
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     lookup_put(&w, shape, "default", "ALGO=plain;B=32", 10);
+    fixture_put(w.store, w.session, &w.subject, "ALGO=plain;B=32", &(mt_outcome){ .kind = MT_OUTCOME_WRONG_RESULT });
+    ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
     lookup_end(&w);
-    fixture_sql("UPDATE measurement SET outcome = 'wrong_result'"); /* best still points to it */
     tunelookup_db *db = open_db(0);
     ck_assert_int_eq(find(prepare(db, "toy"), 64, 3, 5).match, TUNELOOKUP_MATCH_NONE);
     tunelookup_close(db);
@@ -305,7 +306,7 @@ START_TEST(test_newest_source)
     w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     lookup_put(&w, shape, "default", "ALGO=plain;B=64", 20);
     lookup_end(&w);
-    fixture_sql("UPDATE best SET updated_unix_ms = (SELECT count(*) FROM best b WHERE b.subject_id <= best.subject_id)");
+    fixture_sql("UPDATE answer SET updated_unix_ms = subject_id");
     tunelookup_db *db = open_db(0);
     tunelookup_result r = find(prepare(db, "toy"), 64, 3, 5);
     ck_assert_str_eq(r.kernel_key, lookup_kernel_key);
@@ -392,7 +393,7 @@ static void store_cubin(const void *bytes, size_t count)
     char sql[128];
     ck_ok(mt_store_cubin(store, &hash, bytes, count, &fixture_err));
     mt_store_close(store);
-    snprintf(sql, sizeof sql, "UPDATE measurement SET cubin_hash = '%s'", hash.hex);
+    snprintf(sql, sizeof sql, "UPDATE answer SET cubin_hash = '%s'", hash.hex);
     fixture_sql(sql);
 }
 
@@ -441,7 +442,7 @@ START_TEST(test_cubin)
     tunelookup_close(db);
     fixture_sql("UPDATE cubin SET bytes = zeroblob(size_bytes)");
     ck_lookup_fails(ask_cubin(TUNELOOKUP_USER_CUBINS, &device, &data, &bytes, NULL), TUNELOOKUP_ERR_CUBIN_DAMAGED, "does not have that hash");
-    fixture_sql("UPDATE measurement SET cubin_hash = NULL");
+    fixture_sql("UPDATE answer SET cubin_hash = NULL");
     ck_lookup_fails(ask_cubin(TUNELOOKUP_USER_CUBINS, &device, &data, &bytes, NULL), TUNELOOKUP_ERR_NOT_FOUND, "no cubin was stored");
 }
 END_TEST

@@ -104,5 +104,8 @@ char *mt_path_share(void)
     char *self = mt_path_self();
     char *folder = self ? mt_path_folder(self) : NULL;
     mt_free(self);
-    return join_and_free(folder, "../share/msda-tune");
+    if (!folder || folder[0] != '/') return join_and_free(folder, "../share/msda-tune"); /* no /proc */
+    char *prefix = mt_path_folder(folder); /* people read this path: without "bin/.." */
+    mt_free(folder);
+    return join_and_free(prefix, "share/msda-tune");
 }

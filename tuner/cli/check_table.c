@@ -26,8 +26,8 @@ static void add_line(mt_table *lines, const char *text, const mt_outcome *outcom
     mt_table_cell(lines, mt_outcome_name(outcome->kind));
     mt_table_cellf(lines, "%u", outcome->resources.registers);
     mt_table_cellf(lines, "%u", outcome->resources.spill_bytes);
-    if (outcome->cubin_cached)
-        mt_table_cell(lines, "cached");
+    if (outcome->cubin_cached || !outcome->compile_ns)
+        mt_table_cell(lines, outcome->cubin_cached ? "cached" : "-");
     else
         mt_table_cellf(lines, "%.0f ms", (double)outcome->compile_ns / 1e6);
     mt_print_knobs(&knobs, text);
@@ -80,7 +80,9 @@ static void add_variant_row(mt_table *rows, const char *name, const mt_check_var
     mt_table_cellf(rows, "%zu", v->ok);
     mt_table_cellf(rows, "%zu", v->illegal);
     mt_table_cellf(rows, "%zu", v->failed);
-    if (v->least_registers == v->most_registers)
+    if (!v->ok)
+        mt_table_cell(rows, "-");
+    else if (v->least_registers == v->most_registers)
         mt_table_cellf(rows, "%u", v->most_registers);
     else
         mt_table_cellf(rows, "%u–%u", v->least_registers, v->most_registers);
@@ -90,7 +92,7 @@ static void add_variant_row(mt_table *rows, const char *name, const mt_check_var
     if (compiled)
         mt_table_cellf(rows, "%.0f ms", v->compile_ns / 1e6 / (double)compiled);
     else
-        mt_table_cell(rows, "cached");
+        mt_table_cell(rows, v->cached ? "cached" : "-");
 }
 
 void mt_check_print(const mt_check_table *table, FILE *out)

@@ -1,4 +1,5 @@
 /* msda-tune: finds the command's word, runs it, turns its status into the exit code. */
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,6 +25,15 @@ static int finish(mt_status st, mt_error *err)
     return mt_status_exit_code(st);
 }
 
+/* Started with 0, 1 or 2 closed, the next file opened would get that number, and libuv aborts over it. Opened against its direction, so that
+ * reading and writing fail as they would have. */
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) == -1 && open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) return;
+    }
+}
+
 static bool is_word(const char *word, const char *a, const char *b)
 {
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
@@ -32,6 +42,8 @@ static bool is_word(const char *word, const char *a, const char *b)
 int main(int argc, char **argv)
 {
     mt_error err = {0};
+    hold_standard_streams();
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes then reads as an error of the write, with the file's name */
     setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters only; numbers stay as in C */
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a write that fails, with a message, and not a death */
     if (argc < 2) {

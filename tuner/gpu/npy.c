@@ -140,7 +140,8 @@ mt_status mt_npy_parse(const char *name, const void *bytes, size_t available, ui
     if (b[6] < 1 || b[6] > 3) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: .npy version %d: expected 1, 2 or 3", name, b[6]);
     uint64_t header = (uint64_t)b[8] | (uint64_t)b[9] << 8;
     if (b[6] > 1) header |= (uint64_t)b[10] << 16 | (uint64_t)b[11] << 24;
-    if (header > available - prefix) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: cut short within its header", name);
+    if (header > available - prefix) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: cut short within its header: %llu bytes, expected %llu and the data", name,
+                                                     (unsigned long long)available, (unsigned long long)(prefix + header));
     cursor c = {(const char *)b + prefix, (const char *)b + prefix + header};
     mt_status st = parse_dictionary(name, c, npy, err);
     if (st != MT_OK) return st;

@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/run/worker.h"
 
 enum { MAX_JOBS = 32, MAX_ATTEMPTS = 2 };
@@ -248,6 +251,19 @@ static mt_status make_own_cache(mt_compile_pool *pool, mt_error *err)
     return MT_OK;
 }
 
+/* A cache is a convenience: where it can't be written (a home that is read-only or missing) compiling goes on without. */
+static mt_status make_cache(mt_compile_pool *pool, mt_error *err)
+{
+    mt_error reason;
+    const char *wanted = pool->options.cache_dir;
+    if (!wanted) return make_own_cache(pool, err);
+    mt_status st = mt_dir_make_all(wanted, &reason);
+    if (st == MT_OK && access(wanted, W_OK | X_OK) != 0) st = MT_FAIL(&reason, MT_ERR_IO, "%s: %s", wanted, strerror(errno));
+    if (st == MT_OK) return MT_OK;
+    mt_log_warn("compiled kernels are not kept: %s", reason.message);
+    return make_own_cache(pool, err);
+}
+
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *position)
 {
     (void)info;
@@ -264,7 +280,7 @@ mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **out, 
     pool->options = *options;
     pool->options.jobs = default_jobs(options->jobs);
     for (size_t i = 0; i < MAX_JOBS; i++) pool->slots[i].pool = pool;
-    mt_status st = pool->options.cache_dir ? MT_OK : make_own_cache(pool, err);
+    mt_status st = make_cache(pool, err);
     if (st == MT_OK) st = spawn(pool, &pool->slots[0], err);
     if (st != MT_OK) {
         mt_pool_destroy(pool);

@@ -24,7 +24,7 @@ typedef struct mt_pool_options {
     int bundle_fd;
     const char *const *env;
     double limit_s;          /* per order */
-    const char *cache_dir;   /* borrowed; NULL = a temporary folder for as long as the pool lives */
+    const char *cache_dir;   /* borrowed; NULL = a temporary folder for as long as the pool lives; so too, with a warning, where it can't be written */
     /* Once for each order that was not cancelled; several tags may share one order. */
     void (*done)(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result);
     /* The pool can't go on: the compiler is missing, workers do not start, memory ran out. At most once. */

@@ -102,6 +102,7 @@ static mt_status run_targets(mt_session *session, const mt_session_target *targe
             skip(session, &targets[i], err->message);
             continue;
         }
+        if (st == MT_ERR_INTERRUPTED) return MT_OK; /* before its first variant; result->interrupted says so */
         if (st != MT_OK) return st;
         session->result->subjects++;
         session->result->with_winner += isfinite(summary.best_ns);

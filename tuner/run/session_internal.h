@@ -81,6 +81,8 @@ mt_status mt_session_open_rows(mt_session *session, mt_error *err);
 mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err);
 mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *target, mt_subject *subject, mt_error *err);
 mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject, const mt_space *space, mt_error *err);
+/* The points that the winner is compared with, for reports. NULL = there is none. */
+mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err);
 /* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */
 mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, const mt_result *result, const char *next_variant, int64_t worker_pid, mt_error *err);
 /* Keeps the winner's cubin, renews table best, and reads the winner back: what `show` will say is what the summary says. */

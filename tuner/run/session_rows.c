@@ -11,6 +11,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/run/facts_json.h"
 #include "tuner/run/session_internal.h"
+#include "tuner/space/spec_json.h"
 
 static void read_boot_id(mt_session *session)
 {
@@ -58,9 +59,11 @@ mt_status mt_session_open_rows(mt_session *session, mt_error *err)
     const mt_session_params *params = session->params;
     const mt_evaluator *evaluator = session->evaluator;
     int64_t before = mt_clock_now_ns(), left_behind = 0;
-    mt_kernel_row kernel = {params->spec->name, params->kernel_key.hex, "{}"};
+    char *programs = mt_spec_json(params->spec); /* what the lookup library evaluates */
+    mt_kernel_row kernel = {.name = params->spec->name, .key = params->kernel_key.hex, .spec_json = programs};
     mt_toolchain_row toolchain = {evaluator->facts.nvrtc_version, evaluator->facts.driver_version, evaluator->arch};
-    mt_status st = MT_OK;
+    mt_status st = programs ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+    if (st != MT_OK) return st;
     read_boot_id(session);
     MT_TRY(open_device(session, err));
     MT_TRY(mt_store_kernel(session->store, &kernel, &session->kernel, err));
@@ -68,6 +71,7 @@ mt_status mt_session_open_rows(mt_session *session, mt_error *err)
     MT_TRY(mt_store_settle_intents(session->store, session->device, session->origin, session->boot_id, &left_behind, err));
     MT_TRY(begin_session_row(session, err));
 done:
+    mt_free(programs);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;
 }
@@ -133,6 +137,15 @@ mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject
         st = mt_store_commit(session->store, err);
     else
         mt_store_rollback(session->store);
+    session->times.database_ns += mt_clock_now_ns() - before;
+    return st;
+}
+
+mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err)
+{
+    int64_t before = mt_clock_now_ns();
+    mt_status st = mt_store_landmark(session->store, subject, "default", default_variant, err);
+    if (st == MT_OK) st = mt_store_landmark(session->store, subject, "baseline", baseline_variant, err);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;
 }

@@ -125,12 +125,41 @@ static mt_status empty_space(const struct run *run, mt_error *err)
     return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant; '%s' excludes most%s%s", name, why && *why ? ": " : "", why ? why : "");
 }
 
+/* Nothing else looks at signals and the clock while a large space is enumerated. */
+static mt_status watch_enumeration(void *context, mt_error *err)
+{
+    const struct run *run = context;
+    uv_run(run->session->loop, UV_RUN_NOWAIT);
+    if (run->session->interrupts) return MT_FAIL(err, MT_ERR_INTERRUPTED, "interrupted while the points were enumerated");
+    if (mt_clock_now_ns() < run->deadline_ns) return MT_OK;
+    return MT_FAIL(err, MT_ERR_NOT_FOUND, "the time was up before its points were enumerated: constraints that read fewer knobs prune earlier");
+}
+
+static char *variant_text(const struct run *run, size_t index)
+{
+    mt_point point;
+    mt_space_at(run->space, index, &point);
+    return mt_point_text(mt_space_spec(run->space), &point);
+}
+
+static mt_status store_landmarks(const struct run *run, mt_error *err)
+{
+    bool has_default = run->default_index != NO_POINT, has_baseline = run->baseline_index != NO_POINT;
+    char *standard = has_default ? variant_text(run, run->default_index) : NULL, *baseline = has_baseline ? variant_text(run, run->baseline_index) : NULL;
+    bool complete = has_default == !!standard && has_baseline == !!baseline;
+    mt_status st = complete ? mt_session_store_landmarks(run->session, &run->subject, standard, baseline, err) : no_memory(err);
+    mt_free(standard);
+    mt_free(baseline);
+    return st;
+}
+
 static mt_status set_up(struct run *run, mt_error *err)
 {
     mt_session *session = run->session;
     mt_evaluator *evaluator = session->evaluator;
+    const mt_space_watch watch = {watch_enumeration, run};
     mt_status st = MT_OK;
-    MT_TRY(mt_space_create(session->params->spec, run->target->shape, &evaluator->facts, &run->space, err));
+    MT_TRY(mt_space_create_watched(session->params->spec, run->target->shape, &evaluator->facts, &watch, &run->space, err));
     size_t count = mt_space_count(run->space);
     if (count == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
@@ -143,6 +172,7 @@ static mt_status set_up(struct run *run, mt_error *err)
     run->total = session->budget < count ? session->budget : count;
     if (run->total < run->history.known_count) run->total = run->history.known_count;
     choose_first(run);
+    MT_TRY(store_landmarks(run, err));
     MT_TRY(choose_strategy(run, run->total, err));
 done:
     return st;
@@ -190,13 +220,6 @@ static mt_status count_evaluation(struct run *run, size_t index, const char *var
     if (progress && progress->evaluated)
         progress->evaluated(progress->context, summary->evaluated, run->total, variant, outcome, known, run->best_ns, run->best);
     return st;
-}
-
-static char *variant_text(const struct run *run, size_t index)
-{
-    mt_point point;
-    mt_space_at(run->space, index, &point);
-    return mt_point_text(mt_space_spec(run->space), &point);
 }
 
 static mt_status count_known(struct run *run, mt_error *err)

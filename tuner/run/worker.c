@@ -159,7 +159,7 @@ static void on_exit_status(uv_process_t *process, int64_t exit_code, int signal)
 
 static void break_off(mt_worker *worker, const char *why)
 {
-    snprintf(worker->complaint, sizeof worker->complaint, "%s", why);
+    snprintf(worker->complaint, sizeof worker->complaint, "%.*s", (int)sizeof worker->complaint - 1, why);
     mt_worker_kill(worker);
 }
 

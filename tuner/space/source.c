@@ -175,7 +175,12 @@ mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
     size_t capacity = 0;
     const char *slash = strrchr(spec->source, '/');
     *source = (mt_source){ 0 };
-    MT_TRY(add_file(source, &capacity, mt_strdup(slash ? slash + 1 : spec->source), mt_strdup(spec->source), err));
+    mt_error reason;
+    st = add_file(source, &capacity, mt_strdup(slash ? slash + 1 : spec->source), mt_strdup(spec->source), &reason);
+    if (st != MT_OK) {
+        MT_FAIL(err, st, "%s: [kernel] source: %s", spec->path, reason.message);
+        goto done;
+    }
     for (size_t i = 0; i < source->file_count; i++) MT_TRY(scan_file(spec, source, &capacity, i, err));
 done:
     if (st != MT_OK) mt_source_free(source);

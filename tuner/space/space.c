@@ -82,6 +82,11 @@ bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index)
 
 mt_status mt_space_create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **out, mt_error *err)
 {
+    return mt_space_create_watched(spec, shape, facts, NULL, out, err);
+}
+
+mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **out, mt_error *err)
+{
     mt_status st = MT_OK;
     size_t kinds = spec->constraint_count + spec->variant_count;
     mt_space *space = mt_alloc(1, sizeof *space);
@@ -101,7 +106,7 @@ mt_status mt_space_create(const mt_spec *spec, const mt_shape *shape, const mt_d
         if (spec->params[i].has_when) space->when_knobs[i] = mt_scope_knobs(spec, &spec->params[i].when);
     }
     lay_out(space);
-    MT_TRY(mt_space_walk(space, err));
+    MT_TRY(mt_space_walk(space, watch, err));
     MT_TRY(build_index(space, err));
     *out = space;
     space = NULL;

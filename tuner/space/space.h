@@ -11,6 +11,15 @@ typedef struct mt_space mt_space; /* immutable after creation: any thread may re
 mt_status mt_space_create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **space, mt_error *err);
 void mt_space_free(mt_space *space); /* NULL is a no-op */
 
+/* Asked every few milliseconds while points are enumerated, which may take minutes where constraints prune late: any status but MT_OK, with
+ * its message, ends the enumeration and is returned. */
+typedef struct mt_space_watch {
+    mt_status (*look)(void *context, mt_error *err);
+    void *context;
+} mt_space_watch;
+
+mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **space, mt_error *err);
+
 const mt_spec *mt_space_spec(const mt_space *space);
 const mt_shape *mt_space_shape(const mt_space *space);
 size_t mt_space_count(const mt_space *space);

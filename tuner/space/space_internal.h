@@ -39,8 +39,8 @@ typedef struct mt_check {
 mt_status mt_checks_make(const mt_spec *spec, mt_check **checks, size_t *count, mt_error *err);
 void mt_checks_free(mt_check *checks, size_t count);
 
-/* Fills points, raw_count and the pruned counts (space_walk.c). */
-mt_status mt_space_walk(mt_space *space, mt_error *err);
+/* Fills points, raw_count and the pruned counts (space_walk.c). `watch`: may be NULL. */
+mt_status mt_space_walk(mt_space *space, const mt_space_watch *watch, mt_error *err);
 
 void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *bytes);
 /* Whether knob `param` is active for the knobs set before it. */

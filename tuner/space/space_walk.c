@@ -8,7 +8,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/space/spec_internal.h"
 
-enum { POINT_LIMIT = 50000000, RAW_NODE_LIMIT = 2000000, PRUNED_NODE_LIMIT = 200000 };
+enum { POINT_LIMIT = 50000000, RAW_NODE_LIMIT = 2000000, PRUNED_NODE_LIMIT = 200000, NODES_PER_LOOK = 4096 };
 
 /* ---- conditions ---- */
 
@@ -86,6 +86,8 @@ typedef struct walk {
     uint64_t control;            /* knobs that some `when` reads */
     size_t raw_nodes, raw_node_limit;
     size_t pruned_nodes;         /* spent on counting what was pruned */
+    const mt_space_watch *watch; /* or NULL */
+    size_t nodes;                /* tried */
     mt_point point;
     mt_error *err;
 } walk;
@@ -253,6 +255,10 @@ static mt_status visit(walk *w, size_t param);
 static mt_status try_level(walk *w, size_t param, int level)
 {
     const mt_check *broken;
+    if (w->watch && ++w->nodes % NODES_PER_LOOK == 0) {
+        mt_status looked = w->watch->look(w->watch->context, w->err);
+        if (looked != MT_OK) return looked;
+    }
     set_level(w, param, level);
     mt_status st = check_depth(w, (int)param, &broken);
     if (st != MT_OK) return st;
@@ -300,10 +306,10 @@ done:
     return st;
 }
 
-mt_status mt_space_walk(mt_space *space, mt_error *err)
+mt_status mt_space_walk(mt_space *space, const mt_space_watch *watch, mt_error *err)
 {
     mt_status st = MT_OK;
-    walk w = { .space = space, .err = err, .raw_node_limit = RAW_NODE_LIMIT };
+    walk w = { .space = space, .watch = watch, .err = err, .raw_node_limit = RAW_NODE_LIMIT };
     mt_check *unsorted = NULL;
     const mt_check *broken;
     MT_TRY(prepare(&w, &unsorted, err));

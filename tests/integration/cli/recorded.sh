@@ -10,6 +10,9 @@ mt show --db t.sqlite --failures
 mt show --db t.sqlite --gpu rtx5090
 mt report --db t.sqlite
 grep -c '<tr>' msda-tune-report.html
+section() { sed -n "/<section id=\"$1\"/,/<\/section>/p" msda-tune-report.html | sed -E 's/<\/t[dh]>/ | /g; s/<[^>]*>//g; s/[0-9-]{10} [0-9:]{5} UTC/DATE/g; s/ [0-9a-f]{8} \|/ KEY |/g'; }
+section tuned
+section best
 mt export --recording --db t.sqlite --shape small -o small.jsonl
 mt export --recording --db t.sqlite -o both.jsonl
 note "no such GPU; no recording for the shape and workload"

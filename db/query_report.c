@@ -1,0 +1,96 @@
+/* Queries for reports and for people who name things. */
+#include <math.h>
+#include <string.h>
+
+#include "db/query_internal.h"
+#include "db/store_internal.h"
+
+mt_sql_args mt_query_bind(sqlite3_stmt *statement, const mt_filter *filter, bool with_samples)
+{
+    static const mt_filter all = {0};
+    if (!filter) filter = &all;
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, filter->gpu);
+    mt_sql_text(&args, filter->kernel);
+    mt_sql_text(&args, filter->kernel_key);
+    mt_sql_text(&args, filter->shape);
+    mt_sql_text(&args, filter->shape_key);
+    mt_sql_text(&args, filter->workload);
+    mt_sql_text(&args, filter->workload_key);
+    mt_sql_text(&args, filter->origin ? mt_origin_name(*filter->origin) : NULL);
+    mt_sql_text(&args, filter->regime ? mt_regime_name(*filter->regime) : NULL);
+    if (with_samples) mt_sql_int(&args, filter->with_samples);
+    return args;
+}
+
+static const char tuned_sql[] =
+    "SELECT d.key, d.name, k.name, k.key, h.name, w.name, s.regime, s.origin, t.arch, group_concat(DISTINCT m.session_id), t.nvrtc_version, t.driver_version, "
+    "count(DISTINCT m.variant_id), sum(m.outcome = 'ok'), min(m.created_unix_ms), max(m.created_unix_ms) " SUBJECT_TABLES
+    "CROSS JOIN measurement m ON m.subject_id = s.id JOIN toolchain t ON t.id = m.toolchain_id WHERE " SUBJECT_FILTER
+    "GROUP BY s.id, t.id ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin, t.id";
+
+mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tuned_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, tuned_sql, &statement, err));
+    mt_sql_args args = mt_query_bind(statement, filter, false);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read what was tuned", err));
+        if (!more) break;
+        mt_tuned_info info;
+        const char **texts[] = {&info.gpu_key, &info.gpu_name, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.regime, &info.origin, &info.arch, &info.sessions};
+        int64_t *numbers[] = {&info.nvrtc_version, &info.driver_version, &info.variants, &info.ok, &info.first_unix_ms, &info.last_unix_ms};
+        int column = 0;
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = sqlite3_column_int64(statement, column++);
+        MT_TRY(callback(context, &info, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    *default_ns = *baseline_ns = NAN;
+    MT_TRY(mt_sql_prepare(store, "SELECT l.role, (SELECT CASE m.outcome WHEN 'ok' THEN m.median_ns END FROM measurement m WHERE m.subject_id = l.subject_id AND "
+                          "m.variant_id = l.variant_id ORDER BY m.id DESC LIMIT 1) FROM landmark l WHERE l.subject_id = (SELECT subject_id FROM measurement WHERE id = ?)",
+                          &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, measurement);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read what is compared with", err));
+        if (!more) break;
+        if (sqlite3_column_type(statement, 1) != SQLITE_FLOAT) continue;
+        *(strcmp(mt_sql_column(statement, 0), "default") == 0 ? default_ns : baseline_ns) = sqlite3_column_double(statement, 1);
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_shapes(mt_store *store, mt_query_shape_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT k.name, k.key, h.name, h.key, (SELECT group_concat(json_extract(p.value, '$.kind')) FROM json_each(CASE WHEN "
+                          "json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') p WHERE p.type = 'object') FROM shape h JOIN kernel k ON k.id = h.kernel_id "
+                          "ORDER BY h.id", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read shapes", err));
+        if (!more) break;
+        mt_shape_info info = {mt_sql_column(statement, 0), mt_sql_column(statement, 1), mt_sql_column(statement, 2), mt_sql_column(statement, 3),
+                              mt_sql_column_or_null(statement, 4)};
+        MT_TRY(callback(context, &info, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}

@@ -1,0 +1,25 @@
+# shellcheck shell=bash disable=SC2154
+note "an environment that lacks something: what can go on does, what can't says why"
+fake_gpu
+cp "$data/fake/fake.cu" .
+sed -e 's/^values  = 64, 128, 256, 512/values  = 128, 256/; s/ok, slow, short, .*/ok/' -e '/^ *compile_error/d' "$data/fake/fake.ini" >fake.ini
+tune() { mt --space fake.ini --db "$1" --jobs 1 --quiet; }
+
+note "a cache folder that can't be made"
+XDG_CACHE_HOME=/dev/null/cache tune a.sqlite
+note "standard streams that are closed: no file takes their numbers"
+"$tool" --space fake.ini --db b.sqlite --jobs 1 >out.txt 2>&-
+echo "stderr closed: exit $?, $(grep -c Best: out.txt) best"
+"$tool" --space fake.ini --db c.sqlite --jobs 1 <&- >&- 2>&-
+echo "all closed: exit $?"
+"$tool" show --db c.sqlite
+"$tool" show --db c.sqlite >&- 2>out.txt
+echo "stdout closed: exit $?"
+cat out.txt
+note "a limit on file sizes"
+(ulimit -f 8; "$tool" --space fake.ini --db d.sqlite --no-cache --jobs 1 --quiet 2>err.txt)
+echo "exit $?"
+grep -c 'error: d.sqlite: ' err.txt
+note "a source that is missing is looked for where the file says"
+sed 's/^source *=.*/source = nowhere.cu/' fake.ini >missing.ini
+mt --space missing.ini --db e.sqlite

@@ -1,0 +1,67 @@
+# shellcheck shell=bash disable=SC2154
+note "inputs and the expected output from .npy files; every wrong file is refused, saying what was expected (CASES 18)"
+fake_gpu
+cp "$data/fake/fake.cu" .
+ini() { # BEHAVIOURs; out = a + b of six elements
+  sed -e "s/^N = 10000/N = 6/; s/^values  = ok, .*/values = $1/; /^ *compile_error/d; s/^values  = 64.*/values = 128/" \
+    -e 's/^reference = .*/reference = file:expected.npy/' "$data/fake/fake.ini" >fake.ini
+}
+npy() { # FILE DESCR SHAPE COUNT ELEMENT [FORTRAN]; the element is escaped for printf
+  local header="{'descr': '$2', 'fortran_order': ${6:-False}, 'shape': ($3), }" i
+  {
+    printf '\x93NUMPY\x01\x00'
+    # shellcheck disable=SC2059
+    printf "\\x$(printf %02x ${#header})\\x00%s" "$header"
+    # shellcheck disable=SC2059
+    for ((i = 0; i < $4; i++)); do printf "$5"; done
+  } >"$1"
+}
+tune() { rm -f t.sqlite; mt --space fake.ini --shape small --db t.sqlite --jobs 1 --strategy exhaustive --quiet --input a=a.npy --input b=b.npy "$@"; }
+one='\x00\x00\x80\x3f' two64='\x00\x00\x00\x00\x00\x00\x00\x40'
+ini ok
+npy a.npy '<f4' '6,' 6 "$one"
+npy b.npy '<f4' '6,' 6 "$one"
+
+note "1 + 1 = 2, expected as f64, f32 and f16"
+npy expected.npy '<f8' '6,' 6 "$two64"
+tune
+npy expected.npy '<f4' '6,' 6 '\x00\x00\x00\x40'
+tune
+npy expected.npy '<f2' '6,' 6 '\x00\x40'
+tune
+note "3 is wrong; NaN + 1 is expected to be NaN"
+npy expected.npy '<f8' '6,' 6 '\x00\x00\x00\x00\x00\x00\x08\x40'
+tune
+npy expected.npy '<f8' '6,' 6 '\x00\x00\x00\x00\x00\x00\xf8\x7f'
+tune
+npy a.npy '<f4' '6,' 6 '\x00\x00\xc0\x7f'
+tune
+note "inputs are only read"
+npy a.npy '<f4' '6,' 6 "$one"
+npy expected.npy '<f8' '6,' 6 "$two64"
+ini "ok, wrote_input"
+tune
+ini ok
+
+note "a wrong input: shape, rank, type, byte order, order of dimensions, cut short, no .npy, not there"
+npy a.npy '<f4' '5,' 5 "$one"; tune
+npy a.npy '<f4' '2, 3' 6 "$one"; tune
+npy a.npy '<f8' '6,' 6 "$two64"; tune
+npy a.npy '<i4' '6,' 6 "$one"; tune
+npy a.npy '>f4' '6,' 6 "$one"; tune
+npy a.npy '<f4' '2, 3' 6 "$one" True; tune
+npy a.npy '<f4' '6,' 5 "$one"; tune
+npy a.npy '<f4' '6,' 6 "$one"; truncate -s 40 a.npy; tune
+echo 1 1 1 1 1 1 >a.npy; tune
+rm a.npy; tune
+npy a.npy '<f4' '6,' 6 "$one"
+note "names"
+tune --input out=a.npy
+tune --input a.npy
+
+note "a wrong expected output"
+npy expected.npy '<f8' '1, 6' 6 "$two64"; tune
+npy expected.npy '<i8' '6,' 6 "$two64"; tune
+npy expected.npy '>f8' '6,' 6 "$two64"; tune
+npy expected.npy '<f8' '6,' 5 "$two64"; tune
+rm expected.npy; tune

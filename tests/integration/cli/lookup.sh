@@ -1,0 +1,42 @@
+# shellcheck shell=bash disable=SC2154
+note "what a program would be told: from a database that a recorded GPU filled"
+mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
+mt lookup --db rec.sqlite --gpu recorded:h100 --shape small
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --quiet
+mt lookup --db t.sqlite --gpu recorded:h100 --kernel demo --shape small
+mt lookup --db t.sqlite --gpu recorded:h100 --shape large --workload even --json
+mt lookup --db t.sqlite --gpu recorded:h100 --space "$data/cli/demo.ini" --shape small
+note "no answer: the text says why"
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=2048
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=2048 --json
+mt lookup --db t.sqlite --gpu h100 --shape small
+mt lookup --db t.sqlite --gpu a100 --shape small
+note "names"
+mt lookup --db t.sqlite --gpu recorded:h100
+mt lookup --db t.sqlite --gpu recorded:h100 --shape smal
+mt lookup --db t.sqlite --gpu recorded:h100 --shape tiny
+mt lookup --db t.sqlite --gpu recorded:h100 --kernel demmo --shape small
+mt lookup --db t.sqlite --gpu recorded:h100 --kernel demo@00112233445566778899aabbccddeeff --shape small
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set M=3
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set n=3
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=many
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N
+mt lookup --db t.sqlite --gpu recorded:b200 --shape small
+mt lookup --db t.sqlite --gpu h1000 --shape small
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --workload evn
+mt lookup --db nowhere.sqlite --gpu h100 --shape small
+mt lookup --gpu h100 --shape small
+note "a file that is vouched for answers without the GPU's being recorded"
+mt export --recording --db t.sqlite --shape small -o small.jsonl
+mt import --as measured --seal --db tuned.sqlite small.jsonl
+ls tuned.sqlite*
+mt lookup --db tuned.sqlite --gpu h100 --shape small
+note "a header with the source's key"
+mt key --space "$data/cli/demo.ini"
+mt key --kernel demo -o key.h
+printf '#include "key.h"\nconst char *key = MSDA_TUNE_KEY_DEMO;\n' >key.c
+cc -std=c99 -Wall -Werror -c key.c -o key.o && echo compiled
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --kernel "$(sed -n 's/.*"\(.*\)"$/\1/p' key.h)"
+mt key
+mt key --kernel dem0
+mt key --kernel other
