@@ -62,9 +62,11 @@ fi
 # --- few descriptors
 (ulimit -n 20; recorded --db few.sqlite --strategy exhaustive) || fail "20 descriptors: $?"
 [ "$(rows few.sqlite)" = "$whole" ] || fail "20 descriptors: $(rows few.sqlite) rows"
-(ulimit -n 6; recorded --db fewer.sqlite --strategy exhaustive)
-rc=$?
-[ $rc = 0 ] || [ $rc = 1 ] || fail "6 descriptors: exit $rc"
+for few in 12 8 6 5; do # libuv would abort
+  (ulimit -n $few; recorded --db fewer.sqlite --strategy exhaustive)
+  rc=$?
+  [ $rc = 0 ] || [ $rc = 1 ] || fail "$few descriptors: exit $rc"
+done
 
 # --- a locale that writes 0,5
 if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" >/dev/null 2>&1; then

@@ -171,6 +171,8 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
 static mt_status open_evaluator(tuning *t, mt_error *err)
 {
     const char *gpu = t->values->gpu ? t->values->gpu : "auto";
+    mt_status room = mt_fd_check_room(8, err);
+    if (room != MT_OK) return room;
     if (uv_loop_init(&t->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "tune: no event loop");
     t->loop_open = true;
     if (strncmp(gpu, "recorded:", 9) == 0) return open_recorded(t, gpu + 9, err);
