@@ -9,7 +9,8 @@
 
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
-    SCHEMA_VERSION = 3,
+    SCHEMA_VERSION = 4,
+    OLDEST_SCHEMA = 2,           /* its tables that the lookup reads are the same */
     OLDEST_SQLITE = 3026000,
     BUSY_MS = 2000,
     STEPS_PER_CALLBACK = 100000,
@@ -83,7 +84,7 @@ static tunelookup_status check_schema(sqlite3 *db, const char *path)
     } else if (version > SCHEMA_VERSION) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NEWER_SCHEMA, "%s: has schema %lld, this libtunelookup (%s) knows up to %d", path, (long long)version,
                             tunelookup_version(NULL), SCHEMA_VERSION);
-    } else if (version < SCHEMA_VERSION) {
+    } else if (version < OLDEST_SCHEMA) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: has the older schema %lld; tuning into it once with a newer msda-tune updates it", path, (long long)version);
     } else {
         LOOKUP_TRY(read_number(db, path, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR ifnull(rootpage, 0) < 2", &strange));

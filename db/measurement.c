@@ -215,6 +215,17 @@ static const char insert_sql[] =
     MT_OUTCOME_COLUMNS(MT_COLUMN_BARE) "launch_json, model_flops, model_dram_bytes, model_floor_ns, samples) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, " MT_OUTCOME_COLUMNS(MT_COLUMN_MARK) "?, ?, ?, ?, ?)";
 
+static mt_status insert_cycles(mt_store *store, int64_t measurement, const mt_cycles *cycles, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (cycles->blocks == 0) return MT_OK;
+    MT_TRY(mt_store_metric(store, measurement, "cycles", "cycles_min", (double)cycles->min, err));
+    MT_TRY(mt_store_metric(store, measurement, "cycles", "cycles_mean", cycles->mean, err));
+    MT_TRY(mt_store_metric(store, measurement, "cycles", "cycles_max", (double)cycles->max, err));
+done:
+    return st;
+}
+
 mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t created_unix_ms, const mt_result *result, mt_error *err)
 {
     const mt_outcome *outcome = result->outcome;
@@ -244,7 +255,8 @@ mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t create
     mt_sql_real(&args, result->model_dram_bytes);
     mt_sql_real(&args, result->model_floor_ns);
     mt_sql_blob(&args, blob, blob_size);
-    st = mt_sql_run(store, &args, "store a measurement", err);
+    MT_TRY(mt_sql_run(store, &args, "store a measurement", err));
+    MT_TRY(insert_cycles(store, sqlite3_last_insert_rowid(store->db), &outcome->cycles, err));
 done:
     mt_free(blob);
     return st;

@@ -24,6 +24,12 @@ static const char to_3[] =
     "ALTER TABLE best ADD COLUMN final_id INTEGER REFERENCES final_round (id);"
     "PRAGMA user_version = 3;";
 
+/* Metrics of profilers. Tables are made by the same text as in schema.sql, without its comments. */
+static const char to_4[] =
+    "CREATE TABLE metric (measurement_id INTEGER NOT NULL REFERENCES measurement (id), name TEXT NOT NULL, value REAL NOT NULL, source TEXT NOT NULL, "
+    "created_unix_ms INTEGER NOT NULL, PRIMARY KEY (measurement_id, name));"
+    "PRAGMA user_version = 4;";
+
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
@@ -35,6 +41,7 @@ static const char *const steps[] = {
     "CREATE TABLE landmark (subject_id INTEGER NOT NULL REFERENCES subject (id), role TEXT NOT NULL CHECK (role IN ('default', 'baseline')), "
     "variant_id INTEGER NOT NULL REFERENCES variant (id), PRIMARY KEY (subject_id, role)) WITHOUT ROWID; PRAGMA user_version = 2",
     to_3,
+    to_4,
 };
 _Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
 

@@ -12,12 +12,13 @@
 #define ROW_COLUMNS \
     "SELECT m.id, m.session_id, d.key, d.name, k.name, k.key, h.name, h.key, w.name, w.key, v.text, s.origin, s.regime, m.created_unix_ms, " \
     "t.nvrtc_version, t.driver_version, t.arch, m.launch_json, m.model_flops, m.model_dram_bytes, m.model_floor_ns, m.evaluation, m.outcome, " \
-    "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M)
+    "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M) \
+    "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)), "
 /* The winner's figures are the final's that picked it. */
 #define NO_FINAL "NULL, NULL, NULL, NULL, NULL "
 #define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns "
 #define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "
-enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, FIRST_FINAL_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT };
+enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_FINAL_COLUMN };
 
 /* --- measurements ------------------------------------------------------------------------------------------------------------------- */
 
@@ -49,6 +50,7 @@ static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_m
     row->model_dram_bytes = real_or_nan(statement, 19);
     row->model_floor_ns = real_or_nan(statement, 20);
     row->evaluation = sqlite3_column_int64(statement, 21);
+    row->metrics_json = mt_sql_column(statement, METRICS_COLUMN);
     return MT_OK;
 }
 

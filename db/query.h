@@ -41,6 +41,18 @@ typedef struct mt_session_info {
 typedef mt_status (*mt_query_session_callback)(void *context, const mt_session_info *row, mt_error *err);
 mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback, void *context, mt_error *err);
 
+/* A variant with strikes that were not lifted. */
+typedef struct mt_strike_info {
+    mt_subject subject;          /* device, kernel, shape, origin: what mt_store_lift_strikes takes */
+    const char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *variant;
+    const char *cause;           /* "faulted, took the host down (2 times)" */
+    int64_t strikes, newest_unix_ms;
+    bool is_quarantined;
+} mt_strike_info;
+typedef mt_status (*mt_query_strike_callback)(void *context, const mt_strike_info *row, mt_error *err);
+/* Ordered by GPU, kernel, shape, variant. Of the filter gpu, kernel, kernel_key, shape, shape_key and origin count: strikes hold for every workload. */
+mt_status mt_query_strikes(mt_store *store, const mt_filter *filter, mt_query_strike_callback callback, void *context, mt_error *err);
+
 /* What was tuned on what: one row for each subject and toolchain, ordered as the best are. */
 typedef struct mt_tuned_info {
     const char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *workload, *regime, *origin, *arch;

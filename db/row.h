@@ -74,6 +74,7 @@ typedef struct mt_measurement_row {
     const char *arch;
     const char *launch_json; /* as launched: {"launches":[{"entry":…,"grid":[…],"block":[…],"cluster":[…],"smem":…,"carveout":…}]}; may be NULL */
     double model_flops, model_dram_bytes, model_floor_ns; /* NAN = none */
+    const char *metrics_json; /* {"dram_percent":…}: table metric; "{}" = none */
     int64_t evaluation;     /* 1, 2, … within the session and subject */
     mt_outcome outcome;     /* texts borrowed; sample_ns NULL unless asked for */
     int64_t final_id;       /* winners only: the final that picked it, whose median and interval are then in `outcome`; 0 = none */

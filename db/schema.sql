@@ -5,7 +5,7 @@
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -120,7 +120,7 @@ CREATE TABLE strike (
     shape_id        INTEGER NOT NULL REFERENCES shape (id),
     variant_id      INTEGER NOT NULL REFERENCES variant (id),
     origin          TEXT NOT NULL,
-    cause           TEXT NOT NULL,      -- crashed, host_down: two quarantine; fault, timeout: one does
+    cause           TEXT NOT NULL,      -- crashed, host_down, fault_once: two quarantine; fault, timeout: one does
     created_unix_ms INTEGER NOT NULL,
     lifted          INTEGER NOT NULL DEFAULT 0,  -- 1 = forgiven; kept for the record
     lifted_unix_ms  INTEGER
@@ -289,4 +289,14 @@ CREATE TABLE cubin (
     encoding    TEXT NOT NULL CHECK (encoding IN ('raw', 'zstd')),
     size_bytes  INTEGER NOT NULL,        -- uncompressed
     bytes       BLOB NOT NULL
+);
+
+-- Further numbers of one measurement, by name: what a profiler said of the variant (source ncu), counters that the kernel itself keeps (cycles).
+CREATE TABLE metric (
+    measurement_id  INTEGER NOT NULL REFERENCES measurement (id),
+    name            TEXT NOT NULL,       -- "dram_percent", "cycles_mean", ...; the unit is in the name
+    value           REAL NOT NULL,
+    source          TEXT NOT NULL,       -- "cycles", "ncu"
+    created_unix_ms INTEGER NOT NULL,
+    PRIMARY KEY (measurement_id, name)
 );

@@ -65,7 +65,8 @@ mt_status mt_store_next_intent(mt_store *store, int64_t session, const mt_intent
  * another tuner that is alive are left alone: same host and its process exists, or another host (a shared file) and younger than an hour. */
 mt_status mt_store_settle_intents(mt_store *store, int64_t device, mt_origin origin, const char *boot_id, int64_t *left_behind, mt_error *err);
 
-/* A strike: the variant brought down the worker ("crashed") or the host ("host_down"). Two strikes, or one "fault"/"timeout", quarantine. */
+/* A strike: the variant brought down the worker ("crashed") or the host ("host_down"), or faulted, but not when it ran alone ("fault_once"). Two strikes, or
+ * one "fault"/"timeout", quarantine. */
 mt_status mt_store_strike(mt_store *store, const mt_subject *subject, const char *variant, const char *cause, mt_error *err);
 typedef mt_status (*mt_store_text_callback)(void *context, const char *variant, const char *text, mt_error *err);
 /* Calls back for each quarantined variant of the subject (device, kernel, shape) with the reason. */
@@ -103,6 +104,9 @@ mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_e
 mt_status mt_store_cubin(mt_store *store, const mt_hash *hash, const void *bytes, size_t count, mt_error *err);
 /* A copy of the bytes (mt_free), checked against the hash. NOT_FOUND when they were never kept. */
 mt_status mt_store_cubin_load(mt_store *store, const mt_hash *hash, void **bytes, size_t *count, mt_error *err);
+
+/* Keeps a number beside a measurement; a newer one of the same name replaces. `source`: "cycles", "ncu". */
+mt_status mt_store_metric(mt_store *store, int64_t measurement, const char *source, const char *name, double value, mt_error *err);
 
 /* Several calls in one transaction. Nests: a failing call undoes itself and leaves what was done before it. Rolling back undoes the innermost. */
 mt_status mt_store_begin(mt_store *store, mt_error *err);

@@ -15,6 +15,7 @@ enum { FAKE_MAX_PARAMETERS = 16, FAKE_SM_COUNT = 132, FAKE_CLOCK_MHZ = 1980 };
 
 typedef struct fake_module {
     char *text; /* the "cubin" */
+    unsigned launches; /* of the family's kernel: what a __device__ counter would say */
 } fake_module;
 
 /* A launch as a kernel's C function sees it. */

@@ -1,4 +1,5 @@
 /* The kernels of tests/data/fake and kernels/vector_add in C. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,9 +70,52 @@ static void spoil(const fake_launch *launch, const char *behaviour, float *a, fl
             out[count + i] = 1;
     } else if (strcmp(behaviour, "wrote_input") == 0) {
         a[0] += 1;
+    } else if (strcmp(behaviour, "one_past") == 0) {
+        out[count] = 1;
     } else if (strcmp(behaviour, "nondet") == 0) {
         ((unsigned char *)out)[0] ^= (unsigned char)(runs++ & 1);
+    } else if (strcmp(behaviour, "stale_smem") == 0) {
+        static unsigned char shared[8]; /* of a block: nobody clears it between launches */
+        shared[3] = (unsigned char)(shared[3] * 5 + 1);
+        ((unsigned char *)out)[12] ^= shared[3] & 1;
     }
+}
+
+/* Whether another variant was launched in this process before. */
+static bool others_ran(const fake_launch *launch)
+{
+    static char first[4096];
+    if (!first[0]) snprintf(first, sizeof first, "%s", launch->module->text);
+    return strncmp(first, launch->module->text, sizeof first - 1) != 0;
+}
+
+/* Reads beyond a buffer as the GPU would: a page that is not mapped is a fault, anything else goes unnoticed. */
+static bool can_read(const void *address)
+{
+    int pipe_fds[2];
+    if (pipe(pipe_fds) != 0) return true;
+    bool readable = write(pipe_fds[1], address, 1) == 1;
+    close(pipe_fds[0]);
+    close(pipe_fds[1]);
+    return readable;
+}
+
+static bool faults(const fake_launch *launch, const char *behaviour, const float *a, uint64_t count)
+{
+    bool is_used = others_ran(launch);
+    unsigned number = ++((fake_module *)launch->module)->launches;
+    if (strcmp(behaviour, "illegal_address") == 0) return true;
+    if (strcmp(behaviour, "fault_when_used") == 0) return is_used;
+    if (strcmp(behaviour, "late_fault") == 0) return number >= 5;
+    if (strcmp(behaviour, "read_past") == 0) return !can_read(a + count + 4);
+    return false;
+}
+
+/* The half-writers: every second element. */
+static void add_half(const float *a, const float *b, float *out, uint64_t count, uint64_t first)
+{
+    for (uint64_t i = first; i < count; i += 2)
+        out[i] = a[i] + b[i];
 }
 
 static CUresult fake_add(const fake_launch *launch)
@@ -86,14 +130,38 @@ static CUresult fake_add(const fake_launch *launch)
     if (strcmp(behaviour, "crash") == 0) abort();
     while (strcmp(behaviour, "hang") == 0)
         pause();
-    if (strcmp(behaviour, "illegal_address") == 0) {
+    if (faults(launch, behaviour, a, count)) {
         fake_break(CUDA_ERROR_ILLEGAL_ADDRESS); /* the launch itself succeeds, as on a GPU */
         return CUDA_SUCCESS;
     }
     fake_spend_ns(duration_ns(launch, behaviour));
     uint64_t written = strcmp(behaviour, "wrong_tail") == 0 ? count - (block < count ? block : count) : count;
-    add(a, b, out, written);
+    if (strcmp(behaviour, "even_half") == 0) add_half(a, b, out, count, 0);
+    else if (strcmp(behaviour, "odd_half") == 0) add_half(a, b, out, count, 1);
+    else if (strcmp(behaviour, "skips_second") == 0) add(a, b, out, count / 2); /* the other half is fake_second's */
+    else add(a, b, out, written);
     spoil(launch, behaviour, a, out, count);
+    return CUDA_SUCCESS;
+}
+
+/* The second of two launches: the upper half of the output. */
+static CUresult fake_second(const fake_launch *launch)
+{
+    char behaviour[64];
+    uint64_t count = PARAMETER(uint64_t, 3), half = count / 2;
+    behaviour_of(launch->module, behaviour, sizeof behaviour);
+    if (strcmp(behaviour, "skips_second") == 0) return CUDA_SUCCESS;
+    add(POINTER(float, 0) + half, POINTER(float, 1) + half, POINTER(float, 2) + half, count - half);
+    return CUDA_SUCCESS;
+}
+
+/* fake_add with a counter of cycles per block; the last block writes none. */
+static CUresult fake_add_counting(const fake_launch *launch)
+{
+    add(POINTER(float, 0), POINTER(float, 1), POINTER(float, 2), PARAMETER(uint64_t, 3));
+    for (uint32_t i = 0; i + 1 < launch->grid[0]; i++)
+        POINTER(uint64_t, 4)[i] = 1000 + 10 * i;
+    fake_spend_ns(30000);
     return CUDA_SUCCESS;
 }
 
@@ -139,6 +207,8 @@ const fake_kernel *fake_find_family_kernel(const char *name)
 {
     static const fake_kernel kernels[] = {
         {"fake_add", fake_add, 4, {8, 8, 8, 8}},
+        {"fake_add_counting", fake_add_counting, 5, {8, 8, 8, 8, 8}},
+        {"fake_second", fake_second, 4, {8, 8, 8, 8}},
         {"fake_add_reference", fake_add_reference, 4, {8, 8, 8, 8}},
         {"fake_init", fake_init, 3, {8, 8, 8}},
         {"vector_add", vector_add, 3, {8, 8, 8}},

@@ -114,10 +114,16 @@ CUresult fake_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offs
     return CUDA_SUCCESS;
 }
 
+/* The knob REGS plays the compiler. */
+static int registers_of(CUfunction function)
+{
+    return (int)fake_number(function->module, "REGS", REGISTERS);
+}
+
 CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
     switch (attribute) {
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = REGISTERS; break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers_of(function); break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = 0; break;
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
     default:
@@ -147,7 +153,7 @@ static long long split_bytes(int percent)
 CUresult fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t smem)
 {
     int carveout = function->attributes[CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT];
-    int by_threads = 2048 / threads, by_registers = 65536 / (REGISTERS * threads);
+    int by_threads = 2048 / threads, by_registers = 65536 / (registers_of(function) * threads);
     int by_smem = (int)(split_bytes(carveout) / (long long)(smem + 1024));
     *blocks = by_threads < by_registers ? by_threads : by_registers;
     if (by_smem < *blocks) *blocks = by_smem;

@@ -17,6 +17,21 @@ expect nondeterministic races
 expect compile_error syntax
 expect load_error no_entry
 expect illegal big_block
+# The ten planted bugs that are not above.
+expect wrong_result even_half
+expect wrong_result odd_half
+expect out_of_bounds writes_one_past
+expect gpu_fault faults_late
+expect wrong_result nan
+expect wrong_result skips_second
+expect nondeterministic stale_smem
+why() { "$tool" show --failures --json | grep -F "\"ALGO=$1" | sed -nE 's/.*"text":"([^"]*)".*/\1/p'; }
+grep -q '^[a-z_]* ALGO=reads_past_end' "$scratch/outcomes.txt" && echo "note: the read past the end was seen without guard pages"
+grep -q 'alone: ' <(why faults_late) || fail "faults_late: not said whether it faults alone: $(why faults_late)"
+grep -q 'not written' <(why odd_half) || fail "odd_half: not said that elements are not written: $(why odd_half)"
+"$tool" show --quarantine
+"$tool" show --quarantine --json | grep -q '"variant":"ALGO=faults_late[^}]*"quarantined":true' || fail "faults_late is not quarantined"
+"$tool" show --quarantine --json | grep -q '"variant":"ALGO=endless[^}]*"quarantined":true' || fail "endless is not quarantined"
 grep -q '^[a-z_]* ALGO=good' "$scratch/outcomes.txt" && fail "the good one failed"
 "$tool" show | grep -q 'ALGO=good' || fail "the good one does not win"
 "$tool" show --failures | grep -q 'illegal address\|ILLEGAL_ADDRESS' || fail "the fault's name is missing"
@@ -27,4 +42,15 @@ start=$(date +%s)
 tune --space "$source_folder/tests/gpu/bad/bad.ini" --variant-limit 3 || fail "second tune: exit $?"
 [ $(($(date +%s) - start)) -le 10 ] || fail "the second run took more than 10 s"
 "$tool" show --sessions
+
+# Buffers that end at an unmapped page: a read past the end faults too; what is right stays right.
+MSDA_TUNE_DB=$scratch/pages.sqlite
+tune --space "$source_folder/tests/gpu/bad/bad.ini" --variant-limit 3 --guard pages || fail "tune --guard pages: exit $?"
+outcomes | sort >"$scratch/outcomes.txt"
+cat "$scratch/outcomes.txt"
+expect gpu_fault reads_past_end
+grep -q '^gpu_fault ALGO=writes_one_past\|^out_of_bounds ALGO=writes_one_past' "$scratch/outcomes.txt" || fail "writes_one_past with guard pages"
+expect wrong_result even_half
+expect wrong_result odd_half
+grep -q '^[a-z_]* ALGO=good' "$scratch/outcomes.txt" && fail "the good one failed with guard pages"
 finish

@@ -322,7 +322,7 @@ static void tune(context *self, const problem *p, const char *what, const char *
     const char *path = in_folder(self, db), *log = in_folder(self, "tune.txt");
     const char *const words[] = {self->tool, "tune", "--gpu", "auto", "--space", space, "--shape", p->name, "--workload", workload,
                                  "--strategy", "random", "--budget", budget, "--seed", seed, "--input", value, "--input", loc, "--input", attn,
-                                 "--guard", "pages", "--db", path, "--quiet", NULL};
+                                 "--guard", "pages", "--no-race", "--db", path, "--quiet", NULL};
     int rc = run(self, log, words);
     if (rc == 0 || rc == NONE_PASSED) {
         check_outcomes(self, title, path);

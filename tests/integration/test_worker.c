@@ -14,6 +14,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/run/eval_worker.h"
 #include "tuner/run/session.h"
+#include "tuner/run/worker.h"
 #if MT_WITH_CUDA
 #include "tuner/run/worker_main.h"
 #endif
@@ -26,6 +27,7 @@ static char folder[] = "/tmp/msda-worker-XXXXXX";
 static char db_path[128], ini_path[128], log_path[128], cache_path[128];
 static mt_error err;
 static mt_session_result result;
+static bool guard_pages;
 
 /* The fake family with BLOCK = 32, 64 … 224 (7 variants) that behave, and for BLOCK = 64 one more for each of `behaviours`. */
 static void write_space(const char *behaviours, const char *more)
@@ -67,7 +69,7 @@ static void tear_down(void)
 static mt_status tune(const mt_session_params *wishes)
 {
     const char *env[] = {"MSDA_TUNE_LIBCUDA=" FAKE_CUDA, "MSDA_TUNE_NVRTC=" FAKE_NVRTC, log_path, NULL};
-    mt_worker_options options = {.jobs = 2, .cache_dir = cache_path, .compile_limit_s = 2, .variant_limit_s = 1.5, .subject_limit_s = 20, .seed = 1, .env = env};
+    mt_worker_options options = {.jobs = 2, .cache_dir = cache_path, .compile_limit_s = 2, .variant_limit_s = 1.5, .subject_limit_s = 20, .seed = 1, .guard_pages = guard_pages, .env = env};
     mt_session_params params = wishes ? *wishes : (mt_session_params){0};
     mt_spec *spec = NULL;
     mt_source source = {0};
@@ -149,7 +151,11 @@ static const struct way {
     {"illegal_address", "gpu_fault", "ILLEGAL_ADDRESS", 1},
     {"hang", "timeout", "1.5 s", 1},
     {"crash", "crashed", "SIGABRT", 1},
+    {"late_fault", "gpu_fault", "ILLEGAL_ADDRESS", 1},
     {"oob", "out_of_bounds", "out", -1},
+    {"one_past", "out_of_bounds", "out: wrote past its end, from byte +0", -1},
+    {"even_half", "wrong_result", "5000 of 10000 elements not written, first 1", 0},
+    {"stale_smem", "nondeterministic", NULL, 0},
     {"wrote_input", "wrote_input", "a", -1},
     {"wrong", "wrong_result", NULL, 0},
     {"wrong_tail", "wrong_result", NULL, 0},
@@ -197,6 +203,57 @@ START_TEST(all_ways_in_one_session)
     ck_assert_int_eq(rows(), 7 + (int64_t)(sizeof ways / sizeof ways[0]));
     ck_assert_uint_eq(result.with_winner, 1);
     sound();
+    tear_down();
+}
+END_TEST
+
+/* A fault that an earlier variant may have caused is one strike, not a quarantine. */
+START_TEST(fault_not_reproduced_alone)
+{
+    set_up();
+    write_space("fault_when_used", NULL);
+    OK(tune(NULL));
+    expect_outcome("fault_when_used", "gpu_fault", "not reproduced alone: ended as ok");
+    ck_assert_int_eq(count("SELECT count(*) FROM strike WHERE cause = 'fault_once'"), 1);
+    ck_assert_int_eq(count("SELECT count(*) FROM strike WHERE cause = 'fault'"), 0);
+    ck_assert_int_eq(result.worker_restarts, 1);
+    sound();
+    tear_down();
+}
+END_TEST
+
+/* One half-writer after the other must not find its missing half in the buffer. */
+START_TEST(half_writers_in_a_row)
+{
+    set_up();
+    write_space("even_half, odd_half", NULL);
+    OK(tune(NULL));
+    expect_outcome("even_half", "wrong_result", "not written, first 1");
+    expect_outcome("odd_half", "wrong_result", "not written, first 0");
+    tear_down();
+}
+END_TEST
+
+START_TEST(second_launch_is_skipped)
+{
+    set_up();
+    write_space("skips_second", "[launch 2]\nentry = fake_second\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n");
+    OK(tune(NULL));
+    expect_outcome("skips_second", "wrong_result", "5000 of 10000 elements not written, first 5000");
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
+    tear_down();
+}
+END_TEST
+
+/* Unseen in ordinary memory, a fault where buffers end at an unmapped page. */
+START_TEST(read_past_the_end)
+{
+    set_up();
+    write_space("read_past", NULL);
+    guard_pages = true;
+    OK(tune(NULL));
+    expect_outcome("read_past", "gpu_fault", "ILLEGAL_ADDRESS");
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
     tear_down();
 }
 END_TEST
@@ -280,7 +337,7 @@ START_TEST(killed_and_resumed)
     for (int round = 0; round < 40; round++) {
         pid_t child = fork();
         if (child == 0) _exit(tune(NULL) == MT_OK ? 0 : 1);
-        usleep((useconds_t)(150000 + 104729 * round % 400000));
+        usleep((useconds_t)(60000 + 104729 * round % 400000));
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
         if (WIFEXITED(status)) break;
@@ -293,6 +350,31 @@ START_TEST(killed_and_resumed)
     ck_assert_int_eq(rows(), 48);
     ck_assert_int_eq(count("SELECT count(*) FROM strike"), 0);
     ck_assert_int_ge(kills, 2);
+    sound();
+    tear_down();
+}
+END_TEST
+
+/* A worker that hangs inside the driver outlives SIGKILL: the GPU is lost, what was measured is kept, and a later session goes on from there. */
+START_TEST(worker_that_cannot_be_reaped)
+{
+    int status = 0;
+    set_up();
+    write_space("hang", NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        mt_worker_pretend_unkillable(true);
+        _exit(tune(NULL) == MT_ERR_GPU && strstr(err.message, "is lost") ? 42 : 1);
+    }
+    waitpid(child, &status, 0);
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 42, "status %d", status);
+    expect_outcome("hang", "timeout", NULL);
+    int64_t kept = rows();
+    ck_assert_int_eq(count("SELECT count(*) FROM session WHERE state = 'failed'"), 1);
+    OK(tune(NULL));
+    ck_assert_int_eq(rows(), 8);
+    ck_assert_int_lt(kept, 8);
+    ck_assert_int_eq(result.worker_restarts, 0); /* what hung is known */
     sound();
     tear_down();
 }
@@ -338,7 +420,7 @@ int main(int argc, char **argv)
     TCase *group = tcase_create("worker");
     tcase_set_timeout(group, 100);
     tcase_add_loop_test(group, one_bad_of_eight, 0, (int)(sizeof ways / sizeof ways[0]));
-    const TTest *const tests[] = {all_ways_in_one_session, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, interrupted};
+    const TTest *const tests[] = {all_ways_in_one_session, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

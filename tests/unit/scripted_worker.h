@@ -93,7 +93,10 @@ static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_orde
     outcome->timing.median_ns = 1000;
     outcome->resources.registers = 32;
     if (scripted_asks(text, "wrong")) outcome->kind = MT_OUTCOME_WRONG_RESULT;
-    bool sticky = scripted_asks(text, "fault"), lingers = scripted_asks(text, "linger");
+    static int served;
+    bool damaged = scripted_asks(text, "damaged") && served > 0; /* what ran before it is to blame */
+    served++;
+    bool sticky = scripted_asks(text, "fault") || damaged, lingers = scripted_asks(text, "linger");
     if (sticky || lingers) outcome->kind = MT_OUTCOME_GPU_FAULT;
     reply.verdict.is_sticky = sticky || lingers;
     scripted_send(channel, &reply);

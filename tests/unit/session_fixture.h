@@ -130,6 +130,7 @@ static mt_status script_next(mt_evaluator *base, mt_event *event, mt_error *err)
     script *self = from_base(base);
     memset(event, 0, sizeof *event);
     if (self->fail_at && self->starts >= self->fail_at) return MT_FAIL(err, MT_ERR_GPU, "the GPU fell off the bus");
+    if (self->events.failed) return MT_FAIL(err, MT_ERR_NO_MEMORY, "events: out of memory");
     if (mt_event_queue_pop(&self->events, event)) return MT_OK;
     event->kind = MT_EVENT_TICK;
     if (!self->running) return MT_OK;

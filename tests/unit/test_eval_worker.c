@@ -187,6 +187,27 @@ START_TEST(one_restart_each)
 }
 END_TEST
 
+/* After a fault the suspect is run once more, alone in a fresh worker; what ran first in its worker was alone. */
+START_TEST(blame_is_exact)
+{
+    mt_error err = {0};
+    set_up("fault, ok, linger, fine, damaged, also_ok");
+    options.jobs = 1; /* in this order */
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(0, MT_OUTCOME_GPU_FAULT, "alone: nothing else had run");
+    expect(2, MT_OUTCOME_GPU_FAULT, "alone: same fault");
+    expect(4, MT_OUTCOME_GPU_FAULT, "not reproduced alone: ended as ok");
+    ck_assert_int_eq(outcomes[0].guilt, MT_GUILT_SHOWN);
+    ck_assert_int_eq(outcomes[2].guilt, MT_GUILT_SHOWN);
+    ck_assert_int_eq(outcomes[4].guilt, MT_GUILT_NOT_REPRODUCED);
+    for (size_t i = 1; i < 6; i += 2) expect(i, MT_OUTCOME_OK, NULL);
+    ck_assert_int_eq(evaluator->ops->restarts(evaluator), 3); /* incidents; the replay belongs to its fault */
+    free_all();
+    tear_down();
+}
+END_TEST
+
 START_TEST(dies_between_variants)
 {
     mt_error err = {0};
@@ -478,7 +499,7 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("eval_worker");
     TCase *group = tcase_create("eval_worker");
     tcase_set_timeout(group, 40);
-    const TTest *const tests[] = {all_is_well, every_bad_end, dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference,
+    const TTest *const tests[] = {all_is_well, every_bad_end, blame_is_exact, dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference,
         reference_dies_once, reference_dies_always, subject_error_is_the_sessions, cancel_keeps_the_running_one, late_coordinator, cancel_now_kills, equal_compiles_run_once, compile_only,
         workers_die_with_the_coordinator};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);

@@ -333,6 +333,61 @@ START_TEST(parameters_must_fit_the_kernel)
 }
 END_TEST
 
+START_TEST(cycles_of_the_blocks)
+{
+    bench *b = &(bench){0};
+    mt_outcome outcome;
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add_counting]\n[param BLOCK]\nvalues = 100\n"
+                  "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
+                  "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
+                  "[arg cycles]\nkind = tensor\nrole = scratch\ndtype = u64\nshape = ceil_div(N, BLOCK)\ncycles = yes\n"
+                  "[launch 1]\nargs = a, b, out, count, cycles\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n",
+               "s");
+    GOOD(try_point(b, "ALGO=fake_add_counting;BLOCK=100", &outcome));
+    ck_assert_msg(outcome.kind == MT_OUTCOME_OK, "%s", outcome.text ? outcome.text : "");
+    ck_assert_uint_eq(outcome.cycles.blocks, 9); /* of 10; one wrote no counter */
+    ck_assert_uint_eq(outcome.cycles.min, 1000);
+    ck_assert_uint_eq(outcome.cycles.max, 1080);
+    ck_assert_double_eq_tol(outcome.cycles.mean, 1040, 1e-9);
+    mt_outcome_free(&outcome);
+    close_bench(b);
+}
+END_TEST
+
+/* What the planner can't know: the compiled kernel's registers. A persistent grid that does not fit would hang, so it is not run. */
+START_TEST(residency_by_the_compiled_kernel)
+{
+    static const struct {
+        const char *variant, *text;
+    } cases[] = {
+        {"ALGO=fake_add;PER_SM=2;REGS=128", NULL},
+        {"ALGO=fake_add;PER_SM=3;REGS=128", "fake_add: counts on 3 blocks per SM, 2 fit (128 registers a thread, 256 threads, 0 bytes of shared memory)"},
+        {"ALGO=fake_add;PER_SM=3;REGS=32", NULL},
+        {"ALGO=persistent;PER_SM=2;REGS=128", NULL},
+        {"ALGO=persistent;PER_SM=3;REGS=128", "fake_add: a persistent grid must be resident at once: 396 blocks, 264 fit"},
+        {"ALGO=together;PER_SM=3;REGS=128", "fake_add: a cooperative grid must be resident at once: 396 blocks, 264 fit"},
+        {"ALGO=together;PER_SM=3;REGS=64", NULL},
+    };
+    bench *b = &(bench){0};
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[variant persistent]\nentry = fake_add\n"
+                  "[variant together]\nentry = fake_add\n[param REGS]\nvalues = 32, 64, 128\n[param PER_SM]\nvalues = 2, 3\n"
+                  "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
+                  "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
+                  "[launch fake_add 1]\nargs = a, b, out, count\ngrid = 8\nblock = 256\nblocks_per_sm = PER_SM\n"
+                  "[launch persistent 1]\nargs = a, b, out, count\ngrid = PER_SM * device.sm_count\nblock = 256\nresident = yes\n"
+                  "[launch together 1]\nargs = a, b, out, count\ngrid = PER_SM * device.sm_count\nblock = 256\ncooperative = yes\n",
+               "s");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mt_outcome outcome;
+        GOOD(try_point(b, cases[i].variant, &outcome));
+        ck_assert_msg(outcome.kind == (cases[i].text ? MT_OUTCOME_ILLEGAL : MT_OUTCOME_OK), "%s: %s: %s", cases[i].variant, mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
+        if (cases[i].text) ck_assert_str_eq(outcome.text, cases[i].text);
+        mt_outcome_free(&outcome);
+    }
+    close_bench(b);
+}
+END_TEST
+
 /* The n-th allocation fails: an error and nothing left behind (sanitizer builds look for leaks), and the next try works. */
 START_TEST(running_out_of_memory_is_an_error)
 {
@@ -366,7 +421,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
-                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, running_out_of_memory_is_an_error};
+                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, residency_by_the_compiled_kernel, cycles_of_the_blocks, running_out_of_memory_is_an_error};
     fakes_select();
     setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds, for sanitizer builds */
     return unit_run("evaluate", tests, sizeof tests / sizeof tests[0]);

@@ -88,7 +88,7 @@ START_TEST(evaluate)
     const char *inputs[] = {"value=/tmp/with space.npy"};
     mt_message message = {.type = MT_MESSAGE_EVALUATE, .evaluate = {.id = 9, .shape = "seed48", .shape_key = "N=48", .workload = "default", .variant = "ALGO=direct;B=2", .cubin_path = "/c", .tool_path = "/t",
         .seed = 42, .guard_pages = true, .inputs = inputs, .input_count = 1, .regime = MT_REGIME_WARM, .interval = 0.005, .min_samples = 10, .max_samples = 200, .max_ns = 123456789012, .graph_below_ns = 1e4,
-        .race_ns = 30500, .race_factor = 1.1}};
+        .race_ns = 30500, .race_factor = 1.1, .depth = MT_ORDER_RUN}};
     mt_message back = round_trip(&message);
     ck_assert_ptr_null(back.evaluate.support_path);
     ck_assert_str_eq(back.evaluate.inputs[0], inputs[0]);

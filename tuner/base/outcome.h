@@ -76,12 +76,24 @@ typedef struct mt_resources {
     uint32_t active_clusters;      /* max active clusters; 0 = no cluster */
 } mt_resources;
 
+/* Whose fault a GPU fault is. The coordinator finds out by replaying the suspect alone; only what was shown quarantines at once. */
+typedef enum mt_guilt { MT_GUILT_SHOWN, MT_GUILT_NOT_REPRODUCED } mt_guilt;
+
+/* What the kernel's blocks counted (an argument with `cycles = yes`) in the last run. */
+typedef struct mt_cycles {
+    uint64_t blocks;        /* that wrote their counter; 0 = no such argument */
+    uint64_t min, max;
+    double mean;
+} mt_cycles;
+
 typedef struct mt_outcome {
     mt_outcome_kind kind;
+    mt_guilt guilt;         /* GPU_FAULT */
     char *text;             /* reason, rule, log, error name …; may be NULL. Owned. */
     mt_timing timing;
     mt_accuracy accuracy;
     mt_resources resources;
+    mt_cycles cycles;
     mt_hash cubin;          /* content hash; "" = none */
     bool cubin_cached;      /* not compiled in this session */
     int64_t compile_ns;     /* 0 when cached */

@@ -11,12 +11,13 @@
 #include "tuner/cli/command.h"
 #include "tuner/cli/database.h"
 #include "tuner/cli/print.h"
+#include "tuner/cli/quarantine.h"
 #include "tuner/cli/show_json.h"
 
 typedef struct show_values {
     mt_filter_values filter;
     const char *db;
-    bool json, sessions, failures;
+    bool json, sessions, failures, quarantine;
 } show_values;
 
 #define FIELD(name) offsetof(show_values, name)
@@ -26,6 +27,7 @@ static const mt_option options[] = {
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
     {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings"},
     {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
+    {"quarantine", 0, MT_OPTION_FLAG, FIELD(quarantine), NULL, "list the variants that are not run again; 'msda-tune quarantine' lifts"},
     {0},
 };
 
@@ -235,8 +237,15 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     listing l = {0};
     mt_status st = MT_OK;
     if (values->sessions && (values->json || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --sessions stands alone");
+    if (values->quarantine && (values->sessions || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --quarantine stands alone");
     MT_TRY(mt_database_open(values->db, &store, err));
     l.store = store;
+    if (values->quarantine) {
+        mt_filter_box box;
+        mt_filter_fill(&values->filter, &box);
+        st = mt_quarantine_print(store, &box.filter, values->json, err);
+        goto done;
+    }
     MT_TRY(query(values, store, &l, err));
     MT_TRY(print_listing(values, &l, store, err));
 done:

@@ -12,6 +12,7 @@
 #include "tuner/cli/share.h"
 #include "tuner/run/eval_replay.h"
 #include "tuner/run/eval_worker.h"
+#include "tuner/run/outside.h"
 
 enum { BOTH_REGIMES = 3 /* "cold,warm" among the choices */ };
 
@@ -22,7 +23,7 @@ typedef struct tune_values {
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard;
     int64_t graph_below_us;
-    bool no_cache, no_race, quiet;
+    bool no_cache, no_race, quiet, diagnose;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -42,6 +43,7 @@ static const mt_option options[] = {
     {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
     {"input", 0, MT_OPTION_TEXTS, FIELD(inputs), "NAME=FILE", "read argument NAME from a .npy file; may be repeated"},
     {"guard", 0, MT_OPTION_CHOICE, FIELD(guard), "bands|pages", "pages: buffers end at an unmapped page, so that a read past\nthe end faults (slower)"},
+    {"diagnose", 0, MT_OPTION_FLAG, FIELD(diagnose), NULL, "run a variant that faulted once more under compute-sanitizer\nand keep what that says"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
     {"no-race", 0, MT_OPTION_FLAG, FIELD(no_race), NULL, "time every variant to the end, however slow (for recordings)"},
@@ -58,7 +60,7 @@ typedef struct tuning {
     const mt_arguments *arguments;
     uv_loop_t loop;
     bool loop_open;
-    char *space_path, *db_path, *cache_dir;
+    char *space_path, *db_path, *cache_dir, *sanitizer;
     mt_spec *spec;
     mt_source source;
     mt_hash kernel_key;
@@ -171,7 +173,10 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
         return no_gpu(t, err);
     }
     if (!v->no_cache && !(t->cache_dir = mt_path_user_cache())) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+    if (v->diagnose && !(t->sanitizer = mt_outside_find("compute-sanitizer")))
+        mt_log_warn("--diagnose: compute-sanitizer is neither in PATH nor in CUDA_HOME/bin; faults are stored without its text");
     mt_worker_options options_of_workers = {
+        .diagnose = t->sanitizer,
         .jobs = (size_t)v->jobs, .device = (int)ordinal, .arch = v->arch, .cache_dir = t->cache_dir, .seed = (uint64_t)v->seed, .graph_below_ns = (double)v->graph_below_us * 1e3,
         .compile_limit_s = v->compile_limit_s > 0 ? v->compile_limit_s : 60, .variant_limit_s = v->variant_limit_s > 0 ? v->variant_limit_s : 10,
         .subject_limit_s = 60, .inputs = (const char *const *)v->inputs.items, .input_count = v->inputs.count, .guard_pages = v->guard == 2};
@@ -182,6 +187,8 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
 static mt_status open_evaluator(tuning *t, mt_error *err)
 {
     const char *gpu = t->values->gpu ? t->values->gpu : "auto";
+    mt_status room = mt_fd_check_room(8, err);
+    if (room != MT_OK) return room;
     if (uv_loop_init(&t->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "tune: no event loop");
     t->loop_open = true;
     if (strncmp(gpu, "recorded:", 9) == 0) return open_recorded(t, gpu + 9, err);
@@ -213,6 +220,7 @@ static void close_all(tuning *t)
     mt_free(t->space_path);
     mt_free(t->db_path);
     mt_free(t->cache_dir);
+    mt_free(t->sanitizer);
 }
 
 static void command_line(const mt_arguments *arguments, mt_strbuf *line)

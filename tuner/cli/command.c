@@ -74,7 +74,7 @@ static void print_overview(void)
            "Usage: msda-tune [tune] --gpu auto --space FILE [options]\n"
            "       msda-tune COMMAND [options]\n\nCommands:\n", MT_VERSION);
     for (size_t i = 0; i < COMMAND_COUNT; i++)
-        if (commands[i]->summary) printf("  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        if (commands[i]->summary) printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
     printf("\n'msda-tune help COMMAND' explains one. Exit codes: 0 done, 1 failure, 2 usage, 3 no usable GPU,\n"
            "4 nothing valid found, 130 interrupted (what was measured is kept).\n");
 }

@@ -3,7 +3,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 
-mt_status mt_database_open(const char *option, mt_store **store, mt_error *err)
+mt_status mt_database_open_as(const char *option, mt_store_mode mode, mt_store **store, mt_error *err)
 {
     char *path = NULL;
     mt_status st = MT_OK;
@@ -12,10 +12,15 @@ mt_status mt_database_open(const char *option, mt_store **store, mt_error *err)
         st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no database yet; msda-tune --gpu auto --space FILE makes one", path);
         goto done;
     }
-    MT_TRY(mt_store_open(path, MT_STORE_READ_ONLY, store, err));
+    MT_TRY(mt_store_open(path, mode, store, err));
 done:
     mt_free(path);
     return st;
+}
+
+mt_status mt_database_open(const char *option, mt_store **store, mt_error *err)
+{
+    return mt_database_open_as(option, MT_STORE_READ_ONLY, store, err);
 }
 
 void mt_filter_fill(const mt_filter_values *values, mt_filter_box *box)

@@ -7,6 +7,8 @@
 
 /* --db, $MSDA_TUNE_DB or the user's; read only. A file that is not there is MT_ERR_NOTHING_VALID ("no database yet"). */
 mt_status mt_database_open(const char *option, mt_store **store, mt_error *err);
+/* The same in another mode. */
+mt_status mt_database_open_as(const char *option, mt_store_mode mode, mt_store **store, mt_error *err);
 
 /* The options --gpu --kernel --shape --workload --regime --origin. Embed it as the first member of a command's values. */
 typedef struct mt_filter_values {

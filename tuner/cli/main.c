@@ -45,6 +45,7 @@ int main(int argc, char **argv)
     hold_standard_streams();
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes then reads as an error of the write, with the file's name */
     setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters only; numbers stay as in C */
+    signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a write that fails, with a message, and not a death */
     if (argc < 2) {
         mt_command_help(NULL);
         return finish(MT_FAIL(&err, MT_ERR_USAGE, "no command and no options given"), &err);

@@ -108,6 +108,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
     add_text(out, "origin", mt_origin_name(row->origin));
     add_text(out, "regime", mt_regime_name(outcome->timing.regime));
     add_text(out, "outcome", mt_outcome_name(outcome->kind));
+    if (outcome->text && *outcome->text) add_text(out, "text", outcome->text);
     add_timing(out, &outcome->timing, outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED);
     add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
     add_text(out, "variant", row->variant);
@@ -118,6 +119,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
                    outcome->resources.blocks_per_sm);
     mt_strbuf_addf(out, ",\"nvrtc_version\":%lld,\"driver_version\":%lld", (long long)row->nvrtc_version, (long long)row->driver_version);
     add_text(out, "arch", row->arch);
+    mt_strbuf_addf(out, ",\"metrics\":%s", row->metrics_json && *row->metrics_json ? row->metrics_json : "{}");
     mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":%s", (long long)row->created_unix_ms, row->launch_json ? row->launch_json : "null");
 }
 

@@ -32,12 +32,20 @@ typedef struct mt_subject_request {
     bool guard_pages;          /* --guard pages: buffers end at an unmapped page */
 } mt_subject_request;
 
+/* How far an evaluation goes: a profiler and a sanitizer want less than all of it. */
+typedef enum mt_depth {
+    MT_DEPTH_FULL,
+    MT_DEPTH_VALIDATE, /* not timed */
+    MT_DEPTH_RUN       /* launched twice, neither validated nor timed */
+} mt_depth;
+
 typedef struct mt_evaluate_request {
     const mt_subject_request *subject;
     const mt_point *point;
     const char *cubin_path;
     bool is_retime;             /* it was validated before: only loaded and timed */
     mt_timing_options timing;
+    mt_depth depth;
 } mt_evaluate_request;
 
 /* Makes inputs and references of the subject unless they are there. An error here is the session's (bad input file, reference does not run), never a variant's. */

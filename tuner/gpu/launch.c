@@ -178,12 +178,18 @@ static mt_refusal check_residency(mt_gpu *gpu, const mt_ready *ready, mt_strbuf 
                        plan->carveout_percent >= 0 ? " with this carve-out" : "");
         return MT_REFUSAL_ILLEGAL;
     }
-    if (!plan->from || !plan->from->cooperative) return MT_REFUSAL_NONE;
+    if (ready->blocks_per_sm < plan->blocks_per_sm) {
+        mt_strbuf_addf(why, "%s: counts on %u blocks per SM, %u fit (%u registers a thread, %u threads, %llu bytes of shared memory%s)", plan->entry, plan->blocks_per_sm,
+                       ready->blocks_per_sm, ready->registers, volume(plan->block), (unsigned long long)ready->static_smem_bytes + plan->smem_bytes,
+                       plan->carveout_percent >= 0 ? ", with this carve-out" : "");
+        return MT_REFUSAL_ILLEGAL;
+    }
+    if (!plan->from || (!plan->from->cooperative && !plan->from->resident)) return MT_REFUSAL_NONE;
     uint64_t grid = (uint64_t)plan->grid[0] * plan->grid[1] * plan->grid[2];
     uint64_t resident = (uint64_t)ready->blocks_per_sm * (uint64_t)gpu->facts.sm_count;
     if (ready->active_clusters) resident = (uint64_t)ready->active_clusters * volume(plan->cluster);
     if (grid <= resident) return MT_REFUSAL_NONE;
-    mt_strbuf_addf(why, "%s: a cooperative grid must be resident at once: %llu blocks, %llu fit", plan->entry, (unsigned long long)grid, (unsigned long long)resident);
+    mt_strbuf_addf(why, "%s: a %s grid must be resident at once: %llu blocks, %llu fit", plan->entry, plan->from->cooperative ? "cooperative" : "persistent", (unsigned long long)grid, (unsigned long long)resident);
     return MT_REFUSAL_ILLEGAL;
 }
 

@@ -219,6 +219,43 @@ mt_status mt_trial_validate(mt_trial *trial, mt_error *err)
     return run_all(trial, err);
 }
 
+enum { MOST_COUNTERS = 1 << 20 };
+
+/* Counters that still hold a poison belong to blocks that wrote none. */
+static void sum_up(const uint64_t *counters, size_t count, mt_cycles *cycles)
+{
+    const uint64_t unwritten[2] = {mt_tool_poison_bits(MT_U64, 0), mt_tool_poison_bits(MT_U64, 1)};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = counters[i];
+        if (value == unwritten[0] || value == unwritten[1]) continue;
+        if (cycles->blocks == 0 || value < cycles->min) cycles->min = value;
+        if (value > cycles->max) cycles->max = value;
+        cycles->mean += ((double)value - cycles->mean) / (double)++cycles->blocks;
+    }
+}
+
+/* What the last run's blocks counted. Several such arguments are taken together. */
+static mt_status read_cycles(mt_trial *trial, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_gpu *gpu = trial->gpu;
+    uint64_t *counters = NULL;
+    for (size_t i = 0; i < trial->spec->arg_count; i++) {
+        if (!trial->spec->args[i].cycles || !mt_trial_uses(trial, i)) continue;
+        uint64_t count = trial->plan.args[i].tensor.elements;
+        if (count > MOST_COUNTERS) count = MOST_COUNTERS;
+        mt_free(counters);
+        counters = mt_alloc((size_t)count, sizeof *counters);
+        if (!counters) return MT_FAIL(err, MT_ERR_NO_MEMORY, "cycles: out of memory");
+        MT_TRIAL_CU(gpu->cuda.cuMemcpyDtoHAsync(counters, gpu->scratch.items[i].data, (size_t)count * sizeof *counters, gpu->stream), "reading cycles");
+        MT_TRIAL_CU(gpu->cuda.cuStreamSynchronize(gpu->stream), "reading cycles");
+        sum_up(counters, (size_t)count, &trial->outcome->cycles);
+    }
+done:
+    mt_free(counters);
+    return st;
+}
+
 mt_status mt_trial_validate_again(mt_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -226,6 +263,7 @@ mt_status mt_trial_validate_again(mt_trial *trial, mt_error *err)
     const run_plan repeat = {.pass = 0, .launch = true, .keep_scratch = true, .compare_bits = true, .doing = "run after timing"};
     MT_TRIAL_TRY(run_once(trial, &look, err));
     MT_TRIAL_TRY(run_once(trial, &repeat, err));
+    MT_TRIAL_TRY(read_cycles(trial, err));
 done:
     return st;
 }

@@ -28,11 +28,19 @@ struct mt_device_worker {
     enum part part;
     int64_t part_started_ns;
     double left_s[PART_COUNT];
+    int served;                   /* evaluations that this worker has ended */
+    /* a fault that waits for the suspect's replay alone */
+    bool is_replay;
+    mt_outcome suspicion;
+    char *suspicion_launch;
 };
+
+static void settle_replay(mt_device_worker *self, const mt_outcome *alone);
 
 static void fail_with(mt_device_worker *self, const mt_error *error)
 {
     if (self->is_failed || self->is_closing) return;
+    if (self->is_replay) settle_replay(self, NULL);
     self->is_failed = true;
     self->options.failed(self->options.context, error);
 }
@@ -77,9 +85,91 @@ static void report(mt_device_worker *self, mt_outcome *outcome, char *launch_jso
 {
     self->has_order = self->is_sent = false;
     self->idle_deaths = 0;
+    self->served++;
     self->options.done(self->options.context, self->id, outcome, &launch_json);
     mt_outcome_free(outcome);
     mt_free(launch_json);
+}
+
+/* ---- exact blame ---- */
+
+/* A sticky error is told by whichever call comes after it, and an earlier variant's wild write may be what made this one fault. What ran first in
+ * its worker was alone already; any other is run once more, alone in the next worker. */
+static bool needs_replay(const mt_device_worker *self, const mt_outcome *outcome)
+{
+    return outcome->kind == MT_OUTCOME_GPU_FAULT && !self->is_replay && self->served > 0;
+}
+
+static void begin_replay(mt_device_worker *self, const mt_outcome *fault, char *launch_json)
+{
+    self->is_replay = true;
+    self->suspicion = *fault;
+    self->suspicion_launch = launch_json;
+    self->is_sent = false; /* the next worker gets the order again */
+    self->attempts = 0;
+}
+
+static void drop_suspicion(mt_device_worker *self)
+{
+    mt_outcome_free(&self->suspicion);
+    mt_free(self->suspicion_launch);
+    self->suspicion_launch = NULL;
+    self->is_replay = false;
+}
+
+static size_t name_length(const char *text)
+{
+    return text ? strcspn(text, ":") : 0;
+}
+
+static bool same_fault(const mt_outcome *a, const mt_outcome *b)
+{
+    size_t length = name_length(a->text);
+    return a->kind == b->kind && length == name_length(b->text) && (length == 0 || memcmp(a->text, b->text, length) == 0);
+}
+
+/* The verdict stays the first one: that a kernel faulted once is reason enough not to hand it out. `alone`: how the replay ended; NULL = it could not be run. */
+static void settle_replay(mt_device_worker *self, const mt_outcome *alone)
+{
+    mt_outcome outcome = self->suspicion;
+    char *first = outcome.text, *launch_json = self->suspicion_launch;
+    memset(&self->suspicion, 0, sizeof self->suspicion);
+    self->suspicion_launch = NULL;
+    self->is_replay = false;
+    const char *was = first ? first : "";
+    bool is_same = alone && same_fault(&outcome, alone);
+    outcome.text = NULL;
+    bool is_damage = alone && (alone->kind == MT_OUTCOME_GPU_FAULT || alone->kind == MT_OUTCOME_CRASHED || alone->kind == MT_OUTCOME_TIMEOUT);
+    outcome.guilt = is_damage ? MT_GUILT_SHOWN : MT_GUILT_NOT_REPRODUCED;
+    if (!alone)
+        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: could not be tried", was);
+    else if (!is_damage)
+        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nnot reproduced alone: ended as %s", was, mt_outcome_name(alone->kind));
+    else if (is_same)
+        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: same fault", was);
+    else
+        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: %s: %s", was, mt_outcome_name(alone->kind), alone->text ? alone->text : "");
+    mt_free(first);
+    report(self, &outcome, launch_json);
+}
+
+static void conclude(mt_device_worker *self, mt_outcome *outcome, char *launch_json)
+{
+    if (self->is_replay) {
+        settle_replay(self, outcome);
+        mt_outcome_free(outcome);
+        mt_free(launch_json);
+    } else if (needs_replay(self, outcome)) {
+        begin_replay(self, outcome, launch_json);
+    } else {
+        if (outcome->kind == MT_OUTCOME_GPU_FAULT) {
+            char *text = outcome->text;
+            outcome->text = NULL;
+            mt_outcome_set(outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: nothing else had run in its worker", text ? text : "");
+            mt_free(text);
+        }
+        report(self, outcome, launch_json);
+    }
 }
 
 static void on_hello(mt_device_worker *self, mt_hello *hello)
@@ -103,7 +193,7 @@ static void on_verdict(mt_device_worker *self, mt_verdict *verdict)
     mt_worker_deadline(self->worker, 0);
     if (verdict->is_sticky) {
         self->is_leaving = true; /* it exits by itself, or is killed after the grace */
-        self->restarts++;
+        self->restarts += !self->is_replay; /* the second worker that a suspect costs belongs to the same incident */
         mt_worker_deadline(self->worker, 2.0);
     }
     if (verdict->status != MT_OK) {
@@ -118,7 +208,7 @@ static void on_verdict(mt_device_worker *self, mt_verdict *verdict)
     mt_outcome outcome = verdict->outcome;
     memset(&verdict->outcome, 0, sizeof verdict->outcome); /* both are ours now */
     verdict->launch_json = NULL;
-    report(self, &outcome, launch_json);
+    conclude(self, &outcome, launch_json);
 }
 
 static void on_message(void *context, mt_message *message)
@@ -148,7 +238,7 @@ static void blame(mt_device_worker *self, const mt_worker_death *death)
     if (self->part == PART_VARIANT) {
         mt_outcome outcome = {0};
         mt_outcome_set(&outcome, death->is_timeout ? MT_OUTCOME_TIMEOUT : MT_OUTCOME_CRASHED, "%s", mt_strbuf_text(&text));
-        report(self, &outcome, NULL);
+        conclude(self, &outcome, NULL);
     } else if (self->attempts < MAX_ATTEMPTS && !death->is_lost) {
         self->is_sent = false; /* the next worker gets it */
     } else {
@@ -170,7 +260,7 @@ static void fail_start(mt_device_worker *self, const mt_worker_death *death)
 static bool may_replace(mt_device_worker *self, const mt_worker_death *death)
 {
     mt_error error;
-    if (!self->is_leaving) self->restarts++;
+    if (!self->is_leaving && !self->is_replay) self->restarts++;
     if (self->is_sent)
         blame(self, death);
     else if (!self->is_leaving)
@@ -216,6 +306,7 @@ static mt_status spawn(mt_device_worker *self, mt_error *err)
         .open_handles = &self->open_handles,
     };
     self->is_greeted = false;
+    self->served = 0;
     return mt_worker_spawn(self->options.loop, &launch, &self->worker, err);
 }
 
@@ -262,10 +353,16 @@ mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_or
     return MT_OK;
 }
 
+const mt_strbuf *mt_device_worker_frame(const mt_device_worker *self)
+{
+    return &self->frame;
+}
+
 void mt_device_worker_abort(mt_device_worker *self)
 {
     if (!self->has_order) return;
     if (self->is_sent && self->worker) mt_worker_kill(self->worker);
+    drop_suspicion(self);
     self->has_order = self->is_sent = false;
 }
 
@@ -275,6 +372,7 @@ void mt_device_worker_destroy(mt_device_worker *self)
     self->is_closing = true;
     if (self->worker) mt_worker_kill(self->worker);
     while (self->open_handles) uv_run(self->options.loop, UV_RUN_ONCE);
+    drop_suspicion(self);
     mt_strbuf_free(&self->frame);
     mt_free(self);
 }

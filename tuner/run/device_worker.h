@@ -34,6 +34,8 @@ int64_t mt_device_worker_pid(const mt_device_worker *worker); /* 0 = none right 
 int64_t mt_device_worker_restarts(const mt_device_worker *worker);
 /* One at a time. Waits for a worker that is starting. */
 mt_status mt_device_worker_evaluate(mt_device_worker *worker, const mt_evaluate_order *order, mt_error *err);
+/* The last order, as it was sent; empty until then. */
+const mt_strbuf *mt_device_worker_frame(const mt_device_worker *worker);
 /* Kills the evaluation under way; no `done` comes. */
 void mt_device_worker_abort(mt_device_worker *worker);
 void mt_device_worker_destroy(mt_device_worker *worker); /* kills and waits; NULL is a no-op */

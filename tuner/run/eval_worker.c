@@ -14,9 +14,12 @@
 #include "tuner/run/candidate.h"
 #include "tuner/run/compile_pool.h"
 #include "tuner/run/device_worker.h"
+#include "tuner/run/diagnose.h"
 #include "tuner/run/event_queue.h"
+#include "tuner/run/once.h"
 
 enum { TICK_MS = 250, BUSY_PERCENT = 10 };
+static const double DIAGNOSE_S = 120; /* compute-sanitizer is slow */
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.005;       /* ± half a percent of the median */
 static const int64_t TIMING_NS = 60000000;  /* wall time for one variant's samples */
@@ -57,6 +60,8 @@ typedef struct eval_worker {
     char *support_path;
     struct trial *trials;
     int foreign; /* processes on the GPU when that was last told to the user */
+    mt_diagnosis *diagnosis;  /* under way; its event waits */
+    mt_event undiagnosed;
 } eval_worker;
 
 static eval_worker *from_base(mt_evaluator *base)
@@ -196,6 +201,40 @@ static void on_foreign_processes(void *context, int count)
     warn(self, "%d other process%s came to GPU %d during the session: times may be disturbed", count, count == 1 ? "" : "es", self->options.device);
 }
 
+/* ---- --diagnose ---- */
+
+static void on_diagnosed(void *context, const char *text)
+{
+    eval_worker *self = context;
+    mt_outcome *outcome = &self->undiagnosed.outcome;
+    char *before = outcome->text;
+    self->diagnosis = NULL;
+    outcome->text = NULL;
+    mt_outcome_set(outcome, outcome->kind, "%s\n%s", before ? before : "", text);
+    mt_free(before);
+    mt_event_queue_push(&self->events, &self->undiagnosed);
+    memset(&self->undiagnosed, 0, sizeof self->undiagnosed);
+}
+
+/* Takes the event when the diagnosis could be started. */
+static bool diagnose(eval_worker *self, const mt_event *event)
+{
+    mt_error error;
+    if (!self->options.diagnose || event->outcome.kind != MT_OUTCOME_GPU_FAULT || event->outcome.guilt != MT_GUILT_SHOWN) return false;
+    mt_diagnose_request request = {self->loop, self->options.diagnose, self->options.device, self->bundle_fd, mt_device_worker_frame(self->device), DIAGNOSE_S, on_diagnosed, self};
+    self->undiagnosed = *event;
+    if (mt_diagnose_start(&request, &self->diagnosis, &error) == MT_OK) return true;
+    mt_log_warn("not diagnosed: %s", error.message);
+    memset(&self->undiagnosed, 0, sizeof self->undiagnosed);
+    return false;
+}
+
+mt_status mt_eval_worker_save_case(const mt_evaluator *base, const char *path, mt_order_depth depth, mt_error *err)
+{
+    const eval_worker *self = (const eval_worker *)base;
+    return mt_once_save(path, mt_device_worker_frame(self->device), depth, self->bundle_fd, err);
+}
+
 static void on_device_done(void *context, uint64_t id, mt_outcome *outcome, char **launch_json)
 {
     eval_worker *self = context;
@@ -210,7 +249,7 @@ static void on_device_done(void *context, uint64_t id, mt_outcome *outcome, char
         trial->cubin_path = NULL;
     }
     remove_trial(self, trial);
-    mt_event_queue_push(&self->events, &event);
+    if (!diagnose(self, &event)) mt_event_queue_push(&self->events, &event);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -356,6 +395,7 @@ static void cancel(mt_evaluator *base, bool now)
     drop_trials(self, now);
     mt_event_queue_drop(&self->events, MT_EVENT_READY);
     if (now) mt_device_worker_abort(self->device);
+    if (now && self->diagnosis) mt_diagnose_kill(self->diagnosis);
     self->is_woken = true;
 }
 
@@ -374,6 +414,8 @@ static void destroy(mt_evaluator *base)
 {
     if (!base) return;
     eval_worker *self = from_base(base);
+    if (self->diagnosis) mt_diagnose_kill(self->diagnosis);
+    while (self->diagnosis) uv_run(self->loop, UV_RUN_ONCE);
     mt_device_worker_destroy(self->device);
     mt_pool_destroy(self->pool);
     if (self->has_tick) uv_close((uv_handle_t *)&self->tick, on_tick_closed);

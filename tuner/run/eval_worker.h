@@ -5,6 +5,7 @@
 #include <uv.h>
 
 #include "tuner/run/evaluator.h"
+#include "tuner/run/proto.h"
 #include "tuner/space/source.h"
 
 typedef struct mt_worker_options {
@@ -20,12 +21,16 @@ typedef struct mt_worker_options {
     const char *const *inputs;  /* "name=path" */
     size_t input_count;
     bool guard_pages;
+    const char *diagnose;       /* path of compute-sanitizer: faults that were shown are run under it, and the text is stored; NULL = not */
     const char *const *env;     /* tests: extra NAME=value for workers; NULL-terminated or NULL */
 } mt_worker_options;
 
 /* Starts the workers and waits for their HELLO (deadline 30 s). MT_ERR_NO_GPU when there is no device; ERR_UNSUPPORTED naming the library when NVRTC is missing.
  * spec, source and options' texts must outlive the evaluator; its workers live on `loop`. */
 mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_source *source, const mt_worker_options *options, mt_evaluator **evaluator, mt_error *err);
+
+/* Writes the case (once.h) of the variant that was started last. */
+mt_status mt_eval_worker_save_case(const mt_evaluator *evaluator, const char *path, mt_order_depth depth, mt_error *err);
 
 /* The compile half alone, for `msda-tune check`: no device; facts and arch are given; trials end with OK (resources filled) or a compile outcome. */
 mt_status mt_eval_compile_create(uv_loop_t *loop, const mt_spec *spec, const mt_source *source, const mt_worker_options *options, const mt_device_facts *facts, mt_evaluator **evaluator, mt_error *err);

@@ -103,6 +103,7 @@ static void evaluate_fields(mt_codec *codec, mt_evaluate_order *order)
     mt_codec_f64(codec, &order->race_ns);
     mt_codec_f64(codec, &order->race_factor);
     mt_codec_bool(codec, &order->is_retime);
+    order->depth = (mt_order_depth)mt_codec_choice(codec, (uint32_t)order->depth, MT_ORDER_DEPTH_COUNT);
 }
 
 static void stage_fields(mt_codec *codec, mt_stage_report *report)
@@ -159,6 +160,10 @@ static void outcome_fields(mt_codec *codec, mt_outcome *outcome)
     timing_fields(codec, &outcome->timing);
     accuracy_fields(codec, &outcome->accuracy);
     resources_fields(codec, &outcome->resources);
+    mt_codec_u64(codec, &outcome->cycles.blocks);
+    mt_codec_u64(codec, &outcome->cycles.min);
+    mt_codec_u64(codec, &outcome->cycles.max);
+    mt_codec_f64(codec, &outcome->cycles.mean);
     mt_codec_array(codec, outcome->cubin.hex, sizeof outcome->cubin.hex);
     mt_codec_bool(codec, &outcome->cubin_cached);
     mt_codec_i64(codec, &outcome->compile_ns);

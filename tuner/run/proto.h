@@ -65,6 +65,9 @@ typedef struct mt_compiled {
     uint32_t registers, spill_bytes, static_smem_bytes;
 } mt_compiled;
 
+/* As mt_depth of tuner/gpu/, which the coordinator does not know. */
+typedef enum mt_order_depth { MT_ORDER_FULL, MT_ORDER_VALIDATE, MT_ORDER_RUN, MT_ORDER_DEPTH_COUNT } mt_order_depth;
+
 typedef struct mt_evaluate_order {
     uint64_t id;
     const char *shape, *shape_key, *workload; /* the key proves that both sides mean the same numbers */
@@ -82,6 +85,7 @@ typedef struct mt_evaluate_order {
     double graph_below_ns;
     double race_ns, race_factor;
     bool is_retime;               /* validated before: loaded and timed only */
+    mt_order_depth depth;
 } mt_evaluate_order;
 
 /* Where an evaluation stands. The first three belong to the subject, the others to the variant. */

@@ -190,7 +190,7 @@ static const char *strike_cause(const mt_session *session, const mt_result *resu
     switch (result->outcome->kind) {
     case MT_OUTCOME_CRASHED: return "crashed";
     case MT_OUTCOME_TIMEOUT: return "timeout";
-    case MT_OUTCOME_GPU_FAULT: return "fault";
+    case MT_OUTCOME_GPU_FAULT: return result->outcome->guilt == MT_GUILT_SHOWN ? "fault" : "fault_once";
     default: return NULL;
     }
 }

@@ -242,15 +242,21 @@ static char **make_environment(const char *const *extra)
     return all;
 }
 
+/* Few descriptors are a machine's setting, not a mystery. */
+static const char *descriptor_hint(int error)
+{
+    return error == EMFILE ? "; raise the limit of open files (ulimit -n), or use fewer --jobs" : "";
+}
+
 /* Both ends close on exec: a worker that held another's socket would hide that one's death. */
 static mt_status make_channels(mt_worker *worker, int sockets[2], mt_error *err)
 {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0) {
         sockets[0] = sockets[1] = -1;
-        return MT_FAIL(err, MT_ERR_WORKER, "worker: cannot make a socket pair: %s", strerror(errno));
+        return MT_FAIL(err, MT_ERR_WORKER, "worker: cannot make a socket pair: %s%s", strerror(errno), descriptor_hint(errno));
     }
     worker->log_fd = memfd_create("msda-tune-worker-log", MFD_CLOEXEC);
-    if (worker->log_fd < 0) return MT_FAIL(err, MT_ERR_WORKER, "worker: cannot make a memory file: %s", strerror(errno));
+    if (worker->log_fd < 0) return MT_FAIL(err, MT_ERR_WORKER, "worker: cannot make a memory file: %s%s", strerror(errno), descriptor_hint(errno));
     fcntl(worker->log_fd, F_SETFL, O_APPEND); /* so that truncating it starts it over */
     return MT_OK;
 }
@@ -325,7 +331,7 @@ mt_status mt_worker_spawn(uv_loop_t *loop, const mt_worker_launch *launch, mt_wo
         code = uv_read_start((uv_stream_t *)&worker->pipe, on_alloc, on_read);
     }
     if (code != 0) {
-        st = MT_FAIL(err, MT_ERR_WORKER, "cannot start a worker (%s): %s", self, uv_strerror(code));
+        st = MT_FAIL(err, MT_ERR_WORKER, "cannot start a worker (%s): %s%s", self, uv_strerror(code), descriptor_hint(-code));
         if (uv_is_active((uv_handle_t *)&worker->process)) uv_process_kill(&worker->process, SIGKILL);
         close_handles(worker);
         goto done;
@@ -376,10 +382,17 @@ void mt_worker_deadline(mt_worker *worker, double seconds)
         uv_timer_stop(&worker->timer);
 }
 
+static bool pretend_unkillable;
+
+void mt_worker_pretend_unkillable(bool unkillable)
+{
+    pretend_unkillable = unkillable;
+}
+
 void mt_worker_kill(mt_worker *worker)
 {
     if (worker->phase == KILLED || worker->phase == EXITED) return;
-    uv_process_kill(&worker->process, SIGKILL);
+    if (!pretend_unkillable) uv_process_kill(&worker->process, SIGKILL);
     worker->phase = KILLED;
     start_timer(worker, MT_WORKER_REAP_S);
 }

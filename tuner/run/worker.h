@@ -43,5 +43,7 @@ void mt_worker_deadline(mt_worker *worker, double seconds); /* from now; ≤ 0 =
 void mt_worker_kill(mt_worker *worker);                     /* SIGKILL; gone follows */
 void mt_worker_forget_log(mt_worker *worker);               /* before an order, so that the tail tells of it only */
 int64_t mt_worker_pid(const mt_worker *worker);
+/* For tests: workers started from now on survive SIGKILL, as a process does that hangs inside the driver. */
+void mt_worker_pretend_unkillable(bool unkillable);
 
 #endif

@@ -11,6 +11,7 @@
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/evaluate.h"
 #include "tuner/run/bundle.h"
+#include "tuner/run/once.h"
 #include "tuner/run/worker.h"
 #include "tuner/run/worker_channel.h"
 
@@ -140,6 +141,7 @@ static void on_stage(void *context, mt_stage stage)
     };
     struct runner *self = context;
     mt_error error;
+    if (self->channel.fd < 0) return; /* `once`: nobody listens */
     mt_message message = {.type = MT_MESSAGE_STAGE, .stage = {.id = self->id, .work = works[stage]}};
     (void)mt_channel_send(&self->channel, &message, &error); /* a closed socket shows when the result is sent */
 }
@@ -202,6 +204,7 @@ static mt_status evaluate(struct runner *self, const mt_evaluate_order *order, m
         .cubin_path = order->cubin_path,
         .is_retime = order->is_retime,
         .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor},
+        .depth = (mt_depth)order->depth,
     };
     MT_TRY(mt_gpu_evaluate(self->gpu, &request, on_stage, self, outcome, sticky, err));
 done:
@@ -279,12 +282,55 @@ done:
     return st;
 }
 
+/* ---- once: under somebody else's tool ---- */
+
+_Static_assert((int)MT_DEPTH_VALIDATE == (int)MT_ORDER_VALIDATE && (int)MT_DEPTH_RUN == (int)MT_ORDER_RUN, "one numbering");
+
+static mt_status evaluate_case(struct runner *self, const char *path, int ordinal, mt_outcome *outcome, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_message order = {0};
+    mt_device_facts facts;
+    bool sticky;
+    int bundle_fd = -1;
+    MT_TRY(mt_once_load(path, &order, &bundle_fd, err));
+    MT_TRY(mt_bundle_open(bundle_fd, &self->bundle, err));
+    MT_TRY(mt_spec_parse(self->bundle.path, self->bundle.text, strlen(self->bundle.text), &self->spec, err));
+    MT_TRY(mt_gpu_open(ordinal, &self->gpu, &facts, err));
+    MT_TRY(evaluate(self, &order.evaluate, outcome, &sticky, err));
+done:
+    if (bundle_fd >= 0) close(bundle_fd);
+    mt_message_free(&order);
+    return st;
+}
+
+/* Exit code 0: as it should be; 10: the variant's fault, told on stdout; else the machine's. */
+static int run_once(const char *path, int ordinal)
+{
+    enum { VARIANT_FAILED = 10 };
+    struct runner self = {.channel = {.fd = -1}};
+    mt_outcome outcome = {0};
+    mt_error error = {0};
+    mt_status st = evaluate_case(&self, path, ordinal, &outcome, &error);
+    int code = st != MT_OK ? mt_status_exit_code(st) : outcome.kind == MT_OUTCOME_OK ? 0 : VARIANT_FAILED;
+    if (st != MT_OK)
+        fprintf(stderr, "worker: %s\n", error.message);
+    else
+        printf("outcome: %s%s%s\n", mt_outcome_name(outcome.kind), outcome.text ? ": " : "", outcome.text ? outcome.text : "");
+    mt_outcome_free(&outcome);
+    mt_gpu_close(self.gpu);
+    mt_spec_free(self.spec);
+    mt_bundle_free(&self.bundle);
+    return code;
+}
+
 int mt_worker_main(int argc, char **argv)
 {
     mt_error error = {0};
     mt_status st;
     bool is_compiler = argc > 0 && strcmp(argv[0], "compile") == 0;
     bool is_device = argc > 0 && strcmp(argv[0], "device") == 0;
+    if (argc == 4 && strcmp(argv[0], "once") == 0) return run_once(argv[3], atoi(argv[2]));
     if (argc < 3 || (!is_compiler && !is_device)) {
         fprintf(stderr, "msda-tune worker: started by the tuner only\n");
         return 2;

@@ -135,6 +135,11 @@ static mt_status plan_launch(mt_planner *planner, const char *kind, const char *
                                                                title, value);
         launch->carveout_percent = (int32_t)value;
     }
+    if (from->blocks_per_sm.program) {
+        MT_TRY(mt_planner_int(planner, &from->blocks_per_sm, &value));
+        if (value < 1 || value > 64) return mt_planner_refuse(planner, "%s blocks_per_sm is %" PRId64 ": must be from 1 to 64", title, value);
+        launch->blocks_per_sm = (uint32_t)value;
+    }
 done:
     return st;
 }

@@ -38,6 +38,7 @@ typedef struct mt_plan_launch {
     uint32_t grid[3], block[3], cluster[3]; /* cluster 0,0,0 = none */
     uint32_t smem_bytes;
     int32_t carveout_percent; /* −1 = chosen by the tool from the occupancy */
+    uint32_t blocks_per_sm;   /* that the variant counts on; 0 = not said */
 } mt_plan_launch;
 
 typedef struct mt_plan {

@@ -84,18 +84,31 @@ static char *check_shared_memory(const mt_plan_launch *launch, const mt_device_f
                 facts->smem_optin);
 }
 
-/* A grid-wide barrier needs every block resident. Registers may lower this further; the occupancy calculator will tell. */
-static char *check_cooperative(const mt_plan_launch *launch, const mt_device_facts *facts, const char *title)
+/* Blocks that fit on an SM by threads and dynamic shared memory alone. Registers may lower it further; the occupancy calculator will tell. */
+static uint64_t most_per_sm(const mt_plan_launch *launch, const mt_device_facts *facts)
 {
-    if (!launch->from->cooperative) return NULL;
     uint64_t threads = (product(launch->block) + 31) / 32 * 32;
     uint64_t bytes = (uint64_t)launch->smem_bytes + (uint64_t)facts->smem_reserved;
     uint64_t per_sm = at_most((uint64_t)facts->blocks_per_sm, (uint64_t)facts->threads_per_sm / threads);
-    if (bytes) per_sm = at_most(per_sm, (uint64_t)facts->smem_per_sm / bytes);
-    uint64_t resident = per_sm * (uint64_t)facts->sm_count, blocks = product(launch->grid);
+    return bytes ? at_most(per_sm, (uint64_t)facts->smem_per_sm / bytes) : per_sm;
+}
+
+static char *check_blocks_per_sm(const mt_plan_launch *launch, const mt_device_facts *facts, const char *title)
+{
+    uint64_t most = most_per_sm(launch, facts);
+    if (launch->blocks_per_sm <= most) return NULL;
+    return rule("%s counts on %" PRIu32 " blocks per SM: at most %" PRIu64 " of %" PRIu64 " threads and %" PRIu32 " bytes of dynamic shared memory fit", title,
+                launch->blocks_per_sm, most, product(launch->block), launch->smem_bytes);
+}
+
+/* Blocks that wait for each other need every block resident, or the grid hangs. */
+static char *check_resident(const mt_plan_launch *launch, const mt_device_facts *facts, const char *title)
+{
+    if (!launch->from->cooperative && !launch->from->resident) return NULL;
+    uint64_t per_sm = most_per_sm(launch, facts), resident = per_sm * (uint64_t)facts->sm_count, blocks = product(launch->grid);
     if (blocks <= resident) return NULL;
-    return rule("%s cooperative grid of %" PRIu64 " blocks: at most %" PRIu64 " can be resident (%" PRIu64
-                " per SM, device.sm_count is %" PRId64 ")", title, blocks, resident, per_sm, facts->sm_count);
+    return rule("%s %s grid of %" PRIu64 " blocks: at most %" PRIu64 " can be resident (%" PRIu64
+                " per SM, device.sm_count is %" PRId64 ")", title, launch->from->cooperative ? "cooperative" : "resident", blocks, resident, per_sm, facts->sm_count);
 }
 
 /* 4 KiB before CUDA 12.1; an unknown driver is taken for a new one. */
@@ -121,7 +134,8 @@ static char *check_launch(const mt_scene *scene, const mt_plan *plan, const char
     if (!broken) broken = check_block(launch, title);
     if (!broken) broken = check_shared_memory(launch, facts, title);
     if (!broken) broken = check_cluster(launch, facts, title);
-    if (!broken) broken = check_cooperative(launch, facts, title);
+    if (!broken) broken = check_blocks_per_sm(launch, facts, title);
+    if (!broken) broken = check_resident(launch, facts, title);
     if (!broken) broken = check_parameters(plan, launch, facts, title);
     return broken;
 }

@@ -88,6 +88,7 @@ typedef struct mt_arg {
     double rtol, worst, floor;
     bool any_order;           /* bits may differ between runs */
     bool zero_before_each;
+    bool cycles;              /* scratch of u64: a counter per block, whose smallest, mean and largest are stored */
     /* tensormap */
     size_t of;                /* index of the tensor argument */
     bool is_array;            /* `for` given */
@@ -112,7 +113,9 @@ typedef struct mt_launch {
     size_t arg_count;
     mt_expr_list grid, block, cluster; /* 1..3; cluster count 0 = none */
     mt_expr smem, carveout, when;      /* program NULL = absent */
+    mt_expr blocks_per_sm;             /* that the variant counts on; program NULL = it counts on nothing */
     bool cooperative, programmatic;
+    bool resident;                     /* blocks wait for each other without a cooperative launch (a persistent kernel with barriers of its own) */
     int line;
 } mt_launch;
 

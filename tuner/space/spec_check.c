@@ -120,7 +120,7 @@ static uint64_t knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 static uint64_t knobs_of_launch(const mt_spec *spec, const mt_launch *launch)
 {
     return knobs_of_list(spec, &launch->grid) | knobs_of_list(spec, &launch->block) | knobs_of_list(spec, &launch->cluster) |
-           mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->when);
+           mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->blocks_per_sm) | mt_scope_knobs(spec, &launch->when);
 }
 
 static mt_status check_model(mt_reader *reader, mt_error *err)
@@ -158,6 +158,7 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
         { "floor", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "order", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "zero", 1u << MT_ROLE_OUT | 1u << MT_ROLE_SCRATCH, "out or scratch" },
+        { "cycles", 1u << MT_ROLE_SCRATCH, "scratch" },
     };
     const mt_arg *arg = &reader->spec->args[index];
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -166,6 +167,8 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
                                   rules[i].key, arg->name, rules[i].belongs);
         }
     }
+    if (arg->cycles && strcmp(arg->dtype_text, "u64") != 0)
+        return mt_reader_fail(reader, err, key_line(reader, index, "cycles"), "`cycles` of [arg %s]: expected dtype = u64, one counter per block", arg->name);
     if ((arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT) && !has_key(reader, index, "init")) {
         return mt_reader_fail(reader, err, arg->line,
                               "[arg %s] is read by kernels but has no `init`: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)", arg->name);

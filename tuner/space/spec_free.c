@@ -74,6 +74,7 @@ static void free_launches(mt_launch *launches, size_t count)
         mt_expr_list_free(&launch->cluster);
         mt_expr_free(&launch->smem);
         mt_expr_free(&launch->carveout);
+        mt_expr_free(&launch->blocks_per_sm);
         mt_expr_free(&launch->when);
     }
     mt_free(launches);

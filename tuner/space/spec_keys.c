@@ -83,6 +83,7 @@ static const mt_key_rule tensor_rules[] = {
     NAMES(mt_arg, "floor", mt_parse_double, floor, &tolerance),
     NAMES(mt_arg, "order", mt_parse_flag, any_order, orders),
     NAMES(mt_arg, "zero", mt_parse_flag, zero_before_each, zeroing),
+    NAMES(mt_arg, "cycles", mt_parse_bool, cycles, NULL),
     NEEDED_LATER(mt_arg, "shape", mt_parse_expr_list, shape, &rank_1_to_8),
 };
 static const mt_key_rule tensormap_rules[] = {
@@ -106,12 +107,14 @@ static const mt_key_rule launch_rules[] = { /* [launch] and [prepare] */
     NAMES(mt_launch, "entry", mt_parse_identifier, entry, NULL),
     NAMES(mt_launch, "cooperative", mt_parse_bool, cooperative, NULL),
     NAMES(mt_launch, "programmatic", mt_parse_bool, programmatic, NULL),
+    NAMES(mt_launch, "resident", mt_parse_bool, resident, NULL),
     NEEDED_LATER(mt_launch, "args", mt_parse_launch_args, args, NULL),
     NEEDED_LATER(mt_launch, "grid", mt_parse_expr_list, grid, &up_to_3),
     NEEDED_LATER(mt_launch, "block", mt_parse_expr_list, block, &up_to_3),
     LATER(mt_launch, "cluster", mt_parse_expr_list, cluster, &up_to_3),
     LATER(mt_launch, "smem", mt_parse_int_expr, smem, NULL),
     LATER(mt_launch, "carveout", mt_parse_int_expr, carveout, NULL),
+    LATER(mt_launch, "blocks_per_sm", mt_parse_int_expr, blocks_per_sm, NULL),
     LATER(mt_launch, "when", mt_parse_bool_expr, when, NULL),
 };
 static const mt_key_rule model_rules[] = {

@@ -77,6 +77,9 @@ static void add_launch(const mt_spec *spec, const char *kind, const mt_launch *l
     add_expr(line, "smem", &launch->smem);
     add_expr(line, "carveout", &launch->carveout);
     add_expr(line, "when", &launch->when);
+    /* Younger than the first keys: only where they are used, so that the others' keys stay. */
+    if (launch->blocks_per_sm.program) add_expr(line, "blocks_per_sm", &launch->blocks_per_sm);
+    if (launch->resident) mt_strbuf_add(line, " resident=1");
 }
 
 static int by_text(const void *a, const void *b)

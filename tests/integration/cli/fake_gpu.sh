@@ -3,7 +3,7 @@ note "the real workers on a scripted driver: every way to go wrong ends under it
 fake_gpu
 mt device
 cp "$data/fake/fake.cu" .
-sed 's/^values  = 64, 128, 256, 512/values  = 128, 256/; s/slow, short, wrong, wrong_tail, oob/slow, wrong, oob/; s/, nan$//' "$data/fake/fake.ini" >fake.ini
+sed 's/^values  = 64, 128, 256, 512/values  = 128, 256/; s/slow, short, wrong, wrong_tail, oob/slow, wrong, oob/; s/, nan, even_half.*//' "$data/fake/fake.ini" >fake.ini
 tune() { mt --space "$1" --db t.sqlite --jobs 1 --variant-limit 2 --compile-limit 2 --strategy exhaustive --quiet; }
 tune fake.ini
 mt show --db t.sqlite
@@ -29,3 +29,15 @@ sed 's/^values  = ok, .*/values = ok, slow/; /^ *compile_error/d' fake.ini >edit
 tune edited.ini
 note "session, state, strategy, evaluated, known, failed, restarts, space"
 "$tool" show --db t.sqlite --sessions | awk 'NR > 1 { print $1, $6, $7, $9, $10, $11, $12, $13 }'
+
+note "what faulted or hung is listed, and lifted: then it is tried again"
+strikes() { "$tool" show --db t.sqlite --quarantine | awk 'NR > 1 { print $4, $5, $6, $7, $NF }'; }
+cp "$data/fake/fake.cu" .
+strikes
+mt quarantine --db t.sqlite --lift "ALGO=fake_add BEHAVIOUR=hang BLOCK=128"
+mt quarantine --db t.sqlite --lift "ALGO=fake_add BEHAVIOUR=hang BLOCK=128"
+strikes
+tune fake.ini
+mt quarantine --db t.sqlite --kernel fake --shape small --all
+mt quarantine --db t.sqlite
+mt show --db t.sqlite --quarantine --json

@@ -1,0 +1,119 @@
+#!/bin/bash
+# What a machine can do to a session: no room on the disk, a file that can't be written, few descriptors, another locale, a stopped worker, a second tuner. Each is a clear error or
+# works. Usage: test_robust.sh BUILD_FOLDER
+set -u
+build=$(realpath "$1")
+tool=$build/bin/msda-tune
+source_folder=$(realpath "$(dirname "$0")/../..")
+data=$source_folder/tests/data
+scratch=$(mktemp -d)
+export HOME=$scratch XDG_DATA_HOME=$scratch/data XDG_CACHE_HOME=$scratch/cache LC_ALL=C
+unset MSDA_TUNE_DB
+bad=0
+mounted=no
+clean_up() { [ $mounted = yes ] && umount "$scratch/disk"; chmod -R u+w "$scratch"; rm -rf "$scratch"; }
+trap clean_up EXIT
+cd "$scratch" || exit 2
+fail() { echo "FAILED: $*"; sed 's/^/    /' out.txt; bad=1; }
+says() { grep -qiE "$1" out.txt || fail "$2: not said: $1"; }
+
+"$tool" import --as recorded --db rec.sqlite "$data"/cli/demo.small.jsonl "$data"/cli/demo.large.jsonl >out.txt 2>&1 || fail "import"
+recorded() { "$tool" --gpu recorded:h100 --recordings "$scratch/rec.sqlite" --space "$data/cli/demo.ini" --quiet "$@" >"$scratch/out.txt" 2>&1; }
+rows() { "$tool" show --db "$1" --sessions | awk 'NR > 1 { n += $9 - $10 } END { print n + 0 }'; }
+recorded --db whole.sqlite --strategy exhaustive || fail "a plain run: $?"
+whole=$(rows whole.sqlite)
+
+# --- no room: a file system of 1 MiB for root, else a limit on the file's size. What was stored stays; with room the session goes on.
+mkdir disk
+if [ "$(id -u)" = 0 ] && mount -t tmpfs -o size=256k tmpfs disk 2>/dev/null; then
+  mounted=yes
+  recorded --db disk/t.sqlite --strategy exhaustive
+  rc=$?
+  [ $rc = 1 ] || fail "a full disk: exit $rc, expected 1"
+  says 'full|no space' "a full disk"
+  mount -o remount,size=16m disk
+else
+  (ulimit -f 200; recorded --db disk/t.sqlite --strategy exhaustive)
+  rc=$?
+  [ $rc = 1 ] || fail "a limit on file sizes: exit $rc, expected 1"
+  says 'full|too large|disk' "a limit on file sizes"
+fi
+recorded --db disk/t.sqlite --strategy exhaustive || fail "resuming with room again: $?"
+[ "$(rows disk/t.sqlite)" = "$whole" ] || fail "after a full disk: $(rows disk/t.sqlite) rows, expected $whole"
+(ulimit -f 200; recorded --db limited.sqlite --strategy exhaustive)
+rc=$?
+[ $rc = 1 ] || fail "a limit on file sizes: exit $rc, expected 1"
+recorded --db limited.sqlite --strategy exhaustive || fail "resuming without the limit: $?"
+[ "$(rows limited.sqlite)" = "$whole" ] || fail "after a limit: $(rows limited.sqlite) rows, expected $whole"
+
+# --- a file that may not be written. Root may write anything, unless the folder is mounted so.
+cp whole.sqlite readonly.sqlite
+chmod 444 readonly.sqlite
+if [ "$(id -u)" != 0 ]; then
+  recorded --db readonly.sqlite && fail "a read-only file: no error"
+  says 'read-only|not be written|readonly' "a read-only file"
+elif mkdir ro && cp whole.sqlite ro/t.sqlite && mount --bind ro ro 2>/dev/null && mount -o remount,ro,bind ro 2>/dev/null; then
+  recorded --db ro/t.sqlite && fail "a read-only file system: no error"
+  says 'read-only|not be written|readonly' "a read-only file system"
+  "$tool" show --db ro/t.sqlite >out.txt 2>&1 || fail "show on a read-only file system: $?"
+  umount ro
+fi
+
+# --- few descriptors
+(ulimit -n 20; recorded --db few.sqlite --strategy exhaustive) || fail "20 descriptors: $?"
+[ "$(rows few.sqlite)" = "$whole" ] || fail "20 descriptors: $(rows few.sqlite) rows"
+for few in 12 8 6 5; do # libuv would abort
+  (ulimit -n $few; recorded --db fewer.sqlite --strategy exhaustive)
+  rc=$?
+  [ $rc = 0 ] || [ $rc = 1 ] || fail "$few descriptors: exit $rc"
+done
+
+# --- a locale that writes 0,5
+if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" >/dev/null 2>&1; then
+  comma() { env LOCPATH="$scratch" LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 "$@"; }
+  comma "$tool" --gpu recorded:h100 --recordings rec.sqlite --space "$data/cli/demo.ini" --quiet --db comma.sqlite --strategy exhaustive >out.txt 2>&1 || fail "comma locale: $?"
+  for words in 'show --json' 'show --failures --json'; do
+    # shellcheck disable=SC2086
+    comma "$tool" $words --db comma.sqlite | sed 's/"measured_unix_ms":[0-9]*//' >comma.txt
+    # shellcheck disable=SC2086
+    "$tool" $words --db whole.sqlite | sed 's/"measured_unix_ms":[0-9]*//' >point.txt
+    cmp -s comma.txt point.txt || fail "$words differs in a comma locale"
+  done
+fi
+
+# --- two tuners on one file
+recorded --db two.sqlite --strategy exhaustive &
+other=$!
+"$tool" --gpu recorded:h100 --recordings rec.sqlite --space "$data/cli/demo.ini" --quiet --db two.sqlite --strategy exhaustive >second.txt 2>&1 || fail "the second of two tuners: $?"
+wait $other || fail "the first of two tuners: $?"
+
+# --- with workers, on the fake driver
+lib=$build/lib
+if [ -f "$lib/libfake_cuda.so" ]; then
+  export MSDA_TUNE_LIBCUDA=$lib/libfake_cuda.so MSDA_TUNE_NVRTC=$lib/libfake_nvrtc.so
+  cp "$data/fake/fake.cu" .
+  sed 's/^values  = 64, 128, 256, 512/values  = 128, 256/; s/^values  = ok, slow.*/values = ok, slow, hang/; /^ *compile_error/d' "$data/fake/fake.ini" >fake.ini
+  fake() { "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 3 --quiet "$@" >"$scratch/out.txt" 2>&1; }
+  for few in 40 20 12 8; do # works, or says what it lacks; never hangs or dies of a signal
+    (ulimit -n $few; fake --db few$few.sqlite)
+    rc=$?
+    [ $rc = 0 ] || [ $rc = 1 ] || fail "$few descriptors, workers: exit $rc"
+    [ $few = 40 ] && [ $rc != 0 ] && fail "40 descriptors are enough for one job: exit $rc"
+    [ $rc = 0 ] || says 'open files|file descriptors|unable to open|error' "$few descriptors, workers"
+  done
+
+  # A worker that is stopped answers nothing; SIGKILL reaches it all the same.
+  fake --db stopped.sqlite &
+  tuner=$!
+  for _ in $(seq 200); do
+    worker=$(pgrep -P $tuner -f 'worker device' | head -1)
+    [ -n "$worker" ] && [ -f stopped.sqlite ] && "$tool" show --db stopped.sqlite --sessions >/dev/null 2>&1 && break
+    sleep 0.02
+  done
+  [ -n "$worker" ] && kill -STOP "$worker"
+  wait $tuner || fail "a stopped worker: exit $?"
+  "$tool" show --db stopped.sqlite --failures >out.txt 2>&1
+  says 'timeout' "a stopped worker"
+fi
+[ $bad = 0 ] && echo ok
+exit $bad

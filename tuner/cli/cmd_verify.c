@@ -1,0 +1,218 @@
+/* msda-tune verify: the winners of a database validated once more, with inputs that they have never seen. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/log.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/database.h"
+#include "tuner/cli/print.h"
+#include "tuner/cli/rerun.h"
+#include "tuner/run/outside.h"
+
+static const double SANITIZER_S = 600;
+
+typedef struct verify_values {
+    mt_filter_values filter;
+    const char *db, *space;
+    int64_t device, seed;
+    double variant_limit_s;
+    bool sanitize;
+} verify_values;
+
+#define FIELD(name) offsetof(verify_values, name)
+static const mt_option options[] = {
+    MT_FILTER_OPTIONS,
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space; default: the one each winner was tuned with"},
+    {"device", 0, MT_OPTION_SEED, FIELD(device), "N", "device number (default 0)"},
+    {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs; default: from the clock, printed"},
+    {"sanitize", 0, MT_OPTION_FLAG, FIELD(sanitize), NULL, "also under compute-sanitizer: memcheck and racecheck"},
+    {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
+    {0},
+};
+
+typedef struct winner {
+    char *gpu_key, *kernel, *kernel_key, *shape, *workload, *variant, *space;
+    mt_regime regime;
+    int64_t session;
+} winner;
+
+typedef struct verification {
+    const verify_values *values;
+    winner *winners;
+    size_t count, capacity;
+    char *sanitizer;
+    mt_rerun *rerun;
+    const char *rerun_space; /* what it was opened with */
+    mt_regime rerun_regime;
+    uint64_t seed;
+    size_t good, bad, skipped;
+} verification;
+
+static void free_winner(winner *w)
+{
+    char *const texts[] = {w->gpu_key, w->kernel, w->kernel_key, w->shape, w->workload, w->variant, w->space};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) mt_free(texts[i]);
+}
+
+static mt_status add_winner(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    verification *v = context;
+    winner *grown = mt_grow(v->winners, v->count, &v->capacity, sizeof *grown);
+    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+    v->winners = grown;
+    winner *w = &grown[v->count++];
+    *w = (winner){mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->shape), mt_strdup(row->workload), mt_strdup(row->variant), NULL,
+                  row->outcome.timing.regime, row->session};
+    if (!w->gpu_key || !w->kernel || !w->kernel_key || !w->shape || !w->workload || !w->variant) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+    return MT_OK;
+}
+
+static mt_status add_space(void *context, const mt_session_info *row, mt_error *err)
+{
+    verification *v = context;
+    for (size_t i = 0; i < v->count; i++) {
+        if (v->winners[i].session != row->id) continue;
+        v->winners[i].space = mt_strdup(v->values->space ? v->values->space : row->space_path);
+        if (!v->winners[i].space) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+    }
+    return MT_OK;
+}
+
+static mt_status gather(verification *v, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_store *store = NULL;
+    mt_filter_box box;
+    mt_origin measured = MT_ORIGIN_MEASURED;
+    mt_filter_fill(&v->values->filter, &box);
+    if (!box.filter.origin) box.filter.origin = &measured; /* a recorded winner was measured elsewhere */
+    MT_TRY(mt_database_open(v->values->db, &store, err));
+    MT_TRY(mt_query_best(store, &box.filter, add_winner, v, err));
+    MT_TRY(mt_query_sessions(store, add_space, v, err));
+    if (v->count == 0) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no winners match", mt_store_path(store));
+done:
+    mt_store_close(store);
+    return st;
+}
+
+/* One set of workers serves the winners of one file. */
+static mt_status open_space(verification *v, const winner *w, mt_error *err)
+{
+    if (v->rerun && strcmp(v->rerun_space, w->space) == 0 && v->rerun_regime == w->regime) return MT_OK;
+    mt_rerun_close(v->rerun);
+    v->rerun = NULL;
+    mt_rerun_options wishes = {.space = w->space, .device = (int)v->values->device, .seed = v->seed, .regime = w->regime, .variant_limit_s = v->values->variant_limit_s};
+    mt_status st = mt_rerun_open(&wishes, &v->rerun, err);
+    v->rerun_space = w->space;
+    v->rerun_regime = w->regime;
+    return st;
+}
+
+static void say(const winner *w, const char *verdict, const char *why)
+{
+    mt_strbuf line = {0};
+    mt_strbuf_addf(&line, "%-8s ", verdict);
+    mt_print_clean(&line, w->kernel, 0);
+    mt_strbuf_add(&line, "  ");
+    mt_print_clean(&line, w->shape, 0);
+    mt_strbuf_add(&line, " · ");
+    mt_print_clean(&line, w->workload, 0);
+    mt_strbuf_addf(&line, "  %s  ", mt_regime_name(w->regime));
+    mt_print_knobs(&line, w->variant);
+    if (why && *why) {
+        mt_strbuf_add(&line, ": ");
+        mt_print_clean(&line, why, 400);
+    }
+    printf("%s\n", mt_strbuf_text(&line));
+    fflush(stdout);
+    mt_strbuf_free(&line);
+}
+
+/* *fault stays empty when the tool found nothing. */
+static mt_status sanitize_with(verification *v, const char *tool, mt_strbuf *fault, mt_error *err)
+{
+    const char *const prefix[] = {v->sanitizer, "--tool", tool, "--error-exitcode", "99", NULL};
+    mt_rerun_report report;
+    mt_status st = mt_rerun_under(v->rerun, prefix, MT_ORDER_VALIDATE, SANITIZER_S, &report, err);
+    if (st == MT_OK && (report.exit_code != 0 || report.is_timeout)) {
+        const char *first = strstr(report.text, "=========");
+        mt_strbuf_addf(fault, "%s: %s%.2000s", tool, report.is_timeout ? "no end; " : "", first ? first : report.text);
+    }
+    if (st == MT_OK) mt_free(report.text);
+    return st;
+}
+
+static mt_status verify_one(verification *v, const winner *w, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_outcome outcome = {0};
+    mt_strbuf fault = {0};
+    MT_TRY(open_space(v, w, err));
+    if (strcmp(mt_rerun_gpu_key(v->rerun), w->gpu_key) != 0 || strcmp(mt_rerun_kernel_key(v->rerun), w->kernel_key) != 0) {
+        bool other_gpu = strcmp(mt_rerun_gpu_key(v->rerun), w->gpu_key) != 0;
+        say(w, "skipped", other_gpu ? "it belongs to another GPU" : "the kernel's source has changed since");
+        v->skipped++;
+        goto done;
+    }
+    MT_TRY(mt_rerun_variant(v->rerun, w->shape, w->workload, w->variant, &outcome, err));
+    bool ok = outcome.kind == MT_OUTCOME_OK;
+    if (!ok) mt_strbuf_addf(&fault, "%s: %s", mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
+    if (ok && v->sanitizer) {
+        MT_TRY(sanitize_with(v, "memcheck", &fault, err));
+        if (!fault.length) MT_TRY(sanitize_with(v, "racecheck", &fault, err));
+    }
+    say(w, fault.length ? "FAILED" : "ok", mt_strbuf_text(&fault));
+    *(fault.length ? &v->bad : &v->good) += 1;
+done:
+    if (st == MT_ERR_NOT_FOUND) { /* the file has moved on */
+        say(w, "skipped", err->message);
+        v->skipped++;
+        st = MT_OK;
+    }
+    mt_outcome_free(&outcome);
+    mt_strbuf_free(&fault);
+    return st;
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const verify_values *values = arguments->values;
+    verification v = {.values = values, .seed = values->seed ? (uint64_t)values->seed : (uint64_t)mt_clock_unix_ms() & 0x7fffffff};
+    mt_status st = MT_OK;
+    MT_TRY(gather(&v, err));
+    if (values->sanitize && !(v.sanitizer = mt_outside_find("compute-sanitizer"))) {
+        st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "--sanitize: compute-sanitizer is neither in PATH nor in CUDA_HOME/bin");
+        goto done;
+    }
+    printf("Seed %llu%s\n", (unsigned long long)v.seed, v.sanitizer ? ", with memcheck and racecheck" : "");
+    for (size_t i = 0; i < v.count; i++) {
+        if (v.winners[i].space) {
+            MT_TRY(verify_one(&v, &v.winners[i], err));
+        } else {
+            say(&v.winners[i], "skipped", "nobody knows the search space that it came from; give --space");
+            v.skipped++;
+        }
+    }
+    printf("%zu ok, %zu failed, %zu skipped\n", v.good, v.bad, v.skipped);
+    if (v.bad) st = MT_FAIL(err, MT_ERR_GPU, "%zu of %zu winners failed", v.bad, v.count);
+    else if (!v.good) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "no winner could be verified");
+done:
+    mt_rerun_close(v.rerun);
+    for (size_t i = 0; i < v.count; i++) free_winner(&v.winners[i]);
+    mt_free(v.winners);
+    mt_free(v.sanitizer);
+    return st;
+}
+
+const mt_command mt_cmd_verify = {
+    .name = "verify",
+    .summary = "validate the winners of a database once more, on this GPU",
+    .help = "Runs each winner that belongs to this GPU and to the kernel's source as it is now, with inputs of a fresh seed, through the same\n"
+            "checks as tuning does. --sanitize adds compute-sanitizer's memcheck and racecheck. Exit code 1 when one fails.",
+    .options = options,
+    .values_size = sizeof(verify_values),
+    .run = run,
+};
