@@ -40,7 +40,7 @@ mt_status mt_diagnose_start(const mt_diagnose_request *request, mt_diagnosis **d
     strcpy(self->path, "/tmp/msda-tune-case-XXXXXX");
     int fd = mkstemp(self->path);
     if (fd >= 0) close(fd);
-    const char *const prefix[] = {request->sanitizer, "--tool", "memcheck", "--print-limit", "20", NULL};
+    const char *const prefix[] = {request->sanitizer, "--tool", "memcheck", "--report-api-errors", "no", "--print-limit", "20", NULL};
     MT_TRY(mt_once_save(self->path, request->frame, MT_ORDER_VALIDATE, request->bundle_fd, err));
     MT_TRY(mt_once_command_make(prefix, request->device, self->path, &command, err));
     MT_TRY(mt_outside_start(request->loop, command.argv, request->limit_s, on_end, self, &self->outside, err));
