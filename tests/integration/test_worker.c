@@ -267,7 +267,8 @@ START_TEST(winner_and_its_numbers)
     ck_assert_str_eq(best, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=224"); /* fake_add takes 30 µs + 20 ns · |BLOCK − 256| */
     mt_free(best);
     ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE median_ns BETWEEN 30000 AND 36000"), 7);
-    ck_assert_int_eq(count("SELECT count(*) FROM cubin"), 1);
+    /* The winner's cubin is there; those of variants that led before it may be. */
+    ck_assert_int_eq(count("SELECT count(*) FROM cubin c JOIN measurement m ON m.cubin_hash = c.hash JOIN best b ON b.measurement_id = m.id"), 1);
     ck_assert_int_ge(count("SELECT min(json_valid(launch_json)) FROM measurement WHERE outcome = 'ok'"), 1);
     tear_down();
 }

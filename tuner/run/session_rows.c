@@ -213,8 +213,11 @@ mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, 
 }
 
 /* A cubin that has gone from the cache costs the lookup a compile, nothing else. */
-static mt_status keep_cubin(mt_session *session, const mt_hash *cubin, const char *path, mt_error *err)
+mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err)
 {
+    const mt_hash *cubin = &winner->hash;
+    const char *path = winner->path;
+    if (!path || session->origin != MT_ORIGIN_MEASURED) return MT_OK;
     char *bytes = NULL;
     size_t count;
     mt_error error;
@@ -263,7 +266,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
         .origin = &session->origin,
         .regime = &session->regime,
     };
-    if (cubin->path && session->origin == MT_ORIGIN_MEASURED) MT_TRY(keep_cubin(session, &cubin->hash, cubin->path, err));
+    MT_TRY(mt_session_keep_cubin(session, cubin, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));

@@ -200,8 +200,10 @@ static mt_status note_best(struct run *run, size_t index, const char *variant, c
     run->best = text;
     run->best_ns = median_ns;
     run->cubin.path = path;
-    if (event) run->cubin.hash = event->outcome.cubin;
-    return MT_OK;
+    if (!event) return MT_OK;
+    run->cubin.hash = event->outcome.cubin;
+    /* At once: only this process knows the path, and it may be killed before the subject ends. */
+    return mt_session_keep_cubin(run->session, &run->cubin, err);
 }
 
 /* What a person knows best is the anchor: the default, if it is OK. */
