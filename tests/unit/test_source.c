@@ -152,5 +152,19 @@ START_TEST(a_missing_source_is_named)
 }
 END_TEST
 
-UNIT_MAIN("source", includes_are_followed_once_and_comments_are_not, the_key_changes_with_what_runs, one_name_must_mean_one_file,
+START_TEST(the_key_changes_with_the_expected_output)
+{
+    folder f = make_folder();
+    static const char text[] = "[kernel]\nname = k\nsource = k.cu\nreference = file:expected.npy\n" SHAPE VARIANT OUT LAUNCH;
+    put(&f, "k.cu", "\n");
+    put(&f, "expected.npy", "one");
+    mt_hash one = key_of(&f, text);
+    ck_assert_str_eq(key_of(&f, text).hex, one.hex);
+    put(&f, "expected.npy", "two");
+    ck_assert_str_ne(key_of(&f, text).hex, one.hex);
+    drop(&f);
+}
+END_TEST
+
+UNIT_MAIN("source", includes_are_followed_once_and_comments_are_not, the_key_changes_with_what_runs, the_key_changes_with_the_expected_output, one_name_must_mean_one_file,
           cycles_end_and_odd_text_is_survived, a_missing_source_is_named)

@@ -205,9 +205,25 @@ static int by_name(const void *a, const void *b)
     return strcmp((*(const mt_source_file *const *)a)->name, (*(const mt_source_file *const *)b)->name);
 }
 
+/* With another expected output an old verdict says nothing. */
+static mt_status add_expected(const mt_spec *spec, mt_strbuf *text, mt_error *err)
+{
+    char *bytes = NULL;
+    size_t count = 0;
+    if (!spec->reference_file) return MT_OK;
+    mt_status st = mt_file_read(spec->reference_file, 0, &bytes, &count, err);
+    if (st != MT_OK) return mt_error_prefix(err, st, "%s: [kernel] reference", spec->path);
+    mt_hash hash = mt_hash_bytes(bytes, count);
+    mt_strbuf_addf(text, "expected %s\n", hash.hex);
+    mt_free(bytes);
+    return MT_OK;
+}
+
 mt_status mt_source_key(const mt_spec *spec, const mt_source *source, mt_hash *key, mt_error *err)
 {
     mt_strbuf text = { 0 };
+    mt_status st = add_expected(spec, &text, err);
+    if (st != MT_OK) return st;
     char *semantics = mt_spec_semantics(spec);
     const mt_source_file **sorted = mt_alloc(source->file_count, sizeof *sorted);
     if (semantics && sorted) {

@@ -19,7 +19,7 @@ typedef struct mt_source {
  * left to NVRTC's own search path. Two different files under one name are refused. */
 mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err);
 void mt_source_free(mt_source *source); /* zeroed struct is fine */
-/* Identity of the kernel: source, includes, options, semantics (mt_spec_semantics). */
+/* Identity of the kernel: source, includes, options, semantics (mt_spec_semantics), and the contents of a `reference = file:…`. */
 mt_status mt_source_key(const mt_spec *spec, const mt_source *source, mt_hash *key, mt_error *err);
 
 #endif
