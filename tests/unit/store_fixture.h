@@ -136,17 +136,10 @@ static inline void fixture_sql(const char *sql)
 
 static inline int fixture_run(const char *name, const TTest *const *tests, size_t count)
 {
-    Suite *suite = suite_create(name);
     TCase *group = tcase_create(name);
     tcase_set_timeout(group, 50); /* fsync and sanitizers are slow, and some tests wait for other processes */
     tcase_add_checked_fixture(group, fixture_setup, fixture_teardown);
-    for (size_t i = 0; i < count; i++) tcase_add_test(group, tests[i]);
-    suite_add_tcase(suite, group);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_run_group(name, group, tests, count);
 }
 
 #define FIXTURE_MAIN(name, ...)                                             \

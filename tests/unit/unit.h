@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-static inline int unit_run(const char *name, const TTest *const *tests, size_t count)
+/* Runs the tests in a group that the caller has prepared (timeout, fixture). */
+static inline int unit_run_group(const char *name, TCase *group, const TTest *const *tests, size_t count)
 {
     Suite *suite = suite_create(name);
-    TCase *group = tcase_create(name);
     for (size_t i = 0; i < count; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
@@ -17,6 +17,11 @@ static inline int unit_run(const char *name, const TTest *const *tests, size_t c
     int failed = srunner_ntests_failed(runner);
     srunner_free(runner);
     return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static inline int unit_run(const char *name, const TTest *const *tests, size_t count)
+{
+    return unit_run_group(name, tcase_create(name), tests, count);
 }
 
 #define UNIT_MAIN(name, ...)                                                \
