@@ -47,7 +47,7 @@ static struct walk take_walk(const mt_strategy *strategy, uint64_t seed, size_t 
     size_t points[16];
     void *state = NULL;
     mt_error err = {0};
-    ck_assert_msg(strategy->create(space, seed, budget, &state, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(strategy->create(&(mt_search_task){.space = space, .seed = seed, .budget = budget}, &state, &err) == MT_OK, "%s", err.message);
     for (size_t i = 0; i < known_count; i++) {
         seen[known[i]] = 1;
         strategy->tell(state, known[i], cost_of(known[i], count));
@@ -125,7 +125,7 @@ START_TEST(told_in_the_middle)
     EACH_STRATEGY(strategy) {
         void *state = NULL;
         size_t point, count = 0;
-        ck_assert_int_eq(strategy->create(space, 5, 50, &state, NULL), MT_OK);
+        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 5, .budget = 50}, &state, NULL), MT_OK);
         ck_assert_uint_eq(strategy->ask(state, &point, 1), 1);
         strategy->tell(state, point, 1.0);
         size_t other = (point + 20) % 50; /* the session knew it, or ran it on its own account */
@@ -169,7 +169,7 @@ START_TEST(no_room_no_points)
     EACH_STRATEGY(strategy) {
         void *state = NULL;
         size_t point;
-        ck_assert_int_eq(strategy->create(space, 5, 10, &state, NULL), MT_OK);
+        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 5, .budget = 10}, &state, NULL), MT_OK);
         ck_assert_uint_eq(strategy->ask(state, &point, 0), 0);
         ck_assert_uint_eq(strategy->ask(state, &point, 1), 1);
         strategy->destroy(state);

@@ -75,7 +75,8 @@ static mt_status choose_strategy(struct run *run, size_t budget, mt_error *err)
     int64_t before = mt_clock_now_ns();
     run->strategy = strcmp(name, "auto") == 0 ? mt_strategy_auto(run->space, budget) : mt_strategy_find(name);
     if (!run->strategy) return MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s'", name);
-    mt_status st = run->strategy->create(run->space, session->params->seed, budget, &run->state, err);
+    const mt_search_task task = {.space = run->space, .seed = session->params->seed, .budget = budget};
+    mt_status st = run->strategy->create(&task, &run->state, err);
     session->times.search_ns += mt_clock_now_ns() - before;
     return st;
 }

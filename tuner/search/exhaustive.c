@@ -17,13 +17,11 @@ static void destroy(void *memory)
     mt_free(state);
 }
 
-static mt_status create(const mt_space *space, uint64_t seed, size_t budget, void **out, mt_error *err)
+static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 {
-    (void)seed;
-    (void)budget;
     struct state *state = mt_alloc(1, sizeof *state);
     if (state) {
-        state->count = mt_space_count(space);
+        state->count = mt_space_count(task->space);
         state->told = mt_alloc(state->count / CHAR_BIT + 1, 1);
     }
     if (!state || !state->told) {

@@ -24,13 +24,12 @@ static void destroy(void *memory)
     mt_free(state);
 }
 
-static mt_status create(const mt_space *space, uint64_t seed, size_t budget, void **out, mt_error *err)
+static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 {
-    (void)budget;
     struct state *state = mt_alloc(1, sizeof *state);
     if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "random search: out of memory");
-    state->count = mt_space_count(space);
-    mt_rng_seed(&state->rng, seed);
+    state->count = mt_space_count(task->space);
+    mt_rng_seed(&state->rng, task->seed);
     *out = state;
     return MT_OK;
 }

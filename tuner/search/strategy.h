@@ -8,11 +8,18 @@
 
 #include "tuner/space/space.h"
 
+typedef struct mt_search_task {
+    const mt_space *space; /* must outlive the state */
+    uint64_t seed;
+    size_t budget;         /* evaluations that the session means to spend (≥ 1) */
+    const size_t *hints;   /* points that were good for near shapes or GPUs, best first; borrowed for `create`; a strategy may ignore them */
+    size_t hint_count;
+} mt_search_task;
+
 typedef struct mt_strategy {
     const char *name;    /* CLI name, stored in the database */
     const char *summary; /* one line for --help */
-    /* The space must outlive the state. budget: evaluations that the session means to spend (≥ 1). */
-    mt_status (*create)(const mt_space *space, uint64_t seed, size_t budget, void **state, mt_error *err);
+    mt_status (*create)(const mt_search_task *task, void **state, mt_error *err);
     size_t (*ask)(void *state, size_t *points, size_t capacity);
     void (*tell)(void *state, size_t point, double cost_ns); /* INFINITY = failed; of one given up as too slow: what was seen of it, slower than the best by a tenth at least */
     void (*destroy)(void *state);                            /* NULL is a no-op */

@@ -142,6 +142,24 @@ size_t mt_space_count(const mt_space *space)
     return space->count;
 }
 
+bool mt_space_is_enumerated(const mt_space *space)
+{
+    (void)space;
+    return true;
+}
+
+size_t mt_space_index_limit(const mt_space *space)
+{
+    return space->count;
+}
+
+bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index)
+{
+    if (space->count == 0) return false;
+    *index = (size_t)mt_rng_below(rng, space->count);
+    return true;
+}
+
 uint64_t mt_space_raw_count(const mt_space *space)
 {
     return space->raw_count;

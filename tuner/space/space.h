@@ -2,6 +2,7 @@
 #ifndef MT_SPACE_SPACE_H
 #define MT_SPACE_SPACE_H
 
+#include "tuner/base/rng.h"
 #include "tuner/space/scene.h"
 
 typedef struct mt_space mt_space; /* immutable after creation: any thread may read */
@@ -22,7 +23,13 @@ mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, co
 
 const mt_spec *mt_space_spec(const mt_space *space);
 const mt_shape *mt_space_shape(const mt_space *space);
-size_t mt_space_count(const mt_space *space);
+/* Whether the valid points were enumerated: then indices are 0 … count − 1. A space too large for that is sampled instead: an index is a point's rank among
+ * all combinations, most ranks are no valid point, and the count is an estimate. Use sample, find, at and neighbours, which hold for both. */
+bool mt_space_is_enumerated(const mt_space *space);
+size_t mt_space_count(const mt_space *space);       /* valid points; an estimate unless enumerated */
+size_t mt_space_index_limit(const mt_space *space); /* every index is below; = count where enumerated */
+/* A uniform draw of a valid point. False: none was found (a sampled space whose valid points are too rare, or an empty one). Threads: any. */
+bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index);
 /* Points before constraints and `requires` (conditional knobs counted where active); saturates at UINT64_MAX. */
 uint64_t mt_space_raw_count(const mt_space *space);
 void mt_space_at(const mt_space *space, size_t index, mt_point *point);
