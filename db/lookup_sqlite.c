@@ -95,6 +95,10 @@ done:
     return st;
 }
 
+/* One read transaction from the first page to closing: all that a call reads is one state of the file, and locks are taken once. Its first read finds out whether locks
+ * and -shm can be had. */
+static const char begin_sql[] = "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; BEGIN; SELECT count(*) FROM sqlite_master; PRAGMA cache_size = -256";
+
 static int open_handle(const char *name, int flags, sqlite3 **db)
 {
     sqlite3_close(*db);
@@ -104,8 +108,7 @@ static int open_handle(const char *name, int flags, sqlite3 **db)
     sqlite3_extended_result_codes(*db, 1);
     sqlite3_busy_timeout(*db, BUSY_MS);
     set_defensive(*db);
-    sqlite3_exec(*db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -256", NULL, NULL, NULL);
-    return sqlite3_exec(*db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL); /* the first read finds out whether locks and -shm can be had */
+    return sqlite3_exec(*db, begin_sql, NULL, NULL, NULL);
 }
 
 static bool has_bytes(const char *path, const char *suffix)

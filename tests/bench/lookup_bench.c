@@ -21,7 +21,7 @@
 #include "tuner/space/space.h"
 #include "tuner/space/spec_json.h"
 
-enum { REPEATS = 15, GROUP = 16, GROUPS = 20000, VARIANTS = 200, NAMES = TUNELOOKUP_MAX_VALUES };
+enum { REPEATS = 101, GROUP = 16, GROUPS = 20000, VARIANTS = 200, NAMES = TUNELOOKUP_MAX_VALUES };
 
 static const mt_device_facts h100 = { .name = "NVIDIA H100 80GB HBM3", .cc = 90, .sm_count = 132, .smem_optin = 232448, .smem_per_sm = 233472, .smem_reserved = 1024,
                                       .regs_per_sm = 65536, .threads_per_sm = 2048, .blocks_per_sm = 32, .max_cluster = 16, .l2_bytes = 52428800,
