@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A block of at most so many rows has them all checked while it is made; a larger one leaves that to the finders that come first, so that prepare stays short. */
-enum { CHECKED_ROWS = 1000 };
+/* A block of at most so many rows has them all checked while it is made (about as long again as loading them); a larger one leaves that to the finders that come first, so
+ * that prepare stays short. */
+enum { CHECKED_ROWS = 3000 };
 
 static tunelookup_status no_memory(void)
 {

@@ -9,6 +9,7 @@
 #include "db/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/database.h"
 #include "tuner/cli/share.h"
@@ -57,6 +58,20 @@ static mt_status add_file(mt_asked_files *files, char *path)
     return MT_OK;
 }
 
+/* As the library does it: a user's file that this version can't read (an older schema) does not keep the shipped ones from answering. */
+static void leave_out_unreadable(mt_asked_files *files)
+{
+    mt_error why = {0};
+    mt_store *store = NULL;
+    if (files->count > 1 && mt_store_open(files->paths[0], MT_STORE_READ_ONLY, &store, &why) != MT_OK) {
+        mt_log_warn("lookup: left out: %s", why.message);
+        mt_free(files->paths[0]);
+        files->count--;
+        memmove(files->paths, files->paths + 1, files->count * sizeof files->paths[0]);
+    }
+    mt_store_close(store);
+}
+
 static mt_status find_files(const char *db, mt_asked_files *files, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -69,10 +84,12 @@ static mt_status find_files(const char *db, mt_asked_files *files, mt_error *err
     }
     MT_TRY(add_file(files, path));
     if (db) goto done;
+    bool has_own = files->count > 0;
     MT_TRY(mt_share_file("recordings.sqlite", &path, err));
     MT_TRY(add_file(files, path));
     MT_TRY(mt_share_file("tuned.sqlite", &path, err));
     MT_TRY(add_file(files, path));
+    if (has_own) leave_out_unreadable(files);
 done:
     return st;
 }
