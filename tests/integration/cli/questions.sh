@@ -39,6 +39,7 @@ mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=2048
 mt lookup --db t.sqlite --gpu h100 --shape small
 key=$("$tool" lookup --db t.sqlite --gpu recorded:h100 --shape small --json | sed 's/.*"kernel_key":"\([0-9a-f]*\)".*/\1/' | tr a-f A-F)
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --kernel "demo@$key" | tr A-F a-f | grep -c "exact:"
+"$tool" export --recording --db t.sqlite --shape small --kernel-key "$key" -o - | wc -l
 note "what is no regular file is refused at once"
 mkfifo fifo.ini
 mkdir folder
