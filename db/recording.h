@@ -1,4 +1,4 @@
-/* Recordings: an exhaustively measured space as JSON lines, zstd-compressed when the path ends in .zst. docs/database.md gives the format.
+/* Recordings: an exhaustively measured space as JSON lines, compressed when the path ends in .zst or .gz. docs/database.md gives the format.
  *
  * Line 1 describes the subject (format, version, GPU with every fact, kernel, its key, shape, workload, regime, toolchain); each further line is one
  * variant's newest row with short keys. Lines are sorted by variant, so that equal data make equal files. */
@@ -10,6 +10,8 @@
 /* Writes the newest row of each variant for one subject (the filter must select exactly one GPU, kernel key, shape, workload, regime, origin; else an
  * error that lists what there is). Samples only with filter->with_samples. */
 mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const char *path, mt_error *err);
+/* The same for every subject that the filter leaves, one behind the other, each with a line 1 of its own. */
+mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, const char *path, mt_error *err);
 /* Reads a file into the store as rows of `origin` in one transaction: all or nothing. `path` is named in errors with the line. A file
  * (by content) that was imported with this origin before is left alone. Winners are refreshed. */
 mt_status mt_recording_import(mt_store *store, const char *path, mt_origin origin, mt_error *err);
