@@ -106,7 +106,7 @@ static mt_status add_variants(const mt_import *import, const char *kernel, mt_st
 mt_status mt_import_space(const mt_import *import, const char *kernel, const char *problem, mt_strbuf *ini, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_strbuf_addf(ini, "; Made by msda-tune import of a %s with %zu results. There is nothing to compile: it is searched on recordings.\n", import->about.format, import->row_count);
+    mt_strbuf_add(ini, "; Made by msda-tune import. There is nothing to compile: it is searched on recordings.\n");
     mt_strbuf_addf(ini, "[kernel]\nname   = %s\npoints = recorded\n\n[tune]\nregime = warm ; such tools repeat a launch without flushing the L2\n", kernel);
     add_shape(problem, ini);
     MT_TRY(add_variants(import, kernel, ini, err));

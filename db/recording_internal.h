@@ -2,7 +2,7 @@
 #ifndef MT_DB_RECORDING_INTERNAL_H
 #define MT_DB_RECORDING_INTERNAL_H
 
-#include "db/query.h"
+#include "db/recording.h"
 #include "tuner/base/strbuf.h"
 
 /* What line 1 of a recording says, so that rows need not repeat it. */
@@ -25,7 +25,5 @@ typedef struct mt_subject_list {
 } mt_subject_list;
 /* Subjects that the filter leaves, at least one; NOT_FOUND lists what there is. */
 mt_status mt_recording_subjects(mt_store *store, const mt_filter *filter, mt_subject_list *list, mt_error *err);
-/* Writes a file, compressed as its name ends: .zst or .gz. */
-mt_status mt_recording_write(const char *path, const mt_strbuf *text, mt_error *err);
 
 #endif
