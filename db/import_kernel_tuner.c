@@ -36,6 +36,10 @@ static mt_status read_problem(mt_import *import, const mt_json_span *span, mt_er
     mt_strbuf_add_char(&list, '[');
     mt_strbuf_add_bytes(&list, span->text, span->length);
     mt_strbuf_add_char(&list, ']');
+    if (list.failed) {
+        st = mt_import_no_memory(import, err);
+        goto done;
+    }
     mt_json_span whole = {mt_strbuf_text(&list), list.length, span->line};
     MT_TRY(mt_import_check(import, NULL, &whole, "array", err));
     MT_TRY(mt_import_query(import, "SELECT type, atom FROM json_tree(?1) WHERE type NOT IN ('array')", mt_strbuf_text(&import->value), &statement, &args, err));
@@ -45,7 +49,7 @@ static mt_status read_problem(mt_import *import, const mt_json_span *span, mt_er
         is_plain = is_plain && strcmp(mt_sql_column(statement, 0), "integer") == 0 && sqlite3_column_int64(statement, 1) > 0;
         mt_strbuf_addf(&text, "%s%s", text.length ? ", " : "", mt_sql_column(statement, 1));
     }
-    if (!is_plain || !text.length) goto done;
+    if (!text.failed && (!is_plain || !text.length)) goto done;
     if (!(import->problem = mt_strbuf_take(&text))) st = mt_import_no_memory(import, err);
 done:
     if (statement) sqlite3_reset(statement);

@@ -39,9 +39,6 @@ typedef struct mt_evaluator_ops {
     /* Says what the following trials belong to; called once per (space, workload) with a number that trials then name. Compiles what the
      * subject needs (reference, generators). An error is the session's. */
     mt_status (*begin)(mt_evaluator *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_error *err);
-    /* NULL unless points come from a recording. For a spec with `points = recorded`: the space of what is recorded for the shape and workload, but for what
-     * counts as pruned. NOT_FOUND: nothing is. */
-    mt_status (*recorded_space)(mt_evaluator *self, const mt_shape *shape, const mt_workload *workload, mt_space **space, mt_error *err);
     size_t (*capacity)(const mt_evaluator *self);  /* trials that may be under way, so that compiling runs ahead */
     mt_status (*submit)(mt_evaluator *self, const mt_trial *trial, mt_error *err);
     mt_status (*start)(mt_evaluator *self, uint64_t trial, mt_error *err);
@@ -51,6 +48,9 @@ typedef struct mt_evaluator_ops {
     void (*cancel)(mt_evaluator *self, bool now);
     int64_t (*restarts)(const mt_evaluator *self);
     void (*destroy)(mt_evaluator *self);
+    /* NULL unless points come from a recording. For a spec with `points = recorded`: the space of what is recorded for the shape and workload, but for what
+     * counts as pruned. NOT_FOUND: nothing is. */
+    mt_status (*recorded_space)(mt_evaluator *self, const mt_shape *shape, const mt_workload *workload, mt_space **space, mt_error *err);
 } mt_evaluator_ops;
 
 struct mt_evaluator {
