@@ -52,6 +52,9 @@ START_TEST(a_space_that_lives_on_recordings)
     ck_assert_str_eq(spec->params[1].strings[1], "a, b");
     ck_assert_uint_eq(spec->params[1].default_level, 1);
     mt_spec_free(spec);
+    spec = must_parse(RECORDED "[param F]\nvalues = \"0.5\"\n"); /* one text alone */
+    ck_assert_str_eq(spec->params[1].strings[0], "0.5");
+    mt_spec_free(spec);
     spec = must_parse(REST "[tune]\nbudget = 5\n");
     ck_assert(!spec->is_recorded);
     mt_spec_free(spec);
@@ -73,7 +76,7 @@ START_TEST(what_such_a_space_rules_out)
         {"[kernel]\npoints = some\n[shape s]\n[variant v]\n", "[arg …] section"},
         {"[kernel]\npoints = recorded\n[variant v]\n", "no [shape …] section"},
         {KERNEL "points = some\n" SHAPE VARIANT OUT LAUNCH, "expected one of all, recorded"},
-        {REST "[param F]\nvalues = \"a\"\n", "values: `\"a\"` is neither an integer"},
+        {REST "[param F]\nvalues = \"0.5\", \"a\"\n", "values: `\"0.5\"` is neither an integer"},
         {"[kernel]\nreference = r\n" SHAPE VARIANT OUT LAUNCH, "[kernel] has no `source`: expected a line `source = …`"},
         {"[kernel]\nsource = r\n" SHAPE VARIANT OUT LAUNCH, "[kernel] has no `reference`"},
     };

@@ -159,7 +159,7 @@ mt_status mt_parse_values(mt_reader *reader, const mt_key_rule *rule, const mt_i
     mt_status st = MT_OK;
     char **items = NULL;
     size_t count = 0;
-    MT_TRY(mt_split(value, &items, &count, err));
+    MT_TRY(mt_split(reader->spec->is_recorded ? entry->value : value, &items, &count, err)); /* a text in quotes stays one */
     if (count == 0) {
         st = mt_reader_fail(reader, err, entry->line, "values is empty: expected integers, ranges a..b or names, separated by commas");
     } else if (mt_text_is_identifier(items[0], strlen(items[0])) || (reader->spec->is_recorded && *items[0] == '"')) {
