@@ -40,6 +40,21 @@ static mt_status check_value(const mt_import *import, const mt_import_knob *knob
     return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: value '%.60s' of knob %s: expected a text without ; \" \\ and control characters", import->name, value, knob->name);
 }
 
+/* Names become section names and a file's: what a stranger's file calls things must not write lines of its own. */
+static mt_status check_names(const mt_import *import, const char *kernel, mt_error *err)
+{
+    const mt_import_knob *algo = algo_knob(import);
+    if (!*kernel || kernel[strspn(kernel, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-")])
+        return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: kernel name '%.60s': expected letters, digits, _ - and . (--name gives it another)", import->name, kernel);
+    for (size_t i = 0; i < import->knob_count; i++)
+        if (!mt_text_is_identifier(import->knobs[i].name, strlen(import->knobs[i].name)))
+            return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: knob '%.60s': expected a name of letters, digits and _", import->name, import->knobs[i].name);
+    for (size_t i = 0; algo && i < algo->value_count; i++)
+        if (!mt_text_is_identifier(algo->values[i], strlen(algo->values[i])))
+            return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: ALGO is '%.60s': expected a name of letters, digits and _", import->name, algo->values[i]);
+    return MT_OK;
+}
+
 static void add_value(mt_strbuf *ini, const mt_import_knob *knob, const char *value)
 {
     bool is_bare = !knob->is_text || mt_text_is_identifier(value, strlen(value));
@@ -105,7 +120,8 @@ static mt_status add_variants(const mt_import *import, const char *kernel, mt_st
 
 mt_status mt_import_space(const mt_import *import, const char *kernel, const char *problem, mt_strbuf *ini, mt_error *err)
 {
-    mt_status st = MT_OK;
+    mt_status st = check_names(import, kernel, err);
+    if (st != MT_OK) return st;
     mt_strbuf_add(ini, "; Made by msda-tune import. There is nothing to compile: it is searched on recordings.\n");
     mt_strbuf_addf(ini, "[kernel]\nname   = %s\npoints = recorded\n\n[tune]\nregime = warm ; such tools repeat a launch without flushing the L2\n", kernel);
     add_shape(problem, ini);

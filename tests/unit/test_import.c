@@ -257,6 +257,25 @@ START_TEST(values_that_no_space_can_hold)
 }
 END_TEST
 
+START_TEST(names_that_would_write_lines)
+{
+    static const struct { const char *knob, *value, *kernel, *part; } cases[] = {
+        {"a]\\n[kernel", "1", "k", "x.json: knob 'a]"}, {"a b", "1", "k", "knob 'a b': expected a name"}, {"a", "1", "k\n[tune]", "kernel name 'k"},
+        {"a", "1", "../k", "kernel name '../k': expected letters"}, {"a", "1", "", "kernel name ''"}, {"ALGO", "\"a b\"", "k", "ALGO is 'a b'"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "{\"tune_params_keys\":[\"%s\"],\"cache\":{\"x\":{\"%s\":%s,\"time\":1}}}", cases[i].knob, cases[i].knob, cases[i].value);
+        ck_ok(open_text(text));
+        ck_fails(mt_import_space(import, cases[i].kernel, NULL, &space, &fixture_err), MT_ERR_UNSUPPORTED, cases[i].part);
+        ck_assert_uint_eq(space.length, 0);
+    }
+    convert("{\"tune_params_keys\":[\"ALGO\",\"a\"],\"cache\":{\"x\":{\"ALGO\":\"one\",\"a\":1,\"time\":\"InvalidConfig\"},\"y\":{\"ALGO\":\"two\",\"a\":1,\"time\":1}}}");
+    has_space("\n[variant two]\n\n[variant one]\n"); /* the default's first */
+    has_line("{\"v\":\"ALGO=two;a=1\",\"k\":\"ok\"");
+    clear();
+}
+END_TEST
+
 /* Every cut of the file is an error, in the compressed bytes as in the text. */
 START_TEST(cut_files)
 {
@@ -412,5 +431,5 @@ START_TEST(an_empty_choice_is_said)
 END_TEST
 
 FIXTURE_MAIN("import", a_cache_and_its_t4_give_the_same_rows, dedispersion, times_outcomes_and_clock, values_of_every_kind, the_last_of_equal_configurations_counts, t4_units_and_measurements,
-             a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, values_that_no_space_can_hold, cut_files, gzip_limits, out_of_memory, t4_there_and_back,
+             a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, values_that_no_space_can_hold, names_that_would_write_lines, cut_files, gzip_limits, out_of_memory, t4_there_and_back,
              t4_for_other_tools, an_empty_choice_is_said)

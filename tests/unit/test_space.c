@@ -412,6 +412,19 @@ START_TEST(every_allocation_may_fail)
         mt_space_free(space);
     }
     ck_assert_uint_gt(n, 10);
+    st = MT_ERR_NO_MEMORY;
+    for (n = 1; st != MT_OK && n < 100; n++) {
+        mt_point points[2] = { must_point(spec, "ALGO=direct;MODE=slow;THREADS=128"), must_point(spec, "ALGO=direct;MODE=slow;THREADS=128") };
+        mt_space *space = NULL;
+        mt_error err = { 0 };
+        mt_alloc_fail_at(n);
+        st = mt_space_create_listed(spec, &spec->shapes[0], &h100, points, 2, &space, &err);
+        mt_alloc_fail_at(0);
+        ck_assert_msg(st == MT_OK || st == MT_ERR_NO_MEMORY, "allocation %zu: %s", n, err.message);
+        if (st == MT_OK) ck_assert_uint_eq(mt_space_count(space), 1);
+        mt_space_free(space);
+    }
+    ck_assert_uint_gt(n, 5);
     mt_spec_free(spec);
 }
 END_TEST

@@ -115,7 +115,7 @@ static mt_status check(const mt_arguments *arguments, mt_error *err)
     const import_values *values = arguments->values;
     size_t count = arguments->operand_count;
     if (!count && !values->seal) return MT_FAIL(err, MT_ERR_USAGE, "import: FILE is missing");
-    if (values->output && (count != 1 || values->db || values->seal)) return MT_FAIL(err, MT_ERR_USAGE, "import: -o FILE takes one file and fills no database: expected neither --db nor --seal");
+    if (values->output && (count != 1 || values->db || values->seal || values->origin)) return MT_FAIL(err, MT_ERR_USAGE, "import: -o FILE takes one file and fills no database: expected neither --db, --as nor --seal");
     if (count > 1 && (values->space || values->name)) return MT_FAIL(err, MT_ERR_USAGE, "import: --name and --space-out are for one file, there are %zu", count);
     return MT_OK;
 }
