@@ -49,7 +49,7 @@ static const mt_option options[] = {
     {"no-race", 0, MT_OPTION_FLAG, FIELD(no_race), NULL, "time every variant to the end, however slow (for recordings)"},
     {"graph-below", 0, MT_OPTION_COUNT, FIELD(graph_below_us), "US", "batch kernels shorter than this many microseconds in CUDA graphs\n(default 10; 1 = none)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
-    {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
+    {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of one's own and the shipped one"},
     {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, only the summary"},
     {0},
 };
@@ -124,7 +124,8 @@ static mt_status open_space(tuning *t, mt_error *err)
     MT_TRY(check_shapes(t->spec, &t->values->shapes, err));
     MT_TRY(check_workloads(t->spec, &t->values->workloads, err));
     if (t->values->inputs.count) MT_TRY(mt_inputs_identify(t->spec, &t->values->inputs, &t->inputs, err));
-    MT_TRY(mt_source_load(t->spec, &t->source, err));
+    bool replays_points = t->spec->is_recorded && t->values->gpu && strncmp(t->values->gpu, "recorded:", 9) == 0;
+    if (!replays_points) MT_TRY(mt_source_load(t->spec, &t->source, err));
     MT_TRY(mt_source_key(t->spec, &t->source, &t->kernel_key, err));
 done:
     return st;
@@ -134,7 +135,7 @@ static mt_status open_recorded(tuning *t, const char *name, mt_error *err)
 {
     mt_status st = MT_OK;
     if (t->values->inputs.count) return MT_FAIL(err, MT_ERR_USAGE, "tune: --input needs a real GPU: recordings hold what generated inputs gave");
-    MT_TRY(mt_share_recordings(t->values->recordings, &t->recordings, err));
+    MT_TRY(mt_share_recordings_of(t->values->recordings, name, t->spec->name, &t->recordings, err));
     MT_TRY(mt_eval_replay_create(t->recordings, name, t->spec, &t->evaluator, err));
 done:
     return st;

@@ -48,6 +48,9 @@ typedef struct mt_evaluator_ops {
     void (*cancel)(mt_evaluator *self, bool now);
     int64_t (*restarts)(const mt_evaluator *self);
     void (*destroy)(mt_evaluator *self);
+    /* NULL unless points come from a recording. For a spec with `points = recorded`: the space of what is recorded for the shape and workload, but for what
+     * counts as pruned. NOT_FOUND: nothing is. */
+    mt_status (*recorded_space)(mt_evaluator *self, const mt_shape *shape, const mt_workload *workload, mt_space **space, mt_error *err);
 } mt_evaluator_ops;
 
 struct mt_evaluator {

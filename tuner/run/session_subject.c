@@ -155,17 +155,27 @@ static mt_status store_landmarks(const struct run *run, mt_error *err)
     return st;
 }
 
+static mt_status create_space(struct run *run, mt_error *err)
+{
+    mt_session *session = run->session;
+    mt_evaluator *evaluator = session->evaluator;
+    const mt_spec *spec = session->params->spec;
+    const mt_space_watch watch = {watch_enumeration, run};
+    if (!spec->is_recorded) return mt_space_create_watched(spec, run->target->shape, &evaluator->facts, &watch, &run->space, err);
+    if (!evaluator->ops->recorded_space) return MT_FAIL(err, MT_ERR_USAGE, "%s: points = recorded: expected --gpu recorded:NAME", spec->path);
+    return evaluator->ops->recorded_space(evaluator, run->target->shape, run->target->workload, &run->space, err);
+}
+
 static mt_status set_up(struct run *run, mt_error *err)
 {
     mt_session *session = run->session;
     mt_evaluator *evaluator = session->evaluator;
-    const mt_space_watch watch = {watch_enumeration, run};
     mt_status st = MT_OK;
-    MT_TRY(mt_space_create_watched(session->params->spec, run->target->shape, &evaluator->facts, &watch, &run->space, err));
+    evaluator->regime = session->regime;
+    MT_TRY(create_space(run, err));
     size_t count = mt_space_count(run->space);
     if (count == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
-    evaluator->regime = session->regime;
     MT_TRY(evaluator->ops->begin(evaluator, run->number, run->space, run->target->workload, err));
     MT_TRY(mt_session_subject_rows(session, run->target, &run->subject, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));

@@ -50,7 +50,7 @@ static size_t home_of(const mt_space *space, const unsigned char *bytes)
     return (size_t)mt_hash_u64(bytes, space->stride, 0) & (space->index_size - 1);
 }
 
-static mt_status build_index(mt_space *space, mt_error *err)
+mt_status mt_space_build_index(mt_space *space, mt_error *err)
 {
     space->index_size = 16;
     while (space->index_size < 2 * space->count) space->index_size *= 2;
@@ -85,9 +85,8 @@ mt_status mt_space_create(const mt_spec *spec, const mt_shape *shape, const mt_d
     return mt_space_create_watched(spec, shape, facts, NULL, out, err);
 }
 
-mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **out, mt_error *err)
+mt_status mt_space_begin(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **out, mt_error *err)
 {
-    mt_status st = MT_OK;
     size_t kinds = spec->constraint_count + spec->variant_count;
     mt_space *space = mt_alloc(1, sizeof *space);
     *out = NULL;
@@ -98,16 +97,26 @@ mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, co
     space->pruned = mt_alloc(kinds, sizeof *space->pruned);
     space->is_exact = mt_alloc(kinds, sizeof *space->is_exact);
     if (!space->pruned || !space->is_exact) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-        goto done;
+        mt_space_free(space);
+        return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     }
     for (size_t i = 0; i < kinds; i++) space->is_exact[i] = true;
     for (size_t i = 0; i < spec->param_count; i++) {
         if (spec->params[i].has_when) space->when_knobs[i] = mt_scope_knobs(spec, &spec->params[i].when);
     }
     lay_out(space);
+    *out = space;
+    return MT_OK;
+}
+
+mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **out, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_space *space = NULL;
+    *out = NULL;
+    MT_TRY(mt_space_begin(spec, shape, facts, &space, err));
     MT_TRY(mt_space_walk(space, watch, err));
-    MT_TRY(build_index(space, err));
+    MT_TRY(mt_space_build_index(space, err));
     *out = space;
     space = NULL;
 done:
@@ -167,13 +176,19 @@ uint64_t mt_space_raw_count(const mt_space *space)
 
 size_t mt_space_pruned_kinds(const mt_space *space)
 {
-    return space->spec->constraint_count + space->spec->variant_count;
+    return space->spec->constraint_count + space->spec->variant_count + space->is_listed;
 }
 
 uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, const char **why, bool *is_exact)
 {
     const mt_spec *spec = space->spec;
     assert(kind < mt_space_pruned_kinds(space));
+    if (kind == spec->constraint_count + spec->variant_count) {
+        *name = "not recorded";
+        *why = "the recording has no result of it";
+        *is_exact = true;
+        return space->not_listed;
+    }
     if (kind < spec->constraint_count) {
         const mt_constraint *constraint = &spec->constraints[kind];
         *name = constraint->name;

@@ -21,6 +21,10 @@ typedef struct mt_space_watch {
 
 mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **space, mt_error *err);
 
+/* The space of exactly these points (a recording's), whatever constraints would say: for a spec with `points = recorded`. Points may be in any order and
+ * more than once. What the knobs' values would also allow counts as pruned, "not recorded". */
+mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **space, mt_error *err);
+
 const mt_spec *mt_space_spec(const mt_space *space);
 const mt_shape *mt_space_shape(const mt_space *space);
 /* Whether the valid points were enumerated: then indices are 0 … count − 1. A space too large for that is sampled instead: an index is a point's rank among
@@ -35,7 +39,7 @@ uint64_t mt_space_raw_count(const mt_space *space);
 void mt_space_at(const mt_space *space, size_t index, mt_point *point);
 bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index); /* false: not valid */
 
-/* Constraints that pruned: index < spec constraint_count is that constraint; index − constraint_count is variant i's `requires`.
+/* Constraints that pruned: index < spec constraint_count is that constraint; index − constraint_count is variant i's `requires`; of a listed space one more, "not recorded".
  * The count is of pruned branches' points where known exactly (leaf checks), else of branches; `is_exact` tells. */
 size_t mt_space_pruned_kinds(const mt_space *space);
 uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, const char **why, bool *is_exact);

@@ -64,7 +64,7 @@ static mt_status explain(const mt_space *space, const mt_scene *scene, const mt_
             goto done;
         }
     }
-    st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: the default point of shape %s is not valid", space->spec->path, space->shape->name);
+    st = MT_FAIL(err, MT_ERR_NOT_FOUND, space->is_listed ? "%s: the default point of shape %s is not recorded" : "%s: the default point of shape %s is not valid", space->spec->path, space->shape->name);
 done:
     mt_checks_free(checks, count);
     return st;

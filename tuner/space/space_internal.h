@@ -18,6 +18,8 @@ struct mt_space {
     uint32_t *index; /* open addressing: point number + 1; 0 = empty */
     size_t index_size;
 
+    bool is_listed;          /* made of a list of points */
+    uint64_t not_listed;     /* the others */
     uint64_t raw_count;
     uint64_t *pruned; /* per kind */
     bool *is_exact;
@@ -42,6 +44,10 @@ void mt_checks_free(mt_check *checks, size_t count);
 /* Fills points, raw_count and the pruned counts (space_walk.c). `watch`: may be NULL. */
 mt_status mt_space_walk(mt_space *space, const mt_space_watch *watch, mt_error *err);
 
+/* Over the points, once they are all there (space.c). */
+mt_status mt_space_build_index(mt_space *space, mt_error *err);
+/* An empty space with its layout; mt_space_free it. */
+mt_status mt_space_begin(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **space, mt_error *err);
 void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *bytes);
 /* Whether knob `param` is active for the knobs set before it. */
 mt_status mt_space_is_active(const mt_scene *scene, size_t param, bool *is_active, mt_error *err);
