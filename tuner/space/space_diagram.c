@@ -308,7 +308,7 @@ bool mt_diagram_is_exact(const mt_diagram *diagram)
     return diagram->out_count == 0;
 }
 
-size_t mt_diagram_states(const mt_diagram *diagram)
+size_t mt_diagram_bytes(const mt_diagram *diagram)
 {
-    return diagram->count;
+    return diagram ? diagram->capacity * sizeof *diagram->states : 0;
 }

@@ -18,7 +18,7 @@ enum {
     DRAWS_PER_LOOK = 256
 };
 #define ESTIMATE_SEED UINT64_C(0x5EED)
-#define SEEK_LIMIT UINT64_C(20000000) /* steps of one seek */
+#define SEEK_LIMIT UINT64_C(20000000) /* steps of one seek; a tenth where one is asked for each value of each knob */
 
 /* ---- drawing ---- */
 
@@ -225,7 +225,7 @@ static bool seek_below(seek *s, size_t param, bool is_at_from)
 
 static bool find_least(seek *s, size_t *index)
 {
-    s->effort.limit = SEEK_LIMIT;
+    s->effort.limit = s->pinned_level == MT_INACTIVE ? SEEK_LIMIT : SEEK_LIMIT / 10;
     s->walker = mt_walker_take(s->space);
     bool is_found = s->walker && seek_below(s, 0, true);
     if (is_found) *index = mt_rank_of(s->space, &s->walker->point, UINT64_MAX);
