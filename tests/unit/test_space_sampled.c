@@ -354,19 +354,32 @@ START_TEST(a_space_without_points)
 }
 END_TEST
 
-/* One point of 2^24, behind a condition that reads all knobs. */
+/* One point of 2^36, whose conditions read knobs eight apart. */
 START_TEST(a_rare_point_is_found_by_counting)
 {
     mt_strbuf text = { 0 };
     mt_strbuf_add(&text, REST);
-    for (int i = 0; i < 24; i++) mt_strbuf_addf(&text, "[param P%d]\nvalues = 0, 1\n", i);
-    for (int i = 1; i < 24; i++) mt_strbuf_addf(&text, "[constraint c%d]\nexpr = P%d + P%d == %d\n", i, i - 1, i, i % 3 ? 1 : 2 - 2 * (i % 2));
-    mt_strbuf_add(&text, "[constraint last]\nexpr = P23 >= 0\n");
+    for (int i = 0; i < 36; i++) mt_strbuf_addf(&text, "[param P%d]\nvalues = 0, 1\n", i);
+    for (int i = 0; i < 28; i++) mt_strbuf_addf(&text, "[constraint c%d]\nexpr = P%d + P%d == 1\n", i, i, i + 8);
+    mt_strbuf_add(&text, "[constraint last]\nexpr = P28 + P29 + P30 + P31 + P32 + P33 + P34 + P35 == 8\n");
     mt_spec *spec = must_parse(mt_strbuf_text(&text));
-    mt_space *space = NULL;
+    mt_space *space = NULL, *sampled = must_sample(spec, 1 << 20);
     mt_error err = { 0 };
+    mt_rng rng;
+    mt_rng_seed(&rng, 1);
     ck_assert_msg(mt_space_create(spec, &spec->shapes[0], &h100, &space, &err) == MT_OK, "%s", err.message);
     ck_assert(mt_space_is_enumerated(space));
+    ck_assert_uint_eq(mt_space_count(space), 1);
+    ck_assert_uint_eq(mt_space_count(sampled), 1);
+    for (int i = 0; i < 10; i++) {
+        mt_point a, b;
+        size_t rank;
+        ck_assert(mt_space_sample(sampled, &rng, &rank));
+        mt_space_at(sampled, rank, &a);
+        mt_space_at(space, 0, &b);
+        ck_assert(mt_point_equal(spec, &a, &b));
+    }
+    mt_space_free(sampled);
     mt_space_free(space);
     mt_spec_free(spec);
     mt_strbuf_free(&text);

@@ -94,23 +94,32 @@ mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, co
     return mt_space_create_limited(spec, shape, facts, watch, NULL, out, err);
 }
 
-static mt_status make_tables(mt_space *space, mt_error *err)
+mt_status mt_space_begin(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **out, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t kinds = mt_space_pruned_kinds(space);
+    size_t kinds = spec->constraint_count + spec->variant_count;
+    mt_space *space = mt_alloc(1, sizeof *space);
+    *out = NULL;
+    if (!space) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    space->spec = spec;
+    space->shape = shape;
+    space->facts = *facts;
+    space->limits = default_limits;
     space->pruned = mt_alloc(kinds, sizeof *space->pruned);
     space->is_exact = mt_alloc(kinds, sizeof *space->is_exact);
-    if (!space->pruned || !space->is_exact) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    if (!space->pruned || !space->is_exact) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+        goto done;
+    }
     for (size_t i = 0; i < kinds; i++) space->is_exact[i] = true;
     lay_out(space);
     MT_TRY(mt_pool_make(space, err));
     MT_TRY(mt_checks_make(space, err));
     MT_TRY(mt_ranks_make(space, err));
-    mt_walker *walker = mt_walker_take(space);
-    if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    mt_space_count_raw(space, walker);
-    mt_walker_give(space, walker);
+    *out = space;
+    space = NULL;
 done:
+    mt_space_free(space);
     return st;
 }
 
@@ -125,6 +134,7 @@ static mt_status fail_too_large(const mt_space *space, mt_error *err)
 static mt_status fill(mt_space *space, const mt_space_watch *watch, mt_error *err)
 {
     mt_status st = MT_OK;
+    MT_TRY(mt_space_count_raw(space, err));
     if (space->raw_count <= space->limits.combinations || !space->has_ranks) {
         MT_TRY(mt_space_walk(space, NULL, watch, &space->is_enumerated, err));
         if (space->is_enumerated) goto done;
@@ -155,14 +165,10 @@ mt_status mt_space_create_limited(const mt_spec *spec, const mt_shape *shape, co
                                   const mt_space_limits *limits, mt_space **out, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_space *space = mt_alloc(1, sizeof *space);
+    mt_space *space = NULL;
     *out = NULL;
-    if (!space) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    space->spec = spec;
-    space->shape = shape;
-    space->facts = *facts;
-    space->limits = limits ? *limits : default_limits;
-    MT_TRY(make_tables(space, err));
+    MT_TRY(mt_space_begin(spec, shape, facts, &space, err));
+    if (limits) space->limits = *limits;
     MT_TRY(fill(space, watch, err));
     if (space->is_enumerated) shrink(space);
     *out = space;

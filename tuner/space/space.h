@@ -8,9 +8,10 @@
 
 typedef struct mt_space mt_space; /* immutable after creation: any thread may read */
 
-/* The spec and the shape must outlive the space. A space without a valid point is MT_OK with count 0. Order: the file's (ALGO
- * slowest), deterministic. Up to 2 million valid points are enumerated and stored (a byte per knob of at most 254 values, two of larger ones); a space with more, or one that takes more than some seconds to enumerate, is sampled (64 MiB at most). Which it is depends on the spec, the shape and
- * the device alone. Refuses (UNSUPPORTED) what is neither enumerated nor has fewer than 2^63 combinations, and (NOT_FOUND) what is sampled and gives no valid point. */
+/* The spec and the shape must outlive the space. A space without a valid point is MT_OK with count 0. Order: the file's (ALGO slowest), deterministic.
+ * Up to 2 million valid points are enumerated and stored: a byte per knob, two per knob of more than 254 values. A space with more, or one that would take long to
+ * enumerate, is sampled, with 50 MB at most. Which it is depends on spec, shape and device alone, never on time. Beyond that: 64 KB per condition at most.
+ * Refuses (UNSUPPORTED) a space that is neither enumerated nor has fewer than 2^63 combinations, and (NOT_FOUND) one that is sampled and gives no valid point. */
 mt_status mt_space_create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **space, mt_error *err);
 void mt_space_free(mt_space *space); /* NULL is a no-op */
 

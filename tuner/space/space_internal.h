@@ -141,8 +141,10 @@ typedef struct mt_effort {
 /* True: go on. False: *st is the watch's status, or MT_OK when the limit is passed. */
 bool mt_effort_step(mt_effort *effort, const mt_walker *walker, mt_status *st, mt_error *err);
 
+/* An empty space with its conditions, ranks and pool; whoever fills it sets is_enumerated. mt_space_free it. */
+mt_status mt_space_begin(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **space, mt_error *err);
 /* Combinations before constraints. */
-void mt_space_count_raw(mt_space *space, mt_walker *walker);
+mt_status mt_space_count_raw(mt_space *space, mt_error *err);
 /* Fills points and the pruned counts (space_walk.c). With a diagram, branches without points are left out and nothing is counted as pruned.
  * *is_complete false: the limits were reached; nothing is kept. */
 mt_status mt_space_walk(mt_space *space, const mt_diagram *diagram, const mt_space_watch *watch, bool *is_complete, mt_error *err);

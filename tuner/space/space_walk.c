@@ -88,11 +88,14 @@ static uint64_t count_raw(walk *w, size_t param)
     return total;
 }
 
-void mt_space_count_raw(mt_space *space, mt_walker *walker)
+mt_status mt_space_count_raw(mt_space *space, mt_error *err)
 {
-    walk w = { .space = space, .walker = walker, .raw_node_limit = RAW_NODE_LIMIT };
+    walk w = { .space = space, .walker = mt_walker_take(space), .raw_node_limit = RAW_NODE_LIMIT };
+    if (!w.walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < space->spec->param_count; i++) w.control |= space->whens[i].knobs;
     space->raw_count = count_raw(&w, 0);
+    mt_walker_give(space, w.walker);
+    return MT_OK;
 }
 
 /* ---- pruned counts ---- */
