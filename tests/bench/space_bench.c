@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/clock.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/space_internal.h"
 
@@ -23,7 +23,7 @@ typedef struct constraint_kind {
 } constraint_kind;
 
 static const constraint_kind kinds[] = {
-    { "early", "[constraint ab]\nexpr = (A + B) % 3 == 0\n[constraint cd]\nexpr = (C * D) % 4 == 0\n[constraint ef]\nexpr = E <= F\n[constraint gh]\nexpr = (G + H) % 5 != 2\n" },
+    { "early", "[constraint ab]\nexpr = (A + B) % 3 == 0\n[constraint cd]\nexpr = (C * D) % 4 == 0\n[constraint ef]\nexpr = E <= F\n[constraint gh]\nexpr = (G + H) % 5 == 0\n" },
     { "late", "[constraint ah]\nexpr = (A + H) % 5 == 0\n[constraint bg]\nexpr = (B * G) % 3 == 0\n[constraint cf]\nexpr = C <= F\n" },
     { "product", "[constraint fits]\nexpr = A * B * C * D * E * F * G * H <= 4000\n[constraint af]\nexpr = (A + F) % 2 == 0\n" },
 };
@@ -49,9 +49,10 @@ static mt_spec *make_spec(const constraint_kind *kind, int few, int many)
     return spec;
 }
 
-static double seconds_since(int64_t start)
+/* Of this process on the processor: other work on the machine counts less. */
+static double seconds_since(clock_t start)
 {
-    return (double)(mt_clock_now_ns() - start) * 1e-9;
+    return (double)(clock() - start) / CLOCKS_PER_SEC;
 }
 
 /* All conditions with the same evaluator, stopping at the first that is broken. */
@@ -81,14 +82,14 @@ static double time_loop(const mt_spec *spec, size_t combinations)
     mt_error err;
     size_t valid = 0, looped = 0, most = (size_t)BLOCK * BLOCKS;
     if (mt_scene_create(spec, &spec->shapes[0], &h100, &scene, &err) != MT_OK) die("scene", err.message);
-    int64_t start = mt_clock_now_ns();
+    clock_t start = clock();
     if (combinations <= most) {
         valid = loop_over(spec, scene, 0, combinations);
         looped = combinations;
     }
     for (size_t i = 0; i < BLOCKS && combinations > most; i++, looped += BLOCK) valid += loop_over(spec, scene, combinations / BLOCKS * i, BLOCK);
     double factor = (double)combinations / (double)looped, spent = seconds_since(start) * factor;
-    printf("    %-30s %9.3f s", "loop over all combinations", spent);
+    printf("    %-30s %9.4f s", "loop over all combinations", spent);
     if (factor > 1) printf("  (scaled up from %.3g combinations)\n", (double)looped);
     else printf("  %zu valid points\n", valid);
     mt_scene_free(scene);
@@ -101,7 +102,7 @@ static void time_draws(const mt_space *space, const char *what)
     mt_rng_seed(&rng, 1);
     size_t index;
     double sum = 0;
-    int64_t start = mt_clock_now_ns();
+    clock_t start = clock();
     for (int i = 0; i < DRAWS; i++) {
         if (!mt_space_sample(space, &rng, &index)) die("sample", "none found");
         sum += (double)index;
@@ -114,10 +115,10 @@ static void time_making(const mt_spec *spec, const char *what, const mt_space_li
     char count[MT_SPACE_COUNT_SIZE];
     mt_space *space = NULL;
     mt_error err;
-    int64_t start = mt_clock_now_ns();
+    clock_t start = clock();
     if (mt_space_create_limited(spec, &spec->shapes[0], &h100, NULL, limits, &space, &err) != MT_OK) die("space", err.message);
     double spent = seconds_since(start);
-    printf("    %-30s %9.3f s  %6.0f times faster; %s, %s points, %.1f MB\n", what, spent, loop_s / spent, mt_space_is_enumerated(space) ? "enumerated" : "sampled",
+    printf("    %-30s %9.4f s  %6.0f times faster; %s, %s points, %.1f MB\n", what, spent, loop_s / (spent > 0 ? spent : 1e-6), mt_space_is_enumerated(space) ? "enumerated" : "sampled",
            mt_space_count_text(space, count, sizeof count), (double)mt_space_bytes(space) / 1e6);
     time_draws(space, "  a draw");
     mt_space_free(space);
