@@ -46,7 +46,7 @@ mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, con
     *out = NULL;
     MT_TRY(mt_space_begin(spec, shape, facts, &space, err));
     MT_TRY(take_points(space, points, count, err));
-    MT_TRY(mt_space_build_index(space, err));
+    space->is_enumerated = true;
     space->is_listed = true;
     space->raw_count = combinations(spec);
     space->not_listed = space->raw_count - space->count;
