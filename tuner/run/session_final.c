@@ -3,6 +3,7 @@
  * Each turn is a trial of its own, so that a finalist that dies takes nobody with it, and its name stands in the database before it runs.
  * Nothing else is under way meanwhile. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -39,6 +40,7 @@ struct final {
     bool can_retime;
     bool is_for_energy; /* the rounds under way */
     mt_objective objective;
+    char why[256];      /* of the first whose energy could not be measured */
     int64_t evaluation;
     char *running;     /* whose intent is written; borrowed from its entry */
 };
@@ -136,7 +138,7 @@ static mt_status on_done(struct final *final, struct entry *entry, size_t round,
     if (event->outcome.kind != MT_OUTCOME_OK) return drop(final, entry, event, err);
     if (final->is_for_energy) {
         entry->energy[round] = event->outcome.energy;
-        if (event->outcome.energy.source == MT_ENERGY_NONE && event->outcome.text) mt_log_warn("%s: %s", entry->variant, event->outcome.text);
+        if (event->outcome.energy.source == MT_ENERGY_NONE && event->outcome.text && !final->why[0]) snprintf(final->why, sizeof final->why, "%.80s: %s", entry->variant, event->outcome.text);
         return MT_OK;
     }
     finalist->round_ns[round] = event->outcome.timing.median_ns;
@@ -244,7 +246,7 @@ static void judge(struct final *final)
         is_known = is_known && final->finalists[i].row.energy.source != MT_ENERGY_NONE;
     }
     if (final->objective != MT_OBJECTIVE_TIME && !is_known) {
-        mt_log_warn("energy is not known of all finalists: picked by time");
+        mt_log_warn("picked by time: energy is not known of all finalists%s%s", final->why[0] ? ": " : "", final->why);
         final->objective = MT_OBJECTIVE_TIME;
     }
     if (!final->rounds) mt_final_judge_intervals(final->finalists, final->count);
