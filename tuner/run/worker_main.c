@@ -8,6 +8,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/times.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/evaluate.h"
 #include "tuner/run/bundle.h"
@@ -229,8 +230,10 @@ static mt_status answer(struct runner *self, const mt_evaluate_order *order, boo
     mt_error error = {0};
     mt_message reply = {.type = MT_MESSAGE_RESULT};
     mt_verdict *verdict = &reply.verdict;
+    int64_t start_ns = mt_clock_now_ns();
     verdict->id = self->id = order->id;
     verdict->status = evaluate(self, order, &verdict->outcome, sticky, &error);
+    mt_times_note("evaluate", start_ns, order->variant);
     verdict->error = verdict->status == MT_OK ? NULL : error.message;
     verdict->is_sticky = *sticky;
     verdict->foreign_processes = foreign_processes(self);
