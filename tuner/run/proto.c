@@ -50,6 +50,7 @@ static void hello_fields(mt_codec *codec, mt_hello *hello)
     mt_codec_i64(codec, &hello->nvrtc_version);
     facts_fields(codec, &hello->facts);
     mt_codec_text(codec, &hello->bus_id);
+    mt_codec_i32(codec, &hello->device_count);
     mt_codec_i32(codec, &hello->foreign_processes);
     mt_codec_i32(codec, &hello->busy_percent);
 }

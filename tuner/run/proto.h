@@ -37,6 +37,7 @@ typedef struct mt_hello {
     int64_t nvrtc_version;    /* compile workers */
     mt_device_facts facts;    /* device workers */
     const char *bus_id;
+    int32_t device_count;      /* device workers: GPUs that the driver shows */
     int32_t foreign_processes; /* on the GPU; −1 = unknown */
     int32_t busy_percent;      /* of the time before, by other processes then; −1 = unknown */
 } mt_hello;

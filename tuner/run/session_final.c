@@ -149,6 +149,8 @@ static mt_status pump(struct final *final, size_t round, mt_error *err)
         entry->worker_pid = event.worker_pid;
     } else if (entry && event.kind == MT_EVENT_DONE) {
         st = on_done(final, entry, round, &event, err);
+    } else if (event.kind == MT_EVENT_LOST && event.device == session->evaluator->device) {
+        st = MT_FAIL(err, MT_ERR_GPU, "GPU %d was lost while the finalists were compared on it; the same command goes on from there", session->evaluator->devices[event.device].ordinal);
     } else if (session->params->progress && session->params->progress->tick) {
         session->params->progress->tick(session->params->progress->context);
     }

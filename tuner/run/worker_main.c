@@ -249,6 +249,7 @@ static mt_status greet_device(struct runner *self, int ordinal, mt_error *err)
     if (hello->status == MT_OK) hello->status = mt_gpu_open(ordinal, &self->gpu, &hello->facts, &error);
     if (hello->status == MT_OK) {
         hello->bus_id = mt_gpu_bus_id(self->gpu);
+        hello->device_count = mt_gpu_count(self->gpu);
         hello->foreign_processes = mt_gpu_foreign_processes(self->gpu);
         hello->busy_percent = mt_gpu_busy_percent(self->gpu);
     } else {
