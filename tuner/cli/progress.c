@@ -109,8 +109,8 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     display->began_ns = display->drawn_ns = display->spoke_ns = display->now_ns();
     if (display->quiet) return;
     mt_display_clear(display);
-    fprintf(display->progress, "%s: %zu of %zu valid points (%llu before constraints), strategy %s\n", display->title, total, mt_space_count(space),
-            (unsigned long long)raw, strategy);
+    fprintf(display->progress, "%s: %zu of %s%zu valid points (%llu before constraints), strategy %s\n", display->title, total, mt_space_is_enumerated(space) ? "" : "about ",
+            mt_space_count(space), (unsigned long long)raw, strategy);
 }
 
 static void evaluated(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best)

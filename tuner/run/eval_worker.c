@@ -81,9 +81,17 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
     release_compiled(self);
 }
 
+static void count_compile(eval_worker *self, const struct trial *trial, const mt_pool_result *result)
+{
+    bool is_cached = result->compiled && result->compiled->is_cached;
+    if (trial->request.retime) return;
+    *(result->is_shared ? &self->counts.shared : is_cached ? &self->counts.cached : &self->counts.compiled) += 1;
+}
+
 static void variant_done(eval_worker *self, struct trial *trial, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
+    count_compile(self, trial, result);
     if (!compiled || !compiled->ok) {
         mt_outcome_kind kind = result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR;
         mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->request.id};
@@ -416,6 +424,26 @@ static void wake(mt_evaluator *base)
     from_base(base)->is_woken = true;
 }
 
+static bool has_event(const mt_evaluator *base)
+{
+    return ((const eval_worker *)base)->events.count > 0;
+}
+
+static void count(const mt_evaluator *base, mt_compile_counts *counts)
+{
+    *counts = ((const eval_worker *)base)->counts;
+}
+
+size_t mt_eval_worker_jobs(const mt_evaluator *base)
+{
+    return mt_pool_jobs(((const eval_worker *)base)->pool);
+}
+
+void mt_eval_worker_set_jobs(mt_evaluator *base, size_t jobs)
+{
+    mt_pool_set_jobs(from_base(base)->pool, jobs);
+}
+
 size_t mt_eval_worker_others(const mt_evaluator *base, int *others)
 {
     const eval_worker *self = (const eval_worker *)base;
@@ -459,6 +487,8 @@ static const mt_evaluator_ops ops = {
     .destroy = destroy,
     .worker_pid = worker_pid,
     .wake = wake,
+    .has_event = has_event,
+    .count = count,
 };
 
 static mt_status submit_tool(eval_worker *self, mt_error *err)

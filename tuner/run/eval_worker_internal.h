@@ -51,6 +51,7 @@ struct eval_worker {
     bool has_tick, is_tick_due, is_woken;
     mt_event_queue events;
     mt_error pool_failure, device_failure; /* status MT_OK = none */
+    mt_compile_counts counts;
     char *tool_path;
     /* the subject that trials belong to */
     size_t subject;

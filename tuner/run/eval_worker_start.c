@@ -8,13 +8,14 @@
 #include "tuner/run/bundle.h"
 #include "tuner/run/eval_worker_internal.h"
 
-enum { BUSY_PERCENT = 10 };
+enum { BUSY_PERCENT = 10, JOBS_PER_GPU = 32, MOST_JOBS = 128 };
 
 static mt_status start_pool(eval_worker *self, const eval_worker_callbacks *callbacks, mt_error *err)
 {
     const mt_pool_options pool = {
         .loop = self->loop,
         .jobs = self->options.jobs,
+        .default_jobs = self->options.all_devices ? MOST_JOBS : JOBS_PER_GPU * self->gpu_count,
         .bundle_fd = self->bundle_fd,
         .env = self->options.env,
         .limit_s = self->options.compile_limit_s,
@@ -169,6 +170,7 @@ mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const
     MT_TRY(drop_dead(self, err)); /* a missing GPU is the more telling of two failures */
     MT_TRY(mt_eval_worker_failure(self, err));
     part_with_others(self);
+    if (!options->jobs) mt_pool_set_jobs(self->pool, JOBS_PER_GPU * (self->gpu_count + self->other_count));
     take_facts(self);
     for (size_t i = 0; i < self->gpu_count; i++) note_load(self, self->gpus[i]);
     self->is_started = true;

@@ -47,7 +47,7 @@ typedef struct mt_evaluator_device {
     bool is_lost;
 } mt_evaluator_device;
 
-/* Compiles of variants since the evaluator was made. */
+/* Compiles of variants since the evaluator was made; what is timed again is not counted again. */
 typedef struct mt_compile_counts {
     size_t compiled;        /* by the compiler */
     size_t cached;          /* found in the cache of an earlier session */
@@ -71,6 +71,7 @@ typedef struct mt_evaluator_ops {
     /* The following may be NULL. */
     int64_t (*worker_pid)(const mt_evaluator *self, size_t device); /* of the process that runs what is started there; 0 = none right now */
     void (*wake)(mt_evaluator *self);           /* from a callback of the loop: next() returns a TICK, if nothing else, without waiting for more. NULL: next() never waits */
+    bool (*has_event)(const mt_evaluator *self); /* next() would return READY, DONE or LOST at once */
     void (*count)(const mt_evaluator *self, mt_compile_counts *counts);
 } mt_evaluator_ops;
 

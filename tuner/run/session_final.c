@@ -165,8 +165,10 @@ static mt_status take_turn(struct final *final, struct entry *entry, size_t roun
     while (!entry->is_ready && !entry->is_done && !final->session->interrupts) MT_TRY(pump(final, round, err));
     if (entry->is_done || final->session->interrupts) goto done; /* it no longer compiles: it was dropped */
     MT_TRY(announce(final, entry, err));
+    int64_t start_ns = mt_clock_now_ns();
     MT_TRY(evaluator->ops->start(evaluator, entry->trial, err));
     while (!entry->is_done && !final->session->interrupts) MT_TRY(pump(final, round, err));
+    final->session->devices[evaluator->device].busy_ns += mt_clock_now_ns() - start_ns;
 done:
     return st;
 }

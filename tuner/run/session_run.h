@@ -18,7 +18,7 @@ typedef struct mt_run_trial {
     bool is_running;
     bool is_anchor;     /* timed again, not evaluated: on `device` and no other */
     size_t device;      /* where it runs, or must */
-    int64_t started_ns; /* clock */
+    int64_t started_ns; /* clock; 0 = its intent is written, it is about to be started */
 } mt_run_trial;
 
 typedef struct mt_run {
@@ -67,7 +67,8 @@ mt_status mt_run_count_known(mt_run *run, mt_error *err);
 mt_status mt_run_submit(mt_run *run, size_t index, mt_error *err);
 /* Ahead of what is compiled but not started: its turn comes next. */
 mt_status mt_run_submit_anchor(mt_run *run, size_t device, mt_error *err);
-mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err); /* frees the event */
+/* Takes the event, and those that came with it: stored in one transaction, then the next trials are started. */
+mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err);
 bool mt_run_is_running(const mt_run *run);                            /* on any GPU */
 void mt_run_free_trials(mt_run *run);
 

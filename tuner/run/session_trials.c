@@ -191,27 +191,39 @@ static double race_limit(const mt_run *run, const mt_run_trial *trial)
     return run->session->params->no_race || is_compared_with || !isfinite(run->best_ns) ? 0 : run->best_ns;
 }
 
-static mt_status start(mt_run *run, mt_run_trial *trial, size_t device, mt_error *err)
+/* Its intent was written: it is started as soon as that is committed. */
+static void announce(mt_run *run, mt_run_trial *trial, size_t device)
 {
-    mt_evaluator *evaluator = run->session->evaluator;
     trial->is_running = true;
     trial->device = device;
-    trial->started_ns = mt_clock_now_ns();
+    trial->started_ns = 0;
     run->running[device] = trial;
-    evaluator->race_ns = race_limit(run, trial);
-    evaluator->device = device;
-    return evaluator->ops->start(evaluator, trial->request.id, err);
+}
+
+static mt_status start_announced(mt_run *run, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_evaluator *evaluator = run->session->evaluator;
+    for (size_t device = 0; device < mt_run_device_count(run) && st == MT_OK; device++) {
+        mt_run_trial *trial = run->running[device];
+        if (!trial || trial->started_ns) continue;
+        trial->started_ns = mt_clock_now_ns();
+        evaluator->race_ns = race_limit(run, trial);
+        evaluator->device = device;
+        st = evaluator->ops->start(evaluator, trial->request.id, err);
+    }
+    return st;
 }
 
 /* Every free GPU gets what is ready. */
-static mt_status start_idle(mt_run *run, mt_error *err)
+static mt_status occupy_idle(mt_run *run, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t device = 0; device < mt_run_device_count(run) && st == MT_OK; device++) {
         mt_run_trial *trial = is_free(run, device) ? first_ready(run, device) : NULL;
         if (!trial) continue;
         st = store(run, NULL, NULL, trial, device, err);
-        if (st == MT_OK) st = start(run, trial, device, err);
+        if (st == MT_OK) announce(run, trial, device);
     }
     return st;
 }
@@ -246,8 +258,8 @@ static void leave_device(mt_run *run, mt_run_trial *trial)
     mt_session_device *device = &run->session->devices[trial->device];
     run->running[trial->device] = NULL;
     trial->is_running = false;
-    device->busy_ns += mt_clock_now_ns() - trial->started_ns;
-    device->started++;
+    if (trial->started_ns) device->busy_ns += mt_clock_now_ns() - trial->started_ns;
+    device->started += trial->started_ns != 0;
 }
 
 static mt_status on_done(mt_run *run, mt_event *event, mt_error *err)
@@ -268,7 +280,7 @@ static mt_status on_done(mt_run *run, mt_event *event, mt_error *err)
         MT_TRY(count_evaluation(run, trial->request.index, trial->variant, &event->outcome, event, err));
     }
     free_trial(run, trial);
-    if (next) MT_TRY(start(run, next, device, err));
+    if (next) announce(run, next, device);
 done:
     return st;
 }
@@ -278,7 +290,7 @@ static mt_status on_ready(mt_run *run, const mt_event *event, mt_error *err)
     mt_run_trial *trial = find_trial(run, event->trial);
     if (!trial || run->is_stopping) return MT_OK;
     trial->is_ready = true;
-    return start_idle(run, err);
+    return occupy_idle(run, err);
 }
 
 /* What ran there has no end, and goes to another GPU; its anchor can't. */
@@ -296,12 +308,12 @@ static mt_status on_lost(mt_run *run, const mt_event *event, mt_error *err)
         next = trial->next;
         if (trial->is_anchor && trial->device == event->device) free_trial(run, trial);
     }
-    MT_TRY(start_idle(run, err));
+    MT_TRY(occupy_idle(run, err));
 done:
     return st;
 }
 
-mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err)
+static mt_status handle(mt_run *run, mt_event *event, mt_error *err)
 {
     const mt_progress *progress = run->session->params->progress;
     mt_status st = MT_OK;
@@ -314,6 +326,35 @@ mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err)
     }
     mt_event_free(event);
     return st;
+}
+
+/* What came while the last transaction was written to disk shares the next one: several GPUs would else wait for one another's. */
+static mt_status handle_together(mt_run *run, mt_event *event, mt_error *err)
+{
+    mt_evaluator *evaluator = run->session->evaluator;
+    mt_error own;
+    mt_status st = mt_store_begin(run->session->store, err);
+    if (st != MT_OK) {
+        mt_event_free(event);
+        return st;
+    }
+    st = handle(run, event, err);
+    while (st == MT_OK && evaluator->ops->has_event(evaluator)) {
+        st = evaluator->ops->next(evaluator, event, err);
+        if (st == MT_OK) st = handle(run, event, err);
+    }
+    int64_t before = mt_clock_now_ns();
+    mt_status committed = mt_store_commit(run->session->store, st == MT_OK ? err : &own); /* what was stored before an error stays */
+    run->session->times.database_ns += mt_clock_now_ns() - before;
+    return st == MT_OK ? committed : st;
+}
+
+mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err)
+{
+    const mt_evaluator *evaluator = run->session->evaluator;
+    bool has_more = evaluator->ops->has_event && evaluator->ops->has_event(evaluator);
+    mt_status st = has_more ? handle_together(run, event, err) : handle(run, event, err);
+    return st == MT_OK ? start_announced(run, err) : st;
 }
 
 /* ---- handing over ---- */
