@@ -99,7 +99,8 @@ static mt_status drop_dead(eval_worker *self, mt_error *err)
             continue;
         }
         last = gpu->failure;
-        if (!self->options.all_devices) return MT_FAIL(err, last.status, "%s", last.message);
+        bool names_it = self->gpu_count == 1 || strncmp(last.message, "GPU ", 4) == 0;
+        if (!self->options.all_devices) return names_it ? MT_FAIL(err, last.status, "%s", last.message) : MT_FAIL(err, last.status, "GPU %d: %s", gpu->ordinal, last.message);
         mt_eval_worker_warn(self, "GPU %d is left out: %s", gpu->ordinal, last.message);
         stop_gpu(gpu);
     }

@@ -176,7 +176,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     for (size_t i = 0; i < MT_DEVICES_MAX; i++) session.devices[i].ratio = NAN;
     if (!err) err = &own_error; /* skipped subjects report by it */
     memset(result, 0, sizeof *result);
-    MT_TRY(check_strategy(strategy, err));
+    if (!params->own_strategy) MT_TRY(check_strategy(strategy, err));
     set_limits(&session, strategy);
     MT_TRY(mt_session_plan(params, &targets, &count, err));
     MT_TRY(run_session(&session, targets, count, err));

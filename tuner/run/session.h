@@ -41,6 +41,7 @@ typedef struct mt_session_params {
     const char *const *shapes;     size_t shape_count;    /* --shape; 0 = every shape that is default */
     const char *const *workloads;  size_t workload_count; /* --workload; 0 = each shape's own */
     const char *strategy;          /* "auto" … */
+    const mt_strategy *own_strategy; /* instead: one that is in no list (tests); NULL = by name */
     int64_t budget;                /* evaluations per subject; 0 = the file's; exhaustive given by name ignores the file's */
     bool budget_given, time_given; /* on the command line */
     double time_s;                 /* whole command; 0 = the file's */

@@ -43,7 +43,7 @@ static mt_status choose_strategy(mt_run *run, size_t budget, mt_error *err)
     mt_session *session = run->session;
     size_t hints[MT_HINTS_MAX], hint_count = 0;
     const char *name = session->params->strategy ? session->params->strategy : session->params->spec->strategy;
-    run->strategy = strcmp(name, "auto") == 0 ? mt_strategy_auto(run->space, budget) : mt_strategy_find(name);
+    run->strategy = session->params->own_strategy ? session->params->own_strategy : strcmp(name, "auto") == 0 ? mt_strategy_auto(run->space, budget) : mt_strategy_find(name);
     if (!run->strategy) return MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s'", name);
     mt_status st = mt_session_hints(session, &run->subject, run->target, run->space, hints, &hint_count, err);
     if (st != MT_OK) return st;
