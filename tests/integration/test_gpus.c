@@ -228,15 +228,8 @@ END_TEST
 int main(void)
 {
     if (!mt_file_exists(FAKE_CUDA)) return 77;
-    Suite *suite = suite_create("gpus");
     TCase *group = tcase_create("gpus");
     tcase_set_timeout(group, 100);
     const TTest *const tests[] = {equal_ones_share, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, a_hanging_one_delays_nobody};
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
-    suite_add_tcase(suite, group);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_run_group("gpus", group, tests, sizeof tests / sizeof tests[0]);
 }

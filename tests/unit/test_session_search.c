@@ -147,7 +147,7 @@ START_TEST(fitting_delays_no_deadline)
     set_up();
     toy_text(text, sizeof text, "", "[param DO]\nvalues = ok, hang, a, b, c, d, e, f, g, h, i, j, k, l, m, n\n");
     snprintf(path, sizeof path, "%s/toy.cu", folder);
-    ck_assert_int_eq(mt_file_write_atomic(path, "extern \"C\" __global__ void plain(float *out) {}\n", 47, &err), MT_OK);
+    ck_assert_int_eq(mt_file_write_atomic(path, "extern \"C\" __global__ void plain(float *out) { DO; }\n", 52, &err), MT_OK);
     snprintf(path, sizeof path, "%s/toy.ini", folder);
     ck_assert_int_eq(mt_file_write_atomic(path, text, strlen(text), &err), MT_OK);
     ck_assert_msg(mt_spec_load(path, &spec, &err) == MT_OK && mt_source_load(spec, &source, &err) == MT_OK, "%s", err.message);
@@ -244,15 +244,8 @@ END_TEST
 int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
-    Suite *suite = suite_create("session_search");
     TCase *group = tcase_create("session_search");
     tcase_set_timeout(group, 50);
     const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus};
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
-    suite_add_tcase(suite, group);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return unit_run_group("session_search", group, tests, sizeof tests / sizeof tests[0]);
 }

@@ -127,7 +127,8 @@ static mt_status all_options(const mt_nvrtc *nvrtc, const mt_compile_request *re
     MT_TRY(mt_options_add(options, "--ptxas-options=-v", err));
     for (size_t i = 0; i < request->option_count; i++)
         MT_TRY(mt_options_add(options, request->options[i], err));
-    const char *folders[] = {nvrtc->include_dir, nvrtc->cccl_dir};
+    const char *folders[2];
+    mt_nvrtc_header_folders(nvrtc, folders);
     for (size_t i = 0; i < 2; i++) {
         if (!folders[i]) continue;
         mt_strbuf_clear(&text);

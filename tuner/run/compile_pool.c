@@ -37,6 +37,7 @@ struct mt_compile_pool {
     struct slot slots[MAX_JOBS];
     struct job *queue;          /* SUPPORT and TOOL first */
     uint64_t last_id;
+    mt_visible *visible; /* once a worker has greeted */
     char *own_cache;     /* a temporary folder, when no cache was given */
     int64_t nvrtc_version, restarts;
     size_t open_handles;
@@ -84,9 +85,13 @@ static void finish(mt_compile_pool *pool, struct job *job, const mt_pool_result 
 static void on_hello(struct slot *slot, const mt_hello *hello)
 {
     mt_compile_pool *pool = slot->pool;
+    mt_error error;
     if (hello->status != MT_OK) {
-        mt_error error;
         mt_error_set(&error, hello->status, "%s", hello->error ? hello->error : "the compile worker cannot work");
+        fail_pool(pool, &error);
+        return;
+    }
+    if (!pool->is_greeted && mt_visible_create(pool->options.source, hello->header_folders, 2, &pool->visible, &error) != MT_OK) {
         fail_pool(pool, &error);
         return;
     }
@@ -388,6 +393,7 @@ mt_status mt_pool_submit(mt_compile_pool *pool, const mt_pool_order *order, mt_e
 {
     mt_hash key;
     struct job *made = NULL;
+    if (order->kind != MT_COMPILE_TOOL && pool->visible) mt_visible_filter(pool->visible, order->options); /* else: nothing is submitted before the HELLO */
     mt_status st = hash_order(order, &key, err);
     if (st != MT_OK) return st;
     struct job *twin = find_twin(pool, &key);
@@ -430,6 +436,7 @@ void mt_pool_destroy(mt_compile_pool *pool)
         free_job(pool->queue);
         pool->queue = next;
     }
+    mt_visible_free(pool->visible);
     if (pool->own_cache) nftw(pool->own_cache, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     mt_free(pool->own_cache);
     mt_free(pool);

@@ -1,4 +1,4 @@
-/* Compile workers behind a queue. Identical compiles that are under way at the same time run once.
+/* Compile workers behind a queue. Identical compiles that are under way at the same time run once; macros that the source can't see make no difference.
  *
  * Each worker has one order at a time. An order that passes its limit costs its worker (SIGKILL, a new one when there is work) and ends
  * with is_timeout; one whose worker dies is tried once more, then ends with the death as its text. */
@@ -8,7 +8,7 @@
 #include <uv.h>
 
 #include "tuner/run/proto.h"
-#include "tuner/space/macros.h"
+#include "tuner/space/visible.h"
 
 typedef struct mt_compile_pool mt_compile_pool;
 
@@ -24,6 +24,7 @@ typedef struct mt_pool_options {
     size_t jobs;             /* 0 = the host's cores, at most default_jobs; never more than 256 */
     size_t default_jobs;     /* 0 = 32 */
     int bundle_fd;
+    const mt_source *source; /* what the bundle holds; must outlive the pool */
     const char *const *env;
     double limit_s;          /* per order */
     const char *cache_dir;   /* borrowed; NULL = a temporary folder for as long as the pool lives; so too, with a warning, where it can't be written */
@@ -45,7 +46,7 @@ int64_t mt_pool_restarts(const mt_compile_pool *pool);       /* workers lost whi
 typedef struct mt_pool_order {
     mt_compile_kind kind;
     const char *arch, *entry;   /* copied */
-    const mt_options *options;  /* copied */
+    mt_options *options;        /* copied; loses the macros that the source can't see */
     uint64_t tag;
 } mt_pool_order;
 /* SUPPORT and TOOL orders go before all VARIANT orders: everything else waits for them. */

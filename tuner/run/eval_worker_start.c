@@ -10,13 +10,14 @@
 
 enum { BUSY_PERCENT = 10, JOBS_PER_GPU = 32, MOST_JOBS = 128 };
 
-static mt_status start_pool(eval_worker *self, const eval_worker_callbacks *callbacks, mt_error *err)
+static mt_status start_pool(eval_worker *self, const mt_source *source, const eval_worker_callbacks *callbacks, mt_error *err)
 {
     const mt_pool_options pool = {
         .loop = self->loop,
         .jobs = self->options.jobs,
         .default_jobs = self->options.all_devices ? MOST_JOBS : JOBS_PER_GPU * self->gpu_count,
         .bundle_fd = self->bundle_fd,
+        .source = source,
         .env = self->options.env,
         .limit_s = self->options.compile_limit_s,
         .cache_dir = self->options.cache_dir,
@@ -165,7 +166,7 @@ mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const
     MT_TRY(mt_bundle_make(self->spec, source, &self->bundle_fd, err));
     MT_TRY(start_gpu(self, options->device, callbacks, err));
     for (size_t i = 0; i < options->more_count; i++) MT_TRY(start_gpu(self, options->more_devices[i], callbacks, err));
-    MT_TRY(start_pool(self, callbacks, err));
+    MT_TRY(start_pool(self, source, callbacks, err));
     await_hello(self);
     if (options->all_devices) MT_TRY(start_all(self, callbacks, err));
     MT_TRY(drop_dead(self, err)); /* a missing GPU is the more telling of two failures */

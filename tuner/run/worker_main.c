@@ -85,10 +85,12 @@ static mt_status greet_compiler(struct compiler *self, mt_error *err)
     mt_error error = {0};
     mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1, .busy_percent = -1}};
     hello.hello.status = mt_nvrtc_open(&self->nvrtc, &error);
-    if (hello.hello.status == MT_OK)
+    if (hello.hello.status == MT_OK) {
         hello.hello.nvrtc_version = mt_nvrtc_version(self->nvrtc);
-    else
+        mt_nvrtc_header_folders(self->nvrtc, hello.hello.header_folders);
+    } else {
         hello.hello.error = error.message;
+    }
     mt_status st = mt_channel_send(&self->channel, &hello, err);
     return st == MT_OK ? hello.hello.status : st;
 }
