@@ -133,7 +133,8 @@ static mt_status set_up(mt_run *run, mt_error *err)
     MT_TRY(mt_session_subject_rows(session, run->target, &run->subject, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
     MT_TRY(mt_history_load(session, &run->subject, run->space, &run->history, err));
-    run->total = session->budget < count ? session->budget : count;
+    bool is_exact = mt_space_is_enumerated(run->space); /* an estimate must not cut a budget short */
+    run->total = session->budget < count || (!is_exact && session->budget != SIZE_MAX) ? session->budget : count;
     if (session->is_follower) run->total = session->point_count;
     if (run->total < run->history.known_count) run->total = run->history.known_count;
     choose_first(run);
