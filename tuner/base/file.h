@@ -12,6 +12,8 @@ mt_status mt_file_read(const char *path, size_t max_bytes, char **data, size_t *
 mt_status mt_file_read_fd(int fd, size_t max_bytes, const char *name, char **data, size_t *length, mt_error *err);
 /* Writes beside the target and renames, so that readers see the old file or the new one, never a part. */
 mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err);
+/* The same without waiting for the disk: for caches, whose readers check what they find. After a power cut the file may be empty or torn. */
+mt_status mt_file_write_cached(const char *path, const void *data, size_t length, mt_error *err);
 bool mt_file_exists(const char *path);
 mt_status mt_dir_make_all(const char *path, mt_error *err); /* like mkdir -p, mode 0755 less umask */
 /* Full write; retries EINTR and short writes. 0 or −1 with errno. */
