@@ -36,7 +36,7 @@ static void set_up(const char *values)
     snprintf(knobs, sizeof knobs, "[param DO]\nvalues = %s\n", values);
     toy_text(text, sizeof text, "", knobs);
     write_file("toy.ini", text);
-    write_file("toy.cu", "extern \"C\" __global__ void plain(float *out) {}\n");
+    write_file("toy.cu", "extern \"C\" __global__ void plain(float *out) { DO; }\n");
     snprintf(path, sizeof path, "%s/toy.ini", folder);
     ck_assert_msg(mt_spec_load(path, &spec, &err) == MT_OK, "%s", err.message);
     ck_assert_msg(mt_source_load(spec, &source, &err) == MT_OK, "%s", err.message);
