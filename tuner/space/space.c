@@ -80,6 +80,27 @@ bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index)
 
 /* ---- life ---- */
 
+/* Everything but the points and their index. */
+static mt_status make_empty(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **out, mt_error *err)
+{
+    size_t kinds = spec->constraint_count + spec->variant_count;
+    mt_space *space = mt_alloc(1, sizeof *space);
+    *out = space;
+    if (!space) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    space->spec = spec;
+    space->shape = shape;
+    space->facts = *facts;
+    space->pruned = mt_alloc(kinds, sizeof *space->pruned);
+    space->is_exact = mt_alloc(kinds, sizeof *space->is_exact);
+    if (!space->pruned || !space->is_exact) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < kinds; i++) space->is_exact[i] = true;
+    for (size_t i = 0; i < spec->param_count; i++) {
+        if (spec->params[i].has_when) space->when_knobs[i] = mt_scope_knobs(spec, &spec->params[i].when);
+    }
+    lay_out(space);
+    return MT_OK;
+}
+
 mt_status mt_space_create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **out, mt_error *err)
 {
     return mt_space_create_watched(spec, shape, facts, NULL, out, err);
@@ -88,25 +109,32 @@ mt_status mt_space_create(const mt_spec *spec, const mt_shape *shape, const mt_d
 mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **out, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t kinds = spec->constraint_count + spec->variant_count;
-    mt_space *space = mt_alloc(1, sizeof *space);
+    mt_space *space = NULL;
     *out = NULL;
-    if (!space) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    space->spec = spec;
-    space->shape = shape;
-    space->facts = *facts;
-    space->pruned = mt_alloc(kinds, sizeof *space->pruned);
-    space->is_exact = mt_alloc(kinds, sizeof *space->is_exact);
-    if (!space->pruned || !space->is_exact) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    MT_TRY(make_empty(spec, shape, facts, &space, err));
+    MT_TRY(mt_space_walk(space, watch, err));
+    MT_TRY(build_index(space, err));
+    *out = space;
+    space = NULL;
+done:
+    mt_space_free(space);
+    return st;
+}
+
+mt_status mt_space_create_from_points(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **out, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_space *space = NULL;
+    *out = NULL;
+    MT_TRY(make_empty(spec, shape, facts, &space, err));
+    space->points = mt_alloc(count, space->stride);
+    if (!space->points) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory for %zu points", count);
         goto done;
     }
-    for (size_t i = 0; i < kinds; i++) space->is_exact[i] = true;
-    for (size_t i = 0; i < spec->param_count; i++) {
-        if (spec->params[i].has_when) space->when_knobs[i] = mt_scope_knobs(spec, &spec->params[i].when);
-    }
-    lay_out(space);
-    MT_TRY(mt_space_walk(space, watch, err));
+    space->count = space->capacity = count;
+    space->raw_count = count;
+    for (size_t i = 0; i < count; i++) mt_space_pack(space, &points[i], space->points + i * space->stride);
     MT_TRY(build_index(space, err));
     *out = space;
     space = NULL;
