@@ -30,7 +30,7 @@ def from_cache(name, path):
     with open(name + ".ini", "w") as ini:
         ini.write(REST)
         for knob in knobs:
-            ini.write(f"[param {knob}]\nvalues = {', '.join(map(str, cache['tune_params'][knob]))},\n")
+            ini.write(f"[param {knob}]\nvalues = {', '.join(map(str, cache['tune_params'][knob]))}\n")
     with open(name + ".tsv", "w") as tsv:
         for row in cache["cache"].values():
             time = row["time"]

@@ -1,0 +1,296 @@
+/* The arms: how the engine finds its next point. */
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/search/model_search.h"
+#include "tuner/search/offspring.h"
+
+enum { MOST_ELITE = 32, FAR_DRAWS = 30, CHILDREN = 60, POOL_ELITE = 5 };
+
+/* ---- candidates ---- */
+
+static void clear_candidates(size_t *count)
+{
+    *count = 0;
+}
+
+static bool add_candidate(mt_model_search *search, size_t *count, size_t point)
+{
+    size_t *grown = mt_grow(search->candidates, *count, &search->candidate_capacity, sizeof *grown);
+    if (!grown) return false;
+    search->candidates = grown;
+    grown[(*count)++] = point;
+    return true;
+}
+
+static const struct mt_neighbours *neighbours_of(mt_model_search *search, size_t point)
+{
+    for (size_t i = 0; i < MT_NEIGHBOURS_KEPT; i++) {
+        if (search->kept[i].items && search->kept[i].point == point) return &search->kept[i];
+    }
+    struct mt_neighbours *slot = &search->kept[search->next_kept];
+    if (!slot->items) slot->items = mt_alloc(search->neighbour_capacity, sizeof *slot->items);
+    if (!slot->items) return NULL;
+    search->next_kept = (search->next_kept + 1) % MT_NEIGHBOURS_KEPT;
+    slot->point = point;
+    slot->count = mt_space_neighbours(search->history.space, point, slot->items, search->neighbour_capacity);
+    return slot;
+}
+
+static void add_neighbours(mt_model_search *search, size_t *count, size_t point)
+{
+    const struct mt_neighbours *neighbours = neighbours_of(search, point);
+    for (size_t i = 0; neighbours && i < neighbours->count; i++) {
+        if (!mt_history_knows(&search->history, neighbours->items[i])) add_candidate(search, count, neighbours->items[i]);
+    }
+}
+
+static void add_neighbours_of_best(mt_model_search *search, size_t *count, size_t elite)
+{
+    size_t places[MOST_ELITE];
+    elite = mt_history_elite(&search->history, places, elite < MOST_ELITE ? elite : MOST_ELITE);
+    for (size_t i = 0; i < elite; i++) add_neighbours(search, count, search->history.items[places[i]].point);
+}
+
+static void add_draws(mt_model_search *search, size_t *count, size_t draws)
+{
+    size_t point;
+    for (size_t i = 0; i < draws && mt_history_draw(&search->history, &search->rng, &point); i++) add_candidate(search, count, point);
+}
+
+/* ---- far ---- */
+
+/* L1 distance over the knobs alone. */
+static double distance(const mt_model_search *search, const float *a, const float *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < search->features.plain_count; i++) sum += fabs((double)a[i] - (double)b[i]);
+    return sum;
+}
+
+bool mt_propose_far(mt_model_search *search, mt_proposal *out)
+{
+    size_t width = search->features.count, point;
+    double farthest = -1;
+    float *row = mt_alloc(width, sizeof *row);
+    for (int i = 0; row && i < FAR_DRAWS && mt_history_draw(&search->history, &search->rng, &point); i++) {
+        double nearest = INFINITY;
+        mt_features_of(&search->features, point, row);
+        for (size_t k = 0; k < search->history.count; k++) nearest = fmin(nearest, distance(search, row, search->rows + k * width));
+        if (nearest > farthest) {
+            farthest = nearest;
+            *out = (mt_proposal){point, NAN};
+        }
+    }
+    mt_free(row);
+    return farthest >= 0;
+}
+
+/* ---- forest ---- */
+
+static bool fit_forest(mt_model_search *search)
+{
+    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, search->history.count, &search->rng);
+}
+
+/* The candidate with the largest expected improvement by the forest, or with the least mean. */
+static bool choose_by_forest(mt_model_search *search, size_t count, bool by_mean, mt_proposal *out)
+{
+    double best = -INFINITY;
+    float *row = mt_alloc(search->features.count, sizeof *row);
+    for (size_t i = 0; row && i < count; i++) {
+        double mean, deviation;
+        mt_features_of(&search->features, search->candidates[i], row);
+        mt_forest_predict(&search->forest, row, &mean, &deviation);
+        double score = by_mean ? -mean : mt_log_improvement(search->best_target, mean, deviation);
+        if (score > best) {
+            best = score;
+            *out = (mt_proposal){search->candidates[i], mean};
+        }
+    }
+    mt_free(row);
+    return best > -INFINITY;
+}
+
+bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out)
+{
+    size_t count;
+    clear_candidates(&count);
+    add_neighbours_of_best(search, &count, elite);
+    add_draws(search, &count, draws);
+    return count > 0 && fit_forest(search) && choose_by_forest(search, count, false, out);
+}
+
+bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out)
+{
+    size_t places[MOST_ELITE], count, child;
+    clear_candidates(&count);
+    elite = mt_history_elite(&search->history, places, elite < MOST_ELITE ? elite : MOST_ELITE);
+    for (int i = 0; elite > 1 && i < CHILDREN; i++) {
+        size_t a = search->history.items[places[mt_rng_below(&search->rng, elite)]].point, b = search->history.items[places[mt_rng_below(&search->rng, elite)]].point;
+        if (mt_offspring(search->history.space, &search->rng, a, b, 0.1, &child) && !mt_history_knows(&search->history, child)) add_candidate(search, &count, child);
+    }
+    return count > 0 && fit_forest(search) && choose_by_forest(search, count, false, out);
+}
+
+/* ---- Gaussian process ---- */
+
+/* A random choice of `count` of the rest after `first` in an array of `total`, moved to the front. */
+static void draw_rest(mt_rng *rng, size_t *items, size_t first, size_t count, size_t total)
+{
+    for (size_t i = first; i < count && i < total; i++) {
+        size_t other = i + (size_t)mt_rng_below(rng, total - i), kept = items[i];
+        items[i] = items[other];
+        items[other] = kept;
+    }
+}
+
+/* Places in history: the best half of `most` and random others. Returns how many. */
+static size_t choose_places(mt_model_search *search, size_t *places, size_t most)
+{
+    size_t total = search->history.count;
+    for (size_t i = 0; i < total; i++) places[i] = i;
+    if (total <= most) return total;
+    for (size_t i = 0; i < most / 2; i++) { /* selection: `most` is small */
+        size_t best = i;
+        for (size_t k = i + 1; k < total; k++) {
+            if (search->targets[places[k]] < search->targets[places[best]]) best = k;
+        }
+        size_t kept = places[i];
+        places[i] = places[best];
+        places[best] = kept;
+    }
+    draw_rest(&search->rng, places, most / 2, most, total);
+    return most;
+}
+
+static bool fit_gp(mt_model_search *search, size_t *places)
+{
+    size_t width = search->features.count, count = choose_places(search, places, MT_GP_MOST_FITTED);
+    float *rows = mt_alloc(count * width, sizeof *rows);
+    double *targets = mt_alloc(count, sizeof *targets);
+    bool is_done = rows && targets;
+    for (size_t i = 0; is_done && i < count; i++) {
+        memcpy(rows + i * width, search->rows + places[i] * width, width * sizeof *rows);
+        targets[i] = search->targets[places[i]];
+    }
+    is_done = is_done && mt_gp_fit(&search->gp, rows, targets, count);
+    mt_free(rows);
+    mt_free(targets);
+    return is_done;
+}
+
+/* All unknown points where they fit, else the neighbours of the best and a random sample. */
+static bool set_pool(mt_model_search *search)
+{
+    const mt_space *space = search->history.space;
+    size_t limit = search->gp.pool_size, width = search->features.count, count;
+    clear_candidates(&count);
+    if (mt_space_is_enumerated(space) && mt_space_count(space) <= limit) {
+        for (size_t i = 0; i < mt_space_count(space); i++) {
+            if (!mt_history_knows(&search->history, i)) add_candidate(search, &count, i);
+        }
+    } else {
+        add_neighbours_of_best(search, &count, POOL_ELITE);
+        if (count < limit) add_draws(search, &count, limit - count);
+    }
+    if (count > limit) count = limit;
+    float *rows = mt_alloc(count * width, sizeof *rows);
+    if (!rows || count == 0) {
+        mt_free(rows);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) mt_features_of(&search->features, search->candidates[i], rows + i * width);
+    memcpy(search->pool, search->candidates, count * sizeof *search->pool);
+    mt_gp_set_pool(&search->gp, rows, count);
+    mt_free(rows);
+    return true;
+}
+
+static bool rebuild_gp(mt_model_search *search)
+{
+    size_t total = search->history.count, width = search->features.count, most = search->gp_limit * 3 / 4;
+    size_t *places = mt_alloc(total, sizeof *places);
+    bool is_done = places && fit_gp(search, places) && set_pool(search);
+    if (is_done) {
+        size_t count = choose_places(search, places, total <= search->gp_limit ? search->gp_limit : most);
+        for (size_t i = 0; i < count; i++) {
+            search->gp_places[i] = places[i];
+        }
+        float *rows = mt_alloc(count * width, sizeof *rows);
+        is_done = rows != NULL;
+        for (size_t i = 0; is_done && i < count; i++) memcpy(rows + i * width, search->rows + places[i] * width, width * sizeof *rows);
+        if (is_done) mt_gp_append(&search->gp, rows, count);
+        mt_free(rows);
+        search->gp_seen = total;
+        search->next_fit = total + 3 > total * 23 / 20 + 1 ? total + 3 : total * 23 / 20 + 1;
+    }
+    mt_free(places);
+    return is_done;
+}
+
+/* Brings the GP up to what is known now, and conditions it on the targets. */
+static bool update_gp(mt_model_search *search)
+{
+    size_t fresh = search->history.count - search->gp_seen;
+    if (!search->has_gp) return false;
+    if (search->history.count >= search->next_fit || search->gp.count + fresh > search->gp_limit) {
+        if (!rebuild_gp(search)) return false;
+    } else {
+        for (size_t i = 0; i < fresh; i++) search->gp_places[search->gp.count + i] = search->gp_seen + i;
+        mt_gp_append(&search->gp, search->rows + search->gp_seen * search->features.count, fresh);
+        search->gp_seen = search->history.count;
+    }
+    double *targets = mt_alloc(search->gp.count, sizeof *targets);
+    if (!targets) return false;
+    for (size_t i = 0; i < search->gp.count; i++) targets[i] = search->targets[search->gp_places[i]];
+    mt_gp_predict(&search->gp, targets);
+    mt_free(targets);
+    return true;
+}
+
+bool mt_propose_gp(mt_model_search *search, mt_proposal *out)
+{
+    double best = -INFINITY;
+    if (!update_gp(search)) return false;
+    for (size_t i = 0; i < search->gp.pool_count; i++) {
+        if (mt_history_knows(&search->history, search->pool[i])) continue;
+        double score = mt_log_improvement(search->best_target, search->gp.means[i], search->gp.deviations[i]);
+        if (score > best) {
+            best = score;
+            *out = (mt_proposal){search->pool[i], search->gp.means[i]};
+        }
+    }
+    return best > -INFINITY;
+}
+
+/* ---- sweep ---- */
+
+bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
+{
+    size_t count;
+    double best = INFINITY;
+    clear_candidates(&count);
+    if (search->history.best == SIZE_MAX) return false;
+    add_neighbours(search, &count, search->history.items[search->history.best].point);
+    if (count == 0) return false;
+    if (!by_gp) return fit_forest(search) && choose_by_forest(search, count, true, out);
+    if (!update_gp(search)) return false;
+    double *scratch = mt_alloc(search->gp.count, sizeof *scratch);
+    float *row = mt_alloc(search->features.count, sizeof *row);
+    for (size_t i = 0; scratch && row && i < count; i++) {
+        double mean, deviation;
+        mt_features_of(&search->features, search->candidates[i], row);
+        mt_gp_at(&search->gp, row, scratch, &mean, &deviation);
+        if (mean < best) {
+            best = mean;
+            *out = (mt_proposal){search->candidates[i], mean};
+        }
+    }
+    mt_free(scratch);
+    mt_free(row);
+    return best < INFINITY;
+}

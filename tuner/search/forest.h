@@ -1,0 +1,27 @@
+/* Extremely randomised trees (Geurts et al. 2006): each split is the best of a few random ones. Cheap, and at home on stairs. */
+#ifndef MT_SEARCH_FOREST_H
+#define MT_SEARCH_FOREST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/base/rng.h"
+
+typedef struct mt_forest {
+    struct mt_forest_node *nodes;
+    size_t node_count, capacity;
+    size_t *roots;
+    size_t tree_count;
+    size_t *order; /* scratch */
+    size_t order_capacity;
+} mt_forest; /* zero-initialise */
+
+enum { MT_FOREST_TREES = 32 };
+
+/* Fits to `count` rows of `width` features. False when memory ran out (the forest is then empty). */
+bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, mt_rng *rng);
+/* Mean and standard deviation at one row; the forest must have been fitted. */
+void mt_forest_predict(const mt_forest *forest, const float *row, double *mean, double *deviation);
+void mt_forest_free(mt_forest *forest);
+
+#endif

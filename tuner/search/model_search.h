@@ -1,0 +1,68 @@
+/* The engine of `surrogate` and `auto`: models of what was told, and arms that propose points with them.
+ *
+ * A pending point counts as evaluated with the result that its model expected (a "kriging believer"), so that a batch spreads by itself.
+ * Memory: about 13 MiB for the pool, and 100 to 300 bytes for each point asked or told. */
+#ifndef MT_SEARCH_MODEL_SEARCH_H
+#define MT_SEARCH_MODEL_SEARCH_H
+
+#include "tuner/search/features.h"
+#include "tuner/search/forest.h"
+#include "tuner/search/gp.h"
+#include "tuner/search/history.h"
+#include "tuner/search/strategy.h"
+
+enum { MT_FIRST_SAMPLE = 8, MT_NEIGHBOURS_KEPT = 32 };
+
+struct mt_neighbours {
+    size_t point, count;
+    size_t *items; /* NULL: free */
+};
+
+typedef struct mt_model_search {
+    mt_history history;
+    mt_rng rng;
+    mt_features features;
+    float *rows; /* features of history.items[i] at i × features.count */
+    size_t row_capacity;
+
+    /* What the models are fitted to: −(median / time), standardised; small is good. */
+    double *targets;
+    size_t target_capacity;
+    double median_ns, shift, scale, best_target;
+
+    mt_forest forest;
+    mt_gp gp;
+    bool has_gp;
+    size_t gp_limit, next_fit;
+    size_t *gp_places;  /* places in history of the GP's points */
+    size_t *pool;       /* points */
+    size_t gp_seen;     /* history.items below were considered for the GP */
+
+    struct mt_neighbours kept[MT_NEIGHBOURS_KEPT]; /* of the best few */
+    size_t next_kept, neighbour_capacity;
+    size_t *candidates, candidate_capacity; /* scratch */
+} mt_model_search;
+
+typedef struct mt_proposal {
+    size_t point;
+    double target; /* what the model expects, standardised; NAN: nothing */
+} mt_proposal;
+
+mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err);
+void mt_model_search_free(mt_model_search *search);
+bool mt_model_search_add(mt_model_search *search, mt_proposal proposal); /* marks it as asked */
+void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns);
+/* Recomputes the targets. False: too little is known for a model (fewer than two different results), or memory ran out. */
+bool mt_model_search_refresh(mt_model_search *search);
+
+/* The arms. Each needs fresh targets, and is false where it has nothing to propose. */
+bool mt_propose_far(mt_model_search *search, mt_proposal *out);                     /* far from all that is known; needs no model */
+bool mt_propose_gp(mt_model_search *search, mt_proposal *out);                      /* largest expected improvement, anywhere */
+bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out); /* the same among neighbours of the best `elite` and `draws` random points */
+bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out); /* the same, by the forest, among children of the best `elite` */
+bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out);       /* the most promising neighbour of the best */
+
+/* log of the expected improvement below `best` of a normal variable. */
+double mt_log_improvement(double best, double mean, double deviation);
+
+#endif
