@@ -27,38 +27,40 @@ struct fit {
     const double *targets;
     size_t width;
     mt_rng *rng;
+    float *values, *here; /* scratch of the node under work: one feature and the targets of its rows, in its order */
 };
 
-/* One random threshold on one random feature; gain is what it takes off the sum of squares, 0 where it separates nothing. */
-static struct split try_split(const struct fit *fit, const size_t *order, size_t count, double total)
+/* One random threshold on one random feature; gain is what it takes off the sum of squares. Loops without branches on data: a mispredicted
+ * one costs more than all the rest. */
+static struct split try_split(const struct fit *fit, const uint32_t *order, size_t count, double total)
 {
     size_t feature = (size_t)mt_rng_below(fit->rng, fit->width), left_count = 0;
     const float *column = fit->rows + feature;
-    float low = column[order[0] * fit->width], high = low;
+    float low = INFINITY, high = -INFINITY, *values = fit->values;
     double left = 0;
-    for (size_t i = 1; i < count; i++) {
-        float value = column[order[i] * fit->width];
-        if (value < low) low = value;
-        if (value > high) high = value;
+    for (size_t i = 0; i < count; i++) {
+        float value = values[i] = column[order[i] * fit->width];
+        low = value < low ? value : low;
+        high = value > high ? value : high;
     }
     float threshold = low + (high - low) * (float)mt_rng_uniform(fit->rng);
     if (!(high > low)) return (struct split){-1, 0, 0};
     for (size_t i = 0; i < count; i++) {
-        if (column[order[i] * fit->width] > threshold) continue;
-        left += fit->targets[order[i]];
-        left_count++;
+        int is_left = values[i] <= threshold;
+        left += (double)((float)is_left * fit->here[i]);
+        left_count += (size_t)is_left;
     }
     if (left_count == 0 || left_count == count) return (struct split){-1, 0, 0};
     double right = total - left, n = (double)count, a = (double)left_count, b = n - a;
     return (struct split){(int32_t)feature, threshold, left * left / a + right * right / b - total * total / n};
 }
 
-static size_t part(const struct fit *fit, size_t *order, size_t count, struct split split)
+static size_t part(const struct fit *fit, uint32_t *order, size_t count, struct split split)
 {
     size_t left = 0;
     for (size_t i = 0; i < count; i++) {
         if (fit->rows[order[i] * fit->width + (size_t)split.feature] > split.threshold) continue;
-        size_t swapped = order[left];
+        uint32_t swapped = order[left];
         order[left++] = order[i];
         order[i] = swapped;
     }
@@ -66,14 +68,17 @@ static size_t part(const struct fit *fit, size_t *order, size_t count, struct sp
 }
 
 /* Room was made before: a tree of n rows has at most 2n − 1 nodes. */
-static void grow_tree(const struct fit *fit, size_t *order, size_t count, int depth)
+static void grow_tree(const struct fit *fit, uint32_t *order, size_t count, int depth)
 {
     mt_forest *forest = fit->forest;
     double total = 0, squares = 0;
     struct split best = {-1, 0, 0};
-    for (size_t i = 0; i < count; i++) total += fit->targets[order[i]];
+    for (size_t i = 0; i < count; i++) {
+        fit->here[i] = (float)fit->targets[order[i]];
+        total += (double)fit->here[i];
+    }
     double mean = total / (double)count;
-    for (size_t i = 0; i < count; i++) squares += (fit->targets[order[i]] - mean) * (fit->targets[order[i]] - mean);
+    for (size_t i = 0; i < count; i++) squares += ((double)fit->here[i] - mean) * ((double)fit->here[i] - mean);
     double variance = squares / (double)count;
     size_t here = forest->node_count++;
     forest->nodes[here] = (struct mt_forest_node){.feature = -1, .mean = (float)mean, .variance = (float)variance};
@@ -96,9 +101,12 @@ static bool make_room(mt_forest *forest, size_t count)
     size_t needed = MT_FOREST_TREES * 2 * count;
     if (!forest->roots && !(forest->roots = mt_alloc(MT_FOREST_TREES, sizeof *forest->roots))) return false;
     if (count > forest->order_capacity) {
-        size_t *order = mt_realloc(forest->order, 2 * count, sizeof *order);
+        uint32_t *order = mt_realloc(forest->order, 2 * count, sizeof *order);
         if (!order) return false;
         forest->order = order;
+        float *scratch = mt_realloc(forest->scratch, 4 * count, sizeof *scratch);
+        if (!scratch) return false;
+        forest->scratch = scratch;
         forest->order_capacity = 2 * count;
     }
     if (needed > forest->capacity) {
@@ -112,11 +120,11 @@ static bool make_room(mt_forest *forest, size_t count)
 
 bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, mt_rng *rng)
 {
-    const struct fit fit = {forest, rows, targets, width, rng};
     forest->tree_count = forest->node_count = 0;
     if (count == 0 || width == 0 || !make_room(forest, count)) return false;
+    const struct fit fit = {forest, rows, targets, width, rng, forest->scratch, forest->scratch + count};
     for (; forest->tree_count < MT_FOREST_TREES; forest->tree_count++) {
-        for (size_t i = 0; i < count; i++) forest->order[i] = i;
+        for (size_t i = 0; i < count; i++) forest->order[i] = (uint32_t)i;
         forest->roots[forest->tree_count] = forest->node_count;
         grow_tree(&fit, forest->order, count, 0);
     }
@@ -144,5 +152,6 @@ void mt_forest_free(mt_forest *forest)
     mt_free(forest->nodes);
     mt_free(forest->roots);
     mt_free(forest->order);
+    mt_free(forest->scratch);
     *forest = (mt_forest){0};
 }

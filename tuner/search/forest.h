@@ -12,7 +12,8 @@ typedef struct mt_forest {
     size_t node_count, capacity;
     size_t *roots;
     size_t tree_count;
-    size_t *order; /* scratch */
+    uint32_t *order; /* scratch, and the next */
+    float *scratch;
     size_t order_capacity;
 } mt_forest; /* zero-initialise */
 
