@@ -8,7 +8,7 @@
 #include "tuner/search/model_search.h"
 #include "tuner/search/offspring.h"
 
-enum { MOST_ELITE = 32, FAR_DRAWS = 30, CHILDREN = 60, POOL_ELITE = 5 };
+enum { MOST_ELITE = 32, FAR_DRAWS = 30, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 64 };
 
 /* ---- candidates ---- */
 
@@ -91,9 +91,15 @@ bool mt_propose_far(mt_model_search *search, mt_proposal *out)
 
 /* ---- forest ---- */
 
+/* With many points, one more changes little: then the forest may be a few points old, unless one of them is the new best. */
 static bool fit_forest(mt_model_search *search)
 {
-    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, search->history.count, &search->rng);
+    const mt_history *history = &search->history;
+    bool is_fresh = search->forest.tree_count > 0 && history->best == search->forest_best && history->count - search->forest_count <= history->count / FOREST_AGE;
+    if (is_fresh) return true;
+    search->forest_count = history->count;
+    search->forest_best = history->best;
+    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, history->count, &search->rng);
 }
 
 /* The candidate with the largest expected improvement by the forest, or with the least mean. */
@@ -226,7 +232,7 @@ static bool rebuild_gp(mt_model_search *search)
         if (is_done) mt_gp_append(&search->gp, rows, count);
         mt_free(rows);
         search->gp_seen = total;
-        search->next_fit = total + 3 > total * 23 / 20 + 1 ? total + 3 : total * 23 / 20 + 1;
+        search->next_fit = total + 3 > total * 6 / 5 + 1 ? total + 3 : total * 6 / 5 + 1;
     }
     mt_free(places);
     return is_done;

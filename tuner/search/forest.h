@@ -7,17 +7,18 @@
 
 #include "tuner/base/rng.h"
 
+enum { MT_FOREST_TREES = 32 };
+
 typedef struct mt_forest {
     struct mt_forest_node *nodes;
-    size_t node_count, capacity;
-    size_t *roots;
-    size_t tree_count;
-    uint32_t *order; /* scratch, and the next */
-    float *scratch;
-    size_t order_capacity;
-} mt_forest; /* zero-initialise */
-
-enum { MT_FOREST_TREES = 32 };
+    size_t roots[MT_FOREST_TREES];
+    size_t tree_count, node_count;
+    /* Scratch of fitting. */
+    uint32_t *order;
+    int32_t *here;  /* targets of the rows of the node under work, in its order */
+    float *columns; /* the rows, transposed */
+    size_t row_capacity;
+} mt_forest; /* zero-initialise; always of one width */
 
 /* Fits to `count` rows of `width` features. False when memory ran out (the forest is then empty). */
 bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, mt_rng *rng);

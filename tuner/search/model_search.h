@@ -31,6 +31,7 @@ typedef struct mt_model_search {
     double median_ns, shift, scale, best_target;
 
     mt_forest forest;
+    size_t forest_count, forest_best; /* history.count and history.best when it was fitted */
     mt_gp gp;
     bool has_gp;
     size_t gp_limit, next_fit;
