@@ -7,7 +7,7 @@
 
 #include "tuner/base/rng.h"
 
-enum { MT_FOREST_TREES = 32 };
+enum { MT_FOREST_TREES = 24 };
 
 typedef struct mt_forest {
     struct mt_forest_node *nodes;

@@ -10,7 +10,7 @@
 
 #include "tuner/base/rng.h"
 
-enum { MT_GP_BLOCK = 256, MT_GP_MOST_FITTED = 100 }; /* columns of the pool are worked on in blocks that stay in the cache */
+enum { MT_GP_BLOCK = 256, MT_GP_MOST_FITTED = 64 }; /* columns of the pool are worked on in blocks that stay in the cache */
 
 typedef struct mt_gp {
     size_t width;

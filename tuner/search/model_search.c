@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/stats.h"
 
-enum { POOL = 2048, GP_POINTS = 512, GP_POINTS_AT_LEAST = 64 };
+enum { POOL = 2048, GP_POINTS = 192, GP_POINTS_AT_LEAST = 64 };
 
 mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err)
 {
