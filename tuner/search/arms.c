@@ -8,7 +8,7 @@
 #include "tuner/search/model_search.h"
 #include "tuner/search/offspring.h"
 
-enum { MOST_ELITE = 32, FAR_DRAWS = 30, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 40, MUTANTS = 40, CROSSES = 40, CROSS_ELITE = 20 };
+enum { MOST_ELITE = 32, FAR_DRAWS = 30, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 40, MUTANTS = 40, CROSSES = 40, CROSS_ELITE = 20, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
 
 /* ---- candidates ---- */
 
@@ -308,4 +308,85 @@ bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
     mt_free(scratch);
     mt_free(row);
     return best < INFINITY;
+}
+
+/* ---- rival ---- */
+
+/* In how many knobs two points differ; another algorithm is far away. */
+static size_t knobs_apart(const mt_space *space, size_t a, size_t b)
+{
+    mt_point p, q;
+    size_t count = 0;
+    mt_space_at(space, a, &p);
+    mt_space_at(space, b, &q);
+    if (p.level[0] != q.level[0]) return MT_MAX_PARAMS;
+    for (size_t i = 1; i < mt_space_spec(space)->param_count; i++) count += p.level[i] != q.level[i];
+    return count;
+}
+
+static void retire_rival(mt_model_search *search)
+{
+    size_t *used = mt_grow(search->rivals_used, search->rivals_used_count, &search->rivals_used_capacity, sizeof *used);
+    if (used) {
+        search->rivals_used = used;
+        used[search->rivals_used_count++] = search->rival;
+    }
+    search->rival = SIZE_MAX;
+    search->rival_tries = 0;
+}
+
+/* The best point that lies away from the best of all and from the rivals before. */
+static bool find_rival(mt_model_search *search)
+{
+    const mt_history *history = &search->history;
+    size_t chosen = SIZE_MAX;
+    for (size_t i = 0; i < history->count; i++) {
+        const mt_evaluation *item = &history->items[i];
+        if (item->is_pending || !isfinite(item->cost_ns) || (chosen != SIZE_MAX && item->cost_ns >= history->items[chosen].cost_ns)) continue;
+        bool is_away = knobs_apart(history->space, item->point, history->items[history->best].point) >= RIVAL_APART;
+        for (size_t k = 0; is_away && k < search->rivals_used_count; k++) is_away = knobs_apart(history->space, item->point, search->rivals_used[k]) >= RIVAL_APART;
+        if (is_away) chosen = i;
+    }
+    if (chosen == SIZE_MAX) return false;
+    search->rival = history->items[chosen].point;
+    return true;
+}
+
+/* Moves the rival downhill through what is known. */
+static void settle_rival(mt_model_search *search)
+{
+    size_t place;
+    for (bool has_moved = true; has_moved;) {
+        const struct mt_neighbours *neighbours = neighbours_of(search, search->rival);
+        has_moved = false;
+        if (!neighbours || !mt_index_map_get(&search->history.places, search->rival, &place)) return;
+        double least = search->history.items[place].cost_ns;
+        for (size_t i = 0; i < neighbours->count; i++) {
+            if (!mt_index_map_get(&search->history.places, neighbours->items[i], &place)) continue;
+            const mt_evaluation *item = &search->history.items[place];
+            if (item->is_pending || !(item->cost_ns < least)) continue;
+            least = item->cost_ns;
+            search->rival = item->point;
+            search->rival_tries = 0;
+            has_moved = true;
+        }
+    }
+}
+
+bool mt_propose_rival(mt_model_search *search, mt_proposal *out)
+{
+    for (int i = 0; i < RIVALS_TRIED; i++) {
+        size_t count;
+        if (search->history.best == SIZE_MAX || (search->rival == SIZE_MAX && !find_rival(search))) return false;
+        settle_rival(search);
+        clear_candidates(&count);
+        add_neighbours(search, &count, search->rival);
+        bool is_merged = search->rival == search->history.items[search->history.best].point;
+        if (count > 0 && !is_merged && search->rival_tries < RIVAL_TRIES) {
+            search->rival_tries++;
+            return fit_forest(search) && choose_by_forest(search, count, true, out);
+        }
+        retire_rival(search);
+    }
+    return false;
 }

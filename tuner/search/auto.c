@@ -52,6 +52,7 @@ static bool propose(struct state *state, mt_proposal *out)
     case 'n': ok = mt_propose_forest(search, 3, 0, 0, 60, out); break;
     case 'm': ok = mt_propose_forest(search, 0, 0, 0, 60, out); break;
     case 'k': ok = mt_propose_forest(search, 0, 0, 0, 1, out); break;
+    case 'R': ok = mt_propose_rival(search, out) || mt_propose_far(search, out); break;
     case 'o': ok = mt_propose_offspring(search, 20, out); break;
     case 'O': ok = mt_propose_offspring(search, 10, out); break;
     case 'r': ok = mt_propose_far(search, out); break;

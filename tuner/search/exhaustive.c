@@ -19,6 +19,8 @@ static void destroy(void *memory)
 
 static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 {
+    if (!mt_space_is_enumerated(task->space))
+        return MT_FAIL(err, MT_ERR_UNSUPPORTED, "exhaustive search: about %zu valid points are too many to enumerate; expected another strategy or more constraints", mt_space_count(task->space));
     struct state *state = mt_alloc(1, sizeof *state);
     if (state) {
         state->count = mt_space_count(task->space);

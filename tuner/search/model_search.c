@@ -13,7 +13,7 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *ta
 {
     mt_status st = MT_OK;
     const mt_spec *spec = mt_space_spec(task->space);
-    *search = (mt_model_search){0};
+    *search = (mt_model_search){.rival = SIZE_MAX};
     mt_history_init(&search->history, task->space);
     mt_rng_seed(&search->rng, task->seed);
     MT_TRY(mt_features_init(&search->features, task->space, &search->rng, err));
@@ -41,6 +41,7 @@ void mt_model_search_free(mt_model_search *search)
     mt_free(search->gp_places);
     mt_free(search->pool);
     mt_free(search->candidates);
+    mt_free(search->rivals_used);
     for (size_t i = 0; i < MT_NEIGHBOURS_KEPT; i++) mt_free(search->kept[i].items);
 }
 

@@ -41,6 +41,9 @@ typedef struct mt_model_search {
 
     struct mt_neighbours kept[MT_NEIGHBOURS_KEPT]; /* of the best few */
     size_t next_kept, neighbour_capacity;
+    /* A second local search, away from the best. */
+    size_t rival, rival_tries, *rivals_used, rivals_used_count, rivals_used_capacity; /* rival: a point; SIZE_MAX: none */
+
     size_t *candidates, candidate_capacity; /* scratch */
 } mt_model_search;
 
@@ -61,6 +64,7 @@ bool mt_propose_far(mt_model_search *search, mt_proposal *out);                 
 bool mt_propose_gp(mt_model_search *search, mt_proposal *out);                      /* largest expected improvement, anywhere */
 bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, size_t crosses, size_t mutants, mt_proposal *out);
 bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out); /* the same, by the forest, among children of the best `elite` */
+bool mt_propose_rival(mt_model_search *search, mt_proposal *out);                   /* the most promising neighbour of a good point elsewhere, which moves downhill */
 bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out);       /* the most promising neighbour of the best */
 
 /* log of the expected improvement below `best` of a normal variable. */
