@@ -8,7 +8,8 @@
 #include "tuner/search/model_search.h"
 #include "tuner/search/offspring.h"
 
-enum { MOST_ELITE = 32, FAR_DRAWS = 30, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 40, MUTANTS = 40, CROSSES = 40, CROSS_ELITE = 20, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
+#define MUTATION 0.1
+enum { MOST_ELITE = 32, FAR_DRAWS = 30, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 40, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
 
 /* ---- candidates ---- */
 
@@ -121,33 +122,25 @@ static bool choose_by_forest(mt_model_search *search, size_t count, bool by_mean
     return best > -INFINITY;
 }
 
-/* Children of two of the best `elite`, or mutants of one. */
-static void add_children(mt_model_search *search, size_t *count, size_t children, size_t elite, bool is_cross, double mutation)
-{
-    size_t places[MOST_ELITE], child;
-    elite = mt_history_elite(&search->history, places, elite < MOST_ELITE ? elite : MOST_ELITE);
-    for (size_t i = 0; elite > 0 && i < children; i++) {
-        size_t a = search->history.items[places[mt_rng_below(&search->rng, elite)]].point, b = is_cross ? search->history.items[places[mt_rng_below(&search->rng, elite)]].point : a;
-        if (mt_offspring(search->history.space, &search->rng, a, b, mutation, &child) && !mt_history_knows(&search->history, child)) add_candidate(search, count, child);
-    }
-}
-
-bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, size_t crosses, size_t mutants, mt_proposal *out)
+bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out)
 {
     size_t count;
     clear_candidates(&count);
     add_neighbours_of_best(search, &count, elite);
     add_draws(search, &count, draws);
-    add_children(search, &count, crosses, CROSS_ELITE, true, 0.1);
-    add_children(search, &count, mutants, elite, false, 0.25);
     return count > 0 && fit_forest(search) && choose_by_forest(search, count, false, out);
 }
 
 bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out)
 {
-    size_t count;
+    const mt_evaluation *items = search->history.items;
+    size_t places[MOST_ELITE], count, child;
     clear_candidates(&count);
-    add_children(search, &count, CHILDREN, elite, true, 0.1);
+    elite = mt_history_elite(&search->history, places, elite < MOST_ELITE ? elite : MOST_ELITE);
+    for (int i = 0; elite > 1 && i < CHILDREN; i++) {
+        size_t a = items[places[mt_rng_below(&search->rng, elite)]].point, b = items[places[mt_rng_below(&search->rng, elite)]].point;
+        if (mt_offspring(search->history.space, &search->rng, a, b, MUTATION, &child) && !mt_history_knows(&search->history, child)) add_candidate(search, &count, child);
+    }
     return count > 0 && fit_forest(search) && choose_by_forest(search, count, false, out);
 }
 

@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/stats.h"
 
-enum { POOL = 2048, GP_POINTS = 192, GP_POINTS_AT_LEAST = 64 };
+enum { POOL = 4096, GP_POINTS = 256, GP_POINTS_AT_LEAST = 64 };
 
 mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err)
 {
@@ -122,7 +122,7 @@ bool mt_model_search_refresh(mt_model_search *search)
     if (find_median(search, search->targets) < 2) return false;
     for (size_t i = 0; i < count; i++) {
         const mt_evaluation *item = &search->history.items[i];
-        search->targets[i] = isnan(item->cost_ns) ? -1 : -(search->median_ns / item->cost_ns);
+        search->targets[i] = isnan(item->cost_ns) ? -1 : fmax(-(search->median_ns / item->cost_ns), -1000);
         if (!item->is_pending && isfinite(item->cost_ns)) worst = fmax(worst, search->targets[i]);
     }
     for (size_t i = 0; i < count; i++) {

@@ -62,7 +62,7 @@ bool mt_model_search_refresh(mt_model_search *search);
 /* The arms. Each needs fresh targets, and is false where it has nothing to propose. */
 bool mt_propose_far(mt_model_search *search, mt_proposal *out);                     /* far from all that is known; needs no model */
 bool mt_propose_gp(mt_model_search *search, mt_proposal *out);                      /* largest expected improvement, anywhere */
-bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, size_t crosses, size_t mutants, mt_proposal *out);
+bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out); /* the same among neighbours of the best `elite` and `draws` random points */
 bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out); /* the same, by the forest, among children of the best `elite` */
 bool mt_propose_rival(mt_model_search *search, mt_proposal *out);                   /* the most promising neighbour of a good point elsewhere, which moves downhill */
 bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out);       /* the most promising neighbour of the best */

@@ -29,7 +29,7 @@ static bool propose(mt_model_search *search, mt_proposal *out)
     bool is_gp = known % GP_EVERY == 0;
     if (known % SWEEP_EVERY == 0 && mt_propose_sweep(search, is_gp, out)) return true;
     if (is_gp && mt_propose_gp(search, out)) return true;
-    return mt_propose_forest(search, ELITE, DRAWS, 0, 0, out) || mt_propose_far(search, out);
+    return mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_far(search, out);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
