@@ -37,7 +37,7 @@ static const struct mt_neighbours *neighbours_of(mt_model_search *search, size_t
     if (!slot->items) return NULL;
     search->next_kept = (search->next_kept + 1) % MT_NEIGHBOURS_KEPT;
     slot->point = point;
-    slot->count = mt_space_neighbours(search->history.space, point, slot->items, search->neighbour_capacity);
+    slot->count = mt_space_neighbours(search->ledger.space, point, slot->items, search->neighbour_capacity);
     return slot;
 }
 
@@ -45,21 +45,21 @@ static void add_neighbours(mt_model_search *search, size_t *count, size_t point)
 {
     const struct mt_neighbours *neighbours = neighbours_of(search, point);
     for (size_t i = 0; neighbours && i < neighbours->count; i++) {
-        if (!mt_history_knows(&search->history, neighbours->items[i])) add_candidate(search, count, neighbours->items[i]);
+        if (!mt_ledger_knows(&search->ledger, neighbours->items[i])) add_candidate(search, count, neighbours->items[i]);
     }
 }
 
 static void add_neighbours_of_best(mt_model_search *search, size_t *count, size_t elite)
 {
     size_t places[MOST_ELITE];
-    elite = mt_history_elite(&search->history, places, elite < MOST_ELITE ? elite : MOST_ELITE);
-    for (size_t i = 0; i < elite; i++) add_neighbours(search, count, search->history.items[places[i]].point);
+    elite = mt_ledger_elite(&search->ledger, places, elite < MOST_ELITE ? elite : MOST_ELITE);
+    for (size_t i = 0; i < elite; i++) add_neighbours(search, count, search->ledger.items[places[i]].point);
 }
 
 static void add_draws(mt_model_search *search, size_t *count, size_t draws)
 {
     size_t point;
-    for (size_t i = 0; i < draws && mt_history_draw(&search->history, &search->rng, &point); i++) add_candidate(search, count, point);
+    for (size_t i = 0; i < draws && mt_ledger_draw(&search->ledger, &search->rng, &point); i++) add_candidate(search, count, point);
 }
 
 /* ---- far ---- */
@@ -77,10 +77,10 @@ bool mt_propose_far(mt_model_search *search, mt_proposal *out)
     size_t width = search->features.count, point;
     double farthest = -1;
     float *row = mt_alloc(width, sizeof *row);
-    for (int i = 0; row && i < FAR_DRAWS && mt_history_draw(&search->history, &search->rng, &point); i++) {
+    for (int i = 0; row && i < FAR_DRAWS && mt_ledger_draw(&search->ledger, &search->rng, &point); i++) {
         double nearest = INFINITY;
         mt_features_of(&search->features, point, row);
-        for (size_t k = 0; k < search->history.count; k++) nearest = fmin(nearest, distance(search, row, search->rows + k * width));
+        for (size_t k = 0; k < search->ledger.count; k++) nearest = fmin(nearest, distance(search, row, search->rows + k * width));
         if (nearest > farthest) {
             farthest = nearest;
             *out = (mt_proposal){point, NAN};
@@ -95,12 +95,12 @@ bool mt_propose_far(mt_model_search *search, mt_proposal *out)
 /* With many points, one more changes little: then the forest may be a few points old, unless one of them is the new best. */
 static bool fit_forest(mt_model_search *search)
 {
-    const mt_history *history = &search->history;
-    bool is_fresh = search->forest.tree_count > 0 && history->best == search->forest_best && history->count - search->forest_count <= history->count / FOREST_AGE;
+    const mt_ledger *ledger = &search->ledger;
+    bool is_fresh = search->forest.tree_count > 0 && ledger->best == search->forest_best && ledger->count - search->forest_count <= ledger->count / FOREST_AGE;
     if (is_fresh) return true;
-    search->forest_count = history->count;
-    search->forest_best = history->best;
-    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, history->count, &search->rng);
+    search->forest_count = ledger->count;
+    search->forest_best = ledger->best;
+    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, ledger->count, &search->rng);
 }
 
 /* The candidate with the largest expected improvement by the forest, or with the least mean. */
@@ -133,13 +133,13 @@ bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_p
 
 bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out)
 {
-    const mt_evaluation *items = search->history.items;
+    const mt_evaluation *items = search->ledger.items;
     size_t places[MOST_ELITE], count, child;
     clear_candidates(&count);
-    elite = mt_history_elite(&search->history, places, elite < MOST_ELITE ? elite : MOST_ELITE);
+    elite = mt_ledger_elite(&search->ledger, places, elite < MOST_ELITE ? elite : MOST_ELITE);
     for (int i = 0; elite > 1 && i < CHILDREN; i++) {
         size_t a = items[places[mt_rng_below(&search->rng, elite)]].point, b = items[places[mt_rng_below(&search->rng, elite)]].point;
-        if (mt_offspring(search->history.space, &search->rng, a, b, MUTATION, &child) && !mt_history_knows(&search->history, child)) add_candidate(search, &count, child);
+        if (mt_offspring(search->ledger.space, &search->rng, a, b, MUTATION, &child) && !mt_ledger_knows(&search->ledger, child)) add_candidate(search, &count, child);
     }
     return count > 0 && fit_forest(search) && choose_by_forest(search, count, false, out);
 }
@@ -156,10 +156,10 @@ static void draw_rest(mt_rng *rng, size_t *items, size_t first, size_t count, si
     }
 }
 
-/* Places in history: the best half of `most` and random others. Returns how many. */
+/* Places in ledger: the best half of `most` and random others. Returns how many. */
 static size_t choose_places(mt_model_search *search, size_t *places, size_t most)
 {
-    size_t total = search->history.count;
+    size_t total = search->ledger.count;
     for (size_t i = 0; i < total; i++) places[i] = i;
     if (total <= most) return total;
     for (size_t i = 0; i < most / 2; i++) { /* selection: `most` is small */
@@ -194,12 +194,12 @@ static bool fit_gp(mt_model_search *search, size_t *places)
 /* All unknown points where they fit, else the neighbours of the best and a random sample. */
 static bool set_pool(mt_model_search *search)
 {
-    const mt_space *space = search->history.space;
+    const mt_space *space = search->ledger.space;
     size_t limit = search->gp.pool_size, width = search->features.count, count;
     clear_candidates(&count);
     if (mt_space_is_enumerated(space) && mt_space_count(space) <= limit) {
         for (size_t i = 0; i < mt_space_count(space); i++) {
-            if (!mt_history_knows(&search->history, i)) add_candidate(search, &count, i);
+            if (!mt_ledger_knows(&search->ledger, i)) add_candidate(search, &count, i);
         }
     } else {
         add_neighbours_of_best(search, &count, POOL_ELITE);
@@ -220,7 +220,7 @@ static bool set_pool(mt_model_search *search)
 
 static bool rebuild_gp(mt_model_search *search)
 {
-    size_t total = search->history.count, width = search->features.count, most = search->gp_limit * 3 / 4;
+    size_t total = search->ledger.count, width = search->features.count, most = search->gp_limit * 3 / 4;
     size_t *places = mt_alloc(total, sizeof *places);
     bool is_done = places && fit_gp(search, places) && set_pool(search);
     if (is_done) {
@@ -243,14 +243,14 @@ static bool rebuild_gp(mt_model_search *search)
 /* Brings the GP up to what is known now, and conditions it on the targets. */
 static bool update_gp(mt_model_search *search)
 {
-    size_t fresh = search->history.count - search->gp_seen;
+    size_t fresh = search->ledger.count - search->gp_seen;
     if (!search->has_gp) return false;
-    if (search->history.count >= search->next_fit || search->gp.count + fresh > search->gp_limit) {
+    if (search->ledger.count >= search->next_fit || search->gp.count + fresh > search->gp_limit) {
         if (!rebuild_gp(search)) return false;
     } else {
         for (size_t i = 0; i < fresh; i++) search->gp_places[search->gp.count + i] = search->gp_seen + i;
         mt_gp_append(&search->gp, search->rows + search->gp_seen * search->features.count, fresh);
-        search->gp_seen = search->history.count;
+        search->gp_seen = search->ledger.count;
     }
     double *targets = mt_alloc(search->gp.count, sizeof *targets);
     if (!targets) return false;
@@ -265,7 +265,7 @@ bool mt_propose_gp(mt_model_search *search, mt_proposal *out)
     double best = -INFINITY;
     if (!update_gp(search)) return false;
     for (size_t i = 0; i < search->gp.pool_count; i++) {
-        if (mt_history_knows(&search->history, search->pool[i])) continue;
+        if (mt_ledger_knows(&search->ledger, search->pool[i])) continue;
         double score = mt_log_improvement(search->best_target, search->gp.means[i], search->gp.deviations[i]);
         if (score > best) {
             best = score;
@@ -282,8 +282,8 @@ bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
     size_t count;
     double best = INFINITY;
     clear_candidates(&count);
-    if (search->history.best == SIZE_MAX) return false;
-    add_neighbours(search, &count, search->history.items[search->history.best].point);
+    if (search->ledger.best == SIZE_MAX) return false;
+    add_neighbours(search, &count, search->ledger.items[search->ledger.best].point);
     if (count == 0) return false;
     if (!by_gp) return fit_forest(search) && choose_by_forest(search, count, true, out);
     if (!update_gp(search)) return false;
@@ -331,17 +331,17 @@ static void retire_rival(mt_model_search *search)
 /* The best point that lies away from the best of all and from the rivals before. */
 static bool find_rival(mt_model_search *search)
 {
-    const mt_history *history = &search->history;
+    const mt_ledger *ledger = &search->ledger;
     size_t chosen = SIZE_MAX;
-    for (size_t i = 0; i < history->count; i++) {
-        const mt_evaluation *item = &history->items[i];
-        if (item->is_pending || !isfinite(item->cost_ns) || (chosen != SIZE_MAX && item->cost_ns >= history->items[chosen].cost_ns)) continue;
-        bool is_away = knobs_apart(history->space, item->point, history->items[history->best].point) >= RIVAL_APART;
-        for (size_t k = 0; is_away && k < search->rivals_used_count; k++) is_away = knobs_apart(history->space, item->point, search->rivals_used[k]) >= RIVAL_APART;
+    for (size_t i = 0; i < ledger->count; i++) {
+        const mt_evaluation *item = &ledger->items[i];
+        if (item->is_pending || !isfinite(item->cost_ns) || (chosen != SIZE_MAX && item->cost_ns >= ledger->items[chosen].cost_ns)) continue;
+        bool is_away = knobs_apart(ledger->space, item->point, ledger->items[ledger->best].point) >= RIVAL_APART;
+        for (size_t k = 0; is_away && k < search->rivals_used_count; k++) is_away = knobs_apart(ledger->space, item->point, search->rivals_used[k]) >= RIVAL_APART;
         if (is_away) chosen = i;
     }
     if (chosen == SIZE_MAX) return false;
-    search->rival = history->items[chosen].point;
+    search->rival = ledger->items[chosen].point;
     return true;
 }
 
@@ -352,11 +352,11 @@ static void settle_rival(mt_model_search *search)
     for (bool has_moved = true; has_moved;) {
         const struct mt_neighbours *neighbours = neighbours_of(search, search->rival);
         has_moved = false;
-        if (!neighbours || !mt_index_map_get(&search->history.places, search->rival, &place)) return;
-        double least = search->history.items[place].cost_ns;
+        if (!neighbours || !mt_index_map_get(&search->ledger.places, search->rival, &place)) return;
+        double least = search->ledger.items[place].cost_ns;
         for (size_t i = 0; i < neighbours->count; i++) {
-            if (!mt_index_map_get(&search->history.places, neighbours->items[i], &place)) continue;
-            const mt_evaluation *item = &search->history.items[place];
+            if (!mt_index_map_get(&search->ledger.places, neighbours->items[i], &place)) continue;
+            const mt_evaluation *item = &search->ledger.items[place];
             if (item->is_pending || !(item->cost_ns < least)) continue;
             least = item->cost_ns;
             search->rival = item->point;
@@ -370,11 +370,11 @@ bool mt_propose_rival(mt_model_search *search, mt_proposal *out)
 {
     for (int i = 0; i < RIVALS_TRIED; i++) {
         size_t count;
-        if (search->history.best == SIZE_MAX || (search->rival == SIZE_MAX && !find_rival(search))) return false;
+        if (search->ledger.best == SIZE_MAX || (search->rival == SIZE_MAX && !find_rival(search))) return false;
         settle_rival(search);
         clear_candidates(&count);
         add_neighbours(search, &count, search->rival);
-        bool is_merged = search->rival == search->history.items[search->history.best].point;
+        bool is_merged = search->rival == search->ledger.items[search->ledger.best].point;
         if (count > 0 && !is_merged && search->rival_tries < RIVAL_TRIES) {
             search->rival_tries++;
             return fit_forest(search) && choose_by_forest(search, count, true, out);

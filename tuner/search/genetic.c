@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/search/history.h"
+#include "tuner/search/ledger.h"
 #include "tuner/search/offspring.h"
 #include "tuner/search/strategy.h"
 
@@ -12,7 +12,7 @@ enum { POPULATION = 20, TRIES = 200 };
 #define MUTATION 0.1
 
 struct state {
-    mt_history history;
+    mt_ledger ledger;
     mt_rng rng;
     size_t parents[POPULATION], parent_count;  /* points, best first */
     size_t members[POPULATION], member_count;  /* the generation under way: points, some asked just now, some known before */
@@ -22,7 +22,7 @@ static void destroy(void *memory)
 {
     struct state *state = memory;
     if (!state) return;
-    mt_history_free(&state->history);
+    mt_ledger_free(&state->ledger);
     mt_free(state);
 }
 
@@ -30,7 +30,7 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 {
     struct state *state = mt_alloc(1, sizeof *state);
     if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "genetic search: out of memory");
-    mt_history_init(&state->history, task->space);
+    mt_ledger_init(&state->ledger, task->space);
     mt_rng_seed(&state->rng, task->seed);
     *out = state;
     return MT_OK;
@@ -40,8 +40,8 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 static double cost_of(const struct state *state, size_t point)
 {
     size_t place;
-    if (!mt_index_map_get(&state->history.places, point, &place)) return NAN;
-    const mt_evaluation *item = &state->history.items[place];
+    if (!mt_index_map_get(&state->ledger.places, point, &place)) return NAN;
+    const mt_evaluation *item = &state->ledger.items[place];
     return item->is_pending ? NAN : item->cost_ns;
 }
 
@@ -84,12 +84,12 @@ static bool is_member(const struct state *state, size_t point)
 /* The next member. Children that are known already join for free, with the cost that is known; they must not be all there is. */
 static bool next_member(struct state *state, size_t *point)
 {
-    const mt_space *space = state->history.space;
+    const mt_space *space = state->ledger.space;
     for (int i = 0; state->parent_count > 0 && i < TRIES; i++) {
         if (!mt_offspring(space, &state->rng, draw_parent(state), draw_parent(state), MUTATION, point) || is_member(state, *point)) continue;
-        if (!mt_history_knows(&state->history, *point) || i < TRIES / 2) return true;
+        if (!mt_ledger_knows(&state->ledger, *point) || i < TRIES / 2) return true;
     }
-    return mt_history_draw(&state->history, &state->rng, point);
+    return mt_ledger_draw(&state->ledger, &state->rng, point);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
@@ -100,12 +100,12 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
         size_t point;
         if (is_complete(state)) succeed(state);
         if (state->member_count == POPULATION || !next_member(state, &point)) break; /* waits for results, or has seen everything */
-        if (mt_history_knows(&state->history, point)) {
+        if (mt_ledger_knows(&state->ledger, point)) {
             /* A population that breeds only what is known has converged. */
-            if (++for_free > POPULATION && !mt_history_draw(&state->history, &state->rng, &point)) break;
+            if (++for_free > POPULATION && !mt_ledger_draw(&state->ledger, &state->rng, &point)) break;
         }
-        if (!mt_history_knows(&state->history, point)) {
-            if (!mt_history_ask(&state->history, point, NAN)) break;
+        if (!mt_ledger_knows(&state->ledger, point)) {
+            if (!mt_ledger_ask(&state->ledger, point, NAN)) break;
             points[given++] = point;
             for_free = 0;
         }
@@ -117,8 +117,8 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
 static void tell(void *memory, size_t point, double cost_ns)
 {
     struct state *state = memory;
-    bool was_asked = mt_history_knows(&state->history, point);
-    mt_history_tell(&state->history, point, cost_ns);
+    bool was_asked = mt_ledger_knows(&state->ledger, point);
+    mt_ledger_tell(&state->ledger, point, cost_ns);
     /* What the session knew already is as good a first generation as any. */
     if (!was_asked && state->parent_count == 0 && state->member_count < POPULATION) state->members[state->member_count++] = point;
 }

@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/search/history.h"
+#include "tuner/search/ledger.h"
 #include "tuner/search/offspring.h"
 #include "tuner/search/strategy.h"
 
 enum { KICK_STEPS = 3, KICKS = 4, FREE_MOVES = 64, STARTS = 4 };
 
 struct state {
-    mt_history history;
+    mt_ledger ledger;
     mt_rng rng;
     size_t *around, around_count, around_capacity, next; /* neighbours of `here`, shuffled */
     size_t here, home;                                   /* where the walk is; the best local optimum since the restart. SIZE_MAX: none */
@@ -25,7 +25,7 @@ static void destroy(void *memory)
 {
     struct state *state = memory;
     if (!state) return;
-    mt_history_free(&state->history);
+    mt_ledger_free(&state->ledger);
     mt_free(state->around);
     mt_free(state);
 }
@@ -42,7 +42,7 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
         destroy(state);
         return MT_FAIL(err, MT_ERR_NO_MEMORY, "local search: out of memory");
     }
-    mt_history_init(&state->history, task->space);
+    mt_ledger_init(&state->ledger, task->space);
     mt_rng_seed(&state->rng, task->seed);
     state->here = state->home = SIZE_MAX;
     *out = state;
@@ -53,15 +53,15 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 static double cost_of(const struct state *state, size_t point)
 {
     size_t place;
-    if (!mt_index_map_get(&state->history.places, point, &place) || state->history.items[place].is_pending) return NAN;
-    return state->history.items[place].cost_ns;
+    if (!mt_index_map_get(&state->ledger.places, point, &place) || state->ledger.items[place].is_pending) return NAN;
+    return state->ledger.items[place].cost_ns;
 }
 
 static void go(struct state *state, size_t point)
 {
     state->here = point;
     state->next = 0;
-    state->around_count = mt_space_neighbours(state->history.space, point, state->around, state->around_capacity);
+    state->around_count = mt_space_neighbours(state->ledger.space, point, state->around, state->around_capacity);
     for (size_t i = state->around_count; i > 1; i--) {
         size_t other = (size_t)mt_rng_below(&state->rng, i), kept = state->around[i - 1];
         state->around[i - 1] = state->around[other];
@@ -85,7 +85,7 @@ static bool is_waiting(const struct state *state)
 {
     if (isnan(cost_of(state, state->here))) return true;
     for (size_t i = 0; i < state->around_count; i++) {
-        if (mt_history_knows(&state->history, state->around[i]) && isnan(cost_of(state, state->around[i]))) return true;
+        if (mt_ledger_knows(&state->ledger, state->around[i]) && isnan(cost_of(state, state->around[i]))) return true;
     }
     return false;
 }
@@ -102,9 +102,9 @@ static bool kick(struct state *state, size_t *point, bool *is_fresh)
     }
     *point = state->home;
     for (int i = 0; i < KICK_STEPS; i++) {
-        if (!mt_random_neighbour(state->history.space, &state->rng, *point, point)) return false;
+        if (!mt_random_neighbour(state->ledger.space, &state->rng, *point, point)) return false;
     }
-    *is_fresh = !mt_history_knows(&state->history, *point);
+    *is_fresh = !mt_ledger_knows(&state->ledger, *point);
     if (*is_fresh || !isnan(cost_of(state, *point))) go(state, *point);
     return true;
 }
@@ -116,7 +116,7 @@ static bool restart(struct state *state, size_t *point)
     state->kicks = 0;
     state->around_count = state->next = 0;
     state->starts = STARTS - 1;
-    return mt_history_draw(&state->history, &state->rng, point);
+    return mt_ledger_draw(&state->ledger, &state->rng, point);
 }
 
 /* The next unknown point; false: none for now. */
@@ -126,36 +126,36 @@ static bool next_point(struct state *state, size_t *point)
         bool is_fresh = false;
         if (state->starts > 0) {
             state->starts--;
-            return mt_history_draw(&state->history, &state->rng, point);
+            return mt_ledger_draw(&state->ledger, &state->rng, point);
         }
         if (state->here == SIZE_MAX) {
-            if (state->history.pending_count > 0) return false;
+            if (state->ledger.pending_count > 0) return false;
             return restart(state, point);
         }
         if (descend(state)) continue;
         while (state->next < state->around_count) {
             *point = state->around[state->next++];
-            if (!mt_history_knows(&state->history, *point)) return true;
+            if (!mt_ledger_knows(&state->ledger, *point)) return true;
         }
         if (is_waiting(state)) return false;
         if (!kick(state, point, &is_fresh)) return restart(state, point);
         if (is_fresh) return true;
     }
-    return mt_history_draw(&state->history, &state->rng, point);
+    return mt_ledger_draw(&state->ledger, &state->rng, point);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
 {
     struct state *state = memory;
     size_t given = 0;
-    while (given < capacity && next_point(state, &points[given]) && mt_history_ask(&state->history, points[given], NAN)) given++;
+    while (given < capacity && next_point(state, &points[given]) && mt_ledger_ask(&state->ledger, points[given], NAN)) given++;
     return given;
 }
 
 static void tell(void *memory, size_t point, double cost_ns)
 {
     struct state *state = memory;
-    mt_history_tell(&state->history, point, cost_ns);
+    mt_ledger_tell(&state->ledger, point, cost_ns);
     if (!isfinite(cost_ns)) {
         if (point == state->here) state->here = SIZE_MAX; /* a kick into a hole */
         return;

@@ -14,7 +14,7 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *ta
     mt_status st = MT_OK;
     const mt_spec *spec = mt_space_spec(task->space);
     *search = (mt_model_search){.rival = SIZE_MAX};
-    mt_history_init(&search->history, task->space);
+    mt_ledger_init(&search->ledger, task->space);
     mt_rng_seed(&search->rng, task->seed);
     MT_TRY(mt_features_init(&search->features, task->space, &search->rng, err));
     for (size_t i = 0; i < spec->param_count; i++) search->neighbour_capacity += spec->params[i].value_count;
@@ -32,7 +32,7 @@ done:
 
 void mt_model_search_free(mt_model_search *search)
 {
-    mt_history_free(&search->history);
+    mt_ledger_free(&search->ledger);
     mt_features_free(&search->features);
     mt_forest_free(&search->forest);
     mt_gp_free(&search->gp);
@@ -47,10 +47,10 @@ void mt_model_search_free(mt_model_search *search)
 
 /* ---- points ---- */
 
-/* Room and features for history item `place`, before it is there. */
+/* Room and features for ledger item `place`, before it is there. */
 static bool add_row(mt_model_search *search, size_t point)
 {
-    size_t place = search->history.count, width = search->features.count;
+    size_t place = search->ledger.count, width = search->features.count;
     if (place >= search->row_capacity) {
         size_t capacity = search->row_capacity ? 2 * search->row_capacity : 64;
         float *rows = mt_realloc(search->rows, capacity * (width ? width : 1), sizeof *rows);
@@ -71,22 +71,22 @@ static double expected_ns(const mt_model_search *search, double target)
 
 bool mt_model_search_add(mt_model_search *search, mt_proposal proposal)
 {
-    return add_row(search, proposal.point) && mt_history_ask(&search->history, proposal.point, expected_ns(search, proposal.target));
+    return add_row(search, proposal.point) && mt_ledger_ask(&search->ledger, proposal.point, expected_ns(search, proposal.target));
 }
 
 void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns)
 {
-    if (mt_history_knows(&search->history, point) || add_row(search, point)) mt_history_tell(&search->history, point, cost_ns);
+    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) mt_ledger_tell(&search->ledger, point, cost_ns);
 }
 
 /* ---- targets ---- */
 
-/* Median of the successes; their number. `scratch`: history.count numbers. */
+/* Median of the successes; their number. `scratch`: ledger.count numbers. */
 static size_t find_median(mt_model_search *search, double *scratch)
 {
     size_t count = 0;
-    for (size_t i = 0; i < search->history.count; i++) {
-        const mt_evaluation *item = &search->history.items[i];
+    for (size_t i = 0; i < search->ledger.count; i++) {
+        const mt_evaluation *item = &search->ledger.items[i];
         if (!item->is_pending && isfinite(item->cost_ns)) scratch[count++] = item->cost_ns;
     }
     if (count == 0) return 0;
@@ -97,7 +97,7 @@ static size_t find_median(mt_model_search *search, double *scratch)
 
 static void standardise(mt_model_search *search)
 {
-    size_t count = search->history.count;
+    size_t count = search->ledger.count;
     double *targets = search->targets;
     double sd = mt_stats_stddev(targets, count);
     search->shift = mt_stats_mean(targets, count);
@@ -105,13 +105,13 @@ static void standardise(mt_model_search *search)
     search->best_target = INFINITY;
     for (size_t i = 0; i < count; i++) {
         targets[i] = (targets[i] - search->shift) / search->scale;
-        if (!search->history.items[i].is_pending) search->best_target = fmin(search->best_target, targets[i]);
+        if (!search->ledger.items[i].is_pending) search->best_target = fmin(search->best_target, targets[i]);
     }
 }
 
 bool mt_model_search_refresh(mt_model_search *search)
 {
-    size_t count = search->history.count;
+    size_t count = search->ledger.count;
     if (count > search->target_capacity) {
         double *targets = mt_realloc(search->targets, 2 * count, sizeof *targets);
         if (!targets) return false;
@@ -121,7 +121,7 @@ bool mt_model_search_refresh(mt_model_search *search)
     double worst = -INFINITY;
     if (find_median(search, search->targets) < 2) return false;
     for (size_t i = 0; i < count; i++) {
-        const mt_evaluation *item = &search->history.items[i];
+        const mt_evaluation *item = &search->ledger.items[i];
         search->targets[i] = isnan(item->cost_ns) ? -1 : fmax(-(search->median_ns / item->cost_ns), -1000);
         if (!item->is_pending && isfinite(item->cost_ns)) worst = fmax(worst, search->targets[i]);
     }

@@ -8,7 +8,7 @@
 #include "tuner/search/features.h"
 #include "tuner/search/forest.h"
 #include "tuner/search/gp.h"
-#include "tuner/search/history.h"
+#include "tuner/search/ledger.h"
 #include "tuner/search/strategy.h"
 
 enum { MT_FIRST_SAMPLE = 8, MT_NEIGHBOURS_KEPT = 32 };
@@ -19,10 +19,10 @@ struct mt_neighbours {
 };
 
 typedef struct mt_model_search {
-    mt_history history;
+    mt_ledger ledger;
     mt_rng rng;
     mt_features features;
-    float *rows; /* features of history.items[i] at i × features.count */
+    float *rows; /* features of ledger.items[i] at i × features.count */
     size_t row_capacity;
 
     /* What the models are fitted to: −(median / time), standardised; small is good. */
@@ -31,13 +31,13 @@ typedef struct mt_model_search {
     double median_ns, shift, scale, best_target;
 
     mt_forest forest;
-    size_t forest_count, forest_best; /* history.count and history.best when it was fitted */
+    size_t forest_count, forest_best; /* ledger.count and ledger.best when it was fitted */
     mt_gp gp;
     bool has_gp;
     size_t gp_limit, next_fit;
-    size_t *gp_places;  /* places in history of the GP's points */
+    size_t *gp_places;  /* places in ledger of the GP's points */
     size_t *pool;       /* points */
-    size_t gp_seen;     /* history.items below were considered for the GP */
+    size_t gp_seen;     /* ledger.items below were considered for the GP */
 
     struct mt_neighbours kept[MT_NEIGHBOURS_KEPT]; /* of the best few */
     size_t next_kept, neighbour_capacity;

@@ -39,17 +39,17 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
  * loses to a handful of spread ones knows nothing about this space, and its points would only draw the search to where they lie. */
 static bool take_hint(struct state *state, mt_proposal *out)
 {
-    const mt_history *history = &state->search.history;
+    const mt_ledger *ledger = &state->search.ledger;
     while (state->next_hint < state->hint_count) {
         size_t hint = state->hints[state->next_hint];
         if (state->next_hint > 0) {
-            bool has_led = history->best != SIZE_MAX && history->items[history->best].point == state->hints[0];
-            if (mt_history_told(history) < MT_FIRST_SAMPLE) return false; /* not known yet */
+            bool has_led = ledger->best != SIZE_MAX && ledger->items[ledger->best].point == state->hints[0];
+            if (mt_ledger_told(ledger) < MT_FIRST_SAMPLE) return false; /* not known yet */
             if (!has_led) state->next_hint = state->hint_count;
             if (!has_led) return false;
         }
         state->next_hint++;
-        if (mt_history_knows(history, hint)) continue;
+        if (mt_ledger_knows(ledger, hint)) continue;
         *out = (mt_proposal){hint, NAN};
         return true;
     }
@@ -71,9 +71,9 @@ static bool propose(struct state *state, mt_proposal *out)
 {
     mt_model_search *search = &state->search;
     if (take_hint(state, out)) return true;
-    if (mt_history_told(&search->history) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_far(search, out);
+    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_far(search, out);
     const enum arm *turns = state->since_better > STUCK_AFTER ? stuck : state->since_better > SLOW_AFTER ? slow : usual;
-    return take_turn(search, turns[search->history.count % TURNS], out) || mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_far(search, out);
+    return take_turn(search, turns[search->ledger.count % TURNS], out) || mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_far(search, out);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
@@ -88,9 +88,9 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
 static void tell(void *memory, size_t point, double cost_ns)
 {
     struct state *state = memory;
-    size_t best = state->search.history.best;
+    size_t best = state->search.ledger.best;
     mt_model_search_tell(&state->search, point, cost_ns);
-    state->since_better = state->search.history.best == best ? state->since_better + 1 : 0;
+    state->since_better = state->search.ledger.best == best ? state->since_better + 1 : 0;
 }
 
 extern const mt_strategy mt_strategy_portfolio;

@@ -24,8 +24,8 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 
 static bool propose(mt_model_search *search, mt_proposal *out)
 {
-    size_t known = search->history.count;
-    if (mt_history_told(&search->history) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_far(search, out);
+    size_t known = search->ledger.count;
+    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_far(search, out);
     bool is_gp = known % GP_EVERY == 0;
     if (known % SWEEP_EVERY == 0 && mt_propose_sweep(search, is_gp, out)) return true;
     if (is_gp && mt_propose_gp(search, out)) return true;
