@@ -9,7 +9,7 @@
 #include "tuner/search/offspring.h"
 
 #define MUTATION 0.1
-enum { MOST_ELITE = 32, FAR_DRAWS = 30, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 40, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
+enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 40, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
 
 /* ---- candidates ---- */
 
@@ -62,7 +62,7 @@ static void add_draws(mt_model_search *search, size_t *count, size_t draws)
     for (size_t i = 0; i < draws && mt_ledger_draw(&search->ledger, &search->rng, &point); i++) add_candidate(search, count, point);
 }
 
-/* ---- far ---- */
+/* ---- the first sample ---- */
 
 /* L1 distance over the knobs alone. */
 static double distance(const mt_model_search *search, const float *a, const float *b)
@@ -72,22 +72,33 @@ static double distance(const mt_model_search *search, const float *a, const floa
     return sum;
 }
 
-bool mt_propose_far(mt_model_search *search, mt_proposal *out)
+/* Fills `rows` with features of unknown random points, and covered[i] with the distance from point i to what is known. Returns how many. */
+static size_t draw_sample(mt_model_search *search, size_t *points, float *rows, double *covered)
 {
-    size_t width = search->features.count, point;
-    double farthest = -1;
-    float *row = mt_alloc(width, sizeof *row);
-    for (int i = 0; row && i < FAR_DRAWS && mt_ledger_draw(&search->ledger, &search->rng, &point); i++) {
-        double nearest = INFINITY;
-        mt_features_of(&search->features, point, row);
-        for (size_t k = 0; k < search->ledger.count; k++) nearest = fmin(nearest, distance(search, row, search->rows + k * width));
-        if (nearest > farthest) {
-            farthest = nearest;
-            *out = (mt_proposal){point, NAN};
-        }
+    size_t width = search->features.count, count = 0;
+    for (; count < SAMPLE && mt_ledger_draw(&search->ledger, &search->rng, &points[count]); count++) {
+        mt_features_of(&search->features, points[count], rows + count * width);
+        covered[count] = INFINITY;
+        for (size_t k = 0; k < search->ledger.count; k++) covered[count] = fmin(covered[count], distance(search, rows + count * width, search->rows + k * width));
     }
-    mt_free(row);
-    return farthest >= 0;
+    return count;
+}
+
+bool mt_propose_central(mt_model_search *search, mt_proposal *out)
+{
+    size_t width = search->features.count, points[SAMPLE], count = 0;
+    double covered[SAMPLE], least = INFINITY;
+    float *rows = mt_alloc(SAMPLE * width, sizeof *rows);
+    if (rows) count = draw_sample(search, points, rows, covered);
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < count; k++) sum += fmin(covered[k], distance(search, rows + i * width, rows + k * width));
+        if (sum >= least) continue;
+        least = sum;
+        *out = (mt_proposal){points[i], NAN};
+    }
+    mt_free(rows);
+    return count > 0;
 }
 
 /* ---- forest ---- */

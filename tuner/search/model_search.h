@@ -60,7 +60,8 @@ void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns)
 bool mt_model_search_refresh(mt_model_search *search);
 
 /* The arms. Each needs fresh targets, and is false where it has nothing to propose. */
-bool mt_propose_far(mt_model_search *search, mt_proposal *out);                     /* far from all that is known; needs no model */
+/* Where the most of a random sample of the space is nearest that was not near anything known: the middle first, then the middles of what is left out. Needs no model. */
+bool mt_propose_central(mt_model_search *search, mt_proposal *out);
 bool mt_propose_gp(mt_model_search *search, mt_proposal *out);                      /* largest expected improvement, anywhere */
 bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out); /* the same among neighbours of the best `elite` and `draws` random points */
 bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out); /* the same, by the forest, among children of the best `elite` */

@@ -62,7 +62,7 @@ static bool take_turn(mt_model_search *search, enum arm arm, mt_proposal *out)
     case GP: return mt_propose_gp(search, out);
     case SWEEP: return mt_propose_sweep(search, false, out);
     case OFFSPRING: return mt_propose_offspring(search, PARENTS, out);
-    case RIVAL: return mt_propose_rival(search, out) || mt_propose_far(search, out);
+    case RIVAL: return mt_propose_rival(search, out) || mt_propose_central(search, out);
     default: return false; /* the forest is what all fall back to */
     }
 }
@@ -71,9 +71,9 @@ static bool propose(struct state *state, mt_proposal *out)
 {
     mt_model_search *search = &state->search;
     if (take_hint(state, out)) return true;
-    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_far(search, out);
+    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_central(search, out);
     const enum arm *turns = state->since_better > STUCK_AFTER ? stuck : state->since_better > SLOW_AFTER ? slow : usual;
-    return take_turn(search, turns[search->ledger.count % TURNS], out) || mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_far(search, out);
+    return take_turn(search, turns[search->ledger.count % TURNS], out) || mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_central(search, out);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)

@@ -25,11 +25,11 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 static bool propose(mt_model_search *search, mt_proposal *out)
 {
     size_t known = search->ledger.count;
-    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_far(search, out);
+    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_central(search, out);
     bool is_gp = known % GP_EVERY == 0;
     if (known % SWEEP_EVERY == 0 && mt_propose_sweep(search, is_gp, out)) return true;
     if (is_gp && mt_propose_gp(search, out)) return true;
-    return mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_far(search, out);
+    return mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_central(search, out);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
