@@ -9,7 +9,7 @@ enum { TURNS = 7, SLOW_AFTER = 15, STUCK_AFTER = 45, ELITE = 5, PARENTS = 20, DR
 
 static const enum arm usual[TURNS] = {GP, FOREST, FOREST, GP, FOREST, FOREST, SWEEP};
 static const enum arm slow[TURNS] = {GP, FOREST, RIVAL, GP, OFFSPRING, RIVAL, SWEEP};
-static const enum arm stuck[TURNS] = {GP, RIVAL, OFFSPRING, RIVAL, FOREST, RIVAL, SWEEP};
+static const enum arm stuck[TURNS] = {GP, OFFSPRING, RIVAL, GP, OFFSPRING, RIVAL, OFFSPRING};
 
 struct state {
     mt_model_search search;
