@@ -23,7 +23,7 @@ static void close_space(void)
     mt_spec_free(spec);
 }
 
-START_TEST(history_keeps_track)
+START_TEST(ledger_keeps_track)
 {
     mt_ledger ledger;
     mt_rng rng;
@@ -204,4 +204,4 @@ START_TEST(improvement_far_below)
 }
 END_TEST
 
-UNIT_MAIN("models", history_keeps_track, features_of_conditional_knobs, offspring_is_valid, forest_learns_stairs, gp_two_ways, improvement_far_below)
+UNIT_MAIN("models", ledger_keeps_track, features_of_conditional_knobs, offspring_is_valid, forest_learns_stairs, gp_two_ways, improvement_far_below)

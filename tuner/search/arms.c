@@ -330,11 +330,7 @@ static size_t knobs_apart(const mt_space *space, size_t a, size_t b)
 
 static void retire_rival(mt_model_search *search)
 {
-    size_t *used = mt_grow(search->rivals_used, search->rivals_used_count, &search->rivals_used_capacity, sizeof *used);
-    if (used) {
-        search->rivals_used = used;
-        used[search->rivals_used_count++] = search->rival;
-    }
+    search->rivals_used[search->rivals_used_count++ % MT_RIVALS_KEPT] = search->rival;
     search->rival = SIZE_MAX;
     search->rival_tries = 0;
 }
@@ -343,12 +339,12 @@ static void retire_rival(mt_model_search *search)
 static bool find_rival(mt_model_search *search)
 {
     const mt_ledger *ledger = &search->ledger;
-    size_t chosen = SIZE_MAX;
+    size_t chosen = SIZE_MAX, used = search->rivals_used_count < MT_RIVALS_KEPT ? search->rivals_used_count : MT_RIVALS_KEPT;
     for (size_t i = 0; i < ledger->count; i++) {
         const mt_evaluation *item = &ledger->items[i];
         if (item->is_pending || !isfinite(item->cost_ns) || (chosen != SIZE_MAX && item->cost_ns >= ledger->items[chosen].cost_ns)) continue;
         bool is_away = knobs_apart(ledger->space, item->point, ledger->items[ledger->best].point) >= RIVAL_APART;
-        for (size_t k = 0; is_away && k < search->rivals_used_count; k++) is_away = knobs_apart(ledger->space, item->point, search->rivals_used[k]) >= RIVAL_APART;
+        for (size_t k = 0; is_away && k < used; k++) is_away = knobs_apart(ledger->space, item->point, search->rivals_used[k]) >= RIVAL_APART;
         if (is_away) chosen = i;
     }
     if (chosen == SIZE_MAX) return false;

@@ -18,7 +18,8 @@ struct state {
     mt_rng rng;
     size_t *around, around_count, around_capacity, next; /* neighbours of `here`, shuffled */
     size_t here, home;                                   /* where the walk is; the best local optimum since the restart. SIZE_MAX: none */
-    size_t kicks, starts;
+    size_t kicks, starts;                                /* starts: how many are still to be asked */
+    bool is_starting;                                    /* results of starts may still come */
 };
 
 static void destroy(void *memory)
@@ -116,6 +117,7 @@ static bool restart(struct state *state, size_t *point)
     state->kicks = 0;
     state->around_count = state->next = 0;
     state->starts = STARTS - 1;
+    state->is_starting = true;
     return mt_ledger_draw(&state->ledger, &state->rng, point);
 }
 
@@ -132,6 +134,8 @@ static bool next_point(struct state *state, size_t *point)
             if (state->ledger.pending_count > 0) return false;
             return restart(state, point);
         }
+        if (state->is_starting && state->ledger.pending_count > 0) return false;
+        state->is_starting = false;
         if (descend(state)) continue;
         while (state->next < state->around_count) {
             *point = state->around[state->next++];
@@ -161,7 +165,7 @@ static void tell(void *memory, size_t point, double cost_ns)
         return;
     }
     if (state->here == SIZE_MAX) go(state, point);
-    bool is_near = state->starts > 0;
+    bool is_near = state->is_starting;
     for (size_t i = 0; i < state->around_count && !is_near; i++) is_near = state->around[i] == point;
     if (is_near && cost_ns < cost_of(state, state->here)) go(state, point);
 }

@@ -41,7 +41,6 @@ void mt_model_search_free(mt_model_search *search)
     mt_free(search->gp_places);
     mt_free(search->pool);
     mt_free(search->candidates);
-    mt_free(search->rivals_used);
     for (size_t i = 0; i < MT_NEIGHBOURS_KEPT; i++) mt_free(search->kept[i].items);
 }
 

@@ -11,7 +11,7 @@
 #include "tuner/search/ledger.h"
 #include "tuner/search/strategy.h"
 
-enum { MT_FIRST_SAMPLE = 8, MT_NEIGHBOURS_KEPT = 32 };
+enum { MT_FIRST_SAMPLE = 8, MT_NEIGHBOURS_KEPT = 32, MT_RIVALS_KEPT = 64 };
 
 struct mt_neighbours {
     size_t point, count;
@@ -42,7 +42,8 @@ typedef struct mt_model_search {
     struct mt_neighbours kept[MT_NEIGHBOURS_KEPT]; /* of the best few */
     size_t next_kept, neighbour_capacity;
     /* A second local search, away from the best. */
-    size_t rival, rival_tries, *rivals_used, rivals_used_count, rivals_used_capacity; /* rival: a point; SIZE_MAX: none */
+    size_t rival, rival_tries; /* a point, SIZE_MAX: none; how many of its neighbours were tried in vain */
+    size_t rivals_used[MT_RIVALS_KEPT], rivals_used_count; /* a ring: the latest ones */
 
     size_t *candidates, candidate_capacity; /* scratch */
 } mt_model_search;
