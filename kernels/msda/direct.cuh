@@ -62,13 +62,14 @@ __device__ inline unsigned pixels_after(unsigned at, int count, int bytes)
     return at + count * bytes;
 }
 
-/* Where the columns' upper pixels begin for this lane. ADDRESS: a pointer, or an address in shared memory. */
-template <int BYTES, typename ADDRESS>
-__device__ inline void upper_pixels(ADDRESS (&upper)[COLUMNS], unsigned code, ADDRESS first, int side, int right)
+/* Where the columns' upper pixels begin for this lane, `first` being where pixel 0 does. BYTES: from a pixel to the next. */
+template <int BYTES, typename PLACE>
+__device__ inline void upper_pixels(PLACE (&upper)[COLUMNS], int code, PLACE first, int side, int right)
 {
     if constexpr (PARITY) {
-        upper[0] = pixels_after(first, code & ~1u, BYTES);
-        upper[COLUMNS - 1] = pixels_after(upper[0], code & 1, -2 * BYTES) + BYTES; /* one pixel back or on */
+        int swap = code & 1, even = code & ~1;
+        upper[0] = pixels_after(first, even, BYTES);
+        upper[COLUMNS - 1] = pixels_after(first + BYTES, even - 2 * swap, BYTES); /* one pixel on, or back */
     } else {
         upper[0] = pixels_after(first, code, BYTES);
         if constexpr (COLUMNS == 1)
@@ -78,12 +79,29 @@ __device__ inline void upper_pixels(ADDRESS (&upper)[COLUMNS], unsigned code, AD
     }
 }
 
-/* BYTES: from a pixel to the next. `down`: pixels from a row to the next. */
-template <int BYTES, typename ADDRESS>
-__device__ inline void add_point(Sums &sums, Record record, const Lane &lane, ADDRESS first, bool has_right, int down)
+/* What reaches a pixel: a pointer, or an address in shared memory. */
+template <bool STAGED> struct Pointer { typedef const char *type; };
+template <> struct Pointer<true> { typedef unsigned type; };
+
+__device__ inline void aim(const char *&first, const Lane &lane)
 {
-    ADDRESS upper[COLUMNS];
-    upper_pixels<BYTES>(upper, record_code(record), first, lane.side, has_right ? BYTES : 0);
+    first = lane.image;
+}
+
+__device__ inline void aim(unsigned &first, const Lane &lane)
+{
+    first = lane.staged;
+}
+
+/* `down`: pixels from a row to the next. */
+template <bool STAGED>
+__device__ inline void add_point(Sums &sums, Record record, const Lane &lane, bool has_right, int down)
+{
+    constexpr int BYTES = STAGED ? STAGED_PIXEL : PIXEL;
+    typedef typename Pointer<STAGED>::type place_t;
+    place_t first, upper[COLUMNS];
+    aim(first, lane);
+    upper_pixels<BYTES>(upper, (int)record_code(record), first, lane.side, has_right ? BYTES : 0);
 
     Channels channels[2][COLUMNS][PIECES];
 #pragma unroll
@@ -92,7 +110,7 @@ __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, AD
         for (int column = 0; column < COLUMNS; column++)
 #pragma unroll
             for (int piece = 0; piece < PIECES; piece++)
-                channels[row][column][piece] = load_channels(pixels_after(upper[column], row * down, BYTES) + lane.piece_bytes[piece]);
+                channels[row][column][piece] = load_channels((place_t)(upper[column] + (long long)row * down * BYTES + lane.piece_bytes[piece]));
 
     weight_t weights[2][COLUMNS];
     corner_weights(weights, record, lane.side);
@@ -105,9 +123,12 @@ __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, AD
                 add_weighted(sums, piece, channels[row][column][piece], weights[row][column]);
 }
 
-/* All points of a level, in the records from point number `first` on. Not fully unrolled: more registers, fewer loads in flight. */
+/*
+ * All points of a level, in the records from number `first_record` on. Not fully unrolled: more registers, fewer loads in
+ * flight. A sum of SUM points may go on in the next level.
+ */
 template <bool STAGED>
-__device__ inline void add_level(Sums &sums, const Records &records, int first_record, const Lane &lane, Level level)
+__device__ inline void add_level(Sums &sums, const Records &records, int first_record, const Lane &lane, Level level, bool ends_sum)
 {
     bool has_right = GRID_AT_LEAST_2X2 || level.width > 1;
     int down = GRID_AT_LEAST_2X2 || level.height > 1 ? level.pitch : 0;
@@ -117,20 +138,24 @@ __device__ inline void add_level(Sums &sums, const Records &records, int first_r
         load_records(step, records, first_record + first, P - first);
 #pragma unroll
         for (int i = 0; i < UNROLL; i++) {
-            if (P % UNROLL == 0 || first + i < P) {
-                if constexpr (STAGED)
-                    add_point<STAGED_PIXEL>(sums, step[i], lane, lane.staged, has_right, down);
-                else
-                    add_point<PIXEL>(sums, step[i], lane, lane.image, has_right, down);
-            }
+            if (P % UNROLL == 0 || first + i < P)
+                add_point<STAGED>(sums, step[i], lane, has_right, down);
             if (SUM < UNROLL && (i + 1) % SUM == 0)
                 widen(sums);
         }
         if (SUM >= UNROLL && SUM < P && (first + UNROLL) % SUM == 0)
             widen(sums);
     }
-    if (SUM >= P || P % SUM != 0)
+    if (ends_sum)
         widen(sums);
+}
+
+/* Whether a packed sum must be widened behind the last point of a level. */
+__device__ constexpr bool sum_ends_after(int level)
+{
+    if (SUM < P) /* widened on the way; a rest may be left */
+        return P % SUM != 0;
+    return level + 1 == L || SUM % P != 0 || (level + 1) * P % SUM == 0;
 }
 
 /* What a lane works with, but for its sums. */
@@ -152,7 +177,9 @@ __device__ inline void add_levels(Sums &sums, Work &work, Stage &stage)
 {
     if constexpr (LEVEL < L) {
         constexpr int NOW = smaller(PREP, L - LEVEL), NEXT = LEVEL + NOW;
-        if constexpr (!BY_SHUFFLE)
+        if constexpr (SCHEDULE == SCHEDULE_in_step)
+            __syncthreads();
+        else if constexpr (!BY_SHUFFLE)
             __syncwarp(); /* all have read the previous records */
         prepare_points<LEVEL, NOW>(work.records, work.chunks, work.table, work.log_sum);
         if constexpr (!BY_SHUFFLE)
@@ -165,11 +192,12 @@ __device__ inline void add_levels(Sums &sums, Work &work, Stage &stage)
                 else if constexpr (PERSISTENT)
                     fetch_points<0, smaller(PREP, L)>(work.chunks, work.next);
             }
+            Level level = level_of(work.table, LEVEL + i);
             if (LEVEL + i >= FIRST_STAGED) {
                 stage.wait();
-                add_level<true>(sums, work.records, i * P, work.lane, level_of(work.table, LEVEL + i));
+                add_level<true>(sums, work.records, i * P, work.lane, level, sum_ends_after(LEVEL + i));
             } else {
-                add_level<false>(sums, work.records, i * P, work.lane, level_of(work.table, LEVEL + i));
+                add_level<false>(sums, work.records, i * P, work.lane, level, sum_ends_after(LEVEL + i));
             }
         }
         add_levels<NEXT>(sums, work, stage);

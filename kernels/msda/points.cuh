@@ -181,17 +181,18 @@ __device__ inline void prepare_points(Records &to, const Chunk (&chunks)[PASSES]
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
         ChunkPlace at = chunk_place<LEVELS_NOW>(pass);
+        float its_log_sum = 0.0f;
         Level level = level_of(table, LEVEL);
 #pragma unroll
         for (int l = 1; l < LEVELS_NOW; l++)
             if (at.point >= l * P)
                 level = level_of(table, LEVEL + l);
         if constexpr (LOGITS)
-            log_sum = __shfl_sync(0xffffffff, log_sum, at.item * GROUP % 32);
+            its_log_sum = __shfl_sync(0xffffffff, log_sum, at.item * GROUP % 32);
         Record records[CHUNK];
 #pragma unroll
         for (int i = 0; i < CHUNK; i++)
-            records[i] = point_record(chunk_x(chunks[pass], i), chunk_y(chunks[pass], i), chunk_weight(chunks[pass], i, log_sum), level, at.item & 1);
+            records[i] = point_record(chunk_x(chunks[pass], i), chunk_y(chunks[pass], i), chunk_weight(chunks[pass], i, its_log_sum), level, at.item & 1);
         if constexpr (BY_SHUFFLE)
             for (int i = 0; i < CHUNK; i++)
                 to.mine[i] = records[i];

@@ -5,6 +5,7 @@
  *     SCHEDULE = grid         a block per tile
  *                persistent   MIN_BLOCKS blocks per SM walk over the tiles: block p takes runs of RUN tiles in a row
  *                aligned      the same, and the warps of a block begin each tile together
+ *                in_step      the same, and they begin each PREP levels together
  *
  * Blocks that share an SM (b, b + SMs, b + 2*SMs ... of a grid that just fits, as far as the hardware places them round
  * robin; nothing depends on it but the time) get neighbouring runs, so that they read the same pixels through their L1:
