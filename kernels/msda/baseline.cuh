@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 
     float sum = 0.0f, log_sum = 0.0f;
     if (LOGITS)
-        log_sum = log_sum_of_item<1>(attn + item * (L * P), 0);
+        log_sum = log_sum_of_item<1>(attn + item * (L * P), 0, 0);
     for (int l = 0; l < L; l++) {
         int height = level_height(l), width = level_width(l);
         const value_t *level = channel + (long long)level_start(l) * (M * D);

@@ -168,6 +168,17 @@ struct Work {
     LevelTable table;
 };
 
+/* Starts the loads of the next tile's first levels; its logits are all needed before any of them is, so they come into L1. */
+__device__ inline void fetch_next_tile(Work &work)
+{
+    fetch_points<0, smaller(PREP, L)>(work.chunks, work.next);
+    if constexpr (LOGITS) {
+        const loc_t *logits = work.next.attn + (long long)work.next.item * (L * P);
+        for (int line = threadIdx.x % GROUP; line < ceil_div(L * P * (int)sizeof(loc_t), 128); line += GROUP)
+            asm volatile("prefetch.global.L1 [%0];" ::"l"(logits + line * (128 / (int)sizeof(loc_t))) : "memory");
+    }
+}
+
 /*
  * Levels from LEVEL on; the chunks hold the points of the first PREP of them. The next ones, of the next tile at last,
  * are fetched before the last of these levels is gathered, which hides their latency.
@@ -190,7 +201,7 @@ __device__ inline void add_levels(Sums &sums, Work &work, Stage &stage)
                 if constexpr (NEXT < L)
                     fetch_points<NEXT, smaller(PREP, L - NEXT)>(work.chunks, work.points);
                 else if constexpr (PERSISTENT)
-                    fetch_points<0, smaller(PREP, L)>(work.chunks, work.next);
+                    fetch_next_tile(work);
             }
             Level level = level_of(work.table, LEVEL + i);
             if (LEVEL + i >= FIRST_STAGED) {
@@ -267,7 +278,7 @@ __device__ inline void gather(const value_t *value, const loc_t *loc, const loc_
         stage.begin(value, tile_number(tile));
         aim_lane(work.lane, stage, value, tile, group, sub);
         if constexpr (LOGITS)
-            work.log_sum = log_sum_of_item<GROUP>(work.points.attn + (long long)work.points.item * (L * P), threadIdx.x % GROUP);
+            work.log_sum = log_sum_of_item<GROUP>(work.points.attn + (long long)work.points.item * (L * P), threadIdx.x % GROUP, group & 1);
         Sums sums = {};
         add_levels<0>(sums, work, stage);
         store_item(out, sums, tile, group, work.points.item, work.lane, sub);

@@ -78,7 +78,7 @@ __device__ inline void add_point(float (&sum)[CPB], unsigned map, float x, float
  */
 __device__ inline void sample_query(float (&sum)[CPB], unsigned map, const loc_t *loc, const loc_t *attn)
 {
-    float log_sum = LOGITS ? log_sum_of_item<1>(attn, 0) : 0.0f;
+    float log_sum = LOGITS ? log_sum_of_item<1>(attn, 0, 0) : 0.0f;
 #pragma unroll 1
     for (int level = 0; level < L; level++) {
         int height = level_height(level), width = level_width(level), start = level_start(level);

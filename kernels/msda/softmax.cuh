@@ -39,16 +39,20 @@ __device__ inline float attention(float stored, float log_sum)
     return LOGITS ? power_of_two(fmaf(stored, LOG2_E, -log_sum)) : stored;
 }
 
-/* `lane` of LANE_COUNT (a power of two, neighbours in a warp) gives its share; all get the item's log sum. attn: of the item. */
+/*
+ * `lane` of LANE_COUNT (a power of two, neighbours in a warp) gives its share; all get the item's log sum. attn: of the item.
+ * Neighbouring groups of lanes (`odd`) begin with different halves where a turn takes half a 128-byte line: no bank conflict.
+ */
 template <int LANE_COUNT>
-__device__ inline float log_sum_of_item(const loc_t *attn, int lane)
+__device__ inline float log_sum_of_item(const loc_t *attn, int lane, int odd)
 {
     constexpr int COUNT = L * P, PACK = COUNT % 4 == 0 ? 4 : COUNT % 2 == 0 ? 2 : 1;
     typedef typename Bits<PACK * sizeof(loc_t)>::type pack_t;
     LogSum all;
 #pragma unroll 4
     for (int first = 0; first < COUNT; first += LANE_COUNT * PACK) {
-        int at = first + lane * PACK;
+        constexpr int SWAP = COUNT % (2 * LANE_COUNT * PACK) == 0 ? LANE_COUNT * PACK : 0;
+        int at = (first ^ odd * SWAP) + lane * PACK;
         if (COUNT % (LANE_COUNT * PACK) != 0 && at >= COUNT)
             break;
         pack_t pack = __ldg((const pack_t *)(attn + at));
