@@ -33,6 +33,9 @@
 #ifndef RUN
 #define RUN 1
 #endif
+#ifndef RECORD /* f32 blending */
+#define RECORD 16
+#endif
 
 #include "blend.cuh"
 #include "tiles.cuh"

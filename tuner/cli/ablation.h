@@ -11,7 +11,10 @@
  */
 bool mt_ablation_is_neighbour(const char *base, const char *other, mt_strbuf *change);
 
-/* Prints for each best row that the filter lets through its neighbours, fastest first, each in its newest measurement. *bases = such rows. */
-mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, size_t *bases, mt_error *err);
+/*
+ * Prints for each best row that the filter lets through its neighbours, fastest first, each in its newest measurement. `variant`: for the rows
+ * of this variant instead ("A=1 B=2" or "A=1;B=2"); NULL: of the best. *bases = such rows.
+ */
+mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char *variant, size_t *bases, mt_error *err);
 
 #endif

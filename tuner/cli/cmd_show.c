@@ -17,7 +17,7 @@
 
 typedef struct show_values {
     mt_filter_values filter;
-    const char *db;
+    const char *db, *variant;
     bool json, sessions, failures, quarantine, ablation;
 } show_values;
 
@@ -29,6 +29,7 @@ static const mt_option options[] = {
     {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings"},
     {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
     {"ablation", 0, MT_OPTION_FLAG, FIELD(ablation), NULL, "for each best variant the measured ones that differ in one knob"},
+    {"variant", 0, MT_OPTION_TEXT, FIELD(variant), "VARIANT", "with --ablation: this variant, as listings print it, instead of the best"},
     {"quarantine", 0, MT_OPTION_FLAG, FIELD(quarantine), NULL, "list the variants that are not run again; 'msda-tune quarantine' lifts"},
     {0},
 };
@@ -242,13 +243,14 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (values->quarantine && (values->sessions || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --quarantine stands alone");
     if (values->ablation && (values->sessions || values->failures || values->quarantine || values->json))
         return MT_FAIL(err, MT_ERR_USAGE, "show: --ablation stands alone");
+    if (values->variant && !values->ablation) return MT_FAIL(err, MT_ERR_USAGE, "show: --variant needs --ablation");
     MT_TRY(mt_database_open(values->db, &store, err));
     l.store = store;
     if (values->ablation) {
         mt_filter_box box;
         size_t bases = 0;
         mt_filter_fill(&values->filter, &box);
-        MT_TRY(mt_ablation_print(store, &box.filter, &bases, err));
+        MT_TRY(mt_ablation_print(store, &box.filter, values->variant, &bases, err));
         if (!bases) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match", mt_store_path(store));
         goto done;
     }
