@@ -30,6 +30,19 @@ static const char to_4[] =
     "created_unix_ms INTEGER NOT NULL, PRIMARY KEY (measurement_id, name));"
     "PRAGMA user_version = 4;";
 
+/* Energy. The lookup's figures of winners that a final picked are from now on the final's. */
+static const char to_5[] =
+    "ALTER TABLE final_round ADD COLUMN objective TEXT NOT NULL DEFAULT 'time';"
+    "ALTER TABLE finalist ADD COLUMN energy_uj REAL;"
+    "ALTER TABLE finalist ADD COLUMN energy_error_uj REAL;"
+    "ALTER TABLE finalist ADD COLUMN power_w REAL;"
+    "ALTER TABLE finalist ADD COLUMN energy_loop_ms REAL;"
+    "ALTER TABLE finalist ADD COLUMN energy_period_ms REAL;"
+    "ALTER TABLE finalist ADD COLUMN energy_runs INTEGER;"
+    "ALTER TABLE finalist ADD COLUMN energy_source TEXT;"
+    MT_ANSWER_INSERT ";"
+    "PRAGMA user_version = 5;";
+
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
@@ -37,11 +50,12 @@ static const char *const steps[] = {
     "subject_id INTEGER NOT NULL REFERENCES subject (id), origin TEXT NOT NULL, regime TEXT NOT NULL, workload_id INTEGER NOT NULL, shape_key TEXT NOT NULL, "
     "shape_name TEXT NOT NULL, measurement_id INTEGER NOT NULL, variant_id INTEGER NOT NULL, toolchain_id INTEGER NOT NULL, median_ns REAL, low_ns REAL, "
     "high_ns REAL, norm_error REAL, created_unix_ms INTEGER NOT NULL, updated_unix_ms INTEGER NOT NULL, cubin_hash TEXT, carveouts TEXT, "
-    "PRIMARY KEY (kernel_id, device_id, subject_id)) WITHOUT ROWID; " MT_ANSWER_INSERT "; "
+    "PRIMARY KEY (kernel_id, device_id, subject_id)) WITHOUT ROWID; " MT_ANSWER_INSERT_2 "; "
     "CREATE TABLE landmark (subject_id INTEGER NOT NULL REFERENCES subject (id), role TEXT NOT NULL CHECK (role IN ('default', 'baseline')), "
     "variant_id INTEGER NOT NULL REFERENCES variant (id), PRIMARY KEY (subject_id, role)) WITHOUT ROWID; PRAGMA user_version = 2",
     to_3,
     to_4,
+    to_5,
 };
 _Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
 

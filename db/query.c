@@ -15,8 +15,10 @@
     "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M) \
     "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)), "
 /* The winner's figures are the final's that picked it. */
-#define NO_FINAL "NULL, NULL, NULL, NULL, NULL "
-#define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns "
+#define ENERGY_OF(finalist) finalist ".energy_uj, " finalist ".energy_error_uj, " finalist ".power_w, " finalist ".energy_loop_ms, " finalist ".energy_period_ms, " \
+    finalist ".energy_runs, " finalist ".energy_source "
+#define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
+#define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi")
 #define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "
 enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_FINAL_COLUMN };
 
@@ -54,6 +56,17 @@ static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_m
     return MT_OK;
 }
 
+/* ENERGY_OF from column `first` on. */
+static mt_energy read_energy(sqlite3_stmt *statement, int first)
+{
+    mt_energy energy = {0};
+    if (!mt_energy_source_from_name(mt_sql_column(statement, first + 6), &energy.source) || energy.source == MT_ENERGY_NONE) return (mt_energy){0};
+    double *numbers[] = {&energy.run_uj, &energy.error_uj, &energy.power_w, &energy.loop_ms, &energy.period_ms};
+    for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++) *numbers[i] = sqlite3_column_double(statement, first + i);
+    energy.runs = (uint64_t)sqlite3_column_int64(statement, first + 5);
+    return energy;
+}
+
 static void read_final(sqlite3_stmt *statement, mt_measurement_row *row)
 {
     mt_timing *timing = &row->outcome.timing;
@@ -63,6 +76,8 @@ static void read_final(sqlite3_stmt *statement, mt_measurement_row *row)
     timing->median_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 2);
     timing->low_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 3);
     timing->high_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 4);
+    if (!mt_objective_from_name(mt_sql_column(statement, FIRST_FINAL_COLUMN + 5), &row->objective)) row->objective = MT_OBJECTIVE_TIME;
+    row->outcome.energy = read_energy(statement, FIRST_FINAL_COLUMN + 6);
 }
 
 /* Fills *row from the statement at hand. row->outcome.sample_ns is the caller's to free. */
@@ -123,7 +138,7 @@ mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_que
 mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
 {
     return query_rows(store, ROW_COLUMNS BEST_FINAL SUBJECT_TABLES "CROSS JOIN best b ON b.subject_id = s.id JOIN measurement m ON m.id = b.measurement_id "
-                      "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id " ROW_TABLES "WHERE " SUBJECT_FILTER "ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin",
+                      "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES "WHERE " SUBJECT_FILTER "ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin",
                       filter, callback, context, err);
 }
 
@@ -148,7 +163,7 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
 {
     sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, "SELECT f.measurement_id, v.text, f.median_ns, f.low_ns, f.high_ns, f.ratio, f.ratio_low, f.ratio_high, f.tied, f.picked "
+    MT_TRY(mt_sql_prepare(store, "SELECT f.measurement_id, v.text, f.median_ns, f.low_ns, f.high_ns, f.ratio, f.ratio_low, f.ratio_high, f.tied, f.picked, " ENERGY_OF("f")
                           "FROM finalist f JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id WHERE f.final_id = ? "
                           "ORDER BY f.median_ns, v.text", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
@@ -158,7 +173,7 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
         MT_TRY(mt_sql_row(store, &args, &more, "read finalists", err));
         if (!more) break;
         mt_finalist_row row = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
-                               .is_tied = sqlite3_column_int(statement, 8), .is_picked = sqlite3_column_int(statement, 9)};
+                               .is_tied = sqlite3_column_int(statement, 8), .is_picked = sqlite3_column_int(statement, 9), .energy = read_energy(statement, 10)};
         double *numbers[] = {&row.median_ns, &row.low_ns, &row.high_ns, &row.ratio, &row.ratio_low, &row.ratio_high};
         for (int i = 0; i < 6; i++) *numbers[i] = sqlite3_column_double(statement, 2 + i);
         MT_TRY(callback(context, &row, err));

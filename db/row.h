@@ -78,6 +78,7 @@ typedef struct mt_measurement_row {
     int64_t evaluation;     /* 1, 2, … within the session and subject */
     mt_outcome outcome;     /* texts borrowed; sample_ns NULL unless asked for */
     int64_t final_id;       /* winners only: the final that picked it, whose median and interval are then in `outcome`; 0 = none */
+    mt_objective objective; /* winners only: what it was picked for */
     int64_t tied_count;     /* winners only: variants that it could not be told apart from, itself included */
 } mt_measurement_row;
 
@@ -86,6 +87,7 @@ typedef struct mt_near_tie {
     int64_t measurement;    /* its newest row */
     const char *variant;
     double median_ns, low_ns, high_ns;
+    uint32_t batch;         /* launches per sample: more than 1 = timed in graphs */
     int64_t smem_bytes, cluster; /* dynamic shared memory; thread blocks of its largest cluster, 1 = none */
 } mt_near_tie;
 
@@ -97,12 +99,14 @@ typedef struct mt_finalist_row {
     double ratio, ratio_low, ratio_high; /* to the leader */
     bool is_tied, is_picked;
     const float *round_ns;  /* the final's rounds of them; NULL on reading, and for intervals */
+    mt_energy energy;       /* source NONE: not measured */
 } mt_finalist_row;
 
 typedef struct mt_final_row {
     const char *method;     /* "interleaved", "intervals" */
     size_t rounds;
     double confidence;
+    mt_objective objective; /* what the pick is for */
 } mt_final_row;
 
 #endif

@@ -5,7 +5,7 @@
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -210,7 +210,8 @@ CREATE TABLE final_round (
     created_unix_ms INTEGER NOT NULL,
     method          TEXT NOT NULL,       -- interleaved: timed again in turns; intervals: from the stored intervals (a recording)
     rounds          INTEGER NOT NULL,    -- 0 for intervals
-    confidence      REAL NOT NULL        -- that the tied set holds the fastest
+    confidence      REAL NOT NULL,       -- that the tied set holds the fastest
+    objective       TEXT NOT NULL DEFAULT 'time' -- what the pick is for: time, energy, edp (energy × time)
 );
 CREATE INDEX final_round_by_subject ON final_round (subject_id);
 
@@ -226,6 +227,13 @@ CREATE TABLE finalist (
     tied            INTEGER NOT NULL,    -- 1 = not told apart from the leader
     picked          INTEGER NOT NULL,    -- 1 = the winner: of the tied the one with least memory, smallest cluster, first text
     round_ns        BLOB,                -- float32 little-endian medians of the rounds, one zstd frame
+    energy_uj       REAL,                -- of one run, the whole board, idle power included; NULL = not measured
+    energy_error_uj REAL,                -- ±, of resolution and of the rounds
+    power_w         REAL,                -- mean over the loops
+    energy_loop_ms  REAL,                -- length of one loop
+    energy_period_ms REAL,               -- between updates of what the driver tells
+    energy_runs     INTEGER,             -- in one loop
+    energy_source   TEXT,                -- counter, power
     PRIMARY KEY (final_id, measurement_id)
 );
 CREATE INDEX finalist_by_measurement ON finalist (measurement_id);

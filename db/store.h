@@ -84,13 +84,16 @@ typedef enum mt_reuse { MT_REUSE_MAJOR, MT_REUSE_ANY, MT_REUSE_EXACT, MT_REUSE_N
 typedef mt_status (*mt_store_known_callback)(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err);
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err);
 
-/* Variants within MT_NEAR_TIE of the fastest, that one first; at most MT_FINALISTS_MAX. */
+/* Finalists, the fastest first, at most MT_FINALISTS_MAX. For MT_OBJECTIVE_TIME those within MT_NEAR_TIE of the fastest; for the others simply the fastest
+ * ones, since one that is slower may well take less energy. */
 enum { MT_FINALISTS_MAX = 8 };
 #define MT_NEAR_TIE 0.03
+#define MT_EVENT_LATENCY_NS 3000 /* at most so much of it is in a row timed by events and not in one timed in graphs (docs/measurement.md) */
 typedef mt_status (*mt_store_near_tie_callback)(void *context, const mt_near_tie *row, mt_error *err);
-mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_store_near_tie_callback callback, void *context, mt_error *err);
-/* *final: the newest final of the subject, when it covers every near-tie of now by its newest row, and its pick still stands; 0 = there is none. */
-mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, int64_t *final, mt_error *err);
+mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_objective objective, mt_store_near_tie_callback callback, void *context, mt_error *err);
+/* *final: the newest final of the subject, when it covers every near-tie of now by its newest row, and its pick still stands; 0 = there is none.
+ * `objective`: it must be for this one; NULL = for any. */
+mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, const mt_objective *objective, int64_t *final, mt_error *err);
 mt_status mt_store_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, const mt_finalist_row *rows, size_t count, mt_error *err);
 /* Appends to the series of an anchor; the outcome is OK. */
 mt_status mt_store_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err);

@@ -146,7 +146,7 @@ mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_e
     int64_t id = 0, winner = 0, tied = 0, final = 0;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_subject_find(store, subject, &id, err);
-    if (st == MT_OK && id) st = mt_store_final_current(store, subject, &final, err);
+    if (st == MT_OK && id) st = mt_store_final_current(store, subject, NULL, &final, err);
     if (st == MT_OK && id) st = final ? find_pick(store, final, &winner, &tied, err) : find_winner(store, id, &winner, &tied, err);
     if (st == MT_OK && id) st = winner ? write_best(store, id, winner, tied, final, err) : remove_best(store, id, err);
     st = mt_tx_end(store, st, err);

@@ -9,7 +9,7 @@ typedef struct state {
     size_t rows;
 } state;
 
-static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Regime", "Time (µs)", "± (µs)", "Default (µs)", "× default", "Baseline (µs)", "× baseline", "Error", "% of floor", "Knobs", "Rows are", NULL};
+static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Regime", "Time (µs)", "± (µs)", "Default (µs)", "× default", "Baseline (µs)", "× baseline", "Error", "% of floor", "Energy (mJ)", "± (mJ)", "Power (W)", "Picked by", "Knobs", "Rows are", NULL};
 
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
@@ -33,6 +33,12 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     mt_html_number(s->page, "%.2f", baseline_ns / timing->median_ns);
     mt_html_number(s->page, "%.2g", row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN);
     mt_html_number(s->page, "%.0f", row->model_floor_ns > 0 ? 100 * row->model_floor_ns / timing->median_ns : NAN);
+    const mt_energy *energy = &row->outcome.energy;
+    bool has_energy = energy->source != MT_ENERGY_NONE;
+    mt_html_number(s->page, "%.4g", has_energy ? energy->run_uj / 1e3 : NAN);
+    mt_html_number(s->page, "%.2g", has_energy ? energy->error_uj / 1e3 : NAN);
+    mt_html_number(s->page, "%.0f", has_energy ? energy->power_w : NAN);
+    mt_html_cell(s->page, mt_objective_name(row->objective));
     mt_html_knobs(s->page, row->variant);
     mt_html_cell(s->page, mt_origin_name(row->origin));
     mt_strbuf_add(s->page, "</tr>\n");

@@ -1,6 +1,7 @@
 /* The fake NVML: foreign load and throttling as the environment says. See README.md here. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tuner/gpu/nvml_api.h"
@@ -8,6 +9,7 @@
 #define FAKE_EXPORT __attribute__((visibility("default")))
 #define DECLARE(field, name, parameters) FAKE_EXPORT int name parameters;
 MT_NVML_MAP(DECLARE)
+MT_NVML_OPTIONAL_MAP(DECLARE)
 
 static long number(const char *name)
 {
@@ -61,4 +63,26 @@ int nvmlDeviceGetCurrentClocksThrottleReasons(mt_nvml_handle device, unsigned lo
     (void)device;
     *reasons = number("MSDA_TUNE_FAKE_THROTTLE") ? MT_NVML_HW_THERMAL : 0;
     return MT_NVML_SUCCESS;
+}
+
+/* MSDA_TUNE_FAKE_ENERGY=WATTS:PERIOD_MS: real time at that power, in steps; a period of 0 never moves. */
+int nvmlDeviceGetTotalEnergyConsumption(mt_nvml_handle device, unsigned long long *millijoules)
+{
+    const char *text = getenv("MSDA_TUNE_FAKE_ENERGY"), *period = text ? strchr(text, ':') : NULL;
+    struct timespec now;
+    (void)device;
+    if (!period) return MT_NVML_NOT_SUPPORTED;
+    unsigned long long watts = strtoull(text, NULL, 10), period_ms = strtoull(period + 1, NULL, 10);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    unsigned long long ms = (unsigned long long)now.tv_sec * 1000 + (unsigned long long)now.tv_nsec / 1000000;
+    *millijoules = period_ms ? ms / period_ms * period_ms * watts : 12345;
+    return MT_NVML_SUCCESS;
+}
+
+/* MSDA_TUNE_FAKE_POWER=MILLIWATTS. */
+int nvmlDeviceGetPowerUsage(mt_nvml_handle device, unsigned *milliwatts)
+{
+    (void)device;
+    *milliwatts = (unsigned)number("MSDA_TUNE_FAKE_POWER");
+    return *milliwatts ? MT_NVML_SUCCESS : MT_NVML_NOT_SUPPORTED;
 }

@@ -36,4 +36,12 @@ static inline void fakes_select(void)
     mt_free(nvrtc);
 }
 
+/* The fake NVML too. */
+static inline void fakes_select_nvml(void)
+{
+    char *nvml = fakes_path("libfake_nvml.so");
+    if (nvml) setenv("MSDA_TUNE_NVML", nvml, 1);
+    mt_free(nvml);
+}
+
 #endif

@@ -40,6 +40,11 @@ typedef struct script {
     size_t raced;           /* starts with a limit */
     double (*time)(const char *variant, size_t start); /* NULL = time_of */
     uint32_t (*smem)(const char *variant);
+    double (*energy)(const char *variant); /* µJ; NULL or 0 = it can't be measured */
+    size_t energies;        /* starts that asked for it */
+    double interval;        /* half of it, as a part; 0 = 1 ns */
+    uint32_t (*batch)(const char *variant, mt_trial_method method); /* NULL = 1 */
+    uint32_t running_batch;
     const char *dies;       /* variant that crashes when it is timed again */
     size_t retimes;
     bool is_retime;         /* the running one */
@@ -115,6 +120,8 @@ static mt_status script_start(mt_evaluator *base, uint64_t trial, mt_error *err)
     self->starts++;
     self->is_retime = note->retime > 0;
     self->retimes += self->is_retime;
+    self->energies += base->energy_ns > 0;
+    self->running_batch = self->batch ? self->batch(note->variant, base->method) : 1;
     if (self->watched) {
         char sql[512];
         snprintf(sql, sizeof sql, "SELECT count(*) FROM intent i JOIN variant v ON v.id = i.variant_id WHERE v.text = '%s'", note->variant);
@@ -142,7 +149,10 @@ static mt_status script_next(mt_evaluator *base, mt_event *event, mt_error *err)
     event->outcome.resources.dynamic_smem_bytes = self->smem ? self->smem(self->running_variant) : 0;
     self->raced += base->race_ns > 0;
     if (self->races && base->race_ns > 0 && ns > 1.1 * base->race_ns) mt_outcome_set(&event->outcome, MT_OUTCOME_CENSORED, "too slow");
-    event->outcome.timing = (mt_timing){.median_ns = ns, .low_ns = ns - 1, .high_ns = ns + 1, .min_ns = ns, .mean_ns = ns, .samples = 10, .batch = 1};
+    double half = self->interval > 0 ? self->interval * ns : 1;
+    event->outcome.timing = (mt_timing){.median_ns = ns, .low_ns = ns - half, .high_ns = ns + half, .min_ns = ns, .mean_ns = ns, .samples = 10, .batch = self->running_batch};
+    double uj = self->energy && base->energy_ns > 0 ? self->energy(self->running_variant) : 0;
+    if (uj > 0) event->outcome.energy = (mt_energy){.source = MT_ENERGY_COUNTER, .run_uj = uj, .error_uj = uj / 1000, .power_w = 300, .loop_ms = 500, .period_ms = 20, .runs = 100};
     event->outcome.cubin = self->cubin_hash;
     event->cubin_path = self->cubin[0] ? mt_strdup(self->cubin) : NULL;
     self->running = 0;

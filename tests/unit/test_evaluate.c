@@ -24,6 +24,7 @@ typedef struct bench {
     mt_subject_request subject;
     mt_timing_options timing;
     bool sticky, is_retime;
+    int64_t energy_ns;
     mt_stage stages[32];
     size_t stage_count;
 } bench;
@@ -88,7 +89,7 @@ static mt_status try_point(bench *b, const char *text, mt_outcome *outcome)
     mt_options_free(&options);
     ck_assert_msg(variant.ok, "%s", variant.log);
     const mt_evaluate_request request = {.subject = &b->subject, .point = &point, .cubin_path = variant.cubin_path, .is_retime = b->is_retime,
-                                         .timing = b->timing};
+                                         .timing = b->timing, .energy_ns = b->energy_ns};
     b->stage_count = 0;
     mt_status st = mt_gpu_evaluate(b->gpu, &request, on_stage, b, outcome, &b->sticky, &b->err);
     mt_compile_result_free(&variant);
@@ -418,11 +419,55 @@ START_TEST(running_out_of_memory_is_an_error)
 }
 END_TEST
 
+static mt_energy energy_of(bench *b, const char *words)
+{
+    mt_outcome outcome = evaluate(b, "ok");
+    ck_assert_msg(outcome.kind == MT_OUTCOME_OK && outcome.timing.median_ns > 0, "%s", outcome.text);
+    ck_assert(words ? outcome.text && strstr(outcome.text, words) : !outcome.text);
+    mt_energy energy = outcome.energy;
+    mt_outcome_free(&outcome);
+    return energy;
+}
+
+/* By the counter, else by power, else said; in both regimes. Real time passes at the power that the fake NVML gives. */
+START_TEST(energy_is_measured)
+{
+    bench *b = &(bench){0};
+    setenv("MSDA_TUNE_FAKE_ENERGY", "437:2", 1);
+    open_bench(b, NULL, "small");
+    ck_assert_int_eq(mt_gpu_energy_source(b->gpu), MT_ENERGY_COUNTER);
+    b->is_retime = true;
+    ck_assert_int_eq(energy_of(b, NULL).source, MT_ENERGY_NONE); /* not asked for */
+    b->energy_ns = 60000000;
+    for (int regime = MT_REGIME_COLD; regime <= MT_REGIME_WARM; regime++) {
+        b->timing.regime = (mt_regime)regime;
+        mt_energy energy = energy_of(b, NULL);
+        ck_assert_int_eq(energy.source, MT_ENERGY_COUNTER);
+        ck_assert_double_eq_tol(energy.power_w, 437, 20);
+        ck_assert(energy.loop_ms >= 60 && energy.period_ms > 0 && energy.runs > 0 && energy.error_uj > 0);
+        ck_assert_double_eq_tol(energy.run_uj, energy.power_w * energy.loop_ms * 1e3 / (double)energy.runs, 1e-6 * energy.run_uj);
+    }
+    setenv("MSDA_TUNE_FAKE_ENERGY", "437:0", 1); /* it never moves, and there is no power to read */
+    ck_assert_int_eq(energy_of(b, "counter does not move").source, MT_ENERGY_NONE);
+    setenv("MSDA_TUNE_FAKE_POWER", "321000", 1);
+    mt_energy by_power = energy_of(b, NULL);
+    ck_assert_int_eq(by_power.source, MT_ENERGY_POWER);
+    ck_assert_double_eq_tol(by_power.power_w, 321, 1e-6);
+    ck_assert_double_eq_tol(by_power.error_uj, 0.05 * by_power.run_uj, 1e-6 * by_power.run_uj);
+    unsetenv("MSDA_TUNE_FAKE_ENERGY");
+    ck_assert_int_eq(mt_gpu_energy_source(b->gpu), MT_ENERGY_POWER);
+    unsetenv("MSDA_TUNE_FAKE_POWER");
+    ck_assert_int_eq(mt_gpu_energy_source(b->gpu), MT_ENERGY_NONE);
+    close_bench(b);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
-                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, residency_by_the_compiled_kernel, cycles_of_the_blocks, running_out_of_memory_is_an_error};
+                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, residency_by_the_compiled_kernel, cycles_of_the_blocks, running_out_of_memory_is_an_error, energy_is_measured};
     fakes_select();
+    fakes_select_nvml();
     setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds, for sanitizer builds */
     return unit_run("evaluate", tests, sizeof tests / sizeof tests[0]);
 }

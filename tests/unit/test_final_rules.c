@@ -106,4 +106,43 @@ START_TEST(intervals)
 }
 END_TEST
 
-UNIT_MAIN("final_rules", picks_by_memory_cluster_text, the_fastest_is_tied, order_does_not_matter, certain_but_tiny_differences_are_ties, one_finalist, intervals)
+static mt_energy energy_of(double uj, double error_uj)
+{
+    return (mt_energy){.source = MT_ENERGY_COUNTER, .run_uj = uj, .error_uj = error_uj, .power_w = 300, .loop_ms = 1000, .period_ms = 50, .runs = 100};
+}
+
+/* The least energy wins whatever the time, errors make ties, and energy × time weighs both. */
+START_TEST(by_energy)
+{
+    const double ns[] = {1000, 1100, 1500}, uj[] = {400, 300, 299};
+    mt_finalist f[] = {make("A=1", 9, 1), make("A=2", 1, 1), make("A=3", 5, 1)};
+    fill(f, ns, 3, 3, 0);
+    for (size_t i = 0; i < 3; i++) f[i].row.energy = energy_of(uj[i], 0.1);
+    mt_final_judge_rounds(f, 3, MT_FINAL_ROUNDS);
+    ck_assert(f[0].row.is_picked && !f[1].row.is_tied && f[1].row.energy.run_uj == 300);
+    mt_final_judge_energy(f, 3, MT_OBJECTIVE_ENERGY);
+    ck_assert(!f[0].row.is_tied && !f[1].row.is_tied && f[2].row.is_picked);
+    ck_assert_double_eq_tol(f[2].row.ratio, 1.5, 1e-9); /* of the times still */
+    f[1].row.energy.error_uj = 1;
+    mt_final_judge_energy(f, 3, MT_OBJECTIVE_ENERGY);
+    ck_assert(f[1].row.is_tied && f[2].row.is_tied && f[1].row.is_picked && !f[2].row.is_picked); /* less memory */
+    fill(f, ns, 3, 3, 0);
+    f[1].row.energy.error_uj = 0.1;
+    mt_final_judge_rounds(f, 3, MT_FINAL_ROUNDS);
+    for (size_t i = 0; i < 3; i++) f[i].row.low_ns = f[i].row.high_ns = f[i].row.median_ns;
+    mt_final_judge_energy(f, 3, MT_OBJECTIVE_EDP);
+    ck_assert(f[1].row.is_picked && !f[2].row.is_tied && !f[0].row.is_tied);
+}
+END_TEST
+
+START_TEST(energy_of_two_rounds)
+{
+    const mt_energy apart[] = {energy_of(100, 1), energy_of(110, 1)}, near[] = {energy_of(100, 1), energy_of(101, 2)}, missing[] = {energy_of(100, 1), {0}};
+    mt_energy mean = mt_final_energy(apart, 2);
+    ck_assert(mean.run_uj == 105 && mean.error_uj == 5 && mean.runs == 100 && mean.power_w == 300);
+    ck_assert(mt_final_energy(near, 2).error_uj == 2);
+    ck_assert_int_eq(mt_final_energy(missing, 2).source, MT_ENERGY_NONE);
+}
+END_TEST
+
+UNIT_MAIN("final_rules", by_energy, energy_of_two_rounds, picks_by_memory_cluster_text, the_fastest_is_tied, order_does_not_matter, certain_but_tiny_differences_are_ties, one_finalist, intervals)

@@ -166,6 +166,42 @@ START_TEST(version_1_gets_its_answers)
 }
 END_TEST
 
+/* Version 5 brought energy, and the lookup's figures of a winner that a final picked became the final's. */
+START_TEST(version_4_gets_energy)
+{
+    mt_strbuf migrated = {0}, fresh = {0};
+    char *schema = read_text(TEST_DATA_DIR "/schema_v4.sql");
+    fixture_sql(schema);
+    mt_free(schema);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), 4);
+    fixture_sql("INSERT INTO device VALUES (1, 'k', 'n', '{}'); INSERT INTO kernel (id, name, key, spec_json) VALUES (1, 'msda', 'key', '{}'); "
+                "INSERT INTO shape VALUES (1, 1, 'N=1', 's'); INSERT INTO workload VALUES (1, 1, '', 'default'); "
+                "INSERT INTO toolchain VALUES (1, 13000, 13000, 'sm_90a'); INSERT INTO variant VALUES (1, 1, 'A=1'); INSERT INTO subject VALUES (1, 1, 1, 1, 1, 'cold', 'measured'); "
+                "INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms) "
+                "VALUES (1, 'c', 'h', 'b', 1, 'v', 'auto', 'p', 0, 'measured', 1); "
+                "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns, low_ns, high_ns) "
+                "VALUES (1, 1, 1, 1, 1, 1, 1, 'ok', 1000, 900, 1100); INSERT INTO final_round VALUES (1, 1, 1, 1, 'interleaved', 12, 0.95); "
+                "INSERT INTO finalist (final_id, measurement_id, median_ns, low_ns, high_ns, ratio, ratio_low, ratio_high, tied, picked) VALUES (1, 1, 990, 980, 995, 1, 1, 1, 1, 1); "
+                "INSERT INTO best VALUES (1, 1, 1, 1, 1); "
+                "INSERT INTO answer VALUES (1, 1, 1, 'measured', 'cold', 1, 'N=1', 's', 1, 1, 1, 1000, 900, 1100, NULL, 1, 1, NULL, NULL)");
+    ck_fails(open_ro(), MT_ERR_DB, "has the older schema 4");
+    ck_ok(open_rw());
+    ck_ok(mt_store_check(opened, &fixture_err));
+    mt_store_close(opened);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer WHERE median_ns = 990 AND low_ns = 980 AND high_ns = 995"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM final_round r JOIN finalist f ON f.final_id = r.id WHERE r.objective = 'time' AND f.energy_uj IS NULL"), 1);
+    describe_schema(&migrated);
+    snprintf(fixture_db, sizeof fixture_db, "%s/fresh.sqlite", fixture_folder);
+    ck_ok(open_rw());
+    mt_store_close(opened);
+    describe_schema(&fresh);
+    ck_assert_str_eq(mt_strbuf_text(&migrated), mt_strbuf_text(&fresh));
+    mt_strbuf_free(&migrated);
+    mt_strbuf_free(&fresh);
+}
+END_TEST
+
 START_TEST(other_programs_database_is_refused)
 {
     fixture_sql("CREATE TABLE a (b)");
@@ -476,7 +512,7 @@ START_TEST(memory_database)
 }
 END_TEST
 
-FIXTURE_MAIN("migrate", creates_schema, empty_file_is_version_zero, first_version_is_updated, newer_schema_is_refused, version_1_gets_its_answers, other_programs_database_is_refused, missing_file,
+FIXTURE_MAIN("migrate", creates_schema, empty_file_is_version_zero, first_version_is_updated, newer_schema_is_refused, version_1_gets_its_answers, version_4_gets_energy, other_programs_database_is_refused, missing_file,
              folder_or_device_instead_of_file, junk_file, truncated_file, damaged_page_is_found, unwritable_file_and_folder, unreadable_file,
              writable_file_in_unwritable_folder, unfinished_changes_on_read_only_media, odd_names_are_plain_files,
              journal_follows_the_file_system, sealed_file_has_no_wal, file_system_without_locks, file_system_types, default_path, out_of_memory_leaks_nothing,

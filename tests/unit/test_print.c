@@ -91,4 +91,14 @@ START_TEST(a_row_as_json)
 }
 END_TEST
 
-UNIT_MAIN("print", times, text_cannot_steer_the_terminal, knobs, tables_align, a_row_as_json)
+START_TEST(energies)
+{
+    char text[MT_PRINT_ENERGY_SIZE];
+    ck_assert_str_eq(mt_print_energy(250.5, 1.5, text, sizeof text), "250.50 µJ ± 1.5 µJ");
+    ck_assert_str_eq(mt_print_energy(12345, 20, text, sizeof text), "12.35 mJ ± 0.02 mJ");
+    ck_assert_str_eq(mt_print_energy(3.5e6, 1e4, text, sizeof text), "3.500 J ± 0.01 J");
+    ck_assert_str_eq(mt_print_energy(NAN, 1, text, sizeof text), "-");
+}
+END_TEST
+
+UNIT_MAIN("print", energies, times, text_cannot_steer_the_terminal, knobs, tables_align, a_row_as_json)

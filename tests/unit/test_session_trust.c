@@ -1,5 +1,6 @@
 /* Racing, anchors, finals and the two regimes, over a scripted evaluator. */
 #include "tests/unit/session_fixture.h"
+#include "tuner/run/session_internal.h"
 
 /* What has no chance is given up, known from then on, and never the best; the default and the baseline are always measured. */
 START_TEST(racing)
@@ -192,6 +193,177 @@ START_TEST(anchors_show_drift)
 }
 END_TEST
 
+START_TEST(how_far_an_anchor_has_certainly_moved)
+{
+    ck_assert(mt_anchor_moved(990, 1010, 1000, 1100) == 0); /* the intervals overlap: nothing is certain */
+    ck_assert_double_eq_tol(mt_anchor_moved(990, 1000, 1050, 1100), 0.05, 1e-12);
+    ck_assert_double_eq_tol(mt_anchor_moved(1000, 1010, 900, 950), 0.05, 1e-12);
+}
+END_TEST
+
+static double jumping(const char *variant, size_t start)
+{
+    static unsigned turn;
+    return knob(variant) == 1 ? 12e3 * (turn++ % 2 ? 1.06 : 1) : 24e3;
+}
+
+/* A short kernel whose few samples scatter is no sign of drift: its intervals say so. */
+START_TEST(scatter_is_no_drift)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = jumping;
+    evaluator.interval = 0.04;
+    tune_ok("", "[param A]\nvalues = 1..170\n");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM anchor"), 4);
+    ck_assert_int_eq(scalar(store, "SELECT max(median_ns) / min(median_ns) > 1.05 FROM anchor"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE drift = 0 AND warnings IS NULL"), 1);
+    tear_down();
+}
+END_TEST
+
+static double latency_apart(const char *variant, size_t start)
+{
+    return (knob(variant) == 1 ? 10e3 : 20e3) + (evaluator.running_batch > 1 ? 0 : 2700);
+}
+
+/* Near the threshold the length decides now this way, now that. */
+static uint32_t by_chance(const char *variant, mt_trial_method method)
+{
+    static unsigned turn;
+    if (method == MT_TRIAL_BY_LENGTH) return turn++ % 2 ? 20 : 1;
+    return method == MT_TRIAL_GRAPH ? 20 : 1;
+}
+
+/* The method of an anchor is that of its first time: the launch latency that only one of them holds is no drift. */
+START_TEST(an_anchor_keeps_its_method)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = latency_apart;
+    evaluator.batch = by_chance;
+    tune_ok("", "[param A]\nvalues = 1..170\n");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM anchor"), 4);
+    ck_assert_int_eq(scalar(store, "SELECT count(DISTINCT median_ns) FROM anchor"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE drift = 0 AND warnings IS NULL"), 1);
+    tear_down();
+}
+END_TEST
+
+static double near_by_graph(const char *variant, size_t start)
+{
+    return (knob(variant) == 1 ? 9.9e3 : 9.8e3) + (evaluator.running_batch > 1 ? 0 : 2700);
+}
+
+/* The default is timed before anything is known to be short; the final times all by one method. */
+static uint32_t first_by_events(const char *variant, mt_trial_method method)
+{
+    return method == MT_TRIAL_EVENTS || (method == MT_TRIAL_BY_LENGTH && knob(variant) == 1) ? 1 : 20;
+}
+
+START_TEST(a_final_has_one_method)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = near_by_graph;
+    evaluator.batch = first_by_events;
+    tune_ok("", "[param A]\nvalues = 1, 2\ndefault = 1\n");
+    ck_assert_int_eq(scalar(store, "SELECT max(median_ns) FROM measurement"), 12600);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM finalist WHERE median_ns IN (9900, 9800)"), 2);
+    ck_assert_str_eq(last_best, "A=2;ALGO=plain");
+    tear_down();
+}
+END_TEST
+
+static double least_at_3(const char *variant)
+{
+    return knob(variant) == 3 ? 500 : 1000;
+}
+
+static double never(const char *variant)
+{
+    return 0;
+}
+
+/* The search goes by time, the pick by what was asked for; a second run repeats nothing; another objective is another final. */
+START_TEST(objectives)
+{
+    static const char EIGHT[] = "[param A]\nvalues = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10\ndefault = 1\n";
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.base.energy = MT_ENERGY_COUNTER;
+    evaluator.time = drifting;
+    evaluator.energy = least_at_3;
+    evaluator.watched = store;
+    params.objective = MT_OBJECTIVE_ENERGY;
+    params.objective_given = true;
+    tune_ok("", EIGHT);
+    ck_assert_str_eq(last_best, "A=3;ALGO=plain");
+    ck_assert(last.objective == MT_OBJECTIVE_ENERGY && last.energy.run_uj == 500 && last.tied == 0);
+    ck_assert_uint_eq(evaluator.energies, 2 * 8); /* the eight fastest, there and back */
+    ck_assert_uint_eq(evaluator.retimes, 14 * 8);
+    ck_assert_uint_eq(evaluator.intents_missing, 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round r JOIN finalist f ON f.final_id = r.id WHERE r.objective = 'energy' AND f.energy_uj IN (500, 1000)"), 8);
+    tune_ok("", EIGHT);
+    ck_assert_uint_eq(evaluator.submits, 0);
+    ck_assert_str_eq(last_best, "A=3;ALGO=plain");
+    params.objective = MT_OBJECTIVE_TIME;
+    tune_ok("", EIGHT);
+    ck_assert_str_ne(last_best, "A=3;ALGO=plain"); /* tied in time, but neither first in text */
+    ck_assert(last.objective == MT_OBJECTIVE_TIME && last.energy.source == MT_ENERGY_NONE);
+    ck_assert_uint_eq(evaluator.energies, 2 * 8);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round WHERE objective = 'time'"), 1);
+    params.objective = MT_OBJECTIVE_EDP; /* twice as slow at the same energy loses, half the energy wins */
+    tune_ok("", EIGHT);
+    ck_assert_str_eq(last_best, "A=3;ALGO=plain");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM intent"), 0);
+    tear_down();
+}
+END_TEST
+
+/* One variant alone has no rival, but its energy was asked for. */
+START_TEST(energy_of_a_single_variant)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.base.energy = MT_ENERGY_COUNTER;
+    evaluator.energy = least_at_3;
+    params.objective = MT_OBJECTIVE_ENERGY;
+    tune_ok("", "[param A]\nvalues = 3\n");
+    ck_assert(last.energy.run_uj == 500);
+    tear_down();
+}
+END_TEST
+
+/* What NVML does not tell can't be picked by: an error where it was asked for on the command line, else time decides. */
+START_TEST(energy_that_nobody_tells)
+{
+    mt_error err = {0};
+    set_up();
+    evaluator.base.can_retime = true;
+    params.objective = MT_OBJECTIVE_ENERGY;
+    params.objective_given = true;
+    ck_assert_int_eq(tune("", TEN, &err), MT_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.message, "objective energy: NVML tells neither"));
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session"), 0);
+    params.objective_given = false;
+    tune_ok("", TEN);
+    ck_assert(last.objective == MT_OBJECTIVE_TIME);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round WHERE objective <> 'time'"), 0);
+    evaluator.base.energy = MT_ENERGY_COUNTER; /* it is there, but stands still */
+    evaluator.energy = never;
+    tune_ok("", TEN);
+    ck_assert(last.objective == MT_OBJECTIVE_TIME && last_best[0]);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round WHERE objective <> 'time'"), 0);
+    evaluator.base.is_recorded = true;
+    evaluator.base.can_retime = false;
+    params.objective_given = true;
+    ck_assert_int_eq(tune("", TEN, &err), MT_ERR_UNSUPPORTED);
+    ck_assert_ptr_nonnull(strstr(err.message, "a recording holds no energy"));
+    tear_down();
+}
+END_TEST
+
 /* An anchor that fails has no standing any more, and the session goes on without one. */
 START_TEST(an_anchor_dies)
 {
@@ -241,7 +413,8 @@ int main(void)
     TCase *group = tcase_create("session");
     tcase_set_timeout(group, 50);
     const TTest *const tests[] = {racing, no_race_measures_what_was_given_up, finals_see_through_drift, a_finalist_dies, an_interrupted_final_leaves_nothing, 
-        finals_of_a_recording, anchors_show_drift, an_anchor_dies, both_regimes};
+        finals_of_a_recording, anchors_show_drift, how_far_an_anchor_has_certainly_moved, scatter_is_no_drift, an_anchor_keeps_its_method, a_final_has_one_method,
+        objectives, energy_of_a_single_variant, energy_that_nobody_tells, an_anchor_dies, both_regimes};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -138,6 +138,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[tune]\nbudget = many\n", "budget = many: expected an integer" },
     { REST "[tune]\ntime = 0\n", "expected a number above 0" },
     { REST "[tune]\nregime = hot\n", "regime = hot is not known; expected one of cold, warm" },
+    { REST "[tune]\nobjective = power\n", "objective = power is not known; expected one of time, energy, edp" },
     { REST "[tune]\nbaseline = w\n", "baseline = w: no such variant; expected v" },
     /* shapes */
     { REST "[shape t]\nM = 1\n", "[shape t] has no `N`: expected the same names as in [shape s]" },

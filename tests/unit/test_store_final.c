@@ -39,7 +39,7 @@ static mt_status see_best_row(void *context, const mt_measurement_row *row, mt_e
 static int64_t current_final(mt_store *store, const mt_subject *s)
 {
     int64_t final;
-    ck_ok(mt_store_final_current(store, s, &final, &fixture_err));
+    ck_ok(mt_store_final_current(store, s, NULL, &final, &fixture_err));
     return final;
 }
 
@@ -52,14 +52,14 @@ START_TEST(finals)
     near_ties all = {0}, read = {0};
     mt_measurement_row best = {0};
     ck_assert_int_eq(current_final(store, &s), 0);
-    ck_ok(mt_store_near_ties(store, &s, see_near_tie, &all, &fixture_err));
+    ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, see_near_tie, &all, &fixture_err));
     fixture_put_ok(store, session, &s, "A=1", 1000);
     fixture_put_ok(store, session, &s, "A=2", 1010);
     fixture_put_ok(store, session, &s, "A=3", 1029);
     fixture_put_ok(store, session, &s, "A=4", 1031);
     mt_outcome censored = fixture_outcome(MT_OUTCOME_CENSORED, 1001);
     fixture_put(store, session, &s, "A=5", &censored);
-    ck_ok(mt_store_near_ties(store, &s, see_near_tie, &all, &fixture_err));
+    ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, see_near_tie, &all, &fixture_err));
     ck_assert_str_eq(all.text, "A=1 A=2 A=3 ");
     all.rows[1].is_picked = true;
     all.rows[2].is_tied = false;
@@ -73,6 +73,9 @@ START_TEST(finals)
     ck_assert_int_eq(best.final_id, 1);
     ck_assert_int_eq(best.tied_count, 2);
     ck_assert(best.outcome.timing.median_ns == 1011 && best.outcome.timing.low_ns == 1 && best.outcome.timing.high_ns == 2);
+    /* What the lookup is told is the final's figure, not that of the winner's row. */
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer a JOIN measurement m ON m.id = a.measurement_id WHERE a.median_ns = 1011 AND a.low_ns = 1 AND a.high_ns = 2 "
+                                    "AND m.median_ns = 1010"), 1);
     ck_ok(mt_query_finalists(store, best.final_id, see_finalist, &read, &fixture_err));
     ck_assert_str_eq(read.text, "A=1= A=2=! A=3< ");
     fixture_put_ok(store, session, &s, "A=6", 1500); /* no near-tie: the final stands */
@@ -92,8 +95,69 @@ START_TEST(finals)
         fixture_put_ok(store, session, &s, variant, 900);
     }
     near_ties most = {0};
-    ck_ok(mt_store_near_ties(store, &s, see_near_tie, &most, &fixture_err));
+    ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, see_near_tie, &most, &fixture_err));
     ck_assert_str_eq(most.text, "A=10 A=11 A=12 A=13 A=14 A=15 A=16 A=17 ");
+    mt_store_close(store);
+}
+END_TEST
+
+/* For energy the fastest are finalists however far apart; such a final is not one for time, and its pick and energies are kept. */
+START_TEST(finals_for_energy)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store), final;
+    near_ties all = {0}, time = {0};
+    mt_measurement_row best = {0};
+    const mt_objective by_time = MT_OBJECTIVE_TIME, by_energy = MT_OBJECTIVE_ENERGY;
+    fixture_put_ok(store, session, &s, "A=1", 1000);
+    fixture_put_ok(store, session, &s, "A=2", 1500);
+    fixture_put_ok(store, session, &s, "A=3", 9000);
+    ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, see_near_tie, &time, &fixture_err));
+    ck_assert_str_eq(time.text, "A=1 ");
+    ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_EDP, see_near_tie, &all, &fixture_err));
+    ck_assert_str_eq(all.text, "A=1 A=2 A=3 ");
+    all.rows[1].is_picked = true;
+    all.rows[1].energy = (mt_energy){.source = MT_ENERGY_COUNTER, .run_uj = 250.5, .error_uj = 1.5, .power_w = 400, .loop_ms = 2000, .period_ms = 100, .runs = 3000};
+    mt_final_row row = {.method = "interleaved", .rounds = 12, .confidence = 0.95, .objective = MT_OBJECTIVE_ENERGY};
+    ck_ok(mt_store_final(store, session, &s, &row, all.rows, all.count, &fixture_err));
+    ck_ok(mt_store_final_current(store, &s, &by_energy, &final, &fixture_err));
+    ck_assert_int_eq(final, 1);
+    ck_ok(mt_store_final_current(store, &s, &by_time, &final, &fixture_err));
+    ck_assert_int_eq(final, 0);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_ok(mt_query_best(store, NULL, see_best_row, &best, &fixture_err));
+    const mt_energy *energy = &best.outcome.energy;
+    ck_assert(best.objective == MT_OBJECTIVE_ENERGY && energy->source == MT_ENERGY_COUNTER && energy->run_uj == 250.5 && energy->error_uj == 1.5);
+    ck_assert(energy->power_w == 400 && energy->loop_ms == 2000 && energy->period_ms == 100 && energy->runs == 3000);
+    fixture_put_ok(store, session, &s, "A=4", 20000); /* among the eight fastest: it might take less energy */
+    ck_ok(mt_store_final_current(store, &s, &by_energy, &final, &fixture_err));
+    ck_assert_int_eq(final, 0);
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+}
+END_TEST
+
+/* A row timed by events holds launch latency: beside a best that was timed in graphs it is nearer than it looks. */
+START_TEST(methods_are_compared_fairly)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    near_ties graphs = {0}, events = {0};
+    mt_outcome by_events = fixture_outcome(MT_OUTCOME_OK, 12500);
+    by_events.timing.batch = 1;
+    fixture_put_ok(store, session, &s, "A=1", 9800); /* in graphs */
+    fixture_put(store, session, &s, "A=2", &by_events);
+    fixture_put_ok(store, session, &s, "A=3", 12400);
+    by_events.timing.median_ns = 13500;
+    fixture_put(store, session, &s, "A=4", &by_events);
+    ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, see_near_tie, &graphs, &fixture_err));
+    ck_assert_str_eq(graphs.text, "A=1 A=2 ");
+    by_events.timing.median_ns = 9700;
+    fixture_put(store, session, &s, "A=5", &by_events); /* the best is by events too: nothing is taken off */
+    ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, see_near_tie, &events, &fixture_err));
+    ck_assert_str_eq(events.text, "A=5 A=1 ");
     mt_store_close(store);
 }
 END_TEST
@@ -120,4 +184,4 @@ START_TEST(anchors_and_their_intents)
 }
 END_TEST
 
-FIXTURE_MAIN("store_final", finals, anchors_and_their_intents)
+FIXTURE_MAIN("store_final", finals, finals_for_energy, methods_are_compared_fairly, anchors_and_their_intents)

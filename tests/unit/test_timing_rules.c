@@ -101,6 +101,21 @@ START_TEST(batches)
 }
 END_TEST
 
+START_TEST(methods_and_warming_up)
+{
+    mt_timing_options asked = options;
+    ck_assert(mt_timing_wants_graph(&asked, 9999) && !mt_timing_wants_graph(&asked, 10000));
+    asked.method = MT_METHOD_GRAPH; /* its rivals are */
+    ck_assert(mt_timing_wants_graph(&asked, 39999) && !mt_timing_wants_graph(&asked, 40001));
+    asked.method = MT_METHOD_EVENTS;
+    ck_assert(!mt_timing_wants_graph(&asked, 1000));
+    ck_assert_uint_eq(mt_timing_warm_up(5e3), 8);
+    ck_assert_uint_eq(mt_timing_warm_up(300e3), 3);
+    ck_assert_uint_eq(mt_timing_warm_up(2e6), 0);
+    ck_assert_uint_eq(mt_timing_warm_up(0), 8);
+}
+END_TEST
+
 START_TEST(clock_from_stamps)
 {
     const mt_stamp before[] = {{1000, 500, 1}, {7000, 510, 1}, {0, 0, 0}, {5, 600, 1}};
@@ -111,4 +126,4 @@ START_TEST(clock_from_stamps)
 }
 END_TEST
 
-UNIT_MAIN("timing_rules", drops_throttled_but_never_all, stops_when_narrow, races, chunks, batches, clock_from_stamps)
+UNIT_MAIN("timing_rules", drops_throttled_but_never_all, stops_when_narrow, races, chunks, batches, methods_and_warming_up, clock_from_stamps)

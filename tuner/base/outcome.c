@@ -12,6 +12,10 @@ static const char *const kinds[MT_OUTCOME_KIND_COUNT] = {
 #undef MT_OUTCOME_NAME
 };
 
+static const char *const objectives[MT_OBJECTIVE_COUNT] = {[MT_OBJECTIVE_TIME] = "time", [MT_OBJECTIVE_ENERGY] = "energy", [MT_OBJECTIVE_EDP] = "edp"};
+
+static const char *const energy_sources[] = {[MT_ENERGY_NONE] = "none", [MT_ENERGY_COUNTER] = "counter", [MT_ENERGY_POWER] = "power"};
+
 static const char *const regimes[] = {[MT_REGIME_COLD] = "cold", [MT_REGIME_WARM] = "warm"};
 
 const char *mt_outcome_name(mt_outcome_kind kind)
@@ -50,6 +54,32 @@ bool mt_regime_from_name(const char *name, mt_regime *regime)
     size_t i = find(name, regimes, sizeof regimes / sizeof *regimes);
     if (i == sizeof regimes / sizeof *regimes) return false;
     *regime = (mt_regime)i;
+    return true;
+}
+
+const char *mt_energy_source_name(mt_energy_source source)
+{
+    return energy_sources[source];
+}
+
+bool mt_energy_source_from_name(const char *name, mt_energy_source *source)
+{
+    size_t i = find(name, energy_sources, sizeof energy_sources / sizeof *energy_sources);
+    if (i == sizeof energy_sources / sizeof *energy_sources) return false;
+    *source = (mt_energy_source)i;
+    return true;
+}
+
+const char *mt_objective_name(mt_objective objective)
+{
+    return objectives[objective];
+}
+
+bool mt_objective_from_name(const char *name, mt_objective *objective)
+{
+    size_t i = find(name, objectives, MT_OBJECTIVE_COUNT);
+    if (i == MT_OBJECTIVE_COUNT) return false;
+    *objective = (mt_objective)i;
     return true;
 }
 

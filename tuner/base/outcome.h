@@ -86,6 +86,27 @@ typedef struct mt_cycles {
     double mean;
 } mt_cycles;
 
+/* Where energy comes from: the driver's counter, or its power readings. */
+typedef enum mt_energy_source { MT_ENERGY_NONE, MT_ENERGY_COUNTER, MT_ENERGY_POWER } mt_energy_source;
+const char *mt_energy_source_name(mt_energy_source source); /* "none", "counter", "power" */
+bool mt_energy_source_from_name(const char *name, mt_energy_source *source);
+
+/* What one run of the variant costs the whole board (idle power included), from a loop of many. Only where it was asked for. */
+typedef struct mt_energy {
+    mt_energy_source source; /* NONE: not measured; the others are 0 then */
+    double run_uj;           /* microjoules, all launches of the variant once */
+    double error_uj;         /* ±, of the method's resolution */
+    double power_w;          /* mean over the loop */
+    double loop_ms;          /* length of the loop */
+    double period_ms;        /* between updates of what the driver tells */
+    uint64_t runs;           /* in the loop */
+} mt_energy;
+
+/* What a pick is for. */
+typedef enum mt_objective { MT_OBJECTIVE_TIME, MT_OBJECTIVE_ENERGY, MT_OBJECTIVE_EDP /* energy × time */, MT_OBJECTIVE_COUNT } mt_objective;
+const char *mt_objective_name(mt_objective objective); /* "time", "energy", "edp" */
+bool mt_objective_from_name(const char *name, mt_objective *objective);
+
 typedef struct mt_outcome {
     mt_outcome_kind kind;
     mt_guilt guilt;         /* GPU_FAULT */
@@ -94,6 +115,7 @@ typedef struct mt_outcome {
     mt_accuracy accuracy;
     mt_resources resources;
     mt_cycles cycles;
+    mt_energy energy;
     mt_hash cubin;          /* content hash; "" = none */
     bool cubin_cached;      /* not compiled in this session */
     int64_t compile_ns;     /* 0 when cached */

@@ -99,6 +99,11 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     else
         mt_table_cell(&l->table, "-");
     mt_print_knobs(&knobs, row->variant);
+    if (row->objective != MT_OBJECTIVE_TIME) {
+        char energy[MT_PRINT_ENERGY_SIZE];
+        mt_print_energy(row->outcome.energy.run_uj, row->outcome.energy.error_uj, energy, sizeof energy);
+        mt_strbuf_addf(&knobs, "  (by %s: %s)", mt_objective_name(row->objective), energy);
+    }
     if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
     mt_table_cell(&l->table, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);

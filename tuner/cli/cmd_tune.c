@@ -21,7 +21,7 @@ typedef struct tune_values {
     mt_words shapes, workloads, inputs;
     int64_t budget, seed, jobs;
     double time_s, compile_limit_s, variant_limit_s;
-    int regime, reuse, guard;
+    int regime, reuse, guard, objective;
     int64_t graph_below_us;
     bool no_cache, no_race, quiet, diagnose;
 } tune_values;
@@ -38,6 +38,7 @@ static const mt_option options[] = {
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the search and of the inputs (default 0)"},
     {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm|cold,warm", "flush the L2 cache before each sample, or not; both: search by the\nfile's regime, and measure what passed in the other one too"},
+    {"objective", 0, MT_OPTION_CHOICE, FIELD(objective), "time|energy|edp", "what the winner is picked by among the finalists: time, energy, or\nenergy × time (default: the file's); the search goes by time"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "compile for this architecture instead of the device's: sm_90a …"},
     {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
@@ -251,7 +252,8 @@ static mt_status run_session(tuning *t, mt_error *err)
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)v->shapes.items, .shape_count = v->shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed,
-        .regime = chosen_regime(t), .both_regimes = wants_both(t), .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
+        .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
+        .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
     mt_status st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_display_end(&t->display);
     print_end(t, &result);

@@ -22,6 +22,17 @@ const char *mt_print_us(double ns, char *out, size_t size)
     return out;
 }
 
+const char *mt_print_energy(double uj, double error_uj, char *out, size_t size)
+{
+    const char *unit = uj < 1e3 ? "µJ" : uj < 1e6 ? "mJ" : "J";
+    double scale = uj < 1e3 ? 1 : uj < 1e6 ? 1e3 : 1e6;
+    if (!isfinite(uj) || !isfinite(error_uj))
+        snprintf(out, size, "-");
+    else
+        snprintf(out, size, "%.*f %s ± %.2g %s", decimals_of(uj / scale), uj / scale, unit, error_uj / scale, unit);
+    return out;
+}
+
 const char *mt_print_interval(double median_ns, double low_ns, double high_ns, char *out, size_t size)
 {
     double us = median_ns / 1e3, half = fmax(high_ns - median_ns, median_ns - low_ns) / 1e3;

@@ -8,10 +8,12 @@
 
 #include "tuner/base/strbuf.h"
 
-enum { MT_PRINT_TIME_SIZE = 32 };
+enum { MT_PRINT_TIME_SIZE = 32, MT_PRINT_ENERGY_SIZE = 48 };
 
 /* "387.24 µs": microseconds always, so that columns compare; at least four digits. "-" for what is not finite. Returns out. */
 const char *mt_print_us(double ns, char *out, size_t size);
+/* "12.34 mJ ± 0.05 mJ", in µJ, mJ or J. Returns out. */
+const char *mt_print_energy(double uj, double error_uj, char *out, size_t size);
 /* "387.24 µs ± 0.31 µs": the larger half of the interval. Returns out. */
 const char *mt_print_interval(double median_ns, double low_ns, double high_ns, char *out, size_t size);
 /* Seconds as "0.8 s", "43 s", "3 min 20 s", "2 h 05 min". Returns out. */

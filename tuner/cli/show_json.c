@@ -123,6 +123,22 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
     mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":%s", (long long)row->created_unix_ms, row->launch_json ? row->launch_json : "null");
 }
 
+static void add_energy(mt_strbuf *out, const mt_energy *energy)
+{
+    if (energy->source == MT_ENERGY_NONE) {
+        mt_strbuf_add(out, ",\"energy\":null");
+        return;
+    }
+    mt_strbuf_add(out, ",\"energy\":{\"source\":");
+    mt_strbuf_add_json(out, mt_energy_source_name(energy->source));
+    add_number(out, "run_uj", energy->run_uj);
+    add_number(out, "error_uj", energy->error_uj);
+    add_number(out, "power_w", energy->power_w);
+    add_number(out, "loop_ms", energy->loop_ms);
+    add_number(out, "period_ms", energy->period_ms);
+    mt_strbuf_addf(out, ",\"runs\":%llu}", (unsigned long long)energy->runs);
+}
+
 static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *err)
 {
     mt_strbuf *out = context;
@@ -137,6 +153,7 @@ static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *e
     add_number(out, "ratio", row->ratio);
     add_number(out, "ratio_low", row->ratio_low);
     add_number(out, "ratio_high", row->ratio_high);
+    if (row->energy.source != MT_ENERGY_NONE) add_energy(out, &row->energy);
     mt_strbuf_add_char(out, '}');
     return MT_OK;
 }
@@ -145,6 +162,8 @@ mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, mt_st
 {
     mt_status st = MT_OK;
     add_fields(out, row);
+    add_text(out, "objective", mt_objective_name(row->objective));
+    add_energy(out, &row->outcome.energy);
     mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
     if (row->final_id) st = mt_query_finalists(store, row->final_id, add_tied, out, err);
     mt_strbuf_add(out, "]}");

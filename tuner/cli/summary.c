@@ -64,6 +64,16 @@ static void print_floor(FILE *out, const mt_space *space, const mt_device_facts 
     mt_scene_free(scene);
 }
 
+static void print_energy(FILE *out, const mt_subject_summary *summary)
+{
+    const mt_energy *energy = &summary->energy;
+    char text[MT_PRINT_ENERGY_SIZE];
+    if (energy->source == MT_ENERGY_NONE) return;
+    fprintf(out, "  Energy:     %s a run, %.0f W", mt_print_energy(energy->run_uj, energy->error_uj, text, sizeof text), energy->power_w);
+    fprintf(out, " (%s, loops of %.2g s)\n", energy->source == MT_ENERGY_COUNTER ? "NVML's counter" : "NVML's power readings", energy->loop_ms / 1e3);
+    if (summary->objective != MT_OBJECTIVE_TIME) fprintf(out, "              picked by %s\n", summary->objective == MT_OBJECTIVE_EDP ? "energy × time" : "energy");
+}
+
 static void print_best(FILE *out, const mt_space *space, const mt_device_facts *facts, const mt_subject_summary *summary)
 {
     char time[2 * MT_PRINT_TIME_SIZE];
@@ -72,6 +82,7 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     fprintf(out, "  Best:       %s\n", mt_print_interval(summary->best_ns, summary->low_ns, summary->high_ns, time, sizeof time));
     fprintf(out, "              %s\n", mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
+    print_energy(out, summary);
     if (summary->tied) fprintf(out, "              tied with %zu other%s\n", summary->tied, summary->tied == 1 ? "" : "s");
     print_against(out, summary->best_ns, summary->default_ns, "default");
     print_against(out, summary->best_ns, summary->baseline_ns, "baseline");

@@ -157,6 +157,13 @@ int mt_gpu_busy_percent(mt_gpu *gpu)
     return mt_nvml_busy_percent(&gpu->nvml);
 }
 
+mt_energy_source mt_gpu_energy_source(mt_gpu *gpu)
+{
+    double reading;
+    if (mt_nvml_energy(&gpu->nvml, MT_ENERGY_COUNTER, &reading)) return MT_ENERGY_COUNTER;
+    return mt_nvml_energy(&gpu->nvml, MT_ENERGY_POWER, &reading) ? MT_ENERGY_POWER : MT_ENERGY_NONE;
+}
+
 static mt_status get_tool_kernels(mt_gpu *gpu, mt_error *err)
 {
     mt_status st = MT_OK;

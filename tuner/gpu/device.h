@@ -20,6 +20,9 @@ int mt_gpu_foreign_processes(mt_gpu *gpu);
 /* Per cent of the last moments in which kernels ran (NVML), −1 = unknown. Before the first launch of this process: other processes' load. */
 int mt_gpu_busy_percent(mt_gpu *gpu);
 
+/* What energy can be read from; NONE where NVML is absent or tells neither. */
+mt_energy_source mt_gpu_energy_source(mt_gpu *gpu);
+
 /* Loads the tool's own kernels. Must come before evaluating. */
 mt_status mt_gpu_load_tool(mt_gpu *gpu, const char *cubin_path, mt_error *err);
 

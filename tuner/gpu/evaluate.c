@@ -282,6 +282,7 @@ static mt_status time_only(mt_trial *trial, mt_error *err)
     mt_gpu_enter(trial->gpu, MT_STAGE_TIME);
     MT_TRIAL_TRY(mt_trial_bind(trial, 0, err));
     MT_TRIAL_TRY(mt_trial_time(trial, err));
+    if (trial->request->energy_ns > 0) MT_TRIAL_TRY(mt_trial_energy(trial, err));
 done:
     trial->outcome->time_ns = mt_clock_now_ns() - start_ns;
     return st;

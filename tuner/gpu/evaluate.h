@@ -10,6 +10,14 @@ typedef void (*mt_stage_callback)(void *context, mt_stage stage);
 
 typedef struct mt_input_file { const char *arg, *path; } mt_input_file; /* --input value=value.npy */
 
+/* How a kernel is timed. Figures of the two methods differ by launch latency, so that what is compared must have been timed by one. */
+typedef enum mt_method {
+    MT_METHOD_BY_LENGTH, /* in graphs when it is shorter than graph_below_ns */
+    MT_METHOD_GRAPH,     /* also when it takes up to MT_METHOD_REACH times as long: what it competes with was timed so */
+    MT_METHOD_EVENTS
+} mt_method;
+enum { MT_METHOD_REACH = 4 };
+
 typedef struct mt_timing_options {
     mt_regime regime;
     double interval;        /* stop when the median's 95 % interval is within ± this part (0.005) */
@@ -18,6 +26,7 @@ typedef struct mt_timing_options {
     double graph_below_ns;  /* kernels shorter than this are batched in a CUDA graph (10 µs) */
     double race_ns;         /* median of the incumbent; 0 = time to the end, however slow */
     double race_factor;     /* how much slower than it a variant must be to be given up (1.1) */
+    mt_method method;       /* what the figures will be compared with */
 } mt_timing_options;
 
 /* The subject: what inputs and references belong to. Kept on the device until another subject or seed comes. */
@@ -46,6 +55,7 @@ typedef struct mt_evaluate_request {
     bool is_retime;             /* it was validated before: only loaded and timed */
     mt_timing_options timing;
     mt_depth depth;
+    int64_t energy_ns;          /* retime: also measure energy, in a loop of at least this long; 0 = don't */
 } mt_evaluate_request;
 
 /* Makes inputs and references of the subject unless they are there. An error here is the session's (bad input file, reference does not run), never a variant's. */

@@ -10,6 +10,9 @@ static const char *load(mt_nvml *nvml)
 #define MT_NVML_SYMBOL(field, name, parameters) {#name, (void **)&nvml->field, true},
         MT_NVML_MAP(MT_NVML_SYMBOL)
 #undef MT_NVML_SYMBOL
+#define MT_NVML_SYMBOL(field, name, parameters) {#name, (void **)&nvml->field, false},
+        MT_NVML_OPTIONAL_MAP(MT_NVML_SYMBOL)
+#undef MT_NVML_SYMBOL
     };
     return mt_dynlib_symbols(nvml->library, symbols, sizeof symbols / sizeof symbols[0]);
 }
@@ -65,4 +68,20 @@ bool mt_nvml_throttled(const mt_nvml *nvml)
     unsigned long long reasons = 0;
     if (!nvml->library || nvml->throttle_reasons(nvml->device, &reasons) != MT_NVML_SUCCESS) return false;
     return (reasons & MT_NVML_THROTTLED) != 0;
+}
+
+bool mt_nvml_energy(const mt_nvml *nvml, mt_energy_source source, double *reading)
+{
+    unsigned long long millijoules = 0;
+    unsigned milliwatts = 0;
+    if (!nvml->library) return false;
+    if (source == MT_ENERGY_COUNTER && nvml->total_energy && nvml->total_energy(nvml->device, &millijoules) == MT_NVML_SUCCESS) {
+        *reading = (double)millijoules;
+        return true;
+    }
+    if (source == MT_ENERGY_POWER && nvml->power && nvml->power(nvml->device, &milliwatts) == MT_NVML_SUCCESS) {
+        *reading = (double)milliwatts;
+        return true;
+    }
+    return false;
 }

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "tuner/base/outcome.h"
+
 typedef struct mt_nvml_device_handle *mt_nvml_handle; /* nvmlDevice_t */
 
 typedef struct mt_nvml_process { /* nvmlProcessInfo_t of the _v3 call */
@@ -12,7 +14,7 @@ typedef struct mt_nvml_process { /* nvmlProcessInfo_t of the _v3 call */
     unsigned gpu_instance, compute_instance;
 } mt_nvml_process;
 
-enum { MT_NVML_SUCCESS = 0, MT_NVML_INSUFFICIENT_SIZE = 7 };
+enum { MT_NVML_SUCCESS = 0, MT_NVML_NOT_SUPPORTED = 3, MT_NVML_INSUFFICIENT_SIZE = 7 };
 
 /* Reasons that hold the clock below what the kernel would get on a cool, idle-supplied GPU. The software power cap (0x4) is not among
  * them: it is the normal state of a big GPU under load, and the SM clock per sample tells how much it costs. */
@@ -32,11 +34,17 @@ typedef struct mt_nvml_utilization { unsigned gpu, memory; } mt_nvml_utilization
     X(utilization, nvmlDeviceGetUtilizationRates, (mt_nvml_handle device, mt_nvml_utilization *rates))             \
     X(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons, (mt_nvml_handle device, unsigned long long *reasons))
 
+/* NULL where the library is older. Millijoules since the driver was loaded; milliwatts, on newer GPUs the mean of the last second. */
+#define MT_NVML_OPTIONAL_MAP(X)                                                                                     \
+    X(total_energy, nvmlDeviceGetTotalEnergyConsumption, (mt_nvml_handle device, unsigned long long *millijoules))  \
+    X(power, nvmlDeviceGetPowerUsage, (mt_nvml_handle device, unsigned *milliwatts))
+
 typedef struct mt_nvml {
     void *library;
     mt_nvml_handle device;
 #define MT_NVML_FIELD(field, name, parameters) int(*field) parameters;
     MT_NVML_MAP(MT_NVML_FIELD)
+    MT_NVML_OPTIONAL_MAP(MT_NVML_FIELD)
 #undef MT_NVML_FIELD
 } mt_nvml;
 
@@ -48,5 +56,7 @@ int mt_nvml_foreign_processes(const mt_nvml *nvml);
 /* Per cent of the last sampling period (up to a second) in which a kernel ran, whoever's; −1 = unknown. */
 int mt_nvml_busy_percent(const mt_nvml *nvml);
 bool mt_nvml_throttled(const mt_nvml *nvml); /* false when unknown */
+/* The total of `source` in mJ (COUNTER) or the power in mW (POWER); false where this GPU or driver does not tell. */
+bool mt_nvml_energy(const mt_nvml *nvml, mt_energy_source source, double *reading);
 
 #endif

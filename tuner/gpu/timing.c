@@ -8,6 +8,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/stats.h"
 #include "tuner/gpu/gpu.h"
 #include "tuner/gpu/timing_rules.h"
 #include "tuner/gpu/trial.h"
@@ -88,8 +89,9 @@ done:
     return st;
 }
 
-/* The untimed first launch; its time only chooses the method. */
-static mt_status first_launch(run *self, double *ns)
+/* Runs that are not samples: the first launch, and as many more as bring clocks and caches to where the samples will find them. The median of those chooses the
+ * method; a first launch alone would choose by chance. */
+static mt_status warm_up(run *self, double *ns)
 {
     mt_status st = MT_OK;
     bool late;
@@ -97,6 +99,11 @@ static mt_status first_launch(run *self, double *ns)
     mt_trial *trial = self->trial;
     MT_TRIAL_TRY(take_chunk(self, 1, times, mhz, &late));
     *ns = times[0];
+    size_t more = mt_timing_warm_up(*ns);
+    if (more == 0) goto done;
+    MT_TRIAL_TRY(take_chunk(self, more, times, mhz, &late));
+    mt_stats_sort(times, more);
+    *ns = mt_stats_median(times, more);
 done:
     return st;
 }
@@ -106,7 +113,7 @@ static mt_status choose_method(run *self, double first_ns, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_trial *trial = self->trial;
-    if (first_ns >= self->options->graph_below_ns || mt_trial_needs_restore(trial)) return MT_OK;
+    if (!mt_timing_wants_graph(self->options, first_ns) || mt_trial_needs_restore(trial)) return MT_OK;
     mt_batch_plan plan = mt_batch_plan_make(self->options->regime, first_ns, mt_batch_set_bytes(trial), (uint64_t)trial->gpu->facts.l2_bytes);
     MT_TRIAL_TRY(mt_batch_create(trial, plan.sets, plan.launches, &self->batch, err));
     if (self->batch) MT_TRIAL_CU(mt_batch_launch(trial->gpu, self->batch), "timing"); /* untimed, as every first launch */
@@ -188,7 +195,7 @@ mt_status mt_trial_time(mt_trial *trial, mt_error *err)
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "samples");
         goto done;
     }
-    MT_TRIAL_TRY(first_launch(&self, &first_ns));
+    MT_TRIAL_TRY(warm_up(&self, &first_ns));
     MT_TRIAL_TRY(choose_method(&self, first_ns, err));
     MT_TRIAL_TRY(sample(&self, first_ns, err));
 done:

@@ -74,6 +74,24 @@ size_t mt_timing_chunk(const mt_timing_options *options, size_t taken, double sa
     return wanted < 1 ? 1 : wanted;
 }
 
+size_t mt_timing_warm_up(double first_ns)
+{
+    static const double wanted_ns = 1e6;
+    enum { MOST = 8 };
+    if (!(first_ns > 0)) return MOST;
+    return first_ns * MOST <= wanted_ns ? MOST : (size_t)(wanted_ns / first_ns);
+}
+
+bool mt_timing_wants_graph(const mt_timing_options *options, double run_ns)
+{
+    switch (options->method) {
+    case MT_METHOD_EVENTS: return false;
+    case MT_METHOD_GRAPH: return run_ns < MT_METHOD_REACH * options->graph_below_ns;
+    case MT_METHOD_BY_LENGTH: break;
+    }
+    return run_ns < options->graph_below_ns;
+}
+
 mt_batch_plan mt_batch_plan_make(mt_regime regime, double launch_ns, uint64_t set_bytes, uint64_t l2_bytes)
 {
     static const double graph_ns = 200e3; /* long against an event's resolution of half a microsecond */

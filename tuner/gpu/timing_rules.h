@@ -33,6 +33,11 @@ bool mt_timing_is_done(const mt_timing_options *options, const mt_timing *timing
  * take long. */
 size_t mt_timing_chunk(const mt_timing_options *options, size_t taken, double sample_ns, size_t limit);
 
+/* How many runs to make after a first one of first_ns, before samples are taken: about a millisecond of them. */
+size_t mt_timing_warm_up(double first_ns);
+/* The method for a kernel that takes about run_ns by events. */
+bool mt_timing_wants_graph(const mt_timing_options *options, double run_ns);
+
 /* Shape of the batches for kernels shorter than graph_below_ns. */
 typedef struct mt_batch_plan {
     uint32_t sets;     /* copies of the buffers; 1 = the variant's own */

@@ -68,6 +68,9 @@ mt_status mt_trial_validate_again(mt_trial *trial, mt_error *err);
 
 mt_status mt_trial_time(mt_trial *trial, mt_error *err);
 
+/* Fills outcome->energy after mt_trial_time; where it can't be measured the outcome's text says why, and it stays OK. */
+mt_status mt_trial_energy(mt_trial *trial, mt_error *err); /* energy.c */
+
 /* A graph of many launches over several copies of the buffers, for kernels too short for events. */
 typedef struct mt_batch mt_batch;
 /* Bytes of the buffers that the variant uses. */

@@ -7,6 +7,8 @@
 #include "tuner/run/worker.h"
 
 enum { MAX_ATTEMPTS = 2, MAX_IDLE_DEATHS = 3 };
+/* A counter's 20 periods, its patience and settling, then perhaps power readings: generously. */
+static const double ENERGY_BASE_S = 10, ENERGY_LOOPS = 20;
 enum part { PART_SUBJECT, PART_VARIANT, PART_COUNT };
 
 struct mt_device_worker {
@@ -28,6 +30,7 @@ struct mt_device_worker {
     enum part part;
     int64_t part_started_ns;
     double left_s[PART_COUNT];
+    double extra_s;               /* that the order's energy loop may take beside the variant's limit */
     int served;                   /* evaluations that this worker has ended */
     /* a fault that waits for the suspect's replay alone */
     bool is_replay;
@@ -47,7 +50,7 @@ static void fail_with(mt_device_worker *self, const mt_error *error)
 
 static double limit_of(const mt_device_worker *self, enum part part)
 {
-    return part == PART_SUBJECT ? self->options.subject_limit_s : self->options.variant_limit_s;
+    return part == PART_SUBJECT ? self->options.subject_limit_s : self->options.variant_limit_s + self->extra_s;
 }
 
 static void enter_work(mt_device_worker *self, mt_work work)
@@ -347,6 +350,7 @@ mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_or
     if (st != MT_OK) return st;
     self->id = order->id;
     self->attempts = 0;
+    self->extra_s = order->energy_ns > 0 ? ENERGY_BASE_S + ENERGY_LOOPS * (double)order->energy_ns / 1e9 : 0;
     self->has_order = true;
     self->is_sent = false;
     send_order(self);

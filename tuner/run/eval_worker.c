@@ -21,10 +21,12 @@
 enum { TICK_MS = 250, BUSY_PERCENT = 10 };
 static const double DIAGNOSE_S = 120; /* compute-sanitizer is slow */
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
-static const double INTERVAL = 0.005;       /* ± half a percent of the median */
+static const double INTERVAL = 0.0025;      /* ± a quarter of a percent of the median, so that medians of ten runs lie within half a percent */
 static const int64_t TIMING_NS = 60000000;  /* wall time for one variant's samples */
 static const double GRAPH_BELOW_NS = 10000; /* shorter kernels are batched in a graph */
 static const double RACE_FACTOR = 1.1;      /* a variant this much slower than the incumbent is not timed to the end */
+
+_Static_assert((int)MT_TRIAL_GRAPH == (int)MT_ORDER_GRAPH && (int)MT_TRIAL_EVENTS == (int)MT_ORDER_EVENTS, "one numbering");
 
 enum trial_state { COMPILING, COMPILED, READY, RUNNING };
 
@@ -359,6 +361,8 @@ static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
         .race_ns = retime ? 0 : base->race_ns,
         .race_factor = RACE_FACTOR,
         .is_retime = retime > 0,
+        .method = (mt_order_method)base->method,
+        .energy_ns = retime ? base->energy_ns : 0,
     };
     return mt_device_worker_evaluate(self->device, &order, err);
 }
@@ -501,6 +505,7 @@ static mt_status await_hello(eval_worker *self, mt_error *err)
         snprintf(self->base.arch, sizeof self->base.arch, "%s", self->options.arch);
     else
         mt_facts_arch(hello->facts.cc, self->base.arch, sizeof self->base.arch);
+    self->base.energy = hello->energy;
     note_load(self, hello);
     return MT_OK;
 }

@@ -19,6 +19,13 @@ typedef struct mt_trial {
     uint32_t retime;        /* 0 = a whole evaluation; else it passed one before, and is only timed with this many samples (needs can_retime) */
 } mt_trial;
 
+/* How it is timed: figures of the two methods differ by launch latency, so that what is compared must have been timed by one. */
+typedef enum mt_trial_method {
+    MT_TRIAL_BY_LENGTH,     /* short kernels in CUDA graphs */
+    MT_TRIAL_GRAPH,         /* in graphs unless it is much longer than those: what it competes with was */
+    MT_TRIAL_EVENTS
+} mt_trial_method;
+
 typedef enum mt_event_kind {
     MT_EVENT_READY,         /* compiled; waits for start */
     MT_EVENT_DONE,          /* outcome */
@@ -57,6 +64,9 @@ struct mt_evaluator {
     char arch[16];
     mt_regime regime;       /* what times mean; the session sets it before each begin */
     double race_ns;         /* the incumbent's median for the trial that is started next; 0 = it is timed to the end. The session sets it before each start */
+    mt_trial_method method; /* for the trial that is started next; the session sets it before each start */
+    int64_t energy_ns;      /* for the trial that is started next, a retime: also measure energy, in a loop of at least this long; 0 = don't */
+    mt_energy_source energy; /* what it can be measured with; NONE = it can't */
     bool can_retime;        /* variants may be timed again, for anchors and finals */
     char warning[1024];     /* for the session's record, one a line, "" = none: foreign load on the GPU … */
 };

@@ -32,6 +32,11 @@ static void regime_field(mt_codec *codec, mt_regime *regime)
     *regime = (mt_regime)mt_codec_choice(codec, (uint32_t)*regime, MT_REGIME_WARM + 1);
 }
 
+static void energy_source_field(mt_codec *codec, mt_energy_source *source)
+{
+    *source = (mt_energy_source)mt_codec_choice(codec, (uint32_t)*source, MT_ENERGY_POWER + 1);
+}
+
 static void facts_fields(mt_codec *codec, mt_device_facts *facts)
 {
     mt_codec_array(codec, facts->name, sizeof facts->name);
@@ -52,6 +57,7 @@ static void hello_fields(mt_codec *codec, mt_hello *hello)
     mt_codec_text(codec, &hello->bus_id);
     mt_codec_i32(codec, &hello->foreign_processes);
     mt_codec_i32(codec, &hello->busy_percent);
+    energy_source_field(codec, &hello->energy);
 }
 
 static void compile_fields(mt_codec *codec, mt_compile_order *order)
@@ -104,6 +110,8 @@ static void evaluate_fields(mt_codec *codec, mt_evaluate_order *order)
     mt_codec_f64(codec, &order->race_factor);
     mt_codec_bool(codec, &order->is_retime);
     order->depth = (mt_order_depth)mt_codec_choice(codec, (uint32_t)order->depth, MT_ORDER_DEPTH_COUNT);
+    order->method = (mt_order_method)mt_codec_choice(codec, (uint32_t)order->method, MT_ORDER_METHOD_COUNT);
+    mt_codec_i64(codec, &order->energy_ns);
 }
 
 static void stage_fields(mt_codec *codec, mt_stage_report *report)
@@ -145,6 +153,14 @@ static void resources_fields(mt_codec *codec, mt_resources *resources)
     mt_codec_u32(codec, &resources->active_clusters);
 }
 
+static void energy_fields(mt_codec *codec, mt_energy *energy)
+{
+    energy_source_field(codec, &energy->source);
+    double *numbers[] = {&energy->run_uj, &energy->error_uj, &energy->power_w, &energy->loop_ms, &energy->period_ms};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) mt_codec_f64(codec, numbers[i]);
+    mt_codec_u64(codec, &energy->runs);
+}
+
 /* The text is `char *` in the outcome, because there it is owned. */
 static void owned_text(mt_codec *codec, char **text)
 {
@@ -164,6 +180,7 @@ static void outcome_fields(mt_codec *codec, mt_outcome *outcome)
     mt_codec_u64(codec, &outcome->cycles.min);
     mt_codec_u64(codec, &outcome->cycles.max);
     mt_codec_f64(codec, &outcome->cycles.mean);
+    energy_fields(codec, &outcome->energy);
     mt_codec_array(codec, outcome->cubin.hex, sizeof outcome->cubin.hex);
     mt_codec_bool(codec, &outcome->cubin_cached);
     mt_codec_i64(codec, &outcome->compile_ns);
@@ -177,6 +194,8 @@ static void outcome_fields(mt_codec *codec, mt_outcome *outcome)
 static bool outcome_is_sane(const mt_outcome *outcome)
 {
     bool is_timed = outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED;
+    const mt_energy *energy = &outcome->energy;
+    if (energy->source != MT_ENERGY_NONE && !(isfinite(energy->run_uj) && energy->run_uj > 0 && energy->error_uj >= 0)) return false;
     return !is_timed || (isfinite(outcome->timing.median_ns) && outcome->timing.median_ns > 0);
 }
 

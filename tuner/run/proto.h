@@ -38,6 +38,7 @@ typedef struct mt_hello {
     mt_device_facts facts;    /* device workers */
     const char *bus_id;
     int32_t foreign_processes; /* on the GPU; −1 = unknown */
+    mt_energy_source energy;   /* what the device worker can measure it with */
     int32_t busy_percent;      /* of the time before, by other processes then; −1 = unknown */
 } mt_hello;
 
@@ -68,6 +69,8 @@ typedef struct mt_compiled {
 /* As mt_depth of tuner/gpu/, which the coordinator does not know. */
 typedef enum mt_order_depth { MT_ORDER_FULL, MT_ORDER_VALIDATE, MT_ORDER_RUN, MT_ORDER_DEPTH_COUNT } mt_order_depth;
 
+typedef enum mt_order_method { MT_ORDER_BY_LENGTH, MT_ORDER_GRAPH, MT_ORDER_EVENTS, MT_ORDER_METHOD_COUNT } mt_order_method; /* as mt_method */
+
 typedef struct mt_evaluate_order {
     uint64_t id;
     const char *shape, *shape_key, *workload; /* the key proves that both sides mean the same numbers */
@@ -86,6 +89,8 @@ typedef struct mt_evaluate_order {
     double race_ns, race_factor;
     bool is_retime;               /* validated before: loaded and timed only */
     mt_order_depth depth;
+    mt_order_method method;
+    int64_t energy_ns;            /* retime: also measure energy, in a loop of at least this long; 0 = don't */
 } mt_evaluate_order;
 
 /* Where an evaluation stands. The first three belong to the subject, the others to the variant. */

@@ -7,6 +7,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/log.h"
 #include "tuner/base/text.h"
 #include "tuner/run/session_internal.h"
 
@@ -58,6 +59,19 @@ static mt_status check_strategy(const char *name, mt_error *err)
     for (size_t i = 0; i < mt_strategy_count() && count < 64; i++) names[count++] = mt_strategy_at(i)->name;
     const char *near = mt_text_nearest(name, names, count);
     return near ? MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s', did you mean '%s'?", name, near) : MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s'", name);
+}
+
+static mt_status set_objective(mt_session *session, mt_error *err)
+{
+    const mt_session_params *params = session->params;
+    const mt_evaluator *evaluator = session->evaluator;
+    const char *why = evaluator->is_recorded ? "a recording holds no energy" : "NVML tells neither energy nor power of this GPU";
+    bool is_possible = params->objective == MT_OBJECTIVE_TIME || (evaluator->can_retime && evaluator->energy != MT_ENERGY_NONE);
+    if (!is_possible && params->objective_given)
+        return MT_FAIL(err, MT_ERR_UNSUPPORTED, "objective %s: %s", mt_objective_name(params->objective), why);
+    if (!is_possible) mt_log_warn("objective %s: %s; picked by time", mt_objective_name(params->objective), why);
+    session->objective = is_possible ? params->objective : MT_OBJECTIVE_TIME;
+    return MT_OK;
 }
 
 /* `exhaustive` asked for by name means the whole space: the file's limits are meant for searches. */
@@ -176,6 +190,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     if (!err) err = &own_error; /* skipped subjects report by it */
     memset(result, 0, sizeof *result);
     MT_TRY(check_strategy(strategy, err));
+    MT_TRY(set_objective(&session, err));
     set_limits(&session, strategy);
     MT_TRY(mt_session_plan(params, &targets, &count, err));
     MT_TRY(run_session(&session, targets, count, err));

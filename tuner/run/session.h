@@ -13,6 +13,8 @@ typedef struct mt_subject_summary {
     size_t evaluated, known, measured;             /* evaluated = known + measured */
     size_t ok, failed, censored;                   /* evaluated = ok + failed + censored */
     double best_ns, low_ns, high_ns;               /* INFINITY when nothing is OK */
+    mt_objective objective;                        /* what the best was picked by */
+    mt_energy energy;                              /* of the best, when it was measured */
     size_t tied;                                   /* others that the best could not be told apart from */
     const char *best;                              /* canonical text, NULL when nothing */
     double default_ns, baseline_ns;                /* INFINITY = not OK or not measured */
@@ -48,6 +50,8 @@ typedef struct mt_session_params {
     mt_regime regime;              /* what is searched and ranked by */
     bool both_regimes;             /* then what passed is measured in the other one too */
     mt_reuse reuse;
+    mt_objective objective;        /* what the winner is picked by among the finalists; the search goes by time */
+    bool objective_given;          /* on the command line: then it is an error when energy can't be measured, else a warning, and time decides */
     bool no_race;                  /* time every variant to the end; rows of given-up ones do not count as known */
     const char *command;           /* for the session row */
     const mt_progress *progress;   /* may be NULL */
@@ -60,7 +64,7 @@ typedef struct mt_session_result {
 } mt_session_result;
 
 /* Runs to the end, the time limit, or Ctrl-C / SIGTERM (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time
- * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime and race_ns. MT_ERR_NOTHING_VALID when no subject got a winner; USAGE for unknown shapes,
+ * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime and race_ns. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner; USAGE for unknown shapes,
  * workloads and strategies; an evaluator's or the database's error ends the session as "failed", with all results kept. `result` is filled in every case. */
 mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err);
 

@@ -3,20 +3,24 @@
  * Each turn is a trial of its own, so that a finalist that dies takes nobody with it, and its name stands in the database before it runs.
  * Nothing else is under way meanwhile. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/log.h"
 #include "tuner/run/event_queue.h"
 #include "tuner/run/final_rules.h"
 #include "tuner/run/session_internal.h"
 
+static const int64_t energy_ns = 500000000;    /* least length of a loop */
 static const int64_t longest_ns = 20000000000; /* then the final ends as soon as it can say anything */
 enum { MOST_ATTEMPTS = 3 /* finals of one session: each time a finalist died, or others moved up */ };
 
 struct entry {
     char *variant, *cubin_path;
     mt_hash cubin;
+    mt_energy energy[MT_FINAL_ENERGY_ROUNDS];
     size_t index;
     bool is_out;       /* it did not survive being timed again */
     /* its turn of the round under way */
@@ -34,6 +38,9 @@ struct final {
     mt_finalist finalists[MT_FINALISTS_MAX]; /* entries that are in come first when it is judged */
     size_t count, rounds;
     bool can_retime;
+    bool is_for_energy; /* the rounds under way */
+    mt_objective objective;
+    char why[256];      /* of the first whose energy could not be measured */
     int64_t evaluation;
     char *running;     /* whose intent is written; borrowed from its entry */
 };
@@ -57,7 +64,10 @@ static mt_status on_near_tie(void *context, const mt_near_tie *row, mt_error *er
     mt_point point;
     mt_error ignored;
     /* A row of a point that the file no longer describes can be compared, but not run. */
-    if (mt_point_parse(mt_space_spec(final->space), row->variant, &point, &ignored) != MT_OK || !mt_space_find(final->space, &point, &entry->index)) final->can_retime = false;
+    if (mt_point_parse(mt_space_spec(final->space), row->variant, &point, &ignored) != MT_OK || !mt_space_find(final->space, &point, &entry->index)) {
+        if (final->objective == MT_OBJECTIVE_TIME) final->can_retime = false;
+        else return MT_OK; /* its energy can't be known any more */
+    }
     entry->variant = mt_strdup(row->variant);
     if (!entry->variant) return no_memory(err);
     final->finalists[final->count].near = *row;
@@ -126,6 +136,11 @@ static mt_status on_done(struct final *final, struct entry *entry, size_t round,
     entry->is_done = true;
     final->session->times.time_ns += event->outcome.time_ns;
     if (event->outcome.kind != MT_OUTCOME_OK) return drop(final, entry, event, err);
+    if (final->is_for_energy) {
+        entry->energy[round] = event->outcome.energy;
+        if (event->outcome.energy.source == MT_ENERGY_NONE && event->outcome.text && !final->why[0]) snprintf(final->why, sizeof final->why, "%.80s: %s", entry->variant, event->outcome.text);
+        return MT_OK;
+    }
     finalist->round_ns[round] = event->outcome.timing.median_ns;
     mt_free(entry->cubin_path);
     entry->cubin_path = event->cubin_path;
@@ -156,6 +171,14 @@ static mt_status pump(struct final *final, size_t round, mt_error *err)
     return st;
 }
 
+/* All by one method, or the difference between the methods would decide. */
+static mt_trial_method method_for(const struct final *final)
+{
+    for (size_t i = 0; i < final->count; i++)
+        if (final->finalists[i].near.batch > 1) return MT_TRIAL_GRAPH;
+    return MT_TRIAL_EVENTS;
+}
+
 static mt_status take_turn(struct final *final, struct entry *entry, size_t round, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -163,6 +186,8 @@ static mt_status take_turn(struct final *final, struct entry *entry, size_t roun
     while (!entry->is_ready && !entry->is_done && !final->session->interrupts) MT_TRY(pump(final, round, err));
     if (entry->is_done || final->session->interrupts) goto done; /* it no longer compiles: it was dropped */
     MT_TRY(announce(final, entry, err));
+    evaluator->method = method_for(final);
+    evaluator->energy_ns = final->is_for_energy ? energy_ns : 0;
     MT_TRY(evaluator->ops->start(evaluator, entry->trial, err));
     while (!entry->is_done && !final->session->interrupts) MT_TRY(pump(final, round, err));
 done:
@@ -203,10 +228,30 @@ static mt_status run_rounds(struct final *final, mt_error *err)
         final->rounds++;
         if (final->rounds >= MT_FINAL_LEAST_ROUNDS && mt_clock_now_ns() - start_ns > longest_ns) break;
     }
+    final->is_for_energy = true;
+    for (size_t round = 0; final->objective != MT_OBJECTIVE_TIME && round < MT_FINAL_ENERGY_ROUNDS && !final->session->interrupts; round++)
+        MT_TRY(run_round(final, round, err));
     if (final->session->interrupts) evaluator->ops->cancel(evaluator, true);
     MT_TRY(announce(final, NULL, err));
 done:
     return st;
+}
+
+/* By time; by energy where that is asked for and known of all. */
+static void judge(struct final *final)
+{
+    bool is_known = final->objective != MT_OBJECTIVE_TIME && final->rounds > 0;
+    for (size_t i = 0; i < final->count; i++) {
+        final->finalists[i].row.energy = mt_final_energy(final->entries[i].energy, MT_FINAL_ENERGY_ROUNDS);
+        is_known = is_known && final->finalists[i].row.energy.source != MT_ENERGY_NONE;
+    }
+    if (final->objective != MT_OBJECTIVE_TIME && !is_known) {
+        mt_log_warn("picked by time: energy is not known of all finalists%s%s", final->why[0] ? ": " : "", final->why);
+        final->objective = MT_OBJECTIVE_TIME;
+    }
+    if (!final->rounds) mt_final_judge_intervals(final->finalists, final->count);
+    else mt_final_judge_rounds(final->finalists, final->count, final->rounds);
+    if (final->objective != MT_OBJECTIVE_TIME) mt_final_judge_energy(final->finalists, final->count, final->objective);
 }
 
 /* Finalists that are out leave the list. */
@@ -234,7 +279,7 @@ static mt_status keep(struct final *final, mt_error *err)
     mt_finalist_row rows[MT_FINALISTS_MAX];
     float round_ns[MT_FINALISTS_MAX][MT_FINAL_ROUNDS];
     bool is_timed = final->rounds > 0;
-    mt_final_row row = {.method = is_timed ? "interleaved" : "intervals", .rounds = final->rounds, .confidence = MT_FINAL_CONFIDENCE};
+    mt_final_row row = {.method = is_timed ? "interleaved" : "intervals", .rounds = final->rounds, .confidence = MT_FINAL_CONFIDENCE, .objective = final->objective};
     for (size_t i = 0; i < final->count; i++) {
         for (size_t r = 0; r < final->rounds; r++) round_ns[i][r] = (float)final->finalists[i].round_ns[r];
         rows[i] = final->finalists[i].row;
@@ -249,16 +294,17 @@ static mt_status compare(struct final *final, mt_winner_cubin *winner, bool *is_
     mt_status st = MT_OK;
     mt_session *session = final->session;
     int64_t current;
-    MT_TRY(mt_store_final_current(session->store, final->subject, &current, err));
-    if (!current) MT_TRY(mt_store_near_ties(session->store, final->subject, on_near_tie, final, err));
-    *is_settled = current || final->count < 2;
+    bool is_by_time = final->objective == MT_OBJECTIVE_TIME;
+    MT_TRY(mt_store_final_current(session->store, final->subject, &final->objective, &current, err));
+    if (!current) MT_TRY(mt_store_near_ties(session->store, final->subject, final->objective, on_near_tie, final, err));
+    *is_settled = current || final->count < (is_by_time ? 2 : 1);
     if (*is_settled) goto done;
     if (final->can_retime) MT_TRY(run_rounds(final, err));
+    size_t began = final->count;
     close_ranks(final);
-    *is_settled = session->interrupts > 0;
+    *is_settled = session->interrupts > 0 || (!is_by_time && final->count == began);
     if (session->interrupts || final->count == 0) goto done;
-    if (final->rounds) mt_final_judge_rounds(final->finalists, final->count, final->rounds);
-    else mt_final_judge_intervals(final->finalists, final->count);
+    judge(final);
     MT_TRY(keep(final, err));
     if (!final->rounds) goto done;
     struct entry *pick = &final->entries[mt_final_pick(final->finalists, final->count)];
@@ -275,7 +321,7 @@ mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_
     mt_status st = MT_OK;
     bool is_settled = false;
     for (int attempt = 0; attempt < MOST_ATTEMPTS && !is_settled && st == MT_OK; attempt++) {
-        struct final final = {.session = session, .subject = subject, .space = space, .number = number, .evaluation = *evaluation,
+        struct final final = {.session = session, .subject = subject, .space = space, .number = number, .evaluation = *evaluation, .objective = session->objective,
             .can_retime = session->evaluator->can_retime};
         st = compare(&final, winner, &is_settled, err);
         *evaluation = final.evaluation;

@@ -35,7 +35,8 @@ typedef struct mt_session {
     bool is_follower;              /* it measures `points` in the other regime, and searches nothing */
     size_t *points;                /* that passed in the regime that is searched, in that order */
     size_t point_count, point_capacity;
-    double drift;                  /* largest relative deviation of an anchor from its first time; NAN = none was timed twice */
+    mt_objective objective;        /* what picks are for; TIME where energy can't be measured */
+    double drift;                  /* largest relative deviation of an anchor from its first time that the intervals of both do not explain; NAN = none was timed twice */
 } mt_session;
 
 /* ---- session_plan.c ---- */
@@ -86,12 +87,18 @@ typedef struct mt_anchor {
     bool is_set;
     bool is_under_way, is_lost; /* it failed when it was timed again: there is none any more */
     double first_ns;       /* its first time of this session; NAN = not yet */
+    double first_low_ns, first_high_ns; /* and its interval */
+    uint32_t batch;        /* launches per sample then: it is timed by the same method every time */
     int64_t last_at_ns;    /* clock */
     size_t since;          /* evaluations on the device since then */
 } mt_anchor;
 
 /* Enough evaluations or time have gone by, and there was something to measure. */
 bool mt_anchor_is_due(const mt_session *session, const mt_anchor *anchor);
+/* How it must be timed to be compared with its first time. */
+mt_trial_method mt_anchor_method(const mt_anchor *anchor);
+/* By how much a median has certainly moved between two measurements: the relative distance of their intervals, 0 where these overlap. */
+double mt_anchor_moved(double low_ns, double high_ns, double later_low_ns, double later_high_ns);
 /* Stores a time of the anchor (outcome is OK) and follows the drift. */
 mt_status mt_anchor_note(mt_session *session, const mt_subject *subject, mt_anchor *anchor, const char *variant, const mt_outcome *outcome, mt_error *err);
 

@@ -245,6 +245,8 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     winner->summary->best_ns = row->outcome.timing.median_ns;
     winner->summary->low_ns = row->outcome.timing.low_ns;
     winner->summary->high_ns = row->outcome.timing.high_ns;
+    winner->summary->objective = row->objective;
+    winner->summary->energy = row->outcome.energy;
     winner->summary->tied = row->tied_count > 1 ? (size_t)row->tied_count - 1 : 0;
     return MT_OK;
 }

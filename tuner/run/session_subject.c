@@ -46,6 +46,7 @@ struct run {
     bool is_stopping;
     mt_subject_summary *summary;
     double best_ns;            /* of what was seen until now */
+    uint32_t best_batch;       /* launches per sample of it; 0 = not known */
     char *best;
     mt_winner_cubin cubin;     /* of the best, when it was measured now */
     mt_anchor anchor;
@@ -200,6 +201,7 @@ static mt_status note_best(struct run *run, size_t index, const char *variant, c
     mt_free(run->cubin.path);
     run->best = text;
     run->best_ns = median_ns;
+    run->best_batch = outcome->timing.batch;
     run->cubin.path = path;
     if (!event) return MT_OK;
     run->cubin.hash = event->outcome.cubin;
@@ -326,6 +328,8 @@ static mt_status start(struct run *run, struct trial *trial, mt_error *err)
     trial->is_running = true;
     run->running = trial;
     evaluator->race_ns = race_limit(run, trial);
+    evaluator->energy_ns = 0;
+    evaluator->method = trial->is_anchor && trial->request.index == run->anchor.index ? mt_anchor_method(&run->anchor) : run->best_batch > 1 ? MT_TRIAL_GRAPH : MT_TRIAL_BY_LENGTH;
     return evaluator->ops->start(evaluator, trial->request.id, err);
 }
 

@@ -203,8 +203,9 @@ static mt_status evaluate(struct runner *self, const mt_evaluate_order *order, m
         .point = &point,
         .cubin_path = order->cubin_path,
         .is_retime = order->is_retime,
-        .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor},
+        .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor, (mt_method)order->method},
         .depth = (mt_depth)order->depth,
+        .energy_ns = order->energy_ns,
     };
     MT_TRY(mt_gpu_evaluate(self->gpu, &request, on_stage, self, outcome, sticky, err));
 done:
@@ -251,6 +252,7 @@ static mt_status greet_device(struct runner *self, int ordinal, mt_error *err)
         hello->bus_id = mt_gpu_bus_id(self->gpu);
         hello->foreign_processes = mt_gpu_foreign_processes(self->gpu);
         hello->busy_percent = mt_gpu_busy_percent(self->gpu);
+        hello->energy = mt_gpu_energy_source(self->gpu);
     } else {
         hello->error = error.message;
     }
@@ -285,6 +287,7 @@ done:
 /* ---- once: under somebody else's tool ---- */
 
 _Static_assert((int)MT_DEPTH_VALIDATE == (int)MT_ORDER_VALIDATE && (int)MT_DEPTH_RUN == (int)MT_ORDER_RUN, "one numbering");
+_Static_assert((int)MT_METHOD_GRAPH == (int)MT_ORDER_GRAPH && (int)MT_METHOD_EVENTS == (int)MT_ORDER_EVENTS, "one numbering");
 
 static mt_status evaluate_case(struct runner *self, const char *path, int ordinal, mt_outcome *outcome, mt_error *err)
 {

@@ -142,6 +142,7 @@ typedef struct mt_spec {
     int64_t budget;       /* evaluations per shape and workload */
     double time_s;        /* for the whole command */
     mt_regime regime;
+    mt_objective objective; /* what the pick among the finalists is for */
     char *baseline;       /* variant name or NULL */
 
     mt_shape *shapes;           size_t shape_count;
