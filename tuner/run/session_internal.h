@@ -1,5 +1,5 @@
 /* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
- * session_known.c (what the database knows already), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
+ * session_known.c (what the database knows already), session_given.c (points instead of a search), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
  * Nothing else includes this. */
 #ifndef MT_RUN_SESSION_INTERNAL_H
 #define MT_RUN_SESSION_INTERNAL_H
@@ -54,6 +54,13 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
 /* Tunes one subject, in session->regime, until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
  * error says why, and the session goes on. */
 mt_status mt_session_subject(mt_session *session, size_t number, const mt_session_target *target, int64_t deadline_ns, mt_subject_summary *summary, bool *is_skipped, mt_error *err);
+
+/* ---- session_given.c ---- */
+
+/* The targets of params->given. */
+mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
+/* session->points becomes what is given for the target; points that the space excludes are left out. */
+mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_space *space, mt_error *err);
 
 /* ---- session_known.c ---- */
 
@@ -121,6 +128,8 @@ mt_status mt_session_open_rows(mt_session *session, mt_error *err);
 mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err);
 mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *target, mt_subject *subject, mt_error *err);
 mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject, const mt_space *space, mt_error *err);
+/* What untuned shapes are answered with, for the regimes that were tuned. */
+mt_status mt_session_refresh_ladder(mt_session *session, mt_error *err);
 /* The points that the winner is compared with, for reports. NULL = there is none. */
 mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err);
 /* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */

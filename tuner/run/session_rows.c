@@ -9,6 +9,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/ladder/table.h"
 #include "tuner/run/facts_json.h"
 #include "tuner/run/session_internal.h"
 #include "tuner/space/spec_json.h"
@@ -179,6 +180,18 @@ mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subj
     int64_t before = mt_clock_now_ns();
     mt_status st = mt_store_landmark(session->store, subject, "default", default_variant, err);
     if (st == MT_OK) st = mt_store_landmark(session->store, subject, "baseline", baseline_variant, err);
+    session->times.database_ns += mt_clock_now_ns() - before;
+    return st;
+}
+
+mt_status mt_session_refresh_ladder(mt_session *session, mt_error *err)
+{
+    int64_t before = mt_clock_now_ns();
+    const mt_session_params *params = session->params;
+    mt_portfolio_group group = {.kernel = session->kernel, .device = session->device, .regime = params->regime, .origin = session->origin};
+    mt_status st = mt_ladder_refresh(session->store, &group, NULL, err);
+    group.regime = params->regime == MT_REGIME_COLD ? MT_REGIME_WARM : MT_REGIME_COLD;
+    if (st == MT_OK && params->both_regimes) st = mt_ladder_refresh(session->store, &group, NULL, err);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;
 }
