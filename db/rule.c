@@ -78,6 +78,65 @@ size_t mt_rule_of_text(const char *text, size_t length, double *out)
     return 1;
 }
 
+enum { LIST_LIMIT = 64 };
+
+/* [-]digits up to `end`; false on overflow or anything else. */
+static bool parse_integer(const char *text, const char *end, int64_t *value)
+{
+    bool negative = text < end && *text == '-';
+    int64_t result = 0;
+    if (negative) text++;
+    if (text == end) return false;
+    for (; text < end; text++) {
+        if (*text < '0' || *text > '9' || __builtin_mul_overflow(result, 10, &result) || __builtin_sub_overflow(result, *text - '0', &result)) return false;
+    }
+    if (!negative && __builtin_sub_overflow((int64_t)0, result, &result)) return false;
+    *value = result;
+    return true;
+}
+
+/* "92,46" or "7,": elements, as far as there is room. */
+static size_t parse_list(const char *text, const char *end, int64_t values[LIST_LIMIT])
+{
+    size_t count = 0;
+    while (text < end && count < LIST_LIMIT) {
+        const char *comma = memchr(text, ',', (size_t)(end - text)), *stop = comma ? comma : end;
+        if (!parse_integer(text, stop, &values[count])) break;
+        count++;
+        text = comma ? comma + 1 : end;
+    }
+    return count;
+}
+
+/* The features of one value from `text` to `end`; 0 = it is not of that kind. */
+static size_t of_value(const char *text, const char *end, char kind, double *out)
+{
+    int64_t values[LIST_LIMIT];
+    if (kind == 's') return mt_rule_of_text(text, (size_t)(end - text), out);
+    if (kind == 'i') return parse_integer(text, end, values) ? mt_rule_of_int(*values, out) : 0;
+    size_t count = kind == 'l' ? parse_list(text, end, values) : 0;
+    return count ? mt_rule_of_list(values, count, out) : 0;
+}
+
+size_t mt_rule_of_key(const char *key, const char *kinds, double out[MT_RULE_FEATURES], size_t *names, bool *texts)
+{
+    size_t count = 0;
+    for (size_t name = 0; *key; name++) {
+        double own[MT_RULE_LIST_FEATURES];
+        const char *end = key + strcspn(key, ";"), *equals = memchr(key, '=', (size_t)(end - key));
+        size_t added = equals ? of_value(equals + 1, end, *kinds, own) : 0;
+        if (!added || count + added > MT_RULE_FEATURES) return 0;
+        memcpy(out + count, own, added * sizeof *own);
+        for (size_t i = 0; i < added && names; i++) names[count + i] = name;
+        for (size_t i = 0; i < added && texts; i++) texts[count + i] = *kinds == 's';
+        count += added;
+        key = end + (*end == ';');
+        kinds += strcspn(kinds, ",");
+        kinds += *kinds == ',';
+    }
+    return count;
+}
+
 /* Newton's steps from a guess that halves the exponent. */
 static double square_root(double value)
 {

@@ -28,6 +28,10 @@ size_t mt_rule_of_int(int64_t value, double *out);
 size_t mt_rule_of_list(const int64_t *values, size_t count, double *out);
 size_t mt_rule_of_text(const char *text, size_t length, double *out);
 
+/* A stored shape, "D=32;H=92,46;dtype=f16", with the kinds of its values in that order, "int,list,string". Returns the count, 0 when there is no room for all or the key does not fit
+ * the kinds. names (may be NULL): which value each feature belongs to; texts (may be NULL): whether it only compares. */
+size_t mt_rule_of_key(const char *key, const char *kinds, double out[MT_RULE_FEATURES], size_t *names, bool *texts);
+
 /* What a feature is, and what a difference in it counts for. */
 typedef struct mt_rule_feature {
     double weight;            /* ≥ 0: of the squared difference */

@@ -5,9 +5,6 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/text.h"
-
-enum { LIST_LIMIT = 64 };
 
 /* One variant's newest time on one subject. */
 typedef struct entry {
@@ -31,57 +28,6 @@ typedef struct loading {
 static mt_status no_memory(mt_error *err)
 {
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-}
-
-/* ---- features of a shape ---- */
-
-/* "92,46": as far as it goes. */
-static size_t parse_list(const char *text, size_t length, int64_t values[LIST_LIMIT])
-{
-    size_t count = 0;
-    for (size_t at = 0; at < length && count < LIST_LIMIT;) {
-        size_t part = 0;
-        while (at + part < length && text[at + part] != ',') part++;
-        if (part && mt_text_int64(text + at, part, &values[count])) count++;
-        at += part + 1;
-    }
-    return count;
-}
-
-/* One "NAME=value" of a shape's key; returns how many features it gave. */
-static size_t add_features(const char *pair, size_t length, char kind, double *out, bool *is_text)
-{
-    const char *equals = memchr(pair, '=', length);
-    int64_t values[LIST_LIMIT] = {0};
-    const char *value = equals ? equals + 1 : pair + length;
-    size_t rest = length - (size_t)(value - pair);
-    *is_text = kind == 's';
-    if (kind == 's') return mt_rule_of_text(value, rest, out);
-    size_t count = parse_list(value, rest, values);
-    return kind == 'l' ? mt_rule_of_list(values, count, out) : mt_rule_of_int(values[0], out);
-}
-
-/* A row of features; `names` and `texts` (may be NULL) say what they are. Kinds: "int,list,string". 0 = more than there is room for. */
-static size_t features_of(const char *key, const char *kinds, double *out, size_t *names, bool *texts)
-{
-    size_t count = 0, name = 0;
-    for (const char *at = key, *kind = kinds; *at; name++) {
-        size_t length = strcspn(at, ";");
-        bool is_text;
-        double own[MT_RULE_LIST_FEATURES];
-        size_t added = add_features(at, length, *kind, own, &is_text);
-        if (count + added > MT_RULE_FEATURES) return 0;
-        memcpy(out + count, own, added * sizeof *own);
-        for (size_t i = 0; i < added && names; i++) {
-            names[count + i] = name;
-            texts[count + i] = is_text;
-        }
-        count += added;
-        at += length + (at[length] == ';');
-        kind += strcspn(kind, ",");
-        if (*kind) kind++;
-    }
-    return count;
 }
 
 /* ---- subjects ---- */
@@ -249,7 +195,7 @@ static mt_status make_data(mt_ladder_table *table, mt_error *err)
     if (!slowdown || !of_default || !shapes || !texts || !names) return no_memory(err);
     for (size_t i = 0; i < table->shape_count; i++) {
         double row[MT_RULE_FEATURES];
-        size_t count = features_of(table->shape_keys[i], table->kinds, row, names, texts);
+        size_t count = mt_rule_of_key(table->shape_keys[i], table->kinds, row, names, texts);
         if (i == 0) width = count;
         if (!count || count != width) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "portfolio: shape %s has other values than %s, or too many", table->shape_names[i], table->shape_names[0]);
         memcpy(shapes + i * width, row, width * sizeof *row);
