@@ -76,7 +76,8 @@ static mt_status try_shape(const mt_ladder_data *data, const mt_ladder_options *
     trial->nearest = search.nearest;
     trial->distance = search.distance[search.nearest];
     bool default_fails = isinf(data->default_slowdown[shape]);
-    if (advantage >= 0 || default_fails) {
+    bool is_default = fabs(data->default_slowdown[search.nearest] - mt_ladder_cell(data, search.nearest, search.variant)) < 1e-12; /* the lookup knows it by its text */
+    if (advantage >= 0 || default_fails || is_default) {
         trial->variant = search.variant;
         trial->slowdown = mt_ladder_cell(data, shape, search.variant);
     } else {
