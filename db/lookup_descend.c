@@ -57,10 +57,11 @@ static void say_offer(const asking *a, const mt_lookup_ladder *ladder, const mt_
     if (v == TAKEN && isfinite(advantage) && advantage > 0) SAY(a, "gains:    the default is expected to take %.3f times its time\n", mt_rule_exp2(advantage));
 }
 
-static verdict judge(const asking *a, const mt_lookup_variant *variant, double advantage)
+static verdict judge(const asking *a, const mt_lookup_variant *variant, double slowdown, double advantage)
 {
     if (a->default_row == a->block->row_total) return TAKEN; /* nothing to lose to */
-    if (strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0) return TAKEN; /* the same, with a measurement behind it */
+    bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
+    if (is_default && !isnan(slowdown)) return TAKEN; /* the same, with a measurement behind it */
     if (isnan(advantage)) return UNKNOWN;
     return advantage >= 0 ? TAKEN : LOSES;
 }
@@ -80,7 +81,7 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
             continue;
         }
         mt_rule_expect(&ladder->rule, &search, &slowdown, &advantage);
-        verdict v = judge(a, a->block->rows[row - 1]->variant, advantage);
+        verdict v = judge(a, a->block->rows[row - 1]->variant, slowdown, advantage);
         say_offer(a, ladder, &search, advantage, v);
         if (v == TAKEN) {
             *decision = (mt_lookup_decision){ .row = row - 1, .match = ladder->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .ladder = (uint8_t)index,
