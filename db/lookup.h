@@ -253,6 +253,7 @@ typedef struct mt_lookup_block {
     uint32_t ladder_count, first_default; /* rows of the default variant: one a slot, from there to row_total */
     struct mt_lookup_default *defaults;
     const char *default_problem;      /* why the kernel's default is not known; NULL = it is */
+    bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
     const uint32_t *text_order;       /* knobs in the order of a variant's text */
     unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
     size_t cache_stride;

@@ -18,14 +18,13 @@ static uint64_t activate(const mt_lookup_block *block, const int64_t *values, mt
     uint64_t active = 1;
     memset(knobs, 0, model->param_count * sizeof *knobs);
     knobs[ALGO] = (mt_value){ .kind = MT_VALUE_STRING, .string = model->variants[0].name };
+    mt_lookup_scene_fill(&scene, block, &variant, values);
     for (uint32_t i = 1; i < model->param_count; i++) {
         int64_t holds = 1;
-        if (model->params[i].when) {
-            mt_lookup_scene_fill(&scene, block, &variant, values);
-            if (mt_lookup_scene_number(&scene, model->params[i].when, &holds) != MT_PROGRAM_OK) holds = 0;
-        }
+        if (model->params[i].when && block->whens_read_lets) mt_lookup_scene_fill(&scene, block, &variant, values);
+        if (model->params[i].when && mt_lookup_scene_number(&scene, model->params[i].when, &holds) != MT_PROGRAM_OK) holds = 0;
         if (!holds) continue;
-        knobs[i] = model->params[i].standard;
+        knobs[i] = scene.slots[model->param_slot + i] = model->params[i].standard;
         active |= UINT64_C(1) << i;
     }
     return active;

@@ -30,6 +30,7 @@ typedef struct asking {
     const int64_t *values;
     const mt_lookup_trace *trace;
     double features[MT_RULE_FEATURES];
+    bool default_is_known;           /* what follows was found out */
     uint32_t default_row;            /* row_total: it may not run here */
     uint8_t default_launches;
     double default_slowdown;         /* log2, as the ladder expects it; NAN = nothing was said */
@@ -57,13 +58,23 @@ static void say_offer(const asking *a, const mt_lookup_ladder *ladder, const mt_
     if (v == TAKEN && isfinite(advantage) && advantage > 0) SAY(a, "gains:    the default is expected to take %.3f times its time\n", mt_rule_exp2(advantage));
 }
 
-static verdict judge(const asking *a, const mt_lookup_variant *variant, double slowdown, double advantage)
+/* Looked for when it is needed: most offers win against it anyhow. */
+static uint32_t default_row(asking *a)
 {
-    if (a->default_row == a->block->row_total) return TAKEN; /* nothing to lose to */
+    if (a->default_is_known) return a->default_row;
+    a->default_is_known = true;
+    a->default_row = mt_lookup_default_row(a->block, a->values, &a->default_launches, a->trace ? a->why : NULL, sizeof a->why);
+    if (a->default_row == a->block->row_total) SAY(a, "default:  it may not run here: %s\n", a->why);
+    return a->default_row;
+}
+
+static verdict judge(asking *a, const mt_lookup_variant *variant, double slowdown, double advantage)
+{
+    if (advantage >= 0) return TAKEN;
+    if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
     bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
     if (is_default && !isnan(slowdown)) return TAKEN; /* the same, with a measurement behind it */
-    if (isnan(advantage)) return UNKNOWN;
-    return advantage >= 0 ? TAKEN : LOSES;
+    return isnan(advantage) ? UNKNOWN : LOSES;
 }
 
 static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
@@ -101,15 +112,13 @@ void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, cons
 {
     asking a = { .block = block, .values = values, .trace = trace, .default_slowdown = NAN };
     *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .ladder = NO_LADDER, .slowdown = NAN, .row = block->row_total };
-    a.default_row = mt_lookup_default_row(block, values, &a.default_launches, trace ? a.why : NULL, sizeof a.why);
-    if (a.default_row == block->row_total) SAY(&a, "default:  it may not run here: %s\n", a.why);
     if (block->ladder_count) features_of(block, values, a.features);
     for (uint32_t i = 0; i < block->ladder_count; i++) {
         verdict v = ask(&a, i, decision);
         if (v == TAKEN) return;
         if (v == LOSES) break; /* what is known says that the default is better here */
     }
-    if (a.default_row == block->row_total) return;
+    if (default_row(&a) == block->row_total) return;
     decision->match = TUNELOOKUP_MATCH_DEFAULT;
     decision->row = a.default_row;
     decision->launches = a.default_launches;

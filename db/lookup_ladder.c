@@ -397,6 +397,18 @@ static const char *default_problem(const mt_lookup_model *model)
     return NULL;
 }
 
+static bool whens_read_lets(const mt_lookup_model *model)
+{
+    for (uint32_t i = 0; i < model->param_count; i++) {
+        const mt_program *when = model->params[i].when;
+        for (size_t k = 0; when && k < mt_program_name_count(when); k++) {
+            uint32_t slot = mt_lookup_model_slot(model, mt_program_name(when, k));
+            if (slot >= model->let_slot && slot < model->loop_slot) return true;
+        }
+    }
+    return false;
+}
+
 /* A slot, and the row that leads to it, with room for the text of all knobs. */
 static bool make_default(mt_lookup_block *block, mt_lookup_default *slot, size_t bytes)
 {
@@ -428,6 +440,7 @@ static tunelookup_status make_defaults(mt_lookup_block *block)
         bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + strlen(model->variants[0].name) + 1) + 1;
     }
     block->text_order = order;
+    block->whens_read_lets = whens_read_lets(model);
     for (uint32_t i = 0; i < MT_LOOKUP_DEFAULTS; i++) {
         if (!make_default(block, &block->defaults[i], bytes)) return no_memory();
     }

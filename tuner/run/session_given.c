@@ -1,4 +1,6 @@
 /* Sessions that measure given points instead of searching: `msda-tune portfolio --measure`. */
+#include <math.h>
+
 #include "tuner/base/alloc.h"
 #include "tuner/run/session_internal.h"
 
@@ -20,7 +22,17 @@ static mt_status add_point(mt_session *session, size_t index, mt_error *err)
     return MT_OK;
 }
 
-mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_space *space, mt_error *err)
+static mt_status store_excluded(mt_session *session, const mt_subject *subject, const char *variant, mt_error *err)
+{
+    mt_outcome outcome = {0};
+    mt_outcome_set(&outcome, MT_OUTCOME_PRUNED, "a constraint excludes it on this shape and GPU");
+    mt_result result = {.subject = subject, .variant = variant, .model_flops = NAN, .model_dram_bytes = NAN, .model_floor_ns = NAN, .outcome = &outcome};
+    mt_status st = mt_store_step(session->store, session->id, &result, NULL, err);
+    mt_outcome_free(&outcome);
+    return st;
+}
+
+mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_subject *subject, const mt_space *space, mt_error *err)
 {
     mt_status st = MT_OK;
     session->point_count = 0;
@@ -32,7 +44,7 @@ mt_status mt_session_given_points(mt_session *session, const mt_session_target *
             mt_error ignored;
             size_t index;
             bool exists = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK && mt_space_find(space, &point, &index);
-            if (exists) st = add_point(session, index, err);
+            st = exists ? add_point(session, index, err) : store_excluded(session, subject, given->variants[v], err);
         }
     }
     return st;

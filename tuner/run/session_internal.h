@@ -59,8 +59,8 @@ mt_status mt_session_subject(mt_session *session, size_t number, const mt_sessio
 
 /* The targets of params->given. */
 mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
-/* session->points becomes what is given for the target; points that the space excludes are left out. */
-mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_space *space, mt_error *err);
+/* session->points becomes what is given for the target. Points that the space excludes are stored as that, so that nobody asks for them again. */
+mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_subject *subject, const mt_space *space, mt_error *err);
 
 /* ---- session_known.c ---- */
 

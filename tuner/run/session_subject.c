@@ -174,7 +174,7 @@ static mt_status set_up(struct run *run, mt_error *err)
     run->seen = mt_alloc(count / CHAR_BIT + 1, 1);
     if (!run->seen) return no_memory(err);
     run->total = session->budget < count ? session->budget : count;
-    if (session->params->given) MT_TRY(mt_session_given_points(session, run->target, run->space, err));
+    if (session->params->given) MT_TRY(mt_session_given_points(session, run->target, &run->subject, run->space, err));
     if (session->is_follower) run->total = session->point_count;
     if (session->params->given) run->total += run->history.known_count;
     if (run->total < run->history.known_count) run->total = run->history.known_count;
