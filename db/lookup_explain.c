@@ -212,7 +212,6 @@ static void explain_step(text *to, const mt_lookup_block *block, const tunelooku
         add_expected(to, block, &decision, "");
         add_source(to, block, row);
     }
-    add_asked(to, block, result);
     add_left_out(to, block);
 }
 

@@ -4,6 +4,7 @@
 #include "db/recording.h"
 #include "tuner/base/alloc.h"
 #include "tuner/cli/command.h"
+#include "tuner/ladder/table.h"
 
 typedef struct import_values {
     const char *db;
@@ -31,6 +32,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(mt_store_writable_path(values->db, &path, err));
     MT_TRY(mt_store_open(path, MT_STORE_READ_WRITE, &store, err));
     for (size_t i = 0; i < arguments->operand_count; i++) MT_TRY(mt_recording_import(store, arguments->operands[i], origin, err));
+    if (arguments->operand_count) MT_TRY(mt_ladder_refresh_all(store, err));
     if (values->seal || origin == MT_ORIGIN_RECORDED) MT_TRY(mt_store_seal(store, err)); /* recordings are made to be shipped */
     printf("%zu file%s imported into %s\n", arguments->operand_count, arguments->operand_count == 1 ? "" : "s", path);
 done:

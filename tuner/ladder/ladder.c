@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/ladder/ladder_internal.h"
 
-enum { FOLDS = 64 /* shapes left out, at most */, POINTS = FOLDS * MT_RULE_SHAPES };
+enum { FOLDS = 32 /* shapes left out, at most */, STEPS = 32 /* offers for each, farther and farther */, POINTS = FOLDS * STEPS };
 static const double BETTER = 0.007; /* log2: half a per cent that a less simple rule must win on the shapes left out */
 
 /* A way to choose. */
@@ -173,10 +173,11 @@ static void note_fold(building *b, const fold *f, const way *w)
     dress(f, w, &ladder);
     memcpy(is_left_out, f->is_left_out, sizeof is_left_out);
     mt_rule rule = mt_ladder_rule(b->data, is_left_out, &ladder);
-    while (mt_ladder_offer(b->data, &rule, f->shape, &search)) {
+    for (size_t step = 0; step < STEPS && mt_ladder_offer(b->data, &rule, f->shape, &search); step++) {
         note_offer(b, f->shape, &search);
-        is_left_out[search.nearest] = true;
         if (rule.nodes) break;
+        double within = search.distance[search.nearest] * (step < STEPS / 2 ? 1 : 1.25); /* of many shapes, not every one */
+        for (size_t i = 0; i < b->data->shape_count; i++) is_left_out[i] = is_left_out[i] || search.distance[i] <= within;
     }
 }
 
