@@ -51,13 +51,12 @@ done:
 
 /* ---- subjects and their times ---- */
 
-/* Bare columns beside max() come from the row that holds the maximum. */
 static const char subjects_sql[] =
-    "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, l.outcome, l.median_ns, "
-    "(SELECT group_concat(json_extract(j.value, '$.kind')) FROM json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') j), l.text, w.key "
-    "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id "
-    "JOIN workload w ON w.id = s.workload_id LEFT JOIN (SELECT r.subject_id, v.text, o.outcome, o.median_ns, max(o.id) FROM landmark r JOIN variant v ON v.id = r.variant_id "
-    "LEFT JOIN measurement o ON o.subject_id = r.subject_id AND o.variant_id = r.variant_id WHERE r.role = 'default' GROUP BY r.subject_id) l ON l.subject_id = s.id "
+    "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, o.outcome, o.median_ns, "
+    "(SELECT group_concat(json_extract(j.value, '$.kind')) FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') j WHERE k.id = ?1), "
+    "v.text, w.key FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
+    "JOIN workload w ON w.id = s.workload_id LEFT JOIN landmark l ON l.subject_id = s.id AND l.role = 'default' LEFT JOIN variant v ON v.id = l.variant_id "
+    "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM measurement n WHERE n.subject_id = s.id AND n.variant_id = l.variant_id) "
     "WHERE s.kernel_id = ?1 AND s.device_id = ?2 AND s.regime = ?3 AND s.origin = ?4 AND m.median_ns > 0 ORDER BY s.id";
 
 mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group *group, mt_query_portfolio_subject_callback callback, void *context, mt_error *err)
@@ -83,6 +82,7 @@ done:
     return st;
 }
 
+/* Bare columns beside max() come from the row that holds the maximum. */
 mt_status mt_query_portfolio_times(mt_store *store, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {
     mt_status st;

@@ -7,12 +7,15 @@
 
 enum { NODE_LIMIT = 20000 }; /* a fraction of a second at most; leave-one-out does this for every shape */
 
+static const double UNSERVED_COST = 4; /* log2 */
+
 typedef struct shape_set { uint64_t bits[MT_RULE_SHAPES / 64]; } shape_set;
 
 typedef struct cover {
     const mt_ladder_data *data;
     const bool *is_left_out;
     shape_set all, serves[MT_RULE_VARIANTS]; /* all: that some variant serves */
+    size_t served_by[MT_RULE_SHAPES];        /* how many variants serve it */
     size_t depth, nodes;                     /* of the search */
     size_t chosen[MT_RULE_VARIANTS], best[MT_RULE_VARIANTS], best_count;
     double best_cost;
@@ -56,6 +59,7 @@ static void fill(cover *c, double within_log2)
             if (!(mt_ladder_cell(data, i, v) <= limit) || isinf(mt_ladder_cell(data, i, v))) continue;
             c->serves[v].bits[i / 64] |= UINT64_C(1) << i % 64;
             c->all.bits[i / 64] |= UINT64_C(1) << i % 64;
+            c->served_by[i]++;
         }
     }
 }
@@ -67,7 +71,7 @@ static double cost(const cover *c, const size_t *chosen, size_t count)
     size_t shapes = 0;
     for (size_t i = 0; i < c->data->shape_count; i++) {
         if (!set_has(&c->all, i)) continue;
-        double least = 4; /* not served */
+        double least = UNSERVED_COST;
         for (size_t k = 0; k < count; k++) {
             double value = mt_ladder_cell(c->data, i, chosen[k]);
             if (value < least) least = value;
@@ -80,24 +84,45 @@ static double cost(const cover *c, const size_t *chosen, size_t count)
 
 /* ---- greedy ---- */
 
+/* The sum of the least slowdowns with one variant more. */
+static double cost_with(const cover *c, const double least[MT_RULE_SHAPES], size_t variant)
+{
+    double sum = 0;
+    for (size_t i = 0; i < c->data->shape_count; i++) {
+        if (!set_has(&c->all, i)) continue;
+        double value = mt_ladder_cell(c->data, i, variant);
+        sum += value < least[i] ? value : least[i];
+    }
+    return sum;
+}
+
+/* The variant that serves most of what is left, at the least cost; with `left` not empty there is one. */
+static size_t most_useful(const cover *c, const shape_set *left, const double least[MT_RULE_SHAPES])
+{
+    size_t best = 0, most = 0;
+    double lowest = INFINITY;
+    for (size_t v = 0; v < c->data->variant_count; v++) {
+        shape_set rest = set_without(left, &c->serves[v]);
+        size_t gain = set_count(left) - set_count(&rest);
+        double value = gain && gain >= most ? cost_with(c, least, v) : INFINITY;
+        if (!gain || gain < most || (gain == most && value >= lowest)) continue;
+        best = v;
+        most = gain;
+        lowest = value;
+    }
+    return best;
+}
+
 static void take_greedily(cover *c, size_t max)
 {
     shape_set left = c->all;
+    double least[MT_RULE_SHAPES];
+    for (size_t i = 0; i < MT_RULE_SHAPES; i++) least[i] = UNSERVED_COST;
     while (c->best_count < max && set_count(&left)) {
-        size_t best = 0, most = 0;
-        double least = INFINITY;
-        for (size_t v = 0; v < c->data->variant_count; v++) {
-            shape_set rest = set_without(&left, &c->serves[v]);
-            size_t gain = set_count(&left) - set_count(&rest);
-            c->best[c->best_count] = v;
-            double value = gain < most || !gain ? INFINITY : cost(c, c->best, c->best_count + 1);
-            if (!gain || (gain == most && value >= least) || gain < most) continue;
-            best = v;
-            most = gain;
-            least = value;
-        }
+        size_t best = most_useful(c, &left, least);
         c->best[c->best_count++] = best;
         left = set_without(&left, &c->serves[best]);
+        for (size_t i = 0; i < c->data->shape_count; i++) least[i] = fmin(least[i], mt_ladder_cell(c->data, i, best));
     }
     c->best_cost = cost(c, c->best, c->best_count);
 }
@@ -110,10 +135,8 @@ static size_t hardest(const cover *c, const shape_set *left)
     size_t best = SIZE_MAX, fewest = SIZE_MAX;
     for (size_t i = 0; i < c->data->shape_count; i++) {
         if (!set_has(left, i)) continue;
-        size_t count = 0;
-        for (size_t v = 0; v < c->data->variant_count; v++) count += set_has(&c->serves[v], i);
-        if (count >= fewest) continue;
-        fewest = count;
+        if (c->served_by[i] >= fewest) continue;
+        fewest = c->served_by[i];
         best = i;
     }
     return best;
