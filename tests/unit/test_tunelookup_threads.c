@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
+#include "tuner/ladder/table.h"
+
 enum { FINDERS = 16, REFRESHES = 25, SHAPES = 40 };
 
 typedef struct shared {
@@ -44,7 +46,9 @@ static void put_rows(int round)
         char shape[64];
         snprintf(shape, sizeof shape, "H=3,5;N=%d;dtype=f16", n);
         lookup_put(&w, shape, "default", round % 2 ? "ALGO=plain;B=32" : "ALGO=plain;B=64", 1000.0 / (round + 1)); /* each round beats the last */
+        ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
     }
+    ck_ok(mt_ladder_refresh_all(w.store, &fixture_err)); /* so that finders of other shapes share its cache */
     lookup_end(&w);
 }
 
