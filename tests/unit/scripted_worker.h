@@ -3,10 +3,12 @@
 #ifndef MT_TESTS_SCRIPTED_WORKER_H
 #define MT_TESTS_SCRIPTED_WORKER_H
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "tests/unit/toy.h"
@@ -71,6 +73,8 @@ static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_orde
     const char *text = order->variant;
     mt_message reply = {.type = MT_MESSAGE_RESULT, .verdict = {.id = order->id, .launch_json = "{}"}};
     mt_outcome *outcome = &reply.verdict.outcome;
+    const char *others = getenv("SCRIPT_OTHERS"); /* processes that NVML would count, ours among them */
+    reply.verdict.foreign_processes = others ? atoi(others) : 0;
     char *dies = getenv("SCRIPT_REFERENCE_DIES"); /* a file that is removed when it has happened once, or "always" */
     scripted_stage(channel, order->id, MT_WORK_INPUTS);
     scripted_stage(channel, order->id, MT_WORK_REFERENCE);
@@ -105,6 +109,14 @@ static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_orde
     if (scripted_asks(text, "late_death")) _exit(5);
 }
 
+/* As a GPU in exclusive mode: the file that $SCRIPT_ALONE names is locked by whoever has the GPU, for as long as it lives. */
+static inline bool scripted_is_second(void)
+{
+    const char *path = getenv("SCRIPT_ALONE");
+    int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
+}
+
 static inline int scripted_worker(int argc, char **argv)
 {
     mt_channel channel = {.fd = MT_WORKER_SOCKET_FD};
@@ -115,9 +127,11 @@ static inline int scripted_worker(int argc, char **argv)
     mt_bundle_free(&bundle);
     bool is_device = strcmp(argv[0], "device") == 0;
     if (is_device && getenv("SCRIPT_DUMB")) scripted_crash("dead on arrival\n");
+    if (is_device && getenv("SCRIPT_START_MS")) usleep(1000 * (useconds_t)atoi(getenv("SCRIPT_START_MS")));
     mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .nvrtc_version = 13000}};
     hello.hello.facts = toy_facts();
     if (is_device && getenv("SCRIPT_NO_GPU")) hello.hello.status = MT_ERR_NO_GPU, hello.hello.error = "no CUDA device";
+    if (is_device && scripted_is_second()) hello.hello.status = MT_ERR_GPU, hello.hello.error = "the GPU takes one process";
     if (!is_device && getenv("SCRIPT_NO_NVRTC")) hello.hello.status = MT_ERR_UNSUPPORTED, hello.hello.error = "libnvrtc.so.13 not found";
     scripted_send(&channel, &hello);
     for (bool closed = false; !closed;) {

@@ -36,7 +36,7 @@ static void set_up(const char *values)
     snprintf(knobs, sizeof knobs, "[param DO]\nvalues = %s\n", values);
     toy_text(text, sizeof text, "", knobs);
     write_file("toy.ini", text);
-    write_file("toy.cu", "extern \"C\" __global__ void plain(float *out) {}\n");
+    write_file("toy.cu", "extern \"C\" __global__ void plain(float *out) { DO; }\n");
     snprintf(path, sizeof path, "%s/toy.ini", folder);
     ck_assert_msg(mt_spec_load(path, &spec, &err) == MT_OK, "%s", err.message);
     ck_assert_msg(mt_source_load(spec, &source, &err) == MT_OK, "%s", err.message);
@@ -208,6 +208,86 @@ START_TEST(blame_is_exact)
 }
 END_TEST
 
+enum { START_MS = 700 };
+
+/* Of the incidents that $MSDA_TUNE_TIMES tells: how long until the device was ready. */
+static size_t read_incidents(double *ms, size_t capacity)
+{
+    char path[128], line[256];
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/times", folder);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    while (fgets(line, sizeof line, file))
+        if (count < capacity && sscanf(line, "%*d %*f incident %lf", &ms[count]) == 1) count++;
+    fclose(file);
+    return count;
+}
+
+/* A reserve takes over, and what is needed after it starts at once: a fault, its replay and a hang each cost one start of a worker at most, not one after the other.
+ * What comes next waits until nothing of ours starts or is torn down beside it. */
+START_TEST(no_two_starts_in_a_row)
+{
+    mt_error err = {0};
+    char variable[32], times[128];
+    double ms[8];
+    set_up("ok, fault, fine, hang, also_ok, crash, good");
+    snprintf(variable, sizeof variable, "SCRIPT_START_MS=%d", START_MS);
+    snprintf(times, sizeof times, "%s/times", folder);
+    setenv("MSDA_TUNE_TIMES", times, 1);
+    env[0] = variable;
+    options.jobs = 1; /* in this order */
+    options.variant_limit_s = 1;
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(1, MT_OUTCOME_GPU_FAULT, "alone: same fault");
+    expect(3, MT_OUTCOME_TIMEOUT, NULL);
+    expect(5, MT_OUTCOME_CRASHED, NULL);
+    for (size_t i = 0; i < 7; i += 2) expect(i, MT_OUTCOME_OK, NULL);
+    ck_assert_int_eq(evaluator->ops->restarts(evaluator), 3);
+    ck_assert_uint_eq(read_incidents(ms, 8), 3);
+    for (size_t i = 0; i < 3; i++) ck_assert_msg(ms[i] < 1.8 * START_MS, "incident %zu cost %.0f ms", i, ms[i]);
+    unsetenv("MSDA_TUNE_TIMES");
+    free_all();
+    tear_down();
+}
+END_TEST
+
+/* Where a second process can't be had there is no reserve, and nothing else changes. */
+START_TEST(a_gpu_for_one_process)
+{
+    mt_error err = {0};
+    char variable[128];
+    set_up("ok, fault, fine, crash, hang, good");
+    snprintf(variable, sizeof variable, "SCRIPT_ALONE=%s/alone", folder);
+    env[0] = variable;
+    options.jobs = 1;
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(1, MT_OUTCOME_GPU_FAULT, "alone: same fault");
+    expect(3, MT_OUTCOME_CRASHED, NULL);
+    expect(4, MT_OUTCOME_TIMEOUT, NULL);
+    expect(2, MT_OUTCOME_OK, NULL);
+    expect(5, MT_OUTCOME_OK, NULL);
+    free_all();
+    tear_down();
+}
+END_TEST
+
+/* The reserve is no foreign process; a second one is. */
+START_TEST(our_own_processes_are_not_foreign)
+{
+    mt_error err = {0};
+    set_up("a, b, c");
+    env[0] = _i ? "SCRIPT_OTHERS=2" : "SCRIPT_OTHERS=1";
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    ck_assert_msg(_i ? strncmp(evaluator->warning, "1 other process came to GPU 0", 29) == 0 : !evaluator->warning[0], "%s", evaluator->warning);
+    free_all();
+    tear_down();
+}
+END_TEST
+
 START_TEST(dies_between_variants)
 {
     mt_error err = {0};
@@ -344,9 +424,9 @@ START_TEST(cancel_keeps_the_running_one)
     ck_assert_int_eq(evaluator->ops->start(evaluator, first, &err), MT_OK);
     evaluator->ops->cancel(evaluator, false);
     size_t done = 0;
-    for (int ticks = 0; ticks < 2;) {
+    for (int ticks = 0; ticks < 2;) { /* after its end: it may have to wait until the reserve is there */
         ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
-        ticks += event.kind == MT_EVENT_TICK;
+        ticks += done && event.kind == MT_EVENT_TICK;
         done += event.kind == MT_EVENT_DONE;
         if (event.kind == MT_EVENT_DONE) ck_assert_uint_eq(event.trial, first);
         ck_assert(event.kind != MT_EVENT_READY);
@@ -499,11 +579,12 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("eval_worker");
     TCase *group = tcase_create("eval_worker");
     tcase_set_timeout(group, 40);
-    const TTest *const tests[] = {all_is_well, every_bad_end, blame_is_exact, dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference,
+    const TTest *const tests[] = {all_is_well, every_bad_end, blame_is_exact, no_two_starts_in_a_row, a_gpu_for_one_process, dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference,
         reference_dies_once, reference_dies_always, subject_error_is_the_sessions, cancel_keeps_the_running_one, late_coordinator, cancel_now_kills, equal_compiles_run_once, compile_only,
         workers_die_with_the_coordinator};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     tcase_add_loop_test(group, one_restart_each, 0, 5);
+    tcase_add_loop_test(group, our_own_processes_are_not_foreign, 0, 2);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/log.h"
+#include "tuner/base/times.h"
 #include "tuner/gpu/gpu.h"
 #include "tuner/gpu/launch.h"
 
@@ -81,11 +83,14 @@ static mt_status find_device(mt_gpu *gpu, int ordinal, mt_error *err)
 {
     mt_status st = MT_OK;
     int count = 0;
+    int64_t start_ns = mt_clock_now_ns();
     CUresult code = gpu->cuda.cuInit(0);
+    mt_times_note("cuInit", start_ns, NULL);
     if (code == CUDA_SUCCESS) code = gpu->cuda.cuDeviceGetCount(&count);
     if (code == CUDA_SUCCESS && count == 0) code = CUDA_ERROR_NO_DEVICE;
     if (code != CUDA_SUCCESS) return MT_FAIL(err, MT_ERR_NO_GPU, "the NVIDIA driver is there but has no usable GPU: %s", mt_cuda_error_name(&gpu->cuda, code));
     if (ordinal < 0 || ordinal >= count) return MT_FAIL(err, MT_ERR_NO_GPU, "GPU %d: expected a number from 0 to %d", ordinal, count - 1);
+    gpu->count = count;
     MT_TRY_CU(gpu->cuda.cuDeviceGet(&gpu->device, ordinal), "device");
 done:
     return st;
@@ -102,11 +107,15 @@ mt_status mt_gpu_open(int ordinal, mt_gpu **out, mt_device_facts *facts, mt_erro
     MT_TRY(mt_cuda_open(&gpu->cuda, err));
     MT_TRY(find_device(gpu, ordinal, err));
     MT_TRY(read_facts(gpu, err));
+    int64_t start_ns = mt_clock_now_ns();
     MT_TRY_CU(gpu->cuda.cuDevicePrimaryCtxRetain(&context, gpu->device), "context");
+    mt_times_note("context", start_ns, NULL);
     gpu->has_context = true;
     MT_TRY_CU(gpu->cuda.cuCtxSetCurrent(context), "context");
     MT_TRY_CU(gpu->cuda.cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), "stream");
+    start_ns = mt_clock_now_ns();
     mt_nvml_open(&gpu->nvml, gpu->bus_id);
+    mt_times_note("nvml", start_ns, NULL);
     *facts = gpu->facts;
     *out = gpu;
     gpu = NULL;
@@ -140,6 +149,11 @@ void mt_gpu_close(mt_gpu *gpu)
     mt_cuda_close(&gpu->cuda);
     mt_strbuf_free(&gpu->launch_json);
     mt_free(gpu);
+}
+
+int mt_gpu_count(const mt_gpu *gpu)
+{
+    return gpu->count;
 }
 
 const char *mt_gpu_bus_id(const mt_gpu *gpu)
@@ -179,6 +193,7 @@ mt_status mt_gpu_load_tool(mt_gpu *gpu, const char *cubin_path, mt_error *err)
     mt_status st = MT_OK;
     CUresult code = CUDA_SUCCESS;
     mt_strbuf why = {0};
+    int64_t start_ns = mt_clock_now_ns();
     if (gpu->tool.module) return MT_OK;
     MT_TRY(mt_module_load(gpu, cubin_path, &gpu->tool.module, &code, &why, err));
     MT_TRY_CU(code, "the tool's own kernels");
@@ -187,6 +202,7 @@ mt_status mt_gpu_load_tool(mt_gpu *gpu, const char *cubin_path, mt_error *err)
     MT_TRY_CU(gpu->cuda.cuMemAlloc(&gpu->parts, MT_COMPARE_BLOCKS * sizeof(mt_compare_result)), "report");
     MT_TRY_CU(gpu->cuda.cuMemHostAlloc((void **)&gpu->report_host, sizeof(mt_report), 0), "report");
     MT_TRY_CU(mt_timer_open(gpu), "what timing needs");
+    mt_times_note("tool", start_ns, NULL);
 done:
     if (st != MT_OK) unload_tool(gpu);
     mt_strbuf_free(&why);

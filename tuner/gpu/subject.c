@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/times.h"
 #include "tuner/gpu/gpu.h"
 #include "tuner/gpu/launch.h"
 #include "tuner/gpu/tool.h"
@@ -303,6 +305,7 @@ mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stag
     gpu->stage_context = context;
     MT_TRY(subject_key(request, &key, err));
     if (gpu->subject.is_made && strcmp(key.hex, gpu->subject.key.hex) == 0) return MT_OK;
+    int64_t start_ns = mt_clock_now_ns();
     mt_gpu_enter(gpu, MT_STAGE_PREPARE_INPUTS);
     mt_subject_free(gpu, &gpu->subject);
     MT_TRY(check_input_names(request, err));
@@ -313,6 +316,7 @@ mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stag
     MT_TRY(make_all(gpu, request, &plan, err));
     gpu->subject.key = key;
     gpu->subject.is_made = true;
+    mt_times_note("subject", start_ns, request->shape->name);
 done:
     if (st != MT_OK) mt_subject_free(gpu, &gpu->subject);
     mt_plan_free(&plan);

@@ -4,6 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/times.h"
 #include "tuner/run/worker.h"
 
 enum { MAX_ATTEMPTS = 2, MAX_IDLE_DEATHS = 3 };
@@ -11,13 +12,30 @@ enum { MAX_ATTEMPTS = 2, MAX_IDLE_DEATHS = 3 };
 static const double ENERGY_BASE_S = 10, ENERGY_LOOPS = 20;
 enum part { PART_SUBJECT, PART_VARIANT, PART_COUNT };
 
+enum { SEATS = 5 /* one at work, its reserve, and those of an incident: two on their way out, one starting */ };
+
+/* One process. What it is for shows in self->active; the rest of those that live are in reserve or leave. */
+typedef struct seat {
+    mt_device_worker *owner;
+    mt_worker *worker;  /* NULL = free */
+    bool is_greeted;
+    bool is_leaving;    /* it broke its context, or is being killed */
+    int served;         /* evaluations that it has ended */
+} seat;
+
 struct mt_device_worker {
     mt_device_worker_options options;
-    mt_worker *worker; /* NULL = absent */
+    seat seats[SEATS];
+    seat *active;       /* NULL = none */
     mt_hello hello;
-    bool is_greeted, was_greeted; /* this worker; any worker */
-    bool is_leaving;              /* it reported a sticky error */
+    bool was_greeted;             /* any worker */
+    bool has_no_reserve;          /* a second process could not be had */
     bool is_failed, is_closing;
+    int64_t incident_ns;          /* when the last one began; 0 = dealt with */
+    const char *incident;         /* how it ended for the variant */
+    bool is_refilling;            /* the process at work has no inputs yet, because of an incident */
+    int64_t last_gone_ns;         /* when a process of ours last left the GPU, */
+    int gone_lately;              /* and how many about then */
     int64_t restarts;
     int idle_deaths;              /* in a row, with nothing under way */
     size_t open_handles;
@@ -31,9 +49,10 @@ struct mt_device_worker {
     int64_t part_started_ns;
     double left_s[PART_COUNT];
     double extra_s;               /* that the order's energy loop may take beside the variant's limit */
-    int served;                   /* evaluations that this worker has ended */
+    bool is_crowded;              /* sent while another of our processes was still on the GPU */
     /* a fault that waits for the suspect's replay alone */
-    bool is_replay;
+    bool is_replay, may_crowd;    /* beside the process that faulted, which may take long to go */
+    int served_before;            /* evaluations that the process at work had ended before this one */
     mt_outcome suspicion;
     char *suspicion_launch;
 };
@@ -60,35 +79,81 @@ static void enter_work(mt_device_worker *self, mt_work work)
     if (part == self->part) return;
     int64_t now = mt_clock_now_ns();
     self->left_s[self->part] -= (double)(now - self->part_started_ns) / 1e9;
+    if (self->is_refilling && !self->is_replay && part == PART_VARIANT) {
+        mt_times_note("refill", self->part_started_ns, NULL);
+        self->is_refilling = false;
+    }
     self->part = part;
     self->part_started_ns = now;
     double left = self->left_s[part];
-    mt_worker_deadline(self->worker, left > 0.001 ? left : 0.001);
+    mt_worker_deadline(self->active->worker, left > 0.001 ? left : 0.001);
+}
+
+static bool is_starting(const seat *s)
+{
+    return s->worker && !s->is_greeted && !s->is_leaving;
+}
+
+static size_t count_seats(const mt_device_worker *self, bool (*is)(const seat *))
+{
+    size_t count = 0;
+    for (size_t i = 0; i < SEATS; i++) count += is(&self->seats[i]);
+    return count;
+}
+
+static bool is_leaving(const seat *s)
+{
+    return s->worker && s->is_leaving;
+}
+
+static bool is_usable(const seat *s)
+{
+    return s->worker && !s->is_leaving;
+}
+
+static bool is_live(const seat *s)
+{
+    return s->worker != NULL;
+}
+
+/* Nothing of ours may disturb what is timed: neither a process that starts nor one whose memory is still being torn down. A suspect's replay is not timed. */
+static bool is_quiet(const mt_device_worker *self)
+{
+    return count_seats(self, is_starting) == 0 && count_seats(self, is_leaving) == 0;
+}
+
+static bool may_send(const mt_device_worker *self)
+{
+    if (!self->has_order || self->is_sent || !self->active || !self->active->is_greeted) return false;
+    return (self->is_replay && self->may_crowd) || is_quiet(self);
 }
 
 static void send_order(mt_device_worker *self)
 {
-    if (!self->has_order || self->is_sent || !self->is_greeted || self->is_leaving) return;
     mt_error error;
-    mt_worker_forget_log(self->worker);
-    if (mt_worker_send(self->worker, &self->frame, &error) != MT_OK) {
+    if (!may_send(self)) return;
+    mt_worker_forget_log(self->active->worker);
+    if (mt_worker_send(self->active->worker, &self->frame, &error) != MT_OK) {
         fail_with(self, &error);
         return;
     }
+    self->is_crowded = count_seats(self, is_live) > 1 && count_seats(self, is_leaving) > 0;
+    self->served_before = self->active->served;
     self->is_sent = true;
     self->attempts++;
     self->work = MT_WORK_START;
     self->part = PART_SUBJECT;
     self->part_started_ns = mt_clock_now_ns();
     for (int i = 0; i < PART_COUNT; i++) self->left_s[i] = limit_of(self, i);
-    mt_worker_deadline(self->worker, self->left_s[PART_SUBJECT]);
+    mt_worker_deadline(self->active->worker, self->left_s[PART_SUBJECT]);
 }
 
 static void report(mt_device_worker *self, mt_outcome *outcome, char *launch_json)
 {
     self->has_order = self->is_sent = false;
     self->idle_deaths = 0;
-    self->served++;
+    if (self->active) self->active->served++;
+    if (self->incident_ns) self->incident = mt_outcome_name(outcome->kind);
     self->options.done(self->options.context, self->id, outcome, &launch_json);
     mt_outcome_free(outcome);
     mt_free(launch_json);
@@ -100,7 +165,7 @@ static void report(mt_device_worker *self, mt_outcome *outcome, char *launch_jso
  * its worker was alone already; any other is run once more, alone in the next worker. */
 static bool needs_replay(const mt_device_worker *self, const mt_outcome *outcome)
 {
-    return outcome->kind == MT_OUTCOME_GPU_FAULT && !self->is_replay && self->served > 0;
+    return outcome->kind == MT_OUTCOME_GPU_FAULT && !self->is_replay && self->served_before > 0;
 }
 
 static void begin_replay(mt_device_worker *self, const mt_outcome *fault, char *launch_json)
@@ -109,6 +174,7 @@ static void begin_replay(mt_device_worker *self, const mt_outcome *fault, char *
     self->suspicion = *fault;
     self->suspicion_launch = launch_json;
     self->is_sent = false; /* the next worker gets the order again */
+    self->may_crowd = true;
     self->attempts = 0;
 }
 
@@ -175,29 +241,148 @@ static void conclude(mt_device_worker *self, mt_outcome *outcome, char *launch_j
     }
 }
 
-static void on_hello(mt_device_worker *self, mt_hello *hello)
+/* ---- processes ---- */
+
+static mt_status spawn(mt_device_worker *self, seat *at, mt_error *err);
+
+static seat *find_seat(mt_device_worker *self, bool (*is)(const seat *))
 {
-    if (hello->status != MT_OK) {
+    for (size_t i = 0; i < SEATS; i++)
+        if (is(&self->seats[i])) return &self->seats[i];
+    return NULL;
+}
+
+static bool is_free(const seat *s)
+{
+    return !s->worker;
+}
+
+static bool is_waiting(const seat *s)
+{
+    return is_usable(s) && s->is_greeted;
+}
+
+/* Until `wanted` processes live that are not on their way out. That there is no reserve (the GPU lets one process in only, say) is no error. */
+static void top_up(mt_device_worker *self, size_t wanted)
+{
+    mt_error ignored;
+    while (!self->has_no_reserve && !self->is_failed && count_seats(self, is_usable) < wanted) {
+        seat *at = find_seat(self, is_free);
+        if (!at) return;
+        self->has_no_reserve = spawn(self, at, &ignored) != MT_OK;
+    }
+}
+
+/* What an incident costs, for $MSDA_TUNE_TIMES: until the device could take the next order, and then until that one's inputs were made ("refill"). */
+static void end_incident(mt_device_worker *self)
+{
+    if (!self->incident_ns || self->is_replay || !self->active || !self->active->is_greeted || !is_quiet(self)) return;
+    mt_times_note("incident", self->incident_ns, self->incident);
+    self->incident_ns = 0;
+    self->incident = NULL;
+    self->is_refilling = true;
+}
+
+/* After anything that came or went: somebody is at work, somebody in reserve. A replay uses up one more. */
+static void reseat(mt_device_worker *self)
+{
+    mt_error error;
+    if (self->is_failed || self->is_closing) return;
+    if (!self->active) self->active = find_seat(self, is_waiting);
+    if (!self->active) self->active = find_seat(self, is_usable);
+    seat *at = find_seat(self, is_free);
+    bool has_room = !self->has_no_reserve || count_seats(self, is_leaving) == 0;
+    if (!self->active && at && has_room) {
+        if (spawn(self, at, &error) != MT_OK) {
+            fail_with(self, &error);
+            return;
+        }
+        self->active = at;
+    }
+    if (self->was_greeted) top_up(self, self->is_replay ? 3 : 2);
+    end_incident(self);
+    send_order(self);
+}
+
+static void begin_incident(mt_device_worker *self)
+{
+    if (!self->incident_ns) self->incident_ns = mt_clock_now_ns();
+}
+
+/* Killing takes a tenth of a second and more: what will be needed starts meanwhile. */
+static void on_doomed(void *context)
+{
+    seat *at = context;
+    mt_device_worker *self = at->owner;
+    if (at != self->active || self->is_closing) return;
+    begin_incident(self);
+    if (self->was_greeted) top_up(self, 3);
+}
+
+/* ---- messages ---- */
+
+static void on_hello(seat *at, mt_hello *hello)
+{
+    mt_device_worker *self = at->owner;
+    if (hello->status != MT_OK && at == self->active) {
         mt_error error;
         mt_error_set(&error, hello->status, "%s%s", self->was_greeted ? "the GPU is gone after a worker's restart: " : "", hello->error ? hello->error : "the device worker cannot work");
         fail_with(self, &error);
         return;
     }
-    self->hello = *hello;
-    self->hello.error = self->hello.bus_id = NULL; /* the message frees them */
-    self->is_greeted = self->was_greeted = true;
-    mt_worker_deadline(self->worker, 0);
-    send_order(self);
+    if (hello->status != MT_OK) {
+        self->has_no_reserve = at->is_leaving = true;
+        mt_worker_kill(at->worker);
+        return;
+    }
+    at->is_greeted = true;
+    mt_worker_deadline(at->worker, 0);
+    if (at == self->active) {
+        self->hello = *hello;
+        self->hello.error = self->hello.bus_id = NULL; /* the message frees them */
+        self->was_greeted = true;
+    }
+    reseat(self);
 }
 
-static void on_verdict(mt_device_worker *self, mt_verdict *verdict)
+/* Other people's processes: what the worker counts, less ours; NVML may still show those that have just gone. */
+static int count_foreign(mt_device_worker *self, int counted)
 {
-    if (!self->has_order || !self->is_sent || verdict->id != self->id) return;
-    mt_worker_deadline(self->worker, 0);
-    if (verdict->is_sticky) {
-        self->is_leaving = true; /* it exits by itself, or is killed after the grace */
-        self->restarts += !self->is_replay; /* the second worker that a suspect costs belongs to the same incident */
-        mt_worker_deadline(self->worker, 2.0);
+    static const int64_t lately_ns = 2000000000;
+    if (mt_clock_now_ns() - self->last_gone_ns > lately_ns) self->gone_lately = 0;
+    int ours = (int)count_seats(self, is_live) - 1 + self->gone_lately;
+    return counted <= 0 ? counted : counted > ours ? counted - ours : 0;
+}
+
+/* A replay beside the process that faulted may not have come to run for want of memory: then it is done again when that one is gone. */
+static bool must_repeat(mt_device_worker *self, const mt_verdict *verdict)
+{
+    bool did_run = verdict->status == MT_OK && verdict->outcome.kind != MT_OUTCOME_LAUNCH_ERROR && verdict->outcome.kind != MT_OUTCOME_LOAD_ERROR;
+    if (!self->is_replay || !self->is_crowded || did_run) return false;
+    self->is_sent = self->may_crowd = false;
+    self->attempts = 0;
+    return true;
+}
+
+static void leave(mt_device_worker *self)
+{
+    seat *at = self->active;
+    at->is_leaving = true;
+    self->restarts += !self->is_replay; /* the second worker that a suspect costs belongs to the same incident */
+    begin_incident(self);
+    mt_worker_kill(at->worker); /* it is about to exit by itself, which may hang in the driver */
+}
+
+static void on_verdict(seat *at, mt_verdict *verdict)
+{
+    mt_device_worker *self = at->owner;
+    if (at != self->active || !self->has_order || !self->is_sent || verdict->id != self->id) return;
+    mt_worker_deadline(at->worker, 0);
+    if (verdict->is_sticky) leave(self);
+    if (must_repeat(self, verdict)) {
+        if (at->is_leaving) self->active = NULL;
+        reseat(self);
+        return;
     }
     if (verdict->status != MT_OK) {
         mt_error error;
@@ -206,28 +391,29 @@ static void on_verdict(mt_device_worker *self, mt_verdict *verdict)
         fail_with(self, &error);
         return;
     }
-    self->options.foreign(self->options.context, verdict->foreign_processes);
+    self->options.foreign(self->options.context, count_foreign(self, verdict->foreign_processes));
     char *launch_json = (char *)verdict->launch_json;
     mt_outcome outcome = verdict->outcome;
     memset(&verdict->outcome, 0, sizeof verdict->outcome); /* both are ours now */
     verdict->launch_json = NULL;
     conclude(self, &outcome, launch_json);
+    if (at->is_leaving && self->active == at) self->active = NULL;
+    reseat(self);
 }
 
 static void on_message(void *context, mt_message *message)
 {
-    mt_device_worker *self = context;
+    seat *at = context;
+    mt_device_worker *self = at->owner;
     switch (message->type) {
-    case MT_MESSAGE_HELLO: on_hello(self, &message->hello); break;
+    case MT_MESSAGE_HELLO: on_hello(at, &message->hello); break;
     case MT_MESSAGE_STAGE:
-        if (self->is_sent && message->stage.id == self->id) enter_work(self, message->stage.work);
+        if (at == self->active && self->is_sent && message->stage.id == self->id) enter_work(self, message->stage.work);
         break;
-    case MT_MESSAGE_RESULT: on_verdict(self, &message->verdict); break;
+    case MT_MESSAGE_RESULT: on_verdict(at, &message->verdict); break;
     default: break;
     }
 }
-
-static mt_status spawn(mt_device_worker *self, mt_error *err);
 
 /* The worker died, or was killed, with an evaluation under way: whose fault is it? */
 static void blame(mt_device_worker *self, const mt_worker_death *death)
@@ -259,45 +445,53 @@ static void fail_start(mt_device_worker *self, const mt_worker_death *death)
     fail_with(self, &error);
 }
 
-/* Counts the loss; true when another worker should be tried. */
-static bool may_replace(mt_device_worker *self, const mt_worker_death *death)
+/* The one at work is gone without having said why. */
+static void lose_active(mt_device_worker *self, const mt_worker_death *death)
 {
     mt_error error;
-    if (!self->is_leaving && !self->is_replay) self->restarts++;
+    self->active = NULL;
+    if (!self->is_replay) self->restarts++;
+    begin_incident(self);
     if (self->is_sent)
         blame(self, death);
-    else if (!self->is_leaving)
+    else
         self->idle_deaths++;
-    if (death->is_lost) {
-        mt_error_set(&error, MT_ERR_GPU, "GPU %d (%s) is lost: its worker could not be killed", self->options.device, self->hello.facts.name);
-        fail_with(self, &error);
-    } else if (self->idle_deaths > MAX_IDLE_DEATHS) {
-        mt_error_set(&error, MT_ERR_WORKER, "the device worker keeps dying while it has nothing to do: %s", death->how);
-        fail_with(self, &error);
-    }
-    return !self->is_failed;
+    if (self->idle_deaths <= MAX_IDLE_DEATHS) return;
+    mt_error_set(&error, MT_ERR_WORKER, "the device worker keeps dying while it has nothing to do: %s", death->how);
+    fail_with(self, &error);
+}
+
+/* The reserve is gone: it is a convenience. */
+static void lose_reserve(mt_device_worker *self, bool had_started)
+{
+    if (!had_started || ++self->idle_deaths > MAX_IDLE_DEATHS) self->has_no_reserve = true;
 }
 
 static void on_gone(void *context, const mt_worker_death *death)
 {
-    mt_device_worker *self = context;
-    bool had_started = self->is_greeted;
-    self->worker = NULL;
-    self->is_greeted = false;
+    seat *at = context, was = *at;
+    mt_device_worker *self = was.owner;
+    *at = (seat){.owner = self};
+    self->last_gone_ns = mt_clock_now_ns();
+    self->gone_lately++;
     if (self->is_closing) return;
-    if (!had_started) {
+    if (at == self->active && !was.is_greeted) {
         fail_start(self, death);
         return;
     }
-    mt_error error;
-    bool again = may_replace(self, death);
-    self->is_leaving = false;
-    if (again && spawn(self, &error) != MT_OK) fail_with(self, &error);
+    if (at == self->active) lose_active(self, death);
+    else if (!was.is_leaving) lose_reserve(self, was.is_greeted);
+    if (death->is_lost) {
+        mt_error error;
+        mt_error_set(&error, MT_ERR_GPU, "GPU %d (%s) is lost: its worker could not be killed", self->options.device, self->hello.facts.name);
+        fail_with(self, &error);
+    }
+    reseat(self);
 }
 
-/* Also in the background after a death, so that the start (cuInit, context: 0.3 s) overlaps with compiling. */
-static mt_status spawn(mt_device_worker *self, mt_error *err)
+static mt_status spawn(mt_device_worker *self, seat *at, mt_error *err)
 {
+    *at = (seat){.owner = self};
     mt_worker_launch launch = {
         .role = "device",
         .device = self->options.device,
@@ -305,12 +499,11 @@ static mt_status spawn(mt_device_worker *self, mt_error *err)
         .env = self->options.env,
         .message = on_message,
         .gone = on_gone,
-        .context = self,
+        .doomed = on_doomed,
+        .context = at,
         .open_handles = &self->open_handles,
     };
-    self->is_greeted = false;
-    self->served = 0;
-    return mt_worker_spawn(self->options.loop, &launch, &self->worker, err);
+    return mt_worker_spawn(self->options.loop, &launch, &at->worker, err);
 }
 
 mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_device_worker **out, mt_error *err)
@@ -318,8 +511,10 @@ mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_de
     mt_device_worker *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "device worker: out of memory");
     self->options = *options;
-    mt_status st = spawn(self, err);
+    self->active = &self->seats[0];
+    mt_status st = spawn(self, self->active, err);
     if (st != MT_OK) {
+        self->active = NULL;
         mt_device_worker_destroy(self);
         return st;
     }
@@ -334,7 +529,7 @@ const mt_hello *mt_device_worker_hello(const mt_device_worker *self)
 
 int64_t mt_device_worker_pid(const mt_device_worker *self)
 {
-    return self->worker ? mt_worker_pid(self->worker) : 0;
+    return self->active && self->active->worker ? mt_worker_pid(self->active->worker) : 0;
 }
 
 int64_t mt_device_worker_restarts(const mt_device_worker *self)
@@ -365,7 +560,7 @@ const mt_strbuf *mt_device_worker_frame(const mt_device_worker *self)
 void mt_device_worker_abort(mt_device_worker *self)
 {
     if (!self->has_order) return;
-    if (self->is_sent && self->worker) mt_worker_kill(self->worker);
+    if (self->is_sent && self->active) mt_worker_kill(self->active->worker);
     drop_suspicion(self);
     self->has_order = self->is_sent = false;
 }
@@ -374,7 +569,8 @@ void mt_device_worker_destroy(mt_device_worker *self)
 {
     if (!self) return;
     self->is_closing = true;
-    if (self->worker) mt_worker_kill(self->worker);
+    for (size_t i = 0; i < SEATS; i++)
+        if (self->seats[i].worker) mt_worker_kill(self->seats[i].worker);
     while (self->open_handles) uv_run(self->options.loop, UV_RUN_ONCE);
     drop_suspicion(self);
     mt_strbuf_free(&self->frame);

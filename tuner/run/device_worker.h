@@ -1,6 +1,10 @@
 /* The one worker that owns a GPU's context, replaced whenever there is doubt about it.
  *
- *   ABSENT → STARTING (HELLO awaited) → IDLE ⇄ BUSY → (death) → STARTING …
+ *   STARTING (HELLO awaited) → IN RESERVE → AT WORK: IDLE ⇄ BUSY → LEAVING
+ *
+ * A second process is kept in reserve (CUDA started, a context, nothing else), so that a fault's replay and what comes after it need not wait for a start: it takes over
+ * at once, and the next reserve starts while the old process is torn down. Nothing is timed while a process of ours starts or leaves. Where the GPU takes
+ * one process only, there is no reserve.
  *
  * An evaluation has two clocks, each stopped while the other runs: the subject's (start, inputs, reference) and the variant's (load, validate, time).
  * Past the variant's, or when the worker dies in it: an outcome. In the subject's part it is not the variant's fault: once more in a

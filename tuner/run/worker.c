@@ -137,6 +137,7 @@ static void on_timer(uv_timer_t *timer)
     }
     worker->is_timeout = worker->phase == WORKING;
     mt_worker_kill(worker);
+    if (worker->is_timeout && worker->launch.doomed) worker->launch.doomed(worker->launch.context);
 }
 
 static void start_timer(mt_worker *worker, double seconds)

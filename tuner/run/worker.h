@@ -31,6 +31,7 @@ typedef struct mt_worker_launch {
     const char *const *env; /* extra NAME=value, NULL-terminated; may be NULL */
     void (*message)(void *context, mt_message *message); /* freed by the caller of the callback */
     void (*gone)(void *context, const mt_worker_death *death);
+    void (*doomed)(void *context); /* its deadline passed and it is being killed, which may take long; `gone` follows. May be NULL */
     void *context;
     size_t *open_handles;  /* how many handles libuv still holds: an owner runs the loop until this is 0 before it goes away */
 } mt_worker_launch;

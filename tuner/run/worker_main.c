@@ -8,6 +8,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/times.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/evaluate.h"
 #include "tuner/run/bundle.h"
@@ -85,10 +86,12 @@ static mt_status greet_compiler(struct compiler *self, mt_error *err)
     mt_error error = {0};
     mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1, .busy_percent = -1}};
     hello.hello.status = mt_nvrtc_open(&self->nvrtc, &error);
-    if (hello.hello.status == MT_OK)
+    if (hello.hello.status == MT_OK) {
         hello.hello.nvrtc_version = mt_nvrtc_version(self->nvrtc);
-    else
+        mt_nvrtc_header_folders(self->nvrtc, hello.hello.header_folders);
+    } else {
         hello.hello.error = error.message;
+    }
     mt_status st = mt_channel_send(&self->channel, &hello, err);
     return st == MT_OK ? hello.hello.status : st;
 }
@@ -229,8 +232,10 @@ static mt_status answer(struct runner *self, const mt_evaluate_order *order, boo
     mt_error error = {0};
     mt_message reply = {.type = MT_MESSAGE_RESULT};
     mt_verdict *verdict = &reply.verdict;
+    int64_t start_ns = mt_clock_now_ns();
     verdict->id = self->id = order->id;
     verdict->status = evaluate(self, order, &verdict->outcome, sticky, &error);
+    mt_times_note("evaluate", start_ns, order->variant);
     verdict->error = verdict->status == MT_OK ? NULL : error.message;
     verdict->is_sticky = *sticky;
     verdict->foreign_processes = foreign_processes(self);
@@ -250,6 +255,7 @@ static mt_status greet_device(struct runner *self, int ordinal, mt_error *err)
     if (hello->status == MT_OK) hello->status = mt_gpu_open(ordinal, &self->gpu, &hello->facts, &error);
     if (hello->status == MT_OK) {
         hello->bus_id = mt_gpu_bus_id(self->gpu);
+        hello->device_count = mt_gpu_count(self->gpu);
         hello->foreign_processes = mt_gpu_foreign_processes(self->gpu);
         hello->busy_percent = mt_gpu_busy_percent(self->gpu);
         hello->energy = mt_gpu_energy_source(self->gpu);
