@@ -121,17 +121,17 @@ START_TEST(test_predicted_to_lose)
     const char *const variants[] = {plain, plain64, wide, wide64};
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     for (int octave = 0; octave < 6; octave++) {
-        double times[] = {112, 140, 150, 160};
+        double times[] = {112, 200, 210, 220};
         times[1 + octave % 3] = 100;
         put_shape(&w, INT64_C(1) << octave, "default", variants, times, 4);
     }
     finish(&w);
     tunelookup_db *db = open_db(0);
     tunelookup_result r = find(prepare(db, &lookup_h100), 64);
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
+    ck_assert_msg(r.match == TUNELOOKUP_MATCH_DEFAULT, "%s", lookup_explain(&r));
     ck_says(&r, "loses:    its variant is expected to take 1.");
-    ck_assert_msg(r.expected_slowdown >= 1 && r.expected_slowdown < 1.3, "%g\n%s", r.expected_slowdown, lookup_explain(&r));
-    ck_says(&r, "expected: it takes 1.");
+    ck_assert_msg(r.expected_slowdown >= 1 && r.expected_slowdown < 2.3, "%g\n%s", r.expected_slowdown, lookup_explain(&r));
+    ck_says(&r, "expected: it takes ");
     tunelookup_close(db);
 }
 END_TEST
