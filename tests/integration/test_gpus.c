@@ -8,7 +8,6 @@
 
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
-#include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 
 #define FAKE_CUDA BINARY_DIR "/lib/libfake_cuda.so"
@@ -115,7 +114,8 @@ START_TEST(equal_ones_share)
     ck_assert_int_eq(number("SELECT json_array_length(times_json, '$.devices') FROM session"), 3);
     ck_assert_int_eq(number("SELECT min(json_extract(value, '$.started')) >= 5 FROM session, json_each(times_json, '$.devices')"), 1);
     ck_assert_int_ge(number("SELECT sum(json_extract(value, '$.started')) FROM session, json_each(times_json, '$.devices')"), 99); /* anchors come on top */
-    ck_assert_int_eq(number("SELECT json_extract(times_json, '$.compiled') FROM session"), 99);
+    ck_assert_int_eq(number("SELECT json_extract(times_json, '$.compiled') + json_extract(times_json, '$.cached') FROM session"), 99);
+    ck_assert_int_ge(number("SELECT json_extract(times_json, '$.compiled') FROM session"), 98); /* the reference's module is as good as the default variant's */
     ck_assert_int_le(number("SELECT json_extract(times_json, '$.device_ns') - 3 * json_extract(times_json, '$.total_ns') FROM session"), 0);
     ck_assert_int_ge(number("SELECT json_extract(times_json, '$.device_ns') - json_extract(times_json, '$.validate_ns') - json_extract(times_json, '$.time_ns') FROM session"), 0);
     ck_assert_int_le(number("SELECT json_extract(times_json, '$.database_ns') - json_extract(times_json, '$.total_ns') FROM session"), 0);
@@ -215,9 +215,9 @@ START_TEST(a_hanging_one_delays_nobody)
     set_up("ok, hang");
     char command[] = "sed -i 's/^values = 32..64/values = 60..64/' fake.ini";
     ck_assert_int_eq(system(command), 0);
-    int64_t before = mt_clock_now_ns();
     run_tool("Fake GPU,Fake GPU,Fake GPU,Fake GPU", "all", 0);
-    ck_assert_int_lt(mt_clock_now_ns() - before, 9000000000); /* five times 2 s, one behind the other, would be 10 s */
+    ck_assert_int_gt(number("SELECT json_extract(times_json, '$.device_ns') FROM session"), 10000000000); /* five times 2 s */
+    ck_assert_int_gt(number("SELECT json_extract(times_json, '$.device_ns') - json_extract(times_json, '$.total_ns') FROM session"), 0); /* side by side */
     ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'timeout'"), 5);
     ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 5);
     ck_assert_int_eq(number("SELECT count(*) FROM strike WHERE cause = 'timeout'"), 5);

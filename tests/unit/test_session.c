@@ -127,7 +127,7 @@ START_TEST(time_is_up)
 {
     set_up();
     evaluator.usleep = 20000;
-    params.time_s = 0.1;
+    params.time_s = 0.3;
     params.time_given = true;
     tune_ok("", HUNDRED);
     ck_assert(last.out_of_time && !last.interrupted);
