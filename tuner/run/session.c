@@ -163,7 +163,6 @@ static mt_status run_session(mt_session *session, const mt_session_target *targe
     if (st != MT_OK) return st;
     catch_signals(&signals, session);
     st = run_targets(session, targets, count, err);
-    if (st == MT_OK && session->result->subjects) st = mt_session_refresh_ladder(session, err);
     release_signals(&signals);
     mt_error close_error;
     mt_status closed = mt_session_close_rows(session, st != MT_OK, st == MT_OK ? err : &close_error);

@@ -139,8 +139,6 @@ mt_status mt_session_open_rows(mt_session *session, mt_error *err);
 mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err);
 mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *target, mt_subject *subject, mt_error *err);
 mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject, const mt_space *space, mt_error *err);
-/* What untuned shapes are answered with, for the regimes that were tuned. */
-mt_status mt_session_refresh_ladder(mt_session *session, mt_error *err);
 /* The points that the winner is compared with, for reports. NULL = there is none. */
 mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err);
 /* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */
@@ -149,7 +147,7 @@ mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, 
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err);
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);
-/* Keeps the winner's cubin, renews table best, and reads the winner back: what `show` will say is what the summary says. */
+/* Keeps the winner's cubin, renews table best and what untuned shapes are answered with, and reads the winner back: what `show` will say is what the summary says. */
 mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
     mt_error *err);
 

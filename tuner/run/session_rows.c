@@ -250,18 +250,6 @@ mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subj
     return st;
 }
 
-mt_status mt_session_refresh_ladder(mt_session *session, mt_error *err)
-{
-    int64_t before = mt_clock_now_ns();
-    const mt_session_params *params = session->params;
-    mt_portfolio_group group = {.kernel = session->kernel, .device = session->device, .regime = params->regime, .origin = session->origin};
-    mt_status st = mt_ladder_refresh(session->store, &group, NULL, err);
-    group.regime = params->regime == MT_REGIME_COLD ? MT_REGIME_WARM : MT_REGIME_COLD;
-    if (st == MT_OK && params->both_regimes) st = mt_ladder_refresh(session->store, &group, NULL, err);
-    session->times.database_ns += mt_clock_now_ns() - before;
-    return st;
-}
-
 /* What an outcome means for the variant's next run. A recording runs nothing, so that nothing can strike. */
 static const char *strike_cause(const mt_session *session, const mt_result *result)
 {
@@ -335,6 +323,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
 {
     int64_t before = mt_clock_now_ns();
     struct winner winner = {.summary = summary};
+    const mt_portfolio_group group = {subject->kernel, subject->device, subject->regime, subject->origin};
     mt_strbuf name = {0}, key = {0};
     mt_status st = MT_OK;
     MT_TRY(workload_row(session, target, &name, &key, err));
@@ -349,6 +338,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
     };
     MT_TRY(mt_session_keep_cubin(session, cubin, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));
+    MT_TRY(mt_ladder_refresh(session->store, &group, NULL, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));
     *best = winner.text;
