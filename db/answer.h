@@ -2,11 +2,15 @@
 #ifndef MT_DB_ANSWER_H
 #define MT_DB_ANSWER_H
 
+/* Carve-outs of measurement m as launched, launch by launch. */
+#define MT_CARVEOUTS                                                                                                                                   \
+    "ifnull((SELECT group_concat(ifnull(json_extract(l.value, '$.carveout'), -1)) FROM json_each(CASE WHEN json_valid(m.launch_json) "                \
+    "THEN m.launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object'), m.carveout_percent)"
+
 #define MT_ANSWER_INTO(figures)                                                                                                                        \
     "INSERT OR REPLACE INTO answer SELECT s.kernel_id, s.device_id, s.id, s.origin, s.regime, s.workload_id, h.key, h.name, m.id, m.variant_id, "      \
     "m.toolchain_id, " figures ", m.norm_error, m.created_unix_ms, b.updated_unix_ms, m.cubin_hash, "                                                 \
-    "ifnull((SELECT group_concat(ifnull(json_extract(l.value, '$.carveout'), -1)) FROM json_each(CASE WHEN json_valid(m.launch_json) "                \
-    "THEN m.launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object'), m.carveout_percent) "                                                \
+    MT_CARVEOUTS " "                                                                                                                                 \
     "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
 
 /* Rows for all of table best; a caller adds "WHERE b.subject_id = ?". Where a final picked the winner, its figures are the answer's: they were taken

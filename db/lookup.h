@@ -12,6 +12,7 @@
 
 #include "db/key.h"
 #include "db/program.h"
+#include "db/rule.h"
 #include "include/tunelookup.h"
 
 struct sqlite3;
@@ -81,6 +82,7 @@ tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX]);
 /* One file, open for the length of one call (lookup_sqlite.c). Must stay where it is while open. */
 typedef struct mt_lookup_session {
     struct sqlite3 *db;
+    int64_t version;   /* of the schema */
     unsigned steps;    /* that SQLite made, in units of the progress handler */
     bool is_left_out;  /* an optional file has an older schema; the detail says so */
 } mt_lookup_session;
@@ -122,7 +124,14 @@ typedef struct mt_lookup_model_name {   /* one shape value */
     bool is_bound;
 } mt_lookup_model_name;
 
-typedef struct mt_lookup_model_param { const char *name; bool is_string; const mt_program *when; } mt_lookup_model_param;
+typedef struct mt_lookup_model_param {
+    const char *name;
+    bool is_string;
+    const mt_program *when;
+    bool has_standard;           /* the space's default is known */
+    mt_value standard;
+    const char *standard_text;   /* "NAME=value" */
+} mt_lookup_model_param;
 typedef struct mt_lookup_model_let { const char *name; const mt_program *value; } mt_lookup_model_let;
 typedef struct mt_lookup_model_variant { const char *name, *entry; const mt_program *requires_program; } mt_lookup_model_variant;
 typedef struct mt_lookup_model_constraint { const char *name, *why; const mt_program *holds; } mt_lookup_model_constraint;
@@ -237,8 +246,18 @@ typedef struct mt_lookup_block {
     const char *left_out;             /* the file that is left out, and why; NULL = none */
     uint32_t value_count;             /* integers of a shape */
     uint32_t order[TUNELOOKUP_MAX_VALUES]; /* place of the caller's i-th value */
-    mt_lookup_row **rows;
-    uint32_t row_count;               /* one a shape */
+    mt_lookup_row **rows;             /* the exact ones first */
+    uint32_t row_count;               /* exact ones, one a shape */
+    uint32_t row_total;               /* with those that ladders lead to, and the default's */
+    struct mt_lookup_ladder *ladders;
+    uint32_t ladder_count, first_default; /* rows of the default variant: one a slot, from there to row_total */
+    struct mt_lookup_default *defaults;
+    const char *default_problem;      /* why the kernel's default is not known; NULL = it is */
+    bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
+    const uint32_t *text_order;       /* knobs in the order of a variant's text */
+    unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
+    size_t cache_stride;
+    uint32_t damaged_ladders;
     uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because their columns hold what no tuner writes */
     mt_lookup_entry *table;
     uint32_t mask;
@@ -261,6 +280,8 @@ typedef struct mt_lookup_loader {
     bool has_gpu;                     /* a file has such a GPU */
     mt_lookup_row **rows;             /* every row that may answer */
     uint32_t row_count, row_capacity;
+    mt_lookup_row *extra;             /* rows of ladders, newest first, by `next` */
+    uint32_t extra_count;
     mt_lookup_entry *table;           /* shape → the row that answers, or the first of several workloads' */
     uint32_t mask, used;
     /* of the file at hand */
@@ -281,14 +302,87 @@ tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, co
 tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lookup_source *sources);
 tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_lookup_source *sources);
 
-/* Why find said NONE; pinned only within one version. */
-typedef enum mt_lookup_reason { MT_LOOKUP_REASON_NONE, MT_LOOKUP_REASON_NO_ROWS, MT_LOOKUP_REASON_NO_SHAPE, MT_LOOKUP_REASON_REJECTED } mt_lookup_reason;
+/* Empties the map of variants and reads the file's small tables; the loader's file, db, kernel and device are set. */
+tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader);
+/* Carve-outs as a column holds them, "28,28"; −1 where nothing is known. */
+void mt_lookup_read_carveouts(const char *text, int8_t carveouts[MT_LOOKUP_CARVEOUTS]);
+const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id); /* never NULL */
+
+/* ---- the steps below an exact row (lookup_ladder.c, lookup_default.c, lookup_descend.c) ---- */
+
+enum {
+    MT_LOOKUP_LADDERS = 8,
+    MT_LOOKUP_DEFAULTS = 8,    /* different sets of active knobs that the default may have */
+    MT_LOOKUP_CACHED = 256,    /* answers to untuned shapes that are kept */
+    MT_LOOKUP_CACHE_PROBES = 4,
+    MT_LOOKUP_OFFERS = 16      /* variants that are tried on one ladder before it is given up */
+};
+
+/* What is known of one GPU's tuned shapes: a portfolio of one file. */
+typedef struct mt_lookup_ladder {
+    mt_rule rule;
+    const uint32_t *rows;            /* [shape_count][variant_count]: 1 + index into the block's rows; 0 = not validated there */
+    const char **shape_names;
+    const char *gpu;
+    uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, … */
+    uint32_t held_out;               /* shapes that its expectations come from */
+    double away;                     /* another GPU: how unlike in size, |log2 of SM counts| */
+    bool is_other_gpu, is_recorded, is_warm;
+    bool ignores_workload;           /* nothing was tuned for the workload asked for: all of them count */
+    uint8_t file;
+} mt_lookup_ladder;
+
+/* The kernel's default variant for one set of active knobs. Slots are filled by finders and never change then. */
+typedef struct mt_lookup_default {
+    _Atomic uint32_t state;          /* 0 empty, 1 being written, 2 ready */
+    uint64_t active;                 /* knobs, as bits */
+    mt_lookup_variant variant;
+    mt_value *knobs;                 /* param_count */
+    char *text, *packed;             /* room for all knobs */
+} mt_lookup_default;
+
+/* What find answers for a shape without a row. */
+typedef struct mt_lookup_decision {
+    uint32_t row;                    /* index into the block's rows */
+    uint8_t match, launches, ladder; /* ladder: index, 255 = none had a say */
+    double slowdown;                 /* factor, NAN = unknown */
+} mt_lookup_decision;
+typedef struct mt_lookup_cached {
+    _Atomic uint32_t state;          /* as above */
+    uint32_t hash;
+    mt_lookup_decision decision;
+    int64_t values[];
+} mt_lookup_cached;
+
+/* Writes what was considered, for explain; NULL = nobody listens. */
+typedef struct mt_lookup_trace {
+    void (*say)(void *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    void *context;
+} mt_lookup_trace;
+
+/* Fills a rule's features, power, tree and curves from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids. *uses_all: all variants may be
+ * chosen, not the members alone. False = damaged, or no memory (lookup_rule.c). */
+bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, mt_rule *rule, bool *uses_all);
+/* The portfolios of the loader's file, for the asked GPU and for others of its architecture. Damaged ones are counted and left out. */
+tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schema_version);
+/* When all files are read: sorts the ladders, makes room for default variants and for the cache. */
+tunelookup_status mt_lookup_ladders_end(mt_lookup_loader *loader);
+/* The row of the default variant for these values, or row_total of the block when it may not run here: then *why (may be NULL) says why not, or that the kernel has none. */
+uint32_t mt_lookup_default_row(const mt_lookup_block *block, const int64_t *values, uint8_t *launches, char *why, size_t size);
+/* Whether the variant may run for these values; *why as mt_lookup_scene_refusal. */
+bool mt_lookup_may_run(const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
+/* Asks one ladder after the other, then the default. */
+void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision);
+/* The same through the cache. */
+void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decision);
 
 /* Resolves the kernel in the files, reads its expressions, names and rows. */
 tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **block);
 void mt_lookup_block_free(mt_lookup_block *block); /* NULL is a no-op */
 /* Checks the row if nobody did: true when it may be returned. */
 bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row);
+/* The exact row of these values, or row_count. */
+uint32_t mt_lookup_index_of(const mt_lookup_block *block, const int64_t *values);
 uint32_t mt_lookup_hash(const int64_t *values, uint32_t count);
 
 /* ---- names (lookup_names.c) ---- */

@@ -199,7 +199,7 @@ static tunelookup_status find_kernels(mt_lookup_loader *loader, mt_lookup_source
 static tunelookup_status keep_rows(mt_lookup_loader *loader)
 {
     mt_lookup_block *block = loader->block;
-    block->rows = mt_lookup_arena_take(&block->arena, loader->used, sizeof *block->rows);
+    block->rows = mt_lookup_arena_take(&block->arena, (size_t)loader->used + loader->extra_count + MT_LOOKUP_DEFAULTS, sizeof *block->rows);
     block->table = mt_lookup_arena_take(&block->arena, (size_t)loader->mask + 1, sizeof *block->table);
     if (!block->rows || !block->table) return no_memory();
     block->mask = loader->mask;
@@ -240,14 +240,17 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
     LOOKUP_TRY(find_kernels(loader, sources));
     LOOKUP_TRY(mt_lookup_bind_names(loader->block, (const char *const *)plan->names, plan->name_count));
     for (size_t file = 0; file < plan->db->file_count; file++) {
-        if (!sources[file].kernel || !sources[file].device) continue;
+        if (!sources[file].kernel) continue;
         loader->file = file;
         loader->db = sources[file].session.db;
         loader->kernel = sources[file].kernel;
         loader->device = sources[file].device;
-        LOOKUP_TRY(mt_lookup_rows_load(loader));
+        LOOKUP_TRY(mt_lookup_rows_begin(loader));
+        if (loader->device) LOOKUP_TRY(mt_lookup_rows_load(loader));
+        LOOKUP_TRY(mt_lookup_ladders_load(loader, sources[file].session.version));
     }
     LOOKUP_TRY(keep_rows(loader));
+    LOOKUP_TRY(mt_lookup_ladders_end(loader));
     if (loader->block->row_count == 0) {
         LOOKUP_TRY(mt_lookup_hint_elsewhere(loader, sources));
         LOOKUP_TRY(mt_lookup_hint_unknown(loader, sources));

@@ -164,10 +164,11 @@ tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void *
 {
     mt_lookup_clear_detail();
     const mt_lookup_block *block = result ? result->block_ : NULL;
-    if (!data || !bytes || !block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_count) {
+    if (!data || !bytes || !block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "a NULL, or a result without a match");
     }
     const mt_lookup_row *row = block->rows[result->row_];
+    if (result->match != TUNELOOKUP_MATCH_EXACT) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "this shape was not tuned, so there is no cubin with its values compiled in; compile the variant for it");
     const mt_lookup_file *file = &block->db->files[row->file];
     if (!*row->cubin) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no cubin was stored for this row");
     if (!file->is_shipped && !(block->db->flags & TUNELOOKUP_USER_CUBINS)) {

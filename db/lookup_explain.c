@@ -12,20 +12,36 @@ typedef struct text {
 } text;
 
 static void add(text *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_list(text *to, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
 /* Parts may come from a stranger's file: control characters are shown as '?', also line breaks unless they end the piece. */
-static void add(text *to, const char *format, ...)
+static void add_list(text *to, const char *format, va_list args)
 {
     char piece[1024];
-    va_list args;
-    va_start(args, format);
     vsnprintf(piece, sizeof piece, format, args);
-    va_end(args);
     for (const char *at = piece; *at; at++, to->used++) {
         bool is_fine = ((unsigned char)*at >= 0x20 && *at != 0x7f) || (*at == '\n' && !at[1]);
         if (to->used + 1 < to->size) to->out[to->used] = is_fine ? *at : '?';
     }
     if (to->size) to->out[to->used < to->size ? to->used : to->size - 1] = '\0';
+}
+
+static void add(text *to, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_list(to, format, args);
+    va_end(args);
+}
+
+static void on_say(void *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void on_say(void *context, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_list(context, format, args);
+    va_end(args);
 }
 
 static void add_shape(text *to, const mt_lookup_block *block, const int64_t *values)
@@ -61,6 +77,7 @@ static void add_left_out(text *to, const mt_lookup_block *block)
     if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
     if (damaged) add(to, "note:     %u damaged row%s %s left out: a column holds what no tuner writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
+    if (block->damaged_ladders) add(to, "note:     %u damaged portfolio%s left out: a column holds what no tuner writes\n", (unsigned)block->damaged_ladders, block->damaged_ladders == 1 ? " is" : "s are");
     if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
 }
 
@@ -84,10 +101,8 @@ static void add_source(text *to, const mt_lookup_block *block, const mt_lookup_r
         row->is_recorded ? ", a recorded GPU" : "", (long long)row->measurement);
 }
 
-static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
+static void add_measured(text *to, const mt_lookup_row *row, const char *where)
 {
-    add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", block->gpus[row->file] ? block->gpus[row->file] : block->gpu, row->shape_name, row->workload);
-    add(to, "variant:  %s\n", row->variant->text);
     add(to, "measured: ");
     add_duration(to, row->median_ns);
     if (row->low_ns <= row->high_ns) {
@@ -97,9 +112,16 @@ static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_
         add_duration(to, row->high_ns);
         add(to, ")");
     }
-    add(to, ", %s; validated", row->is_warm ? "warm" : "cold");
+    add(to, ", %s%s; validated", row->is_warm ? "warm" : "cold", where);
     if (row->norm_error == row->norm_error) add(to, ", error %.2g", row->norm_error);
     add(to, "\n");
+}
+
+static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
+{
+    add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", block->gpus[row->file] ? block->gpus[row->file] : block->gpu, row->shape_name, row->workload);
+    add(to, "variant:  %s\n", row->variant->text);
+    add_measured(to, row, "");
     if (row->slowdown == row->slowdown) add(to, "expected: %.3f times the best", row->slowdown);
     else add(to, "expected: unknown, not measured on every workload");
     if (row->workload_count > 1) add(to, " on the worst of %d workloads", row->workload_count);
@@ -108,37 +130,88 @@ static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_
     if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
 }
 
-static void explain_none(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+/* ---- no row ---- */
+
+/* Why no exact row answers. */
+static void add_no_row(text *to, const mt_lookup_block *block, const tunelookup_result *result, const char *head)
 {
     char why[512];
-    if (result->reason_ == MT_LOOKUP_REASON_REJECTED && result->row_ < block->row_count) {
-        const mt_lookup_row *row = block->rows[result->row_];
-        mt_lookup_scene scene;
-        uint32_t launches;
-        const char *refusal = row->variant->problem;
-        if (!refusal) {
-            mt_lookup_scene_fill(&scene, block, row->variant, result->values_);
-            refusal = mt_lookup_scene_refusal(&scene, why, sizeof why);
-            if (!refusal) refusal = mt_lookup_scene_illegal(&scene, &launches);
-        }
-        add(to, "none:     the variant tuned for this GPU and shape is refused: %s\n", refusal ? refusal : "it is fine now");
-        add(to, "variant:  %s\n", row->variant->text);
-        if (!row->variant->problem) add_missing_facts(to, &block->model);
-    } else if (result->reason_ == MT_LOOKUP_REASON_NO_SHAPE) {
-        add(to, "none:     this shape was not tuned on %s", block->gpu);
+    uint8_t launches;
+    uint32_t index = mt_lookup_index_of(block, result->values_);
+    if (index < block->row_count) {
+        const mt_lookup_variant *variant = block->rows[index]->variant;
+        bool is_fine = mt_lookup_may_run(block, variant, result->values_, &launches, why, sizeof why);
+        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, is_fine ? "it is fine now" : why);
+        add(to, "tuned:    %s\n", variant->text);
+        if (!variant->problem) add_missing_facts(to, &block->model);
+    } else if (block->row_count) {
+        add(to, "%-9s this shape was not tuned on %s", head, block->gpu);
         if (block->workload) add(to, " for workload %s", block->workload);
         add(to, "; %u other shape%s of its kind %s\n", (unsigned)block->row_count, plural(block->row_count), block->row_count == 1 ? "was" : "were");
     } else {
-        add(to, "none:     nothing of this kind was tuned on %s", block->gpu);
+        add(to, "%-9s nothing of this kind was tuned on %s", head, block->gpu);
         if (block->workload) add(to, " for workload %s", block->workload);
         if (*block->elsewhere) add(to, "; the kernel has winners on: %s", block->elsewhere);
         add(to, "\n");
         if (*block->unknown) add(to, "unknown:  %s\n", block->unknown);
     }
+}
+
+/* What was considered below the exact row, in the order of the steps; decides anew, which gives the same. */
+static mt_lookup_decision add_steps(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+{
+    const mt_lookup_trace trace = { on_say, to };
+    mt_lookup_decision decision;
+    mt_lookup_descend(block, result->values_, &trace, &decision);
+    return decision;
+}
+
+static void add_asked(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+{
     add(to, "asked:    ");
     add_shape(to, block, result->values_);
     add(to, "\n");
+}
+
+static void explain_none(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+{
+    add_no_row(to, block, result, "none:");
+    add_steps(to, block, result);
+    add_asked(to, block, result);
     add(to, "source:   %s@%s\n", block->kernel, block->kernel_key);
+    add_left_out(to, block);
+}
+
+static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup_decision *decision, const char *what)
+{
+    bool is_known = decision->slowdown == decision->slowdown && decision->ladder < block->ladder_count;
+    uint32_t count = is_known ? block->ladders[decision->ladder].held_out : 0;
+    if (is_known) add(to, "expected: %s%.3f times the best here, as %u held-out shape%s tell%s\n", what, decision->slowdown, (unsigned)count, plural(count), count == 1 ? "s" : "");
+    else add(to, "expected: unknown%s\n", decision->match == TUNELOOKUP_MATCH_ARCHITECTURE ? ": how such a variant carries over to this GPU was not measured" : "");
+}
+
+/* Nearest, architecture, default. */
+static void explain_step(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+{
+    const mt_lookup_row *row = block->rows[result->row_];
+    char where[160];
+    add_no_row(to, block, result, "no row:");
+    mt_lookup_decision decision = add_steps(to, block, result);
+    if (result->match == TUNELOOKUP_MATCH_DEFAULT) {
+        add(to, "default:  the kernel's default variant; nobody validated it for this shape\n");
+        add(to, "variant:  %s\n", row->variant->text);
+        add_expected(to, block, &decision, "it takes ");
+        add(to, "source:   %s@%s\n", block->kernel, block->kernel_key);
+    } else {
+        const char *gpu = decision.ladder < block->ladder_count ? block->ladders[decision.ladder].gpu : block->gpu;
+        if (result->match == TUNELOOKUP_MATCH_NEAREST) add(to, "answer:   as tuned for another shape (%s) on %s\n", row->shape_name, gpu);
+        else add(to, "answer:   as tuned for shape %s on another GPU of this architecture, %s\n", row->shape_name, gpu);
+        add(to, "variant:  %s\n", row->variant->text);
+        snprintf(where, sizeof where, ", on shape %.120s", row->shape_name);
+        add_measured(to, row, where);
+        add_expected(to, block, &decision, "");
+        add_source(to, block, row);
+    }
     add_left_out(to, block);
 }
 
@@ -148,7 +221,8 @@ size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t 
     const mt_lookup_block *block = result ? result->block_ : NULL;
     add(&to, "%s", "");
     if (!block) add(&to, "none:     no result\n");
-    else if (result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_count) explain_none(&to, block, result);
-    else explain_row(&to, block, block->rows[result->row_]);
+    else if (result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) explain_none(&to, block, result);
+    else if (result->match == TUNELOOKUP_MATCH_EXACT) explain_row(&to, block, block->rows[result->row_]);
+    else explain_step(&to, block, result);
     return to.used;
 }

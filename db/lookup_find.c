@@ -28,7 +28,7 @@ bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row)
 /* ---- find ---- */
 
 /* The row of the asked shape, or row_count. */
-static uint32_t index_of(const mt_lookup_block *block, const int64_t *values)
+uint32_t mt_lookup_index_of(const mt_lookup_block *block, const int64_t *values)
 {
     if (!block->mask) return block->row_count;
     uint32_t hash = mt_lookup_hash(values, block->value_count);
@@ -39,14 +39,13 @@ static uint32_t index_of(const mt_lookup_block *block, const int64_t *values)
     return block->row_count;
 }
 
-static void answer_none(const mt_lookup_block *block, mt_lookup_reason reason, tunelookup_result *result)
+static void answer_none(const mt_lookup_block *block, tunelookup_result *result)
 {
     result->match = TUNELOOKUP_MATCH_NONE;
     result->launch_count = result->arg_count = result->validated = 0;
     result->median_ns = result->low_ns = result->high_ns = result->expected_slowdown = result->norm_error = NAN;
     result->variant = "";
     result->kernel_key = block->kernel_key;
-    result->reason_ = reason;
 }
 
 static void answer_row(const mt_lookup_block *block, mt_lookup_row *row, tunelookup_result *result)
@@ -62,7 +61,24 @@ static void answer_row(const mt_lookup_block *block, mt_lookup_row *row, tuneloo
     result->norm_error = row->norm_error;
     result->variant = row->variant->text;
     result->kernel_key = block->kernel_key;
-    result->reason_ = MT_LOOKUP_REASON_NONE;
+}
+
+/* A shape without a row of its own: what was measured is told as it was, on the shape that it was measured for. */
+static void answer_decision(const mt_lookup_block *block, const mt_lookup_decision *decision, tunelookup_result *result)
+{
+    const mt_lookup_row *row = block->rows[decision->row];
+    result->match = (tunelookup_match)decision->match;
+    result->row_ = decision->row;
+    result->launch_count = decision->launches;
+    result->arg_count = (int32_t)block->model.arg_count;
+    result->validated = result->match != TUNELOOKUP_MATCH_DEFAULT;
+    result->median_ns = row->median_ns;
+    result->low_ns = row->low_ns;
+    result->high_ns = row->high_ns;
+    result->expected_slowdown = decision->slowdown;
+    result->norm_error = row->norm_error;
+    result->variant = row->variant->text;
+    result->kernel_key = block->kernel_key;
 }
 
 tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result)
@@ -71,15 +87,19 @@ tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t val
     const mt_lookup_block *block = atomic_load_explicit(&plan->block, memory_order_acquire);
     uint32_t count = block->value_count;
     result->block_ = block;
+    result->reason_ = 0;
     memset(result->reserved_, 0, sizeof result->reserved_);
     for (uint32_t i = 0; i < count; i++) result->values_[block->order[i]] = values[i];
-    result->row_ = index_of(block, result->values_);
+    result->row_ = mt_lookup_index_of(block, result->values_);
     mt_lookup_row *row = result->row_ < block->row_count ? block->rows[result->row_] : NULL;
     if (row && mt_lookup_row_check(block, row)) {
         answer_row(block, row, result);
         return TUNELOOKUP_OK;
     }
-    answer_none(block, row ? MT_LOOKUP_REASON_REJECTED : block->row_count ? MT_LOOKUP_REASON_NO_SHAPE : MT_LOOKUP_REASON_NO_ROWS, result);
+    mt_lookup_decision decision;
+    mt_lookup_decide(block, result->values_, &decision);
+    if (decision.match != TUNELOOKUP_MATCH_NONE) answer_decision(block, &decision, result);
+    else answer_none(block, result);
     if (plan->misses) mt_lookup_count_miss(plan->misses, values, count);
     return TUNELOOKUP_OK;
 }
@@ -90,7 +110,7 @@ tunelookup_status tunelookup_param_text(const tunelookup_result *result, const c
 {
     const mt_lookup_block *block = result ? result->block_ : NULL;
     mt_lookup_clear_detail();
-    if (!name || !text || !block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_count) {
+    if (!name || !text || !block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "a NULL, or a result without a match");
     }
     size_t length = strlen(name);

@@ -104,7 +104,7 @@ tunelookup_status mt_lookup_result_scene(const tunelookup_result *result, mt_loo
 {
     const mt_lookup_block *block = result ? result->block_ : NULL;
     mt_lookup_clear_detail();
-    if (!block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_count) {
+    if (!block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "the result has no match");
     }
     mt_lookup_scene_fill(scene, block, block->rows[result->row_]->variant, result->values_);

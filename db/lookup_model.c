@@ -4,6 +4,7 @@
  * is not taken for one that does not apply. Everything that comes from the file is checked here; evaluation relies on it. */
 #include "db/lookup.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,22 @@ static tunelookup_status load_names(mt_lookup_model_reader *reader, const mt_loo
     return TUNELOOKUP_OK;
 }
 
+/* The knob's default; a knob without one (of an older file) is no error: the kernel then has no default variant. False = no memory. */
+static bool read_standard(const mt_lookup_model_reader *reader, const mt_lookup_json *object, mt_lookup_model_param *param)
+{
+    const mt_lookup_json *values = mt_lookup_json_member(object, "values"), *value = values ? values->first : NULL;
+    char text[512];
+    for (int64_t i = mt_lookup_json_int(object, "default", -1); i > 0 && value; i--) value = value->next;
+    bool fits = value && value->kind == (param->is_string ? MT_LOOKUP_JSON_TEXT : MT_LOOKUP_JSON_INTEGER) && mt_lookup_json_int(object, "default", -1) >= 0;
+    if (!fits) return true;
+    int length = param->is_string ? snprintf(text, sizeof text, "%s=%s", param->name, value->text) : snprintf(text, sizeof text, "%s=%lld", param->name, (long long)value->number);
+    if (length < 0 || (size_t)length >= sizeof text) return true;
+    param->standard = param->is_string ? (mt_value){ .kind = MT_VALUE_STRING, .string = value->text } : (mt_value){ .kind = MT_VALUE_INT, .number = value->number };
+    param->standard_text = mt_lookup_arena_text(reader->arena, text, (size_t)length);
+    param->has_standard = param->standard_text != NULL;
+    return param->has_standard;
+}
+
 static tunelookup_status load_param_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
 {
     mt_lookup_model *model = reader->model;
@@ -136,6 +153,7 @@ static tunelookup_status load_param_names(mt_lookup_model_reader *reader, const 
         param->name = mt_lookup_json_text(at, "name");
         param->is_string = mt_lookup_json_bool(at, "string");
         if (!param->name) return mt_lookup_model_bad(reader, "a knob has no name");
+        if (!read_standard(reader, at, param)) return no_memory();
     }
     return TUNELOOKUP_OK;
 }

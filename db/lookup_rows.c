@@ -59,7 +59,7 @@ done:
     return st;
 }
 
-static const mt_lookup_text_row *table_find(const mt_lookup_table *table, int64_t id)
+const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id)
 {
     static const mt_lookup_text_row unknown = { 0, { 0, 0 }, "" };
     uint32_t low = 0, high = table->count;
@@ -113,7 +113,7 @@ static bool is_sound(sqlite3_stmt *statement)
 }
 
 /* "28,28": as measured, launch by launch; the first stands for launches beyond the list. */
-static void read_carveouts(const char *text, int8_t carveouts[MT_LOOKUP_CARVEOUTS])
+void mt_lookup_read_carveouts(const char *text, int8_t carveouts[MT_LOOKUP_CARVEOUTS])
 {
     memset(carveouts, -1, MT_LOOKUP_CARVEOUTS);
     for (int i = 0; *text && i < MT_LOOKUP_CARVEOUTS; i++) {
@@ -144,7 +144,7 @@ static bool is_wanted(mt_lookup_loader *loader, sqlite3_stmt *statement, const c
 
 static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_lookup_row *row)
 {
-    const mt_lookup_text_row *toolchain = table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
+    const mt_lookup_text_row *toolchain = mt_lookup_table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
     const char *name = column(statement, SHAPE_NAME), *cubin = column(statement, CUBIN);
     row->median_ns = number_or_nan(statement, MEDIAN);
     row->low_ns = number_or_nan(statement, LOW);
@@ -159,7 +159,7 @@ static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_looku
     row->workload_count = 1;
     row->is_warm = strcmp(column(statement, REGIME), "warm") == 0;
     if (strlen(cubin) == MT_LOOKUP_KEY_SIZE - 1) memcpy(row->cubin, cubin, MT_LOOKUP_KEY_SIZE);
-    read_carveouts(column(statement, CARVEOUTS), row->carveouts);
+    mt_lookup_read_carveouts(column(statement, CARVEOUTS), row->carveouts);
     return row->shape_name != NULL;
 }
 
@@ -186,7 +186,7 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
         block->hidden_damaged++;
         return TUNELOOKUP_OK;
     }
-    const char *workload = table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
+    const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
     if (!mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values) || !is_wanted(loader, statement, workload, is_recorded)) return TUNELOOKUP_OK;
@@ -302,15 +302,22 @@ static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
     return TUNELOOKUP_OK;
 }
 
-tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader)
+tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader)
 {
     tunelookup_status st;
-    sqlite3_stmt *statement = NULL;
-    uint32_t first = loader->row_count;
-    int code = SQLITE_OK;
     loader->variant_mask = loader->variant_used = 0;
     LOOKUP_TRY(load_table(loader, "SELECT id, name, 0, 0 FROM workload WHERE kernel_id = ?1 ORDER BY id", &loader->workloads));
     LOOKUP_TRY(load_table(loader, "SELECT id, arch, nvrtc_version, driver_version FROM toolchain ORDER BY id", &loader->toolchains));
+done:
+    return st;
+}
+
+tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    sqlite3_stmt *statement = NULL;
+    uint32_t first = loader->row_count;
+    int code = SQLITE_OK;
     if (sqlite3_prepare_v2(loader->db, rows_sql, -1, &statement, NULL) != SQLITE_OK) {
         st = sqlite_fail(loader);
         goto done;

@@ -9,7 +9,7 @@
 
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
-    SCHEMA_VERSION = 5,
+    SCHEMA_VERSION = 6,
     OLDEST_SCHEMA = 2,           /* its tables that the lookup reads are the same */
     OLDEST_SQLITE = 3026000,
     BUSY_MS = 2000,
@@ -73,12 +73,13 @@ static tunelookup_status read_number(sqlite3 *db, const char *path, const char *
 }
 
 /* Only tables and indices of its own pages: no view, trigger or virtual table can then run behind our queries. */
-static tunelookup_status check_schema(sqlite3 *db, const char *path)
+static tunelookup_status check_schema(sqlite3 *db, const char *path, int64_t *schema)
 {
     tunelookup_status st;
     int64_t application = 0, version = 0, strange = 0;
     LOOKUP_TRY(read_number(db, path, "PRAGMA application_id", &application));
     LOOKUP_TRY(read_number(db, path, "PRAGMA user_version", &version));
+    *schema = version;
     if (application != APPLICATION_ID || version < 1) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: is not a tuning database of msda-tune", path);
     } else if (version > SCHEMA_VERSION) {
@@ -162,7 +163,7 @@ tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_se
         goto done;
     }
     sqlite3_progress_handler(session->db, STEPS_PER_CALLBACK, count_steps, &session->steps);
-    st = check_schema(session->db, file->path);
+    st = check_schema(session->db, file->path, &session->version);
 done:
     if (st != TUNELOOKUP_OK) mt_lookup_sqlite_close(session);
     session->is_left_out = st == TUNELOOKUP_ERR_OLDER_SCHEMA && file->is_optional;

@@ -43,6 +43,23 @@ static const char to_5[] =
     MT_ANSWER_INSERT ";"
     "PRAGMA user_version = 5;";
 
+/* What untuned shapes are answered with; sessions fill it in from then on. */
+static const char to_6[] =
+    "CREATE TABLE portfolio (id INTEGER PRIMARY KEY, kernel_id INTEGER NOT NULL REFERENCES kernel (id), device_id INTEGER NOT NULL REFERENCES "
+    "device (id), regime TEXT NOT NULL, origin TEXT NOT NULL, is_asked INTEGER NOT NULL, max_count INTEGER NOT NULL, within REAL NOT NULL, worst "
+    "REAL NOT NULL, unserved_count INTEGER NOT NULL, is_exact INTEGER NOT NULL, held_out_count INTEGER NOT NULL, held_out_mean REAL, "
+    "held_out_worst REAL, rule_json TEXT NOT NULL, updated_unix_ms INTEGER NOT NULL, UNIQUE (kernel_id, device_id, regime, origin));"
+    "CREATE TABLE portfolio_shape (portfolio_id INTEGER NOT NULL REFERENCES portfolio (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
+    "workload_id INTEGER NOT NULL, shape_key TEXT NOT NULL, shape_name TEXT NOT NULL, best_ns REAL NOT NULL, default_ns REAL, default_outcome "
+    "TEXT, PRIMARY KEY (portfolio_id, subject_id)) WITHOUT ROWID;"
+    "CREATE TABLE portfolio_variant (portfolio_id INTEGER NOT NULL REFERENCES portfolio (id), variant_id INTEGER NOT NULL REFERENCES variant "
+    "(id), position INTEGER NOT NULL, PRIMARY KEY (portfolio_id, variant_id)) WITHOUT ROWID;"
+    "CREATE TABLE portfolio_cell (portfolio_id INTEGER NOT NULL REFERENCES portfolio (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
+    "variant_id INTEGER NOT NULL REFERENCES variant (id), outcome TEXT NOT NULL, slowdown REAL, measurement_id INTEGER NOT NULL, toolchain_id "
+    "INTEGER NOT NULL, median_ns REAL, low_ns REAL, high_ns REAL, norm_error REAL, created_unix_ms INTEGER NOT NULL, carveouts TEXT, PRIMARY KEY "
+    "(portfolio_id, subject_id, variant_id)) WITHOUT ROWID;"
+    "PRAGMA user_version = 6;";
+
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
@@ -56,6 +73,7 @@ static const char *const steps[] = {
     to_3,
     to_4,
     to_5,
+    to_6,
 };
 _Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
 

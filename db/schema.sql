@@ -1,11 +1,11 @@
--- The tuning database, schema version 3. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 6. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -289,6 +289,65 @@ CREATE TABLE landmark (
     role            TEXT NOT NULL CHECK (role IN ('default', 'baseline')),
     variant_id      INTEGER NOT NULL REFERENCES variant (id),
     PRIMARY KEY (subject_id, role)
+) WITHOUT ROWID;
+
+-- What shapes that nobody tuned are answered with: the few variants that do well on every tuned shape, and how one of them is chosen. Renewed with table best.
+CREATE TABLE portfolio (
+    id              INTEGER PRIMARY KEY,
+    kernel_id       INTEGER NOT NULL REFERENCES kernel (id),
+    device_id       INTEGER NOT NULL REFERENCES device (id),
+    regime          TEXT NOT NULL,
+    origin          TEXT NOT NULL,
+    is_asked        INTEGER NOT NULL,    -- 1 = by `msda-tune portfolio`, whose limits hold until it is asked again; 0 = by a session
+    max_count       INTEGER NOT NULL,    -- members, at most
+    within          REAL NOT NULL,       -- 1.1: a member serves a shape on which it is at most 10 % slower than the best
+    worst           REAL NOT NULL,       -- slowdown of the best member on the worst served shape
+    unserved_count  INTEGER NOT NULL,    -- shapes that no member serves
+    is_exact        INTEGER NOT NULL,    -- 1 = no smaller portfolio serves them all
+    held_out_count  INTEGER NOT NULL,    -- shapes that were left out to judge the rule
+    held_out_mean   REAL,                -- geometric mean of the slowdowns that the rule had on them
+    held_out_worst  REAL,
+    rule_json       TEXT NOT NULL,       -- weights, tree, curves: docs/lookup.md
+    updated_unix_ms INTEGER NOT NULL,
+    UNIQUE (kernel_id, device_id, regime, origin)
+);
+
+-- The tuned shapes that a portfolio knows, for each workload.
+CREATE TABLE portfolio_shape (
+    portfolio_id    INTEGER NOT NULL REFERENCES portfolio (id),
+    subject_id      INTEGER NOT NULL REFERENCES subject (id),
+    workload_id     INTEGER NOT NULL,
+    shape_key       TEXT NOT NULL,
+    shape_name      TEXT NOT NULL,
+    best_ns         REAL NOT NULL,
+    default_ns      REAL,                -- of the space's default point there; NULL = not measured, or it failed
+    default_outcome TEXT,                -- how that ended; NULL = not measured
+    PRIMARY KEY (portfolio_id, subject_id)
+) WITHOUT ROWID;
+
+CREATE TABLE portfolio_variant (
+    portfolio_id    INTEGER NOT NULL REFERENCES portfolio (id),
+    variant_id      INTEGER NOT NULL REFERENCES variant (id),
+    position        INTEGER NOT NULL,    -- 1, 2, … of the members; 0 = a candidate that was not needed
+    PRIMARY KEY (portfolio_id, variant_id)
+) WITHOUT ROWID;
+
+-- How each candidate did on each tuned shape: its newest measurement there, as the lookup wants it. No row = not measured.
+CREATE TABLE portfolio_cell (
+    portfolio_id    INTEGER NOT NULL REFERENCES portfolio (id),
+    subject_id      INTEGER NOT NULL REFERENCES subject (id),
+    variant_id      INTEGER NOT NULL REFERENCES variant (id),
+    outcome         TEXT NOT NULL,
+    slowdown        REAL,                -- against best_ns; NULL unless ok or censored
+    measurement_id  INTEGER NOT NULL,
+    toolchain_id    INTEGER NOT NULL,
+    median_ns       REAL,
+    low_ns          REAL,
+    high_ns         REAL,
+    norm_error      REAL,
+    created_unix_ms INTEGER NOT NULL,
+    carveouts       TEXT,
+    PRIMARY KEY (portfolio_id, subject_id, variant_id)
 ) WITHOUT ROWID;
 
 -- Compiled code by content hash. Winners raw, so that the lookup needs no zstd; the cache compressed.

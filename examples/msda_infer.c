@@ -235,7 +235,7 @@ int main(int argc, char **argv)
     ask(tunelookup_find(plan, values, &result), "find");
     tunelookup_explain(&result, why, sizeof why);
     printf("%s", why);
-    if (result.match == TUNELOOKUP_MATCH_NONE) return 77;
+    if (result.match != TUNELOOKUP_MATCH_EXACT) return 77; /* only a tuned shape has code in the database; others must be compiled */
     host_data h = make_data();
     int out = upload(&result, &h, &params);
     if (out < 0) die(1, "kernel", "has no output named out");

@@ -182,12 +182,12 @@ TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flag
  * kernel: "msda" (the newest validated source answers) or "msda@<32 hex digits>" (the key that `msda-tune key` writes into a header).
  * names[count]: how values[] of find will be ordered. "N" an integer, "H[0]" … a list's elements (all of them, in any order), and
  * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (else: the variant with the least worst-case slowdown among the
- * winners of the workloads measured). A GPU without rows is no error: find then says NONE and explain why.
+ * winners of the workloads measured). A GPU without rows is no error: find then takes the next steps of tunelookup_match, and explain says why.
  * Errors: ARGUMENT, NO_MEMORY, UNKNOWN_KERNEL, NAMES, LIMIT, and those of open. The plan lives until close. */
 TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device *device, const char *kernel, const char *const names[], size_t count,
                                                     tunelookup_plan **plan);
 
-/* The hot call: values[] in the order of the plan's integer names. OK with match NONE when nothing can be said.
+/* The hot call: values[] in the order of the plan's integer names. OK with match NONE when nothing can be said. A shape without a row takes some microseconds the first time.
  * Never returns a variant that was not validated, belongs to another source, or breaks a constraint for this shape and device.
  * A result whose match is NONE serves tunelookup_explain only. Errors: ARGUMENT (tunelookup_detail is left alone). Async-signal-safe; wait-free. */
 TUNELOOKUP_API tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result);

@@ -18,6 +18,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/rng.h"
 #include "tuner/base/stats.h"
+#include "tuner/ladder/table.h"
 #include "tuner/space/space.h"
 #include "tuner/space/spec_json.h"
 
@@ -128,6 +129,23 @@ static void fill(const char *path, const mt_spec *spec, const mt_shape *shape, l
     mt_free(json);
 }
 
+/* The first variant as the default, a third slower than each winner, and the portfolio of that: what answers shapes that have no row. */
+static void add_portfolio(const char *path)
+{
+    mt_store *store = NULL;
+    mt_error err;
+    sqlite3 *db = open_sql(path);
+    run(db, "PRAGMA synchronous = OFF; BEGIN; INSERT OR IGNORE INTO landmark SELECT s.id, 'default', (SELECT min(id) FROM variant WHERE kernel_id = s.kernel_id) FROM subject s;"
+            "INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) "
+            "SELECT l.subject_id, l.variant_id, 1, 1, 1700000000000, 2, 'ok', 516000.0 FROM landmark l JOIN measurement m ON m.id = l.subject_id WHERE m.variant_id <> l.variant_id; COMMIT");
+    sqlite3_close(db);
+    if (mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) != MT_OK) die(path, err.message);
+    int64_t start = mt_clock_now_ns();
+    if (mt_ladder_refresh_all(store, &err) != MT_OK) die(path, err.message);
+    printf("  portfolio renewed in   %.1f ms\n", (double)(mt_clock_now_ns() - start) / 1e6);
+    mt_store_close(store);
+}
+
 /* ---- timing ---- */
 
 static void print_times(const char *what, double *ns, size_t count, double divisor, const char *unit)
@@ -176,6 +194,24 @@ static void time_find(const tunelookup_plan *plan, int64_t *values, size_t moved
     if (hits < GROUPS * GROUP / 2) printf("  (only %zu of %d calls found a row)\n", hits, GROUPS * GROUP);
 }
 
+/* Shapes that no row has: each for the first time, and a few again and again. */
+static void time_untuned(const tunelookup_plan *plan, int64_t *values, size_t moved, long winners, int shapes, const char *what)
+{
+    enum { CALLS = 5000 };
+    static double ns[CALLS];
+    tunelookup_result result;
+    int answers[TUNELOOKUP_MATCH_DEFAULT + 1] = { 0 };
+    for (int i = 0; i < CALLS; i++) {
+        values[moved] = winners + 1 + i % shapes;
+        int64_t start = mt_clock_now_ns();
+        tunelookup_find(plan, values, &result);
+        ns[i] = (double)(mt_clock_now_ns() - start);
+        answers[result.match]++;
+    }
+    print_times(what, ns, CALLS, 1, "ns");
+    printf("    %d nearest, %d default, %d none\n", answers[TUNELOOKUP_MATCH_NEAREST], answers[TUNELOOKUP_MATCH_DEFAULT], answers[TUNELOOKUP_MATCH_NONE]);
+}
+
 static void bench(const char *path, const mt_shape *shape, long kernels, long winners)
 {
     double opens[REPEATS], prepares[REPEATS];
@@ -204,6 +240,8 @@ static void bench(const char *path, const mt_shape *shape, long kernels, long wi
             print_times("prepare", prepares, REPEATS, 1e6, "ms");
             time_find(plan, values, moved, winners, "find, first", &rng);
             time_find(plan, values, moved, winners, "find", &rng);
+            time_untuned(plan, values, moved, winners, 100, "find, untuned, again");
+            time_untuned(plan, values, moved, winners, 5000, "find, untuned, first");
         }
         tunelookup_close(db);
     }
@@ -222,6 +260,7 @@ int main(int argc, char **argv)
         long kernels = strtol(argv[i], NULL, 10), winners = strtol(argv[i + 1], NULL, 10);
         fill(path, spec, &spec->shapes[0], kernels, winners);
         printf("%ld kernel%s with %ld winners each\n", kernels, kernels == 1 ? "" : "s", winners);
+        if (kernels == 1) add_portfolio(path);
         bench(path, &spec->shapes[0], kernels, winners);
         fflush(stdout);
         if (!getenv("KEEP")) unlink(path);

@@ -7,13 +7,14 @@ complain() { echo "$*"; bad=1; }
 
 # What a folder may include from the project, as a regular expression of paths.
 base='tuner/base/'
-program='db/(program|key)\.h' # one target, libc only
+program='db/(program|key|rule)\.h' # one target, libc only
 space="tuner/space/|$base|$program"
 search="tuner/search/|$space"
 db="db/|$base"
+ladder="tuner/ladder/|$db"
 reports="reports/|$db"
 gpu="tuner/gpu/|$space"
-run="tuner/run/|$search|$db"
+run="tuner/run/|$search|$ladder"
 cli="tuner/cli/|$run|$reports|include/tunelookup\.h" # the command that asks the library
 
 # Libraries that only one layer may know: header, folders.
@@ -29,12 +30,14 @@ allow_for() { # file
   case $1 in
     db/program.[ch]) allowed='db/program\.h' ;;
     db/key.[ch]) allowed='db/key\.h' ;;
-    db/tunelookup*.[ch] | db/lookup*.[ch]) allowed='db/lookup[a-z_]*\.h|db/tunelookup[a-z_]*\.h|db/key\.h|db/program\.h|include/tunelookup\.h|tunelookup\.h' ;;
+    db/rule.[ch]) allowed='db/rule\.h' ;;
+    db/tunelookup*.[ch] | db/lookup*.[ch]) allowed='db/lookup[a-z_]*\.h|db/tunelookup[a-z_]*\.h|db/key\.h|db/program\.h|db/rule\.h|include/tunelookup\.h|tunelookup\.h' ;;
     include/*) allowed='tunelookup\.h' ;;
     tuner/run/worker_main.c) allowed="$run|$gpu" ;;
     tuner/base/*) allowed=$base ;;
     tuner/space/*) allowed=$space ;;
     tuner/search/*) allowed=$search ;;
+    tuner/ladder/*) allowed=$ladder ;;
     tuner/gpu/*) allowed=$gpu ;;
     tuner/run/*) allowed=$run ;;
     tuner/cli/*) allowed=$cli ;;
@@ -59,7 +62,7 @@ check_foreign() { # file, header
   done <<<"$foreign"
 }
 
-# libc only, checked by name: these two are linked into strangers' programs.
+# libc only, checked by name: these are linked into strangers' programs.
 check_libc_only() { # file, header
   case $2 in
     assert.h | ctype.h | errno.h | inttypes.h | limits.h | math.h | stdalign.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h | string.h) ;;
@@ -74,7 +77,7 @@ while IFS=: read -r file line; do
     *include*\"*) check_own "$file" "$header" ;;
     *)
       check_foreign "$file" "$header"
-      case $file in db/program.[ch] | db/key.[ch]) check_libc_only "$file" "$header" ;; esac
+      case $file in db/program.[ch] | db/key.[ch] | db/rule.[ch]) check_libc_only "$file" "$header" ;; esac
       ;;
   esac
 done < <(grep -rE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' tuner db reports include 2>/dev/null)

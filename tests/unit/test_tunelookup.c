@@ -99,7 +99,7 @@ START_TEST(test_names)
     ck_lookup_fails(PREPARE("N", NULL), TUNELOOKUP_ERR_ARGUMENT, "names[1]");
     ck_lookup(PREPARE("N", "H[0]", "H[1]", "H[2]", "dtype=f16")); /* other shapes of the kernel: nothing tuned */
     ck_lookup(tunelookup_find(plan, (const int64_t[]){ 64, 3, 5, 1 }, &r));
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
     tunelookup_close(db);
 }
 END_TEST
@@ -128,7 +128,7 @@ START_TEST(test_arguments)
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy@00112233445566778899AABBCCDDEEFF", lookup_names, LOOKUP_NAMES, &plan)); /* as people paste them */
     ck_assert_str_eq(find(plan, 64, 3, 5).kernel_key, lookup_kernel_key);
     ck_assert_int_eq(tunelookup_find(NULL, asked, &r), TUNELOOKUP_ERR_ARGUMENT);
-    r = find(prepare(db, "toy@00112233445566778899aabbccddeeff"), 65, 3, 5);
+    r = find(prepare(db, "toy@00112233445566778899aabbccddeeff"), 2000000, 3, 5);
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
     int64_t value;
     const void *cubin;
@@ -158,21 +158,21 @@ START_TEST(test_arguments)
 }
 END_TEST
 
-START_TEST(test_none_says_why)
+START_TEST(test_no_row_says_why)
 {
     lookup_one_row();
     tunelookup_db *db = open_db(0);
-    tunelookup_result r = find(prepare(db, "toy"), 65, 3, 5);
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+    tunelookup_result r = find(prepare(db, "toy"), 65, 3, 5), none;
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
     ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "this shape was not tuned on h100-sxm"));
-    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "H=3,5;N=65;dtype=f16"));
+    ck_assert_ptr_nonnull(strstr((none = find(prepare(db, "toy"), 2000000, 3, 5), lookup_explain(&none)), "asked:    H=3,5;N=2000000;dtype=f16"));
     tunelookup_device other = lookup_h100;
     tunelookup_plan *plan;
     other.name = "NVIDIA H100 PCIe";
     other.sm_count = 114;
     ck_lookup(tunelookup_prepare(db, &other, "toy", lookup_names, LOOKUP_NAMES, &plan));
     r = find(plan, 64, 3, 5);
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
     ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "h100-pcie"));
     ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "winners on: h100-sxm"));
     char small[10];
@@ -197,12 +197,12 @@ START_TEST(test_unknown_facts)
     device.smem_optin = 0;
     ck_lookup(tunelookup_prepare(db, &device, "toy", lookup_names, LOOKUP_NAMES, &plan));
     tunelookup_result r = find(plan, 64, 3, 5);
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
     ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "needs device.smem_optin, which the caller did not give"));
     device = lookup_h100;
     device.struct_size = (uint32_t)(offsetof(tunelookup_device, sm_count) + sizeof device.sm_count); /* a caller with an older header */
     ck_lookup(tunelookup_prepare(db, &device, "toy", lookup_names, LOOKUP_NAMES, &plan));
-    ck_assert_int_eq(find(plan, 64, 3, 5).match, TUNELOOKUP_MATCH_NONE);
+    ck_assert_int_eq(find(plan, 64, 3, 5).match, TUNELOOKUP_MATCH_DEFAULT);
     tunelookup_close(db);
 }
 END_TEST
@@ -227,7 +227,7 @@ START_TEST(test_refused_rows)
     tunelookup_plan *plan = prepare(db, "toy");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         tunelookup_result r = find(plan, cases[i].n, 3, 5);
-        ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+        ck_assert_int_eq(r.match, cases[i].n == 2000000 ? TUNELOOKUP_MATCH_NONE : TUNELOOKUP_MATCH_DEFAULT); /* the constraint excludes the default too */
         ck_assert_msg(strstr(lookup_explain(&r), cases[i].why) != NULL, "no \"%s\" in: %s", cases[i].why, lookup_explain(&r));
     }
     tunelookup_close(db);
@@ -271,7 +271,7 @@ START_TEST(test_origins)
     lookup_end(&w);
     tunelookup_db *db = open_db(0);
     tunelookup_result r = find(prepare(db, "toy"), 64, 3, 5);
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
     ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "1 row of recorded GPUs is left out"));
     ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "1 imported row is left out"));
     tunelookup_close(db);
@@ -300,7 +300,7 @@ START_TEST(test_only_valid_rows)
     ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
     lookup_end(&w);
     tunelookup_db *db = open_db(0);
-    ck_assert_int_eq(find(prepare(db, "toy"), 64, 3, 5).match, TUNELOOKUP_MATCH_NONE);
+    ck_assert_int_eq(find(prepare(db, "toy"), 64, 3, 5).match, TUNELOOKUP_MATCH_DEFAULT);
     tunelookup_close(db);
 }
 END_TEST
@@ -520,5 +520,5 @@ START_TEST(test_misses)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup", test_exact, test_names, test_arguments, test_none_says_why, test_unknown_facts, test_refused_rows, test_workloads, test_origins,
+FIXTURE_MAIN("tunelookup", test_exact, test_names, test_arguments, test_no_row_says_why, test_unknown_facts, test_refused_rows, test_workloads, test_origins,
              test_only_valid_rows, test_newest_source, test_refresh, test_no_memory, test_cubin, test_bad_cubins, test_misses)

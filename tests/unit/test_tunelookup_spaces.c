@@ -1,5 +1,6 @@
 /* What libtunelookup computes from the stored expressions against what the tuner computes from the .ini: every space, random shapes, random points.
- * The tuner's verdict (constraints, legality) decides whether the lookup must return the row; then launches, arguments, tensor maps and scalars must be equal. */
+ * The tuner's verdict (constraints, legality) decides whether the lookup must return the row; then launches, arguments, tensor maps and scalars must be equal.
+ * Shapes without a row are answered by the steps below it: whatever comes must be valid by the tuner, too. */
 #include "tests/unit/lookup_fixture.h"
 
 #include <dirent.h>
@@ -8,6 +9,7 @@
 #include "db/key.h"
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/rng.h"
+#include "tuner/ladder/table.h"
 #include "tuner/space/spec_json.h"
 
 enum { SHAPES = 1000, TRIES = 40, LIST_LIMIT = 4, PLAN_LIMIT = 512 };
@@ -29,7 +31,7 @@ typedef struct bench {
     mt_rng rng;
     tunelookup_db *db;
     struct { char signature[1024]; tunelookup_plan *plan; } plans[PLAN_LIMIT];
-    size_t plan_count, exact, refused;
+    size_t plan_count, exact, refused, answers[TUNELOOKUP_MATCH_DEFAULT + 1];
 } bench;
 
 /* ---- random shapes ---- */
@@ -108,16 +110,10 @@ static void list_values(random_shape *random)
     }
 }
 
-static void make_shape(bench *b, random_shape *random)
+static void name_shape(random_shape *random)
 {
     const char *names[TUNELOOKUP_MAX_VALUES], *values[TUNELOOKUP_MAX_VALUES];
-    size_t count = b->spec->shapes[0].setting_count, length = mt_rng_below(&b->rng, LIST_LIMIT) + 1;
-    memset(random, 0, sizeof *random);
-    for (int pass = 0; pass < 2; pass++) { /* lists first: numbers may be made from them */
-        for (size_t i = 0; i < count; i++) {
-            if ((b->spec->shapes[0].settings[i].value.kind == MT_VALUE_LIST) == (pass == 0)) fill_setting(b, random, i, length);
-        }
-    }
+    size_t count = random->shape.setting_count;
     for (size_t i = 0; i < count; i++) {
         names[i] = random->settings[i].name;
         values[i] = random->settings[i].text;
@@ -127,6 +123,38 @@ static void make_shape(bench *b, random_shape *random)
     name_values(random);
     list_values(random);
 }
+
+static void make_shape(bench *b, random_shape *random)
+{
+    size_t count = b->spec->shapes[0].setting_count, length = mt_rng_below(&b->rng, LIST_LIMIT) + 1;
+    memset(random, 0, sizeof *random);
+    for (int pass = 0; pass < 2; pass++) { /* lists first: numbers may be made from them */
+        for (size_t i = 0; i < count; i++) {
+            if ((b->spec->shapes[0].settings[i].value.kind == MT_VALUE_LIST) == (pass == 0)) fill_setting(b, random, i, length);
+        }
+    }
+    random->shape.setting_count = count;
+    name_shape(random);
+}
+
+/* A shape like another one, but for one number that is a little larger or smaller. */
+static void make_neighbour(bench *b, const random_shape *of, random_shape *random)
+{
+    size_t at = mt_rng_below(&b->rng, of->shape.setting_count);
+    *random = *of;
+    random->name_count = 0;
+    random->is_valid = false;
+    for (size_t i = 0; i < of->shape.setting_count; i++) {
+        mt_setting *setting = &random->settings[i];
+        setting->text = random->texts[i];
+        if (setting->value.kind == MT_VALUE_LIST) setting->value.list = random->lists[i];
+        if (i != at || setting->value.kind != MT_VALUE_INT || setting->value.number > INT64_MAX / 2) continue;
+        setting->value.number += setting->value.number / 8 + 1;
+        snprintf(random->texts[i], sizeof random->texts[i], "%" PRId64, setting->value.number);
+    }
+    name_shape(random);
+}
+
 
 /* ---- random points, and the tuner's verdict ---- */
 
@@ -281,6 +309,66 @@ static void compare_result(bench *b, const random_shape *random, const tunelooku
     mt_scene_free(scene);
 }
 
+/* Exactly the knobs that are active here, constraints kept, launches legal. */
+static bool is_valid_here(bench *b, const random_shape *random, const char *text)
+{
+    mt_scene *scene = must_scene(b->spec, &random->shape, &h100);
+    mt_point point = must_point(b->spec, text);
+    mt_plan plan = { 0 };
+    bool fits = mt_scene_set_point(scene, &point, NULL) == MT_OK;
+    for (size_t i = 0; i < b->spec->param_count && fits; i++) {
+        int64_t active = 1;
+        bool inactive = false;
+        if (b->spec->params[i].has_when && mt_scene_int(scene, &b->spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
+        fits = (active && !inactive) == (point.level[i] != MT_INACTIVE);
+    }
+    fits = fits && keeps_constraints(scene, &point) && make_plan(scene, &plan);
+    mt_plan_free(&plan);
+    mt_scene_free(scene);
+    return fits;
+}
+
+/* The first variant with every active knob at its default; false when it may not run here. */
+static bool default_here(bench *b, const random_shape *random, char *out, size_t size)
+{
+    mt_scene *scene = must_scene(b->spec, &random->shape, &h100);
+    mt_point point;
+    for (size_t i = 0; i < MT_MAX_PARAMS; i++) point.level[i] = MT_INACTIVE;
+    for (size_t i = 0; i < b->spec->param_count; i++) mt_scene_set_knob(scene, i, MT_INACTIVE);
+    for (size_t i = 0; i < b->spec->param_count; i++) {
+        int64_t active = 1;
+        bool inactive = false;
+        if (b->spec->params[i].has_when && mt_scene_int(scene, &b->spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
+        if (!active || inactive) continue;
+        point.level[i] = i ? (int16_t)b->spec->params[i].default_level : 0;
+        mt_scene_set_knob(scene, i, point.level[i]);
+    }
+    char *text = mt_point_text(b->spec, &point);
+    snprintf(out, size, "%s", text);
+    mt_free(text);
+    mt_scene_free(scene);
+    return is_valid_here(b, random, out);
+}
+
+/* An answer that is no exact row. */
+static void check_step(bench *b, random_shape *random, const tunelookup_result *result)
+{
+    char standard[512];
+    bool has_default = default_here(b, random, standard, sizeof standard);
+    b->answers[result->match]++;
+    if (result->match == TUNELOOKUP_MATCH_NONE) {
+        ck_assert_msg(!has_default, "%s: the default may run, the lookup says\n%s", random->key, lookup_explain(result));
+        return;
+    }
+    ck_assert_msg(is_valid_here(b, random, result->variant), "%s may not run for %s:\n%s", result->variant, random->key, lookup_explain(result));
+    if (result->match == TUNELOOKUP_MATCH_DEFAULT) ck_assert_str_eq(result->variant, standard);
+    ck_assert_int_eq(result->validated, result->match != TUNELOOKUP_MATCH_DEFAULT);
+    ck_assert(isnan(result->expected_slowdown) || result->expected_slowdown >= 1);
+    snprintf(random->point, sizeof random->point, "%s", result->variant);
+    compare_result(b, random, result);
+    ck_assert_ptr_nonnull(strstr(lookup_explain(result), "no row:"));
+}
+
 static tunelookup_plan *plan_for(bench *b, const random_shape *random)
 {
     char signature[1024] = "";
@@ -295,7 +383,7 @@ static tunelookup_plan *plan_for(bench *b, const random_shape *random)
     return b->plans[b->plan_count++].plan;
 }
 
-static void ask(bench *b, const random_shape *random)
+static void ask(bench *b, random_shape *random)
 {
     tunelookup_result result;
     ck_lookup(tunelookup_find(plan_for(b, random), random->values, &result));
@@ -303,8 +391,42 @@ static void ask(bench *b, const random_shape *random)
     ck_assert_msg(is_exact == random->is_valid, "%s at %s: the tuner says %s, the lookup\n%s", random->point, random->key, random->is_valid ? "valid" : "not valid",
                   lookup_explain(&result));
     if (is_exact) compare_result(b, random, &result);
+    else check_step(b, random, &result);
     b->exact += is_exact;
     b->refused += !is_exact;
+}
+
+/* The default, and what earlier shapes were given, where they may run: a database in which shapes can be compared. */
+static void put_others(bench *b, lookup_writer *w, random_shape *randoms, size_t index)
+{
+    char standard[512];
+    random_shape *random = &randoms[index];
+    if (default_here(b, random, standard, sizeof standard)) {
+        if (strcmp(standard, random->point) != 0) lookup_put(w, random->key, "default", standard, 1500 + (double)mt_rng_below(&b->rng, 500));
+        ck_ok(mt_store_landmark(w->store, &w->subject, "default", standard, &fixture_err));
+    }
+    for (size_t k = 1; k <= 12 && k <= index; k++) {
+        const char *other = randoms[index - k].point;
+        if (!randoms[index - k].is_valid || strcmp(other, standard) == 0 || strcmp(other, random->point) == 0 || !is_valid_here(b, random, other)) continue;
+        lookup_put(w, random->key, "default", other, 1001 + (double)mt_rng_below(&b->rng, 300));
+    }
+}
+
+/* Shapes that nobody tuned: half of them next to tuned ones, half anywhere. */
+static void ask_untuned(bench *b, const random_shape *randoms, size_t count)
+{
+    memset(b->answers, 0, sizeof b->answers);
+    for (size_t i = 0; i < SHAPES; i++) {
+        random_shape untuned;
+        tunelookup_result result;
+        if (i % 2) make_neighbour(b, &randoms[i % 100 % count], &untuned);
+        else make_shape(b, &untuned);
+        if (b->plan_count == PLAN_LIMIT) break;
+        ck_lookup(tunelookup_find(plan_for(b, &untuned), untuned.values, &result));
+        if (result.match != TUNELOOKUP_MATCH_EXACT) check_step(b, &untuned, &result);
+    }
+    printf("  untuned: %zu nearest, %zu default, %zu none\n", b->answers[TUNELOOKUP_MATCH_NEAREST], b->answers[TUNELOOKUP_MATCH_DEFAULT], b->answers[TUNELOOKUP_MATCH_NONE]);
+    ck_assert_uint_gt(b->answers[TUNELOOKUP_MATCH_NEAREST], 0);
 }
 
 static void compare_space(const char *path)
@@ -325,8 +447,10 @@ static void compare_space(const char *path)
         if (!is_new) continue;
         choose_point(&b, random);
         lookup_put(&w, random->key, "default", random->point, 1000);
+        if (count < 100) put_others(&b, &w, randoms, count);
         count++;
     }
+    ck_ok(mt_ladder_refresh_all(w.store, &fixture_err));
     lookup_end(&w);
     ck_lookup(tunelookup_open(fixture_db, 0, &b.db));
     for (size_t i = 0; i < count; i++) {
@@ -336,6 +460,7 @@ static void compare_space(const char *path)
     printf("%s: %zu shapes, %zu answered, %zu refused, %zu plans, %zu tensor maps\n", path, count, b.exact, b.refused, b.plan_count, maps_compared);
     ck_assert_uint_eq(count, SHAPES);
     ck_assert_uint_gt(b.exact, 0);
+    ask_untuned(&b, randoms, count);
     tunelookup_close(b.db);
     mt_free(json);
     mt_free(again);

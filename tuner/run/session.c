@@ -135,7 +135,7 @@ static mt_status run_targets(mt_session *session, const mt_session_target *targe
     size_t each = params->both_regimes ? 2 : 1;
     for (size_t i = 0; i < count && !session->interrupts; i++) {
         session->regime = params->regime;
-        session->is_follower = false;
+        session->is_follower = params->given != NULL;
         session->point_count = 0;
         MT_TRY(run_subject(session, each * i, &targets[i], each * (count - i), err));
         if (!params->both_regimes || session->interrupts || session->point_count == 0) continue;

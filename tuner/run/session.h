@@ -35,6 +35,14 @@ typedef struct mt_progress {
     void (*tick)(void *context);
 } mt_progress;
 
+/* Points that a caller wants measured instead of a search: variants of one subject, as canonical text. Borrowed. */
+typedef struct mt_session_given {
+    const mt_shape *shape;
+    const mt_workload *workload;
+    const char *const *variants;
+    size_t variant_count;
+} mt_session_given;
+
 typedef struct mt_session_params {
     const mt_spec *spec;
     const mt_source *source;
@@ -42,6 +50,7 @@ typedef struct mt_session_params {
     const mt_hash *inputs;         /* identity of inputs that come from files; NULL = all are generated */
     const char *const *shapes;     size_t shape_count;    /* --shape; 0 = every shape that is default */
     const char *const *workloads;  size_t workload_count; /* --workload; 0 = each shape's own */
+    const mt_session_given *given; size_t given_count;    /* only these points of these subjects; then shapes, workloads, strategy and budget do not count */
     const char *strategy;          /* "auto" … */
     const mt_strategy *own_strategy; /* instead: one that is in no list (tests); NULL = by name */
     int64_t budget;                /* evaluations per subject; 0 = the file's; exhaustive given by name ignores the file's */

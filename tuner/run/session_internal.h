@@ -1,5 +1,5 @@
 /* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
- * session_loop.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
+ * session_loop.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_given.c (points instead of a search), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
  * Nothing else includes this. */
 #ifndef MT_RUN_SESSION_INTERNAL_H
 #define MT_RUN_SESSION_INTERNAL_H
@@ -59,6 +59,13 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
 /* Tunes one subject, in session->regime, until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
  * error says why, and the session goes on. */
 mt_status mt_session_subject(mt_session *session, size_t number, const mt_session_target *target, int64_t deadline_ns, mt_subject_summary *summary, bool *is_skipped, mt_error *err);
+
+/* ---- session_given.c ---- */
+
+/* The targets of params->given. */
+mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
+/* session->points becomes what is given for the target. Points that the space excludes are stored as that, so that nobody asks for them again. */
+mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_subject *subject, const mt_space *space, mt_error *err);
 
 /* ---- session_hints.c ---- */
 
@@ -140,7 +147,7 @@ mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, 
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err);
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);
-/* Keeps the winner's cubin, renews table best, and reads the winner back: what `show` will say is what the summary says. */
+/* Keeps the winner's cubin, renews table best and what untuned shapes are answered with, and reads the winner back: what `show` will say is what the summary says. */
 mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
     mt_error *err);
 

@@ -9,6 +9,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/ladder/table.h"
 #include "tuner/run/facts_json.h"
 #include "tuner/run/session_internal.h"
 #include "tuner/space/spec_json.h"
@@ -322,6 +323,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
 {
     int64_t before = mt_clock_now_ns();
     struct winner winner = {.summary = summary};
+    const mt_portfolio_group group = {subject->kernel, subject->device, subject->regime, subject->origin};
     mt_strbuf name = {0}, key = {0};
     mt_status st = MT_OK;
     MT_TRY(workload_row(session, target, &name, &key, err));
@@ -336,6 +338,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
     };
     MT_TRY(mt_session_keep_cubin(session, cubin, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));
+    MT_TRY(mt_ladder_refresh(session->store, &group, NULL, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));
     *best = winner.text;

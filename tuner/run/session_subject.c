@@ -143,9 +143,11 @@ static mt_status set_up(mt_run *run, mt_error *err)
     MT_TRY(mt_session_subject_rows(session, run->target, &run->subject, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
     MT_TRY(mt_history_load(session, &run->subject, run->space, &run->history, err));
+    if (session->params->given) MT_TRY(mt_session_given_points(session, run->target, &run->subject, run->space, err));
     bool is_exact = mt_space_is_enumerated(run->space); /* an estimate must not cut a budget short */
     run->total = session->budget < count || (!is_exact && session->budget != SIZE_MAX) ? session->budget : count;
     if (session->is_follower) run->total = session->point_count;
+    if (session->params->given) run->total += run->history.known_count;
     if (run->total < run->history.known_count) run->total = run->history.known_count;
     choose_first(run);
     MT_TRY(store_landmarks(run, err));

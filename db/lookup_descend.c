@@ -1,0 +1,156 @@
+/* A shape without a row of its own: what the tuned shapes say, else the default. Wait-free; nothing allocates. */
+#include "db/lookup.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EMPTY = 0, WRITING = 1, READY = 2, NO_LADDER = 255 };
+
+/* ---- features of what is asked ---- */
+
+static void features_of(const mt_lookup_block *block, const int64_t *values, double *out)
+{
+    const mt_lookup_model *model = &block->model;
+    for (uint32_t i = 0; i < model->name_count; i++) {
+        const mt_lookup_model_name *name = &model->names[i];
+        switch (name->kind) {
+        case MT_LOOKUP_NAME_INT: out += mt_rule_of_int(values[name->offset], out); break;
+        case MT_LOOKUP_NAME_LIST: out += mt_rule_of_list(values + name->offset, name->length, out); break;
+        case MT_LOOKUP_NAME_STRING: out += mt_rule_of_text(name->string, strlen(name->string), out); break;
+        }
+    }
+}
+
+/* ---- one ladder ---- */
+
+typedef enum verdict { TAKEN, LOSES /* to the default */, UNKNOWN /* nothing can be said of it */, EXHAUSTED /* no variant of it may run here */ } verdict;
+
+typedef struct asking {
+    const mt_lookup_block *block;
+    const int64_t *values;
+    const mt_lookup_trace *trace;
+    double features[MT_RULE_FEATURES];
+    bool default_is_known;           /* what follows was found out */
+    uint32_t default_row;            /* row_total: it may not run here */
+    uint8_t default_launches;
+    double default_slowdown;         /* log2, as the ladder expects it; NAN = nothing was said */
+    char why[256];                   /* why a variant may not run; for the trace */
+} asking;
+
+#define SAY(asking_, ...)                                                                             \
+    do {                                                                                              \
+        if ((asking_)->trace) (asking_)->trace->say((asking_)->trace->context, __VA_ARGS__);          \
+    } while (0)
+
+static void say_offer(const asking *a, const mt_lookup_ladder *ladder, const mt_rule_search *search, double advantage, verdict v)
+{
+    if (!a->trace) return;
+    const char *shape = ladder->shape_names[search->nearest];
+    double distance = search->distance[search->nearest];
+    SAY(a, "nearest:  shape %s on %s, %.2f octaves away", shape, ladder->gpu, distance);
+    if (ladder->rule.nodes) SAY(a, " (a tree over %u shapes chose the variant)", (unsigned)ladder->rule.shape_count);
+    if (ladder->ignores_workload) SAY(a, "; nothing was tuned for this workload, so all count");
+    SAY(a, "\n");
+    if (v == UNKNOWN && isnan(ladder->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so nobody can say whether its variant would lose to it\n");
+    else if (v == UNKNOWN && !ladder->held_out) SAY(a, "unknown:  no shape could be held out to learn what such a distance costs\n");
+    else if (v == UNKNOWN) SAY(a, "unknown:  no held-out shape was that far from the nearest; what such a distance costs is not known\n");
+    if (v == LOSES) SAY(a, "loses:    its variant is expected to take %.3f times the default's time here\n", mt_rule_exp2(-advantage));
+    if (v == TAKEN && isfinite(advantage) && advantage > 0) SAY(a, "gains:    the default is expected to take %.3f times its time\n", mt_rule_exp2(advantage));
+}
+
+/* Looked for when it is needed: most offers win against it anyhow. */
+static uint32_t default_row(asking *a)
+{
+    if (a->default_is_known) return a->default_row;
+    a->default_is_known = true;
+    a->default_row = mt_lookup_default_row(a->block, a->values, &a->default_launches, a->trace ? a->why : NULL, sizeof a->why);
+    if (a->default_row == a->block->row_total) SAY(a, "default:  it may not run here: %s\n", a->why);
+    return a->default_row;
+}
+
+static verdict judge(asking *a, const mt_lookup_variant *variant, double slowdown, double advantage)
+{
+    if (advantage >= 0) return TAKEN;
+    if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
+    bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
+    if (is_default && !isnan(slowdown)) return TAKEN; /* the same, with a measurement behind it */
+    return isnan(advantage) ? UNKNOWN : LOSES;
+}
+
+static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
+{
+    const mt_lookup_ladder *ladder = &a->block->ladders[index];
+    mt_rule_search search;
+    mt_rule_begin(&ladder->rule, a->features, &search);
+    for (int offers = 0; offers < MT_LOOKUP_OFFERS && mt_rule_next(&ladder->rule, a->features, &search); offers++) {
+        double slowdown, advantage;
+        uint8_t launches;
+        uint32_t row = ladder->rows[search.nearest * ladder->rule.variant_count + search.variant];
+        if (!row) continue;
+        if (!mt_lookup_may_run(a->block, a->block->rows[row - 1]->variant, a->values, &launches, a->trace ? a->why : NULL, sizeof a->why)) {
+            SAY(a, "refused:  a variant of shape %s: %s\n", ladder->shape_names[search.nearest], a->why);
+            continue;
+        }
+        mt_rule_expect(&ladder->rule, &search, &slowdown, &advantage);
+        verdict v = judge(a, a->block->rows[row - 1]->variant, slowdown, advantage);
+        say_offer(a, ladder, &search, advantage, v);
+        if (v == TAKEN) {
+            *decision = (mt_lookup_decision){ .row = row - 1, .match = ladder->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .ladder = (uint8_t)index,
+                                              .slowdown = ladder->is_other_gpu || isnan(slowdown) ? NAN : mt_rule_exp2(slowdown) };
+        } else if (v == LOSES && !ladder->is_other_gpu) {
+            a->default_slowdown = slowdown + advantage;
+            decision->ladder = (uint8_t)index;
+        }
+        return v;
+    }
+    return EXHAUSTED;
+}
+
+/* ---- all of them ---- */
+
+void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision)
+{
+    asking a = { .block = block, .values = values, .trace = trace, .default_slowdown = NAN };
+    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .ladder = NO_LADDER, .slowdown = NAN, .row = block->row_total };
+    if (block->ladder_count) features_of(block, values, a.features);
+    for (uint32_t i = 0; i < block->ladder_count; i++) {
+        verdict v = ask(&a, i, decision);
+        if (v == TAKEN) return;
+        if (v == LOSES) break; /* what is known says that the default is better here */
+    }
+    if (default_row(&a) == block->row_total) return;
+    decision->match = TUNELOOKUP_MATCH_DEFAULT;
+    decision->row = a.default_row;
+    decision->launches = a.default_launches;
+    if (isfinite(a.default_slowdown)) decision->slowdown = mt_rule_exp2(a.default_slowdown > 0 ? a.default_slowdown : 0);
+}
+
+/* ---- the cache ---- */
+
+static mt_lookup_cached *slot_at(const mt_lookup_block *block, uint32_t index)
+{
+    return (mt_lookup_cached *)(void *)(block->cache + (size_t)index * block->cache_stride);
+}
+
+/* Slots are written once and stay; when those for a shape are taken, it is decided anew each time. */
+void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decision)
+{
+    uint32_t hash = mt_lookup_hash(values, block->value_count);
+    size_t bytes = block->value_count * sizeof *values;
+    for (uint32_t probe = 0; probe < MT_LOOKUP_CACHE_PROBES; probe++) {
+        mt_lookup_cached *slot = slot_at(block, (hash + probe) % MT_LOOKUP_CACHED);
+        uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+        if (state == READY && slot->hash == hash && memcmp(slot->values, values, bytes) == 0) {
+            *decision = slot->decision;
+            return;
+        }
+        if (state != EMPTY || !atomic_compare_exchange_strong(&slot->state, &state, WRITING)) continue;
+        mt_lookup_descend(block, values, NULL, decision);
+        slot->hash = hash;
+        slot->decision = *decision;
+        memcpy(slot->values, values, bytes);
+        atomic_store_explicit(&slot->state, READY, memory_order_release);
+        return;
+    }
+    mt_lookup_descend(block, values, NULL, decision);
+}

@@ -1,0 +1,460 @@
+/* Portfolios of a file → ladders of a block. Up to 128 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
+#include "db/lookup.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char portfolios_sql[] = "SELECT p.id, p.device_id, d.key, p.regime, p.origin, p.held_out_count, p.rule_json FROM portfolio p JOIN device d ON d.id = p.device_id "
+                                     "WHERE p.kernel_id = ?1 AND p.origin IN ('measured', 'recorded') ORDER BY p.id";
+static const char shapes_sql[] = "SELECT subject_id, workload_id, shape_key, shape_name, best_ns, default_ns, default_outcome FROM portfolio_shape WHERE portfolio_id = ?1";
+static const char variants_sql[] = "SELECT variant_id, position FROM portfolio_variant WHERE portfolio_id = ?1";
+static const char cells_sql[] = "SELECT subject_id, variant_id, outcome, slowdown, measurement_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, created_unix_ms, carveouts "
+                                "FROM portfolio_cell WHERE portfolio_id = ?1";
+enum { SUBJECT_LIMIT = 4 * MT_RULE_SHAPES }; /* shapes × workloads */
+
+typedef struct subject { int64_t id; uint32_t shape; } subject;
+
+typedef struct building {
+    mt_lookup_loader *loader;
+    mt_lookup_ladder *ladder;
+    int64_t portfolio;
+    bool is_damaged, any_workload;     /* any_workload: the one asked for does not narrow */
+    char kinds[1024];
+    subject subjects[SUBJECT_LIMIT];
+    uint32_t subject_count, shape_count;
+    const char *keys[MT_RULE_SHAPES], *shape_names[MT_RULE_SHAPES];
+    double features[MT_RULE_SHAPES * MT_RULE_FEATURES], defaults[MT_RULE_SHAPES];
+    size_t names[MT_RULE_FEATURES], feature_count;
+    int64_t variants[MT_RULE_VARIANTS];
+    bool is_member[MT_RULE_VARIANTS];
+    uint32_t variant_count;
+    uint32_t heard[MT_RULE_SHAPES * MT_RULE_VARIANTS]; /* cells seen of a shape's subjects */
+    uint32_t subjects_of[MT_RULE_SHAPES];
+    double *slowdown;                  /* [shape_count][variant_count], factors until the end */
+    uint32_t *rows;
+} building;
+
+static tunelookup_status no_memory(void)
+{
+    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+}
+
+/* ---- reading rows ---- */
+
+/* Steps through `sql` for the portfolio; each_row says NO_MEMORY or marks damage. */
+static tunelookup_status each(building *b, const char *sql, int64_t id, tunelookup_status (*each_row)(building *, sqlite3_stmt *))
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    sqlite3_stmt *statement = NULL;
+    const mt_lookup_loader *loader = b->loader;
+    int code = sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, 1, id);
+    while (st == TUNELOOKUP_OK && code == SQLITE_OK && !b->is_damaged && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        code = SQLITE_OK;
+        st = each_row(b, statement);
+    }
+    if (st == TUNELOOKUP_OK && code != SQLITE_OK && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
+    sqlite3_finalize(statement);
+    return st;
+}
+
+static const char *text_of(sqlite3_stmt *statement, int column)
+{
+    const char *text = sqlite3_column_type(statement, column) == SQLITE_TEXT ? (const char *)sqlite3_column_text(statement, column) : NULL;
+    return text ? text : "";
+}
+
+/* A finite number of at least `least`; NULL reads as NAN where that may be. */
+static bool real_of(sqlite3_stmt *statement, int column, double least, bool may_be_null, double *out)
+{
+    int type = sqlite3_column_type(statement, column);
+    *out = NAN;
+    if (type == SQLITE_NULL) return may_be_null;
+    if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) return false;
+    *out = sqlite3_column_double(statement, column);
+    return isfinite(*out) && *out >= least;
+}
+
+static bool id_of(sqlite3_stmt *statement, int column, int64_t *out)
+{
+    if (sqlite3_column_type(statement, column) != SQLITE_INTEGER) return false;
+    *out = sqlite3_column_int64(statement, column);
+    return *out >= 0;
+}
+
+/* ---- shapes ---- */
+
+static double worse(double a, double b)
+{
+    if (isinf(a) || isinf(b)) return INFINITY;
+    if (isnan(a) || isnan(b)) return NAN;
+    return a > b ? a : b;
+}
+
+/* The shape's index, new where it was not seen; SIZE_MAX with damage. */
+static size_t shape_of(building *b, const char *key, const char *name)
+{
+    size_t count, at = 0;
+    double features[MT_RULE_FEATURES];
+    mt_lookup_arena *arena = &b->loader->block->arena;
+    while (at < b->shape_count && strcmp(b->keys[at], key) != 0) at++;
+    if (at < b->shape_count) return at;
+    if (at == MT_RULE_SHAPES) return SIZE_MAX;
+    count = mt_rule_of_key(key, b->kinds, features, b->names, NULL);
+    if (at == 0) b->feature_count = count;
+    b->keys[at] = mt_lookup_arena_text(arena, key, strlen(key));
+    b->shape_names[at] = mt_lookup_arena_text(arena, name, strlen(name));
+    if (!count || count != b->feature_count || !b->keys[at] || !b->shape_names[at]) return SIZE_MAX;
+    memcpy(b->features + at * count, features, count * sizeof *features);
+    b->defaults[at] = 1;
+    b->shape_count++;
+    return at;
+}
+
+static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
+{
+    int64_t id, workload;
+    double best, of_default;
+    const mt_lookup_block *block = b->loader->block;
+    b->is_damaged = !id_of(row, 0, &id) || !id_of(row, 1, &workload) || !real_of(row, 4, 1e-300, false, &best) || !real_of(row, 5, 1e-300, true, &of_default) || b->subject_count == SUBJECT_LIMIT;
+    if (b->is_damaged) return TUNELOOKUP_OK;
+    if (block->workload && !b->any_workload && strcmp(mt_lookup_table_find(&b->loader->workloads, workload)->text, block->workload) != 0) return TUNELOOKUP_OK;
+    size_t shape = shape_of(b, text_of(row, 2), text_of(row, 3));
+    b->is_damaged = shape == SIZE_MAX;
+    if (b->is_damaged) return TUNELOOKUP_OK;
+    const char *outcome = text_of(row, 6);
+    bool is_known = *outcome != '\0' && strcmp(outcome, "censored") != 0;
+    double slowdown = !is_known ? NAN : strcmp(outcome, "ok") != 0 ? INFINITY : of_default > best ? of_default / best : 1;
+    if (is_known && strcmp(outcome, "ok") == 0 && isnan(of_default)) slowdown = NAN;
+    b->defaults[shape] = worse(b->defaults[shape], slowdown);
+    b->subjects[b->subject_count++] = (subject){ id, (uint32_t)shape };
+    b->subjects_of[shape]++;
+    return TUNELOOKUP_OK;
+}
+
+/* ---- variants and cells ---- */
+
+static tunelookup_status on_variant(building *b, sqlite3_stmt *row)
+{
+    int64_t id, position;
+    b->is_damaged = !id_of(row, 0, &id) || !id_of(row, 1, &position) || b->variant_count == MT_RULE_VARIANTS;
+    if (b->is_damaged) return TUNELOOKUP_OK;
+    b->variants[b->variant_count] = id;
+    b->is_member[b->variant_count++] = position > 0;
+    return TUNELOOKUP_OK;
+}
+
+static tunelookup_status make_row(building *b, sqlite3_stmt *statement, int64_t variant, size_t shape, mt_lookup_row **out)
+{
+    mt_lookup_loader *loader = b->loader;
+    mt_lookup_row *row = mt_lookup_arena_take(&loader->block->arena, 1, sizeof *row);
+    int64_t toolchain, created;
+    *out = NULL;
+    if (!row) return no_memory();
+    tunelookup_status st = mt_lookup_variant_get(loader, variant, &row->variant);
+    if (st != TUNELOOKUP_OK) return st;
+    b->is_damaged = !real_of(statement, 6, 1e-300, false, &row->median_ns) || !real_of(statement, 7, 1e-300, true, &row->low_ns) || !real_of(statement, 8, 1e-300, true, &row->high_ns)
+                    || !real_of(statement, 9, 0, true, &row->norm_error) || !id_of(statement, 5, &toolchain) || !id_of(statement, 4, &row->measurement) || !id_of(statement, 10, &created);
+    if (b->is_damaged) return TUNELOOKUP_OK;
+    row->slowdown = NAN;
+    row->created_unix_ms = created;
+    row->shape_name = b->shape_names[shape];
+    row->workload = "";
+    row->toolchain = mt_lookup_table_find(&loader->toolchains, toolchain);
+    row->file = (uint8_t)loader->file;
+    row->workload_count = 1;
+    row->is_recorded = b->ladder->is_recorded;
+    row->is_warm = b->ladder->is_warm;
+    mt_lookup_read_carveouts(text_of(statement, 11), row->carveouts);
+    row->next = loader->extra;
+    loader->extra = row;
+    loader->extra_count++;
+    *out = row;
+    return TUNELOOKUP_OK;
+}
+
+/* The row that stands for a shape is that of its worst workload. Only valid measurements become rows. */
+static tunelookup_status on_cell(building *b, sqlite3_stmt *statement)
+{
+    int64_t id, variant;
+    double slowdown;
+    uint32_t s = 0, v = 0;
+    mt_lookup_row *row = NULL;
+    tunelookup_status st = TUNELOOKUP_OK;
+    b->is_damaged = !id_of(statement, 0, &id) || !id_of(statement, 1, &variant) || !real_of(statement, 3, 1, true, &slowdown);
+    while (s < b->subject_count && b->subjects[s].id != id) s++;
+    while (v < b->variant_count && b->variants[v] != variant) v++;
+    if (b->is_damaged || s == b->subject_count || v == b->variant_count) return TUNELOOKUP_OK; /* another workload's, say */
+    size_t shape = b->subjects[s].shape, at = shape * b->variant_count + v;
+    bool is_ok = strcmp(text_of(statement, 2), "ok") == 0, is_timed = is_ok || strcmp(text_of(statement, 2), "censored") == 0;
+    if (is_ok && isnan(slowdown)) b->is_damaged = true;
+    b->heard[at]++;
+    double before = b->slowdown[at];
+    b->slowdown[at] = worse(before, is_timed ? slowdown : INFINITY);
+    if (is_ok && !b->is_damaged && b->rows[at] != UINT32_MAX && (!b->rows[at] || b->slowdown[at] > before)) {
+        st = make_row(b, statement, variant, shape, &row);
+        if (row) b->rows[at] = b->loader->extra_count; /* the place among the extra rows, from 1 */
+    } else if (!is_ok) {
+        b->rows[at] = UINT32_MAX; /* not valid for one workload: not to be answered with */
+    }
+    return st;
+}
+
+/* ---- one portfolio ---- */
+
+static void describe_kinds(building *b)
+{
+    static const char *const words[] = { [MT_LOOKUP_NAME_INT] = "int,", [MT_LOOKUP_NAME_LIST] = "list,", [MT_LOOKUP_NAME_STRING] = "string," };
+    const mt_lookup_model *model = &b->loader->block->model;
+    size_t used = 0;
+    for (uint32_t i = 0; i < model->name_count; i++) {
+        size_t length = strlen(words[model->names[i].kind]);
+        memcpy(b->kinds + used, words[model->names[i].kind], length + 1);
+        used += length;
+    }
+}
+
+static tunelookup_status read_shapes(building *b)
+{
+    tunelookup_status st = each(b, shapes_sql, b->portfolio, on_shape);
+    if (st != TUNELOOKUP_OK || b->is_damaged || b->shape_count || !b->loader->block->workload) return st;
+    b->any_workload = b->ladder->ignores_workload = true;
+    return each(b, shapes_sql, b->portfolio, on_shape);
+}
+
+/* What finders use, in the block's own memory; slowdowns become logarithms. */
+static bool settle(building *b)
+{
+    mt_lookup_arena *arena = &b->loader->block->arena;
+    mt_lookup_ladder *ladder = b->ladder;
+    size_t cells = (size_t)b->shape_count * b->variant_count, features = b->shape_count * b->feature_count;
+    double *shapes = mt_lookup_arena_take(arena, features, sizeof *shapes), *defaults = mt_lookup_arena_take(arena, b->shape_count, sizeof *defaults);
+    bool *is_usable = mt_lookup_arena_take(arena, b->variant_count, sizeof *is_usable);
+    const char **shape_names = mt_lookup_arena_take(arena, b->shape_count, sizeof *shape_names);
+    if (!shapes || !defaults || !is_usable || !shape_names) return false;
+    memcpy(shapes, b->features, features * sizeof *shapes);
+    memcpy(is_usable, b->is_member, b->variant_count * sizeof *is_usable);
+    memcpy(shape_names, b->shape_names, b->shape_count * sizeof *shape_names);
+    for (size_t i = 0; i < b->shape_count; i++) defaults[i] = isfinite(b->defaults[i]) ? mt_rule_log2_real(b->defaults[i]) : b->defaults[i];
+    for (size_t i = 0; i < cells; i++) {
+        bool is_whole = b->heard[i] == b->subjects_of[i / b->variant_count];
+        b->slowdown[i] = !is_whole ? NAN : isfinite(b->slowdown[i]) ? mt_rule_log2_real(b->slowdown[i]) : b->slowdown[i];
+        if (b->rows[i] == UINT32_MAX) b->rows[i] = 0;
+    }
+    ladder->rule.shape_count = b->shape_count;
+    ladder->rule.variant_count = b->variant_count;
+    ladder->rule.feature_count = b->feature_count;
+    ladder->rule.shapes = shapes;
+    ladder->rule.default_slowdown = defaults;
+    ladder->rule.is_usable = is_usable;
+    ladder->rule.slowdown = b->slowdown;
+    ladder->rows = b->rows;
+    ladder->shape_names = shape_names;
+    return true;
+}
+
+static tunelookup_status read_parts(building *b, const char *rule_json)
+{
+    tunelookup_status st;
+    mt_lookup_loader *loader = b->loader;
+    mt_lookup_arena *arena = &loader->block->arena;
+    const mt_lookup_json *root = NULL;
+    bool uses_all = false;
+    describe_kinds(b);
+    LOOKUP_TRY(read_shapes(b));
+    if (!b->is_damaged) LOOKUP_TRY(each(b, variants_sql, b->portfolio, on_variant));
+    if (b->is_damaged || !b->shape_count || !b->variant_count) goto done;
+    b->slowdown = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->slowdown);
+    b->rows = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->rows);
+    if (!b->slowdown || !b->rows) return no_memory();
+    for (size_t i = 0; i < (size_t)b->shape_count * b->variant_count; i++) b->slowdown[i] = 1;
+    LOOKUP_TRY(each(b, cells_sql, b->portfolio, on_cell));
+    if (b->is_damaged) goto done;
+    if (!settle(b)) return no_memory();
+    st = mt_lookup_json_load(loader->db, loader->plan->db->files[loader->file].path, rule_json, arena, &root);
+    b->is_damaged = st == TUNELOOKUP_ERR_NOT_A_DATABASE;
+    if (b->is_damaged) mt_lookup_clear_detail();
+    else if (st != TUNELOOKUP_OK) return st;
+    st = TUNELOOKUP_OK;
+    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(loader, root, b->names, b->variants, &b->ladder->rule, &uses_all);
+    for (uint32_t v = 0; v < b->variant_count && uses_all && !b->is_damaged; v++) ((bool *)(uintptr_t)b->ladder->rule.is_usable)[v] = true;
+done:
+    return st;
+}
+
+/* ---- which portfolios ---- */
+
+/* The number behind "|sm" of a GPU's key; 0 = none. */
+static double sm_count(const char *key)
+{
+    const char *at = strstr(key, "|sm");
+    return at ? (double)strtol(at + 3, NULL, 10) : 0;
+}
+
+static bool same_architecture(const char *key, int64_t cc)
+{
+    const char *at = strstr(key, "|cc");
+    return at && strtoll(at + 3, NULL, 10) == cc;
+}
+
+/* False when the plan may not answer from it. */
+static bool place(const mt_lookup_loader *loader, sqlite3_stmt *row, mt_lookup_ladder *ladder)
+{
+    const mt_lookup_block *block = loader->block;
+    const char *key = text_of(row, 2);
+    int64_t device, held_out;
+    if (!id_of(row, 1, &device) || !id_of(row, 5, &held_out)) return false;
+    ladder->is_other_gpu = !loader->device || device != loader->device;
+    ladder->is_recorded = strcmp(text_of(row, 4), "recorded") == 0;
+    ladder->is_warm = strcmp(text_of(row, 3), "warm") == 0;
+    ladder->file = (uint8_t)loader->file;
+    ladder->held_out = held_out < 1000000 ? (uint32_t)held_out : 1000000;
+    if (ladder->is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) return false;
+    if (ladder->is_other_gpu && !same_architecture(key, block->cc)) return false;
+    double there = sm_count(key), here = sm_count(loader->asked_gpu);
+    ladder->away = ladder->is_other_gpu && there > 0 && here > 0 ? fabs(mt_rule_log2_real(there / here)) : 0;
+    ladder->rank = (ladder->is_other_gpu ? 65536u : 0) + (ladder->is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), block->model.regime) != 0);
+    return true;
+}
+
+static tunelookup_status on_portfolio(building *outer, sqlite3_stmt *row)
+{
+    mt_lookup_loader *loader = outer->loader;
+    mt_lookup_block *block = loader->block;
+    if (block->ladder_count == MT_LOOKUP_LADDERS) return TUNELOOKUP_OK;
+    mt_lookup_ladder *ladder = &block->ladders[block->ladder_count];
+    *ladder = (mt_lookup_ladder){ 0 };
+    if (!place(loader, row, ladder)) return TUNELOOKUP_OK;
+    building *b = mt_lookup_alloc(sizeof *b); /* too large for a stack */
+    const char *key = text_of(row, 2);
+    ladder->gpu = mt_lookup_arena_text(&block->arena, key, strlen(key));
+    if (!b || !ladder->gpu) {
+        free(b);
+        return no_memory();
+    }
+    b->loader = loader;
+    b->ladder = ladder;
+    b->portfolio = sqlite3_column_int64(row, 0);
+    tunelookup_status st = read_parts(b, text_of(row, 6));
+    if (st == TUNELOOKUP_OK && !b->is_damaged && ladder->rule.features) block->ladder_count++;
+    if (b->is_damaged) block->damaged_ladders++;
+    free(b);
+    return st;
+}
+
+tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schema_version)
+{
+    enum { FIRST_VERSION = 6 };
+    mt_lookup_block *block = loader->block;
+    building *b;
+    if (schema_version < FIRST_VERSION) return TUNELOOKUP_OK;
+    if (!block->ladders && !(block->ladders = mt_lookup_arena_take(&block->arena, MT_LOOKUP_LADDERS, sizeof *block->ladders))) return no_memory();
+    if (!(b = mt_lookup_alloc(sizeof *b))) return no_memory();
+    b->loader = loader;
+    tunelookup_status st = each(b, portfolios_sql, loader->kernel, on_portfolio);
+    free(b);
+    return st;
+}
+
+/* ---- the block's share ---- */
+
+static void sort_ladders(mt_lookup_block *block)
+{
+    for (uint32_t i = 1; i < block->ladder_count; i++) {
+        for (uint32_t k = i; k > 0; k--) {
+            mt_lookup_ladder *a = &block->ladders[k - 1], *b = &block->ladders[k], tmp = *a;
+            if (a->rank < b->rank || (a->rank == b->rank && a->away <= b->away)) break;
+            *a = *b;
+            *b = tmp;
+        }
+    }
+}
+
+/* Extra rows come behind the exact ones; ladders' places become indices of the block. */
+static void add_extra_rows(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    uint32_t at = block->row_count + loader->extra_count;
+    for (mt_lookup_row *row = loader->extra; row; row = row->next) block->rows[--at] = row;
+    for (uint32_t i = 0; i < block->ladder_count; i++) {
+        const mt_rule *rule = &block->ladders[i].rule;
+        for (size_t c = 0; c < rule->shape_count * rule->variant_count; c++) {
+            uint32_t *place = (uint32_t *)(uintptr_t)&block->ladders[i].rows[c];
+            if (*place) *place += block->row_count;
+        }
+    }
+    block->first_default = block->row_total = block->row_count + loader->extra_count;
+}
+
+static const char *default_problem(const mt_lookup_model *model)
+{
+    if (!model->variant_count || !model->param_count) return "the kernel's stored expressions name no variant";
+    for (uint32_t i = 1; i < model->param_count; i++) {
+        if (!model->params[i].has_standard) return "the kernel's stored expressions do not tell its knobs' defaults";
+    }
+    return NULL;
+}
+
+static bool whens_read_lets(const mt_lookup_model *model)
+{
+    for (uint32_t i = 0; i < model->param_count; i++) {
+        const mt_program *when = model->params[i].when;
+        for (size_t k = 0; when && k < mt_program_name_count(when); k++) {
+            uint32_t slot = mt_lookup_model_slot(model, mt_program_name(when, k));
+            if (slot >= model->let_slot && slot < model->loop_slot) return true;
+        }
+    }
+    return false;
+}
+
+/* A slot, and the row that leads to it, with room for the text of all knobs. */
+static bool make_default(mt_lookup_block *block, mt_lookup_default *slot, size_t bytes)
+{
+    mt_lookup_row *row = mt_lookup_arena_take(&block->arena, 1, sizeof *row);
+    slot->knobs = mt_lookup_arena_take(&block->arena, block->model.param_count, sizeof *slot->knobs);
+    slot->text = mt_lookup_arena_take(&block->arena, bytes, 1);
+    slot->packed = mt_lookup_arena_take(&block->arena, bytes, 1);
+    if (!row || !slot->knobs || !slot->text || !slot->packed) return false;
+    slot->variant = (mt_lookup_variant){ .text = slot->text, .packed = slot->packed, .knobs = slot->knobs, .algo = 0 };
+    *row = (mt_lookup_row){ .variant = &slot->variant, .median_ns = NAN, .low_ns = NAN, .high_ns = NAN, .norm_error = NAN, .slowdown = NAN, .shape_name = "", .workload = "" };
+    memset(row->carveouts, -1, sizeof row->carveouts);
+    block->rows[block->row_total++] = row;
+    return true;
+}
+
+static tunelookup_status make_defaults(mt_lookup_block *block)
+{
+    const mt_lookup_model *model = &block->model;
+    size_t bytes = 16;
+    block->default_problem = default_problem(model);
+    if (block->default_problem) return TUNELOOKUP_OK;
+    uint32_t *order = mt_lookup_arena_take(&block->arena, model->param_count, sizeof *order);
+    block->defaults = mt_lookup_arena_take(&block->arena, MT_LOOKUP_DEFAULTS, sizeof *block->defaults);
+    if (!order || !block->defaults) return no_memory();
+    for (uint32_t i = 0; i < model->param_count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && strcmp(model->params[order[at - 1]].name, model->params[i].name) > 0; at--) order[at] = order[at - 1];
+        order[at] = i;
+        bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + strlen(model->variants[0].name) + 1) + 1;
+    }
+    block->text_order = order;
+    block->whens_read_lets = whens_read_lets(model);
+    for (uint32_t i = 0; i < MT_LOOKUP_DEFAULTS; i++) {
+        if (!make_default(block, &block->defaults[i], bytes)) return no_memory();
+    }
+    return TUNELOOKUP_OK;
+}
+
+tunelookup_status mt_lookup_ladders_end(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    sort_ladders(block);
+    add_extra_rows(loader);
+    tunelookup_status st = make_defaults(block);
+    if (st != TUNELOOKUP_OK) return st;
+    block->cache_stride = (sizeof(mt_lookup_cached) + block->value_count * sizeof(int64_t) + 15) / 16 * 16;
+    block->cache = mt_lookup_arena_take(&block->arena, MT_LOOKUP_CACHED, block->cache_stride);
+    return block->cache ? TUNELOOKUP_OK : no_memory();
+}

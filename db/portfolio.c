@@ -1,0 +1,256 @@
+#include "db/portfolio.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "db/answer.h"
+#include "db/query_internal.h"
+#include "db/store_internal.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+
+static double real_or_nan(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
+}
+
+static void bind_group(mt_sql_args *args, const mt_portfolio_group *group)
+{
+    mt_sql_int(args, group->kernel);
+    mt_sql_int(args, group->device);
+    mt_sql_text(args, mt_regime_name(group->regime));
+    mt_sql_text(args, mt_origin_name(group->origin));
+}
+
+/* ---- groups ---- */
+
+static const char groups_sql[] =
+    "SELECT s.kernel_id, s.device_id, s.regime, s.origin, d.key, k.name, k.key, count(DISTINCT s.shape_id) " SUBJECT_TABLES "JOIN best b ON b.subject_id = s.id WHERE " SUBJECT_FILTER
+    "AND k.spec_json <> '{}' AND s.origin <> 'imported' GROUP BY s.kernel_id, s.device_id, s.regime, s.origin ORDER BY k.name, k.id, d.key, s.regime, s.origin";
+
+mt_status mt_query_groups(mt_store *store, const mt_filter *filter, mt_query_group_callback callback, void *context, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement = NULL;
+    MT_TRY(mt_sql_prepare(store, groups_sql, &statement, err));
+    mt_sql_args args = mt_query_bind(statement, filter, false);
+    for (;;) {
+        bool row;
+        MT_TRY(mt_sql_row(store, &args, &row, "list what is tuned", err));
+        if (!row) break;
+        mt_portfolio_group_info info = {.group = {.kernel = sqlite3_column_int64(statement, 0), .device = sqlite3_column_int64(statement, 1)}, .gpu_key = mt_sql_column(statement, 4),
+                                        .kernel = mt_sql_column(statement, 5), .kernel_key = mt_sql_column(statement, 6), .shapes = sqlite3_column_int64(statement, 7)};
+        info.group.regime = strcmp(mt_sql_column(statement, 2), "warm") == 0 ? MT_REGIME_WARM : MT_REGIME_COLD;
+        if (!mt_origin_from_name(mt_sql_column(statement, 3), &info.group.origin)) continue;
+        MT_TRY(callback(context, &info, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* ---- subjects and their times ---- */
+
+static const char subjects_sql[] =
+    "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, o.outcome, o.median_ns, "
+    "(SELECT group_concat(json_extract(j.value, '$.kind')) FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') j WHERE k.id = ?1), "
+    "v.text, w.key FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
+    "JOIN workload w ON w.id = s.workload_id LEFT JOIN landmark l ON l.subject_id = s.id AND l.role = 'default' LEFT JOIN variant v ON v.id = l.variant_id "
+    "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM measurement n WHERE n.subject_id = s.id AND n.variant_id = l.variant_id) "
+    "WHERE s.kernel_id = ?1 AND s.device_id = ?2 AND s.regime = ?3 AND s.origin = ?4 AND m.median_ns > 0 ORDER BY s.id";
+
+mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group *group, mt_query_portfolio_subject_callback callback, void *context, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement = NULL;
+    MT_TRY(mt_sql_prepare(store, subjects_sql, &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    bind_group(&args, group);
+    for (;;) {
+        bool row;
+        MT_TRY(mt_sql_row(store, &args, &row, "list tuned shapes", err));
+        if (!row) break;
+        mt_portfolio_subject subject = {.id = sqlite3_column_int64(statement, 0), .shape = sqlite3_column_int64(statement, 1), .workload = sqlite3_column_int64(statement, 2),
+            .shape_key = mt_sql_column(statement, 3), .shape_name = mt_sql_column(statement, 4), .workload_name = mt_sql_column(statement, 5), .workload_key = mt_sql_column(statement, 11),
+            .best_ns = sqlite3_column_double(statement, 6), .default_outcome = mt_sql_column_or_null(statement, 7), .default_ns = NAN, .kinds = mt_sql_column(statement, 9),
+            .default_variant = mt_sql_column_or_null(statement, 10)};
+        if (subject.default_outcome && strcmp(subject.default_outcome, "ok") == 0) subject.default_ns = real_or_nan(statement, 8);
+        MT_TRY(callback(context, &subject, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* Bare columns beside max() come from the row that holds the maximum. */
+mt_status mt_query_portfolio_times(mt_store *store, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement = NULL;
+    MT_TRY(mt_sql_prepare(store, "SELECT variant_id, max(id), outcome, median_ns FROM measurement WHERE subject_id = ? GROUP BY variant_id", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    for (;;) {
+        bool row;
+        MT_TRY(mt_sql_row(store, &args, &row, "read a shape's times", err));
+        if (!row) break;
+        mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN};
+        if (!mt_outcome_from_name(mt_sql_column(statement, 2), &time.kind)) continue;
+        if (!mt_outcome_is_failure(time.kind)) time.median_ns = real_or_nan(statement, 3);
+        MT_TRY(callback(context, &time, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_variant_text(mt_store *store, int64_t variant, char **text, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    sqlite3_stmt *statement;
+    *text = NULL;
+    MT_TRY(mt_sql_cached_get(store, "SELECT text FROM variant WHERE id = ?", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, variant);
+    MT_TRY(mt_sql_row(store, &args, &row, "read a variant", err));
+    *text = mt_strdup(row ? mt_sql_column(statement, 0) : "");
+    sqlite3_reset(statement);
+    if (!*text) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+done:
+    return st;
+}
+
+mt_status mt_query_portfolio_limits(mt_store *store, const mt_portfolio_group *group, bool *is_asked, int64_t *max_count, double *within, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement = NULL;
+    *is_asked = false;
+    MT_TRY(mt_sql_prepare(store, "SELECT max_count, within FROM portfolio WHERE kernel_id = ?1 AND device_id = ?2 AND regime = ?3 AND origin = ?4 AND is_asked", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    bind_group(&args, group);
+    MT_TRY(mt_sql_row(store, &args, is_asked, "read the portfolio's limits", err));
+    if (!*is_asked) goto done;
+    *max_count = sqlite3_column_int64(statement, 0);
+    *within = sqlite3_column_double(statement, 1);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* ---- writing ---- */
+
+static mt_status remove_group(mt_store *store, const mt_portfolio_group *group, mt_error *err)
+{
+#define OF_GROUP "IN (SELECT id FROM portfolio WHERE kernel_id = ?1 AND device_id = ?2 AND regime = ?3 AND origin = ?4)"
+    static const char *const sqls[] = {"DELETE FROM portfolio_cell WHERE portfolio_id " OF_GROUP, "DELETE FROM portfolio_variant WHERE portfolio_id " OF_GROUP,
+                                       "DELETE FROM portfolio_shape WHERE portfolio_id " OF_GROUP, "DELETE FROM portfolio WHERE id " OF_GROUP};
+#undef OF_GROUP
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < sizeof sqls / sizeof *sqls && st == MT_OK; i++) {
+        sqlite3_stmt *statement = NULL;
+        st = mt_sql_prepare(store, sqls[i], &statement, err);
+        if (st != MT_OK) return st;
+        mt_sql_args args = mt_sql_args_of(statement);
+        bind_group(&args, group);
+        st = mt_sql_run(store, &args, "renew the portfolio", err);
+        sqlite3_finalize(statement);
+    }
+    return st;
+}
+
+static mt_status insert_row(mt_store *store, const mt_portfolio_group *group, const mt_portfolio_row *row, int64_t *id, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement = NULL;
+    MT_TRY(mt_sql_prepare(store, "INSERT INTO portfolio (kernel_id, device_id, regime, origin, is_asked, max_count, within, worst, unserved_count, is_exact, held_out_count, held_out_mean, "
+                          "held_out_worst, rule_json, updated_unix_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    bind_group(&args, group);
+    mt_sql_int(&args, row->is_asked);
+    mt_sql_int(&args, row->max_count);
+    mt_sql_real(&args, row->within);
+    mt_sql_real(&args, row->worst);
+    mt_sql_int(&args, row->unserved_count);
+    mt_sql_int(&args, row->is_exact);
+    mt_sql_int(&args, row->held_out_count);
+    mt_sql_real(&args, row->held_out_mean);
+    mt_sql_real(&args, row->held_out_worst);
+    mt_sql_text(&args, row->rule_json);
+    mt_sql_int(&args, mt_clock_unix_ms());
+    MT_TRY(mt_sql_run(store, &args, "store a portfolio", err));
+    *id = sqlite3_last_insert_rowid(store->db);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* The default's newest row beside the winner's, as subjects_sql reads them. */
+static const char shape_sql[] =
+    "INSERT INTO portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome = 'ok' THEN o.median_ns END, o.outcome "
+    "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
+    "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM landmark l JOIN measurement n ON n.subject_id = l.subject_id AND n.variant_id = l.variant_id "
+    "WHERE l.subject_id = s.id AND l.role = 'default') WHERE s.id = ?2";
+
+static mt_status insert_shapes(mt_store *store, int64_t id, const mt_portfolio *portfolio, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < portfolio->subject_count; i++) {
+        sqlite3_stmt *statement;
+        MT_TRY(mt_sql_cached_get(store, shape_sql, &statement, err));
+        mt_sql_args args = mt_sql_args_of(statement);
+        mt_sql_int(&args, id);
+        mt_sql_int(&args, portfolio->subjects[i]);
+        MT_TRY(mt_sql_run(store, &args, "store a portfolio's shape", err));
+    }
+done:
+    return st;
+}
+
+static mt_status insert_variants(mt_store *store, int64_t id, const mt_portfolio *portfolio, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < portfolio->variant_count; i++) {
+        sqlite3_stmt *statement;
+        MT_TRY(mt_sql_cached_get(store, "INSERT INTO portfolio_variant (portfolio_id, variant_id, position) VALUES (?, ?, ?)", &statement, err));
+        mt_sql_args args = mt_sql_args_of(statement);
+        mt_sql_int(&args, id);
+        mt_sql_int(&args, portfolio->variants[i].variant);
+        mt_sql_int(&args, portfolio->variants[i].position);
+        MT_TRY(mt_sql_run(store, &args, "store a portfolio's variant", err));
+    }
+done:
+    return st;
+}
+
+static mt_status insert_cells(mt_store *store, int64_t id, const mt_portfolio *portfolio, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < portfolio->cell_count; i++) {
+        sqlite3_stmt *statement;
+        MT_TRY(mt_sql_cached_get(store, "INSERT INTO portfolio_cell SELECT ?, m.subject_id, m.variant_id, m.outcome, ?, m.id, m.toolchain_id, m.median_ns, m.low_ns, m.high_ns, "
+                                 "m.norm_error, m.created_unix_ms, " MT_CARVEOUTS " FROM measurement m WHERE m.id = ?", &statement, err));
+        mt_sql_args args = mt_sql_args_of(statement);
+        mt_sql_int(&args, id);
+        mt_sql_real(&args, portfolio->cells[i].slowdown);
+        mt_sql_int(&args, portfolio->cells[i].measurement);
+        MT_TRY(mt_sql_run(store, &args, "store a portfolio's time", err));
+    }
+done:
+    return st;
+}
+
+mt_status mt_store_portfolio(mt_store *store, const mt_portfolio_group *group, const mt_portfolio *portfolio, mt_error *err)
+{
+    mt_status st;
+    int64_t id = 0;
+    MT_TRY(mt_tx_begin(store, err));
+    st = remove_group(store, group, err);
+    if (st == MT_OK && portfolio) st = insert_row(store, group, &portfolio->row, &id, err);
+    if (st == MT_OK && portfolio) st = insert_shapes(store, id, portfolio, err);
+    if (st == MT_OK && portfolio) st = insert_variants(store, id, portfolio, err);
+    if (st == MT_OK && portfolio) st = insert_cells(store, id, portfolio, err);
+    st = mt_tx_end(store, st, err);
+done:
+    return st;
+}

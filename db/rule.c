@@ -1,0 +1,282 @@
+#include "db/rule.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double LN2 = 0.69314718055994530942, SQRT2 = 1.41421356237309504880;
+
+/* ---- logarithms without libm ---- */
+
+/* value = m · 2^e with m in [√½, √2); ln m = 2 atanh((m − 1)/(m + 1)), whose series ends below 1e-11 here. */
+double mt_rule_log2_real(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
+    if (exponent == -1023) return -1074; /* subnormal: nothing measured is that small */
+    bits = (bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1023) << 52;
+    double mantissa;
+    memcpy(&mantissa, &bits, sizeof mantissa);
+    if (mantissa >= SQRT2) {
+        mantissa /= 2;
+        exponent++;
+    }
+    double s = (mantissa - 1) / (mantissa + 1), square = s * s;
+    double series = 1 + square * (1.0 / 3 + square * (1.0 / 5 + square * (1.0 / 7 + square * (1.0 / 9 + square * (1.0 / 11 + square / 13)))));
+    return exponent + 2 * s * series / LN2;
+}
+
+double mt_rule_log2(int64_t value)
+{
+    if (value == 0) return -1;
+    double size = mt_rule_log2_real(value < 0 ? -(double)value : (double)value);
+    return value < 0 ? -2 - size : size;
+}
+
+double mt_rule_exp2(double value)
+{
+    int whole = (int)(value < 0 ? value - 0.5 : value + 0.5);
+    double x = (value - whole) * LN2, term = 1, sum = 1;
+    for (int i = 1; i < 12; i++) {
+        term *= x / i;
+        sum += term;
+    }
+    uint64_t bits = (uint64_t)(whole + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return sum * power;
+}
+
+/* ---- features ---- */
+
+size_t mt_rule_of_int(int64_t value, double *out)
+{
+    out[0] = mt_rule_log2(value);
+    return 1;
+}
+
+size_t mt_rule_of_list(const int64_t *values, size_t count, double *out)
+{
+    double sum = 0, logs = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += (double)values[i];
+        logs += mt_rule_log2(values[i]);
+    }
+    out[0] = mt_rule_log2((int64_t)count);
+    out[1] = sum >= 1 ? mt_rule_log2_real(sum) : -1;
+    out[2] = count ? logs / (double)count : 0;
+    out[3] = count ? mt_rule_log2(values[0]) : 0;
+    out[4] = count ? mt_rule_log2(values[count - 1]) : 0;
+    return MT_RULE_LIST_FEATURES;
+}
+
+size_t mt_rule_of_text(const char *text, size_t length, double *out)
+{
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    out[0] = hash;
+    return 1;
+}
+
+enum { LIST_LIMIT = 64 };
+
+/* [-]digits up to `end`; false on overflow or anything else. */
+static bool parse_integer(const char *text, const char *end, int64_t *value)
+{
+    bool negative = text < end && *text == '-';
+    int64_t result = 0;
+    if (negative) text++;
+    if (text == end) return false;
+    for (; text < end; text++) {
+        if (*text < '0' || *text > '9' || __builtin_mul_overflow(result, 10, &result) || __builtin_sub_overflow(result, *text - '0', &result)) return false;
+    }
+    if (!negative && __builtin_sub_overflow((int64_t)0, result, &result)) return false;
+    *value = result;
+    return true;
+}
+
+/* "92,46" or "7,": elements, as far as there is room. */
+static size_t parse_list(const char *text, const char *end, int64_t values[LIST_LIMIT])
+{
+    size_t count = 0;
+    while (text < end && count < LIST_LIMIT) {
+        const char *comma = memchr(text, ',', (size_t)(end - text)), *stop = comma ? comma : end;
+        if (!parse_integer(text, stop, &values[count])) break;
+        count++;
+        text = comma ? comma + 1 : end;
+    }
+    return count;
+}
+
+/* The features of one value from `text` to `end`; 0 = it is not of that kind. */
+static size_t of_value(const char *text, const char *end, char kind, double *out)
+{
+    int64_t values[LIST_LIMIT];
+    if (kind == 's') return mt_rule_of_text(text, (size_t)(end - text), out);
+    if (kind == 'i') return parse_integer(text, end, values) ? mt_rule_of_int(*values, out) : 0;
+    size_t count = kind == 'l' ? parse_list(text, end, values) : 0;
+    return count ? mt_rule_of_list(values, count, out) : 0;
+}
+
+size_t mt_rule_of_key(const char *key, const char *kinds, double out[MT_RULE_FEATURES], size_t *names, bool *texts)
+{
+    size_t count = 0;
+    for (size_t name = 0; *key; name++) {
+        double own[MT_RULE_LIST_FEATURES];
+        const char *end = key + strcspn(key, ";"), *equals = memchr(key, '=', (size_t)(end - key));
+        size_t added = equals ? of_value(equals + 1, end, *kinds, own) : 0;
+        if (!added || count + added > MT_RULE_FEATURES) return 0;
+        memcpy(out + count, own, added * sizeof *own);
+        for (size_t i = 0; i < added && names; i++) names[count + i] = name;
+        for (size_t i = 0; i < added && texts; i++) texts[count + i] = *kinds == 's';
+        count += added;
+        key = end + (*end == ';');
+        kinds += strcspn(kinds, ",");
+        kinds += *kinds == ',';
+    }
+    return count;
+}
+
+/* Newton's steps from a guess that halves the exponent. */
+static double square_root(double value)
+{
+    uint64_t bits;
+    double root;
+    if (!(value > 0)) return 0;
+    memcpy(&bits, &value, sizeof bits);
+    bits = (bits >> 1) + (UINT64_C(1023) << 51);
+    memcpy(&root, &bits, sizeof root);
+    for (int i = 0; i < 4; i++) root = 0.5 * (root + value / root);
+    return root;
+}
+
+double mt_rule_distance(const mt_rule_feature *features, size_t count, const double *a, const double *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        double difference = features[i].is_text ? (a[i] == b[i] ? 0 : MT_RULE_TEXT_OCTAVES) : a[i] - b[i];
+        sum += features[i].weight * difference * difference;
+    }
+    return square_root(sum);
+}
+
+/* ---- curve, tree, score ---- */
+
+double mt_rule_curve_at(const mt_rule_curve *curve, double distance)
+{
+    double from = 0, low = 0;
+    if (!curve->count || !(distance <= curve->reach)) return NAN;
+    for (size_t i = 0; i < curve->count; i++) {
+        double to = curve->distance[i], high = curve->value[i];
+        if (distance <= to) return to > from ? low + (high - low) * (distance - from) / (to - from) : high;
+        from = to;
+        low = high;
+    }
+    return low;
+}
+
+uint32_t mt_rule_tree_variant(const mt_rule_node *nodes, const mt_rule_feature *features, const double *shape)
+{
+    uint32_t at = 0;
+    while (nodes[at].low) {
+        const mt_rule_node *node = &nodes[at];
+        bool is_low = features[node->feature].is_text ? shape[node->feature] != node->below : shape[node->feature] < node->below;
+        at = is_low ? node->low : node->high;
+    }
+    return nodes[at].variant;
+}
+
+/* ---- choosing ---- */
+
+/* distance^-power, of a distance that is kept away from 0. */
+static double nearness(double distance, int power)
+{
+    double base = 1 / (distance > 0.125 ? distance : 0.125), weight = 1;
+    for (int i = 0; i < power; i++) weight *= base;
+    return weight;
+}
+
+static double cell(const mt_rule *rule, size_t shape, size_t variant)
+{
+    return rule->slowdown[shape * rule->variant_count + variant];
+}
+
+/* Lower is better; INFINITY when the variant has no time on the nearest shape. */
+static double score(const mt_rule *rule, const mt_rule_search *search, const double *weights, size_t variant)
+{
+    double there = cell(rule, search->nearest, variant), sum = 0, total = 0;
+    if (!isfinite(there) || rule->power == 0) return isfinite(there) ? there : INFINITY;
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        double value = cell(rule, i, variant);
+        sum += weights[i] * (isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2);
+        total += weights[i];
+    }
+    return sum / total;
+}
+
+/* The nearest shape on which one of the variants that may be chosen, or `variant`, has a time; false = none. */
+static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t variant)
+{
+    bool found = false;
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        if (isnan(search->distance[i]) || (found && search->distance[i] >= search->distance[search->nearest])) continue;
+        bool has_time = variant < rule->variant_count && isfinite(cell(rule, i, variant));
+        for (size_t v = 0; v < rule->variant_count && !has_time && variant >= rule->variant_count; v++) has_time = rule->is_usable[v] && isfinite(cell(rule, i, v));
+        if (!has_time) continue;
+        search->nearest = i;
+        found = true;
+    }
+    return found;
+}
+
+void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search)
+{
+    memset(search->is_tried, 0, sizeof search->is_tried);
+    search->tree_is_asked = false;
+    search->variant = SIZE_MAX;
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        bool is_out = rule->is_left_out && rule->is_left_out[i];
+        search->distance[i] = is_out ? NAN : mt_rule_distance(rule->features, rule->feature_count, rule->shapes + i * rule->feature_count, shape);
+    }
+}
+
+/* The best of what was not tried on the nearest shape. */
+static bool best_untried(const mt_rule *rule, mt_rule_search *search)
+{
+    double weights[MT_RULE_SHAPES], least = INFINITY;
+    for (size_t i = 0; i < rule->shape_count; i++) weights[i] = isnan(search->distance[i]) ? 0 : nearness(search->distance[i], rule->power);
+    for (size_t v = 0; v < rule->variant_count; v++) {
+        double value = search->is_tried[v] || !rule->is_usable[v] ? INFINITY : score(rule, search, weights, v);
+        if (!(value < least)) continue;
+        least = value;
+        search->variant = v;
+    }
+    if (least == INFINITY) return false;
+    search->is_tried[search->variant] = true;
+    return true;
+}
+
+bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *search)
+{
+    if (rule->nodes && !search->tree_is_asked) {
+        search->tree_is_asked = true;
+        search->variant = mt_rule_tree_variant(rule->nodes, rule->features, shape);
+        if (search->variant < rule->variant_count && find_nearest(rule, search, search->variant)) return true;
+    }
+    while (find_nearest(rule, search, SIZE_MAX)) {
+        if (best_untried(rule, search)) return true;
+        search->distance[search->nearest] = NAN; /* nothing of it will do: on to the next one */
+        memset(search->is_tried, 0, sizeof search->is_tried);
+    }
+    return false;
+}
+
+void mt_rule_expect(const mt_rule *rule, const mt_rule_search *search, double *slowdown, double *advantage)
+{
+    double distance = search->distance[search->nearest], there = cell(rule, search->nearest, search->variant), of_default = rule->default_slowdown[search->nearest];
+    double loss = mt_rule_curve_at(&rule->loss_curve, distance);
+    if (isnan(loss) && distance <= MT_RULE_CLOSE_OCTAVES) loss = 0;
+    *slowdown = there + mt_rule_curve_at(&rule->slowdown_curve, distance);
+    *advantage = isinf(of_default) ? INFINITY : of_default - there - loss;
+}
+

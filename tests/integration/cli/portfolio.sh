@@ -1,0 +1,27 @@
+# shellcheck shell=bash disable=SC2154
+note "the portfolio of what a recorded GPU filled in"
+mt portfolio --db t.sqlite
+mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --workload even --budget 6 --strategy random --quiet
+mt portfolio --db t.sqlite
+note "what was not measured on both shapes is, and each shape is asked for as if it had not been tuned"
+mt portfolio --db t.sqlite --gpu recorded:h100 --recordings rec.sqlite --space "$data/cli/demo.ini" --measure --evaluate --quiet
+mt portfolio --db t.sqlite --gpu recorded:h100 --recordings rec.sqlite --space "$data/cli/demo.ini" --measure --within 1.0 --max 1 --quiet
+note "a session keeps the limits that were asked for"
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --workload even --budget 100 --quiet
+sqlite3 t.sqlite 'SELECT is_asked, max_count, within, unserved_count FROM portfolio' 2>/dev/null || python3 -c 'import sqlite3; print(*sqlite3.connect("t.sqlite").execute("SELECT is_asked, max_count, within, unserved_count FROM portfolio").fetchone(), sep="|")'
+note "the lookup follows it"
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=1100
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=1000000000
+mt lookup --db t.sqlite --gpu h200 --shape small
+note "what is wrong is said"
+mt portfolio --db t.sqlite --kernel other
+mt portfolio --db t.sqlite --gpu a100
+mt portfolio --db t.sqlite --within 0.9
+mt portfolio --db t.sqlite --within much
+mt portfolio --db t.sqlite --max 65
+mt portfolio --db t.sqlite --candidates 100
+mt portfolio --db t.sqlite --measure
+mt portfolio --db t.sqlite --space "$data/cli/demo.ini"
+mt portfolio --db t.sqlite --measure --space "$data/cli/demo.ini" --gpu recorded:b200 --recordings rec.sqlite
+mt portfolio --db t.sqlite --maximum 3

@@ -1,0 +1,119 @@
+/* Portfolios in the database: what is read, chosen and stored, and what stays. */
+#include "tests/unit/lookup_fixture.h"
+
+#include "tuner/ladder/table.h"
+
+static mt_portfolio_group group;
+
+static void put(lookup_writer *w, int n, const char *workload, const char *variant, double time)
+{
+    char shape[64];
+    snprintf(shape, sizeof shape, "H=3,5;N=%d;dtype=f16", n);
+    lookup_put(w, shape, workload, variant, time);
+    group = (mt_portfolio_group){w->subject.kernel, w->subject.device, w->subject.regime, w->subject.origin};
+}
+
+static void put_failure(lookup_writer *w, const char *variant, mt_outcome_kind kind)
+{
+    fixture_put(w->store, w->session, &w->subject, variant, &(mt_outcome){.kind = kind});
+}
+
+START_TEST(test_table)
+{
+    mt_ladder_table table;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    put(&w, 4, "one", "ALGO=plain;B=32", 100);
+    put(&w, 4, "one", "ALGO=plain;B=64", 105);
+    put(&w, 4, "one", "ALGO=wide;B=32;C=1", 200); /* serves no shape: no column */
+    put_failure(&w, "ALGO=wide;B=64;C=1", MT_OUTCOME_WRONG_RESULT);
+    ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=64", &fixture_err));
+    put(&w, 4, "two", "ALGO=plain;B=32", 130);
+    put(&w, 4, "two", "ALGO=plain;B=64", 100);
+    put(&w, 64, "one", "ALGO=wide;B=64;C=1", 50);
+    put_failure(&w, "ALGO=plain;B=32", MT_OUTCOME_PRUNED);
+    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    const mt_ladder_data *data = &table.data;
+    ck_assert_uint_eq(table.subject_count, 3);
+    ck_assert_uint_eq(data->shape_count, 2);
+    ck_assert_uint_eq(data->variant_count, 3);
+    ck_assert_uint_eq(data->feature_count, MT_RULE_LIST_FEATURES + 2);
+    ck_assert_double_eq_tol(data->shapes[MT_RULE_LIST_FEATURES], 2, 1e-6); /* log2 of N */
+    ck_assert(isnan(data->default_slowdown[0])); /* known for one workload only */
+    ck_assert(isnan(data->default_slowdown[1]));
+    size_t inf = 0, nan = 0, worst = 0;
+    for (size_t i = 0; i < 6; i++) {
+        inf += isinf(data->slowdown[i]);
+        nan += isnan(data->slowdown[i]);
+        worst += fabs(data->slowdown[i] - log2(1.3)) < 1e-6; /* the worse of two workloads */
+    }
+    ck_assert_uint_eq(inf, 2); /* the wrong result and the excluded one */
+    ck_assert_uint_eq(nan, 1);
+    ck_assert_uint_eq(worst, 1);
+    char name[64];
+    mt_ladder_feature_name(&table, 1, name, sizeof name);
+    ck_assert_str_eq(name, "H.sum");
+    mt_ladder_feature_name(&table, MT_RULE_LIST_FEATURES, name, sizeof name);
+    ck_assert_str_eq(name, "N");
+    mt_ladder_table_free(&table);
+    lookup_end(&w);
+}
+END_TEST
+
+START_TEST(test_limits_stay)
+{
+    bool is_asked;
+    int64_t max;
+    double within;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    for (int octave = 0; octave < 4; octave++) {
+        put(&w, 1 << octave, "one", "ALGO=plain;B=32", octave % 2 ? 100 : 150);
+        put(&w, 1 << octave, "one", "ALGO=plain;B=64", octave % 2 ? 150 : 100);
+    }
+    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err));
+    ck_ok(mt_query_portfolio_limits(w.store, &group, &is_asked, &max, &within, &fixture_err));
+    ck_assert(!is_asked);
+    ck_ok(mt_ladder_refresh(w.store, &group, &(mt_ladder_options){1, 1.2}, &fixture_err));
+    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err)); /* a session */
+    ck_ok(mt_query_portfolio_limits(w.store, &group, &is_asked, &max, &within, &fixture_err));
+    ck_assert(is_asked && max == 1 && within == 1.2);
+    lookup_end(&w);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio"), 1);
+    ck_assert_int_eq(fixture_number("SELECT unserved_count FROM portfolio"), 2);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio_variant WHERE position > 0"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio_cell"), 8);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio_shape"), 4);
+    ck_assert_int_eq(fixture_number("SELECT json_valid(rule_json) AND json_extract(rule_json, '$.weights[1].name') = 'N' FROM portfolio"), 1);
+    ck_assert_int_eq(fixture_number("SELECT held_out_count FROM portfolio"), 4);
+}
+END_TEST
+
+START_TEST(test_more_shapes_than_fit)
+{
+    mt_ladder_table table;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    for (int n = 1; n <= MT_RULE_SHAPES + 5; n++) put(&w, n, "one", "ALGO=plain;B=32", 100);
+    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    ck_assert_uint_eq(table.shape_count, MT_RULE_SHAPES);
+    ck_assert_uint_eq(table.left_out, 5);
+    mt_ladder_table_free(&table);
+    ck_ok(mt_ladder_refresh_all(w.store, &fixture_err));
+    lookup_end(&w);
+}
+END_TEST
+
+/* Without winners there is nothing to answer with. */
+START_TEST(test_winners_gone)
+{
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    put(&w, 4, "one", "ALGO=plain;B=32", 100);
+    ck_ok(mt_ladder_refresh_all(w.store, &fixture_err));
+    put_failure(&w, "ALGO=plain;B=32", MT_OUTCOME_WRONG_RESULT);
+    ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
+    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err));
+    lookup_end(&w);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio"), 0);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio_cell"), 0);
+}
+END_TEST
+
+FIXTURE_MAIN("portfolio", test_table, test_limits_stay, test_more_shapes_than_fit, test_winners_gone)

@@ -1,0 +1,19 @@
+/* A portfolio in words. */
+#ifndef MT_CLI_PORTFOLIO_PRINT_H
+#define MT_CLI_PORTFOLIO_PRINT_H
+
+#include "tuner/ladder/table.h"
+
+typedef struct mt_portfolio_view {
+    const char *gpu_key, *kernel, *kernel_key;
+    const mt_ladder_table *table;
+    const mt_ladder *ladder;
+    const mt_ladder_options *options;
+    mt_store *store;                /* for the variants' texts */
+} mt_portfolio_view;
+
+mt_status mt_portfolio_print(const mt_portfolio_view *view, mt_error *err);
+/* What each shape would have been answered with had it not been tuned. */
+mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error *err);
+
+#endif

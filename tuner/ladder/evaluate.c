@@ -1,0 +1,106 @@
+/* The ladder tried as a whole: what it would have answered for each tuned shape had that not been tuned. */
+#include <math.h>
+
+#include "tuner/ladder/ladder_internal.h"
+
+/* ---- what building needs too ---- */
+
+bool mt_ladder_offer(const mt_ladder_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
+{
+    const double *shape = data->shapes + asked * data->feature_count;
+    mt_rule_begin(rule, shape, search);
+    while (mt_rule_next(rule, shape, search)) {
+        if (!isinf(mt_ladder_cell(data, asked, search->variant))) return true;
+    }
+    return false;
+}
+
+void mt_ladder_add_score(mt_ladder_score *score, double value)
+{
+    score->mean += value;
+    if (value > score->worst) score->worst = value;
+    score->count++;
+}
+
+void mt_ladder_end_score(mt_ladder_score *score)
+{
+    if (score->count) score->mean /= (double)score->count;
+}
+
+/* ---- evaluation ---- */
+
+/* Logarithm of the product of all integers and of the lists' sums: what a rule by volume looks at. */
+static double volume(const mt_ladder_data *data, size_t shape)
+{
+    double sum = 0;
+    const double *features = data->shapes + shape * data->feature_count;
+    for (size_t i = 0; i < data->feature_count; i++) {
+        bool is_first = i == 0 || data->name[i - 1] != data->name[i], is_list = is_first && i + 1 < data->feature_count && data->name[i + 1] == data->name[i];
+        if (is_first && !data->is_text[i]) sum += features[is_list ? i + 1 : i];
+    }
+    return sum;
+}
+
+static double of_nearest_volume(const mt_ladder_data *data, size_t asked)
+{
+    size_t nearest = SIZE_MAX, best = SIZE_MAX;
+    double least = INFINITY;
+    for (size_t i = 0; i < data->shape_count; i++) {
+        double distance = fabs(volume(data, i) - volume(data, asked));
+        if (i == asked || distance >= least) continue;
+        least = distance;
+        nearest = i;
+    }
+    for (size_t v = 0; v < data->variant_count && nearest != SIZE_MAX; v++) {
+        if (!isfinite(mt_ladder_cell(data, nearest, v)) || isinf(mt_ladder_cell(data, asked, v))) continue;
+        if (best == SIZE_MAX || mt_ladder_cell(data, nearest, v) < mt_ladder_cell(data, nearest, best)) best = v;
+    }
+    return best == SIZE_MAX ? NAN : mt_ladder_cell(data, asked, best);
+}
+
+static mt_status try_shape(const mt_ladder_data *data, const mt_ladder_options *options, size_t shape, mt_ladder_trial *trial, mt_error *err)
+{
+    bool is_left_out[MT_RULE_SHAPES] = {false};
+    mt_ladder ladder;
+    mt_rule_search search;
+    double advantage = NAN;
+    is_left_out[shape] = true;
+    mt_status st = mt_ladder_build(data, is_left_out, options, &ladder, err);
+    if (st != MT_OK) return st;
+    mt_rule rule = mt_ladder_rule(data, is_left_out, &ladder);
+    *trial = (mt_ladder_trial){.shape = shape, .nearest = SIZE_MAX, .distance = NAN, .variant = data->variant_count, .expected = NAN, .by_default = data->default_slowdown[shape]};
+    trial->slowdown = trial->by_default;
+    trial->by_volume = of_nearest_volume(data, shape);
+    if (!mt_ladder_offer(data, &rule, shape, &search)) return MT_OK;
+    mt_rule_expect(&rule, &search, &trial->expected, &advantage);
+    trial->nearest = search.nearest;
+    trial->distance = search.distance[search.nearest];
+    bool default_fails = isinf(data->default_slowdown[shape]);
+    bool is_default = fabs(data->default_slowdown[search.nearest] - mt_ladder_cell(data, search.nearest, search.variant)) < 1e-12; /* the lookup knows it by its text */
+    if (advantage >= 0 || default_fails || is_default) {
+        trial->variant = search.variant;
+        trial->slowdown = mt_ladder_cell(data, shape, search.variant);
+    } else {
+        trial->expected += advantage;
+    }
+    return MT_OK;
+}
+
+mt_status mt_ladder_evaluate(const mt_ladder_data *data, const mt_ladder_options *options, mt_ladder_trial *trials, mt_ladder_evaluation *evaluation, mt_error *err)
+{
+    *evaluation = (mt_ladder_evaluation){0};
+    for (size_t i = 0; i < data->shape_count; i++) {
+        mt_status st = try_shape(data, options, i, &trials[i], err);
+        if (st != MT_OK) return st;
+        const mt_ladder_trial *t = &trials[i];
+        if (!isfinite(t->slowdown) || !isfinite(t->by_default) || !isfinite(t->by_volume)) continue;
+        mt_ladder_add_score(&evaluation->ladder, t->slowdown);
+        mt_ladder_add_score(&evaluation->by_default, t->by_default);
+        mt_ladder_add_score(&evaluation->by_volume, t->by_volume);
+        evaluation->defaults += t->variant == data->variant_count;
+    }
+    mt_ladder_end_score(&evaluation->ladder);
+    mt_ladder_end_score(&evaluation->by_default);
+    mt_ladder_end_score(&evaluation->by_volume);
+    return MT_OK;
+}

@@ -1,0 +1,38 @@
+/* What the files of tuner/ladder share. */
+#ifndef MT_LADDER_LADDER_INTERNAL_H
+#define MT_LADDER_LADDER_INTERNAL_H
+
+#include "tuner/ladder/ladder.h"
+
+/* log2 slowdown of `variant` on `shape`; NAN, INFINITY as in mt_rule. */
+static inline double mt_ladder_cell(const mt_ladder_data *data, size_t shape, size_t variant)
+{
+    return data->slowdown[shape * data->variant_count + variant];
+}
+
+static inline bool mt_ladder_has(const bool *is_left_out, size_t shape)
+{
+    return !is_left_out || !is_left_out[shape];
+}
+
+/* choose.c: the portfolio; sets members, member_count, unserved, worst, is_exact. `within_log2`: log2 of the tolerance. */
+void mt_ladder_choose(const mt_ladder_data *data, const bool *is_left_out, size_t max, double within_log2, mt_ladder *ladder);
+
+/* weights.c: a weight for each feature. The prior: each value of the shape counts the same. */
+void mt_ladder_prior(const mt_ladder_data *data, mt_rule_feature *features);
+/* Starts from the prior in `features`; from how much a shape's best variant loses on another shape, for each pair. */
+void mt_ladder_learn(const mt_ladder_data *data, const bool *is_left_out, const bool *is_usable, mt_rule_feature *features);
+
+/* tree.c: a tree over the usable variants; 0 nodes when there are too few shapes. */
+size_t mt_ladder_grow_tree(const mt_ladder_data *data, const bool *is_left_out, const bool *is_usable, mt_rule_node nodes[MT_RULE_NODES]);
+
+/* evaluate.c. The rule's offer for shape `asked`; variants that fail there are passed over, as the lookup passes over those that the shape's constraints exclude. False = none. */
+bool mt_ladder_offer(const mt_ladder_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search);
+void mt_ladder_add_score(mt_ladder_score *score, double value);
+void mt_ladder_end_score(mt_ladder_score *score); /* the sum becomes the mean */
+
+/* curve.c: monotone regression. Sorts the points. */
+typedef struct mt_ladder_point { double distance, value; } mt_ladder_point;
+void mt_ladder_fit_curve(mt_ladder_point *points, size_t count, mt_rule_curve *curve);
+
+#endif

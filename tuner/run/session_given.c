@@ -1,0 +1,51 @@
+/* Sessions that measure given points instead of searching: `msda-tune portfolio --measure`. */
+#include <math.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/run/session_internal.h"
+
+mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err)
+{
+    *targets = mt_alloc(params->given_count + 1, sizeof **targets);
+    if (!*targets) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+    for (size_t i = 0; i < params->given_count; i++) (*targets)[i] = (mt_session_target){params->given[i].shape, params->given[i].workload};
+    *count = params->given_count;
+    return MT_OK;
+}
+
+static mt_status add_point(mt_session *session, size_t index, mt_error *err)
+{
+    size_t *points = mt_grow(session->points, session->point_count, &session->point_capacity, sizeof *points);
+    if (!points) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+    session->points = points;
+    points[session->point_count++] = index;
+    return MT_OK;
+}
+
+static mt_status store_excluded(mt_session *session, const mt_subject *subject, const char *variant, mt_error *err)
+{
+    mt_outcome outcome = {0};
+    mt_outcome_set(&outcome, MT_OUTCOME_PRUNED, "a constraint excludes it on this shape and GPU");
+    mt_result result = {.subject = subject, .variant = variant, .model_flops = NAN, .model_dram_bytes = NAN, .model_floor_ns = NAN, .outcome = &outcome};
+    mt_status st = mt_store_step(session->store, session->id, &result, NULL, err);
+    mt_outcome_free(&outcome);
+    return st;
+}
+
+mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_subject *subject, const mt_space *space, mt_error *err)
+{
+    mt_status st = MT_OK;
+    session->point_count = 0;
+    for (size_t i = 0; i < session->params->given_count; i++) {
+        const mt_session_given *given = &session->params->given[i];
+        if (given->shape != target->shape || given->workload != target->workload) continue;
+        for (size_t v = 0; v < given->variant_count && st == MT_OK; v++) {
+            mt_point point;
+            mt_error ignored;
+            size_t index;
+            bool exists = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK && mt_space_find(space, &point, &index);
+            st = exists ? add_point(session, index, err) : store_excluded(session, subject, given->variants[v], err);
+        }
+    }
+    return st;
+}
