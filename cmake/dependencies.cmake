@@ -24,21 +24,4 @@ pkg_check_modules(dep_xxhash_pc REQUIRED libxxhash)
 add_library(dep_xxhash INTERFACE) # header-only use
 target_include_directories(dep_xxhash SYSTEM INTERFACE ${dep_xxhash_pc_INCLUDE_DIRS})
 
-# The CUDA Toolkit is needed for its headers only. MT_CUDA=OFF builds as if it were not there.
-set(MT_CUDA AUTO CACHE STRING "Build the GPU part: AUTO (when the Toolkit's headers are found), ON or OFF")
-set_property(CACHE MT_CUDA PROPERTY STRINGS AUTO ON OFF)
-set(MT_WITH_CUDA OFF)
-if(MT_CUDA)
-  file(GLOB cuda_prefixes /usr/local/cuda /usr/local/cuda-* /opt/cuda)
-  find_path(MT_CUDA_INCLUDE cudaTypedefs.h HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS ${cuda_prefixes}
-    PATH_SUFFIXES include targets/x86_64-linux/include targets/sbsa-linux/include)
-  if(MT_CUDA_INCLUDE)
-    set(MT_WITH_CUDA ON)
-    message(STATUS "CUDA headers: ${MT_CUDA_INCLUDE}")
-  elseif(MT_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "MT_CUDA=ON, but cudaTypedefs.h was not found: set CUDA_HOME")
-  endif()
-endif()
-if(NOT MT_WITH_CUDA)
-  message(STATUS "Built without real-GPU tuning: the CUDA Toolkit's headers were not found (recorded GPUs, reports and lookup only)")
-endif()
+include(${CMAKE_CURRENT_LIST_DIR}/cuda.cmake)

@@ -65,7 +65,7 @@ typedef struct mt_lookup_stamp {
 typedef struct mt_lookup_file {
     char *path;        /* as given or found */
     bool is_shipped;   /* its cubins need no opt-in */
-    bool is_optional;  /* the user's default file: may be missing */
+    bool is_optional;  /* the user's default file over shipped ones: may be missing, or of an older schema */
     mt_lookup_stamp stamp;
 } mt_lookup_file;
 
@@ -82,8 +82,9 @@ tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX]);
 typedef struct mt_lookup_session {
     struct sqlite3 *db;
     unsigned steps;    /* that SQLite made, in units of the progress handler */
+    bool is_left_out;  /* an optional file has an older schema; the detail says so */
 } mt_lookup_session;
-/* Checks trust and schema. session->db is NULL with OK when an optional file is missing. */
+/* Checks trust and schema. session->db is NULL with OK when an optional file is missing or left out. */
 tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session);
 void mt_lookup_sqlite_close(mt_lookup_session *session);
 /* Status and detail for what SQLite says of its last call. */
@@ -166,6 +167,7 @@ typedef struct mt_lookup_model {
     mt_lookup_model_launch *launches;        uint32_t launch_count; /* prepares first, each group by number */
     uint32_t device_slot, param_slot, let_slot, loop_slot, slot_count;
     int64_t facts[MT_LOOKUP_FACTS];   /* of the prepared device; 0 = not given */
+    uint32_t missing_facts;           /* those that its expressions read and the caller did not give, as bits */
 } mt_lookup_model;
 
 extern const char *const mt_lookup_fact_names[MT_LOOKUP_FACTS];
@@ -226,14 +228,18 @@ typedef struct mt_lookup_block {
     tunelookup_db *db;
     mt_lookup_model model;
     char kernel_key[MT_LOOKUP_KEY_SIZE];
-    const char *kernel, *gpu;         /* gpu: the canonical key asked for */
+    const char *kernel;
+    const char *gpu;                  /* key of the GPU whose rows answer; where the files have none like it, of the asked one as far as it is known */
+    const char **gpus;                /* the key as each file has it, or NULL */
     const char *workload;             /* bound, or NULL */
-    const char *elsewhere;            /* GPUs that have rows for this kernel, for explain */
+    const char *elsewhere;            /* GPUs that have rows for this kernel, for explain; never NULL */
+    const char *unknown;              /* string values of the names that no stored shape has, and those there are; "" = none */
+    const char *left_out;             /* the file that is left out, and why; NULL = none */
     uint32_t value_count;             /* integers of a shape */
     uint32_t order[TUNELOOKUP_MAX_VALUES]; /* place of the caller's i-th value */
     mt_lookup_row **rows;
     uint32_t row_count;               /* one a shape */
-    uint32_t hidden_recorded, hidden_imported; /* rows left out for their origin */
+    uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because their columns hold what no tuner writes */
     mt_lookup_entry *table;
     uint32_t mask;
     int64_t driver_version, cc;
@@ -242,10 +248,17 @@ typedef struct mt_lookup_block {
 /* What is needed only while a block is made. */
 typedef struct mt_lookup_table { mt_lookup_text_row *rows; uint32_t count; } mt_lookup_table;
 
+typedef struct mt_lookup_source {     /* the kernel and the GPU as one file has them */
+    mt_lookup_session session;
+    int64_t kernel, device;           /* 0 = none */
+} mt_lookup_source;
+
 typedef struct mt_lookup_loader {
     const tunelookup_plan *plan;
     mt_lookup_block *block;
     mt_lookup_arena scratch;
+    const char *asked_gpu;            /* key made of the caller's facts, unknown ones as zeros */
+    bool has_gpu;                     /* a file has such a GPU */
     mt_lookup_row **rows;             /* every row that may answer */
     uint32_t row_count, row_capacity;
     mt_lookup_entry *table;           /* shape → the row that answers, or the first of several workloads' */
@@ -263,6 +276,10 @@ typedef struct mt_lookup_loader {
 tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader);
 /* The variant with that id; its text is read when it first comes up. */
 tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, const mt_lookup_variant **variant);
+
+/* What explain says where no row answers (lookup_hints.c): block->elsewhere and block->unknown. */
+tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lookup_source *sources);
+tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_lookup_source *sources);
 
 /* Why find said NONE; pinned only within one version. */
 typedef enum mt_lookup_reason { MT_LOOKUP_REASON_NONE, MT_LOOKUP_REASON_NO_ROWS, MT_LOOKUP_REASON_NO_SHAPE, MT_LOOKUP_REASON_REJECTED } mt_lookup_reason;

@@ -6,13 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A block of at most so many rows has them all checked while it is made; a larger one leaves that to the finders that come first, so that prepare stays short. */
-enum { CHECKED_ROWS = 1000 };
-
-typedef struct source { /* the kernel as one file has it */
-    mt_lookup_session session;
-    int64_t kernel, device; /* 0 = none */
-} source;
+/* A block of at most so many rows has them all checked while it is made (about as long again as loading them); a larger one leaves that to the finders that come first, so
+ * that prepare stays short. */
+enum { CHECKED_ROWS = 3000 };
 
 static tunelookup_status no_memory(void)
 {
@@ -26,22 +22,46 @@ static const char *path_of(const mt_lookup_loader *loader, size_t file)
 
 /* ---- which GPU ---- */
 
+/* Parts of a key that the caller's zeros say nothing about. */
+static bool is_unknown(int part, const tunelookup_device *device)
+{
+    return (part == 2 && device->sm_count == 0) || (part == 3 && device->mem_bytes == 0);
+}
+
 /* Whether a stored GPU key is the asked one; parts that the caller did not give (SM count, memory) are not compared. */
 static bool same_gpu(const char *stored, const char *asked, const tunelookup_device *device)
 {
     for (int part = 0; *stored && *asked; part++) {
         size_t a = strcspn(stored, "|"), b = strcspn(asked, "|");
-        bool unknown = (part == 2 && device->sm_count == 0) || (part == 3 && device->mem_bytes == 0);
-        if (!unknown && (a != b || memcmp(stored, asked, a) != 0)) return false;
+        if (!is_unknown(part, device) && (a != b || memcmp(stored, asked, a) != 0)) return false;
         stored += a + (stored[a] == '|');
         asked += b + (asked[b] == '|');
     }
     return !*stored && !*asked;
 }
 
+/* The asked key without the parts that the caller does not know. */
+static void drop_unknown(char *key, const tunelookup_device *device)
+{
+    char *to = key;
+    const char *from = key;
+    for (int part = 0; *from; part++) {
+        size_t length = strcspn(from, "|");
+        if (!is_unknown(part, device)) {
+            if (part > 0) *to++ = '|';
+            memmove(to, from, length);
+            to += length;
+        }
+        from += length + (from[length] == '|');
+    }
+    *to = '\0';
+}
+
+/* The file's row of the asked GPU, and its key: the asked one made whole. */
 static tunelookup_status find_device(mt_lookup_loader *loader, size_t file, sqlite3 *db, int64_t *device)
 {
     tunelookup_status st = TUNELOOKUP_OK;
+    mt_lookup_block *block = loader->block;
     sqlite3_stmt *statement = NULL;
     int code = SQLITE_OK;
     if (sqlite3_prepare_v2(db, "SELECT id, key FROM device ORDER BY id", -1, &statement, NULL) != SQLITE_OK) {
@@ -50,34 +70,15 @@ static tunelookup_status find_device(mt_lookup_loader *loader, size_t file, sqli
     }
     while (!*device && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *key = (const char *)sqlite3_column_text(statement, 1);
-        if (key && same_gpu(key, loader->block->gpu, &loader->plan->device)) *device = sqlite3_column_int64(statement, 0);
+        if (!key || !same_gpu(key, loader->asked_gpu, &loader->plan->device)) continue;
+        *device = sqlite3_column_int64(statement, 0);
+        block->gpus[file] = mt_lookup_arena_text(&block->arena, key, strlen(key));
+        if (!block->gpus[file]) st = no_memory();
     }
-    if (code != SQLITE_ROW && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(db, path_of(loader, file));
+    if (st == TUNELOOKUP_OK && code != SQLITE_ROW && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(db, path_of(loader, file));
 done:
     sqlite3_finalize(statement);
     return st;
-}
-
-/* GPUs that do have winners of the kernel, for explain. */
-static tunelookup_status list_elsewhere(mt_lookup_loader *loader, const source *sources)
-{
-    char text[1024] = "";
-    size_t used = 0;
-    static const char sql[] = "SELECT d.key FROM device d WHERE EXISTS (SELECT 1 FROM answer WHERE kernel_id = ?1 AND device_id = d.id) ORDER BY d.key LIMIT 16";
-    for (size_t file = 0; file < loader->plan->db->file_count; file++) {
-        sqlite3_stmt *statement = NULL;
-        if (!sources[file].kernel) continue;
-        if (sqlite3_prepare_v2(sources[file].session.db, sql, -1, &statement, NULL) != SQLITE_OK) return mt_lookup_sqlite_fail(sources[file].session.db, path_of(loader, file));
-        sqlite3_bind_int64(statement, 1, sources[file].kernel);
-        while (used < sizeof text && sqlite3_step(statement) == SQLITE_ROW) {
-            const char *key = (const char *)sqlite3_column_text(statement, 0);
-            if (!key || strstr(text, key) || strcmp(key, loader->block->gpu) == 0) continue;
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used ? ", " : "", key);
-        }
-        sqlite3_finalize(statement);
-    }
-    loader->block->elsewhere = mt_lookup_arena_text(&loader->block->arena, text, strlen(text));
-    return loader->block->elsewhere ? TUNELOOKUP_OK : no_memory();
 }
 
 /* ---- which source ---- */
@@ -106,7 +107,7 @@ static const char newest_sql[] =
     "SELECT k.key, (SELECT max(updated_unix_ms) FROM answer WHERE kernel_id = k.id AND device_id = ?2), "
     "(SELECT max(updated_unix_ms) FROM answer WHERE kernel_id = k.id) FROM kernel k WHERE k.name = ?1 AND k.spec_json <> '{}'";
 
-static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const source *from, const char *sql, choice *best)
+static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const mt_lookup_source *from, const char *sql, choice *best)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
@@ -128,7 +129,7 @@ done:
 }
 
 /* The one source that there is, or the newest; most files have one, and winners need not be looked at. */
-static tunelookup_status choose_key(mt_lookup_loader *loader, const source *sources)
+static tunelookup_status choose_key(mt_lookup_loader *loader, const mt_lookup_source *sources)
 {
     const tunelookup_plan *plan = loader->plan;
     choice best = { 0 };
@@ -153,7 +154,7 @@ static tunelookup_status choose_key(mt_lookup_loader *loader, const source *sour
 /* ---- its expressions ---- */
 
 /* The kernel's row in one file; its expressions are taken from the first file that has them. */
-static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, source *from, bool *has_model)
+static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, mt_lookup_source *from, bool *has_model)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
@@ -181,7 +182,7 @@ done:
     return st;
 }
 
-static tunelookup_status find_kernels(mt_lookup_loader *loader, source *sources)
+static tunelookup_status find_kernels(mt_lookup_loader *loader, mt_lookup_source *sources)
 {
     bool has_model = false;
     for (size_t file = 0; file < loader->plan->db->file_count; file++) {
@@ -211,14 +212,30 @@ static tunelookup_status keep_rows(mt_lookup_loader *loader)
     return TUNELOOKUP_OK;
 }
 
-static tunelookup_status read_files(mt_lookup_loader *loader, source *sources)
+static tunelookup_status open_files(mt_lookup_loader *loader, mt_lookup_source *sources)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    mt_lookup_block *block = loader->block;
+    for (size_t file = 0; file < loader->plan->db->file_count; file++) {
+        LOOKUP_TRY(mt_lookup_sqlite_open(&loader->plan->db->files[file], &sources[file].session));
+        if (sources[file].session.is_left_out) {
+            block->left_out = mt_lookup_arena_text(&block->arena, tunelookup_detail(), strlen(tunelookup_detail()));
+            if (!block->left_out) return no_memory();
+            mt_lookup_clear_detail();
+        }
+        if (sources[file].session.db) LOOKUP_TRY(find_device(loader, file, sources[file].session.db, &sources[file].device));
+        if (block->gpus[file] && !loader->has_gpu) block->gpu = block->gpus[file];
+        loader->has_gpu = loader->has_gpu || block->gpus[file];
+    }
+done:
+    return st;
+}
+
+static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *sources)
 {
     tunelookup_status st;
     const tunelookup_plan *plan = loader->plan;
-    for (size_t file = 0; file < plan->db->file_count; file++) {
-        LOOKUP_TRY(mt_lookup_sqlite_open(&plan->db->files[file], &sources[file].session));
-        if (sources[file].session.db) LOOKUP_TRY(find_device(loader, file, sources[file].session.db, &sources[file].device));
-    }
+    LOOKUP_TRY(open_files(loader, sources));
     LOOKUP_TRY(choose_key(loader, sources));
     LOOKUP_TRY(find_kernels(loader, sources));
     LOOKUP_TRY(mt_lookup_bind_names(loader->block, (const char *const *)plan->names, plan->name_count));
@@ -231,32 +248,40 @@ static tunelookup_status read_files(mt_lookup_loader *loader, source *sources)
         LOOKUP_TRY(mt_lookup_rows_load(loader));
     }
     LOOKUP_TRY(keep_rows(loader));
-    if (loader->block->row_count == 0) st = list_elsewhere(loader, sources);
+    if (loader->block->row_count == 0) {
+        LOOKUP_TRY(mt_lookup_hint_elsewhere(loader, sources));
+        LOOKUP_TRY(mt_lookup_hint_unknown(loader, sources));
+    }
 done:
     return st;
 }
 
-static bool name_block(mt_lookup_block *block, const tunelookup_plan *plan)
+static bool name_block(mt_lookup_loader *loader)
 {
+    const tunelookup_plan *plan = loader->plan;
     const tunelookup_device *device = &plan->device;
+    mt_lookup_block *block = loader->block;
     char gpu[MT_KEY_GPU_SIZE];
     mt_key_gpu(device->name, device->cc, device->sm_count, device->mem_bytes, device->clock_mhz, gpu, sizeof gpu);
+    loader->asked_gpu = mt_lookup_arena_text(&loader->scratch, gpu, strlen(gpu));
+    drop_unknown(gpu, device);
     block->db = plan->db;
     block->cc = device->cc;
     block->driver_version = device->driver_version;
     block->kernel = mt_lookup_arena_text(&block->arena, plan->kernel, strlen(plan->kernel));
     block->gpu = mt_lookup_arena_text(&block->arena, gpu, strlen(gpu));
-    block->elsewhere = "";
-    return block->kernel && block->gpu;
+    block->gpus = mt_lookup_arena_take(&block->arena, plan->db->file_count, sizeof *block->gpus);
+    block->elsewhere = block->unknown = "";
+    return block->kernel && block->gpu && block->gpus && loader->asked_gpu;
 }
 
 tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **out)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     mt_lookup_loader loader = { .plan = plan };
-    source *sources = mt_lookup_alloc(plan->db->file_count * sizeof *sources);
+    mt_lookup_source *sources = mt_lookup_alloc(plan->db->file_count * sizeof *sources);
     loader.block = mt_lookup_alloc(sizeof *loader.block);
-    if (!sources || !loader.block || !name_block(loader.block, plan)) {
+    if (!sources || !loader.block || !name_block(&loader)) {
         st = no_memory();
         goto done;
     }

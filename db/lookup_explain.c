@@ -38,6 +38,32 @@ static void add_shape(text *to, const mt_lookup_block *block, const int64_t *val
     }
 }
 
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* All at once: whoever gives one fact would else be told of the next. */
+static void add_missing_facts(text *to, const mt_lookup_model *model)
+{
+    if (!model->missing_facts) return;
+    add(to, "missing: ");
+    for (uint32_t i = 0, seen = 0; i < MT_LOOKUP_FACTS; i++) {
+        if (model->missing_facts & UINT32_C(1) << i) add(to, "%s device.%s", seen++ ? "," : "", mt_lookup_fact_names[i]);
+    }
+    add(to, ": read by the kernel's expressions and not given by the caller\n");
+}
+
+/* Rows and files that could have answered but for a reason. */
+static void add_left_out(text *to, const mt_lookup_block *block)
+{
+    uint32_t recorded = block->hidden_recorded, imported = block->hidden_imported, damaged = block->hidden_damaged;
+    if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
+    if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
+    if (damaged) add(to, "note:     %u damaged row%s %s left out: a column holds what no tuner writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
+    if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
+}
+
 static void add_duration(text *to, double ns)
 {
     if (ns >= 1e6) add(to, "%.4g ms", ns / 1e6);
@@ -60,7 +86,7 @@ static void add_source(text *to, const mt_lookup_block *block, const mt_lookup_r
 
 static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
 {
-    add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", block->gpu, row->shape_name, row->workload);
+    add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", block->gpus[row->file] ? block->gpus[row->file] : block->gpu, row->shape_name, row->workload);
     add(to, "variant:  %s\n", row->variant->text);
     add(to, "measured: ");
     add_duration(to, row->median_ns);
@@ -79,6 +105,7 @@ static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_
     if (row->workload_count > 1) add(to, " on the worst of %d workloads", row->workload_count);
     add(to, "\n");
     add_source(to, block, row);
+    if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
 }
 
 static void explain_none(text *to, const mt_lookup_block *block, const tunelookup_result *result)
@@ -96,22 +123,23 @@ static void explain_none(text *to, const mt_lookup_block *block, const tunelooku
         }
         add(to, "none:     the variant tuned for this GPU and shape is refused: %s\n", refusal ? refusal : "it is fine now");
         add(to, "variant:  %s\n", row->variant->text);
+        if (!row->variant->problem) add_missing_facts(to, &block->model);
     } else if (result->reason_ == MT_LOOKUP_REASON_NO_SHAPE) {
         add(to, "none:     this shape was not tuned on %s", block->gpu);
         if (block->workload) add(to, " for workload %s", block->workload);
-        add(to, "; %u other shapes of its kind were\n", (unsigned)block->row_count);
+        add(to, "; %u other shape%s of its kind %s\n", (unsigned)block->row_count, plural(block->row_count), block->row_count == 1 ? "was" : "were");
     } else {
         add(to, "none:     nothing of this kind was tuned on %s", block->gpu);
         if (block->workload) add(to, " for workload %s", block->workload);
-        if (block->elsewhere && *block->elsewhere) add(to, "; the kernel has winners on: %s", block->elsewhere);
+        if (*block->elsewhere) add(to, "; the kernel has winners on: %s", block->elsewhere);
         add(to, "\n");
+        if (*block->unknown) add(to, "unknown:  %s\n", block->unknown);
     }
     add(to, "asked:    ");
     add_shape(to, block, result->values_);
     add(to, "\n");
     add(to, "source:   %s@%s\n", block->kernel, block->kernel_key);
-    if (block->hidden_recorded) add(to, "note:     %u rows of recorded GPUs are left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)block->hidden_recorded);
-    if (block->hidden_imported) add(to, "note:     %u imported rows are left out: nobody validated them here\n", (unsigned)block->hidden_imported);
+    add_left_out(to, block);
 }
 
 size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t size)

@@ -135,6 +135,7 @@ tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count)
         goto done;
     }
     if (shipped_folder(shipped)) LOOKUP_TRY(add_shipped(shipped, files, count));
+    if (*count == 1) (*files)[0].is_optional = false; /* nothing else could answer */
     if (*count == 0 || (*count == 1 && mt_lookup_stamp_of(user).bytes < 0 && *user && !(*files)[0].is_shipped)) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no tuning database: looked for %s and %s", *user ? user : "a user's file (no $HOME)",
                             *shipped ? shipped : "share/msda-tune beside the library");

@@ -89,6 +89,7 @@ tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t val
 tunelookup_status tunelookup_param_text(const tunelookup_result *result, const char *name, const char **text)
 {
     const mt_lookup_block *block = result ? result->block_ : NULL;
+    mt_lookup_clear_detail();
     if (!name || !text || !block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_count) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "a NULL, or a result without a match");
     }

@@ -103,6 +103,7 @@ mt_program_status mt_lookup_scene_launch(const mt_lookup_scene *scene, const mt_
 tunelookup_status mt_lookup_result_scene(const tunelookup_result *result, mt_lookup_scene *scene)
 {
     const mt_lookup_block *block = result ? result->block_ : NULL;
+    mt_lookup_clear_detail();
     if (!block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_count) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "the result has no match");
     }

@@ -53,6 +53,15 @@ uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name)
     return MT_LOOKUP_NO_SLOT;
 }
 
+/* Keeps in mind that an expression reads a fact which the caller did not give, so that explain can name all of them at once. */
+static void note_missing(mt_lookup_model *model, const char *name)
+{
+    if (strncmp(name, "device.", 7) != 0) return;
+    for (uint32_t i = 0; i < MT_LOOKUP_FACTS; i++) {
+        if (strcmp(mt_lookup_fact_names[i], name + 7) == 0 && model->facts[i] <= 0) model->missing_facts |= UINT32_C(1) << i;
+    }
+}
+
 tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const char *text, const mt_program **out)
 {
     mt_program *program = NULL;
@@ -65,6 +74,7 @@ tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, 
     for (size_t i = 0; i < mt_program_name_count(program); i++) {
         const char *name = mt_program_name(program, i);
         bool is_loop = reader->loop && strcmp(reader->loop, name) == 0;
+        note_missing(reader->model, name);
         mt_program_bind(program, i, is_loop ? reader->model->loop_slot : mt_lookup_model_slot(reader->model, name));
     }
     *out = program;

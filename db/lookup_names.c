@@ -21,6 +21,31 @@ static tunelookup_status bad_name(const mt_lookup_block *block, const char *name
     return mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: %s: %s", block->kernel, name, what);
 }
 
+/* Adds how the caller would give the name: "N", "H[0] …", "dtype=…". */
+static void add_form(char *out, size_t size, const mt_lookup_model_name *name)
+{
+    static const char *const forms[] = { [MT_LOOKUP_NAME_INT] = "", [MT_LOOKUP_NAME_LIST] = "[0] …", [MT_LOOKUP_NAME_STRING] = "=…" };
+    size_t used = strlen(out);
+    snprintf(out + used, size - used, "%s%s%s", used ? ", " : "", name->name, forms[name->kind]);
+}
+
+static tunelookup_status no_such(const mt_lookup_block *block, const char *text)
+{
+    char all[600] = "";
+    for (uint32_t i = 0; i < block->model.name_count; i++) add_form(all, sizeof all, &block->model.names[i]);
+    return mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: %s: the kernel has no such shape value; it has: %s", block->kernel, text, all);
+}
+
+/* Every value that is missing at once. */
+static tunelookup_status check_all_bound(const mt_lookup_block *block)
+{
+    char missing[600] = "";
+    for (uint32_t i = 0; i < block->model.name_count; i++) {
+        if (!block->model.names[i].is_bound) add_form(missing, sizeof missing, &block->model.names[i]);
+    }
+    return *missing ? mt_lookup_fail(TUNELOOKUP_ERR_NAMES, "kernel %s: shape values are missing: %s", block->kernel, missing) : TUNELOOKUP_OK;
+}
+
 /* "dtype=f16", "workload=local15" */
 static tunelookup_status bind_setting(mt_lookup_block *block, const char *text, const char *equals)
 {
@@ -32,7 +57,7 @@ static tunelookup_status bind_setting(mt_lookup_block *block, const char *text, 
         block->workload = value;
         return TUNELOOKUP_OK;
     }
-    if (!name) return bad_name(block, text, "the kernel has no such shape value");
+    if (!name) return no_such(block, text);
     if (name->kind != MT_LOOKUP_NAME_STRING) return bad_name(block, text, "is no string; give its name here and its number to find");
     if (name->is_bound) return bad_name(block, text, "is given twice");
     name->is_bound = true;
@@ -45,7 +70,7 @@ static tunelookup_status read_element(mt_lookup_block *block, const char *text, 
 {
     const char *bracket = strchr(text, '[');
     mt_lookup_model_name *name = find_name(&block->model, text, bracket ? (size_t)(bracket - text) : strlen(text));
-    if (!name) return bad_name(block, text, "the kernel has no such shape value");
+    if (!name) return no_such(block, text);
     if (name->kind == MT_LOOKUP_NAME_STRING) return bad_name(block, text, "is a string; bind it as NAME=VALUE");
     if ((name->kind == MT_LOOKUP_NAME_LIST) != (bracket != NULL)) return bad_name(block, text, bracket ? "is no list" : "is a list; give its elements NAME[0], NAME[1] …");
     *out = (element){ name, 0 };
@@ -69,9 +94,10 @@ static tunelookup_status lay_out(mt_lookup_block *block, const element *elements
 {
     uint32_t next = 0;
     bool taken[TUNELOOKUP_MAX_VALUES] = { false };
+    tunelookup_status st = check_all_bound(block);
+    if (st != TUNELOOKUP_OK) return st;
     for (uint32_t i = 0; i < block->model.name_count; i++) {
         mt_lookup_model_name *name = &block->model.names[i];
-        if (!name->is_bound) return bad_name(block, name->name, "this shape value is missing");
         name->offset = next;
         next += name->length;
     }

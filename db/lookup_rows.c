@@ -84,6 +84,34 @@ static double number_or_nan(sqlite3_stmt *statement, int index)
     return sqlite3_column_type(statement, index) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, index);
 }
 
+/* What a column may hold; SQLite itself would take anything anywhere. */
+typedef enum column_kind { ID, TEXT, MAYBE_TEXT, TIME /* of a measurement that was valid */, MAYBE_TIME, MAYBE_ERROR } column_kind;
+static const column_kind column_kinds[] = {
+    [ORIGIN] = TEXT, [REGIME] = TEXT, [WORKLOAD] = ID, [SHAPE_KEY] = TEXT, [SHAPE_NAME] = TEXT, [MEASUREMENT] = ID, [SUBJECT] = ID, [VARIANT] = ID, [TOOLCHAIN] = ID,
+    [MEDIAN] = TIME, [LOW] = MAYBE_TIME, [HIGH] = MAYBE_TIME, [NORM_ERROR] = MAYBE_ERROR, [CREATED] = ID, [CUBIN] = MAYBE_TEXT, [CARVEOUTS] = MAYBE_TEXT,
+};
+
+static bool is_sound_column(sqlite3_stmt *statement, int index)
+{
+    column_kind kind = column_kinds[index];
+    int type = sqlite3_column_type(statement, index);
+    if (type == SQLITE_NULL) return kind == MAYBE_TEXT || kind == MAYBE_TIME || kind == MAYBE_ERROR;
+    if (kind == ID) return type == SQLITE_INTEGER && sqlite3_column_int64(statement, index) >= 0;
+    if (kind == TEXT || kind == MAYBE_TEXT) return type == SQLITE_TEXT;
+    if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) return false;
+    double value = sqlite3_column_double(statement, index);
+    return isfinite(value) && (kind == MAYBE_ERROR ? value >= 0 : value > 0);
+}
+
+/* Asked before any column is read as something that it is not: reading converts it. */
+static bool is_sound(sqlite3_stmt *statement)
+{
+    for (int i = 0; i <= CARVEOUTS; i++) {
+        if (!is_sound_column(statement, i)) return false;
+    }
+    return true;
+}
+
 /* "28,28": as measured, launch by launch; the first stands for launches beyond the list. */
 static void read_carveouts(const char *text, int8_t carveouts[MT_LOOKUP_CARVEOUTS])
 {
@@ -154,6 +182,10 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     int64_t values[TUNELOOKUP_MAX_VALUES];
     mt_lookup_block *block = loader->block;
     size_t bytes = block->value_count * sizeof *values;
+    if (!is_sound(statement)) {
+        block->hidden_damaged++;
+        return TUNELOOKUP_OK;
+    }
     const char *workload = table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;

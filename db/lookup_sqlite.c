@@ -85,7 +85,8 @@ static tunelookup_status check_schema(sqlite3 *db, const char *path)
         st = mt_lookup_fail(TUNELOOKUP_ERR_NEWER_SCHEMA, "%s: has schema %lld, this libtunelookup (%s) knows up to %d", path, (long long)version,
                             tunelookup_version(NULL), SCHEMA_VERSION);
     } else if (version < OLDEST_SCHEMA) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: has the older schema %lld; tuning into it once with a newer msda-tune updates it", path, (long long)version);
+        st = mt_lookup_fail(TUNELOOKUP_ERR_OLDER_SCHEMA, "%s: has the older schema %lld, this libtunelookup (%s) reads %d to %d; any writing msda-tune command of this version migrates it",
+                            path, (long long)version, tunelookup_version(NULL), OLDEST_SCHEMA, SCHEMA_VERSION);
     } else {
         LOOKUP_TRY(read_number(db, path, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR ifnull(rootpage, 0) < 2", &strange));
         if (strange) st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: holds views, triggers or virtual tables, which no tuning database does", path);
@@ -93,6 +94,10 @@ static tunelookup_status check_schema(sqlite3 *db, const char *path)
 done:
     return st;
 }
+
+/* One read transaction from the first page to closing: all that a call reads is one state of the file, and locks are taken once. Its first read finds out whether locks
+ * and -shm can be had. */
+static const char begin_sql[] = "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; BEGIN; SELECT count(*) FROM sqlite_master; PRAGMA cache_size = -256";
 
 static int open_handle(const char *name, int flags, sqlite3 **db)
 {
@@ -103,8 +108,7 @@ static int open_handle(const char *name, int flags, sqlite3 **db)
     sqlite3_extended_result_codes(*db, 1);
     sqlite3_busy_timeout(*db, BUSY_MS);
     set_defensive(*db);
-    sqlite3_exec(*db, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -256", NULL, NULL, NULL);
-    return sqlite3_exec(*db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL); /* the first read finds out whether locks and -shm can be had */
+    return sqlite3_exec(*db, begin_sql, NULL, NULL, NULL);
 }
 
 static bool has_bytes(const char *path, const char *suffix)
@@ -161,7 +165,8 @@ tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_se
     st = check_schema(session->db, file->path);
 done:
     if (st != TUNELOOKUP_OK) mt_lookup_sqlite_close(session);
-    return st;
+    session->is_left_out = st == TUNELOOKUP_ERR_OLDER_SCHEMA && file->is_optional;
+    return session->is_left_out ? TUNELOOKUP_OK : st;
 }
 
 void mt_lookup_sqlite_close(mt_lookup_session *session)

@@ -26,8 +26,8 @@ static mt_status choose(void *context, const mt_subject_info *info, mt_error *er
     subject_choice *choice = context;
     choice->id = info->id;
     if (choice->count++ < LISTED_SUBJECTS) {
-        mt_strbuf_addf(&choice->list, "\n  %s, %s (%.8s), shape %s, workload %s, %s, %s: %lld rows", info->gpu_key, info->kernel, info->kernel_key,
-                       info->shape, info->workload, info->regime, info->origin, (long long)info->measurements);
+        mt_strbuf_addf(&choice->list, "\n  %s, %s (%.8s), shape %s, workload %s, %s, %s: %lld row%s", info->gpu_key, info->kernel, info->kernel_key,
+                       info->shape, info->workload, info->regime, info->origin, (long long)info->measurements, info->measurements == 1 ? "" : "s");
     }
     return MT_OK;
 }
@@ -213,9 +213,9 @@ mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const ch
     }
     if (ends_with(path, ".zst")) {
         MT_TRY(mt_lines_pack(export.text.text, export.text.length, &packed, &size, path, err));
-        st = mt_file_write_atomic(path, packed, size, err);
+        st = mt_file_write_output(path, packed, size, err);
     } else {
-        st = mt_file_write_atomic(path, export.text.text, export.text.length, err);
+        st = mt_file_write_output(path, export.text.text, export.text.length, err);
     }
 done:
     mt_free(packed);

@@ -58,7 +58,7 @@ const char *mt_store_path(const mt_store *store)
     return store->path;
 }
 
-mt_status mt_store_default_path(const char *option, char **path, mt_error *err)
+static mt_status find_path(const char *option, bool makes_folder, char **path, mt_error *err)
 {
     mt_status st = MT_OK;
     *path = NULL;
@@ -69,13 +69,23 @@ mt_status mt_store_default_path(const char *option, char **path, mt_error *err)
         *path = mt_strdup(given);
     } else {
         folder = mt_path_user_data();
-        if (folder) MT_TRY(mt_dir_make_all(folder, err));
+        if (folder && makes_folder) MT_TRY(mt_dir_make_all(folder, err));
         *path = folder ? mt_path_join(folder, "tuning.sqlite") : NULL;
     }
     if (!*path) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "path of the database: out of memory");
 done:
     mt_free(folder);
     return st;
+}
+
+mt_status mt_store_default_path(const char *option, char **path, mt_error *err)
+{
+    return find_path(option, false, path, err);
+}
+
+mt_status mt_store_writable_path(const char *option, char **path, mt_error *err)
+{
+    return find_path(option, true, path, err);
 }
 
 /* --- transactions ------------------------------------------------------------------------------------------------------------------- */

@@ -18,8 +18,10 @@ typedef enum mt_store_mode { MT_STORE_READ_WRITE /* creates */, MT_STORE_READ_ON
 mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **store, mt_error *err);
 void mt_store_close(mt_store *store); /* NULL is a no-op */
 const char *mt_store_path(const mt_store *store);
-/* --db FILE, else $MSDA_TUNE_DB, else <user data>/tuning.sqlite (its folder is created). mt_free the result. */
+/* --db FILE, else $MSDA_TUNE_DB, else <user data>/tuning.sqlite. Nothing is created: asking needs no folder. mt_free the result. */
 mt_status mt_store_default_path(const char *option, char **path, mt_error *err);
+/* The same for a command that is going to write: the folder of the user's own database is made when it is missing. */
+mt_status mt_store_writable_path(const char *option, char **path, mt_error *err);
 
 /* Find-or-insert; ids are stable within the file. */
 mt_status mt_store_device(mt_store *store, const mt_device_row *row, int64_t *id, mt_error *err);

@@ -54,6 +54,7 @@ const char *tunelookup_strerror(tunelookup_status status)
     case TUNELOOKUP_ERR_DRIVER_TOO_OLD: return "the cubin needs a newer driver";
     case TUNELOOKUP_ERR_CUBIN_DAMAGED: return "the cubin is damaged or not for this GPU";
     case TUNELOOKUP_ERR_LIMIT: return "more than this version supports";
+    case TUNELOOKUP_ERR_OLDER_SCHEMA: return "written by an older msda-tune";
     }
     return "unknown status";
 }
@@ -74,14 +75,17 @@ static tunelookup_status no_memory(void)
 /* Each file once, so that what is wrong is said here and not at the first question. */
 static tunelookup_status try_files(tunelookup_db *db)
 {
+    char left_out[sizeof detail - 16] = "";
     for (size_t i = 0; i < db->file_count; i++) {
         mt_lookup_session session;
         db->files[i].stamp = mt_lookup_stamp_of(db->files[i].path); /* before reading: what changes meanwhile is seen by refresh */
         tunelookup_status st = mt_lookup_sqlite_open(&db->files[i], &session);
         if (st != TUNELOOKUP_OK) return st;
+        if (session.is_left_out) snprintf(left_out, sizeof left_out, "%.*s", (int)sizeof left_out - 1, detail);
         mt_lookup_sqlite_close(&session);
     }
-    return TUNELOOKUP_OK;
+    mt_lookup_clear_detail();
+    return *left_out ? mt_lookup_fail(TUNELOOKUP_OK, "left out: %s", left_out) : TUNELOOKUP_OK;
 }
 
 tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_db **out)
@@ -92,6 +96,7 @@ tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_d
     if (!out) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "db is NULL");
     *out = NULL;
     if (flags & ~(unsigned)(TUNELOOKUP_RECORDED | TUNELOOKUP_USER_CUBINS | TUNELOOKUP_COUNT_MISSES)) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "unknown flags %#x", flags);
+    if (path && !*path) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "the path is empty; NULL stands for the user's and the shipped files");
     db = mt_lookup_alloc(sizeof *db);
     if (!db) return no_memory();
     db->flags = flags;
@@ -132,7 +137,7 @@ static void free_plan(tunelookup_plan *plan)
 
 static bool is_key(const char *text)
 {
-    return strlen(text) == MT_LOOKUP_KEY_SIZE - 1 && strspn(text, "0123456789abcdef") == MT_LOOKUP_KEY_SIZE - 1;
+    return strlen(text) == MT_LOOKUP_KEY_SIZE - 1 && strspn(text, "0123456789abcdefABCDEF") == MT_LOOKUP_KEY_SIZE - 1;
 }
 
 /* "msda", "msda@<key>" */
@@ -142,7 +147,36 @@ static tunelookup_status set_kernel(tunelookup_plan *plan, const char *kernel)
     if (at && !is_key(at + 1)) return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "%s: expected NAME or NAME@ with 32 hex digits", kernel);
     plan->kernel = copy_text(kernel, at ? (size_t)(at - kernel) : strlen(kernel));
     if (at) plan->key = copy_text(at + 1, strlen(at + 1));
+    for (char *digit = plan->key; digit && *digit; digit++) {
+        if (*digit >= 'A' && *digit <= 'F') *digit += 'a' - 'A';
+    }
     return plan->kernel && (plan->key || !at) ? TUNELOOKUP_OK : no_memory();
+}
+
+/* What no GPU has while this library is in use. Numbers far outside come from an uninitialised struct or from another unit. */
+static const struct fact_range { const char *name; size_t offset; int64_t least, most; } fact_ranges[] = {
+#define FACT(name, least, most) { #name, offsetof(tunelookup_device, name), least, most }
+    FACT(cc, 10, 9999), FACT(sm_count, 0, 1000000), FACT(smem_optin, 0, 1 << 30), FACT(smem_per_sm, 0, 1 << 30), FACT(smem_reserved, 0, 1 << 30),
+    FACT(regs_per_sm, 0, 1 << 30), FACT(threads_per_sm, 0, 1 << 20), FACT(blocks_per_sm, 0, 1 << 20), FACT(max_cluster, 0, 1 << 20),
+    FACT(l2_bytes, 0, INT64_C(1) << 50), FACT(mem_bytes, 0, INT64_C(1) << 50), FACT(clock_mhz, 0, 1000000), FACT(driver_version, 0, 10000000),
+#undef FACT
+};
+
+/* Everything that is wrong at once. */
+static tunelookup_status check_facts(const tunelookup_device *device)
+{
+    char bad[1000] = "";
+    size_t used = 0;
+    if (!device->name || !*device->name) used = (size_t)snprintf(bad, sizeof bad, "device.name is missing (as cuDeviceGetName gives it)");
+    for (size_t i = 0; i < sizeof fact_ranges / sizeof *fact_ranges && used < sizeof bad; i++) {
+        const struct fact_range *range = &fact_ranges[i];
+        int64_t value;
+        memcpy(&value, (const char *)device + range->offset, sizeof value);
+        if (value >= range->least && value <= range->most) continue;
+        used += (size_t)snprintf(bad + used, sizeof bad - used, "%sdevice.%s is %lld, expected %s to %lld", used ? "; " : "", range->name, (long long)value,
+                                 range->least ? "10 (90 for 9.0)" : "0 (not known)", (long long)range->most);
+    }
+    return used ? mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "%s", bad) : TUNELOOKUP_OK;
 }
 
 /* A caller compiled against an older header has a shorter struct: what it lacks is unknown. */
@@ -150,10 +184,13 @@ static tunelookup_status set_device(tunelookup_plan *plan, const tunelookup_devi
 {
     size_t size = device->struct_size < sizeof *device ? device->struct_size : sizeof *device;
     if (size < offsetof(tunelookup_device, cc) + sizeof device->cc) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "device.struct_size is not set");
-    if (!device->name || device->cc < 10) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "device.name and device.cc (such as 90) are required");
-    memcpy(&plan->device, device, size);
+    tunelookup_device known = { 0 };
+    memcpy(&known, device, size);
+    tunelookup_status st = check_facts(&known);
+    if (st != TUNELOOKUP_OK) return st;
+    plan->device = known;
     plan->device.struct_size = sizeof *device;
-    plan->device.name = copy_text(device->name, strlen(device->name));
+    plan->device.name = copy_text(known.name, strlen(known.name));
     return plan->device.name ? TUNELOOKUP_OK : no_memory();
 }
 

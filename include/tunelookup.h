@@ -56,7 +56,8 @@ typedef enum tunelookup_status {
     TUNELOOKUP_ERR_CUBIN_NOT_ALLOWED = 12, /* cubins of the user's file need TUNELOOKUP_USER_CUBINS */
     TUNELOOKUP_ERR_DRIVER_TOO_OLD = 13,    /* the cubin needs a newer driver than device.driver_version */
     TUNELOOKUP_ERR_CUBIN_DAMAGED = 14,     /* not an ELF image for this GPU, or its hash does not match */
-    TUNELOOKUP_ERR_LIMIT = 15        /* more names or knobs than this version supports */
+    TUNELOOKUP_ERR_LIMIT = 15,       /* more names or knobs than this version supports */
+    TUNELOOKUP_ERR_OLDER_SCHEMA = 16 /* written by an older msda-tune; any command of a newer one that writes into the file migrates it */
 } tunelookup_status;
 
 /* Flags of tunelookup_open. */
@@ -173,7 +174,8 @@ typedef struct tunelookup_tensormap_info {
 
 /* Opens a database read-only and closes it again after reading what open needs. path NULL: the user's database ($MSDA_TUNE_DB by secure_getenv, else
  * $XDG_DATA_HOME/msda-tune/tuning.sqlite, else ~/.local/share/…), where it exists, over the shipped ones (<prefix>/share/msda-tune). On failure *db is NULL.
- * Errors: ARGUMENT, NO_MEMORY, NOT_FOUND, IO, NOT_A_DATABASE, NEWER_SCHEMA, UNTRUSTED, SQLITE_TOO_OLD. The caller tunelookup_close's *db. */
+ * A user's file of an OLDER_SCHEMA does not keep shipped files from answering: it is left out, and tunelookup_detail and explain say so.
+ * Errors: ARGUMENT, NO_MEMORY, NOT_FOUND, IO, NOT_A_DATABASE, NEWER_SCHEMA, OLDER_SCHEMA, UNTRUSTED, SQLITE_TOO_OLD. The caller tunelookup_close's *db. */
 TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_db **db);
 
 /* Resolves a kernel's shape values for one device and loads its rows into one immutable block.

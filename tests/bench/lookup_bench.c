@@ -21,7 +21,7 @@
 #include "tuner/space/space.h"
 #include "tuner/space/spec_json.h"
 
-enum { REPEATS = 15, GROUP = 16, GROUPS = 20000, VARIANTS = 200, NAMES = TUNELOOKUP_MAX_VALUES };
+enum { REPEATS = 101, GROUP = 16, GROUPS = 20000, VARIANTS = 200, NAMES = TUNELOOKUP_MAX_VALUES };
 
 static const mt_device_facts h100 = { .name = "NVIDIA H100 80GB HBM3", .cc = 90, .sm_count = 132, .smem_optin = 232448, .smem_per_sm = 233472, .smem_reserved = 1024,
                                       .regs_per_sm = 65536, .threads_per_sm = 2048, .blocks_per_sm = 32, .max_cluster = 16, .l2_bytes = 52428800,
@@ -123,7 +123,7 @@ static void fill(const char *path, const mt_spec *spec, const mt_shape *shape, l
             "SELECT s.id, s.id, (s.kernel_id - 1) * (SELECT count(*) FROM texts) + 1 + s.id % (SELECT count(*) FROM texts), 1, 1, 1700000000000, 1, 'ok', 387654.0 + s.id, "
             "386000.0, 388000.0, 380000.0, 387700.0, 1200.0, 200, 0, 1, 'out', 3e-4, 64, 35840, 28, printf('%032x', s.id), "
             "'{\"launches\":[{\"entry\":\"k\",\"grid\":[482,1,1],\"block\":[512,1,1],\"cluster\":[1,1,1],\"smem\":35840,\"carveout\":28}]}', zeroblob(600) FROM subject s");
-    run(db, "INSERT INTO best SELECT id, id, 1, 1700000000000 FROM subject; " MT_ANSWER_INSERT "; COMMIT");
+    run(db, "INSERT INTO best (subject_id, measurement_id, tied_count, updated_unix_ms) SELECT id, id, 1, 1700000000000 FROM subject; " MT_ANSWER_INSERT "; COMMIT");
     sqlite3_close(db);
     mt_free(json);
 }

@@ -141,6 +141,53 @@ START_TEST(pipes_are_read_to_the_end)
 }
 END_TEST
 
+/* A FIFO that nobody writes, a device without an end and a folder are refused, not waited for. */
+START_TEST(only_regular_files)
+{
+    make_scratch();
+    char *path = in_scratch("fifo"), *data = NULL;
+    const char *const others[] = { path, "/dev/zero", folder };
+    size_t length = 0;
+    mt_error err;
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        ck_assert_int_eq(mt_file_read_regular(others[i], 0, &data, &length, &err), MT_ERR_IO);
+        ck_assert_ptr_nonnull(strstr(err.message, others[i]));
+        ck_assert_ptr_nonnull(strstr(err.message, "is not a regular file"));
+        ck_assert_ptr_null(data);
+    }
+    ck_assert_int_eq(unlink(path), 0);
+    ck_assert_int_eq(mt_file_read_regular(path, 0, &data, &length, &err), MT_ERR_NOT_FOUND);
+    ck_assert_int_eq(mt_file_write_output(path, "text", 4, &err), MT_OK); /* a name is a file */
+    ck_assert_int_eq(mt_file_read_regular(path, 0, &data, &length, &err), MT_OK);
+    ck_assert_str_eq(data, "text");
+    ck_assert(mt_dir_exists(folder) && !mt_dir_exists(path) && !mt_dir_exists("/no/such/folder"));
+    mt_free(data);
+    mt_free(path);
+    remove_scratch();
+}
+END_TEST
+
+START_TEST(dash_is_stdout)
+{
+    make_scratch();
+    char *path = in_scratch("out");
+    mt_error err;
+    int kept = dup(STDOUT_FILENO), fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ck_assert_int_eq(chdir(folder), 0);
+    ck_assert_int_ge(dup2(fd, STDOUT_FILENO), 0);
+    mt_status st = mt_file_write_output("-", "text", 4, &err);
+    ck_assert_int_ge(dup2(kept, STDOUT_FILENO), 0);
+    ck_assert_int_eq(st, MT_OK);
+    check_content(path, "text");
+    ck_assert(!mt_file_exists("-"));
+    close(fd);
+    close(kept);
+    mt_free(path);
+    remove_scratch();
+}
+END_TEST
+
 START_TEST(out_of_memory)
 {
     mt_error err;
@@ -237,5 +284,5 @@ START_TEST(standard_places)
 }
 END_TEST
 
-UNIT_MAIN("file", write_then_read, symbolic_links_and_devices_stay, failures_name_the_file, size_limit, pipes_are_read_to_the_end, out_of_memory, folders,
+UNIT_MAIN("file", write_then_read, symbolic_links_and_devices_stay, failures_name_the_file, size_limit, pipes_are_read_to_the_end, only_regular_files, dash_is_stdout, out_of_memory, folders,
           memfd, path_parts, standard_places)

@@ -478,10 +478,18 @@ START_TEST(default_path)
     ck_ok(mt_store_default_path(NULL, &path, &fixture_err));
     snprintf(expected, sizeof expected, "%s/msda-tune/tuning.sqlite", fixture_folder);
     ck_assert_str_eq(path, expected);
+    mt_free(path);
+    *strrchr(expected, '/') = '\0';
+    ck_assert_int_ne(access(expected, F_OK), 0); /* asking makes no folder */
+    ck_ok(mt_store_writable_path(NULL, &path, &fixture_err));
     mt_store *store = NULL;
     ck_ok(mt_store_open(path, MT_STORE_READ_WRITE, &store, &fixture_err)); /* its folder was made */
     mt_store_close(store);
     mt_free(path);
+    setenv("XDG_DATA_HOME", "/dev/null/below", 1);
+    ck_ok(mt_store_default_path(NULL, &path, &fixture_err)); /* nor does it fail where none can be made */
+    mt_free(path);
+    ck_fails(mt_store_writable_path(NULL, &path, &fixture_err), MT_ERR_IO, "/dev/null");
     ck_fails(mt_store_default_path("", &path, &fixture_err), MT_ERR_USAGE, "empty");
 }
 END_TEST

@@ -81,8 +81,10 @@ START_TEST(test_names)
     tunelookup_result r;
     ck_lookup(tunelookup_find(plan, (const int64_t[]){ 5, 64, 3 }, &r));
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
-    ck_lookup_fails(PREPARE("N", "H[0]", "H[1]"), TUNELOOKUP_ERR_NAMES, "dtype: this shape value is missing");
-    ck_lookup_fails(PREPARE("N", "H[0]", "H[1]", "dtype=f16", "Q"), TUNELOOKUP_ERR_NAMES, "Q: the kernel has no such");
+    ck_lookup_fails(PREPARE("N", "H[0]", "H[1]"), TUNELOOKUP_ERR_NAMES, "shape values are missing: dtype=…");
+    ck_lookup_fails(PREPARE("N", "H[0]", "H[1]", "dtype=f16", "Q"), TUNELOOKUP_ERR_NAMES, "Q: the kernel has no such shape value; it has: H[0] …, N, dtype=…");
+    ck_lookup_fails(PREPARE("Q=3", "N"), TUNELOOKUP_ERR_NAMES, "Q=3: the kernel has no such shape value; it has: H[0] …, N, dtype=…");
+    ck_lookup_fails(PREPARE("workload=default"), TUNELOOKUP_ERR_NAMES, "shape values are missing: H[0] …, N, dtype=…"); /* all at once */
     ck_lookup_fails(PREPARE("N", "N", "H[0]", "H[1]", "dtype=f16"), TUNELOOKUP_ERR_NAMES, "given twice");
     ck_lookup_fails(PREPARE("N", "H[0]", "H[0]", "dtype=f16"), TUNELOOKUP_ERR_NAMES, "twice");
     ck_lookup_fails(PREPARE("N", "H[0]", "H[2]", "dtype=f16"), TUNELOOKUP_ERR_NAMES, "missing between");
@@ -123,6 +125,8 @@ START_TEST(test_arguments)
     ck_lookup_fails(tunelookup_prepare(db, &lookup_h100, "toy@12", lookup_names, LOOKUP_NAMES, &plan), TUNELOOKUP_ERR_UNKNOWN_KERNEL, "32 hex");
     ck_lookup_fails(tunelookup_prepare(db, &lookup_h100, "toy@ffffffffffffffffffffffffffffffff", lookup_names, LOOKUP_NAMES, &plan), TUNELOOKUP_ERR_UNKNOWN_KERNEL, "ffff");
     ck_assert_ptr_null(plan);
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy@00112233445566778899AABBCCDDEEFF", lookup_names, LOOKUP_NAMES, &plan)); /* as people paste them */
+    ck_assert_str_eq(find(plan, 64, 3, 5).kernel_key, lookup_kernel_key);
     ck_assert_int_eq(tunelookup_find(NULL, asked, &r), TUNELOOKUP_ERR_ARGUMENT);
     r = find(prepare(db, "toy@00112233445566778899aabbccddeeff"), 65, 3, 5);
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
@@ -146,7 +150,11 @@ START_TEST(test_arguments)
     int number;
     ck_assert_str_eq(tunelookup_version(&number), "1.0.0");
     ck_assert_int_eq(number, 10000);
-    for (int i = 0; i < 20; i++) ck_assert_ptr_nonnull(tunelookup_strerror((tunelookup_status)i));
+    for (int i = 0; i <= TUNELOOKUP_ERR_OLDER_SCHEMA; i++) {
+        for (int k = 0; k <= TUNELOOKUP_ERR_OLDER_SCHEMA; k++) ck_assert_int_eq(strcmp(tunelookup_strerror((tunelookup_status)i), tunelookup_strerror((tunelookup_status)k)) == 0, i == k);
+    }
+    ck_assert_str_eq(tunelookup_strerror((tunelookup_status)99), "unknown status");
+    ck_assert_int_eq(TUNELOOKUP_ERR_OLDER_SCHEMA, 16); /* pinned */
 }
 END_TEST
 
@@ -264,8 +272,8 @@ START_TEST(test_origins)
     tunelookup_db *db = open_db(0);
     tunelookup_result r = find(prepare(db, "toy"), 64, 3, 5);
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
-    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "1 rows of recorded GPUs"));
-    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "1 imported rows"));
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "1 row of recorded GPUs is left out"));
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "1 imported row is left out"));
     tunelookup_close(db);
     db = open_db(TUNELOOKUP_RECORDED);
     r = find(prepare(db, "toy"), 64, 3, 5);

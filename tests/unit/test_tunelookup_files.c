@@ -28,7 +28,7 @@ static tunelookup_status try_find(const char *path, unsigned flags, tunelookup_r
 START_TEST(test_missing)
 {
     ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NOT_FOUND, fixture_db);
-    ck_lookup_fails(try_open(""), TUNELOOKUP_ERR_NOT_FOUND, "");
+    ck_lookup_fails(try_open(""), TUNELOOKUP_ERR_ARGUMENT, "the path is empty");
     ck_lookup_fails(try_open(fixture_folder), TUNELOOKUP_ERR_IO, "not a regular file");
     ck_lookup_fails(try_open("/dev/null"), TUNELOOKUP_ERR_IO, "not a regular file");
 }
@@ -56,7 +56,8 @@ START_TEST(test_other_schema)
     fixture_sql("PRAGMA user_version = 99");
     ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NEWER_SCHEMA, "schema 99");
     fixture_sql("PRAGMA user_version = 1");
-    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NOT_A_DATABASE, "older schema 1");
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_OLDER_SCHEMA, "older schema 1, this libtunelookup");
+    ck_assert_ptr_nonnull(strstr(tunelookup_detail(), "any writing msda-tune command of this version migrates it"));
     fixture_sql("PRAGMA user_version = 2");
     ck_assert_int_eq(try_open(fixture_db), TUNELOOKUP_OK); /* what it lacks the lookup does not read */
 }

@@ -72,6 +72,22 @@ mt_status mt_file_read(const char *path, size_t max_bytes, char **data, size_t *
     return st;
 }
 
+mt_status mt_file_read_regular(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO without a writer opens at once */
+    if (fd < 0) return fail_errno(err, path, "open");
+    mt_status st;
+    if (fstat(fd, &info) != 0)
+        st = fail_errno(err, path, "read");
+    else if (!S_ISREG(info.st_mode))
+        st = MT_FAIL(err, MT_ERR_IO, "%s: is not a regular file", path);
+    else
+        st = mt_file_read_fd(fd, max_bytes, path, data, length, err);
+    close(fd);
+    return st;
+}
+
 int mt_fd_write_all(int fd, const void *data, size_t length)
 {
     const char *at = data;
@@ -150,10 +166,22 @@ done:
     return st;
 }
 
+mt_status mt_file_write_output(const char *path, const void *data, size_t length, mt_error *err)
+{
+    if (strcmp(path, "-") != 0) return mt_file_write_atomic(path, data, length, err);
+    return mt_fd_write_all(STDOUT_FILENO, data, length) == 0 ? MT_OK : fail_errno(err, "standard output", "write");
+}
+
 bool mt_file_exists(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0;
+}
+
+bool mt_dir_exists(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 static int make_folder(const char *path)

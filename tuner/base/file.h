@@ -9,10 +9,15 @@
 
 /* Whole file, NUL-terminated behind the `length` bytes; the caller mt_free's *data. Refuses more than max_bytes (0 = 1 GiB). */
 mt_status mt_file_read(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err);
+/* The same of a regular file only: a FIFO or a device given by mistake is refused at once rather than waited for. */
+mt_status mt_file_read_regular(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err);
 mt_status mt_file_read_fd(int fd, size_t max_bytes, const char *name, char **data, size_t *length, mt_error *err);
 /* Writes beside the target and renames, so that readers see the old file or the new one, never a part. */
 mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err);
+/* What a user's -o names: "-" is stdout (which the caller flushed), else as above. */
+mt_status mt_file_write_output(const char *path, const void *data, size_t length, mt_error *err);
 bool mt_file_exists(const char *path);
+bool mt_dir_exists(const char *path);
 mt_status mt_dir_make_all(const char *path, mt_error *err); /* like mkdir -p, mode 0755 less umask */
 /* Full write; retries EINTR and short writes. 0 or −1 with errno. */
 int mt_fd_write_all(int fd, const void *data, size_t length);

@@ -1,13 +1,17 @@
 #include "tuner/cli/asked.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "db/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/database.h"
 #include "tuner/cli/share.h"
 #include "tuner/space/spec.h"
 
@@ -54,22 +58,38 @@ static mt_status add_file(mt_asked_files *files, char *path)
     return MT_OK;
 }
 
+/* As the library does it: a user's file that this version can't read (an older schema) does not keep the shipped ones from answering. */
+static void leave_out_unreadable(mt_asked_files *files)
+{
+    mt_error why = {0};
+    mt_store *store = NULL;
+    if (files->count > 1 && mt_store_open(files->paths[0], MT_STORE_READ_ONLY, &store, &why) != MT_OK) {
+        mt_log_warn("lookup: left out: %s", why.message);
+        mt_free(files->paths[0]);
+        files->count--;
+        memmove(files->paths, files->paths + 1, files->count * sizeof files->paths[0]);
+    }
+    mt_store_close(store);
+}
+
 static mt_status find_files(const char *db, mt_asked_files *files, mt_error *err)
 {
     mt_status st = MT_OK;
     char *path = NULL;
     MT_TRY(mt_store_default_path(db, &path, err));
     if (db && !mt_file_exists(path)) {
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no database yet; msda-tune --gpu auto --space FILE makes one", path);
+        st = mt_database_missing(path, err);
         mt_free(path);
         goto done;
     }
     MT_TRY(add_file(files, path));
     if (db) goto done;
+    bool has_own = files->count > 0;
     MT_TRY(mt_share_file("recordings.sqlite", &path, err));
     MT_TRY(add_file(files, path));
     MT_TRY(mt_share_file("tuned.sqlite", &path, err));
     MT_TRY(add_file(files, path));
+    if (has_own) leave_out_unreadable(files);
 done:
     return st;
 }
@@ -166,7 +186,7 @@ static bool is_kernel(const char *wanted, const mt_shape_info *row)
 {
     size_t length = strcspn(wanted, "@");
     if (strncmp(row->kernel, wanted, length) != 0 || row->kernel[length]) return false;
-    return !wanted[length] || strcmp(wanted + length + 1, row->kernel_key) == 0;
+    return !wanted[length] || strcasecmp(wanted + length + 1, row->kernel_key) == 0;
 }
 
 /* The first file that has the shape answers; within it the row stored last, since names may change their meaning. */
@@ -277,12 +297,21 @@ static mt_status push(mt_asked *asked, const char *name, mt_error *err)
     return asked->names[asked->name_count] ? asked->name_count++, MT_OK : no_memory(err);
 }
 
+/* Digits, however many. */
+static bool is_whole_number(const char *text, size_t length)
+{
+    size_t sign = length && (*text == '-' || *text == '+');
+    return length > sign && strspn(text + sign, "0123456789") >= length - sign;
+}
+
 /* An integer, or one of a list: "H[1]". */
 static mt_status push_number(mt_asked *asked, const mt_asked_value *value, const char *text, size_t length, size_t index, mt_error *err)
 {
     mt_strbuf name = {0};
     int64_t number;
     if (!mt_text_int64(text, length, &number)) {
+        if (is_whole_number(text, length))
+            return MT_FAIL(err, MT_ERR_USAGE, "lookup: %s is '%s', which is out of range: expected %" PRId64 " to %" PRId64, value->name, value->text, INT64_MIN, INT64_MAX);
         const char *wanted = value->kind == MT_ASKED_LIST ? "whole numbers with commas between them" : "a whole number";
         return MT_FAIL(err, MT_ERR_USAGE, "lookup: %s is '%s', expected %s", value->name, value->text, wanted);
     }

@@ -20,7 +20,7 @@ static mt_status on_device(void *context, const mt_device_row *row, int64_t meas
 {
     search *s = context;
     (void)measurements;
-    mt_strbuf_addf(&s->models, "%s%.*s", s->models.length ? ", " : "", (int)strcspn(row->key, "|"), row->key);
+    mt_strbuf_addf(&s->models, "%s--gpu recorded:%.*s", s->models.length ? ", " : "", (int)strcspn(row->key, "|"), row->key);
     if (s->found || !mt_device_matches(s->wanted, row->key, row->name)) return MT_OK;
     s->found++;
     mt_status st = mt_facts_from_json(row->facts_json, &s->asked->facts, err);
@@ -48,7 +48,7 @@ static mt_status recorded_device(const char *name, const mt_asked_files *files, 
     asked->is_recorded = true;
     mt_status st = search_files(files, &recorded, &s, err);
     if (st == MT_OK && !s.found)
-        st = MT_FAIL(err, MT_ERR_NO_GPU, "lookup: no recording of GPU '%s'; recorded GPUs: %s", name, s.models.length ? mt_strbuf_text(&s.models) : "none");
+        st = MT_FAIL(err, MT_ERR_NO_GPU, "lookup: no recording of GPU '%s'; there are: %s", name, s.models.length ? mt_strbuf_text(&s.models) : "none");
     mt_strbuf_free(&s.models);
     return st;
 }

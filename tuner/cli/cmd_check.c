@@ -159,7 +159,7 @@ static mt_status check_shape(checking *c, size_t index, size_t *failed, mt_error
     mt_status st = MT_OK;
     MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
-    printf("%s: %zu of %zu valid points for %s\n", c->spec->shapes[index].name, b.count, mt_space_count(c->spaces[index]), c->arch);
+    printf("%s: %zu of %zu valid point%s for %s\n", c->spec->shapes[index].name, b.count, mt_space_count(c->spaces[index]), mt_space_count(c->spaces[index]) == 1 ? "" : "s", c->arch);
     fflush(stdout);
     MT_TRY(compile_batch(c, &b, &table, err));
     mt_check_print(&table, stdout);

@@ -1,5 +1,6 @@
 /* msda-tune export: rows of a database as a file that another machine can import. */
 #include <stdio.h>
+#include <string.h>
 
 #include "db/recording.h"
 #include "tuner/base/log.h"
@@ -45,7 +46,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     box.filter.with_samples = true;
     MT_TRY(mt_database_open(values->db, &store, err));
     MT_TRY(mt_recording_export(store, &box.filter, values->output, err));
-    printf("%s\n", values->output);
+    if (strcmp(values->output, "-") != 0) printf("%s\n", values->output);
     MT_TRY(warn_of_censored(store, &box.filter, err));
 done:
     mt_store_close(store);

@@ -28,7 +28,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_store *store = NULL;
     mt_status st = MT_OK;
     if (!arguments->operand_count && !values->seal) return MT_FAIL(err, MT_ERR_USAGE, "import: FILE is missing");
-    MT_TRY(mt_store_default_path(values->db, &path, err));
+    MT_TRY(mt_store_writable_path(values->db, &path, err));
     MT_TRY(mt_store_open(path, MT_STORE_READ_WRITE, &store, err));
     for (size_t i = 0; i < arguments->operand_count; i++) MT_TRY(mt_recording_import(store, arguments->operands[i], origin, err));
     if (values->seal || origin == MT_ORIGIN_RECORDED) MT_TRY(mt_store_seal(store, err)); /* recordings are made to be shipped */

@@ -18,7 +18,7 @@ typedef struct key_values {
 static const mt_option options[] = {
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "the shipped search space whose kernel has this name"},
-    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "the header; without it, on stdout"},
+    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "the header; without it or with -, on stdout"},
     {0},
 };
 
@@ -96,7 +96,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     write_header(&text, spec->name, key.hex);
     if (text.failed) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "key: out of memory");
-    } else if (values->output) {
+    } else if (values->output && strcmp(values->output, "-") != 0) {
         st = mt_file_write_atomic(values->output, text.text, text.length, err);
         if (st == MT_OK) printf("%s\n", values->output);
     } else {

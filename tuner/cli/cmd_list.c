@@ -76,7 +76,7 @@ static mt_status print_device(void *context, const mt_device_row *row, int64_t m
     mt_print_clean(&line, row->key, 0);
     mt_strbuf_add(&line, "  ");
     mt_print_clean(&line, row->name, 0);
-    printf("  %s, %lld variants recorded\n", mt_strbuf_text(&line), (long long)measurements);
+    printf("  %s, %lld variant%s recorded\n", mt_strbuf_text(&line), (long long)measurements, measurements == 1 ? "" : "s");
     mt_strbuf_free(&line);
     ++*count;
     return MT_OK;

@@ -54,7 +54,11 @@ static mt_status ask(const lookup_values *values, const mt_asked *asked, tuneloo
     mt_key_gpu(device.name, device.cc, device.sm_count, device.mem_bytes, device.clock_mhz, gpu, sizeof gpu);
     mt_status st = values->json ? mt_lookup_print_json(stdout, asked, gpu, &result, err) : mt_lookup_print_text(stdout, asked, gpu, &result, err);
     if (st != MT_OK || result.match != TUNELOOKUP_MATCH_NONE) return st;
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing to run here is known; the kernel's default must do");
+    char why[4096];
+    tunelookup_explain(&result, why, sizeof why);
+    bool has_recorded = strstr(why, "TUNELOOKUP_RECORDED") != NULL; /* its flag is this tool's --gpu recorded: */
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing to run here is known; the kernel's default must do%s%.*s%s", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
+        has_recorded ? (int)strcspn(gpu, "|") : 0, gpu, has_recorded ? ")" : "");
 }
 
 static mt_status run(const mt_arguments *arguments, mt_error *err)

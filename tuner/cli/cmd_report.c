@@ -1,5 +1,6 @@
 /* msda-tune report: one self-contained HTML file. */
 #include <stdio.h>
+#include <string.h>
 
 #include "reports/report.h"
 #include "tuner/base/alloc.h"
@@ -15,7 +16,7 @@ typedef struct report_values {
 #define FIELD(name) offsetof(report_values, name)
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
-    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to (default ./msda-tune-report.html)"},
+    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to (default ./msda-tune-report.html); - is stdout"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {0},
 };
@@ -31,8 +32,8 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_filter_fill(&values->filter, &box);
     MT_TRY(mt_database_open(values->db, &store, err));
     MT_TRY(mt_report_render(store, &box.filter, &page, err));
-    MT_TRY(mt_file_write_atomic(output, page.text, page.length, err));
-    printf("%s\n", output);
+    MT_TRY(mt_file_write_output(output, page.text, page.length, err));
+    if (strcmp(output, "-") != 0) printf("%s\n", output);
 done:
     mt_strbuf_free(&page);
     mt_store_close(store);

@@ -201,7 +201,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     mt_status st = MT_OK;
     MT_TRY(open_space(t, err));
     MT_TRY(open_evaluator(t, err));
-    MT_TRY(mt_store_default_path(t->values->db, &t->db_path, err));
+    MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
     MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
 done:
     return st;
@@ -233,9 +233,9 @@ static void command_line(const mt_arguments *arguments, mt_strbuf *line)
 static void print_end(const tuning *t, const mt_session_result *result)
 {
     if (!t->display.subjects_ended) return;
-    printf("\nDatabase:     %s\n", t->db_path);
+    printf("\nDatabase:     %s%s\n", t->db_path, strcmp(t->db_path, ":memory:") == 0 ? " (not kept)" : "");
     if (result->worker_restarts) printf("Restarts:     %lld of worker processes\n", (long long)result->worker_restarts);
-    if (result->with_winner) printf("Next:         msda-tune show%s%s\n", t->values->db ? " --db " : "", t->values->db ? t->values->db : "");
+    if (result->with_winner && strcmp(t->db_path, ":memory:") != 0) printf("Next:         msda-tune show%s%s\n", t->values->db ? " --db " : "", t->values->db ? t->values->db : "");
 }
 
 static mt_status run_session(tuning *t, mt_error *err)

@@ -200,7 +200,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         }
     }
     printf("%zu ok, %zu failed, %zu skipped\n", v.good, v.bad, v.skipped);
-    if (v.bad) st = MT_FAIL(err, MT_ERR_GPU, "%zu of %zu winners failed", v.bad, v.count);
+    if (v.bad) st = MT_FAIL(err, MT_ERR_GPU, "%zu of %zu winner%s failed", v.bad, v.count, v.count == 1 ? "" : "s");
     else if (!v.good) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "no winner could be verified");
 done:
     mt_rerun_close(v.rerun);

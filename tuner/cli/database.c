@@ -1,7 +1,15 @@
 #include "tuner/cli/database.h"
 
+#include <string.h>
+
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+
+mt_status mt_database_missing(const char *path, mt_error *err)
+{
+    if (strcmp(path, ":memory:") == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "--db :memory: is always empty here; expected a file that msda-tune wrote");
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no database yet; msda-tune --gpu auto --space FILE makes one", path);
+}
 
 mt_status mt_database_open_as(const char *option, mt_store_mode mode, mt_store **store, mt_error *err)
 {
@@ -9,7 +17,7 @@ mt_status mt_database_open_as(const char *option, mt_store_mode mode, mt_store *
     mt_status st = MT_OK;
     MT_TRY(mt_store_default_path(option, &path, err));
     if (!mt_file_exists(path)) {
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no database yet; msda-tune --gpu auto --space FILE makes one", path);
+        st = mt_database_missing(path, err);
         goto done;
     }
     MT_TRY(mt_store_open(path, mode, store, err));

@@ -109,7 +109,7 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     display->began_ns = display->drawn_ns = display->spoke_ns = display->now_ns();
     if (display->quiet) return;
     mt_display_clear(display);
-    fprintf(display->progress, "%s: %zu of %zu valid points (%llu before constraints), strategy %s\n", display->title, total, mt_space_count(space),
+    fprintf(display->progress, "%s: %zu of %zu valid point%s (%llu before constraints), strategy %s\n", display->title, total, mt_space_count(space), mt_space_count(space) == 1 ? "" : "s",
             (unsigned long long)raw, strategy);
 }
 

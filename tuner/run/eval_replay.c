@@ -55,7 +55,7 @@ struct device_search {
 
 static void add_model(mt_strbuf *list, const char *key)
 {
-    mt_strbuf_addf(list, "%s%.*s", list->length ? ", " : "", (int)strcspn(key, "|"), key);
+    mt_strbuf_addf(list, "%s--gpu recorded:%.*s", list->length ? ", " : "", (int)strcspn(key, "|"), key);
 }
 
 static mt_status on_device(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
@@ -98,7 +98,7 @@ static mt_status choose_device(eval_replay *self, const char *gpu, mt_error *err
     mt_status st = MT_OK;
     MT_TRY(mt_query_devices(self->recordings, &recorded, on_device, &search, err));
     if (search.match_count == 0)
-        st = MT_FAIL(err, MT_ERR_NO_GPU, "no recording of GPU '%s'; recorded GPUs: %s", gpu, search.models.length ? mt_strbuf_text(&search.models) : "none");
+        st = MT_FAIL(err, MT_ERR_NO_GPU, "no recording of GPU '%s'; there are: %s", gpu, search.models.length ? mt_strbuf_text(&search.models) : "none");
     else if (search.match_count > 1)
         st = MT_FAIL(err, MT_ERR_USAGE, "'recorded:%s' is ambiguous: %s", gpu, mt_strbuf_text(&search.matches));
     if (st != MT_OK) goto done;

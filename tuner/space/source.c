@@ -113,7 +113,7 @@ static mt_status add_file(mt_source *source, size_t *capacity, char *name, char 
         st = MT_FAIL(err, MT_ERR_SPEC, "%s: more than %d included files", source->files[0].path, FILE_LIMIT);
         goto done;
     }
-    MT_TRY(mt_file_read(path, SIZE_LIMIT, &file.text, &length, err));
+    MT_TRY(mt_file_read_regular(path, SIZE_LIMIT, &file.text, &length, err));
     if (strlen(file.text) != length) {
         st = MT_FAIL(err, MT_ERR_SPEC, "%s holds NUL bytes: expected source text", path);
         goto done;
@@ -169,6 +169,15 @@ static mt_status scan_file(const mt_spec *spec, mt_source *source, size_t *capac
     return MT_OK;
 }
 
+/* A folder that is not there would only show as a header that the compiler does not find. */
+static mt_status check_folders(const mt_spec *spec, mt_error *err)
+{
+    for (size_t i = 0; i < spec->include_count; i++) {
+        if (!mt_dir_exists(spec->include_dirs[i])) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: include: %s: no such folder", spec->path, spec->include_line, spec->include_dirs[i]);
+    }
+    return MT_OK;
+}
+
 mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -176,6 +185,7 @@ mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
     const char *slash = strrchr(spec->source, '/');
     *source = (mt_source){ 0 };
     mt_error reason;
+    MT_TRY(check_folders(spec, err));
     st = add_file(source, &capacity, mt_strdup(slash ? slash + 1 : spec->source), mt_strdup(spec->source), &reason);
     if (st != MT_OK) {
         MT_FAIL(err, st, "%s: [kernel] source: %s", spec->path, reason.message);

@@ -121,6 +121,7 @@ mt_status mt_parse_includes(mt_reader *reader, const mt_key_rule *rule, const mt
                             mt_error *err)
 {
     mt_spec *spec = object;
+    spec->include_line = entry->line;
     mt_status st = mt_split(value, &spec->include_dirs, &spec->include_count, err);
     for (size_t i = 0; st == MT_OK && i < spec->include_count; i++) {
         char *folder = mt_ini_unquote(spec->include_dirs[i]);
@@ -225,7 +226,7 @@ mt_status mt_spec_load(const char *path, mt_spec **spec, mt_error *err)
     char *text = NULL;
     size_t length = 0;
     *spec = NULL;
-    mt_status st = mt_file_read(path, 64u << 20, &text, &length, err);
+    mt_status st = mt_file_read_regular(path, 64u << 20, &text, &length, err);
     if (st == MT_OK) st = mt_spec_parse(path, text, length, spec, err);
     mt_free(text);
     return st;

@@ -136,6 +136,7 @@ typedef struct mt_spec {
     char *reference_file; /* .npy with the expected first output */
     char *options;        /* NVRTC options with ${…} */
     char **include_dirs;  /* resolved */
+    int include_line;     /* of the key, for messages */
     size_t include_count;
 
     char *strategy;       /* "auto" */

@@ -1,0 +1,13 @@
+# What cmake/cuda.cmake makes of MT_CUDA_INCLUDE. Usage: cmake -DCMAKE_DIR=FOLDER -P cuda_include.cmake
+function(expect what)
+  execute_process(COMMAND ${CMAKE_COMMAND} ${ARGN} -P ${CMAKE_DIR}/cuda.cmake OUTPUT_VARIABLE out ERROR_VARIABLE out RESULT_VARIABLE rc)
+  if(NOT "${rc}: ${out}" MATCHES "${what}")
+    message(SEND_ERROR "cmake ${ARGN}: expected '${what}', got '${rc}: ${out}'")
+  endif()
+endfunction()
+expect("^0: -- Built without real-GPU tuning" -DMT_CUDA=OFF)
+expect("^0: -- Built without real-GPU tuning" -DMT_CUDA_INCLUDE=cuda-NOTFOUND)
+expect("^0: -- Built without real-GPU tuning" -DMT_CUDA_INCLUDE:PATH=MT_CUDA_INCLUDE-NOTFOUND)
+expect("^0: -- Built without real-GPU tuning" -DMT_CUDA_INCLUDE=NOTFOUND)
+expect("^1: .*MT_CUDA_INCLUDE=/nowhere: no cudaTypedefs.h there" -DMT_CUDA_INCLUDE=/nowhere)
+expect("^1: .*MT_CUDA=ON, but cudaTypedefs.h was not found" -DMT_CUDA=ON -DMT_CUDA_INCLUDE=cuda-NOTFOUND)

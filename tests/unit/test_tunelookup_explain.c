@@ -1,0 +1,258 @@
+/* What libtunelookup says where it can't answer or knows little: GPU keys, device facts, names and values, damaged rows. */
+#include "tests/unit/lookup_fixture.h"
+
+static const int64_t asked[] = { 64, 3, 5 }; /* N, H[0], H[1] */
+
+static tunelookup_db *open_db(unsigned flags)
+{
+    tunelookup_db *db = NULL;
+    ck_lookup(tunelookup_open(fixture_db, flags, &db));
+    return db;
+}
+
+static tunelookup_result find(tunelookup_db *db, const tunelookup_device *device)
+{
+    tunelookup_plan *plan = NULL;
+    tunelookup_result r;
+    ck_lookup(tunelookup_prepare(db, device, "toy", lookup_names, LOOKUP_NAMES, &plan));
+    ck_lookup(tunelookup_find(plan, asked, &r));
+    return r;
+}
+
+static void ck_says(const tunelookup_result *r, const char *part)
+{
+    ck_assert_msg(strstr(lookup_explain(r), part) != NULL, "no \"%s\" in: %s", part, lookup_explain(r));
+}
+
+static void ck_silent(const tunelookup_result *r, const char *part)
+{
+    ck_assert_msg(strstr(lookup_explain(r), part) == NULL, "\"%s\" in: %s", part, lookup_explain(r));
+}
+
+/* ---- the GPU's key ---- */
+
+/* The key is the row's, not one made of the caller's zeros. */
+START_TEST(test_key_of_the_row)
+{
+    tunelookup_device device = lookup_h100;
+    lookup_one_row();
+    tunelookup_db *db = open_db(0);
+    device.sm_count = device.mem_bytes = 0;
+    tunelookup_result r = find(db, &device);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_says(&r, "exact:    tuned for h100-sxm|cc90|sm132|80g and this shape");
+    tunelookup_close(db);
+}
+END_TEST
+
+START_TEST(test_key_as_far_as_known)
+{
+    static const struct { int64_t sm_count, mem_bytes; const char *key; } cases[] = {
+        { 0, 0, "tuned on a100-sxm|cc80;" }, { 108, 0, "tuned on a100-sxm|cc80|sm108;" }, { 0, 85017755648, "tuned on a100-sxm|cc80|80g;" },
+        { 108, 85017755648, "tuned on a100-sxm|cc80|sm108|80g;" },
+    };
+    tunelookup_device device = lookup_h100;
+    lookup_one_row();
+    tunelookup_db *db = open_db(0);
+    device.name = "NVIDIA A100-SXM4-80GB";
+    device.cc = 80;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        device.sm_count = cases[i].sm_count;
+        device.mem_bytes = cases[i].mem_bytes;
+        tunelookup_result r = find(db, &device);
+        ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+        ck_says(&r, cases[i].key);
+        ck_says(&r, "winners on: h100-sxm|cc90|sm132|80g\n");
+    }
+    tunelookup_close(db);
+}
+END_TEST
+
+START_TEST(test_key_in_the_miss_file)
+{
+    char path[192], text[4096] = "";
+    tunelookup_device device = lookup_h100;
+    tunelookup_plan *plan;
+    tunelookup_result r;
+    lookup_one_row();
+    tunelookup_db *db = open_db(TUNELOOKUP_COUNT_MISSES);
+    device.sm_count = device.mem_bytes = 0;
+    ck_lookup(tunelookup_prepare(db, &device, "toy", lookup_names, LOOKUP_NAMES, &plan));
+    ck_lookup(tunelookup_find(plan, (const int64_t[]){ 1, 2, 3 }, &r));
+    device.name = "NVIDIA H200";
+    ck_lookup(tunelookup_prepare(db, &device, "toy", lookup_names, LOOKUP_NAMES, &plan));
+    ck_lookup(tunelookup_find(plan, asked, &r));
+    snprintf(path, sizeof path, "%s/misses.jsonl", fixture_folder);
+    ck_lookup(tunelookup_flush_misses(db, path));
+    FILE *file = fopen(path, "r");
+    ck_assert_uint_gt(fread(text, 1, sizeof text - 1, file), 0);
+    fclose(file);
+    ck_assert_msg(strstr(text, "\"gpu\":\"h100-sxm|cc90|sm132|80g\"") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "\"gpu\":\"h200|cc90\"") != NULL, "%s", text);
+    tunelookup_close(db);
+}
+END_TEST
+
+/* ---- device facts ---- */
+
+START_TEST(test_nonsense_facts)
+{
+    tunelookup_device device = lookup_h100;
+    tunelookup_plan *plan;
+    lookup_one_row();
+    tunelookup_db *db = open_db(0);
+#define REFUSED(part) ck_lookup_fails(tunelookup_prepare(db, &device, "toy", lookup_names, LOOKUP_NAMES, &plan), TUNELOOKUP_ERR_ARGUMENT, part)
+    int64_t *const facts[] = { &device.sm_count, &device.smem_optin, &device.smem_per_sm, &device.smem_reserved, &device.regs_per_sm, &device.threads_per_sm,
+                               &device.blocks_per_sm, &device.max_cluster, &device.l2_bytes, &device.mem_bytes, &device.clock_mhz, &device.driver_version };
+    static const char *const names[] = { "sm_count", "smem_optin", "smem_per_sm", "smem_reserved", "regs_per_sm", "threads_per_sm", "blocks_per_sm", "max_cluster",
+                                         "l2_bytes", "mem_bytes", "clock_mhz", "driver_version" };
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+        int64_t sound = *facts[i];
+        char part[64];
+        snprintf(part, sizeof part, "device.%s is -1, expected 0 (not known) to", names[i]);
+        *facts[i] = -1;
+        REFUSED(part);
+        snprintf(part, sizeof part, "device.%s is 9223372036854775807", names[i]);
+        *facts[i] = INT64_MAX;
+        REFUSED(part);
+        *facts[i] = sound;
+    }
+    device.cc = 9;
+    REFUSED("device.cc is 9, expected 10 (90 for 9.0)");
+    device.name = "";
+    device.l2_bytes = -5;
+    REFUSED("device.name is missing"); /* and in the same breath: */
+    ck_assert_ptr_nonnull(strstr(tunelookup_detail(), "device.cc is 9"));
+    ck_assert_ptr_nonnull(strstr(tunelookup_detail(), "device.l2_bytes is -5"));
+    tunelookup_close(db);
+}
+END_TEST
+
+/* Facts that expressions read and the caller did not give: all of them, not the first. */
+START_TEST(test_missing_facts_at_once)
+{
+    char spec[sizeof lookup_spec + 64];
+    const char *at = strstr(lookup_spec, "$N 1000000 <=");
+    tunelookup_device device = lookup_h100;
+    snprintf(spec, sizeof spec, "%.*s$N $device.sm_count <=%s", (int)(at - lookup_spec), lookup_spec, at + strlen("$N 1000000 <="));
+    lookup_writer w = lookup_begin(spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
+    lookup_end(&w);
+    tunelookup_db *db = open_db(0);
+    tunelookup_result r = find(db, &device);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_silent(&r, "missing:");
+    device.sm_count = device.smem_optin = device.l2_bytes = 0; /* nothing reads the last */
+    r = find(db, &device);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+    ck_says(&r, "constraint small can't be decided here: needs device.sm_count, which the caller did not give");
+    ck_says(&r, "missing:  device.sm_count, device.smem_optin: read by the kernel's expressions and not given by the caller\n");
+    tunelookup_close(db);
+}
+END_TEST
+
+/* ---- values and counts ---- */
+
+START_TEST(test_unknown_string)
+{
+    tunelookup_plan *plan;
+    tunelookup_result r;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
+    lookup_put(&w, "H=3,5;N=65;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
+    lookup_put(&w, "H=3,5;N=64;dtype=bf16", "default", "ALGO=wide;B=32;C=2", 1000);
+    lookup_end(&w);
+    tunelookup_db *db = open_db(0);
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=zzz" }, 4, &plan));
+    ck_lookup(tunelookup_find(plan, asked, &r));
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+    ck_says(&r, "unknown:  dtype=zzz is in no stored shape; known are: ");
+    ck_assert(strstr(lookup_explain(&r), "known are: f16, bf16\n") || strstr(lookup_explain(&r), "known are: bf16, f16\n"));
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "H[2]", "dtype=f16" }, 5, &plan));
+    ck_lookup(tunelookup_find(plan, (const int64_t[]){ 64, 3, 5, 7 }, &r));
+    ck_says(&r, "nothing of this kind");
+    ck_silent(&r, "unknown:"); /* f16 is known, only H is longer */
+    tunelookup_close(db);
+}
+END_TEST
+
+START_TEST(test_one_is_singular)
+{
+    tunelookup_plan *plan;
+    tunelookup_result r;
+    lookup_one_row();
+    tunelookup_db *db = open_db(0);
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan));
+    ck_lookup(tunelookup_find(plan, (const int64_t[]){ 65, 3, 5 }, &r));
+    ck_says(&r, "; 1 other shape of its kind was\n");
+    tunelookup_close(db);
+}
+END_TEST
+
+/* ---- damaged rows ---- */
+
+/* Columns that hold what no tuner writes: such a row is never returned, and explain counts it. A row that is left out does not hide one that is sound. */
+START_TEST(test_damaged_rows)
+{
+    static const char *const updates[] = {
+        "median_ns = 'abc'", "median_ns = -5", "median_ns = 0", "median_ns = 9e999", "median_ns = NULL", "median_ns = x'00'", "low_ns = -1", "low_ns = -9e999", "low_ns = 'x'",
+        "high_ns = 9e999", "high_ns = -3", "norm_error = -0.1", "norm_error = 'small'", "norm_error = 9e999", "variant_id = 1.5", "variant_id = 'one'", "variant_id = -1",
+        "workload_id = 1.5", "workload_id = x'01'", "measurement_id = 'm'", "toolchain_id = 2.5", "created_unix_ms = 'now'", "created_unix_ms = -1", "shape_name = x'41'",
+        "cubin_hash = x'41'", "carveouts = x'41'", "origin = x'6d65617375726564'", "regime = x'636f6c64'", "shape_key = CAST(shape_key AS BLOB)",
+    };
+    lookup_one_row();
+    fixture_sql("CREATE TABLE sound AS SELECT * FROM answer");
+    for (size_t i = 0; i < sizeof updates / sizeof *updates; i++) {
+        char sql[256];
+        snprintf(sql, sizeof sql, "DELETE FROM answer; INSERT INTO answer SELECT * FROM sound; UPDATE answer SET %s", updates[i]);
+        fixture_sql(sql);
+        tunelookup_db *db = open_db(0);
+        tunelookup_result r = find(db, &lookup_h100);
+        ck_assert_msg(r.match == TUNELOOKUP_MATCH_NONE, "%s: %s", updates[i], lookup_explain(&r));
+        ck_says(&r, "note:     1 damaged row is left out");
+        tunelookup_close(db);
+    }
+    fixture_sql("DELETE FROM answer; INSERT INTO answer SELECT * FROM sound; UPDATE answer SET low_ns = NULL, high_ns = NULL, norm_error = NULL, carveouts = NULL, cubin_hash = NULL");
+    tunelookup_db *db = open_db(0);
+    tunelookup_result r = find(db, &lookup_h100); /* what may be missing may be missing */
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_assert(isnan(r.norm_error) && isnan(r.low_ns) && r.median_ns == 1000);
+    tunelookup_close(db);
+}
+END_TEST
+
+/* ---- detail ---- */
+
+/* The words of a failure do not outlive the next success. */
+START_TEST(test_detail_of_the_last_call)
+{
+    tunelookup_plan *plan;
+    int64_t number;
+    const char *text;
+    tunelookup_launch_info launch;
+    tunelookup_arg_info arg;
+    lookup_one_row();
+    tunelookup_db *db = open_db(0);
+    tunelookup_result r = find(db, &lookup_h100);
+#define CLEARS(call)                                                                       \
+    do {                                                                                   \
+        ck_lookup_fails(tunelookup_param(&r, "NO", &number), TUNELOOKUP_ERR_NOT_FOUND, "NO"); \
+        ck_lookup(call);                                                                   \
+        ck_assert_str_eq(tunelookup_detail(), "");                                         \
+    } while (0)
+    CLEARS(tunelookup_param(&r, "B", &number));
+    CLEARS(tunelookup_param_text(&r, "ALGO", &text));
+    CLEARS(tunelookup_launch(&r, 0, &launch));
+    CLEARS(tunelookup_arg(&r, 0, &arg));
+    CLEARS(tunelookup_refresh(db));
+    CLEARS(tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan));
+    tunelookup_close(db);
+    ck_lookup_fails(tunelookup_open("", 0, &db), TUNELOOKUP_ERR_ARGUMENT, "empty");
+    ck_lookup(tunelookup_open(fixture_db, 0, &db));
+    ck_assert_str_eq(tunelookup_detail(), "");
+    tunelookup_close(db);
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_explain", test_key_of_the_row, test_key_as_far_as_known, test_key_in_the_miss_file, test_nonsense_facts, test_missing_facts_at_once, test_unknown_string,
+             test_one_is_singular, test_damaged_rows, test_detail_of_the_last_call)

@@ -1,0 +1,142 @@
+/* The user's database over shipped ones, which lie beside the library: this program, copied into a prefix of its own, is the library's place. A child asks there and prints
+ * what it was told; one of an older schema is left out, and said to be. */
+#include "tests/unit/lookup_fixture.h"
+
+#include <sys/wait.h>
+
+/* ---- the child: PREFIX/bin/asker FLAGS ---- */
+
+static int ask(unsigned flags)
+{
+    tunelookup_db *db = NULL;
+    tunelookup_plan *plan = NULL;
+    tunelookup_result r = { .match = TUNELOOKUP_MATCH_NONE };
+    char why[4096] = "";
+    tunelookup_status st = tunelookup_open(NULL, flags, &db);
+    printf("open %d: %s\n", (int)st, tunelookup_detail());
+    if (st == TUNELOOKUP_OK) st = tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan);
+    if (db) printf("prepare %d: %s\n", (int)st, tunelookup_detail());
+    if (st == TUNELOOKUP_OK) st = tunelookup_find(plan, (const int64_t[]){ 64, 3, 5 }, &r);
+    if (plan) {
+        tunelookup_explain(&r, why, sizeof why);
+        printf("find %d: match %d median %g\n%s", (int)st, (int)r.match, r.median_ns, why);
+        st = tunelookup_refresh(db);
+        printf("refresh %d: %s\n", (int)st, tunelookup_detail());
+    }
+    tunelookup_close(db);
+    return 0;
+}
+
+/* ---- the tests ---- */
+
+static void shell(const char *format, const char *a, const char *b)
+{
+    char command[1024];
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    snprintf(command, sizeof command, format, a, b);
+#pragma GCC diagnostic pop
+    ck_assert_msg(system(command) == 0, "%s", command);
+}
+
+static char shipped[160], answer[8192];
+
+/* The prefix, with the fixture's database (whose one row takes `ns`) as the shipped one; the fixture's place is free again. */
+static void make_prefix(double ns)
+{
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", ns);
+    lookup_end(&w);
+    fixture_sql("PRAGMA journal_mode = DELETE");
+    snprintf(shipped, sizeof shipped, "%s/prefix/share/msda-tune/tuned.sqlite", fixture_folder);
+    shell("mkdir -p '%s/prefix/bin' '%s/prefix/share/msda-tune'", fixture_folder, fixture_folder);
+    shell("cp /proc/$PPID/exe '%s/prefix/bin/asker' && chmod 755 '%s/prefix/bin/asker'", fixture_folder, fixture_folder);
+    shell("mv '%s' '%s'", fixture_db, shipped);
+}
+
+static const char *run_asker(void)
+{
+    char command[256];
+    snprintf(command, sizeof command, "MSDA_TUNE_DB='%s' '%s/prefix/bin/asker' 0", fixture_db, fixture_folder);
+    FILE *pipe = popen(command, "r");
+    ck_assert_ptr_nonnull(pipe);
+    size_t length = fread(answer, 1, sizeof answer - 1, pipe);
+    answer[length] = '\0';
+    ck_assert_int_eq(pclose(pipe), 0);
+    return answer;
+}
+
+static void ck_told(const char *part)
+{
+    ck_assert_msg(strstr(answer, part) != NULL, "no \"%s\" in:\n%s", part, answer);
+}
+
+START_TEST(test_shipped_answers_alone)
+{
+    make_prefix(2000);
+    run_asker();
+    ck_told("open 0: \nprepare 0: \nfind 0: match 1 median 2000\n");
+    ck_told("prefix/share/msda-tune/tuned.sqlite (shipped), measurement");
+    ck_told("refresh 0: \n");
+    ck_assert_ptr_null(strstr(answer, "left out"));
+}
+END_TEST
+
+START_TEST(test_user_first)
+{
+    make_prefix(2000);
+    lookup_one_row();
+    run_asker();
+    ck_told("find 0: match 1 median 1000\n");
+    ck_told("t.sqlite (user's), measurement");
+}
+END_TEST
+
+START_TEST(test_older_user_file_is_left_out)
+{
+    make_prefix(2000);
+    lookup_one_row();
+    fixture_sql("PRAGMA user_version = 1");
+    run_asker();
+    ck_told("open 0: left out: ");
+    ck_told("t.sqlite: has the older schema 1, this libtunelookup");
+    ck_told("prepare 0: \nfind 0: match 1 median 2000\n");
+    ck_told("note:     left out: ");
+    ck_told("any writing msda-tune command of this version migrates it\n");
+    ck_told("refresh 0: \n");
+}
+END_TEST
+
+/* An older shipped file is the packager's mistake: said, not left out. So is a user's file with nothing over which it lies. */
+START_TEST(test_older_and_nothing_else)
+{
+    make_prefix(2000);
+    shell("mv '%s' '%s'", shipped, fixture_db);
+    fixture_sql("PRAGMA user_version = 1");
+    run_asker();
+    ck_told("open 16: ");
+    ck_told("t.sqlite: has the older schema 1");
+    shell("mv '%s' '%s'", fixture_db, shipped);
+    run_asker();
+    ck_told("open 16: ");
+    ck_told("tuned.sqlite: has the older schema 1");
+}
+END_TEST
+
+/* A damaged row of the user's does not hide the shipped row. */
+START_TEST(test_damaged_row_hides_nothing)
+{
+    make_prefix(2000);
+    lookup_one_row();
+    fixture_sql("UPDATE answer SET median_ns = -1");
+    run_asker();
+    ck_told("find 0: match 1 median 2000\n");
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_damaged_row_hides_nothing };
+    if (argc > 1) return ask((unsigned)strtoul(argv[1], NULL, 10));
+    return fixture_run("tunelookup_shipped", tests, sizeof tests / sizeof tests[0]);
+}
