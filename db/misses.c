@@ -1,5 +1,6 @@
 #include "db/misses.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/key.h"
@@ -108,7 +109,7 @@ static void list_workloads(const mt_spec *spec, const mt_miss *miss, mt_strbuf *
 {
     mt_strbuf_add(list, miss->workloads);
     for (size_t i = 0; *miss->workloads && miss->wants_default && i < spec->workload_count; i++)
-        if (spec->workloads[i].is_default && !strstr(miss->workloads, spec->workloads[i].name)) mt_strbuf_addf(list, ", %s", spec->workloads[i].name);
+        if (spec->workloads[i].is_default) mt_strbuf_addf(list, ", %s", spec->workloads[i].name);
 }
 
 static mt_status add_miss(const mt_spec *spec, const mt_miss *miss, const char *file, mt_strbuf *sections, char **name, mt_error *err)
@@ -143,32 +144,66 @@ done:
     return st;
 }
 
-static void tell(const mt_miss *miss, const char *name)
+/* A shape of the spec with what it was asked for, however its GPU was spelled. */
+typedef struct weight {
+    const char *name, *key;
+    int64_t count;
+} weight;
+
+static void tell(const weight *w)
 {
     mt_strbuf line = {0};
-    mt_print_clean(&line, name, 60);
-    mt_strbuf_addf(&line, ": asked for %" PRId64 " time%s: ", miss->count, miss->count == 1 ? "" : "s");
-    mt_print_clean(&line, miss->shape_key, 160);
+    mt_print_clean(&line, w->name, 60);
+    mt_strbuf_addf(&line, ": asked for %" PRId64 " time%s: ", w->count, w->count == 1 ? "" : "s");
+    mt_print_clean(&line, w->key, 160);
     mt_log_info("%s", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const weight *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static size_t add_weight(weight *weights, size_t count, const char *name, const mt_miss *miss)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(weights[i].name, name) != 0) continue;
+        weights[i].count = weights[i].count > INT64_MAX - miss->count ? INT64_MAX : weights[i].count + miss->count;
+        return count;
+    }
+    weights[count] = (weight){name, miss->shape_key, miss->count};
+    return count + 1;
+}
+
+static size_t weigh(const mt_misses *misses, const char *file, const char *gpu, const mt_wanted *wanted, weight *weights)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < misses->count; i++) {
+        const mt_miss *miss = &misses->items[i];
+        if (!wanted->names[i]) continue;
+        if (mt_miss_fits_gpu(miss->gpu, gpu)) count = add_weight(weights, count, wanted->names[i], miss);
+        else mt_log_warn("%s:%" PRId64 ": left out: %s was asked for on %s, and this is %s", file, miss->line, wanted->names[i], miss->gpu, gpu);
+    }
+    qsort(weights, count, sizeof *weights, by_count);
+    return count;
 }
 
 mt_status mt_wanted_choose(const mt_misses *misses, const char *file, const mt_spec *spec, const mt_device_facts *facts, bool is_quiet, mt_wanted *wanted, mt_error *err)
 {
     mt_status st = MT_OK;
     char gpu[MT_KEY_GPU_SIZE];
+    weight *weights = mt_alloc(misses->count, sizeof *weights);
+    if (!weights) return no_memory(err);
     mt_key_gpu(facts->name, facts->cc, facts->sm_count, facts->mem_bytes, facts->clock_mhz, gpu, sizeof gpu);
-    for (size_t i = 0; i < misses->count && st == MT_OK; i++) {
-        const mt_miss *miss = &misses->items[i];
-        if (!wanted->names[i]) continue;
-        if (!mt_miss_fits_gpu(miss->gpu, gpu)) {
-            mt_log_warn("%s:%" PRId64 ": left out: %s was asked for on %s, and this is %s", file, miss->line, wanted->names[i], miss->gpu, gpu);
-            continue;
-        }
-        if (!is_quiet) tell(miss, wanted->names[i]);
-        st = add_shape(wanted, wanted->names[i], strlen(wanted->names[i]), err);
+    size_t count = weigh(misses, file, gpu, wanted, weights);
+    for (size_t i = 0; i < count && st == MT_OK; i++) {
+        if (!is_quiet) tell(&weights[i]);
+        st = add_shape(wanted, weights[i].name, strlen(weights[i].name), err);
     }
-    if (st == MT_OK && !wanted->shapes.count) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no shape of %s that can be tuned on %s", file, spec->name, gpu);
+    if (st == MT_OK && !count) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no shape of %s that can be tuned on %s", file, spec->name, gpu);
+    mt_free(weights);
     return st;
 }
 
