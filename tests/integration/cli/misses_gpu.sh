@@ -11,3 +11,5 @@ tune --from-misses misses.jsonl
 "$tool" show --db t.sqlite --json | grep -oE '"shape":"[^"]*"|"shape_key":"[^"]*"'
 note "known by their values: nothing is measured again"
 tune --shape "N=1536"
+note "verify knows them, too"
+mt verify --db t.sqlite --seed 5
