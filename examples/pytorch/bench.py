@@ -6,19 +6,19 @@ import torch
 
 from ms_deform_attn import MultiScaleDeformableAttention, by_grid_sample
 
-# name: N, M, D, P, Lq (0 = one per pixel), levels, queries, sigma in pixels; as in search_spaces/msda.ini
+# name: N, M, D, P, Lq (0 = one per pixel), levels, queries; as in search_spaces/msda.ini
 SHAPES = {
-    "seed48": (48, 1, 32, 8, 15422, [(92, 160), (46, 80), (23, 40), (12, 20)], "grid", None),
-    "detr_enc_b1": (1, 8, 32, 4, 0, [(100, 134), (50, 67), (25, 34), (13, 17)], "levels", None),
-    "detr_enc_b4": (4, 8, 32, 4, 0, [(100, 134), (50, 67), (25, 34), (13, 17)], "levels", None),
-    "detr_dec_b4": (4, 8, 32, 4, 300, [(100, 134), (50, 67), (25, 34), (13, 17)], "free", None),
-    "odd": (2, 2, 16, 3, 37, [(7, 13), (4, 7), (1, 3)], "free", None),
+    "seed48": (48, 1, 32, 8, 15422, [(92, 160), (46, 80), (23, 40), (12, 20)], "grid"),
+    "detr_enc_b1": (1, 8, 32, 4, 0, [(100, 134), (50, 67), (25, 34), (13, 17)], "levels"),
+    "detr_enc_b4": (4, 8, 32, 4, 0, [(100, 134), (50, 67), (25, 34), (13, 17)], "levels"),
+    "detr_dec_b4": (4, 8, 32, 4, 300, [(100, 134), (50, 67), (25, 34), (13, 17)], "free"),
+    "odd": (2, 2, 16, 3, 37, [(7, 13), (4, 7), (1, 3)], "free"),
 }
 
 
 def make(name, device="cuda", dtype=torch.float16, seed=0):
     """(value, levels, starts, locations, weights, queries): locations uniform, also a little outside."""
-    n, heads, channels, points, query_count, levels, queries, _ = SHAPES[name]
+    n, heads, channels, points, query_count, levels, queries = SHAPES[name]
     starts = [sum(h * w for h, w in levels[:i]) for i in range(len(levels))]
     pixels = sum(h * w for h, w in levels)
     generator = torch.Generator(device).manual_seed(seed)
