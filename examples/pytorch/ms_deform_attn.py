@@ -7,11 +7,13 @@ value [N, S, M, D], spatial_shapes [L, 2] (height, width), level_start_index [L]
 [N, Lq, M, L, P] -> [N, Lq, M*D]. Runs on torch's current stream and without waiting for it. Where the database has nothing for a call (or gradients are
 wanted), the same is computed with grid_sample. README.md says how to use it in CUDA graphs."""
 import ctypes
+import warnings
 import weakref
 
 import torch
 import torch.nn.functional as F
 
+import compile_variant
 import cuda_driver
 import problem
 import tunelookup
@@ -56,9 +58,10 @@ class _HostCopies:
 
 
 class _Tuned:
-    """One answer of the lookup, loaded: everything but addresses and the stream is settled."""
+    """One answer of the lookup, loaded: everything but addresses and the stream is settled. is_proved: the tuner validated this very code on this shape."""
 
-    def __init__(self, library, result, module):
+    def __init__(self, library, result, module, is_proved):
+        self.is_proved = is_proved
         self.args = library.args(result)
         self.maps = {i: library.tensormaps(result, i, arg.map_count) for i, arg in enumerate(self.args) if arg.kind == tunelookup.TENSORMAP and arg.is_used}
         self.launches = []
@@ -108,13 +111,14 @@ class _Tuned:
 class MultiScaleDeformableAttention:
     """The op with a database of its own. Threads may share one once the shapes they use were seen."""
 
-    def __init__(self, database=None, kernel="msda", user_cubins=True, any_shape_cubins=False, library=None):
-        """database: None = the user's over the shipped ones. user_cubins: run code of the user's file, which is then trusted like a program. any_shape_cubins: code that was
-        compiled for one shape also serves others (kernels with `bake = none`); search_spaces/msda.ini compiles for one shape, so that rows of other shapes give
-        advice, but no code."""
+    def __init__(self, database=None, kernel="msda", user_cubins=True, any_shape_cubins=False, space=None, library=None):
+        """database: None = the user's over the shipped ones. kernel: "msda", or "msda@KEY" (`msda-tune key`). user_cubins: run code of the user's file, which is then trusted like
+        a program. any_shape_cubins: code that was compiled for one shape also serves others (kernels with `bake = none`, unlike search_spaces/msda.ini). space: the .ini that was
+        tuned; variants without code for a shape are compiled from its source, and compared with grid_sample at their first call."""
         flags = tunelookup.COUNT_MISSES | (tunelookup.USER_CUBINS if user_cubins else 0)
         self._library = tunelookup.Library(database, flags, library)
         self._kernel, self._any_shape_cubins = kernel, any_shape_cubins
+        self._space = compile_variant.Space(space) if space else None
         self._devices, self._plans, self._modules, self._ready = {}, {}, {}, {}
         self._host = _HostCopies()
 
@@ -126,6 +130,22 @@ class MultiScaleDeformableAttention:
             self._plans[key] = self._library.prepare(self._devices[ordinal], self._kernel, names)
         return self._library.find(self._plans[key], values)
 
+    def _code(self, ordinal, result, names, values):
+        """(module, whether it is what the tuner validated), or LookupError_."""
+        is_exact = result.match == tunelookup.EXACT
+        try:
+            if not is_exact and not self._any_shape_cubins:
+                raise tunelookup.LookupError_("cubin", tunelookup.NOT_FOUND, "tuned for another shape, and its code is compiled for that one")
+            address, _ = self._library.cubin(result)
+        except tunelookup.LookupError_:
+            if not self._space:
+                raise
+            cubin = compile_variant.compile_variant(self._space, result.variant.decode(), problem.shape_of(names, values), self._devices[ordinal].cc)
+            return cuda_driver.load_module(cubin), False
+        if (ordinal, address) not in self._modules:
+            self._modules[ordinal, address] = cuda_driver.load_module(address)
+        return self._modules[ordinal, address], is_exact
+
     def _load(self, ordinal, names, values):
         """(what runs it or None, why)."""
         try:
@@ -133,14 +153,9 @@ class MultiScaleDeformableAttention:
             why = self._library.explain(result)
             if result.match == tunelookup.NONE:
                 return None, why
-            if result.match != tunelookup.EXACT and not self._any_shape_cubins:
-                return None, why + "code:     compiled for another shape"
-            address, _ = self._library.cubin(result)
-        except tunelookup.LookupError_ as problem_:
-            return None, str(problem_)
-        if (ordinal, address) not in self._modules:
-            self._modules[ordinal, address] = cuda_driver.load_module(address)
-        return _Tuned(self._library, result, self._modules[ordinal, address]), why
+            return _Tuned(self._library, result, *self._code(ordinal, result, names, values)), why
+        except (tunelookup.LookupError_, RuntimeError, OSError) as trouble:
+            return None, str(trouble)
 
     def _entry(self, value, levels, locations, weights, queries, workload):
         dtype, location_dtype = (problem.DTYPES.get(str(t.dtype).removeprefix("torch.")) for t in (value, locations))
@@ -183,8 +198,22 @@ class MultiScaleDeformableAttention:
         value, locations, weights = (t.contiguous() if t.data_ptr() % 16 == 0 else t.clone(memory_format=torch.contiguous_format) for t in inputs)
         out = torch.empty(n, locations.shape[1], heads * channels, dtype=value.dtype, device=value.device)
         with torch.cuda.device(value.device):
+            if not tuned.is_proved and torch.cuda.is_current_stream_capturing():
+                raise RuntimeError("this shape's code was not proved before the capture: call once with it before")
             tuned.run({"value": value, "loc": locations, "attn": weights, "out": out}, torch.cuda.current_stream().cuda_stream)
-        return out
+        return out if tuned.is_proved else self._prove(tuned, out, by_grid_sample(value, levels, locations, weights))
+
+    def _prove(self, tuned, out, wanted):
+        """Code that the tuner never saw on this shape: once, and waiting for the GPU, it is compared."""
+        error = ((out.float() - wanted.float()).norm() / wanted.float().norm().clamp(min=1e-20)).item()
+        if error < 1e-2:
+            tuned.is_proved = True
+            return out
+        warnings.warn(f"a tuned kernel is wrong for this shape (error {error:.2g}); grid_sample is used")
+        for key, (entry, _) in self._ready.items():
+            if entry is tuned:
+                self._ready[key] = None, "wrong for this shape"
+        return wanted
 
     def flush_misses(self, path):
         """Appends the shapes that found nothing to a file for `msda-tune --from-misses`."""

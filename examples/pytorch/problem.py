@@ -39,3 +39,14 @@ def question(value, levels, locations, dtype, location_dtype, queries, workload=
         values += [level[axis] for level in levels]
     names += [f"dtype={dtype}", f"loc_dtype={location_dtype}", f"queries={queries}"]
     return names + ([f"workload={workload}"] if workload else []), values
+
+
+def shape_of(names, values):
+    """The shape that a question asks about, {"N": 1, "H": [92, 46], "dtype": "f16"}: what a kernel's macros are made of."""
+    shape, integers = {}, [name for name in names if "=" not in name]
+    for name, value in zip(integers, values):
+        if "[" in name:
+            shape.setdefault(name[:name.index("[")], []).append(value)
+        else:
+            shape[name] = value
+    return {**shape, **dict(name.split("=") for name in names if "=" in name and not name.startswith("workload="))}

@@ -11,6 +11,9 @@ export PYTHONDONTWRITEBYTECODE=1 TUNELOOKUP_LIBRARY=${TUNELOOKUP_LIBRARY:-$(dirn
 db=$scratch/torch.sqlite
 tune --space "$source_folder/search_spaces/msda.ini" --shape seed48,detr_dec_b4,odd --strategy random --budget 8 --db "$db" || fail "tune"
 "$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$db" "$scratch/misses.jsonl" odd detr_dec_b4 seed48 || fail "the op"
+# Rows without code (an import's), and what the lookup advises for shapes that nobody tuned, are compiled from the space.
+"$tool" export --recording --db "$db" --kernel msda --shape odd -o "$scratch/odd.jsonl" && "$tool" import --as measured --seal --db "$scratch/nocode.sqlite" "$scratch/odd.jsonl" || fail "export and import"
+MSDA_SPACE=$source_folder/search_spaces/msda.ini "$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$scratch/nocode.sqlite" "$scratch/nocode.jsonl" odd || fail "the op, compiled"
 # A TMA row: tensor maps are encoded from Python.
 if ! "$tool" device | grep -qE 'max_cluster[^0-9]*1$'; then
   mkdir "$scratch/search_spaces"

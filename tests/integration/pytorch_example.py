@@ -1,10 +1,11 @@
-"""The parts of examples/pytorch that need no torch. Usage: pytorch_example.py layout | problem | lookup DATABASE (JSON of `msda-tune lookup` on stdin)"""
+"""The parts of examples/pytorch that need no torch. Usage: pytorch_example.py layout | problem | compile SPACE | lookup DATABASE (JSON of `msda-tune lookup` on stdin)"""
 import ctypes
 import json
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples" / "pytorch"))
+import compile_variant
 import cuda_driver
 import problem
 import tunelookup
@@ -58,6 +59,33 @@ def check_problem():
     assert problem.guess_queries(30, 30) == "levels" and problem.guess_queries(30, 7) == "free"
 
 
+def check_compile(space_path):
+    """The macros that docs/search_space_format.md promises, and, where there is an NVRTC, code with the variant's entry."""
+    space = compile_variant.Space(space_path)
+    assert space.knobs["ALGO"] == ["direct", "smem_cluster", "baseline"] and space.knobs["STAGING"] == ["cooperative", "bulk", "tma"], space.knobs
+    levels = [(7, 13), (4, 7), (1, 3)]
+    names, values = problem.question((2, 122, 2, 16), levels, (2, 37, 2, 3, 3, 2), "f16", "f32", "free", "local4")
+    shape = problem.shape_of(names, values)
+    assert shape == {"N": 2, "M": 2, "D": 16, "P": 3, "Lq": 37, "H": [7, 4, 1], "W": [13, 7, 3], "dtype": "f16", "loc_dtype": "f32", "queries": "free"}, shape
+    variant = "ALGO=direct;BLEND=f32;CORNERS=plain;HEADS=1;LANES=4;MIN_BLOCKS=2;PREP=2;THREADS=512;UNROLL=2;VEC=8"
+    options = compile_variant.macros(space, variant, shape)
+    for wanted in ("-DALGO=ALGO_direct", "-DALGO_baseline=3", "-DTHREADS=512", "-DSHAPE_H=7,4,1", "-DSHAPE_H_LEN=3", "-DSHAPE_W_2=3", "-DSHAPE_dtype=SHAPE_dtype_f16", "-DSHAPE_dtype_f16=1"):
+        assert wanted in options, (wanted, options)
+    try:
+        compile_variant._nvrtc()
+    except OSError as error:
+        print(f"not compiled: {error}")
+        return
+    for text, entry in ((variant, b"msda_direct"), ("ALGO=baseline;THREADS=256", b"msda_baseline")):
+        cubin = compile_variant.compile_variant(space, text, shape, 90)
+        assert cubin[:4] == b"\x7fELF" and entry in cubin
+    try:
+        compile_variant.compile_variant(space, "ALGO=direct;THREADS=512", shape, 90)
+        raise AssertionError("compiled without its knobs")
+    except RuntimeError as error:
+        assert "compiling" in str(error)
+
+
 def check_lookup(database):
     """The same answer as the tool's, launch by launch and argument by argument."""
     told = json.load(sys.stdin)
@@ -104,5 +132,7 @@ if __name__ == "__main__":
         layout(len(sys.argv) > 2)
     elif sys.argv[1] == "problem":
         check_problem()
+    elif sys.argv[1] == "compile":
+        check_compile(sys.argv[2])
     else:
         check_lookup(sys.argv[2])

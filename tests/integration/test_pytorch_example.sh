@@ -20,6 +20,7 @@ python3 "$test" layout $with_cuda >"$scratch/layout.c" || fail "layout"
 cc -std=c11 -I "$source/include" ${with_cuda:+-isystem "$cuda"} "$scratch/layout.c" -o "$scratch/layout" || fail "compiling the layout's program"
 "$scratch/layout" || fail "the layout differs"
 python3 "$test" problem || fail "problem.py"
+python3 "$test" compile "$source/search_spaces/msda.ini" || fail "compile_variant.py"
 
 if ! grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then # a sanitizer must be in the program first
   for variant in 'ALGO=direct;BLEND=half2;CORNERS=parity;HEADS=1;LANES=4;MIN_BLOCKS=2;PREP=2;SUM=4;THREADS=512;TILE_W=8;UNROLL=2;VEC=8' \
