@@ -3,8 +3,10 @@
 
 #include <string.h>
 
+#include "db/gzip.h"
 #include "db/measurement.h"
 #include "db/query_internal.h"
+#include "db/recording_internal.h"
 #include "db/recording_io.h"
 #include "db/store_internal.h"
 #include "tuner/base/alloc.h"
@@ -52,13 +54,30 @@ done:
     return st;
 }
 
+static mt_status note_subject(void *context, const mt_subject_info *info, mt_error *err)
+{
+    mt_subject_list *list = context;
+    int64_t *ids = mt_grow(list->ids, list->count, &list->capacity, sizeof *ids);
+    if (!ids) return MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
+    list->ids = ids;
+    ids[list->count++] = info->id;
+    return MT_OK;
+}
+
+mt_status mt_recording_subjects(mt_store *store, const mt_filter *filter, mt_subject_list *list, mt_error *err)
+{
+    int64_t ignored;
+    mt_status st = mt_query_subjects(store, filter, note_subject, list, err);
+    if (st == MT_OK && list->count == 0) st = find_subject(store, filter, &ignored, err); /* for its message */
+    return st;
+}
+
 /* --- line 1 ------------------------------------------------------------------------------------------------------------------------- */
 
 typedef struct export_state {
     mt_store *store;
     mt_strbuf text;
-    int64_t nvrtc_version, driver_version; /* of line 1 */
-    char arch[32];
+    mt_recording_context line1;
 } export_state;
 
 /* The toolchain is the newest row's; rows made with another one say so themselves. */
@@ -67,7 +86,7 @@ static const char header_sql[] =
     "CASE WHEN json_valid(k.spec_json) THEN json(k.spec_json) END, h.name, h.key, w.name, w.key, s.regime, "
     "t.nvrtc_version, t.driver_version, t.arch, m.created_unix_ms "
     "FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id "
-    "JOIN workload w ON w.id = s.workload_id JOIN measurement m ON m.id = (SELECT max(id) FROM measurement WHERE subject_id = s.id) "
+    "JOIN workload w ON w.id = s.workload_id JOIN measurement m ON m.id = (SELECT id FROM measurement WHERE subject_id = s.id ORDER BY created_unix_ms DESC, id DESC LIMIT 1) "
     "JOIN toolchain t ON t.id = m.toolchain_id WHERE s.id = ?";
 
 static void add_text(mt_strbuf *json, const char *before, sqlite3_stmt *statement, int column)
@@ -76,9 +95,8 @@ static void add_text(mt_strbuf *json, const char *before, sqlite3_stmt *statemen
     mt_strbuf_add_json(json, mt_sql_column(statement, column));
 }
 
-static void add_header(export_state *export, sqlite3_stmt *statement)
+static void add_header(mt_strbuf *json, sqlite3_stmt *statement)
 {
-    mt_strbuf *json = &export->text;
     mt_strbuf_add(json, "{\"format\":\"msda-tune recording\",\"version\":1");
     add_text(json, ",\"gpu\":{\"key\":", statement, 0);
     add_text(json, ",\"name\":", statement, 1);
@@ -94,26 +112,26 @@ static void add_header(export_state *export, sqlite3_stmt *statement)
     mt_strbuf_addf(json, ",\"toolchain\":{\"nvrtc\":%lld,\"driver\":%lld", (long long)sqlite3_column_int64(statement, 11),
                    (long long)sqlite3_column_int64(statement, 12));
     add_text(json, ",\"arch\":", statement, 13);
-    mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld}\n", (long long)sqlite3_column_int64(statement, 14));
+    mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld}", (long long)sqlite3_column_int64(statement, 14));
 }
 
-static mt_status write_header(export_state *export, int64_t subject, mt_error *err)
+mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording_context *line1, mt_strbuf *json, mt_error *err)
 {
     mt_status st;
     bool row;
     sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_sql_prepare(export->store, header_sql, &statement, err));
+    MT_TRY(mt_sql_prepare(store, header_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
-    MT_TRY(mt_sql_row(export->store, &args, &row, "read a subject", err));
+    MT_TRY(mt_sql_row(store, &args, &row, "read a subject", err));
     if (!row || !mt_sql_column_or_null(statement, 2) || !mt_sql_column_or_null(statement, 5)) {
-        st = MT_FAIL(err, MT_ERR_DB, "%s: the GPU's facts or the kernel's programs are not JSON", export->store->path);
+        st = MT_FAIL(err, MT_ERR_DB, "%s: the GPU's facts or the kernel's programs are not JSON", store->path);
         goto done;
     }
-    add_header(export, statement);
-    export->nvrtc_version = sqlite3_column_int64(statement, 11);
-    export->driver_version = sqlite3_column_int64(statement, 12);
-    strncpy(export->arch, mt_sql_column(statement, 13), sizeof export->arch - 1);
+    add_header(json, statement);
+    *line1 = (mt_recording_context){.store = store, .nvrtc_version = sqlite3_column_int64(statement, 11), .driver_version = sqlite3_column_int64(statement, 12),
+                                    .recorded_unix_ms = sqlite3_column_int64(statement, 14)};
+    strncpy(line1->arch, mt_sql_column(statement, 13), sizeof line1->arch - 1);
 done:
     sqlite3_finalize(statement);
     return st;
@@ -122,22 +140,22 @@ done:
 /* --- rows --------------------------------------------------------------------------------------------------------------------------- */
 
 /* JSON without white space (a line must stay a line); what is no object or array goes as a string. */
-static mt_status add_launch(export_state *export, const char *launch_json, mt_error *err)
+static mt_status add_launch(mt_store *store, mt_strbuf *json, const char *launch_json, mt_error *err)
 {
     mt_status st = MT_OK;
     bool row;
     sqlite3_stmt *statement;
     if (!launch_json) return MT_OK;
-    MT_TRY(mt_sql_cached_get(export->store, "SELECT CASE WHEN json_valid(?1) THEN CASE WHEN json_type(?1) IN ('array', 'object') "
+    MT_TRY(mt_sql_cached_get(store, "SELECT CASE WHEN json_valid(?1) THEN CASE WHEN json_type(?1) IN ('array', 'object') "
                              "THEN json(?1) END END", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, launch_json);
-    MT_TRY(mt_sql_row(export->store, &args, &row, "minify a launch", err));
-    mt_strbuf_add(&export->text, ",\"launch\":");
+    MT_TRY(mt_sql_row(store, &args, &row, "minify a launch", err));
+    mt_strbuf_add(json, ",\"launch\":");
     if (row && mt_sql_column_or_null(statement, 0))
-        mt_strbuf_add(&export->text, mt_sql_column(statement, 0));
+        mt_strbuf_add(json, mt_sql_column(statement, 0));
     else
-        mt_strbuf_add_json(&export->text, launch_json);
+        mt_strbuf_add_json(json, launch_json);
     sqlite3_reset(statement);
 done:
     return st;
@@ -161,35 +179,50 @@ static void add_samples(mt_strbuf *json, const mt_outcome *outcome)
     mt_strbuf_add_char(json, ']');
 }
 
-static mt_status write_row(void *context, const mt_measurement_row *row, mt_error *err)
+mt_status mt_recording_add_members(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err)
 {
-    export_state *export = context;
-    mt_strbuf *json = &export->text;
-    mt_strbuf_add(json, "{\"v\":");
-    mt_strbuf_add_json(json, row->variant);
-    mt_strbuf_add(json, ",\"k\":");
+    mt_strbuf_add(json, "\"k\":");
     mt_strbuf_add_json(json, mt_outcome_name(row->outcome.kind));
     if (row->outcome.text) {
         mt_strbuf_add(json, ",\"t\":");
         mt_strbuf_add_json(json, row->outcome.text);
     }
     mt_outcome_add_json(json, &row->outcome);
-    mt_status st = add_launch(export, row->launch_json, err);
+    mt_status st = add_launch(line1->store, json, row->launch_json, err);
     if (st != MT_OK) return st;
     add_real(json, ",\"flops\":", row->model_flops);
     add_real(json, ",\"bytes\":", row->model_dram_bytes);
     add_real(json, ",\"floor\":", row->model_floor_ns);
     mt_strbuf_addf(json, ",\"e\":%lld", (long long)row->evaluation);
-    if (row->nvrtc_version != export->nvrtc_version || row->driver_version != export->driver_version || strcmp(row->arch, export->arch) != 0) {
+    if (row->created_unix_ms != line1->recorded_unix_ms) mt_strbuf_addf(json, ",\"at\":%lld", (long long)row->created_unix_ms);
+    if (row->nvrtc_version != line1->nvrtc_version || row->driver_version != line1->driver_version || strcmp(row->arch, line1->arch) != 0) {
         mt_strbuf_addf(json, ",\"chain\":{\"nvrtc\":%lld,\"driver\":%lld,\"arch\":", (long long)row->nvrtc_version, (long long)row->driver_version);
         mt_strbuf_add_json(json, row->arch);
         mt_strbuf_add_char(json, '}');
     }
-    add_samples(json, &row->outcome);
-    mt_strbuf_add(json, "}\n");
-    if (json->length > (size_t)1 << 30) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: more than 1 GiB to record", export->store->path);
     return MT_OK;
 }
+
+mt_status mt_recording_add_row(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err)
+{
+    mt_strbuf_add(json, "{\"v\":");
+    mt_strbuf_add_json(json, row->variant);
+    mt_strbuf_add_char(json, ',');
+    mt_status st = mt_recording_add_members(line1, row, json, err);
+    add_samples(json, &row->outcome);
+    mt_strbuf_add(json, "}\n");
+    return st;
+}
+
+static mt_status write_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    export_state *export = context;
+    mt_status st = mt_recording_add_row(&export->line1, row, &export->text, err);
+    if (st == MT_OK && export->text.length > (size_t)1 << 30) st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: more than 1 GiB to record", export->store->path);
+    return st;
+}
+
+/* ---- files ---- */
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -197,28 +230,50 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
+mt_status mt_recording_write(const char *path, const mt_strbuf *text, mt_error *err)
+{
+    void *packed = NULL;
+    size_t size = text->length;
+    mt_status st = MT_OK;
+    if (text->failed) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+    if (ends_with(path, ".zst")) MT_TRY(mt_lines_pack(text->text, text->length, &packed, &size, path, err));
+    if (ends_with(path, ".gz")) MT_TRY(mt_gzip_pack(text->text, text->length, path, &packed, &size, err));
+    st = mt_file_write_output(path, packed ? packed : mt_strbuf_text(text), size, err);
+done:
+    mt_free(packed);
+    return st;
+}
+
+static mt_status write_subject(export_state *export, int64_t subject, bool with_samples, mt_error *err)
+{
+    mt_status st = mt_recording_add_header(export->store, subject, &export->line1, &export->text, err);
+    mt_strbuf_add_char(&export->text, '\n');
+    return st == MT_OK ? mt_query_newest(export->store, subject, with_samples, write_row, export, err) : st;
+}
+
 mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const char *path, mt_error *err)
 {
     mt_status st;
     export_state export = {.store = store};
     int64_t subject;
-    void *packed = NULL;
-    size_t size;
     MT_TRY(find_subject(store, filter, &subject, err));
-    MT_TRY(write_header(&export, subject, err));
-    MT_TRY(mt_query_newest(store, subject, filter && filter->with_samples, write_row, &export, err));
-    if (export.text.failed) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-        goto done;
-    }
-    if (ends_with(path, ".zst")) {
-        MT_TRY(mt_lines_pack(export.text.text, export.text.length, &packed, &size, path, err));
-        st = mt_file_write_output(path, packed, size, err);
-    } else {
-        st = mt_file_write_output(path, export.text.text, export.text.length, err);
-    }
+    MT_TRY(write_subject(&export, subject, filter && filter->with_samples, err));
+    st = mt_recording_write(path, &export.text, err);
 done:
-    mt_free(packed);
+    mt_strbuf_free(&export.text);
+    return st;
+}
+
+mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, const char *path, mt_error *err)
+{
+    mt_status st;
+    export_state export = {.store = store};
+    mt_subject_list list = {0};
+    MT_TRY(mt_recording_subjects(store, filter, &list, err));
+    for (size_t i = 0; i < list.count; i++) MT_TRY(write_subject(&export, list.ids[i], filter && filter->with_samples, err));
+    st = mt_recording_write(path, &export.text, err);
+done:
+    mt_free(list.ids);
     mt_strbuf_free(&export.text);
     return st;
 }

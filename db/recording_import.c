@@ -18,6 +18,7 @@ typedef struct import_state {
     mt_subject subject;
     int64_t session, recorded_unix_ms;
     int64_t rows, failed;
+    bool has_row;              /* of the subject at hand */
     mt_strbuf last_variant;
 } import_state;
 
@@ -143,16 +144,11 @@ done:
     return st;
 }
 
-static mt_status read_header(import_state *import, mt_error *err)
+static mt_status read_header(import_state *import, const char *line, mt_error *err)
 {
     mt_status st;
-    const char *line;
     sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_lines_next(import->lines, &line, err));
-    if (!line) {
-        st = MT_FAIL(err, MT_ERR_SYNTAX, "%s: is empty, not an msda-tune recording", import->path);
-        goto done;
-    }
+    import->has_row = false;
     MT_TRY(parse_line(import, header_sql, line, &statement, err));
     MT_TRY(check_format(import, statement, err));
     MT_TRY(read_subject(import, statement, err));
@@ -166,10 +162,10 @@ done:
 /* --- rows --------------------------------------------------------------------------------------------------------------------------- */
 
 static const char row_sql[] =
-    "SELECT " JSON("v") JSON("k") JSON("t") JSON("launch") JSON("flops") JSON("bytes") JSON("floor") JSON("e")
+    "SELECT " JSON("v") JSON("k") JSON("t") JSON("launch") JSON("flops") JSON("bytes") JSON("floor") JSON("e") JSON("at")
     "json_type(?1, '$.chain'), " JSON("chain.nvrtc") JSON("chain.driver") JSON("chain.arch")
     "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON) "0";
-enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_CHAIN, COLUMN_SAMPLES = 12, COLUMN_OUTCOME };
+enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
 
 /* "[1.5,2,…]" of exactly `count` numbers. */
 static bool parse_samples(const char *json, float *samples, size_t count)
@@ -225,9 +221,10 @@ static double real_or_nan(sqlite3_stmt *statement, int column)
 /* Sorted, each once: that makes equal data equal files, and a variant given twice an error. */
 static mt_status check_order(import_state *import, const char *variant, mt_error *err)
 {
-    if (import->rows && strcmp(mt_strbuf_text(&import->last_variant), variant) >= 0) {
+    if (import->has_row && strcmp(mt_strbuf_text(&import->last_variant), variant) >= 0) {
         return fail_line(import, "variants must be sorted and each given once:", variant, err);
     }
+    import->has_row = true;
     mt_strbuf_clear(&import->last_variant);
     mt_strbuf_add(&import->last_variant, variant);
     return import->last_variant.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : MT_OK;
@@ -253,7 +250,9 @@ static mt_status read_row(import_state *import, const char *line, mt_error *err)
     result.model_dram_bytes = real_or_nan(statement, COLUMN_FLOPS + 1);
     result.model_floor_ns = real_or_nan(statement, COLUMN_FLOPS + 2);
     result.evaluation = sqlite3_column_int64(statement, COLUMN_EVALUATION);
-    MT_TRY(mt_measurement_insert(import->store, import->session, import->recorded_unix_ms, &result, err));
+    int64_t at = import->recorded_unix_ms;
+    if (sqlite3_column_type(statement, COLUMN_AT) != SQLITE_NULL) MT_TRY(get_integer(import, statement, COLUMN_AT, "\"at\"", &at, err));
+    MT_TRY(mt_measurement_insert(import->store, import->session, at, &result, err));
     import->rows++;
     import->failed += outcome.kind != MT_OUTCOME_OK;
 done:
@@ -295,20 +294,43 @@ done:
     return st;
 }
 
-static mt_status read_file(import_state *import, const mt_hash *hash, mt_error *err)
+/* The line that begins another subject. A row begins with "v". */
+static bool is_header(const char *line)
+{
+    static const char start[] = "{\"format\":";
+    return strncmp(line, start, sizeof start - 1) == 0;
+}
+
+static mt_status read_lines(import_state *import, mt_error *err)
 {
     mt_status st;
-    MT_TRY(read_header(import, err));
-    MT_TRY(begin_session(import, hash, err));
     for (;;) {
         const char *line;
         MT_TRY(mt_lines_next(import->lines, &line, err));
         if (!line) break;
-        MT_TRY(read_row(import, line, err));
+        if (!is_header(line)) {
+            MT_TRY(read_row(import, line, err));
+            continue;
+        }
+        MT_TRY(mt_store_refresh_best(import->store, &import->subject, err));
+        MT_TRY(read_header(import, line, err));
     }
-    mt_session_end_row end = {.state = "done", .evaluated = import->rows, .failed = import->failed};
-    MT_TRY(mt_store_session_end(import->store, import->session, &end, err));
     st = mt_store_refresh_best(import->store, &import->subject, err);
+done:
+    return st;
+}
+
+static mt_status read_file(import_state *import, const mt_hash *hash, mt_error *err)
+{
+    mt_status st;
+    const char *line;
+    MT_TRY(mt_lines_next(import->lines, &line, err));
+    if (!line) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is empty, not an msda-tune recording", import->path);
+    MT_TRY(read_header(import, line, err));
+    MT_TRY(begin_session(import, hash, err));
+    MT_TRY(read_lines(import, err));
+    mt_session_end_row end = {.state = "done", .evaluated = import->rows, .failed = import->failed};
+    st = mt_store_session_end(import->store, import->session, &end, err);
 done:
     return st;
 }

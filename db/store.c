@@ -194,6 +194,11 @@ done:
     return st;
 }
 
+mt_status mt_store_relax(mt_store *store, mt_error *err)
+{
+    return mt_sql_exec(store, "PRAGMA synchronous = NORMAL", err);
+}
+
 mt_status mt_store_seal(mt_store *store, mt_error *err)
 {
     mt_status st;

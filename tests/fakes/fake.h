@@ -43,6 +43,8 @@ uint64_t fake_now_ns(void);
 void fake_spend_ns(uint64_t ns);
 CUresult fake_state(void);             /* the sticky error, or CUDA_SUCCESS */
 void fake_break(CUresult code);        /* from now on every call returns it */
+int fake_gpu(void);                    /* the one in use; −1 = there is only one */
+const char *fake_lost_file(void);      /* this GPU is lost once the file is there; NULL = it stays */
 
 /* fake_module.c */
 const char *fake_option(const fake_module *module, const char *name, char *value, size_t size); /* of -DNAME=VALUE; NULL = not given */

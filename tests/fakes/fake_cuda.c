@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/fakes/fake_api.h"
 
@@ -103,30 +104,55 @@ CUresult fake_cuDriverGetVersion(int *version)
     return CUDA_SUCCESS;
 }
 
+/* MSDA_TUNE_FAKE_GPUS: names of the GPUs, separated by commas; without it there is one. */
+static int gpu_count(void)
+{
+    const char *names = getenv("MSDA_TUNE_FAKE_GPUS");
+    int count = 1;
+    for (; names && *names; names++) count += *names == ',';
+    return count;
+}
+
+static int used_gpu;
+
+int fake_gpu(void)
+{
+    return gpu_count() > 1 ? used_gpu : -1;
+}
+
+/* MSDA_TUNE_FAKE_LOST=ORDINAL:FILE: the GPU is gone as soon as the file is there. */
+const char *fake_lost_file(void)
+{
+    const char *lost = getenv("MSDA_TUNE_FAKE_LOST"), *colon = lost ? strchr(lost, ':') : NULL;
+    return colon && atoi(lost) == used_gpu ? colon + 1 : NULL;
+}
+
 CUresult fake_cuDeviceGet(CUdevice *device, int ordinal)
 {
-    *device = 0;
-    return ordinal == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    if (ordinal < 0 || ordinal >= gpu_count()) return CUDA_ERROR_INVALID_VALUE;
+    used_gpu = *device = ordinal;
+    return fake_lost_file() && access(fake_lost_file(), F_OK) == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 CUresult fake_cuDeviceGetCount(int *count)
 {
-    *count = 1;
+    *count = gpu_count();
     return CUDA_SUCCESS;
 }
 
 CUresult fake_cuDeviceGetName(char *name, int length, CUdevice device)
 {
-    const char *given = getenv("MSDA_TUNE_FAKE_NAME");
-    (void)device;
-    snprintf(name, (size_t)length, "%s", given && given[0] ? given : "Fake GPU");
+    const char *given = getenv("MSDA_TUNE_FAKE_NAME"), *names = getenv("MSDA_TUNE_FAKE_GPUS");
+    if (!given || !given[0]) given = "Fake GPU";
+    if (!names) names = given;
+    for (int i = 0; i < device; i++) names += strcspn(names, ",") + 1;
+    snprintf(name, (size_t)length, "%.*s", (int)strcspn(names, ","), names);
     return CUDA_SUCCESS;
 }
 
 CUresult fake_cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
 {
-    (void)device;
-    snprintf(id, (size_t)length, "00000000:FA:CE.0");
+    snprintf(id, (size_t)length, "00000000:FA:%02X.0", 0xCE + device);
     return CUDA_SUCCESS;
 }
 

@@ -1,4 +1,5 @@
 /* The kernels of tests/data/fake and kernels/vector_add in C. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,23 @@ static void add_half(const float *a, const float *b, float *out, uint64_t count,
         out[i] = a[i] + b[i];
 }
 
+static void log_launch(const char *entry, const char *behaviour, const fake_launch *launch)
+{
+    long long block = fake_number(launch->module, "BLOCK", 0);
+    if (fake_gpu() < 0) fake_log_line("launch %s %s %lld\n", entry, behaviour, block);
+    else fake_log_line("launch %s %s %lld gpu %d\n", entry, behaviour, block, fake_gpu());
+}
+
+/* With its hundredth launch, in the middle of some variant, the GPU goes, and the process with it. */
+static void get_lost(void)
+{
+    static unsigned launches;
+    const char *file = fake_lost_file();
+    if (!file || ++launches < 100) return;
+    close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
+    abort();
+}
+
 static CUresult fake_add(const fake_launch *launch)
 {
     char behaviour[64];
@@ -125,7 +143,8 @@ static CUresult fake_add(const fake_launch *launch)
     const float *b = POINTER(float, 1);
     uint64_t count = PARAMETER(uint64_t, 3), block = launch->block[0];
     behaviour_of(launch->module, behaviour, sizeof behaviour);
-    fake_log_line("launch fake_add %s %lld\n", behaviour, fake_number(launch->module, "BLOCK", 0));
+    log_launch("fake_add", behaviour, launch);
+    get_lost();
     if (strcmp(behaviour, "launch_error") == 0) return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
     if (strcmp(behaviour, "crash") == 0) abort();
     while (strcmp(behaviour, "hang") == 0)
@@ -190,7 +209,7 @@ static uint64_t shape_n(const fake_launch *launch)
 
 static CUresult vector_add(const fake_launch *launch)
 {
-    fake_log_line("launch vector_add ok %lld\n", fake_number(launch->module, "BLOCK", 0));
+    log_launch("vector_add", "ok", launch);
     fake_spend_ns(duration_ns(launch, "ok"));
     add(POINTER(float, 0), POINTER(float, 1), POINTER(float, 2), shape_n(launch));
     return CUDA_SUCCESS;

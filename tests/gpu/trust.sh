@@ -1,17 +1,18 @@
 #!/bin/bash
-# One small space tuned again and again, each time by another search seed into a database of its own (CASES 17): how often the same pick, whether all picks lie
-# in one tied set, how far the medians of a variant spread.
-#   TRUST_RUNS=10 TRUST_SPACE=FILE TRUST_SHAPE=NAME TRUST_BUDGET=N change what is tuned; TRUST_BUDGET should cover the space, or the runs see different points.
+# One space tuned again and again, each time into a database of its own (CASES 17): how often the same pick, whether all picks lie in one tied set, how far the
+# medians of a variant spread. Usage: trust.sh TOOL SOURCE_FOLDER [SPACE [SHAPE [BUDGET]]]
+#   Without a budget it is the whole of vector_add, by another search seed each time, which is another order. With one, every run has the same seed: the same points.
+#   TRUST_RUNS=10, TRUST_TIME=60 (seconds a run at most), TRUST_SPREAD=0.5 (per cent: the target for the median over the variants; TRUST_STRICT=yes fails beyond it).
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-runs=${TRUST_RUNS:-10}
-space=${TRUST_SPACE:-$source_folder/search_spaces/vector_add.ini}
-words=(--space "$space" --strategy random --budget "${TRUST_BUDGET:-15}" --time 60 --quiet)
-[ -z "${TRUST_SHAPE:-}" ] || words+=(--shape "$TRUST_SHAPE")
+runs=${TRUST_RUNS:-10} target=${TRUST_SPREAD:-0.5}
+space=${3:-$source_folder/search_spaces/vector_add.ini} shape=${4:-} budget=${5:-}
+words=(--space "$space" --strategy random --budget "${budget:-15}" --time "${TRUST_TIME:-60}" --quiet)
+[ -z "$shape" ] || words+=(--shape "$shape")
 
 for ((run = 1; run <= runs; run++)); do
   export MSDA_TUNE_DB=$scratch/$run.sqlite
-  "$tool" tune --gpu auto "${words[@]}" --seed $run >"$scratch/tune.txt" 2>&1 || fail "run $run: exit $?: $(cat "$scratch/tune.txt")"
+  "$tool" tune --gpu auto "${words[@]}" --seed "$([ -n "$budget" ] && echo 1 || echo "$run")" >"$scratch/tune.txt" 2>&1 || fail "run $run: exit $?: $(cat "$scratch/tune.txt")"
   "$tool" show --json >"$scratch/show.json" || fail "run $run: show: exit $?"
   tied_set <"$scratch/show.json" >"$scratch/$run.tied"
   head -1 "$scratch/$run.tied" >>"$scratch/picks"
@@ -39,7 +40,11 @@ LC_ALL=C sort "$scratch/times" | awk '
   $1 != last { if (n > 1) print 100 * (most / least - 1), last, n; last = $1; least = most = $2; n = 0 }
   { n++; if ($2 < least) least = $2; if ($2 > most) most = $2 }
   END { if (n > 1) print 100 * (most / least - 1), last, n }' | sort -n >"$scratch/spread"
-awk '{ v[NR] = $1; name[NR] = $2 } END { if (NR) printf "  %d variants: median %.2f %%, greatest %.2f %% (%s)\n", NR, v[int((NR + 1) / 2)], v[NR], name[NR] }' "$scratch/spread"
+awk -v target="$target" -v strict="${TRUST_STRICT:-no}" '{ v[NR] = $1; name[NR] = $2; within += $1 <= target }
+  END { if (!NR) exit; middle = v[int((NR + 1) / 2)]
+    printf "  %d variants: median %.2f %%, greatest %.2f %% (%s); %d within the target of %s %%: %s\n", NR, middle, v[NR], name[NR], within, target, middle <= target ? "held" : "MISSED"
+    exit strict == "yes" && middle > target }' "$scratch/spread" || fail "the medians spread by more than $target %"
+tail -5 "$scratch/spread" | awk '{ printf "  %.2f %%  %s (%d runs)\n", $1, $2, $3 }'
 [ -s "$scratch/spread" ] || fail "nothing was measured twice"
 [ $common = yes ] || fail "the picks do not lie in one tied set"
 finish

@@ -16,7 +16,7 @@
 #include "tuner/base/strbuf.h"
 
 #define FAKE_CUDA BINARY_DIR "/lib/libfake_cuda.so"
-enum { RECORDED_KILLS = 120, FAKE_KILLS = 80, MAX_WORDS = 24 };
+enum { RECORDED_KILLS = 120, FAKE_KILLS = 80, TWO_GPU_KILLS = 40, MAX_WORDS = 24 };
 
 static char folder[] = "/tmp/msda-kills-XXXXXX";
 static mt_rng rng;
@@ -157,11 +157,9 @@ START_TEST(recorded)
 }
 END_TEST
 
-START_TEST(fake_driver)
+static void set_up_fake(void)
 {
-    const char *tune[MAX_WORDS] = {"--space", "fake.ini", "--strategy", "exhaustive", "--jobs", "1", "--shape", "small", "--quiet", "--db", NULL};
     mt_error err = {0};
-    if (!mt_file_exists(FAKE_CUDA)) return;
     set_up();
     const char *ini = "[kernel]\nname = fake\nsource = " TEST_DATA_DIR "/fake/fake.cu\nreference = fake_add_reference\n[shape small]\nN = 1000\n[variant fake_add]\n"
         "[param BLOCK]\nvalues = 32, 64, 96, 128\ndefault = 128\n[param BEHAVIOUR]\nvalues = ok, slow, wrong, nondet, compile_error\n"
@@ -171,7 +169,26 @@ START_TEST(fake_driver)
     ck_assert_msg(mt_file_write_atomic("fake.ini", ini, strlen(ini), &err) == MT_OK, "%s", err.message);
     setenv("MSDA_TUNE_LIBCUDA", FAKE_CUDA, 1);
     setenv("MSDA_TUNE_NVRTC", BINARY_DIR "/lib/libfake_nvrtc.so", 1);
+}
+
+START_TEST(fake_driver)
+{
+    const char *tune[MAX_WORDS] = {"--space", "fake.ini", "--strategy", "exhaustive", "--jobs", "1", "--shape", "small", "--quiet", "--db", NULL};
+    if (!mt_file_exists(FAKE_CUDA)) return;
+    set_up_fake();
     kill_again_and_again(tune, 10, FAKE_KILLS);
+    tear_down();
+}
+END_TEST
+
+/* Two that share the work: each has an intent of its own. What is given up depends on what was seen before, and so on who is faster: nothing is. */
+START_TEST(two_gpus)
+{
+    const char *tune[MAX_WORDS] = {"--space", "fake.ini", "--strategy", "exhaustive", "--jobs", "2", "--gpu", "all", "--no-race", "--quiet", "--db", NULL};
+    if (!mt_file_exists(FAKE_CUDA)) return;
+    set_up_fake();
+    setenv("MSDA_TUNE_FAKE_GPUS", "Fake GPU,Fake GPU", 1);
+    kill_again_and_again(tune, 11, TWO_GPU_KILLS);
     tear_down();
 }
 END_TEST
@@ -183,6 +200,7 @@ int main(void)
     tcase_set_timeout(group, 300);
     tcase_add_test(group, recorded);
     tcase_add_test(group, fake_driver);
+    tcase_add_test(group, two_gpus);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

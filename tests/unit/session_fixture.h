@@ -171,7 +171,15 @@ static int64_t script_restarts(const mt_evaluator *base)
     return 3;
 }
 
-static const mt_evaluator_ops script_ops = {script_begin, script_capacity, script_submit, script_start, script_next, script_cancel, script_restarts, NULL};
+static const mt_evaluator_ops script_ops = {
+    .begin = script_begin,
+    .capacity = script_capacity,
+    .submit = script_submit,
+    .start = script_start,
+    .next = script_next,
+    .cancel = script_cancel,
+    .restarts = script_restarts,
+};
 
 /* ---- one run of the tool ---- */
 

@@ -104,6 +104,14 @@ START_TEST(a_damaged_entry_is_compiled_again)
     ck_assert_int_eq(unlink(third.cubin_path), 0);
     mt_compile_result fourth = compile(nvrtc, kernel_text, "sm_90a", NULL, folder);
     ck_assert(fourth.ok && !fourth.cached);
+    char log_path[256];
+    snprintf(log_path, sizeof log_path, "%.*s.log", (int)(strlen(fourth.cubin_path) - strlen(".cubin")), fourth.cubin_path);
+    struct stat info;
+    ck_assert_int_eq(stat(log_path, &info), 0);
+    ck_assert_int_eq(truncate(log_path, info.st_size - 1), 0); /* as a power cut may leave it */
+    mt_compile_result fifth = compile(nvrtc, kernel_text, "sm_90a", NULL, folder);
+    ck_assert(fifth.ok && !fifth.cached);
+    mt_compile_result_free(&fifth);
     mt_compile_result_free(&first), mt_compile_result_free(&second), mt_compile_result_free(&third), mt_compile_result_free(&fourth);
     mt_nvrtc_close(nvrtc);
     remove_folder();

@@ -60,6 +60,27 @@ START_TEST(every_value_of_every_knob_is_there)
 }
 END_TEST
 
+/* 10^8 combinations; one value that draws hardly meet, one that no valid point has. */
+START_TEST(every_value_of_a_sampled_space_is_there)
+{
+    sample s = take("[variant a]\n[variant b]\n[param A]\nvalues = 1..100\n[param B]\nvalues = 1..100\n[param C]\nvalues = 1..100\n[param D]\nvalues = 1..100\n"
+                    "[param Z]\nvalues = 1, 2\nwhen = ALGO == b\n"
+                    "[constraint rare]\nexpr = A != 57 || (B == 3 && C == 4 && D == 5)\n[constraint never]\nexpr = D != 99\n");
+    ck_assert(!mt_space_is_enumerated(s.space));
+    for (size_t variant = 0; variant < 2; variant++) {
+        for (size_t p = 1; p < s.spec->param_count; p++) {
+            for (int level = 0; level < (int)s.spec->params[p].value_count; level++) {
+                bool is_there = (p != 4 || level != 98) && (p != 5 || variant == 1);
+                ck_assert_msg(has(s.points, s.count, s.space, variant, p, level) == is_there, "%s, variant %zu, level %d", s.spec->params[p].name, variant, level);
+            }
+        }
+    }
+    ck_assert_uint_lt(s.count, 500);
+    for (size_t i = 1; i < s.count; i++) ck_assert_uint_lt(s.points[i - 1], s.points[i]);
+    drop(&s);
+}
+END_TEST
+
 START_TEST(one_point_and_none)
 {
     sample one = take("[variant a]\n[param X]\nvalues = 7\n");
@@ -71,4 +92,4 @@ START_TEST(one_point_and_none)
 }
 END_TEST
 
-UNIT_MAIN("cover", every_value_of_every_knob_is_there, one_point_and_none)
+UNIT_MAIN("cover", every_value_of_every_knob_is_there, every_value_of_a_sampled_space_is_there, one_point_and_none)

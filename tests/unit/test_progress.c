@@ -134,4 +134,27 @@ START_TEST(nothing_found)
 }
 END_TEST
 
-UNIT_MAIN("progress", plain_lines_are_few, the_live_line_fits_and_goes_away, the_summary_has_it_all, nothing_found)
+static char *times_text(const mt_session_times *times, bool is_recorded)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    mt_summary_times(out, times, is_recorded);
+    fclose(out);
+    return text;
+}
+
+START_TEST(where_the_time_went)
+{
+    const mt_session_times times = {.compile_ns = 90000000000, .wait_ns = 4000000000, .validate_ns = 6000000000, .time_ns = 9000000000, .device_ns = 16000000000, .database_ns = 500000000,
+                                    .search_ns = 200000000, .total_ns = 10000000000, .device_count = 2, .compiles = {400, 12, 3}};
+    char *real = times_text(&times, false), *recorded = times_text(&times, true);
+    ck_assert_str_eq(real, "Time:         10 s: GPUs busy 80 % (validating 6.0 s, timing 9.0 s, loading and the rest 1.0 s); database 0.5 s, search 0.2 s\n"
+                           "Compiling:    1 min 30 s in 400 compiles, side by side; 12 from the cache, 3 shared; compiled variants waited 4.0 s\n");
+    ck_assert_str_eq(recorded, "Time:         10 s: database 0.5 s, search 0.2 s\n");
+    free(real);
+    free(recorded);
+}
+END_TEST
+
+UNIT_MAIN("progress", where_the_time_went, plain_lines_are_few, the_live_line_fits_and_goes_away, the_summary_has_it_all, nothing_found)

@@ -225,6 +225,11 @@ END_TEST
     "\"key\":\"ff\",\"spec\":{}},\"shape\":{\"name\":\"s\",\"key\":\"N=1\"},\"workload\":{\"name\":\"w\",\"key\":\"\"},\"regime\":"        \
     "\"cold\",\"toolchain\":{\"nvrtc\":13000,\"driver\":13000,\"arch\":\"sm_90a\"},\"recorded_unix_ms\":5}\n"
 
+#define OTHER_HEADER                                                                                                                      \
+    "{\"format\":\"msda-tune recording\",\"version\":1,\"gpu\":{\"key\":\"h|x\",\"name\":\"H\",\"facts\":{}},\"kernel\":{\"name\":\"k\"," \
+    "\"key\":\"ff\",\"spec\":{}},\"shape\":{\"name\":\"s\",\"key\":\"N=1\"},\"workload\":{\"name\":\"w\",\"key\":\"\"},\"regime\":"        \
+    "\"cold\",\"toolchain\":{\"nvrtc\":13000,\"driver\":13000,\"arch\":\"sm_90a\"},\"recorded_unix_ms\":5}\n"
+
 START_TEST(refusals_name_the_line)
 {
     static const struct {
@@ -270,6 +275,26 @@ START_TEST(refusals_name_the_line)
     ck_assert_int_eq(rows_in(store), 1);
     ck_ok(mt_query_best(store, NULL, count_row, &devices, &fixture_err));
     ck_assert_int_eq(devices, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+/* Two subjects in one file; each has its own order, time and winner. */
+START_TEST(several_subjects_in_a_file)
+{
+    mt_store *store = open_memory();
+    int winners = 0;
+    ck_ok(import_text(store, HEADER "{\"v\":\"B\",\"k\":\"ok\",\"ns\":5,\"at\":7}\n" OTHER_HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":6}\n"));
+    ck_assert_int_eq(rows_in(store), 2);
+    ck_ok(mt_query_best(store, NULL, count_row, &winners, &fixture_err));
+    ck_assert_int_eq(winners, 2);
+    ck_fails(import_text(store, HEADER OTHER_HEADER "{\"v\":\"B\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n"), MT_ERR_SYNTAX, "x.jsonl:4: variants must be sorted");
+    ck_fails(import_text(store, HEADER "{\"format\":\"msda-tune recording\",\"version\":1}\n"), MT_ERR_SYNTAX, "x.jsonl:2: expected a text in \"gpu.key\"");
+    ck_fails(import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"at\":-1}\n"), MT_ERR_SYNTAX, "x.jsonl:2: expected a whole number, zero or more, in \"at\"");
+    const char *path = in_folder("both.jsonl.gz");
+    ck_ok(mt_recording_export_all(store, NULL, path, &fixture_err));
+    read_bytes(path);
+    ck_assert(length > 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b);
     mt_store_close(store);
 }
 END_TEST
@@ -366,5 +391,5 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-FIXTURE_MAIN("recording", round_trips, programs_survive, values_survive, export_wants_one_subject, refusals_name_the_line, failed_import_leaves_the_rest,
+FIXTURE_MAIN("recording", round_trips, programs_survive, values_survive, export_wants_one_subject, refusals_name_the_line, several_subjects_in_a_file, failed_import_leaves_the_rest,
              nul_bytes_are_refused, damaged_compression, bombs_are_refused, missing_and_huge_files, out_of_memory)

@@ -35,6 +35,39 @@ static uint64_t pruned_by(const mt_space *space, const char *wanted, bool *is_ex
     return 0;
 }
 
+/* ---- listed points ---- */
+
+START_TEST(a_listed_space_is_its_points)
+{
+    mt_spec *spec = must_parse("[kernel]\npoints = recorded\n[shape s]\n[variant v]\n[param K]\nvalues = 1..300\n[param F]\nvalues = \"0.5\", word\ndefault = word\n");
+    const char *const texts[] = {"ALGO=v;F=word;K=2", "ALGO=v;F=0.5;K=1", "ALGO=v;F=word;K=2", "ALGO=v;F=0.5;K=300"};
+    mt_point points[4];
+    mt_space *space = NULL;
+    mt_error err = { 0 };
+    bool is_exact = false;
+    size_t index;
+    for (size_t i = 0; i < 4; i++) points[i] = must_point(spec, texts[i]);
+    ck_assert_msg(mt_space_create_listed(spec, &spec->shapes[0], &h100, points, 4, &space, &err) == MT_OK, "%s", err.message);
+    ck_assert_uint_eq(mt_space_count(space), 3);
+    ck_assert_uint_eq(mt_space_raw_count(space), 600);
+    ck_assert_uint_eq(pruned_by(space, "not recorded", &is_exact), 597);
+    ck_assert(is_exact);
+    text_is(space, 0, "ALGO=v;F=0.5;K=1");
+    text_is(space, 1, "ALGO=v;F=word;K=2");
+    text_is(space, 2, "ALGO=v;F=0.5;K=300");
+    ck_assert(mt_space_find(space, &points[3], &index) && index == 2);
+    ck_assert_uint_eq(mt_space_neighbours(space, 0, &index, 1), 1); /* K = 300; F = word is not recorded with K = 1 */
+    ck_assert_uint_eq(index, 2);
+    ck_assert_int_eq(mt_space_default(space, &index, &err), MT_ERR_NOT_FOUND);
+    must_contain(err.message, "the default point of shape s is not recorded");
+    mt_space_free(space);
+    ck_assert_int_eq(mt_space_create_listed(spec, &spec->shapes[0], &h100, NULL, 0, &space, &err), MT_OK);
+    ck_assert_uint_eq(mt_space_count(space), 0);
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
 /* ---- enumeration ---- */
 
 START_TEST(order_is_the_file_s_and_inactive_knobs_are_absent)
@@ -379,6 +412,19 @@ START_TEST(every_allocation_may_fail)
         mt_space_free(space);
     }
     ck_assert_uint_gt(n, 10);
+    st = MT_ERR_NO_MEMORY;
+    for (n = 1; st != MT_OK && n < 100; n++) {
+        mt_point points[2] = { must_point(spec, "ALGO=direct;MODE=slow;THREADS=128"), must_point(spec, "ALGO=direct;MODE=slow;THREADS=128") };
+        mt_space *space = NULL;
+        mt_error err = { 0 };
+        mt_alloc_fail_at(n);
+        st = mt_space_create_listed(spec, &spec->shapes[0], &h100, points, 2, &space, &err);
+        mt_alloc_fail_at(0);
+        ck_assert_msg(st == MT_OK || st == MT_ERR_NO_MEMORY, "allocation %zu: %s", n, err.message);
+        if (st == MT_OK) ck_assert_uint_eq(mt_space_count(space), 1);
+        mt_space_free(space);
+    }
+    ck_assert_uint_gt(n, 5);
     mt_spec_free(spec);
 }
 END_TEST
@@ -386,7 +432,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
+        a_listed_space_is_its_points, order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
         requires_guards_what_the_variant_s_constraints_compute, a_constraint_of_shape_values_guards_the_shape, arithmetic_that_fails_says_where,
         one_point_and_one_value, raw_counts_saturate_and_stay_cheap, enumeration_agrees_with_brute_force, raw_is_valid_plus_pruned, wide_knobs_and_lookups,
         default_points, neighbours_differ_in_one_knob, every_shipped_space_can_be_planned, a_million_points_take_seconds_at_most, every_allocation_may_fail,

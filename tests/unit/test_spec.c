@@ -37,6 +37,58 @@ START_TEST(a_full_file)
 }
 END_TEST
 
+/* ---- points = recorded ---- */
+
+#define RECORDED "[kernel]\nname = r\npoints = recorded\n[shape s]\n[variant v]\n"
+
+START_TEST(a_space_that_lives_on_recordings)
+{
+    mt_spec *spec = must_parse(RECORDED "[param F]\nvalues = \"0.5\", \"a, b\", word\ndefault = \"a, b\"\n[param K]\nvalues = 1..3\n[model]\nflops = 5\n");
+    ck_assert(spec->is_recorded);
+    ck_assert_ptr_null(spec->source);
+    ck_assert_uint_eq(spec->arg_count + spec->launch_count, 0);
+    ck_assert_uint_eq(spec->params[1].value_count, 3);
+    ck_assert_str_eq(spec->params[1].strings[0], "0.5");
+    ck_assert_str_eq(spec->params[1].strings[1], "a, b");
+    ck_assert_uint_eq(spec->params[1].default_level, 1);
+    mt_spec_free(spec);
+    spec = must_parse(RECORDED "[param F]\nvalues = \"0.5\"\n"); /* one text alone */
+    ck_assert_str_eq(spec->params[1].strings[0], "0.5");
+    mt_spec_free(spec);
+    spec = must_parse(REST "[tune]\nbudget = 5\n");
+    ck_assert(!spec->is_recorded);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(what_such_a_space_rules_out)
+{
+    static const struct { const char *text, *part; } cases[] = {
+        {"[kernel]\npoints = recorded\nsource = k.cu\n[shape s]\n[variant v]\n", "test.ini:3: `source` in a space with points = recorded: expected none"},
+        {"[kernel]\npoints = recorded\noptions = -G\n[shape s]\n[variant v]\n", "`options` in a space"},
+        {RECORDED "requires = true\n", "test.ini:6: `requires` in a space"},
+        {RECORDED "[param K]\nvalues = 1\nwhen = true\n", "`when` in a space"},
+        {RECORDED "[constraint c]\nexpr = true\n", "[constraint] in a space with points = recorded: expected none"},
+        {RECORDED "[let]\nA = 1\n", "[let] in a space"},
+        {RECORDED OUT, "[arg] in a space"},
+        {RECORDED "[param F]\nvalues = \"a;b\"\n", "neither a name nor a text in quotes without `;`"},
+        {RECORDED "[param F]\nvalues = \"a\", 0.5\n", "`0.5` is neither"},
+        {"[kernel]\npoints = some\n[shape s]\n[variant v]\n", "[arg …] section"},
+        {"[kernel]\npoints = recorded\n[variant v]\n", "no [shape …] section"},
+        {KERNEL "points = some\n" SHAPE VARIANT OUT LAUNCH, "expected one of all, recorded"},
+        {REST "[param F]\nvalues = \"0.5\", \"a\"\n", "values: `\"0.5\"` is neither an integer"},
+        {"[kernel]\nreference = r\n" SHAPE VARIANT OUT LAUNCH, "[kernel] has no `source`: expected a line `source = …`"},
+        {"[kernel]\nsource = r\n" SHAPE VARIANT OUT LAUNCH, "[kernel] has no `reference`"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mt_spec *spec = NULL;
+        mt_error err = { 0 };
+        ck_assert_int_eq(mt_spec_parse("test.ini", cases[i].text, strlen(cases[i].text), &spec, &err), MT_ERR_SPEC);
+        ck_assert_msg(strstr(err.message, cases[i].part) != NULL, "no %s in %s", cases[i].part, err.message);
+    }
+}
+END_TEST
+
 START_TEST(shapes_have_one_order_and_canonical_keys)
 {
     mt_spec *spec = must_load(FULL_INI);
@@ -366,6 +418,6 @@ START_TEST(every_example_parses)
 }
 END_TEST
 
-UNIT_MAIN("spec", a_full_file, shapes_have_one_order_and_canonical_keys, shape_values_are_expressions_of_earlier_ones, defaults, a_reference_from_a_file,
+UNIT_MAIN("spec", a_full_file, a_space_that_lives_on_recordings, what_such_a_space_rules_out, shapes_have_one_order_and_canonical_keys, shape_values_are_expressions_of_earlier_ones, defaults, a_reference_from_a_file,
           quotes_crlf_bom_and_long_lines, mistakes_are_told_with_file_line_and_what_was_expected, a_missing_file, semantics_hold_what_changes_code_and_launches, every_allocation_may_fail,
           every_key_is_documented, every_example_parses)

@@ -1,4 +1,5 @@
 /* Which files libtunelookup opens: missing, damaged, hostile, foreign, read-only ones; the user's over the shipped ones. */
+#include "db/migrate.h"
 #include "tests/unit/lookup_fixture.h"
 
 #include <fcntl.h>
@@ -58,8 +59,16 @@ START_TEST(test_other_schema)
     fixture_sql("PRAGMA user_version = 1");
     ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_OLDER_SCHEMA, "older schema 1, this libtunelookup");
     ck_assert_ptr_nonnull(strstr(tunelookup_detail(), "any writing msda-tune command of this version migrates it"));
-    fixture_sql("PRAGMA user_version = 2");
-    ck_assert_int_eq(try_open(fixture_db), TUNELOOKUP_OK); /* what it lacks the lookup does not read */
+    for (int version = 2; version <= MT_SCHEMA_VERSION; version++) {
+        char sql[64];
+        snprintf(sql, sizeof sql, "PRAGMA user_version = %d", version);
+        fixture_sql(sql);
+        ck_assert_int_eq(try_open(fixture_db), TUNELOOKUP_OK); /* what older ones lack the lookup does not read */
+    }
+    char newer[64];
+    snprintf(newer, sizeof newer, "PRAGMA user_version = %d", MT_SCHEMA_VERSION + 1);
+    fixture_sql(newer);
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NEWER_SCHEMA, "schema");
 }
 END_TEST
 

@@ -1,12 +1,13 @@
 #include "tuner/base/alloc.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Only ever written by tests; with 0 in it, threads merely read it. */
-static size_t fail_countdown;
+static atomic_size_t fail_countdown;
 
 void mt_alloc_fail_at(size_t n)
 {
@@ -15,8 +16,11 @@ void mt_alloc_fail_at(size_t n)
 
 static bool must_fail(void)
 {
-    if (fail_countdown == 0) return false;
-    return --fail_countdown == 0;
+    size_t left = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
+    while (left > 0) {
+        if (atomic_compare_exchange_weak(&fail_countdown, &left, left - 1)) return left == 1;
+    }
+    return false;
 }
 
 /* count × size, at least 1 so that malloc(0)'s choice of NULL never looks like a failure. */

@@ -133,7 +133,7 @@ static mt_status write_in_place(const char *path, const void *data, size_t lengt
     return st;
 }
 
-mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err)
+static mt_status write_beside(const char *path, const void *data, size_t length, bool wants_sync, mt_error *err)
 {
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_in_place(path, data, length, err);
@@ -146,7 +146,7 @@ mt_status mt_file_write_atomic(const char *path, const void *data, size_t length
         st = fail_errno(err, path, "create");
         goto done;
     }
-    if (mt_fd_write_all(fd, data, length) != 0 || fsync(fd) != 0) {
+    if (mt_fd_write_all(fd, data, length) != 0 || (wants_sync && fsync(fd) != 0)) {
         st = fail_errno(err, path, "write");
         goto done;
     }
@@ -164,6 +164,16 @@ done:
     mt_free(temporary);
     free(target); /* realpath's own */
     return st;
+}
+
+mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err)
+{
+    return write_beside(path, data, length, true, err);
+}
+
+mt_status mt_file_write_cached(const char *path, const void *data, size_t length, mt_error *err)
+{
+    return write_beside(path, data, length, false, err);
 }
 
 mt_status mt_file_write_output(const char *path, const void *data, size_t length, mt_error *err)

@@ -16,6 +16,8 @@ mt_status mt_file_read_fd(int fd, size_t max_bytes, const char *name, char **dat
 mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err);
 /* What a user's -o names: "-" is stdout (which the caller flushed), else as above. */
 mt_status mt_file_write_output(const char *path, const void *data, size_t length, mt_error *err);
+/* The same without waiting for the disk: for caches, whose readers check what they find. After a power cut the file may be empty or torn. */
+mt_status mt_file_write_cached(const char *path, const void *data, size_t length, mt_error *err);
 bool mt_file_exists(const char *path);
 bool mt_dir_exists(const char *path);
 mt_status mt_dir_make_all(const char *path, mt_error *err); /* like mkdir -p, mode 0755 less umask */

@@ -96,6 +96,10 @@ static mt_status choose_points(const checking *c, const mt_space *space, batch *
     mt_status st = MT_OK;
     if (c->values->sample) {
         MT_TRY(mt_cover_sample(space, &b->points, &b->count, err));
+    } else if (!mt_space_is_enumerated(space)) {
+        char count[MT_SPACE_COUNT_SIZE];
+        return MT_FAIL(err, MT_ERR_USAGE, "check: shape %s has %s valid points, too many to compile: expected --sample", mt_space_shape(space)->name,
+                       mt_space_count_text(space, count, sizeof count));
     } else {
         b->count = mt_space_count(space);
         b->points = mt_alloc(b->count, sizeof *b->points);
@@ -157,9 +161,11 @@ static mt_status check_shape(checking *c, size_t index, size_t *failed, mt_error
     batch b = {.subject = index, .first_id = c->trials + 1};
     mt_check_table table = {.spec = c->spec, .list = c->values->list};
     mt_status st = MT_OK;
+    char count[MT_SPACE_COUNT_SIZE];
     MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
-    printf("%s: %zu of %zu valid point%s for %s\n", c->spec->shapes[index].name, b.count, mt_space_count(c->spaces[index]), mt_space_count(c->spaces[index]) == 1 ? "" : "s", c->arch);
+    printf("%s: %zu of %s valid point%s for %s\n", c->spec->shapes[index].name, b.count, mt_space_count_text(c->spaces[index], count, sizeof count),
+           mt_space_count(c->spaces[index]) == 1 ? "" : "s", c->arch);
     fflush(stdout);
     MT_TRY(compile_batch(c, &b, &table, err));
     mt_check_print(&table, stdout);

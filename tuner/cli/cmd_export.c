@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "db/recording.h"
+#include "db/t4.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/database.h"
@@ -10,7 +11,7 @@
 typedef struct export_values {
     mt_filter_values filter;
     const char *db, *output, *kernel_key;
-    bool recording;
+    bool recording, jsonl, t4;
 } export_values;
 
 #define FIELD(name) offsetof(export_values, name)
@@ -18,7 +19,9 @@ static const mt_option options[] = {
     MT_FILTER_OPTIONS,
     {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this version of the kernel's source"},
     {"recording", 0, MT_OPTION_FLAG, FIELD(recording), NULL, "a recording: the newest row of each variant of one subject"},
-    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to; .zst compresses"},
+    {"jsonl", 0, MT_OPTION_FLAG, FIELD(jsonl), NULL, "recordings of all subjects that the filters leave, in one file"},
+    {"t4", 0, MT_OPTION_FLAG, FIELD(t4), NULL, "the same as a T4 file, for other tools"},
+    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to; .zst or .gz compresses"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {0},
 };
@@ -39,13 +42,14 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_store *store = NULL;
     mt_filter_box box;
     mt_status st = MT_OK;
-    if (!values->recording) return MT_FAIL(err, MT_ERR_USAGE, "export: say what: --recording");
+    if (values->recording + values->jsonl + values->t4 != 1) return MT_FAIL(err, MT_ERR_USAGE, "export: say what: --recording, --jsonl or --t4");
     if (!values->output) return MT_FAIL(err, MT_ERR_USAGE, "export: -o FILE is missing");
     mt_filter_fill(&values->filter, &box);
     box.filter.kernel_key = values->kernel_key;
     box.filter.with_samples = true;
     MT_TRY(mt_database_open(values->db, &store, err));
-    MT_TRY(mt_recording_export(store, &box.filter, values->output, err));
+    MT_TRY(values->t4 ? mt_t4_export(store, &box.filter, values->output, err) : values->jsonl ? mt_recording_export_all(store, &box.filter, values->output, err)
+                                                                              : mt_recording_export(store, &box.filter, values->output, err));
     if (strcmp(values->output, "-") != 0) printf("%s\n", values->output);
     MT_TRY(warn_of_censored(store, &box.filter, err));
 done:
@@ -55,10 +59,12 @@ done:
 
 const mt_command mt_cmd_export = {
     .name = "export",
-    .summary = "write a recording of one GPU, kernel, shape and workload",
-    .help = "Writes JSON lines, compressed when FILE ends in .zst. The filters must leave exactly one GPU, kernel version, shape,\n"
-            "workload, regime and origin; otherwise the message lists what there is.\n\n"
-            "  msda-tune export --recording --kernel NAME --shape NAME --gpu h100 -o FILE.jsonl.zst",
+    .summary = "write recordings or T4 files",
+    .help = "Writes the newest row of each variant: as JSON lines (--recording, --jsonl) or as T4, compressed when FILE ends in .zst or\n"
+            ".gz. With --recording the filters must leave exactly one GPU, kernel version, shape, workload, regime and origin;\n"
+            "otherwise the message lists what there is. 'msda-tune import' reads all of them back.\n\n"
+            "  msda-tune export --recording --kernel NAME --shape NAME --gpu h100 -o FILE.jsonl.zst\n"
+            "  msda-tune export --t4 --kernel NAME -o FILE.json.gz",
     .options = options,
     .values_size = sizeof(export_values),
     .run = run,

@@ -85,7 +85,7 @@ static mt_status print_device(void *context, const mt_device_row *row, int64_t m
 static mt_status list_recordings(const char *given, mt_error *err)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
-    mt_store *store = NULL;
+    mt_store *store = NULL, *own = NULL;
     mt_error missing = {0};
     size_t count = 0;
     mt_status st = MT_OK;
@@ -94,7 +94,10 @@ static mt_status list_recordings(const char *given, mt_error *err)
         st = mt_query_devices(store, &recorded, print_device, &count, err);
     else if (given)
         st = MT_FAIL(err, missing.status, "%s", missing.message);
+    if (st == MT_OK && !given) st = mt_share_open_own_recordings(&own, err);
+    if (st == MT_OK && own) st = mt_query_devices(own, &recorded, print_device, &count, err);
     if (st == MT_OK && !count) printf("  none\n");
+    mt_store_close(own);
     mt_store_close(store);
     return st;
 }

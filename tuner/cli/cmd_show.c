@@ -25,7 +25,7 @@ static const mt_option options[] = {
     MT_FILTER_OPTIONS,
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
-    {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings"},
+    {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings; with --json\nalso where their time went"},
     {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
     {"quarantine", 0, MT_OPTION_FLAG, FIELD(quarantine), NULL, "list the variants that are not run again; 'msda-tune quarantine' lifts"},
     {0},
@@ -210,11 +210,20 @@ static mt_status add_session(void *context, const mt_session_info *row, mt_error
     return MT_OK;
 }
 
+static mt_status add_session_json(void *context, const mt_session_info *row, mt_error *err)
+{
+    listing *l = context;
+    (void)err;
+    mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
+    mt_show_json_session(&l->json, row);
+    return MT_OK;
+}
+
 static mt_status query(const show_values *values, mt_store *store, listing *l, mt_error *err)
 {
     mt_filter_box box;
     mt_filter_fill(&values->filter, &box);
-    if (values->sessions) return mt_query_sessions(store, add_session, l, err);
+    if (values->sessions) return mt_query_sessions(store, values->json ? add_session_json : add_session, l, err);
     if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
     return mt_query_best(store, &box.filter, values->json ? add_best_json : add_best, l, err);
 }
@@ -241,7 +250,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_store *store = NULL;
     listing l = {0};
     mt_status st = MT_OK;
-    if (values->sessions && (values->json || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --sessions stands alone");
+    if (values->sessions && values->failures) return MT_FAIL(err, MT_ERR_USAGE, "show: --sessions stands alone");
     if (values->quarantine && (values->sessions || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --quarantine stands alone");
     MT_TRY(mt_database_open(values->db, &store, err));
     l.store = store;

@@ -7,10 +7,12 @@
 #include "tuner/base/log.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/gpu_list.h"
 #include "tuner/cli/inputs.h"
 #include "tuner/cli/known_device.h"
 #include "tuner/cli/progress.h"
 #include "tuner/cli/share.h"
+#include "tuner/cli/sibling.h"
 #include "tuner/cli/wanted.h"
 #include "tuner/run/eval_replay.h"
 #include "tuner/run/eval_worker.h"
@@ -30,7 +32,7 @@ typedef struct tune_values {
 
 #define FIELD(name) offsetof(tune_values, name)
 static const mt_option options[] = {
-    {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "auto (default), a device number, or recorded:NAME for a GPU\nthat was recorded elsewhere"},
+    {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "auto (default: the first), all, device numbers (0 or 0,1), or\nrecorded:NAME for a GPU that was recorded elsewhere; GPUs of\none model share the work"},
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "tune only this [shape], or the one with the values\n\"N=1;M=8;H=92,46;dtype=f16\"; may be repeated"},
     {"from-misses", 0, MT_OPTION_TEXT, FIELD(from_misses), "FILE", "tune what programs asked for in vain (tunelookup_flush_misses),\nthe most asked for first; spaces are found by kernel"},
@@ -53,7 +55,7 @@ static const mt_option options[] = {
     {"no-race", 0, MT_OPTION_FLAG, FIELD(no_race), NULL, "time every variant to the end, however slow (for recordings)"},
     {"graph-below", 0, MT_OPTION_COUNT, FIELD(graph_below_us), "US", "batch kernels shorter than this many microseconds in CUDA graphs\n(default 10; 1 = none)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
-    {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
+    {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of one's own and the shipped one"},
     {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, only the summary"},
     {0},
 };
@@ -70,6 +72,7 @@ typedef struct tuning {
     mt_hash kernel_key;
     mt_store *store, *recordings;
     mt_evaluator *evaluator;
+    mt_sibling *sibling; /* tunes GPUs of another model; NULL = there is none */
     mt_hash inputs; /* when --input is given */
     mt_display display;
     mt_wanted wanted;
@@ -120,7 +123,8 @@ static mt_status open_space(tuning *t, mt_error *err)
                      : mt_wanted_load(t->space_path, &t->values->shapes, &t->spec, &t->wanted, err));
     MT_TRY(check_workloads(t->spec, &t->values->workloads, err));
     if (t->values->inputs.count) MT_TRY(mt_inputs_identify(t->spec, &t->values->inputs, &t->inputs, err));
-    MT_TRY(mt_source_load(t->spec, &t->source, err));
+    bool replays_points = t->spec->is_recorded && t->values->gpu && strncmp(t->values->gpu, "recorded:", 9) == 0;
+    if (!replays_points) MT_TRY(mt_source_load(t->spec, &t->source, err));
     MT_TRY(mt_source_key(t->spec, &t->source, &t->kernel_key, err));
 done:
     return st;
@@ -130,7 +134,7 @@ static mt_status open_recorded(tuning *t, const char *name, mt_error *err)
 {
     mt_status st = MT_OK;
     if (t->values->inputs.count) return MT_FAIL(err, MT_ERR_USAGE, "tune: --input needs a real GPU: recordings hold what generated inputs gave");
-    MT_TRY(mt_share_recordings(t->values->recordings, &t->recordings, err));
+    MT_TRY(mt_share_recordings_of(t->values->recordings, name, t->spec->name, &t->recordings, err));
     MT_TRY(mt_eval_replay_create(t->recordings, name, t->spec, &t->evaluator, err));
 done:
     return st;
@@ -158,12 +162,9 @@ static mt_regime chosen_regime(const tuning *t)
     return t->values->regime && !wants_both(t) ? (mt_regime)(t->values->regime - 1) : t->spec->regime;
 }
 
-static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
+static mt_status prepare_real(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
-    int64_t ordinal = 0;
-    if (strcmp(gpu, "auto") != 0 && (!mt_text_int64(gpu, strlen(gpu), &ordinal) || ordinal < 0 || ordinal > 1023))
-        return MT_FAIL(err, MT_ERR_USAGE, "tune: --gpu is '%s', expected auto, a device number or recorded:NAME", gpu);
     if (!MT_WITH_CUDA) {
         MT_FAIL(err, MT_ERR_NO_GPU, "this build has no GPU part (the CUDA Toolkit's headers were not there)");
         return no_gpu(t, err);
@@ -171,13 +172,40 @@ static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
     if (!v->no_cache && !(t->cache_dir = mt_path_user_cache())) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
     if (v->diagnose && !(t->sanitizer = mt_outside_find("compute-sanitizer")))
         mt_log_warn("--diagnose: compute-sanitizer is neither in PATH nor in CUDA_HOME/bin; faults are stored without its text");
+    return MT_OK;
+}
+
+static mt_status open_real(tuning *t, const char *gpu, mt_error *err)
+{
+    const tune_values *v = t->values;
+    mt_gpu_list gpus;
+    mt_status st = mt_gpu_list_parse(gpu, &gpus, err);
+    if (st == MT_OK) st = prepare_real(t, err);
+    if (st != MT_OK) return st;
     mt_worker_options options_of_workers = {
         .diagnose = t->sanitizer,
-        .jobs = (size_t)v->jobs, .device = (int)ordinal, .arch = v->arch, .cache_dir = t->cache_dir, .seed = (uint64_t)v->seed, .graph_below_ns = (double)v->graph_below_us * 1e3,
+        .jobs = (size_t)v->jobs, .device = gpus.ordinals[0], .more_devices = gpus.ordinals + 1, .more_count = gpus.count - 1, .all_devices = gpus.is_all, .arch = v->arch,
+        .cache_dir = t->cache_dir, .seed = (uint64_t)v->seed, .graph_below_ns = (double)v->graph_below_us * 1e3,
         .compile_limit_s = v->compile_limit_s > 0 ? v->compile_limit_s : 60, .variant_limit_s = v->variant_limit_s > 0 ? v->variant_limit_s : 10,
         .subject_limit_s = 60, .inputs = (const char *const *)v->inputs.items, .input_count = v->inputs.count, .guard_pages = v->guard == 2};
-    mt_status st = mt_eval_worker_create(&t->loop, t->spec, &t->source, &options_of_workers, &t->evaluator, err);
+    st = mt_eval_worker_create(&t->loop, t->spec, &t->source, &options_of_workers, &t->evaluator, err);
     return st == MT_ERR_NO_GPU ? no_gpu(t, err) : st;
+}
+
+static void clear_display(void *context)
+{
+    mt_display_clear(context);
+}
+
+/* GPUs of other models get rows of their own, from a tuner of their own, and their share of the compile workers. */
+static mt_status open_sibling(tuning *t, mt_error *err)
+{
+    int others[MT_DEVICES_MAX];
+    size_t count = t->evaluator->is_recorded || t->misses ? 0 : mt_eval_worker_others(t->evaluator, others); /* misses are one model's */
+    if (count == 0) return MT_OK;
+    size_t ours = t->evaluator->device_count, jobs = mt_eval_worker_jobs(t->evaluator), theirs = jobs * count / (ours + count);
+    mt_eval_worker_set_jobs(t->evaluator, jobs - theirs);
+    return mt_sibling_start(&t->loop, t->arguments->argc, t->arguments->argv, others, count, theirs, clear_display, &t->display, &t->sibling, err);
 }
 
 static mt_status open_evaluator(tuning *t, mt_error *err)
@@ -230,7 +258,9 @@ static void command_line(const mt_arguments *arguments, mt_strbuf *line)
 static void print_end(const tuning *t, const mt_session_result *result)
 {
     if (!t->display.subjects_ended) return;
-    printf("\nDatabase:     %s%s\n", t->db_path, strcmp(t->db_path, ":memory:") == 0 ? " (not kept)" : "");
+    printf("\n");
+    mt_summary_times(stdout, &result->times, t->evaluator->is_recorded);
+    printf("Database:     %s%s\n", t->db_path, strcmp(t->db_path, ":memory:") == 0 ? " (not kept)" : "");
     if (result->worker_restarts) printf("Restarts:     %lld of worker processes\n", (long long)result->worker_restarts);
     if (result->with_winner && strcmp(t->db_path, ":memory:") != 0) printf("Next:         msda-tune show%s%s\n", t->values->db ? " --db " : "", t->values->db ? t->values->db : "");
 }
@@ -242,6 +272,8 @@ static mt_status run_session(tuning *t, mt_error *err)
     mt_session_result result = {0};
     command_line(t->arguments, &command);
     mt_display_init(&t->display, v->quiet);
+    mt_status st = open_sibling(t, err);
+    if (st != MT_OK) goto done;
     t->display.facts = &t->evaluator->facts;
     t->display.is_recorded = t->evaluator->is_recorded;
     mt_progress progress = mt_display_progress(&t->display);
@@ -251,11 +283,16 @@ static mt_status run_session(tuning *t, mt_error *err)
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
-    mt_status st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
+    st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_display_end(&t->display);
     print_end(t, &result);
     if (st == MT_OK && result.interrupted) st = MT_ERR_INTERRUPTED;
+    mt_error of_sibling;
+    mt_status joined = mt_sibling_join(t->sibling, &of_sibling);
+    t->sibling = NULL;
+    if (st == MT_OK && joined != MT_OK) st = MT_FAIL(err, joined, "%s", of_sibling.message);
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
+done:
     mt_strbuf_free(&command);
     return st;
 }
@@ -327,6 +364,7 @@ done:
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const tune_values *v = arguments->values;
+    mt_sibling_enter();
     if (!v->from_misses) return run_space(arguments, v, NULL, err);
     if (v->shapes.count) return MT_FAIL(err, MT_ERR_USAGE, "tune: --from-misses and --shape both say what to tune; expected one of them");
     return run_misses(arguments, err);
@@ -339,6 +377,7 @@ const mt_command mt_cmd_tune = {
             "everything in the database. Running it again measures only what is not known yet. Ctrl-C keeps everything\n"
             "(twice: does not wait for the running variant).\n\n"
             "  msda-tune --gpu auto --space FILE.ini\n"
+            "  msda-tune --gpu all --space FILE.ini\n"
             "  msda-tune --gpu recorded:h100 --space FILE.ini --shape NAME --budget 200\n"
             "  msda-tune --from-misses misses.jsonl",
     .options = options,

@@ -4,8 +4,9 @@
 
 #include "tuner/base/alloc.h"
 
-/* Greedy picking looks at this many points, evenly spaced; what they miss is found in one pass over all. */
+/* Greedy picking looks at this many points, evenly spaced or drawn; what they miss is looked for value by value. */
 enum { CANDIDATES = 4096 };
+#define SAMPLE_SEED UINT64_C(0xC07E2)
 
 typedef struct cover {
     const mt_space *space;
@@ -42,18 +43,30 @@ static mt_status pick(cover *c, size_t index, mt_error *err)
     return MT_OK;
 }
 
+/* candidates[CANDIDATES]; returns how many there are. */
+static size_t choose_candidates(const mt_space *space, size_t *candidates)
+{
+    size_t total = mt_space_count(space), count = total < CANDIDATES ? total : CANDIDATES;
+    mt_rng rng;
+    mt_rng_seed(&rng, SAMPLE_SEED);
+    for (size_t i = 0; i < count; i++) {
+        if (mt_space_is_enumerated(space)) candidates[i] = (size_t)((double)i * (double)total / (double)count);
+        else if (!mt_space_sample(space, &rng, &candidates[i])) return i;
+    }
+    return count;
+}
+
 static mt_status pick_greedily(cover *c, mt_error *err)
 {
-    size_t total = mt_space_count(c->space), candidates = total < CANDIDATES ? total : CANDIDATES;
+    size_t candidates[CANDIDATES], count = choose_candidates(c->space, candidates);
     for (;;) {
         size_t best = 0, best_gain = 0;
-        for (size_t i = 0; i < candidates; i++) {
+        for (size_t i = 0; i < count; i++) {
             mt_point point;
-            size_t index = (size_t)((double)i * (double)total / (double)candidates);
-            mt_space_at(c->space, index, &point);
+            mt_space_at(c->space, candidates[i], &point);
             size_t here = gain(c, &point);
             if (here > best_gain) {
-                best = index;
+                best = candidates[i];
                 best_gain = here;
             }
         }
@@ -63,6 +76,7 @@ static mt_status pick_greedily(cover *c, mt_error *err)
     }
 }
 
+/* Enumerated: one pass over all points. */
 static mt_status pick_rest(cover *c, mt_error *err)
 {
     for (size_t index = 0; index < mt_space_count(c->space); index++) {
@@ -71,6 +85,25 @@ static mt_status pick_rest(cover *c, mt_error *err)
         if (!gain(c, &point)) continue;
         mt_status st = pick(c, index, err);
         if (st != MT_OK) return st;
+    }
+    return MT_OK;
+}
+
+/* Sampled: a search for each value still missing. */
+static mt_status pick_missing(cover *c, mt_error *err)
+{
+    mt_point wanted;
+    for (size_t variant = 0; variant < c->spec->variant_count; variant++) {
+        wanted.level[0] = (int16_t)variant;
+        for (size_t param = 0; param < c->spec->param_count; param++) {
+            size_t index, levels = param ? c->spec->params[param].value_count : 1;
+            for (size_t level = 0; level < levels; level++) {
+                if (param) wanted.level[param] = (int16_t)level;
+                if (*cell(c, &wanted, param) || !mt_space_first_with(c->space, variant, param, wanted.level[param], &index)) continue;
+                mt_status st = pick(c, index, err);
+                if (st != MT_OK) return st;
+            }
+        }
     }
     return MT_OK;
 }
@@ -89,7 +122,7 @@ mt_status mt_cover_sample(const mt_space *space, size_t **points, size_t *count,
     c.covered = mt_alloc(c.spec->variant_count * c.offset[c.spec->param_count], sizeof *c.covered);
     if (!c.covered) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory choosing a covering sample");
     MT_TRY(pick_greedily(&c, err));
-    MT_TRY(pick_rest(&c, err));
+    MT_TRY(mt_space_is_enumerated(space) ? pick_rest(&c, err) : pick_missing(&c, err));
     if (c.count) qsort(c.points, c.count, sizeof *c.points, compare_indices);
     *points = c.points;
     *count = c.count;

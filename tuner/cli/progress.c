@@ -109,8 +109,9 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     display->began_ns = display->drawn_ns = display->spoke_ns = display->now_ns();
     if (display->quiet) return;
     mt_display_clear(display);
-    fprintf(display->progress, "%s: %zu of %zu valid point%s (%llu before constraints), strategy %s\n", display->title, total, mt_space_count(space), mt_space_count(space) == 1 ? "" : "s",
-            (unsigned long long)raw, strategy);
+    char count[MT_SPACE_COUNT_SIZE];
+    fprintf(display->progress, "%s: %zu of %s valid point%s (%llu before constraints), strategy %s\n", display->title, total, mt_space_count_text(space, count, sizeof count),
+            mt_space_count(space) == 1 ? "" : "s", (unsigned long long)raw, strategy);
 }
 
 static void evaluated(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best)

@@ -117,6 +117,51 @@ done:
     return st;
 }
 
+mt_status mt_share_own_recordings(bool makes_folder, char **path, mt_error *err)
+{
+    mt_status st = MT_OK;
+    char *folder = mt_path_user_data();
+    *path = folder ? mt_path_join(folder, "recordings.sqlite") : NULL;
+    if (!*path) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "recordings: out of memory");
+    if (st == MT_OK && makes_folder) st = mt_dir_make_all(folder, err);
+    mt_free(folder);
+    return st;
+}
+
+mt_status mt_share_open_own_recordings(mt_store **store, mt_error *err)
+{
+    char *path = NULL;
+    *store = NULL;
+    mt_status st = mt_share_own_recordings(false, &path, err);
+    if (st == MT_OK && mt_file_exists(path)) st = mt_store_open(path, MT_STORE_READ_ONLY, store, err);
+    mt_free(path);
+    return st;
+}
+
+static mt_status on_tuned(void *context, const mt_tuned_info *row, mt_error *err)
+{
+    (void)row, (void)err;
+    *(bool *)context = true;
+    return MT_OK;
+}
+
+mt_status mt_share_recordings_of(const char *given, const char *gpu, const char *kernel, mt_store **store, mt_error *err)
+{
+    static const mt_origin recorded = MT_ORIGIN_RECORDED;
+    const mt_filter filter = {.gpu = gpu, .kernel = kernel, .origin = &recorded};
+    bool has_both = false;
+    mt_status st = MT_OK;
+    if (given) return mt_share_recordings(given, store, err);
+    MT_TRY(mt_share_open_own_recordings(store, err));
+    if (*store) MT_TRY(mt_query_tuned(*store, &filter, on_tuned, &has_both, err));
+    if (has_both) return MT_OK;
+    mt_store_close(*store);
+    *store = NULL;
+    st = mt_share_recordings(NULL, store, err);
+done:
+    return st;
+}
+
 /* Rows come ordered, so equal models (several memory sizes, say) are neighbours. */
 static mt_status add_model(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
 {
@@ -138,9 +183,10 @@ mt_status mt_share_recorded_gpus(mt_store *store, mt_strbuf *names, mt_error *er
 void mt_share_recorded_hint(const char *given, mt_strbuf *text)
 {
     mt_error ignored = {0};
-    mt_store *store = NULL;
+    mt_store *store = NULL, *own = NULL;
     mt_strbuf names = {0};
     if (mt_share_recordings(given, &store, &ignored) == MT_OK) mt_share_recorded_gpus(store, &names, &ignored);
+    if (!given && mt_share_open_own_recordings(&own, &ignored) == MT_OK && own) mt_share_recorded_gpus(own, &names, &ignored);
     if (names.length) {
         const char *first = mt_strbuf_text(&names);
         mt_strbuf_addf(text, "recorded GPUs that need no hardware: %s (try --gpu recorded:%.*s)", first, (int)strcspn(first, ",-"), first);
@@ -148,5 +194,6 @@ void mt_share_recorded_hint(const char *given, mt_strbuf *text)
         mt_strbuf_add(text, "and no recorded GPU came with this build");
     }
     mt_strbuf_free(&names);
+    mt_store_close(own);
     mt_store_close(store);
 }

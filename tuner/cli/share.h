@@ -21,6 +21,12 @@ void mt_names_free(mt_names *names);
 
 /* Opens a database of recordings for reading: `given`, or the shipped one when NULL. */
 mt_status mt_share_recordings(const char *given, mt_store **store, mt_error *err);
+/* Where one's own recordings are kept, <user data>/recordings.sqlite; its folder is made if `makes_folder`. mt_free *path. */
+mt_status mt_share_own_recordings(bool makes_folder, char **path, mt_error *err);
+/* The one to replay `kernel` on `gpu` from: `given`, else one's own if they have both, else the shipped one. */
+mt_status mt_share_recordings_of(const char *given, const char *gpu, const char *kernel, mt_store **store, mt_error *err);
+/* One's own, for listing; *store is NULL when there are none. */
+mt_status mt_share_open_own_recordings(mt_store **store, mt_error *err);
 /* Adds the models with recorded rows, "h100-sxm, rtx5090"; nothing when there are none. */
 mt_status mt_share_recorded_gpus(mt_store *store, mt_strbuf *names, mt_error *err);
 /* "Recorded GPUs: … (--gpu recorded:NAME)" or "No recordings are here.", whatever happens. */

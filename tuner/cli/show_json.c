@@ -175,3 +175,38 @@ void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
     add_fields(out, row);
     mt_strbuf_add_char(out, '}');
 }
+
+static void add_lines(mt_strbuf *out, const char *lines)
+{
+    mt_strbuf line = {0};
+    mt_strbuf_add(out, ",\"warnings\":[");
+    for (bool is_first = true; lines && *lines; is_first = false) {
+        size_t length = strcspn(lines, "\n");
+        mt_strbuf_clear(&line);
+        mt_strbuf_add_bytes(&line, lines, length);
+        if (!is_first) mt_strbuf_add_char(out, ',');
+        mt_strbuf_add_json(out, mt_strbuf_text(&line));
+        lines += length + (lines[length] == '\n');
+    }
+    mt_strbuf_add_char(out, ']');
+    mt_strbuf_free(&line);
+}
+
+void mt_show_json_session(mt_strbuf *out, const mt_session_info *row)
+{
+    mt_strbuf_addf(out, "{\"session\":%lld,\"started_unix_ms\":%lld", (long long)row->id, (long long)row->started_unix_ms);
+    if (row->ended_unix_ms) mt_strbuf_addf(out, ",\"ended_unix_ms\":%lld", (long long)row->ended_unix_ms);
+    add_text(out, "state", row->state);
+    add_text(out, "command", row->command);
+    add_text(out, "host", row->host);
+    add_text(out, "tool_version", row->tool_version);
+    add_text(out, "strategy", row->strategy);
+    add_text(out, "space", row->space_path);
+    add_text(out, "origin", mt_origin_name(row->origin));
+    mt_strbuf_addf(out, ",\"seed\":%lld,\"evaluated\":%lld,\"known\":%lld,\"failed\":%lld,\"worker_restarts\":%lld", (long long)row->seed, (long long)row->evaluated,
+        (long long)row->known, (long long)row->failed, (long long)row->worker_restarts);
+    add_number(out, "drift", row->drift);
+    mt_strbuf_addf(out, ",\"times\":%s", row->times_json && *row->times_json == '{' ? row->times_json : "null");
+    add_lines(out, row->warnings);
+    mt_strbuf_add_char(out, '}');
+}

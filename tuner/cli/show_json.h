@@ -10,4 +10,7 @@ void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row);
 /* The same for a winner: with "tied", an array of the other variants of its final's tied set and their ratios to the leader, [] = none or no final. */
 mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, mt_store *store, mt_error *err);
 
+/* A session: state, counts, "times" (where its time went, GPU by GPU; null while it runs), warnings as an array. */
+void mt_show_json_session(mt_strbuf *out, const mt_session_info *row);
+
 #endif

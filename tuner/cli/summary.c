@@ -115,3 +115,28 @@ void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workl
         fprintf(out, "  Best:       none\n");
     print_counts(out, summary, counts);
 }
+
+static const char *seconds(int64_t ns, char *text, size_t size)
+{
+    return mt_print_seconds((double)ns / 1e9, text, size);
+}
+
+void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded)
+{
+    char total[MT_PRINT_TIME_SIZE], a[MT_PRINT_TIME_SIZE], b[MT_PRINT_TIME_SIZE], c[MT_PRINT_TIME_SIZE];
+    const mt_compile_counts *compiles = &times->compiles;
+    seconds(times->database_ns, a, sizeof a);
+    seconds(times->search_ns, b, sizeof b);
+    fprintf(out, "Time:         %s: ", seconds(times->total_ns, total, sizeof total));
+    if (is_recorded) {
+        fprintf(out, "database %s, search %s\n", a, b);
+        return;
+    }
+    double all_ns = (double)times->total_ns * (double)times->device_count;
+    fprintf(out, "GPU%s busy %.0f %%", times->device_count > 1 ? "s" : "", all_ns > 0 ? 100 * (double)times->device_ns / all_ns : 0);
+    fprintf(out, " (validating %s, timing %s, loading and the rest %s);", seconds(times->validate_ns, a, sizeof a), seconds(times->time_ns, b, sizeof b),
+        seconds(times->device_ns - times->validate_ns - times->time_ns, c, sizeof c));
+    fprintf(out, " database %s, search %s\n", seconds(times->database_ns, a, sizeof a), seconds(times->search_ns, b, sizeof b));
+    fprintf(out, "Compiling:    %s in %zu compiles, side by side; %zu from the cache, %zu shared; compiled variants waited %s\n", seconds(times->compile_ns, a, sizeof a), compiles->compiled,
+        compiles->cached, compiles->shared, seconds(times->wait_ns, b, sizeof b));
+}

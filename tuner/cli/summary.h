@@ -22,4 +22,7 @@ void mt_summary_count(mt_summary_counts *counts, const mt_outcome *outcome);
 void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,
                       const mt_subject_summary *summary, const mt_summary_counts *counts);
 
+/* Where the time of a session went: a line or two. */
+void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded);
+
 #endif

@@ -13,8 +13,8 @@
 
 extern const unsigned char mt_gpu_support_cu[], mt_gpu_support_h[];
 
-/* First line of a cached log; the cubin's hash follows. */
-static const char log_magic[] = "msda-tune cubin ";
+/* First line of a cached log; the cubin's hash follows, then the hash of the log behind the line. */
+static const char log_magic[] = "msda-tune cubin 2 ";
 
 typedef struct cache_entry {
     char *cubin_path, *log_path;
@@ -76,34 +76,42 @@ done:
     return st;
 }
 
-/* True when both files are there and the cubin is the one that the log names. Anything else is a miss and is compiled again. */
+/* The log behind its first line, or NULL when it is not whole, or not of this cubin. */
+static const char *log_body(const char *log, size_t length, const mt_hash *cubin)
+{
+    enum { MAGIC = sizeof log_magic - 1, HEX = MT_HASH_HEX_SIZE - 1, HEADER = MAGIC + HEX + 1 + HEX + 1 };
+    if (length < HEADER || memcmp(log, log_magic, MAGIC) != 0 || memcmp(log + MAGIC, cubin->hex, HEX) != 0) return NULL;
+    mt_hash body = mt_hash_bytes(log + HEADER, length - HEADER);
+    return memcmp(log + MAGIC + HEX + 1, body.hex, HEX) == 0 ? log + HEADER : NULL;
+}
+
+/* True when both files are there and whole. Anything else is a miss and is compiled again. */
 static bool entry_read(const cache_entry *entry, mt_compile_result *result)
 {
     char *log = NULL, *cubin = NULL;
     size_t log_length = 0, cubin_length = 0;
     bool hit = false;
-    const size_t header = sizeof log_magic - 1 + MT_HASH_HEX_SIZE; /* the hash's NUL counts for the newline */
     if (mt_file_read(entry->log_path, 0, &log, &log_length, NULL) != MT_OK) goto done;
     if (mt_file_read(entry->cubin_path, 0, &cubin, &cubin_length, NULL) != MT_OK) goto done;
-    if (log_length < header || memcmp(log, log_magic, sizeof log_magic - 1) != 0) goto done;
     result->cubin = mt_hash_bytes(cubin, cubin_length);
-    hit = memcmp(log + sizeof log_magic - 1, result->cubin.hex, MT_HASH_HEX_SIZE - 1) == 0;
-    if (hit) result->log = mt_strdup(log + header);
-    hit = hit && result->log;
+    const char *body = log_body(log, log_length, &result->cubin);
+    if (body) result->log = mt_strdup(body);
+    hit = result->log != NULL;
 done:
     mt_free(log);
     mt_free(cubin);
     return hit;
 }
 
-/* The cubin goes first: a log without its cubin would be a torn entry, a cubin without its log is only a miss. */
+/* Not synchronised to disk: sixteen compilers that each wait for it twice also keep the database waiting, and a torn entry is only a miss. */
 static mt_status entry_write(const cache_entry *entry, const char *cubin, size_t size, mt_compile_result *result, mt_error *err)
 {
     mt_strbuf log = {0};
     result->cubin = mt_hash_bytes(cubin, size);
-    mt_strbuf_addf(&log, "%s%s\n%s", log_magic, result->cubin.hex, result->log);
-    mt_status st = log.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log") : mt_file_write_atomic(entry->cubin_path, cubin, size, err);
-    if (st == MT_OK) st = mt_file_write_atomic(entry->log_path, mt_strbuf_text(&log), log.length, err);
+    mt_hash body = mt_hash_text(result->log);
+    mt_strbuf_addf(&log, "%s%s %s\n%s", log_magic, result->cubin.hex, body.hex, result->log);
+    mt_status st = log.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log") : mt_file_write_cached(entry->cubin_path, cubin, size, err);
+    if (st == MT_OK) st = mt_file_write_cached(entry->log_path, mt_strbuf_text(&log), log.length, err);
     mt_strbuf_free(&log);
     return st;
 }
@@ -127,7 +135,8 @@ static mt_status all_options(const mt_nvrtc *nvrtc, const mt_compile_request *re
     MT_TRY(mt_options_add(options, "--ptxas-options=-v", err));
     for (size_t i = 0; i < request->option_count; i++)
         MT_TRY(mt_options_add(options, request->options[i], err));
-    const char *folders[] = {nvrtc->include_dir, nvrtc->cccl_dir};
+    const char *folders[2];
+    mt_nvrtc_header_folders(nvrtc, folders);
     for (size_t i = 0; i < 2; i++) {
         if (!folders[i]) continue;
         mt_strbuf_clear(&text);

@@ -90,6 +90,7 @@ static mt_status find_device(mt_gpu *gpu, int ordinal, mt_error *err)
     if (code == CUDA_SUCCESS && count == 0) code = CUDA_ERROR_NO_DEVICE;
     if (code != CUDA_SUCCESS) return MT_FAIL(err, MT_ERR_NO_GPU, "the NVIDIA driver is there but has no usable GPU: %s", mt_cuda_error_name(&gpu->cuda, code));
     if (ordinal < 0 || ordinal >= count) return MT_FAIL(err, MT_ERR_NO_GPU, "GPU %d: expected a number from 0 to %d", ordinal, count - 1);
+    gpu->count = count;
     MT_TRY_CU(gpu->cuda.cuDeviceGet(&gpu->device, ordinal), "device");
 done:
     return st;
@@ -148,6 +149,11 @@ void mt_gpu_close(mt_gpu *gpu)
     mt_cuda_close(&gpu->cuda);
     mt_strbuf_free(&gpu->launch_json);
     mt_free(gpu);
+}
+
+int mt_gpu_count(const mt_gpu *gpu)
+{
+    return gpu->count;
 }
 
 const char *mt_gpu_bus_id(const mt_gpu *gpu)

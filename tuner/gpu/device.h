@@ -15,6 +15,7 @@ mt_status mt_gpu_open(int ordinal, mt_gpu **gpu, mt_device_facts *facts, mt_erro
 void mt_gpu_close(mt_gpu *gpu); /* NULL is a no-op */
 /* PCI bus id, for the user; UUIDs are never stored. */
 const char *mt_gpu_bus_id(const mt_gpu *gpu);
+int mt_gpu_count(const mt_gpu *gpu); /* GPUs that the driver shows to this process */
 /* Other processes on this GPU (NVML), −1 = unknown. */
 int mt_gpu_foreign_processes(mt_gpu *gpu);
 /* Per cent of the last moments in which kernels ran (NVML), −1 = unknown. Before the first launch of this process: other processes' load. */

@@ -30,6 +30,7 @@ struct mt_gpu {
     CUstream stream; /* everything runs in this one */
     mt_device_facts facts;
     char bus_id[32];
+    int count;       /* of GPUs in this machine */
     mt_tool tool;
     mt_timer timer;
     mt_subject subject;

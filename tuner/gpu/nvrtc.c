@@ -154,6 +154,12 @@ void mt_nvrtc_close(mt_nvrtc *nvrtc)
     mt_free(nvrtc);
 }
 
+void mt_nvrtc_header_folders(const mt_nvrtc *nvrtc, const char *folders[2])
+{
+    folders[0] = nvrtc->include_dir;
+    folders[1] = nvrtc->cccl_dir;
+}
+
 int64_t mt_nvrtc_version(const mt_nvrtc *nvrtc)
 {
     return nvrtc->version;

@@ -12,7 +12,7 @@
 #include "tuner/base/log.h"
 #include "tuner/run/worker.h"
 
-enum { MAX_JOBS = 32, MAX_ATTEMPTS = 2 };
+enum { MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2 };
 
 struct job {
     struct job *next;
@@ -37,6 +37,7 @@ struct mt_compile_pool {
     struct slot slots[MAX_JOBS];
     struct job *queue;          /* SUPPORT and TOOL first */
     uint64_t last_id;
+    mt_visible *visible; /* once a worker has greeted */
     char *own_cache;     /* a temporary folder, when no cache was given */
     int64_t nvrtc_version, restarts;
     size_t open_handles;
@@ -68,19 +69,29 @@ static void enqueue(mt_compile_pool *pool, struct job *job)
     *at = job;
 }
 
-/* Takes the job's end to all who wait for it. */
+/* Takes the job's end to all who wait for it. It was compiled once, however many they are. */
 static void finish(mt_compile_pool *pool, struct job *job, const mt_pool_result *result)
 {
-    for (size_t i = 0; i < job->tag_count; i++) pool->options.done(pool->options.context, job->kind, job->tags[i], result);
+    mt_compiled again = result->compiled ? *result->compiled : (mt_compiled){0};
+    mt_pool_result shared = *result;
+    shared.is_shared = true;
+    again.compile_ns = 0;
+    again.is_cached = true;
+    if (result->compiled) shared.compiled = &again;
+    for (size_t i = 0; i < job->tag_count; i++) pool->options.done(pool->options.context, job->kind, job->tags[i], i ? &shared : result);
     free_job(job);
 }
 
 static void on_hello(struct slot *slot, const mt_hello *hello)
 {
     mt_compile_pool *pool = slot->pool;
+    mt_error error;
     if (hello->status != MT_OK) {
-        mt_error error;
         mt_error_set(&error, hello->status, "%s", hello->error ? hello->error : "the compile worker cannot work");
+        fail_pool(pool, &error);
+        return;
+    }
+    if (!pool->is_greeted && mt_visible_create(pool->options.source, hello->header_folders, 2, &pool->visible, &error) != MT_OK) {
         fail_pool(pool, &error);
         return;
     }
@@ -227,9 +238,10 @@ static void pump(mt_compile_pool *pool)
     staff(pool);
 }
 
-static size_t default_jobs(size_t asked)
+static size_t choose_jobs(const mt_pool_options *options)
 {
-    size_t jobs = asked ? asked : uv_available_parallelism();
+    size_t cores = uv_available_parallelism(), most = options->default_jobs ? options->default_jobs : DEFAULT_JOBS;
+    size_t jobs = options->jobs ? options->jobs : cores < most ? cores : most;
     return jobs > MAX_JOBS ? MAX_JOBS : jobs;
 }
 
@@ -278,7 +290,7 @@ mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **out, 
     mt_compile_pool *pool = mt_alloc(1, sizeof *pool);
     if (!pool) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile workers: out of memory");
     pool->options = *options;
-    pool->options.jobs = default_jobs(options->jobs);
+    pool->options.jobs = choose_jobs(options);
     for (size_t i = 0; i < MAX_JOBS; i++) pool->slots[i].pool = pool;
     mt_status st = make_cache(pool, err);
     if (st == MT_OK) st = spawn(pool, &pool->slots[0], err);
@@ -303,6 +315,11 @@ int64_t mt_pool_nvrtc_version(const mt_compile_pool *pool)
 size_t mt_pool_jobs(const mt_compile_pool *pool)
 {
     return pool->options.jobs;
+}
+
+void mt_pool_set_jobs(mt_compile_pool *pool, size_t jobs)
+{
+    if (jobs < pool->options.jobs) pool->options.jobs = jobs ? jobs : 1;
 }
 
 int64_t mt_pool_restarts(const mt_compile_pool *pool)
@@ -376,6 +393,7 @@ mt_status mt_pool_submit(mt_compile_pool *pool, const mt_pool_order *order, mt_e
 {
     mt_hash key;
     struct job *made = NULL;
+    if (order->kind != MT_COMPILE_TOOL && pool->visible) mt_visible_filter(pool->visible, order->options); /* else: nothing is submitted before the HELLO */
     mt_status st = hash_order(order, &key, err);
     if (st != MT_OK) return st;
     struct job *twin = find_twin(pool, &key);
@@ -418,6 +436,7 @@ void mt_pool_destroy(mt_compile_pool *pool)
         free_job(pool->queue);
         pool->queue = next;
     }
+    mt_visible_free(pool->visible);
     if (pool->own_cache) nftw(pool->own_cache, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     mt_free(pool->own_cache);
     mt_free(pool);

@@ -1,4 +1,4 @@
-/* Compile workers behind a queue. Identical compiles that are under way at the same time run once.
+/* Compile workers behind a queue. Identical compiles that are under way at the same time run once; macros that the source can't see make no difference.
  *
  * Each worker has one order at a time. An order that passes its limit costs its worker (SIGKILL, a new one when there is work) and ends
  * with is_timeout; one whose worker dies is tried once more, then ends with the death as its text. */
@@ -8,24 +8,27 @@
 #include <uv.h>
 
 #include "tuner/run/proto.h"
-#include "tuner/space/macros.h"
+#include "tuner/space/visible.h"
 
 typedef struct mt_compile_pool mt_compile_pool;
 
 typedef struct mt_pool_result {
     const mt_compiled *compiled; /* NULL when the worker died or was killed */
     bool is_timeout;
+    bool is_shared;              /* another tag had the same order, and was told its time */
     const char *text;            /* without `compiled`: what happened */
 } mt_pool_result;
 
 typedef struct mt_pool_options {
     uv_loop_t *loop;
-    size_t jobs;             /* 0 = the host's cores, at most 32 */
+    size_t jobs;             /* 0 = the host's cores, at most default_jobs; never more than 256 */
+    size_t default_jobs;     /* 0 = 32 */
     int bundle_fd;
+    const mt_source *source; /* what the bundle holds; must outlive the pool */
     const char *const *env;
     double limit_s;          /* per order */
     const char *cache_dir;   /* borrowed; NULL = a temporary folder for as long as the pool lives; so too, with a warning, where it can't be written */
-    /* Once for each order that was not cancelled; several tags may share one order. */
+    /* Once for each order that was not cancelled; several tags may share one order, whose time is told to the first of them only. */
     void (*done)(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result);
     /* The pool can't go on: the compiler is missing, workers do not start, memory ran out. At most once. */
     void (*failed)(void *context, const mt_error *error);
@@ -37,12 +40,13 @@ mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **pool,
 bool mt_pool_greeted(const mt_compile_pool *pool);           /* a worker has said HELLO: the version is known */
 int64_t mt_pool_nvrtc_version(const mt_compile_pool *pool);
 size_t mt_pool_jobs(const mt_compile_pool *pool);
+void mt_pool_set_jobs(mt_compile_pool *pool, size_t jobs);   /* before the first VARIANT order; at least 1, and not more than before */
 int64_t mt_pool_restarts(const mt_compile_pool *pool);       /* workers lost while they had an order */
 
 typedef struct mt_pool_order {
     mt_compile_kind kind;
     const char *arch, *entry;   /* copied */
-    const mt_options *options;  /* copied */
+    mt_options *options;        /* copied; loses the macros that the source can't see */
     uint64_t tag;
 } mt_pool_order;
 /* SUPPORT and TOOL orders go before all VARIANT orders: everything else waits for them. */

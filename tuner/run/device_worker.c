@@ -32,6 +32,8 @@ struct mt_device_worker {
     bool has_no_reserve;          /* a second process could not be had */
     bool is_failed, is_closing;
     int64_t incident_ns;          /* when the last one began; 0 = dealt with */
+    const char *incident;         /* how it ended for the variant */
+    bool is_refilling;            /* the process at work has no inputs yet, because of an incident */
     int64_t last_gone_ns;         /* when a process of ours last left the GPU, */
     int gone_lately;              /* and how many about then */
     int64_t restarts;
@@ -77,6 +79,10 @@ static void enter_work(mt_device_worker *self, mt_work work)
     if (part == self->part) return;
     int64_t now = mt_clock_now_ns();
     self->left_s[self->part] -= (double)(now - self->part_started_ns) / 1e9;
+    if (self->is_refilling && !self->is_replay && part == PART_VARIANT) {
+        mt_times_note("refill", self->part_started_ns, NULL);
+        self->is_refilling = false;
+    }
     self->part = part;
     self->part_started_ns = now;
     double left = self->left_s[part];
@@ -111,20 +117,21 @@ static bool is_live(const seat *s)
 }
 
 /* Nothing of ours may disturb what is timed: neither a process that starts nor one whose memory is still being torn down. A suspect's replay is not timed. */
+static bool is_quiet(const mt_device_worker *self)
+{
+    return count_seats(self, is_starting) == 0 && count_seats(self, is_leaving) == 0;
+}
+
 static bool may_send(const mt_device_worker *self)
 {
     if (!self->has_order || self->is_sent || !self->active || !self->active->is_greeted) return false;
-    return (self->is_replay && self->may_crowd) || (count_seats(self, is_starting) == 0 && count_seats(self, is_leaving) == 0);
+    return (self->is_replay && self->may_crowd) || is_quiet(self);
 }
 
 static void send_order(mt_device_worker *self)
 {
     mt_error error;
     if (!may_send(self)) return;
-    if (self->incident_ns && !self->is_replay) {
-        mt_times_note("incident", self->incident_ns, "until the device was ready");
-        self->incident_ns = 0;
-    }
     mt_worker_forget_log(self->active->worker);
     if (mt_worker_send(self->active->worker, &self->frame, &error) != MT_OK) {
         fail_with(self, &error);
@@ -146,6 +153,7 @@ static void report(mt_device_worker *self, mt_outcome *outcome, char *launch_jso
     self->has_order = self->is_sent = false;
     self->idle_deaths = 0;
     if (self->active) self->active->served++;
+    if (self->incident_ns) self->incident = mt_outcome_name(outcome->kind);
     self->options.done(self->options.context, self->id, outcome, &launch_json);
     mt_outcome_free(outcome);
     mt_free(launch_json);
@@ -265,6 +273,16 @@ static void top_up(mt_device_worker *self, size_t wanted)
     }
 }
 
+/* What an incident costs, for $MSDA_TUNE_TIMES: until the device could take the next order, and then until that one's inputs were made ("refill"). */
+static void end_incident(mt_device_worker *self)
+{
+    if (!self->incident_ns || self->is_replay || !self->active || !self->active->is_greeted || !is_quiet(self)) return;
+    mt_times_note("incident", self->incident_ns, self->incident);
+    self->incident_ns = 0;
+    self->incident = NULL;
+    self->is_refilling = true;
+}
+
 /* After anything that came or went: somebody is at work, somebody in reserve. A replay uses up one more. */
 static void reseat(mt_device_worker *self)
 {
@@ -282,6 +300,7 @@ static void reseat(mt_device_worker *self)
         self->active = at;
     }
     if (self->was_greeted) top_up(self, self->is_replay ? 3 : 2);
+    end_incident(self);
     send_order(self);
 }
 

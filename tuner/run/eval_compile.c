@@ -191,6 +191,7 @@ static mt_status start_pool(eval_compile *self, const mt_source *source, const m
         .loop = self->loop,
         .jobs = options->jobs,
         .bundle_fd = self->bundle_fd,
+        .source = source,
         .env = options->env,
         .limit_s = options->compile_limit_s,
         .cache_dir = options->cache_dir,

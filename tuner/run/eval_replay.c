@@ -30,6 +30,9 @@ typedef struct eval_replay {
     mt_event_queue events;
     struct recorded *rows; /* of the subject, sorted by variant */
     size_t count, capacity;
+    const mt_shape *shape; /* whose rows they are; NULL = none are loaded */
+    const mt_workload *workload;
+    mt_regime loaded_regime;
 } eval_replay;
 
 static eval_replay *from_base(mt_evaluator *base)
@@ -126,6 +129,7 @@ static void free_rows(eval_replay *self)
         mt_outcome_free(&self->rows[i].outcome);
     }
     self->count = 0;
+    self->shape = NULL;
 }
 
 static mt_status copy_outcome(const mt_outcome *from, mt_outcome *to, mt_error *err)
@@ -185,15 +189,14 @@ static void warn_of_edit(eval_replay *self, const struct key_search *search)
     mt_log_warn("the recording is of another version of kernel %s (%.8s, now %.8s)", self->spec->name, search->newest.hex, self->kernel_key.hex);
 }
 
-static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_error *err)
+static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_workload *workload, mt_error *err)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
-    eval_replay *self = from_base(base);
-    const mt_shape *shape = mt_space_shape(space);
+    mt_evaluator *base = &self->base;
     mt_filter filter = {.gpu = self->gpu_key, .kernel = self->spec->name, .shape_key = shape->key, .workload_key = workload->key, .origin = &recorded, .regime = &base->regime};
     struct key_search search = {.current = self->kernel_key.hex};
     mt_status st = MT_OK;
-    (void)subject;
+    if (self->shape == shape && self->workload == workload && self->loaded_regime == base->regime) return MT_OK;
     free_rows(self);
     MT_TRY(mt_query_measurements(self->recordings, &filter, on_key, &search, err));
     if (!search.has_any) {
@@ -205,7 +208,39 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     filter.with_samples = true;
     MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
     qsort(self->rows, self->count, sizeof *self->rows, by_variant_newest_first);
+    self->shape = shape;
+    self->workload = workload;
+    self->loaded_regime = base->regime;
 done:
+    return st;
+}
+
+static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_error *err)
+{
+    (void)subject;
+    return load_rows(from_base(base), mt_space_shape(space), workload, err);
+}
+
+/* Whether the row is a variant's newest, and none that was excluded before it ran. */
+static bool is_point(const eval_replay *self, size_t row)
+{
+    bool is_newest = row == 0 || strcmp(self->rows[row - 1].variant, self->rows[row].variant) != 0;
+    return is_newest && self->rows[row].outcome.kind != MT_OUTCOME_PRUNED;
+}
+
+static mt_status recorded_space(mt_evaluator *base, const mt_shape *shape, const mt_workload *workload, mt_space **space, mt_error *err)
+{
+    eval_replay *self = from_base(base);
+    mt_status st = load_rows(self, shape, workload, err);
+    if (st != MT_OK) return st;
+    mt_point *points = mt_alloc(self->count, sizeof *points);
+    size_t count = 0;
+    mt_error ignored;
+    if (!points) return no_memory(err);
+    for (size_t i = 0; i < self->count; i++) /* a value that the file no longer lists leaves its points out */
+        if (is_point(self, i) && mt_point_parse(self->spec, self->rows[i].variant, &points[count], &ignored) == MT_OK && mt_point_is_complete(self->spec, &points[count])) count++;
+    st = mt_space_create_listed(self->spec, shape, &base->facts, points, count, space, err);
+    mt_free(points);
     return st;
 }
 
@@ -288,6 +323,7 @@ static void destroy(mt_evaluator *base)
 
 static const mt_evaluator_ops ops = {
     .begin = begin,
+    .recorded_space = recorded_space,
     .capacity = capacity,
     .submit = submit,
     .start = start,
@@ -302,7 +338,7 @@ static void read_kernel_key(eval_replay *self)
 {
     mt_source source = {0};
     mt_error ignored;
-    if (mt_source_load(self->spec, &source, &ignored) != MT_OK || mt_source_key(self->spec, &source, &self->kernel_key, &ignored) != MT_OK)
+    if ((!self->spec->is_recorded && mt_source_load(self->spec, &source, &ignored) != MT_OK) || mt_source_key(self->spec, &source, &self->kernel_key, &ignored) != MT_OK)
         self->kernel_key.hex[0] = '\0';
     mt_source_free(&source);
 }

@@ -1,6 +1,6 @@
 /* The real evaluator. Trials: COMPILING → COMPILED → READY → RUNNING → DONE; here the parts meet: legality (candidate), compile workers
  * (compile_pool), the GPU's worker (device_worker). */
-#include "tuner/run/eval_worker.h"
+#include "tuner/run/eval_worker_internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,15 +10,10 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
-#include "tuner/run/bundle.h"
 #include "tuner/run/candidate.h"
-#include "tuner/run/compile_pool.h"
-#include "tuner/run/device_worker.h"
-#include "tuner/run/diagnose.h"
-#include "tuner/run/event_queue.h"
 #include "tuner/run/once.h"
 
-enum { TICK_MS = 250, BUSY_PERCENT = 10 };
+enum { TICK_MS = 250 };
 static const double DIAGNOSE_S = 120; /* compute-sanitizer is slow */
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.0025;      /* ± a quarter of a percent of the median, so that medians of ten runs lie within half a percent */
@@ -27,44 +22,6 @@ static const double GRAPH_BELOW_NS = 10000; /* shorter kernels are batched in a 
 static const double RACE_FACTOR = 1.1;      /* a variant this much slower than the incumbent is not timed to the end */
 
 _Static_assert((int)MT_TRIAL_GRAPH == (int)MT_ORDER_GRAPH && (int)MT_TRIAL_EVENTS == (int)MT_ORDER_EVENTS, "one numbering");
-
-enum trial_state { COMPILING, COMPILED, READY, RUNNING };
-
-struct trial {
-    struct trial *next;
-    mt_trial request;
-    enum trial_state state;
-    mt_outcome compiled; /* the compiler's part of the outcome */
-    bool has_resources;
-    char *cubin_path;
-    int64_t compiled_ns; /* clock */
-};
-
-typedef struct eval_worker {
-    mt_evaluator base;
-    uv_loop_t *loop;
-    const mt_spec *spec;
-    mt_worker_options options;
-    int bundle_fd;
-    mt_compile_pool *pool;
-    mt_device_worker *device;
-    uv_timer_t tick;
-    bool has_tick, is_tick_due, is_woken;
-    mt_event_queue events;
-    mt_error pool_failure, device_failure; /* status MT_OK = none */
-    char *tool_path;
-    /* the subject that trials belong to */
-    size_t subject;
-    const mt_space *space;
-    const mt_workload *workload;
-    mt_scene *scene;
-    bool is_support_ready;
-    char *support_path;
-    struct trial *trials;
-    int foreign; /* processes on the GPU when that was last told to the user */
-    mt_diagnosis *diagnosis;  /* under way; its event waits */
-    mt_event undiagnosed;
-} eval_worker;
 
 static eval_worker *from_base(mt_evaluator *base)
 {
@@ -88,6 +45,12 @@ static void remove_trial(eval_worker *self, struct trial *gone)
     mt_free(gone);
 }
 
+static void push_ready(eval_worker *self, const struct trial *trial)
+{
+    mt_event event = {.kind = MT_EVENT_READY, .trial = trial->request.id, .worker_pid = mt_device_worker_pid(self->gpus[0]->worker)};
+    mt_event_queue_push(&self->events, &event);
+}
+
 /* What is compiled may be started once the kernels that it is checked with are there too. */
 static void release_compiled(eval_worker *self)
 {
@@ -95,8 +58,7 @@ static void release_compiled(eval_worker *self)
     for (struct trial *trial = self->trials; trial; trial = trial->next) {
         if (trial->state != COMPILED) continue;
         trial->state = READY;
-        mt_event event = {.kind = MT_EVENT_READY, .trial = trial->request.id, .worker_pid = mt_device_worker_pid(self->device)};
-        mt_event_queue_push(&self->events, &event);
+        push_ready(self, trial);
     }
 }
 
@@ -121,9 +83,17 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
     release_compiled(self);
 }
 
+static void count_compile(eval_worker *self, const struct trial *trial, const mt_pool_result *result)
+{
+    bool is_cached = result->compiled && result->compiled->is_cached;
+    if (trial->request.retime) return;
+    *(result->is_shared ? &self->counts.shared : is_cached ? &self->counts.cached : &self->counts.compiled) += 1;
+}
+
 static void variant_done(eval_worker *self, struct trial *trial, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
+    count_compile(self, trial, result);
     if (!compiled || !compiled->ok) {
         mt_outcome_kind kind = result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR;
         mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->request.id};
@@ -162,9 +132,41 @@ static void on_pool_failed(void *context, const mt_error *error)
     ((eval_worker *)context)->pool_failure = *error;
 }
 
+/* The GPU's own trouble, not the subject's or the file's, which every other GPU would have too. */
+static bool is_of_the_gpu(mt_status status)
+{
+    return status == MT_ERR_GPU || status == MT_ERR_NO_GPU || status == MT_ERR_WORKER;
+}
+
+static bool has_other_gpu(const eval_worker *self, const eval_gpu *lost)
+{
+    for (size_t i = 0; i < self->gpu_count; i++) {
+        if (i != lost->index && !self->base.devices[i].is_lost) return true;
+    }
+    return false;
+}
+
 static void on_device_failed(void *context, const mt_error *error)
 {
-    ((eval_worker *)context)->device_failure = *error;
+    eval_gpu *gpu = context;
+    eval_worker *self = gpu->owner;
+    if (!self->is_started) {
+        gpu->failure = *error;
+        return;
+    }
+    if (!is_of_the_gpu(error->status) || !has_other_gpu(self, gpu)) {
+        self->device_failure = *error;
+        return;
+    }
+    mt_eval_worker_warn(self, "GPU %d is out, the others go on: %s", gpu->ordinal, error->message);
+    self->base.devices[gpu->index].is_lost = true;
+    mt_event event = {.kind = MT_EVENT_LOST, .device = gpu->index};
+    for (struct trial *trial = self->trials; trial; trial = trial->next) {
+        if (trial->state != RUNNING || trial->device != gpu->index) continue;
+        trial->state = READY;
+        event.trial = trial->request.id;
+    }
+    mt_event_queue_push(&self->events, &event);
 }
 
 /* The compiler's part joins what the device found: spills are known to ptxas alone. */
@@ -181,8 +183,7 @@ static void merge(const struct trial *trial, mt_outcome *outcome)
     if (!outcome->resources.static_smem_bytes) outcome->resources.static_smem_bytes = from->static_smem_bytes;
 }
 
-/* Printed, and kept for the session's row. */
-static __attribute__((format(printf, 2, 3))) void warn(eval_worker *self, const char *format, ...)
+void mt_eval_worker_warn(eval_worker *self, const char *format, ...)
 {
     char *text = self->base.warning;
     size_t used = strlen(text), size = sizeof self->base.warning;
@@ -197,52 +198,54 @@ static __attribute__((format(printf, 2, 3))) void warn(eval_worker *self, const 
 /* Once: that others came is what matters, not how often. */
 static void on_foreign_processes(void *context, int count)
 {
-    eval_worker *self = context;
-    if (count <= 0 || self->foreign > 0) return;
-    self->foreign = count;
-    warn(self, "%d other process%s came to GPU %d during the session: times may be disturbed", count, count == 1 ? "" : "es", self->options.device);
+    eval_gpu *gpu = context;
+    if (count <= 0 || gpu->foreign > 0) return;
+    gpu->foreign = count;
+    mt_eval_worker_warn(gpu->owner, "%d other process%s came to GPU %d during the session: times may be disturbed", count, count == 1 ? "" : "es", gpu->ordinal);
 }
 
 /* ---- --diagnose ---- */
 
 static void on_diagnosed(void *context, const char *text)
 {
-    eval_worker *self = context;
-    mt_outcome *outcome = &self->undiagnosed.outcome;
+    eval_gpu *gpu = context;
+    mt_outcome *outcome = &gpu->undiagnosed.outcome;
     char *before = outcome->text;
-    self->diagnosis = NULL;
+    gpu->diagnosis = NULL;
     outcome->text = NULL;
     mt_outcome_set(outcome, outcome->kind, "%s\n%s", before ? before : "", text);
     mt_free(before);
-    mt_event_queue_push(&self->events, &self->undiagnosed);
-    memset(&self->undiagnosed, 0, sizeof self->undiagnosed);
+    mt_event_queue_push(&gpu->owner->events, &gpu->undiagnosed);
+    memset(&gpu->undiagnosed, 0, sizeof gpu->undiagnosed);
 }
 
 /* Takes the event when the diagnosis could be started. */
-static bool diagnose(eval_worker *self, const mt_event *event)
+static bool diagnose(eval_gpu *gpu, const mt_event *event)
 {
     mt_error error;
+    const eval_worker *self = gpu->owner;
     if (!self->options.diagnose || event->outcome.kind != MT_OUTCOME_GPU_FAULT || event->outcome.guilt != MT_GUILT_SHOWN) return false;
-    mt_diagnose_request request = {self->loop, self->options.diagnose, self->options.device, self->bundle_fd, mt_device_worker_frame(self->device), DIAGNOSE_S, on_diagnosed, self};
-    self->undiagnosed = *event;
-    if (mt_diagnose_start(&request, &self->diagnosis, &error) == MT_OK) return true;
+    mt_diagnose_request request = {self->loop, self->options.diagnose, gpu->ordinal, self->bundle_fd, mt_device_worker_frame(gpu->worker), DIAGNOSE_S, on_diagnosed, gpu};
+    gpu->undiagnosed = *event;
+    if (mt_diagnose_start(&request, &gpu->diagnosis, &error) == MT_OK) return true;
     mt_log_warn("not diagnosed: %s", error.message);
-    memset(&self->undiagnosed, 0, sizeof self->undiagnosed);
+    memset(&gpu->undiagnosed, 0, sizeof gpu->undiagnosed);
     return false;
 }
 
 mt_status mt_eval_worker_save_case(const mt_evaluator *base, const char *path, mt_order_depth depth, mt_error *err)
 {
     const eval_worker *self = (const eval_worker *)base;
-    return mt_once_save(path, mt_device_worker_frame(self->device), depth, self->bundle_fd, err);
+    return mt_once_save(path, mt_device_worker_frame(self->gpus[0]->worker), depth, self->bundle_fd, err);
 }
 
 static void on_device_done(void *context, uint64_t id, mt_outcome *outcome, char **launch_json)
 {
-    eval_worker *self = context;
+    eval_gpu *gpu = context;
+    eval_worker *self = gpu->owner;
     struct trial *trial = find_trial(self, id);
     if (!trial) return;
-    mt_event event = {.kind = MT_EVENT_DONE, .trial = id, .outcome = *outcome, .launch_json = *launch_json};
+    mt_event event = {.kind = MT_EVENT_DONE, .trial = id, .device = gpu->index, .outcome = *outcome, .launch_json = *launch_json};
     memset(outcome, 0, sizeof *outcome);
     *launch_json = NULL;
     merge(trial, &event.outcome);
@@ -251,7 +254,7 @@ static void on_device_done(void *context, uint64_t id, mt_outcome *outcome, char
         trial->cubin_path = NULL;
     }
     remove_trial(self, trial);
-    if (!diagnose(self, &event)) mt_event_queue_push(&self->events, &event);
+    if (!diagnose(gpu, &event)) mt_event_queue_push(&self->events, &event);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -301,7 +304,7 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
 
 static size_t capacity(const mt_evaluator *base)
 {
-    return 2 * mt_pool_jobs(((const eval_worker *)base)->pool) + 2;
+    return 2 * mt_pool_jobs(((const eval_worker *)base)->pool) + 2 * base->device_count;
 }
 
 static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *err)
@@ -335,7 +338,9 @@ static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
     eval_worker *self = from_base(base);
     struct trial *trial = find_trial(self, id);
     if (!trial || trial->state != READY) return MT_FAIL(err, MT_ERR_WORKER, "trial %llu is not ready", (unsigned long long)id);
+    if (base->device >= base->device_count || base->devices[base->device].is_lost) return MT_FAIL(err, MT_ERR_WORKER, "trial %llu: there is no GPU %zu", (unsigned long long)id, base->device);
     trial->state = RUNNING;
+    trial->device = base->device;
     trial->compiled.wait_ns = mt_clock_now_ns() - trial->compiled_ns;
     const mt_shape *shape = mt_space_shape(self->space);
     uint32_t retime = trial->request.retime;
@@ -364,10 +369,10 @@ static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
         .method = (mt_order_method)base->method,
         .energy_ns = retime ? base->energy_ns : 0,
     };
-    return mt_device_worker_evaluate(self->device, &order, err);
+    return mt_device_worker_evaluate(self->gpus[base->device]->worker, &order, err);
 }
 
-static mt_status failure(const eval_worker *self, mt_error *err)
+mt_status mt_eval_worker_failure(const eval_worker *self, mt_error *err)
 {
     const mt_error *error = self->device_failure.status != MT_OK ? &self->device_failure : &self->pool_failure;
     if (error->status != MT_OK) return MT_FAIL(err, error->status, "%s", error->message);
@@ -382,7 +387,7 @@ static mt_status next(mt_evaluator *base, mt_event *event, mt_error *err)
     memset(event, 0, sizeof *event);
     for (;;) {
         if (mt_event_queue_pop(&self->events, event)) return MT_OK;
-        mt_status st = failure(self, err);
+        mt_status st = mt_eval_worker_failure(self, err);
         if (st != MT_OK) return st;
         if (self->is_woken || self->is_tick_due) break;
         uv_run(self->loop, UV_RUN_ONCE);
@@ -398,15 +403,56 @@ static void cancel(mt_evaluator *base, bool now)
     mt_pool_cancel(self->pool);
     drop_trials(self, now);
     mt_event_queue_drop(&self->events, MT_EVENT_READY);
-    if (now) mt_device_worker_abort(self->device);
-    if (now && self->diagnosis) mt_diagnose_kill(self->diagnosis);
+    for (size_t i = 0; i < self->gpu_count && now; i++) {
+        mt_device_worker_abort(self->gpus[i]->worker);
+        if (self->gpus[i]->diagnosis) mt_diagnose_kill(self->gpus[i]->diagnosis);
+    }
     self->is_woken = true;
 }
 
 static int64_t restarts(const mt_evaluator *base)
 {
     const eval_worker *self = (const eval_worker *)base;
-    return mt_device_worker_restarts(self->device) + mt_pool_restarts(self->pool);
+    int64_t sum = mt_pool_restarts(self->pool);
+    for (size_t i = 0; i < self->gpu_count; i++) sum += mt_device_worker_restarts(self->gpus[i]->worker);
+    return sum;
+}
+
+static int64_t worker_pid(const mt_evaluator *base, size_t device)
+{
+    return mt_device_worker_pid(((const eval_worker *)base)->gpus[device]->worker);
+}
+
+static void wake(mt_evaluator *base)
+{
+    from_base(base)->is_woken = true;
+}
+
+static bool has_event(const mt_evaluator *base)
+{
+    return ((const eval_worker *)base)->events.count > 0;
+}
+
+static void count(const mt_evaluator *base, mt_compile_counts *counts)
+{
+    *counts = ((const eval_worker *)base)->counts;
+}
+
+size_t mt_eval_worker_jobs(const mt_evaluator *base)
+{
+    return mt_pool_jobs(((const eval_worker *)base)->pool);
+}
+
+void mt_eval_worker_set_jobs(mt_evaluator *base, size_t jobs)
+{
+    mt_pool_set_jobs(from_base(base)->pool, jobs);
+}
+
+size_t mt_eval_worker_others(const mt_evaluator *base, int *others)
+{
+    const eval_worker *self = (const eval_worker *)base;
+    memcpy(others, self->others, self->other_count * sizeof *others);
+    return self->other_count;
 }
 
 static void on_tick_closed(uv_handle_t *handle)
@@ -418,10 +464,11 @@ static void destroy(mt_evaluator *base)
 {
     if (!base) return;
     eval_worker *self = from_base(base);
-    if (self->diagnosis) mt_diagnose_kill(self->diagnosis);
-    while (self->diagnosis) uv_run(self->loop, UV_RUN_ONCE);
-    mt_device_worker_destroy(self->device);
-    mt_pool_destroy(self->pool);
+    for (size_t i = 0; i < self->gpu_count; i++) {
+        if (self->gpus[i]->diagnosis) mt_diagnose_kill(self->gpus[i]->diagnosis);
+        while (self->gpus[i]->diagnosis) uv_run(self->loop, UV_RUN_ONCE);
+    }
+    mt_eval_worker_stop(self);
     if (self->has_tick) uv_close((uv_handle_t *)&self->tick, on_tick_closed);
     while (self->has_tick) uv_run(self->loop, UV_RUN_ONCE);
     drop_trials(self, true);
@@ -442,73 +489,11 @@ static const mt_evaluator_ops ops = {
     .cancel = cancel,
     .restarts = restarts,
     .destroy = destroy,
+    .worker_pid = worker_pid,
+    .wake = wake,
+    .has_event = has_event,
+    .count = count,
 };
-
-static mt_status start_workers(eval_worker *self, const mt_source *source, mt_error *err)
-{
-    mt_status st = mt_bundle_make(self->spec, source, &self->bundle_fd, err);
-    if (st != MT_OK) return st;
-    mt_pool_options pool = {
-        .loop = self->loop,
-        .jobs = self->options.jobs,
-        .bundle_fd = self->bundle_fd,
-        .env = self->options.env,
-        .limit_s = self->options.compile_limit_s,
-        .cache_dir = self->options.cache_dir,
-        .done = on_compiled,
-        .failed = on_pool_failed,
-        .context = self,
-    };
-    mt_device_worker_options device = {
-        .loop = self->loop,
-        .device = self->options.device,
-        .bundle_fd = self->bundle_fd,
-        .env = self->options.env,
-        .variant_limit_s = self->options.variant_limit_s,
-        .subject_limit_s = self->options.subject_limit_s,
-        .done = on_device_done,
-        .foreign = on_foreign_processes,
-        .failed = on_device_failed,
-        .context = self,
-    };
-    st = mt_device_worker_create(&device, &self->device, err);
-    return st == MT_OK ? mt_pool_create(&pool, &self->pool, err) : st;
-}
-
-/* What else runs on the GPU before our first launch. In a container NVML may hide other processes, but not the load that they make. */
-static void note_load(eval_worker *self, const mt_hello *hello)
-{
-    if (hello->foreign_processes < 0 && hello->busy_percent < 0) mt_log_info("no NVML: other load on GPU %d and throttling can't be seen", self->options.device);
-    self->foreign = hello->foreign_processes;
-    if (hello->foreign_processes > 0)
-        warn(self, "%d other process%s on GPU %d, which was %d %% busy before the first launch: times may be disturbed", (int)hello->foreign_processes,
-            hello->foreign_processes == 1 ? " is" : "es are", self->options.device, hello->busy_percent < 0 ? 0 : (int)hello->busy_percent);
-    else if (hello->busy_percent >= BUSY_PERCENT)
-        warn(self, "GPU %d was %d %% busy before the first launch: times may be disturbed", self->options.device, (int)hello->busy_percent);
-}
-
-/* Both kinds answer or fail; a missing GPU is the more telling of two failures. */
-static mt_status await_hello(eval_worker *self, mt_error *err)
-{
-    for (;;) {
-        bool has_device = mt_device_worker_hello(self->device) || self->device_failure.status != MT_OK;
-        bool has_pool = mt_pool_greeted(self->pool) || self->pool_failure.status != MT_OK;
-        if (has_device && has_pool) break;
-        uv_run(self->loop, UV_RUN_ONCE);
-    }
-    mt_status st = failure(self, err);
-    if (st != MT_OK) return st;
-    const mt_hello *hello = mt_device_worker_hello(self->device);
-    self->base.facts = hello->facts;
-    self->base.facts.nvrtc_version = mt_pool_nvrtc_version(self->pool);
-    if (self->options.arch)
-        snprintf(self->base.arch, sizeof self->base.arch, "%s", self->options.arch);
-    else
-        mt_facts_arch(hello->facts.cc, self->base.arch, sizeof self->base.arch);
-    self->base.energy = hello->energy;
-    note_load(self, hello);
-    return MT_OK;
-}
 
 static mt_status submit_tool(eval_worker *self, mt_error *err)
 {
@@ -522,6 +507,7 @@ mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_s
 #if !MT_WITH_CUDA
     return MT_FAIL(err, MT_ERR_NO_GPU, "built without the CUDA Toolkit: only recorded GPUs can be tuned");
 #endif
+    static const eval_worker_callbacks callbacks = {on_compiled, on_pool_failed, on_device_done, on_foreign_processes, on_device_failed};
     mt_status st = MT_OK;
     eval_worker *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
@@ -535,8 +521,7 @@ mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_s
     self->tick.data = self;
     self->has_tick = true;
     uv_timer_start(&self->tick, on_tick, TICK_MS, TICK_MS);
-    MT_TRY(start_workers(self, source, err));
-    MT_TRY(await_hello(self, err));
+    MT_TRY(mt_eval_worker_start(self, source, &callbacks, err));
     MT_TRY(submit_tool(self, err));
     *evaluator = &self->base;
     self = NULL;

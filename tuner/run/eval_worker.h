@@ -1,4 +1,4 @@
-/* The real evaluator: compile workers and one device worker, exec'ed from this executable (hidden command `worker`). */
+/* The real evaluator: compile workers and one device worker for each GPU, exec'ed from this executable (hidden command `worker`). */
 #ifndef MT_RUN_EVAL_WORKER_H
 #define MT_RUN_EVAL_WORKER_H
 
@@ -10,7 +10,10 @@
 
 typedef struct mt_worker_options {
     size_t jobs;                /* compile workers; 0 = the host's cores, at most 32 */
-    int device;                 /* ordinal */
+    int device;                 /* ordinal of the first GPU */
+    const int *more_devices;    /* further ones that share the trials as far as they are of its model (mt_eval_worker_others) */
+    size_t more_count;
+    bool all_devices;           /* instead: every GPU that the driver shows */
     const char *arch;           /* --arch; NULL = from the device */
     const char *cache_dir;      /* cubin cache; NULL = a temporary folder, removed by destroy */
     uint64_t seed;
@@ -29,7 +32,14 @@ typedef struct mt_worker_options {
  * spec, source and options' texts must outlive the evaluator; its workers live on `loop`. */
 mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_source *source, const mt_worker_options *options, mt_evaluator **evaluator, mt_error *err);
 
-/* Writes the case (once.h) of the variant that was started last. */
+/* GPUs that were asked for, but are of another model than the first: ordinals into others[MT_DEVICES_MAX], the number of them returned. */
+size_t mt_eval_worker_others(const mt_evaluator *evaluator, int *others);
+
+/* Compile workers that it may start, and fewer of them from now on (a sibling needs some). */
+size_t mt_eval_worker_jobs(const mt_evaluator *evaluator);
+void mt_eval_worker_set_jobs(mt_evaluator *evaluator, size_t jobs);
+
+/* Writes the case (once.h) of the variant that was started last on the first GPU. */
 mt_status mt_eval_worker_save_case(const mt_evaluator *evaluator, const char *path, mt_order_depth depth, mt_error *err);
 
 /* The compile half alone, for `msda-tune check`: no device; facts and arch are given; trials end with OK (resources filled) or a compile outcome. */

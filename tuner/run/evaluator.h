@@ -2,7 +2,11 @@
  *
  * A trial's life: submit → (compiled) → READY → start → DONE. Between READY and start the session writes its intent to the database,
  * so that a host that goes down leaves the culprit's name. A trial that ends before it reaches the device (illegal, compile error, recorded) is DONE
- * without READY. At most one trial is started at a time per device. */
+ * without READY. At most one trial is started at a time per device.
+ *
+ * Several GPUs of one model may share the trials. Which one a trial runs on is the caller's choice, at start; intent and result are written for each GPU by itself, so
+ * that a host that goes down leaves one name for each. A GPU that is lost leaves the others going: LOST names what was started there without an end, which is
+ * ready again and may be started elsewhere. When the last one is lost, next() fails. */
 #ifndef MT_RUN_EVALUATOR_H
 #define MT_RUN_EVALUATOR_H
 
@@ -29,17 +33,33 @@ typedef enum mt_trial_method {
 typedef enum mt_event_kind {
     MT_EVENT_READY,         /* compiled; waits for start */
     MT_EVENT_DONE,          /* outcome */
+    MT_EVENT_LOST,          /* `device` can't be used any more; `trial` is ready again, 0 = none was under way there */
     MT_EVENT_TICK           /* nothing happened for a while (at most 250 ms), or cancel was called while waiting */
 } mt_event_kind;
 
 typedef struct mt_event {
     mt_event_kind kind;
     uint64_t trial;
-    int64_t worker_pid;     /* READY */
+    int64_t worker_pid;     /* READY: of the first GPU's worker, where worker_pid() is not given */
+    size_t device;          /* DONE, LOST: which GPU */
     mt_outcome outcome;     /* DONE; ownership passes to the receiver (mt_outcome_free) */
     char *launch_json;      /* DONE; may be NULL; mt_free */
     char *cubin_path;       /* DONE with OK: where the cubin lies; may be NULL (a recording); mt_free */
 } mt_event;
+
+enum { MT_DEVICES_MAX = 16 };
+
+typedef struct mt_evaluator_device {
+    int ordinal;
+    bool is_lost;
+} mt_evaluator_device;
+
+/* Compiles of variants since the evaluator was made; what is timed again is not counted again. */
+typedef struct mt_compile_counts {
+    size_t compiled;        /* by the compiler */
+    size_t cached;          /* found in the cache of an earlier session */
+    size_t shared;          /* another variant of this session has the same macros */
+} mt_compile_counts;
 
 typedef struct mt_evaluator mt_evaluator;
 typedef struct mt_evaluator_ops {
@@ -55,6 +75,14 @@ typedef struct mt_evaluator_ops {
     void (*cancel)(mt_evaluator *self, bool now);
     int64_t (*restarts)(const mt_evaluator *self);
     void (*destroy)(mt_evaluator *self);
+    /* The following may be NULL. */
+    int64_t (*worker_pid)(const mt_evaluator *self, size_t device); /* of the process that runs what is started there; 0 = none right now */
+    void (*wake)(mt_evaluator *self);           /* from a callback of the loop: next() returns a TICK, if nothing else, without waiting for more. NULL: next() never waits */
+    bool (*has_event)(const mt_evaluator *self); /* next() would return READY, DONE or LOST at once */
+    void (*count)(const mt_evaluator *self, mt_compile_counts *counts);
+    /* NULL unless points come from a recording. For a spec with `points = recorded`: the space of what is recorded for the shape and workload, but for what
+     * counts as pruned. NOT_FOUND: nothing is. */
+    mt_status (*recorded_space)(mt_evaluator *self, const mt_shape *shape, const mt_workload *workload, mt_space **space, mt_error *err);
 } mt_evaluator_ops;
 
 struct mt_evaluator {
@@ -67,6 +95,9 @@ struct mt_evaluator {
     mt_trial_method method; /* for the trial that is started next; the session sets it before each start */
     int64_t energy_ns;      /* for the trial that is started next, a retime: also measure energy, in a loop of at least this long; 0 = don't */
     mt_energy_source energy; /* what it can be measured with; NONE = it can't */
+    size_t device_count;    /* GPUs that share the trials, all of the model that `facts` tells; 0 is read as 1 */
+    mt_evaluator_device devices[MT_DEVICES_MAX];
+    size_t device;          /* which of them runs the trial that is started next; the caller sets it before each start */
     bool can_retime;        /* variants may be timed again, for anchors and finals */
     char warning[1024];     /* for the session's record, one a line, "" = none: foreign load on the GPU … */
 };

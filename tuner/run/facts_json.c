@@ -49,7 +49,7 @@ static const char *read_pair(const char *at, mt_device_facts *facts)
 
 mt_status mt_facts_from_json(const char *json, mt_device_facts *facts, mt_error *err)
 {
-    memset(facts, 0, sizeof *facts);
+    *facts = (mt_device_facts){.cc = -1}; /* 0 is that of a GPU of which only the name is known */
     const char *at = skip_space(json);
     bool ok = *at == '{';
     if (ok) at = skip_space(at + 1);
@@ -58,6 +58,6 @@ mt_status mt_facts_from_json(const char *json, mt_device_facts *facts, mt_error 
         ok = at && (*at == ',' || *at == '}');
         if (ok && *at == ',') at = skip_space(at + 1);
     }
-    if (!ok || facts->cc <= 0) return MT_FAIL(err, MT_ERR_DB, "device facts are not {\"cc\":90,…}: %.100s", json);
+    if (!ok || facts->cc < 0) return MT_FAIL(err, MT_ERR_DB, "device facts are not {\"cc\":90,…}: %.100s", json);
     return MT_OK;
 }

@@ -34,9 +34,11 @@ typedef struct mt_hello {
     uint32_t pid;
     mt_status status;         /* why the worker can't work, in `error` */
     const char *error;
-    int64_t nvrtc_version;    /* compile workers */
+    int64_t nvrtc_version;    /* compile workers, also below */
+    const char *header_folders[2]; /* where NVRTC is told to find headers; may be NULL */
     mt_device_facts facts;    /* device workers */
     const char *bus_id;
+    int32_t device_count;      /* device workers: GPUs that the driver shows */
     int32_t foreign_processes; /* on the GPU; −1 = unknown */
     mt_energy_source energy;   /* what the device worker can measure it with */
     int32_t busy_percent;      /* of the time before, by other processes then; −1 = unknown */

@@ -187,9 +187,10 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     size_t count = 0;
     mt_status st = MT_OK;
     const char *strategy = params->strategy ? params->strategy : params->spec->strategy;
+    for (size_t i = 0; i < MT_DEVICES_MAX; i++) session.devices[i].ratio = NAN;
     if (!err) err = &own_error; /* skipped subjects report by it */
     memset(result, 0, sizeof *result);
-    MT_TRY(check_strategy(strategy, err));
+    if (!params->own_strategy) MT_TRY(check_strategy(strategy, err));
     MT_TRY(set_objective(&session, err));
     set_limits(&session, strategy);
     MT_TRY(mt_session_plan(params, &targets, &count, err));
@@ -198,5 +199,6 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
 done:
     mt_free(targets);
     mt_free(session.points);
+    mt_strbuf_free(&session.cut);
     return st;
 }

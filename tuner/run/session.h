@@ -43,6 +43,7 @@ typedef struct mt_session_params {
     const char *const *shapes;     size_t shape_count;    /* --shape; 0 = every shape that is default */
     const char *const *workloads;  size_t workload_count; /* --workload; 0 = each shape's own */
     const char *strategy;          /* "auto" … */
+    const mt_strategy *own_strategy; /* instead: one that is in no list (tests); NULL = by name */
     int64_t budget;                /* evaluations per subject; 0 = the file's; exhaustive given by name ignores the file's */
     bool budget_given, time_given; /* on the command line */
     double time_s;                 /* whole command; 0 = the file's */
@@ -57,10 +58,25 @@ typedef struct mt_session_params {
     const mt_progress *progress;   /* may be NULL */
 } mt_session_params;
 
+/* Where the time of a command went. Sums over variants may exceed the wall time: workers overlap. */
+typedef struct mt_session_times {
+    int64_t compile_ns;            /* of the compile workers */
+    int64_t wait_ns;               /* of compiled variants, for a GPU */
+    int64_t validate_ns, time_ns;  /* of the device workers */
+    int64_t device_ns;             /* a variant was on a GPU, from its start to its result: loading, both of the above, and the way there and back */
+    int64_t database_ns;           /* of the coordinator */
+    int64_t search_ns;             /* of the strategy, in a thread of its own */
+    int64_t total_ns;              /* wall */
+    size_t device_count;           /* GPUs; device_ns / (total_ns · device_count) is their busy share */
+    mt_compile_counts compiles;
+} mt_session_times;
+
 typedef struct mt_session_result {
     size_t subjects, skipped, with_winner;
     bool interrupted;              /* Ctrl-C or SIGTERM: everything is kept */
     int64_t worker_restarts;
+    size_t cut;                    /* subjects that ended before their budget was spent */
+    mt_session_times times;
 } mt_session_result;
 
 /* Runs to the end, the time limit, or Ctrl-C / SIGTERM (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time

@@ -164,6 +164,8 @@ static mt_status pump(struct final *final, size_t round, mt_error *err)
         entry->worker_pid = event.worker_pid;
     } else if (entry && event.kind == MT_EVENT_DONE) {
         st = on_done(final, entry, round, &event, err);
+    } else if (event.kind == MT_EVENT_LOST && event.device == session->evaluator->device) {
+        st = MT_FAIL(err, MT_ERR_GPU, "GPU %d was lost while the finalists were compared on it; the same command goes on from there", session->evaluator->devices[event.device].ordinal);
     } else if (session->params->progress && session->params->progress->tick) {
         session->params->progress->tick(session->params->progress->context);
     }
@@ -188,8 +190,10 @@ static mt_status take_turn(struct final *final, struct entry *entry, size_t roun
     MT_TRY(announce(final, entry, err));
     evaluator->method = method_for(final);
     evaluator->energy_ns = final->is_for_energy ? energy_ns : 0;
+    int64_t start_ns = mt_clock_now_ns();
     MT_TRY(evaluator->ops->start(evaluator, entry->trial, err));
     while (!entry->is_done && !final->session->interrupts) MT_TRY(pump(final, round, err));
+    final->session->devices[evaluator->device].busy_ns += mt_clock_now_ns() - start_ns;
 done:
     return st;
 }

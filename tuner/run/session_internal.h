@@ -1,17 +1,20 @@
 /* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
- * session_known.c (what the database knows already), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
+ * session_loop.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
  * Nothing else includes this. */
 #ifndef MT_RUN_SESSION_INTERNAL_H
 #define MT_RUN_SESSION_INTERNAL_H
 
 #include "db/key.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/run/session.h"
 
-/* Where the time of a command went. */
-typedef struct mt_session_times {
-    int64_t compile_ns, wait_ns, validate_ns, time_ns; /* sums over variants; workers overlap */
-    int64_t database_ns, search_ns;                    /* of the coordinator */
-} mt_session_times;
+/* One of the GPUs of a session. */
+typedef struct mt_session_device {
+    int64_t started;               /* trials that ran on it */
+    int64_t busy_ns;               /* from their start to their end, as the coordinator saw it */
+    double ratio;                  /* of the anchor's time to that on the first GPU, the farthest from 1; NAN = not known */
+    bool is_lost;
+} mt_session_device;
 
 typedef struct mt_session {
     uv_loop_t *loop;
@@ -36,6 +39,8 @@ typedef struct mt_session {
     size_t *points;                /* that passed in the regime that is searched, in that order */
     size_t point_count, point_capacity;
     mt_objective objective;        /* what picks are for; TIME where energy can't be measured */
+    mt_session_device devices[MT_DEVICES_MAX];
+    mt_strbuf cut;                 /* subjects that ended before their budget was spent, one a line */
     double drift;                  /* largest relative deviation of an anchor from its first time that the intervals of both do not explain; NAN = none was timed twice */
 } mt_session;
 
@@ -54,6 +59,12 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
 /* Tunes one subject, in session->regime, until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
  * error says why, and the session goes on. */
 mt_status mt_session_subject(mt_session *session, size_t number, const mt_session_target *target, int64_t deadline_ns, mt_subject_summary *summary, bool *is_skipped, mt_error *err);
+
+/* ---- session_hints.c ---- */
+
+enum { MT_HINTS_MAX = 2 };
+/* Points of the space that were best for near shapes (distance: sum over dimensions of |log ratio|) on this GPU, then on others of its architecture; nearest first. */
+mt_status mt_session_hints(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_space *space, size_t hints[MT_HINTS_MAX], size_t *count, mt_error *err);
 
 /* ---- session_known.c ---- */
 
@@ -125,6 +136,8 @@ mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject
 mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err);
 /* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */
 mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, const mt_result *result, const char *next_variant, int64_t worker_pid, mt_error *err);
+/* Remembers for the session's row that a subject ended early, and what would complete it. */
+mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err);
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);
 /* Keeps the winner's cubin, renews table best, and reads the winner back: what `show` will say is what the summary says. */

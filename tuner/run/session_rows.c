@@ -51,7 +51,8 @@ static mt_status begin_session_row(mt_session *session, mt_error *err)
         .seed = (int64_t)params->seed,
         .origin = session->origin,
     };
-    return mt_store_session_begin(session->store, &row, &session->id, err);
+    mt_status st = session->evaluator->is_recorded ? mt_store_relax(session->store, err) : MT_OK;
+    return st == MT_OK ? mt_store_session_begin(session->store, &row, &session->id, err) : st;
 }
 
 mt_status mt_session_open_rows(mt_session *session, mt_error *err)
@@ -76,13 +77,75 @@ done:
     return st;
 }
 
+/* The last word on times: what the session summed up, and what others counted. */
+static void complete_times(mt_session *session)
+{
+    const mt_evaluator *evaluator = session->evaluator;
+    mt_session_times *times = &session->times;
+    times->device_count = evaluator->device_count ? evaluator->device_count : 1;
+    times->device_ns = 0;
+    for (size_t i = 0; i < times->device_count; i++) times->device_ns += session->devices[i].busy_ns;
+    times->total_ns = mt_clock_now_ns() - session->started_ns;
+    if (evaluator->ops->count) evaluator->ops->count(evaluator, &times->compiles);
+    session->result->times = *times;
+}
+
+static void describe_devices(const mt_session *session, mt_strbuf *json)
+{
+    const mt_evaluator *evaluator = session->evaluator;
+    for (size_t i = 0; i < evaluator->device_count; i++) {
+        const mt_session_device *device = &session->devices[i];
+        mt_strbuf_addf(json, "%s{\"gpu\":%d,\"started\":%lld,\"busy_ns\":%lld", i ? "," : "", evaluator->devices[i].ordinal, (long long)device->started, (long long)device->busy_ns);
+        if (isfinite(device->ratio)) mt_strbuf_addf(json, ",\"anchor_ratio\":%.5f", device->ratio);
+        mt_strbuf_addf(json, "%s}", device->is_lost ? ",\"lost\":true" : "");
+    }
+}
+
 static void describe_times(const mt_session *session, mt_strbuf *json)
 {
     const mt_session_times *times = &session->times;
-    mt_strbuf_addf(json, "{\"compile_ns\":%lld,\"wait_ns\":%lld,\"validate_ns\":%lld,\"time_ns\":%lld,", (long long)times->compile_ns, (long long)times->wait_ns,
-        (long long)times->validate_ns, (long long)times->time_ns);
-    mt_strbuf_addf(json, "\"database_ns\":%lld,\"search_ns\":%lld,\"total_ns\":%lld}", (long long)times->database_ns, (long long)times->search_ns,
-        (long long)(mt_clock_now_ns() - session->started_ns));
+    mt_strbuf_addf(json, "{\"compile_ns\":%lld,\"wait_ns\":%lld,\"validate_ns\":%lld,\"time_ns\":%lld,\"device_ns\":%lld,", (long long)times->compile_ns, (long long)times->wait_ns,
+        (long long)times->validate_ns, (long long)times->time_ns, (long long)times->device_ns);
+    mt_strbuf_addf(json, "\"database_ns\":%lld,\"search_ns\":%lld,\"total_ns\":%lld,\"gpus\":%zu,", (long long)times->database_ns, (long long)times->search_ns,
+        (long long)times->total_ns, times->device_count);
+    mt_strbuf_addf(json, "\"compiled\":%zu,\"cached\":%zu,\"shared\":%zu,\"truncated\":%s,\"devices\":[", times->compiles.compiled, times->compiles.cached, times->compiles.shared,
+        session->cut.length ? "true" : "false");
+    describe_devices(session, json);
+    mt_strbuf_add(json, "]}");
+}
+
+mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err)
+{
+    mt_strbuf *cut = &session->cut;
+    if (!summary->interrupted && !summary->out_of_time) return MT_OK;
+    session->result->cut++;
+    mt_strbuf_addf(cut, "%s%s", cut->length ? "\n" : "", target->shape->name);
+    if (target->workload->key[0]) mt_strbuf_addf(cut, ", %s", target->workload->name);
+    mt_strbuf_addf(cut, ": truncated after %zu of %zu evaluations (%s); the same command %scompletes it", summary->evaluated, total, summary->interrupted ? "interrupted" : "the time was up",
+        summary->interrupted ? "" : "with a larger --time ");
+    return cut->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory") : MT_OK;
+}
+
+static void warn_of_cuts(const mt_session *session, mt_strbuf *warnings)
+{
+    mt_strbuf cut = session->cut;
+    if (cut.length) mt_strbuf_addf(warnings, "%s%s", warnings->length ? "\n" : "", mt_strbuf_text(&cut));
+}
+
+/* Rows of all GPUs are ranked together; what the finalists' comparison on one of them can't see is left. */
+static void warn_of_unequal(const mt_session *session, mt_strbuf *warnings)
+{
+    static const double limit = 0.02;
+    const mt_evaluator *evaluator = session->evaluator;
+    for (size_t i = 1; i < evaluator->device_count; i++) {
+        char text[160];
+        double ratio = session->devices[i].ratio;
+        if (!(fabs(ratio - 1) > limit)) continue;
+        snprintf(text, sizeof text, "GPU %d is %.1f %% %s than GPU %d: times of the two are ranked together", evaluator->devices[i].ordinal, 100 * fabs(ratio - 1),
+            ratio > 1 ? "slower" : "faster", evaluator->devices[0].ordinal);
+        mt_log_warn("%s", text);
+        mt_strbuf_addf(warnings, "%s%s", warnings->length ? "\n" : "", text);
+    }
 }
 
 /* Within it variants that were timed at different moments can still be told apart by as much; the finalists are timed in turns anyway. */
@@ -99,10 +162,13 @@ static void warn_of_drift(const mt_session *session, mt_strbuf *warnings)
 mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
 {
     mt_strbuf times = {0};
+    complete_times(session);
     describe_times(session, &times);
     mt_strbuf warnings = {0};
     mt_strbuf_add(&warnings, session->evaluator->warning);
     warn_of_drift(session, &warnings);
+    warn_of_unequal(session, &warnings);
+    warn_of_cuts(session, &warnings);
     mt_session_end_row row = {
         .state = failed ? "failed" : session->interrupts ? "interrupted" : "done",
         .worker_restarts = session->evaluator->ops->restarts(session->evaluator),

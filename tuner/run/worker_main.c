@@ -86,10 +86,12 @@ static mt_status greet_compiler(struct compiler *self, mt_error *err)
     mt_error error = {0};
     mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1, .busy_percent = -1}};
     hello.hello.status = mt_nvrtc_open(&self->nvrtc, &error);
-    if (hello.hello.status == MT_OK)
+    if (hello.hello.status == MT_OK) {
         hello.hello.nvrtc_version = mt_nvrtc_version(self->nvrtc);
-    else
+        mt_nvrtc_header_folders(self->nvrtc, hello.hello.header_folders);
+    } else {
         hello.hello.error = error.message;
+    }
     mt_status st = mt_channel_send(&self->channel, &hello, err);
     return st == MT_OK ? hello.hello.status : st;
 }
@@ -253,6 +255,7 @@ static mt_status greet_device(struct runner *self, int ordinal, mt_error *err)
     if (hello->status == MT_OK) hello->status = mt_gpu_open(ordinal, &self->gpu, &hello->facts, &error);
     if (hello->status == MT_OK) {
         hello->bus_id = mt_gpu_bus_id(self->gpu);
+        hello->device_count = mt_gpu_count(self->gpu);
         hello->foreign_processes = mt_gpu_foreign_processes(self->gpu);
         hello->busy_percent = mt_gpu_busy_percent(self->gpu);
         hello->energy = mt_gpu_energy_source(self->gpu);

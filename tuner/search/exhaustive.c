@@ -1,33 +1,27 @@
 /* Every valid point in the file's order. */
-#include <limits.h>
-
 #include "tuner/base/alloc.h"
+#include "tuner/search/index_map.h"
 #include "tuner/search/strategy.h"
 
 struct state {
-    size_t count, next;
-    unsigned char *told; /* one bit a point: a walk over the whole space may hold one bit for each of its points */
+    const mt_space *space;
+    size_t next;
+    mt_index_map told; /* from `next` on: memory follows what is known, not the size of the space */
 };
 
 static void destroy(void *memory)
 {
     struct state *state = memory;
     if (!state) return;
-    mt_free(state->told);
+    mt_index_map_free(&state->told);
     mt_free(state);
 }
 
 static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 {
     struct state *state = mt_alloc(1, sizeof *state);
-    if (state) {
-        state->count = mt_space_count(task->space);
-        state->told = mt_alloc(state->count / CHAR_BIT + 1, 1);
-    }
-    if (!state || !state->told) {
-        destroy(state);
-        return MT_FAIL(err, MT_ERR_NO_MEMORY, "exhaustive search: out of memory");
-    }
+    if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "exhaustive search: out of memory");
+    state->space = task->space;
     *out = state;
     return MT_OK;
 }
@@ -35,10 +29,10 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 static size_t ask(void *memory, size_t *points, size_t capacity)
 {
     struct state *state = memory;
-    size_t given = 0;
-    for (; given < capacity && state->next < state->count; state->next++) {
-        if (state->told[state->next / CHAR_BIT] >> (state->next % CHAR_BIT) & 1) continue;
-        points[given++] = state->next;
+    size_t given = 0, point;
+    while (given < capacity && mt_space_next(state->space, state->next, &point)) {
+        state->next = point + 1;
+        if (!mt_index_map_get(&state->told, point, NULL)) points[given++] = point;
     }
     return given;
 }
@@ -47,7 +41,7 @@ static void tell(void *memory, size_t point, double cost_ns)
 {
     struct state *state = memory;
     (void)cost_ns;
-    if (point < state->count) state->told[point / CHAR_BIT] |= (unsigned char)(1u << (point % CHAR_BIT));
+    if (point >= state->next) (void)mt_index_map_put(&state->told, point, 0); /* without memory the session's own record still keeps it from running twice */
 }
 
 extern const mt_strategy mt_strategy_exhaustive;

@@ -182,8 +182,9 @@ mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
 {
     mt_status st = MT_OK;
     size_t capacity = 0;
-    const char *slash = strrchr(spec->source, '/');
     *source = (mt_source){ 0 };
+    if (spec->is_recorded) return MT_FAIL(err, MT_ERR_SPEC, "%s: points = recorded: there is nothing to compile; expected `msda-tune tune --gpu recorded:NAME`", spec->path);
+    const char *slash = strrchr(spec->source, '/');
     mt_error reason;
     MT_TRY(check_folders(spec, err));
     st = add_file(source, &capacity, mt_strdup(slash ? slash + 1 : spec->source), mt_strdup(spec->source), &reason);

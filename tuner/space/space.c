@@ -1,13 +1,14 @@
-/* The enumerated space: storage, index and neighbours. */
+/* The space: enumerated or sampled; storage, index and neighbours. */
 #include "tuner/space/space.h"
 
 #include <assert.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/hash.h"
 #include "tuner/space/space_internal.h"
-#include "tuner/space/spec_internal.h"
+
+/* By tests/bench/space_bench: two million points are walked in less than half a second; 5 · 10^7 steps take up to one. */
+static const mt_space_limits default_limits = { .points = 2000000, .combinations = 20000000, .effort = 50000000, .states = 1 << 20 };
 
 /* ---- packing ---- */
 
@@ -26,54 +27,57 @@ void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *
     for (size_t i = 0; i < space->spec->param_count; i++) {
         unsigned stored = (unsigned)(point->level[i] + 1);
         unsigned char *at = bytes + space->offset[i];
-        at[0] = (unsigned char)stored;
-        if (space->is_wide[i]) at[1] = (unsigned char)(stored >> 8);
+        if (space->is_wide[i]) *at++ = (unsigned char)(stored >> 8);
+        *at = (unsigned char)stored;
     }
 }
 
 void mt_space_at(const mt_space *space, size_t index, mt_point *point)
 {
-    assert(index < space->count);
+    assert(index < mt_space_index_limit(space));
+    if (!space->is_enumerated) {
+        mt_rank_decode(space, index, point);
+        return;
+    }
     const unsigned char *bytes = space->points + index * space->stride;
     for (size_t i = 0; i < MT_MAX_PARAMS; i++) point->level[i] = MT_INACTIVE;
     for (size_t i = 0; i < space->spec->param_count; i++) {
         const unsigned char *at = bytes + space->offset[i];
-        int stored = space->is_wide[i] ? at[0] | at[1] << 8 : at[0];
+        int stored = space->is_wide[i] ? at[0] << 8 | at[1] : at[0];
         point->level[i] = (int16_t)(stored - 1);
     }
 }
 
-/* ---- index ---- */
+/* ---- finding ---- */
 
-static size_t home_of(const mt_space *space, const unsigned char *bytes)
+/* Evaluates all conditions. Arithmetic that fails: not valid. */
+static bool find_sampled(const mt_space *space, const mt_point *point, size_t *index)
 {
-    return (size_t)mt_hash_u64(bytes, space->stride, 0) & (space->index_size - 1);
-}
-
-static mt_status build_index(mt_space *space, mt_error *err)
-{
-    space->index_size = 16;
-    while (space->index_size < 2 * space->count) space->index_size *= 2;
-    space->index = mt_alloc(space->index_size, sizeof *space->index);
-    if (!space->index) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory for the index of %zu points", space->count);
-    for (size_t i = 0; i < space->count; i++) {
-        size_t at = home_of(space, space->points + i * space->stride);
-        while (space->index[at]) at = (at + 1) & (space->index_size - 1);
-        space->index[at] = (uint32_t)(i + 1);
-    }
-    return MT_OK;
+    const mt_check *culprit;
+    mt_walker *walker = mt_walker_take(space);
+    if (!walker) return false;
+    walker->point = *point;
+    bool is_valid = mt_point_truth(space, walker, &culprit) == MT_TRUTH_HOLDS;
+    if (is_valid) *index = mt_rank_of(space, point, UINT64_MAX);
+    mt_walker_give(space, walker);
+    return is_valid;
 }
 
 bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index)
 {
+    if (!space->is_enumerated) return find_sampled(space, point, index);
     unsigned char bytes[2 * MT_MAX_PARAMS];
+    size_t low = 0, high = space->count;
     mt_space_pack(space, point, bytes);
-    for (size_t at = home_of(space, bytes); space->index[at]; at = (at + 1) & (space->index_size - 1)) {
-        size_t candidate = space->index[at] - 1;
-        if (memcmp(space->points + candidate * space->stride, bytes, space->stride) == 0) {
-            *index = candidate;
+    while (low < high) { /* packed points ascend, as the walk met them */
+        size_t middle = low + (high - low) / 2;
+        int order = memcmp(space->points + middle * space->stride, bytes, space->stride);
+        if (order == 0) {
+            *index = middle;
             return true;
         }
+        if (order < 0) low = middle + 1;
+        else high = middle;
     }
     return false;
 }
@@ -87,6 +91,11 @@ mt_status mt_space_create(const mt_spec *spec, const mt_shape *shape, const mt_d
 
 mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **out, mt_error *err)
 {
+    return mt_space_create_limited(spec, shape, facts, watch, NULL, out, err);
+}
+
+mt_status mt_space_begin(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **out, mt_error *err)
+{
     mt_status st = MT_OK;
     size_t kinds = spec->constraint_count + spec->variant_count;
     mt_space *space = mt_alloc(1, sizeof *space);
@@ -95,6 +104,7 @@ mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, co
     space->spec = spec;
     space->shape = shape;
     space->facts = *facts;
+    space->limits = default_limits;
     space->pruned = mt_alloc(kinds, sizeof *space->pruned);
     space->is_exact = mt_alloc(kinds, sizeof *space->is_exact);
     if (!space->pruned || !space->is_exact) {
@@ -102,12 +112,65 @@ mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, co
         goto done;
     }
     for (size_t i = 0; i < kinds; i++) space->is_exact[i] = true;
-    for (size_t i = 0; i < spec->param_count; i++) {
-        if (spec->params[i].has_when) space->when_knobs[i] = mt_scope_knobs(spec, &spec->params[i].when);
-    }
     lay_out(space);
-    MT_TRY(mt_space_walk(space, watch, err));
-    MT_TRY(build_index(space, err));
+    MT_TRY(mt_pool_make(space, err));
+    MT_TRY(mt_checks_make(space, err));
+    MT_TRY(mt_ranks_make(space, err));
+    *out = space;
+    space = NULL;
+done:
+    mt_space_free(space);
+    return st;
+}
+
+static mt_status fail_too_large(const mt_space *space, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: shape %s has more than %zu valid points, or takes too long to enumerate, and more than 2^63 combinations, too many to be sampled: "
+                   "expected constraints that read earlier knobs, or fewer values", space->spec->path, space->shape->name, space->limits.points);
+}
+
+/* Few combinations are walked at once. Of many, the points are counted first: the counts tell whether they can be stored, and guide the walk past branches
+ * without any. */
+static mt_status fill(mt_space *space, const mt_space_watch *watch, mt_error *err)
+{
+    mt_status st = MT_OK;
+    MT_TRY(mt_space_count_raw(space, err));
+    if (space->raw_count <= space->limits.combinations || !space->has_ranks) {
+        MT_TRY(mt_space_walk(space, NULL, watch, &space->is_enumerated, err));
+        if (space->is_enumerated) goto done;
+        if (!space->has_ranks) return fail_too_large(space, err);
+    }
+    MT_TRY(mt_diagram_make(space, watch, &space->diagram, err));
+    if (!mt_diagram_is_exact(space->diagram) || mt_diagram_total(space->diagram) <= space->limits.points)
+        MT_TRY(mt_space_walk(space, space->diagram, watch, &space->is_enumerated, err));
+    MT_TRY(mt_space_estimate(space, watch, err));
+    if (space->is_enumerated) {
+        mt_diagram_free(space->diagram);
+        space->diagram = NULL;
+    }
+done:
+    return st;
+}
+
+/* Growing by doubling may have left half of it unused. */
+static void shrink(mt_space *space)
+{
+    unsigned char *points = space->count < space->capacity ? mt_realloc(space->points, space->count, space->stride) : NULL;
+    if (!points) return;
+    space->points = points;
+    space->capacity = space->count;
+}
+
+mt_status mt_space_create_limited(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch,
+                                  const mt_space_limits *limits, mt_space **out, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_space *space = NULL;
+    *out = NULL;
+    MT_TRY(mt_space_begin(spec, shape, facts, &space, err));
+    if (limits) space->limits = *limits;
+    MT_TRY(fill(space, watch, err));
+    if (space->is_enumerated) shrink(space);
     *out = space;
     space = NULL;
 done:
@@ -118,8 +181,12 @@ done:
 void mt_space_free(mt_space *space)
 {
     if (!space) return;
+    mt_checks_free(space);
+    mt_pool_free(space->pool);
+    mt_diagram_free(space->diagram);
+    mt_free(space->base);
+    mt_free(space->place);
     mt_free(space->points);
-    mt_free(space->index);
     mt_free(space->pruned);
     mt_free(space->is_exact);
     mt_free(space);
@@ -144,20 +211,30 @@ size_t mt_space_count(const mt_space *space)
 
 bool mt_space_is_enumerated(const mt_space *space)
 {
-    (void)space;
-    return true;
+    return space->is_enumerated;
+}
+
+bool mt_space_count_is_exact(const mt_space *space)
+{
+    return space->is_enumerated || mt_diagram_is_exact(space->diagram);
+}
+
+double mt_space_count_error(const mt_space *space)
+{
+    return space->count_error;
 }
 
 size_t mt_space_index_limit(const mt_space *space)
 {
-    return space->count;
+    return space->is_enumerated ? space->count : space->base[space->spec->variant_count];
 }
 
-bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index)
+size_t mt_space_bytes(const mt_space *space)
 {
-    if (space->count == 0) return false;
-    *index = (size_t)mt_rng_below(rng, space->count);
-    return true;
+    size_t bytes = sizeof *space + space->capacity * space->stride + mt_diagram_bytes(space->diagram);
+    for (size_t i = 0; i < space->check_count; i++) bytes += space->checks[i].memory_size;
+    for (size_t i = 0; i < space->spec->param_count; i++) bytes += space->whens[i].memory_size;
+    return bytes;
 }
 
 uint64_t mt_space_raw_count(const mt_space *space)
@@ -167,13 +244,19 @@ uint64_t mt_space_raw_count(const mt_space *space)
 
 size_t mt_space_pruned_kinds(const mt_space *space)
 {
-    return space->spec->constraint_count + space->spec->variant_count;
+    return space->spec->constraint_count + space->spec->variant_count + space->is_listed;
 }
 
 uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, const char **why, bool *is_exact)
 {
     const mt_spec *spec = space->spec;
     assert(kind < mt_space_pruned_kinds(space));
+    if (kind == spec->constraint_count + spec->variant_count) {
+        *name = "not recorded";
+        *why = "the recording has no result of it";
+        *is_exact = true;
+        return space->not_listed;
+    }
     if (kind < spec->constraint_count) {
         const mt_constraint *constraint = &spec->constraints[kind];
         *name = constraint->name;
@@ -190,18 +273,17 @@ uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, 
 /* ---- neighbours ---- */
 
 /* Brings the knobs after `changed` in line with their `when`s. False when that can't be computed: then there is no such point. */
-static bool settle(const mt_space *space, mt_scene *scene, size_t changed, mt_point *point)
+static bool settle(const mt_space *space, mt_walker *walker, size_t changed)
 {
     const mt_spec *spec = space->spec;
     uint64_t dirty = UINT64_C(1) << changed;
     for (size_t i = changed + 1; i < spec->param_count; i++) {
-        if (!(space->when_knobs[i] & dirty)) continue;
-        bool is_active;
-        if (mt_space_is_active(scene, i, &is_active, NULL) != MT_OK) return false;
-        int level = !is_active ? MT_INACTIVE : point->level[i] != MT_INACTIVE ? point->level[i] : (int)spec->params[i].default_level;
-        if (level == point->level[i]) continue;
-        point->level[i] = (int16_t)level;
-        mt_scene_set_knob(scene, i, level);
+        int low, high, level = walker->point.level[i];
+        if (!(space->whens[i].knobs & dirty)) continue;
+        if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return false;
+        int settled = high == MT_INACTIVE ? MT_INACTIVE : level != MT_INACTIVE ? level : (int)spec->params[i].default_level;
+        if (settled == level) continue;
+        walker->point.level[i] = (int16_t)settled;
         dirty |= UINT64_C(1) << i;
     }
     return true;
@@ -210,24 +292,23 @@ static bool settle(const mt_space *space, mt_scene *scene, size_t changed, mt_po
 size_t mt_space_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity)
 {
     const mt_spec *spec = space->spec;
-    mt_scene *scene = NULL;
+    mt_walker *walker = mt_walker_take(space);
     mt_point here;
     size_t found = 0;
+    if (!walker) return 0;
     mt_space_at(space, index, &here);
-    if (mt_scene_create(spec, space->shape, &space->facts, &scene, NULL) != MT_OK) return 0;
     for (size_t i = 0; i < spec->param_count; i++) {
         if (here.level[i] == MT_INACTIVE) continue;
         for (size_t level = 0; level < spec->params[i].value_count; level++) {
             size_t neighbour;
-            mt_point there = here;
             if ((int)level == here.level[i]) continue;
-            there.level[i] = (int16_t)level;
-            mt_scene_set_point(scene, &there, NULL);
-            if (!settle(space, scene, i, &there) || !mt_space_find(space, &there, &neighbour)) continue;
+            walker->point = here;
+            walker->point.level[i] = (int16_t)level;
+            if (!settle(space, walker, i) || !mt_space_find(space, &walker->point, &neighbour)) continue;
             if (found < capacity) out[found] = neighbour;
             found++;
         }
     }
-    mt_scene_free(scene);
+    mt_walker_give(space, walker);
     return found;
 }

@@ -1,4 +1,5 @@
-/* The valid points of a spec for one shape on one device: enumerated once, with constraints pruning as early as their names are known. */
+/* The valid points of a spec for one shape on one device: enumerated once, with constraints pruning as early as their names are known; or, where there are too many
+ * for that, counted and drawn without being enumerated. */
 #ifndef MT_SPACE_SPACE_H
 #define MT_SPACE_SPACE_H
 
@@ -7,12 +8,14 @@
 
 typedef struct mt_space mt_space; /* immutable after creation: any thread may read */
 
-/* The spec and the shape must outlive the space. A space without a valid point is MT_OK with count 0. Order: the file's (ALGO
- * slowest), deterministic. Refuses more than 50 million valid points. */
+/* The spec and the shape must outlive the space. A space without a valid point is MT_OK with count 0. Order: the file's (ALGO slowest), deterministic.
+ * Up to 2 million valid points are enumerated and stored: a byte per knob, two per knob of more than 254 values. A space with more, or one that would take long to
+ * enumerate, is sampled, with 50 MB at most. Which it is depends on spec, shape and device alone, never on time. Beyond that: 64 KB per condition at most.
+ * Refuses (UNSUPPORTED) a space that is neither enumerated nor has fewer than 2^63 combinations, and (NOT_FOUND) one that is sampled and gives no valid point. */
 mt_status mt_space_create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **space, mt_error *err);
 void mt_space_free(mt_space *space); /* NULL is a no-op */
 
-/* Asked every few milliseconds while points are enumerated, which may take minutes where constraints prune late: any status but MT_OK, with
+/* Asked every few milliseconds while points are enumerated or counted, which may take seconds: any status but MT_OK, with
  * its message, ends the enumeration and is returned. */
 typedef struct mt_space_watch {
     mt_status (*look)(void *context, mt_error *err);
@@ -21,22 +24,37 @@ typedef struct mt_space_watch {
 
 mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **space, mt_error *err);
 
+/* The space of exactly these points (a recording's), whatever constraints would say: for a spec with `points = recorded`. Points may be in any order and
+ * more than once. What the knobs' values would also allow counts as pruned, "not recorded". */
+mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **space, mt_error *err);
+
 const mt_spec *mt_space_spec(const mt_space *space);
 const mt_shape *mt_space_shape(const mt_space *space);
 /* Whether the valid points were enumerated: then indices are 0 … count − 1. A space too large for that is sampled instead: an index is a point's rank among
- * all combinations, most ranks are no valid point, and the count is an estimate. Use sample, find, at and neighbours, which hold for both. */
+ * all combinations, most ranks are no valid point, and the count may be an estimate. Use sample, find, at, next and neighbours, which hold for both. */
 bool mt_space_is_enumerated(const mt_space *space);
-size_t mt_space_count(const mt_space *space);       /* valid points; an estimate unless enumerated */
-size_t mt_space_index_limit(const mt_space *space); /* every index is below; = count where enumerated */
-/* A uniform draw of a valid point. False: none was found (a sampled space whose valid points are too rare, or an empty one). Threads: any. */
+size_t mt_space_count(const mt_space *space);         /* valid points */
+bool mt_space_count_is_exact(const mt_space *space);  /* always where enumerated; sampled, where conditions leave few enough states to count through */
+double mt_space_count_error(const mt_space *space);   /* standard error of the count; 0 where exact */
+/* "123456", or "about 1.0 M (estimated)", in text[size] (MT_SPACE_COUNT_SIZE suffices). Returns text. */
+enum { MT_SPACE_COUNT_SIZE = 48 };
+const char *mt_space_count_text(const mt_space *space, char *text, size_t size);
+size_t mt_space_index_limit(const mt_space *space);   /* every index is below; = count where enumerated */
+/* A uniform draw of a valid point. False: none was found (an empty space; a sampled one whose points are rarer than one in a million draws). Threads: any. */
 bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index);
+/* The first valid index from `least` on, in the file's order: walks a sampled space without storing it. False: there is none, or (sampled) it was not found within
+ * some 20 million steps. Threads: any. */
+bool mt_space_next(const mt_space *space, size_t least, size_t *index);
+/* The first valid point of the variant with `param` at `level`. False: as for mt_space_next. Enumerated: looks at all points. */
+bool mt_space_first_with(const mt_space *space, size_t variant, size_t param, int level, size_t *index);
 /* Points before constraints and `requires` (conditional knobs counted where active); saturates at UINT64_MAX. */
 uint64_t mt_space_raw_count(const mt_space *space);
-void mt_space_at(const mt_space *space, size_t index, mt_point *point);
-bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index); /* false: not valid */
+void mt_space_at(const mt_space *space, size_t index, mt_point *point); /* index: a valid point's; sampled: any below the limit, valid or not */
+bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index); /* false: not valid. Threads: any */
 
-/* Constraints that pruned: index < spec constraint_count is that constraint; index − constraint_count is variant i's `requires`.
- * The count is of pruned branches' points where known exactly (leaf checks), else of branches; `is_exact` tells. */
+/* Constraints that pruned: index < spec constraint_count is that constraint; index − constraint_count is variant i's `requires`; of a listed space one more,
+ * "not recorded".
+ * The count is of pruned branches' points where known exactly, else of branches, or (more than 20 million combinations) an estimate from 20,000 of them; `is_exact` tells. */
 size_t mt_space_pruned_kinds(const mt_space *space);
 uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, const char **why, bool *is_exact);
 

@@ -5,22 +5,16 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 #include "tuner/space/space_internal.h"
-#include "tuner/space/spec_internal.h"
 
-/* The variant's point with every active knob at its default; it is set in the scene. */
-static mt_status default_point(mt_scene *scene, size_t variant, mt_point *point, mt_error *err)
+/* The variant's point with every active knob at its default, in the walker. */
+static mt_status default_point(const mt_space *space, size_t variant, mt_walker *walker, mt_error *err)
 {
-    const mt_spec *spec = mt_scene_spec(scene);
-    for (size_t i = 0; i < MT_MAX_PARAMS; i++) point->level[i] = MT_INACTIVE;
-    point->level[0] = (int16_t)variant;
-    mt_scene_set_knob(scene, 0, (int)variant);
+    const mt_spec *spec = space->spec;
+    walker->point.level[0] = (int16_t)variant;
     for (size_t i = 1; i < spec->param_count; i++) {
-        bool is_active;
-        mt_status st = mt_space_is_active(scene, i, &is_active, err);
-        if (st != MT_OK) return st;
-        if (!is_active) continue;
-        point->level[i] = (int16_t)spec->params[i].default_level;
-        mt_scene_set_knob(scene, i, point->level[i]);
+        int low, high;
+        if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(space, &space->whens[i], walker, err);
+        if (high != MT_INACTIVE) walker->point.level[i] = (int16_t)spec->params[i].default_level;
     }
     return MT_OK;
 }
@@ -45,41 +39,24 @@ static mt_status fail_by(const mt_space *space, const mt_check *check, const mt_
     return st;
 }
 
-/* The condition that excludes the point set in the scene: shape-only ones first, as in the walk. */
-static mt_status explain(const mt_space *space, const mt_scene *scene, const mt_point *point, mt_error *err)
+/* The condition that excludes the walker's point: shape-only ones first, as in the walk. */
+static mt_status explain(const mt_space *space, mt_walker *walker, mt_error *err)
 {
-    mt_status st = MT_OK;
-    mt_check *checks = NULL;
-    size_t count = 0;
-    MT_TRY(mt_checks_make(space->spec, &checks, &count, err));
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < count; i++) {
-            int64_t holds;
-            bool inactive;
-            if ((checks[i].knobs == 0) != (pass == 0)) continue;
-            if (checks[i].variant >= 0 && checks[i].variant != point->level[0]) continue;
-            MT_TRY(mt_scene_int(scene, checks[i].expr, &holds, &inactive, err));
-            if (holds || inactive) continue;
-            st = fail_by(space, &checks[i], point, err);
-            goto done;
-        }
+    const mt_check *culprit;
+    switch (mt_point_truth(space, walker, &culprit)) {
+    case MT_TRUTH_FAILED: return mt_check_fail(space, culprit, walker, err);
+    case MT_TRUTH_BROKEN: return fail_by(space, culprit, &walker->point, err); /* its knobs are as active as they should be: a condition it is */
+    default: return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: the default point of shape %s is not %s", space->spec->path, space->shape->name, space->is_listed ? "recorded" : "valid");
     }
-    st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: the default point of shape %s is not valid", space->spec->path, space->shape->name);
-done:
-    mt_checks_free(checks, count);
-    return st;
 }
 
 static mt_status find_default(const mt_space *space, size_t variant, size_t *index, mt_error *err)
 {
-    mt_status st = MT_OK;
-    mt_scene *scene = NULL;
-    mt_point point;
-    MT_TRY(mt_scene_create(space->spec, space->shape, &space->facts, &scene, err));
-    MT_TRY(default_point(scene, variant, &point, err));
-    if (!mt_space_find(space, &point, index)) st = explain(space, scene, &point, err);
-done:
-    mt_scene_free(scene);
+    mt_walker *walker = mt_walker_take(space);
+    if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    mt_status st = default_point(space, variant, walker, err);
+    if (st == MT_OK && !mt_space_find(space, &walker->point, index)) st = explain(space, walker, err);
+    mt_walker_give(space, walker);
     return st;
 }
 

@@ -1,94 +1,33 @@
 /* Depth-first enumeration: one knob per level, each condition as soon as the last knob that it reads is set. */
-#include "tuner/space/space_internal.h"
-
 #include <assert.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/strbuf.h"
-#include "tuner/space/spec_internal.h"
+#include "tuner/space/space_internal.h"
 
-enum { POINT_LIMIT = 50000000, RAW_NODE_LIMIT = 2000000, PRUNED_NODE_LIMIT = 200000, NODES_PER_LOOK = 4096 };
+enum { RAW_NODE_LIMIT = 2000000, PRUNED_NODE_LIMIT = 200000, STEPS_PER_LOOK = 4096 };
 
-/* ---- conditions ---- */
+/* ---- effort ---- */
 
-static void mark_lets(const mt_spec *spec, const mt_expr *expr, unsigned char *marks)
+bool mt_effort_step(mt_effort *effort, const mt_walker *walker, mt_status *st, mt_error *err)
 {
-    for (size_t i = 0; i < mt_program_name_count(expr->program); i++) {
-        uint32_t slot = mt_scope_slot(spec, mt_program_name(expr->program, i));
-        if (slot == MT_NO_SLOT || slot < spec->let_slot || marks[slot - spec->let_slot]) continue;
-        marks[slot - spec->let_slot] = 1;
-        mark_lets(spec, &spec->lets[slot - spec->let_slot].expr, marks);
-    }
-}
-
-static bool collect_lets(const mt_spec *spec, const mt_expr *expr, size_t **lets, size_t *count)
-{
-    unsigned char *marks = mt_alloc(spec->let_count, 1);
-    *lets = mt_alloc(spec->let_count, sizeof **lets);
-    if (marks && *lets) {
-        mark_lets(spec, expr, marks);
-        for (size_t i = 0; i < spec->let_count; i++) { /* the file's order: a let reads only earlier ones */
-            if (marks[i]) (*lets)[(*count)++] = i;
-        }
-    }
-    bool ok = marks && *lets;
-    mt_free(marks);
-    return ok;
-}
-
-static int last_knob(uint64_t knobs)
-{
-    return knobs ? 63 - __builtin_clzll(knobs) : -1;
-}
-
-static bool make_check(const mt_spec *spec, const mt_expr *expr, size_t kind, int variant, mt_check *check)
-{
-    uint64_t knobs = mt_scope_knobs(spec, expr) | (variant >= 0 ? 1 : 0);
-    *check = (mt_check){ .expr = expr, .kind = kind, .variant = variant, .knobs = knobs, .depth = last_knob(knobs) };
-    return collect_lets(spec, expr, &check->lets, &check->let_count);
-}
-
-mt_status mt_checks_make(const mt_spec *spec, mt_check **checks, size_t *count, mt_error *err)
-{
-    bool ok = true;
-    *count = 0;
-    *checks = mt_alloc(spec->constraint_count + spec->variant_count, sizeof **checks);
-    for (size_t i = 0; *checks && i < spec->variant_count; i++) { /* first: what a variant requires guards the constraints' arithmetic */
-        const mt_variant *variant = &spec->variants[i];
-        if (variant->has_requires) ok = make_check(spec, &variant->requires_expr, spec->constraint_count + i, (int)i,
-                                                   &(*checks)[(*count)++]) && ok;
-    }
-    for (size_t i = 0; *checks && i < spec->constraint_count; i++) {
-        ok = make_check(spec, &spec->constraints[i].expr, i, -1, &(*checks)[(*count)++]) && ok;
-    }
-    return *checks && ok ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-}
-
-void mt_checks_free(mt_check *checks, size_t count)
-{
-    for (size_t i = 0; checks && i < count; i++) mt_free(checks[i].lets);
-    mt_free(checks);
+    *st = MT_OK;
+    if (++effort->steps % STEPS_PER_LOOK == 0 && effort->watch) *st = effort->watch->look(effort->watch->context, err);
+    return *st == MT_OK && effort->steps + walker->evaluations * MT_EVALUATION_STEPS <= effort->limit;
 }
 
 /* ---- the walk's state ---- */
 
-typedef enum activity { ACTIVE_NO, ACTIVE_YES, ACTIVE_DEPENDS } activity;
-
 typedef struct walk {
     mt_space *space;
-    mt_scene *scene;
-    mt_check *checks;            /* sorted by depth, stable */
-    size_t check_count;
-    size_t first[MT_MAX_PARAMS + 2]; /* checks of depth d: first[d + 1] … first[d + 2] */
-    unsigned char *activities;   /* [variant][param] */
+    const mt_diagram *diagram;   /* or NULL */
+    mt_walker *walker;
     uint64_t *remaining;         /* [variant][param]: combinations of this and later knobs; 0 = depends on their levels */
     uint64_t control;            /* knobs that some `when` reads */
     size_t raw_nodes, raw_node_limit;
     size_t pruned_nodes;         /* spent on counting what was pruned */
-    const mt_space_watch *watch; /* or NULL */
-    size_t nodes;                /* tried */
-    mt_point point;
+    mt_effort effort;
+    bool is_complete;
     mt_error *err;
 } walk;
 
@@ -104,54 +43,22 @@ static uint64_t plus(uint64_t a, uint64_t b)
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static void sort_by_depth(walk *w, mt_check *unsorted)
-{
-    size_t next = 0;
-    for (int depth = -1; depth < (int)w->space->spec->param_count; depth++) {
-        w->first[depth + 1] = next;
-        for (size_t i = 0; i < w->check_count; i++) {
-            if (unsorted[i].depth == depth) w->checks[next++] = unsorted[i];
-        }
-    }
-    w->first[w->space->spec->param_count + 1] = next;
-}
-
-static void set_level(walk *w, size_t param, int level)
-{
-    if (mt_scene_level(w->scene, param) != level) mt_scene_set_knob(w->scene, param, level);
-    w->point.level[param] = (int16_t)level;
-}
-
-mt_status mt_space_is_active(const mt_scene *scene, size_t param, bool *is_active, mt_error *err)
-{
-    const mt_param *knob = &mt_scene_spec(scene)->params[param];
-    int64_t value = 1;
-    bool inactive = false;
-    mt_status st = knob->has_when ? mt_scene_int(scene, &knob->when, &value, &inactive, err) : MT_OK;
-    *is_active = value != 0 && !inactive; /* a `when` that reads an inactive knob is not fulfilled */
-    return st;
-}
-
-/* Most `when`s ask for ALGO alone: then each variant's knobs are known before the walk. */
-static void classify(walk *w)
+static bool prepare(walk *w)
 {
     const mt_spec *spec = w->space->spec;
+    w->remaining = mt_alloc(spec->variant_count * spec->param_count, sizeof *w->remaining);
+    if (!w->remaining) return false;
+    for (size_t i = 0; i < spec->param_count; i++) w->control |= w->space->whens[i].knobs;
     for (size_t v = 0; v < spec->variant_count; v++) {
-        unsigned char *row = w->activities + v * spec->param_count;
-        set_level(w, 0, (int)v);
-        for (size_t p = 0; p < spec->param_count; p++) {
-            bool is_active = true, is_static = (w->space->when_knobs[p] & ~UINT64_C(1)) == 0;
-            if (is_static && mt_space_is_active(w->scene, p, &is_active, NULL) != MT_OK) is_static = false; /* the walk will tell the error */
-            row[p] = !is_static ? ACTIVE_DEPENDS : is_active ? ACTIVE_YES : ACTIVE_NO;
-        }
+        const unsigned char *row = w->space->activities + v * spec->param_count;
         uint64_t product = 1;
         for (size_t p = spec->param_count; p-- > 0;) {
-            if (row[p] == ACTIVE_DEPENDS) product = 0;
-            if (row[p] == ACTIVE_YES && p > 0) product = times(product, spec->params[p].value_count);
+            if (row[p] == MT_ACTIVE_DEPENDS) product = 0;
+            if (row[p] == MT_ACTIVE_YES && p > 0) product = times(product, spec->params[p].value_count);
             w->remaining[v * spec->param_count + p] = product;
         }
     }
-    set_level(w, 0, MT_INACTIVE);
+    return true;
 }
 
 /* ---- raw count ---- */
@@ -160,58 +67,38 @@ static void classify(walk *w)
 static uint64_t count_raw(walk *w, size_t param)
 {
     const mt_spec *spec = w->space->spec;
+    int16_t *level = &w->walker->point.level[param];
     if (param == spec->param_count) return 1;
     if (++w->raw_nodes > w->raw_node_limit) return UINT64_MAX;
     const mt_param *knob = &spec->params[param];
-    bool is_active = false;
-    if (mt_space_is_active(w->scene, param, &is_active, NULL) != MT_OK) is_active = false; /* arithmetic that a constraint would have guarded */
+    int low, high;
+    /* Arithmetic that fails is what a constraint would have guarded: then the knob counts as inactive. */
+    bool is_active = mt_space_levels(w->space, w->walker, param, &low, &high) == MT_TRUTH_HOLDS;
     uint64_t total = 0;
-    if (!is_active || !(w->control >> param & 1)) {
-        set_level(w, param, is_active ? (int)knob->default_level : MT_INACTIVE);
+    if (!is_active || !((w->control >> param & 1) || param == 0)) {
+        *level = (int16_t)(is_active ? (int)knob->default_level : MT_INACTIVE);
         total = times(is_active ? knob->value_count : 1, count_raw(w, param + 1));
     } else {
-        for (size_t level = 0; level < knob->value_count; level++) {
-            set_level(w, param, (int)level);
+        for (int i = 0; i <= high; i++) {
+            *level = (int16_t)i;
             total = plus(total, count_raw(w, param + 1));
         }
     }
-    set_level(w, param, MT_INACTIVE);
+    *level = MT_INACTIVE;
     return total;
 }
 
-/* ---- the walk ---- */
-
-static mt_status fail_check(walk *w, const mt_blame *blame, mt_program_status status)
+mt_status mt_space_count_raw(mt_space *space, mt_error *err)
 {
-    mt_strbuf where = { 0 };
-    char *text = mt_point_text(w->space->spec, &w->point);
-    if (text && *text) mt_strbuf_addf(&where, ", at %s", text);
-    mt_status st = mt_scene_fail(w->scene, blame, status, mt_strbuf_text(&where), w->err);
-    mt_strbuf_free(&where);
-    mt_free(text);
-    return st;
-}
-
-/* Checks the conditions that became decidable with knob `depth`; *broken is the first that fails, or NULL. */
-static mt_status check_depth(walk *w, int depth, const mt_check **broken)
-{
-    *broken = NULL;
-    for (size_t i = w->first[depth + 1]; i < w->first[depth + 2]; i++) {
-        const mt_check *check = &w->checks[i];
-        mt_blame blame;
-        mt_value value = { 0 };
-        if (check->variant >= 0 && check->variant != w->point.level[0]) continue;
-        for (size_t k = 0; k < check->let_count; k++) mt_scene_touch_let(w->scene, check->lets[k]);
-        mt_program_status status = mt_scene_run_ready(w->scene, check->expr, &value, &blame);
-        if (status == MT_PROGRAM_INACTIVE) continue; /* it does not apply here */
-        if (status != MT_PROGRAM_OK) return fail_check(w, &blame, status);
-        if (value.number == 0) {
-            *broken = check;
-            return MT_OK;
-        }
-    }
+    walk w = { .space = space, .walker = mt_walker_take(space), .raw_node_limit = RAW_NODE_LIMIT };
+    if (!w.walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < space->spec->param_count; i++) w.control |= space->whens[i].knobs;
+    space->raw_count = count_raw(&w, 0);
+    mt_walker_give(space, w.walker);
     return MT_OK;
 }
+
+/* ---- pruned counts ---- */
 
 static void note_pruned(walk *w, const mt_check *check, uint64_t points)
 {
@@ -225,7 +112,7 @@ static uint64_t points_below(walk *w, size_t param)
 {
     const mt_spec *spec = w->space->spec;
     if (param + 1 == spec->param_count) return 1;
-    uint64_t product = w->remaining[(size_t)w->point.level[0] * spec->param_count + param + 1];
+    uint64_t product = w->remaining[(size_t)w->walker->point.level[0] * spec->param_count + param + 1];
     if (product || w->pruned_nodes >= PRUNED_NODE_LIMIT) return product;
     w->raw_nodes = 0;
     w->raw_node_limit = PRUNED_NODE_LIMIT - w->pruned_nodes;
@@ -234,18 +121,19 @@ static uint64_t points_below(walk *w, size_t param)
     return points == UINT64_MAX ? 0 : points;
 }
 
+/* ---- the walk ---- */
+
 static mt_status add_point(walk *w)
 {
     mt_space *space = w->space;
-    if (space->count == POINT_LIMIT) {
-        return MT_FAIL(w->err, MT_ERR_UNSUPPORTED, "%s: shape %s has more than %d valid points: expected constraints or fewer values",
-                       space->spec->path,
-                       space->shape->name, POINT_LIMIT);
+    if (space->count == space->limits.points) {
+        w->is_complete = false;
+        return MT_OK;
     }
     unsigned char *grown = mt_grow(space->points, space->count, &space->capacity, space->stride);
     if (!grown) return MT_FAIL(w->err, MT_ERR_NO_MEMORY, "out of memory for %zu points", space->count);
     space->points = grown;
-    mt_space_pack(space, &w->point, grown + space->count * space->stride);
+    mt_space_pack(space, &w->walker->point, grown + space->count * space->stride);
     space->count++;
     return MT_OK;
 }
@@ -254,77 +142,64 @@ static mt_status visit(walk *w, size_t param);
 
 static mt_status try_level(walk *w, size_t param, int level)
 {
-    const mt_check *broken;
-    if (w->watch && ++w->nodes % NODES_PER_LOOK == 0) {
-        mt_status looked = w->watch->look(w->watch->context, w->err);
-        if (looked != MT_OK) return looked;
+    const mt_check *culprit;
+    mt_status st;
+    if (!mt_effort_step(&w->effort, w->walker, &st, w->err)) {
+        w->is_complete = false;
+        return st;
     }
-    set_level(w, param, level);
-    mt_status st = check_depth(w, (int)param, &broken);
-    if (st != MT_OK) return st;
-    if (!broken) return visit(w, param + 1);
-    note_pruned(w, broken, points_below(w, param));
-    return MT_OK;
+    w->walker->point.level[param] = (int16_t)level;
+    switch (mt_checks_at(w->space, w->walker, (int)param, &culprit)) {
+    case MT_TRUTH_FAILED: return mt_check_fail(w->space, culprit, w->walker, w->err);
+    case MT_TRUTH_BROKEN: if (!w->diagram) note_pruned(w, culprit, points_below(w, param)); return MT_OK;
+    default: break;
+    }
+    if (w->diagram && mt_diagram_below(w->diagram, w->space, w->walker, param + 1) == 0) return MT_OK;
+    return visit(w, param + 1);
 }
 
 static mt_status visit(walk *w, size_t param)
 {
     mt_status st = MT_OK;
-    const mt_spec *spec = w->space->spec;
-    if (param == spec->param_count) return add_point(w);
-    bool is_active = true;
-    if (param > 0) {
-        activity known = w->activities[(size_t)w->point.level[0] * spec->param_count + param];
-        is_active = known == ACTIVE_YES;
-        if (known == ACTIVE_DEPENDS) MT_TRY(mt_space_is_active(w->scene, param, &is_active, w->err));
-    }
-    if (!is_active) {
-        MT_TRY(try_level(w, param, MT_INACTIVE));
-    } else {
-        for (size_t level = 0; level < spec->params[param].value_count; level++) MT_TRY(try_level(w, param, (int)level));
-    }
-    set_level(w, param, MT_INACTIVE);
+    int low, high;
+    if (param == w->space->spec->param_count) return add_point(w);
+    if (mt_space_levels(w->space, w->walker, param, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(w->space, &w->space->whens[param], w->walker, w->err);
+    for (int level = low; level <= high && w->is_complete; level++) MT_TRY(try_level(w, param, level));
+    w->walker->point.level[param] = MT_INACTIVE;
 done:
     return st;
 }
 
-static mt_status prepare(walk *w, mt_check **unsorted, mt_error *err)
+static void forget_all(mt_space *space)
 {
-    mt_status st = MT_OK;
-    const mt_spec *spec = w->space->spec;
-    MT_TRY(mt_scene_create(spec, w->space->shape, &w->space->facts, &w->scene, err));
-    MT_TRY(mt_checks_make(spec, unsorted, &w->check_count, err));
-    w->checks = mt_alloc(w->check_count, sizeof *w->checks);
-    w->activities = mt_alloc(spec->variant_count * spec->param_count, 1);
-    w->remaining = mt_alloc(spec->variant_count * spec->param_count, sizeof *w->remaining);
-    if (!w->checks || !w->activities || !w->remaining) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < MT_MAX_PARAMS; i++) w->point.level[i] = MT_INACTIVE;
-    for (size_t i = 0; i < spec->param_count; i++) w->control |= w->space->when_knobs[i];
-    sort_by_depth(w, *unsorted);
-    classify(w);
-done:
-    return st;
+    mt_free(space->points);
+    space->points = NULL;
+    space->count = space->capacity = 0;
+    for (size_t i = 0; i < mt_space_pruned_kinds(space); i++) {
+        space->pruned[i] = 0;
+        space->is_exact[i] = true;
+    }
 }
 
-mt_status mt_space_walk(mt_space *space, const mt_space_watch *watch, mt_error *err)
+mt_status mt_space_walk(mt_space *space, const mt_diagram *diagram, const mt_space_watch *watch, bool *is_complete, mt_error *err)
 {
     mt_status st = MT_OK;
-    walk w = { .space = space, .watch = watch, .err = err, .raw_node_limit = RAW_NODE_LIMIT };
-    mt_check *unsorted = NULL;
-    const mt_check *broken;
-    MT_TRY(prepare(&w, &unsorted, err));
-    space->raw_count = count_raw(&w, 0);
-    MT_TRY(check_depth(&w, -1, &broken));
-    if (broken) {
-        note_pruned(&w, broken, space->raw_count);
-    } else {
-        MT_TRY(visit(&w, 0));
+    walk w = { .space = space, .diagram = diagram, .effort = { watch, 0, space->limits.effort }, .is_complete = true, .err = err };
+    const mt_check *culprit;
+    w.walker = mt_walker_take(space);
+    if (!w.walker || !prepare(&w)) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+        goto done;
     }
+    switch (mt_checks_at(space, w.walker, -1, &culprit)) {
+    case MT_TRUTH_FAILED: st = mt_check_fail(space, culprit, w.walker, err); break;
+    case MT_TRUTH_BROKEN: note_pruned(&w, culprit, space->raw_count); break;
+    default: st = visit(&w, 0);
+    }
+    *is_complete = w.is_complete;
+    if (st == MT_OK && !w.is_complete) forget_all(space);
 done:
-    mt_checks_free(unsorted, unsorted ? w.check_count : 0);
-    mt_free(w.checks); /* shallow: the lets belong to `unsorted` */
-    mt_free(w.activities);
+    if (w.walker) mt_walker_give(space, w.walker);
     mt_free(w.remaining);
-    mt_scene_free(w.scene);
     return st;
 }

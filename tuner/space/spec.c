@@ -92,8 +92,15 @@ static mt_status group_sections(mt_reader *reader, mt_error *err)
         if (st != MT_OK) return st;
         reader->sections[kind][reader->counts[kind]++] = section;
     }
+    return MT_OK;
+}
+
+static mt_status check_sections(mt_reader *reader, mt_error *err)
+{
     static const mt_section_kind needed[] = { MT_SECTION_KERNEL, MT_SECTION_SHAPE, MT_SECTION_VARIANT, MT_SECTION_ARG, MT_SECTION_LAUNCH };
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+    const mt_ini_entry *points = reader->counts[MT_SECTION_KERNEL] ? mt_ini_find(reader->sections[MT_SECTION_KERNEL][0], "points") : NULL;
+    size_t count = points && strcmp(points->value, "recorded") == 0 ? 3 : sizeof needed / sizeof needed[0];
+    for (size_t i = 0; i < count; i++) {
         const char *name = mt_section_names[needed[i]];
         if (reader->counts[needed[i]] == 0) {
             return MT_FAIL(err, MT_ERR_SPEC, "%s:1: no [%s%s] section: expected at least one", reader->spec->path, name, i ? " …" : "");
@@ -177,7 +184,9 @@ static mt_status read_all(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
     MT_TRY(group_sections(reader, err));
+    MT_TRY(check_sections(reader, err));
     MT_TRY(read_kernel_and_tune(reader, err));
+    MT_TRY(mt_check_recorded(reader, err));
     MT_TRY(mt_read_workloads(reader, err)); /* before shapes: those name workloads */
     MT_TRY(mt_read_shapes(reader, err));
     MT_TRY(mt_read_knob_names(reader, err));

@@ -132,6 +132,7 @@ typedef struct mt_spec {
     char *path;           /* of the .ini, as given */
     char *more;           /* sections that were read as if they stood at the file's end (tuner/space/adhoc.h); NULL = none */
     char *name;           /* [kernel] name */
+    bool is_recorded;     /* `points = recorded`: nothing to compile, its points are those of a recording. Then source and reference are NULL and there are no arguments and launches */
     char *source;         /* resolved path of the .cu */
     char *reference;      /* entry name, or NULL when reference_file is set */
     char *reference_file; /* .npy with the expected first output */

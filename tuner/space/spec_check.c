@@ -293,8 +293,8 @@ done:
 mt_status mt_check_spec(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
-    MT_TRY(check_args(reader, err));
-    MT_TRY(check_launches(reader, err));
+    if (!reader->spec->is_recorded) MT_TRY(check_args(reader, err));
+    if (!reader->spec->is_recorded) MT_TRY(check_launches(reader, err));
     MT_TRY(check_model(reader, err));
     MT_TRY(check_texts(reader, err));
 done:

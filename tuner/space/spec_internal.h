@@ -113,6 +113,7 @@ mt_status mt_read_args(mt_reader *reader, mt_error *err);       /* spec_arg.c */
 mt_status mt_read_launches(mt_reader *reader, mt_error *err);   /* spec_launch.c */
 mt_status mt_check_spec(mt_reader *reader, mt_error *err);      /* spec_check.c */
 mt_status mt_check_names(mt_reader *reader, mt_error *err);     /* spec_check.c: before expressions are read */
+mt_status mt_check_recorded(mt_reader *reader, mt_error *err);  /* spec_recorded.c: what `points = recorded` needs and rules out */
 
 mt_status mt_parse_workload_names(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_reference(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);

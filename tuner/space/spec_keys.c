@@ -12,6 +12,7 @@
 const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shape", "workload", "let", "variant", "param", "constraint",
                                                          "arg", "launch", "prepare", "model" };
 
+static const mt_choice origins_of_points[] = { { "all", 0 }, { "recorded", 1 }, { NULL, 0 } };
 static const mt_choice regimes[] = { { "cold", MT_REGIME_COLD }, { "warm", MT_REGIME_WARM }, { NULL, 0 } };
 static const mt_choice objectives[] = { { "time", MT_OBJECTIVE_TIME }, { "energy", MT_OBJECTIVE_ENERGY }, { "edp", MT_OBJECTIVE_EDP }, { NULL, 0 } };
 static const mt_choice kinds[] = { { "tensor", MT_ARG_TENSOR }, { "tensormap", MT_ARG_TENSORMAP }, { "scalar", MT_ARG_SCALAR }, { NULL, 0 } };
@@ -38,8 +39,9 @@ static const mt_range up_to_3 = { 1, 3, false };
 
 static const mt_key_rule kernel_rules[] = {
     NAMES(mt_spec, "name", mt_parse_text, name, NULL),
-    NEEDED(mt_spec, "source", mt_parse_path, source, NULL),
-    NEEDED(mt_spec, "reference", mt_parse_reference, reference, NULL),
+    NAMES(mt_spec, "points", mt_parse_flag, is_recorded, origins_of_points),
+    NAMES(mt_spec, "source", mt_parse_path, source, NULL),
+    NAMES(mt_spec, "reference", mt_parse_reference, reference, NULL),
     NAMES(mt_spec, "options", mt_parse_text, options, NULL),
     NAMES(mt_spec, "include", mt_parse_includes, include_dirs, NULL),
 };

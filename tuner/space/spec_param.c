@@ -118,14 +118,28 @@ static mt_status number_values(mt_reader *reader, const mt_ini_entry *entry, cha
     return MT_OK;
 }
 
+/* Where nothing is compiled a value need not be the end of a macro's name: "0.5", "a b". */
+static mt_status unquote_value(mt_reader *reader, const mt_ini_entry *entry, char **item, mt_error *err)
+{
+    bool is_quoted = **item == '"';
+    char *plain = mt_ini_unquote(*item);
+    if (!plain) return mt_reader_no_memory(reader, err);
+    mt_free(*item);
+    *item = plain;
+    if (is_quoted ? *plain && !strpbrk(plain, ";\"") : mt_text_is_identifier(plain, strlen(plain))) return MT_OK;
+    return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither a name nor a text in quotes without `;`; expected all values of one kind", plain);
+}
+
 static mt_status string_values(mt_reader *reader, const mt_ini_entry *entry, char **items, size_t count, mt_param *param, mt_error *err)
 {
+    mt_status st = MT_OK;
     param->is_string = true;
     param->strings = mt_alloc(count, sizeof *param->strings);
     if (!param->strings) return mt_reader_no_memory(reader, err);
     if (count > VALUE_LIMIT) return mt_reader_fail(reader, err, entry->line, "values: more than %d values", VALUE_LIMIT);
     for (size_t i = 0; i < count; i++) {
-        if (!mt_text_is_identifier(items[i], strlen(items[i]))) {
+        if (reader->spec->is_recorded) MT_TRY(unquote_value(reader, entry, &items[i], err));
+        else if (!mt_text_is_identifier(items[i], strlen(items[i]))) {
             return mt_reader_fail(reader, err, entry->line, "values: `%s` is no name; expected all values of one kind, integers or names",
                                   items[i]);
         }
@@ -136,7 +150,8 @@ static mt_status string_values(mt_reader *reader, const mt_ini_entry *entry, cha
         param->value_count = i + 1;
         if (!param->strings[i]) return mt_reader_no_memory(reader, err);
     }
-    return MT_OK;
+done:
+    return st;
 }
 
 mt_status mt_parse_values(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
@@ -144,10 +159,10 @@ mt_status mt_parse_values(mt_reader *reader, const mt_key_rule *rule, const mt_i
     mt_status st = MT_OK;
     char **items = NULL;
     size_t count = 0;
-    MT_TRY(mt_split(value, &items, &count, err));
+    MT_TRY(mt_split(reader->spec->is_recorded ? entry->value : value, &items, &count, err)); /* a text in quotes stays one */
     if (count == 0) {
         st = mt_reader_fail(reader, err, entry->line, "values is empty: expected integers, ranges a..b or names, separated by commas");
-    } else if (mt_text_is_identifier(items[0], strlen(items[0]))) {
+    } else if (mt_text_is_identifier(items[0], strlen(items[0])) || (reader->spec->is_recorded && *items[0] == '"')) {
         st = string_values(reader, entry, items, count, object, err);
     } else {
         st = number_values(reader, entry, items, count, object, err);

@@ -25,9 +25,9 @@ warnings() { "$tool" show --db "$1" --sessions | grep '^session [0-9]'; }
 export MSDA_TUNE_FAKE_BUSY=37
 MSDA_TUNE_FAKE_FOREIGN=2 mt --space near.ini --db load.sqlite --jobs 1 --quiet | grep warning
 warnings load.sqlite
-note "they come later"
+note "they come later: two, of which one is our own reserve"
 unset MSDA_TUNE_FAKE_BUSY
-MSDA_TUNE_FAKE_FOREIGN=0:1 mt --space near.ini --db later.sqlite --jobs 1 --quiet | grep warning
+MSDA_TUNE_FAKE_FOREIGN=0:2 mt --space near.ini --db later.sqlite --jobs 1 --quiet | grep warning
 warnings later.sqlite
 note "load of which no process is seen"
 MSDA_TUNE_FAKE_BUSY=55 mt --space near.ini --db hidden.sqlite --jobs 1 --quiet | grep warning
@@ -39,3 +39,20 @@ MSDA_TUNE_FAKE_THROTTLE=1 mt --space near.ini --db hot.sqlite --jobs 1 --quiet |
 note "both regimes, side by side"
 mt --space near.ini --db both.sqlite --jobs 1 --quiet --regime cold,warm | grep -A1 'fake ·\|Evaluated'
 "$tool" show --db both.sqlite | tail -n +2
+
+note "the pick by energy, by energy × time, and by time again; each measures only what it needs"
+unset MSDA_TUNE_FAKE_BUSY MSDA_TUNE_FAKE_FOREIGN
+export MSDA_TUNE_FAKE_ENERGY=350:5
+energy() { # words of tune: what the summary and show say, without the figures that depend on this host
+  "$tool" --space near.ini --db energy.sqlite --jobs 1 --quiet --budget 5 "$@" 2>&1 | sed -nE 's/^( *Energy: +).*([µm]J|J) a run, 3[45][0-9] W \((NVML.s [a-z ]+), loops of [0-9.]+ s\)/\1… a run, 350 W (\3)/p; s/^ +(picked by .*)/\1/p; s/.*(known from before).*/\1/p; /warning|error/p'
+  "$tool" show --db energy.sqlite --json | tr -d '\n' | grep -oE '"objective":"[a-z]+","energy":(null|\{"source":"[a-z]+")'
+}
+energy --objective energy
+energy --objective edp
+energy
+note "what nobody tells: refused where it was asked for, else said, and time decides"
+export MSDA_TUNE_FAKE_ENERGY=
+energy --objective energy
+sed 's/^\[tune\]/[tune]\nobjective = edp/' near.ini >edp.ini
+grep -q '^objective' edp.ini && "$tool" --space edp.ini --db edp.sqlite --jobs 1 --quiet --budget 5 2>&1 | grep -E 'warning|picked'
+unset MSDA_TUNE_FAKE_ENERGY

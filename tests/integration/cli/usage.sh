@@ -19,4 +19,4 @@ mt --space "$data/cli/demo.ini" --regime tepid
 mt help nothing
 mt export
 mt check
-mt show --sessions --json
+mt show --sessions --failures

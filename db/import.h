@@ -1,0 +1,44 @@
+/* Files of results that are to become recordings: Kernel Tuner caches and T4 files (plain or gzip), and recordings themselves (plain, zstd, gzip).
+ * docs/database.md says what of them is kept. */
+#ifndef MT_DB_IMPORT_H
+#define MT_DB_IMPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/status.h"
+#include "tuner/base/strbuf.h"
+
+typedef struct mt_import mt_import;
+
+typedef struct mt_import_about {
+    const char *format;     /* "Kernel Tuner cache", "T4 file", "recording" */
+    const char *gpu;        /* device name; NULL = the file does not say it. NULL for all of these if it is a recording */
+    const char *kernel;
+    const char *problem;    /* its size, "4096, 4096" */
+    size_t results;
+    int64_t newest_unix_ms; /* 0 = unknown */
+    bool is_recording;      /* as it is, or a T4 file that this tool wrote: GPU, kernel and shapes stand in it */
+    bool is_unfinished;     /* a cache that the run that wrote it did not close */
+} mt_import_about;
+
+/* Reads the file whole, at most 1 GiB of text, and tells its format by its content. Errors name file, line and entry. */
+mt_status mt_import_open(const char *path, mt_import **import, mt_error *err);
+/* The same from memory, which must live as long; `name` stands for the path. */
+mt_status mt_import_open_bytes(const void *bytes, size_t length, const char *name, mt_import **import, mt_error *err);
+void mt_import_close(mt_import *import); /* NULL is a no-op */
+const mt_import_about *mt_import_describe(const mt_import *import);
+
+/* A recording's bytes, for mt_recording_import_bytes. */
+const void *mt_import_recording(const mt_import *import, size_t *length);
+
+/* The rest is for what is no recording. */
+
+/* Adds a search-space file: every knob with its values, the first valid result as default point, `points = recorded`. kernel, problem: as in the
+ * description, or what a person says instead (problem may be NULL). Refuses values that such a file can't hold. */
+mt_status mt_import_space(const mt_import *import, const char *kernel, const char *problem, mt_strbuf *ini, mt_error *err);
+/* Adds the lines of a recording behind line 1: the last result of each configuration, sorted by variant. */
+mt_status mt_import_lines(const mt_import *import, const char *kernel, mt_strbuf *lines, mt_error *err);
+
+#endif

@@ -1,0 +1,235 @@
+/* Several GPUs of a host, on the fake driver: equal ones share the work, others get rows of their own, a lost one leaves the rest going. */
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/unit.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+
+#define FAKE_CUDA BINARY_DIR "/lib/libfake_cuda.so"
+
+static char folder[] = "/tmp/msda-gpus-XXXXXX";
+
+/* `values`: of the knob BEHAVIOUR; 33 blocks each. */
+static void set_up(const char *values)
+{
+    char ini[4096];
+    mt_error err = {0};
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    ck_assert_int_eq(chdir(folder), 0);
+    setenv("HOME", folder, 1);
+    setenv("XDG_CACHE_HOME", folder, 1);
+    setenv("MSDA_TUNE_LIBCUDA", FAKE_CUDA, 1);
+    setenv("MSDA_TUNE_NVRTC", BINARY_DIR "/lib/libfake_nvrtc.so", 1);
+    setenv("MSDA_TUNE_FAKE_LOG", "log.txt", 1);
+    snprintf(ini, sizeof ini, "[kernel]\nname = fake\nsource = " TEST_DATA_DIR "/fake/fake.cu\nreference = fake_add_reference\n[shape small]\nN = 1000\n[variant fake_add]\n"
+        "[param BLOCK]\nvalues = 32..64\ndefault = 64\n[param BEHAVIOUR]\nvalues = %s\n"
+        "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = kernel(fake_init)\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(-1, 1)\n"
+        "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
+        "[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n", values);
+    ck_assert_msg(mt_file_write_atomic("fake.ini", ini, strlen(ini), &err) == MT_OK, "%s", err.message);
+}
+
+static void tear_down(void)
+{
+    char command[64];
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+}
+
+static pid_t start_tool(const char *gpus, const char *list)
+{
+    pid_t child = fork();
+    if (child != 0) return child;
+    setenv("MSDA_TUNE_FAKE_GPUS", gpus, 1);
+    int out = open("out.txt", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    dup2(out, 1);
+    dup2(out, 2);
+    execl(MT_TOOL, MT_TOOL, "--gpu", list, "--space", "fake.ini", "--strategy", "exhaustive", "--jobs", "2", "--variant-limit", "2", "--db", "t.sqlite", (char *)NULL);
+    _exit(127);
+}
+
+static char *output(void)
+{
+    char *text = NULL;
+    size_t length;
+    mt_error err = {0};
+    ck_assert_msg(mt_file_read("out.txt", 0, &text, &length, &err) == MT_OK, "%s", err.message);
+    return text;
+}
+
+static void run_tool(const char *gpus, const char *list, int wanted)
+{
+    int status = 0;
+    waitpid(start_tool(gpus, list), &status, 0);
+    char *text = output();
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == wanted, "status %d: %s", status, text);
+    mt_free(text);
+}
+
+static void expect_output(const char *words)
+{
+    char *text = output();
+    ck_assert_msg(strstr(text, words), "'%s' is not in: %s", words, text);
+    mt_free(text);
+}
+
+static int64_t number(const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    ck_assert_int_eq(sqlite3_open_v2("t.sqlite", &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    sqlite3_busy_timeout(db, 10000);
+    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return value;
+}
+
+static size_t lines_with(const char *words)
+{
+    char *text = NULL;
+    size_t length, count = 0;
+    mt_error err = {0};
+    ck_assert_msg(mt_file_read("log.txt", 0, &text, &length, &err) == MT_OK, "%s", err.message);
+    for (const char *at = text; (at = strstr(at, words)); at++) count++;
+    mt_free(text);
+    return count;
+}
+
+START_TEST(equal_ones_share)
+{
+    set_up("ok, slow, wrong");
+    run_tool("Fake GPU,Fake GPU,Fake GPU", "all", 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 99); /* each once */
+    ck_assert_int_eq(number("SELECT count(DISTINCT variant_id) FROM measurement"), 99);
+    ck_assert_int_eq(number("SELECT count(*) FROM device"), 1);
+    ck_assert_int_eq(number("SELECT count(*) FROM session"), 1);
+    ck_assert_int_eq(number("SELECT count(*) FROM intent"), 0);
+    ck_assert_int_eq(number("SELECT json_array_length(times_json, '$.devices') FROM session"), 3);
+    ck_assert_int_eq(number("SELECT min(json_extract(value, '$.started')) >= 5 FROM session, json_each(times_json, '$.devices')"), 1);
+    ck_assert_int_ge(number("SELECT sum(json_extract(value, '$.started')) FROM session, json_each(times_json, '$.devices')"), 99); /* anchors come on top */
+    ck_assert_int_eq(number("SELECT json_extract(times_json, '$.compiled') + json_extract(times_json, '$.cached') FROM session"), 99);
+    ck_assert_int_ge(number("SELECT json_extract(times_json, '$.compiled') FROM session"), 98); /* the reference's module is as good as the default variant's */
+    ck_assert_int_le(number("SELECT json_extract(times_json, '$.device_ns') - 3 * json_extract(times_json, '$.total_ns') FROM session"), 0);
+    ck_assert_int_ge(number("SELECT json_extract(times_json, '$.device_ns') - json_extract(times_json, '$.validate_ns') - json_extract(times_json, '$.time_ns') FROM session"), 0);
+    ck_assert_int_le(number("SELECT json_extract(times_json, '$.database_ns') - json_extract(times_json, '$.total_ns') FROM session"), 0);
+    for (int gpu = 0; gpu < 3; gpu++) {
+        char words[16];
+        snprintf(words, sizeof words, "gpu %d\n", gpu);
+        ck_assert_uint_gt(lines_with(words), 20);
+    }
+    run_tool("Fake GPU,Fake GPU,Fake GPU", "2,0", 0); /* nothing is left to do, whoever is there */
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 99);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_list_leaves_the_others_alone)
+{
+    set_up("ok");
+    run_tool("Fake GPU,Fake GPU,Fake GPU", "2,1,2", 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 33);
+    ck_assert_uint_eq(lines_with("gpu 0\n"), 0);
+    ck_assert(lines_with("gpu 1\n") > 0 && lines_with("gpu 2\n") > 0);
+    run_tool("Fake GPU,Fake GPU,Fake GPU", "1,3", 3);
+    expect_output("GPU 3: expected a number from 0 to 2");
+    run_tool("Fake GPU", "0,x", 2);
+    expect_output("--gpu is '0,x', expected auto, all, a device number or several (0,1), or recorded:NAME");
+    tear_down();
+}
+END_TEST
+
+START_TEST(models_get_rows_of_their_own)
+{
+    set_up("ok, wrong");
+    run_tool("Fake GPU,Other GPU,Fake GPU,Third GPU", "all", 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM device"), 3);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 3 * 66);
+    ck_assert_int_eq(number("SELECT count(DISTINCT subject_id || ' ' || variant_id) FROM measurement"), 3 * 66);
+    ck_assert_int_eq(number("SELECT count(*) FROM best"), 3);
+    ck_assert_int_eq(number("SELECT count(*) FROM session WHERE state = 'done'"), 3);
+    ck_assert_int_eq(number("SELECT count(*) FROM intent"), 0);
+    expect_output("[GPU 1,3] fake · small   on Other GPU");
+    expect_output("[GPU 1,3] [GPU 3] fake · small   on Third GPU");
+    tear_down();
+}
+END_TEST
+
+/* A Ctrl-C reaches all of them, once. */
+START_TEST(ctrl_c_reaches_the_siblings)
+{
+    int status = 0;
+    set_up("ok, slow, wrong, nondet, oob, nan");
+    pid_t tool = start_tool("Fake GPU,Other GPU", "all");
+    for (int i = 0; i < 1000; i++) {
+        char *text = mt_file_exists("out.txt") ? output() : NULL;
+        bool both = text && strstr(text, "[GPU 1] small  1/") && strstr(text, "\nsmall  1/");
+        mt_free(text);
+        if (both) break;
+        usleep(10000);
+    }
+    kill(tool, SIGINT);
+    waitpid(tool, &status, 0);
+    char *text = output();
+    ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 130, "status %d: %s", status, text);
+    mt_free(text);
+    ck_assert_int_eq(number("SELECT count(*) FROM session WHERE state = 'interrupted'"), 2);
+    ck_assert_int_eq(number("SELECT count(*) FROM session WHERE warnings LIKE '%truncated after%(interrupted)%the same command completes it%'"), 2);
+    ck_assert_int_eq(number("SELECT count(*) FROM session WHERE json_extract(times_json, '$.truncated')"), 2);
+    run_tool("Fake GPU,Other GPU", "all", 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 2 * 6 * 33);
+    ck_assert_int_eq(number("SELECT count(*) FROM intent"), 0);
+    tear_down();
+}
+END_TEST
+
+START_TEST(a_lost_one_leaves_the_others)
+{
+    set_up("ok, slow, wrong");
+    setenv("MSDA_TUNE_FAKE_LOST", "1:gone", 1);
+    run_tool("Fake GPU,Fake GPU", "all", 0);
+    ck_assert(mt_file_exists("gone"));
+    expect_output("GPU 1 is out, the others go on");
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 99);
+    ck_assert_int_eq(number("SELECT count(DISTINCT variant_id) FROM measurement"), 99);
+    ck_assert_int_eq(number("SELECT count(*) FROM intent"), 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM session WHERE state = 'done' AND warnings LIKE 'GPU 1 is out%'"), 1);
+    ck_assert_int_eq(number("SELECT json_extract(times_json, '$.devices[1].lost') FROM session"), 1);
+    run_tool("Fake GPU,Fake GPU", "all", 0); /* it does not even start now */
+    expect_output("GPU 1 is left out");
+    run_tool("Fake GPU,Fake GPU", "0,1", 1);
+    expect_output("GPU 1: device: CUDA_ERROR_INVALID_VALUE");
+    tear_down();
+}
+END_TEST
+
+/* One hangs in a variant: the other evaluates the rest meanwhile. */
+START_TEST(a_hanging_one_delays_nobody)
+{
+    set_up("ok, hang");
+    char command[] = "sed -i 's/^values = 32..64/values = 60..64/' fake.ini";
+    ck_assert_int_eq(system(command), 0);
+    run_tool("Fake GPU,Fake GPU,Fake GPU,Fake GPU", "all", 0);
+    ck_assert_int_gt(number("SELECT json_extract(times_json, '$.device_ns') FROM session"), 10000000000); /* five times 2 s */
+    ck_assert_int_gt(number("SELECT json_extract(times_json, '$.device_ns') - json_extract(times_json, '$.total_ns') FROM session"), 0); /* side by side */
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'timeout'"), 5);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 5);
+    ck_assert_int_eq(number("SELECT count(*) FROM strike WHERE cause = 'timeout'"), 5);
+    tear_down();
+}
+END_TEST
+
+int main(void)
+{
+    if (!mt_file_exists(FAKE_CUDA)) return 77;
+    TCase *group = tcase_create("gpus");
+    tcase_set_timeout(group, 100);
+    const TTest *const tests[] = {equal_ones_share, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, a_hanging_one_delays_nobody};
+    return unit_run_group("gpus", group, tests, sizeof tests / sizeof tests[0]);
+}

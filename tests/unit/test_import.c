@@ -1,0 +1,435 @@
+/* Kernel Tuner caches and T4 files: the same rows from both, every refusal with file, line and entry. */
+#include "tests/unit/store_fixture.h"
+
+#include "db/gzip.h"
+#include "db/import.h"
+#include "db/recording.h"
+#include "db/t4.h"
+#include "tuner/base/file.h"
+
+#define DATA TEST_DATA_DIR "/kernel_tuner/"
+#define KNOBS "\"tune_params_keys\":[\"a\",\"b\"],\"tune_params\":{\"a\":[1,2],\"b\":[1,2]},"
+#define ENTRY "\"1,2\":{\"a\":1,\"b\":2,\"time\":1.5}"
+#define T4_RESULT(configuration, more) "{\"configuration\":" configuration ",\"times\":{\"runtimes\":[1,2,3]}," more "\"correctness\":1}"
+
+static mt_import *import;
+static mt_strbuf lines, space;
+
+static void clear(void)
+{
+    mt_import_close(import);
+    import = NULL;
+    mt_strbuf_free(&lines);
+    mt_strbuf_free(&space);
+}
+
+static mt_status open_text(const char *text)
+{
+    clear();
+    return mt_import_open_bytes(text, strlen(text), "x.json", &import, &fixture_err);
+}
+
+/* Opens and makes both texts. */
+static void convert(const char *text)
+{
+    ck_ok(open_text(text));
+    ck_ok(mt_import_lines(import, "k", &lines, &fixture_err));
+    ck_ok(mt_import_space(import, "k", mt_import_describe(import)->problem, &space, &fixture_err));
+}
+
+static void convert_file(const char *name)
+{
+    char path[256];
+    clear();
+    snprintf(path, sizeof path, DATA "%s", name);
+    ck_ok(mt_import_open(path, &import, &fixture_err));
+    ck_ok(mt_import_lines(import, "convolution", &lines, &fixture_err));
+    ck_ok(mt_import_space(import, "convolution", "4096, 4096", &space, &fixture_err));
+}
+
+#define has_line(part) ck_assert_msg(strstr(mt_strbuf_text(&lines), part) != NULL, "no %s in: %.600s", part, mt_strbuf_text(&lines))
+#define has_space(part) ck_assert_msg(strstr(mt_strbuf_text(&space), part) != NULL, "no %s in: %s", part, mt_strbuf_text(&space))
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at += strlen(part)) count++;
+    return count;
+}
+
+/* ---- the public data ---- */
+
+/* T4 has no place for the time spent on benchmarking. */
+static void drop_benchmark_times(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from; *to++ = *from++) {
+        if (strncmp(from, ",\"tt\":", 6) == 0) from += 6 + strspn(from + 6, "0123456789");
+    }
+    *to = '\0';
+}
+
+START_TEST(a_cache_and_its_t4_give_the_same_rows)
+{
+    convert_file("convolution_milo_A100.json.gz");
+    const mt_import_about *about = mt_import_describe(import);
+    ck_assert_str_eq(about->format, "Kernel Tuner cache");
+    ck_assert_str_eq(about->gpu, "NVIDIA A100-PCIE-40GB");
+    ck_assert_str_eq(about->kernel, "convolution_kernel");
+    ck_assert_str_eq(about->problem, "4096, 4096");
+    ck_assert_uint_eq(about->results, 4362);
+    ck_assert(!about->is_recording && !about->is_unfinished);
+    char *of_cache = mt_strbuf_take(&lines), *space_of_cache = mt_strbuf_take(&space);
+    convert_file("convolution_milo_A100_T4.json.gz");
+    ck_assert_str_eq(mt_import_describe(import)->format, "T4 file");
+    ck_assert_ptr_null(mt_import_describe(import)->gpu);
+    ck_assert_str_eq(space_of_cache, mt_strbuf_text(&space));
+    drop_benchmark_times(of_cache);
+    ck_assert(strcmp(of_cache, mt_strbuf_text(&lines)) == 0);
+    ck_assert_uint_eq(count_of(of_cache, "\"k\":\"ok\""), 4201);
+    ck_assert_uint_eq(count_of(of_cache, "\"k\":\"launch_error\",\"t\":\"RuntimeFailedConfig\""), 155);
+    ck_assert_uint_eq(count_of(of_cache, "\"k\":\"compile_error\",\"t\":\"CompilationFailedConfig\""), 6);
+    ck_assert_uint_eq(count_of(of_cache, "\"n\":32"), 4201);
+    mt_free(of_cache);
+    mt_free(space_of_cache);
+    clear();
+}
+END_TEST
+
+START_TEST(dedispersion)
+{
+    convert_file("dedispersion_milo_A100.json.gz");
+    ck_assert_uint_eq(count_of(mt_strbuf_text(&lines), "\"k\":\"ok\""), 11130);
+    ck_assert_str_eq(mt_import_describe(import)->problem, "25000, 2048, 1");
+    has_space("[param block_size_x]\nvalues  = 1, 2, 4, 8, 16, 32\ndefault = 1\n");
+    clear();
+}
+END_TEST
+
+/* ---- what is read ---- */
+
+START_TEST(times_outcomes_and_clock)
+{
+    convert("{\"device_name\":\"A\",\"problem_size\":100," KNOBS "\"cache\":{"
+            "\"1,1\":{\"a\":1,\"b\":1,\"time\":2,\"times\":[1,2,3],\"compile_time\":5,\"verification_time\":6,\"benchmark_time\":7,\"timestamp\":\"2023-12-22 09:54:05.502007+00:00\"},"
+            "\"1,2\":{\"a\":1,\"b\":2,\"time\":\"InvalidConfig\"},\"2,1\":{\"a\":2,\"b\":1,\"time\":NaN},\"2,2\":{\"a\":2,\"b\":2,\"time\":\"Strange\"}}}");
+    has_line("{\"v\":\"ALGO=k;a=1;b=1\",\"k\":\"ok\",\"ns\":2000000,\"lo\":1000000,\"hi\":3000000,\"min\":1000000,\"mean\":2000000,\"sd\":1000000,\"n\":3,\"batch\":1,"
+             "\"tc\":5000000,\"tv\":6000000,\"tt\":7000000,\"e\":1,\"s\":[1000000,2000000,3000000]}\n");
+    has_line("{\"v\":\"ALGO=k;a=1;b=2\",\"k\":\"pruned\",\"t\":\"InvalidConfig\",\"e\":2}\n");
+    has_line("{\"v\":\"ALGO=k;a=2;b=1\",\"k\":\"launch_error\",\"t\":\"no time\",\"e\":3}\n");
+    has_line("{\"v\":\"ALGO=k;a=2;b=2\",\"k\":\"launch_error\",\"t\":\"Strange\",\"e\":4}\n");
+    ck_assert_int_eq(mt_import_describe(import)->newest_unix_ms, INT64_C(1703238845502));
+    has_space("[shape 100]\nproblem_size = 100,\n");
+    clear();
+}
+END_TEST
+
+START_TEST(values_of_every_kind)
+{
+    convert("{\"tune_params_keys\":[\"i\",\"f\",\"t\",\"y\",\"m\"],\"cache\":{"
+            "\"a\":{\"i\":2.0,\"f\":1.5,\"t\":\"float4\",\"y\":true,\"m\":\"auto\",\"time\":\"InvalidConfig\"},"
+            "\"b\":{\"i\":1,\"f\":-0.25,\"t\":\"a, b\",\"y\":false,\"m\":4,\"time\":1}}}");
+    has_line("{\"v\":\"ALGO=k;f=-0.25;i=1;m=4;t=a, b;y=false\",\"k\":\"ok\",\"ns\":1000000,\"lo\":1000000,\"hi\":1000000,\"min\":1000000,\"mean\":1000000,\"batch\":1,\"e\":2}\n");
+    has_line("ALGO=k;f=1.5;i=2;m=auto;t=float4;y=true");
+    has_space("[param i]\nvalues  = 1, 2\ndefault = 1\n"); /* without a list in the file: in order; the default is the first valid result */
+    has_space("[param f]\nvalues  = \"-0.25\", \"1.5\"\ndefault = \"-0.25\"\n");
+    has_space("[param t]\nvalues  = float4, \"a, b\"\ndefault = \"a, b\"\n");
+    has_space("[param y]\nvalues  = true, false\ndefault = false\n");
+    has_space("[param m]\nvalues  = auto, \"4\"\ndefault = \"4\"\n");
+    clear();
+}
+END_TEST
+
+START_TEST(the_last_of_equal_configurations_counts)
+{
+    convert("{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"correct\",") ",\n" T4_RESULT("{\"a\":1}", "\"invalidity\":\"timeout\",") "]}");
+    ck_assert_uint_eq(count_of(mt_strbuf_text(&lines), "\n"), 1);
+    has_line("\"k\":\"timeout\"");
+    clear();
+}
+END_TEST
+
+START_TEST(t4_units_and_measurements)
+{
+    convert("{\"metadata\":{\"timeunit\":\"seconds\"},\"results\":["
+            "{\"configuration\":{\"a\":1},\"times\":{\"compilation_time\":2,\"runtimes\":[0.5]},\"invalidity\":\"correct\",\"correctness\":1,\"objectives\":[\"speed\"],"
+            "\"measurements\":[{\"name\":\"speed\",\"value\":9},{\"name\":\"time\",\"value\":7,\"unit\":\"us\"}]},"
+            "{\"configuration\":{\"a\":2},\"times\":{\"runtimes\":[1,3]},\"invalidity\":\"correct\",\"correctness\":1}]}");
+    has_line("\"ns\":500000000,\"lo\":500000000,\"hi\":500000000,\"min\":500000000,\"mean\":7000,\"n\":1,\"batch\":1,\"tc\":2000000000,");
+    has_line("\"ns\":2e+09,\"lo\":1e+09,\"hi\":3e+09,\"min\":1e+09,\"mean\":2e+09,");
+    clear();
+}
+END_TEST
+
+START_TEST(a_cache_that_was_not_closed)
+{
+    static const char *const ends[] = {"", ",", ",\n", "\n"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "{" KNOBS "\"cache\":{" ENTRY "%s", ends[i]);
+        convert(text);
+        ck_assert(mt_import_describe(import)->is_unfinished);
+        ck_assert_uint_eq(mt_import_describe(import)->results, 1);
+    }
+    clear();
+}
+END_TEST
+
+START_TEST(recordings_pass_through)
+{
+    size_t length, size;
+    void *packed;
+    static const char text[] = "{\"format\":\"msda-tune recording\",\"version\":1}\n{\"v\":\"A\"}\n";
+    ck_ok(open_text(text));
+    ck_assert(mt_import_describe(import)->is_recording);
+    ck_assert_ptr_eq(mt_import_recording(import, &length), text);
+    ck_assert_uint_eq(length, sizeof text - 1);
+    clear();
+    ck_ok(mt_gzip_pack(text, sizeof text - 1, "x", &packed, &size, &fixture_err));
+    ck_ok(mt_import_open_bytes(packed, size, "x", &import, &fixture_err));
+    ck_assert_str_eq(mt_import_recording(import, &length), text);
+    clear();
+    mt_free(packed);
+    ck_ok(open_text("junk"));
+    ck_assert(mt_import_describe(import)->is_recording); /* whose reader says what is wrong */
+    clear();
+}
+END_TEST
+
+/* ---- refusals ---- */
+
+START_TEST(refusals_name_file_line_and_entry)
+{
+    static const struct { const char *text, *part; } cases[] = {
+        {"{\"cache\":{}}", "x.json: a Kernel Tuner cache without \"tune_params_keys\""},
+        {"{" KNOBS "\"cache\":{}}", "holds no result"},
+        {"{" KNOBS "\"cache\":[]}", "x.json:1: '[', expected the entries of \"cache\", an object {…}"},
+        {"{" KNOBS "\"cache\":{\n\"1,2\":{\"a\":1,\"b\":2,\"ti", "x.json:2: is cut short inside the value that begins here"},
+        {"{" KNOBS "\"cache\":{" ENTRY ",\n\"1", "x.json:2: is cut short, expected the end of a member's name"},
+        {"{" KNOBS "\"cache\":{" ENTRY ",\n\"1\"", "x.json:2: is cut short, expected ':'"},
+        {"{" KNOBS "\"cache\":{" ENTRY " x", "x.json:1: 'x', expected ',' or '}'"},
+        {"{" KNOBS "\"cache\":{" ENTRY "\x01", "byte 0x01"},
+        {"{" KNOBS "\"cache\":{\n\n\"1,2\":{\"a\":1,\"b\":2}}}", "x.json:3: \"1,2\": has no \"time\", expected milliseconds"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"time\":1}}}", "\"1,2\": has no value of b"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":[2],\"time\":1}}}", "\"1,2\": the value of b is of type array, expected a number"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":null,\"time\":1}}}", "of type null"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":0}}}", "\"1,2\": its time is 0 ns, expected more than 0"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":-1}}}", "expected more than 0"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":1,\"times\":[1,\"x\"]}}}", "\"1,2\": time 2 of its list is no time"},
+        {"{" KNOBS "\"cache\":{\"1,2\":[1]}}", "\"1,2\": expected a JSON object"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,,}}}", "\"1,2\": expected a JSON object"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":\"\xff\"}}}", "not UTF-8"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":\"x\\u0000\"}}}", "NUL"},
+        {"{\"tune_params_keys\":[\"a\",\"a\"],\"cache\":{}}", "\"a\" is no name, or there twice"},
+        {"{\"tune_params_keys\":5,\"cache\":{}}", "x.json:1: expected a JSON array"},
+        {"{\"results\":[]}", "the T4 file holds no result"},
+        {"{\"results\":{}}", "expected the \"results\" of a T4 file, an array"},
+        {"{\"results\":[\n5]}", "x.json:2: expected a JSON object"},
+        {"{\"results\":[\n{}]}", "x.json:2: the result has no \"configuration\""},
+        {"{\"results\":[{\"configuration\":{\"a\":1}}]}", "\"invalidity\" is \"\", expected correct"},
+        {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"fine\",") "]}", "\"invalidity\" is \"fine\""},
+        {"{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"correct\"}]}", "its time is 0 ns"},
+        {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"correct\",") "\n," T4_RESULT("{\"b\":1}", "\"invalidity\":\"correct\",") "]}", "x.json:2: the configuration has a knob b"},
+        {"{\"results\":[" T4_RESULT("{\"a\":1,\"b\":1}", "\"invalidity\":\"correct\",") "\n," T4_RESULT("{\"b\":1}", "\"invalidity\":\"correct\",") "]}", "x.json:2: has no value of a"},
+        {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"correct\","), "is cut short, expected ',' or ']'"},
+        {"{\"metadata\":{\"timeunit\":\"weeks\"},\"results\":[]}", "\"timeunit\" is \"weeks\", expected seconds"},
+        {"{\"metadata\":{\"msda-tune\":{\"subjects\":[]}},\"results\":[{}]}", "has no \"msda-tune\" with \"subject\""},
+        {"{\"metadata\":{\"msda-tune\":{\"subjects\":[]}},\"results\":[{\"configuration\":{\"a\":1},\"msda-tune\":{\"subject\":1,\"k\":\"ok\"}}]}", "is of subject 1, expected 0 to -1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_fails(open_text(cases[i].text), MT_ERR_SYNTAX, cases[i].part);
+        ck_assert_msg(strncmp(fixture_err.message, "x.json:", 7) == 0, "%s", fixture_err.message);
+        ck_assert_ptr_null(import);
+    }
+}
+END_TEST
+
+START_TEST(values_that_no_space_can_hold)
+{
+    static const char *const values[] = {"a;b", "a\\\"b", "a\\\\b", " a", "", "a\\nb"};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "{\"tune_params_keys\":[\"a\"],\"cache\":{\"x\":{\"a\":\"%s\",\"time\":1}}}", values[i]);
+        ck_ok(open_text(text));
+        ck_fails(mt_import_space(import, "k", NULL, &space, &fixture_err), MT_ERR_UNSUPPORTED, "of knob a: expected a text without");
+    }
+    clear();
+}
+END_TEST
+
+START_TEST(names_that_would_write_lines)
+{
+    static const struct { const char *knob, *value, *kernel, *part; } cases[] = {
+        {"a]\\n[kernel", "1", "k", "x.json: knob 'a]"}, {"a b", "1", "k", "knob 'a b': expected a name"}, {"a", "1", "k\n[tune]", "kernel name 'k"},
+        {"a", "1", "../k", "kernel name '../k': expected letters"}, {"a", "1", "", "kernel name ''"}, {"ALGO", "\"a b\"", "k", "ALGO is 'a b'"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "{\"tune_params_keys\":[\"%s\"],\"cache\":{\"x\":{\"%s\":%s,\"time\":1}}}", cases[i].knob, cases[i].knob, cases[i].value);
+        ck_ok(open_text(text));
+        ck_fails(mt_import_space(import, cases[i].kernel, NULL, &space, &fixture_err), MT_ERR_UNSUPPORTED, cases[i].part);
+        ck_assert_uint_eq(space.length, 0);
+    }
+    convert("{\"tune_params_keys\":[\"ALGO\",\"a\"],\"cache\":{\"x\":{\"ALGO\":\"one\",\"a\":1,\"time\":\"InvalidConfig\"},\"y\":{\"ALGO\":\"two\",\"a\":1,\"time\":1}}}");
+    has_space("\n[variant two]\n\n[variant one]\n"); /* the default's first */
+    has_line("{\"v\":\"ALGO=two;a=1\",\"k\":\"ok\"");
+    clear();
+}
+END_TEST
+
+/* Every cut of the file is an error, in the compressed bytes as in the text. */
+START_TEST(cut_files)
+{
+    char *bytes, *text;
+    size_t length, size;
+    ck_ok(mt_file_read(DATA "convolution_milo_A100_T4.json.gz", 0, &bytes, &length, &fixture_err));
+    for (size_t cut = 2; cut < length; cut += 1 + length / 15) ck_fails(mt_import_open_bytes(bytes, cut, "x", &import, &fixture_err), MT_ERR_SYNTAX, "x: is cut short");
+    ck_ok(mt_gzip_unpack(bytes, length, 0x7fffffff, "x", &text, &size, &fixture_err));
+    ck_fails(mt_import_open_bytes(text, size / 2, "x", &import, &fixture_err), MT_ERR_SYNTAX, "is cut short");
+    mt_free(text);
+    bytes[length / 2] ^= 0x10;
+    ck_fails(mt_import_open_bytes(bytes, length, "x", &import, &fixture_err), MT_ERR_SYNTAX, "x: ");
+    mt_free(bytes);
+}
+END_TEST
+
+START_TEST(gzip_limits)
+{
+    char *text;
+    void *packed;
+    size_t size, unpacked, count = (size_t)1 << 20;
+    char *zeros = calloc(1, count);
+    ck_ok(mt_gzip_pack(zeros, count, "x", &packed, &size, &fixture_err));
+    ck_fails(mt_gzip_unpack(packed, size, count - 1, "x", &text, &unpacked, &fixture_err), MT_ERR_SYNTAX, "x: holds more than 0 MiB");
+    ck_ok(mt_gzip_unpack(packed, size, count, "x", &text, &unpacked, &fixture_err));
+    ck_assert_uint_eq(unpacked, count);
+    mt_free(text);
+    char *twice = malloc(2 * size); /* gzip files may be joined */
+    memcpy(twice, packed, size);
+    memcpy(twice + size, packed, size);
+    ck_ok(mt_gzip_unpack(twice, 2 * size, 4 * count, "x", &text, &unpacked, &fixture_err));
+    ck_assert_uint_eq(unpacked, 2 * count);
+    mt_free(text);
+    free(twice);
+    free(zeros);
+    mt_free(packed);
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+    static const char text[] = "{\"device_name\":\"A\",\"problem_size\":[1]," KNOBS "\"cache\":{" ENTRY "}}";
+    bool succeeded = false;
+    for (size_t n = 1; n < 400 && !succeeded; n++) {
+        clear();
+        mt_alloc_fail_at(n);
+        mt_status st = mt_import_open_bytes(text, sizeof text - 1, "x", &import, &fixture_err);
+        if (st == MT_OK) st = mt_import_lines(import, "k", &lines, &fixture_err);
+        if (st == MT_OK) st = mt_import_space(import, "k", "1", &space, &fixture_err);
+        mt_alloc_fail_at(0);
+        succeeded = n > 30 && st == MT_OK;
+        ck_assert_msg(st == MT_OK || st == MT_ERR_NO_MEMORY, "%zu: %s", n, fixture_err.message);
+    }
+    ck_assert(succeeded);
+    clear();
+}
+END_TEST
+
+/* ---- T4 there and back ---- */
+
+static char *export_text(mt_store *store, const mt_filter *filter, const char *name)
+{
+    char path[192], *text;
+    size_t length;
+    snprintf(path, sizeof path, "%s/%s", fixture_folder, name);
+    ck_ok(mt_recording_export_all(store, filter, path, &fixture_err));
+    ck_ok(mt_file_read(path, 0, &text, &length, &fixture_err));
+    return text;
+}
+
+static mt_store *import_recording(const void *bytes, size_t length)
+{
+    mt_store *store = NULL;
+    ck_ok(mt_store_open(":memory:", MT_STORE_READ_WRITE, &store, &fixture_err));
+    ck_ok(mt_recording_import_bytes(store, bytes, length, "x", MT_ORIGIN_RECORDED, &fixture_err));
+    return store;
+}
+
+/* Every outcome on two GPUs. */
+static mt_store *make_store(void)
+{
+    mt_store *store = fixture_open();
+    mt_subject first = fixture_subject(store), second = fixture_subject_of(store, "b200|cc100|sm148|192g", "NVIDIA B200", "ff", "N=1", 12080, MT_ORIGIN_IMPORTED);
+    int64_t session = fixture_session(store);
+    float samples[3] = {1.0f / 3, 16777217.0f, 3e-12f};
+    char words[] = "why \"so\" € \x01";
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        char variant[64];
+        snprintf(variant, sizeof variant, "ALGO=direct;K=%d;P=00%d;T=a b", kind, kind);
+        mt_outcome o = fixture_outcome((mt_outcome_kind)kind, 1e9 / (kind + 3.0));
+        o.sample_ns = samples;
+        o.text = kind % 2 ? words : NULL;
+        fixture_put(store, session, kind % 3 ? &first : &second, variant, &o);
+    }
+    return store;
+}
+
+START_TEST(t4_there_and_back)
+{
+    char path[192];
+    mt_filter with_samples = {.with_samples = true};
+    mt_store *store = make_store();
+    char *before = export_text(store, &with_samples, "before.jsonl");
+    snprintf(path, sizeof path, "%s/x.json.gz", fixture_folder);
+    ck_ok(mt_t4_export(store, NULL, path, &fixture_err));
+    mt_store_close(store);
+    ck_ok(mt_import_open(path, &import, &fixture_err));
+    ck_assert(mt_import_describe(import)->is_recording);
+    size_t length;
+    const void *bytes = mt_import_recording(import, &length);
+    mt_store *back = import_recording(bytes, length);
+    char *after = export_text(back, &with_samples, "after.jsonl");
+    ck_assert_str_eq(before, after);
+    ck_assert_uint_eq(count_of(after, "{\"format\":"), 2);
+    ck_assert_uint_eq(count_of(after, "\"k\":"), MT_OUTCOME_KIND_COUNT);
+    mt_store_close(back);
+    clear();
+    mt_free(before);
+    mt_free(after);
+}
+END_TEST
+
+/* Another tool reads what T4 has words for. */
+START_TEST(t4_for_other_tools)
+{
+    char path[192], *text;
+    size_t length;
+    mt_store *store = fixture_open();
+    mt_subject subject = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    fixture_put_ok(store, session, &subject, "ALGO=direct;K=8", 2e6);
+    mt_outcome bad = fixture_outcome(MT_OUTCOME_OUT_OF_BOUNDS, NAN);
+    fixture_put(store, session, &subject, "ALGO=direct;K=9", &bad);
+    snprintf(path, sizeof path, "%s/x.json", fixture_folder);
+    ck_ok(mt_t4_export(store, NULL, path, &fixture_err));
+    mt_store_close(store);
+    ck_ok(mt_file_read(path, 0, &text, &length, &fixture_err));
+    ck_assert_ptr_nonnull(strstr(text, "\"schema_version\":\"1.0.0\""));
+    ck_assert_ptr_nonnull(strstr(text, "\"configuration\":{\"ALGO\":\"direct\",\"K\":8},\"times\":{\"compilation_time\":190,"));
+    ck_assert_ptr_nonnull(strstr(text, "\"invalidity\":\"correct\",\"correctness\":1,\"objectives\":[\"time\"],\"measurements\":[{\"name\":\"time\",\"value\":2,\"unit\":\"ms\"}]"));
+    ck_assert_ptr_nonnull(strstr(text, "\"invalidity\":\"correctness\",\"correctness\":0,\"objectives\":[\"time\"],\"measurements\":[{\"name\":\"time\",\"value\":\"out_of_bounds\""));
+    mt_free(text);
+}
+END_TEST
+
+START_TEST(an_empty_choice_is_said)
+{
+    mt_store *store = make_store();
+    mt_filter none = {.kernel = "nope"};
+    ck_fails(mt_t4_export(store, &none, "/nowhere/x", &fixture_err), MT_ERR_NOT_FOUND, "nothing matches this choice; there is:\n  ");
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("import", a_cache_and_its_t4_give_the_same_rows, dedispersion, times_outcomes_and_clock, values_of_every_kind, the_last_of_equal_configurations_counts, t4_units_and_measurements,
+             a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, values_that_no_space_can_hold, names_that_would_write_lines, cut_files, gzip_limits, out_of_memory, t4_there_and_back,
+             t4_for_other_tools, an_empty_choice_is_said)

@@ -1,0 +1,251 @@
+/* The strategy in a thread of its own: it delays no deadline, sees its results in order, and gets warm starts from the database. */
+#include "tests/unit/scripted_worker.h"
+#include "tests/unit/session_fixture.h"
+#include "tuner/base/clock.h"
+#include "tuner/run/eval_worker.h"
+#include "tuner/run/session_search.h"
+
+/* ---- a strategy that does what the test says ---- */
+
+enum { MAX_NOTES = 256 };
+
+static struct probe {
+    size_t count, next, batch;
+    unsigned usleep_at_ask;     /* asks after the first */
+    size_t asks, tells;
+    size_t told[MAX_NOTES];
+    size_t hints[8], hint_count;
+    int64_t thought_until_ns;   /* clock: when the last ask ended */
+} probe;
+
+static mt_status probe_create(const mt_search_task *task, void **state, mt_error *err)
+{
+    probe.count = mt_space_count(task->space);
+    probe.next = 0;
+    probe.hint_count = task->hint_count;
+    for (size_t i = 0; i < task->hint_count; i++) probe.hints[i] = task->hints[i];
+    *state = &probe;
+    return MT_OK;
+}
+
+static size_t probe_ask(void *state, size_t *points, size_t capacity)
+{
+    size_t given = 0;
+    if (probe.asks++ > 0 && probe.usleep_at_ask) usleep(probe.usleep_at_ask);
+    while (given < capacity && given < probe.batch && probe.next < probe.count) points[given++] = probe.next++;
+    probe.thought_until_ns = mt_clock_now_ns();
+    return given;
+}
+
+static void probe_tell(void *state, size_t point, double cost_ns)
+{
+    if (probe.tells < MAX_NOTES) probe.told[probe.tells] = point;
+    probe.tells++;
+}
+
+static void probe_destroy(void *state)
+{
+}
+
+static const mt_strategy probing = {.name = "probe", .summary = "for tests", .create = probe_create, .ask = probe_ask, .tell = probe_tell, .destroy = probe_destroy};
+
+/* ---- the queue ---- */
+
+static int wakes;
+
+static void on_wake(void *context)
+{
+    wakes++;
+}
+
+static size_t next_or_wait(uv_loop_t *loop, mt_search *search, size_t *point)
+{
+    mt_search_answer answer;
+    while ((answer = mt_search_next(search, 100, point)) == MT_SEARCH_BUSY) uv_run(loop, UV_RUN_ONCE);
+    return answer == MT_SEARCH_POINT;
+}
+
+/* What is told while it thinks is handed over in order, before the next ask. */
+START_TEST(tells_keep_their_order)
+{
+    uv_loop_t loop;
+    mt_error err = {0};
+    mt_search *search = NULL;
+    size_t point;
+    mt_spec *spec = toy_spec("", TEN);
+    mt_space *space = toy_space(spec);
+    const mt_search_task task = {.space = space, .seed = 1, .budget = 10};
+    uv_loop_init(&loop);
+    probe = (struct probe){.batch = 2, .usleep_at_ask = 50000};
+    wakes = 0;
+    ck_assert_int_eq(mt_search_create(&loop, &probing, &task, on_wake, NULL, &search, &err), MT_OK);
+    ck_assert_int_eq(mt_search_tell(search, 7, 1, &err), MT_OK); /* known from before */
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert(next_or_wait(&loop, search, &point));
+        ck_assert_uint_eq(point, i);
+    }
+    ck_assert_int_eq(mt_search_tell(search, 0, 1, &err), MT_OK);
+    ck_assert_int_eq(mt_search_next(search, 100, &point), MT_SEARCH_BUSY); /* it thinks now, with 0 told */
+    ck_assert(mt_search_is_busy(search));
+    for (size_t i = 20; i < 30; i++) ck_assert_int_eq(mt_search_tell(search, i, 1, &err), MT_OK);
+    ck_assert(next_or_wait(&loop, search, &point));
+    ck_assert_uint_eq(probe.tells, 2);
+    ck_assert(next_or_wait(&loop, search, &point) && next_or_wait(&loop, search, &point));
+    ck_assert_uint_eq(probe.tells, 12);
+    ck_assert(probe.told[0] == 7 && probe.told[1] == 0);
+    for (size_t i = 0; i < 10; i++) ck_assert_uint_eq(probe.told[2 + i], 20 + i);
+    while (next_or_wait(&loop, search, &point));
+    size_t asks = probe.asks;
+    ck_assert_int_eq(mt_search_next(search, 100, &point), MT_SEARCH_DRY); /* it is not asked again in vain */
+    ck_assert_uint_eq(probe.asks, asks);
+    ck_assert_int_eq(mt_search_tell(search, 9, 1, &err), MT_OK);
+    ck_assert_int_eq(mt_search_next(search, 100, &point), MT_SEARCH_BUSY);
+    ck_assert_int_gt(wakes, 2);
+    ck_assert_int_gt(mt_search_spent_ns(search), 100000000);
+    mt_search_destroy(search); /* while it thinks */
+    ck_assert_int_eq(uv_loop_close(&loop), 0);
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+/* A batch is told in whole before the next: the same rows in the same order each time. */
+START_TEST(search_is_repeatable)
+{
+    size_t first[MAX_NOTES], count = 0;
+    for (int round = 0; round < 3; round++) {
+        char name[32];
+        set_up();
+        evaluator.capacity = 1;
+        snprintf(name, sizeof name, "round %d", round);
+        probe = (struct probe){.batch = 3, .usleep_at_ask = round == 1 ? 2000 : 0};
+        params.own_strategy = &probing;
+        tune_ok("budget = 40", HUNDRED);
+        ck_assert_int_eq(rows(), 40);
+        if (round == 0) memcpy(first, probe.told, sizeof first);
+        if (round == 0) count = probe.tells;
+        ck_assert_uint_eq(probe.tells, count);
+        ck_assert_int_eq(memcmp(first, probe.told, count * sizeof first[0]), 0);
+        params.own_strategy = NULL;
+        tear_down();
+        memcpy(strrchr(folder, '-'), "-XXXXXX", 7);
+    }
+}
+END_TEST
+
+/* ---- deadlines ---- */
+
+/* The strategy thinks for seconds while a variant hangs: the variant is killed in time all the same. */
+START_TEST(fitting_delays_no_deadline)
+{
+    uv_loop_t loop;
+    mt_error err = {0};
+    mt_spec *spec = NULL;
+    mt_source source = {0};
+    mt_evaluator *real = NULL;
+    char path[160], text[4096];
+    set_up();
+    toy_text(text, sizeof text, "", "[param DO]\nvalues = ok, hang, a, b, c, d, e, f, g, h, i, j, k, l, m, n\n");
+    snprintf(path, sizeof path, "%s/toy.cu", folder);
+    ck_assert_int_eq(mt_file_write_atomic(path, "extern \"C\" __global__ void plain(float *out) { DO; }\n", 52, &err), MT_OK);
+    snprintf(path, sizeof path, "%s/toy.ini", folder);
+    ck_assert_int_eq(mt_file_write_atomic(path, text, strlen(text), &err), MT_OK);
+    ck_assert_msg(mt_spec_load(path, &spec, &err) == MT_OK && mt_source_load(spec, &source, &err) == MT_OK, "%s", err.message);
+    uv_loop_init(&loop);
+    const mt_worker_options options = {.jobs = 2, .compile_limit_s = 5, .variant_limit_s = 0.5, .subject_limit_s = 5};
+    ck_assert_msg(mt_eval_worker_create(&loop, spec, &source, &options, &real, &err) == MT_OK, "%s", err.message);
+    probe = (struct probe){.batch = 2, .usleep_at_ask = 2000000}; /* ok and hang, then it thinks */
+    params.spec = spec;
+    params.own_strategy = &probing;
+    params.budget = 3;
+    params.budget_given = true;
+    int64_t before = mt_clock_now_ns();
+    ck_assert_msg(mt_session_run(&loop, &params, real, store, &result, &err) == MT_OK, "%s", err.message);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM measurement WHERE outcome = 'timeout'"), 1);
+    ck_assert_int_gt(probe.thought_until_ns - before, 2000000000);
+    ck_assert_int_lt(scalar(store, "SELECT m.created_unix_ms - s.started_unix_ms FROM measurement m JOIN session s ON s.id = m.session_id WHERE outcome = 'timeout'"), 1900);
+    ck_assert_int_ge(result.times.search_ns, 2000000000);
+    real->ops->destroy(real);
+    ck_assert_int_eq(uv_loop_close(&loop), 0);
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    tear_down();
+}
+END_TEST
+
+/* ---- warm starts ---- */
+
+static const char THREE[] = "[shape near]\nN = 128\ndefault = no\n[param A]\nvalues = 1..10\ndefault = 5\n";
+
+static double slower_when_small(const char *variant, size_t start)
+{
+    return time_of(variant);
+}
+
+static double faster_when_small(const char *variant, size_t start)
+{
+    return 2e6 - time_of(variant);
+}
+
+static void tune_shape(const char *shape, double (*time)(const char *, size_t))
+{
+    const char *shapes[] = {shape};
+    params.shapes = shapes;
+    params.shape_count = 1;
+    evaluator.time = time;
+    probe = (struct probe){.batch = 64};
+    tune_ok("", THREE);
+}
+
+START_TEST(hints_come_from_near_shapes)
+{
+    set_up();
+    params.own_strategy = &probing;
+    tune_shape("small", slower_when_small); /* N = 64: A = 10 is best */
+    ck_assert_uint_eq(probe.hint_count, 0);
+    tune_shape("large", faster_when_small); /* N = 4096: A = 1 */
+    ck_assert_uint_eq(probe.hint_count, 1);
+    ck_assert_uint_eq(probe.hints[0], 9);
+    tune_shape("near", slower_when_small); /* N = 128: 64 is nearer than 4096 */
+    ck_assert_uint_eq(probe.hint_count, 2);
+    ck_assert(probe.hints[0] == 9 && probe.hints[1] == 0);
+    tune_shape("near", slower_when_small); /* its own rows are known, no hints */
+    ck_assert_uint_eq(probe.hint_count, 2);
+    ck_assert(probe.hints[0] == 9 && probe.hints[1] == 0);
+    params.kernel_key = mt_hash_text("edited kernel"); /* then the shape's own best of before is the nearest */
+    tune_shape("large", faster_when_small);
+    ck_assert_uint_eq(probe.hints[0], 0);
+    params.own_strategy = NULL;
+    tear_down();
+}
+END_TEST
+
+START_TEST(hints_come_from_like_gpus)
+{
+    set_up();
+    params.own_strategy = &probing;
+    tune_shape("small", slower_when_small);
+    snprintf(evaluator.base.facts.name, sizeof evaluator.base.facts.name, "NVIDIA H200");
+    tune_shape("small", faster_when_small); /* another GPU of the architecture */
+    ck_assert_uint_eq(probe.hint_count, 1);
+    ck_assert_uint_eq(probe.hints[0], 9);
+    tune_shape("near", faster_when_small); /* the GPU's own comes first, though the other's is as near */
+    ck_assert_uint_eq(probe.hint_count, 2);
+    ck_assert(probe.hints[0] == 0 && probe.hints[1] == 9);
+    snprintf(evaluator.base.arch, sizeof evaluator.base.arch, "sm_80");
+    snprintf(evaluator.base.facts.name, sizeof evaluator.base.facts.name, "NVIDIA A100-SXM4-80GB");
+    tune_shape("small", faster_when_small); /* of another architecture: nothing */
+    ck_assert_uint_eq(probe.hint_count, 0);
+    params.own_strategy = NULL;
+    tear_down();
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
+    TCase *group = tcase_create("session_search");
+    tcase_set_timeout(group, 50);
+    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus};
+    return unit_run_group("session_search", group, tests, sizeof tests / sizeof tests[0]);
+}

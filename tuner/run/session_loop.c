@@ -1,0 +1,92 @@
+/* One subject's loop: ask → drop what is known → submit, while trials end. */
+#include "tuner/base/clock.h"
+#include "tuner/run/session_run.h"
+
+/* The next point to evaluate; false when there is none for now. */
+static bool next_followed(mt_run *run, size_t *index)
+{
+    while (run->followed < run->session->point_count) {
+        *index = run->session->points[run->followed++];
+        if (!mt_run_has_seen(run, *index)) return true;
+    }
+    return false;
+}
+
+static bool next_first(mt_run *run, size_t *index)
+{
+    while (run->first_count > 0) {
+        *index = run->first[0];
+        run->first[0] = run->first[1];
+        run->first_count--;
+        if (!mt_run_has_seen(run, *index)) return true;
+    }
+    return false;
+}
+
+static bool next_point(mt_run *run, size_t *index)
+{
+    size_t left = run->total - run->summary->evaluated - run->under_way;
+    if (run->session->is_follower) return next_followed(run, index);
+    if (next_first(run, index)) return true;
+    while (mt_search_next(run->search, left, index) == MT_SEARCH_POINT) {
+        if (!mt_run_has_seen(run, *index)) return true;
+    }
+    return false;
+}
+
+static bool has_budget(const mt_run *run)
+{
+    return run->summary->evaluated + run->under_way < run->total;
+}
+
+static mt_status fill(mt_run *run, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_evaluator *evaluator = run->session->evaluator;
+    size_t capacity = evaluator->ops->capacity(evaluator), index;
+    for (size_t device = 0; device < mt_run_device_count(run) && has_budget(run); device++) {
+        if (mt_anchor_is_due(run->session, &run->anchors[device])) MT_TRY(mt_run_submit_anchor(run, device, err));
+    }
+    while (run->under_way < capacity && has_budget(run) && next_point(run, &index)) MT_TRY(mt_run_submit(run, index, err));
+done:
+    return st;
+}
+
+static void check_stop(mt_run *run)
+{
+    mt_evaluator *evaluator = run->session->evaluator;
+    if (run->is_stopping) return;
+    run->summary->interrupted = run->session->interrupts > 0;
+    run->summary->out_of_time = !run->summary->interrupted && run->summary->evaluated < run->total && mt_clock_now_ns() >= run->deadline_ns;
+    run->is_stopping = run->summary->interrupted || run->summary->out_of_time;
+    if (run->is_stopping) evaluator->ops->cancel(evaluator, false);
+}
+
+/* Nothing runs, and nothing will. */
+static bool is_over(const mt_run *run)
+{
+    if (run->session->interrupts > 1) return true; /* the running variant was killed with the worker; its intent is no strike */
+    if (run->is_stopping) return !mt_run_is_running(run);
+    return run->under_way == 0 && !(has_budget(run) && run->search && mt_search_is_busy(run->search));
+}
+
+mt_status mt_run_loop(mt_run *run, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_evaluator *evaluator = run->session->evaluator;
+    for (;;) {
+        uv_run(run->session->loop, UV_RUN_NOWAIT); /* signals also reach a session whose evaluator never waits */
+        check_stop(run);
+        if (!run->is_stopping) MT_TRY(fill(run, err));
+        if (is_over(run)) break;
+        if (run->under_way == 0) { /* the strategy is thinking, and nothing else is going on */
+            uv_run(run->session->loop, UV_RUN_ONCE);
+            continue;
+        }
+        mt_event event;
+        MT_TRY(evaluator->ops->next(evaluator, &event, err));
+        MT_TRY(mt_run_handle(run, &event, err));
+    }
+done:
+    return st;
+}

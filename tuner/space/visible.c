@@ -1,0 +1,278 @@
+#include "tuner/space/visible.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/base/strbuf.h"
+
+enum { MOST_FILES = 1000, MOST_BYTES = 64 << 20 }; /* of headers: beyond, looking costs more than it saves */
+
+struct known {
+    char *name;
+    bool is_seen;
+};
+
+struct mt_visible {
+    mt_strbuf code;          /* of all files, without comments */
+    bool sees_all;
+    struct known *known;     /* names that were looked for */
+    size_t known_count, known_capacity;
+    const char *const *folders;
+    size_t folder_count;
+    char **headers;          /* paths that were read */
+    size_t header_count, header_capacity;
+};
+
+static bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+/* ---- comments ---- */
+
+/* Raw strings and digit separators would need a lexer: their file keeps its comments. */
+static bool is_plain(const char *text)
+{
+    if (strstr(text, "R\"")) return false;
+    for (const char *at = text; (at = strchr(at, '\'')); at++) {
+        if (at > text && isxdigit((unsigned char)at[-1]) && isxdigit((unsigned char)at[1]) && at[1] && at[2] != '\'') return false;
+    }
+    return true;
+}
+
+static const char *behind_comment(const char *at)
+{
+    if (at[1] == '/') return at + strcspn(at, "\n");
+    const char *end = strstr(at + 2, "*/");
+    return end ? end + 2 : at + strlen(at);
+}
+
+/* Literals stay: what is in them counts, and what looks like a comment in them is none. */
+static void add_code(mt_strbuf *code, const char *text)
+{
+    bool is_plain_text = is_plain(text);
+    char quote = 0;
+    for (const char *at = text; *at;) {
+        bool is_comment = is_plain_text && !quote && at[0] == '/' && (at[1] == '/' || at[1] == '*');
+        if (is_comment) {
+            at = behind_comment(at);
+            mt_strbuf_add_char(code, ' ');
+            continue;
+        }
+        if (quote && *at == '\\' && at[1]) mt_strbuf_add_char(code, *at++);
+        else if (*at == quote || *at == '\n') quote = 0;
+        else if (!quote && (*at == '"' || *at == '\'')) quote = *at;
+        mt_strbuf_add_char(code, *at++);
+    }
+    mt_strbuf_add_char(code, '\n');
+}
+
+/* ---- includes ---- */
+
+static bool was_read(const mt_visible *self, const char *path)
+{
+    for (size_t i = 0; i < self->header_count; i++) {
+        if (strcmp(self->headers[i], path) == 0) return true;
+    }
+    return false;
+}
+
+static mt_status no_memory(mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "macros of the source: out of memory");
+}
+
+/* Takes the path. */
+static mt_status read_header(mt_visible *self, char *path, mt_error *err)
+{
+    char *text = NULL;
+    size_t length;
+    mt_error ignored;
+    char **headers = mt_grow(self->headers, self->header_count, &self->header_capacity, sizeof *headers);
+    if (!headers) {
+        mt_free(path);
+        return no_memory(err);
+    }
+    self->headers = headers;
+    headers[self->header_count++] = path;
+    bool is_read = mt_file_read(path, 0, &text, &length, &ignored) == MT_OK;
+    if (is_read) add_code(&self->code, text);
+    if (!is_read || self->header_count > MOST_FILES || self->code.length > MOST_BYTES) self->sees_all = true;
+    mt_free(text);
+    return self->code.failed ? no_memory(err) : MT_OK;
+}
+
+/* The first folder that has it, as for the compiler. What is in none of them the compiler does not find either – but beside the including header, which `is_quoted` allows. */
+static mt_status follow(mt_visible *self, const char *name, bool is_quoted, mt_error *err)
+{
+    mt_strbuf path = {0};
+    bool is_found = false;
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < self->folder_count && !is_found; i++) {
+        if (!self->folders[i]) continue;
+        mt_strbuf_clear(&path);
+        mt_strbuf_addf(&path, "%s/%s", self->folders[i], name);
+        is_found = !path.failed && mt_file_exists(mt_strbuf_text(&path));
+    }
+    if (path.failed) st = no_memory(err);
+    else if (!is_found) self->sees_all |= is_quoted;
+    else if (!was_read(self, mt_strbuf_text(&path))) st = read_header(self, mt_strbuf_take(&path), err);
+    mt_strbuf_free(&path);
+    return st;
+}
+
+static bool is_of_source(const mt_source *source, const char *name)
+{
+    for (size_t i = 0; i < source->file_count; i++) {
+        if (strcmp(source->files[i].name, name) == 0) return true;
+    }
+    return false;
+}
+
+static size_t blanks(const char *text)
+{
+    return strspn(text, " \t");
+}
+
+/* What stands behind `#include` on a line; NULL: it is another line. */
+static const char *included(const char *line)
+{
+    line += blanks(line);
+    if (*line++ != '#') return NULL;
+    line += blanks(line);
+    if (strncmp(line, "include", 7) != 0 || is_word(line[7])) return NULL;
+    return line + 7 + blanks(line + 7);
+}
+
+/* The code grows while it is walked over. */
+static mt_status follow_includes(mt_visible *self, const mt_source *source, size_t own_length, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t at = 0; at < self->code.length && st == MT_OK && !self->sees_all;) {
+        const char *line = self->code.text + at, *what = included(line);
+        bool is_own = at < own_length;
+        at += strcspn(line, "\n") + 1;
+        if (!what) continue;
+        bool is_quoted = *what == '"';
+        char *name = *what == '<' || is_quoted ? mt_strndup(what + 1, strcspn(what + 1, is_quoted ? "\"\n" : ">\n")) : NULL;
+        if (name && !(is_own && is_of_source(source, name))) st = follow(self, name, is_quoted && !is_own, err);
+        if (!name) self->sees_all |= is_own; /* a macro names the file, or there is no memory */
+        mt_free(name);
+    }
+    return st;
+}
+
+/* ---- deciding ---- */
+
+mt_status mt_visible_create(const mt_source *source, const char *const *folders, size_t folder_count, mt_visible **visible, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_visible *self = mt_alloc(1, sizeof *self);
+    if (!self) return no_memory(err);
+    self->folders = folders;
+    self->folder_count = folder_count;
+    for (size_t i = 0; i < source->file_count; i++) add_code(&self->code, source->files[i].text);
+    if (self->code.failed) {
+        st = no_memory(err);
+        goto done;
+    }
+    self->sees_all = strstr(mt_strbuf_text(&self->code), "##") != NULL; /* of the toolkit's own pastings none makes a knob's name */
+    MT_TRY(follow_includes(self, source, self->code.length, err));
+    *visible = self;
+    self = NULL;
+done:
+    if (self) mt_visible_free(self);
+    else (*visible)->folders = NULL;
+    return st;
+}
+
+static bool has_word(const char *text, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)); at++) {
+        if ((at == text || !is_word(at[-1])) && !is_word(at[length])) return true;
+    }
+    return false;
+}
+
+/* Looked for once: the names are few, the text is long. */
+static bool is_seen(mt_visible *self, const char *name)
+{
+    for (size_t i = 0; i < self->known_count; i++) {
+        if (strcmp(self->known[i].name, name) == 0) return self->known[i].is_seen;
+    }
+    bool found = has_word(mt_strbuf_text(&self->code), name);
+    struct known *known = mt_grow(self->known, self->known_count, &self->known_capacity, sizeof *known);
+    char *copy = mt_strdup(name);
+    if (known) self->known = known;
+    if (known && copy) self->known[self->known_count++] = (struct known){copy, found};
+    else mt_free(copy);
+    return found;
+}
+
+static bool is_macro(const char *option)
+{
+    return strncmp(option, "-D", 2) == 0 && is_word(option[2]);
+}
+
+static const char *value_of(const char *option)
+{
+    const char *equals = strchr(option, '=');
+    return equals ? equals + 1 : "";
+}
+
+/* A folder or a file that the words were not looked for in. */
+static bool opens_more(const mt_options *options)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        const char *option = options->items[i];
+        if (!is_macro(option) && (strncmp(option, "-I", 2) == 0 || strstr(option, "include") || option[0] == '@')) return true;
+    }
+    return false;
+}
+
+/* By the source, or by the value of one that is. */
+static bool is_wanted(mt_visible *self, const mt_options *options, const bool *keeps, size_t which)
+{
+    const char *option = options->items[which];
+    char *name = mt_strndup(option + 2, strcspn(option + 2, "=("));
+    bool found = !name || is_seen(self, name);
+    for (size_t i = 0; i < options->count && !found; i++) {
+        if (keeps[i] && is_macro(options->items[i])) found = has_word(value_of(options->items[i]), name);
+    }
+    mt_free(name);
+    return found;
+}
+
+void mt_visible_filter(mt_visible *self, mt_options *options)
+{
+    bool *keeps = self->sees_all || opens_more(options) ? NULL : mt_alloc(options->count + 1, sizeof *keeps);
+    size_t kept = 0;
+    if (!keeps) return;
+    for (bool grows = true; grows;) {
+        grows = false;
+        for (size_t i = 0; i < options->count; i++) {
+            if (keeps[i] || (is_macro(options->items[i]) && !is_wanted(self, options, keeps, i))) continue;
+            keeps[i] = grows = true;
+        }
+    }
+    for (size_t i = 0; i < options->count; i++) {
+        if (keeps[i]) options->items[kept++] = options->items[i];
+        else mt_free(options->items[i]);
+    }
+    options->count = kept;
+    mt_free(keeps);
+}
+
+void mt_visible_free(mt_visible *self)
+{
+    if (!self) return;
+    for (size_t i = 0; i < self->known_count; i++) mt_free(self->known[i].name);
+    for (size_t i = 0; i < self->header_count; i++) mt_free(self->headers[i]);
+    mt_free(self->known);
+    mt_free(self->headers);
+    mt_strbuf_free(&self->code);
+    mt_free(self);
+}
