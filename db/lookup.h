@@ -438,12 +438,11 @@ uint32_t mt_lookup_dtype_bytes(tunelookup_dtype dtype);
 
 enum { MT_LOOKUP_MISS_SLOTS = 256, MT_LOOKUP_MISS_PROBES = 8 };
 typedef struct mt_lookup_miss {
-    _Atomic uint32_t state;          /* 0 empty, 1 being written, 2 ready */
-    _Atomic uint32_t count;
-    int64_t values[TUNELOOKUP_MAX_VALUES]; /* in the caller's order */
+    _Atomic uint64_t word;                 /* generation, state and count in one, so that a count can't go to a shape that took the slot meanwhile */
+    _Atomic int64_t values[TUNELOOKUP_MAX_VALUES]; /* in the caller's order */
 } mt_lookup_miss;
 typedef struct mt_lookup_misses {
-    _Atomic uint64_t dropped;        /* the table was full */
+    _Atomic uint64_t dropped;        /* the table was full; the next flush says how many */
     mt_lookup_miss slots[MT_LOOKUP_MISS_SLOTS];
 } mt_lookup_misses;
 void mt_lookup_count_miss(mt_lookup_misses *misses, const int64_t *values, uint32_t count);

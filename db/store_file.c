@@ -191,7 +191,7 @@ static char *plain_path(const char *path)
 
 /* Settings that keep a stranger's file from doing more than hold rows. Options that the SQLite at hand doesn't know are refused by it,
  * which is harmless. */
-static void set_defensive(sqlite3 *db)
+void mt_store_file_defend(sqlite3 *db)
 {
 #ifdef SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
@@ -233,7 +233,7 @@ static int open_handle(const char *name, int flags, const char *vfs, sqlite3 **d
     if (code != SQLITE_OK) return code;
     sqlite3_extended_result_codes(*db, 1);
     sqlite3_busy_timeout(*db, MT_STORE_BUSY_MS);
-    set_defensive(*db);
+    mt_store_file_defend(*db);
     return first_read(*db);
 }
 

@@ -23,4 +23,7 @@ void mt_fs_pretend(int fs);
  * path ":memory:" makes a private database that is gone after closing. */
 mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db, mt_error *err);
 
+/* Settings that keep a stranger's rows from being more than rows. mt_store_file_open makes them. */
+void mt_store_file_defend(sqlite3 *db);
+
 #endif

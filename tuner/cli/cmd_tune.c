@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/text.h"
@@ -12,6 +13,7 @@
 #include "tuner/cli/progress.h"
 #include "tuner/cli/share.h"
 #include "tuner/cli/sibling.h"
+#include "tuner/cli/wanted.h"
 #include "tuner/run/eval_replay.h"
 #include "tuner/run/eval_worker.h"
 #include "tuner/run/outside.h"
@@ -19,7 +21,7 @@
 enum { BOTH_REGIMES = 3 /* "cold,warm" among the choices */ };
 
 typedef struct tune_values {
-    const char *gpu, *space, *strategy, *db, *arch, *recordings;
+    const char *gpu, *space, *strategy, *db, *arch, *recordings, *from_misses;
     mt_words shapes, workloads, inputs;
     int64_t budget, seed, jobs;
     double time_s, compile_limit_s, variant_limit_s;
@@ -32,7 +34,8 @@ typedef struct tune_values {
 static const mt_option options[] = {
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "auto (default: the first), all, device numbers (0 or 0,1), or\nrecorded:NAME for a GPU that was recorded elsewhere; GPUs of\none model share the work"},
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
-    {"shape", 0, MT_OPTION_WORDS, FIELD(shapes), "NAME", "tune only this [shape]; may be repeated"},
+    {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "tune only this [shape], or the one with the values\n\"N=1;M=8;H=92,46;dtype=f16\"; may be repeated"},
+    {"from-misses", 0, MT_OPTION_TEXT, FIELD(from_misses), "FILE", "tune what programs asked for in vain (tunelookup_flush_misses),\nthe most asked for first; spaces are found by kernel"},
     {"workload", 0, MT_OPTION_WORDS, FIELD(workloads), "NAME", "use this [workload]; may be repeated"},
     {"strategy", 0, MT_OPTION_TEXT, FIELD(strategy), "NAME", "search strategy ('msda-tune list' names them)"},
     {"budget", 0, MT_OPTION_COUNT, FIELD(budget), "N", "evaluations per shape and workload, known ones included"},
@@ -72,6 +75,8 @@ typedef struct tuning {
     mt_sibling *sibling; /* tunes GPUs of another model; NULL = there is none */
     mt_hash inputs; /* when --input is given */
     mt_display display;
+    mt_wanted wanted;
+    const mt_misses *misses; /* with --from-misses; of these the kernel of the space */
 } tuning;
 
 static mt_status unknown_name(const char *option, const char *name, const char *const *known, size_t count, mt_error *err)
@@ -85,16 +90,6 @@ static mt_status unknown_name(const char *option, const char *name, const char *
         MT_FAIL(err, MT_ERR_USAGE, "tune: --%s: no '%s'; there are: %s", option, name, mt_strbuf_text(&list));
     mt_strbuf_free(&list);
     return MT_ERR_USAGE;
-}
-
-static mt_status check_shapes(const mt_spec *spec, const mt_words *wanted, mt_error *err)
-{
-    const char *names[64];
-    size_t count = 0;
-    for (size_t i = 0; i < spec->shape_count && count < 64; i++) names[count++] = spec->shapes[i].name;
-    for (size_t i = 0; i < wanted->count; i++)
-        if (!mt_spec_shape(spec, wanted->items[i])) return unknown_name("shape", wanted->items[i], names, count, err);
-    return MT_OK;
 }
 
 static mt_status check_workloads(const mt_spec *spec, const mt_words *wanted, mt_error *err)
@@ -124,8 +119,8 @@ static mt_status open_space(tuning *t, mt_error *err)
     MT_TRY(check_strategy(t->values->strategy, err));
     MT_TRY(mt_known_arch_check(t->values->arch, err));
     MT_TRY(mt_share_space(t->values->space, &t->space_path, err));
-    MT_TRY(mt_spec_load(t->space_path, &t->spec, err));
-    MT_TRY(check_shapes(t->spec, &t->values->shapes, err));
+    MT_TRY(t->misses ? mt_wanted_load_misses(t->space_path, t->misses, t->values->from_misses, &t->spec, &t->wanted, err)
+                     : mt_wanted_load(t->space_path, &t->values->shapes, &t->spec, &t->wanted, err));
     MT_TRY(check_workloads(t->spec, &t->values->workloads, err));
     if (t->values->inputs.count) MT_TRY(mt_inputs_identify(t->spec, &t->values->inputs, &t->inputs, err));
     bool replays_points = t->spec->is_recorded && t->values->gpu && strncmp(t->values->gpu, "recorded:", 9) == 0;
@@ -206,7 +201,7 @@ static void clear_display(void *context)
 static mt_status open_sibling(tuning *t, mt_error *err)
 {
     int others[MT_DEVICES_MAX];
-    size_t count = t->evaluator->is_recorded ? 0 : mt_eval_worker_others(t->evaluator, others);
+    size_t count = t->evaluator->is_recorded || t->misses ? 0 : mt_eval_worker_others(t->evaluator, others); /* misses are one model's */
     if (count == 0) return MT_OK;
     size_t ours = t->evaluator->device_count, jobs = mt_eval_worker_jobs(t->evaluator), theirs = jobs * count / (ours + count);
     mt_eval_worker_set_jobs(t->evaluator, jobs - theirs);
@@ -229,6 +224,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     mt_status st = MT_OK;
     MT_TRY(open_space(t, err));
     MT_TRY(open_evaluator(t, err));
+    if (t->misses) MT_TRY(mt_wanted_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &t->wanted, err));
     MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
     MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
 done:
@@ -246,6 +242,7 @@ static void close_all(tuning *t)
     mt_store_close(t->recordings);
     mt_source_free(&t->source);
     mt_spec_free(t->spec);
+    mt_wanted_free(&t->wanted);
     mt_free(t->space_path);
     mt_free(t->db_path);
     mt_free(t->cache_dir);
@@ -281,7 +278,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     t->display.is_recorded = t->evaluator->is_recorded;
     mt_progress progress = mt_display_progress(&t->display);
     mt_session_params params = {
-        .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)v->shapes.items, .shape_count = v->shapes.count,
+        .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)t->wanted.shapes.items, .shape_count = t->wanted.shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
@@ -300,14 +297,77 @@ done:
     return st;
 }
 
-static mt_status run(const mt_arguments *arguments, mt_error *err)
+static mt_status run_space(const mt_arguments *arguments, const tune_values *values, const mt_misses *misses, mt_error *err)
 {
-    tuning t = {.values = arguments->values, .arguments = arguments};
-    mt_sibling_enter();
+    tuning t = {.values = values, .arguments = arguments, .misses = misses};
     mt_status st = open_all(&t, err);
     if (st == MT_OK) st = run_session(&t, err);
     close_all(&t);
     return st;
+}
+
+/* ---- --from-misses ---- */
+
+static void skipped_line(void *context, const char *message)
+{
+    (void)context;
+    mt_log_warn("%s", message);
+}
+
+static bool is_first_of_kernel(const mt_misses *misses, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(misses->items[i].kernel, misses->items[index].kernel) == 0) return false;
+    return true;
+}
+
+/* A kernel without a space, or of whose shapes none passes, is told and left out; *tuned counts the others. */
+static mt_status run_kernel(const mt_arguments *arguments, const mt_misses *misses, size_t index, double time_left_s, size_t *tuned, mt_error *err)
+{
+    tune_values values = *(const tune_values *)arguments->values;
+    char *path = NULL;
+    mt_status st = mt_wanted_space(values.space, misses->items[index].kernel, &path, err);
+    if (st == MT_OK) {
+        values.space = path;
+        if (values.time_s > 0) values.time_s = time_left_s;
+        st = run_space(arguments, &values, misses, err);
+        *tuned += st == MT_OK;
+    }
+    mt_free(path);
+    if (st != MT_ERR_NOT_FOUND && st != MT_ERR_NOTHING_VALID) return st;
+    mt_log_warn("%s:%lld: left out: %s", values.from_misses, (long long)misses->items[index].line, err->message);
+    return MT_OK;
+}
+
+static mt_status run_misses(const mt_arguments *arguments, mt_error *err)
+{
+    const tune_values *v = arguments->values;
+    mt_misses misses = {0};
+    size_t tuned = 0;
+    mt_status st;
+    double deadline_s = (double)mt_clock_now_ns() / 1e9 + v->time_s;
+    MT_TRY(mt_misses_read(v->from_misses, skipped_line, NULL, &misses, err));
+    if (misses.dropped) mt_log_warn("%s: %lld misses were not counted by shape, because the programs' tables were full; they should flush more often", v->from_misses, (long long)misses.dropped);
+    for (size_t i = 0; i < misses.count; i++) {
+        double left_s = deadline_s - (double)mt_clock_now_ns() / 1e9;
+        if (!is_first_of_kernel(&misses, i)) continue;
+        if (v->time_s > 0 && left_s <= 0) break;
+        MT_TRY(run_kernel(arguments, &misses, i, left_s, &tuned, err));
+    }
+    if (!tuned) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing is left to tune: %zu shape%s in %lld line%s", v->from_misses, misses.count, misses.count == 1 ? "" : "s",
+                             (long long)misses.lines, misses.lines == 1 ? "" : "s");
+done:
+    mt_misses_free(&misses);
+    return st;
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const tune_values *v = arguments->values;
+    mt_sibling_enter();
+    if (!v->from_misses) return run_space(arguments, v, NULL, err);
+    if (v->shapes.count) return MT_FAIL(err, MT_ERR_USAGE, "tune: --from-misses and --shape both say what to tune; expected one of them");
+    return run_misses(arguments, err);
 }
 
 const mt_command mt_cmd_tune = {
@@ -318,7 +378,8 @@ const mt_command mt_cmd_tune = {
             "(twice: does not wait for the running variant).\n\n"
             "  msda-tune --gpu auto --space FILE.ini\n"
             "  msda-tune --gpu all --space FILE.ini\n"
-            "  msda-tune --gpu recorded:h100 --space FILE.ini --shape NAME --budget 200",
+            "  msda-tune --gpu recorded:h100 --space FILE.ini --shape NAME --budget 200\n"
+            "  msda-tune --from-misses misses.jsonl",
     .options = options,
     .values_size = sizeof(tune_values),
     .run = run,

@@ -37,6 +37,7 @@ typedef struct winner {
     char *gpu_key, *kernel, *kernel_key, *shape, *workload, *variant, *space;
     mt_regime regime;
     int64_t session;
+    char *shape_key;
 } winner;
 
 typedef struct verification {
@@ -53,7 +54,7 @@ typedef struct verification {
 
 static void free_winner(winner *w)
 {
-    char *const texts[] = {w->gpu_key, w->kernel, w->kernel_key, w->shape, w->workload, w->variant, w->space};
+    char *const texts[] = {w->gpu_key, w->kernel, w->kernel_key, w->shape, w->workload, w->variant, w->space, w->shape_key};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) mt_free(texts[i]);
 }
 
@@ -65,8 +66,8 @@ static mt_status add_winner(void *context, const mt_measurement_row *row, mt_err
     v->winners = grown;
     winner *w = &grown[v->count++];
     *w = (winner){mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->shape), mt_strdup(row->workload), mt_strdup(row->variant), NULL,
-                  row->outcome.timing.regime, row->session};
-    if (!w->gpu_key || !w->kernel || !w->kernel_key || !w->shape || !w->workload || !w->variant) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+                  row->outcome.timing.regime, row->session, mt_strdup(row->shape_key)};
+    if (!w->gpu_key || !w->kernel || !w->kernel_key || !w->shape || !w->workload || !w->variant || !w->shape_key) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     return MT_OK;
 }
 
@@ -104,8 +105,12 @@ static mt_status open_space(verification *v, const winner *w, mt_error *err)
     if (v->rerun && strcmp(v->rerun_space, w->space) == 0 && v->rerun_regime == w->regime) return MT_OK;
     mt_rerun_close(v->rerun);
     v->rerun = NULL;
-    mt_rerun_options wishes = {.space = w->space, .device = (int)v->values->device, .seed = v->seed, .regime = w->regime, .variant_limit_s = v->values->variant_limit_s};
+    const char **keys = mt_alloc(v->count, sizeof *keys);
+    if (!keys) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+    for (size_t i = 0; i < v->count; i++) keys[i] = v->winners[i].shape_key;
+    mt_rerun_options wishes = {.shape_keys = keys, .shape_key_count = v->count, .space = w->space, .device = (int)v->values->device, .seed = v->seed, .regime = w->regime, .variant_limit_s = v->values->variant_limit_s};
     mt_status st = mt_rerun_open(&wishes, &v->rerun, err);
+    mt_free(keys);
     v->rerun_space = w->space;
     v->rerun_regime = w->regime;
     return st;

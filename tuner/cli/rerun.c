@@ -11,6 +11,7 @@
 #include "tuner/run/event_queue.h"
 #include "tuner/run/once.h"
 #include "tuner/run/outside.h"
+#include "tuner/space/adhoc.h"
 
 struct mt_rerun {
     mt_rerun_options options;
@@ -26,6 +27,26 @@ struct mt_rerun {
     uint64_t trials;
 };
 
+static mt_status load_spec(mt_rerun *self, mt_error *err)
+{
+    mt_status st;
+    mt_strbuf sections = {0};
+    MT_TRY(mt_spec_load(self->path, &self->spec, err));
+    for (size_t i = 0; i < self->options.shape_key_count; i++) {
+        mt_error ignored;
+        char *name;
+        mt_adhoc_add(self->spec, self->options.shape_keys[i], NULL, &sections, &name, &ignored);
+        mt_free(name);
+    }
+    if (!sections.length) goto done;
+    mt_spec_free(self->spec);
+    self->spec = NULL;
+    st = mt_spec_load_with(self->path, mt_strbuf_text(&sections), &self->spec, err);
+done:
+    mt_strbuf_free(&sections);
+    return st;
+}
+
 mt_status mt_rerun_open(const mt_rerun_options *options, mt_rerun **out, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -33,7 +54,8 @@ mt_status mt_rerun_open(const mt_rerun_options *options, mt_rerun **out, mt_erro
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     self->options = *options;
     MT_TRY(mt_share_space(options->space, &self->path, err));
-    MT_TRY(mt_spec_load(self->path, &self->spec, err));
+    MT_TRY(load_spec(self, err));
+    self->options.shape_keys = NULL; /* the caller's */
     MT_TRY(mt_source_load(self->spec, &self->source, err));
     MT_TRY(mt_source_key(self->spec, &self->source, &self->kernel_key, err));
     self->cache_dir = mt_path_user_cache();

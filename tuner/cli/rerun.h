@@ -14,6 +14,7 @@ typedef struct mt_rerun_options {
     mt_regime regime;
     double variant_limit_s;
     bool guard_pages;
+    const char *const *shape_keys; size_t shape_key_count; /* "N=1;M=8": shapes that the file need not name (tuner/space/adhoc.h); those that do not fit it are passed over */
 } mt_rerun_options;
 
 /* Starts the workers. MT_ERR_NO_GPU when there is no device. */

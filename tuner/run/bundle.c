@@ -64,23 +64,26 @@ done:
 mt_status mt_bundle_make(const mt_spec *spec, const mt_source *source, int *fd, mt_error *err)
 {
     mt_status st = MT_OK;
-    char *text = NULL;
+    char *file = NULL;
     size_t length = 0;
-    mt_strbuf bytes = {0};
+    mt_strbuf bytes = {0}, text = {0};
     *fd = -1;
-    MT_TRY(mt_file_read(spec->path, 0, &text, &length, err));
-    MT_TRY(check_unchanged(spec, text, length, err));
-    mt_bundle bundle = {.path = spec->path, .text = text, .source = *source};
+    MT_TRY(mt_file_read(spec->path, 0, &file, &length, err));
+    mt_strbuf_add_bytes(&text, file, length);
+    if (spec->more) mt_strbuf_addf(&text, "\n%s", spec->more);
+    MT_TRY(check_unchanged(spec, mt_strbuf_text(&text), text.length, err));
+    mt_bundle bundle = {.path = spec->path, .text = mt_strbuf_text(&text), .source = *source};
     mt_codec codec = {.mode = MT_CODEC_WRITE, .out = &bytes};
     bundle_fields(&codec, &bundle);
-    if (bytes.failed || codec.failed) {
+    if (bytes.failed || text.failed || codec.failed) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", spec->path);
         goto done;
     }
     MT_TRY(mt_memfd("msda-tune-bundle", bytes.text, bytes.length, fd, err));
 done:
     mt_strbuf_free(&bytes);
-    mt_free(text);
+    mt_strbuf_free(&text);
+    mt_free(file);
     return st;
 }
 

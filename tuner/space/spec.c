@@ -7,6 +7,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 #include "tuner/space/spec_internal.h"
 
@@ -232,12 +233,32 @@ done:
 
 mt_status mt_spec_load(const char *path, mt_spec **spec, mt_error *err)
 {
-    char *text = NULL;
+    return mt_spec_load_with(path, NULL, spec, err);
+}
+
+mt_status mt_spec_load_with(const char *path, const char *more, mt_spec **spec, mt_error *err)
+{
+    mt_status st = MT_OK;
+    char *file = NULL;
     size_t length = 0;
+    mt_strbuf text = { 0 };
     *spec = NULL;
-    mt_status st = mt_file_read_regular(path, 64u << 20, &text, &length, err);
-    if (st == MT_OK) st = mt_spec_parse(path, text, length, spec, err);
-    mt_free(text);
+    MT_TRY(mt_file_read_regular(path, 64u << 20, &file, &length, err));
+    mt_strbuf_add_bytes(&text, file, length);
+    mt_strbuf_addf(&text, "\n%s", more ? more : "");
+    if (text.failed) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+        goto done;
+    }
+    MT_TRY(mt_spec_parse(path, more ? text.text : file, more ? text.length : length, spec, err));
+    if (more && !((*spec)->more = mt_strdup(more))) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+done:
+    if (st != MT_OK) {
+        mt_spec_free(*spec);
+        *spec = NULL;
+    }
+    mt_strbuf_free(&text);
+    mt_free(file);
     return st;
 }
 

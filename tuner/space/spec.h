@@ -130,6 +130,7 @@ typedef struct mt_variant {
 
 typedef struct mt_spec {
     char *path;           /* of the .ini, as given */
+    char *more;           /* sections that were read as if they stood at the file's end (tuner/space/adhoc.h); NULL = none */
     char *name;           /* [kernel] name */
     bool is_recorded;     /* `points = recorded`: nothing to compile, its points are those of a recording. Then source and reference are NULL and there are no arguments and launches */
     char *source;         /* resolved path of the .cu */
@@ -167,6 +168,8 @@ typedef struct mt_spec {
 /* Reads a file, or text that was read before (`path` then only resolves relative names and stands in messages). Nothing but the .ini
  * itself is read. The caller mt_spec_free's. */
 mt_status mt_spec_load(const char *path, mt_spec **spec, mt_error *err);
+/* The same with `more` behind the file's text. */
+mt_status mt_spec_load_with(const char *path, const char *more, mt_spec **spec, mt_error *err);
 mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_spec **spec, mt_error *err);
 void mt_spec_free(mt_spec *spec); /* NULL is a no-op */
 

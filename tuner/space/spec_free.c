@@ -94,6 +94,7 @@ static void free_owned(mt_spec *spec)
 
 static void free_kernel(mt_spec *spec)
 {
+    mt_free(spec->more);
     mt_free(spec->path);
     mt_free(spec->name);
     mt_free(spec->source);

@@ -1,0 +1,58 @@
+/* Merging databases: the rows of one file into another, by content. The result holds the same rows whatever the order of the files, and merging a file
+ * twice adds nothing. mt_merge_rules says for each table what a row is known by and what its columns refer to. */
+#ifndef MT_DB_MERGE_H
+#define MT_DB_MERGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/store.h"
+
+typedef struct mt_merge_options {
+    bool with_cubins; /* code is as trusted as its file: left out unless asked for */
+} mt_merge_options;
+
+typedef struct mt_merge_counts {
+    int64_t measurements, known; /* added; there already */
+    int64_t sessions, subjects, cubins; /* added */
+    int64_t cubins_left_out;
+} mt_merge_counts;
+
+/* NOT_FOUND or DB error unless the file at `path` can be merged: a tuning database of this schema or an older one (of which a copy is migrated); USAGE when it is
+ * the file `into`, which need not be there. */
+mt_status mt_merge_check(const char *into, const char *path, mt_error *err);
+/* Adds the rows of the file at `path`, which is only read, in one transaction: all of them or none. `counts` is added to. Table best stays as it was until
+ * mt_merge_finish. Memory: one row, and 16 bytes for each row of the file that others refer to. */
+mt_status mt_merge_part(mt_store *store, const char *path, const mt_merge_options *options, mt_merge_counts *counts, mt_error *err);
+/* After the parts, in one transaction: what counts as newest is by time and no longer by the order of merging; landmarks are chosen, winners picked anew.
+ * Safe to repeat; a merge that was killed before it is completed by merging again. */
+mt_status mt_merge_finish(mt_store *store, mt_error *err);
+
+/* ---- the description, public for its test ---- */
+
+typedef enum mt_merge_kind {
+    MT_MERGE_ROWS,    /* copied */
+    MT_MERGE_CUBINS,  /* copied when asked for */
+    MT_MERGE_CHOSEN,  /* gathered, one of them is chosen at the end */
+    MT_MERGE_DERIVED, /* made anew at the end */
+    MT_MERGE_LOCAL    /* means something only to the file's own machine: not copied */
+} mt_merge_kind;
+
+typedef struct mt_merge_foreign { const char *column, *table; } mt_merge_foreign;
+
+/* In SQL `name` is the column of the row that is there and `:name` that of the row which comes. */
+typedef struct mt_merge_rule {
+    const char *table;
+    mt_merge_kind kind;
+    bool has_id;                  /* column id, which other tables refer to; another number in each file */
+    mt_merge_foreign foreign[6];  /* columns that hold ids of other tables */
+    const char *match;            /* the row that is there is the same one */
+    const char *wins, *replaces;  /* the one that comes is to replace these columns ("*" = all but id); NULL = never */
+} mt_merge_rule;
+
+/* Tables in an order in which all that a row refers to comes before it. */
+extern const mt_merge_rule mt_merge_rules[];
+extern const size_t mt_merge_rule_count;
+
+#endif

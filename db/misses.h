@@ -1,0 +1,39 @@
+/* Reading what libtunelookup's tunelookup_flush_misses wrote: the shapes that production asked for in vain. */
+#ifndef MT_DB_MISSES_H
+#define MT_DB_MISSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/status.h"
+
+/* One shape of one kernel on one GPU, with what all its lines add up to. Texts are owned. */
+typedef struct mt_miss {
+    char *kernel, *gpu;      /* its name; the GPU's key, with zeros for facts that the program did not give */
+    char *shape_key;         /* canonical: "D=32;H=92,46;dtype=f16" */
+    char *workloads;         /* "local2, uniform": those that were bound; "" = none */
+    bool wants_default;      /* some program bound no workload */
+    int64_t count;           /* at least 1; saturates */
+    int64_t newest_unix_ms;
+    int64_t line;            /* the first one */
+} mt_miss;
+
+typedef struct mt_misses {
+    mt_miss *items;          /* most asked for first, then by kernel and shape */
+    size_t count, capacity;
+    int64_t lines, skipped;  /* with something in them; of those, not usable */
+    int64_t dropped;         /* misses that the programs' tables had no place for */
+} mt_misses;
+
+/* Called for each line that is no use: "FILE:3: what is wrong". */
+typedef void (*mt_misses_skipped_callback)(void *context, const char *message);
+/* Reads the whole file (256 MiB at most). A line that is no miss is told and left out, whatever is in it; only a file that can't be read is an error.
+ * mt_misses_free in every case. */
+mt_status mt_misses_read(const char *path, mt_misses_skipped_callback skipped, void *context, mt_misses *misses, mt_error *err);
+void mt_misses_free(mt_misses *misses);
+
+/* Whether a GPU's key, in which facts may be unknown ("sm0", "0g"), can be that of the GPU with key `known`. */
+bool mt_miss_fits_gpu(const char *gpu, const char *known);
+
+#endif

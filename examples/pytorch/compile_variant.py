@@ -1,0 +1,103 @@
+"""Compiles one variant of a search space for one shape with NVRTC, as msda-tune does: for rows that have no code, or code for another shape. Needs no torch.
+docs/search_space_format.md tells which macros a kernel gets."""
+import ctypes
+import functools
+import glob
+import os
+import pathlib
+import re
+import sys
+
+
+class Space:
+    """What compiling needs of an .ini: the source, include folders, the words of string knobs."""
+
+    def __init__(self, path):
+        text = pathlib.Path(path).read_text(encoding="utf-8-sig")
+        text = re.sub(r"(?m)(^|[ \t]);.*$", "", text)
+        text = re.sub(r"\\[ \t]*\r?\n", " ", text)
+        self.kernel, self.knobs, section = {}, {"ALGO": []}, None
+        for line in text.splitlines():
+            heading = re.fullmatch(r"\s*\[\s*(\w+)\s*([^\]]*?)\s*\]\s*", line)
+            entry = re.fullmatch(r"\s*(\w+)\s*=\s*(.*?)\s*", line)
+            if heading:
+                section = heading.groups()
+                if section[0] == "variant":
+                    self.knobs["ALGO"].append(section[1])
+            elif entry and section == ("kernel", ""):
+                self.kernel[entry[1]] = entry[2]
+            elif entry and section and section[0] == "param" and entry[1] == "values":
+                self.knobs[section[1]] = [word.strip() for word in entry[2].split(",")]
+        folder = pathlib.Path(path).resolve().parent
+        self.source = folder / self.kernel["source"]
+        self.includes = [self.source.parent] + [folder / word.strip() for word in self.kernel.get("include", "").split(",") if word.strip()]
+        if "options" in self.kernel:
+            raise ValueError(f"{path}: has NVRTC options, which this example does not read")
+
+
+def macros(space, variant, shape):
+    """variant: "ALGO=direct;THREADS=512"; shape: {"N": 1, "H": [92, 46], "dtype": "f16"}."""
+    options = []
+    for pair in variant.split(";"):
+        name, value = pair.split("=")
+        if re.fullmatch(r"-?\d+", value):
+            options.append(f"-D{name}={value}")
+        else:
+            options += [f"-D{name}={name}_{value}"] + [f"-D{name}_{word}={i + 1}" for i, word in enumerate(space.knobs[name])]
+    for name, value in shape.items():
+        if isinstance(value, str):
+            options += [f"-DSHAPE_{name}=SHAPE_{name}_{value}", f"-DSHAPE_{name}_{value}=1"]
+        elif isinstance(value, int):
+            options.append(f"-DSHAPE_{name}={value}")
+        else:
+            options += [f"-DSHAPE_{name}={','.join(map(str, value))}", f"-DSHAPE_{name}_LEN={len(value)}"] + [f"-DSHAPE_{name}_{i}={v}" for i, v in enumerate(value)]
+    return options
+
+
+def _toolkit():
+    return os.environ.get("CUDA_HOME", "/usr/local/cuda")
+
+
+def _wheels(pattern):
+    """Files of the nvidia wheels that torch brings."""
+    return sorted(found for folder in sys.path for found in glob.glob(f"{folder}/nvidia/{pattern}"))
+
+
+@functools.lru_cache(maxsize=None)
+def _nvrtc():
+    places = [os.environ.get("MSDA_TUNE_NVRTC", "")] + _wheels("*/lib/libnvrtc.so.*[0-9]") + [f"{_toolkit()}/lib64/libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
+    for place in filter(None, places):
+        try:
+            return ctypes.CDLL(place)
+        except OSError:
+            continue
+    raise OSError("no libnvrtc: set MSDA_TUNE_NVRTC or CUDA_HOME")
+
+
+def _headers():
+    """Folders with cuda_fp16.h: the toolkit's or the wheels'."""
+    return [folder for folder in [f"{_toolkit()}/include", *_wheels("*/include")] if os.path.exists(f"{folder}/cuda_fp16.h")][:1]
+
+
+def compile_variant(space, variant, shape, cc):
+    """The cubin's bytes."""
+    lib, program, size = _nvrtc(), ctypes.c_void_p(), ctypes.c_size_t()
+    options = macros(space, variant, shape) + ["-std=c++17", f"--gpu-architecture=sm_{cc}{'a' if cc >= 90 else ''}"] + [f"-I{folder}" for folder in [*space.includes, *_headers()]]
+    array = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
+
+    def check(code, what):
+        if code != 0:
+            lib.nvrtcGetProgramLogSize(program, ctypes.byref(size))
+            log = ctypes.create_string_buffer(size.value + 1)
+            lib.nvrtcGetProgramLog(program, log)
+            raise RuntimeError(f"{what} of {variant}: error {code}\n{log.value.decode(errors='replace')}")
+
+    check(lib.nvrtcCreateProgram(ctypes.byref(program), space.source.read_bytes(), space.source.name.encode(), 0, None, None), "creating")
+    try:
+        check(lib.nvrtcCompileProgram(program, len(options), array), "compiling")
+        check(lib.nvrtcGetCUBINSize(program, ctypes.byref(size)), "reading")
+        cubin = ctypes.create_string_buffer(size.value)
+        check(lib.nvrtcGetCUBIN(program, cubin), "reading")
+        return cubin.raw
+    finally:
+        lib.nvrtcDestroyProgram(ctypes.byref(program))

@@ -1,0 +1,231 @@
+"""Multi-scale deformable attention, forward, by the tuned kernels of a database: a drop-in for the usual op.
+
+    from ms_deform_attn import ms_deform_attn
+    out = ms_deform_attn(value, spatial_shapes, level_start_index, sampling_locations, attention_weights)
+
+value [N, S, M, D], spatial_shapes [L, 2] (height, width), level_start_index [L], sampling_locations [N, Lq, M, L, P, 2] in [0, 1], attention_weights
+[N, Lq, M, L, P] -> [N, Lq, M*D]. Runs on torch's current stream and without waiting for it. Where the database has nothing for a call (or gradients are
+wanted), the same is computed with grid_sample. README.md says how to use it in CUDA graphs."""
+import ctypes
+import warnings
+import weakref
+
+import torch
+import torch.nn.functional as F
+
+import compile_variant
+import cuda_driver
+import problem
+import tunelookup
+
+
+def by_grid_sample(value, levels, sampling_locations, attention_weights):
+    """The definition, in f32; differentiable."""
+    n, _, heads, channels = value.shape
+    _, query_count, _, level_count, points, _ = sampling_locations.shape
+    grids = 2 * sampling_locations.float() - 1
+    sampled, first = [], 0
+    for level, (height, width) in enumerate(levels):
+        image = value[:, first:first + height * width].float().permute(0, 2, 3, 1).reshape(n * heads, channels, height, width)
+        grid = grids[:, :, :, level].transpose(1, 2).flatten(0, 1)
+        sampled.append(F.grid_sample(image, grid, mode="bilinear", padding_mode="zeros", align_corners=False))
+        first += height * width
+    weights = attention_weights.float().transpose(1, 2).reshape(n * heads, 1, query_count, level_count * points)
+    out = (torch.stack(sampled, dim=-2).flatten(-2) * weights).sum(-1)
+    return out.view(n, heads * channels, query_count).transpose(1, 2).to(value.dtype).contiguous()
+
+
+class _HostCopies:
+    """Contents of small device tensors. Reading one waits for the GPU, so it is done once per tensor, not once per call."""
+
+    def __init__(self):
+        self._known = {}
+
+    def get(self, tensor):
+        if not isinstance(tensor, torch.Tensor):
+            return [list(row) if isinstance(row, (list, tuple)) else int(row) for row in tensor]
+        if not tensor.is_cuda:
+            return tensor.tolist()
+        entry = self._known.get(id(tensor))
+        if entry and entry[0]() is tensor and entry[1] == tensor._version:
+            return entry[2]
+        if torch.cuda.is_current_stream_capturing():
+            raise RuntimeError("spatial_shapes and level_start_index lie on the GPU and were not seen before this capture: call once with these tensors before it, or pass "
+                               "lists or CPU tensors")
+        key, contents = id(tensor), tensor.tolist()
+        self._known[key] = (weakref.ref(tensor, lambda _: self._known.pop(key, None)), tensor._version, contents)
+        return contents
+
+
+class _Tuned:
+    """One answer of the lookup, loaded: everything but addresses and the stream is settled. is_proved: the tuner validated this very code on this shape."""
+
+    def __init__(self, library, result, module, is_proved):
+        self.is_proved = is_proved
+        self.args = library.args(result)
+        self.maps = {i: library.tensormaps(result, i, arg.map_count) for i, arg in enumerate(self.args) if arg.kind == tunelookup.TENSORMAP and arg.is_used}
+        self.launches = []
+        for info in library.launches(result):
+            config, attributes = cuda_driver.make_config(info)
+            self.launches.append((config, attributes, cuda_driver.load_function(module, info), list(info.args[:info.arg_count])))
+
+    def _encode(self, addresses):
+        """{argument: address of its maps}, and what keeps them alive."""
+        count = sum(len(infos) for infos in self.maps.values())
+        room = ctypes.create_string_buffer(count * cuda_driver.MAP_BYTES + cuda_driver.MAP_ALIGN)
+        at = -(-ctypes.addressof(room) // cuda_driver.MAP_ALIGN) * cuda_driver.MAP_ALIGN
+        places = {}
+        for index, infos in self.maps.items():
+            places[index] = at
+            for info in infos:
+                cuda_driver.encode_map(info, addresses[self.args[index].tensor], at)
+                at += cuda_driver.MAP_BYTES
+        return places, room
+
+    def run(self, given, stream):
+        """given: {argument's name: tensor}. Other tensors are scratch of this call; the caching allocator keeps their memory in stream order."""
+        addresses, scratch = (ctypes.c_uint64 * len(self.args))(), []
+        for i, arg in enumerate(self.args):
+            if arg.kind != tunelookup.TENSOR:
+                continue
+            tensor = given.get(arg.name.decode())
+            if tensor is None and arg.is_used:
+                tensor = torch.empty(max(arg.bytes, 16), dtype=torch.uint8, device=given["out"].device)
+                scratch.append(tensor)
+            if tensor is not None:
+                if arg.is_used and arg.zero_before_each:
+                    tensor.zero_()
+                addresses[i] = tensor.data_ptr()
+        places, room = self._encode(addresses) if self.maps else ({}, None)
+        scalars = [(ctypes.c_ubyte * 8)(*arg.scalar) if arg.kind == tunelookup.SCALAR else None for arg in self.args]
+
+        def parameter(i):
+            kind = self.args[i].kind
+            return places[i] if kind == tunelookup.TENSORMAP else ctypes.addressof(scalars[i]) if kind == tunelookup.SCALAR else ctypes.addressof(addresses) + 8 * i
+
+        for config, _, function, indices in self.launches:
+            cuda_driver.launch(config, function, [parameter(i) for i in indices], stream)
+        del room
+
+
+class MultiScaleDeformableAttention:
+    """The op with a database of its own. Threads may share one once the shapes they use were seen."""
+
+    def __init__(self, database=None, kernel="msda", user_cubins=True, any_shape_cubins=False, space=None, library=None):
+        """database: None = the user's over the shipped ones. kernel: "msda", or "msda@KEY" (`msda-tune key`). user_cubins: run code of the user's file, which is then trusted like
+        a program. any_shape_cubins: code that was compiled for one shape also serves others (kernels with `bake = none`, unlike search_spaces/msda.ini). space: the .ini that was
+        tuned; variants without code for a shape are compiled from its source, and compared with grid_sample at their first call."""
+        flags = tunelookup.COUNT_MISSES | (tunelookup.USER_CUBINS if user_cubins else 0)
+        self._library = tunelookup.Library(database, flags, library)
+        self._kernel, self._any_shape_cubins = kernel, any_shape_cubins
+        self._space = compile_variant.Space(space) if space else None
+        self._devices, self._plans, self._modules, self._ready = {}, {}, {}, {}
+        self._host = _HostCopies()
+
+    def _find(self, ordinal, names, values):
+        if ordinal not in self._devices:
+            self._devices[ordinal] = cuda_driver.describe(ordinal)
+        key = (ordinal, *names)
+        if key not in self._plans:
+            self._plans[key] = self._library.prepare(self._devices[ordinal], self._kernel, names)
+        return self._library.find(self._plans[key], values)
+
+    def _code(self, ordinal, result, names, values):
+        """(module, whether it is what the tuner validated), or LookupError_."""
+        is_exact = result.match == tunelookup.EXACT
+        try:
+            if not is_exact and not self._any_shape_cubins:
+                raise tunelookup.LookupError_("cubin", tunelookup.NOT_FOUND, "tuned for another shape, and its code is compiled for that one")
+            address, _ = self._library.cubin(result)
+        except tunelookup.LookupError_:
+            if not self._space:
+                raise
+            cubin = compile_variant.compile_variant(self._space, result.variant.decode(), problem.shape_of(names, values), self._devices[ordinal].cc)
+            return cuda_driver.load_module(cubin), False
+        if (ordinal, address) not in self._modules:
+            self._modules[ordinal, address] = cuda_driver.load_module(address)
+        return self._modules[ordinal, address], is_exact
+
+    def _load(self, ordinal, names, values):
+        """(what runs it or None, why)."""
+        try:
+            result = self._find(ordinal, names, values)
+            why = self._library.explain(result)
+            if result.match == tunelookup.NONE:
+                return None, why
+            return _Tuned(self._library, result, *self._code(ordinal, result, names, values)), why
+        except (tunelookup.LookupError_, RuntimeError, OSError) as trouble:
+            return None, str(trouble)
+
+    def _entry(self, value, levels, locations, weights, queries, workload):
+        dtype, location_dtype = (problem.DTYPES.get(str(t.dtype).removeprefix("torch.")) for t in (value, locations))
+        if not dtype or not location_dtype or weights.dtype != locations.dtype:
+            return None, f"no kernel for {value.dtype} values, {locations.dtype} locations and {weights.dtype} weights"
+        key = (value.device.index, tuple(value.shape), tuple(locations.shape), tuple(map(tuple, levels)), dtype, location_dtype, queries, workload)
+        if key not in self._ready:
+            if torch.cuda.is_current_stream_capturing():
+                raise RuntimeError("this shape was not seen before the capture: call once with it before, so that its code is loaded")
+            with torch.cuda.device(value.device):
+                torch.cuda.current_stream().query()  # makes torch's context the current one
+                self._ready[key] = self._load(value.device.index, *problem.question(value.shape, levels, locations.shape, dtype, location_dtype, queries, workload))
+        return self._ready[key]
+
+    def _ask(self, value, spatial_shapes, level_start_index, locations, weights, queries, workload):
+        levels, starts = self._host.get(spatial_shapes), self._host.get(level_start_index)
+        problem.check(tuple(value.shape), levels, starts, tuple(locations.shape), tuple(weights.shape))
+        if not value.is_cuda or locations.device != value.device or weights.device != value.device:
+            return levels, None, "the tensors are not on one GPU"
+        queries = problem.guess_queries(value.shape[1], locations.shape[1]) if queries == "auto" else queries
+        return (levels, *self._entry(value, levels, locations, weights, queries, workload))
+
+    def explain(self, value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries="auto", workload=None):
+        """What serves such a call, and why."""
+        _, tuned, why = self._ask(value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries, workload)
+        return ("tuned kernel\n" if tuned else "grid_sample\n") + why
+
+    def __call__(self, value, spatial_shapes, level_start_index, sampling_locations, attention_weights, im2col_step=None, *, queries="auto", workload=None, fallback=True):
+        """im2col_step is taken for compatibility. queries: "grid", "levels" or "free" (msda.ini); "auto": one per pixel are "levels", others "free". fallback False: RuntimeError
+        instead of grid_sample."""
+        levels, tuned, why = self._ask(value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries, workload)
+        inputs = (value, sampling_locations, attention_weights)
+        if tuned and torch.is_grad_enabled() and any(t.requires_grad for t in inputs):
+            tuned, why = None, "gradients are wanted; the kernels are forward only"
+        if not tuned:
+            if not fallback:
+                raise RuntimeError("no tuned kernel: " + why)
+            return by_grid_sample(value, levels, sampling_locations, attention_weights)
+        n, _, heads, channels = value.shape
+        value, locations, weights = (t.contiguous() if t.data_ptr() % 16 == 0 else t.clone(memory_format=torch.contiguous_format) for t in inputs)
+        out = torch.empty(n, locations.shape[1], heads * channels, dtype=value.dtype, device=value.device)
+        with torch.cuda.device(value.device):
+            if not tuned.is_proved and torch.cuda.is_current_stream_capturing():
+                raise RuntimeError("this shape's code was not proved before the capture: call once with it before")
+            tuned.run({"value": value, "loc": locations, "attn": weights, "out": out}, torch.cuda.current_stream().cuda_stream)
+        return out if tuned.is_proved else self._prove(tuned, out, by_grid_sample(value, levels, locations, weights))
+
+    def _prove(self, tuned, out, wanted):
+        """Code that the tuner never saw on this shape: once, and waiting for the GPU, it is compared."""
+        error = ((out.float() - wanted.float()).norm() / wanted.float().norm().clamp(min=1e-20)).item()
+        if error < 1e-2:
+            tuned.is_proved = True
+            return out
+        warnings.warn(f"a tuned kernel is wrong for this shape (error {error:.2g}); grid_sample is used")
+        for key, (entry, _) in self._ready.items():
+            if entry is tuned:
+                self._ready[key] = None, "wrong for this shape"
+        return wanted
+
+    def flush_misses(self, path):
+        """Appends the shapes that found nothing to a file for `msda-tune --from-misses`."""
+        self._library.flush_misses(path)
+
+
+_default = None
+
+
+def ms_deform_attn(*args, **kwargs):
+    """MultiScaleDeformableAttention() on the user's database."""
+    global _default
+    if _default is None:
+        _default = MultiScaleDeformableAttention()
+    return _default(*args, **kwargs)

@@ -1,0 +1,151 @@
+"""ctypes mirror of include/tunelookup.h. Needs no torch and no GPU; tests/integration/test_pytorch_example.sh compares its layout with the C compiler's."""
+import ctypes
+import ctypes.util
+import os
+import pathlib
+import sys
+
+OK, NOT_FOUND = 0, 3
+RECORDED, USER_CUBINS, COUNT_MISSES = 1, 2, 4
+NONE, EXACT, NEAREST, ARCHITECTURE, DEFAULT = range(5)
+TENSOR, TENSORMAP, SCALAR = range(3)
+MAX_VALUES = 40
+
+
+class Device(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_uint32), ("name", ctypes.c_char_p)] + [
+        (name, ctypes.c_int64) for name in (
+            "cc", "sm_count", "smem_optin", "smem_per_sm", "smem_reserved", "regs_per_sm", "threads_per_sm", "blocks_per_sm", "max_cluster", "l2_bytes",
+            "mem_bytes", "clock_mhz", "driver_version")]
+
+
+class Result(ctypes.Structure):
+    _fields_ = [
+        ("match", ctypes.c_int), ("launch_count", ctypes.c_int32), ("arg_count", ctypes.c_int32), ("validated", ctypes.c_int32), ("median_ns", ctypes.c_double),
+        ("low_ns", ctypes.c_double), ("high_ns", ctypes.c_double), ("expected_slowdown", ctypes.c_double), ("norm_error", ctypes.c_double),
+        ("variant", ctypes.c_char_p), ("kernel_key", ctypes.c_char_p), ("block_", ctypes.c_void_p), ("row_", ctypes.c_uint32), ("reason_", ctypes.c_uint32),
+        ("reserved_", ctypes.c_int64 * 4), ("values_", ctypes.c_int64 * MAX_VALUES)]
+
+
+class LaunchInfo(ctypes.Structure):
+    _fields_ = [
+        ("entry", ctypes.c_char_p), ("grid", ctypes.c_uint32 * 3), ("block", ctypes.c_uint32 * 3), ("cluster", ctypes.c_uint32 * 3), ("smem_bytes", ctypes.c_uint32),
+        ("carveout_percent", ctypes.c_int32), ("cooperative", ctypes.c_int32), ("programmatic", ctypes.c_int32), ("is_prepare", ctypes.c_int32),
+        ("arg_count", ctypes.c_int32), ("args", ctypes.c_int32 * 32), ("reserved_", ctypes.c_int32 * 8)]
+
+
+class ArgInfo(ctypes.Structure):
+    _fields_ = [
+        ("kind", ctypes.c_int), ("name", ctypes.c_char_p), ("is_used", ctypes.c_int32), ("dtype", ctypes.c_int), ("role", ctypes.c_int), ("rank", ctypes.c_int32),
+        ("dims", ctypes.c_int64 * 8), ("bytes", ctypes.c_uint64), ("zero_before_each", ctypes.c_int32), ("tensor", ctypes.c_int32), ("map_count", ctypes.c_int32),
+        ("scalar", ctypes.c_ubyte * 8), ("reserved_", ctypes.c_int32 * 8)]
+
+
+class TensormapInfo(ctypes.Structure):
+    _fields_ = [
+        ("dtype", ctypes.c_int), ("rank", ctypes.c_uint32), ("offset_bytes", ctypes.c_uint64), ("dims", ctypes.c_uint64 * 5), ("stride_bytes", ctypes.c_uint64 * 4),
+        ("box", ctypes.c_uint32 * 5), ("swizzle_bytes", ctypes.c_int32), ("fill_nan", ctypes.c_int32), ("l2_promotion_bytes", ctypes.c_int32),
+        ("reserved_", ctypes.c_int32 * 8)]
+
+
+# name in C -> structure; what the layout test goes through
+STRUCTURES = {
+    "tunelookup_device": Device, "tunelookup_result": Result, "tunelookup_launch_info": LaunchInfo, "tunelookup_arg_info": ArgInfo,
+    "tunelookup_tensormap_info": TensormapInfo}
+
+
+class LookupError_(RuntimeError):
+    """A call of the library failed; `status` is its tunelookup_status."""
+
+    def __init__(self, what, status, text):
+        super().__init__(f"{what}: {text}")
+        self.status = status
+
+
+def _load(path):
+    """The library; where only its SQLite is missing, with the one that came with this Python."""
+    name = path or os.environ.get("TUNELOOKUP_LIBRARY") or ctypes.util.find_library("tunelookup") or "libtunelookup.so.1"
+    try:
+        return ctypes.CDLL(name)
+    except OSError as problem:
+        if "sqlite3" not in str(problem):
+            raise
+    for prefix in (sys.prefix, sys.base_prefix):
+        for candidate in sorted(pathlib.Path(prefix, "lib").glob("libsqlite3.so*")):
+            ctypes.CDLL(str(candidate), mode=ctypes.RTLD_GLOBAL)
+            return ctypes.CDLL(name)
+    return ctypes.CDLL(name)
+
+
+class Library:
+    """A database opened by libtunelookup. Plans, results and cubins are valid until close()."""
+
+    def __init__(self, database=None, flags=0, library=None):
+        self._lib = _load(library)
+        self._db = ctypes.c_void_p()
+        lib, pointer = self._lib, ctypes.c_void_p
+        lib.tunelookup_strerror.restype = lib.tunelookup_detail.restype = ctypes.c_char_p
+        lib.tunelookup_explain.restype = ctypes.c_size_t
+        lib.tunelookup_open.argtypes = [ctypes.c_char_p, ctypes.c_uint, ctypes.POINTER(pointer)]
+        lib.tunelookup_prepare.argtypes = [pointer, ctypes.POINTER(Device), ctypes.c_char_p, ctypes.POINTER(ctypes.c_char_p), ctypes.c_size_t, ctypes.POINTER(pointer)]
+        lib.tunelookup_find.argtypes = [pointer, ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(Result)]
+        lib.tunelookup_launch.argtypes = [ctypes.POINTER(Result), ctypes.c_int, ctypes.POINTER(LaunchInfo)]
+        lib.tunelookup_arg.argtypes = [ctypes.POINTER(Result), ctypes.c_int, ctypes.POINTER(ArgInfo)]
+        lib.tunelookup_tensormap.argtypes = [ctypes.POINTER(Result), ctypes.c_int, ctypes.c_int, ctypes.POINTER(TensormapInfo)]
+        lib.tunelookup_cubin.argtypes = [ctypes.POINTER(Result), ctypes.POINTER(pointer), ctypes.POINTER(ctypes.c_size_t)]
+        lib.tunelookup_explain.argtypes = [ctypes.POINTER(Result), ctypes.c_char_p, ctypes.c_size_t]
+        lib.tunelookup_flush_misses.argtypes = [pointer, ctypes.c_char_p]
+        lib.tunelookup_close.argtypes, lib.tunelookup_close.restype = [pointer], None
+        self._check("open", lib.tunelookup_open(os.fsencode(database) if database else None, flags, ctypes.byref(self._db)))
+
+    def _check(self, what, status):
+        if status != OK:
+            detail = self._lib.tunelookup_detail() or self._lib.tunelookup_strerror(status)
+            raise LookupError_(what, status, detail.decode(errors="replace"))
+
+    def prepare(self, device, kernel, names):
+        plan = ctypes.c_void_p()
+        array = (ctypes.c_char_p * len(names))(*[name.encode() for name in names])
+        self._check("prepare", self._lib.tunelookup_prepare(self._db, ctypes.byref(device), kernel.encode(), array, len(names), ctypes.byref(plan)))
+        return plan
+
+    def find(self, plan, values):
+        result = Result()
+        self._check("find", self._lib.tunelookup_find(plan, (ctypes.c_int64 * len(values))(*values), ctypes.byref(result)))
+        return result
+
+    def launches(self, result):
+        infos = [LaunchInfo() for _ in range(result.launch_count)]
+        for i, info in enumerate(infos):
+            self._check("launch", self._lib.tunelookup_launch(ctypes.byref(result), i, ctypes.byref(info)))
+        return infos
+
+    def args(self, result):
+        infos = [ArgInfo() for _ in range(result.arg_count)]
+        for i, info in enumerate(infos):
+            self._check("arg", self._lib.tunelookup_arg(ctypes.byref(result), i, ctypes.byref(info)))
+        return infos
+
+    def tensormaps(self, result, index, count):
+        infos = [TensormapInfo() for _ in range(count)]
+        for i, info in enumerate(infos):
+            self._check("tensormap", self._lib.tunelookup_tensormap(ctypes.byref(result), index, i, ctypes.byref(info)))
+        return infos
+
+    def cubin(self, result):
+        """Address and size of the winner's code."""
+        data, size = ctypes.c_void_p(), ctypes.c_size_t()
+        self._check("cubin", self._lib.tunelookup_cubin(ctypes.byref(result), ctypes.byref(data), ctypes.byref(size)))
+        return data.value, size.value
+
+    def explain(self, result):
+        text = ctypes.create_string_buffer(8192)
+        self._lib.tunelookup_explain(ctypes.byref(result), text, len(text))
+        return text.value.decode(errors="replace")
+
+    def flush_misses(self, path):
+        self._check("flush_misses", self._lib.tunelookup_flush_misses(self._db, os.fsencode(path)))
+
+    def close(self):
+        self._lib.tunelookup_close(self._db)
+        self._db = ctypes.c_void_p()

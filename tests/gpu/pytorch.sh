@@ -1,0 +1,30 @@
+#!/bin/bash
+# examples/pytorch: tunes three shapes, then the op against grid_sample (streams, CUDA graphs, strides), its misses back into the tuner, and a benchmark line. Needs torch; the library
+# is $TUNELOOKUP_LIBRARY or the build's.
+source "$(dirname "$0")/lib.sh"
+python=${PYTHON:-python3}
+"$python" -c 'import torch; raise SystemExit(not torch.cuda.is_available())' 2>"$scratch/why.txt" || { echo "skipped: no torch with CUDA: $(tail -1 "$scratch/why.txt")"; exit 77; }
+example=$source_folder/examples/pytorch
+export PYTHONDONTWRITEBYTECODE=1 TUNELOOKUP_LIBRARY=${TUNELOOKUP_LIBRARY:-$(dirname "$(dirname "$tool")")/lib/libtunelookup.so}
+"$python" -c 'import sys; sys.path.insert(0, sys.argv[1]); import tunelookup; tunelookup._load(None)' "$example" 2>"$scratch/why.txt" ||
+  { echo "skipped: $TUNELOOKUP_LIBRARY does not load: $(tail -1 "$scratch/why.txt")"; exit 77; }
+db=$scratch/torch.sqlite
+tune --space "$source_folder/search_spaces/msda.ini" --shape seed48,detr_dec_b4,odd --strategy random --budget 8 --db "$db" || fail "tune"
+"$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$db" "$scratch/misses.jsonl" odd detr_dec_b4 seed48 || fail "the op"
+# Rows without code (an import's), and what the lookup advises for shapes that nobody tuned, are compiled from the space.
+"$tool" export --recording --db "$db" --kernel msda --shape odd -o "$scratch/odd.jsonl" && "$tool" import --as measured --seal --db "$scratch/nocode.sqlite" "$scratch/odd.jsonl" || fail "export and import"
+MSDA_SPACE=$source_folder/search_spaces/msda.ini "$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$scratch/nocode.sqlite" "$scratch/nocode.jsonl" odd || fail "the op, compiled"
+# A TMA row: tensor maps are encoded from Python.
+if ! "$tool" device | grep -qE 'max_cluster[^0-9]*1$'; then
+  mkdir "$scratch/search_spaces"
+  ln -s "$source_folder/kernels" "$scratch/kernels"
+  { cat "$source_folder/search_spaces/msda.ini"; printf '\n[constraint only_tma]\nexpr = ALGO == smem_cluster && STAGING == tma\nwhy = this test wants such a row\n'; } >"$scratch/search_spaces/tma.ini"
+  tune --space "$scratch/search_spaces/tma.ini" --shape seed48 --strategy random --budget 4 --db "$scratch/tma.sqlite" || fail "tune with TMA"
+  "$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$scratch/tma.sqlite" "$scratch/tma.jsonl" seed48 || fail "the op with tensor maps"
+fi
+# What was not found is tuned, and then found.
+grep -q '"Lq":5,' "$scratch/misses.jsonl" || fail "the misses are $(cat "$scratch/misses.jsonl")"
+tune --from-misses "$scratch/misses.jsonl" --space "$source_folder/search_spaces/msda.ini" --strategy random --budget 4 --db "$db" || fail "tune --from-misses"
+grep -q 'shape-[0-9a-f]' "$scratch/tune.txt" || fail "no shape of the misses was tuned"
+"$python" "$example/bench.py" "$db" seed48 detr_dec_b4 || fail "bench.py"
+finish

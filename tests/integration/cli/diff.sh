@@ -1,0 +1,33 @@
+# shellcheck shell=bash disable=SC2154
+note "before and after a driver: the winner got slower, another variant faster"
+sed -E 's/"driver":13000/"driver":12080/; s/"recorded_unix_ms":1700000000000/"recorded_unix_ms":1690000000000/' "$data/cli/demo.small.jsonl" >old.small.jsonl
+sed -E 's/"driver":13000/"driver":12080/; s/"recorded_unix_ms":1700000000000/"recorded_unix_ms":1690000000000/' "$data/cli/demo.large.jsonl" >old.large.jsonl
+sed -E '/ALGO=fast;BLOCK=256;VEC=4/s/"ns":21000,"lo":20990,"hi":21020/"ns":22000,"lo":21900,"hi":22100/; /ALGO=fast;BLOCK=256;VEC=1/s/"ns":24000,"lo":23990,"hi":24020/"ns":23000,"lo":22000,"hi":24500/; /ALGO=plain;BLOCK=256/s/"ns":60256,"lo":60246,"hi":60276/"ns":50256,"lo":50246,"hi":50276/' \
+  "$data/cli/demo.small.jsonl" >new.small.jsonl
+mt import --as measured --db a.sqlite old.small.jsonl old.large.jsonl
+mt import --as measured --db b.sqlite new.small.jsonl
+mt diff a.sqlite b.sqlite
+mt diff a.sqlite b.sqlite --variants --threshold 2 --kernel demo
+mt diff a.sqlite b.sqlite --json
+mt diff a.sqlite b.sqlite --check
+note "within one file: by driver, by day; a driver that is not there"
+mt merge a.sqlite b.sqlite --into ab.sqlite
+mt diff --db ab.sqlite --a driver=12.8 --b driver=13.0
+mt diff ab.sqlite --a until=2023-10-01 --b since=2023-10-01 --shape small
+mt diff ab.sqlite --a driver=12.8 --b driver=12.9
+note "between GPUs"
+sed -E 's/h100-sxm\|cc90\|sm132\|80g/h200|cc90|sm132|141g/; s/NVIDIA H100 80GB HBM3/NVIDIA H200/' "$data/cli/demo.small.jsonl" >h200.small.jsonl
+mt import --as measured --db ab.sqlite h200.small.jsonl
+mt diff ab.sqlite --a gpu=h100 --b gpu=h200 --shape small
+mt diff ab.sqlite --a gpu=h100 --b gpu=b200
+note "usage"
+mt diff ab.sqlite
+mt diff a.sqlite b.sqlite ab.sqlite
+mt diff ab.sqlite --db ab.sqlite --a gpu=h100
+mt diff ab.sqlite --a gpu=h100 --gpu h100
+mt diff ab.sqlite --a drivr=1
+mt diff ab.sqlite --a driver=x
+mt diff ab.sqlite --a since=yesterday
+mt diff ab.sqlite --a session=first
+mt diff a.sqlite b.sqlite --threshold much
+mt diff nowhere.sqlite b.sqlite

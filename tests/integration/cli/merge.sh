@@ -1,0 +1,22 @@
+# shellcheck shell=bash disable=SC2154
+note "two machines, one file; once more adds nothing; the order does not matter"
+mt import --as measured --db a.sqlite "$data/cli/demo.small.jsonl"
+mt import --as measured --db b.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
+mt merge a.sqlite b.sqlite --into ab.sqlite
+mt merge b.sqlite a.sqlite --into ba.sqlite --seal
+mt merge b.sqlite a.sqlite --into ab.sqlite
+mt show --db ab.sqlite
+"$tool" show --db ab.sqlite >ab.txt
+"$tool" show --db ba.sqlite | cmp - ab.txt && echo "the same"
+ls ba.sqlite*
+mt lookup --db ba.sqlite --gpu h100 --kernel demo --shape large
+note "what is no part, and what goes wrong"
+mt merge --into ab.sqlite
+mt merge a.sqlite
+mt merge a.sqlite ab.sqlite --into ab.sqlite
+mt merge nowhere.sqlite --into ab.sqlite
+echo "some text" >text
+mt merge a.sqlite text --into new.sqlite
+ls new.sqlite
+printf 'PRAGMA user_version = 999;' | sqlite3 a.sqlite 2>/dev/null || python3 -c 'import sqlite3; c = sqlite3.connect("a.sqlite"); c.execute("PRAGMA user_version = 999")'
+mt merge a.sqlite --into ab.sqlite

@@ -1,0 +1,39 @@
+# shellcheck shell=bash disable=SC2154
+note "what production asked for, the most asked for first; sums over lines, other GPUs and hostile lines are said"
+mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
+h100='"gpu":"h100-sxm|cc90|sm132|80g"'
+{
+  echo '{"kernel":"demo","key":"00",'"$h100"',"shape":{"N":1024},"count":3,"unix_ms":1}'
+  echo '{"kernel":"demo","key":"00",'"$h100"',"shape":{"N":65536},"count":4,"unix_ms":1}'
+  echo '{"kernel":"demo","key":"00","gpu":"h100-sxm|cc90|sm0|0g","shape":{"N":1024},"count":2,"unix_ms":2}'
+  echo '{"kernel":"demo","key":"00",'"$h100"',"workload":"skewed","shape":{"N":2048},"count":1,"unix_ms":2}'
+  echo '{"kernel":"demo","key":"00",'"$h100"',"dropped":12,"unix_ms":2}'
+  echo '{"kernel":"demo","key":"00","gpu":"b200|cc100|sm148|192g","shape":{"N":1024},"count":9,"unix_ms":2}'
+  echo '{"kernel":"demo","key":"00",'"$h100"',"shape":{"M":1024},"count":9,"unix_ms":2}'
+  echo '{"kernel":"demo","key":"00",'"$h100"',"shape":{"N":[1,2]},"count":9,"unix_ms":2}'
+  echo '{"kernel":"other","key":"00",'"$h100"',"shape":{"N":1},"count":9,"unix_ms":2}'
+  echo '{"kernel":"demo","key":"00",'"$h100"',"shape":{"N":"x; y"},"count":9}'
+  echo '{"kernel":"demo","key":"00",'"$h100"',"shape":{"N = 1\n[kernel]":1},"count":9}'
+  echo '{"kernel":"demo","key":"00",'"$h100"',"shape":{},"count":9}'
+  echo '{"kernel":"demo","key":"00",'"$h100"',"shape":{"N":1024},"count":0}'
+  echo '{"kernel":"demo","key":"00","shape":{"N":1024},"count":1}'
+  echo '{"kernel":"de'
+  printf 'no \033[31m JSON\n\n\377\376\n'
+} >misses.jsonl
+mt --gpu recorded:h100 --recordings rec.sqlite --db t.sqlite --from-misses misses.jsonl --quiet
+mt show --db t.sqlite
+note "the space may be named; then other kernels have none"
+mt --gpu recorded:h100 --recordings rec.sqlite --db t.sqlite --from-misses misses.jsonl --space "$data/fake/fake.ini" --quiet
+note "nothing to do"
+: >empty.jsonl
+mt --gpu recorded:h100 --recordings rec.sqlite --db t.sqlite --from-misses empty.jsonl
+mt --gpu recorded:h100 --recordings rec.sqlite --db t.sqlite --from-misses nowhere.jsonl
+mt --gpu recorded:h100 --recordings rec.sqlite --db t.sqlite --from-misses misses.jsonl --shape small
+note "a shape by its values: one of the file's, or a new one that has no recording"
+mt --gpu recorded:h100 --recordings rec.sqlite --db u.sqlite --space demo --shape "N=1024" --quiet
+mt --gpu recorded:h100 --recordings rec.sqlite --db u.sqlite --space demo --shape "N=2048" --quiet
+mt --gpu recorded:h100 --recordings rec.sqlite --db u.sqlite --space demo --shape "n=2048" --quiet
+mt --gpu recorded:h100 --recordings rec.sqlite --db u.sqlite --space demo --shape "N=1,2" --quiet
+mt --gpu recorded:h100 --recordings rec.sqlite --db u.sqlite --space demo --shape "N=" --quiet
+mt --gpu recorded:h100 --recordings rec.sqlite --db u.sqlite --space demo --shape "N=1;N=2" --quiet
+mt --gpu recorded:h100 --recordings rec.sqlite --db u.sqlite --space demo --shape "small,larg" --quiet

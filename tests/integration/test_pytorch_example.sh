@@ -1,0 +1,35 @@
+#!/bin/bash
+# examples/pytorch without torch: the ctypes mirrors have the C compiler's layout, wrong shapes are refused, the library answers as the tool does. Usage: test_pytorch_example.sh BUILD_FOLDER
+set -u
+build=$(realpath "$1")
+source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
+command -v python3 >/dev/null || { echo "skipped: no python3"; exit 77; }
+export PYTHONDONTWRITEBYTECODE=1
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+bad=0
+fail() { echo "FAILED: $*"; bad=1; }
+test="$source/tests/integration/pytorch_example.py"
+
+for file in "$source"/examples/pytorch/*.py; do
+  python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" || fail "$file"
+done
+cuda=$(sed -n 's/^MT_CUDA_INCLUDE:PATH=//p' "$build/CMakeCache.txt")
+[ -f "$cuda/cuda.h" ] && with_cuda=cuda || with_cuda=
+python3 "$test" layout $with_cuda >"$scratch/layout.c" || fail "layout"
+cc -std=c11 -I "$source/include" ${with_cuda:+-isystem "$cuda"} "$scratch/layout.c" -o "$scratch/layout" || fail "compiling the layout's program"
+"$scratch/layout" || fail "the layout differs"
+python3 "$test" problem || fail "problem.py"
+python3 "$test" compile "$source/search_spaces/msda.ini" || fail "compile_variant.py"
+
+if ! grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then # a sanitizer must be in the program first
+  for variant in 'ALGO=direct;BLEND=half2;CORNERS=parity;HEADS=1;LANES=4;MIN_BLOCKS=2;PREP=2;SUM=4;THREADS=512;TILE_W=8;UNROLL=2;VEC=8' \
+    'ALGO=smem_cluster;BLOCKS_PER_SM=1;BOX_H=4;BOX_W=32;CLUSTER=4;CPB=2;STAGES=4;STAGING=tma;THREADS=1024'; do
+    rm -f "$scratch/d.sqlite"
+    "$build/bin/lookup_make_db" "$source/search_spaces/msda.ini" seed48 "$variant" "$scratch/d.sqlite" || fail "lookup_make_db"
+    "$build/bin/msda-tune" lookup --db "$scratch/d.sqlite" --gpu h100 --kernel msda --shape seed48 --json >"$scratch/told.json" || fail "lookup: $(cat "$scratch/told.json")"
+    TUNELOOKUP_LIBRARY=$build/lib/libtunelookup.so python3 "$test" lookup "$scratch/d.sqlite" <"$scratch/told.json" || fail "the library's answer from Python: $variant"
+  done
+fi
+[ $bad = 0 ] && echo "ok"
+exit $bad

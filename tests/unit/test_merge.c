@@ -1,0 +1,423 @@
+/* Merging: the description fits the schema; the same rows whatever the order; repeats add nothing; kills and two at once do no harm. */
+#include "db/merge.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "db/migrate.h"
+#include "tests/unit/store_fixture.h"
+
+enum { PARTS = 4 };
+
+static char merge_paths[PARTS][192], merge_out[192];
+
+static const char *part_path(int i)
+{
+    snprintf(merge_paths[i], sizeof merge_paths[i], "%s/part%d.sqlite", fixture_folder, i);
+    return merge_paths[i];
+}
+
+/* The fixture's helpers work on fixture_db. */
+static void use_db(const char *path)
+{
+    snprintf(fixture_db, sizeof fixture_db, "%s", path);
+}
+
+static int64_t session_on(mt_store *store, const char *host, int64_t process)
+{
+    int64_t id = 0;
+    char sql[200];
+    mt_session_row row = {.command = "msda-tune", .host = host, .boot_id = "boot-1", .tool_version = "0.1.0", .strategy = "auto", .seed = 7};
+    ck_ok(mt_store_session_begin(store, &row, &id, &fixture_err));
+    snprintf(sql, sizeof sql, "UPDATE session SET started_unix_ms = %lld, process_id = %lld WHERE id = %lld", (long long)(1000 * process), (long long)process, (long long)id);
+    fixture_sql(sql);
+    return id;
+}
+
+static void set_time(int64_t unix_ms)
+{
+    char sql[200];
+    snprintf(sql, sizeof sql, "UPDATE measurement SET created_unix_ms = %lld WHERE id = (SELECT max(id) FROM measurement)", (long long)unix_ms);
+    fixture_sql(sql);
+}
+
+/* Part i: some variants of its own, one that all measure (later parts EARLIER, so that the order of merging and time disagree), a failure of what another part
+ * measured well, two kernels, a strike, a landmark, a final, a cubin. */
+static void make_part(int i)
+{
+    char host[16], variant[32];
+    use_db(part_path(i));
+    mt_store *store = fixture_open();
+    mt_subject a = fixture_subject(store);
+    mt_subject b = fixture_subject_of(store, "b200|cc100|sm148|192g", "NVIDIA B200", i % 2 ? "ffeeddccbbaa99887766554433221100" : "00112233445566778899aabbccddeeff",
+                                      "N=2;dtype=f16", 12080 + i * 10, MT_ORIGIN_MEASURED);
+    snprintf(host, sizeof host, "host%d", i);
+    int64_t session = session_on(store, host, 100 + i);
+    fixture_put_ok(store, session, &a, "A=1", 100 + i);
+    set_time(9000 - i);
+    for (int k = 0; k < 3; k++) {
+        snprintf(variant, sizeof variant, "A=%d;B=%d", i, k);
+        fixture_put_ok(store, session, &a, variant, 200 + i + k);
+        set_time(5000 + i);
+        fixture_put_ok(store, session, &b, variant, 300 + i + k);
+        set_time(6000 + i);
+    }
+    if (i == 2) {
+        mt_outcome bad = fixture_outcome(MT_OUTCOME_WRONG_RESULT, 0);
+        bad.text = "out[3]";
+        fixture_put(store, session, &a, "A=1", &bad);
+        set_time(100);
+        ck_ok(mt_store_strike(store, &a, "A=2;B=1", "fault", &fixture_err));
+    }
+    mt_hash hash = mt_hash_text("code");
+    ck_ok(mt_store_cubin(store, &hash, "code", 4, &fixture_err));
+    snprintf(variant, sizeof variant, "A=%d;B=0", i);
+    ck_ok(mt_store_landmark(store, &a, "default", variant, &fixture_err));
+    mt_finalist_row rows[2] = {{.measurement = fixture_number("SELECT min(id) FROM measurement"), .median_ns = 99, .low_ns = 98, .high_ns = 100, .ratio = 1, .ratio_low = 1, .ratio_high = 1, .is_picked = true}};
+    mt_final_row final = {.method = "interleaved", .rounds = (size_t)(3 + i), .confidence = 0.95};
+    ck_ok(mt_store_final(store, session, &a, &final, rows, 1, &fixture_err));
+    fixture_sql("UPDATE final_round SET created_unix_ms = 20000 - rounds");
+    ck_ok(mt_store_refresh_best(store, &a, &fixture_err));
+    ck_ok(mt_store_refresh_best(store, &b, &fixture_err));
+    mt_session_end_row end = {.state = "done", .evaluated = 7};
+    ck_ok(mt_store_session_end(store, session, &end, &fixture_err));
+    fixture_sql("UPDATE session SET ended_unix_ms = started_unix_ms + 5");
+    mt_store_close(store);
+}
+
+static void merge(const char *out, const int *order, int count, bool with_cubins, mt_merge_counts *counts)
+{
+    mt_store *store = NULL;
+    mt_merge_options options = {.with_cubins = with_cubins};
+    ck_ok(mt_store_open(out, MT_STORE_READ_WRITE, &store, &fixture_err));
+    for (int i = 0; i < count; i++) {
+        ck_ok(mt_merge_check(out, part_path(order[i]), &fixture_err));
+        ck_ok(mt_merge_part(store, part_path(order[i]), &options, counts, &fixture_err));
+    }
+    ck_ok(mt_merge_finish(store, &fixture_err));
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+}
+
+/* Everything that a file says, without ids, sorted. Whoever adds a table adds it here. */
+static const char content_sql[] =
+    "SELECT group_concat(line, char(10)) FROM (SELECT line FROM ("
+    "SELECT 'device ' || key || name || facts_json AS line FROM device UNION ALL "
+    "SELECT 'kernel ' || name || key || spec_json FROM kernel UNION ALL "
+    "SELECT 'session ' || host || process_id || state || ifnull(ended_unix_ms, 0) || evaluated FROM session UNION ALL "
+    "SELECT 'strike ' || d.key || h.key || v.text || cause FROM strike JOIN device d ON d.id = device_id JOIN shape h ON h.id = shape_id JOIN variant v ON v.id = variant_id UNION ALL "
+    "SELECT 'row ' || d.key || k.key || h.key || v.text || t.nvrtc_version || n.host || m.created_unix_ms || outcome || ifnull(m.median_ns, 0) || ifnull(m.text, '') || "
+    "(SELECT count(*) FROM measurement o WHERE o.subject_id = m.subject_id AND o.variant_id = m.variant_id AND o.id < m.id) FROM measurement m "
+    "JOIN subject s ON s.id = m.subject_id JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id "
+    "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id JOIN session n ON n.id = m.session_id UNION ALL "
+    "SELECT 'final ' || f.created_unix_ms || rounds || v.text || m.median_ns || (SELECT count(*) FROM final_round o WHERE o.subject_id = f.subject_id AND o.id < f.id) "
+    "FROM finalist i JOIN final_round f ON f.id = i.final_id JOIN measurement m ON m.id = i.measurement_id JOIN variant v ON v.id = m.variant_id UNION ALL "
+    "SELECT 'best ' || h.key || d.key || v.text || m.median_ns || b.updated_unix_ms || ifnull(f.rounds, 0) FROM best b JOIN measurement m ON m.id = b.measurement_id "
+    "JOIN variant v ON v.id = m.variant_id JOIN subject s ON s.id = b.subject_id JOIN shape h ON h.id = s.shape_id JOIN device d ON d.id = s.device_id "
+    "LEFT JOIN final_round f ON f.id = b.final_id UNION ALL "
+    "SELECT 'answer ' || shape_key || v.text || median_ns || answer.updated_unix_ms FROM answer JOIN variant v ON v.id = variant_id UNION ALL "
+    "SELECT 'landmark ' || role || v.text FROM landmark JOIN variant v ON v.id = variant_id UNION ALL "
+    "SELECT 'cubin ' || hash || encoding FROM cubin) ORDER BY line)";
+
+static char *content(const char *path)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_msg(sqlite3_prepare_v2(db, content_sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    char *text = mt_strdup((const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return text;
+}
+
+static const char *out_path(const char *name)
+{
+    snprintf(merge_out, sizeof merge_out, "%s/%s.sqlite", fixture_folder, name);
+    return merge_out;
+}
+
+START_TEST(any_order_gives_the_same_rows)
+{
+    static const int orders[][PARTS] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}, {1, 3, 0, 2}};
+    char *first = NULL;
+    for (int i = 0; i < PARTS; i++) make_part(i);
+    for (int o = 0; o < 4; o++) {
+        char name[16];
+        mt_merge_counts counts = {0};
+        snprintf(name, sizeof name, "out%d", o);
+        merge(out_path(name), orders[o], PARTS, true, &counts);
+        char *text = content(merge_out);
+        ck_assert_int_eq(counts.measurements, PARTS * 7 + 1);
+        ck_assert_int_eq(counts.sessions, PARTS);
+        ck_assert_int_eq(counts.cubins, 1);
+        if (first) ck_assert_str_eq(text, first);
+        else first = mt_strdup(text);
+        mt_free(text);
+    }
+    /* The failure is older than the good rows of the same variant, and does not unseat it. */
+    ck_assert_ptr_nonnull(strstr(first, "best N=48"));
+    mt_free(first);
+}
+END_TEST
+
+START_TEST(one_by_one_and_again)
+{
+    static const int all[] = {0, 1, 2, 3};
+    mt_merge_counts counts = {0}, again = {0};
+    for (int i = 0; i < PARTS; i++) make_part(i);
+    merge(out_path("together"), all, PARTS, false, &counts);
+    ck_assert_int_eq(counts.cubins, 0);
+    ck_assert_int_eq(counts.cubins_left_out, PARTS);
+    char *together = content(merge_out);
+    merge(merge_out, all, PARTS, false, &again);
+    ck_assert_int_eq(again.measurements, 0);
+    ck_assert_int_eq(again.sessions, 0);
+    ck_assert_int_eq(again.known, counts.measurements);
+    char *twice = content(merge_out);
+    ck_assert_str_eq(together, twice);
+    for (int i = PARTS - 1; i >= 0; i--) {
+        mt_merge_counts ignored = {0};
+        merge(out_path("alone"), &i, 1, false, &ignored);
+    }
+    char *alone = content(merge_out);
+    ck_assert_str_eq(together, alone);
+    /* A merged file is a part like any other. */
+    use_db(out_path("of_merged"));
+    mt_store *store = fixture_open();
+    mt_merge_options options = {0};
+    char path[192];
+    snprintf(path, sizeof path, "%s/together.sqlite", fixture_folder);
+    ck_ok(mt_merge_part(store, path, &options, &again, &fixture_err));
+    ck_ok(mt_merge_finish(store, &fixture_err));
+    mt_store_close(store);
+    char *copied = content(merge_out);
+    ck_assert_str_eq(together, copied);
+    char *texts[] = {together, twice, alone, copied};
+    for (int i = 0; i < 4; i++) mt_free(texts[i]);
+}
+END_TEST
+
+/* A session that went on after its file was merged. */
+START_TEST(a_part_that_grew)
+{
+    static const int zero = 0;
+    mt_merge_counts counts = {0}, again = {0};
+    make_part(0);
+    fixture_sql("UPDATE session SET ended_unix_ms = NULL, state = 'running', evaluated = 0");
+    merge(out_path("out"), &zero, 1, false, &counts);
+    use_db(part_path(0));
+    mt_store *store = fixture_open();
+    mt_subject a = fixture_subject(store);
+    fixture_put_ok(store, 1, &a, "A=9", 50);
+    mt_store_close(store);
+    fixture_sql("UPDATE session SET ended_unix_ms = 999, state = 'done', evaluated = 8");
+    merge(out_path("out"), &zero, 1, false, &again);
+    ck_assert_int_eq(again.measurements, 1);
+    ck_assert_int_eq(again.sessions, 0);
+    use_db(merge_out);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM session WHERE state = 'done' AND ended_unix_ms = 999 AND evaluated = 8"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM best JOIN measurement m ON m.id = measurement_id JOIN variant v ON v.id = m.variant_id WHERE v.text = 'A=9'"), 1);
+}
+END_TEST
+
+static void expect_refused(const char *path, mt_status status, const char *part)
+{
+    mt_store *store = NULL;
+    ck_ok(mt_store_open(out_path("refusing"), MT_STORE_READ_WRITE, &store, &fixture_err));
+    mt_store_close(store);
+    ck_fails(mt_merge_check(merge_out, path, &fixture_err), status, part);
+}
+
+START_TEST(refused_files)
+{
+    char path[192];
+    make_part(0);
+    fixture_sql("PRAGMA user_version = 999");
+    expect_refused(part_path(0), MT_ERR_DB, "newer msda-tune");
+    snprintf(path, sizeof path, "%s/text", fixture_folder);
+    FILE *file = fopen(path, "w");
+    fputs("this is no database, and long enough to be told so by its first bytes: 0123456789012345678901234567890123456789", file);
+    fclose(file);
+    expect_refused(path, MT_ERR_DB, "is not an SQLite database");
+    snprintf(path, sizeof path, "%s/other.sqlite", fixture_folder);
+    use_db(path);
+    fixture_sql("CREATE TABLE t (x)");
+    expect_refused(path, MT_ERR_DB, "another program");
+    snprintf(path, sizeof path, "%s/nowhere.sqlite", fixture_folder);
+    expect_refused(path, MT_ERR_NOT_FOUND, "no such database");
+    expect_refused(out_path("refusing"), MT_ERR_USAGE, "merged into");
+}
+END_TEST
+
+/* A row that refers to nothing stops its part, and leaves nothing of it. */
+START_TEST(damaged_part)
+{
+    mt_store *store = NULL;
+    mt_merge_options options = {0};
+    mt_merge_counts counts = {0};
+    make_part(1);
+    fixture_sql("PRAGMA foreign_keys = OFF; DELETE FROM toolchain");
+    ck_ok(mt_store_open(out_path("out"), MT_STORE_READ_WRITE, &store, &fixture_err));
+    ck_fails(mt_merge_part(store, part_path(1), &options, &counts, &fixture_err), MT_ERR_DB, "refers to row");
+    ck_ok(mt_merge_finish(store, &fixture_err));
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+    use_db(merge_out);
+    ck_assert_int_eq(counts.measurements + fixture_number("SELECT count(*) FROM device") + fixture_number("SELECT count(*) FROM session"), 0);
+}
+END_TEST
+
+static char *file_text(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    char *text = mt_alloc(1 << 20, 1);
+    ck_assert_uint_lt(fread(text, 1, (1 << 20) - 1, file), (1 << 20) - 1);
+    fclose(file);
+    return text;
+}
+
+/* A file of an older tool is read, and stays as it is. */
+START_TEST(older_schema)
+{
+    char *schema = file_text(TEST_DATA_DIR "/schema_v4.sql");
+    mt_store *store = NULL;
+    mt_merge_options options = {0};
+    mt_merge_counts counts = {0};
+    use_db(part_path(0));
+    fixture_sql(schema);
+    fixture_sql("INSERT INTO device VALUES (1, 'h100-sxm|cc90|sm132|80g', 'NVIDIA H100 80GB HBM3', '{}'); INSERT INTO kernel VALUES (1, 'msda', '00', '{}');"
+                "INSERT INTO shape VALUES (1, 1, 'N=1', 'one'); INSERT INTO workload VALUES (1, 1, '', 'default'); INSERT INTO toolchain VALUES (1, 13000, 13000, 'sm_90a');"
+                "INSERT INTO variant VALUES (1, 1, 'A=1'); INSERT INTO subject VALUES (1, 1, 1, 1, 1, 'cold', 'measured');"
+                "INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms) "
+                "VALUES (1, 'tune', 'old', 'b', 1, '0', 'auto', 'x.ini', 0, 'measured', 5);"
+                "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) VALUES (1, 1, 1, 1, 1, 6, 1, 'ok', 100)");
+    ck_ok(mt_store_open(out_path("out"), MT_STORE_READ_WRITE, &store, &fixture_err));
+    ck_ok(mt_merge_check(merge_out, part_path(0), &fixture_err));
+    ck_ok(mt_merge_part(store, part_path(0), &options, &counts, &fixture_err));
+    ck_ok(mt_merge_finish(store, &fixture_err));
+    mt_store_close(store);
+    ck_assert_int_eq(counts.measurements, 1);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), 4);
+    mt_free(schema);
+}
+END_TEST
+
+/* ---- the description ---- */
+
+static const mt_merge_rule *rule_of(const char *table)
+{
+    for (size_t i = 0; i < mt_merge_rule_count; i++)
+        if (strcmp(mt_merge_rules[i].table, table) == 0) return &mt_merge_rules[i];
+    return NULL;
+}
+
+static bool lists(const mt_merge_rule *rule, const char *column, const char *table)
+{
+    for (const mt_merge_foreign *f = rule->foreign; f->column; f++)
+        if (strcmp(f->column, column) == 0 && (strcmp(f->table, table) == 0 || strcmp(column, "kernel_id") == 0)) return true;
+    return false;
+}
+
+/* A table without a rule, a reference that no rule translates, a rule without a table: each must be decided by whoever changes the schema. */
+START_TEST(rules_cover_the_schema)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *tables = NULL, *keys = NULL;
+    size_t found = 0;
+    mt_store_close(fixture_open());
+    ck_assert_int_eq(sqlite3_open(fixture_db, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", -1, &tables, NULL), SQLITE_OK);
+    while (sqlite3_step(tables) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(tables, 0);
+        char sql[128];
+        const mt_merge_rule *rule = rule_of(name);
+        ck_assert_msg(rule != NULL, "db/merge_rules.c does not say how table %s is merged", name);
+        found++;
+        if (rule->kind == MT_MERGE_LOCAL || rule->kind == MT_MERGE_DERIVED) continue;
+        ck_assert_ptr_nonnull(rule->match);
+        snprintf(sql, sizeof sql, "PRAGMA foreign_key_list(%s)", name);
+        ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &keys, NULL), SQLITE_OK);
+        while (sqlite3_step(keys) == SQLITE_ROW) {
+            const char *table = (const char *)sqlite3_column_text(keys, 2), *column = (const char *)sqlite3_column_text(keys, 3);
+            ck_assert_msg(lists(rule, column, table), "db/merge_rules.c does not translate %s.%s", name, column);
+            const mt_merge_rule *target = rule_of(table);
+            ck_assert_msg(target && target < rule && target->has_id, "table %s must be merged before %s", table, name);
+        }
+        sqlite3_finalize(keys);
+    }
+    ck_assert_uint_eq(found, mt_merge_rule_count);
+    sqlite3_finalize(tables);
+    sqlite3_close(db);
+}
+END_TEST
+
+/* ---- processes ---- */
+
+static void merge_in_child(const char *out, int first)
+{
+    int order[PARTS];
+    mt_merge_counts counts = {0};
+    for (int i = 0; i < PARTS; i++) order[i] = (first + i) % PARTS;
+    merge(out, order, PARTS, true, &counts);
+    _exit(0);
+}
+
+START_TEST(two_merges_at_once)
+{
+    static const int all[] = {0, 1, 2, 3};
+    mt_merge_counts counts = {0};
+    for (int i = 0; i < PARTS; i++) make_part(i);
+    merge(out_path("alone"), all, PARTS, true, &counts);
+    char *alone = content(merge_out);
+    out_path("shared");
+    for (int i = 0; i < 3; i++) {
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) merge_in_child(merge_out, i);
+    }
+    for (int i = 0; i < 3; i++) {
+        int status;
+        ck_assert_int_gt(wait(&status), 0);
+        ck_assert_int_eq(status, 0);
+    }
+    char *shared = content(merge_out);
+    ck_assert_str_eq(alone, shared);
+    mt_free(alone);
+    mt_free(shared);
+}
+END_TEST
+
+START_TEST(killed_and_repeated)
+{
+    static const int all[] = {0, 1, 2, 3};
+    mt_merge_counts counts = {0};
+    for (int i = 0; i < PARTS; i++) make_part(i);
+    merge(out_path("whole"), all, PARTS, true, &counts);
+    char *whole = content(merge_out);
+    out_path("killed");
+    for (int round = 0; round < 12; round++) {
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) merge_in_child(merge_out, round);
+        usleep((useconds_t)(1000 * (round * 3 + 1)));
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        mt_store *store = NULL;
+        ck_ok(mt_store_open(merge_out, MT_STORE_READ_WRITE, &store, &fixture_err));
+        ck_ok(mt_store_check(store, &fixture_err));
+        mt_store_close(store);
+    }
+    merge(merge_out, all, PARTS, true, &counts);
+    char *repeated = content(merge_out);
+    ck_assert_str_eq(whole, repeated);
+    mt_free(whole);
+    mt_free(repeated);
+}
+END_TEST
+
+FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, refused_files, damaged_part, older_schema, rules_cover_the_schema,
+             two_merges_at_once, killed_and_repeated)

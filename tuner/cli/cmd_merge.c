@@ -1,0 +1,83 @@
+/* msda-tune merge: what several machines measured becomes one file. */
+#include <stdio.h>
+
+#include "db/merge.h"
+#include "tuner/base/alloc.h"
+#include "tuner/cli/command.h"
+
+typedef struct merge_values {
+    const char *into;
+    bool with_cubins, seal;
+} merge_values;
+
+#define FIELD(name) offsetof(merge_values, name)
+static const mt_option options[] = {
+    {"into", 0, MT_OPTION_TEXT, FIELD(into), "FILE", "database that the rows are added to; made if it is not there"},
+    {"with-cubins", 0, MT_OPTION_FLAG, FIELD(with_cubins), NULL, "also take over compiled code: as trustworthy as the files are"},
+    {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media"},
+    {0},
+};
+
+/* Before anything is written. */
+static mt_status check_all(const mt_arguments *arguments, mt_error *err)
+{
+    const merge_values *values = arguments->values;
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) st = mt_merge_check(values->into, arguments->operands[i], err);
+    return st;
+}
+
+static void print_part(const char *path, const mt_merge_counts *c)
+{
+    printf("%s: %lld measurement%s new, %lld known; %lld session%s, %lld subject%s", path, (long long)c->measurements, c->measurements == 1 ? "" : "s", (long long)c->known,
+           (long long)c->sessions, c->sessions == 1 ? "" : "s", (long long)c->subjects, c->subjects == 1 ? "" : "s");
+    if (c->cubins) printf(", %lld cubin%s", (long long)c->cubins, c->cubins == 1 ? "" : "s");
+    if (c->cubins_left_out) printf("; %lld cubin%s left out (--with-cubins takes them)", (long long)c->cubins_left_out, c->cubins_left_out == 1 ? "" : "s");
+    printf("\n");
+}
+
+/* What was merged before a part failed is finished all the same. */
+static mt_status merge_parts(mt_store *store, const mt_arguments *arguments, mt_error *err)
+{
+    const merge_values *values = arguments->values;
+    mt_merge_options how = {.with_cubins = values->with_cubins};
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) {
+        mt_merge_counts counts = {0};
+        st = mt_merge_part(store, arguments->operands[i], &how, &counts, err);
+        if (st == MT_OK) print_part(arguments->operands[i], &counts);
+    }
+    mt_error second;
+    mt_status finished = mt_merge_finish(store, st == MT_OK ? err : &second);
+    return st == MT_OK ? finished : st;
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const merge_values *values = arguments->values;
+    mt_store *store = NULL;
+    mt_status st = MT_OK;
+    if (!arguments->operand_count) return MT_FAIL(err, MT_ERR_USAGE, "merge: FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
+    if (!values->into) return MT_FAIL(err, MT_ERR_USAGE, "merge: --into FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
+    MT_TRY(check_all(arguments, err));
+    MT_TRY(mt_store_open(values->into, MT_STORE_READ_WRITE, &store, err));
+    MT_TRY(merge_parts(store, arguments, err));
+    if (values->seal) MT_TRY(mt_store_seal(store, err));
+    printf("Database: %s\n", values->into);
+done:
+    mt_store_close(store);
+    return st;
+}
+
+const mt_command mt_cmd_merge = {
+    .name = "merge",
+    .summary = "add the rows of other databases to one",
+    .operands = "FILE…",
+    .help = "Adds what the files hold to the database --into: measurements, failures, sessions with host, driver and command. Rows\n"
+            "that are there already are recognised by content, so that the order does not matter and repeating adds nothing.\n"
+            "Each file goes in whole or not at all; a merge that was killed is completed by the same command. Compiled code is\n"
+            "left out unless --with-cubins is given.",
+    .options = options,
+    .values_size = sizeof(merge_values),
+    .run = run,
+};
