@@ -22,7 +22,7 @@ static void add(text *to, const char *format, ...)
     vsnprintf(piece, sizeof piece, format, args);
     va_end(args);
     for (const char *at = piece; *at; at++, to->used++) {
-        bool is_fine = ((unsigned char)*at >= 0x20 && *at != 0x7f) || (*at == '\n' && !at[1]);
+        bool is_fine = mt_lookup_is_shown(piece, at) || (*at == '\n' && !at[1]);
         if (to->used + 1 < to->size) to->out[to->used] = is_fine ? *at : '?';
     }
     if (to->size) to->out[to->used < to->size ? to->used : to->size - 1] = '\0';

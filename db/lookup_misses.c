@@ -57,10 +57,11 @@ static void add(line *out, const char *format, ...)
 /* A JSON string; what could break the line is left out. */
 static void add_string(line *out, const char *text)
 {
+    const char *from = text;
     add(out, "\"");
     for (; *text; text++) {
         if (*text == '"' || *text == '\\') add(out, "\\%c", *text);
-        else if ((unsigned char)*text >= 0x20) add(out, "%c", *text);
+        else if (mt_lookup_is_shown(from, text)) add(out, "%c", *text);
     }
     add(out, "\"");
 }

@@ -199,9 +199,17 @@ mt_status mt_store_relax(mt_store *store, mt_error *err)
     return mt_sql_exec(store, "PRAGMA synchronous = NORMAL", err);
 }
 
+/* Who imported a file, where and when is nobody's business who gets the database, and equal files are to make equal databases. What is kept: the file's name, and as the
+ * time that of its newest row. */
+static const char forget_imports[] =
+    "UPDATE session SET host = '', boot_id = '', process_id = 0, space_path = replace(space_path, rtrim(space_path, replace(space_path, '/', '')), ''), "
+    "started_unix_ms = ifnull((SELECT max(created_unix_ms) FROM measurement WHERE session_id = session.id), 0), "
+    "ended_unix_ms = ifnull((SELECT max(created_unix_ms) FROM measurement WHERE session_id = session.id), 0) WHERE command = 'import'";
+
 mt_status mt_store_seal(mt_store *store, mt_error *err)
 {
     mt_status st;
+    MT_TRY(mt_sql_exec(store, forget_imports, err));
     MT_TRY(mt_sql_exec(store, "PRAGMA optimize", err));
     MT_TRY(run_check(store, "PRAGMA journal_mode = DELETE", "delete", err));
 done:

@@ -17,10 +17,12 @@ tunelookup_status mt_lookup_fail(tunelookup_status status, const char *format, .
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(detail, sizeof detail, format, args);
+    char text[sizeof detail];
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    for (char *at = detail; *at; at++) { /* parts of it come from the file */
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
+    for (size_t i = 0; i < sizeof text; i++) { /* parts of it come from the file */
+        detail[i] = !text[i] || mt_lookup_is_shown(text, text + i) ? text[i] : '?';
+        if (!text[i]) break;
     }
     return status;
 }
