@@ -116,7 +116,7 @@ static tunelookup_status flush_plan(const tunelookup_plan *plan, int fd, const c
         describe(out, plan, slot->values, count);
         if (write_line(fd, out)) continue;
         atomic_fetch_add(&slot->count, count); /* for the next flush */
-        return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", path, errno ? strerror(errno) : "short write");
+        return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: %s", path, errno ? strerror(errno) : "short write");
     }
     return TUNELOOKUP_OK;
 }
@@ -132,9 +132,9 @@ tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path)
     if (!out) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
     } else if (fd < 0 || fstat(fd, &info) != 0) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", path, strerror(errno));
+        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: %s", path, strerror(errno));
     } else if (!S_ISREG(info.st_mode)) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: is not a regular file", path);
+        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: is not a regular file", path);
     }
     for (const tunelookup_plan *plan = db->plans; plan && st == TUNELOOKUP_OK; plan = plan->next) st = flush_plan(plan, fd, path, out);
     if (fd >= 0) close(fd);

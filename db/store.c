@@ -67,6 +67,8 @@ static mt_status find_path(const char *option, bool makes_folder, char **path, m
     char *folder = NULL;
     if (given && *given) {
         *path = mt_strdup(given);
+    } else if (!mt_path_has_user_data()) {
+        return MT_FAIL(err, MT_ERR_NOT_FOUND, "no place for the database: expected --db FILE, or an absolute path in MSDA_TUNE_DB, XDG_DATA_HOME or HOME");
     } else {
         folder = mt_path_user_data();
         if (folder && makes_folder) MT_TRY(mt_dir_make_all(folder, err));
