@@ -206,13 +206,17 @@ mt_status mt_store_relax(mt_store *store, mt_error *err)
 static const char forget_imports[] =
     "UPDATE session SET host = '', boot_id = '', process_id = 0, space_path = replace(space_path, rtrim(space_path, replace(space_path, '/', '')), ''), "
     "started_unix_ms = ifnull((SELECT max(created_unix_ms) FROM measurement WHERE session_id = session.id), 0), "
-    "ended_unix_ms = ifnull((SELECT max(created_unix_ms) FROM measurement WHERE session_id = session.id), 0) WHERE command = 'import'";
+    "ended_unix_ms = ifnull((SELECT max(created_unix_ms) FROM measurement WHERE session_id = session.id), 0) WHERE command = 'import'; "
+    "UPDATE best SET updated_unix_ms = (SELECT created_unix_ms FROM measurement WHERE id = measurement_id) "
+    "WHERE measurement_id IN (SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE s.command = 'import'); "
+    "UPDATE answer SET updated_unix_ms = created_unix_ms WHERE measurement_id IN (SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE s.command = 'import')";
 
 mt_status mt_store_seal(mt_store *store, mt_error *err)
 {
     mt_status st;
     MT_TRY(mt_sql_exec(store, forget_imports, err));
     MT_TRY(mt_sql_exec(store, "PRAGMA optimize", err));
+    MT_TRY(mt_sql_exec(store, "VACUUM", err)); /* else what was overwritten still stands between the rows */
     MT_TRY(run_check(store, "PRAGMA journal_mode = DELETE", "delete", err));
 done:
     return st;
