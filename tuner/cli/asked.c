@@ -64,7 +64,7 @@ static void leave_out_unreadable(mt_asked_files *files)
     mt_error why = {0};
     mt_store *store = NULL;
     if (files->count > 1 && mt_store_open(files->paths[0], MT_STORE_READ_ONLY, &store, &why) != MT_OK) {
-        mt_log_warn("lookup: its names of shapes and GPUs are not known: %s", why.message);
+        mt_log_warn("lookup: left out, names of shapes and GPUs come from the shipped files only: %s", why.message);
         mt_free(files->paths[0]);
         files->count--;
         memmove(files->paths, files->paths + 1, files->count * sizeof files->paths[0]);

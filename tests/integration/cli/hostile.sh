@@ -13,6 +13,7 @@ mt report --db t.sqlite -o t.html
 grep -c -e '<script' -e '<img' -e '<b>' r.html t.html
 LC_ALL=C grep -c "$(printf '[\001-\010\013-\037]')" r.html t.html
 unseen='\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]' # C1, directions of writing
-LC_ALL=C grep -c -P "$unseen" r.html t.html hostile.jsonl
+printf '\342\200\256\n' >control.txt
+LC_ALL=C grep -c -P "$unseen" r.html t.html control.txt
 "$tool" show --db rec.sqlite --failures --json | LC_ALL=C grep -c -P "$unseen"
 mt show --db rec.sqlite --failures --json
