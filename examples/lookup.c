@@ -19,8 +19,9 @@ static const tunelookup_device h100 = {
 };
 
 /* How values[] below is ordered. Strings of the shape are bound here, once. */
-static const char *const names[] = { "N", "M", "D", "P", "Lq", "H[0]", "H[1]", "H[2]", "H[3]", "W[0]", "W[1]", "W[2]", "W[3]", "dtype=f16", "loc_dtype=f32", "queries=grid" };
-static const int64_t values[] = { 48, 1, 32, 8, 15422, 92, 46, 23, 12, 160, 80, 40, 20 };
+static const char *const names[] = { "N", "M", "D", "P", "Lq", "H[0]", "H[1]", "H[2]", "H[3]", "W[0]", "W[1]", "W[2]", "W[3]",
+                                     "S", "START[0]", "START[1]", "START[2]", "START[3]", "dtype=f16", "loc_dtype=f32", "attn=weights", "queries=grid" };
+static const int64_t values[] = { 48, 1, 32, 8, 15422, 92, 46, 23, 12, 160, 80, 40, 20, 19560, 0, 14720, 18400, 19320 };
 
 int main(int argc, char **argv)
 {

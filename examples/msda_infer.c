@@ -93,8 +93,10 @@ static tunelookup_device describe(CUdevice device, char *name, int name_size)
 
 enum { N = 48, M = 1, D = 32, P = 8, LQ = 15422, L = 4, S = 92 * 160 + 46 * 80 + 23 * 40 + 12 * 20 };
 static const int heights[L] = { 92, 46, 23, 12 }, widths[L] = { 160, 80, 40, 20 };
-static const char *const names[] = { "N", "M", "D", "P", "Lq", "H[0]", "H[1]", "H[2]", "H[3]", "W[0]", "W[1]", "W[2]", "W[3]", "dtype=f16", "loc_dtype=f32", "queries=grid" };
-static const int64_t values[] = { N, M, D, P, LQ, 92, 46, 23, 12, 160, 80, 40, 20 };
+static const char *const names[] = { "N", "M", "D", "P", "Lq", "H[0]", "H[1]", "H[2]", "H[3]", "W[0]", "W[1]", "W[2]", "W[3]",
+                                     "S", "START[0]", "START[1]", "START[2]", "START[3]", "dtype=f16", "loc_dtype=f32", "attn=weights", "queries=grid" };
+static const int64_t values[] = { N, M, D, P, LQ, 92, 46, 23, 12, 160, 80, 40, 20, S, 0, 14720, 18400, 19320 };
+static const int32_t levels[L][3] = { { 92, 160, 0 }, { 46, 80, 14720 }, { 23, 40, 18400 }, { 12, 20, 19320 } }; /* what variants with run-time sizes read */
 
 static uint64_t state = 1;
 
@@ -187,7 +189,7 @@ static int upload(const tunelookup_result *result, const host_data *h, tunelooku
         if (arg.kind != TUNELOOKUP_ARG_TENSOR || !arg.is_used) continue;
         cu(driver.cuMemAlloc(&params->tensors[i], arg.bytes ? arg.bytes : 16), "cuMemAlloc");
         const void *from = strcmp(arg.name, "value") == 0 ? (const void *)h->value : strcmp(arg.name, "loc") == 0 ? (const void *)h->loc
-                         : strcmp(arg.name, "attn") == 0 ? (const void *)h->attn : NULL;
+                         : strcmp(arg.name, "attn") == 0 ? (const void *)h->attn : strcmp(arg.name, "levels") == 0 ? (const void *)levels : NULL;
         if (from) cu(driver.cuMemcpyHtoD(params->tensors[i], from, arg.bytes), "cuMemcpyHtoD");
         else cu(driver.cuMemsetD8(params->tensors[i], arg.zero_before_each ? 0 : 0xff, arg.bytes), "cuMemsetD8");
         if (strcmp(arg.name, "out") == 0) out = i;

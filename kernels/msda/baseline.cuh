@@ -6,12 +6,14 @@
  */
 #pragma once
 
+#include "softmax.cuh"
+
 /* The value at (row, column) of a level, zero outside it. */
 __device__ inline float pixel_or_zero(const value_t *level, int row, int column, int height, int width)
 {
     if (row < 0 || row >= height || column < 0 || column >= width)
         return 0.0f;
-    return float(level[(long long)(row * width + column) * (M * D)]);
+    return float(level[((long long)row * width + column) * (M * D)]);
 }
 
 __device__ inline float bilinear(const value_t *level, float x, float y, int height, int width)
@@ -35,7 +37,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     long long image = item / ((long long)LQ * M);
     const value_t *channel = value + image * ((long long)S * M * D) + head * D + element % D;
 
-    float sum = 0.0f;
+    float sum = 0.0f, log_sum = 0.0f;
+    if (LOGITS)
+        log_sum = log_sum_of_item<1>(attn + item * (L * P), 0, 0);
     for (int l = 0; l < L; l++) {
         int height = level_height(l), width = level_width(l);
         const value_t *level = channel + (long long)level_start(l) * (M * D);
@@ -44,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
             float x = fmaf(float(loc[2 * point]), width, -0.5f);
             float y = fmaf(float(loc[2 * point + 1]), height, -0.5f);
             if (x > -1 && x < width && y > -1 && y < height) /* false for NaN */
-                sum += float(attn[point]) * bilinear(level, x, y, height, width);
+                sum += attention(float(attn[point]), log_sum) * bilinear(level, x, y, height, width);
         }
     }
     out[element] = value_t(sum);

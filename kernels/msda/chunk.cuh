@@ -3,15 +3,9 @@
  */
 #pragma once
 
-#include "shape.cuh"
+#include "softmax.cuh"
 
 constexpr int CHUNK = P % 2 == 0 ? 2 : 1;
-
-template <int BYTES> struct Bits;
-template <> struct Bits<2> { typedef unsigned short type; };
-template <> struct Bits<4> { typedef unsigned type; };
-template <> struct Bits<8> { typedef uint2 type; };
-template <> struct Bits<16> { typedef uint4 type; };
 
 /* A chunk as it was loaded. Nothing is converted before it is needed: a conversion would wait for the load. */
 struct Chunk {
@@ -29,9 +23,10 @@ __device__ inline float chunk_y(const Chunk &chunk, int i)
     return float(((const loc_t *)&chunk.loc)[2 * i + 1]);
 }
 
-__device__ inline float chunk_weight(const Chunk &chunk, int i)
+/* `log_sum`: of the item, see softmax.cuh; read for logits only. */
+__device__ inline float chunk_weight(const Chunk &chunk, int i, float log_sum)
 {
-    return float(((const loc_t *)&chunk.attn)[i]);
+    return attention(float(((const loc_t *)&chunk.attn)[i]), log_sum);
 }
 
 /* `point`: a multiple of CHUNK, of an item whose points begin at loc and attn. */

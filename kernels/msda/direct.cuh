@@ -1,11 +1,12 @@
 /*
  * direct: LANES lanes gather for one (query, head) straight from L1 and L2, VEC channels at a time.
+ * coarse_smem: the same, but the last STAGED_LEVELS levels come from shared memory (staged.cuh).
  *
- *     block    ITEMS = THREADS/GROUP items = QUERIES queries x HEADS neighbouring heads
+ *     block    ITEMS = THREADS/GROUP items = QUERIES queries x HEADS neighbouring heads (tiles.cuh)
  *     warp     32/GROUP items; first the whole warp turns their points of PREP levels into records (points.cuh),
  *              then each group reads its item's records, and its lanes load 4 corners of VEC channels per point
- *     grid     ceil_div(Lq, QUERIES) * M/HEADS * N blocks in one dimension; ORDER says what runs fastest
- *     smem     ITEMS * RECORD_STRIDE records
+ *     grid     one block per tile, or MIN_BLOCKS per SM; one dimension
+ *     smem     the staged levels, then ITEMS * ITEM_STRIDE bytes of records
  *
  * What limits it is the L1 data path: a quarter-warp's 16-byte pieces must lie in different places modulo 128 bytes.
  * With 64-byte pixels two groups share a quarter-warp, and collide half of the time. CORNERS decides:
@@ -14,142 +15,42 @@
  *     parity   neighbouring groups begin with pixels of opposite parity, so with opposite halves of a 128-byte line
  *     pair     a group has 2*LANES lanes: one half has the left pixels, the other the right ones
  *
- * BLEND = half2 sums SUM points in half before it widens to f32; = f32 blends in f32. Values are assumed finite: for
- * a point on or beyond the border a pixel that does not count is read, inside the level, and multiplied by zero.
+ * Values are assumed finite: for a point on or beyond the border a pixel that does not count is read, inside the level
+ * (or its border of zeros), and multiplied by zero.
  *
  * Where an image's values do not fit in L1 (far points), bytes from L2 limit instead; more loads in flight and a small
- * shared memory (PREP) help there, more warps where they do. Tried and not kept: blocks that walk over tiles, with
- * and without a barrier per tile (no gain near, 10 % lost far); other carve-outs than the least; L2 prefetch sizes.
+ * shared memory (PREP) help there, more warps where they do.
  */
 #pragma once
 
-/* Knobs that the .ini leaves out where they make no difference. So does ORDER. */
+/* Knobs that the .ini leaves out where they make no difference. So do ORDER and PREFETCH. */
 #ifndef SUM
 #define SUM UNROLL
 #endif
 #ifndef TILE_W
 #define TILE_W 0
 #endif
+#ifndef RUN
+#define RUN 1
+#endif
+#ifndef RECORD /* f32 blending */
+#define RECORD 16
+#endif
 
-#include "points.cuh"
-#include "query_order.cuh"
+#include "blend.cuh"
+#include "tiles.cuh"
+#include "staged.cuh"
 
-constexpr int QUERIES = ITEMS / HEADS;
-constexpr int PIECES = ceil_div(D, LANES * VEC);         /* of VEC channels, per lane */
-constexpr int PIXEL = M * D * sizeof(value_t);           /* bytes from a pixel to the next */
-constexpr int COLUMNS = CORNERS == CORNERS_pair ? 1 : 2; /* of the 2x2 pixels, per lane */
-
-static_assert(ITEMS % HEADS == 0 && M % HEADS == 0, "whole queries per block, whole groups of heads per query");
-static_assert(D % VEC == 0 && SUM % UNROLL == 0, "whole pieces of channels, whole iterations of points");
-
-/* VEC channels of a pixel. */
-struct alignas(8) Channels {
-    unsigned word[VEC * sizeof(value_t) / 4];
-};
-
-__device__ inline Channels load_channels(const char *at)
-{
-    Channels channels;
-    if constexpr (sizeof(Channels) % 16 == 0) {
-        for (int i = 0; i < (int)sizeof(Channels); i += 16) {
-            uint4 four = __ldg((const uint4 *)(at + i));
-            channels.word[i / 4] = four.x;
-            channels.word[i / 4 + 1] = four.y;
-            channels.word[i / 4 + 2] = four.z;
-            channels.word[i / 4 + 3] = four.w;
-        }
-    } else {
-        uint2 two = __ldg((const uint2 *)at);
-        channels.word[0] = two.x;
-        channels.word[1] = two.y;
-    }
-    return channels;
-}
+constexpr int PIXEL = M * D * sizeof(value_t); /* bytes from a pixel to the next */
+static_assert(SUM % UNROLL == 0 || UNROLL % SUM == 0, "whole iterations per sum, or whole sums per iteration");
 
 /* A lane's part of its item. */
 struct Lane {
     const char *image;       /* its first channel in pixel 0; one pixel on in odd groups of the parity order */
+    unsigned staged;         /* the same where levels are staged: a shared address */
     int piece_bytes[PIECES]; /* from there to its pieces */
     int side;                /* pair: the column it reads, 0 or 1 */
 };
-
-#if BLEND == BLEND_half2
-
-typedef half2 weight_t; /* twice the same */
-
-/* What a lane sums up: in half over SUM points, in f32 over all. */
-struct Sums {
-    float total[PIECES][VEC];
-    half2 part[PIECES][VEC / 2];
-};
-
-__device__ inline void add_weighted(Sums &sums, int piece, const Channels &channels, weight_t weight)
-{
-#pragma unroll
-    for (int i = 0; i < VEC / 2; i++)
-        sums.part[piece][i] = __hfma2(*(const half2 *)&channels.word[i], weight, sums.part[piece][i]);
-}
-
-__device__ inline void widen(Sums &sums)
-{
-#pragma unroll
-    for (int piece = 0; piece < PIECES; piece++)
-#pragma unroll
-        for (int i = 0; i < VEC / 2; i++) {
-            float2 part = __half22float2(sums.part[piece][i]);
-            sums.total[piece][2 * i] += part.x;
-            sums.total[piece][2 * i + 1] += part.y;
-            sums.part[piece][i] = __float2half2_rn(0.0f);
-        }
-}
-
-__device__ inline void corner_weights(weight_t (&weights)[2][COLUMNS], Record record, int side)
-{
-    half2 second = __hmul2(record.rows, __high2half2(*(half2 *)&record.code_right));
-    half2 first = __hsub2(record.rows, second);
-    if constexpr (COLUMNS == 1)
-        first = side ? second : first;
-    weights[0][0] = __low2half2(first);
-    weights[1][0] = __high2half2(first);
-    if constexpr (COLUMNS == 2) {
-        weights[0][COLUMNS - 1] = __low2half2(second);
-        weights[1][COLUMNS - 1] = __high2half2(second);
-    }
-}
-
-#else
-
-typedef float weight_t;
-
-struct Sums {
-    float total[PIECES][VEC];
-};
-
-__device__ inline void add_weighted(Sums &sums, int piece, const Channels &channels, weight_t weight)
-{
-    const value_t *value = (const value_t *)channels.word;
-#pragma unroll
-    for (int i = 0; i < VEC; i++)
-        sums.total[piece][i] = fmaf(float(value[i]), weight, sums.total[piece][i]);
-}
-
-__device__ inline void widen(Sums &)
-{
-}
-
-__device__ inline void corner_weights(weight_t (&weights)[2][COLUMNS], Record record, int side)
-{
-    float rows[2] = {record.upper, record.lower};
-#pragma unroll
-    for (int row = 0; row < 2; row++) {
-        float second = rows[row] * record.right, first = rows[row] - second;
-        weights[row][0] = COLUMNS == 1 && side ? second : first;
-        if constexpr (COLUMNS == 2)
-            weights[row][COLUMNS - 1] = second;
-    }
-}
-
-#endif
 
 /* `count` pixels of `bytes` after `at`. As C, this becomes twice the instructions: shifts, masks, adds with carry. */
 __device__ inline const char *pixels_after(const char *at, int count, int bytes)
@@ -159,26 +60,51 @@ __device__ inline const char *pixels_after(const char *at, int count, int bytes)
     return after;
 }
 
-/* Where the columns' upper pixels begin for this lane. */
-__device__ inline void upper_pixels(const char *(&upper)[COLUMNS], unsigned code, const Lane &lane, long long right)
+__device__ inline unsigned pixels_after(unsigned at, int count, int bytes)
+{
+    return at + count * bytes;
+}
+
+/* Where the columns' upper pixels begin for this lane, `first` being where pixel 0 does. BYTES: from a pixel to the next. */
+template <int BYTES, typename PLACE>
+__device__ inline void upper_pixels(PLACE (&upper)[COLUMNS], int code, PLACE first, int side, int right)
 {
     if constexpr (PARITY) {
-        upper[0] = pixels_after(lane.image, code & ~1u, PIXEL);
-        upper[COLUMNS - 1] = pixels_after(upper[0], code & 1, -2 * PIXEL) + PIXEL; /* one pixel back or on */
+        int swap = code & 1, even = code & ~1;
+        upper[0] = pixels_after(first, even, BYTES);
+        upper[COLUMNS - 1] = pixels_after(first + BYTES, even - 2 * swap, BYTES); /* one pixel on, or back */
     } else {
-        upper[0] = pixels_after(lane.image, code, PIXEL);
+        upper[0] = pixels_after(first, code, BYTES);
         if constexpr (COLUMNS == 1)
-            upper[0] += lane.side * right;
+            upper[0] += side * right;
         else
             upper[COLUMNS - 1] = upper[0] + right;
     }
 }
 
-__device__ inline void add_point(Sums &sums, Record record, const Lane &lane, int height, int width)
+/* What reaches a pixel: a pointer, or an address in shared memory. */
+template <bool STAGED> struct Pointer { typedef const char *type; };
+template <> struct Pointer<true> { typedef unsigned type; };
+
+__device__ inline void aim(const char *&first, const Lane &lane)
 {
-    long long right = width > 1 ? PIXEL : 0, down = height > 1 ? (long long)width * PIXEL : 0;
-    const char *upper[COLUMNS];
-    upper_pixels(upper, record_code(record), lane, right);
+    first = lane.image;
+}
+
+__device__ inline void aim(unsigned &first, const Lane &lane)
+{
+    first = lane.staged;
+}
+
+/* `down`: pixels from a row to the next. */
+template <bool STAGED>
+__device__ inline void add_point(Sums &sums, Record record, const Lane &lane, bool has_right, int down)
+{
+    constexpr int BYTES = STAGED ? STAGED_PIXEL : PIXEL;
+    typedef typename Pointer<STAGED>::type place_t;
+    place_t first, upper[COLUMNS];
+    aim(first, lane);
+    upper_pixels<BYTES>(upper, (int)record_code(record), first, lane.side, has_right ? BYTES : 0);
 
     Channels channels[2][COLUMNS][PIECES];
 #pragma unroll
@@ -187,7 +113,7 @@ __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, in
         for (int column = 0; column < COLUMNS; column++)
 #pragma unroll
             for (int piece = 0; piece < PIECES; piece++)
-                channels[row][column][piece] = load_channels(upper[column] + row * down + lane.piece_bytes[piece]);
+                channels[row][column][piece] = load_channels((place_t)(upper[column] + (long long)row * down * BYTES + lane.piece_bytes[piece]));
 
     weight_t weights[2][COLUMNS];
     corner_weights(weights, record, lane.side);
@@ -200,45 +126,95 @@ __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, in
                 add_weighted(sums, piece, channels[row][column][piece], weights[row][column]);
 }
 
-/* All points of one level, from the item's records. Not fully unrolled: more registers, fewer loads in flight. */
-__device__ inline void add_level(Sums &sums, const Record *records, const Lane &lane, int height, int width)
+/*
+ * All points of a level, in the records from number `first_record` on. Not fully unrolled: more registers, fewer loads in
+ * flight. A sum of SUM points may go on in the next level.
+ */
+template <bool STAGED>
+__device__ inline void add_level(Sums &sums, const Records &records, int first_record, const Lane &lane, Level level, bool ends_sum)
 {
+    bool has_right = GRID_AT_LEAST_2X2 || level.width > 1;
+    int down = GRID_AT_LEAST_2X2 || level.height > 1 ? level.pitch : 0;
 #pragma unroll 1
     for (int first = 0; first < P; first += UNROLL) {
         Record step[UNROLL];
-        load_records(step, records + first, P - first);
+        load_records(step, records, first_record + first, P - first);
 #pragma unroll
-        for (int i = 0; i < UNROLL; i++)
+        for (int i = 0; i < UNROLL; i++) {
             if (P % UNROLL == 0 || first + i < P)
-                add_point(sums, step[i], lane, height, width);
-        if (SUM < P && (first + UNROLL) % SUM == 0)
+                add_point<STAGED>(sums, step[i], lane, has_right, down);
+            if (SUM < UNROLL && (i + 1) % SUM == 0)
+                widen(sums);
+        }
+        if (SUM >= UNROLL && SUM < P && (first + UNROLL) % SUM == 0)
             widen(sums);
     }
-    if (SUM >= P || P % SUM != 0)
+    if (ends_sum)
         widen(sums);
 }
 
+/* Whether a packed sum must be widened behind the last point of a level. */
+__device__ constexpr bool sum_ends_after(int level)
+{
+    if (SUM < P) /* widened on the way; a rest may be left */
+        return P % SUM != 0;
+    return level + 1 == L || SUM % P != 0 || (level + 1) * P % SUM == 0;
+}
+
+/* What a lane works with, but for its sums. */
+struct Work {
+    Records records;
+    Chunk chunks[PASSES]; /* the points of the next PREP levels */
+    Points points, next;  /* of this tile; of the block's next one, where blocks walk over tiles */
+    float log_sum;
+    Lane lane;
+    LevelTable table;
+};
+
+/* Starts the loads of the next tile's first levels; its logits are all needed before any of them is, so they come into L1. */
+__device__ inline void fetch_next_tile(Work &work)
+{
+    fetch_points<0, smaller(PREP, L)>(work.chunks, work.next);
+    if constexpr (LOGITS) {
+        const loc_t *logits = work.next.attn + (long long)work.next.item * (L * P);
+        for (int line = threadIdx.x % GROUP; line < ceil_div(L * P * (int)sizeof(loc_t), 128); line += GROUP)
+            asm volatile("prefetch.global.L1 [%0];" ::"l"(logits + line * (128 / (int)sizeof(loc_t))) : "memory");
+    }
+}
+
 /*
- * Levels from LEVEL on; `chunks` holds the points of the first PREP of them. The next ones are fetched before the
- * last of these levels is gathered, which hides their latency.
+ * Levels from LEVEL on; the chunks hold the points of the first PREP of them. The next ones, of the next tile at last,
+ * are fetched before the last of these levels is gathered, which hides their latency.
  */
 template <int LEVEL>
-__device__ inline void add_levels(Sums &sums, Record *warp_records, const Record *records, Chunk (&chunks)[PASSES],
-                                  const loc_t *loc, const loc_t *attn, int item_number, const Lane &lane)
+__device__ inline void add_levels(Sums &sums, Work &work, Stage &stage)
 {
     if constexpr (LEVEL < L) {
-        constexpr int LEVELS = smaller(PREP, L - LEVEL), NEXT = LEVEL + LEVELS;
-        __syncwarp(); /* all have read the previous records */
-        prepare_points<LEVEL, LEVELS>(warp_records, chunks);
-        __syncwarp();
+        constexpr int NOW = smaller(PREP, L - LEVEL), NEXT = LEVEL + NOW;
+        if constexpr (SCHEDULE == SCHEDULE_in_step)
+            __syncthreads();
+        else if constexpr (!BY_SHUFFLE)
+            __syncwarp(); /* all have read the previous records */
+        prepare_points<LEVEL, NOW>(work.records, work.chunks, work.table, work.log_sum);
+        if constexpr (!BY_SHUFFLE)
+            __syncwarp();
 #pragma unroll
-        for (int i = 0; i < LEVELS; i++) {
-            if constexpr (NEXT < L)
-                if (i == LEVELS - 1)
-                    fetch_points<NEXT, smaller(PREP, L - NEXT)>(chunks, loc, attn, item_number);
-            add_level(sums, records + i * P, lane, level_height(LEVEL + i), level_width(LEVEL + i));
+        for (int i = 0; i < NOW; i++) {
+            if (i == NOW - 1) {
+                if constexpr (NEXT < L)
+                    fetch_points<NEXT, smaller(PREP, L - NEXT)>(work.chunks, work.points);
+                else if constexpr (PERSISTENT)
+                    fetch_next_tile(work);
+            }
+            Level level = level_of(work.table, LEVEL + i);
+            if (LEVEL + i >= FIRST_STAGED) {
+                stage.wait();
+                add_level<true>(sums, work.records, i * P, work.lane, level, sum_ends_after(LEVEL + i));
+            } else {
+                add_level<false>(sums, work.records, i * P, work.lane, level, sum_ends_after(LEVEL + i));
+            }
         }
-        add_levels<NEXT>(sums, warp_records, records, chunks, loc, attn, item_number, lane);
+        add_levels<NEXT>(sums, work, stage);
     }
 }
 
@@ -248,88 +224,89 @@ __device__ inline bool has_piece(int piece, int sub)
     return D % (LANES * VEC) == 0 || (piece * LANES + sub) * VEC < D;
 }
 
-/* pair: the sum over both columns, in all lanes. */
-__device__ inline void add_other_side(Sums &sums)
+__device__ inline Lane make_lane(unsigned group, int sub)
 {
-#pragma unroll
-    for (int piece = 0; piece < PIECES; piece++)
-#pragma unroll
-        for (int i = 0; i < VEC; i++)
-            sums.total[piece][i] += __shfl_xor_sync(0xffffffff, sums.total[piece][i], LANES);
-}
-
-__device__ inline void store_piece(value_t *to, const float (&total)[VEC])
-{
-    constexpr int BYTES = VEC * sizeof(value_t), UNIT = smaller(BYTES, 16);
-    typedef Bits<UNIT>::type unit_t;
-    struct alignas(UNIT) {
-        value_t channel[VEC];
-    } packed;
-#pragma unroll
-    for (int i = 0; i < VEC; i++)
-        packed.channel[i] = value_t(total[i]);
-#pragma unroll
-    for (int i = 0; i < BYTES / UNIT; i++)
-        __stcs((unit_t *)to + i, ((unit_t *)&packed)[i]); /* streaming: nobody here reads it again */
-}
-
-/* The item (query, head, image) that a group works on. */
-struct Item {
-    int query, head, image;
-    bool exists; /* the last block of an image may have more groups than queries are left */
-};
-
-__device__ inline Item item_of_group(unsigned group)
-{
-    constexpr unsigned tiles = ceil_div(LQ, QUERIES), head_groups = M / HEADS;
-    unsigned block = blockIdx.x;
-#if defined ORDER && ORDER == ORDER_heads
-    unsigned head_group = block % head_groups, tile = block / head_groups % tiles;
-#else
-    unsigned tile = block % tiles, head_group = block / tiles % head_groups;
-#endif
-    Item item;
-    int number = tile * QUERIES + group / HEADS;
-    item.exists = number < LQ;
-    item.query = query_at<QUERIES>(min(number, LQ - 1));
-    item.head = head_group * HEADS + group % HEADS;
-    item.image = block / (tiles * head_groups);
-    return item;
-}
-
-extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
-    msda_direct(const value_t *value, const loc_t *loc, const loc_t *attn, value_t *out)
-{
-    extern __shared__ uint4 shared[];
-    unsigned group = threadIdx.x / GROUP;
-    int sub = threadIdx.x % LANES;
-    Record *warp_records = (Record *)shared + threadIdx.x / 32 * ITEMS_PER_WARP * RECORD_STRIDE;
-    const Record *records = (Record *)shared + group * RECORD_STRIDE;
-
-    Item item = item_of_group(group);
-    long long first_item = (long long)item.image * LQ * M;
-    int item_number = item.query * M + item.head;
-    loc += first_item * (L * P * 2);
-    attn += first_item * (L * P);
-
-    Lane lane;
+    Lane lane = {};
     lane.side = COLUMNS == 1 ? threadIdx.x % GROUP / LANES : 0;
-    lane.image = (const char *)value + (item.image * (long long)S + (PARITY ? group & 1 : 0)) * PIXEL +
-                 (item.head * D + sub * VEC) * sizeof(value_t);
 #pragma unroll
     for (int piece = 0; piece < PIECES; piece++)
         lane.piece_bytes[piece] = (has_piece(piece, sub) ? piece * LANES : -sub) * VEC * (int)sizeof(value_t);
+    return lane;
+}
 
-    Chunk chunks[PASSES];
-    fetch_points<0, smaller(PREP, L)>(chunks, loc, attn, item_number);
-    Sums sums = {};
-    add_levels<0>(sums, warp_records, records, chunks, loc, attn, item_number, lane);
-
+/* `item`: query*M + head of the lane's group, in the tile's image. */
+__device__ inline void store_item(value_t *out, Sums &sums, unsigned tile, unsigned group, int item, const Lane &lane, int sub)
+{
     if constexpr (COLUMNS == 1)
         add_other_side(sums);
-    value_t *to = out + (first_item + item_number) * D + sub * VEC;
+    value_t *to = out + ((long long)tile_number(tile).image * LQ * M + item) * D + sub * VEC;
+    if (!group_has_query(tile, group) || lane.side != 0)
+        return;
 #pragma unroll
     for (int piece = 0; piece < PIECES; piece++)
-        if (item.exists && lane.side == 0 && has_piece(piece, sub))
+        if (has_piece(piece, sub))
             store_piece(to + piece * LANES * VEC, sums.total[piece]);
+}
+
+/* Points the lane to the pixels of a tile. */
+__device__ inline void aim_lane(Lane &lane, const Stage &stage, const value_t *value, unsigned tile, unsigned group, int sub)
+{
+    Tile at = tile_number(tile);
+    int odd = PARITY ? group & 1 : 0, head = group % HEADS;
+    lane.image = (const char *)value + (at.image * (long long)GRID_S + odd) * PIXEL + ((at.first_head + head) * D + sub * VEC) * sizeof(value_t);
+    lane.staged = stage.pixel_0() + odd * STAGED_PIXEL + (head * D + sub * VEC) * sizeof(value_t);
+}
+
+__device__ inline void gather(const value_t *value, const loc_t *loc, const loc_t *attn, value_t *out, LevelTable table)
+{
+    extern __shared__ __align__(128) char shared[];
+    unsigned group = threadIdx.x / GROUP, tile = tile_at(0);
+    int sub = threadIdx.x % LANES;
+    char *all_records = shared + STAGED_BYTES;
+    Stage stage(shared);
+    if (tile >= TILES)
+        return; /* the whole block */
+    Work work;
+    work.records.warp = all_records + threadIdx.x / 32 * ITEMS_PER_WARP * ITEM_STRIDE;
+    work.records.item = all_records + group * ITEM_STRIDE;
+    work.table = table;
+    work.lane = make_lane(group, sub);
+    work.points = points_of(tile, group, loc, attn);
+    fetch_points<0, smaller(PREP, L)>(work.chunks, work.points);
+    for (unsigned step = 1;; step++) {
+        unsigned next = tile_at(step);
+        if constexpr (PERSISTENT || PREFETCHES)
+            work.next = points_of(next < TILES ? next : tile, group, loc, attn);
+        prefetch_points(work.next);
+        stage.begin(value, tile_number(tile));
+        aim_lane(work.lane, stage, value, tile, group, sub);
+        if constexpr (LOGITS)
+            work.log_sum = log_sum_of_item<GROUP>(work.points.attn + (long long)work.points.item * (L * P), threadIdx.x % GROUP, group & 1);
+        Sums sums = {};
+        add_levels<0>(sums, work, stage);
+        store_item(out, sums, tile, group, work.points.item, work.lane, sub);
+        if (!PERSISTENT || next >= TILES)
+            break;
+        if (SCHEDULE == SCHEDULE_aligned)
+            __syncthreads();
+        tile = next;
+        work.points = work.next;
+    }
+}
+
+#if LEVELS == LEVELS_runtime
+#define TABLE , const int *table
+#else
+#define TABLE
+constexpr LevelTable table = {};
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
+#if ALGO == ALGO_coarse_smem
+    msda_coarse_smem(const value_t *value, const loc_t *loc, const loc_t *attn, value_t *out TABLE)
+#else
+    msda_direct(const value_t *value, const loc_t *loc, const loc_t *attn, value_t *out TABLE)
+#endif
+{
+    gather(value, loc, attn, out, table);
 }

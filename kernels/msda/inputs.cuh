@@ -52,11 +52,11 @@ __device__ inline float2 reference_point(u64 seed, u64 query)
 #if SHAPE_queries == SHAPE_queries_grid
     return pixel_centre(query % LQ, ceil_div(LQ, level_width(0)), level_width(0));
 #elif SHAPE_queries == SHAPE_queries_levels
-    static_assert(LQ == S, "queries = levels: one query per pixel");
+    static_assert(LQ == pixels_before(L), "queries = levels: one query per pixel");
     int q = query % LQ, level = 0;
     for (int l = 1; l < L; l++)
-        level += q >= level_start(l);
-    return pixel_centre(q - level_start(level), level_height(level), level_width(level));
+        level += q >= pixels_before(l);
+    return pixel_centre(q - pixels_before(level), level_height(level), level_width(level));
 #else
     return random_pair(seed, STREAM_REFERENCE, query);
 #endif
@@ -86,16 +86,28 @@ extern "C" __global__ void init_locations(loc_t *data, u64 count, u64 seed)
     }
 }
 
-/* data: [N][Lq][M][L][P], the softmax over L*P of logits that are uniform in (0,2). */
+/* data: [N][Lq][M][L][P], logits that are uniform in (0,2), or their softmax over L*P. */
 extern "C" __global__ void init_attn(loc_t *data, u64 count, u64 seed)
 {
     u64 threads = (u64)gridDim.x * blockDim.x;
     for (u64 item = (u64)blockIdx.x * blockDim.x + threadIdx.x; item < count / (L * P); item += threads) {
         u64 first = item * (L * P);
         float sum = 0.0f;
-        for (int i = 0; i < L * P; i++)
+        for (int i = 0; i < L * P && LOGITS; i++)
+            data[first + i] = loc_t(2.0f * random_pair(seed, STREAM_LOGIT, first + i).x);
+        for (int i = 0; i < L * P && !LOGITS; i++)
             sum += __expf(2.0f * random_pair(seed, STREAM_LOGIT, first + i).x);
-        for (int i = 0; i < L * P; i++)
+        for (int i = 0; i < L * P && !LOGITS; i++)
             data[first + i] = loc_t(__expf(2.0f * random_pair(seed, STREAM_LOGIT, first + i).x) / sum);
+    }
+}
+
+/* data: [L][3], height, width and first pixel of each level: what variants with run-time level shapes read. */
+extern "C" __global__ void init_levels(int *data, u64 count, u64)
+{
+    for (int level = blockIdx.x * blockDim.x + threadIdx.x; level < count / 3; level += gridDim.x * blockDim.x) {
+        data[3 * level] = level_height(level);
+        data[3 * level + 1] = level_width(level);
+        data[3 * level + 2] = level_start(level);
     }
 }

@@ -3,6 +3,7 @@
  *
  *     baseline       a thread per output element
  *     direct         a few lanes per query gather from L1 and L2
+ *     coarse_smem    the same, but the coarsest levels come from shared memory
  *     smem_cluster   some channels of a whole image in the shared memory of a thread-block cluster
  *     reference      fp64, and the input generators: what MT_SUPPORT asks for
  *
@@ -15,7 +16,10 @@
 #include "inputs.cuh"
 #elif ALGO == ALGO_baseline
 #include "baseline.cuh"
-#elif ALGO == ALGO_direct
+#elif ALGO == ALGO_direct || ALGO == ALGO_coarse_smem
+#if BORDER == BORDER_zeros
+#include "border.cuh"
+#endif
 #include "direct.cuh"
 #elif ALGO == ALGO_smem_cluster
 #include "smem_cluster.cuh"

@@ -1,85 +1,116 @@
 /*
- * direct, first half: a warp turns the sampling points of its items into records in shared memory.
+ * direct and coarse_smem, first half: a warp turns the sampling points of its items into records.
  *
  * The points of PREP levels lie one after the other for each item, so the lanes load them as chunks of CHUNK
- * points, coalesced, and each lane computes what it has loaded: nothing is computed twice. A warp's records belong
- * to it alone, __syncwarp is enough.
+ * points, coalesced, and each lane computes what it has loaded: nothing is computed twice. Then the records go to the
+ * lanes that gather, by EXCHANGE:
  *
- *     records of a warp    [32/GROUP items][PREP*P points + padding]; the stride between items is an odd number of
- *                          16-byte units, so that the groups of a warp read different banks
+ *     smem      through shared memory: of a warp [32/GROUP items][PREP*P points + padding]; the stride between items is
+ *               an odd number of 16-byte units, so that the groups of a warp read different banks. A warp's records belong
+ *               to it alone, __syncwarp is enough
+ *     shuffle   they stay in the registers of the lane that made them (PREP = 1, at most a chunk per lane)
  *
- * A record is a pixel code and weights: 8 bytes for half2 blending, 16 for f32. The code is the upper left pixel's
- * number in S. With parity order, of a pair of neighbours the one comes first whose parity is the group's:
- * code = (first - parity) | (the first is the right one), and the weights' first column is that pixel's.
+ * A record is a pixel code and weights in RECORD bytes: 8 or 12 for half2 blending (a code of 16 or 32 bits), 16 for
+ * f32. The code is the number of the upper left pixel. With parity order, of a pair of neighbours the one comes first
+ * whose parity is the group's: code = (first - parity) | (the first is the right one), and the weights' first column
+ * is that pixel's.
  */
 #pragma once
 
 #include "chunk.cuh"
+#include "levels.cuh"
 
 constexpr int GROUP = LANES * (CORNERS == CORNERS_pair ? 2 : 1); /* lanes per item */
 constexpr int ITEMS_PER_WARP = 32 / GROUP, ITEMS = THREADS / GROUP;
 constexpr int PASSES = ceil_div(ITEMS_PER_WARP * PREP * P / CHUNK, 32);
-constexpr bool PARITY = CORNERS == CORNERS_parity && levels_at_least_2x2();
+constexpr bool PARITY = CORNERS == CORNERS_parity && GRID_AT_LEAST_2X2;
+constexpr bool BY_SHUFFLE = EXCHANGE == EXCHANGE_shuffle;
+static_assert(!BY_SHUFFLE || (PREP == 1 && PASSES == 1), "a lane keeps one chunk of records");
 
 /* Loads of what is used once: past L1, which the values need. */
+#if LOAD_HINT == LOAD_HINT_no_allocate
+#define LOAD_ONCE "ld.global.nc.L1::no_allocate"
+#else
+#define LOAD_ONCE "ld.global.nc"
+#endif
+
 __device__ inline void load_once(unsigned short &to, const void *at)
 {
-    asm volatile("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(to) : "l"(at));
+    asm volatile(LOAD_ONCE ".u16 %0, [%1];" : "=h"(to) : "l"(at));
 }
 __device__ inline void load_once(unsigned &to, const void *at)
 {
-    asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(to) : "l"(at));
+    asm volatile(LOAD_ONCE ".u32 %0, [%1];" : "=r"(to) : "l"(at));
 }
 __device__ inline void load_once(uint2 &to, const void *at)
 {
-    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(to.x), "=r"(to.y) : "l"(at));
+    asm volatile(LOAD_ONCE ".v2.u32 {%0, %1}, [%2];" : "=r"(to.x), "=r"(to.y) : "l"(at));
 }
 __device__ inline void load_once(uint4 &to, const void *at)
 {
-    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w)
-                 : "l"(at));
+    asm volatile(LOAD_ONCE ".v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w) : "l"(at));
 }
 
 /*
- * A point: rows[i] is its weight in the upper and the lower row, `right` the share of the second column. What is left
- * for the consumer is one product and one difference: rows * right, rows - rows * right.
+ * A point: its weight in the upper and the lower row, and `right`, the share of the second column. What is left for
+ * the consumer is one product and one difference per row: weight * right, weight - weight * right.
  */
-#if BLEND == BLEND_half2
-static_assert(S <= 65536, "a pixel code has 16 bits");
-
-struct alignas(8) Record {
-    unsigned code_right; /* code | half << 16 */
-    half2 rows;
+struct alignas(RECORD == 12 ? 4 : RECORD) Record {
+    unsigned word[RECORD / 4];
 };
+
+__device__ inline unsigned bits_of(half2 pair)
+{
+    return *(unsigned *)&pair;
+}
+
+__device__ inline half2 half2_of(unsigned bits)
+{
+    return *(half2 *)&bits;
+}
 
 __device__ inline Record make_record(unsigned code, float right, float upper, float lower)
 {
-    return {code | (unsigned)__half_as_ushort(__float2half_rn(right)) << 16, __floats2half2_rn(upper, lower)};
+    Record record;
+    if constexpr (RECORD == 16) {
+        record.word[0] = code;
+        record.word[1] = __float_as_uint(right);
+        record.word[2] = __float_as_uint(upper);
+        record.word[RECORD / 4 - 1] = __float_as_uint(lower);
+    } else {
+        half2 rights = __float2half2_rn(right);
+        record.word[0] = RECORD == 8 ? code | (bits_of(rights) & 0xffff0000) : code;
+        if constexpr (RECORD == 12)
+            record.word[1] = bits_of(rights);
+        record.word[RECORD / 4 - 1] = bits_of(__floats2half2_rn(upper, lower));
+    }
+    return record;
 }
 
 __device__ inline unsigned record_code(Record record)
 {
-    return record.code_right & 0xffff;
+    return RECORD == 8 ? record.word[0] & 0xffff : record.word[0];
 }
-#else
-struct alignas(16) Record {
-    unsigned code;
-    float right, upper, lower;
+
+/* Twice the second column's share, and the weights of the upper and the lower row: half2 blending. */
+__device__ inline half2 record_right(Record record)
+{
+    return __high2half2(half2_of(record.word[RECORD == 8 ? 0 : 1]));
+}
+
+__device__ inline half2 record_rows(Record record)
+{
+    return half2_of(record.word[RECORD / 4 - 1]);
+}
+
+constexpr int ITEM_STRIDE = ceil_div(PREP * P * RECORD, 32) * 32 + 16; /* bytes */
+
+/* Where a lane finds its item's records. */
+struct Records {
+    char *warp;            /* smem: of the warp's first item */
+    const char *item;      /* smem: of the lane's own */
+    Record mine[CHUNK];    /* shuffle: what this lane made */
 };
-
-__device__ inline Record make_record(unsigned code, float right, float upper, float lower)
-{
-    return {code, right, upper, lower};
-}
-
-__device__ inline unsigned record_code(Record record)
-{
-    return record.code;
-}
-#endif
-
-constexpr int RECORD_STRIDE = (ceil_div(PREP * P * (int)sizeof(Record), 32) * 32 + 16) / sizeof(Record);
 
 /* Which of the warp's items, and which of its points in LEVELS levels, chunk number pass*32 + lane holds. */
 struct ChunkPlace {
@@ -87,38 +118,44 @@ struct ChunkPlace {
     bool exists;
 };
 
-template <int LEVELS>
+template <int LEVELS_NOW>
 __device__ inline ChunkPlace chunk_place(int pass)
 {
-    constexpr int PER_ITEM = LEVELS * P / CHUNK, COUNT = ITEMS_PER_WARP * PER_ITEM;
+    constexpr int PER_ITEM = LEVELS_NOW * P / CHUNK, COUNT = ITEMS_PER_WARP * PER_ITEM;
     unsigned number = pass * 32 + threadIdx.x % 32, item = number / PER_ITEM;
     return {(int)item, (int)(number % PER_ITEM * CHUNK), (pass + 1) * 32 <= COUNT || number < COUNT};
 }
 
-/* Starts loading the points of levels [LEVEL, LEVEL + LEVELS). `item`: this lane's q*M + m; loc, attn: of the image. */
-template <int LEVEL, int LEVELS>
-__device__ inline void fetch_points(Chunk (&chunks)[PASSES], const loc_t *loc, const loc_t *attn, int item)
+/* The points of a lane's item: loc and attn of its image, and the item's number there, query*M + head. */
+struct Points {
+    const loc_t *loc, *attn;
+    int item;
+};
+
+/* Starts loading the points of levels [LEVEL, LEVEL + LEVELS_NOW). */
+template <int LEVEL, int LEVELS_NOW>
+__device__ inline void fetch_points(Chunk (&chunks)[PASSES], const Points &points)
 {
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
-        ChunkPlace at = chunk_place<LEVELS>(pass);
-        int whose = __shfl_sync(0xffffffff, item, at.item * GROUP);
+        ChunkPlace at = chunk_place<LEVELS_NOW>(pass);
+        int whose = __shfl_sync(0xffffffff, points.item, at.item * GROUP);
         if (at.exists) {
             long long point = (long long)whose * (L * P) + LEVEL * P + at.point;
-            load_once(chunks[pass].loc, loc + 2 * point);
-            load_once(chunks[pass].attn, attn + point);
+            load_once(chunks[pass].loc, points.loc + 2 * point);
+            load_once(chunks[pass].attn, points.attn + point);
         }
     }
 }
 
-__device__ inline Record point_record(float x, float y, float weight, int height, int width, int start, int parity)
+__device__ inline Record point_record(float x, float y, float weight, Level level, int parity)
 {
-    Place column = place(x, width), row = place(y, height);
+    Place column = place_on_grid(x, level.width), row = place_on_grid(y, level.height);
     float scale = column.scale * row.scale;
     weight = scale > 0.0f ? weight * scale : 0.0f; /* not NaN * 0 */
     /* f32 holds pixel numbers below 2^24 exactly: one conversion instead of two. */
-    unsigned pixel = S < 1 << 24 ? (unsigned)fmaf(row.cell, width, column.cell + start)
-                                 : (unsigned)row.cell * width + (unsigned)column.cell + start;
+    unsigned pixel = GRID_S < 1 << 24 ? (unsigned)fmaf(row.cell, level.pitch, column.cell + level.origin)
+                                      : (unsigned)((int)row.cell * level.pitch + (int)column.cell + level.origin);
     if constexpr (PARITY) {
         unsigned swap = (pixel ^ parity) & 1;
         pixel = (pixel + swap - parity) | swap;
@@ -128,51 +165,61 @@ __device__ inline Record point_record(float x, float y, float weight, int height
     return make_record(pixel, column.fraction, weight - lower, lower);
 }
 
-__device__ inline void store_records(Record *at, const Record (&records)[CHUNK])
+__device__ inline void store_records(char *at, const Record (&records)[CHUNK])
 {
     if constexpr (sizeof(records) == 16)
         *(uint4 *)at = *(const uint4 *)records;
     else
         for (int i = 0; i < CHUNK; i++)
-            at[i] = records[i];
+            ((Record *)at)[i] = records[i];
 }
 
-/* Turns fetched points into the warp's records. */
-template <int LEVEL, int LEVELS>
-__device__ inline void prepare_points(Record *warp_records, const Chunk (&chunks)[PASSES])
+/* Turns fetched points into records. `log_sum`: of this lane's item. */
+template <int LEVEL, int LEVELS_NOW>
+__device__ inline void prepare_points(Records &to, const Chunk (&chunks)[PASSES], const LevelTable &table, float log_sum)
 {
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
-        ChunkPlace at = chunk_place<LEVELS>(pass);
-        int height = level_height(LEVEL), width = level_width(LEVEL), start = level_start(LEVEL);
+        ChunkPlace at = chunk_place<LEVELS_NOW>(pass);
+        float its_log_sum = 0.0f;
+        Level level = level_of(table, LEVEL);
 #pragma unroll
-        for (int l = 1; l < LEVELS; l++)
-            if (at.point >= l * P) {
-                height = level_height(LEVEL + l);
-                width = level_width(LEVEL + l);
-                start = level_start(LEVEL + l);
-            }
+        for (int l = 1; l < LEVELS_NOW; l++)
+            if (at.point >= l * P)
+                level = level_of(table, LEVEL + l);
+        if constexpr (LOGITS)
+            its_log_sum = __shfl_sync(0xffffffff, log_sum, at.item * GROUP % 32);
         Record records[CHUNK];
 #pragma unroll
         for (int i = 0; i < CHUNK; i++)
-            records[i] = point_record(chunk_x(chunks[pass], i), chunk_y(chunks[pass], i), chunk_weight(chunks[pass], i),
-                                      height, width, start, at.item & 1);
-        if (at.exists)
-            store_records(warp_records + at.item * RECORD_STRIDE + at.point, records);
+            records[i] = point_record(chunk_x(chunks[pass], i), chunk_y(chunks[pass], i), chunk_weight(chunks[pass], i, its_log_sum), level, at.item & 1);
+        if constexpr (BY_SHUFFLE)
+            for (int i = 0; i < CHUNK; i++)
+                to.mine[i] = records[i];
+        else if (at.exists)
+            store_records(to.warp + at.item * ITEM_STRIDE + at.point * RECORD, records);
     }
 }
 
-/* The next UNROLL records, or as many as are `left`. */
-__device__ inline void load_records(Record (&records)[UNROLL], const Record *at, int left)
+/* UNROLL records of the lane's item, the first of them its point number `first`; `left` of them exist. */
+__device__ inline void load_records(Record (&records)[UNROLL], const Records &from, int first, int left)
 {
-    if constexpr (sizeof(Record) == 8 && UNROLL % 2 == 0 && P % UNROLL == 0) {
+    if constexpr (BY_SHUFFLE) {
+        constexpr int PER_ITEM = P / CHUNK;
+        int source = threadIdx.x % 32 / GROUP * PER_ITEM + first / CHUNK;
+#pragma unroll
+        for (int i = 0; i < UNROLL; i++)
+#pragma unroll
+            for (int w = 0; w < RECORD / 4; w++)
+                records[i].word[w] = __shfl_sync(0xffffffff, from.mine[i % CHUNK].word[w], source + i / CHUNK);
+    } else if constexpr (RECORD == 8 && UNROLL % 2 == 0 && P % UNROLL == 0) {
 #pragma unroll
         for (int i = 0; i < UNROLL; i += 2)
-            *(uint4 *)&records[i] = *(const uint4 *)&at[i]; /* 16-byte aligned: P is even */
+            *(uint4 *)&records[i] = *(const uint4 *)(from.item + (first + i) * RECORD); /* 16-byte aligned: P is even */
     } else {
 #pragma unroll
         for (int i = 0; i < UNROLL; i++)
             if (P % UNROLL == 0 || i < left)
-                records[i] = at[i];
+                records[i] = ((const Record *)(from.item + first * RECORD))[i];
     }
 }

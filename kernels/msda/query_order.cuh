@@ -45,15 +45,15 @@ __device__ inline int query_at(int i)
     constexpr int width = level_width(0), height = LQ / width;
     return i < height * width ? tile_to_row_order<TILE_H>(i, height, width) : i; /* the rest is part of a row */
 #else
-    int start = 0, height = level_height(0), width = level_width(0);
+    int first = 0, height = level_height(0), width = level_width(0);
 #pragma unroll
     for (int l = 1; l < L; l++)
-        if (i >= level_start(l)) {
-            start = level_start(l);
+        if (i >= pixels_before(l)) {
+            first = pixels_before(l);
             height = level_height(l);
             width = level_width(l);
         }
-    return start + tile_to_row_order<TILE_H>(i - start, height, width);
+    return first + tile_to_row_order<TILE_H>(i - first, height, width);
 #endif
 #endif
 }

@@ -22,6 +22,12 @@ __device__ inline double reference_sample(const value_t *level, double x, double
            down * right * reference_pixel(level, row + 1, column + 1, height, width);
 }
 
+/* The softmax inside, where attn holds logits. */
+__device__ inline double reference_weight(double stored, double top, double powers)
+{
+    return LOGITS ? exp(stored - top) / powers : stored;
+}
+
 extern "C" __global__ void msda_reference(const value_t *value, const loc_t *loc, const loc_t *attn, double *out)
 {
     long long element = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -31,7 +37,11 @@ extern "C" __global__ void msda_reference(const value_t *value, const loc_t *loc
     long long image = item / ((long long)LQ * M);
     const value_t *channel = value + image * ((long long)S * M * D) + item % M * D + element % D;
 
-    double sum = 0.0;
+    double sum = 0.0, top = (double)float(attn[item * (L * P)]), powers = 0.0;
+    for (int i = 0; LOGITS && i < L * P; i++)
+        top = fmax(top, (double)float(attn[item * (L * P) + i]));
+    for (int i = 0; LOGITS && i < L * P; i++)
+        powers += exp((double)float(attn[item * (L * P) + i]) - top);
     for (int l = 0; l < L; l++) {
         int height = level_height(l), width = level_width(l);
         const value_t *level = channel + (long long)level_start(l) * (M * D);
@@ -40,7 +50,7 @@ extern "C" __global__ void msda_reference(const value_t *value, const loc_t *loc
             double x = (double)float(loc[2 * point]) * width - 0.5;
             double y = (double)float(loc[2 * point + 1]) * height - 0.5;
             if (x > -1 && x < width && y > -1 && y < height)
-                sum += (double)float(attn[point]) * reference_sample(level, x, y, height, width);
+                sum += reference_weight((double)float(attn[point]), top, powers) * reference_sample(level, x, y, height, width);
         }
     }
     out[element] = sum;

@@ -1,9 +1,9 @@
 /*
  * The problem of a compiled variant: types and sizes, all baked.
  *
- *     value [N][S][M][D]        value_t: f16, f32     S = sum of H_l * W_l, level after level, rows of W_l pixels
- *     loc   [N][Lq][M][L][P][2] loc_t: f32, f16       (x, y); the level is [0,1] x [0,1]
- *     attn  [N][Lq][M][L][P]    loc_t
+ *     value [N][S][M][D]        value_t: f16, bf16, f32   level l begins at pixel START_l, rows of W_l pixels
+ *     loc   [N][Lq][M][L][P][2] loc_t: f32, f16           (x, y); the level is [0,1] x [0,1]
+ *     attn  [N][Lq][M][L][P]    loc_t                     weights, or logits that a softmax over L*P makes weights
  *     out   [N][Lq][M*D]        value_t
  *
  *     out[n][q][m*D + d] = sum over l, p of attn[n][q][m][l][p] * value_l(loc[n][q][m][l][p])[n][m][d]
@@ -12,25 +12,36 @@
  * the level are zero. So a point counts if -1 < column < W_l and -1 < row < H_l; every other one (NaN and infinity
  * too) adds nothing, and nothing is read for it outside `value`.
  *
- * Offsets into an image (S*M*D elements, Lq*M points) are 32 bits in pixels and queries; everything that grows with
- * N or is counted in bytes is 64 bits.
+ * Offsets into an image are 32 bits in pixels and queries*heads; everything that grows with N or is counted in
+ * elements or bytes is 64 bits.
  */
 #pragma once
 
 #include <cuda_fp16.h>
 
-constexpr int N = SHAPE_N, M = SHAPE_M, D = SHAPE_D, P = SHAPE_P, LQ = SHAPE_Lq, L = SHAPE_H_LEN;
+constexpr int N = SHAPE_N, M = SHAPE_M, D = SHAPE_D, P = SHAPE_P, LQ = SHAPE_Lq, L = SHAPE_H_LEN, S = SHAPE_S;
 
 #if SHAPE_dtype == SHAPE_dtype_f16
 typedef half value_t;
+#elif SHAPE_dtype == SHAPE_dtype_bf16
+#include <cuda_bf16.h>
+typedef __nv_bfloat16 value_t;
 #else
 typedef float value_t;
 #endif
 
 #if SHAPE_loc_dtype == SHAPE_loc_dtype_f16
 typedef half loc_t;
-#else
+#elif SHAPE_loc_dtype == SHAPE_loc_dtype_f32
 typedef float loc_t;
+#else
+#error "locations are f32 or f16: bf16 would move them by up to 0.3 pixels"
+#endif
+
+#if SHAPE_attn == SHAPE_attn_logits
+constexpr bool LOGITS = true;
+#else
+constexpr bool LOGITS = false;
 #endif
 
 /* Fold to constants where `level` is one (unrolled loops over levels). */
@@ -46,16 +57,21 @@ __device__ constexpr int level_width(int level)
     return widths[level];
 }
 
-/* The level's first pixel in S; level_start(L) is S. */
+/* The level's first pixel in S. */
 __device__ constexpr int level_start(int level)
 {
-    int start = 0;
-    for (int l = 0; l < level; l++)
-        start += level_height(l) * level_width(l);
-    return start;
+    constexpr int starts[] = {SHAPE_START};
+    return starts[level];
 }
 
-constexpr int S = level_start(L);
+__device__ constexpr bool levels_are_in_order()
+{
+    for (int l = 0; l < L; l++)
+        if (level_start(l) + (long long)level_height(l) * level_width(l) > (l + 1 < L ? level_start(l + 1) : S))
+            return false;
+    return level_start(0) >= 0;
+}
+static_assert(levels_are_in_order(), "levels must not overlap, nor reach beyond S");
 
 __device__ constexpr bool levels_at_least_2x2()
 {
@@ -75,9 +91,18 @@ __device__ constexpr int smaller(int a, int b)
     return a < b ? a : b;
 }
 
+/* Pixels of the levels before this one: the number of a level's first query where the queries are the pixels. */
+__device__ constexpr int pixels_before(int level)
+{
+    int pixels = 0;
+    for (int l = 0; l < level; l++)
+        pixels += level_height(l) * level_width(l);
+    return pixels;
+}
+
 /*
- * One axis of a sampling point: the two neighbouring pixels `cell` and `cell + 1` (both inside the level), the
- * second one's share `fraction`, and `scale`, what the zeros outside leave of the sum:
+ * One axis of a sampling point: the two neighbouring pixels `cell` and `cell + 1`, the second one's share `fraction`,
+ * and `scale`, what the zeros outside leave of the sum. Both pixels are inside the level:
  *
  *        -1        0         1               size-2    size-1     size
  *     ----|---------|---------|---- ... ---------|---------|---------|----
@@ -100,5 +125,16 @@ __device__ inline Place place(float position, float size)
     if (!levels_at_least_2x2())
         at.fraction = fminf(at.fraction, size - 1.0f);
     at.scale = __saturatef(1.0f - fabsf(beyond - at.fraction));
+    return at;
+}
+
+/* The same where zeros surround the level in memory: `cell` is -1 ... size-1, and nothing needs scaling but to 0 or 1. */
+__device__ inline Place place_in_border(float position, float size)
+{
+    Place at;
+    float pixel = fmaf(position, size, -0.5f);
+    at.cell = fminf(fmaxf(floorf(pixel), -1.0f), size - 1.0f); /* fmaxf(NaN, -1) is -1 */
+    at.fraction = __saturatef(pixel - at.cell);
+    at.scale = pixel > -1.0f && pixel < size ? 1.0f : 0.0f;
     return at;
 }

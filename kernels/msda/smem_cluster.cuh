@@ -78,18 +78,17 @@ __device__ inline void add_point(float (&sum)[CPB], unsigned map, float x, float
  */
 __device__ inline void sample_query(float (&sum)[CPB], unsigned map, const loc_t *loc, const loc_t *attn)
 {
-    int start = 0;
+    float log_sum = LOGITS ? log_sum_of_item<1>(attn, 0, 0) : 0.0f;
 #pragma unroll 1
     for (int level = 0; level < L; level++) {
-        int height = level_height(level), width = level_width(level);
+        int height = level_height(level), width = level_width(level), start = level_start(level);
 #pragma unroll 2
         for (int p = 0; p < P; p += CHUNK) {
             Chunk chunk = load_chunk(loc, attn, level * P + p);
 #pragma unroll
             for (int i = 0; i < CHUNK; i++)
-                add_point(sum, map, chunk_x(chunk, i), chunk_y(chunk, i), chunk_weight(chunk, i), height, width, start);
+                add_point(sum, map, chunk_x(chunk, i), chunk_y(chunk, i), chunk_weight(chunk, i, log_sum), height, width, start);
         }
-        start += height * width;
     }
 }
 

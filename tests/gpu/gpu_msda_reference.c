@@ -32,23 +32,30 @@ extern char **environ;
 enum { MAX_LEVELS = 3, SKIPPED = 77, NO_GPU = 3, NONE_PASSED = 4 };
 
 typedef struct problem {
-    const char *name, *dtype, *loc_dtype, *queries;
+    const char *name, *dtype, *loc_dtype, *attn, *queries;
     size_t images, queries_per_image, heads, channels, points, levels;
     size_t height[MAX_LEVELS], width[MAX_LEVELS];
+    size_t gap; /* pixels before each level and after the last */
     const char *rtol; /* of the variants; one output element more or less rounded is much of a small norm */
 } problem;
 
 static const problem problems[] = {
-    {"one_pixel_f16", "f16", "f32", "free", 1, 1, 1, 8, 1, 1, {1}, {1}, "2e-3"},
-    {"one_pixel_f32", "f32", "f16", "free", 1, 1, 1, 8, 1, 1, {1}, {1}, "1e-3"},
-    {"one_pixel_often", "f16", "f16", "free", 2, 97, 2, 8, 4, 1, {1}, {1}, "1e-3"},
-    {"odd_f16", "f16", "f32", "free", 2, 61, 2, 16, 3, 3, {7, 4, 1}, {13, 7, 3}, "1e-3"},
-    {"odd_f32", "f32", "f32", "free", 1, 61, 2, 16, 3, 3, {7, 4, 1}, {13, 7, 3}, "1e-3"},
-    {"odd_loc16", "f32", "f16", "free", 2, 61, 2, 16, 3, 3, {7, 4, 2}, {13, 7, 3}, "1e-3"},
-    {"row_and_column", "f16", "f32", "free", 2, 53, 4, 24, 2, 2, {1, 19}, {23, 1}, "1e-3"},
-    {"one_query", "f16", "f32", "free", 1, 1, 8, 32, 4, 2, {9, 5}, {11, 6}, "2e-3"},
-    {"one_head", "f16", "f32", "grid", 3, 131, 1, 32, 8, 2, {9, 5}, {19, 11}, "1e-3"},
-    {"encoder", "f32", "f16", "levels", 1, 5 * 6 + 3 * 4 + 2 * 2, 4, 64, 4, 3, {5, 3, 2}, {6, 4, 2}, "1e-3"},
+    {"logits", "f16", "f32", "logits", "grid", 3, 131, 1, 32, 8, 3, {9, 5, 3}, {19, 11, 4}, 1, "1e-3"},
+    {"logits_odd", "f32", "f16", "logits", "free", 2, 41, 3, 13, 5, 2, {7, 5}, {13, 6}, 3, "1e-3"},
+    {"bf16", "bf16", "f32", "weights", "grid", 3, 131, 1, 32, 8, 2, {9, 5}, {19, 11}, 2, "1e-3"},
+    {"bf16_pairs", "bf16", "f16", "logits", "free", 2, 41, 2, 18, 2, 2, {7, 5}, {13, 6}, 0, "1e-3"},
+    {"quads", "f16", "f32", "logits", "free", 2, 41, 3, 20, 4, 2, {7, 5}, {13, 6}, 5, "1e-3"},
+    {"wide", "f16", "f32", "weights", "free", 1, 29, 2, 128, 4, 2, {9, 5}, {12, 6}, 0, "1e-3"},
+    {"encoder", "f32", "f16", "weights", "levels", 1, 5 * 6 + 3 * 4 + 2 * 2, 4, 64, 4, 3, {5, 3, 2}, {6, 4, 2}, 0, "1e-3"},
+    {"one_pixel_f16", "f16", "f32", "weights", "free", 1, 1, 1, 8, 1, 1, {1}, {1}, 0, "2e-3"},
+    {"one_pixel_f32", "f32", "f16", "weights", "free", 1, 1, 1, 8, 1, 1, {1}, {1}, 0, "1e-3"},
+    {"one_pixel_often", "f16", "f16", "weights", "free", 2, 97, 2, 8, 4, 1, {1}, {1}, 0, "1e-3"},
+    {"odd_f16", "f16", "f32", "weights", "free", 2, 61, 2, 16, 3, 3, {7, 4, 1}, {13, 7, 3}, 0, "1e-3"},
+    {"odd_f32", "f32", "f32", "weights", "free", 1, 61, 2, 16, 3, 3, {7, 4, 1}, {13, 7, 3}, 0, "1e-3"},
+    {"odd_loc16", "f32", "f16", "weights", "free", 2, 61, 2, 16, 3, 3, {7, 4, 2}, {13, 7, 3}, 0, "1e-3"},
+    {"row_and_column", "f16", "f32", "weights", "free", 2, 53, 4, 24, 2, 2, {1, 19}, {23, 1}, 0, "1e-3"},
+    {"one_query", "f16", "f32", "weights", "free", 1, 1, 8, 32, 4, 2, {9, 5}, {11, 6}, 0, "2e-3"},
+    {"one_head", "f16", "f32", "weights", "grid", 3, 131, 1, 32, 8, 2, {9, 5}, {19, 11}, 0, "1e-3"},
 };
 
 typedef struct context {
@@ -133,21 +140,42 @@ static void fill(const problem *p, uint64_t seed, arrays *a)
     for (size_t i = 0; i < a->values; i++) a->value[i] = mt_rng_uniform(&rng) - 0.5;
     for (size_t i = 0; i < a->weights; i++) {
         size_t level = i / p->points % p->levels;
-        a->attn[i] = mt_rng_uniform(&rng);
+        a->attn[i] = strcmp(p->attn, "logits") == 0 ? 20 * mt_rng_uniform(&rng) - 10 : mt_rng_uniform(&rng);
         a->loc[2 * i] = i ? coordinate(&rng, p->width[level]) : 0.3;
         a->loc[2 * i + 1] = i ? coordinate(&rng, p->height[level]) : 0.8;
     }
 }
 
+/* The same values with p->gap pixels of zeros before each level of each image, and after the last. Frees `dense`. */
+static void *with_gaps(const problem *p, void *dense)
+{
+    const struct ref_msda_shape shape = shape_of(p);
+    size_t pixel = p->heads * p->channels * (strcmp(p->dtype, "f32") == 0 ? 4 : 2), all = ref_msda_pixels(&shape) + (p->levels + 1) * p->gap;
+    char *out = space_for(p->images * all, pixel), *to = out;
+    const char *from = dense;
+    for (size_t image = 0; image < p->images; image++, to += p->gap * pixel) {
+        for (size_t l = 0; l < p->levels; l++) {
+            size_t bytes = p->height[l] * p->width[l] * pixel;
+            memcpy(to + p->gap * pixel, from, bytes);
+            to += p->gap * pixel + bytes;
+            from += bytes;
+        }
+    }
+    free(dense);
+    return out;
+}
+
 static void write_files(const context *self, const problem *p, arrays *a)
 {
     const struct ref_msda_shape shape = shape_of(p);
-    size_t pixels = ref_msda_pixels(&shape);
+    size_t pixels = ref_msda_pixels(&shape) + (p->levels + 1) * p->gap;
     const size_t value_dims[] = {p->images, pixels, p->heads, p->channels};
     const size_t loc_dims[] = {p->images, p->queries_per_image, p->heads, p->levels, p->points, 2};
     const size_t out_dims[] = {p->images, p->queries_per_image, p->heads * p->channels};
     void *value = tensor_encode(a->value, a->values, p->dtype), *loc = tensor_encode(a->loc, 2 * a->weights, p->loc_dtype), *attn = tensor_encode(a->attn, a->weights, p->loc_dtype);
+    if (strcmp(p->attn, "logits") == 0) ref_softmax(a->attn, a->weights / (p->levels * p->points), p->levels * p->points);
     ref_msda(&shape, a->value, a->loc, a->attn, a->out); /* of the rounded numbers */
+    value = with_gaps(p, value);
     tensor_write(in_folder(self, "value.npy"), p->dtype, value_dims, 4, value);
     tensor_write(in_folder(self, "loc.npy"), p->loc_dtype, loc_dims, 6, loc);
     tensor_write(in_folder(self, "attn.npy"), p->loc_dtype, loc_dims, 5, attn);
@@ -188,7 +216,9 @@ static void add_shape(mt_strbuf *text, const problem *p)
     mt_strbuf_addf(text, "\n[shape %s]\nN = %zu\nM = %zu\nD = %zu\nP = %zu\nLq = %zu\n", p->name, p->images, p->heads, p->channels, p->points, p->queries_per_image);
     add_list(text, "H", p->height, p->levels);
     add_list(text, "W", p->width, p->levels);
-    mt_strbuf_addf(text, "dtype = %s\nloc_dtype = %s\nqueries = %s\n", p->dtype, p->loc_dtype, p->queries);
+    mt_strbuf_addf(text, "S = dot(H, W) + %zu\nSTART = ", (p->levels + 1) * p->gap);
+    for (size_t i = 0, start = p->gap; i < p->levels; start += p->height[i] * p->width[i] + p->gap, i++) mt_strbuf_addf(text, "%zu, ", start);
+    mt_strbuf_addf(text, "\ndtype = %s\nloc_dtype = %s\nattn = %s\nqueries = %s\n", p->dtype, p->loc_dtype, p->attn, p->queries);
 }
 
 /* All of them, because an expression may only name strings that some shape has (`dtype == f16`). */
@@ -253,7 +283,7 @@ static const char *reference_space(const context *self)
     add_sources(&text, self);
     add_shapes(&text);
     mt_strbuf_add(&text, "[variant reference_kernel]\nentry = msda_reference\noptions = -DMT_SUPPORT=1\n");
-    add_input(&text, "value", "dtype", "N, dot(H, W), M, D");
+    add_input(&text, "value", "dtype", "N, S, M, D");
     add_input(&text, "loc", "loc_dtype", "N, Lq, M, len(H), P, 2");
     add_input(&text, "attn", "loc_dtype", "N, Lq, M, len(H), P");
     mt_strbuf_add(&text, "[arg out]\nkind = tensor\nrole = out\ndtype = f64\nshape = N, Lq, M * D\nrtol = 1e-12\n"
@@ -334,10 +364,11 @@ static void tune(context *self, const problem *p, const char *what, const char *
 
 static void prove(context *self, const problem *p)
 {
-    static const char *const algorithms[] = {"baseline", "direct", "smem_cluster"};
+    static const char *const algorithms[] = {"coarse_smem", "baseline", "direct", "smem_cluster"};
     make_inputs(self, p);
     tune(self, p, "reference", reference_space(self), "default", "1");
-    for (size_t i = 0; i < sizeof algorithms / sizeof algorithms[0]; i++) tune(self, p, algorithms[i], derive_space(self, p, algorithms[i]), "uniform", self->budget);
+    bool has_whole_pieces = p->heads * p->channels * (strcmp(p->dtype, "f32") == 0 ? 4 : 2) % 16 == 0; /* what coarse_smem copies */
+    for (size_t i = has_whole_pieces ? 0 : 1; i < sizeof algorithms / sizeof algorithms[0]; i++) tune(self, p, algorithms[i], derive_space(self, p, algorithms[i]), "uniform", self->budget);
 }
 
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)

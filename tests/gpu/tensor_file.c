@@ -35,16 +35,38 @@ static double from_half(uint16_t bits)
     return bits >> 15 ? -size : size;
 }
 
+/* The upper half of a float, to the nearest, ties to even. NaN stays NaN. */
+static uint16_t bf16_of(double x)
+{
+    float single = (float)x;
+    uint32_t bits;
+    memcpy(&bits, &single, sizeof bits);
+    if (isnan(x)) return (uint16_t)(bits >> 16 | 0x40);
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static double from_bf16(uint16_t half)
+{
+    uint32_t bits = (uint32_t)half << 16;
+    float single;
+    memcpy(&single, &bits, sizeof single);
+    return single;
+}
+
 void *tensor_encode(double *data, size_t count, const char *dtype)
 {
-    bool is_half = strcmp(dtype, "f16") == 0;
-    void *out = calloc(count, is_half ? 2 : 4);
+    bool is_half = strcmp(dtype, "f16") == 0, is_bf16 = strcmp(dtype, "bf16") == 0;
+    void *out = calloc(count, is_half || is_bf16 ? 2 : 4);
     if (!out) die("calloc");
     for (size_t i = 0; i < count; i++) {
         if (is_half) {
             uint16_t bits = half_of(data[i]);
             memcpy((char *)out + 2 * i, &bits, 2);
             data[i] = from_half(bits);
+        } else if (is_bf16) {
+            uint16_t bits = bf16_of(data[i]);
+            memcpy((char *)out + 2 * i, &bits, 2);
+            data[i] = from_bf16(bits);
         } else {
             float rounded = (float)data[i];
             memcpy((char *)out + 4 * i, &rounded, 4);
@@ -57,8 +79,9 @@ void *tensor_encode(double *data, size_t count, const char *dtype)
 void tensor_write(const char *path, const char *dtype, const size_t *dims, size_t rank, const void *data)
 {
     char header[256];
-    size_t count = 1, bytes = strcmp(dtype, "f16") == 0 ? 2 : strcmp(dtype, "f32") == 0 ? 4 : 8;
-    int length = snprintf(header, sizeof header, "{'descr': '<f%zu', 'fortran_order': False, 'shape': (", bytes);
+    bool is_bf16 = strcmp(dtype, "bf16") == 0; /* numpy has no name for it: two raw bytes */
+    size_t count = 1, bytes = is_bf16 || strcmp(dtype, "f16") == 0 ? 2 : strcmp(dtype, "f32") == 0 ? 4 : 8;
+    int length = snprintf(header, sizeof header, "{'descr': '%s%zu', 'fortran_order': False, 'shape': (", is_bf16 ? "|V" : "<f", bytes);
     for (size_t i = 0; i < rank; count *= dims[i++]) length += snprintf(header + length, sizeof header - (size_t)length, "%zu, ", dims[i]);
     length += snprintf(header + length, sizeof header - (size_t)length, "), }\n");
     FILE *out = fopen(path, "wb");

@@ -59,6 +59,19 @@ static void sample_item(const struct ref_msda_shape *shape, const double *value,
     }
 }
 
+void ref_softmax(double *logits, size_t rows, size_t length)
+{
+    for (double *row = logits; row < logits + rows * length; row += length) {
+        double top = row[0], sum = 0.0;
+        for (size_t i = 1; i < length; i++)
+            top = fmax(top, row[i]);
+        for (size_t i = 0; i < length; i++)
+            sum += exp(row[i] - top);
+        for (size_t i = 0; i < length; i++)
+            row[i] = exp(row[i] - top) / sum;
+    }
+}
+
 void ref_msda(const struct ref_msda_shape *shape, const double *value, const double *loc, const double *attn, double *out)
 {
     size_t image_elements = ref_msda_pixels(shape) * shape->heads * shape->channels;

@@ -4,7 +4,7 @@
  *
  *     value  [N][S][M][D]         S = sum of height[l] * width[l], level after level, rows of width[l] pixels
  *     loc    [N][Lq][M][L][P][2]  (x, y); a level is [0,1] x [0,1], whatever its size
- *     attn   [N][Lq][M][L][P]
+ *     attn   [N][Lq][M][L][P]     weights; where a caller has logits: ref_softmax of its rows of L*P
  *     out    [N][Lq][M*D]
  *
  *     out[n][q][m*D + d] = sum over levels l, points p, pixels (i, j) of l of
@@ -35,6 +35,9 @@ struct ref_msda_shape {
 
 /* Pixels of all levels: S. */
 size_t ref_msda_pixels(const struct ref_msda_shape *shape);
+
+/* Turns each of `rows` rows of `length` logits into weights, in place: exp(x) over the row's sum of them. */
+void ref_softmax(double *logits, size_t rows, size_t length);
 
 /* Writes all of out. Arrays are the caller's and must not overlap. */
 void ref_msda(const struct ref_msda_shape *shape, const double *value, const double *loc, const double *attn, double *out);

@@ -270,6 +270,15 @@ START_TEST(reproduces_a_plane)
 }
 END_TEST
 
-UNIT_MAIN("ref_msda", pixel_centres, between_pixels, borders_and_corners, beyond_the_border, a_pixel_outside_is_nothing, one_pixel, one_row_and_one_column,
+START_TEST(softmax_of_rows)
+{
+    double logits[] = {0, 0, 0, log(1), log(2), log(5), 1000, 1000, -1000};
+    const double weights_of[] = {1 / 3.0, 1 / 3.0, 1 / 3.0, 0.125, 0.25, 0.625, 0.5, 0.5, 0};
+    ref_softmax(logits, 3, 3);
+    for (size_t i = 0; i < 9; i++) near(logits[i], weights_of[i]);
+}
+END_TEST
+
+UNIT_MAIN("ref_msda", softmax_of_rows, pixel_centres, between_pixels, borders_and_corners, beyond_the_border, a_pixel_outside_is_nothing, one_pixel, one_row_and_one_column,
           wild_locations_add_nothing, wild_points_among_good_ones, bad_values_spread_from_where_they_count, levels_points_and_weights, layout,
           linear_in_values_and_weights, agrees_with_the_definition, reproduces_a_plane)

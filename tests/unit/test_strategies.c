@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tests/unit/toy.h"
+#include "tuner/base/alloc.h"
 #include "tuner/search/index_map.h"
 #include "tuner/search/strategy.h"
 
@@ -75,10 +76,10 @@ static struct walk take_walk(const mt_strategy *strategy, uint64_t seed, size_t 
 
 START_TEST(covers_without_repeating)
 {
-    open_space(500);
+    open_space(150);
     EACH_STRATEGY(strategy) {
         struct walk walk = take_walk(strategy, 1, 5000, 16, NULL, 0); /* the budget is larger than the space */
-        ck_assert_msg(walk.count == 500, "%s covered %zu of 500", strategy->name, walk.count);
+        ck_assert_msg(walk.count == 150, "%s covered %zu of 150", strategy->name, walk.count);
         free(walk.points);
     }
     close_space();
@@ -215,7 +216,184 @@ START_TEST(names_and_auto)
         ck_assert(strategy->summary[0] != '\0');
     }
     ck_assert_str_eq(mt_strategy_auto(space, 10)->name, "exhaustive");
-    ck_assert_str_eq(mt_strategy_auto(space, 9)->name, "random");
+    ck_assert_str_eq(mt_strategy_auto(space, 9)->name, "portfolio");
+    close_space();
+}
+END_TEST
+
+/* ---- a space as kernels have them: an algorithm knob, knobs of one algorithm only, a constraint, failures ---- */
+
+static const char *const kernel_like = "[param T]\nvalues = 32,64,128,256\n[param W]\nvalues = 1..6\n[param MODE]\nvalues = x, y, z\n"
+                                       "[param DEEP]\nvalues = 1,2,4,8\nwhen = MODE == y\n[param LONE]\nvalues = 7\n[constraint work]\nexpr = T * W <= 768\n";
+
+static double kernel_cost(size_t index)
+{
+    mt_point point;
+    mt_space_at(space, index, &point);
+    double t = point.level[1], w = point.level[2], mode = point.level[3], deep = point.level[4];
+    if (point.level[1] == 3 && point.level[2] == 1) return INFINITY;
+    return 1000 + 300 * fabs(t - 2) + 100 * fabs(w - 4) + 400 * (mode != 1) + (deep == MT_INACTIVE ? 0 : 150 * fabs(deep - 3));
+}
+
+static void open_kernel_like(void)
+{
+    spec = toy_spec("", kernel_like);
+    space = toy_space(spec);
+}
+
+/* Evaluations until the best point is found, `outstanding` results always on their way. */
+static size_t evaluations_to_best(const mt_strategy *strategy, uint64_t seed, size_t outstanding)
+{
+    size_t count = mt_space_count(space), queue[64], head = 0, waiting = 0, told = 0;
+    double best = INFINITY;
+    void *state = NULL;
+    unsigned char *seen = calloc(count, 1);
+    for (size_t i = 0; i < count; i++) best = fmin(best, kernel_cost(i));
+    ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = seed, .budget = count}, &state, NULL), MT_OK);
+    for (;;) {
+        size_t fresh[64], given = strategy->ask(state, fresh, outstanding - waiting);
+        for (size_t i = 0; i < given; i++) {
+            ck_assert(fresh[i] < count && !seen[fresh[i]]);
+            seen[fresh[i]] = 1;
+            queue[(head + waiting++) % 64] = fresh[i];
+        }
+        ck_assert_msg(waiting > 0, "%s ended after %zu", strategy->name, told);
+        size_t point = queue[head];
+        head = (head + 1) % 64;
+        waiting--;
+        told++;
+        strategy->tell(state, point, kernel_cost(point));
+        if (kernel_cost(point) <= best) break;
+    }
+    strategy->destroy(state);
+    free(seen);
+    return told;
+}
+
+static double mean_to_best(const char *name, size_t outstanding)
+{
+    double sum = 0;
+    for (uint64_t seed = 0; seed < 6; seed++) sum += (double)evaluations_to_best(mt_strategy_find(name), seed, outstanding) / 6;
+    return sum;
+}
+
+/* 108 valid points: a random search needs 54 in the mean. */
+START_TEST(better_than_chance)
+{
+    static const char *const names[] = {"local", "genetic", "surrogate", "portfolio"};
+    open_kernel_like();
+    for (size_t i = 0; i < 4; i++) {
+        double mean = mean_to_best(names[i], 1);
+        ck_assert_msg(mean < (i < 2 ? 45 : 30), "%s: %g", names[i], mean);
+    }
+    close_space();
+}
+END_TEST
+
+START_TEST(batches_keep_most_of_it)
+{
+    open_kernel_like();
+    double mean = mean_to_best("portfolio", 8);
+    ck_assert_msg(mean < 42, "%g", mean);
+    close_space();
+}
+END_TEST
+
+/* Compiling runs ahead of measuring: what is wanted is given, and the first points of a batch are no copies of one another. */
+START_TEST(models_fill_a_batch)
+{
+    size_t points[32];
+    open_kernel_like();
+    for (size_t i = 0; i < mt_strategy_count(); i++) {
+        const mt_strategy *strategy = mt_strategy_at(i);
+        bool is_model = strcmp(strategy->name, "surrogate") == 0 || strcmp(strategy->name, "portfolio") == 0;
+        void *state = NULL;
+        if (!is_model) continue;
+        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 1, .budget = 100}, &state, NULL), MT_OK);
+        ck_assert_uint_eq(strategy->ask(state, points, 16), 16);
+        for (size_t k = 0; k < 9; k++) strategy->tell(state, points[k], kernel_cost(points[k]));
+        ck_assert_uint_eq(strategy->ask(state, points, 32), 32);
+        strategy->destroy(state);
+    }
+    close_space();
+}
+END_TEST
+
+START_TEST(all_may_fail)
+{
+    open_kernel_like();
+    size_t count = mt_space_count(space);
+    EACH_STRATEGY(strategy) {
+        void *state = NULL;
+        size_t point, asked = 0;
+        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 2, .budget = count}, &state, NULL), MT_OK);
+        for (; strategy->ask(state, &point, 1) == 1; asked++) strategy->tell(state, point, INFINITY);
+        ck_assert_msg(asked == count, "%s: %zu of %zu", strategy->name, asked, count);
+        strategy->destroy(state);
+    }
+    close_space();
+}
+END_TEST
+
+/* ---- hints ---- */
+
+/* Which of the hints came, as bits, within `asks` evaluations; the cost of a hint is `hint_cost`, of others 1000 and more. */
+static unsigned hints_taken(const size_t *hints, double hint_cost, size_t asks)
+{
+    const mt_strategy *strategy = mt_strategy_find("portfolio");
+    void *state = NULL;
+    unsigned taken = 0;
+    ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 3, .budget = 100, .hints = hints, .hint_count = 3}, &state, NULL), MT_OK);
+    for (size_t i = 0; i < asks; i++) {
+        size_t point;
+        bool is_hint = false;
+        ck_assert_uint_eq(strategy->ask(state, &point, 1), 1);
+        for (unsigned k = 0; k < 3; k++) {
+            if (point != hints[k]) continue;
+            taken |= 1u << k;
+            is_hint = true;
+        }
+        if (i == 0) ck_assert_uint_eq(point, hints[0]);
+        strategy->tell(state, point, is_hint ? hint_cost : kernel_cost(point));
+    }
+    strategy->destroy(state);
+    return taken;
+}
+
+START_TEST(hints_open_the_search)
+{
+    size_t hints[3] = {50, 90, 20};
+    open_kernel_like();
+    ck_assert_uint_eq(hints_taken(hints, 500, 9), 3);    /* the first led, so the second followed; never a third */
+    ck_assert_uint_eq(hints_taken(hints, 9999, 9), 1);   /* a poor donor is dropped */
+    ck_assert_uint_eq(hints_taken(hints, INFINITY, 9), 1);
+    close_space();
+}
+END_TEST
+
+START_TEST(out_of_memory)
+{
+    open_kernel_like();
+    EACH_STRATEGY(strategy) {
+        for (size_t n = 1; n < 40; n++) {
+            void *state = NULL;
+            size_t points[20];
+            mt_error err = {0};
+            mt_alloc_fail_at(n);
+            if (strategy->create(&(mt_search_task){.space = space, .seed = 2, .budget = 60}, &state, &err) != MT_OK) {
+                ck_assert_ptr_null(state);
+                ck_assert_int_eq(err.status, MT_ERR_NO_MEMORY);
+                continue;
+            }
+            size_t given = strategy->ask(state, points, 20); /* fewer, or none, but no crash */
+            for (size_t i = 0; i < given; i++) strategy->tell(state, points[i], kernel_cost(points[i]));
+            mt_alloc_fail_at(n);
+            strategy->ask(state, points, 3);
+            mt_alloc_fail_at(0);
+            strategy->destroy(state);
+        }
+    }
+    mt_alloc_fail_at(0);
     close_space();
 }
 END_TEST
@@ -239,4 +417,4 @@ START_TEST(index_map)
 END_TEST
 
 UNIT_MAIN("strategies", covers_without_repeating, same_seed_same_walk, told_points_are_not_asked, told_in_the_middle, edges, no_room_no_points, random_resumes_as_if_uninterrupted,
-    exhaustive_keeps_the_order, names_and_auto, index_map)
+    exhaustive_keeps_the_order, names_and_auto, better_than_chance, batches_keep_most_of_it, models_fill_a_batch, all_may_fail, hints_open_the_search, out_of_memory, index_map)

@@ -116,4 +116,22 @@ START_TEST(describes)
 }
 END_TEST
 
-UNIT_MAIN("verify_rules", norm_and_worst_element, zero_reference_needs_zeros_or_a_floor, nan_and_unwritten, keeps_the_worst, describes)
+START_TEST(bf16_of_a_shape_may_be_rougher)
+{
+    mt_arg arg = output();
+    mt_compare_result result = good();
+    result.error_square = 4.9e-3 * 4.9e-3;
+    arg.dtype_text = (char *)"${dtype}";
+    const mt_arg f16 = mt_verify_limits(&arg, MT_F16), bf16 = mt_verify_limits(&arg, MT_BF16);
+    ck_assert(!mt_verify_passes(&f16, MT_F16, &result));
+    ck_assert(mt_verify_passes(&bf16, MT_BF16, &result));
+    result.error_square = 5.1e-3 * 5.1e-3;
+    ck_assert(!mt_verify_passes(&bf16, MT_BF16, &result));
+    arg.dtype_text = (char *)"bf16"; /* then the file's author knew */
+    const mt_arg fixed = mt_verify_limits(&arg, MT_BF16);
+    ck_assert_double_eq(fixed.rtol, arg.rtol);
+    ck_assert_double_eq(fixed.worst, arg.worst);
+}
+END_TEST
+
+UNIT_MAIN("verify_rules", bf16_of_a_shape_may_be_rougher, norm_and_worst_element, zero_reference_needs_zeros_or_a_floor, nan_and_unwritten, keeps_the_worst, describes)

@@ -64,7 +64,7 @@ static mt_status list_spaces(mt_error *err)
 
 static void list_strategies(void)
 {
-    printf("\nStrategies (--strategy NAME):\n  %-12s %s\n", "auto", "exhaustive when the budget covers the space, else random");
+    printf("\nStrategies (--strategy NAME):\n  %-12s %s\n", "auto", "exhaustive when the budget covers the space, else portfolio");
     for (size_t i = 0; i < mt_strategy_count(); i++) printf("  %-12s %s\n", mt_strategy_at(i)->name, mt_strategy_at(i)->summary);
 }
 

@@ -8,6 +8,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/cli/ablation.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/database.h"
 #include "tuner/cli/print.h"
@@ -16,8 +17,8 @@
 
 typedef struct show_values {
     mt_filter_values filter;
-    const char *db;
-    bool json, sessions, failures, quarantine;
+    const char *db, *variant;
+    bool json, sessions, failures, quarantine, ablation;
 } show_values;
 
 #define FIELD(name) offsetof(show_values, name)
@@ -27,6 +28,8 @@ static const mt_option options[] = {
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
     {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings; with --json\nalso where their time went"},
     {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
+    {"ablation", 0, MT_OPTION_FLAG, FIELD(ablation), NULL, "for each best variant the measured ones that differ in one knob"},
+    {"variant", 0, MT_OPTION_TEXT, FIELD(variant), "VARIANT", "with --ablation: this variant, as listings print it, instead of the best"},
     {"quarantine", 0, MT_OPTION_FLAG, FIELD(quarantine), NULL, "list the variants that are not run again; 'msda-tune quarantine' lifts"},
     {0},
 };
@@ -252,8 +255,19 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_status st = MT_OK;
     if (values->sessions && values->failures) return MT_FAIL(err, MT_ERR_USAGE, "show: --sessions stands alone");
     if (values->quarantine && (values->sessions || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --quarantine stands alone");
+    if (values->ablation && (values->sessions || values->failures || values->quarantine || values->json))
+        return MT_FAIL(err, MT_ERR_USAGE, "show: --ablation stands alone");
+    if (values->variant && !values->ablation) return MT_FAIL(err, MT_ERR_USAGE, "show: --variant needs --ablation");
     MT_TRY(mt_database_open(values->db, &store, err));
     l.store = store;
+    if (values->ablation) {
+        mt_filter_box box;
+        size_t bases = 0;
+        mt_filter_fill(&values->filter, &box);
+        MT_TRY(mt_ablation_print(store, &box.filter, values->variant, &bases, err));
+        if (!bases) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match", mt_store_path(store));
+        goto done;
+    }
     if (values->quarantine) {
         mt_filter_box box;
         mt_filter_fill(&values->filter, &box);

@@ -145,10 +145,11 @@ static void judge_values(mt_trial *trial, const slots *found, const char *doing)
         const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
         const mt_compare_result *result = &trial->gpu->report_host->compare[k];
         if (!trial->set->references.items[arg].base) continue;
-        mt_verify_note(&trial->spec->args[arg], result, &trial->outcome->accuracy, &trial->badness);
-        if (mt_verify_passes(&trial->spec->args[arg], tensor->dtype, result)) continue;
+        const mt_arg judged = mt_verify_limits(&trial->spec->args[arg], tensor->dtype);
+        mt_verify_note(&judged, result, &trial->outcome->accuracy, &trial->badness);
+        if (mt_verify_passes(&judged, tensor->dtype, result)) continue;
         if (text.length) mt_strbuf_add(&text, "; ");
-        mt_verify_describe(&trial->spec->args[arg], tensor, result, &text);
+        mt_verify_describe(&judged, tensor, result, &text);
     }
     if (text.length) mt_outcome_set(trial->outcome, MT_OUTCOME_WRONG_RESULT, "%s (%s)", mt_strbuf_text(&text), doing);
     mt_strbuf_free(&text);

@@ -7,6 +7,9 @@
 #include "tuner/gpu/support.h"
 #include "tuner/space/plan.h"
 
+/* The argument with the limits that hold for `dtype`: where its dtype is a shape's (`${NAME}`) and turns out as bf16, rtol and worst are five
+ * times as much. Rounding the output to 8 bits costs 1.6e-3 by itself. */
+mt_arg mt_verify_limits(const mt_arg *arg, mt_dtype dtype);
 /* True when the output passes: ‖out − ref‖ ≤ rtol·‖ref‖ + floor, max|out − ref| ≤ worst·max|ref| + floor, NaN and infinities where the
  * reference has them, and (floats) every element written. */
 bool mt_verify_passes(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result);

@@ -2,18 +2,21 @@
  *
  * A Fisher–Yates shuffle of 0..count−1 that is drawn only as far as asked: the map holds the places whose content differs from their
  * index, so that memory follows the number of draws. Told points are skipped when drawn, which makes a resumed search visit just what the
- * uninterrupted one would have visited. */
+ * uninterrupted one would have visited. A space that is not enumerated is sampled, and what was drawn before is drawn again. */
 #include "tuner/base/alloc.h"
 #include "tuner/base/rng.h"
 #include "tuner/search/index_map.h"
 #include "tuner/search/strategy.h"
 
 struct state {
+    const mt_space *space;
     size_t count, drawn;
     mt_rng rng;
     mt_index_map moved; /* place → content, where they differ */
-    mt_index_map told;
+    mt_index_map told; /* and, of a sampled space, what was asked */
 };
+
+enum { DRAWS = 1000 }; /* a sampled space has far more points than any budget: so many repetitions mean that it is seen all */
 
 static void destroy(void *memory)
 {
@@ -28,6 +31,7 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 {
     struct state *state = mt_alloc(1, sizeof *state);
     if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "random search: out of memory");
+    state->space = task->space;
     state->count = mt_space_count(task->space);
     mt_rng_seed(&state->rng, task->seed);
     *out = state;
@@ -47,10 +51,23 @@ static bool draw(struct state *state, size_t *point)
     return true;
 }
 
+static size_t ask_sampled(struct state *state, size_t *points, size_t capacity)
+{
+    size_t given = 0, point;
+    for (int i = 0; given < capacity && i < DRAWS && mt_space_sample(state->space, &state->rng, &point); i++) {
+        if (mt_index_map_get(&state->told, point, NULL)) continue;
+        if (!mt_index_map_put(&state->told, point, 0)) break;
+        points[given++] = point;
+        i = 0;
+    }
+    return given;
+}
+
 static size_t ask(void *memory, size_t *points, size_t capacity)
 {
     struct state *state = memory;
     size_t given = 0;
+    if (!mt_space_is_enumerated(state->space)) return ask_sampled(state, points, capacity);
     while (given < capacity && state->drawn < state->count) {
         if (!draw(state, &points[given])) break;
         if (!mt_index_map_get(&state->told, points[given], NULL)) given++;

@@ -32,5 +32,6 @@ const mt_strategy *mt_strategy_at(size_t index)
 
 const mt_strategy *mt_strategy_auto(const mt_space *space, size_t budget)
 {
-    return mt_strategy_find(budget >= mt_space_count(space) ? "exhaustive" : "random");
+    bool is_covered = mt_space_is_enumerated(space) && budget >= mt_space_count(space);
+    return mt_strategy_find(is_covered ? "exhaustive" : "portfolio");
 }

@@ -24,14 +24,14 @@ ls xdg-data/msda-tune
 note "an empty or a private database"
 mt show --db :memory:
 mt lookup --db :memory: --gpu h100 --shape small
-mt --gpu recorded:h100 --space "$data/cli/demo.ini" --shape small --recordings xdg-data/msda-tune/tuning.sqlite --db :memory: --quiet
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --shape small --recordings xdg-data/msda-tune/recordings.sqlite --db :memory: --quiet
 note "-o - is stdout"
 mt key --kernel demo -o -
-"$tool" report -o - | head -c 15 && echo
-"$tool" export --recording --shape small -o - >small.jsonl && wc -l <small.jsonl
+"$tool" report --db xdg-data/msda-tune/recordings.sqlite -o - | head -c 15 && echo
+"$tool" export --recording --db xdg-data/msda-tune/recordings.sqlite --shape small -o - >small.jsonl && wc -l <small.jsonl
 [ ! -e - ] && echo "no file named -"
 note "numbers out of range, keys in capitals, one row"
-mt --gpu recorded:h100 --space "$data/cli/demo.ini" --shape small --recordings xdg-data/msda-tune/tuning.sqlite --db t.sqlite --quiet
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --shape small --recordings xdg-data/msda-tune/recordings.sqlite --db t.sqlite --quiet
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=99999999999999999999
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=-9223372036854775809
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=12x

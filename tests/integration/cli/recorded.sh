@@ -7,6 +7,9 @@ mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db
 mt show --db t.sqlite
 mt show --db t.sqlite --shape small --json
 mt show --db t.sqlite --failures
+mt show --db t.sqlite --shape small --ablation
+mt show --db t.sqlite --ablation --json
+mt show --db t.sqlite --variant "A=1"
 mt show --db t.sqlite --gpu rtx5090
 mt report --db t.sqlite
 grep -c '<tr>' msda-tune-report.html

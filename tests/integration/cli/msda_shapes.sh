@@ -1,0 +1,17 @@
+# shellcheck shell=bash disable=SC2154
+note "msda refuses levels that overlap or reach beyond the image, lists of different lengths, and bf16 locations (CASES 19)"
+source_folder=$data/../..
+"$tool" import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" >/dev/null
+mkdir -p spaces
+cp -r "$source_folder/kernels" .
+shape() { # SED_COMMANDS for the shape seed48
+  sed "/^\[shape seed48\]/,/^\[shape detr_enc_b1\]/ { $1
+  }" "$source_folder/search_spaces/msda.ini" >spaces/msda.ini
+  "$tool" tune --gpu recorded:h100 --recordings rec.sqlite --space spaces/msda.ini --shape seed48 --db t.sqlite --budget 1 2>&1
+  echo "exit $?"
+}
+shape 's/^S .*/S = 20522/; s/^START .*/START = 0, 15228, 19164, 20320/'
+shape 's/^START .*/START = 0, 14719, 18400, 19320/'
+shape 's/^START .*/START = -1, 14720, 18400, 19320/'
+shape 's/^START .*/START = 0, 14720, 18400/'
+shape 's/^loc_dtype .*/loc_dtype = bf16/'

@@ -1,0 +1,392 @@
+/* The arms: how the engine finds its next point. */
+#include <assert.h>
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/search/model_search.h"
+#include "tuner/search/offspring.h"
+
+#define MUTATION 0.1
+enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 40, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
+
+/* ---- candidates ---- */
+
+static void clear_candidates(size_t *count)
+{
+    *count = 0;
+}
+
+static bool add_candidate(mt_model_search *search, size_t *count, size_t point)
+{
+    size_t *grown = mt_grow(search->candidates, *count, &search->candidate_capacity, sizeof *grown);
+    if (!grown) return false;
+    search->candidates = grown;
+    grown[(*count)++] = point;
+    return true;
+}
+
+static const struct mt_neighbours *neighbours_of(mt_model_search *search, size_t point)
+{
+    for (size_t i = 0; i < MT_NEIGHBOURS_KEPT; i++) {
+        if (search->kept[i].items && search->kept[i].point == point) return &search->kept[i];
+    }
+    struct mt_neighbours *slot = &search->kept[search->next_kept];
+    if (!slot->items) slot->items = mt_alloc(search->neighbour_capacity, sizeof *slot->items);
+    if (!slot->items) return NULL;
+    search->next_kept = (search->next_kept + 1) % MT_NEIGHBOURS_KEPT;
+    slot->point = point;
+    slot->count = mt_space_neighbours(search->ledger.space, point, slot->items, search->neighbour_capacity);
+    return slot;
+}
+
+static void add_neighbours(mt_model_search *search, size_t *count, size_t point)
+{
+    const struct mt_neighbours *neighbours = neighbours_of(search, point);
+    for (size_t i = 0; neighbours && i < neighbours->count; i++) {
+        if (!mt_ledger_knows(&search->ledger, neighbours->items[i])) add_candidate(search, count, neighbours->items[i]);
+    }
+}
+
+static void add_neighbours_of_best(mt_model_search *search, size_t *count, size_t elite)
+{
+    size_t places[MOST_ELITE];
+    elite = mt_ledger_elite(&search->ledger, places, elite < MOST_ELITE ? elite : MOST_ELITE);
+    for (size_t i = 0; i < elite; i++) add_neighbours(search, count, search->ledger.items[places[i]].point);
+}
+
+static void add_draws(mt_model_search *search, size_t *count, size_t draws)
+{
+    size_t point;
+    for (size_t i = 0; i < draws && mt_ledger_draw(&search->ledger, &search->rng, &point); i++) add_candidate(search, count, point);
+}
+
+/* ---- the first sample ---- */
+
+/* L1 distance over the knobs alone. */
+static double distance(const mt_model_search *search, const float *a, const float *b)
+{
+    double sum = 0;
+    for (size_t i = 0; i < search->features.plain_count; i++) sum += fabs((double)a[i] - (double)b[i]);
+    return sum;
+}
+
+/* Fills `rows` with features of unknown random points, and covered[i] with the distance from point i to what is known. Returns how many. */
+static size_t draw_sample(mt_model_search *search, size_t *points, float *rows, double *covered)
+{
+    size_t width = search->features.count, count = 0;
+    for (; count < SAMPLE && mt_ledger_draw(&search->ledger, &search->rng, &points[count]); count++) {
+        mt_features_of(&search->features, points[count], rows + count * width);
+        covered[count] = INFINITY;
+        for (size_t k = 0; k < search->ledger.count; k++) covered[count] = fmin(covered[count], distance(search, rows + count * width, search->rows + k * width));
+    }
+    return count;
+}
+
+bool mt_propose_central(mt_model_search *search, mt_proposal *out)
+{
+    size_t width = search->features.count, points[SAMPLE], count = 0;
+    double covered[SAMPLE], least = INFINITY;
+    float *rows = mt_alloc(SAMPLE * width, sizeof *rows);
+    if (rows) count = draw_sample(search, points, rows, covered);
+    for (size_t i = 0; i < count; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < count; k++) sum += fmin(covered[k], distance(search, rows + i * width, rows + k * width));
+        if (sum >= least) continue;
+        least = sum;
+        *out = (mt_proposal){points[i], NAN};
+    }
+    mt_free(rows);
+    return count > 0;
+}
+
+/* ---- forest ---- */
+
+/* With many points, one more changes little: then the forest may be a few points old, unless one of them is the new best. */
+static bool fit_forest(mt_model_search *search)
+{
+    const mt_ledger *ledger = &search->ledger;
+    bool is_fresh = search->forest.tree_count > 0 && ledger->best == search->forest_best && ledger->count - search->forest_count <= ledger->count / FOREST_AGE;
+    if (is_fresh) return true;
+    search->forest_count = ledger->count;
+    search->forest_best = ledger->best;
+    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, ledger->count, &search->rng);
+}
+
+/* The candidate with the largest expected improvement by the forest, or with the least mean. */
+static bool choose_by_forest(mt_model_search *search, size_t count, bool by_mean, mt_proposal *out)
+{
+    double best = -INFINITY;
+    float *row = mt_alloc(search->features.count, sizeof *row);
+    for (size_t i = 0; row && i < count; i++) {
+        double mean, deviation;
+        mt_features_of(&search->features, search->candidates[i], row);
+        mt_forest_predict(&search->forest, row, &mean, &deviation);
+        double score = by_mean ? -mean : mt_log_improvement(search->best_target, mean, deviation);
+        if (score > best) {
+            best = score;
+            *out = (mt_proposal){search->candidates[i], mean};
+        }
+    }
+    mt_free(row);
+    return best > -INFINITY;
+}
+
+bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out)
+{
+    size_t count;
+    clear_candidates(&count);
+    add_neighbours_of_best(search, &count, elite);
+    add_draws(search, &count, draws);
+    return count > 0 && fit_forest(search) && choose_by_forest(search, count, false, out);
+}
+
+bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out)
+{
+    const mt_evaluation *items = search->ledger.items;
+    size_t places[MOST_ELITE], count, child;
+    clear_candidates(&count);
+    elite = mt_ledger_elite(&search->ledger, places, elite < MOST_ELITE ? elite : MOST_ELITE);
+    for (int i = 0; elite > 1 && i < CHILDREN; i++) {
+        size_t a = items[places[mt_rng_below(&search->rng, elite)]].point, b = items[places[mt_rng_below(&search->rng, elite)]].point;
+        if (mt_offspring(search->ledger.space, &search->rng, a, b, MUTATION, &child) && !mt_ledger_knows(&search->ledger, child)) add_candidate(search, &count, child);
+    }
+    return count > 0 && fit_forest(search) && choose_by_forest(search, count, false, out);
+}
+
+/* ---- Gaussian process ---- */
+
+/* A random choice of `count` of the rest after `first` in an array of `total`, moved to the front. */
+static void draw_rest(mt_rng *rng, size_t *items, size_t first, size_t count, size_t total)
+{
+    for (size_t i = first; i < count && i < total; i++) {
+        size_t other = i + (size_t)mt_rng_below(rng, total - i), kept = items[i];
+        items[i] = items[other];
+        items[other] = kept;
+    }
+}
+
+/* Places in ledger: the best half of `most` and random others. Returns how many. */
+static size_t choose_places(mt_model_search *search, size_t *places, size_t most)
+{
+    size_t total = search->ledger.count;
+    for (size_t i = 0; i < total; i++) places[i] = i;
+    if (total <= most) return total;
+    for (size_t i = 0; i < most / 2; i++) { /* selection: `most` is small */
+        size_t best = i;
+        for (size_t k = i + 1; k < total; k++) {
+            if (search->targets[places[k]] < search->targets[places[best]]) best = k;
+        }
+        size_t kept = places[i];
+        places[i] = places[best];
+        places[best] = kept;
+    }
+    draw_rest(&search->rng, places, most / 2, most, total);
+    return most;
+}
+
+static bool fit_gp(mt_model_search *search, size_t *places)
+{
+    size_t width = search->features.count, count = choose_places(search, places, MT_GP_MOST_FITTED);
+    float *rows = mt_alloc(count * width, sizeof *rows);
+    double *targets = mt_alloc(count, sizeof *targets);
+    bool is_done = rows && targets;
+    for (size_t i = 0; is_done && i < count; i++) {
+        memcpy(rows + i * width, search->rows + places[i] * width, width * sizeof *rows);
+        targets[i] = search->targets[places[i]];
+    }
+    is_done = is_done && mt_gp_fit(&search->gp, rows, targets, count);
+    mt_free(rows);
+    mt_free(targets);
+    return is_done;
+}
+
+/* All unknown points where they fit, else the neighbours of the best and a random sample. */
+static bool set_pool(mt_model_search *search)
+{
+    const mt_space *space = search->ledger.space;
+    size_t limit = search->gp.pool_size, width = search->features.count, count;
+    clear_candidates(&count);
+    if (mt_space_is_enumerated(space) && mt_space_count(space) <= limit) {
+        for (size_t i = 0; i < mt_space_count(space); i++) {
+            if (!mt_ledger_knows(&search->ledger, i)) add_candidate(search, &count, i);
+        }
+    } else {
+        add_neighbours_of_best(search, &count, POOL_ELITE);
+        if (count < limit) add_draws(search, &count, limit - count);
+    }
+    if (count > limit) count = limit;
+    float *rows = mt_alloc(count * width, sizeof *rows);
+    if (!rows || count == 0) {
+        mt_free(rows);
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) mt_features_of(&search->features, search->candidates[i], rows + i * width);
+    memcpy(search->pool, search->candidates, count * sizeof *search->pool);
+    mt_gp_set_pool(&search->gp, rows, count);
+    mt_free(rows);
+    return true;
+}
+
+static bool rebuild_gp(mt_model_search *search)
+{
+    size_t total = search->ledger.count, width = search->features.count, most = search->gp_limit * 3 / 4;
+    size_t *places = mt_alloc(total, sizeof *places);
+    bool is_done = places && fit_gp(search, places) && set_pool(search);
+    if (is_done) {
+        size_t count = choose_places(search, places, total <= search->gp_limit ? search->gp_limit : most);
+        for (size_t i = 0; i < count; i++) {
+            search->gp_places[i] = places[i];
+        }
+        float *rows = mt_alloc(count * width, sizeof *rows);
+        is_done = rows != NULL;
+        for (size_t i = 0; is_done && i < count; i++) memcpy(rows + i * width, search->rows + places[i] * width, width * sizeof *rows);
+        if (is_done) mt_gp_append(&search->gp, rows, count);
+        mt_free(rows);
+        search->gp_seen = total;
+        search->next_fit = total + 3 > total * 6 / 5 + 1 ? total + 3 : total * 6 / 5 + 1;
+    }
+    mt_free(places);
+    return is_done;
+}
+
+/* Brings the GP up to what is known now, and conditions it on the targets. */
+static bool update_gp(mt_model_search *search)
+{
+    size_t fresh = search->ledger.count - search->gp_seen;
+    if (!search->has_gp) return false;
+    if (search->ledger.count >= search->next_fit || search->gp.count + fresh > search->gp_limit) {
+        if (!rebuild_gp(search)) return false;
+    } else {
+        for (size_t i = 0; i < fresh; i++) search->gp_places[search->gp.count + i] = search->gp_seen + i;
+        mt_gp_append(&search->gp, search->rows + search->gp_seen * search->features.count, fresh);
+        search->gp_seen = search->ledger.count;
+    }
+    double *targets = mt_alloc(search->gp.count, sizeof *targets);
+    if (!targets) return false;
+    for (size_t i = 0; i < search->gp.count; i++) targets[i] = search->targets[search->gp_places[i]];
+    mt_gp_predict(&search->gp, targets);
+    mt_free(targets);
+    return true;
+}
+
+bool mt_propose_gp(mt_model_search *search, mt_proposal *out)
+{
+    double best = -INFINITY;
+    if (!update_gp(search)) return false;
+    for (size_t i = 0; i < search->gp.pool_count; i++) {
+        if (mt_ledger_knows(&search->ledger, search->pool[i])) continue;
+        double score = mt_log_improvement(search->best_target, search->gp.means[i], search->gp.deviations[i]);
+        if (score > best) {
+            best = score;
+            *out = (mt_proposal){search->pool[i], search->gp.means[i]};
+        }
+    }
+    return best > -INFINITY;
+}
+
+/* ---- sweep ---- */
+
+bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
+{
+    size_t count;
+    double best = INFINITY;
+    clear_candidates(&count);
+    if (search->ledger.best == SIZE_MAX) return false;
+    add_neighbours(search, &count, search->ledger.items[search->ledger.best].point);
+    if (count == 0) return false;
+    if (!by_gp) return fit_forest(search) && choose_by_forest(search, count, true, out);
+    if (!update_gp(search)) return false;
+    double *scratch = mt_alloc(search->gp.count, sizeof *scratch);
+    float *row = mt_alloc(search->features.count, sizeof *row);
+    for (size_t i = 0; scratch && row && i < count; i++) {
+        double mean, deviation;
+        mt_features_of(&search->features, search->candidates[i], row);
+        mt_gp_at(&search->gp, row, scratch, &mean, &deviation);
+        if (mean < best) {
+            best = mean;
+            *out = (mt_proposal){search->candidates[i], mean};
+        }
+    }
+    mt_free(scratch);
+    mt_free(row);
+    return best < INFINITY;
+}
+
+/* ---- rival ---- */
+
+/* In how many knobs two points differ; another algorithm is far away. */
+static size_t knobs_apart(const mt_space *space, size_t a, size_t b)
+{
+    mt_point p, q;
+    size_t count = 0;
+    mt_space_at(space, a, &p);
+    mt_space_at(space, b, &q);
+    if (p.level[0] != q.level[0]) return MT_MAX_PARAMS;
+    for (size_t i = 1; i < mt_space_spec(space)->param_count; i++) count += p.level[i] != q.level[i];
+    return count;
+}
+
+static void retire_rival(mt_model_search *search)
+{
+    search->rivals_used[search->rivals_used_count++ % MT_RIVALS_KEPT] = search->rival;
+    search->rival = SIZE_MAX;
+    search->rival_tries = 0;
+}
+
+/* The best point that lies away from the best of all and from the rivals before. */
+static bool find_rival(mt_model_search *search)
+{
+    const mt_ledger *ledger = &search->ledger;
+    size_t chosen = SIZE_MAX, used = search->rivals_used_count < MT_RIVALS_KEPT ? search->rivals_used_count : MT_RIVALS_KEPT;
+    for (size_t i = 0; i < ledger->count; i++) {
+        const mt_evaluation *item = &ledger->items[i];
+        if (item->is_pending || !isfinite(item->cost_ns) || (chosen != SIZE_MAX && item->cost_ns >= ledger->items[chosen].cost_ns)) continue;
+        bool is_away = knobs_apart(ledger->space, item->point, ledger->items[ledger->best].point) >= RIVAL_APART;
+        for (size_t k = 0; is_away && k < used; k++) is_away = knobs_apart(ledger->space, item->point, search->rivals_used[k]) >= RIVAL_APART;
+        if (is_away) chosen = i;
+    }
+    if (chosen == SIZE_MAX) return false;
+    search->rival = ledger->items[chosen].point;
+    return true;
+}
+
+/* Moves the rival downhill through what is known. */
+static void settle_rival(mt_model_search *search)
+{
+    size_t place;
+    for (bool has_moved = true; has_moved;) {
+        const struct mt_neighbours *neighbours = neighbours_of(search, search->rival);
+        has_moved = false;
+        if (!neighbours || !mt_index_map_get(&search->ledger.places, search->rival, &place)) return;
+        double least = search->ledger.items[place].cost_ns;
+        for (size_t i = 0; i < neighbours->count; i++) {
+            if (!mt_index_map_get(&search->ledger.places, neighbours->items[i], &place)) continue;
+            const mt_evaluation *item = &search->ledger.items[place];
+            if (item->is_pending || !(item->cost_ns < least)) continue;
+            least = item->cost_ns;
+            search->rival = item->point;
+            search->rival_tries = 0;
+            has_moved = true;
+        }
+    }
+}
+
+bool mt_propose_rival(mt_model_search *search, mt_proposal *out)
+{
+    for (int i = 0; i < RIVALS_TRIED; i++) {
+        size_t count;
+        if (search->ledger.best == SIZE_MAX || (search->rival == SIZE_MAX && !find_rival(search))) return false;
+        settle_rival(search);
+        clear_candidates(&count);
+        add_neighbours(search, &count, search->rival);
+        bool is_merged = search->rival == search->ledger.items[search->ledger.best].point;
+        if (count > 0 && !is_merged && search->rival_tries < RIVAL_TRIES) {
+            search->rival_tries++;
+            return fit_forest(search) && choose_by_forest(search, count, true, out);
+        }
+        retire_rival(search);
+    }
+    return false;
+}

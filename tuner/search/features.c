@@ -1,0 +1,169 @@
+#include "tuner/search/features.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "tuner/base/alloc.h"
+
+enum { ORDERED, INDICATOR, SUM, DIFFERENCE };
+enum { LOOKED_AT = 4096, MOST_INDICATORS = 8, MOST_PAIRS = 15 };
+
+struct pair {
+    uint16_t a, b;
+    size_t weight; /* how many combinations the two span */
+};
+
+static mt_status place_levels(mt_features *features, size_t knob, mt_error *err)
+{
+    const mt_param *param = &mt_space_spec(features->space)->params[knob];
+    size_t count = param->value_count;
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    float *place = features->place[knob] = mt_alloc(count, sizeof *place);
+    if (!place) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    for (size_t k = 0; !param->is_string && k < count; k++) {
+        if (param->numbers[k] < least) least = param->numbers[k];
+        if (param->numbers[k] > most) most = param->numbers[k];
+    }
+    for (size_t k = 0; k < count; k++) {
+        size_t below = 0; /* the place in the values' order, which the file's order need not be */
+        for (size_t i = 0; i < count; i++) below += param->is_string ? i < k : param->numbers[i] < param->numbers[k];
+        float order = (float)below / (float)(count - 1);
+        bool has_log = !param->is_string && least > 0 && most > least;
+        place[k] = has_log ? (order + (float)(log2((double)param->numbers[k] / (double)least) / log2((double)most / (double)least))) / 2 : order;
+    }
+    if (param->is_string || least <= 0) return MT_OK;
+    float *logs = features->logs[knob] = mt_alloc(count, sizeof *logs);
+    if (!logs) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    for (size_t k = 0; k < count; k++) logs[k] = (float)log2((double)param->numbers[k]);
+    return MT_OK;
+}
+
+static bool is_categorical(const mt_param *param)
+{
+    return param->is_string && param->value_count > 2 && param->value_count <= MOST_INDICATORS;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct pair *p = a, *q = b;
+    if (p->weight != q->weight) return p->weight > q->weight ? -1 : 1;
+    return p->a != q->a ? p->a - q->a : p->b - q->b;
+}
+
+/* The pairs with most combinations, of numeric knobs with more than two values. */
+static size_t choose_pairs(const mt_features *features, struct pair *pairs)
+{
+    const mt_spec *spec = mt_space_spec(features->space);
+    size_t count = 0;
+    for (size_t a = 0; a < spec->param_count; a++) {
+        if (!features->logs[a] || spec->params[a].value_count < 3) continue;
+        for (size_t b = a + 1; b < spec->param_count; b++) {
+            if (features->logs[b] && spec->params[b].value_count >= 3)
+                pairs[count++] = (struct pair){(uint16_t)a, (uint16_t)b, spec->params[a].value_count * spec->params[b].value_count};
+        }
+    }
+    qsort(pairs, count, sizeof *pairs, by_weight);
+    return count < MOST_PAIRS ? count : MOST_PAIRS;
+}
+
+static mt_status list_features(mt_features *features, mt_error *err)
+{
+    const mt_spec *spec = mt_space_spec(features->space);
+    size_t most = 2 * MOST_PAIRS;
+    for (size_t i = 0; i < spec->param_count; i++) most += is_categorical(&spec->params[i]) ? spec->params[i].value_count : 1;
+    struct pair *pairs = mt_alloc(MT_MAX_PARAMS * MT_MAX_PARAMS / 2, sizeof *pairs);
+    features->items = mt_alloc(most, sizeof *features->items);
+    if (!pairs || !features->items) {
+        mt_free(pairs);
+        return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    }
+    for (size_t i = 0; i < spec->param_count; i++) {
+        mt_feature item = {.knob = (uint16_t)i, .other = (uint16_t)i, .scale = 1};
+        if (spec->params[i].value_count < 2) continue;
+        if (!is_categorical(&spec->params[i])) features->items[features->count++] = item;
+        else
+            for (item.kind = INDICATOR; (size_t)item.level < spec->params[i].value_count; item.level++) features->items[features->count++] = item;
+    }
+    features->plain_count = features->count;
+    size_t pair_count = choose_pairs(features, pairs);
+    for (size_t i = 0; i < pair_count; i++) {
+        for (int8_t kind = SUM; kind <= DIFFERENCE; kind++)
+            features->items[features->count++] = (mt_feature){.knob = pairs[i].a, .other = pairs[i].b, .kind = kind, .scale = 1};
+    }
+    mt_free(pairs);
+    return MT_OK;
+}
+
+static float value_of(const mt_features *features, const mt_feature *item, const mt_point *point)
+{
+    int a = point->level[item->knob], b = point->level[item->other];
+    if (a == MT_INACTIVE || b == MT_INACTIVE) return 0.5f;
+    switch (item->kind) {
+    case ORDERED: return features->place[item->knob][a];
+    case INDICATOR: return a == item->level ? 0.75f : 0.25f; /* two different strings are as far apart as the ends of an ordered knob */
+    case SUM: return (features->logs[item->knob][a] + features->logs[item->other][b] - item->low) * item->scale;
+    default: return (features->logs[item->knob][a] - features->logs[item->other][b] - item->low) * item->scale;
+    }
+}
+
+/* Least and greatest of the derived features over the valid points, or over a sample of them. One that never changes is dropped. */
+static void scale_derived(mt_features *features, mt_rng *rng)
+{
+    float low[2 * MOST_PAIRS], high[2 * MOST_PAIRS];
+    size_t derived = features->count - features->plain_count, kept = features->plain_count;
+    bool looks_at_all = mt_space_is_enumerated(features->space) && mt_space_count(features->space) <= LOOKED_AT;
+    size_t looks = looks_at_all ? mt_space_count(features->space) : LOOKED_AT;
+    for (size_t i = 0; i < derived; i++) low[i] = INFINITY, high[i] = -INFINITY;
+    for (size_t look = 0; look < looks; look++) {
+        mt_point point;
+        size_t index = look;
+        if (!looks_at_all && !mt_space_sample(features->space, rng, &index)) break;
+        mt_space_at(features->space, index, &point);
+        for (size_t i = 0; i < derived; i++) {
+            const mt_feature *item = &features->items[features->plain_count + i];
+            if (point.level[item->knob] == MT_INACTIVE || point.level[item->other] == MT_INACTIVE) continue;
+            float value = value_of(features, item, &point);
+            low[i] = fminf(low[i], value);
+            high[i] = fmaxf(high[i], value);
+        }
+    }
+    for (size_t i = 0; i < derived; i++) {
+        mt_feature item = features->items[features->plain_count + i];
+        if (!(high[i] > low[i])) continue;
+        item.low = low[i];
+        item.scale = 1 / (high[i] - low[i]);
+        features->items[kept++] = item;
+    }
+    features->count = kept;
+}
+
+mt_status mt_features_init(mt_features *features, const mt_space *space, mt_rng *rng, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = mt_space_spec(space);
+    *features = (mt_features){.space = space};
+    for (size_t i = 0; st == MT_OK && i < spec->param_count; i++) {
+        if (spec->params[i].value_count > 1) st = place_levels(features, i, err);
+    }
+    if (st == MT_OK) st = list_features(features, err);
+    if (st == MT_OK) scale_derived(features, rng);
+    if (st != MT_OK) mt_features_free(features);
+    return st;
+}
+
+void mt_features_of(const mt_features *features, size_t index, float *out)
+{
+    mt_point point;
+    mt_space_at(features->space, index, &point);
+    for (size_t i = 0; i < features->count; i++) out[i] = value_of(features, &features->items[i], &point);
+}
+
+void mt_features_free(mt_features *features)
+{
+    for (size_t i = 0; i < MT_MAX_PARAMS; i++) {
+        mt_free(features->place[i]);
+        mt_free(features->logs[i]);
+    }
+    mt_free(features->items);
+    *features = (mt_features){0};
+}

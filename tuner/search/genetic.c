@@ -1,0 +1,134 @@
+/* A plain genetic algorithm: a population of twenty, parents drawn by rank, uniform crossover, one knob in ten mutated, generations. */
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/search/ledger.h"
+#include "tuner/search/offspring.h"
+#include "tuner/search/strategy.h"
+
+enum { POPULATION = 20, TRIES = 200 };
+#define MUTATION 0.1
+
+struct state {
+    mt_ledger ledger;
+    mt_rng rng;
+    size_t parents[POPULATION], parent_count;  /* points, best first */
+    size_t members[POPULATION], member_count;  /* the generation under way: points, some asked just now, some known before */
+};
+
+static void destroy(void *memory)
+{
+    struct state *state = memory;
+    if (!state) return;
+    mt_ledger_free(&state->ledger);
+    mt_free(state);
+}
+
+static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+{
+    struct state *state = mt_alloc(1, sizeof *state);
+    if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "genetic search: out of memory");
+    mt_ledger_init(&state->ledger, task->space);
+    mt_rng_seed(&state->rng, task->seed);
+    *out = state;
+    return MT_OK;
+}
+
+/* NAN: not told yet. */
+static double cost_of(const struct state *state, size_t point)
+{
+    size_t place;
+    if (!mt_index_map_get(&state->ledger.places, point, &place)) return NAN;
+    const mt_evaluation *item = &state->ledger.items[place];
+    return item->is_pending ? NAN : item->cost_ns;
+}
+
+static bool is_complete(const struct state *state)
+{
+    for (size_t i = 0; i < state->member_count; i++) {
+        if (isnan(cost_of(state, state->members[i]))) return false;
+    }
+    return state->member_count == POPULATION;
+}
+
+static void succeed(struct state *state)
+{
+    state->parent_count = 0;
+    for (size_t i = 0; i < state->member_count; i++) {
+        double cost = cost_of(state, state->members[i]);
+        size_t at = state->parent_count++;
+        for (; at > 0 && cost_of(state, state->parents[at - 1]) > cost; at--) state->parents[at] = state->parents[at - 1];
+        state->parents[at] = state->members[i];
+    }
+    state->member_count = 0;
+}
+
+/* Rank r of n has weight n − r. */
+static size_t draw_parent(struct state *state)
+{
+    size_t n = state->parent_count, ticket = (size_t)mt_rng_below(&state->rng, n * (n + 1) / 2), rank = 0;
+    while (ticket >= n - rank) ticket -= n - rank++;
+    return state->parents[rank];
+}
+
+static bool is_member(const struct state *state, size_t point)
+{
+    for (size_t i = 0; i < state->member_count; i++) {
+        if (state->members[i] == point) return true;
+    }
+    return false;
+}
+
+/* The next member. Children that are known already join for free, with the cost that is known; they must not be all there is. */
+static bool next_member(struct state *state, size_t *point)
+{
+    const mt_space *space = state->ledger.space;
+    for (int i = 0; state->parent_count > 0 && i < TRIES; i++) {
+        if (!mt_offspring(space, &state->rng, draw_parent(state), draw_parent(state), MUTATION, point) || is_member(state, *point)) continue;
+        if (!mt_ledger_knows(&state->ledger, *point) || i < TRIES / 2) return true;
+    }
+    return mt_ledger_draw(&state->ledger, &state->rng, point);
+}
+
+static size_t ask(void *memory, size_t *points, size_t capacity)
+{
+    struct state *state = memory;
+    size_t given = 0, for_free = 0;
+    while (given < capacity) {
+        size_t point;
+        if (is_complete(state)) succeed(state);
+        if (state->member_count == POPULATION || !next_member(state, &point)) break; /* waits for results, or has seen everything */
+        if (mt_ledger_knows(&state->ledger, point)) {
+            /* A population that breeds only what is known has converged. */
+            if (++for_free > POPULATION && !mt_ledger_draw(&state->ledger, &state->rng, &point)) break;
+        }
+        if (!mt_ledger_knows(&state->ledger, point)) {
+            if (!mt_ledger_ask(&state->ledger, point, NAN)) break;
+            points[given++] = point;
+            for_free = 0;
+        }
+        state->members[state->member_count++] = point;
+    }
+    return given;
+}
+
+static void tell(void *memory, size_t point, double cost_ns)
+{
+    struct state *state = memory;
+    bool was_asked = mt_ledger_knows(&state->ledger, point);
+    mt_ledger_tell(&state->ledger, point, cost_ns);
+    /* What the session knew already is as good a first generation as any. */
+    if (!was_asked && state->parent_count == 0 && state->member_count < POPULATION) state->members[state->member_count++] = point;
+}
+
+extern const mt_strategy mt_strategy_genetic;
+const mt_strategy mt_strategy_genetic = {
+    .name = "genetic",
+    .summary = "generations of 20, crossover and mutation",
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .destroy = destroy,
+};

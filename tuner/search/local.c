@@ -1,0 +1,181 @@
+/* Iterated local search with restarts.
+ *
+ * From a point to any better neighbour (one knob changed), until none is better; then a kick of a few random steps, and down again. A few
+ * kicks that lead to nothing better are followed by a fresh random point. Neighbours that are known already cost nothing: the walk goes
+ * through them at once. */
+#include <math.h>
+#include <stdint.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/search/ledger.h"
+#include "tuner/search/offspring.h"
+#include "tuner/search/strategy.h"
+
+enum { KICK_STEPS = 3, KICKS = 4, FREE_MOVES = 64, STARTS = 4 };
+
+struct state {
+    mt_ledger ledger;
+    mt_rng rng;
+    size_t *around, around_count, around_capacity, next; /* neighbours of `here`, shuffled */
+    size_t here, home;                                   /* where the walk is; the best local optimum since the restart. SIZE_MAX: none */
+    size_t kicks, starts;                                /* starts: how many are still to be asked */
+    bool is_starting;                                    /* results of starts may still come */
+};
+
+static void destroy(void *memory)
+{
+    struct state *state = memory;
+    if (!state) return;
+    mt_ledger_free(&state->ledger);
+    mt_free(state->around);
+    mt_free(state);
+}
+
+static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+{
+    const mt_spec *spec = mt_space_spec(task->space);
+    struct state *state = mt_alloc(1, sizeof *state);
+    if (state) {
+        for (size_t i = 0; i < spec->param_count; i++) state->around_capacity += spec->params[i].value_count;
+        state->around = mt_alloc(state->around_capacity, sizeof *state->around);
+    }
+    if (!state || !state->around) {
+        destroy(state);
+        return MT_FAIL(err, MT_ERR_NO_MEMORY, "local search: out of memory");
+    }
+    mt_ledger_init(&state->ledger, task->space);
+    mt_rng_seed(&state->rng, task->seed);
+    state->here = state->home = SIZE_MAX;
+    *out = state;
+    return MT_OK;
+}
+
+/* Of a point that is not told yet: NAN. */
+static double cost_of(const struct state *state, size_t point)
+{
+    size_t place;
+    if (!mt_index_map_get(&state->ledger.places, point, &place) || state->ledger.items[place].is_pending) return NAN;
+    return state->ledger.items[place].cost_ns;
+}
+
+static void go(struct state *state, size_t point)
+{
+    state->here = point;
+    state->next = 0;
+    state->around_count = mt_space_neighbours(state->ledger.space, point, state->around, state->around_capacity);
+    for (size_t i = state->around_count; i > 1; i--) {
+        size_t other = (size_t)mt_rng_below(&state->rng, i), kept = state->around[i - 1];
+        state->around[i - 1] = state->around[other];
+        state->around[other] = kept;
+    }
+}
+
+/* Down through what is known. False: no known neighbour is better. */
+static bool descend(struct state *state)
+{
+    double here = cost_of(state, state->here);
+    for (size_t i = 0; i < state->around_count; i++) {
+        if (!(cost_of(state, state->around[i]) < here)) continue; /* of a pending or unknown one: NAN */
+        go(state, state->around[i]);
+        return true;
+    }
+    return false;
+}
+
+static bool is_waiting(const struct state *state)
+{
+    if (isnan(cost_of(state, state->here))) return true;
+    for (size_t i = 0; i < state->around_count; i++) {
+        if (mt_ledger_knows(&state->ledger, state->around[i]) && isnan(cost_of(state, state->around[i]))) return true;
+    }
+    return false;
+}
+
+/* `here` is a local optimum. Goes on from a kicked point, which may be unknown: then it is written to *point. False: start afresh. */
+static bool kick(struct state *state, size_t *point, bool *is_fresh)
+{
+    bool is_better = state->home == SIZE_MAX || cost_of(state, state->here) < cost_of(state, state->home);
+    if (is_better) {
+        state->home = state->here;
+        state->kicks = 0;
+    } else if (state->kicks++ >= KICKS) {
+        return false;
+    }
+    *point = state->home;
+    for (int i = 0; i < KICK_STEPS; i++) {
+        if (!mt_random_neighbour(state->ledger.space, &state->rng, *point, point)) return false;
+    }
+    *is_fresh = !mt_ledger_knows(&state->ledger, *point);
+    if (*is_fresh || !isnan(cost_of(state, *point))) go(state, *point);
+    return true;
+}
+
+/* The best of a few random points is where a walk begins; meanwhile `here` is the best so far. */
+static bool restart(struct state *state, size_t *point)
+{
+    state->home = state->here = SIZE_MAX;
+    state->kicks = 0;
+    state->around_count = state->next = 0;
+    state->starts = STARTS - 1;
+    state->is_starting = true;
+    return mt_ledger_draw(&state->ledger, &state->rng, point);
+}
+
+/* The next unknown point; false: none for now. */
+static bool next_point(struct state *state, size_t *point)
+{
+    for (int moves = 0; moves < FREE_MOVES; moves++) {
+        bool is_fresh = false;
+        if (state->starts > 0) {
+            state->starts--;
+            return mt_ledger_draw(&state->ledger, &state->rng, point);
+        }
+        if (state->here == SIZE_MAX) {
+            if (state->ledger.pending_count > 0) return false;
+            return restart(state, point);
+        }
+        if (state->is_starting && state->ledger.pending_count > 0) return false;
+        state->is_starting = false;
+        if (descend(state)) continue;
+        while (state->next < state->around_count) {
+            *point = state->around[state->next++];
+            if (!mt_ledger_knows(&state->ledger, *point)) return true;
+        }
+        if (is_waiting(state)) return false;
+        if (!kick(state, point, &is_fresh)) return restart(state, point);
+        if (is_fresh) return true;
+    }
+    return mt_ledger_draw(&state->ledger, &state->rng, point);
+}
+
+static size_t ask(void *memory, size_t *points, size_t capacity)
+{
+    struct state *state = memory;
+    size_t given = 0;
+    while (given < capacity && next_point(state, &points[given]) && mt_ledger_ask(&state->ledger, points[given], NAN)) given++;
+    return given;
+}
+
+static void tell(void *memory, size_t point, double cost_ns)
+{
+    struct state *state = memory;
+    mt_ledger_tell(&state->ledger, point, cost_ns);
+    if (!isfinite(cost_ns)) {
+        if (point == state->here) state->here = SIZE_MAX; /* a kick into a hole */
+        return;
+    }
+    if (state->here == SIZE_MAX) go(state, point);
+    bool is_near = state->is_starting;
+    for (size_t i = 0; i < state->around_count && !is_near; i++) is_near = state->around[i] == point;
+    if (is_near && cost_ns < cost_of(state, state->here)) go(state, point);
+}
+
+extern const mt_strategy mt_strategy_local;
+const mt_strategy mt_strategy_local = {
+    .name = "local",
+    .summary = "downhill from random points, with kicks and restarts",
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .destroy = destroy,
+};

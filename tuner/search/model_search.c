@@ -1,0 +1,140 @@
+/* What the engine knows: points, features, targets. */
+#include "tuner/search/model_search.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/stats.h"
+
+enum { POOL = 4096, GP_POINTS = 256, GP_POINTS_AT_LEAST = 64 };
+
+mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = mt_space_spec(task->space);
+    *search = (mt_model_search){.rival = SIZE_MAX};
+    mt_ledger_init(&search->ledger, task->space);
+    mt_rng_seed(&search->rng, task->seed);
+    MT_TRY(mt_features_init(&search->features, task->space, &search->rng, err));
+    for (size_t i = 0; i < spec->param_count; i++) search->neighbour_capacity += spec->params[i].value_count;
+    size_t room = task->budget < GP_POINTS ? task->budget : GP_POINTS, valid = mt_space_count(task->space);
+    size_t pool = mt_space_is_enumerated(task->space) && valid < POOL ? valid : POOL;
+    search->gp_limit = room < GP_POINTS_AT_LEAST ? GP_POINTS_AT_LEAST : room;
+    search->gp_places = mt_alloc(search->gp_limit, sizeof *search->gp_places);
+    search->pool = mt_alloc(pool, sizeof *search->pool);
+    search->has_gp = search->features.count > 0 && mt_gp_init(&search->gp, search->features.count, search->gp_limit, pool);
+    if (!search->gp_places || !search->pool || (search->features.count > 0 && !search->has_gp)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "model-based search: out of memory");
+done:
+    if (st != MT_OK) mt_model_search_free(search);
+    return st;
+}
+
+void mt_model_search_free(mt_model_search *search)
+{
+    mt_ledger_free(&search->ledger);
+    mt_features_free(&search->features);
+    mt_forest_free(&search->forest);
+    mt_gp_free(&search->gp);
+    mt_free(search->rows);
+    mt_free(search->targets);
+    mt_free(search->gp_places);
+    mt_free(search->pool);
+    mt_free(search->candidates);
+    for (size_t i = 0; i < MT_NEIGHBOURS_KEPT; i++) mt_free(search->kept[i].items);
+}
+
+/* ---- points ---- */
+
+/* Room and features for ledger item `place`, before it is there. */
+static bool add_row(mt_model_search *search, size_t point)
+{
+    size_t place = search->ledger.count, width = search->features.count;
+    if (place >= search->row_capacity) {
+        size_t capacity = search->row_capacity ? 2 * search->row_capacity : 64;
+        float *rows = mt_realloc(search->rows, capacity * (width ? width : 1), sizeof *rows);
+        if (!rows) return false;
+        search->rows = rows;
+        search->row_capacity = capacity;
+    }
+    mt_features_of(&search->features, point, search->rows + place * width);
+    return true;
+}
+
+static double expected_ns(const mt_model_search *search, double target)
+{
+    double speed = -(target * search->scale + search->shift);
+    if (isnan(target)) return NAN;
+    return speed > 0.01 ? search->median_ns / speed : 100 * search->median_ns;
+}
+
+bool mt_model_search_add(mt_model_search *search, mt_proposal proposal)
+{
+    return add_row(search, proposal.point) && mt_ledger_ask(&search->ledger, proposal.point, expected_ns(search, proposal.target));
+}
+
+void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns)
+{
+    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) mt_ledger_tell(&search->ledger, point, cost_ns);
+}
+
+/* ---- targets ---- */
+
+/* Median of the successes; their number. `scratch`: ledger.count numbers. */
+static size_t find_median(mt_model_search *search, double *scratch)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < search->ledger.count; i++) {
+        const mt_evaluation *item = &search->ledger.items[i];
+        if (!item->is_pending && isfinite(item->cost_ns)) scratch[count++] = item->cost_ns;
+    }
+    if (count == 0) return 0;
+    mt_stats_sort(scratch, count);
+    search->median_ns = mt_stats_median(scratch, count);
+    return count;
+}
+
+static void standardise(mt_model_search *search)
+{
+    size_t count = search->ledger.count;
+    double *targets = search->targets;
+    double sd = mt_stats_stddev(targets, count);
+    search->shift = mt_stats_mean(targets, count);
+    search->scale = sd > 0 ? sd : 1;
+    search->best_target = INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        targets[i] = (targets[i] - search->shift) / search->scale;
+        if (!search->ledger.items[i].is_pending) search->best_target = fmin(search->best_target, targets[i]);
+    }
+}
+
+bool mt_model_search_refresh(mt_model_search *search)
+{
+    size_t count = search->ledger.count;
+    if (count > search->target_capacity) {
+        double *targets = mt_realloc(search->targets, 2 * count, sizeof *targets);
+        if (!targets) return false;
+        search->targets = targets;
+        search->target_capacity = 2 * count;
+    }
+    double worst = -INFINITY;
+    if (find_median(search, search->targets) < 2) return false;
+    for (size_t i = 0; i < count; i++) {
+        const mt_evaluation *item = &search->ledger.items[i];
+        search->targets[i] = isnan(item->cost_ns) ? -1 : fmax(-(search->median_ns / item->cost_ns), -1000);
+        if (!item->is_pending && isfinite(item->cost_ns)) worst = fmax(worst, search->targets[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (search->targets[i] > worst) search->targets[i] = worst; /* failures: −(median / ∞) = 0 */
+    }
+    standardise(search);
+    return true;
+}
+
+double mt_log_improvement(double best, double mean, double deviation)
+{
+    double z = (best - mean) / deviation;
+    if (z <= -5) return log(deviation) - z * z / 2 - 0.9189385332 - 2 * log(-z);
+    double density = 0.3989422804 * exp(-z * z / 2), below = 0.5 * erfc(-z * 0.7071067812);
+    return log(deviation * (z * below + density));
+}

@@ -1,0 +1,75 @@
+/* The engine of `surrogate` and `auto`: models of what was told, and arms that propose points with them.
+ *
+ * A pending point counts as evaluated with the result that its model expected (a "kriging believer"), so that a batch spreads by itself.
+ * Memory: 4.2 MB at most for the process and its pool, and about 2.5 KB for each point asked or told (most of it trees). */
+#ifndef MT_SEARCH_MODEL_SEARCH_H
+#define MT_SEARCH_MODEL_SEARCH_H
+
+#include "tuner/search/features.h"
+#include "tuner/search/forest.h"
+#include "tuner/search/gp.h"
+#include "tuner/search/ledger.h"
+#include "tuner/search/strategy.h"
+
+enum { MT_FIRST_SAMPLE = 8, MT_NEIGHBOURS_KEPT = 32, MT_RIVALS_KEPT = 64 };
+
+struct mt_neighbours {
+    size_t point, count;
+    size_t *items; /* NULL: free */
+};
+
+typedef struct mt_model_search {
+    mt_ledger ledger;
+    mt_rng rng;
+    mt_features features;
+    float *rows; /* features of ledger.items[i] at i × features.count */
+    size_t row_capacity;
+
+    /* What the models are fitted to: −(median / time), standardised; small is good. */
+    double *targets;
+    size_t target_capacity;
+    double median_ns, shift, scale, best_target;
+
+    mt_forest forest;
+    size_t forest_count, forest_best; /* ledger.count and ledger.best when it was fitted */
+    mt_gp gp;
+    bool has_gp;
+    size_t gp_limit, next_fit;
+    size_t *gp_places;  /* places in ledger of the GP's points */
+    size_t *pool;       /* points */
+    size_t gp_seen;     /* ledger.items below were considered for the GP */
+
+    struct mt_neighbours kept[MT_NEIGHBOURS_KEPT]; /* of the best few */
+    size_t next_kept, neighbour_capacity;
+    /* A second local search, away from the best. */
+    size_t rival, rival_tries; /* a point, SIZE_MAX: none; how many of its neighbours were tried in vain */
+    size_t rivals_used[MT_RIVALS_KEPT], rivals_used_count; /* a ring: the latest ones */
+
+    size_t *candidates, candidate_capacity; /* scratch */
+} mt_model_search;
+
+typedef struct mt_proposal {
+    size_t point;
+    double target; /* what the model expects, standardised; NAN: nothing */
+} mt_proposal;
+
+mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err);
+void mt_model_search_free(mt_model_search *search);
+bool mt_model_search_add(mt_model_search *search, mt_proposal proposal); /* marks it as asked */
+void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns);
+/* Recomputes the targets. False: too little is known for a model (fewer than two different results), or memory ran out. */
+bool mt_model_search_refresh(mt_model_search *search);
+
+/* The arms. Each needs fresh targets, and is false where it has nothing to propose. */
+/* Where the most of a random sample of the space is nearest that was not near anything known: the middle first, then the middles of what is left out. Needs no model. */
+bool mt_propose_central(mt_model_search *search, mt_proposal *out);
+bool mt_propose_gp(mt_model_search *search, mt_proposal *out);                      /* largest expected improvement, anywhere */
+bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out); /* the same among neighbours of the best `elite` and `draws` random points */
+bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out); /* the same, by the forest, among children of the best `elite` */
+bool mt_propose_rival(mt_model_search *search, mt_proposal *out);                   /* the most promising neighbour of a good point elsewhere, which moves downhill */
+bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out);       /* the most promising neighbour of the best */
+
+/* log of the expected improvement below `best` of a normal variable. */
+double mt_log_improvement(double best, double mean, double deviation);
+
+#endif
