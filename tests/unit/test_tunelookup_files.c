@@ -1,4 +1,5 @@
 /* Which files libtunelookup opens: missing, damaged, hostile, foreign, read-only ones; the user's over the shipped ones. */
+#include "db/lookup.h"
 #include "db/migrate.h"
 #include "tests/unit/lookup_fixture.h"
 
@@ -252,6 +253,27 @@ START_TEST(test_unprivileged_reader)
 }
 END_TEST
 
+/* In a sticky folder nothing is locked: what was read beside a writer is thrown away. */
+START_TEST(test_written_while_read)
+{
+    mt_lookup_file file = { .path = fixture_db };
+    mt_lookup_session session;
+    lookup_one_row();
+    fixture_sql("PRAGMA journal_mode = DELETE");
+    for (int is_sticky = 0; is_sticky < 2; is_sticky++) {
+        ck_assert_int_eq(chmod(fixture_folder, is_sticky ? 01777 : 0700), 0);
+        ck_lookup(mt_lookup_sqlite_open(&file, &session));
+        ck_assert(session.is_immutable == is_sticky);
+        ck_lookup(mt_lookup_sqlite_confirm(&file, &session));
+        usleep(20000); /* a tick of the file system's clock */
+        ck_assert_int_eq(chmod(fixture_db, 0600), 0); /* any change moves ctime */
+        if (is_sticky) ck_lookup_fails(mt_lookup_sqlite_confirm(&file, &session), TUNELOOKUP_ERR_IO, "was written while it was read");
+        else ck_lookup(mt_lookup_sqlite_confirm(&file, &session));
+        mt_lookup_sqlite_close(&session);
+    }
+}
+END_TEST
+
 /* A database copied with its -wal, but without the -shm, to where nothing can be made. */
 START_TEST(test_unfinished_on_read_only_media)
 {
@@ -359,4 +381,4 @@ START_TEST(test_user_file)
 END_TEST
 
 FIXTURE_MAIN("tunelookup_files", test_missing, test_not_ours, test_other_schema, test_strange_schema, test_truncated, test_bad_expressions, test_circular_lets,
-             test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_unfinished_on_read_only_media, test_refresh_sees_kept_times, test_beside_a_writer, test_user_file)
+             test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_written_while_read, test_unfinished_on_read_only_media, test_refresh_sees_kept_times, test_beside_a_writer, test_user_file)
