@@ -36,6 +36,10 @@ enum {
 tunelookup_status mt_lookup_fail(tunelookup_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mt_lookup_clear_detail(void);
 
+/* Whether the byte at `at` of `text` belongs to a character that may be shown as it is (lookup_text.c): valid UTF-8, no control character, none that turns the direction of
+ * writing. The same rule as mt_text_is_shown of the tool, which this library can't use. */
+bool mt_lookup_is_shown(const char *text, const char *at);
+
 #define LOOKUP_TRY(call)                          \
     do {                                          \
         st = (call);                              \
@@ -59,8 +63,8 @@ void mt_lookup_fail_at(size_t n);    /* tests: the n-th allocation from now fail
 
 typedef struct mt_lookup_stamp {
     dev_t device;
-    ino_t inode;
-    int64_t bytes, mtime_ns, wal_bytes, wal_mtime_ns; /* −1: no such file */
+    ino_t inode, wal_inode;
+    int64_t bytes, mtime_ns, ctime_ns, wal_bytes, wal_mtime_ns, wal_ctime_ns; /* −1: no such file; of a -wal also where it is empty, as readers leave it */
 } mt_lookup_stamp;
 
 typedef struct mt_lookup_file {
@@ -76,8 +80,9 @@ tunelookup_status mt_lookup_given_file(const char *path, mt_lookup_file **files,
 void mt_lookup_files_free(mt_lookup_file *files, size_t count);
 mt_lookup_stamp mt_lookup_stamp_of(const char *path);
 bool mt_lookup_stamp_equal(const mt_lookup_stamp *a, const mt_lookup_stamp *b);
-/* Follows links to the real path and checks owners and modes of the file, its companions and its folders (lookup_trust.c). */
-tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX]);
+/* Follows links to the real path and checks owners and modes of the file, its companions and its folders (lookup_trust.c). *is_shared: strangers may create files beside it (a
+ * sticky folder such as /tmp), so that no companion may be read: one could come after the check. */
+tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX], bool *is_shared);
 
 /* One file, open for the length of one call (lookup_sqlite.c). Must stay where it is while open. */
 typedef struct mt_lookup_session {
@@ -85,9 +90,13 @@ typedef struct mt_lookup_session {
     int64_t version;   /* of the schema */
     unsigned steps;    /* that SQLite made, in units of the progress handler */
     bool is_left_out;  /* an optional file has an older schema; the detail says so */
+    bool is_immutable; /* read without locks and companions; .stamp: as it was before */
+    mt_lookup_stamp stamp;
 } mt_lookup_session;
 /* Checks trust and schema. session->db is NULL with OK when an optional file is missing or left out. */
 tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session);
+/* To ask before what was read is believed: ERR_IO when the file was read without locks and somebody wrote it meanwhile. */
+tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session);
 void mt_lookup_sqlite_close(mt_lookup_session *session);
 /* Status and detail for what SQLite says of its last call. */
 tunelookup_status mt_lookup_sqlite_fail(struct sqlite3 *db, const char *path);

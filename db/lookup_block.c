@@ -255,6 +255,7 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
         LOOKUP_TRY(mt_lookup_hint_elsewhere(loader, sources));
         LOOKUP_TRY(mt_lookup_hint_unknown(loader, sources));
     }
+    for (size_t file = 0; file < plan->db->file_count; file++) LOOKUP_TRY(mt_lookup_sqlite_confirm(&plan->db->files[file], &sources[file].session));
 done:
     return st;
 }

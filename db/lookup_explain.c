@@ -20,7 +20,7 @@ static void add_list(text *to, const char *format, va_list args)
     char piece[1024];
     vsnprintf(piece, sizeof piece, format, args);
     for (const char *at = piece; *at; at++, to->used++) {
-        bool is_fine = ((unsigned char)*at >= 0x20 && *at != 0x7f) || (*at == '\n' && !at[1]);
+        bool is_fine = mt_lookup_is_shown(piece, at) || (*at == '\n' && !at[1]);
         if (to->used + 1 < to->size) to->out[to->used] = is_fine ? *at : '?';
     }
     if (to->size) to->out[to->used < to->size ? to->used : to->size - 1] = '\0';

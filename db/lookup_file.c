@@ -13,32 +13,40 @@ enum { FILE_LIMIT = 64 };
 
 /* ---- stamps ---- */
 
-static void stamp_size(const char *path, int64_t *bytes, int64_t *mtime_ns, struct stat *info)
+static int64_t ns_of(struct timespec time)
 {
-    *bytes = *mtime_ns = -1;
-    if (stat(path, info) != 0) return;
-    *bytes = info->st_size;
-    *mtime_ns = (int64_t)info->st_mtim.tv_sec * 1000000000 + info->st_mtim.tv_nsec;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+/* ctime and inode: a copy that keeps the time of its original (cp -p, rsync, tar) is another file all the same. */
 mt_lookup_stamp mt_lookup_stamp_of(const char *path)
 {
-    mt_lookup_stamp stamp = { 0 };
-    struct stat info = { 0 };
-    char wal[PATH_MAX + 8];
-    snprintf(wal, sizeof wal, "%s-wal", path);
-    stamp_size(wal, &stamp.wal_bytes, &stamp.wal_mtime_ns, &info);
-    memset(&info, 0, sizeof info);
-    stamp_size(path, &stamp.bytes, &stamp.mtime_ns, &info);
+    mt_lookup_stamp stamp;
+    struct stat info;
+    char real[PATH_MAX], wal[PATH_MAX + 8];
+    memset(&stamp, 0, sizeof stamp);
+    stamp.bytes = stamp.mtime_ns = stamp.ctime_ns = stamp.wal_bytes = stamp.wal_mtime_ns = stamp.wal_ctime_ns = -1;
+    if (!realpath(path, real)) return stamp; /* a -wal lies beside the file itself, not beside a link to it */
+    snprintf(wal, sizeof wal, "%s-wal", real);
+    if (stat(wal, &info) == 0 && info.st_size > 0) {
+        stamp.wal_inode = info.st_ino;
+        stamp.wal_bytes = info.st_size;
+        stamp.wal_mtime_ns = ns_of(info.st_mtim);
+        stamp.wal_ctime_ns = ns_of(info.st_ctim);
+    }
+    if (stat(real, &info) != 0) return stamp;
     stamp.device = info.st_dev;
     stamp.inode = info.st_ino;
+    stamp.bytes = info.st_size;
+    stamp.mtime_ns = ns_of(info.st_mtim);
+    stamp.ctime_ns = ns_of(info.st_ctim);
     return stamp;
 }
 
 bool mt_lookup_stamp_equal(const mt_lookup_stamp *a, const mt_lookup_stamp *b)
 {
-    return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes && a->mtime_ns == b->mtime_ns && a->wal_bytes == b->wal_bytes &&
-           a->wal_mtime_ns == b->wal_mtime_ns;
+    return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes && a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns &&
+           a->wal_inode == b->wal_inode && a->wal_bytes == b->wal_bytes && a->wal_mtime_ns == b->wal_mtime_ns && a->wal_ctime_ns == b->wal_ctime_ns;
 }
 
 /* ---- where ---- */

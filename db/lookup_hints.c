@@ -67,41 +67,74 @@ static const char *value_in(const char *key, const char *name, size_t *length)
     return NULL;
 }
 
-/* Adds the values that `name` has in the file's shapes. */
-static tunelookup_status list_values(mt_lookup_loader *loader, const mt_lookup_source *source, size_t file, const char *name, list *values)
+/* What a stored value is compared by: itself, or of a list ("3,5"; of one element "7,") its length, written to `number`. */
+static const char *comparable(const mt_lookup_model_name *name, const char *value, size_t *length, char number[16])
+{
+    int elements = 1;
+    if (name->kind != MT_LOOKUP_NAME_LIST) return value;
+    for (size_t i = 0; i + 1 < *length; i++) elements += value[i] == ',';
+    *length = (size_t)snprintf(number, 16, "%d", elements);
+    return number;
+}
+
+/* Adds the values (of lists the lengths) that `name` has in the file's shapes; NULL: the names of its workloads. */
+static tunelookup_status list_values(mt_lookup_loader *loader, const mt_lookup_source *source, size_t file, const mt_lookup_model_name *name, list *values)
 {
     sqlite3_stmt *statement = NULL;
     int code = SQLITE_OK;
-    if (sqlite3_prepare_v2(source->session.db, "SELECT key FROM shape WHERE kernel_id = ?1 LIMIT 10000", -1, &statement, NULL) != SQLITE_OK) {
-        return fail(loader, source->session.db, file);
-    }
+    const char *sql = name ? "SELECT key FROM shape WHERE kernel_id = ?1 LIMIT 10000" : "SELECT name FROM workload WHERE kernel_id = ?1 ORDER BY name LIMIT 100";
+    if (sqlite3_prepare_v2(source->session.db, sql, -1, &statement, NULL) != SQLITE_OK) return fail(loader, source->session.db, file);
     sqlite3_bind_int64(statement, 1, source->kernel);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        const char *key = (const char *)sqlite3_column_text(statement, 0);
-        size_t length = 0;
-        const char *value = key ? value_in(key, name, &length) : NULL;
+        char number[16];
+        const char *key = (const char *)sqlite3_column_text(statement, 0), *value = key;
+        size_t length = key ? strlen(key) : 0;
+        if (key && name) value = value_in(key, name->name, &length);
+        if (value && name) value = comparable(name, value, &length, number);
         if (value && !has(values, value, length)) add(values, ", ", value, length);
     }
     sqlite3_finalize(statement);
     return code == SQLITE_DONE ? TUNELOOKUP_OK : fail(loader, source->session.db, file);
 }
 
+static tunelookup_status list_all(mt_lookup_loader *loader, const mt_lookup_source *sources, const mt_lookup_model_name *name, list *values)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    for (size_t file = 0; file < loader->plan->db->file_count && st == TUNELOOKUP_OK; file++) {
+        if (sources[file].kernel) st = list_values(loader, &sources[file], file, name, values);
+    }
+    return st;
+}
+
+/* One line about the value that was asked for, where no stored shape has it. */
+static void add_unknown(list *text, const mt_lookup_model_name *name, const char *asked, const list *values)
+{
+    char line[1024];
+    int length;
+    if (!values->used || has(values, asked, strlen(asked))) return;
+    if (!name) length = snprintf(line, sizeof line, "workload=%.200s is not known; known are: %.500s", asked, values->text);
+    else if (name->kind == MT_LOOKUP_NAME_LIST) length = snprintf(line, sizeof line, "%.200s was given with %s elements; stored shapes have: %.500s", name->name, asked, values->text);
+    else length = snprintf(line, sizeof line, "%.200s=%.200s is in no stored shape; known are: %.500s", name->name, asked, values->text);
+    add(text, "; ", line, (size_t)length);
+}
+
 tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_lookup_source *sources)
 {
-    const mt_lookup_model *model = &loader->block->model;
+    const mt_lookup_block *block = loader->block;
     list text = { 0 };
-    for (uint32_t i = 0; i < model->name_count; i++) {
-        const mt_lookup_model_name *name = &model->names[i];
+    for (uint32_t i = 0; i <= block->model.name_count; i++) {
+        const mt_lookup_model_name *name = i < block->model.name_count ? &block->model.names[i] : NULL;
         list values = { 0 };
-        if (name->kind != MT_LOOKUP_NAME_STRING) continue;
-        for (size_t file = 0; file < loader->plan->db->file_count; file++) {
-            tunelookup_status st = sources[file].kernel ? list_values(loader, &sources[file], file, name->name, &values) : TUNELOOKUP_OK;
-            if (st != TUNELOOKUP_OK) return st;
+        char length[16];
+        const char *asked = name ? name->string : block->workload;
+        if (name && name->kind == MT_LOOKUP_NAME_LIST) {
+            snprintf(length, sizeof length, "%u", (unsigned)name->length);
+            asked = length;
         }
-        if (!values.used || has(&values, name->string, strlen(name->string))) continue;
-        char line[1024];
-        int length = snprintf(line, sizeof line, "%.200s=%.200s is in no stored shape; known are: %.500s", name->name, name->string, values.text);
-        add(&text, "; ", line, (size_t)length);
+        if (!asked || (name && name->kind == MT_LOOKUP_NAME_INT)) continue;
+        tunelookup_status st = list_all(loader, sources, name, &values);
+        if (st != TUNELOOKUP_OK) return st;
+        add_unknown(&text, name, asked, &values);
     }
     return keep(loader, &text, &loader->block->unknown);
 }

@@ -79,10 +79,11 @@ static void add(line *out, const char *format, ...)
 /* A JSON string; what could break the line is left out. */
 static void add_string(line *out, const char *text)
 {
+    const char *from = text;
     add(out, "\"");
     for (; *text; text++) {
         if (*text == '"' || *text == '\\') add(out, "\\%c", *text);
-        else if ((unsigned char)*text >= 0x20) add(out, "%c", *text);
+        else if (mt_lookup_is_shown(from, text)) add(out, "%c", *text);
     }
     add(out, "\"");
 }
@@ -139,7 +140,7 @@ static bool write_line(int fd, const line *out)
 
 static tunelookup_status not_written(const char *path)
 {
-    return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", path, errno ? strerror(errno) : "short write");
+    return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: %s", path, errno ? strerror(errno) : "short write");
 }
 
 /* Zero, with what it was; a slot that counted nothing since the last flush is emptied for other shapes. */
@@ -200,9 +201,9 @@ tunelookup_status tunelookup_flush_misses(tunelookup_db *db, const char *path)
     if (!out) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
     } else if (fd < 0 || fstat(fd, &info) != 0) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", path, strerror(errno));
+        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: %s", path, strerror(errno));
     } else if (!S_ISREG(info.st_mode)) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: is not a regular file", path);
+        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: can't be written: is not a regular file", path);
     }
     if (st == TUNELOOKUP_OK) end_cut_line(fd, info.st_size);
     for (const tunelookup_plan *plan = db->plans; plan && st == TUNELOOKUP_OK; plan = plan->next) st = flush_plan(plan, fd, path, out);

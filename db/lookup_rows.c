@@ -12,6 +12,7 @@
 static const char rows_sql[] = "SELECT origin, regime, workload_id, shape_key, shape_name, measurement_id, subject_id, variant_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, "
                                "created_unix_ms, cubin_hash, carveouts FROM answer WHERE kernel_id = ?1 AND device_id = ?2";
 enum { ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, SUBJECT, VARIANT, TOOLCHAIN, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUTS };
+enum { DAMAGED = -1 };
 enum { ROW_LIMIT = 8000000, WORKLOAD_LIMIT = 64 /* of one shape that are weighed against each other */ };
 
 static tunelookup_status no_memory(void)
@@ -50,6 +51,9 @@ static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, m
         mt_lookup_text_row *row = &table->rows[table->count++];
         *row = (mt_lookup_text_row){ sqlite3_column_int64(statement, 0), { sqlite3_column_int64(statement, 2), sqlite3_column_int64(statement, 3) },
                                      mt_lookup_arena_text(&loader->block->arena, text ? text : "", text ? strlen(text) : 0) };
+        for (int i = 0; i < 2; i++) { /* versions as cuDriverGetVersion gives them; 0 = not known */
+            if (sqlite3_column_type(statement, 2 + i) != SQLITE_INTEGER || row->numbers[i] < 0 || row->numbers[i] > 999999) row->numbers[i] = DAMAGED;
+        }
         if (!row->text) break;
     }
     if (code == SQLITE_ROW) st = no_memory();
@@ -103,13 +107,27 @@ static bool is_sound_column(sqlite3_stmt *statement, int index)
     return isfinite(value) && (kind == MAYBE_ERROR ? value >= 0 : value > 0);
 }
 
-/* Asked before any column is read as something that it is not: reading converts it. */
-static bool is_sound(sqlite3_stmt *statement)
+/* "28,28", "-1", "": as read_carveouts reads it. */
+static bool is_carveout_list(const char *text)
+{
+    while (*text) {
+        char *end;
+        long value = strtol(text, &end, 10);
+        if (end == text || value < -1 || value > 100 || (*end && (*end != ',' || !end[1]))) return false;
+        text = end + (*end == ',');
+    }
+    return true;
+}
+
+/* Types are asked before any column is read as something that it is not: reading converts it. */
+static bool is_sound(const mt_lookup_loader *loader, sqlite3_stmt *statement)
 {
     for (int i = 0; i <= CARVEOUTS; i++) {
         if (!is_sound_column(statement, i)) return false;
     }
-    return true;
+    const mt_lookup_text_row *toolchain = mt_lookup_table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
+    bool is_regime = strcmp(column(statement, REGIME), "cold") == 0 || strcmp(column(statement, REGIME), "warm") == 0;
+    return is_regime && toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED && is_carveout_list(column(statement, CARVEOUTS));
 }
 
 /* "28,28": as measured, launch by launch; the first stands for launches beyond the list. */
@@ -182,7 +200,7 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     int64_t values[TUNELOOKUP_MAX_VALUES];
     mt_lookup_block *block = loader->block;
     size_t bytes = block->value_count * sizeof *values;
-    if (!is_sound(statement)) {
+    if (!is_sound(loader, statement)) {
         block->hidden_damaged++;
         return TUNELOOKUP_OK;
     }

@@ -1,11 +1,14 @@
 /* Opening a database that may be hostile, read-only, for as long as one call takes. */
 #include "db/lookup.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
@@ -120,19 +123,29 @@ static bool has_bytes(const char *path, const char *suffix)
     return stat(name, &info) == 0 && info.st_size > 0;
 }
 
-/* Read-only media, or a folder in which this user can't make a -shm. immutable=1 does without it and without locks, but it also ignores a journal left behind, without
- * which the file may be a mixture of old and new pages. */
+/* Read-only media, or a folder in which this user can't make a -shm, or in which strangers can. immutable=1 does without it and without locks, but it also ignores a journal
+ * left behind, without which the file may be a mixture of old and new pages: see refuse_companions. */
 static int open_immutable(const char *real, sqlite3 **db)
 {
     char uri[3 * PATH_MAX + 32] = "file:";
     size_t used = strlen(uri);
-    if (has_bytes(real, "-wal") || has_bytes(real, "-journal")) return SQLITE_CANTOPEN;
     for (const char *at = real; *at; at++) {
         bool special = strchr("?#%", *at) || (unsigned char)*at < 0x20;
         used += (size_t)snprintf(uri + used, sizeof uri - used, special ? "%%%02x" : "%c", special ? (unsigned)(unsigned char)*at : (unsigned)*at);
     }
     snprintf(uri + used, sizeof uri - used, "?immutable=1");
     return open_handle(uri, SQLITE_OPEN_URI, db);
+}
+
+/* What changes wait in a -wal or -journal can't be had immutably. */
+static tunelookup_status refuse_companions(const char *path, const char *real, bool is_shared)
+{
+    if (!has_bytes(real, "-wal") && !has_bytes(real, "-journal")) return TUNELOOKUP_OK;
+    if (!is_shared) {
+        return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: has unfinished changes and lies where nothing can be written; copy it and its -wal or -journal file to a writable folder", path);
+    }
+    return mt_lookup_fail(TUNELOOKUP_ERR_UNTRUSTED, "%s: has changes in its -wal or -journal and lies in a folder where others may create such files; wait until its writer "
+                          "has ended, or move it to a folder of your own", path);
 }
 
 static bool wants_immutable(int code)
@@ -145,19 +158,29 @@ tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_se
 {
     tunelookup_status st;
     char real[PATH_MAX];
+    bool is_shared = false;
     *session = (mt_lookup_session){ 0 };
     if (sqlite3_libversion_number() < OLDEST_SQLITE) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_SQLITE_TOO_OLD, "SQLite %s is too old, at least 3.26 is needed", sqlite3_libversion());
         goto done;
     }
-    st = mt_lookup_check_trust(file->path, real);
+    st = mt_lookup_check_trust(file->path, real, &is_shared);
     if (st == TUNELOOKUP_ERR_NOT_FOUND && file->is_optional) {
         mt_lookup_clear_detail();
         return TUNELOOKUP_OK;
     }
     if (st != TUNELOOKUP_OK) goto done;
-    int code = open_handle(real, 0, &session->db);
-    if (wants_immutable(code)) code = open_immutable(real, &session->db);
+    if (faccessat(AT_FDCWD, real, R_OK, AT_EACCESS) != 0) {
+        st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", file->path, strerror(errno));
+        goto done;
+    }
+    session->stamp = mt_lookup_stamp_of(real);
+    int code = is_shared ? SQLITE_CANTOPEN : open_handle(real, 0, &session->db);
+    if (wants_immutable(code)) {
+        LOOKUP_TRY(refuse_companions(file->path, real, is_shared));
+        session->is_immutable = true;
+        code = open_immutable(real, &session->db);
+    }
     if (!session->db || code != SQLITE_OK) {
         st = session->db ? mt_lookup_sqlite_fail(session->db, file->path) : mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
         goto done;
@@ -168,6 +191,13 @@ done:
     if (st != TUNELOOKUP_OK) mt_lookup_sqlite_close(session);
     session->is_left_out = st == TUNELOOKUP_ERR_OLDER_SCHEMA && file->is_optional;
     return session->is_left_out ? TUNELOOKUP_OK : st;
+}
+
+tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session)
+{
+    mt_lookup_stamp now = mt_lookup_stamp_of(file->path);
+    if (!session->db || !session->is_immutable || mt_lookup_stamp_equal(&now, &session->stamp)) return TUNELOOKUP_OK;
+    return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: was written while it was read, and locks can't be had there; try again", file->path);
 }
 
 void mt_lookup_sqlite_close(mt_lookup_session *session)

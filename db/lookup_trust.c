@@ -30,8 +30,8 @@ static tunelookup_status check_file(const char *path, const struct stat *info)
     return TUNELOOKUP_OK;
 }
 
-/* A folder on the way: whoever may write in it can exchange what lies below. Write access of its group is the administrator's own decision (Debian's /usr/local is
- * writable by group staff), and a file that a member put there is still refused for its owner. */
+/* A folder on the way: whoever may write in it can exchange what lies below. Who gives a group that right trusts its members with it (Debian's /usr/local is writable by
+ * group staff, and a umask of 002 makes every folder so); that a member's own file is refused for its owner guards against accidents only. */
 static tunelookup_status check_folder(const char *path, const char *folder)
 {
     struct stat info;
@@ -71,7 +71,17 @@ static tunelookup_status check_companions(const char *real)
     return TUNELOOKUP_OK;
 }
 
-tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX])
+/* A sticky folder keeps what is there from strangers, but they may add a file that was missing: a -wal between our look at it and SQLite's. */
+static bool is_shared_folder(const char *real)
+{
+    struct stat info;
+    char folder[PATH_MAX];
+    strcpy(folder, real);
+    *strrchr(folder, '/') = '\0';
+    return stat(*folder ? folder : "/", &info) != 0 || (info.st_mode & S_IWOTH) || ((info.st_mode & S_IWGRP) && (info.st_mode & S_ISVTX));
+}
+
+tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX], bool *is_shared)
 {
     struct stat info;
     char folders[PATH_MAX];
@@ -82,5 +92,6 @@ tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX])
     tunelookup_status st = check_file(path, &info);
     if (st == TUNELOOKUP_OK) st = check_folders(path, strcpy(folders, real));
     if (st == TUNELOOKUP_OK) st = check_companions(real);
+    *is_shared = st == TUNELOOKUP_OK && is_shared_folder(real);
     return st;
 }

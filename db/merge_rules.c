@@ -46,6 +46,10 @@ const mt_merge_rule mt_merge_rules[] = {
      .match = "subject_id = :subject_id AND role = :role AND variant_id = :variant_id"},
     {.table = "best", .kind = MT_MERGE_DERIVED},
     {.table = "answer", .kind = MT_MERGE_DERIVED},
+    {.table = "portfolio", .kind = MT_MERGE_DERIVED},
+    {.table = "portfolio_shape", .kind = MT_MERGE_DERIVED},
+    {.table = "portfolio_variant", .kind = MT_MERGE_DERIVED},
+    {.table = "portfolio_cell", .kind = MT_MERGE_DERIVED},
     {.table = "cubin", .kind = MT_MERGE_CUBINS, .match = "hash = :hash", .wins = ":encoding = 'raw' AND encoding <> 'raw'", .replaces = "encoding, size_bytes, bytes"},
 };
 const size_t mt_merge_rule_count = sizeof mt_merge_rules / sizeof *mt_merge_rules;

@@ -64,8 +64,9 @@ typedef struct mt_tuned_info {
 typedef mt_status (*mt_query_tuned_callback)(void *context, const mt_tuned_info *row, mt_error *err);
 mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tuned_callback callback, void *context, mt_error *err);
 
-/* Newest valid medians of what a winner's subject is compared with (mt_store_landmark), by the id of the winner's measurement. NAN: none, or not ok. */
-mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, mt_error *err);
+/* Newest valid medians of what a winner's subject is compared with (mt_store_landmark), by the id of the winner's measurement. NAN: none, or not ok. *count: how many
+ * landmarks are known, valid or not. */
+mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err);
 
 /* Shapes that the file knows, in the order they were stored, for people who name one. `kinds`: "int,list,string" in the order of the key's parts; NULL when the kernel's
  * programs are not stored. */

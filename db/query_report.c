@@ -52,11 +52,12 @@ done:
     return st;
 }
 
-mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, mt_error *err)
+mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;
     mt_status st;
     *default_ns = *baseline_ns = NAN;
+    *count = 0;
     MT_TRY(mt_sql_prepare(store, "SELECT l.role, (SELECT CASE m.outcome WHEN 'ok' THEN m.median_ns END FROM measurement m WHERE m.subject_id = l.subject_id AND "
                           "m.variant_id = l.variant_id ORDER BY m.id DESC LIMIT 1) FROM landmark l WHERE l.subject_id = (SELECT subject_id FROM measurement WHERE id = ?)",
                           &statement, err));
@@ -66,6 +67,7 @@ mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *defau
         bool more;
         MT_TRY(mt_sql_row(store, &args, &more, "read what is compared with", err));
         if (!more) break;
+        ++*count;
         if (sqlite3_column_type(statement, 1) != SQLITE_FLOAT) continue;
         *(strcmp(mt_sql_column(statement, 0), "default") == 0 ? default_ns : baseline_ns) = sqlite3_column_double(statement, 1);
     }

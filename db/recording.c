@@ -84,7 +84,9 @@ typedef struct export_state {
 static const char header_sql[] =
     "SELECT d.key, d.name, CASE WHEN json_valid(d.facts_json) THEN json(d.facts_json) END, k.name, k.key, "
     "CASE WHEN json_valid(k.spec_json) THEN json(k.spec_json) END, h.name, h.key, w.name, w.key, s.regime, "
-    "t.nvrtc_version, t.driver_version, t.arch, m.created_unix_ms "
+    "t.nvrtc_version, t.driver_version, t.arch, m.created_unix_ms, "
+    "(SELECT v.text FROM landmark l JOIN variant v ON v.id = l.variant_id WHERE l.subject_id = s.id AND l.role = 'default'), "
+    "(SELECT v.text FROM landmark l JOIN variant v ON v.id = l.variant_id WHERE l.subject_id = s.id AND l.role = 'baseline') "
     "FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id "
     "JOIN workload w ON w.id = s.workload_id JOIN measurement m ON m.id = (SELECT id FROM measurement WHERE subject_id = s.id ORDER BY created_unix_ms DESC, id DESC LIMIT 1) "
     "JOIN toolchain t ON t.id = m.toolchain_id WHERE s.id = ?";
@@ -112,7 +114,10 @@ static void add_header(mt_strbuf *json, sqlite3_stmt *statement)
     mt_strbuf_addf(json, ",\"toolchain\":{\"nvrtc\":%lld,\"driver\":%lld", (long long)sqlite3_column_int64(statement, 11),
                    (long long)sqlite3_column_int64(statement, 12));
     add_text(json, ",\"arch\":", statement, 13);
-    mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld}", (long long)sqlite3_column_int64(statement, 14));
+    mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld", (long long)sqlite3_column_int64(statement, 14));
+    if (mt_sql_column_or_null(statement, 15)) add_text(json, ",\"default\":", statement, 15);
+    if (mt_sql_column_or_null(statement, 16)) add_text(json, ",\"baseline\":", statement, 16);
+    mt_strbuf_add_char(json, '}');
 }
 
 mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording_context *line1, mt_strbuf *json, mt_error *err)

@@ -88,7 +88,7 @@ done:
 static const char header_sql[] =
     "SELECT " JSON("format") JSON("version") JSON("gpu.key") JSON("gpu.name") JSON_OBJECT("gpu.facts") JSON("kernel.name") JSON("kernel.key")
     JSON_OBJECT("kernel.spec") JSON("shape.name") JSON("shape.key") JSON("workload.name") JSON("workload.key") JSON("regime")
-    JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") "0";
+    JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") JSON("default") JSON("baseline") "0";
 
 static mt_status check_format(const import_state *import, sqlite3_stmt *statement, mt_error *err)
 {
@@ -144,6 +144,15 @@ done:
     return st;
 }
 
+/* Variants that the others are compared with; older recordings do not name them. */
+static mt_status read_landmark(const import_state *import, sqlite3_stmt *statement, int column, const char *role, mt_error *err)
+{
+    const char *variant;
+    if (sqlite3_column_type(statement, column) == SQLITE_NULL) return MT_OK;
+    mt_status st = get_text(import, statement, column, role, 0, &variant, err);
+    return st == MT_OK ? mt_store_landmark(import->store, &import->subject, role, variant, err) : st;
+}
+
 static mt_status read_header(import_state *import, const char *line, mt_error *err)
 {
     mt_status st;
@@ -153,7 +162,9 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     MT_TRY(check_format(import, statement, err));
     MT_TRY(read_subject(import, statement, err));
     MT_TRY(read_toolchain(import, statement, 13, "\"toolchain\"", &import->subject.toolchain, err));
-    st = get_integer(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err);
+    MT_TRY(get_integer(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
+    MT_TRY(read_landmark(import, statement, 17, "default", err));
+    st = read_landmark(import, statement, 18, "baseline", err);
 done:
     if (statement) sqlite3_reset(statement);
     return st;

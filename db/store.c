@@ -67,6 +67,8 @@ static mt_status find_path(const char *option, bool makes_folder, char **path, m
     char *folder = NULL;
     if (given && *given) {
         *path = mt_strdup(given);
+    } else if (!mt_path_has_user_data()) {
+        return MT_FAIL(err, MT_ERR_NOT_FOUND, "no place for the database: expected --db FILE, or an absolute path in MSDA_TUNE_DB, XDG_DATA_HOME or HOME");
     } else {
         folder = mt_path_user_data();
         if (folder && makes_folder) MT_TRY(mt_dir_make_all(folder, err));
@@ -199,10 +201,22 @@ mt_status mt_store_relax(mt_store *store, mt_error *err)
     return mt_sql_exec(store, "PRAGMA synchronous = NORMAL", err);
 }
 
+/* Who imported a file, where and when is nobody's business who gets the database, and equal files are to make equal databases. What is kept: the file's name, and as the
+ * time that of its newest row. */
+static const char forget_imports[] =
+    "UPDATE session SET host = '', boot_id = '', process_id = 0, space_path = replace(space_path, rtrim(space_path, replace(space_path, '/', '')), ''), "
+    "started_unix_ms = ifnull((SELECT max(created_unix_ms) FROM measurement WHERE session_id = session.id), 0), "
+    "ended_unix_ms = ifnull((SELECT max(created_unix_ms) FROM measurement WHERE session_id = session.id), 0) WHERE command = 'import'; "
+    "UPDATE best SET updated_unix_ms = (SELECT created_unix_ms FROM measurement WHERE id = measurement_id) "
+    "WHERE measurement_id IN (SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE s.command = 'import'); "
+    "UPDATE answer SET updated_unix_ms = created_unix_ms WHERE measurement_id IN (SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE s.command = 'import')";
+
 mt_status mt_store_seal(mt_store *store, mt_error *err)
 {
     mt_status st;
+    MT_TRY(mt_sql_exec(store, forget_imports, err));
     MT_TRY(mt_sql_exec(store, "PRAGMA optimize", err));
+    MT_TRY(mt_sql_exec(store, "VACUUM", err)); /* else what was overwritten still stands between the rows */
     MT_TRY(run_check(store, "PRAGMA journal_mode = DELETE", "delete", err));
 done:
     return st;

@@ -125,7 +125,8 @@ mt_status mt_store_check(mt_store *store, mt_error *err);
  * host down and can be repeated. */
 mt_status mt_store_relax(mt_store *store, mt_error *err);
 
-/* Makes the file fit for shipping: no write-ahead log any more, so that it can be read on read-only media and by one copied alone. The store stays usable. */
+/* Makes the file fit for shipping: no write-ahead log any more, so that it can be read on read-only media and by one copied alone, and of imports neither host nor folder nor
+ * time, so that equal files make equal databases wherever they are imported. The store stays usable. */
 mt_status mt_store_seal(mt_store *store, mt_error *err);
 
 #endif

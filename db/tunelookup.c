@@ -17,10 +17,12 @@ tunelookup_status mt_lookup_fail(tunelookup_status status, const char *format, .
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(detail, sizeof detail, format, args);
+    char text[sizeof detail];
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    for (char *at = detail; *at; at++) { /* parts of it come from the file */
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) *at = '?';
+    for (size_t i = 0; i < sizeof text; i++) { /* parts of it come from the file */
+        detail[i] = !text[i] || mt_lookup_is_shown(text, text + i) ? text[i] : '?';
+        if (!text[i]) break;
     }
     return status;
 }
@@ -42,7 +44,7 @@ const char *tunelookup_strerror(tunelookup_status status)
     case TUNELOOKUP_ERR_ARGUMENT: return "bad argument";
     case TUNELOOKUP_ERR_NO_MEMORY: return "out of memory";
     case TUNELOOKUP_ERR_NOT_FOUND: return "not found";
-    case TUNELOOKUP_ERR_IO: return "the file can't be read";
+    case TUNELOOKUP_ERR_IO: return "the file can't be read or written";
     case TUNELOOKUP_ERR_NOT_A_DATABASE: return "not a tuning database, or damaged";
     case TUNELOOKUP_ERR_NEWER_SCHEMA: return "written by a newer msda-tune";
     case TUNELOOKUP_ERR_UNTRUSTED: return "others may write the file, or it belongs to someone else";
@@ -144,6 +146,7 @@ static bool is_key(const char *text)
 static tunelookup_status set_kernel(tunelookup_plan *plan, const char *kernel)
 {
     const char *at = strrchr(kernel, '@');
+    if (!*kernel || at == kernel) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "the kernel's name is empty: expected NAME or NAME@ with 32 hex digits");
     if (at && !is_key(at + 1)) return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "%s: expected NAME or NAME@ with 32 hex digits", kernel);
     plan->kernel = copy_text(kernel, at ? (size_t)(at - kernel) : strlen(kernel));
     if (at) plan->key = copy_text(at + 1, strlen(at + 1));

@@ -17,7 +17,8 @@
  * thread is inside open, prepare, refresh or cubin.
  *
  * Trust: a database that holds cubins is as trusted as a shared library. A file (or its -wal or -journal) that others than its owner may write, that belongs to neither
- * the effective user nor root, or that lies in a folder which strangers may write, is refused (TUNELOOKUP_ERR_UNTRUSTED). docs/security.md has the rules.
+ * the effective user nor root, or that lies in a folder which strangers may write, is refused (TUNELOOKUP_ERR_UNTRUSTED); in a sticky one (/tmp) only while it has a -wal or -journal. docs/security.md
+ * has the rules.
  */
 #ifndef TUNELOOKUP_H
 #define TUNELOOKUP_H

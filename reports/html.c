@@ -8,30 +8,28 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
-static const char *escape_of(unsigned char c)
+static const char *escape_of(const char *text, size_t left, size_t *length)
 {
-    switch (c) {
+    bool is_shown = mt_text_is_shown(text, left, length);
+    switch (*text) {
     case '&': return "&amp;";
     case '<': return "&lt;";
     case '>': return "&gt;";
     case '"': return "&quot;";
     case '\'': return "&#39;";
-    default: return c < 0x20 && c != '\n' && c != '\t' ? "\xef\xbf\xbd" : c == 0x7f ? "\xef\xbf\xbd" : NULL;
+    case '\n': case '\t': return NULL;
+    default: return is_shown ? NULL : "\xef\xbf\xbd";
     }
 }
 
 void mt_html_text(mt_strbuf *page, const char *text)
 {
-    for (size_t left = text ? strlen(text) : 0; left;) {
-        size_t length = mt_text_utf8(text, left);
-        const char *escape = length == 0 ? "\xef\xbf\xbd" : length == 1 ? escape_of((unsigned char)*text) : NULL;
+    for (size_t left = text ? strlen(text) : 0, length; left; text += length, left -= length) {
+        const char *escape = escape_of(text, left, &length);
         if (escape)
             mt_strbuf_add(page, escape);
         else
             mt_strbuf_add_bytes(page, text, length);
-        length = length ? length : 1;
-        text += length;
-        left -= length;
     }
 }
 

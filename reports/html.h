@@ -6,7 +6,7 @@
 
 #include "tuner/base/strbuf.h"
 
-/* Adds text escaped for element content and quoted attributes; control characters and bytes that are no UTF-8 become U+FFFD. NULL adds nothing. */
+/* Adds text escaped for element content and quoted attributes; what mt_text_is_shown refuses becomes U+FFFD, but for line breaks and tabs. NULL adds nothing. */
 void mt_html_text(mt_strbuf *page, const char *text);
 void mt_html_cell(mt_strbuf *page, const char *text);                       /* <td> */
 /* <td>, a variant's text with spaces for semicolons, so that it wraps. */

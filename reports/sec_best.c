@@ -11,12 +11,24 @@ typedef struct state {
 
 static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Regime", "Time (µs)", "± (µs)", "Default (µs)", "× default", "Baseline (µs)", "× baseline", "Error", "% of floor", "Energy (mJ)", "± (mJ)", "Power (W)", "Picked by", "Knobs", "Rows are", NULL};
 
+/* Two cells: the time, and how many times the winner's it is. */
+static void add_landmark(mt_strbuf *page, double ns, double best_ns, bool is_unknown)
+{
+    if (is_unknown) {
+        mt_strbuf_add(page, "<td colspan=\"2\">not in the recording</td>");
+        return;
+    }
+    mt_html_number(page, "%.2f", ns / 1e3);
+    mt_html_number(page, "%.2f", ns / best_ns);
+}
+
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     state *s = context;
     const mt_timing *timing = &row->outcome.timing;
     double default_ns, baseline_ns;
-    mt_status st = mt_query_landmarks(s->store, row->id, &default_ns, &baseline_ns, err);
+    size_t landmarks;
+    mt_status st = mt_query_landmarks(s->store, row->id, &default_ns, &baseline_ns, &landmarks, err);
     if (st != MT_OK) return st;
     if (!s->rows++) mt_html_table_begin(s->page, titles);
     mt_strbuf_add(s->page, "<tr>");
@@ -27,10 +39,9 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     mt_html_cell(s->page, mt_regime_name(timing->regime));
     mt_html_number(s->page, "%.2f", timing->median_ns / 1e3);
     mt_html_number(s->page, "%.2f", fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns) / 1e3);
-    mt_html_number(s->page, "%.2f", default_ns / 1e3);
-    mt_html_number(s->page, "%.2f", default_ns / timing->median_ns);
-    mt_html_number(s->page, "%.2f", baseline_ns / 1e3);
-    mt_html_number(s->page, "%.2f", baseline_ns / timing->median_ns);
+    bool is_unknown = !landmarks && row->origin != MT_ORIGIN_MEASURED;
+    add_landmark(s->page, default_ns, timing->median_ns, is_unknown);
+    add_landmark(s->page, baseline_ns, timing->median_ns, is_unknown);
     mt_html_number(s->page, "%.2g", row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN);
     mt_html_number(s->page, "%.0f", row->model_floor_ns > 0 ? 100 * row->model_floor_ns / timing->median_ns : NAN);
     const mt_energy *energy = &row->outcome.energy;

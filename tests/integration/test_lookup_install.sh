@@ -88,6 +88,13 @@ MSDA_TUNE_DB=$scratch/d.sqlite "$scratch/lookup" >"$scratch/out.txt" || fail "th
 grep -qxF "variant:  $variant" "$scratch/out.txt" || fail "the user's file does not come first: $(cat "$scratch/out.txt")"
 unset LD_LIBRARY_PATH
 
+# ---- the package ----
+if command -v cpack >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
+  (cd "$build" && cpack -G DEB -B "$scratch/deb") >"$scratch/cpack.txt" 2>&1 || fail "cpack: $(tail -1 "$scratch/cpack.txt")"
+  depends=$(dpkg-deb -f "$scratch"/deb/*.deb Depends)
+  case ", $depends," in *", libsqlite3-0 (>= 3.26),"*) ;; *) fail "the package does not ask for SQLite 3.26: $depends" ;; esac
+fi
+
 # ---- man pages ----
 if command -v groff >/dev/null; then
   for page in man1/msda-tune.1 man3/tunelookup.3; do

@@ -270,6 +270,12 @@ START_TEST(standard_places)
     setenv("XDG_CACHE_HOME", "/cache", 1);
     check_path(mt_path_user_data(), "/data/msda-tune");
     check_path(mt_path_user_cache(), "/cache/msda-tune");
+    unsetenv("HOME");
+    check_path(mt_path_user_data(), "/data/msda-tune");
+    setenv("XDG_DATA_HOME", "relative/is/ignored", 1);
+    ck_assert(!mt_path_has_user_data());
+    ck_assert_ptr_null(mt_path_user_data()); /* no guess from the user database: the library makes none either */
+    setenv("HOME", "/home/u", 1);
     setenv("MSDA_TUNE_SHARE", "/opt/share", 1);
     check_path(mt_path_share(), "/opt/share");
     unsetenv("MSDA_TUNE_SHARE");

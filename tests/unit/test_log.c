@@ -32,7 +32,7 @@ static void capture(void (*print)(void))
 static void print_all(void)
 {
     mt_log_info("%s %d", "info", 1);
-    mt_log_warn("hot \x1b[31m\x07 text");
+    mt_log_warn("hot \x1b[31m\x07 text \xc2\x9b \xe2\x80\xae µs");
     mt_log_error("two\nlines\tkept");
 }
 
@@ -41,7 +41,7 @@ START_TEST(lines)
     int step = 10;
     mt_log_set_hook(count_hook, &step);
     capture(print_all);
-    ck_assert_str_eq(printed, "msda-tune: info 1\nmsda-tune: warning: hot ?[31m? text\nmsda-tune: error: two\nlines\tkept\n");
+    ck_assert_str_eq(printed, "msda-tune: info 1\nmsda-tune: warning: hot ?[31m? text ?? ??? µs\nmsda-tune: error: two\nlines\tkept\n");
     ck_assert_int_eq(hook_calls, 30);
     mt_log_set_hook(NULL, NULL);
     capture(print_all);

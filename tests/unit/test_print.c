@@ -38,6 +38,7 @@ START_TEST(text_cannot_steer_the_terminal)
     cleaned("two\nlines\tand\rmore", 0, "two lines and more");
     cleaned("caf\xc3\xa9 \xff", 0, "café ?");
     cleaned("\xc2\x9b" "31m", 0, "?31m"); /* CSI as one C1 character */
+    cleaned("a \xe2\x80\xae b \xe2\x81\xa6 \x85", 0, "a ? b ? ?"); /* directions of writing; a raw C1 byte */
     cleaned("a log\n \n", 0, "a log");
     cleaned("abcdef", 3, "abc…");
     cleaned("abc", 3, "abc");

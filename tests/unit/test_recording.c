@@ -1,6 +1,7 @@
 /* Recordings: round trips without drift, refusals with line numbers, all or nothing. */
 #include "tests/unit/store_fixture.h"
 
+#include <math.h>
 #include <zstd.h>
 
 #include "db/migrate.h"
@@ -76,17 +77,41 @@ static mt_store *make_store(void)
     return store;
 }
 
+static mt_status keep_id(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)err;
+    *(int64_t *)context = row->id;
+    return MT_OK;
+}
+
+static int64_t winner_of(mt_store *store)
+{
+    int64_t id = 0;
+    ck_ok(mt_query_best(store, NULL, keep_id, &id, &fixture_err));
+    return id;
+}
+
 static void round_trip(const char *extension, bool with_samples)
 {
     char first[192], second[192];
     mt_store *store = make_store(), *other = open_memory();
     mt_filter filter = {.with_samples = with_samples}, back = {.origin = &recorded, .with_samples = with_samples};
+    if (with_samples) { /* as from a tuned space; without: as an older recording */
+        mt_subject subject = fixture_subject(store);
+        ck_ok(mt_store_landmark(store, &subject, "default", "ALGO=a\"b;K=00", &fixture_err));
+        ck_ok(mt_store_landmark(store, &subject, "baseline", "ALGO=never;K=1", &fixture_err));
+    }
     snprintf(first, sizeof first, "%s/a%s", fixture_folder, extension);
     snprintf(second, sizeof second, "%s/b%s", fixture_folder, extension);
     ck_ok(mt_recording_export(store, &filter, first, &fixture_err));
     ck_ok(mt_recording_import(other, first, recorded, &fixture_err));
     ck_assert_int_eq(rows_in(other), MT_OUTCOME_KIND_COUNT);
     ck_ok(mt_store_check(other, &fixture_err));
+    double standard, baseline;
+    size_t known;
+    ck_ok(mt_query_landmarks(other, winner_of(other), &standard, &baseline, &known, &fixture_err));
+    ck_assert_uint_eq(known, with_samples ? 2 : 0);
+    ck_assert(isnan(baseline) && (with_samples ? standard == 77 : isnan(standard)));
     ck_ok(mt_recording_export(other, &back, second, &fixture_err));
     char command[400];
     snprintf(command, sizeof command, "cmp '%s' '%s'", first, second);

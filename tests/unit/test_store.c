@@ -516,22 +516,23 @@ START_TEST(landmarks)
     mt_subject s = fixture_subject(store);
     int64_t session = fixture_session(store);
     double standard, baseline;
+    size_t known;
     fixture_put_ok(store, session, &s, "A=1", 10);
     int64_t winner = fixture_number("SELECT max(id) FROM measurement");
-    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &fixture_err));
-    ck_assert(isnan(standard) && isnan(baseline));
+    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &known, &fixture_err));
+    ck_assert(isnan(standard) && isnan(baseline) && known == 0);
     ck_ok(mt_store_landmark(store, &s, "default", "A=2", &fixture_err));
     ck_ok(mt_store_landmark(store, &s, "baseline", "A=1", &fixture_err));
-    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &fixture_err));
-    ck_assert(isnan(standard) && baseline == 10); /* the default was not measured yet */
+    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &known, &fixture_err));
+    ck_assert(isnan(standard) && baseline == 10 && known == 2); /* the default was not measured yet */
     fixture_put_ok(store, session, &s, "A=2", 20);
     fixture_put_ok(store, session, &s, "A=2", 30);
     ck_ok(mt_store_landmark(store, &s, "baseline", NULL, &fixture_err));
-    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &fixture_err));
+    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &known, &fixture_err));
     ck_assert(standard == 30 && isnan(baseline));
     mt_outcome failed = fixture_outcome(MT_OUTCOME_TIMEOUT, 0);
     fixture_put(store, session, &s, "A=2", &failed);
-    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &fixture_err));
+    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &known, &fixture_err));
     ck_assert(isnan(standard));
     ck_ok(mt_store_check(store, &fixture_err));
     mt_store_close(store);

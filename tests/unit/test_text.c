@@ -78,6 +78,23 @@ START_TEST(utf8)
 }
 END_TEST
 
+static bool shown(const char *text)
+{
+    size_t length = 0;
+    return mt_text_is_shown(text, strlen(text), &length) && length == strlen(text);
+}
+
+START_TEST(what_is_shown)
+{
+    ck_assert(shown("a") && shown(" ") && shown("é") && shown("→") && shown("😀") && shown("\xc2\xa0") && shown("\xe2\x80\xa9" /* U+2029 */));
+    static const char *const hidden[] = {"\x1b", "\n", "\x7f", "\xc2\x80", "\xc2\x9b", "\xc2\x9f", "\x9b", "\xd8\x9c", "\xe2\x80\x8e", "\xe2\x80\x8f", "\xe2\x80\xaa", "\xe2\x80\xae", "\xe2\x81\xa6", "\xe2\x81\xa9"};
+    for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) ck_assert_msg(!shown(hidden[i]), "case %zu", i);
+    char text[] = "a\tb\n\033[31m \xc2\x9b \x9b \xe2\x80\xae caf\xc3\xa9 \xe2\x81";
+    mt_text_defuse(text, strlen(text));
+    ck_assert_str_eq(text, "a\tb\n?[31m ?? ? ??? café ??");
+}
+END_TEST
+
 START_TEST(nearest)
 {
     static const char *const names[] = {"CLUSTER", "CPB", "values", "default", "N"};
@@ -112,4 +129,4 @@ START_TEST(durations)
 }
 END_TEST
 
-UNIT_MAIN("text", integers, decimals, booleans_and_identifiers, utf8, nearest, durations)
+UNIT_MAIN("text", integers, decimals, booleans_and_identifiers, utf8, what_is_shown, nearest, durations)

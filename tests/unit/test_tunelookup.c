@@ -514,8 +514,8 @@ START_TEST(test_misses)
     ck_lookup(tunelookup_flush_misses(db, path));
     ck_assert_int_eq(unlink(path), 0);
     ck_assert_int_eq(symlink("/etc/passwd", path), 0);
-    ck_assert_int_eq(tunelookup_flush_misses(db, path), TUNELOOKUP_ERR_IO);
-    ck_assert_int_eq(tunelookup_flush_misses(db, fixture_folder), TUNELOOKUP_ERR_IO);
+    ck_lookup_fails(tunelookup_flush_misses(db, path), TUNELOOKUP_ERR_IO, "can't be written");
+    ck_lookup_fails(tunelookup_flush_misses(db, fixture_folder), TUNELOOKUP_ERR_IO, "can't be written");
     tunelookup_close(db);
 }
 END_TEST

@@ -171,7 +171,15 @@ START_TEST(test_unknown_string)
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "H[2]", "dtype=f16" }, 5, &plan));
     ck_lookup(tunelookup_find(plan, (const int64_t[]){ 64, 3, 5, 7 }, &r));
     ck_says(&r, "nothing of this kind");
-    ck_silent(&r, "unknown:"); /* f16 is known, only H is longer */
+    ck_says(&r, "unknown:  H was given with 3 elements; stored shapes have: 2\n");
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=defualt" }, 5, &plan));
+    ck_lookup(tunelookup_find(plan, asked, &r));
+    ck_says(&r, "unknown:  workload=defualt is not known; known are: default\n");
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=default" }, 5, &plan));
+    ck_lookup(tunelookup_find(plan, asked, &r));
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_lookup_fails(tunelookup_prepare(db, &lookup_h100, "", lookup_names, LOOKUP_NAMES, &plan), TUNELOOKUP_ERR_ARGUMENT, "the kernel's name is empty");
+    ck_lookup_fails(tunelookup_prepare(db, &lookup_h100, "@00112233445566778899aabbccddeeff", lookup_names, LOOKUP_NAMES, &plan), TUNELOOKUP_ERR_ARGUMENT, "the kernel's name is empty");
     tunelookup_close(db);
 }
 END_TEST
@@ -198,7 +206,8 @@ START_TEST(test_damaged_rows)
         "median_ns = 'abc'", "median_ns = -5", "median_ns = 0", "median_ns = 9e999", "median_ns = NULL", "median_ns = x'00'", "low_ns = -1", "low_ns = -9e999", "low_ns = 'x'",
         "high_ns = 9e999", "high_ns = -3", "norm_error = -0.1", "norm_error = 'small'", "norm_error = 9e999", "variant_id = 1.5", "variant_id = 'one'", "variant_id = -1",
         "workload_id = 1.5", "workload_id = x'01'", "measurement_id = 'm'", "toolchain_id = 2.5", "created_unix_ms = 'now'", "created_unix_ms = -1", "shape_name = x'41'",
-        "cubin_hash = x'41'", "carveouts = x'41'", "origin = x'6d65617375726564'", "regime = x'636f6c64'", "shape_key = CAST(shape_key AS BLOB)",
+        "cubin_hash = x'41'", "carveouts = x'41'", "origin = x'6d65617375726564'", "regime = x'636f6c64'", "shape_key = CAST(shape_key AS BLOB)", "regime = 'foo'",
+        "carveouts = '999,abc'", "carveouts = '50,abc'", "carveouts = '50,'", "carveouts = '101'", "carveouts = '50;50'",
     };
     lookup_one_row();
     fixture_sql("CREATE TABLE sound AS SELECT * FROM answer");
@@ -213,6 +222,19 @@ START_TEST(test_damaged_rows)
         tunelookup_close(db);
     }
     fixture_sql("DELETE FROM answer; INSERT INTO answer SELECT * FROM sound; UPDATE answer SET low_ns = NULL, high_ns = NULL, norm_error = NULL, carveouts = NULL, cubin_hash = NULL");
+    static const char *const toolchains[] = { "nvrtc_version = 'new'", "nvrtc_version = -13000", "nvrtc_version = 1.5", "driver_version = 1000000", "driver_version = x'31'" };
+    for (size_t i = 0; i < sizeof toolchains / sizeof *toolchains; i++) {
+        char sql[256];
+        snprintf(sql, sizeof sql, "UPDATE toolchain SET nvrtc_version = 13000, driver_version = 13000; UPDATE toolchain SET %s", toolchains[i]);
+        fixture_sql(sql);
+        tunelookup_db *damaged = open_db(0);
+        tunelookup_result none = find(damaged, &lookup_h100);
+        ck_assert_msg(none.match == TUNELOOKUP_MATCH_NONE, "%s: %s", toolchains[i], lookup_explain(&none));
+        ck_says(&none, "note:     1 damaged row is left out");
+        tunelookup_close(damaged);
+    }
+    fixture_sql("UPDATE toolchain SET nvrtc_version = 0, driver_version = 13000");
+    fixture_sql("UPDATE answer SET carveouts = '-1,28'");
     tunelookup_db *db = open_db(0);
     tunelookup_result r = find(db, &lookup_h100); /* what may be missing may be missing */
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);

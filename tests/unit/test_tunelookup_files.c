@@ -1,4 +1,5 @@
 /* Which files libtunelookup opens: missing, damaged, hostile, foreign, read-only ones; the user's over the shipped ones. */
+#include "db/lookup.h"
 #include "db/migrate.h"
 #include "tests/unit/lookup_fixture.h"
 
@@ -143,7 +144,7 @@ END_TEST
 START_TEST(test_hostile_text)
 {
     lookup_one_row();
-    fixture_sql("UPDATE shape SET name = 'a' || char(27) || '[31m' || char(10) || 'exact: forged'; UPDATE workload SET name = '<script>' || char(13)");
+    fixture_sql("UPDATE answer SET shape_name = 'a' || char(27) || '[31m' || char(10) || 'exact: forged' || char(155, 8238, 8294, 181) || CAST(x'9b' AS TEXT); UPDATE workload SET name = '<script>' || char(13)");
     tunelookup_db *db = NULL;
     tunelookup_plan *plan = NULL;
     tunelookup_result r;
@@ -152,6 +153,7 @@ START_TEST(test_hostile_text)
     ck_lookup(tunelookup_find(plan, (const int64_t[]){ 64, 3, 5 }, &r));
     for (const char *at = lookup_explain(&r); *at; at++) ck_assert(*at == '\n' || (unsigned char)*at >= 0x20);
     ck_assert_ptr_null(strstr(lookup_explain(&r), "\nexact: forged"));
+    ck_assert_msg(strstr(lookup_explain(&r), "a?[31m?exact: forged????????µ?)") != NULL, "%s", lookup_explain(&r)); /* two bytes of C1, three of each bidi control, a byte that is no UTF-8 */
     tunelookup_close(db);
 }
 END_TEST
@@ -170,7 +172,18 @@ START_TEST(test_modes)
     ck_assert_int_eq(chmod(fixture_folder, 0777), 0);
     ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_UNTRUSTED, "everybody may exchange files");
     ck_assert_int_eq(chmod(fixture_folder, 01777), 0); /* as /tmp: only owners may */
+    tunelookup_result r;
+    ck_lookup(try_find(fixture_db, 0, &r));
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_assert_int_eq(chmod(fixture_folder, 03775), 0); /* the same for a group */
     ck_lookup(try_open(fixture_db));
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key); /* keeps a -wal with content beside it */
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=32", 1);
+    ck_ok(mt_store_commit(w.store, &fixture_err));
+    ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_UNTRUSTED, "others may create such files"); /* a stranger's would look the same */
+    ck_assert_int_eq(chmod(fixture_folder, 0775), 0); /* who gives a group a folder trusts it */
+    ck_lookup(try_open(fixture_db));
+    mt_store_close(w.store);
     ck_assert_int_eq(chmod(fixture_folder, 0755), 0);
     char wal[160];
     snprintf(wal, sizeof wal, "%s-wal", fixture_db);
@@ -240,6 +253,92 @@ START_TEST(test_unprivileged_reader)
 }
 END_TEST
 
+/* In a sticky folder nothing is locked: what was read beside a writer is thrown away. */
+START_TEST(test_written_while_read)
+{
+    mt_lookup_file file = { .path = fixture_db };
+    mt_lookup_session session;
+    lookup_one_row();
+    fixture_sql("PRAGMA journal_mode = DELETE");
+    for (int is_sticky = 0; is_sticky < 2; is_sticky++) {
+        ck_assert_int_eq(chmod(fixture_folder, is_sticky ? 01777 : 0700), 0);
+        ck_lookup(mt_lookup_sqlite_open(&file, &session));
+        ck_assert(session.is_immutable == is_sticky);
+        ck_lookup(mt_lookup_sqlite_confirm(&file, &session));
+        usleep(20000); /* a tick of the file system's clock */
+        ck_assert_int_eq(chmod(fixture_db, 0600), 0); /* any change moves ctime */
+        if (is_sticky) ck_lookup_fails(mt_lookup_sqlite_confirm(&file, &session), TUNELOOKUP_ERR_IO, "was written while it was read");
+        else ck_lookup(mt_lookup_sqlite_confirm(&file, &session));
+        mt_lookup_sqlite_close(&session);
+    }
+}
+END_TEST
+
+/* A database copied with its -wal, but without the -shm, to where nothing can be made. */
+START_TEST(test_unfinished_on_read_only_media)
+{
+    if (geteuid() != 0) return;
+    char command[640];
+    lookup_one_row();
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=32", 1);
+    ck_ok(mt_store_commit(w.store, &fixture_err));
+    snprintf(command, sizeof command, "mkdir -m 755 '%s/media' && cp '%s' '%s-wal' '%s/media' && chmod 644 '%s'/media/* && chmod 755 '%s'", fixture_folder, fixture_db, fixture_db, fixture_folder,
+             fixture_folder, fixture_folder);
+    ck_assert_int_eq(system(command), 0);
+    mt_store_close(w.store);
+    snprintf(command, sizeof command, "%s/media/%s", fixture_folder, strrchr(fixture_db, '/') + 1);
+    pid_t child = fork();
+    if (child == 0) {
+        if (setgid(65534) != 0 || setuid(65534) != 0) _exit(2);
+        tunelookup_status st = try_open(command);
+        bool is_told = strstr(tunelookup_detail(), "unfinished changes") && strstr(tunelookup_detail(), "copy it and its -wal");
+        if (!is_told) fprintf(stderr, "%d: %s\n", (int)st, tunelookup_detail());
+        _exit(st == TUNELOOKUP_ERR_IO && is_told ? 0 : 1);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+/* Same inode, size and time of change, as cp -p and rsync --inplace leave it; asked for through a link. */
+START_TEST(test_refresh_sees_kept_times)
+{
+    char link[160];
+    struct stat before, after;
+    tunelookup_db *db = NULL;
+    tunelookup_plan *plan = NULL;
+    tunelookup_result r;
+    lookup_one_row();
+    fixture_sql("PRAGMA journal_mode = DELETE");
+    snprintf(link, sizeof link, "%s/link.sqlite", fixture_folder);
+    ck_assert_int_eq(symlink(fixture_db, link), 0);
+    ck_lookup(tunelookup_open(link, 0, &db));
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan));
+    ck_assert_int_eq(stat(fixture_db, &before), 0);
+    usleep(20000); /* a tick of the file system's clock */
+    fixture_sql("UPDATE answer SET median_ns = 2000");
+    ck_assert_int_eq(utimensat(AT_FDCWD, fixture_db, (const struct timespec[]){ before.st_atim, before.st_mtim }, 0), 0);
+    ck_assert_int_eq(stat(fixture_db, &after), 0);
+    ck_assert(after.st_size == before.st_size && after.st_ino == before.st_ino && after.st_mtim.tv_nsec == before.st_mtim.tv_nsec);
+    ck_lookup(tunelookup_refresh(db));
+    ck_lookup(tunelookup_find(plan, (const int64_t[]){ 64, 3, 5 }, &r));
+    ck_assert(r.median_ns == 2000);
+    fixture_sql("PRAGMA journal_mode = WAL");
+    ck_lookup(tunelookup_refresh(db));
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=32", 1);
+    ck_ok(mt_store_commit(w.store, &fixture_err)); /* in the -wal beside the file, not beside the link */
+    ck_lookup(tunelookup_refresh(db));
+    ck_lookup(tunelookup_find(plan, (const int64_t[]){ 64, 3, 5 }, &r));
+    ck_assert_msg(r.median_ns == 1, "%g", r.median_ns);
+    mt_store_close(w.store);
+    tunelookup_close(db);
+}
+END_TEST
+
 /* The tuner holds its file open in WAL mode while others ask. */
 START_TEST(test_beside_a_writer)
 {
@@ -282,4 +381,4 @@ START_TEST(test_user_file)
 END_TEST
 
 FIXTURE_MAIN("tunelookup_files", test_missing, test_not_ours, test_other_schema, test_strange_schema, test_truncated, test_bad_expressions, test_circular_lets,
-             test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_beside_a_writer, test_user_file)
+             test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_written_while_read, test_unfinished_on_read_only_media, test_refresh_sees_kept_times, test_beside_a_writer, test_user_file)

@@ -32,8 +32,9 @@ mt_status mt_memfd(const char *name, const void *data, size_t length, int *fd, m
 char *mt_path_join(const char *folder, const char *name); /* `name` absolute → copy of name */
 char *mt_path_folder(const char *path);                   /* "a/b.c" → "a"; "b.c" → "." */
 char *mt_path_stem(const char *path);                     /* "a/b.c" → "b" */
-char *mt_path_user_data(void);  /* $XDG_DATA_HOME/msda-tune or ~/.local/share/msda-tune (not created) */
-char *mt_path_user_cache(void); /* $XDG_CACHE_HOME/msda-tune or ~/.cache/msda-tune (not created) */
+bool mt_path_has_user_data(void); /* XDG_DATA_HOME or HOME is an absolute path */
+char *mt_path_user_data(void);  /* $XDG_DATA_HOME/msda-tune or $HOME/.local/share/msda-tune (not created); NULL also when neither is an absolute path */
+char *mt_path_user_cache(void); /* $XDG_CACHE_HOME/msda-tune or ~/.cache/msda-tune (not created); without HOME the user's folder by the user database */
 char *mt_path_self(void);       /* the running executable */
 char *mt_path_share(void);      /* installed data: <prefix>/share/msda-tune beside <prefix>/bin of the executable */
 

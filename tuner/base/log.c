@@ -8,6 +8,7 @@
 
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/base/text.h"
 
 static void (*hook)(void *context);
 static void *hook_context;
@@ -16,15 +17,6 @@ void mt_log_set_hook(void (*before)(void *context), void *context)
 {
     hook = before;
     hook_context = context;
-}
-
-/* Names and messages may come from files and drivers: nothing of them may steer the terminal. */
-static void defuse(char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) text[i] = '?';
-    }
 }
 
 static void print_line(const char *severity, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
@@ -42,7 +34,7 @@ static void print_line(const char *severity, const char *format, va_list args)
         mt_fd_write_all(STDERR_FILENO, poor, sizeof poor - 1);
         return;
     }
-    defuse(line.text, line.length);
+    mt_text_defuse(line.text, line.length); /* names and messages may come from files and drivers */
     if (hook) hook(hook_context);
     mt_fd_write_all(STDERR_FILENO, line.text, line.length);
     mt_strbuf_free(&line);

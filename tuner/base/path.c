@@ -57,9 +57,16 @@ static char *user_folder(const char *variable, const char *below_home)
     return join_and_free(home_folder(), below_home);
 }
 
+/* As libtunelookup does it, which asks no user database: programs must find what the tool wrote. */
+bool mt_path_has_user_data(void)
+{
+    const char *base = secure_getenv("XDG_DATA_HOME"), *home = secure_getenv("HOME");
+    return (base && base[0] == '/') || (home && home[0] == '/');
+}
+
 char *mt_path_user_data(void)
 {
-    return user_folder("XDG_DATA_HOME", ".local/share/msda-tune");
+    return mt_path_has_user_data() ? user_folder("XDG_DATA_HOME", ".local/share/msda-tune") : NULL;
 }
 
 char *mt_path_user_cache(void)

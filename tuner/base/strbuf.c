@@ -79,7 +79,7 @@ static void add_json_ascii(mt_strbuf *buf, char c)
             return;
         }
     }
-    if ((unsigned char)c < 0x20)
+    if ((unsigned char)c < 0x20 || c == 0x7f)
         mt_strbuf_addf(buf, "\\u%04x", (unsigned)c);
     else
         mt_strbuf_add_char(buf, c);
@@ -90,14 +90,16 @@ void mt_strbuf_add_json(mt_strbuf *buf, const char *text)
     mt_strbuf_add_char(buf, '"');
     size_t left = strlen(text);
     while (left) {
-        size_t length = mt_text_utf8(text, left);
-        if (length == 1)
+        size_t length;
+        bool is_shown = mt_text_is_shown(text, left, &length);
+        if ((unsigned char)*text < 0x80)
             add_json_ascii(buf, *text);
-        else if (length)
+        else if (is_shown)
             mt_strbuf_add_bytes(buf, text, length);
+        else if (length > 1) /* JSON is printed on terminals too */
+            mt_strbuf_addf(buf, "\\u%04x", (unsigned)mt_text_code_point(text, length));
         else
             mt_strbuf_add(buf, "\xEF\xBF\xBD"); /* U+FFFD */
-        if (!length) length = 1;
         text += length;
         left -= length;
     }

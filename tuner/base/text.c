@@ -119,6 +119,36 @@ size_t mt_text_utf8(const char *text, size_t length)
     return overlong || surrogate || beyond ? 0 : size;
 }
 
+uint32_t mt_text_code_point(const char *text, size_t length)
+{
+    static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    uint32_t code = (unsigned char)text[0] & masks[length];
+    for (size_t i = 1; i < length; i++) code = code << 6 | ((unsigned char)text[i] & 0x3f);
+    return code;
+}
+
+/* Unicode's Bidi_Control: they make a line read otherwise than it is. */
+static bool turns_direction(uint32_t code)
+{
+    return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+}
+
+bool mt_text_is_shown(const char *text, size_t left, size_t *length)
+{
+    size_t size = mt_text_utf8(text, left);
+    *length = size ? size : 1;
+    if (!size) return false;
+    uint32_t code = mt_text_code_point(text, size);
+    return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && !turns_direction(code);
+}
+
+void mt_text_defuse(char *text, size_t length)
+{
+    for (size_t at = 0, size; at < length; at += size) {
+        if (!mt_text_is_shown(text + at, length - at, &size) && text[at] != '\n' && text[at] != '\t') memset(text + at, '?', size);
+    }
+}
+
 enum { WORD_LIMIT = 64 }; /* longer words get no suggestion */
 
 static size_t min2(size_t a, size_t b)

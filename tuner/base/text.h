@@ -14,6 +14,13 @@ bool mt_text_bool(const char *text, bool *value); /* yes/no, true/false, on/off,
 bool mt_text_is_identifier(const char *text, size_t length); /* [A-Za-z_][A-Za-z0-9_]* */
 /* Bytes of the UTF-8 character at text[0..length), 1–4; 0 when it is not valid UTF-8 or length is 0. */
 size_t mt_text_utf8(const char *text, size_t length);
+/* The code point of a valid character of `length` bytes. */
+uint32_t mt_text_code_point(const char *text, size_t length);
+/* Whether the character at text[0..left), left ≥ 1, may be shown to a person as it is: valid UTF-8, no control character (C0, DEL, C1) and none that turns the
+ * direction of writing. *length: its bytes, 1 for a byte that is no UTF-8. Line breaks and tabs are control characters. */
+bool mt_text_is_shown(const char *text, size_t left, size_t *length);
+/* Puts '?' in the place of every byte of text[0..length) that may not be shown, line breaks and tabs excepted: text of files, drivers and other programs must not steer a terminal. */
+void mt_text_defuse(char *text, size_t length);
 /* The candidate nearest to `word` (edit distance ≤ 1/3 of its length, at least 1), or NULL. candidates[count]. */
 const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count);
 /* "1.5 ms", "387 µs", "12 ns": three significant digits. Returns out. */

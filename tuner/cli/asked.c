@@ -58,13 +58,13 @@ static mt_status add_file(mt_asked_files *files, char *path)
     return MT_OK;
 }
 
-/* As the library does it: a user's file that this version can't read (an older schema) does not keep the shipped ones from answering. */
+/* A user's file of an older schema, which the library may still read, keeps nobody from asking: only its names can't be had. */
 static void leave_out_unreadable(mt_asked_files *files)
 {
     mt_error why = {0};
     mt_store *store = NULL;
     if (files->count > 1 && mt_store_open(files->paths[0], MT_STORE_READ_ONLY, &store, &why) != MT_OK) {
-        mt_log_warn("lookup: left out: %s", why.message);
+        mt_log_warn("lookup: left out, names of shapes and GPUs come from the shipped files only: %s", why.message);
         mt_free(files->paths[0]);
         files->count--;
         memmove(files->paths, files->paths + 1, files->count * sizeof files->paths[0]);
@@ -72,17 +72,24 @@ static void leave_out_unreadable(mt_asked_files *files)
     mt_store_close(store);
 }
 
+/* *path: the user's file or --db, owned; NULL where there is no place for one. */
+static mt_status own_file(const char *db, char **path, mt_error *err)
+{
+    mt_status st = mt_store_default_path(db, path, err);
+    return st == MT_ERR_NOT_FOUND && !db ? MT_OK : st;
+}
+
 static mt_status find_files(const char *db, mt_asked_files *files, mt_error *err)
 {
     mt_status st = MT_OK;
     char *path = NULL;
-    MT_TRY(mt_store_default_path(db, &path, err));
+    MT_TRY(own_file(db, &path, err));
     if (db && !mt_file_exists(path)) {
         st = mt_database_missing(path, err);
         mt_free(path);
         goto done;
     }
-    MT_TRY(add_file(files, path));
+    if (path) MT_TRY(add_file(files, path));
     if (db) goto done;
     bool has_own = files->count > 0;
     MT_TRY(mt_share_file("recordings.sqlite", &path, err));

@@ -63,7 +63,7 @@ static mt_status named_device(const char *name, const mt_asked_files *files, mt_
     if (st != MT_ERR_NOT_FOUND) return st;
     mt_status searched = search_files(files, NULL, &s, &ignored);
     mt_strbuf_free(&s.models);
-    return searched == MT_OK && s.found ? MT_OK : st;
+    return searched == MT_OK && s.found ? MT_OK : MT_ERR_USAGE;
 }
 
 mt_status mt_asked_device(const char *gpu, const mt_asked_files *files, mt_asked *asked, mt_error *err)

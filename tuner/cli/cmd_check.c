@@ -58,7 +58,8 @@ static mt_status open_all(checking *c, mt_error *err)
     const check_values *v = c->values;
     mt_status st = MT_OK;
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "check: --space FILE is missing; 'msda-tune list' names the shipped ones");
-    MT_TRY(mt_known_device(v->gpu || v->arch ? v->gpu : "h100", v->arch, &c->facts, c->arch, err));
+    st = mt_known_device(v->gpu || v->arch ? v->gpu : "h100", v->arch, &c->facts, c->arch, err);
+    if (st != MT_OK) return st == MT_ERR_NOT_FOUND ? MT_ERR_USAGE : st;
     MT_TRY(mt_share_space(v->space, &c->space_path, err));
     MT_TRY(mt_spec_load(c->space_path, &c->spec, err));
     for (size_t i = 0; i < v->shapes.count; i++)

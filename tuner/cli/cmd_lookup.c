@@ -68,9 +68,13 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_asked asked = {0};
     tunelookup_db *db = NULL;
     mt_status st = MT_OK;
+    tunelookup_status status = values->db ? TUNELOOKUP_OK : tunelookup_open(NULL, 0, &db); /* what it refuses, it refuses in one voice */
+    if (status != TUNELOOKUP_OK && status != TUNELOOKUP_ERR_NOT_FOUND) return fail(status, err);
+    tunelookup_close(db);
+    db = NULL;
     MT_TRY(mt_asked_make(&question, &asked, err));
     unsigned flags = TUNELOOKUP_USER_CUBINS | (asked.is_recorded ? TUNELOOKUP_RECORDED : 0); /* nothing is run here, so the user's cubins do no harm */
-    tunelookup_status status = tunelookup_open(values->db, flags, &db);
+    status = tunelookup_open(values->db, flags, &db);
     st = status == TUNELOOKUP_OK ? ask(values, &asked, db, err) : fail(status, err);
 done:
     tunelookup_close(db);

@@ -4,6 +4,7 @@
 #include "db/merge.h"
 #include "tuner/base/alloc.h"
 #include "tuner/cli/command.h"
+#include "tuner/ladder/table.h"
 
 typedef struct merge_values {
     const char *into;
@@ -49,6 +50,7 @@ static mt_status merge_parts(mt_store *store, const mt_arguments *arguments, mt_
     }
     mt_error second;
     mt_status finished = mt_merge_finish(store, st == MT_OK ? err : &second);
+    if (finished == MT_OK) finished = mt_ladder_refresh_all(store, st == MT_OK ? err : &second);
     return st == MT_OK ? finished : st;
 }
 

@@ -66,16 +66,11 @@ void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns)
             mt_strbuf_add(buf, "…");
             return;
         }
-        unsigned char first = (unsigned char)*text;
-        size_t length = mt_text_utf8(text, left);
-        bool is_c1 = length == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0;
-        if (length == 1 && (first == '\n' || first == '\t' || first == '\r'))
-            mt_strbuf_add_char(buf, ' ');
-        else if (length == 0 || is_c1 || first < 0x20 || first == 0x7f)
-            mt_strbuf_add_char(buf, '?');
-        else
+        size_t length;
+        if (mt_text_is_shown(text, left, &length))
             mt_strbuf_add_bytes(buf, text, length);
-        length = length ? length : 1;
+        else
+            mt_strbuf_add_char(buf, strchr("\n\t\r", *text) ? ' ' : '?');
         text += length;
         left -= length;
     }

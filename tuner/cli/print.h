@@ -18,7 +18,7 @@ const char *mt_print_energy(double uj, double error_uj, char *out, size_t size);
 const char *mt_print_interval(double median_ns, double low_ns, double high_ns, char *out, size_t size);
 /* Seconds as "0.8 s", "43 s", "3 min 20 s", "2 h 05 min". Returns out. */
 const char *mt_print_seconds(double seconds, char *out, size_t size);
-/* Adds `text` as one line: white space and control characters (also of UTF-8's C1 block) become a space or '?', bytes that are no UTF-8 become '?';
+/* Adds `text` as one line: white space becomes a space, what mt_text_is_shown refuses a '?';
  * white space at the end is dropped; at most max_columns characters, then "…" (0 = no limit). NULL adds nothing. */
 void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns);
 /* "ALGO=direct;CPB=8" → "ALGO=direct CPB=8", cleaned. */

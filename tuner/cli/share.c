@@ -120,6 +120,7 @@ done:
 mt_status mt_share_own_recordings(bool makes_folder, char **path, mt_error *err)
 {
     mt_status st = MT_OK;
+    if (!mt_path_has_user_data()) return MT_FAIL(err, MT_ERR_NOT_FOUND, "no place for recordings: expected --db FILE, or an absolute path in XDG_DATA_HOME or HOME");
     char *folder = mt_path_user_data();
     *path = folder ? mt_path_join(folder, "recordings.sqlite") : NULL;
     if (!*path) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "recordings: out of memory");
@@ -132,6 +133,7 @@ mt_status mt_share_open_own_recordings(mt_store **store, mt_error *err)
 {
     char *path = NULL;
     *store = NULL;
+    if (!mt_path_has_user_data()) return MT_OK;
     mt_status st = mt_share_own_recordings(false, &path, err);
     if (st == MT_OK && mt_file_exists(path)) st = mt_store_open(path, MT_STORE_READ_ONLY, store, err);
     mt_free(path);

@@ -9,6 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/base/text.h"
 
 enum { MAX_TEXT = 4 << 20 };
 
@@ -67,10 +68,7 @@ static char *read_output(int fd)
     ssize_t count = size > 0 ? pread(fd, text, (size_t)size, 0) : 0;
     if (count < 0) count = 0;
     text[count] = '\0';
-    for (ssize_t i = 0; i < count; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) text[i] = '?';
-    }
+    mt_text_defuse(text, (size_t)count);
     return text;
 }
 

@@ -71,10 +71,7 @@ static void read_log_tail(const mt_worker *worker, char tail[MT_WORKER_LOG_TAIL 
     ssize_t count = size > 0 ? pread(worker->log_fd, tail, MT_WORKER_LOG_TAIL, from) : 0;
     if (count < 0) count = 0;
     tail[count] = '\0';
-    for (ssize_t i = 0; i < count; i++) {
-        unsigned char c = (unsigned char)tail[i];
-        if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f) tail[i] = '?';
-    }
+    mt_text_defuse(tail, (size_t)count);
     while (count > 0 && (tail[count - 1] == '\n' || tail[count - 1] == ' ')) tail[--count] = '\0';
 }
 

@@ -113,13 +113,27 @@ done:
     return st;
 }
 
+/* The nearer of two names, `best` NULL at first. */
+static const char *nearer(const char *name, const char *best, const char *other)
+{
+    const char *const both[] = { best ? best : other, other };
+    return mt_text_nearest(name, both, 2);
+}
+
 static mt_status unknown_device(const char *path, const char *name, const mt_ini *ini, mt_error *err)
 {
     mt_strbuf known = { 0 };
+    const char *near = NULL;
     for (size_t i = 0; i < ini->section_count; i++) {
-        mt_strbuf_addf(&known, "%s%s", i ? ", " : "", ini->sections[i].name);
+        const mt_ini_section *section = &ini->sections[i];
+        mt_strbuf_addf(&known, "%s%s", i ? ", " : "", section->name);
+        near = nearer(name, near, section->name);
+        const mt_ini_entry *aliases = mt_ini_find(section, "aliases");
+        char *rest = NULL;
+        for (char *alias = aliases ? strtok_r(aliases->value, ", \t", &rest) : NULL; alias; alias = strtok_r(NULL, ", \t", &rest)) near = nearer(name, near, alias);
     }
-    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: no [device %s]; known are %s", path, name, mt_strbuf_text(&known));
+    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: no [device %s]%s%s%s; known are %s", path, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+                           mt_strbuf_text(&known));
     mt_strbuf_free(&known);
     return st;
 }

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 note "markup and control characters in a recording are text: on the terminal, in JSON, in the report"
-sed -e 's#"name":"NVIDIA H100 80GB HBM3"#"name":"<script>alert(1)</script>\\u001b[31mred\\u0007 \\u009b\\"\&"#' \
+sed -e 's#"name":"NVIDIA H100 80GB HBM3"#"name":"<script>alert(1)</script>\\u001b[31mred\\u0007 \\u009b\\u202e\\u2066\\"\&"#' \
   -e 's#CUDA_ERROR_ILLEGAL_ADDRESS#<img src=x onerror=alert(2)>\\u001b]0;title\\u0007\\nsecond line#' \
   -e 's#"name":"small"#"name":"sm<b>all\\u001b[2J"#' "$data/cli/demo.small.jsonl" >hostile.jsonl
 mt import --as recorded --db rec.sqlite hostile.jsonl
@@ -12,4 +12,8 @@ mt report --db rec.sqlite -o r.html
 mt report --db t.sqlite -o t.html
 grep -c -e '<script' -e '<img' -e '<b>' r.html t.html
 LC_ALL=C grep -c "$(printf '[\001-\010\013-\037]')" r.html t.html
+unseen='\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]' # C1, directions of writing
+printf '\342\200\256\n' >control.txt
+LC_ALL=C grep -c -P "$unseen" r.html t.html control.txt
+"$tool" show --db rec.sqlite --failures --json | LC_ALL=C grep -c -P "$unseen"
 mt show --db rec.sqlite --failures --json

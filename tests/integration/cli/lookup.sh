@@ -23,6 +23,8 @@ mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=many
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N
 mt lookup --db t.sqlite --gpu recorded:b200 --shape small
 mt lookup --db t.sqlite --gpu h1000 --shape small
+mt lookup --db t.sqlite --gpu nope --shape small
+mt lookup --db t.sqlite --gpu h10 --shape small
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --workload evn
 mt lookup --db nowhere.sqlite --gpu h100 --shape small
 mt lookup --gpu h100 --shape small
@@ -40,3 +42,11 @@ mt lookup --db t.sqlite --gpu recorded:h100 --shape small --kernel "$(sed -n 's/
 mt key
 mt key --kernel dem0
 mt key --kernel other
+note "a database of a newer tool: one message"
+cp t.sqlite newer.sqlite
+printf '\000\000\003\347' | dd of=newer.sqlite bs=1 seek=60 conv=notrunc status=none # PRAGMA user_version = 999
+MSDA_TUNE_DB=$PWD/newer.sqlite mt lookup --gpu recorded:h100 --shape small | sed 's/up to [0-9]*/up to N/'
+note "no HOME: no guess where the database may be, by the tool as by the library"
+cp rec.sqlite share/recordings.sqlite
+(unset HOME XDG_DATA_HOME; mt show; mt import "$data/cli/demo.small.jsonl"; mt lookup --gpu h100 --shape small)
+rm share/recordings.sqlite

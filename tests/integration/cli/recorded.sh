@@ -22,3 +22,14 @@ note "no such GPU; no recording for the shape and workload"
 mt --gpu recorded:b200 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite
 mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --shape large --workload skewed
 mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --regime warm
+note "a database to ship tells nothing of the machine and the hour: equal files, equal databases"
+mkdir -p here/with/a/longer/name
+cp "$data/cli/demo.small.jsonl" here/with/a/longer/name
+mt import --as recorded --db ship1.sqlite "$PWD/here/with/a/longer/name/demo.small.jsonl"
+cp "$data/cli/demo.small.jsonl" .
+mt import --as recorded --db ship2.sqlite demo.small.jsonl
+cmp ship1.sqlite ship2.sqlite && echo equal
+grep -c -a -F -e "$(uname -n)" -e "$PWD" ship1.sqlite
+note "what a recording does not name is not compared with"
+mt report --db ship1.sqlite -o ship.html
+grep -c 'not in the recording' ship.html
