@@ -1,6 +1,6 @@
 """What the lookup is asked for one call of multi-scale deformable attention, from shapes alone; wrong shapes are refused here. Needs no torch."""
 
-DTYPES = {"float16": "f16", "float32": "f32"}  # those that search_spaces/msda.ini knows
+DTYPES = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}  # those that search_spaces/msda.ini knows
 
 
 def check(value, levels, starts, locations, weights):
@@ -31,13 +31,15 @@ def guess_queries(pixels, query_count):
 
 def question(value, levels, locations, dtype, location_dtype, queries, workload=None):
     """(names for prepare, values for find): kernel msda of search_spaces/msda.ini."""
-    n, _, heads, channels = value
+    n, pixels, heads, channels = value
     names = ["N", "M", "D", "P", "Lq"]
     values = [n, heads, channels, locations[4], locations[1]]
     for axis, letter in enumerate("HW"):
         names += [f"{letter}[{i}]" for i in range(len(levels))]
         values += [level[axis] for level in levels]
-    names += [f"dtype={dtype}", f"loc_dtype={location_dtype}", f"queries={queries}"]
+    names += ["S"] + [f"START[{i}]" for i in range(len(levels))]
+    values += [pixels] + [sum(height * width for height, width in levels[:i]) for i in range(len(levels))]
+    names += [f"dtype={dtype}", f"loc_dtype={location_dtype}", "attn=weights", f"queries={queries}"]
     return names + ([f"workload={workload}"] if workload else []), values
 
 
