@@ -208,7 +208,7 @@ START_TEST(blame_is_exact)
 }
 END_TEST
 
-enum { START_MS = 700 };
+enum { START_MS = 1500 };
 
 /* Of the incidents that $MSDA_TUNE_TIMES tells: how long until the device was ready. */
 static size_t read_incidents(double *ms, size_t capacity)
