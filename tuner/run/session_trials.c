@@ -217,6 +217,7 @@ static mt_status start_announced(mt_run *run, mt_error *err)
         mt_run_trial *trial = run->running[device];
         if (!trial || trial->started_ns) continue;
         trial->started_ns = mt_clock_now_ns();
+        mt_idle_end(run, trial);
         evaluator->race_ns = race_limit(run, trial);
         evaluator->energy_ns = 0;
         evaluator->method = method_of(run, trial);
@@ -269,7 +270,8 @@ static void leave_device(mt_run *run, mt_run_trial *trial)
     mt_session_device *device = &run->session->devices[trial->device];
     run->running[trial->device] = NULL;
     trial->is_running = false;
-    if (trial->started_ns) device->busy_ns += mt_clock_now_ns() - trial->started_ns;
+    mt_idle_begin(run, trial);
+    if (trial->started_ns) device->busy_ns += device->free_ns - trial->started_ns;
     device->started += trial->started_ns != 0;
 }
 
@@ -301,6 +303,7 @@ static mt_status on_ready(mt_run *run, const mt_event *event, mt_error *err)
     mt_run_trial *trial = find_trial(run, event->trial);
     if (!trial || run->is_stopping) return MT_OK;
     trial->is_ready = true;
+    trial->ready_ns = mt_clock_now_ns();
     return occupy_idle(run, err);
 }
 
