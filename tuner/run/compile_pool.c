@@ -12,7 +12,7 @@
 #include "tuner/base/log.h"
 #include "tuner/run/worker.h"
 
-enum { MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2, MOST_STARTING = 8 };
+enum { MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };
 
 struct job {
     struct job *next;
@@ -301,7 +301,7 @@ mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **out, 
     pool->options.jobs = choose_jobs(options);
     for (size_t i = 0; i < MAX_JOBS; i++) pool->slots[i].pool = pool;
     mt_status st = make_cache(pool, err);
-    if (st == MT_OK) st = spawn(pool, &pool->slots[0], err);
+    for (size_t i = 0; i < FIRST_WORKERS && i < pool->options.jobs && st == MT_OK; i++) st = spawn(pool, &pool->slots[i], err);
     if (st != MT_OK) {
         mt_pool_destroy(pool);
         return st;

@@ -366,8 +366,9 @@ static mt_status handle_together(mt_run *run, mt_event *event, mt_error *err)
 mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err)
 {
     const mt_evaluator *evaluator = run->session->evaluator;
-    bool has_more = evaluator->ops->has_event && evaluator->ops->has_event(evaluator);
-    mt_status st = has_more ? handle_together(run, event, err) : handle(run, event, err);
+    bool has_queue = evaluator->ops->has_event != NULL;
+    bool is_together = has_queue && (event->kind == MT_EVENT_DONE || evaluator->ops->has_event(evaluator)); /* also a result's row, its cubin and its anchor */
+    mt_status st = is_together ? handle_together(run, event, err) : handle(run, event, err);
     return st == MT_OK ? start_announced(run, err) : st;
 }
 
