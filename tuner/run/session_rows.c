@@ -85,7 +85,14 @@ static void complete_times(mt_session *session)
     mt_session_times *times = &session->times;
     times->device_count = evaluator->device_count ? evaluator->device_count : 1;
     times->device_ns = 0;
-    for (size_t i = 0; i < times->device_count; i++) times->device_ns += session->devices[i].busy_ns;
+    times->begin_ns = times->unfed_ns = times->late_ns = 0;
+    for (size_t i = 0; i < times->device_count; i++) {
+        const mt_session_device *device = &session->devices[i];
+        times->device_ns += device->busy_ns;
+        times->begin_ns += device->begin_ns;
+        times->unfed_ns += device->unfed_ns;
+        times->late_ns += device->late_ns;
+    }
     times->total_ns = mt_clock_now_ns() - session->started_ns;
     times->coordinator_cpu_ns = mt_clock_thread_cpu_ns() - session->started_cpu_ns;
     if (evaluator->ops->count) evaluator->ops->count(evaluator, &times->compiles);

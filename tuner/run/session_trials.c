@@ -4,6 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/times.h"
 #include "tuner/run/event_queue.h"
 #include "tuner/run/session_run.h"
 
@@ -360,6 +361,7 @@ static mt_status handle_together(mt_run *run, mt_event *event, mt_error *err)
     int64_t before = mt_clock_now_ns();
     mt_status committed = mt_store_commit(run->session->store, st == MT_OK ? err : &own); /* what was stored before an error stays */
     run->session->times.database_ns += mt_clock_now_ns() - before;
+    mt_times_note("commit", before, NULL);
     return st == MT_OK ? committed : st;
 }
 
