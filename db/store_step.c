@@ -12,6 +12,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 
+/* One of it: in a final a variant may run on two GPUs at once. */
 static mt_status remove_intent(mt_store *store, int64_t session, const mt_result *result, mt_error *err)
 {
     mt_status st;
@@ -19,7 +20,7 @@ static mt_status remove_intent(mt_store *store, int64_t session, const mt_result
     sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, result->subject, &subject, err));
     MT_TRY(mt_variant_id(store, result->subject->kernel, result->variant, &variant, err));
-    MT_TRY(mt_sql_cached_get(store, "DELETE FROM intent WHERE session_id = ? AND variant_id = ? AND subject_id = ?", &statement, err));
+    MT_TRY(mt_sql_cached_get(store, "DELETE FROM intent WHERE id = (SELECT min(id) FROM intent WHERE session_id = ? AND variant_id = ? AND subject_id = ?)", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, session);
     mt_sql_int(&args, variant);
@@ -153,6 +154,14 @@ done:
     return st;
 }
 
+/* The host went down once, on however many GPUs the variant ran. */
+static bool is_first_of_variant(const found_intent *found, size_t which)
+{
+    for (size_t i = 0; i < which; i++)
+        if (found[i].strike && found[i].shape == found[which].shape && found[i].variant == found[which].variant) return false;
+    return true;
+}
+
 static mt_status settle_one(mt_store *store, int64_t device, mt_origin origin, const found_intent *found, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -176,6 +185,7 @@ mt_status mt_store_settle_intents(mt_store *store, int64_t device, mt_origin ori
     *left_behind = 0;
     MT_TRY(mt_tx_begin(store, err));
     st = find_left_behind(store, device, origin, boot_id ? boot_id : "", &found, &count, err);
+    for (size_t i = count; i-- > 0;) found[i].strike = found[i].strike && is_first_of_variant(found, i);
     for (size_t i = 0; i < count && st == MT_OK; i++) st = settle_one(store, device, origin, &found[i], err);
     st = mt_tx_end(store, st, err);
     if (st == MT_OK) *left_behind = (int64_t)count;

@@ -93,8 +93,11 @@ CUresult fake_cuGetErrorString(CUresult code, const char **string)
 
 /* ---- device ---- */
 
+/* MSDA_TUNE_FAKE_INIT_MS: how long that takes. */
 CUresult fake_cuInit(unsigned flags)
 {
+    const char *text = getenv("MSDA_TUNE_FAKE_INIT_MS");
+    if (text) usleep((useconds_t)atoi(text) * 1000);
     return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

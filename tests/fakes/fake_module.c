@@ -60,6 +60,13 @@ const fake_kernel *fake_kernel_of(CUfunction function)
     return function->kernel;
 }
 
+/* MSDA_TUNE_FAKE_LOAD_MS: what a variant costs on this GPU, all in its loading. */
+static void sleep_on_load(const char *behaviour)
+{
+    const char *text = getenv("MSDA_TUNE_FAKE_LOAD_MS");
+    if (behaviour && text) usleep((useconds_t)atoi(text) * 1000);
+}
+
 CUresult fake_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values)
 {
     char behaviour[64];
@@ -72,6 +79,7 @@ CUresult fake_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned c
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     const char *found = fake_option(&made->module, "BEHAVIOUR", behaviour, sizeof behaviour);
+    sleep_on_load(found);
     if (found && strcmp(found, "BEHAVIOUR_load_error") == 0 && !strstr(image, "\noption -DMT_SUPPORT=")) {
         for (unsigned i = 0; i < count; i++)
             if (options[i] == CU_JIT_ERROR_LOG_BUFFER) strcpy(values[i], "the fake driver was asked to refuse this");

@@ -123,6 +123,7 @@ int nvrtcCompileProgram(mt_nvrtc_program program, int count, const char *const *
 {
     const char *behaviour = option_value(count, options, "-DBEHAVIOUR=BEHAVIOUR_"), *block = option_value(count, options, "-DBLOCK=");
     bool is_support = option_value(count, options, "-DMT_SUPPORT=") != NULL;
+    if (getenv("MSDA_TUNE_FAKE_OLD_NVRTC") && option_value(count, options, "--no-cache")) return MT_NVRTC_INVALID_OPTION;
     log_compile(program->name, is_support ? "support" : behaviour ? behaviour : "-", block ? block : "-");
     while (!is_support && behaviour && strcmp(behaviour, "compile_hang") == 0)
         pause();

@@ -209,6 +209,73 @@ START_TEST(a_lost_one_leaves_the_others)
 }
 END_TEST
 
+/* Everything is known, but not who is the fastest. */
+static void forget_the_final(void)
+{
+    ck_assert_int_eq(number("UPDATE best SET final_id = NULL RETURNING 0"), 0);
+    number("DELETE FROM finalist");
+    number("DELETE FROM final_round");
+    ck_assert_int_eq(number("SELECT (SELECT count(*) FROM finalist) + (SELECT count(*) FROM final_round)"), 0);
+}
+
+START_TEST(a_final_is_shared)
+{
+    set_up("ok, slow");
+    run_tool("Fake GPU,Fake GPU,Fake GPU", "all", 0);
+    int64_t finalists = number("SELECT count(*) FROM finalist");
+    ck_assert_int_gt(finalists, 1);
+    ck_assert_int_eq(number("SELECT count(*) FROM final_round WHERE rounds = 12"), 1);
+    forget_the_final();
+    run_tool("Fake GPU,Fake GPU,Fake GPU", "all", 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 66);
+    ck_assert_int_eq(number("SELECT count(*) FROM final_round WHERE rounds = 12"), 1);
+    ck_assert_int_eq(number("SELECT count(*) FROM finalist"), finalists);
+    ck_assert_int_eq(number("SELECT sum(json_extract(value, '$.started')) FROM session, json_each(times_json, '$.devices') WHERE session.id = 2"), 12 * finalists);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.started')) FROM session, json_each(times_json, '$.devices') WHERE session.id = 2"), finalists);
+    ck_assert_int_eq(number("SELECT count(*) FROM intent"), 0);
+    tear_down();
+}
+END_TEST
+
+/* The rounds that it had are taken by the other. What ran when it went is blamed, as anywhere. */
+START_TEST(one_is_lost_in_a_final)
+{
+    set_up("ok, slow");
+    run_tool("Fake GPU,Fake GPU", "0", 0);
+    forget_the_final();
+    setenv("MSDA_TUNE_FAKE_LOST", "1:gone", 1);
+    run_tool("Fake GPU,Fake GPU", "all", 0);
+    ck_assert(mt_file_exists("gone"));
+    expect_output("GPU 1 is out, the others go on");
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome NOT IN ('ok', 'censored', 'crashed')"), 0);
+    ck_assert_int_ge(number("SELECT count(*) FROM final_round WHERE rounds = 12"), 1);
+    ck_assert_int_eq(number("SELECT count(*) FROM final_round WHERE rounds <> 12"), 0);
+    ck_assert_int_gt(number("SELECT count(*) FROM finalist"), 1);
+    ck_assert_int_eq(number("SELECT count(*) FROM finalist WHERE NOT median_ns > 0 OR NOT ratio >= 1"), 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM intent"), 0);
+    ck_assert_int_eq(number("SELECT json_extract(times_json, '$.devices[1].lost') FROM session WHERE id = 2"), 1);
+    tear_down();
+}
+END_TEST
+
+/* A second's worth of variants on each: what is not spent on them is told. */
+START_TEST(idle_time_has_its_reasons)
+{
+    set_up("ok");
+    setenv("MSDA_TUNE_FAKE_LOAD_MS", "20", 1);
+    run_tool("Fake GPU,Fake GPU", "all", 0);
+    unsetenv("MSDA_TUNE_FAKE_LOAD_MS");
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.busy_ns') - 20000000 * json_extract(value, '$.started')) FROM session, json_each(times_json, '$.devices')"), 0);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.begin_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.late_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.unfed_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
+    ck_assert_int_ge(number("SELECT min(json_extract(times_json, '$.total_ns') - json_extract(value, '$.busy_ns') - json_extract(value, '$.begin_ns') - json_extract(value, '$.late_ns') "
+                            "- json_extract(value, '$.unfed_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
+    ck_assert_int_ge(number("SELECT json_extract(times_json, '$.coordinator_cpu_ns') FROM session"), 1);
+    tear_down();
+}
+END_TEST
+
 /* One hangs in a variant: the other evaluates the rest meanwhile. */
 START_TEST(a_hanging_one_delays_nobody)
 {
@@ -230,6 +297,7 @@ int main(void)
     if (!mt_file_exists(FAKE_CUDA)) return 77;
     TCase *group = tcase_create("gpus");
     tcase_set_timeout(group, 100);
-    const TTest *const tests[] = {equal_ones_share, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, a_hanging_one_delays_nobody};
+    const TTest *const tests[] = {equal_ones_share, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, a_final_is_shared, one_is_lost_in_a_final,
+        idle_time_has_its_reasons, a_hanging_one_delays_nobody};
     return unit_run_group("gpus", group, tests, sizeof tests / sizeof tests[0]);
 }

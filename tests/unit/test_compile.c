@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,6 +7,8 @@
 
 #include "tests/unit/fakes.h"
 #include "tests/unit/unit.h"
+#include "tuner/base/file.h"
+#include "tuner/base/alloc.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/compile_log.h"
 
@@ -198,7 +201,52 @@ START_TEST(hints)
 }
 END_TEST
 
+/* The fake's "cubin" is a text with the options. */
+static bool was_told(const mt_compile_result *result, const char *option)
+{
+    char *text = NULL;
+    size_t length;
+    mt_error err = {0};
+    ck_assert_msg(result->ok, "%s", result->log);
+    ck_assert_msg(mt_file_read(result->cubin_path, 0, &text, &length, &err) == MT_OK, "%s", err.message);
+    bool is_there = strstr(text, option) != NULL;
+    mt_free(text);
+    return is_there;
+}
+
+START_TEST(the_drivers_cache_is_left_alone)
+{
+    mt_nvrtc *nvrtc = open_compiler(false);
+    mt_compile_result now = compile(nvrtc, kernel_text, "sm_90a", "-DA=1", NULL);
+    ck_assert(was_told(&now, "option --no-cache\n"));
+    mt_compile_result_free(&now);
+    mt_nvrtc_close(nvrtc);
+    setenv("MSDA_TUNE_FAKE_OLD_NVRTC", "1", 1); /* one that does not know the option */
+    nvrtc = open_compiler(false);
+    for (int i = 0; i < 2; i++) {
+        mt_compile_result old = compile(nvrtc, kernel_text, "sm_90a", i ? "-DA=1" : "-DA=2", NULL);
+        ck_assert(was_told(&old, i ? "option -DA=1\n" : "option -DA=2\n") && !was_told(&old, "--no-cache"));
+        mt_compile_result_free(&old);
+    }
+    mt_nvrtc_close(nvrtc);
+    unsetenv("MSDA_TUNE_FAKE_OLD_NVRTC");
+}
+END_TEST
+
 /* ---- with the real NVRTC, where there is one ---- */
+
+/* Which would start CUDA on every GPU, in every compile worker. */
+START_TEST(the_compiler_leaves_the_driver_alone)
+{
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    mt_compile_result result = compile(nvrtc, kernel_text, "sm_90a", NULL, NULL);
+    ck_assert_msg(result.ok, "%s", result.log);
+    ck_assert_ptr_null(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD));
+    mt_compile_result_free(&result);
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
 
 START_TEST(the_tool_compiles_everywhere)
 {
@@ -274,6 +322,8 @@ int main(void)
     tcase_add_test(fake, a_missing_compiler_names_all_places);
     tcase_add_test(fake, reads_what_ptxas_says);
     tcase_add_test(fake, hints);
+    tcase_add_test(fake, the_drivers_cache_is_left_alone);
+    tcase_add_test(real, the_compiler_leaves_the_driver_alone);
     tcase_add_loop_test(real, the_tool_compiles_everywhere, 0, 4);
     tcase_add_test(real, finds_half_headers);
     tcase_add_test(real, wgmma_names_its_target);

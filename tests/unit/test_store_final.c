@@ -162,6 +162,29 @@ START_TEST(methods_are_compared_fairly)
 }
 END_TEST
 
+/* Rounds of a final run side by side. The host goes down once, whatever ran there how often. */
+START_TEST(a_variant_on_two_gpus)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store), left_behind = 0;
+    mt_intent first = {.subject = &s, .variant = "A=1", .boot_id = "boot-1", .worker_pid = 5}, second = {.subject = &s, .variant = "A=1", .boot_id = "boot-1", .worker_pid = 6};
+    mt_intent other = {.subject = &s, .variant = "A=2", .boot_id = "boot-1", .worker_pid = 7};
+    ck_ok(mt_store_next_intent(store, session, NULL, &first, &fixture_err));
+    ck_ok(mt_store_next_intent(store, session, NULL, &second, &fixture_err));
+    ck_ok(mt_store_next_intent(store, session, NULL, &other, &fixture_err));
+    ck_ok(mt_store_next_intent(store, session, &first, NULL, &fixture_err)); /* one ends: the other is still named */
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent i JOIN variant v ON v.id = i.variant_id WHERE v.text = 'A=1'"), 1);
+    ck_ok(mt_store_next_intent(store, session, NULL, &first, &fixture_err));
+    ck_ok(mt_store_settle_intents(store, s.device, s.origin, "boot-2", &left_behind, &fixture_err));
+    ck_assert_int_eq(left_behind, 3);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent"), 0);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM strike WHERE cause = 'host_down'"), 2);
+    ck_assert_int_eq(fixture_number("SELECT count(DISTINCT variant_id) FROM strike"), 2);
+    mt_store_close(store);
+}
+END_TEST
+
 START_TEST(anchors_and_their_intents)
 {
     mt_store *store = fixture_open();
@@ -184,4 +207,4 @@ START_TEST(anchors_and_their_intents)
 }
 END_TEST
 
-FIXTURE_MAIN("store_final", finals, finals_for_energy, methods_are_compared_fairly, anchors_and_their_intents)
+FIXTURE_MAIN("store_final", finals, finals_for_energy, methods_are_compared_fairly, a_variant_on_two_gpus, anchors_and_their_intents)

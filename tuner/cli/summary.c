@@ -121,6 +121,15 @@ static const char *seconds(int64_t ns, char *text, size_t size)
     return mt_print_seconds((double)ns / 1e9, text, size);
 }
 
+/* Of the GPUs' time, in per cent. */
+static void print_idle(FILE *out, const mt_session_times *times, double all_ns)
+{
+    double rest_ns = all_ns - (double)(times->device_ns + times->begin_ns + times->unfed_ns + times->late_ns);
+    double part = all_ns > 0 ? 100 / all_ns : 0;
+    fprintf(out, "Idle:         %.1f %% before the first variants, %.1f %% without a compiled one, %.1f %% until the next was started, %.1f %% else\n", part * (double)times->begin_ns,
+        part * (double)times->unfed_ns, part * (double)times->late_ns, rest_ns > 0 ? part * rest_ns : 0);
+}
+
 void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded)
 {
     char total[MT_PRINT_TIME_SIZE], a[MT_PRINT_TIME_SIZE], b[MT_PRINT_TIME_SIZE], c[MT_PRINT_TIME_SIZE];
@@ -137,6 +146,7 @@ void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded
     fprintf(out, " (validating %s, timing %s, loading and the rest %s);", seconds(times->validate_ns, a, sizeof a), seconds(times->time_ns, b, sizeof b),
         seconds(times->device_ns - times->validate_ns - times->time_ns, c, sizeof c));
     fprintf(out, " database %s, search %s\n", seconds(times->database_ns, a, sizeof a), seconds(times->search_ns, b, sizeof b));
+    print_idle(out, times, all_ns);
     fprintf(out, "Compiling:    %s in %zu compiles, side by side; %zu from the cache, %zu shared; compiled variants waited %s\n", seconds(times->compile_ns, a, sizeof a), compiles->compiled,
         compiles->cached, compiles->shared, seconds(times->wait_ns, b, sizeof b));
 }

@@ -124,6 +124,10 @@ static bool has_option(const mt_compile_request *request, const char *prefix)
     return false;
 }
 
+/* NVRTC would ask the driver's own cache (~/.nv/ComputeCache), and for that start CUDA, on all GPUs, in every compile worker: while kernels are timed, and behind a lock that
+ * the device workers wait for. CUDA_CACHE_DISABLE does not keep it from that. */
+static const char no_cache[] = "--no-cache";
+
 /* The request's options after ours, so that a file may override them; the toolkit's headers last, so that the file's own folders win. */
 static mt_status all_options(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_options *options, mt_error *err)
 {
@@ -133,6 +137,7 @@ static mt_status all_options(const mt_nvrtc *nvrtc, const mt_compile_request *re
     mt_strbuf_addf(&text, "--gpu-architecture=%s", request->arch);
     MT_TRY(mt_options_add(options, mt_strbuf_text(&text), err));
     MT_TRY(mt_options_add(options, "--ptxas-options=-v", err));
+    if (!nvrtc->lacks_no_cache) MT_TRY(mt_options_add(options, no_cache, err));
     for (size_t i = 0; i < request->option_count; i++)
         MT_TRY(mt_options_add(options, request->options[i], err));
     const char *folders[2];
@@ -201,15 +206,33 @@ static mt_status take_cubin(const mt_nvrtc *nvrtc, mt_nvrtc_program program, con
     return st;
 }
 
+/* *program is the caller's also after an error; NULL = none. */
+static mt_status compile_program(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program *program, int *code, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_options options = {0};
+    MT_TRY(all_options(nvrtc, request, &options, err));
+    MT_TRY(program_create(nvrtc, request->source, program, err));
+    *code = nvrtc->api.CompileProgram(*program, (int)options.count, (const char *const *)options.items);
+done:
+    mt_options_free(&options);
+    return st;
+}
+
 static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, const cache_entry *entry, mt_compile_result *result, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_nvrtc_program program = NULL;
-    mt_options options = {0};
+    int code = MT_NVRTC_SUCCESS;
     int64_t start_ns = mt_clock_now_ns();
-    MT_TRY(all_options(nvrtc, request, &options, err));
-    MT_TRY(program_create(nvrtc, request->source, &program, err));
-    int code = nvrtc->api.CompileProgram(program, (int)options.count, (const char *const *)options.items);
+    MT_TRY(compile_program(nvrtc, request, &program, &code, err));
+    if (code == MT_NVRTC_INVALID_OPTION && !nvrtc->lacks_no_cache) { /* ours, or the file's: then it is told again */
+        nvrtc->lacks_no_cache = true;
+        nvrtc->api.DestroyProgram(&program);
+        program = NULL;
+        MT_TRY(compile_program(nvrtc, request, &program, &code, err));
+        nvrtc->lacks_no_cache = code != MT_NVRTC_INVALID_OPTION;
+    }
     result->ok = code == MT_NVRTC_SUCCESS;
     MT_TRY(take_log(nvrtc, program, result->ok, result, err));
     if (result->ok) {
@@ -222,7 +245,6 @@ static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, c
     result->compile_ns = mt_clock_now_ns() - start_ns;
 done:
     if (program) nvrtc->api.DestroyProgram(&program);
-    mt_options_free(&options);
     return st;
 }
 

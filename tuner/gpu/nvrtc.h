@@ -12,6 +12,7 @@ struct mt_nvrtc {
     char *include_dir;      /* the toolkit's headers; NULL = not found */
     char *cccl_dir;         /* include/cccl of CUDA ≥ 13; NULL = none */
     char *include_searched; /* for the message when a header is missing */
+    bool lacks_no_cache;    /* it does not know --no-cache */
     char *temporary_dir;    /* cubins without a cache; made when first needed, removed at close */
 };
 

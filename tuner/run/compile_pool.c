@@ -12,7 +12,7 @@
 #include "tuner/base/log.h"
 #include "tuner/run/worker.h"
 
-enum { MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2 };
+enum { MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };
 
 struct job {
     struct job *next;
@@ -212,14 +212,22 @@ static void hand_out(mt_compile_pool *pool)
     }
 }
 
-/* Starts a worker for each queued job that no starting worker is going to take, as far as there are slots. */
+static size_t count_starting(const mt_compile_pool *pool)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < pool->options.jobs; i++) count += pool->slots[i].worker && !pool->slots[i].is_greeted;
+    return count;
+}
+
+/* Starts a worker for each queued job that no starting worker is going to take, as far as there are slots. A few at a time: to start a process holds the loop up, and a
+ * hundred that load the compiler at once keep the first from the kernels that all GPUs wait for. */
 static void staff(mt_compile_pool *pool)
 {
-    size_t wanted = 0;
+    size_t wanted = 0, starting = count_starting(pool);
     for (struct job *job = pool->queue; job && wanted < MAX_JOBS; job = job->next) wanted++;
-    for (size_t i = 0; i < pool->options.jobs; i++) {
-        if (pool->slots[i].worker && !pool->slots[i].is_greeted && wanted) wanted--;
-    }
+    wanted = wanted > starting ? wanted - starting : 0;
+    size_t most = starting < MOST_STARTING ? MOST_STARTING - starting : 0;
+    if (wanted > most) wanted = most;
     for (size_t i = 0; i < pool->options.jobs && wanted; i++) {
         if (pool->slots[i].worker) continue;
         mt_error error;
@@ -293,7 +301,7 @@ mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **out, 
     pool->options.jobs = choose_jobs(options);
     for (size_t i = 0; i < MAX_JOBS; i++) pool->slots[i].pool = pool;
     mt_status st = make_cache(pool, err);
-    if (st == MT_OK) st = spawn(pool, &pool->slots[0], err);
+    for (size_t i = 0; i < FIRST_WORKERS && i < pool->options.jobs && st == MT_OK; i++) st = spawn(pool, &pool->slots[i], err);
     if (st != MT_OK) {
         mt_pool_destroy(pool);
         return st;

@@ -41,6 +41,7 @@ struct mt_device_worker {
     size_t open_handles;
     /* the evaluation */
     bool has_order, is_sent;
+    int64_t ordered_ns;
     uint64_t id;
     mt_strbuf frame;
     int attempts;
@@ -140,6 +141,7 @@ static void send_order(mt_device_worker *self)
     self->is_crowded = count_seats(self, is_live) > 1 && count_seats(self, is_leaving) > 0;
     self->served_before = self->active->served;
     self->is_sent = true;
+    if (!self->is_replay && mt_clock_now_ns() - self->ordered_ns > 1000000) mt_times_note("quiet", self->ordered_ns, "an order waited for our own processes");
     self->attempts++;
     self->work = MT_WORK_START;
     self->part = PART_SUBJECT;
@@ -548,6 +550,7 @@ mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_or
     self->extra_s = order->energy_ns > 0 ? ENERGY_BASE_S + ENERGY_LOOPS * (double)order->energy_ns / 1e9 : 0;
     self->has_order = true;
     self->is_sent = false;
+    self->ordered_ns = mt_clock_now_ns();
     send_order(self);
     return MT_OK;
 }

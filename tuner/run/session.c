@@ -181,6 +181,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
         .result = result,
         .origin = evaluator->is_recorded ? MT_ORIGIN_RECORDED : MT_ORIGIN_MEASURED,
         .started_ns = mt_clock_now_ns(),
+        .started_cpu_ns = mt_clock_thread_cpu_ns(),
         .drift = NAN,
     };
     mt_session_target *targets = NULL;

@@ -73,8 +73,10 @@ typedef struct mt_session_times {
     int64_t wait_ns;               /* of compiled variants, for a GPU */
     int64_t validate_ns, time_ns;  /* of the device workers */
     int64_t device_ns;             /* a variant was on a GPU, from its start to its result: loading, both of the above, and the way there and back */
+    int64_t begin_ns, unfed_ns, late_ns; /* GPUs stood idle: before a subject's first variant was there, with nothing compiled, with something compiled (the coordinator's doing) */
     int64_t database_ns;           /* of the coordinator */
     int64_t search_ns;             /* of the strategy, in a thread of its own */
+    int64_t coordinator_cpu_ns;    /* processor time of the coordinator's loop: it serves all GPUs, one event after the other */
     int64_t total_ns;              /* wall */
     size_t device_count;           /* GPUs; device_ns / (total_ns · device_count) is their busy share */
     mt_compile_counts compiles;

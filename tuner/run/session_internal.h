@@ -12,6 +12,8 @@
 typedef struct mt_session_device {
     int64_t started;               /* trials that ran on it */
     int64_t busy_ns;               /* from their start to their end, as the coordinator saw it */
+    int64_t free_ns;               /* clock: since when nothing has run on it; 0 = nothing ever did */
+    int64_t begin_ns, unfed_ns, late_ns; /* how long it stood idle: before a subject's first variant was there, with nothing compiled, with something compiled (the coordinator's doing) */
     double ratio;                  /* of the anchor's time to that on the first GPU, the farthest from 1; NAN = not known */
     bool is_lost;
 } mt_session_device;
@@ -28,6 +30,7 @@ typedef struct mt_session {
     char gpu_key[MT_KEY_GPU_SIZE];
     char boot_id[64];
     int64_t started_ns;            /* clock */
+    int64_t started_cpu_ns;        /* of this thread */
     int64_t deadline_ns;           /* INT64_MAX = none */
     size_t budget;                 /* evaluations per subject; SIZE_MAX = no limit */
     int interrupts;                /* Ctrl-C and SIGTERM so far: 1 = stop after the running variant, 2 = kill it */

@@ -85,8 +85,16 @@ static void complete_times(mt_session *session)
     mt_session_times *times = &session->times;
     times->device_count = evaluator->device_count ? evaluator->device_count : 1;
     times->device_ns = 0;
-    for (size_t i = 0; i < times->device_count; i++) times->device_ns += session->devices[i].busy_ns;
+    times->begin_ns = times->unfed_ns = times->late_ns = 0;
+    for (size_t i = 0; i < times->device_count; i++) {
+        const mt_session_device *device = &session->devices[i];
+        times->device_ns += device->busy_ns;
+        times->begin_ns += device->begin_ns;
+        times->unfed_ns += device->unfed_ns;
+        times->late_ns += device->late_ns;
+    }
     times->total_ns = mt_clock_now_ns() - session->started_ns;
+    times->coordinator_cpu_ns = mt_clock_thread_cpu_ns() - session->started_cpu_ns;
     if (evaluator->ops->count) evaluator->ops->count(evaluator, &times->compiles);
     session->result->times = *times;
 }
@@ -97,6 +105,7 @@ static void describe_devices(const mt_session *session, mt_strbuf *json)
     for (size_t i = 0; i < evaluator->device_count; i++) {
         const mt_session_device *device = &session->devices[i];
         mt_strbuf_addf(json, "%s{\"gpu\":%d,\"started\":%lld,\"busy_ns\":%lld", i ? "," : "", evaluator->devices[i].ordinal, (long long)device->started, (long long)device->busy_ns);
+        mt_strbuf_addf(json, ",\"begin_ns\":%lld,\"unfed_ns\":%lld,\"late_ns\":%lld", (long long)device->begin_ns, (long long)device->unfed_ns, (long long)device->late_ns);
         if (isfinite(device->ratio)) mt_strbuf_addf(json, ",\"anchor_ratio\":%.5f", device->ratio);
         mt_strbuf_addf(json, "%s}", device->is_lost ? ",\"lost\":true" : "");
     }
@@ -109,6 +118,7 @@ static void describe_times(const mt_session *session, mt_strbuf *json)
         (long long)times->validate_ns, (long long)times->time_ns, (long long)times->device_ns);
     mt_strbuf_addf(json, "\"database_ns\":%lld,\"search_ns\":%lld,\"total_ns\":%lld,\"gpus\":%zu,", (long long)times->database_ns, (long long)times->search_ns,
         (long long)times->total_ns, times->device_count);
+    mt_strbuf_addf(json, "\"coordinator_cpu_ns\":%lld,", (long long)times->coordinator_cpu_ns);
     mt_strbuf_addf(json, "\"compiled\":%zu,\"cached\":%zu,\"shared\":%zu,\"truncated\":%s,\"devices\":[", times->compiles.compiled, times->compiles.cached, times->compiles.shared,
         session->cut.length ? "true" : "false");
     describe_devices(session, json);

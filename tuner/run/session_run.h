@@ -18,6 +18,7 @@ typedef struct mt_run_trial {
     bool is_running;
     bool is_anchor;     /* timed again, not evaluated: on `device` and no other */
     size_t device;      /* where it runs, or must */
+    int64_t ready_ns;   /* clock; since it is_ready */
     int64_t started_ns; /* clock; 0 = its intent is written, it is about to be started */
 } mt_run_trial;
 
@@ -59,6 +60,13 @@ char *mt_run_variant_text(const mt_run *run, size_t index); /* mt_free; NULL = o
 
 /* Evaluates until budget, time, strategy or a signal ends it. */
 mt_status mt_run_loop(mt_run *run, mt_error *err);
+
+/* ---- session_idle.c ---- */
+
+/* The trial's GPU is no longer idle: it is being started. */
+void mt_idle_end(const mt_run *run, const mt_run_trial *trial);
+/* It has ended. */
+void mt_idle_begin(const mt_run *run, const mt_run_trial *trial);
 
 /* ---- session_trials.c ---- */
 

@@ -4,6 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/times.h"
 #include "tuner/run/event_queue.h"
 #include "tuner/run/session_run.h"
 
@@ -217,6 +218,7 @@ static mt_status start_announced(mt_run *run, mt_error *err)
         mt_run_trial *trial = run->running[device];
         if (!trial || trial->started_ns) continue;
         trial->started_ns = mt_clock_now_ns();
+        mt_idle_end(run, trial);
         evaluator->race_ns = race_limit(run, trial);
         evaluator->energy_ns = 0;
         evaluator->method = method_of(run, trial);
@@ -269,7 +271,8 @@ static void leave_device(mt_run *run, mt_run_trial *trial)
     mt_session_device *device = &run->session->devices[trial->device];
     run->running[trial->device] = NULL;
     trial->is_running = false;
-    if (trial->started_ns) device->busy_ns += mt_clock_now_ns() - trial->started_ns;
+    mt_idle_begin(run, trial);
+    if (trial->started_ns) device->busy_ns += device->free_ns - trial->started_ns;
     device->started += trial->started_ns != 0;
 }
 
@@ -301,6 +304,7 @@ static mt_status on_ready(mt_run *run, const mt_event *event, mt_error *err)
     mt_run_trial *trial = find_trial(run, event->trial);
     if (!trial || run->is_stopping) return MT_OK;
     trial->is_ready = true;
+    trial->ready_ns = mt_clock_now_ns();
     return occupy_idle(run, err);
 }
 
@@ -357,14 +361,16 @@ static mt_status handle_together(mt_run *run, mt_event *event, mt_error *err)
     int64_t before = mt_clock_now_ns();
     mt_status committed = mt_store_commit(run->session->store, st == MT_OK ? err : &own); /* what was stored before an error stays */
     run->session->times.database_ns += mt_clock_now_ns() - before;
+    mt_times_note("commit", before, NULL);
     return st == MT_OK ? committed : st;
 }
 
 mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err)
 {
     const mt_evaluator *evaluator = run->session->evaluator;
-    bool has_more = evaluator->ops->has_event && evaluator->ops->has_event(evaluator);
-    mt_status st = has_more ? handle_together(run, event, err) : handle(run, event, err);
+    bool has_queue = evaluator->ops->has_event != NULL;
+    bool is_together = has_queue && (event->kind == MT_EVENT_DONE || evaluator->ops->has_event(evaluator)); /* also a result's row, its cubin and its anchor */
+    mt_status st = is_together ? handle_together(run, event, err) : handle(run, event, err);
     return st == MT_OK ? start_announced(run, err) : st;
 }
 
