@@ -24,6 +24,10 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *ta
     search->gp_places = mt_alloc(search->gp_limit, sizeof *search->gp_places);
     search->pool = mt_alloc(pool, sizeof *search->pool);
     search->has_gp = search->features.count > 0 && mt_gp_init(&search->gp, search->features.count, search->gp_limit, pool);
+    for (size_t i = 0; search->has_gp && i < search->features.count; i++) {
+        const mt_feature *item = &search->features.items[i];
+        search->gp.may_lack_order[i] = item->kind == 0 && spec->params[item->knob].value_count > 2;
+    }
     if (!search->gp_places || !search->pool || (search->features.count > 0 && !search->has_gp)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "model-based search: out of memory");
 done:
     if (st != MT_OK) mt_model_search_free(search);

@@ -1,7 +1,7 @@
 /* The engine of `surrogate` and `auto`: models of what was told, and arms that propose points with them.
  *
  * A pending point counts as evaluated with the result that its model expected (a "kriging believer"), so that a batch spreads by itself.
- * Memory: 4.2 MB at most for the process and its pool, and about 2.5 KB for each point asked or told (most of it trees). */
+ * Memory: 4.2 MB at most for the process and its pool, and about 3 KB for each point asked or told (most of it trees). */
 #ifndef MT_SEARCH_MODEL_SEARCH_H
 #define MT_SEARCH_MODEL_SEARCH_H
 
