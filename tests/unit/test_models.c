@@ -247,7 +247,7 @@ START_TEST(forest_of_names)
     ck_assert(mt_forest_fit(&forest, rows, 2, targets, ROWS, lacks_order, &rng));
     for (size_t i = 0; i < ROWS; i++) {
         mt_forest_predict(&forest, rows + i * 2, &mean, &deviation);
-        ck_assert_double_eq_tol(mean, targets[i], 1e-5);
+        ck_assert_double_eq_tol(mean, targets[i], 0.05); /* rows of one name may share a leaf */
     }
     /* A value between two seen ones is like neither: with an order, it would be like one of the two. */
     float between[2] = {0.5f, 0.5f};

@@ -10,7 +10,7 @@
 
 #define HOPELESS 2 /* times the best: where no rival starts */
 #define MUTATION 0.1
-enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 40, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
+enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, FOREST_AGE = 40, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
 
 /* ---- candidates ---- */
 
@@ -57,10 +57,22 @@ static void add_neighbours_of_best(mt_model_search *search, size_t *count, size_
     for (size_t i = 0; i < elite; i++) add_neighbours(search, count, search->ledger.items[places[i]].point);
 }
 
+/* The next of the stock; one in RENEWED is drawn anew. */
+static void add_stock(mt_model_search *search, size_t *count, size_t draws)
+{
+    size_t most = draws < search->stock_count ? draws : search->stock_count;
+    for (size_t i = 0; i < most; i++) {
+        size_t fresh, *slot = &search->stock[search->next_stock++ % search->stock_count];
+        if (mt_rng_below(&search->rng, RENEWED) == 0 && mt_ledger_draw(&search->ledger, &search->rng, &fresh)) *slot = fresh;
+        if (!mt_ledger_knows(&search->ledger, *slot)) add_candidate(search, count, *slot);
+    }
+}
+
 static void add_draws(mt_model_search *search, size_t *count, size_t draws)
 {
     size_t point;
-    for (size_t i = 0; i < draws && mt_ledger_draw(&search->ledger, &search->rng, &point); i++) add_candidate(search, count, point);
+    if (search->stock_count > 0) add_stock(search, count, draws);
+    else for (size_t i = 0; i < draws && mt_ledger_draw(&search->ledger, &search->rng, &point); i++) add_candidate(search, count, point);
 }
 
 /* ---- the first sample ---- */

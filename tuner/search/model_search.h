@@ -45,6 +45,9 @@ typedef struct mt_model_search {
     size_t rival, rival_tries; /* a point, SIZE_MAX: none; how many of its neighbours were tried in vain */
     size_t rivals_used[MT_RIVALS_KEPT], rivals_used_count; /* a ring: the latest ones */
 
+    /* Random points of a space that is not enumerated, where a draw takes long: used again and again, and renewed by and by. */
+    size_t *stock, stock_count, next_stock; /* NULL: every draw is fresh */
+
     size_t *candidates, candidate_capacity; /* scratch */
 } mt_model_search;
 
