@@ -61,6 +61,19 @@ static void find_best(bench_space *space)
     for (size_t i = 0; i < mt_space_count(space->space); i++) space->best_ns = fmin(space->best_ns, space->cost_ns[i]);
 }
 
+/* A list's points are sorted when they become a space: every cost moves to where its point is now. costs[i] is that of points[i]. */
+static mt_status place_costs(const mt_space *space, const mt_point *points, const double *costs, size_t count, double **out, mt_error *err)
+{
+    double *placed = *out = mt_alloc(mt_space_count(space), sizeof *placed);
+    if (!placed) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < count; i++) {
+        size_t index;
+        if (!mt_space_find(space, &points[i], &index)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "point %zu of the table is not in the space made of it", i);
+        placed[index] = costs[i];
+    }
+    return MT_OK;
+}
+
 mt_status bench_space_load(const char *name, bench_space *out, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -78,8 +91,7 @@ mt_status bench_space_load(const char *name, bench_space *out, mt_error *err)
         if (strcmp(out->spec->shapes[i].name, table.shape) == 0) shape = &out->spec->shapes[i];
     }
     MT_TRY(mt_space_create_listed(out->spec, shape, &facts, table.points, table.count, &out->space, err));
-    out->cost_ns = table.costs;
-    table.costs = NULL;
+    MT_TRY(place_costs(out->space, table.points, table.costs, table.count, &out->cost_ns, err));
     find_best(out);
 done:
     mt_free(table.points);
@@ -123,10 +135,18 @@ static mt_status shuffle(bench_space *space, uint64_t seed, mt_error *err)
         }
     }
     mt_status st = mt_space_create_listed(spec, mt_space_shape(space->space), &facts, points, count, &shuffled, err);
+    double *costs = NULL;
+    if (st == MT_OK) st = place_costs(shuffled, points, space->cost_ns, count, &costs, err);
     mt_free(points);
-    if (st != MT_OK) return st;
+    if (st != MT_OK) {
+        mt_space_free(shuffled);
+        mt_free(costs);
+        return st;
+    }
     mt_space_free(space->space);
+    mt_free(space->cost_ns);
     space->space = shuffled;
+    space->cost_ns = costs;
     return MT_OK;
 }
 

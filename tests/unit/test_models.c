@@ -141,10 +141,10 @@ START_TEST(forest_learns_stairs)
     mt_rng_seed(&rng, 2);
     make_rows(rows, targets, &rng, stairs);
     mt_rng same = rng;
-    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, ROWS, &rng));
+    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, ROWS, NULL, &rng));
     mt_forest_predict(&forest, at, &mean, &deviation);
     ck_assert_double_eq_tol(mean, 3, 0.2);
-    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, ROWS, &same));
+    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, ROWS, NULL, &same));
     mt_forest_predict(&forest, at, &again, &deviation);
     ck_assert_double_eq(mean, again);
     for (size_t i = 0; i < ROWS; i++) { /* leaves of one row: what was seen is known */
@@ -152,10 +152,10 @@ START_TEST(forest_learns_stairs)
         ck_assert_double_eq_tol(mean, targets[i], 1e-5);
         ck_assert_double_eq_tol(deviation, 0.01, 1e-4);
     }
-    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, 1, &rng));
+    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, 1, NULL, &rng));
     mt_forest_predict(&forest, at, &mean, &deviation);
     ck_assert_double_eq_tol(mean, targets[0], 1e-5);
-    ck_assert(!mt_forest_fit(&forest, rows, WIDTH, targets, 0, &rng));
+    ck_assert(!mt_forest_fit(&forest, rows, WIDTH, targets, 0, NULL, &rng));
     mt_forest_free(&forest);
 }
 END_TEST
@@ -195,6 +195,68 @@ START_TEST(gp_two_ways)
 }
 END_TEST
 
+enum { LEVELS = 8 };
+
+/* Feature 0: one of eight values; of names, what a value means has nothing to do with where it stands. */
+static void make_levels(float *rows, double *targets, mt_rng *rng, bool has_order)
+{
+    static const double meaning[LEVELS] = {0.9, -1, 0.8, -0.7, 1.1, -1.2, -0.9, 1};
+    for (size_t i = 0; i < ROWS; i++) {
+        size_t level = (size_t)mt_rng_below(rng, LEVELS);
+        rows[i * 2] = (float)level / (LEVELS - 1);
+        rows[i * 2 + 1] = (float)mt_rng_uniform(rng);
+        targets[i] = (has_order ? (double)level / 4 - 1 : meaning[level]) + 0.3 * (double)rows[i * 2 + 1];
+    }
+}
+
+START_TEST(gp_tells_names_from_places)
+{
+    float rows[ROWS * 2];
+    double targets[ROWS], scratch[ROWS], mean, deviation;
+    for (int has_order = 0; has_order < 2; has_order++) {
+        mt_gp gp;
+        mt_rng rng;
+        mt_rng_seed(&rng, 5);
+        make_levels(rows, targets, &rng, has_order);
+        ck_assert(mt_gp_init(&gp, 2, ROWS, 1));
+        gp.may_lack_order[0] = true;
+        for (int i = 0; i < 3; i++) ck_assert(mt_gp_fit(&gp, rows, targets, ROWS));
+        ck_assert_int_eq(gp.lacks_order[0], !has_order);
+        ck_assert(!gp.lacks_order[1]); /* was not allowed to */
+        ck_assert_float_eq(mt_gp_distance(&gp, 0, 0, 1) / mt_gp_distance(&gp, 0, 0, 0.5f), has_order ? 2 : 1);
+        mt_gp_set_pool(&gp, rows, 1);
+        mt_gp_append(&gp, rows, ROWS);
+        mt_gp_predict(&gp, targets);
+        mt_gp_at(&gp, rows, scratch, &mean, &deviation);
+        ck_assert_double_eq_tol(mean, gp.means[0], 2e-2); /* both paths take names alike */
+        ck_assert_double_eq_tol(mean, targets[0], 5e-2);
+        mt_gp_free(&gp);
+    }
+}
+END_TEST
+
+START_TEST(forest_of_names)
+{
+    float rows[ROWS * 2];
+    double targets[ROWS], mean, deviation;
+    const bool lacks_order[2] = {true, false};
+    mt_forest forest = {0};
+    mt_rng rng;
+    mt_rng_seed(&rng, 6);
+    make_levels(rows, targets, &rng, false);
+    ck_assert(mt_forest_fit(&forest, rows, 2, targets, ROWS, lacks_order, &rng));
+    for (size_t i = 0; i < ROWS; i++) {
+        mt_forest_predict(&forest, rows + i * 2, &mean, &deviation);
+        ck_assert_double_eq_tol(mean, targets[i], 0.05); /* rows of one name may share a leaf */
+    }
+    /* A value between two seen ones is like neither: with an order, it would be like one of the two. */
+    float between[2] = {0.5f, 0.5f};
+    mt_forest_predict(&forest, between, &mean, &deviation);
+    ck_assert_double_gt(deviation, 0.4);
+    mt_forest_free(&forest);
+}
+END_TEST
+
 START_TEST(improvement_far_below)
 {
     ck_assert_double_eq_tol(mt_log_improvement(0, 0, 1), log(0.3989422804), 1e-6);
@@ -204,4 +266,4 @@ START_TEST(improvement_far_below)
 }
 END_TEST
 
-UNIT_MAIN("models", ledger_keeps_track, features_of_conditional_knobs, offspring_is_valid, forest_learns_stairs, gp_two_ways, improvement_far_below)
+UNIT_MAIN("models", ledger_keeps_track, features_of_conditional_knobs, offspring_is_valid, forest_learns_stairs, gp_two_ways, gp_tells_names_from_places, forest_of_names, improvement_far_below)

@@ -8,8 +8,9 @@
 #include "tuner/search/model_search.h"
 #include "tuner/search/offspring.h"
 
+#define HOPELESS 2 /* times the best: where no rival starts */
 #define MUTATION 0.1
-enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, POOL_ELITE = 5, FOREST_AGE = 40, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
+enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, FOREST_AGE = 40, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
 
 /* ---- candidates ---- */
 
@@ -56,10 +57,22 @@ static void add_neighbours_of_best(mt_model_search *search, size_t *count, size_
     for (size_t i = 0; i < elite; i++) add_neighbours(search, count, search->ledger.items[places[i]].point);
 }
 
+/* The next of the stock; one in RENEWED is drawn anew. */
+static void add_stock(mt_model_search *search, size_t *count, size_t draws)
+{
+    size_t most = draws < search->stock_count ? draws : search->stock_count;
+    for (size_t i = 0; i < most; i++) {
+        size_t fresh, *slot = &search->stock[search->next_stock++ % search->stock_count];
+        if (mt_rng_below(&search->rng, RENEWED) == 0 && mt_ledger_draw(&search->ledger, &search->rng, &fresh)) *slot = fresh;
+        if (!mt_ledger_knows(&search->ledger, *slot)) add_candidate(search, count, *slot);
+    }
+}
+
 static void add_draws(mt_model_search *search, size_t *count, size_t draws)
 {
     size_t point;
-    for (size_t i = 0; i < draws && mt_ledger_draw(&search->ledger, &search->rng, &point); i++) add_candidate(search, count, point);
+    if (search->stock_count > 0) add_stock(search, count, draws);
+    else for (size_t i = 0; i < draws && mt_ledger_draw(&search->ledger, &search->rng, &point); i++) add_candidate(search, count, point);
 }
 
 /* ---- the first sample ---- */
@@ -111,7 +124,7 @@ static bool fit_forest(mt_model_search *search)
     if (is_fresh) return true;
     search->forest_count = ledger->count;
     search->forest_best = ledger->best;
-    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, ledger->count, &search->rng);
+    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, ledger->count, search->has_gp ? search->gp.lacks_order : NULL, &search->rng);
 }
 
 /* The candidate with the largest expected improvement by the forest, or with the least mean. */
@@ -328,6 +341,13 @@ static size_t knobs_apart(const mt_space *space, size_t a, size_t b)
     return count;
 }
 
+static int kind_of(const mt_space *space, size_t point)
+{
+    mt_point p;
+    mt_space_at(space, point, &p);
+    return p.level[0];
+}
+
 static void retire_rival(mt_model_search *search)
 {
     search->rivals_used[search->rivals_used_count++ % MT_RIVALS_KEPT] = search->rival;
@@ -335,17 +355,30 @@ static void retire_rival(mt_model_search *search)
     search->rival_tries = 0;
 }
 
-/* The best point that lies away from the best of all and from the rivals before. */
+/* How many rivals were of that point's algorithm; the best of all counts as one. */
+static size_t rivals_of_kind(const mt_model_search *search, size_t point, size_t used)
+{
+    const mt_ledger *ledger = &search->ledger;
+    int kind = kind_of(ledger->space, point);
+    size_t count = kind_of(ledger->space, ledger->items[ledger->best].point) == kind;
+    for (size_t k = 0; k < used; k++) count += kind_of(ledger->space, search->rivals_used[k]) == kind;
+    return count;
+}
+
+/* The best point that lies away from the best of all and from the rivals before, of the algorithm that had the fewest turns: its best known point may be the
+ * slowest only because nothing was tried there. */
 static bool find_rival(mt_model_search *search)
 {
     const mt_ledger *ledger = &search->ledger;
-    size_t chosen = SIZE_MAX, used = search->rivals_used_count < MT_RIVALS_KEPT ? search->rivals_used_count : MT_RIVALS_KEPT;
+    size_t chosen = SIZE_MAX, least = 0, used = search->rivals_used_count < MT_RIVALS_KEPT ? search->rivals_used_count : MT_RIVALS_KEPT;
     for (size_t i = 0; i < ledger->count; i++) {
         const mt_evaluation *item = &ledger->items[i];
-        if (item->is_pending || !isfinite(item->cost_ns) || (chosen != SIZE_MAX && item->cost_ns >= ledger->items[chosen].cost_ns)) continue;
+        if (item->is_pending || !isfinite(item->cost_ns) || item->cost_ns > HOPELESS * ledger->items[ledger->best].cost_ns) continue;
+        size_t same = rivals_of_kind(search, item->point, used);
+        if (chosen != SIZE_MAX && (same > least || (same == least && item->cost_ns >= ledger->items[chosen].cost_ns))) continue;
         bool is_away = knobs_apart(ledger->space, item->point, ledger->items[ledger->best].point) >= RIVAL_APART;
         for (size_t k = 0; is_away && k < used; k++) is_away = knobs_apart(ledger->space, item->point, search->rivals_used[k]) >= RIVAL_APART;
-        if (is_away) chosen = i;
+        if (is_away) chosen = i, least = same;
     }
     if (chosen == SIZE_MAX) return false;
     search->rival = ledger->items[chosen].point;

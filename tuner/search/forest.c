@@ -3,11 +3,12 @@
 #include <assert.h>
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "tuner/base/alloc.h"
 
 #define FIXED_ONE 1048576.0 /* standardised targets stay far below 2^11 */
-enum { MAX_DEPTH = 30, SPLITS_TRIED = 6, DRAWS = 12 };
+enum { MAX_DEPTH = 30, SPLITS_TRIED = 6 };
 
 struct mt_forest_node {
     float threshold;
@@ -29,6 +30,16 @@ struct fit {
     uint64_t draws; /* state of a generator of its own: splits are drawn by the ten thousand */
 };
 
+/* Where a value without order stands in one tree: anywhere. */
+static float shuffled(float value, uint32_t salt)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits = (bits ^ salt) * 0x9E3779B1u;
+    bits = (bits ^ bits >> 15) * 0x85EBCA77u;
+    return (float)(bits >> 8) * 0x1p-24f;
+}
+
 /* 32 random bits: the upper half of a linear congruential generator. */
 static uint32_t draw(struct fit *fit)
 {
@@ -41,18 +52,20 @@ static uint32_t draw_below(struct fit *fit, size_t bound)
     return (uint32_t)((uint64_t)draw(fit) * bound >> 32);
 }
 
-/* A random feature, and a threshold between its values at two random rows of the node: no pass over the node for its range. */
+/* A random feature, and a threshold anywhere between its least and greatest value in the node. A feature that is constant there is no split: where few features still
+ * differ, fewer splits are tried. */
 static struct split draw_split(struct fit *fit, const uint32_t *order, size_t count)
 {
-    for (int i = 0; i < DRAWS; i++) {
-        size_t feature = draw_below(fit, fit->width);
-        const float *column = fit->forest->columns + feature * fit->count;
-        float a = column[order[draw_below(fit, count)]], b = column[order[draw_below(fit, count)]];
-        if (!(a < b || b < a)) continue;
-        float low = a < b ? a : b, high = a < b ? b : a, threshold = low + (high - low) * ((float)(draw(fit) >> 8) * 0x1p-24f);
-        if (threshold < high) return (struct split){(int32_t)feature, threshold, 0};
+    size_t feature = draw_below(fit, fit->width);
+    const float *column = fit->forest->columns + feature * fit->count;
+    float low = column[order[0]], high = low;
+    for (size_t i = 1; i < count; i++) {
+        float value = column[order[i]];
+        low = value < low ? value : low;
+        high = value > high ? value : high;
     }
-    return (struct split){-1, 0, 0};
+    float threshold = low + (high - low) * ((float)(draw(fit) >> 8) * 0x1p-24f);
+    return threshold < high ? (struct split){(int32_t)feature, threshold, 0} : (struct split){-1, 0, 0};
 }
 
 /* What the split takes off the sum of squares. Targets are fixed-point numbers here and no branch depends on data: a chain of floating-point
@@ -106,7 +119,7 @@ static void grow_tree(struct fit *fit, uint32_t *order, size_t count, int depth)
     if (count < 2 || depth > MAX_DEPTH || variance < 1e-9) return;
     for (int i = 0; i < SPLITS_TRIED && best.gain < 0.999999 * squares; i++) { /* a perfect split, as any of two rows is, needs no rival */
         struct split split = draw_split(fit, order, count);
-        if (split.feature < 0) break;
+        if (split.feature < 0) continue;
         split.gain = gain_of(fit, order, count, total, split);
         if (best.feature < 0 || split.gain > best.gain) best = split;
     }
@@ -136,16 +149,24 @@ static bool make_room(mt_forest *forest, size_t width, size_t count)
     return has_memory;
 }
 
-bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, mt_rng *rng)
+bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, const bool *lacks_order, mt_rng *rng)
 {
     struct fit fit = {forest, targets, width, count, mt_rng_next(rng)};
     forest->tree_count = forest->node_count = 0;
+    mt_free(forest->lacks_order);
+    forest->lacks_order = lacks_order ? mt_alloc(width, sizeof *lacks_order) : NULL;
+    if (lacks_order && !forest->lacks_order) return false;
+    if (forest->lacks_order) memcpy(forest->lacks_order, lacks_order, width * sizeof *lacks_order);
+    forest->salt = (uint32_t)fit.draws;
     if (count == 0 || width == 0 || !make_room(forest, width, count)) return false;
     for (size_t j = 0; j < width; j++) {
         for (size_t i = 0; i < count; i++) forest->columns[j * count + i] = rows[i * width + j];
     }
     for (; forest->tree_count < MT_FOREST_TREES; forest->tree_count++) {
         for (size_t i = 0; i < count; i++) forest->order[i] = (uint32_t)i;
+        for (size_t j = 0; lacks_order && j < width; j++) {
+            for (size_t i = 0; lacks_order[j] && i < count; i++) forest->columns[j * count + i] = shuffled(rows[i * width + j], forest->salt + (uint32_t)forest->tree_count);
+        }
         forest->roots[forest->tree_count] = forest->node_count;
         grow_tree(&fit, forest->order, count, 0);
     }
@@ -158,7 +179,11 @@ void mt_forest_predict(const mt_forest *forest, const float *row, double *mean, 
     assert(forest->tree_count > 0);
     for (size_t tree = 0; tree < forest->tree_count; tree++) {
         const struct mt_forest_node *node = &forest->nodes[forest->roots[tree]];
-        while (node->feature >= 0) node = row[node->feature] > node->threshold ? &forest->nodes[node->right] : node + 1;
+        while (node->feature >= 0) {
+            float value = row[node->feature];
+            if (forest->lacks_order && forest->lacks_order[node->feature]) value = shuffled(value, forest->salt + (uint32_t)tree);
+            node = value > node->threshold ? &forest->nodes[node->right] : node + 1;
+        }
         sum += (double)node->mean;
         squares += (double)node->mean * (double)node->mean;
         within += (double)node->variance;
@@ -174,5 +199,6 @@ void mt_forest_free(mt_forest *forest)
     mt_free(forest->order);
     mt_free(forest->here);
     mt_free(forest->columns);
+    mt_free(forest->lacks_order);
     *forest = (mt_forest){0};
 }

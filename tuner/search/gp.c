@@ -8,12 +8,15 @@
 #include "tuner/base/alloc.h"
 
 #define SQRT5 2.23606797749979
+#define APART 0.5f /* of two names */
 
 bool mt_gp_init(mt_gp *gp, size_t width, size_t limit, size_t pool)
 {
     size_t size = (pool + MT_GP_BLOCK - 1) / MT_GP_BLOCK * MT_GP_BLOCK;
     *gp = (mt_gp){.width = width, .limit = limit, .pool_size = size, .nugget = 1e-3};
     gp->inverse_length = mt_alloc(width, sizeof *gp->inverse_length);
+    gp->may_lack_order = mt_alloc(width, sizeof *gp->may_lack_order);
+    gp->lacks_order = mt_alloc(width, sizeof *gp->lacks_order);
     gp->rows = mt_alloc(limit * width, sizeof *gp->rows);
     gp->factor = mt_alloc(limit * (limit + 1) / 2, sizeof *gp->factor);
     gp->ones = mt_alloc(limit, sizeof *gp->ones);
@@ -23,7 +26,7 @@ bool mt_gp_init(mt_gp *gp, size_t width, size_t limit, size_t pool)
     gp->explained = mt_alloc(size, sizeof *gp->explained);
     gp->means = mt_alloc(size, sizeof *gp->means);
     gp->deviations = mt_alloc(size, sizeof *gp->deviations);
-    if (!gp->inverse_length || !gp->rows || !gp->factor || !gp->ones || !gp->centred || !gp->columns || !gp->whitened || !gp->explained || !gp->means || !gp->deviations) return false;
+    if (!gp->inverse_length || !gp->may_lack_order || !gp->lacks_order || !gp->rows || !gp->factor || !gp->ones || !gp->centred || !gp->columns || !gp->whitened || !gp->explained || !gp->means || !gp->deviations) return false;
     for (size_t j = 0; j < width; j++) gp->inverse_length[j] = 2;
     return true;
 }
@@ -31,6 +34,8 @@ bool mt_gp_init(mt_gp *gp, size_t width, size_t limit, size_t pool)
 void mt_gp_free(mt_gp *gp)
 {
     mt_free(gp->inverse_length);
+    mt_free(gp->may_lack_order);
+    mt_free(gp->lacks_order);
     mt_free(gp->rows);
     mt_free(gp->factor);
     mt_free(gp->ones);
@@ -57,11 +62,17 @@ void mt_gp_set_pool(mt_gp *gp, const float *rows, size_t count)
 
 /* ---- the kernel ---- */
 
+float mt_gp_distance(const mt_gp *gp, size_t feature, float a, float b)
+{
+    if (!gp->lacks_order[feature]) return fabsf(a - b);
+    return a < b || b < a ? APART : 0;
+}
+
 static double kernel(const mt_gp *gp, const float *a, const float *b)
 {
     double product = 1, sum = 0;
     for (size_t j = 0; j < gp->width; j++) {
-        double distance = SQRT5 * fabs((double)a[j] - (double)b[j]) * gp->inverse_length[j];
+        double distance = SQRT5 * (double)mt_gp_distance(gp, j, a[j], b[j]) * gp->inverse_length[j];
         product *= 1 + distance + distance * distance / 3;
         sum += distance;
     }
@@ -92,8 +103,9 @@ static void kernel_block(const mt_gp *gp, const float *row, size_t from, float *
     for (size_t j = 0; j < gp->width; j++) {
         const float *restrict column = gp->columns + j * gp->pool_size + from;
         float at = row[j], scale = (float)(SQRT5 * gp->inverse_length[j]);
+        bool has_order = !gp->lacks_order[j];
         for (int c = 0; c < MT_GP_BLOCK; c++) {
-            float distance = fabsf(column[c] - at) * scale;
+            float gap = fabsf(column[c] - at), distance = (has_order ? gap : gap > 0 ? APART : 0.0f) * scale;
             product[c] *= 1 + distance + distance * distance * 0.33333333f;
             sum[c] += distance;
         }

@@ -15,6 +15,8 @@ enum { MT_GP_BLOCK = 256, MT_GP_MOST_FITTED = 64 }; /* columns of the pool are w
 typedef struct mt_gp {
     size_t width;
     double *inverse_length; /* per feature */
+    bool *may_lack_order;   /* per feature: whether the fit may take its values as names; zero at first */
+    bool *lacks_order;      /* per feature: any two different values are equally far apart */
     double nugget;
     /* The points. */
     size_t count, limit;
@@ -42,6 +44,8 @@ void mt_gp_append(mt_gp *gp, const float *rows, size_t count);
 void mt_gp_predict(mt_gp *gp, const double *targets);
 /* At any row, after mt_gp_predict. `scratch`: gp->count numbers. */
 void mt_gp_at(const mt_gp *gp, const float *row, double *scratch, double *mean, double *deviation);
+/* What the kernel takes the distance of two values of feature j to be. */
+float mt_gp_distance(const mt_gp *gp, size_t feature, float a, float b);
 void mt_gp_free(mt_gp *gp);
 
 #endif

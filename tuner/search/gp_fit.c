@@ -11,6 +11,7 @@
 #define SQRT5 2.23606797749979
 #define USUAL_LENGTH 0.5
 #define USUAL_NUGGET 1e-3
+#define ORDER_PRIOR 2 /* log of the odds that a feature has an order */
 
 enum { ROUNDS = 2 };
 
@@ -22,6 +23,8 @@ struct fit {
     double *factor;   /* packed */
     double *targets, *solved;
     double *inverse_length;
+    mt_gp *gp;
+    const float *rows;
     double nugget, score;
 };
 
@@ -99,6 +102,44 @@ static bool try_length(struct fit *fit, size_t feature, double factor)
     return true;
 }
 
+static void fill_distances(struct fit *fit, size_t feature)
+{
+    float *distance = fit->distances + feature * fit->pair_count;
+    for (size_t i = 0; i < fit->count; i++) {
+        for (size_t k = 0; k < i; k++) *distance++ = mt_gp_distance(fit->gp, feature, fit->rows[i * fit->width + feature], fit->rows[k * fit->width + feature]);
+    }
+}
+
+/* The kernel without one feature's part, or with it again. */
+static void add_part(struct fit *fit, size_t feature, double sign, const double *from, double *to)
+{
+    const float *distance = fit->distances + feature * fit->pair_count;
+    for (size_t i = 0; i < fit->pair_count; i++) {
+        to[i] = from[i];
+        if (distance[i] > 0) to[i] += sign * log_factor(SQRT5 * (double)distance[i] * fit->inverse_length[feature]);
+    }
+}
+
+/* Takes the values of a feature as names instead of places in an order, or the other way round, where that explains the targets better. */
+static bool try_metric(struct fit *fit, size_t feature)
+{
+    bool *lacks_order = &fit->gp->lacks_order[feature];
+    double gain = *lacks_order ? ORDER_PRIOR : -ORDER_PRIOR;
+    add_part(fit, feature, -1, fit->logs, fit->trial);
+    *lacks_order = !*lacks_order;
+    fill_distances(fit, feature);
+    add_part(fit, feature, 1, fit->trial, fit->trial);
+    double score = score_of(fit, fit->trial, fit->nugget);
+    if (score + gain > fit->score) {
+        fit->score = score;
+        memcpy(fit->logs, fit->trial, fit->pair_count * sizeof *fit->logs);
+        return true;
+    }
+    *lacks_order = !*lacks_order;
+    fill_distances(fit, feature);
+    return false;
+}
+
 static bool try_nugget(struct fit *fit, double factor)
 {
     double new = fmin(fmax(fit->nugget * factor, 1e-6), 0.3);
@@ -116,6 +157,7 @@ static void climb(struct fit *fit)
     for (int round = 0; round < ROUNDS; round++) {
         bool has_moved = false;
         for (size_t j = 0; j < fit->width; j++) has_moved = try_length(fit, j, factor) || try_length(fit, j, 1 / factor) || has_moved;
+        for (size_t j = 0; j < fit->width; j++) has_moved = (fit->gp->may_lack_order[j] && try_metric(fit, j)) || has_moved;
         has_moved = try_nugget(fit, factor * factor) || try_nugget(fit, 1 / (factor * factor)) || has_moved;
         if (!has_moved) factor = sqrt(factor);
     }
@@ -129,7 +171,7 @@ static void fill(struct fit *fit, const float *rows, const double *targets)
         mean += targets[i] / (double)fit->count;
         for (size_t k = 0; k < i; k++, pair++) {
             for (size_t j = 0; j < fit->width; j++) {
-                float distance = fabsf(rows[i * fit->width + j] - rows[k * fit->width + j]);
+                float distance = mt_gp_distance(fit->gp, j, rows[i * fit->width + j], rows[k * fit->width + j]);
                 fit->distances[j * fit->pair_count + pair] = distance;
                 if (distance > 0) fit->logs[pair] += log_factor(SQRT5 * (double)distance * fit->inverse_length[j]);
             }
@@ -140,7 +182,7 @@ static void fill(struct fit *fit, const float *rows, const double *targets)
 
 bool mt_gp_fit(mt_gp *gp, const float *rows, const double *targets, size_t count)
 {
-    struct fit fit = {.width = gp->width, .count = count, .pair_count = count * (count - 1) / 2, .inverse_length = gp->inverse_length, .nugget = gp->nugget};
+    struct fit fit = {.width = gp->width, .count = count, .pair_count = count * (count - 1) / 2, .inverse_length = gp->inverse_length, .gp = gp, .rows = rows, .nugget = gp->nugget};
     assert(count >= 2 && count <= MT_GP_MOST_FITTED);
     fit.distances = mt_alloc(fit.width * fit.pair_count, sizeof *fit.distances);
     fit.logs = mt_alloc(fit.pair_count, sizeof *fit.logs);

@@ -7,7 +7,14 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/stats.h"
 
-enum { POOL = 4096, GP_POINTS = 256, GP_POINTS_AT_LEAST = 64 };
+enum { POOL = 4096, GP_POINTS = 256, GP_POINTS_AT_LEAST = 64, STOCK = 2048 };
+
+static bool fill_stock(mt_model_search *search)
+{
+    size_t *stock = search->stock = mt_alloc(STOCK, sizeof *stock);
+    while (stock && search->stock_count < STOCK && mt_space_sample(search->ledger.space, &search->rng, &stock[search->stock_count])) search->stock_count++;
+    return stock != NULL;
+}
 
 mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err)
 {
@@ -24,7 +31,12 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *ta
     search->gp_places = mt_alloc(search->gp_limit, sizeof *search->gp_places);
     search->pool = mt_alloc(pool, sizeof *search->pool);
     search->has_gp = search->features.count > 0 && mt_gp_init(&search->gp, search->features.count, search->gp_limit, pool);
-    if (!search->gp_places || !search->pool || (search->features.count > 0 && !search->has_gp)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "model-based search: out of memory");
+    for (size_t i = 0; search->has_gp && i < search->features.count; i++) {
+        const mt_feature *item = &search->features.items[i];
+        search->gp.may_lack_order[i] = item->kind == 0 && spec->params[item->knob].value_count > 2;
+    }
+    bool has_stock = mt_space_is_enumerated(task->space) || fill_stock(search);
+    if (!has_stock || !search->gp_places || !search->pool || (search->features.count > 0 && !search->has_gp)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "model-based search: out of memory");
 done:
     if (st != MT_OK) mt_model_search_free(search);
     return st;
@@ -40,6 +52,7 @@ void mt_model_search_free(mt_model_search *search)
     mt_free(search->targets);
     mt_free(search->gp_places);
     mt_free(search->pool);
+    mt_free(search->stock);
     mt_free(search->candidates);
     for (size_t i = 0; i < MT_NEIGHBOURS_KEPT; i++) mt_free(search->kept[i].items);
 }

@@ -1,7 +1,7 @@
 /* The engine of `surrogate` and `auto`: models of what was told, and arms that propose points with them.
  *
  * A pending point counts as evaluated with the result that its model expected (a "kriging believer"), so that a batch spreads by itself.
- * Memory: 4.2 MB at most for the process and its pool, and about 2.5 KB for each point asked or told (most of it trees). */
+ * Memory: 4.2 MB at most for the process and its pool, and about 3 KB for each point asked or told (most of it trees). */
 #ifndef MT_SEARCH_MODEL_SEARCH_H
 #define MT_SEARCH_MODEL_SEARCH_H
 
@@ -44,6 +44,9 @@ typedef struct mt_model_search {
     /* A second local search, away from the best. */
     size_t rival, rival_tries; /* a point, SIZE_MAX: none; how many of its neighbours were tried in vain */
     size_t rivals_used[MT_RIVALS_KEPT], rivals_used_count; /* a ring: the latest ones */
+
+    /* Random points of a space that is not enumerated, where a draw takes long: used again and again, and renewed by and by. */
+    size_t *stock, stock_count, next_stock; /* NULL: every draw is fresh */
 
     size_t *candidates, candidate_capacity; /* scratch */
 } mt_model_search;
