@@ -150,7 +150,7 @@ static tunelookup_status make_row(building *b, sqlite3_stmt *statement, int64_t 
 {
     mt_lookup_loader *loader = b->loader;
     mt_lookup_row *row = mt_lookup_arena_take(&loader->block->arena, 1, sizeof *row);
-    int64_t toolchain, created;
+    int64_t toolchain = 0, created = 0;
     *out = NULL;
     if (!row) return no_memory();
     tunelookup_status st = mt_lookup_variant_get(loader, variant, &row->variant);
@@ -178,8 +178,8 @@ static tunelookup_status make_row(building *b, sqlite3_stmt *statement, int64_t 
 /* The row that stands for a shape is that of its worst workload. Only valid measurements become rows. */
 static tunelookup_status on_cell(building *b, sqlite3_stmt *statement)
 {
-    int64_t id, variant;
-    double slowdown;
+    int64_t id = 0, variant = 0;
+    double slowdown = NAN;
     uint32_t s = 0, v = 0;
     mt_lookup_row *row = NULL;
     tunelookup_status st = TUNELOOKUP_OK;

@@ -147,8 +147,14 @@ mt_status mt_ladder_refresh(mt_store *to, const mt_portfolio_group *group, const
         MT_TRY(mt_query_portfolio_limits(to, group, &was_asked, &max, &options.within, err));
         if (was_asked) options.max = (size_t)max;
     }
-    MT_TRY(mt_ladder_table_load(to, group, options.within, &table, err));
-    if (table.shape_count == 0) {
+    mt_error why;
+    st = mt_ladder_table_load(to, group, options.within, &table, &why);
+    bool has_none = st == MT_OK ? table.shape_count == 0 : st == MT_ERR_UNSUPPORTED && !asked; /* shapes without values, as imports have: nothing to compare */
+    if (st != MT_OK && !has_none) {
+        st = MT_FAIL(err, st, "%s", why.message);
+        goto done;
+    }
+    if (has_none) {
         st = mt_store_portfolio(to, group, NULL, err);
         goto done;
     }
