@@ -133,6 +133,125 @@ START_TEST(search_is_repeatable)
 }
 END_TEST
 
+/* ---- resuming ---- */
+
+/* With a valley that no knob shows alone. */
+static double valley(const char *variant, size_t start)
+{
+    const char *a = strstr(variant, "A="), *b = strstr(variant, "B=");
+    double x = atof(a + 2), y = b ? atof(b + 2) : 1;
+    return 1e5 * (1 + 0.1 * (x - y) * (x - y) + 0.02 * (x - 8) * (x - 8)) + 10 * x + y;
+}
+
+static mt_outcome_kind two_rows_fail(const char *variant)
+{
+    return strstr(variant, "B=7") ? MT_OUTCOME_CRASHED : strstr(variant, "B=3") ? MT_OUTCOME_ILLEGAL : MT_OUTCOME_OK;
+}
+
+/* Every row in the order in which it was stored; mt_free. */
+static char *rows_in_order(void)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    ck_assert_int_eq(sqlite3_open_v2(mt_store_path(store), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT group_concat(line, char(10)) FROM (SELECT v.text || ' ' || m.outcome || ' ' || ifnull(m.median_ns, '-') AS line FROM measurement m "
+                                            "JOIN variant v ON v.id = m.variant_id ORDER BY m.id)", -1, &statement, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
+    char *text = mt_strdup((const char *)sqlite3_column_text(statement, 0));
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return text;
+}
+
+static void begin_resume_test(const char *strategy)
+{
+    set_up();
+    evaluator.capacity = 1;
+    evaluator.time = valley;
+    evaluator.kind = two_rows_fail;
+    evaluator.races = true;
+    params.strategy = strategy;
+}
+
+static void end_resume_test(void)
+{
+    params.strategy = NULL;
+    tear_down();
+    memcpy(strrchr(folder, '-'), "-XXXXXX", 7);
+}
+
+/* Interrupted after the first start, then after every `step`, until it gets through. */
+static char *rows_of_interrupted(const char *strategy, size_t step, size_t *interrupts)
+{
+    mt_error err = {0};
+    begin_resume_test(strategy);
+    for (*interrupts = 0;; ++*interrupts) {
+        evaluator.interrupt_at = *interrupts == 0 ? 1 : step;
+        ck_assert_msg(tune("budget = 60", HUNDRED, &err) == MT_OK, "%s", err.message);
+        if (!result.interrupted) break;
+    }
+    char *text = rows_in_order();
+    end_resume_test();
+    return text;
+}
+
+/* Whatever the strategy, and however often: the same rows, in the same order, as nobody had disturbed it. */
+START_TEST(resumed_goes_on_as_if_undisturbed)
+{
+    static const size_t steps[] = {6, 23, 40};
+    for (size_t i = 0; i < mt_strategy_count(); i++) {
+        const char *strategy = mt_strategy_at(i)->name;
+        begin_resume_test(strategy);
+        tune_ok("budget = 60", HUNDRED);
+        char *whole = rows_in_order();
+        end_resume_test();
+        for (size_t k = 0; k < sizeof steps / sizeof steps[0]; k++) {
+            size_t interrupts;
+            char *resumed = rows_of_interrupted(strategy, steps[k], &interrupts);
+            ck_assert_uint_ge(interrupts, 2);
+            ck_assert_msg(strcmp(whole, resumed) == 0, "%s, interrupted every %zu starts:\n%.1500s\n\nundisturbed:\n%.1500s", strategy, steps[k], resumed, whole);
+            mt_free(resumed);
+        }
+        mt_free(whole);
+    }
+}
+END_TEST
+
+/* Rows of other strategies are told too: those that are asked for at their turn, the others before the first new evaluation. */
+START_TEST(all_that_is_known_is_told)
+{
+    set_up();
+    evaluator.capacity = 1;
+    params.strategy = "exhaustive"; /* the default, then 0, 1 … */
+    params.budget = 6;
+    params.budget_given = true;
+    tune_ok("", HUNDRED);
+    params.strategy = "random";
+    params.budget = 20;
+    tune_ok("", HUNDRED);
+    params.own_strategy = &probing;
+    probe = (struct probe){.batch = 1};
+    params.budget = 22;
+    tune_ok("", HUNDRED);
+    ck_assert_uint_eq(last.known, 20);
+    ck_assert_uint_eq(last.measured, 2);
+    ck_assert_uint_eq(probe.tells, 21); /* nobody asks after the last one */
+    size_t fresh = probe.told[20];
+    ck_assert_uint_ge(fresh, 5);
+    for (size_t i = 0; i < fresh; i++) ck_assert_uint_eq(probe.told[1 + i], i);
+    for (size_t i = 0; i < 20; i++) ck_assert_uint_ne(probe.told[i], fresh);
+    probe = (struct probe){.batch = 0}; /* has nothing to ask for at first: it learns the rest all the same, and is asked again */
+    params.budget = 30;
+    tune_ok("", HUNDRED);
+    ck_assert_uint_eq(last.measured, 0);
+    ck_assert_uint_eq(probe.tells, 22);
+    ck_assert_uint_eq(probe.asks, 2);
+    params.own_strategy = NULL;
+    params.strategy = NULL;
+    tear_down();
+}
+END_TEST
+
 /* ---- deadlines ---- */
 
 /* The strategy thinks for seconds while a variant hangs: the variant is killed in time all the same. */
@@ -246,6 +365,6 @@ int main(int argc, char **argv)
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
     TCase *group = tcase_create("session_search");
     tcase_set_timeout(group, 50);
-    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus};
+    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus};
     return unit_run_group("session_search", group, tests, sizeof tests / sizeof tests[0]);
 }

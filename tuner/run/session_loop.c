@@ -1,4 +1,4 @@
-/* One subject's loop: ask → drop what is known → submit, while trials end. */
+/* One subject's loop: ask → answer what is known (session_replay.c) → submit, while trials end. */
 #include "tuner/base/clock.h"
 #include "tuner/run/session_run.h"
 
@@ -12,26 +12,11 @@ static bool next_followed(mt_run *run, size_t *index)
     return false;
 }
 
-static bool next_first(mt_run *run, size_t *index)
+static mt_status next_point(mt_run *run, size_t *index, bool *found, mt_error *err)
 {
-    while (run->first_count > 0) {
-        *index = run->first[0];
-        run->first[0] = run->first[1];
-        run->first_count--;
-        if (!mt_run_has_seen(run, *index)) return true;
-    }
-    return false;
-}
-
-static bool next_point(mt_run *run, size_t *index)
-{
-    size_t left = run->total - run->summary->evaluated - run->under_way;
-    if (run->session->is_follower) return next_followed(run, index);
-    if (next_first(run, index)) return true;
-    while (mt_search_next(run->search, left, index) == MT_SEARCH_POINT) {
-        if (!mt_run_has_seen(run, *index)) return true;
-    }
-    return false;
+    if (!run->session->is_follower) return mt_run_next_searched(run, index, found, err);
+    *found = next_followed(run, index);
+    return MT_OK;
 }
 
 static bool has_budget(const mt_run *run)
@@ -44,10 +29,14 @@ static mt_status fill(mt_run *run, mt_error *err)
     mt_status st = MT_OK;
     mt_evaluator *evaluator = run->session->evaluator;
     size_t capacity = evaluator->ops->capacity(evaluator), index;
+    bool found = true;
     for (size_t device = 0; device < mt_run_device_count(run) && has_budget(run); device++) {
         if (mt_anchor_is_due(run->session, &run->anchors[device])) MT_TRY(mt_run_submit_anchor(run, device, err));
     }
-    while (run->under_way < capacity && has_budget(run) && next_point(run, &index)) MT_TRY(mt_run_submit(run, index, err));
+    while (found && run->under_way < capacity && has_budget(run)) {
+        MT_TRY(next_point(run, &index, &found, err));
+        if (found) MT_TRY(mt_run_submit(run, index, err));
+    }
 done:
     return st;
 }

@@ -1,4 +1,4 @@
-/* One subject under way, shared by session_subject.c (setting up, the end), session_loop.c (what is evaluated next) and session_trials.c (what comes of it).
+/* One subject under way, shared by session_subject.c (setting up, the end), session_loop.c and session_replay.c (what is evaluated next) and session_trials.c (what comes of it).
  * Nothing else includes this. */
 #ifndef MT_RUN_SESSION_RUN_H
 #define MT_RUN_SESSION_RUN_H
@@ -32,7 +32,8 @@ typedef struct mt_run {
     mt_history history;
     const mt_strategy *strategy; /* NULL: a follower */
     mt_search *search;
-    mt_index_map seen;         /* points that are known, told or under way: never evaluated again */
+    mt_index_map seen;         /* points that are known, told or under way: never evaluated again; the numbers are session_replay.c's */
+    size_t untold;             /* known points that the strategy has not learnt yet */
     size_t total;              /* evaluations meant */
     size_t under_way;
     mt_run_trial *trials;      /* in the order they were submitted */
@@ -61,6 +62,13 @@ char *mt_run_variant_text(const mt_run *run, size_t index); /* mt_free; NULL = o
 /* Evaluates until budget, time, strategy or a signal ends it. */
 mt_status mt_run_loop(mt_run *run, mt_error *err);
 
+/* ---- session_replay.c ---- */
+
+/* The known point at `place` of the history is not evaluated again; the strategy, if there is one, learns it when it asks for it. */
+mt_status mt_run_note_known(mt_run *run, size_t place, mt_error *err);
+/* The next point that is to be evaluated for the strategy; not *found: there is none for now. */
+mt_status mt_run_next_searched(mt_run *run, size_t *index, bool *found, mt_error *err);
+
 /* ---- session_idle.c ---- */
 
 /* The trial's GPU is no longer idle: it is being started. */
@@ -70,7 +78,7 @@ void mt_idle_begin(const mt_run *run, const mt_run_trial *trial);
 
 /* ---- session_trials.c ---- */
 
-/* Tells what the database knows already. */
+/* Counts and shows what the database knows already. */
 mt_status mt_run_count_known(mt_run *run, mt_error *err);
 /* Hands a point that was not seen to the evaluator, or refuses it as quarantined. */
 mt_status mt_run_submit(mt_run *run, size_t index, mt_error *err);

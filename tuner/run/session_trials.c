@@ -67,7 +67,7 @@ static mt_status note_point(const mt_run *run, size_t index, const mt_outcome *o
     return MT_OK;
 }
 
-/* Tells everybody about one more point. `event` is NULL for what the database knew. */
+/* Tells everybody about one more point. `event` is NULL for what the database knew: the strategy learns that later (session_replay.c). */
 static mt_status count_evaluation(mt_run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
 {
     mt_session *session = run->session;
@@ -78,7 +78,7 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     mt_status st = note_best(run, index, variant, outcome, event, err);
     if (st == MT_OK) st = note_point(run, index, outcome, err);
     if (st == MT_OK) st = note_anchor(run, index, variant, outcome, event, err);
-    if (st == MT_OK && run->search) st = mt_search_tell(run->search, index, cost_ns, err);
+    if (st == MT_OK && run->search && !known) st = mt_search_tell(run->search, index, cost_ns, err);
     summary->evaluated++;
     *(known ? &summary->known : &summary->measured) += 1;
     *(failed ? &summary->failed : outcome->kind == MT_OUTCOME_OK ? &summary->ok : &summary->censored) += 1;
@@ -98,7 +98,7 @@ mt_status mt_run_count_known(mt_run *run, mt_error *err)
         mt_outcome outcome = {.kind = known->kind, .timing.median_ns = known->median_ns};
         char *variant = mt_run_variant_text(run, known->index);
         if (!variant) return mt_run_no_memory(err);
-        st = mark_seen(run, known->index, err);
+        st = mt_run_note_known(run, i, err);
         if (st == MT_OK) st = count_evaluation(run, known->index, variant, &outcome, NULL, err);
         mt_free(variant);
     }

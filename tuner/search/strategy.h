@@ -1,8 +1,9 @@
 /* Search strategies, by ask and tell: the session alone knows budget, database, retries and batch width, so that strategies stay pure.
  *
  * Contract: deterministic for (space, seed, the order of tells); asks each point at most once; no I/O; no clock. ask may return fewer
- * points than wanted, or none while told results are outstanding; none with nothing outstanding means finished. Points that the session already knows are told
- * without having been asked, before the first ask or at any time: a strategy must accept that and not ask them again. */
+ * points than wanted, or none while told results are outstanding; none with nothing outstanding means finished, unless more is told. A resumed session asks anew and
+ * tells stored results as they are asked for, so that determinism alone makes it go on where it was. Other points that it knows are told without having been asked, before the first ask or at any
+ * time: a strategy must accept that and not ask them again. */
 #ifndef MT_SEARCH_STRATEGY_H
 #define MT_SEARCH_STRATEGY_H
 
