@@ -125,6 +125,8 @@ int nvrtcCompileProgram(mt_nvrtc_program program, int count, const char *const *
     bool is_support = option_value(count, options, "-DMT_SUPPORT=") != NULL;
     if (getenv("MSDA_TUNE_FAKE_OLD_NVRTC") && option_value(count, options, "--no-cache")) return MT_NVRTC_INVALID_OPTION;
     log_compile(program->name, is_support ? "support" : behaviour ? behaviour : "-", block ? block : "-");
+    const char *once = getenv("MSDA_TUNE_FAKE_HANG_ONCE");
+    while (once && unlink(once) == 0) pause();
     while (!is_support && behaviour && strcmp(behaviour, "compile_hang") == 0)
         pause();
     if (!is_support && behaviour && strcmp(behaviour, "compile_error") == 0) {

@@ -200,11 +200,33 @@ START_TEST(a_lost_one_leaves_the_others)
     ck_assert_int_eq(number("SELECT count(DISTINCT variant_id) FROM measurement"), 99);
     ck_assert_int_eq(number("SELECT count(*) FROM intent"), 0);
     ck_assert_int_eq(number("SELECT count(*) FROM session WHERE state = 'done' AND warnings LIKE 'GPU 1 is out%'"), 1);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'crashed'") + number("SELECT count(*) FROM strike"), 0);
     ck_assert_int_eq(number("SELECT json_extract(times_json, '$.devices[1].lost') FROM session"), 1);
     run_tool("Fake GPU,Fake GPU", "all", 0); /* it does not even start now */
     expect_output("GPU 1 is left out");
     run_tool("Fake GPU,Fake GPU", "0,1", 1);
     expect_output("GPU 1: device: CUDA_ERROR_INVALID_VALUE");
+    tear_down();
+}
+END_TEST
+
+/* No variant has an end of its own when the only GPU goes; it is measured once the GPU is back. */
+START_TEST(the_only_one_is_lost)
+{
+    set_up("ok, slow, wrong");
+    setenv("MSDA_TUNE_FAKE_LOST", "0:gone", 1);
+    run_tool("Fake GPU", "0", 1);
+    ck_assert(mt_file_exists("gone"));
+    expect_output("the same command goes on from there");
+    int64_t kept = number("SELECT count(*) FROM measurement");
+    ck_assert_int_gt(kept, 0);
+    ck_assert_int_lt(kept, 99);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'crashed'") + number("SELECT count(*) FROM strike") + number("SELECT count(*) FROM intent"), 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM session WHERE state = 'failed' AND warnings LIKE 'GPU 0 is out: %'"), 1);
+    unsetenv("MSDA_TUNE_FAKE_LOST");
+    run_tool("Fake GPU", "0", 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 99);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'crashed'") + number("SELECT count(*) FROM strike"), 0);
     tear_down();
 }
 END_TEST
@@ -237,7 +259,7 @@ START_TEST(a_final_is_shared)
 }
 END_TEST
 
-/* The rounds that it had are taken by the other. What ran when it went is blamed, as anywhere. */
+/* The rounds that it had are taken by the other. What ran when it went is not to blame. */
 START_TEST(one_is_lost_in_a_final)
 {
     set_up("ok, slow");
@@ -247,7 +269,8 @@ START_TEST(one_is_lost_in_a_final)
     run_tool("Fake GPU,Fake GPU", "all", 0);
     ck_assert(mt_file_exists("gone"));
     expect_output("GPU 1 is out, the others go on");
-    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome NOT IN ('ok', 'censored', 'crashed')"), 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome NOT IN ('ok', 'censored')"), 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM strike"), 0);
     ck_assert_int_ge(number("SELECT count(*) FROM final_round WHERE rounds = 12"), 1);
     ck_assert_int_eq(number("SELECT count(*) FROM final_round WHERE rounds <> 12"), 0);
     ck_assert_int_gt(number("SELECT count(*) FROM finalist"), 1);
@@ -297,7 +320,7 @@ int main(void)
     if (!mt_file_exists(FAKE_CUDA)) return 77;
     TCase *group = tcase_create("gpus");
     tcase_set_timeout(group, 100);
-    const TTest *const tests[] = {equal_ones_share, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, a_final_is_shared, one_is_lost_in_a_final,
+    const TTest *const tests[] = {equal_ones_share, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, the_only_one_is_lost, a_final_is_shared, one_is_lost_in_a_final,
         idle_time_has_its_reasons, a_hanging_one_delays_nobody};
     return unit_run_group("gpus", group, tests, sizeof tests / sizeof tests[0]);
 }

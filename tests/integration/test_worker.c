@@ -3,6 +3,7 @@
 #include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -164,7 +165,7 @@ static const struct way {
     {"launch_error", "launch_error", "OUT_OF_RESOURCES", 0},
     {"load_error", "load_error", NULL, 0},
     {"compile_error", "compile_error", NULL, 0},
-    {"compile_hang", "compile_timeout", "2 s", 1},
+    {"compile_hang", "compile_timeout", "2 s", 2}, /* it was tried twice */
 };
 
 /* CASES 1–3, 5, 6: one of eight ends badly; seven are fine; at most one restart; no error of the session. */
@@ -202,6 +203,48 @@ START_TEST(all_ways_in_one_session)
     ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
     ck_assert_int_eq(rows(), 7 + (int64_t)(sizeof ways / sizeof ways[0]));
     ck_assert_uint_eq(result.with_winner, 1);
+    sound();
+    tear_down();
+}
+END_TEST
+
+/* A cubin's place on a disk that is full: the compile still reaches the device, and nothing is left in the temporary folder. */
+START_TEST(full_cache_disk)
+{
+    char command[512], temporary[64];
+    set_up();
+    snprintf(temporary, sizeof temporary, "%s/tmp", folder);
+    ck_assert_int_eq(mkdir(temporary, 0700), 0);
+    setenv("TMPDIR", temporary, 1);
+    write_space("slow", NULL);
+    OK(tune(NULL));
+    snprintf(command, sizeof command, "cd %s && rm t.sqlite* && for f in $(find cache -name '*.cubin'); do rm ${f%%.cubin}.log && ln -sf /dev/full $f; done", folder);
+    ck_assert_int_eq(system(command), 0);
+    OK(tune(NULL));
+    ck_assert_int_eq(rows(), 8);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 8);
+    ck_assert_int_eq(result.worker_restarts, 0);
+    ck_assert_int_eq(rmdir(temporary), 0);
+    unsetenv("TMPDIR");
+    sound();
+    tear_down();
+}
+END_TEST
+
+/* Stopped once, the compiler is not blamed on what it compiled. */
+START_TEST(stopped_compile_worker)
+{
+    char once[64];
+    set_up();
+    write_space("slow", NULL);
+    snprintf(once, sizeof once, "%s/once", folder);
+    OK(mt_file_write_atomic(once, "", 0, &err));
+    setenv("MSDA_TUNE_FAKE_HANG_ONCE", once, 1);
+    OK(tune(NULL));
+    unsetenv("MSDA_TUNE_FAKE_HANG_ONCE");
+    ck_assert(!mt_file_exists(once));
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 8);
+    ck_assert_int_eq(result.worker_restarts, 1);
     sound();
     tear_down();
 }
@@ -421,7 +464,7 @@ int main(int argc, char **argv)
     TCase *group = tcase_create("worker");
     tcase_set_timeout(group, 100);
     tcase_add_loop_test(group, one_bad_of_eight, 0, (int)(sizeof ways / sizeof ways[0]));
-    const TTest *const tests[] = {all_ways_in_one_session, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
+    const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, stopped_compile_worker, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

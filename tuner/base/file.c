@@ -72,18 +72,28 @@ mt_status mt_file_read(const char *path, size_t max_bytes, char **data, size_t *
     return st;
 }
 
-mt_status mt_file_read_regular(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err)
+mt_status mt_file_open_regular(const char *path, int *fd, mt_error *err)
 {
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO without a writer opens at once */
-    if (fd < 0) return fail_errno(err, path, "open");
-    mt_status st;
-    if (fstat(fd, &info) != 0)
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); /* a FIFO without a writer opens at once */
+    if (*fd < 0) return fail_errno(err, path, "open");
+    mt_status st = MT_OK;
+    if (fstat(*fd, &info) != 0)
         st = fail_errno(err, path, "read");
     else if (!S_ISREG(info.st_mode))
         st = MT_FAIL(err, MT_ERR_IO, "%s: is not a regular file", path);
-    else
-        st = mt_file_read_fd(fd, max_bytes, path, data, length, err);
+    if (st == MT_OK) return MT_OK;
+    close(*fd);
+    *fd = -1;
+    return st;
+}
+
+mt_status mt_file_read_regular(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err)
+{
+    int fd;
+    mt_status st = mt_file_open_regular(path, &fd, err);
+    if (st != MT_OK) return st;
+    st = mt_file_read_fd(fd, max_bytes, path, data, length, err);
     close(fd);
     return st;
 }

@@ -11,6 +11,7 @@
 mt_status mt_file_read(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err);
 /* The same of a regular file only: a FIFO or a device given by mistake is refused at once rather than waited for. */
 mt_status mt_file_read_regular(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err);
+mt_status mt_file_open_regular(const char *path, int *fd, mt_error *err); /* for reading; the caller closes it */
 mt_status mt_file_read_fd(int fd, size_t max_bytes, const char *name, char **data, size_t *length, mt_error *err);
 /* Writes beside the target and renames, so that readers see the old file or the new one, never a part. */
 mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err);

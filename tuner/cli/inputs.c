@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 
 enum { BLOCK_BYTES = 1 << 20 };
@@ -28,10 +30,17 @@ static bool is_input(const mt_spec *spec, const char *name)
 /* In blocks: inputs may be larger than the memory that is free. */
 static mt_status hash_file(const char *path, uint64_t *hash, mt_error *err)
 {
-    FILE *file = fopen(path, "rbe");
-    if (!file) return MT_FAIL(err, MT_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    int fd;
+    mt_status st = mt_file_open_regular(path, &fd, err);
+    if (st != MT_OK) return st;
+    FILE *file = fdopen(fd, "rb");
+    if (!file) {
+        st = MT_FAIL(err, MT_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+        close(fd);
+        return st;
+    }
     char *block = mt_alloc(1, BLOCK_BYTES);
-    mt_status st = block ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+    st = block ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
     size_t count;
     *hash = 0;
     while (block && (count = fread(block, 1, BLOCK_BYTES, file)) > 0) *hash = mt_hash_u64(block, count, *hash);

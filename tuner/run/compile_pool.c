@@ -12,7 +12,7 @@
 #include "tuner/base/log.h"
 #include "tuner/run/worker.h"
 
-enum { MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };
+enum { PLACES = 2 /* for a cache of our own: temporary files, memory */, MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };
 
 struct job {
     struct job *next;
@@ -23,6 +23,7 @@ struct job {
     uint64_t *tags;
     size_t tag_count, tag_capacity;
     int attempts;
+    const char *cache_dir; /* borrowed; what the frame says */
 };
 
 struct slot {
@@ -38,7 +39,8 @@ struct mt_compile_pool {
     struct job *queue;          /* SUPPORT and TOOL first */
     uint64_t last_id;
     mt_visible *visible; /* once a worker has greeted */
-    char *own_cache;     /* a temporary folder, when no cache was given */
+    char *own_caches[PLACES]; /* temporary folders, when no cache was given or it can't be written */
+    size_t own_cache_count;
     int64_t nvrtc_version, restarts;
     size_t open_handles;
     bool is_greeted, is_failed, is_closing;
@@ -100,6 +102,61 @@ static void on_hello(struct slot *slot, const mt_hello *hello)
     mt_worker_deadline(slot->worker, 0);
 }
 
+/* Cubins travel as files, so that without a cache they need a place for as long as the pool lives. What lies in an earlier place stays there till then. */
+static mt_status make_own_cache(mt_compile_pool *pool, mt_error *err)
+{
+    const char *wished = secure_getenv("TMPDIR");
+    const char *places[PLACES] = {wished && wished[0] == '/' ? wished : "/tmp", "/dev/shm"};
+    mt_status st = MT_FAIL(err, MT_ERR_IO, "no temporary folder is left to try");
+    for (size_t *next = &pool->own_cache_count; *next < PLACES;) {
+        mt_strbuf path = {0};
+        mt_strbuf_addf(&path, "%s/msda-tune-XXXXXX", places[*next]);
+        char *folder = mt_strbuf_take(&path);
+        if (!folder) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile workers: out of memory");
+        pool->own_caches[(*next)++] = folder;
+        if (mkdtemp(folder)) {
+            pool->options.cache_dir = folder;
+            return MT_OK;
+        }
+        st = MT_FAIL(err, MT_ERR_IO, "%s: cannot make a temporary folder: %s", folder, strerror(errno));
+        mt_free(folder);
+        pool->own_caches[*next - 1] = NULL;
+    }
+    return st;
+}
+
+/* The same order, for the cache as it is now. */
+static mt_status readdress(mt_compile_pool *pool, struct job *job, mt_error *err)
+{
+    mt_message message = {0};
+    size_t used;
+    mt_status st = mt_proto_decode(job->frame.text, job->frame.length, &message, &used, err);
+    if (st != MT_OK) return st;
+    mt_message order = message;
+    order.compile.cache_dir = job->cache_dir = pool->options.cache_dir;
+    mt_strbuf_clear(&job->frame);
+    st = mt_proto_encode(&order, &job->frame, err);
+    mt_message_free(&message);
+    return st;
+}
+
+/* A disk that is full, or gone, in the middle: as if the cache could not be written from the start. False: there is no other place. */
+static bool leave_cache(mt_compile_pool *pool, struct job *failed, const char *reason)
+{
+    mt_error error;
+    mt_status st = MT_OK;
+    if (failed->cache_dir == pool->options.cache_dir) { /* else: another order has found it out */
+        if (make_own_cache(pool, &error) != MT_OK) return false;
+        mt_log_warn("compiled kernels are not kept from here on: %s", reason);
+        for (struct job *job = pool->queue; job && st == MT_OK; job = job->next) st = readdress(pool, job, &error);
+    }
+    if (st == MT_OK) st = readdress(pool, failed, &error);
+    if (st != MT_OK) return false;
+    failed->attempts--; /* it was not the order's fault */
+    enqueue(pool, failed);
+    return true;
+}
+
 static void on_compiled(struct slot *slot, const mt_compiled *compiled)
 {
     struct job *job = slot->job;
@@ -108,6 +165,8 @@ static void on_compiled(struct slot *slot, const mt_compiled *compiled)
     mt_worker_deadline(slot->worker, 0);
     if (compiled->status != MT_OK) {
         mt_error error;
+        bool is_of_the_cache = compiled->status == MT_ERR_IO || compiled->status == MT_ERR_NOT_FOUND;
+        if (is_of_the_cache && leave_cache(slot->pool, job, compiled->error ? compiled->error : "")) return;
         mt_error_set(&error, compiled->status, "%s", compiled->error ? compiled->error : "the compiler could not be run");
         free_job(job);
         fail_pool(slot->pool, &error);
@@ -127,8 +186,8 @@ static void on_message(void *context, mt_message *message)
     pump(slot->pool);
 }
 
-/* The worker died with a job in its hands. A kill from outside (the out-of-memory killer) deserves a second try, and a compiler that
- * crashes on this source crashes again. */
+/* The worker died with a job in its hands, or had to be killed. What comes from outside (the out-of-memory killer, a process that was stopped, a host that was
+ * held up) deserves a second try in another process, and a compiler that crashes or hangs on this source does so again. */
 static void lose_job(mt_compile_pool *pool, struct job *job, const mt_worker_death *death)
 {
     pool->restarts++;
@@ -136,7 +195,7 @@ static void lose_job(mt_compile_pool *pool, struct job *job, const mt_worker_dea
         free_job(job);
         return;
     }
-    if (!death->is_timeout && job->attempts < MAX_ATTEMPTS) {
+    if (job->attempts < MAX_ATTEMPTS) {
         enqueue(pool, job);
         return;
     }
@@ -253,24 +312,6 @@ static size_t choose_jobs(const mt_pool_options *options)
     return jobs > MAX_JOBS ? MAX_JOBS : jobs;
 }
 
-/* Cubins travel as files, so that without a cache they need a place for as long as the pool lives. */
-static mt_status make_own_cache(mt_compile_pool *pool, mt_error *err)
-{
-    const char *base = secure_getenv("TMPDIR");
-    mt_strbuf path = {0};
-    mt_strbuf_addf(&path, "%s/msda-tune-XXXXXX", base && base[0] == '/' ? base : "/tmp");
-    pool->own_cache = mt_strbuf_take(&path);
-    if (!pool->own_cache) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile workers: out of memory");
-    if (!mkdtemp(pool->own_cache)) {
-        mt_status st = MT_FAIL(err, MT_ERR_IO, "%s: cannot make a temporary folder: %s", pool->own_cache, strerror(errno));
-        mt_free(pool->own_cache);
-        pool->own_cache = NULL;
-        return st;
-    }
-    pool->options.cache_dir = pool->own_cache;
-    return MT_OK;
-}
-
 /* A cache is a convenience: where it can't be written (a home that is read-only or missing) compiling goes on without. */
 static mt_status make_cache(mt_compile_pool *pool, mt_error *err)
 {
@@ -374,6 +415,7 @@ static mt_status make_job(mt_compile_pool *pool, const mt_pool_order *order, con
     if (!made) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile order: out of memory");
     made->id = ++pool->last_id;
     made->kind = order->kind;
+    made->cache_dir = pool->options.cache_dir;
     made->key = *key;
     mt_message message = {
         .type = MT_MESSAGE_COMPILE,
@@ -381,7 +423,7 @@ static mt_status make_job(mt_compile_pool *pool, const mt_pool_order *order, con
             .id = made->id,
             .kind = order->kind,
             .arch = order->arch,
-            .cache_dir = pool->options.cache_dir,
+            .cache_dir = made->cache_dir,
             .entry = order->entry,
             .options = (const char *const *)order->options->items,
             .option_count = (uint32_t)order->options->count,
@@ -445,7 +487,9 @@ void mt_pool_destroy(mt_compile_pool *pool)
         pool->queue = next;
     }
     mt_visible_free(pool->visible);
-    if (pool->own_cache) nftw(pool->own_cache, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-    mt_free(pool->own_cache);
+    for (size_t i = 0; i < pool->own_cache_count; i++) {
+        if (pool->own_caches[i]) nftw(pool->own_caches[i], remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+        mt_free(pool->own_caches[i]);
+    }
     mt_free(pool);
 }

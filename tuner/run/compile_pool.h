@@ -1,7 +1,7 @@
 /* Compile workers behind a queue. Identical compiles that are under way at the same time run once; macros that the source can't see make no difference.
  *
- * Each worker has one order at a time. An order that passes its limit costs its worker (SIGKILL, a new one when there is work) and ends
- * with is_timeout; one whose worker dies is tried once more, then ends with the death as its text. */
+ * Each worker has one order at a time. An order that passes its limit costs its worker (SIGKILL, a new one when there is work). An order whose worker dies
+ * or is killed is tried once more in another process, then ends with is_timeout, or with the death as its text. */
 #ifndef MT_RUN_COMPILE_POOL_H
 #define MT_RUN_COMPILE_POOL_H
 
@@ -27,7 +27,7 @@ typedef struct mt_pool_options {
     const mt_source *source; /* what the bundle holds; must outlive the pool */
     const char *const *env;
     double limit_s;          /* per order */
-    const char *cache_dir;   /* borrowed; NULL = a temporary folder for as long as the pool lives; so too, with a warning, where it can't be written */
+    const char *cache_dir;   /* borrowed; NULL = a temporary folder for as long as the pool lives; so too, with a warning, where it can't be written, or can't any more (a full disk) */
     /* Once for each order that was not cancelled; several tags may share one order, whose time is told to the first of them only. */
     void (*done)(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result);
     /* The pool can't go on: the compiler is missing, workers do not start, memory ran out. At most once. */

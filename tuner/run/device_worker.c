@@ -56,14 +56,24 @@ struct mt_device_worker {
     int served_before;            /* evaluations that the process at work had ended before this one */
     mt_outcome suspicion;
     char *suspicion_launch;
+    /* an end that cost its process waits until the GPU has taken another one: of a GPU that is gone no variant is guilty */
+    bool has_held;
+    mt_outcome held;
+    char *held_launch;
 };
 
 static void settle_replay(mt_device_worker *self, const mt_outcome *alone);
+static void release_held(mt_device_worker *self);
+static void drop_held(mt_device_worker *self);
 
 static void fail_with(mt_device_worker *self, const mt_error *error)
 {
     if (self->is_failed || self->is_closing) return;
-    if (self->is_replay) settle_replay(self, NULL);
+    if (self->is_replay) {
+        settle_replay(self, NULL);
+        release_held(self);
+    }
+    drop_held(self);
     self->is_failed = true;
     self->options.failed(self->options.context, error);
 }
@@ -152,13 +162,31 @@ static void send_order(mt_device_worker *self)
 
 static void report(mt_device_worker *self, mt_outcome *outcome, char *launch_json)
 {
+    bool is_damage = outcome->kind == MT_OUTCOME_GPU_FAULT || outcome->kind == MT_OUTCOME_CRASHED || outcome->kind == MT_OUTCOME_TIMEOUT;
     self->has_order = self->is_sent = false;
     self->idle_deaths = 0;
     if (self->active) self->active->served++;
     if (self->incident_ns) self->incident = mt_outcome_name(outcome->kind);
-    self->options.done(self->options.context, self->id, outcome, &launch_json);
-    mt_outcome_free(outcome);
-    mt_free(launch_json);
+    self->has_held = true;
+    self->held = *outcome;
+    self->held_launch = launch_json;
+    if (!self->incident_ns || !is_damage) release_held(self);
+}
+
+static void release_held(mt_device_worker *self)
+{
+    if (!self->has_held) return;
+    self->options.done(self->options.context, self->id, &self->held, &self->held_launch);
+    drop_held(self);
+}
+
+static void drop_held(mt_device_worker *self)
+{
+    mt_outcome_free(&self->held);
+    mt_free(self->held_launch);
+    memset(&self->held, 0, sizeof self->held);
+    self->held_launch = NULL;
+    self->has_held = false;
 }
 
 /* ---- exact blame ---- */
@@ -283,6 +311,7 @@ static void end_incident(mt_device_worker *self)
     self->incident_ns = 0;
     self->incident = NULL;
     self->is_refilling = true;
+    release_held(self);
 }
 
 /* After anything that came or went: somebody is at work, somebody in reserve. A replay uses up one more. */
@@ -321,6 +350,25 @@ static void on_doomed(void *context)
     if (self->was_greeted) top_up(self, 3);
 }
 
+/* No end of the variant that ran: neither stored nor a strike. */
+static void fail_gone(mt_device_worker *self, const mt_error *error)
+{
+    if (self->is_replay) drop_suspicion(self);
+    drop_held(self);
+    fail_with(self, error);
+}
+
+/* There is no second process any more. While an end is held, the one that would take over proves nothing about the GPU (it started before): one that starts now has to. */
+static void give_up_reserve(mt_device_worker *self)
+{
+    seat *spare = self->active;
+    self->has_no_reserve = true;
+    if (!self->has_held || !spare || !spare->worker || spare->is_leaving) return;
+    spare->is_leaving = true;
+    self->active = NULL;
+    mt_worker_kill(spare->worker);
+}
+
 /* ---- messages ---- */
 
 static void on_hello(seat *at, mt_hello *hello)
@@ -329,11 +377,12 @@ static void on_hello(seat *at, mt_hello *hello)
     if (hello->status != MT_OK && at == self->active) {
         mt_error error;
         mt_error_set(&error, hello->status, "%s%s", self->was_greeted ? "the GPU is gone after a worker's restart: " : "", hello->error ? hello->error : "the device worker cannot work");
-        fail_with(self, &error);
+        fail_gone(self, &error);
         return;
     }
     if (hello->status != MT_OK) {
-        self->has_no_reserve = at->is_leaving = true;
+        at->is_leaving = true;
+        give_up_reserve(self);
         mt_worker_kill(at->worker);
         return;
     }
@@ -444,7 +493,7 @@ static void fail_start(mt_device_worker *self, const mt_worker_death *death)
 {
     mt_error error;
     mt_error_set(&error, MT_ERR_WORKER, "the device worker did not start: %s%s%s", death->is_timeout ? "no answer" : death->how, death->log_tail[0] ? "\n" : "", death->log_tail);
-    fail_with(self, &error);
+    fail_gone(self, &error);
 }
 
 /* The one at work is gone without having said why. */
@@ -466,7 +515,7 @@ static void lose_active(mt_device_worker *self, const mt_worker_death *death)
 /* The reserve is gone: it is a convenience. */
 static void lose_reserve(mt_device_worker *self, bool had_started)
 {
-    if (!had_started || ++self->idle_deaths > MAX_IDLE_DEATHS) self->has_no_reserve = true;
+    if (!had_started || ++self->idle_deaths > MAX_IDLE_DEATHS) give_up_reserve(self);
 }
 
 static void on_gone(void *context, const mt_worker_death *death)
@@ -485,6 +534,7 @@ static void on_gone(void *context, const mt_worker_death *death)
     else if (!was.is_leaving) lose_reserve(self, was.is_greeted);
     if (death->is_lost) {
         mt_error error;
+        release_held(self); /* what hung so is known */
         mt_error_set(&error, MT_ERR_GPU, "GPU %d (%s) is lost: its worker could not be killed", self->options.device, self->hello.facts.name);
         fail_with(self, &error);
     }
@@ -562,6 +612,7 @@ const mt_strbuf *mt_device_worker_frame(const mt_device_worker *self)
 
 void mt_device_worker_abort(mt_device_worker *self)
 {
+    drop_held(self);
     if (!self->has_order) return;
     if (self->is_sent && self->active) mt_worker_kill(self->active->worker);
     drop_suspicion(self);
@@ -576,6 +627,7 @@ void mt_device_worker_destroy(mt_device_worker *self)
         if (self->seats[i].worker) mt_worker_kill(self->seats[i].worker);
     while (self->open_handles) uv_run(self->options.loop, UV_RUN_ONCE);
     drop_suspicion(self);
+    drop_held(self);
     mt_strbuf_free(&self->frame);
     mt_free(self);
 }

@@ -8,7 +8,10 @@
  *
  * An evaluation has two clocks, each stopped while the other runs: the subject's (start, inputs, reference) and the variant's (load, validate, time).
  * Past the variant's, or when the worker dies in it: an outcome. In the subject's part it is not the variant's fault: once more in a
- * fresh worker (an earlier variant may have left damage), then the session's error. */
+ * fresh worker (an earlier variant may have left damage), then the session's error.
+ *
+ * An end that costs the process (crash, hang, fault) is told when another process has started on the GPU. When none can, the GPU is gone: `failed` comes without `done`,
+ * and the variant has no end. */
 #ifndef MT_RUN_DEVICE_WORKER_H
 #define MT_RUN_DEVICE_WORKER_H
 

@@ -154,11 +154,10 @@ static void on_device_failed(void *context, const mt_error *error)
         gpu->failure = *error;
         return;
     }
-    if (!is_of_the_gpu(error->status) || !has_other_gpu(self, gpu)) {
-        self->device_failure = *error;
-        return;
-    }
-    mt_eval_worker_warn(self, "GPU %d is out, the others go on: %s", gpu->ordinal, error->message);
+    bool is_last = !has_other_gpu(self, gpu);
+    if (!is_of_the_gpu(error->status) || is_last) self->device_failure = *error; /* told after what is queued */
+    if (!is_of_the_gpu(error->status)) return;
+    mt_eval_worker_warn(self, "GPU %d is out%s: %s", gpu->ordinal, is_last ? "" : ", the others go on", error->message);
     self->base.devices[gpu->index].is_lost = true;
     mt_event event = {.kind = MT_EVENT_LOST, .device = gpu->index};
     for (struct trial *trial = self->trials; trial; trial = trial->next) {

@@ -155,6 +155,16 @@ static mt_status judge(const mt_session *session, mt_error *err)
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "no variant of %s passed: %lld of %lld failed", session->params->spec->name, (long long)session->failed, (long long)session->evaluated);
 }
 
+static void tell_how_to_resume(const mt_session *session, mt_status status, mt_error *err)
+{
+    const mt_evaluator *evaluator = session->evaluator;
+    bool is_lost = false;
+    for (size_t i = 0; i < evaluator->device_count; i++) is_lost |= evaluator->devices[i].is_lost;
+    if (status == MT_OK || !is_lost) return;
+    mt_error told = *err;
+    mt_error_set(err, status, "%s\nwhat was measured is kept: with the GPU back, the same command goes on from there", told.message);
+}
+
 /* Between opening and closing the session row. */
 static mt_status run_session(mt_session *session, const mt_session_target *targets, size_t count, mt_error *err)
 {
@@ -164,6 +174,7 @@ static mt_status run_session(mt_session *session, const mt_session_target *targe
     catch_signals(&signals, session);
     st = run_targets(session, targets, count, err);
     release_signals(&signals);
+    tell_how_to_resume(session, st, err);
     mt_error close_error;
     mt_status closed = mt_session_close_rows(session, st != MT_OK, st == MT_OK ? err : &close_error);
     session->result->worker_restarts = session->evaluator->ops->restarts(session->evaluator);

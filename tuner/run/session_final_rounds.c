@@ -134,7 +134,7 @@ static mt_status on_lost(rounds *self, size_t device, mt_error *err)
         if (st != MT_OK) return st;
     }
     if (has_lane(self)) return MT_OK;
-    return MT_FAIL(err, MT_ERR_GPU, "GPU %d was lost while the finalists were compared on it; the same command goes on from there", self->final->session->evaluator->devices[device].ordinal);
+    return MT_FAIL(err, MT_ERR_GPU, "GPU %d was lost while the finalists were compared on it", self->final->session->evaluator->devices[device].ordinal);
 }
 
 /* Waits for something to happen. */

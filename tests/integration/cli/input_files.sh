@@ -59,6 +59,13 @@ note "names"
 tune --input out=a.npy
 tune --input a.npy
 
+note "a device or a pipe is no file of values: refused rather than read without end"
+mkfifo pipe.npy
+for f in /dev/zero pipe.npy; do
+  rm -f t.sqlite
+  mt --space fake.ini --shape small --db t.sqlite --quiet --input a="$f"
+done
+
 note "a wrong expected output"
 npy expected.npy '<f8' '1, 6' 6 "$two64"; tune
 npy expected.npy '<i8' '6,' 6 "$two64"; tune
