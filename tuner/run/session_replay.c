@@ -36,7 +36,8 @@ static mt_status tell_rest(mt_run *run, mt_error *err)
 static mt_search_answer next_asked(mt_run *run, size_t *index)
 {
     size_t learnt = run->summary->evaluated - run->untold;
-    if (run->first_count == 0) return mt_search_next(run->search, run->total - learnt - run->under_way, index);
+    size_t left = run->total - learnt - run->under_way, room = run->session->evaluator->ops->capacity(run->session->evaluator) - run->under_way;
+    if (run->first_count == 0) return mt_search_next(run->search, left < room ? left : room, index);
     *index = run->first[0];
     run->first[0] = run->first[1];
     run->first_count--;
