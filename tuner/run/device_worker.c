@@ -443,6 +443,7 @@ static void on_verdict(seat *at, mt_verdict *verdict)
         return;
     }
     self->options.foreign(self->options.context, count_foreign(self, verdict->foreign_processes));
+    if (verdict->vacuous) self->options.vacuous(self->options.context, verdict->vacuous);
     char *launch_json = (char *)verdict->launch_json;
     mt_outcome outcome = verdict->outcome;
     memset(&verdict->outcome, 0, sizeof verdict->outcome); /* both are ours now */
