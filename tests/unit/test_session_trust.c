@@ -355,6 +355,9 @@ START_TEST(energy_that_nobody_tells)
     tune_ok("", TEN);
     ck_assert(last.objective == MT_OBJECTIVE_TIME && last_best[0]);
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round WHERE objective <> 'time'"), 0);
+    params.objective_given = true; /* what turns out in the middle ends no session */
+    tune_ok("", TEN);
+    ck_assert(last.objective == MT_OBJECTIVE_TIME && last.wanted == MT_OBJECTIVE_ENERGY && last_best[0]);
     evaluator.base.is_recorded = true;
     evaluator.base.can_retime = false;
     params.objective_given = true;

@@ -68,6 +68,8 @@ static void print_energy(FILE *out, const mt_subject_summary *summary)
 {
     const mt_energy *energy = &summary->energy;
     char text[MT_PRINT_ENERGY_SIZE];
+    if (summary->wanted != MT_OBJECTIVE_TIME && summary->objective == MT_OBJECTIVE_TIME)
+        fprintf(out, "              picked by time, not by %s: the energy of the finalists is not known\n", summary->wanted == MT_OBJECTIVE_EDP ? "energy × time" : "energy");
     if (energy->source == MT_ENERGY_NONE) return;
     fprintf(out, "  Energy:     %s a run, %.0f W", mt_print_energy(energy->run_uj, energy->error_uj, text, sizeof text), energy->power_w);
     fprintf(out, " (%s, loops of %.2g s)\n", energy->source == MT_ENERGY_COUNTER ? "NVML's counter" : "NVML's power readings", energy->loop_ms / 1e3);

@@ -357,6 +357,11 @@ done:
     return st;
 }
 
+const char *mt_gpu_vacuous(const mt_gpu *gpu)
+{
+    return gpu->subject.vacuous;
+}
+
 const char *mt_gpu_launch_json(const mt_gpu *gpu)
 {
     return gpu->launch_json.length ? mt_strbuf_text(&gpu->launch_json) : NULL;

@@ -67,4 +67,7 @@ mt_status mt_gpu_evaluate(mt_gpu *gpu, const mt_evaluate_request *request, mt_st
 /* {"launches":[{"entry":…,"grid":[…],"block":[…],"cluster":[…],"smem":…,"carveout":…}]} of the last evaluation, as launched; NULL when it got not that far. Valid until the next call. */
 const char *mt_gpu_launch_json(const mt_gpu *gpu);
 
+/* An output of the subject of which every expected element is NaN or infinite, as a variant that passed showed: its values are hardly checked. NULL = none seen. The spec's text. */
+const char *mt_gpu_vacuous(const mt_gpu *gpu);
+
 #endif

@@ -27,6 +27,7 @@ typedef struct mt_subject {
     mt_buffers previous;     /* outputs of the run before, to compare bits with */
     CUmodule support;        /* reference and generators; NULL = none */
     bool guard_pages;
+    const char *vacuous;     /* an output whose comparison can prove nothing; borrowed from the spec, NULL = none */
 } mt_subject;
 
 void mt_subject_free(mt_gpu *gpu, mt_subject *subject);

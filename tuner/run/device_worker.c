@@ -1,79 +1,23 @@
-#include "tuner/run/device_worker.h"
+#include "tuner/run/device_worker_internal.h"
 
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
-#include "tuner/run/worker.h"
 
 enum { MAX_ATTEMPTS = 2, MAX_IDLE_DEATHS = 3 };
 /* A counter's 20 periods, its patience and settling, then perhaps power readings: generously. */
 static const double ENERGY_BASE_S = 10, ENERGY_LOOPS = 20;
-enum part { PART_SUBJECT, PART_VARIANT, PART_COUNT };
-
-enum { SEATS = 5 /* one at work, its reserve, and those of an incident: two on their way out, one starting */ };
-
-/* One process. What it is for shows in self->active; the rest of those that live are in reserve or leave. */
-typedef struct seat {
-    mt_device_worker *owner;
-    mt_worker *worker;  /* NULL = free */
-    bool is_greeted;
-    bool is_leaving;    /* it broke its context, or is being killed */
-    int served;         /* evaluations that it has ended */
-} seat;
-
-struct mt_device_worker {
-    mt_device_worker_options options;
-    seat seats[SEATS];
-    seat *active;       /* NULL = none */
-    mt_hello hello;
-    bool was_greeted;             /* any worker */
-    bool has_no_reserve;          /* a second process could not be had */
-    bool is_failed, is_closing;
-    int64_t incident_ns;          /* when the last one began; 0 = dealt with */
-    const char *incident;         /* how it ended for the variant */
-    bool is_refilling;            /* the process at work has no inputs yet, because of an incident */
-    int64_t last_gone_ns;         /* when a process of ours last left the GPU, */
-    int gone_lately;              /* and how many about then */
-    int64_t restarts;
-    int idle_deaths;              /* in a row, with nothing under way */
-    size_t open_handles;
-    /* the evaluation */
-    bool has_order, is_sent;
-    int64_t ordered_ns;
-    uint64_t id;
-    mt_strbuf frame;
-    int attempts;
-    mt_work work;
-    enum part part;
-    int64_t part_started_ns;
-    double left_s[PART_COUNT];
-    double extra_s;               /* that the order's energy loop may take beside the variant's limit */
-    bool is_crowded;              /* sent while another of our processes was still on the GPU */
-    /* a fault that waits for the suspect's replay alone */
-    bool is_replay, may_crowd;    /* beside the process that faulted, which may take long to go */
-    int served_before;            /* evaluations that the process at work had ended before this one */
-    mt_outcome suspicion;
-    char *suspicion_launch;
-    /* an end that cost its process waits until the GPU has taken another one: of a GPU that is gone no variant is guilty */
-    bool has_held;
-    mt_outcome held;
-    char *held_launch;
-};
-
-static void settle_replay(mt_device_worker *self, const mt_outcome *alone);
-static void release_held(mt_device_worker *self);
-static void drop_held(mt_device_worker *self);
 
 static void fail_with(mt_device_worker *self, const mt_error *error)
 {
     if (self->is_failed || self->is_closing) return;
     if (self->is_replay) {
-        settle_replay(self, NULL);
-        release_held(self);
+        mt_device_settle_replay(self, NULL);
+        mt_device_release_held(self);
     }
-    drop_held(self);
+    mt_device_drop_held(self);
     self->is_failed = true;
     self->options.failed(self->options.context, error);
 }
@@ -160,117 +104,6 @@ static void send_order(mt_device_worker *self)
     mt_worker_deadline(self->active->worker, self->left_s[PART_SUBJECT]);
 }
 
-static void report(mt_device_worker *self, mt_outcome *outcome, char *launch_json)
-{
-    bool is_damage = outcome->kind == MT_OUTCOME_GPU_FAULT || outcome->kind == MT_OUTCOME_CRASHED || outcome->kind == MT_OUTCOME_TIMEOUT;
-    self->has_order = self->is_sent = false;
-    self->idle_deaths = 0;
-    if (self->active) self->active->served++;
-    if (self->incident_ns) self->incident = mt_outcome_name(outcome->kind);
-    self->has_held = true;
-    self->held = *outcome;
-    self->held_launch = launch_json;
-    if (!self->incident_ns || !is_damage) release_held(self);
-}
-
-static void release_held(mt_device_worker *self)
-{
-    if (!self->has_held) return;
-    self->options.done(self->options.context, self->id, &self->held, &self->held_launch);
-    drop_held(self);
-}
-
-static void drop_held(mt_device_worker *self)
-{
-    mt_outcome_free(&self->held);
-    mt_free(self->held_launch);
-    memset(&self->held, 0, sizeof self->held);
-    self->held_launch = NULL;
-    self->has_held = false;
-}
-
-/* ---- exact blame ---- */
-
-/* A sticky error is told by whichever call comes after it, and an earlier variant's wild write may be what made this one fault. What ran first in
- * its worker was alone already; any other is run once more, alone in the next worker. */
-static bool needs_replay(const mt_device_worker *self, const mt_outcome *outcome)
-{
-    return outcome->kind == MT_OUTCOME_GPU_FAULT && !self->is_replay && self->served_before > 0;
-}
-
-static void begin_replay(mt_device_worker *self, const mt_outcome *fault, char *launch_json)
-{
-    self->is_replay = true;
-    self->suspicion = *fault;
-    self->suspicion_launch = launch_json;
-    self->is_sent = false; /* the next worker gets the order again */
-    self->may_crowd = true;
-    self->attempts = 0;
-}
-
-static void drop_suspicion(mt_device_worker *self)
-{
-    mt_outcome_free(&self->suspicion);
-    mt_free(self->suspicion_launch);
-    self->suspicion_launch = NULL;
-    self->is_replay = false;
-}
-
-static size_t name_length(const char *text)
-{
-    return text ? strcspn(text, ":") : 0;
-}
-
-static bool same_fault(const mt_outcome *a, const mt_outcome *b)
-{
-    size_t length = name_length(a->text);
-    return a->kind == b->kind && length == name_length(b->text) && (length == 0 || memcmp(a->text, b->text, length) == 0);
-}
-
-/* The verdict stays the first one: that a kernel faulted once is reason enough not to hand it out. `alone`: how the replay ended; NULL = it could not be run. */
-static void settle_replay(mt_device_worker *self, const mt_outcome *alone)
-{
-    mt_outcome outcome = self->suspicion;
-    char *first = outcome.text, *launch_json = self->suspicion_launch;
-    memset(&self->suspicion, 0, sizeof self->suspicion);
-    self->suspicion_launch = NULL;
-    self->is_replay = false;
-    const char *was = first ? first : "";
-    bool is_same = alone && same_fault(&outcome, alone);
-    outcome.text = NULL;
-    bool is_damage = alone && (alone->kind == MT_OUTCOME_GPU_FAULT || alone->kind == MT_OUTCOME_CRASHED || alone->kind == MT_OUTCOME_TIMEOUT);
-    outcome.guilt = is_damage ? MT_GUILT_SHOWN : MT_GUILT_NOT_REPRODUCED;
-    if (!alone)
-        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: could not be tried", was);
-    else if (!is_damage)
-        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nnot reproduced alone: ended as %s", was, mt_outcome_name(alone->kind));
-    else if (is_same)
-        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: same fault", was);
-    else
-        mt_outcome_set(&outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: %s: %s", was, mt_outcome_name(alone->kind), alone->text ? alone->text : "");
-    mt_free(first);
-    report(self, &outcome, launch_json);
-}
-
-static void conclude(mt_device_worker *self, mt_outcome *outcome, char *launch_json)
-{
-    if (self->is_replay) {
-        settle_replay(self, outcome);
-        mt_outcome_free(outcome);
-        mt_free(launch_json);
-    } else if (needs_replay(self, outcome)) {
-        begin_replay(self, outcome, launch_json);
-    } else {
-        if (outcome->kind == MT_OUTCOME_GPU_FAULT) {
-            char *text = outcome->text;
-            outcome->text = NULL;
-            mt_outcome_set(outcome, MT_OUTCOME_GPU_FAULT, "%s\nalone: nothing else had run in its worker", text ? text : "");
-            mt_free(text);
-        }
-        report(self, outcome, launch_json);
-    }
-}
-
 /* ---- processes ---- */
 
 static mt_status spawn(mt_device_worker *self, seat *at, mt_error *err);
@@ -311,7 +144,7 @@ static void end_incident(mt_device_worker *self)
     self->incident_ns = 0;
     self->incident = NULL;
     self->is_refilling = true;
-    release_held(self);
+    mt_device_release_held(self);
 }
 
 /* After anything that came or went: somebody is at work, somebody in reserve. A replay uses up one more. */
@@ -353,8 +186,8 @@ static void on_doomed(void *context)
 /* No end of the variant that ran: neither stored nor a strike. */
 static void fail_gone(mt_device_worker *self, const mt_error *error)
 {
-    if (self->is_replay) drop_suspicion(self);
-    drop_held(self);
+    if (self->is_replay) mt_device_drop_suspicion(self);
+    mt_device_drop_held(self);
     fail_with(self, error);
 }
 
@@ -443,11 +276,12 @@ static void on_verdict(seat *at, mt_verdict *verdict)
         return;
     }
     self->options.foreign(self->options.context, count_foreign(self, verdict->foreign_processes));
+    if (verdict->vacuous) self->options.vacuous(self->options.context, verdict->vacuous);
     char *launch_json = (char *)verdict->launch_json;
     mt_outcome outcome = verdict->outcome;
     memset(&verdict->outcome, 0, sizeof verdict->outcome); /* both are ours now */
     verdict->launch_json = NULL;
-    conclude(self, &outcome, launch_json);
+    mt_device_conclude(self, &outcome, launch_json);
     if (at->is_leaving && self->active == at) self->active = NULL;
     reseat(self);
 }
@@ -478,7 +312,7 @@ static void blame(mt_device_worker *self, const mt_worker_death *death)
     if (self->part == PART_VARIANT) {
         mt_outcome outcome = {0};
         mt_outcome_set(&outcome, death->is_timeout ? MT_OUTCOME_TIMEOUT : MT_OUTCOME_CRASHED, "%s", mt_strbuf_text(&text));
-        conclude(self, &outcome, NULL);
+        mt_device_conclude(self, &outcome, NULL);
     } else if (self->attempts < MAX_ATTEMPTS && !death->is_lost) {
         self->is_sent = false; /* the next worker gets it */
     } else {
@@ -534,7 +368,7 @@ static void on_gone(void *context, const mt_worker_death *death)
     else if (!was.is_leaving) lose_reserve(self, was.is_greeted);
     if (death->is_lost) {
         mt_error error;
-        release_held(self); /* what hung so is known */
+        mt_device_release_held(self); /* what hung so is known */
         mt_error_set(&error, MT_ERR_GPU, "GPU %d (%s) is lost: its worker could not be killed", self->options.device, self->hello.facts.name);
         fail_with(self, &error);
     }
@@ -612,10 +446,10 @@ const mt_strbuf *mt_device_worker_frame(const mt_device_worker *self)
 
 void mt_device_worker_abort(mt_device_worker *self)
 {
-    drop_held(self);
+    mt_device_drop_held(self);
     if (!self->has_order) return;
     if (self->is_sent && self->active) mt_worker_kill(self->active->worker);
-    drop_suspicion(self);
+    mt_device_drop_suspicion(self);
     self->has_order = self->is_sent = false;
 }
 
@@ -626,8 +460,8 @@ void mt_device_worker_destroy(mt_device_worker *self)
     for (size_t i = 0; i < SEATS; i++)
         if (self->seats[i].worker) mt_worker_kill(self->seats[i].worker);
     while (self->open_handles) uv_run(self->options.loop, UV_RUN_ONCE);
-    drop_suspicion(self);
-    drop_held(self);
+    mt_device_drop_suspicion(self);
+    mt_device_drop_held(self);
     mt_strbuf_free(&self->frame);
     mt_free(self);
 }

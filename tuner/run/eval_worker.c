@@ -203,6 +203,16 @@ static void on_foreign_processes(void *context, int count)
     mt_eval_worker_warn(gpu->owner, "%d other process%s came to GPU %d during the session: times may be disturbed", count, count == 1 ? "" : "es", gpu->ordinal);
 }
 
+/* Once for a subject: "all variants passed" means little there. */
+static void on_vacuous(void *context, const char *output)
+{
+    const eval_gpu *gpu = context;
+    eval_worker *self = gpu->owner;
+    if (self->is_vacuous) return;
+    self->is_vacuous = true;
+    mt_eval_worker_warn(self, "%s: every element of the reference's %s is NaN or infinite: that variants agree with it proves little", mt_space_shape(self->space)->name, output);
+}
+
 /* ---- --diagnose ---- */
 
 static void on_diagnosed(void *context, const char *text)
@@ -297,6 +307,7 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     self->workload = workload;
     mt_status st = mt_scene_create(self->spec, mt_space_shape(space), &base->facts, &self->scene, err);
     if (st != MT_OK) return st;
+    self->is_vacuous = false;
     self->is_support_ready = !mt_candidate_needs_support(self->spec);
     return self->is_support_ready ? MT_OK : submit_support(self, err);
 }
@@ -506,7 +517,7 @@ mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_s
 #if !MT_WITH_CUDA
     return MT_FAIL(err, MT_ERR_NO_GPU, "built without the CUDA Toolkit: only recorded GPUs can be tuned");
 #endif
-    static const eval_worker_callbacks callbacks = {on_compiled, on_pool_failed, on_device_done, on_foreign_processes, on_device_failed};
+    static const eval_worker_callbacks callbacks = {on_compiled, on_pool_failed, on_device_done, on_foreign_processes, on_vacuous, on_device_failed};
     mt_status st = MT_OK;
     eval_worker *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");

@@ -59,6 +59,7 @@ struct eval_worker {
     const mt_workload *workload;
     mt_scene *scene;
     bool is_support_ready;
+    bool is_vacuous; /* and was told to be */
     char *support_path;
     struct trial *trials;
 };
@@ -74,6 +75,7 @@ typedef struct eval_worker_callbacks {
     void (*pool_failed)(void *context, const mt_error *error);
     void (*done)(void *context, uint64_t id, mt_outcome *outcome, char **launch_json);                         /* context: the eval_gpu, also below */
     void (*foreign)(void *context, int count);
+    void (*vacuous)(void *context, const char *output);
     void (*device_failed)(void *context, const mt_error *error);
 } eval_worker_callbacks;
 

@@ -47,6 +47,7 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
         .subject_limit_s = self->options.subject_limit_s,
         .done = callbacks->done,
         .foreign = callbacks->foreign,
+        .vacuous = callbacks->vacuous,
         .failed = callbacks->device_failed,
         .context = gpu,
     };

@@ -210,6 +210,7 @@ static void verdict_fields(mt_codec *codec, mt_verdict *verdict)
     outcome_fields(codec, &verdict->outcome);
     mt_codec_text(codec, &verdict->launch_json);
     mt_codec_i32(codec, &verdict->foreign_processes);
+    mt_codec_text(codec, &verdict->vacuous);
     if (codec->mode == MT_CODEC_READ && verdict->status == MT_OK && !outcome_is_sane(&verdict->outcome)) codec->failed = true;
 }
 

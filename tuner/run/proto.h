@@ -125,6 +125,7 @@ typedef struct mt_verdict {
     mt_outcome outcome;
     const char *launch_json;
     int32_t foreign_processes;    /* on the GPU, as seen within the last second; −1 = unknown */
+    const char *vacuous;          /* an output whose reference holds no number; NULL = none */
 } mt_verdict;
 
 typedef struct mt_message {

@@ -13,7 +13,7 @@ typedef struct mt_subject_summary {
     size_t evaluated, known, measured;             /* evaluated = known + measured */
     size_t ok, failed, censored;                   /* evaluated = ok + failed + censored */
     double best_ns, low_ns, high_ns;               /* INFINITY when nothing is OK */
-    mt_objective objective;                        /* what the best was picked by */
+    mt_objective objective, wanted;                /* what the best was picked by, and was to be: TIME instead, where energy could not be measured */
     mt_energy energy;                              /* of the best, when it was measured */
     size_t tied;                                   /* others that the best could not be told apart from */
     const char *best;                              /* canonical text, NULL when nothing */

@@ -217,7 +217,7 @@ mt_status mt_session_subject(mt_session *session, size_t number, const mt_sessio
         .best_ns = INFINITY,
     };
     char *best = NULL;
-    *summary = (mt_subject_summary){.regime = session->regime, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
+    *summary = (mt_subject_summary){.regime = session->regime, .wanted = session->params->objective, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
     mt_status st = set_up(&run, err);
     /* One of several shapes that can't be (a size of 0 that production asked for, say) does not keep the others waiting. */
     *is_skipped = st == MT_ERR_NOT_FOUND || (st == MT_ERR_SPEC && session->params->shape_count > 1);

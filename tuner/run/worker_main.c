@@ -240,6 +240,7 @@ static mt_status answer(struct runner *self, const mt_evaluate_order *order, boo
     verdict->is_sticky = *sticky;
     verdict->foreign_processes = foreign_processes(self);
     if (verdict->status == MT_OK) verdict->launch_json = mt_gpu_launch_json(self->gpu);
+    if (verdict->status == MT_OK) verdict->vacuous = mt_gpu_vacuous(self->gpu);
     cut_text(verdict->outcome.text);
     mt_status st = mt_channel_send(&self->channel, &reply, err);
     mt_outcome_free(&verdict->outcome);

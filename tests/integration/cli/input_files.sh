@@ -89,3 +89,8 @@ known --input x=a.npy
 known --input a=a.npy --input a=b.npy
 mt show --db w.sqlite
 mt --gpu recorded:h100 --space fake.ini --input a=a.npy
+
+note "a reference without a single number proves nothing: said once for the subject, and in the session's row"
+npy nan.npy '<f4' '6,' 6 '\x00\x00\xc0\x7f'
+mt --space fake.ini --shape small --db nan.sqlite --jobs 1 --strategy exhaustive --quiet --input a=nan.npy | grep -E 'warning|Evaluated'
+"$tool" show --db nan.sqlite --sessions | grep -c 'proves\? little'
