@@ -346,6 +346,7 @@ static mt_status push_value(mt_asked *asked, const mt_asked_value *value, mt_err
         st = push_number(asked, value, at, length, index, err);
         if (!at[length]) break;
         at += length + 1;
+        if (!*at) break; /* "7,": a list of one, as the .ini writes it */
     }
     return st;
 }
