@@ -86,13 +86,6 @@ static bool id_of(sqlite3_stmt *statement, int column, int64_t *out)
 
 /* ---- shapes ---- */
 
-static double worse(double a, double b)
-{
-    if (isinf(a) || isinf(b)) return INFINITY;
-    if (isnan(a) || isnan(b)) return NAN;
-    return a > b ? a : b;
-}
-
 /* The shape's index, new where it was not seen; SIZE_MAX with damage. */
 static size_t shape_of(building *b, const char *key, const char *name)
 {
@@ -128,7 +121,7 @@ static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
     bool is_known = *outcome != '\0' && strcmp(outcome, "censored") != 0;
     double slowdown = !is_known ? NAN : strcmp(outcome, "ok") != 0 ? INFINITY : of_default > best ? of_default / best : 1;
     if (is_known && strcmp(outcome, "ok") == 0 && isnan(of_default)) slowdown = NAN;
-    b->defaults[shape] = worse(b->defaults[shape], slowdown);
+    b->defaults[shape] = mt_rule_worse(b->defaults[shape], slowdown);
     b->subjects[b->subject_count++] = (subject){ id, (uint32_t)shape };
     b->subjects_of[shape]++;
     return TUNELOOKUP_OK;
@@ -192,7 +185,7 @@ static tunelookup_status on_cell(building *b, sqlite3_stmt *statement)
     if (is_ok && isnan(slowdown)) b->is_damaged = true;
     b->heard[at]++;
     double before = b->slowdown[at];
-    b->slowdown[at] = worse(before, is_timed ? slowdown : INFINITY);
+    b->slowdown[at] = mt_rule_worse(before, is_timed ? slowdown : INFINITY);
     if (is_ok && !b->is_damaged && b->rows[at] != UINT32_MAX && (!b->rows[at] || b->slowdown[at] > before)) {
         st = make_row(b, statement, variant, shape, &row);
         if (row) b->rows[at] = b->loader->extra_count; /* the place among the extra rows, from 1 */

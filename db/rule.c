@@ -150,6 +150,13 @@ static double square_root(double value)
     return root;
 }
 
+double mt_rule_worse(double a, double b)
+{
+    if (isinf(a) || isinf(b)) return INFINITY;
+    if (isnan(a) || isnan(b)) return NAN;
+    return a > b ? a : b;
+}
+
 double mt_rule_distance(const mt_rule_feature *features, size_t count, const double *a, const double *b)
 {
     double sum = 0;

@@ -39,6 +39,9 @@ typedef struct mt_rule_feature {
 } mt_rule_feature;
 #define MT_RULE_TEXT_OCTAVES 2.0
 
+/* The worse of two slowdowns: one that fails (INFINITY) is worse than any, one that is not known (NAN) hides the other. */
+double mt_rule_worse(double a, double b);
+
 /* Root of the weighted squares. Unit: octaves (a factor of two in one integer, at weight 1). */
 double mt_rule_distance(const mt_rule_feature *features, size_t count, const double *a, const double *b);
 

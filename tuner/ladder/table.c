@@ -164,13 +164,6 @@ static void fill_cells(loading *l)
 
 /* ---- data ---- */
 
-/* What is worse of two slowdowns, where failing is worst and not knowing makes the whole unknown. */
-static double worse(double a, double b)
-{
-    if (isinf(a) || isinf(b)) return INFINITY;
-    return isnan(a) || isnan(b) ? NAN : fmax(a, b);
-}
-
 static void fill_data(mt_ladder_table *table, double *slowdown, double *of_default)
 {
     size_t width = table->variant_count;
@@ -178,8 +171,8 @@ static void fill_data(mt_ladder_table *table, double *slowdown, double *of_defau
     for (size_t i = 0; i < table->shape_count; i++) of_default[i] = 1;
     for (size_t s = 0; s < table->subject_count; s++) {
         const mt_ladder_subject *subject = &table->subjects[s];
-        of_default[subject->shape] = worse(of_default[subject->shape], subject->default_slowdown);
-        for (size_t v = 0; v < width; v++) slowdown[subject->shape * width + v] = worse(slowdown[subject->shape * width + v], table->cells[s * width + v].slowdown);
+        of_default[subject->shape] = mt_rule_worse(of_default[subject->shape], subject->default_slowdown);
+        for (size_t v = 0; v < width; v++) slowdown[subject->shape * width + v] = mt_rule_worse(slowdown[subject->shape * width + v], table->cells[s * width + v].slowdown);
     }
     for (size_t i = 0; i < table->shape_count * width; i++) slowdown[i] = log2(slowdown[i]);
     for (size_t i = 0; i < table->shape_count; i++) of_default[i] = log2(of_default[i]);
