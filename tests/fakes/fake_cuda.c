@@ -183,6 +183,7 @@ CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     static int the_context;
     (void)device;
+    if (fake_lost_file() && access(fake_lost_file(), F_OK) == 0) return CUDA_ERROR_DEVICE_UNAVAILABLE;
     *context = (CUcontext)(void *)&the_context;
     return CUDA_SUCCESS;
 }

@@ -246,7 +246,7 @@ START_TEST(no_two_starts_in_a_row)
     for (size_t i = 0; i < 7; i += 2) expect(i, MT_OUTCOME_OK, NULL);
     ck_assert_int_eq(evaluator->ops->restarts(evaluator), 3);
     ck_assert_uint_eq(read_incidents(ms, 8), 3);
-    for (size_t i = 0; i < 3; i++) ck_assert_msg(ms[i] < 1.8 * START_MS, "incident %zu cost %.0f ms", i, ms[i]);
+    for (size_t i = 0; i < 3; i++) ck_assert_msg(ms[i] < 1.2 * START_MS, "incident %zu cost %.0f ms", i, ms[i]);
     unsetenv("MSDA_TUNE_TIMES");
     free_all();
     tear_down();
@@ -281,6 +281,10 @@ START_TEST(our_own_processes_are_not_foreign)
     set_up("a, b, c");
     env[0] = _i ? "SCRIPT_OTHERS=2" : "SCRIPT_OTHERS=1";
     begin();
+    for (int i = 0; i < 50; i++) { /* until the reserve has its context, which is what NVML would count */
+        usleep(10000);
+        uv_run(&loop, UV_RUN_NOWAIT);
+    }
     ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
     ck_assert_msg(_i ? strncmp(evaluator->warning, "1 other process came to GPU 0", 29) == 0 : !evaluator->warning[0], "%s", evaluator->warning);
     free_all();

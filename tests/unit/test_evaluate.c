@@ -54,6 +54,7 @@ static void open_bench(bench *b, const char *ini, const char *shape)
     else GOOD(mt_spec_load(TEST_DATA_DIR "/fake/fake.ini", &b->spec, &b->err));
     GOOD(mt_nvrtc_open(&b->nvrtc, &b->err));
     GOOD(mt_gpu_open(0, &b->gpu, &b->facts, &b->err));
+    GOOD(mt_gpu_make_context(b->gpu, &b->err));
     GOOD(mt_compile_tool_source(&tool, &b->err));
     b->tool = compile(b, &tool, NULL);
     mt_source_free(&tool);

@@ -76,6 +76,7 @@ typedef struct eval_worker_callbacks {
     void (*done)(void *context, uint64_t id, mt_outcome *outcome, char **launch_json);                         /* context: the eval_gpu, also below */
     void (*foreign)(void *context, int count);
     void (*vacuous)(void *context, const char *output);
+    void (*notice)(void *context, const char *text);
     void (*device_failed)(void *context, const mt_error *error);
 } eval_worker_callbacks;
 

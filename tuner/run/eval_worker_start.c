@@ -48,6 +48,7 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
         .done = callbacks->done,
         .foreign = callbacks->foreign,
         .vacuous = callbacks->vacuous,
+        .notice = callbacks->notice,
         .failed = callbacks->device_failed,
         .context = gpu,
     };

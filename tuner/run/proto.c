@@ -214,13 +214,21 @@ static void verdict_fields(mt_codec *codec, mt_verdict *verdict)
     if (codec->mode == MT_CODEC_READ && verdict->status == MT_OK && !outcome_is_sane(&verdict->outcome)) codec->failed = true;
 }
 
+static void prepared_fields(mt_codec *codec, mt_prepared *prepared)
+{
+    status_field(codec, &prepared->status);
+    mt_codec_text(codec, &prepared->error);
+}
+
 static void message_fields(mt_codec *codec, mt_message *message)
 {
     switch (message->type) {
     case MT_MESSAGE_HELLO: hello_fields(codec, &message->hello); break;
     case MT_MESSAGE_COMPILE: compile_fields(codec, &message->compile); break;
     case MT_MESSAGE_COMPILED: compiled_fields(codec, &message->compiled); break;
-    case MT_MESSAGE_EVALUATE: evaluate_fields(codec, &message->evaluate); break;
+    case MT_MESSAGE_EVALUATE:
+    case MT_MESSAGE_PREPARE: evaluate_fields(codec, &message->evaluate); break;
+    case MT_MESSAGE_PREPARED: prepared_fields(codec, &message->prepared); break;
     case MT_MESSAGE_STAGE: stage_fields(codec, &message->stage); break;
     case MT_MESSAGE_RESULT: verdict_fields(codec, &message->verdict); break;
     case MT_MESSAGE_BYE:
