@@ -155,7 +155,8 @@ CUresult fake_cuDeviceGetName(char *name, int length, CUdevice device)
 
 CUresult fake_cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
 {
-    snprintf(id, (size_t)length, "00000000:FA:%02X.0", 0xCE + device);
+    const char *domain = getenv("MSDA_TUNE_FAKE_DOMAIN");
+    snprintf(id, (size_t)length, "%08X:FA:%02X.0", domain ? (unsigned)atoi(domain) : (unsigned)getppid(), 0xCE + device);
     return CUDA_SUCCESS;
 }
 

@@ -5,6 +5,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
+#include "tuner/base/room.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/gpu_list.h"
@@ -211,7 +212,7 @@ static mt_status open_sibling(tuning *t, mt_error *err)
 static mt_status open_evaluator(tuning *t, mt_error *err)
 {
     const char *gpu = t->values->gpu ? t->values->gpu : "auto";
-    mt_status room = mt_fd_check_room(8, err);
+    mt_status room = mt_room_check(err);
     if (room != MT_OK) return room;
     if (uv_loop_init(&t->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "tune: no event loop");
     t->loop_open = true;

@@ -8,6 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
+#include "tuner/base/room.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/progress.h"
 #include "tuner/cli/share.h"
@@ -45,7 +46,7 @@ static mt_status open_real(mt_portfolio_bench *self, const char *gpu, mt_error *
 static mt_status open_evaluator(mt_portfolio_bench *self, mt_error *err)
 {
     const char *gpu = self->options.gpu ? self->options.gpu : "auto";
-    mt_status st = mt_fd_check_room(8, err);
+    mt_status st = mt_room_check(err);
     if (st != MT_OK) return st;
     if (uv_loop_init(&self->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "portfolio: no event loop");
     self->has_loop = true;

@@ -7,6 +7,7 @@
 #include "db/key.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/room.h"
 #include "tuner/cli/share.h"
 #include "tuner/run/event_queue.h"
 #include "tuner/run/once.h"
@@ -59,6 +60,7 @@ mt_status mt_rerun_open(const mt_rerun_options *options, mt_rerun **out, mt_erro
     MT_TRY(mt_source_load(self->spec, &self->source, err));
     MT_TRY(mt_source_key(self->spec, &self->source, &self->kernel_key, err));
     self->cache_dir = mt_path_user_cache();
+    MT_TRY(mt_room_check(err));
     if (uv_loop_init(&self->loop) != 0 || !self->cache_dir) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "no event loop");
         goto done;

@@ -172,6 +172,7 @@ static void on_hello(seat *at, mt_hello *hello)
     mt_times_note("start", at->since_ns, NULL);
     if (!self->was_greeted) {
         self->hello = *hello;
+        snprintf(self->bus_id, sizeof self->bus_id, "%s", hello->bus_id ? hello->bus_id : "");
         self->hello.error = self->hello.bus_id = NULL; /* the message frees them */
         self->was_greeted = at->has_context = true;
     }
@@ -361,6 +362,11 @@ mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_de
 const mt_hello *mt_device_worker_hello(const mt_device_worker *self)
 {
     return self->was_greeted ? &self->hello : NULL;
+}
+
+const char *mt_device_worker_bus_id(const mt_device_worker *self)
+{
+    return self->bus_id;
 }
 
 int64_t mt_device_worker_pid(const mt_device_worker *self)

@@ -39,6 +39,7 @@ typedef struct mt_device_worker_options {
 mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_device_worker **worker, mt_error *err);
 /* What it said first, NULL until then. Texts inside are not kept; facts and foreign_processes are. */
 const mt_hello *mt_device_worker_hello(const mt_device_worker *worker);
+const char *mt_device_worker_bus_id(const mt_device_worker *worker); /* PCI; "" until it is known */
 int64_t mt_device_worker_pid(const mt_device_worker *worker); /* 0 = none right now */
 int64_t mt_device_worker_restarts(const mt_device_worker *worker);
 /* One at a time. Waits for a worker that is starting. */

@@ -29,6 +29,7 @@ struct mt_device_worker {
     seat seats[SEATS];
     seat *active;       /* NULL = none */
     mt_hello hello;
+    char bus_id[32];
     bool was_greeted;             /* any worker */
     bool has_no_reserve;          /* a second process could not be had */
     bool takes_one;               /* the GPU lets one process in only: no context in reserve */

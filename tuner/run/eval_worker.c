@@ -13,7 +13,7 @@
 #include "tuner/run/candidate.h"
 #include "tuner/run/once.h"
 
-enum { TICK_MS = 250 };
+enum { TICK_MS = 250, RIVAL_TICKS = 4 /* how often others are looked for */ };
 static const double DIAGNOSE_S = 120; /* compute-sanitizer is slow */
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.0025;      /* ± a quarter of a percent of the median, so that medians of ten runs lie within half a percent */
@@ -276,8 +276,11 @@ static void on_tick(uv_timer_t *timer)
 {
     eval_worker *self = timer->data;
     self->is_tick_due = true;
-    for (size_t i = 0; i < self->gpu_count; i++)
+    self->ticks++;
+    for (size_t i = 0; i < self->gpu_count; i++) {
         if (self->gpus[i]->worker) mt_device_worker_tick(self->gpus[i]->worker);
+        if (self->is_started && self->ticks % RIVAL_TICKS == 0) mt_eval_worker_look_for_rival(self->gpus[i]);
+    }
 }
 
 static mt_status submit_support(eval_worker *self, mt_error *err)

@@ -1,12 +1,14 @@
 /* The workers of the real evaluator: started side by side, grouped by model when they have answered. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "db/key.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/run/bundle.h"
 #include "tuner/run/eval_worker_internal.h"
+#include "tuner/run/presence.h"
 
 enum { BUSY_PERCENT = 10, JOBS_PER_GPU = 32, MOST_JOBS = 128 };
 
@@ -36,7 +38,7 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
     if (self->gpu_count == MT_DEVICES_MAX) return MT_FAIL(err, MT_ERR_USAGE, "more than %d GPUs: name the ones to use", MT_DEVICES_MAX);
     eval_gpu *gpu = mt_alloc(1, sizeof *gpu);
     if (!gpu) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
-    *gpu = (eval_gpu){.owner = self, .index = self->gpu_count, .ordinal = ordinal};
+    *gpu = (eval_gpu){.owner = self, .index = self->gpu_count, .ordinal = ordinal, .presence = -1};
     self->gpus[self->gpu_count++] = gpu;
     const mt_device_worker_options device = {
         .loop = self->loop,
@@ -58,6 +60,7 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
 static void stop_gpu(eval_gpu *gpu)
 {
     mt_device_worker_destroy(gpu->worker);
+    if (gpu->presence >= 0) close(gpu->presence);
     mt_free(gpu);
 }
 
@@ -151,6 +154,23 @@ static void note_load(eval_worker *self, eval_gpu *gpu)
         mt_eval_worker_warn(self, "GPU %d was %d %% busy before the first launch: times may be disturbed", gpu->ordinal, (int)hello->busy_percent);
 }
 
+/* Telling comes before looking, so that of two that start together at least one sees the other. */
+static void announce(eval_gpu *gpu)
+{
+    const char *bus_id = mt_device_worker_bus_id(gpu->worker);
+    if (bus_id[0]) gpu->presence = mt_presence_announce(bus_id);
+    mt_eval_worker_look_for_rival(gpu);
+}
+
+void mt_eval_worker_look_for_rival(eval_gpu *gpu)
+{
+    const char *bus_id = mt_device_worker_bus_id(gpu->worker);
+    int64_t pid = gpu->has_rival || !bus_id[0] ? 0 : mt_presence_find_other(bus_id);
+    if (!pid) return;
+    gpu->has_rival = true;
+    mt_eval_worker_warn(gpu->owner, "another msda-tune (pid %lld) uses GPU %d: each disturbs the other's times", (long long)pid, gpu->ordinal);
+}
+
 static void take_facts(eval_worker *self)
 {
     self->base.facts = mt_device_worker_hello(self->gpus[0]->worker)->facts;
@@ -177,7 +197,10 @@ mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const
     part_with_others(self);
     if (!options->jobs) mt_pool_set_jobs(self->pool, JOBS_PER_GPU * (self->gpu_count + self->other_count));
     take_facts(self);
-    for (size_t i = 0; i < self->gpu_count; i++) note_load(self, self->gpus[i]);
+    for (size_t i = 0; i < self->gpu_count; i++) {
+        note_load(self, self->gpus[i]);
+        announce(self->gpus[i]);
+    }
     self->is_started = true;
 done:
     return st;

@@ -52,7 +52,7 @@ static void judge(mt_final *final)
         is_known = is_known && final->finalists[i].row.energy.source != MT_ENERGY_NONE;
     }
     if (final->objective != MT_OBJECTIVE_TIME && !is_known) {
-        mt_log_warn("picked by time: energy is not known of all finalists%s%s", final->why[0] ? ": " : "", final->why);
+        mt_session_warn(final->session, "%s: picked by time: energy is not known of all finalists%s%s", mt_space_shape(final->space)->name, final->why[0] ? ": " : "", final->why);
         final->objective = MT_OBJECTIVE_TIME;
     }
     if (!final->rounds) mt_final_judge_intervals(final->finalists, final->count);
@@ -131,7 +131,9 @@ mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_
             .can_retime = session->evaluator->can_retime};
         st = compare(&final, winner, &is_settled, err);
         *evaluation = final.evaluation;
+        bool is_cut = st == MT_OK && session->interrupts > 0 && final.count > 1;
         for (size_t i = 0; i < MT_FINALISTS_MAX; i++) forget(&final.entries[i]);
+        if (is_cut) mt_session_warn(session, "%s: the comparison of the near-ties was interrupted: picked by the times of the search alone", mt_space_shape(space)->name);
     }
     return st;
 }
