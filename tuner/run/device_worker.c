@@ -77,15 +77,16 @@ static void send_order(mt_device_worker *self)
 /* ---- processes ---- */
 
 /* What an incident costs, for $MSDA_TUNE_TIMES: until the device could take the next order, and then until that one's inputs were made ("refill"). */
-static void end_incident(mt_device_worker *self)
+static bool end_incident(mt_device_worker *self)
 {
     const seat *at = self->active;
-    if (!self->incident_ns || self->is_replay || !at || !at->has_context || !self->has_proof || !mt_device_is_quiet(self)) return;
+    if (!self->incident_ns || self->is_replay || !at || !at->has_context || !self->has_proof || !mt_device_is_quiet(self)) return false;
     mt_times_note("incident", self->incident_ns, self->incident);
     self->incident_ns = 0;
     self->incident = NULL;
     self->is_refilling = true;
     mt_device_release_held(self);
+    return true;
 }
 
 static void on_message(void *context, mt_message *message);
@@ -116,7 +117,7 @@ static void reseat(mt_device_worker *self)
         return;
     }
     mt_device_provide(self);
-    end_incident(self);
+    if (end_incident(self)) (void)staff(self, &error); /* what the incident used up */
     send_order(self);
 }
 

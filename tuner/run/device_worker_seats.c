@@ -79,6 +79,14 @@ static mt_status spawn(mt_device_worker *self, seat *at, const mt_worker_launch 
     return mt_worker_spawn(self->options.loop, &mine, &at->worker, err);
 }
 
+/* While CUDA starts in one process, making a context in another takes twice as long (seen: 0.55 s instead of 0.25), and an incident waits for that: until it is over only those
+ * are started without which it can't end. */
+static size_t wanted(const mt_device_worker *self)
+{
+    if (!self->incident_ns) return USABLE;
+    return self->is_replay || !self->has_proof ? 2 : 1;
+}
+
 /* That there is no reserve (too few descriptors, say) is no error. */
 bool mt_device_staff(mt_device_worker *self, const mt_worker_launch *launch, mt_error *err)
 {
@@ -89,7 +97,7 @@ bool mt_device_staff(mt_device_worker *self, const mt_worker_launch *launch, mt_
         if (at && spawn(self, at, launch, err) != MT_OK) return false;
         self->active = at;
     }
-    while (self->was_greeted && !self->has_no_reserve && mt_device_count_seats(self, mt_seat_is_usable) < USABLE) {
+    while (self->was_greeted && !self->has_no_reserve && mt_device_count_seats(self, mt_seat_is_usable) < wanted(self)) {
         seat *at = find_seat(self, is_free);
         if (!at) break;
         self->has_no_reserve = spawn(self, at, launch, &ignored) != MT_OK;
