@@ -253,6 +253,36 @@ START_TEST(no_two_starts_in_a_row)
 }
 END_TEST
 
+/* With both reserves there, a fault and its replay wait for no start at all, only for a context, which is made meanwhile. */
+START_TEST(a_replay_and_what_follows_wait_for_no_start)
+{
+    enum { LONG_MS = 900, CONTEXT_MS = 100 };
+    mt_error err = {0};
+    char start[32], context[32], times[128];
+    double ms[8];
+    set_up("ok, fault, fine");
+    snprintf(start, sizeof start, "SCRIPT_START_MS=%d", LONG_MS);
+    snprintf(context, sizeof context, "SCRIPT_CONTEXT_MS=%d", CONTEXT_MS);
+    snprintf(times, sizeof times, "%s/times", folder);
+    const char *both[] = {start, context, NULL};
+    options.env = both;
+    setenv("MSDA_TUNE_TIMES", times, 1);
+    options.jobs = 1;
+    begin();
+    for (int i = 0; i < 130; i++) {
+        usleep(10000);
+        uv_run(&loop, UV_RUN_NOWAIT);
+    }
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(1, MT_OUTCOME_GPU_FAULT, "alone: same fault");
+    ck_assert_uint_eq(read_incidents(ms, 8), 1);
+    ck_assert_msg(ms[0] < LONG_MS - 200, "%.0f ms", ms[0]);
+    unsetenv("MSDA_TUNE_TIMES");
+    free_all();
+    tear_down();
+}
+END_TEST
+
 /* Where a second process can't be had there is no reserve, and nothing else changes. */
 START_TEST(a_gpu_for_one_process)
 {
@@ -583,7 +613,7 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("eval_worker");
     TCase *group = tcase_create("eval_worker");
     tcase_set_timeout(group, 40);
-    const TTest *const tests[] = {all_is_well, every_bad_end, blame_is_exact, no_two_starts_in_a_row, a_gpu_for_one_process, dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference,
+    const TTest *const tests[] = {all_is_well, every_bad_end, blame_is_exact, no_two_starts_in_a_row, a_replay_and_what_follows_wait_for_no_start, a_gpu_for_one_process, dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference,
         reference_dies_once, reference_dies_always, subject_error_is_the_sessions, cancel_keeps_the_running_one, late_coordinator, cancel_now_kills, equal_compiles_run_once, compile_only,
         workers_die_with_the_coordinator};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
