@@ -125,7 +125,7 @@ static mt_status find_point(mt_rerun *self, const mt_shape *shape, const char *v
     self->space = space;
     mt_error why;
     if (mt_point_parse(self->spec, variant, &point, &why) != MT_OK) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s", variant, why.message);
-    if (!mt_space_find(space, &point, index)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s excludes it for shape %s on this GPU", variant, self->path, shape->name);
+    if (!mt_space_find_legal(space, &point, index)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s excludes it for shape %s on this GPU", variant, self->path, shape->name);
     return MT_OK;
 }
 
