@@ -89,8 +89,8 @@ static mt_status find_groups(work *w, mt_error *err)
     if (w->bench) {
         of_bench = mt_portfolio_bench_origin(w->bench);
         regime = mt_portfolio_bench_regime(w->bench);
-        filter = (mt_filter){.gpu = mt_portfolio_bench_gpu(w->bench), .kernel = mt_portfolio_bench_kernel(w->bench), .kernel_key = mt_portfolio_bench_kernel_key(w->bench), .origin = &of_bench,
-                             .regime = &regime};
+        const mt_bench *bench = mt_portfolio_bench_of(w->bench);
+        filter = (mt_filter){.gpu = bench->gpu_key, .kernel = bench->spec->name, .kernel_key = bench->kernel_key.hex, .origin = &of_bench, .regime = &regime};
     }
     mt_status st = mt_query_groups(w->store, &filter, add_group, w, err);
     if (st == MT_OK && w->count == 0) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing that was tuned matches; a portfolio is chosen from tuned shapes", mt_store_path(w->store));
@@ -149,7 +149,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_status st = MT_OK;
     MT_TRY(read_limits(&w, err));
     MT_TRY(mt_database_open_as(v->db, MT_STORE_READ_WRITE, &w.store, err));
-    if (v->measure) MT_TRY(mt_portfolio_bench_open(&bench, &w.bench, err));
+    if (v->measure) MT_TRY(mt_portfolio_bench_open(&bench, w.store, &w.bench, err));
     MT_TRY(find_groups(&w, err));
     for (size_t i = 0; i < w.count; i++) {
         if (i) printf("\n");
