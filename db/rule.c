@@ -137,6 +137,15 @@ size_t mt_rule_of_key(const char *key, const char *kinds, double out[MT_RULE_FEA
     return count;
 }
 
+void mt_rule_prior(const size_t *names, const bool *texts, size_t count, mt_rule_feature *features)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t siblings = 0;
+        for (size_t k = 0; k < count; k++) siblings += names[k] == names[i];
+        features[i] = (mt_rule_feature){.weight = 1.0 / (double)siblings, .is_text = texts[i]};
+    }
+}
+
 /* Newton's steps from a guess that halves the exponent. */
 static double square_root(double value)
 {
@@ -165,6 +174,31 @@ double mt_rule_distance(const mt_rule_feature *features, size_t count, const dou
         sum += features[i].weight * difference * difference;
     }
     return square_root(sum);
+}
+
+static bool have_same_names(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t length = strcspn(a, "=");
+        if (strncmp(a, b, length) != 0 || b[length] != '=') return false;
+        a += strcspn(a, ";");
+        b += strcspn(b, ";");
+        a += *a == ';';
+        b += *b == ';';
+    }
+    return !*a && !*b;
+}
+
+double mt_rule_key_distance(const char *a, const char *b, const char *kinds)
+{
+    double of_a[MT_RULE_FEATURES], of_b[MT_RULE_FEATURES];
+    mt_rule_feature features[MT_RULE_FEATURES];
+    size_t names[MT_RULE_FEATURES];
+    bool texts[MT_RULE_FEATURES];
+    size_t count = mt_rule_of_key(a, kinds, of_a, names, texts);
+    if (!count || !have_same_names(a, b) || mt_rule_of_key(b, kinds, of_b, NULL, NULL) != count) return INFINITY;
+    mt_rule_prior(names, texts, count, features);
+    return mt_rule_distance(features, count, of_a, of_b);
 }
 
 /* ---- curve, tree, score ---- */

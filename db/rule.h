@@ -39,11 +39,17 @@ typedef struct mt_rule_feature {
 } mt_rule_feature;
 #define MT_RULE_TEXT_OCTAVES 2.0
 
+/* Weights to begin with: each value of the shape counts 1, which its features share. names, texts as mt_rule_of_key gives them. */
+void mt_rule_prior(const size_t *names, const bool *texts, size_t count, mt_rule_feature *features);
+
 /* The worse of two slowdowns: one that fails (INFINITY) is worse than any, one that is not known (NAN) hides the other. */
 double mt_rule_worse(double a, double b);
 
 /* Root of the weighted squares. Unit: octaves (a factor of two in one integer, at weight 1). */
 double mt_rule_distance(const mt_rule_feature *features, size_t count, const double *a, const double *b);
+
+/* Between two shapes' keys, with the weights above; INFINITY where they do not have the same names, kinds and so features. */
+double mt_rule_key_distance(const char *a, const char *b, const char *kinds);
 
 /* A monotone curve over distance, from 0 at distance 0 through its knots. */
 typedef struct mt_rule_curve {

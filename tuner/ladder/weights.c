@@ -24,11 +24,7 @@ static size_t name_count(const mt_ladder_data *data)
 
 void mt_ladder_prior(const mt_ladder_data *data, mt_rule_feature *features)
 {
-    for (size_t i = 0; i < data->feature_count; i++) {
-        size_t siblings = 0;
-        for (size_t k = 0; k < data->feature_count; k++) siblings += data->name[k] == data->name[i];
-        features[i] = (mt_rule_feature){.weight = 1.0 / (double)siblings, .is_text = data->is_text[i]};
-    }
+    mt_rule_prior(data->name, data->is_text, data->feature_count, features);
 }
 
 static size_t best_on(const mt_ladder_data *data, size_t shape, const bool *is_usable)

@@ -34,7 +34,7 @@ void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *
 
 void mt_space_at(const mt_space *space, size_t index, mt_point *point)
 {
-    assert(index < mt_space_index_limit(space));
+    assert(index < mt_space_index_limit(space) || (space->has_search_limits && space->has_ranks));
     if (!space->is_enumerated || index >= space->count) {
         mt_rank_decode(space, space->is_enumerated ? index - space->count : index, point);
         return;
@@ -243,9 +243,7 @@ double mt_space_count_error(const mt_space *space)
 
 size_t mt_space_index_limit(const mt_space *space)
 {
-    size_t ranks = space->has_ranks ? space->base[space->spec->variant_count] : 0;
-    if (!space->is_enumerated) return ranks;
-    return space->count + (space->has_search_limits && !space->is_listed ? ranks : 0);
+    return space->is_enumerated ? space->count : space->base[space->spec->variant_count];
 }
 
 size_t mt_space_bytes(const mt_space *space)
