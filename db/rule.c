@@ -306,10 +306,15 @@ bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *sear
     }
     while (find_nearest(rule, search, SIZE_MAX)) {
         if (best_untried(rule, search)) return true;
-        search->distance[search->nearest] = NAN; /* nothing of it will do: on to the next one */
-        memset(search->is_tried, 0, sizeof search->is_tried);
+        mt_rule_leave(search); /* nothing of it will do: on to the next one */
     }
     return false;
+}
+
+void mt_rule_leave(mt_rule_search *search)
+{
+    search->distance[search->nearest] = NAN;
+    memset(search->is_tried, 0, sizeof search->is_tried);
 }
 
 void mt_rule_expect(const mt_rule *rule, const mt_rule_search *search, double *slowdown, double *advantage)

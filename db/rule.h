@@ -15,7 +15,8 @@ enum {
     MT_RULE_SHAPES = 128,     /* tuned shapes that a rule knows */
     MT_RULE_VARIANTS = 64,    /* that it chooses from */
     MT_RULE_KNOTS = 16,       /* of a curve */
-    MT_RULE_NODES = 15        /* of a tree: depth 3 */
+    MT_RULE_NODES = 15,       /* of a tree: depth 3 */
+    MT_RULE_OFFERS = 16       /* that are looked at before the default answers */
 };
 
 /* Binary logarithm, to 1e-8, the same on every machine. 0 gives −1; negative numbers mirror the positive ones below that, so that order is kept. */
@@ -99,6 +100,8 @@ typedef struct mt_rule_search {
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search);
 /* False when there is nothing left. `shape` as above. The offer has a time on its `nearest`. */
 bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *search);
+/* Gives up the offer's nearest shape: the next offer comes from a farther one. */
+void mt_rule_leave(mt_rule_search *search);
 /* What the offer is expected to lose to the best, in log2, and to win over the default. NAN = nothing was held out from which that could be said, or the default has no time there;
  * *advantage is INFINITY where the default fails on the tuned shape. */
 void mt_rule_expect(const mt_rule *rule, const mt_rule_search *search, double *slowdown, double *advantage);

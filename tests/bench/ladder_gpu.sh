@@ -4,7 +4,7 @@
 # What was tuned before is kept, so it can be repeated after an interruption.
 set -u
 tool=$1 space=$2/search_spaces/msda.ini db=$3 budget=${4:-200} gpu=${5:-auto}
-shapes="seed48 seed6 detr_enc_b1 detr_enc_b4 detr_dec_b4 dino_enc dino_dec dino5_enc wide_enc narrow_enc mask2former_enc rtdetr_dec bevformer_spatial bevformer_temporal vit_adapter"
+shapes="seed48 seed6 detr_enc_b1 detr_enc_b4 detr_dec_b4 dino_enc dino_dec dino5_enc wide_enc narrow_enc mask2former_enc rtdetr_dec bevformer_spatial bevformer_temporal vit_adapter bevformer_small_temporal bevformer_tiny_spatial wide_enc_b2 narrow_enc_b1"
 for shape in $shapes; do
   "$tool" tune --gpu "$gpu" --space "$space" --shape "$shape" --strategy auto --budget "$budget" --db "$db" --quiet || echo "$shape: exit $?"
 done
