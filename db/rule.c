@@ -262,7 +262,8 @@ static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t var
     for (size_t i = 0; i < rule->shape_count; i++) {
         if (isnan(search->distance[i]) || (found && search->distance[i] >= search->distance[search->nearest])) continue;
         bool has_time = variant < rule->variant_count && isfinite(cell(rule, i, variant));
-        for (size_t v = 0; v < rule->variant_count && !has_time && variant >= rule->variant_count; v++) has_time = rule->is_usable[v] && isfinite(cell(rule, i, v));
+        for (size_t v = 0; v < rule->variant_count && !has_time && variant >= rule->variant_count; v++)
+            has_time = rule->is_usable[v] && !search->is_refused[v] && isfinite(cell(rule, i, v));
         if (!has_time) continue;
         search->nearest = i;
         found = true;
@@ -273,6 +274,7 @@ static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t var
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search)
 {
     memset(search->is_tried, 0, sizeof search->is_tried);
+    memset(search->is_refused, 0, sizeof search->is_refused);
     search->tree_is_asked = false;
     search->variant = SIZE_MAX;
     for (size_t i = 0; i < rule->shape_count; i++) {
@@ -287,7 +289,7 @@ static bool best_untried(const mt_rule *rule, mt_rule_search *search)
     double weights[MT_RULE_SHAPES], least = INFINITY;
     for (size_t i = 0; i < rule->shape_count; i++) weights[i] = isnan(search->distance[i]) ? 0 : nearness(search->distance[i], rule->power);
     for (size_t v = 0; v < rule->variant_count; v++) {
-        double value = search->is_tried[v] || !rule->is_usable[v] ? INFINITY : score(rule, search, weights, v);
+        double value = search->is_tried[v] || search->is_refused[v] || !rule->is_usable[v] ? INFINITY : score(rule, search, weights, v);
         if (!(value < least)) continue;
         least = value;
         search->variant = v;
@@ -309,6 +311,11 @@ bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *sear
         mt_rule_leave(search); /* nothing of it will do: on to the next one */
     }
     return false;
+}
+
+void mt_rule_refuse(mt_rule_search *search)
+{
+    search->is_refused[search->variant] = true;
 }
 
 void mt_rule_leave(mt_rule_search *search)

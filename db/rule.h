@@ -16,7 +16,7 @@ enum {
     MT_RULE_VARIANTS = 64,    /* that it chooses from */
     MT_RULE_KNOTS = 16,       /* of a curve */
     MT_RULE_NODES = 15,       /* of a tree: depth 3 */
-    MT_RULE_OFFERS = 16       /* that are looked at before the default answers */
+    MT_RULE_OFFERS = 16       /* shapes whose offers are judged before the default answers */
 };
 
 /* Binary logarithm, to 1e-8, the same on every machine. 0 gives −1; negative numbers mirror the positive ones below that, so that order is kept. */
@@ -94,12 +94,15 @@ typedef struct mt_rule {
 typedef struct mt_rule_search {
     double distance[MT_RULE_SHAPES]; /* to each tuned shape; NAN = it does not count (any more) */
     bool is_tried[MT_RULE_VARIANTS]; /* on the nearest shape */
+    bool is_refused[MT_RULE_VARIANTS]; /* they may not run on the asked shape at all */
     bool tree_is_asked;
     size_t nearest, variant;         /* the offer */
 } mt_rule_search;
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search);
 /* False when there is nothing left. `shape` as above. The offer has a time on its `nearest`. */
 bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *search);
+/* The offered variant may not run for the asked shape: it is not offered again. */
+void mt_rule_refuse(mt_rule_search *search);
 /* Gives up the offer's nearest shape: the next offer comes from a farther one. */
 void mt_rule_leave(mt_rule_search *search);
 /* What the offer is expected to lose to the best, in log2, and to win over the default. NAN = nothing was held out from which that could be said, or the default has no time there;

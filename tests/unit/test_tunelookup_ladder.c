@@ -151,7 +151,7 @@ START_TEST(test_default_everywhere)
 }
 END_TEST
 
-/* A GPU that nobody tuned: another one of its architecture answers, even for the shapes tuned there; nobody knows how that carries over. */
+/* A GPU that nobody tuned: another one of its architecture answers, even for the shapes tuned there, with what is expected there. */
 START_TEST(test_architecture)
 {
     tunelookup_device a100 = h200;
@@ -161,7 +161,9 @@ START_TEST(test_architecture)
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_ARCHITECTURE);
     ck_assert_str_eq(r.variant, wide64);
     ck_assert_int_eq(r.validated, 1);
-    ck_assert(isnan(r.expected_slowdown));
+    ck_assert(r.expected_slowdown >= 1 && r.expected_slowdown < 1.2);
+    ck_says(&r, "times the best there, as ");
+    ck_says(&r, "how it carries over to this GPU was not measured");
     ck_says(&r, "nothing of this kind was tuned on h200|");
     ck_says(&r, "another GPU of this architecture, h100-sxm|cc90|sm132|80g");
     a100.name = "NVIDIA A100-SXM4-80GB";

@@ -17,6 +17,7 @@ bool mt_ladder_next_offer(const mt_ladder_data *data, const mt_rule *rule, size_
     const double *shape = data->shapes + asked * data->feature_count;
     while (mt_rule_next(rule, shape, search)) {
         if (!isinf(mt_ladder_cell(data, asked, search->variant))) return true;
+        mt_rule_refuse(search);
     }
     return false;
 }
