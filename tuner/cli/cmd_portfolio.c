@@ -99,18 +99,23 @@ static mt_status find_groups(work *w, mt_error *err)
 
 /* ---- one group ---- */
 
+/* Until every candidate has a time everywhere: new times bring new candidates, each time fewer. */
 static mt_status measure(work *w, const found_group *g, mt_error *err)
 {
-    mt_ladder_table table;
-    size_t candidates = w->values->candidates ? (size_t)w->values->candidates : w->options.max * CANDIDATES_PER_MEMBER;
-    mt_status st = mt_ladder_table_load(w->store, &g->group, w->options.within, &table, err);
-    if (st != MT_OK) return st;
+    enum { ROUNDS = 4 };
+    mt_status st = MT_OK;
+    size_t candidates = w->values->candidates ? (size_t)w->values->candidates : w->options.max * CANDIDATES_PER_MEMBER, missing = 1;
     mt_strbuf command = {0};
     mt_strbuf_add(&command, "msda-tune portfolio");
     for (int i = 0; i < w->arguments->argc; i++) mt_strbuf_addf(&command, " %s", w->arguments->argv[i]);
-    st = mt_portfolio_bench_measure(w->bench, w->store, &table, candidates, mt_strbuf_text(&command), err);
+    for (int round = 0; round < ROUNDS && missing && st == MT_OK; round++) {
+        mt_ladder_table table;
+        st = mt_ladder_table_load(w->store, &g->group, w->options.within, &table, err);
+        if (st != MT_OK) break;
+        st = mt_portfolio_bench_measure(w->bench, w->store, &table, candidates, mt_strbuf_text(&command), &missing, err);
+        mt_ladder_table_free(&table);
+    }
     mt_strbuf_free(&command);
-    mt_ladder_table_free(&table);
     return st;
 }
 

@@ -161,13 +161,15 @@ static mt_status gather(const mt_portfolio_bench *self, mt_store *store, const m
 
 /* ---- measuring ---- */
 
-mt_status mt_portfolio_bench_measure(mt_portfolio_bench *self, mt_store *store, const mt_ladder_table *table, size_t candidates, const char *command, mt_error *err)
+mt_status mt_portfolio_bench_measure(mt_portfolio_bench *self, mt_store *store, const mt_ladder_table *table, size_t candidates, const char *command, size_t *missing, mt_error *err)
 {
     mt_status st;
     wanted w = {0};
+    *missing = 0;
     mt_session_result result = {0};
     mt_display display = {0};
     MT_TRY(gather(self, store, table, candidates, &w, err));
+    *missing = w.text_count;
     if (w.given_count == 0) goto done;
     mt_display_init(&display, self->options.quiet);
     display.summary = stderr;

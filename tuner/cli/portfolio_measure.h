@@ -23,7 +23,8 @@ mt_origin mt_portfolio_bench_origin(const mt_portfolio_bench *bench);
 mt_regime mt_portfolio_bench_regime(const mt_portfolio_bench *bench);
 
 /* The first `candidates` variants of the table, and the default, on every shape where they were not measured; as a session whose rows are stored. Shapes that do not
- * fit the file any more, and workloads that it no longer has, are named on stderr and left out. INTERRUPTED as tune. */
-mt_status mt_portfolio_bench_measure(mt_portfolio_bench *bench, mt_store *store, const mt_ladder_table *table, size_t candidates, const char *command, mt_error *err);
+ * fit the file any more, and workloads that it no longer has, are named on stderr and left out. *missing: how many were measured now; what comes of them can bring other variants into
+ * the table. INTERRUPTED as tune. */
+mt_status mt_portfolio_bench_measure(mt_portfolio_bench *bench, mt_store *store, const mt_ladder_table *table, size_t candidates, const char *command, size_t *missing, mt_error *err);
 
 #endif
