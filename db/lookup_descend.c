@@ -111,7 +111,7 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
         if (offers == 0 || v == TAKEN) say_offer(a, ladder, &search, advantage, v);
         if (offers == 0) {
             first = v;
-            of_default = slowdown + advantage;
+            of_default = slowdown + advantage < 0 ? 0 : slowdown + advantage; /* nothing is faster than the best */
         }
         if (v == TAKEN) {
             *decision = (mt_lookup_decision){ .row = row - 1, .match = ladder->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .ladder = (uint8_t)index,

@@ -360,10 +360,10 @@ START_TEST(values_that_go_together_share_a_weight)
 }
 END_TEST
 
-/* The nearest shape by distance has only a special variant, which loses to the default elsewhere; a little farther ones agree on a better one. By volume they are compared in the same way. */
+/* What runs elsewhere is hardly better than the default on shape 4, whose own winner fails elsewhere. So 4 alone would send its neighbours to the default; the shapes behind know better. */
 START_TEST(farther_shapes_help_where_the_nearest_would_lose)
 {
-    enum { N = 9, V = 3 };
+    enum { N = 9, FAMILIES = 3, SPECIAL = 3, V = 4 };
     double shapes[N], slowdown[N * V], of_default[N];
     const bool is_text[] = {false};
     const size_t name[] = {0};
@@ -371,22 +371,33 @@ START_TEST(farther_shapes_help_where_the_nearest_would_lose)
     mt_ladder_evaluation e;
     for (size_t i = 0; i < N; i++) {
         shapes[i] = (double)i;
-        slowdown[i * V] = 0;        /* good everywhere, and on shape 4 … */
-        slowdown[i * V + 1] = 0.9;  /* bad everywhere, and on shape 4 the best */
-        slowdown[i * V + 2] = 0.8;
-        of_default[i] = 0.5;
+        for (size_t v = 0; v < FAMILIES; v++) slowdown[i * V + v] = (i % FAMILIES == v ? 0 : 0.05) + (i == 4 ? 0.38 : 0);
+        slowdown[i * V + SPECIAL] = i == 4 ? 0 : INFINITY;
+        of_default[i] = i == 4 ? 0.4 : 0.5;
     }
-    slowdown[4 * V] = 0.45;
-    slowdown[4 * V + 1] = 0;
     const mt_ladder_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default};
     ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     for (size_t i = 0; i < N; i++) {
         if (i == 4) continue;
-        ck_assert_msg(trials[i].slowdown <= 0.5 + 1e-9, "shape %zu: %g", i, trials[i].slowdown); /* never worse than the default */
-        ck_assert_uint_eq(trials[i].variant, 0);
+        ck_assert_msg(trials[i].slowdown <= 0.05 + 1e-9, "shape %zu: %g", i, trials[i].slowdown);
+        ck_assert_uint_ne(trials[i].nearest, 4); /* neither of 5, whose nearest it is */
     }
-    ck_assert_uint_eq(e.defaults, 0);
-    ck_assert_uint_eq(e.ladder.count, N);
+    ck_assert_uint_eq(trials[5].nearest, 6);
+}
+END_TEST
+
+/* The special winner of the shape next to it would fail on the asked one: by volume, too, the next shape answers then. */
+START_TEST(nearest_by_volume_passes_over_what_fails)
+{
+    double shapes[] = {0, 1, 3}, slowdown[] = {0, INFINITY, INFINITY, 0, 0.2, INFINITY}, of_default[] = {0.5, 0.5, 0.5};
+    const bool is_text[] = {false};
+    const size_t name[] = {0};
+    mt_ladder_trial trials[3];
+    mt_ladder_evaluation e;
+    const mt_ladder_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default};
+    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    ck_assert_double_eq_tol(trials[0].by_volume, 0, 1e-9); /* variant 0, from shape 2 and not from 1 */
+    ck_assert(isnan(trials[1].by_volume));                 /* nobody has what runs there */
 }
 END_TEST
 
@@ -439,4 +450,4 @@ END_TEST
 UNIT_MAIN("ladder", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, curves_rise_and_end, weights_follow_what_matters,
           few_shapes_keep_the_prior, left_out_shapes_are_served_well, expectations_hold, sparse_rows_leave_far_shapes_to_the_default, one_shape_serves_its_neighbourhood,
           refused_offers_are_followed_by_others, what_was_refused_or_left_stays_so,
-        values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, distance_of_keys, a_tree_is_taken_where_it_does_better)
+        values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, distance_of_keys, a_tree_is_taken_where_it_does_better)

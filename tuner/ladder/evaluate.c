@@ -94,11 +94,11 @@ static mt_status try_shape(const mt_ladder_data *data, const mt_ladder_options *
         mt_rule_expect(&rule, &search, &slowdown, &advantage);
         bool is_default = fabs(data->default_slowdown[search.nearest] - mt_ladder_cell(data, search.nearest, search.variant)) < 1e-12; /* the lookup knows it by its text */
         bool is_taken = (advantage >= 0 && !(slowdown > of_default)) || default_fails || is_default;
-        if (offers == 0) of_default = slowdown + advantage;
+        if (offers == 0) of_default = slowdown + advantage < 0 ? 0 : slowdown + advantage; /* nothing is faster than the best */
         if (offers == 0 || is_taken) {
             trial->nearest = search.nearest;
             trial->distance = search.distance[search.nearest];
-            trial->expected = is_taken ? slowdown : slowdown + advantage;
+            trial->expected = is_taken ? slowdown : of_default;
         }
         if (is_taken) {
             trial->variant = search.variant;
