@@ -123,7 +123,7 @@ static void print_rule(const mt_portfolio_view *view)
         print_tree(view, 0, 0);
     } else {
         mt_strbuf_addf(&line, "the best of %s on the nearest tuned shape%s; ", ladder->uses_all ? "all candidates" : "the members", ladder->power ? ", weighed with the others by nearness" : "");
-        mt_strbuf_addf(&line, "weights%s: ", ladder->is_learned ? " learned from the data" : ladder->is_shared ? ", shared by values that go together" : "");
+        mt_strbuf_addf(&line, "weights%s: ", ladder->is_learned ? " learned from the data" : "");
         add_weights(&line, view);
         print_line("Rule:", mt_strbuf_text(&line));
     }

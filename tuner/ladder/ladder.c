@@ -11,13 +11,12 @@ enum { FOLDS = 32 /* shapes left out, at most */, STEPS = 32 /* offers for each,
 static const double BETTER = 0.007; /* log2: half a per cent that a less simple rule must win on the shapes left out */
 
 /* A way to choose. */
-typedef struct way { bool uses_all, is_shared, is_learned, is_tree; int power; } way;
+typedef struct way { bool uses_all, is_learned, is_tree; int power; } way;
 
 /* From simple to less simple. */
 static const way ways[] = {
-    {.power = 0}, {.power = 2}, {.uses_all = true, .power = 0}, {.uses_all = true, .power = 2}, {.is_shared = true, .power = 0}, {.uses_all = true, .is_shared = true, .power = 0},
-    {.uses_all = true, .is_shared = true, .power = 2}, {.is_learned = true, .power = 0}, {.is_learned = true, .power = 2}, {.uses_all = true, .is_learned = true, .power = 0},
-    {.uses_all = true, .is_learned = true, .power = 2}, {.is_tree = true},
+    {.power = 0}, {.power = 2}, {.uses_all = true, .power = 0}, {.uses_all = true, .power = 2}, {.is_learned = true, .power = 0}, {.is_learned = true, .power = 2},
+    {.uses_all = true, .is_learned = true, .power = 0}, {.uses_all = true, .is_learned = true, .power = 2}, {.is_tree = true},
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -27,7 +26,7 @@ typedef struct fold {
     bool is_left_out[MT_RULE_SHAPES];
     mt_ladder members;            /* the portfolio */
     bool serves[MT_RULE_VARIANTS]; /* some shape */
-    mt_rule_feature prior[MT_RULE_FEATURES], shared[MT_RULE_FEATURES], learned[MT_RULE_FEATURES];
+    mt_rule_feature prior[MT_RULE_FEATURES], learned[MT_RULE_FEATURES];
     mt_rule_node nodes[MT_RULE_NODES];
     size_t node_count;
 } fold;
@@ -69,8 +68,7 @@ static void fill_fold(const building *b, fold *f)
     double within = log2(b->options->within);
     mt_ladder_choose(data, f->is_left_out, b->options->max, within, &f->members);
     find_serving(data, f, within);
-    mt_ladder_prior(data, f->prior);
-    mt_ladder_share(data, f->is_left_out, f->shared);
+    mt_ladder_prior(data, f->is_left_out, f->prior);
     memcpy(f->learned, f->prior, sizeof f->learned);
     mt_ladder_learn(data, f->is_left_out, f->serves, f->learned);
     members_only(f, is_member);
@@ -100,9 +98,8 @@ static void dress(const fold *f, const way *w, mt_ladder *ladder)
 {
     ladder->uses_all = w->uses_all;
     ladder->is_learned = w->is_learned;
-    ladder->is_shared = w->is_shared;
     ladder->power = w->power;
-    memcpy(ladder->features, w->is_learned ? f->learned : w->is_shared ? f->shared : f->prior, sizeof ladder->features);
+    memcpy(ladder->features, w->is_learned ? f->learned : f->prior, sizeof ladder->features);
     if (w->uses_all) memcpy(ladder->is_usable, f->serves, sizeof ladder->is_usable);
     else members_only(f, ladder->is_usable);
     ladder->node_count = w->is_tree ? f->node_count : 0;

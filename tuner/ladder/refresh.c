@@ -75,8 +75,8 @@ static void add_tree(mt_strbuf *out, const mt_ladder_table *table, const mt_ladd
 char *mt_ladder_rule_json(const mt_ladder_table *table, const mt_ladder *ladder)
 {
     mt_strbuf out = {0};
-    mt_strbuf_addf(&out, "{\"format\":1,\"choose\":\"%s\",\"among\":\"%s\",\"power\":%d,\"learned\":%s,\"shared\":%s,", ladder->node_count ? "tree" : "nearest", ladder->uses_all ? "all" : "members", ladder->power,
-                   ladder->is_learned ? "true" : "false", ladder->is_shared ? "true" : "false");
+    mt_strbuf_addf(&out, "{\"format\":1,\"choose\":\"%s\",\"among\":\"%s\",\"power\":%d,\"learned\":%s,", ladder->node_count ? "tree" : "nearest", ladder->uses_all ? "all" : "members", ladder->power,
+                   ladder->is_learned ? "true" : "false");
     add_weights(&out, table, ladder);
     if (ladder->node_count) add_tree(&out, table, ladder);
     add_curve(&out, "slowdown", &ladder->slowdown_curve);

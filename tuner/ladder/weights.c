@@ -22,11 +22,6 @@ static size_t name_count(const mt_ladder_data *data)
     return data->feature_count ? data->name[data->feature_count - 1] + 1 : 0;
 }
 
-void mt_ladder_prior(const mt_ladder_data *data, mt_rule_feature *features)
-{
-    mt_rule_prior(data->name, data->is_text, data->feature_count, features);
-}
-
 /* Of two features over the shapes, 0 … 1; a text is compared by whether it equals the first shape's. */
 static double correlation(const mt_ladder_data *data, const bool *is_left_out, size_t a, size_t b)
 {
@@ -46,10 +41,10 @@ static double correlation(const mt_ladder_data *data, const bool *is_left_out, s
     return spread_a > 1e-9 * n * aa && spread_b > 1e-9 * n * bb ? fabs(n * ab - of_a * of_b) / sqrt(spread_a * spread_b) : 0;
 }
 
-void mt_ladder_share(const mt_ladder_data *data, const bool *is_left_out, mt_rule_feature *features)
+void mt_ladder_prior(const mt_ladder_data *data, const bool *is_left_out, mt_rule_feature *features)
 {
     double shares[MT_RULE_FEATURES], of_name[MT_RULE_FEATURES] = {0};
-    mt_ladder_prior(data, features);
+    mt_rule_prior(data->name, data->is_text, data->feature_count, features);
     for (size_t i = 0; i < data->feature_count; i++) {
         shares[i] = 1; /* with itself and the other features of its value */
         for (size_t k = 0; k < data->feature_count; k++) {
