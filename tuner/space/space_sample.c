@@ -242,7 +242,11 @@ bool mt_space_next(const mt_space *space, size_t least, size_t *index)
         return true;
     }
     mt_rank_decode(space, least, &s.from);
-    return find_least(&s, index);
+    bool is_found = find_least(&s, index);
+    size_t extra = space->has_extra ? mt_rank_of(space, &space->extra, UINT64_MAX) : 0;
+    if (!space->has_extra || extra < least || (is_found && *index <= extra)) return is_found;
+    *index = extra;
+    return true;
 }
 
 bool mt_space_first_with(const mt_space *space, size_t variant, size_t param, int level, size_t *index)
