@@ -46,6 +46,7 @@ mt_status mt_device_worker_evaluate(mt_device_worker *worker, const mt_evaluate_
 const mt_strbuf *mt_device_worker_frame(const mt_device_worker *worker);
 /* Kills the evaluation under way; no `done` comes. */
 void mt_device_worker_abort(mt_device_worker *worker);
+void mt_device_worker_stop(mt_device_worker *worker); /* kills, and nothing else comes but `destroy`: several go at once so */
 void mt_device_worker_destroy(mt_device_worker *worker); /* kills and waits; NULL is a no-op */
 
 #endif
