@@ -1,7 +1,6 @@
 /* The only file of this folder that knows tuner/gpu/: what the two kinds of worker do with their orders. */
 #include "tuner/run/worker_main.h"
 
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,20 +98,11 @@ static mt_status greet_compiler(struct compiler *self, mt_error *err)
     return st == MT_OK ? hello.hello.status : st;
 }
 
-/* The compiler asks for some 60 MB each time and gives them back: left to itself malloc maps and unmaps them, and page faults take a tenth of a compile and more. */
-static void keep_memory(void)
-{
-    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that it takes */
-    mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    mallopt(M_TOP_PAD, 32 << 20);
-}
-
 static mt_status run_compile_worker(mt_error *err)
 {
     struct compiler self = {.channel = {.fd = MT_WORKER_SOCKET_FD}};
     mt_status st = MT_OK;
     MT_TRY(mt_bundle_open(MT_WORKER_BUNDLE_FD, &self.bundle, err));
-    keep_memory();
     MT_TRY(greet_compiler(&self, err));
     for (bool closed = false; !closed;) {
         mt_message message = {0};
