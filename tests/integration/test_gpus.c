@@ -121,7 +121,7 @@ START_TEST(equal_ones_share)
     ck_assert_int_ge(number("SELECT json_extract(times_json, '$.device_ns') - json_extract(times_json, '$.validate_ns') - json_extract(times_json, '$.time_ns') FROM session"), 0);
     ck_assert_int_le(number("SELECT json_extract(times_json, '$.database_ns') - json_extract(times_json, '$.total_ns') FROM session"), 0);
     for (int gpu = 0; gpu < 3; gpu++) {
-        char words[16];
+        char words[32];
         snprintf(words, sizeof words, "gpu %d\n", gpu);
         ck_assert_uint_gt(lines_with(words), 20);
     }
