@@ -10,7 +10,10 @@ import ctypes
 import warnings
 import weakref
 
-import torch
+try:
+    import torch
+except ImportError as missing:
+    raise ImportError(f"ms_deform_attn needs PyTorch with CUDA: {missing}; the lookup alone (tunelookup.py, examples/lookup.c) does not") from missing
 import torch.nn.functional as F
 
 import compile_variant

@@ -14,6 +14,12 @@ test="$source/tests/integration/pytorch_example.py"
 for file in "$source"/examples/pytorch/*.py; do
   python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" || fail "$file"
 done
+mkdir "$scratch/no_torch" && echo 'raise ImportError("No module named torch")' >"$scratch/no_torch/torch.py"
+for words in "bench.py any.sqlite|^bench.py compares with PyTorch and needs it, with CUDA: No module named torch" "ms_deform_attn.py|^ImportError: ms_deform_attn needs PyTorch with CUDA: No module named torch"; do
+  # shellcheck disable=SC2086 # a program and its words
+  (cd "$source/examples/pytorch" && PYTHONPATH=$scratch/no_torch python3 ${words%%|*}) >"$scratch/said.txt" 2>&1 && fail "${words%%|*} runs without torch"
+  tail -1 "$scratch/said.txt" | grep -q "${words#*|}" || fail "${words%%|*} without torch: $(tail -3 "$scratch/said.txt")"
+done
 cuda=$(sed -n 's/^MT_CUDA_INCLUDE:PATH=//p' "$build/CMakeCache.txt")
 [ -f "$cuda/cuda.h" ] && with_cuda=cuda || with_cuda=
 python3 "$test" layout $with_cuda >"$scratch/layout.c" || fail "layout"

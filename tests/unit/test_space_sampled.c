@@ -386,6 +386,29 @@ START_TEST(a_rare_point_is_found_by_counting)
 }
 END_TEST
 
+/* One in two thousand draws is valid: ten thousand points take much longer than they are given. */
+START_TEST(draws_end_at_their_time)
+{
+    static const int64_t patience_ns = 200000000;
+    mt_strbuf text = { 0 };
+    mt_strbuf_add(&text, REST);
+    for (int i = 0; i < 8; i++) mt_strbuf_addf(&text, "[param P%d]\nvalues = 0..9\n", i);
+    mt_strbuf_add(&text, "[constraint rare]\nexpr = (P0 + 2 * P1 + 9 * P2 + 28 * P3 + 65 * P4 + 126 * P5 + 217 * P6 + 344 * P7) % 2003 == 1\n");
+    mt_spec *spec = must_parse(mt_strbuf_text(&text));
+    mt_space *space = must_sample(spec, 64);
+    mt_rng rng;
+    size_t index, found = 0;
+    mt_rng_seed(&rng, 1);
+    int64_t begin_ns = mt_clock_now_ns();
+    mt_space_draw_until(space, begin_ns + patience_ns);
+    for (int i = 0; i < 10000; i++) found += mt_space_sample(space, &rng, &index);
+    ck_assert(found > 0 && found < 10000 && mt_clock_now_ns() - begin_ns < 10 * patience_ns);
+    mt_space_free(space);
+    mt_spec_free(spec);
+    mt_strbuf_free(&text);
+}
+END_TEST
+
 START_TEST(too_many_combinations_to_be_numbered)
 {
     mt_strbuf text = { 0 };
@@ -590,7 +613,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         sampled_is_enumerated_exact, sampled_is_enumerated_coarse, a_guided_walk_gives_the_same_points, counts_are_exact_or_estimated, count_texts, pruned_counts_are_estimated,
-        draws_are_uniform, arithmetic_that_fails_is_the_file_s_error, a_space_without_points, a_rare_point_is_found_by_counting, too_many_combinations_to_be_numbered,
+        draws_are_uniform, arithmetic_that_fails_is_the_file_s_error, a_space_without_points, a_rare_point_is_found_by_counting, draws_end_at_their_time, too_many_combinations_to_be_numbered,
         the_watch_ends_it_in_every_phase, every_allocation_may_fail, ten_to_the_eight_are_counted_at_once, exhaustive_walks_a_sampled_space, a_default_outside_the_search_is_a_point, threads_read_at_once,
     };
     setenv("CK_DEFAULT_TIMEOUT", "60", 0);

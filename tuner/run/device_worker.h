@@ -50,6 +50,7 @@ const mt_strbuf *mt_device_worker_frame(const mt_device_worker *worker);
 void mt_device_worker_tick(mt_device_worker *worker);
 /* Kills the evaluation under way; no `done` comes. */
 void mt_device_worker_abort(mt_device_worker *worker);
+void mt_device_worker_stop(mt_device_worker *worker); /* kills, and nothing else comes but `destroy`: several go at once so */
 void mt_device_worker_destroy(mt_device_worker *worker); /* kills and waits; NULL is a no-op */
 
 #endif

@@ -5,10 +5,13 @@
 
 #include "db/key.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/log.h"
+#include "tuner/base/times.h"
 #include "tuner/run/bundle.h"
 #include "tuner/run/eval_worker_internal.h"
 #include "tuner/run/presence.h"
+#include "tuner/run/visible_gpus.h"
 
 enum { BUSY_PERCENT = 10, JOBS_PER_GPU = 32, MOST_JOBS = 128 };
 
@@ -78,8 +81,8 @@ static void await_hello(eval_worker *self)
     while (!has_answered(self)) uv_run(self->loop, UV_RUN_ONCE);
 }
 
-/* The first GPU tells how many there are. */
-static mt_status start_all(eval_worker *self, const eval_worker_callbacks *callbacks, mt_error *err)
+/* Where the number of GPUs can't be seen beforehand, the first one tells it. */
+static mt_status start_rest(eval_worker *self, const eval_worker_callbacks *callbacks, mt_error *err)
 {
     const mt_hello *hello = mt_device_worker_hello(self->gpus[0]->worker);
     int count = hello ? hello->device_count : 0;
@@ -186,12 +189,16 @@ mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const
 {
     mt_status st = MT_OK;
     const mt_worker_options *options = &self->options;
+    int64_t start_ns = mt_clock_now_ns();
     MT_TRY(mt_bundle_make(self->spec, source, &self->bundle_fd, err));
+    size_t visible = options->all_devices ? mt_visible_gpus() : 0;
     MT_TRY(start_gpu(self, options->device, callbacks, err));
+    for (size_t i = 1; i < visible && i < MT_DEVICES_MAX; i++) MT_TRY(start_gpu(self, (int)i, callbacks, err));
     for (size_t i = 0; i < options->more_count; i++) MT_TRY(start_gpu(self, options->more_devices[i], callbacks, err));
     MT_TRY(start_pool(self, source, callbacks, err));
     await_hello(self);
-    if (options->all_devices) MT_TRY(start_all(self, callbacks, err));
+    if (options->all_devices && visible < 2) MT_TRY(start_rest(self, callbacks, err));
+    if (visible > MT_DEVICES_MAX) mt_eval_worker_warn(self, "of %zu GPUs the first %d are used", visible, MT_DEVICES_MAX);
     MT_TRY(drop_dead(self, err)); /* a missing GPU is the more telling of two failures */
     MT_TRY(mt_eval_worker_failure(self, err));
     part_with_others(self);
@@ -202,14 +209,20 @@ mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const
         announce(self->gpus[i]);
     }
     self->is_started = true;
+    mt_times_note("start", start_ns, NULL);
 done:
     return st;
 }
 
+/* A context takes a tenth of a second and more to be torn down: all of them at once. */
 void mt_eval_worker_stop(eval_worker *self)
 {
+    int64_t start_ns = mt_clock_now_ns();
+    for (size_t i = 0; i < self->gpu_count; i++) mt_device_worker_stop(self->gpus[i]->worker);
+    if (self->pool) mt_pool_stop(self->pool);
     for (size_t i = 0; i < self->gpu_count; i++) stop_gpu(self->gpus[i]);
     self->gpu_count = 0;
     mt_pool_destroy(self->pool);
     self->pool = NULL;
+    mt_times_note("stop", start_ns, NULL);
 }

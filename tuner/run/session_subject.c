@@ -136,6 +136,7 @@ static mt_status set_up(mt_run *run, mt_error *err)
     mt_status st = MT_OK;
     evaluator->regime = session->regime;
     MT_TRY(create_space(run, err));
+    if (run->deadline_ns != INT64_MAX) mt_space_draw_until(run->space, run->deadline_ns);
     size_t count = mt_space_count(run->space);
     if (count == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));

@@ -57,6 +57,7 @@ static mt_status compile(struct compiler *self, const mt_compile_order *order, m
     mt_error error = {0};
     mt_message reply = {.type = MT_MESSAGE_COMPILED};
     mt_compiled *compiled = &reply.compiled;
+    int64_t start_ns = mt_clock_now_ns();
     compiled->id = order->id;
     compiled->status = run_compiler(self, order, &result, &error);
     compiled->error = compiled->status == MT_OK ? NULL : error.message;
@@ -76,6 +77,7 @@ static mt_status compile(struct compiler *self, const mt_compile_order *order, m
     }
     cut_text(result.log);
     compiled->log = result.log;
+    mt_times_note("compile", start_ns, result.cached ? "from the cache" : "by NVRTC");
     mt_status st = mt_channel_send(&self->channel, &reply, err);
     mt_compile_result_free(&result);
     return st;

@@ -52,6 +52,7 @@ typedef struct mt_pool {
     pthread_mutex_t lock;
     mt_walker *free;
     atomic_bool has_warned; /* of arithmetic that fails */
+    _Atomic int64_t draw_until_ns; /* 0 = for ever */
 } mt_pool;
 
 typedef struct mt_diagram mt_diagram;
