@@ -356,6 +356,29 @@ START_TEST(cycles_of_the_blocks)
 }
 END_TEST
 
+/* It does half of the work: wrong for a variant, a fact for a yardstick. */
+START_TEST(a_yardstick_is_timed_and_not_compared)
+{
+    bench *b = &(bench){0};
+    mt_outcome outcome;
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[variant half]\nentry = fake_second\nyardstick = yes\n"
+                  "[param BLOCK]\nvalues = 128\n[param BEHAVIOUR]\nvalues = ok, illegal_address\n"
+                  "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
+                  "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
+                  "[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n",
+               "s");
+    GOOD(try_point(b, "ALGO=half;BLOCK=128;BEHAVIOUR=ok", &outcome));
+    ck_assert_msg(outcome.kind == MT_OUTCOME_YARDSTICK, "%s", outcome.text ? outcome.text : "");
+    ck_assert(outcome.timing.median_ns > 0 && outcome.timing.samples > 0);
+    ck_assert_str_eq(outcome.accuracy.output, "");
+    mt_outcome_free(&outcome);
+    GOOD(try_point(b, "ALGO=fake_add;BLOCK=128;BEHAVIOUR=ok", &outcome));
+    ck_assert_int_eq(outcome.kind, MT_OUTCOME_OK);
+    mt_outcome_free(&outcome);
+    close_bench(b);
+}
+END_TEST
+
 /* What the planner can't know: the compiled kernel's registers. A persistent grid that does not fit would hang, so it is not run. */
 /* CASES 9: what the hardware can't hold is refused, and the largest that it can is named; 16 blocks are opted into. */
 START_TEST(clusters_must_fit)
@@ -494,7 +517,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
-                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, cycles_of_the_blocks, running_out_of_memory_is_an_error, energy_is_measured};
+                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured};
     fakes_select();
     fakes_select_nvml();
     setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds, for sanitizer builds */

@@ -62,7 +62,9 @@ static void add_rate(const mt_display *display, mt_strbuf *line)
 static void compose(const mt_display *display, mt_strbuf *line)
 {
     char best[MT_PRINT_TIME_SIZE];
-    size_t failed = display->counts.total - display->counts.by_kind[MT_OUTCOME_OK] - display->counts.by_kind[MT_OUTCOME_CENSORED];
+    size_t failed = 0;
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++)
+        if (mt_outcome_is_failure((mt_outcome_kind)kind)) failed += display->counts.by_kind[kind];
     mt_strbuf_addf(line, "%s  %zu/%zu", display->title, display->done, display->total);
     if (isfinite(display->best_ns)) mt_strbuf_addf(line, "  best %s", mt_print_us(display->best_ns, best, sizeof best));
     if (failed) mt_strbuf_addf(line, "  %zu failed", failed);

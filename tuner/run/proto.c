@@ -195,7 +195,7 @@ static void outcome_fields(mt_codec *codec, mt_outcome *outcome)
 /* A worker that says OK, or that it stopped early, must have measured something: rankings must not see NaN, zero or negative times. */
 static bool outcome_is_sane(const mt_outcome *outcome)
 {
-    bool is_timed = outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED;
+    bool is_timed = mt_outcome_is_timed(outcome->kind);
     const mt_energy *energy = &outcome->energy;
     if (energy->source != MT_ENERGY_NONE && !(isfinite(energy->run_uj) && energy->run_uj > 0 && energy->error_uj >= 0)) return false;
     return !is_timed || (isfinite(outcome->timing.median_ns) && outcome->timing.median_ns > 0);

@@ -65,6 +65,7 @@ static const mt_key_rule variant_rules[] = {
     NAMES(mt_variant, "entry", mt_parse_identifier, entry, NULL),
     NAMES(mt_variant, "doc", mt_parse_text, doc, NULL),
     NAMES(mt_variant, "options", mt_parse_text, options, NULL),
+    NAMES(mt_variant, "yardstick", mt_parse_bool, is_yardstick, NULL),
     NAMES(mt_variant, "bake", mt_parse_bake, bake, NULL),
     LATER(mt_variant, "requires", mt_parse_requires, requires_expr, NULL),
 };
@@ -126,6 +127,8 @@ static const mt_key_rule launch_rules[] = { /* [launch] and [prepare] */
 static const mt_key_rule model_rules[] = {
     LATER(mt_spec, "flops", mt_parse_int_expr, model_flops, NULL),
     LATER(mt_spec, "dram_bytes", mt_parse_int_expr, model_dram_bytes, NULL),
+    LATER(mt_spec, "moved_bytes", mt_parse_int_expr, model_moved_bytes, NULL),
+    LATER(mt_spec, "ops", mt_parse_int_expr, model_ops, NULL),
     LATER(mt_spec, "floor_ns", mt_parse_int_expr, model_floor_ns, NULL),
 };
 
