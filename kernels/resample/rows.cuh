@@ -10,6 +10,8 @@ static_assert(D % VEC == 0 && PIECE <= 16, "whole pieces, of one load each");
 constexpr int PIECES = D / VEC; /* of a row */
 #ifdef UNROLL
 constexpr int AT_ONCE = UNROLL; /* pieces that a thread has in flight */
+#else
+constexpr int AT_ONCE = 1;
 #endif
 
 /* Words, so that a piece stays in registers as it came; the upper half of the word is zero where a piece has 2 bytes. */
