@@ -1,11 +1,11 @@
-/* Asks how to run the transposition of a ROWS x COLUMNS matrix on an H100. A program with CUDA fills the device from
+/* Asks how to run the transposition of a ROWS x COLUMNS matrix on an H200. A program with CUDA fills the device from
  * cuDeviceGetName and cuDeviceGetAttribute, and passes 0 for TUNELOOKUP_RECORDED: it wants what was measured here. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <tunelookup.h>
 
-static const tunelookup_device h100 = { sizeof(tunelookup_device), "NVIDIA H100 80GB HBM3", 90, 132, 232448, 233472, 1024, 65536, 2048, 32, 16, 52428800, INT64_C(85017493504), 1980, 13000 };
+static const tunelookup_device h200 = { sizeof(tunelookup_device), "NVIDIA H200", 90, 132, 232448, 233472, 1024, 65536, 2048, 32, 16, 62914560, INT64_C(150109880320), 1980, 13000 };
 
 int main(int argc, char **argv)
 {
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     tunelookup_result result;
     tunelookup_launch_info launch;
     tunelookup_status status = tunelookup_open(NULL, TUNELOOKUP_RECORDED, &db);
-    if (!status) status = tunelookup_prepare(db, &h100, "transpose", names, 2, &plan);
+    if (!status) status = tunelookup_prepare(db, &h200, "transpose", names, 2, &plan);
     if (!status) status = tunelookup_find(plan, values, &result); /* the hot call */
     if (!status) status = tunelookup_launch(&result, 0, &launch);
     if (status)

@@ -1,11 +1,11 @@
 #!/bin/bash
 # Does what docs/tutorial.md says: writes its files, runs its commands, and wants every one of them to succeed. Usage: tutorial.sh TOOL SOURCE_FOLDER [GPU]
-# GPU: recorded:h100 (default), or auto. Blocks ```sh run always; ```sh compiler where there is NVRTC, ```sh gpu on a real GPU, ```sh library where a build
+# GPU: recorded:h200 (default), or auto. Blocks ```sh run always; ```sh compiler where there is NVRTC, ```sh gpu on a real GPU, ```sh library where a build
 # folder can be installed for pkg-config. ```c NAME and ```ini NAME are files, which must equal those of examples/transpose.
 set -u
 tool=$(realpath "$1")
 source_folder=$(realpath "$2")
-export GPU=${3:-recorded:h100}
+export GPU=${3:-recorded:h200}
 page=$source_folder/docs/tutorial.md
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

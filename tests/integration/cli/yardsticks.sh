@@ -63,6 +63,8 @@ note "known, also as a yardstick"
 mt --space fake.ini --db t.sqlite --jobs 1 --quiet
 mt show --db t.sqlite --failures
 "$tool" show --db t.sqlite --json | grep -o '"metrics":{[^}]*}'
+mt report --db t.sqlite
+sed -n '/<section id="rates"/,/<\/section>/p' msda-tune-report.html | sed -E 's/<\/t[dh]>/ | /g; s/<[^>]*>//g'
 mt export --recording --db t.sqlite -o fake.jsonl
 mt import --as recorded --db rec.sqlite fake.jsonl
 mt --gpu recorded:fake --space fake.ini --db u.sqlite --recordings rec.sqlite --quiet
