@@ -13,8 +13,8 @@ typedef struct state {
     size_t rows;
 } state;
 
-static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Regime", "Variant", "Time (µs)", "× best", "DRAM (GB/s)", "Moved (GB/s)", "Gflop/s", "Mops/s", "Clocks per op and SM",
-                                     "Cycles of a block: least", "Mean", "Most", NULL};
+static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Regime", "Time (µs)", "× best", "DRAM (GB/s)", "Moved (GB/s)", "Gflop/s", "Mops/s", "Clocks per op and SM",
+                                     "Cycles of a block: least", "Mean", "Most", "Variant", NULL};
 static const struct {
     const char *metric, *format;
     double scale;
@@ -48,9 +48,8 @@ static void add_subject(mt_strbuf *page, const mt_measurement_row *row)
     mt_html_cell(page, mt_regime_name(row->outcome.timing.regime));
 }
 
-static void add_time(state *s, const char *variant, double ns)
+static void add_time(const state *s, double ns)
 {
-    mt_html_knobs(s->page, variant);
     mt_html_number(s->page, "%.2f", ns / 1e3);
     mt_html_number(s->page, "%.3f", ns / s->best_ns);
 }
@@ -60,8 +59,9 @@ static mt_status add_yardstick(void *context, const char *variant, double median
     state *s = context;
     (void)err;
     mt_strbuf_add(s->page, "<tr><td></td><td></td><td></td><td></td><td></td>");
-    add_time(s, variant, median_ns);
+    add_time(s, median_ns);
     for (size_t i = 0; i < COLUMNS; i++) mt_html_number(s->page, "%.0f", NAN);
+    mt_html_knobs(s->page, variant);
     mt_strbuf_add(s->page, "</tr>\n");
     return MT_OK;
 }
@@ -73,8 +73,9 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     s->best_ns = row->outcome.timing.median_ns;
     if (!s->rows++) mt_html_table_begin(s->page, titles);
     add_subject(s->page, row);
-    add_time(s, row->variant, s->best_ns);
+    add_time(s, s->best_ns);
     for (size_t i = 0; i < COLUMNS; i++) mt_html_number(s->page, columns[i].format, member(row->metrics_json, columns[i].metric) * columns[i].scale);
+    mt_html_knobs(s->page, row->variant);
     mt_strbuf_add(s->page, "</tr>\n");
     return mt_query_yardsticks(s->store, row->id, add_yardstick, s, err);
 }
