@@ -14,7 +14,7 @@ typedef struct state {
 } state;
 
 static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Regime", "Time (µs)", "× best", "DRAM (GB/s)", "Moved (GB/s)", "Gflop/s", "Mops/s", "Clocks per op and SM",
-                                     "Cycles of a block: least", "Mean", "Most", "Variant", NULL};
+                                     "Cycles of a block: least", "Mean", "Most", NULL};
 static const struct {
     const char *metric, *format;
     double scale;
@@ -58,10 +58,11 @@ static mt_status add_yardstick(void *context, const char *variant, double median
 {
     state *s = context;
     (void)err;
-    mt_strbuf_add(s->page, "<tr><td></td><td></td><td></td><td></td><td></td>");
+    mt_strbuf_add(s->page, "<tr><td></td><td colspan=\"4\">yardstick ");
+    mt_html_text(s->page, variant);
+    mt_strbuf_add(s->page, "</td>");
     add_time(s, median_ns);
     for (size_t i = 0; i < COLUMNS; i++) mt_html_number(s->page, "%.0f", NAN);
-    mt_html_knobs(s->page, variant);
     mt_strbuf_add(s->page, "</tr>\n");
     return MT_OK;
 }
@@ -75,7 +76,6 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     add_subject(s->page, row);
     add_time(s, s->best_ns);
     for (size_t i = 0; i < COLUMNS; i++) mt_html_number(s->page, columns[i].format, member(row->metrics_json, columns[i].metric) * columns[i].scale);
-    mt_html_knobs(s->page, row->variant);
     mt_strbuf_add(s->page, "</tr>\n");
     return mt_query_yardsticks(s->store, row->id, add_yardstick, s, err);
 }
