@@ -272,7 +272,7 @@ __device__ inline void gather(const value_t *value, const loc_t *loc, const loc_
     int sub = threadIdx.x % LANES;
     char *all_records = shared + STAGED_BYTES;
     Stage stage(shared);
-    if (turn.tile >= TILES || threadIdx.x / 32 >= turn.warps)
+    if (turn.tile >= TILES || (!STAGES && is_idle(turn)))
         return;
     Work work;
     work.records.warp = all_records + threadIdx.x / 32 * ITEMS_PER_WARP * ITEM_STRIDE;
@@ -287,7 +287,9 @@ __device__ inline void gather(const value_t *value, const loc_t *loc, const loc_
         if constexpr (PERSISTENT || PREFETCHES)
             work.next = points_of(next.tile < TILES ? next.tile : turn.tile, next.tile < TILES ? next.first + group : turn.first + group, loc, attn);
         prefetch_points(work.next);
-        stage.begin(value, tile_number(turn.tile));
+        stage.begin(value, tile_number(turn.tile)); /* the whole block, idle warps too */
+        if (STAGES && is_idle(turn))
+            break;
         aim_lane(work.lane, stage, value, turn.tile, group, sub);
         if constexpr (AT_ONCE)
             take_weights(work.weights);
@@ -300,7 +302,7 @@ __device__ inline void gather(const value_t *value, const loc_t *loc, const loc_
         } else if (PERSISTENT) {
             fetch_next_tile(work);
         }
-        if (is_last || threadIdx.x / 32 >= next.warps)
+        if (is_last || (!STAGES && is_idle(next)))
             break;
         if (SCHEDULE == SCHEDULE_aligned)
             __syncthreads();

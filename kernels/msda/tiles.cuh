@@ -27,13 +27,13 @@ constexpr int QUERIES = ITEMS / HEADS;
 constexpr unsigned TILES_PER_IMAGE = ceil_div(LQ, QUERIES), HEAD_GROUPS = M / HEADS;
 constexpr unsigned TILES = TILES_PER_IMAGE * HEAD_GROUPS * N;
 constexpr bool PERSISTENT = SCHEDULE != SCHEDULE_grid;
-constexpr bool WARPS_ARE_FREE = (SCHEDULE == SCHEDULE_grid || SCHEDULE == SCHEDULE_persistent) && ALGO == ALGO_direct; /* no barriers */
+constexpr bool WARPS_ARE_FREE = SCHEDULE == SCHEDULE_grid || SCHEDULE == SCHEDULE_persistent; /* no barriers within a tile */
 #if defined TAIL && TAIL == TAIL_split
 constexpr bool SPLITS = true;
 #else
 constexpr bool SPLITS = false;
 #endif
-static_assert(!SPLITS || (PERSISTENT && WARPS_ARE_FREE), "warps without work leave the block");
+static_assert(!SPLITS || (PERSISTENT && WARPS_ARE_FREE), "warps without work need not wait for the others");
 static_assert(ITEMS % HEADS == 0 && M % HEADS == 0, "whole queries per block, whole groups of heads per query");
 static_assert((long long)TILES_PER_IMAGE * HEAD_GROUPS * N < 1u << 31, "tiles are counted in 31 bits");
 
@@ -100,6 +100,12 @@ __device__ inline bool group_has_query(unsigned tile, unsigned group)
     return tile_number(tile).first_query + (int)group / HEADS < LQ;
 }
 
+/* Whether this warp has no part in a turn. */
+__device__ inline bool is_idle(Turn turn)
+{
+    return SPLITS && threadIdx.x / 32 >= turn.warps;
+}
+
 /* Whether any of the warp's groups has one. */
 __device__ inline bool warp_has_queries(Turn turn)
 {
@@ -122,7 +128,7 @@ __device__ inline Points points_of(unsigned tile, unsigned group, const loc_t *l
 
 constexpr bool PREFETCHES =
 #if defined PREFETCH
-    PREFETCH != PREFETCH_off;
+    PREFETCH == PREFETCH_bulk;
 #else
     false;
 #endif
@@ -150,26 +156,6 @@ __device__ inline void prefetch_points(const Points &points)
     long long point = (long long)points.item * (L * P);
     prefetch_run(points.loc + 2 * point, count * 2 * sizeof(loc_t));
     prefetch_run(points.attn + point, count * sizeof(loc_t));
-}
-
-#elif defined PREFETCH && PREFETCH == PREFETCH_lines
-
-/* Brings a run of bytes into L2, 128 at a time, by the lanes of a group. */
-template <int BYTES>
-__device__ inline void prefetch_lines(const loc_t *from)
-{
-#pragma unroll
-    for (int first = 0; first < BYTES; first += 128 * GROUP)
-        if (int byte = first + threadIdx.x % GROUP * 128; byte < BYTES)
-            asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)from + byte) : "memory");
-}
-
-/* The same by each group for its own item. */
-__device__ inline void prefetch_points(const Points &points)
-{
-    long long point = (long long)points.item * (L * P);
-    prefetch_lines<L * P * 2 * sizeof(loc_t)>(points.loc + 2 * point);
-    prefetch_lines<L * P * sizeof(loc_t)>(points.attn + point);
 }
 
 #else
