@@ -1,39 +1,14 @@
 /* Spaces that are sampled: they must hold just the points that enumerating gives. Limits make small ones be sampled, with all conditions counted through (exact) or
  * with some left out (coarse). */
-#include "tests/unit/space_fixture.h"
+#include "tests/unit/sampled_fixture.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/search/strategy.h"
-#include "tuner/space/space_internal.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-
-static mt_space_limits limits_of(size_t states)
-{
-    return (mt_space_limits){ .points = 0, .combinations = 0, .effort = UINT64_MAX, .states = states };
-}
-
-static mt_space *must_enumerate(const mt_spec *spec)
-{
-    mt_space *space = NULL;
-    mt_error err = { 0 };
-    ck_assert_msg(mt_space_create(spec, &spec->shapes[0], &h100, &space, &err) == MT_OK, "%s", err.message);
-    ck_assert(mt_space_is_enumerated(space) && mt_space_count_is_exact(space));
-    return space;
-}
-
-static mt_space *must_sample(const mt_spec *spec, size_t states)
-{
-    mt_space *space = NULL;
-    mt_error err = { 0 };
-    mt_space_limits limits = limits_of(states);
-    ck_assert_msg(mt_space_create_limited(spec, &spec->shapes[0], &h100, NULL, &limits, &space, &err) == MT_OK, "%s", err.message);
-    ck_assert(!mt_space_is_enumerated(space));
-    return space;
-}
 
 /* Conditional knobs (by ALGO, by another knob, by a let), wide and narrow constraints, one that guards another's division, a `requires`. */
 static const char mixed[] = KERNEL SHAPE OUT LAUNCH
@@ -44,23 +19,6 @@ static const char mixed[] = KERNEL SHAPE OUT LAUNCH
     "[constraint s]\nexpr = S == 1 || V < W\n";
 
 /* ---- against the enumeration ---- */
-
-typedef struct pair {
-    mt_spec *spec;
-    mt_space *all, *sampled;
-} pair;
-
-static pair make_pair(mt_spec *spec, size_t states)
-{
-    return (pair){ spec, must_enumerate(spec), must_sample(spec, states) };
-}
-
-static void free_pair(pair *p)
-{
-    mt_space_free(p->all);
-    mt_space_free(p->sampled);
-    mt_spec_free(p->spec);
-}
 
 /* The enumerated index of a sampled one. */
 static size_t translate(const pair *p, size_t rank)
