@@ -1,0 +1,2 @@
+import * as echarts from 'echarts/core';
+window.e = echarts;
