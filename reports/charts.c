@@ -6,6 +6,7 @@
 #include "reports/knobs.h"
 #include "reports/timeline.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/stats.h"
 
 enum {
     MOST_SUBJECTS = 120,   /* with charts of their own: those with most rows */
@@ -202,6 +203,26 @@ static void add_numbers(const mt_report_subject *s, mt_strbuf *json)
     }
 }
 
+/* How slow the part k/100 of the variants is at most, k = 0 … 100. */
+static bool add_quantiles(const mt_report_subject *s, mt_strbuf *json)
+{
+    double *slowdowns = mt_alloc(s->count, sizeof *slowdowns), fastest = mt_knobs_fastest(s);
+    size_t count = 0;
+    if (!slowdowns) return false;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->rows[i].is_newest && s->rows[i].is_timed) slowdowns[count++] = s->rows[i].median_ns / fastest;
+    mt_stats_sort(slowdowns, count);
+    mt_json_name(json, "quantiles");
+    mt_strbuf_add_char(json, '[');
+    for (int k = 0; count && k <= 100; k++) {
+        if (k) mt_strbuf_add_char(json, ',');
+        mt_json_double(json, mt_stats_quantile(slowdowns, count, k / 100.0), 4);
+    }
+    mt_strbuf_add_char(json, ']');
+    mt_free(slowdowns);
+    return true;
+}
+
 static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *drawn, mt_strbuf *json, mt_error *err)
 {
     bool *is_chosen = mt_alloc(s->count, sizeof *is_chosen);
@@ -216,6 +237,7 @@ static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *dr
         mt_strbuf_add_json(json, texts[i].text);
     }
     add_numbers(s, json);
+    if (!add_quantiles(s, json)) st = no_memory(err);
     add_steps(s, json);
     add_knobs(s, effects, json);
     add_pairs(s, json);

@@ -1,5 +1,7 @@
 /* The page: one file that loads nothing. Text of databases goes through add_text (elements, quoted attributes) or add_script_json (the one data block); scripts are ours, named by
  * their hashes in the policy, and the only things that run. */
+#include <assert.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +9,7 @@
 #include "reports/web.h"
 #include "tuner/base/text.h"
 
-enum { LONG_CELL = 160, SHOWN_ROWS = 20 };
+enum { LONG_CELL = 160, SHOWN_ROWS = 20, MOST_COLUMNS = 32 };
 
 static const char *escape_of(const char *text, size_t left, size_t *length)
 {
@@ -97,11 +99,24 @@ static void add_cell(mt_strbuf *page, const mt_block *table, size_t index)
     mt_strbuf_add(page, "</td>");
 }
 
+/* Columns without a single entry (energy that nobody measured) are not shown. */
+static bool is_empty(const mt_block *table, size_t column)
+{
+    for (size_t i = column; i < table->cell_count; i += table->column_count) {
+        const mt_cell *cell = &table->cells[i];
+        if (cell->text ? *cell->text : isfinite(cell->number) && (cell->kind == MT_CELL_NUMBER || cell->number != 0)) return false;
+    }
+    return true;
+}
+
 /* The container scrolls, so it takes the keyboard's focus and has a name. */
 static void add_table(mt_strbuf *page, const mt_block *table)
 {
     if (!table->cell_count) return;
     size_t rows = table->cell_count / table->column_count;
+    bool hidden[MOST_COLUMNS];
+    assert(table->column_count <= MOST_COLUMNS);
+    for (size_t i = 0; i < table->column_count; i++) hidden[i] = is_empty(table, i);
     mt_strbuf_addf(page, "<div class=\"t%s\" tabindex=\"0\" role=\"region\" aria-label=\"", rows > SHOWN_ROWS ? " long" : "");
     add_text(page, table->text);
     mt_strbuf_addf(page, "\"><table id=\"table-%s\"><caption>", table->name);
@@ -109,11 +124,12 @@ static void add_table(mt_strbuf *page, const mt_block *table)
     if (rows > SHOWN_ROWS) mt_strbuf_addf(page, " <small>%zu rows</small>", rows);
     mt_strbuf_add(page, "</caption><thead><tr>");
     for (size_t i = 0; i < table->column_count; i++)
-        mt_strbuf_addf(page, "<th scope=\"col\"%s>%s</th>", mt_format_is_number(table, i) ? " class=\"n\"" : "", table->columns[i].title);
+        if (!hidden[i]) mt_strbuf_addf(page, "<th scope=\"col\"%s>%s</th>", mt_format_is_number(table, i) ? " class=\"n\"" : "", table->columns[i].title);
     mt_strbuf_add(page, "</tr></thead><tbody>\n<tr>");
     for (size_t i = 0; i < table->cell_count; i++) {
-        if (i && i % table->column_count == 0) mt_strbuf_add(page, "</tr>\n<tr>");
-        add_cell(page, table, i);
+        size_t column = i % table->column_count;
+        if (i && !column) mt_strbuf_add(page, "</tr>\n<tr>");
+        if (!hidden[column]) add_cell(page, table, i);
     }
     mt_strbuf_add(page, "</tr>\n</tbody></table></div>\n");
 }

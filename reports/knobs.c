@@ -165,42 +165,48 @@ static mt_level_effect level_effect(const mt_report_subject *s, size_t knob, siz
     return e;
 }
 
+/* Rows that tell of a knob: with a time, and in which it is active. */
+static bool tells(const mt_report_subject *s, const mt_row *row, size_t knob)
+{
+    return counts(row) && strcmp(s->knobs[knob].values[row->levels[knob]], inactive) != 0;
+}
+
 /* Variance of the values' means of log time, over the variance of log time. */
 static double overall_effect(const mt_report_subject *s, size_t knob)
 {
     double sum = 0, squares = 0, between = 0;
-    size_t count = 0;
+    size_t count = 0, levels = 0;
     for (size_t i = 0; i < s->count; i++) {
-        if (!counts(&s->rows[i])) continue;
+        if (!tells(s, &s->rows[i], knob)) continue;
         double x = log(s->rows[i].median_ns);
         sum += x;
         squares += x * x;
         count++;
     }
     double variance = count ? squares / (double)count - sum / (double)count * (sum / (double)count) : 0;
-    if (s->knobs[knob].count < 2 || !(variance > 1e-12)) return NAN;
     for (size_t level = 0; level < s->knobs[knob].count; level++) {
         double level_sum = 0;
         size_t n = 0;
         for (size_t i = 0; i < s->count; i++)
-            if (counts(&s->rows[i]) && s->rows[i].levels[knob] == level) level_sum += log(s->rows[i].median_ns), n++;
+            if (s->rows[i].levels[knob] == level && tells(s, &s->rows[i], knob)) level_sum += log(s->rows[i].median_ns), n++;
         if (n) between += (double)n * pow(level_sum / (double)n - sum / (double)count, 2);
+        levels += n > 0;
     }
-    return fmin(1, between / (double)count / variance);
+    return levels > 1 && variance > 1e-12 ? fmin(1, between / (double)count / variance) : NAN;
 }
 
 /* Pearson divergence of the values' frequencies among rows up to `limit` from those of all rows. */
 static double divergence(const mt_report_subject *s, size_t knob, double limit_ns)
 {
     double sum = 0;
-    size_t all = 0, top = 0, knob_levels = s->knobs[knob].count;
+    size_t all = 0, top = 0;
     for (size_t i = 0; i < s->count; i++)
-        if (counts(&s->rows[i])) all++, top += s->rows[i].median_ns <= limit_ns;
-    if (knob_levels < 2 || !top || top == all) return 0;
-    for (size_t level = 0; level < knob_levels; level++) {
+        if (tells(s, &s->rows[i], knob)) all++, top += s->rows[i].median_ns <= limit_ns;
+    if (!top || top == all) return 0;
+    for (size_t level = 0; level < s->knobs[knob].count; level++) {
         size_t in_all = 0, in_top = 0;
         for (size_t i = 0; i < s->count; i++)
-            if (counts(&s->rows[i]) && s->rows[i].levels[knob] == level) in_all++, in_top += s->rows[i].median_ns <= limit_ns;
+            if (s->rows[i].levels[knob] == level && tells(s, &s->rows[i], knob)) in_all++, in_top += s->rows[i].median_ns <= limit_ns;
         if (!in_all) continue;
         double p = (double)in_all / (double)all, q = (double)in_top / (double)top;
         sum += p * (q / p - 1) * (q / p - 1);

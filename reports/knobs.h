@@ -14,7 +14,7 @@ typedef struct mt_level_effect {
 } mt_level_effect;
 
 typedef struct mt_knob_effect {
-    double overall;      /* share of the variance of log time that the knob's values alone explain (main effect, η²); NAN with one value */
+    double overall;      /* share of the variance of log time that the knob's values alone explain, among the variants in which it is active (main effect, η²); NAN with one value */
     double near_best;    /* how far the values among the fastest tenth are from those of all (PED-ANOVA), as a share of the sum over the knobs */
     mt_level_effect *levels; /* knob.count of them */
 } mt_knob_effect;

@@ -11,21 +11,15 @@ typedef struct state {
     size_t beyond_count;
 } state;
 
-static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Regime", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"Default (µs)", "%.2f"},
-                                    {"× default", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"× baseline", "%.2f"}, {"Error", "%.2g"}, {"% of floor", "%.0f"}, {"Energy (mJ)", "%.4g"},
-                                    {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Tied with", "%.0f"}, {"Knobs", NULL}, {"Launches", NULL}, {"Shape's values", NULL},
-                                    {"Rows are", NULL}, {0}};
+static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Regime", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× default", "%.2f"},
+                                    {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {"Knobs", NULL}, {"Launches", NULL}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"},
+                                    {"Error", "%.2g"}, {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Rows are", NULL}, {"Shape's values", NULL}, {0}};
 
-/* Two cells: the time, and how many times the winner's it is. */
-static void add_landmark(mt_doc *doc, double ns, double best_ns, bool is_unknown)
+/* A time, or how many times the winner's it is. */
+static void add_landmark(mt_doc *doc, double value, bool is_unknown)
 {
-    if (is_unknown) {
-        mt_doc_text(doc, "not in the recording");
-        mt_doc_text(doc, "");
-        return;
-    }
-    mt_doc_number(doc, ns / 1e3);
-    mt_doc_number(doc, ns / best_ns);
+    if (is_unknown) mt_doc_text(doc, "not in the recording");
+    else mt_doc_number(doc, value);
 }
 
 static void add_names(mt_doc *doc, const mt_measurement_row *row)
@@ -67,16 +61,18 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     mt_doc_number(doc, timing->median_ns / 1e3);
     mt_doc_number(doc, fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns) / 1e3);
     bool is_unknown = !landmarks && row->origin != MT_ORIGIN_MEASURED;
-    add_landmark(doc, default_ns, timing->median_ns, is_unknown);
-    add_landmark(doc, baseline_ns, timing->median_ns, is_unknown);
-    mt_doc_number(doc, row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN);
+    add_landmark(doc, default_ns / timing->median_ns, is_unknown);
+    add_landmark(doc, baseline_ns / timing->median_ns, is_unknown);
     mt_doc_number(doc, row->model_floor_ns > 0 ? 100 * row->model_floor_ns / timing->median_ns : NAN);
-    add_energy(doc, row);
-    mt_doc_number(doc, row->tied_count > 0 ? (double)(row->tied_count - 1) : NAN);
     mt_doc_knobs(doc, row->variant);
     mt_doc_code(doc, mt_strbuf_text(&launch));
-    mt_doc_knobs(doc, row->shape_key);
+    mt_doc_number(doc, row->tied_count > 0 ? (double)(row->tied_count - 1) : NAN);
+    mt_doc_number(doc, default_ns / 1e3);
+    mt_doc_number(doc, baseline_ns / 1e3);
+    mt_doc_number(doc, row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN);
+    add_energy(doc, row);
     mt_doc_text(doc, mt_origin_name(row->origin));
+    mt_doc_knobs(doc, row->shape_key);
     if (launch.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
 done:
     mt_strbuf_free(&launch);

@@ -68,15 +68,15 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
 {
     mt_status st;
     mt_doc_chart(doc, "importance", "How much of the time's variance each knob explains, and how much it sets the best tenth apart");
-    mt_doc_chart(doc, "slices", "Slowdown to the best by each value of each knob: boxes from quartile to quartile, points are variants");
     mt_doc_chart(doc, "pairs", "The fastest time of each pair of values of two knobs");
+    mt_doc_chart(doc, "slices", "Slowdown to the best by each value of each knob: boxes from quartile to quartile, points are variants");
     mt_doc_chart(doc, "parallel", "All variants as lines through their knobs' values; drag along an axis to pick");
     mt_doc_table(doc, "importances", "What the knobs are worth", importance_columns);
     MT_TRY(add_table(context, add_importances, doc, err));
     mt_doc_table(doc, "values", "What each value brings", value_columns);
     MT_TRY(add_table(context, add_values, doc, err));
     mt_doc_note(doc, "× is the slowdown to the fastest variant of the subject, over all variants that have the value and a time. Explained variance is that of the logarithm of time, by the knob "
-                     "alone (main effect): 0 for a knob that only matters together with others. The best tenth: how far its values are from those of all variants (PED-ANOVA), as a share of "
+                     "alone (main effect) among the variants in which it is active: 0 for one that only matters together with others. The best tenth: how far its values are from those of all variants (PED-ANOVA), as a share of "
                      "all knobs. Both hold for the variants that were measured: a search measures good ones more often. – = the knob is not active.");
 done:
     return st;
