@@ -87,7 +87,7 @@ export function axis(t, name, extra = {}) {
   const { axisLabel, ...rest } = extra;
   return {
     name, nameLocation: 'middle', nameGap: 28, nameTextStyle: { color: t.muted, fontSize: 12 },
-    axisLine: { lineStyle: { color: t.axis } }, axisTick: { lineStyle: { color: t.axis } }, splitLine: { lineStyle: { color: t.line } },
+    axisLine: { onZero: false, lineStyle: { color: t.axis } }, axisTick: { lineStyle: { color: t.axis } }, splitLine: { lineStyle: { color: t.line } },
     axisLabel: { color: t.muted, fontSize: 11, hideOverlap: true, ...axisLabel }, minorTick: { show: false }, ...rest,
   };
 }
@@ -176,6 +176,8 @@ export class View {
     if (height && plot.box.style.height !== `${Math.round(height)}px`) plot.box.style.height = `${Math.round(height)}px`;
     plot.box.setAttribute('aria-label', `${this.label}. ${note} The tables of this section hold the figures.`);
     plot.chart.resize();
+    if (this.isNarrow) delete option.toolbox;
+    else if (option.toolbox && option.legend) option.legend.right = 120;
     plot.chart.setOption({ animation: false, textStyle: { fontFamily: 'system-ui, "DejaVu Sans", sans-serif' }, aria: { enabled: false }, ...option }, true);
   }
 }

@@ -26,6 +26,9 @@ export function importance(view) {
 }
 importance.needsSubject = true;
 
+// Values that a knob has where it is active; the mark of inactivity is always the last, so these are also places on an axis.
+const active = (knob) => knob.values.map((_, level) => level).filter((level) => knob.values[level] !== '–');
+
 // ---- slices: one small panel for each knob; what is slower than MOST × is drawn at the upper edge ----
 
 const MOST = 8;
@@ -33,25 +36,28 @@ const MOST = 8;
 function panel(s, k, place, t, kinds, ok) {
   const knob = s.knobs[k];
   const p = s.points;
+  const levels = active(knob);
   const points = [];
   for (let i = 0; i < p.us.length; i++) {
-    if (p.us[i] === null || !p.newest[i]) continue;
+    const level = levels.indexOf(p.levels[k][i]);
+    if (p.us[i] === null || !p.newest[i] || level < 0) continue;
     const jitter = ((i * 7919) % 997) / 997 - 0.5; // the same at each drawing
-    points.push([p.levels[k][i] + 0.5 * jitter, Math.min(p.us[i] / s.fastest, MOST), i]);
+    points.push([level + 0.5 * jitter, Math.min(p.us[i] / s.fastest, MOST), i]);
   }
   const common = { gridIndex: place.index };
+  const names = levels.map((level) => plain(short(knob.values[level], 14)));
   return {
     title: { text: plain(short(knob.name, 22)), left: place.left, top: place.top - 24, textStyle: { color: t.text, fontSize: 12.5, fontWeight: 600 } },
     grid: { left: place.left, top: place.top, width: place.width, height: place.height },
     xAxis: [
-      axis(t, '', { ...common, type: 'category', data: knob.values.map((v) => plain(short(v, 14))), splitLine: { show: false }, axisLabel: { rotate: knob.values.join('').length * 6.4 > place.width ? 32 : 0, interval: 0 } }),
-      { ...common, type: 'value', show: false, min: -0.5, max: knob.values.length - 0.5 },
+      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 > place.width ? 32 : 0, interval: 0 } }),
+      { ...common, type: 'value', show: false, min: -0.5, max: levels.length - 0.5 },
     ],
     yAxis: axis(t, '', { ...common, type: 'log', logBase: 2, min: 1, max: ({ max }) => Math.min(MOST, 2 ** Math.ceil(Math.log2(max))), axisLabel: { show: place.isFirst, formatter: (v) => `${v >= MOST ? '≥ ' : ''}${Number(v.toPrecision(3))}` } }),
     series: [
       { type: 'scatter', xAxisIndex: 2 * place.index + 1, yAxisIndex: place.index, symbolSize: points.length > 1500 ? 2.5 : 3.5, itemStyle: { color: t.faint }, data: points, cursor: 'default' },
       { type: 'boxplot', xAxisIndex: 2 * place.index, yAxisIndex: place.index, boxWidth: [8, 30], silent: true, z: 3, itemStyle: { color: 'transparent', borderColor: t.text, borderWidth: 1.3 },
-        data: knob.boxes.map((box) => (box[0] === null ? ['-', '-', '-', '-', '-'] : box.slice(0, 5).map((v) => Math.min(v, MOST)))) },
+        data: levels.map((level) => knob.boxes[level]).map((box) => (box[0] === null ? ['-', '-', '-', '-', '-'] : box.slice(0, 5).map((v) => Math.min(v, MOST)))) },
     ],
   };
 }
@@ -62,7 +68,7 @@ export function slices(view) {
   const render = (why) => {
     const t = theme();
     const s = view.subject;
-    const order = ranked(s).slice(0, most === 'all' ? undefined : Number(most));
+    const order = ranked(s).filter((k) => active(s.knobs[k]).length > 1).slice(0, most === 'all' ? undefined : Number(most));
     const columns = Math.max(1, Math.min(order.length, Math.floor(view.width / 250)));
     const cell = (view.width - 34) / columns;
     const rowHeight = 208;
@@ -100,7 +106,7 @@ export function pairs(view) {
     const found = s.pairs.find(([x, y]) => (x === a && y === b) || (x === b && y === a));
     if (!found) return [];
     const width = s.knobs[found[1]].values.length;
-    return found[2].map((value, n) => (found[0] === a ? [n % width, Math.floor(n / width), value] : [Math.floor(n / width), n % width, value])).filter(([, , value]) => value !== null);
+    return found[2].map((value, n) => (found[0] === a ? [n % width, Math.floor(n / width), value] : [Math.floor(n / width), n % width, value])).filter(([x, y, value]) => value !== null && active(s.knobs[b]).includes(x) && active(s.knobs[a]).includes(y));
   }
 
   function render(why) {
@@ -114,13 +120,14 @@ export function pairs(view) {
     const [a, b] = chosen;
     if (b === undefined) return view.draw(plot, { title: { text: 'There are no two knobs to cross', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
     const data = a === b ? [] : cells(s);
-    const slowest = Math.max(1.02, ...data.map(([, , v]) => v));
-    const part = (v) => Math.log(v) / Math.log(slowest);
+    const fastest = Math.min(...data.map(([, , v]) => v));
+    const slowest = Math.max(1.02 * fastest, ...data.map(([, , v]) => v));
+    const part = (v) => Math.log(v / fastest) / Math.log(slowest / fastest);
     return view.draw(plot, {
       grid: { left: 8, right: 16, top: 10, bottom: 52, containLabel: true },
       tooltip: tooltip(t, ({ data: d }) => plain(`${s.knobs[b].name}=${s.knobs[b].values[d.value[0]]}  ${s.knobs[a].name}=${s.knobs[a].values[d.value[1]]}\nfastest: ${us(d.value[2] * s.fastest)}  (${times(d.value[2])})`)),
-      xAxis: axis(t, plain(s.knobs[b].name), { type: 'category', data: s.knobs[b].values.map((v) => plain(short(v, 14))), splitLine: { show: false }, axisLabel: { color: t.text } }),
-      yAxis: axis(t, plain(s.knobs[a].name), { type: 'category', nameLocation: 'end', nameGap: 8, data: s.knobs[a].values.map((v) => plain(short(v, 14))), splitLine: { show: false }, axisLabel: { color: t.text } }),
+      xAxis: axis(t, plain(`${s.knobs[a].name} (rows) × ${s.knobs[b].name} (columns), slowdown`), { type: 'category', data: active(s.knobs[b]).map((level) => plain(short(s.knobs[b].values[level], 14))), splitLine: { show: false }, axisLabel: { color: t.text } }),
+      yAxis: axis(t, '', { type: 'category', data: active(s.knobs[a]).map((level) => plain(short(s.knobs[a].values[level], 14))), splitLine: { show: false }, axisLabel: { color: t.text } }),
       series: [{
         type: 'heatmap', emphasis: { itemStyle: { borderColor: t.text, borderWidth: 1.5 } },
         data: data.map((value) => {

@@ -1,5 +1,5 @@
 // Finds the figures, draws those that come into view, and draws anew when the subject, the theme or the width changes.
-import { View, echarts } from './base.js';
+import { View, echarts, theme } from './base.js';
 import accuracy from './accuracy.js';
 import convergence from './convergence.js';
 import { diff, drift, regimes, ties } from './intervals.js';
@@ -95,4 +95,4 @@ function start() {
 }
 
 start();
-window.report = { views, echarts, drawAll }; // for tests and for the curious
+window.report = { views, echarts, drawAll, theme }; // for tests and for the curious
