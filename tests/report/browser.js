@@ -54,7 +54,6 @@ for (const [colorScheme, width] of [['light', 360], ['dark', 1440], ['light', 38
     quiet(view);
     await view.close();
   });
-  }
 }
 
 test('charts come into being when they come into view, and follow the subject', async () => {
