@@ -58,7 +58,8 @@ export const short = (text, most = 28) => (text.length > most ? `${text.slice(0,
 
 // The knobs of point i of a subject as lines of text, those in the winner's way left out when `winner` is given.
 export function knobsOf(subject, i) {
-  return subject.knobs.map((knob, k) => (subject.points.levels[k].length ? `${knob.name}=${knob.values[subject.points.levels[k][i]]}` : '')).filter(Boolean);
+  return subject.knobs.map((knob, k) => (subject.points.levels[k].length ? knob.values[subject.points.levels[k][i]] : '–'))
+    .map((value, k) => (value === '–' ? '' : `${subject.knobs[k].name}=${value}`)).filter(Boolean);
 }
 
 export function wrap(parts, width = 64) {
@@ -104,6 +105,16 @@ export function toolbox(t) {
     right: 0, top: -4, itemSize: 13, iconStyle: { borderColor: t.muted }, emphasis: { iconStyle: { borderColor: t.text, textFill: t.text, textBackgroundColor: t.card } },
     feature: { dataZoom: { filterMode: 'none', title: { zoom: 'Zoom', back: 'Back' }, brushStyle: { color: t.faint } }, restore: { title: 'Reset' }, saveAsImage: { title: 'PNG', backgroundColor: t.card, pixelRatio: 2 } },
   };
+}
+
+// Sizes are meant for the usual text; on very wide screens the page's text grows, and charts with it.
+const SIZES = new Set(['fontSize', 'lineHeight', 'nameGap', 'itemWidth', 'itemHeight']);
+const EDGES = new Set(['left', 'right', 'top', 'bottom']);
+function grow(value, factor, parent) {
+  if (Array.isArray(value)) return value.length > 200 ? value : value.map((item) => grow(item, factor, parent));
+  if (!value || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key,
+    typeof item === 'number' && (SIZES.has(key) || (parent === 'grid' && EDGES.has(key))) ? item * factor : key === 'data' ? item : grow(item, factor, key)]));
 }
 
 // ---- a figure ----
@@ -173,11 +184,14 @@ export class View {
 
   // Draws anew; `note` completes what a screen reader is told.
   draw(plot, option, height, note = '') {
+    const factor = Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / 15);
+    const scaled = factor > 1 && !Array.isArray(option.grid) ? grow(option, factor) : option;
+    height *= scaled === option ? 1 : factor;
     if (height && plot.box.style.height !== `${Math.round(height)}px`) plot.box.style.height = `${Math.round(height)}px`;
     plot.box.setAttribute('aria-label', `${this.label}. ${note} The tables of this section hold the figures.`);
     plot.chart.resize();
-    if (this.isNarrow) delete option.toolbox;
-    else if (option.toolbox && option.legend) option.legend.right = 120;
-    plot.chart.setOption({ animation: false, textStyle: { fontFamily: 'system-ui, "DejaVu Sans", sans-serif' }, aria: { enabled: false }, ...option }, true);
+    if (this.isNarrow) delete scaled.toolbox;
+    else if (scaled.toolbox && scaled.legend) scaled.legend.right = 120;
+    plot.chart.setOption({ animation: false, textStyle: { fontFamily: 'system-ui, "DejaVu Sans", sans-serif' }, aria: { enabled: false }, ...scaled }, true);
   }
 }
