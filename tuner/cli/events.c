@@ -41,7 +41,7 @@ static void add_text(mt_strbuf *line, const char *name, const char *text)
 
 static void add_us(mt_strbuf *line, const char *name, double ns)
 {
-    if (isfinite(ns)) mt_strbuf_addf(line, ",\"%s\":%.9g", name, ns / 1e3);
+    if (isfinite(ns) && ns > 0) mt_strbuf_addf(line, ",\"%s\":%.9g", name, ns / 1e3);
     else mt_strbuf_addf(line, ",\"%s\":null", name);
 }
 
