@@ -15,10 +15,15 @@ function(mt_charts_install)
   endif()
   set(web ${CMAKE_SOURCE_DIR}/reports/web)
   file(SHA256 ${web}/package-lock.json lock)
+  set(omit --omit=dev)
+  if(MT_BUILD_TESTS)
+    set(omit "") # the tests drive a browser
+    string(APPEND lock -tests)
+  endif()
   if(NOT EXISTS ${MT_WEB_DIR}/installed-${lock})
     file(COPY ${web}/package.json ${web}/package-lock.json ${web}/.npmrc DESTINATION ${MT_WEB_DIR})
     # npm waits minutes for a network that is not there, unless told otherwise.
-    execute_process(COMMAND ${MT_NPM} ci --ignore-scripts --prefer-offline --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 --fetch-timeout=30000
+    execute_process(COMMAND ${MT_NPM} ci ${omit} --ignore-scripts --prefer-offline --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=5000 --fetch-timeout=30000
       WORKING_DIRECTORY ${MT_WEB_DIR} TIMEOUT 240 RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(failed)
       file(WRITE ${MT_WEB_DIR}/npm.log "${output}")
@@ -55,4 +60,5 @@ function(mt_charts target)
   mt_embed(${target} ${MT_WEB_DIR}/charts.js mt_reports_charts_js)
   mt_embed(${target} ${MT_WEB_DIR}/notices.txt mt_reports_notices_txt)
   target_compile_definitions(${target} PRIVATE MT_WITH_CHARTS)
+  install(FILES ${MT_WEB_DIR}/notices.txt DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright.charts) # beside the package's copyright
 endfunction()

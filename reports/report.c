@@ -16,7 +16,7 @@ static const mt_section *const sections[] = {
 #include "reports/sections.def"
 #undef MT_SECTION
 };
-enum { SECTION_COUNT = sizeof sections / sizeof *sections, PAGE_ROWS = 400 };
+enum { SECTION_COUNT = sizeof sections / sizeof *sections };
 
 static mt_status check_sections(const mt_report_options *options, mt_error *err)
 {
@@ -51,7 +51,7 @@ static mt_status make(const mt_report_context *context, const mt_report_options 
         if (!is_wanted(options, sections[i])) continue;
         mt_doc_section_begin(doc, sections[i]->name, sections[i]->title);
         MT_TRY(sections[i]->render(context, doc, err));
-        if (is_first && options->is_page) MT_TRY(mt_charts_add(context->data, doc, err));
+        if (is_first && options->has_charts) MT_TRY(mt_charts_add(context->data, doc, err));
         is_first = false;
     }
 done:
@@ -61,7 +61,7 @@ done:
 mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_report_options *options, mt_doc *doc, mt_error *err)
 {
     mt_report_data data = {0};
-    mt_report_context context = {store, filter, &data, options->is_page ? PAGE_ROWS : SIZE_MAX};
+    mt_report_context context = {store, filter, &data, options->most_rows ? options->most_rows : SIZE_MAX};
     mt_status st;
     doc->title = mt_strdup("msda-tune report");
     doc->source = mt_strdup(mt_store_path(store));

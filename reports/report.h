@@ -6,10 +6,13 @@
 #include "db/query.h"
 #include "reports/doc.h"
 
+enum { MT_REPORT_PAGE_ROWS = 400 }; /* what a page lists of each table */
+
 /* Which sections, and how much of it. */
 typedef struct mt_report_options {
     const char *const *sections; size_t section_count; /* names; 0 = all */
-    bool is_page;       /* for people: long tables end with a word on what is beyond, and charts get their data */
+    bool has_charts;    /* a page: charts get their data */
+    size_t most_rows;   /* long tables end there with a word on what is beyond; 0 = all */
 } mt_report_options;
 
 /* Fills *doc (mt_doc_free it in every case). NOTHING_VALID, naming the file, when the filter leaves no measurement at all; USAGE for an unknown section. */

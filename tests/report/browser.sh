@@ -8,7 +8,7 @@ tool=$build/bin/msda-tune
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
 node=$(command -v node || command -v nodejs || true)
 [ -n "$chromium" ] || { echo "skipped: no Chromium here"; exit 77; }
-[ -n "$node" ] && [ -d "$build/web/node_modules/playwright-core" ] || { echo "skipped: this build has no charts, or no playwright-core to drive the browser"; exit 77; }
+if [ -z "$node" ] || [ ! -d "$build/web/node_modules/playwright-core" ]; then echo "skipped: this build has no charts, or no playwright-core to drive the browser"; exit 77; fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch"

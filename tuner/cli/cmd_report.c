@@ -50,8 +50,9 @@ static mt_status make_report(const report_values *values, mt_doc *doc, mt_error 
     static const char *const of_csv[] = {"best"};
     mt_store *store = NULL;
     mt_filter_box box;
-    mt_report_options what = {(const char *const *)values->sections.items, values->sections.count, format_of(values) == MT_FORMAT_HTML};
-    if (format_of(values) == MT_FORMAT_CSV && !what.section_count) what = (mt_report_options){of_csv, 1, false};
+    mt_report_options what = {.sections = (const char *const *)values->sections.items, .section_count = values->sections.count};
+    if (format_of(values) == MT_FORMAT_HTML) what.has_charts = true, what.most_rows = MT_REPORT_PAGE_ROWS;
+    if (format_of(values) == MT_FORMAT_CSV && !what.section_count) what = (mt_report_options){.sections = of_csv, .section_count = 1};
     mt_filter_fill(&values->filter, &box);
     mt_status st = mt_database_open(values->db, &store, err);
     if (st == MT_OK) st = mt_report_make(store, &box.filter, &what, doc, err);
