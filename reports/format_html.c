@@ -88,7 +88,7 @@ static void add_cell(mt_strbuf *page, const mt_block *table, size_t index)
 {
     char text[64];
     const mt_cell *cell = &table->cells[index];
-    mt_strbuf_add(page, cell->kind == MT_CELL_NUMBER ? "<td class=\"n\">" : cell->kind == MT_CELL_KNOBS ? "<td class=\"v\">" : cell->kind == MT_CELL_CODE ? "<td class=\"c\">" : "<td>");
+    mt_strbuf_add(page, cell->kind == MT_CELL_NUMBER ? "<td class=\"n\">" : cell->kind == MT_CELL_KNOBS ? "<td class=\"v\">" : cell->kind == MT_CELL_CODE ? "<td class=\"c\">" : cell->kind == MT_CELL_TIME ? "<td class=\"w\">" : "<td>");
     switch (cell->kind) {
     case MT_CELL_TEXT: add_text(page, cell->text); break;
     case MT_CELL_NUMBER: mt_strbuf_add(page, mt_format_number(&table->columns[index % table->column_count], cell->number, text, sizeof text)); break;

@@ -126,7 +126,7 @@ START_TEST(every_format_writes_texts_as_texts)
     const char *html = mt_strbuf_text(&out[0]);
     ck_assert_ptr_nonnull(strstr(html, "a&lt;/title&gt;b"));
     ck_assert_ptr_nonnull(strstr(html, "<span class=\"k\">A=1</span> <span class=\"k\">B=&lt;b&gt;</span>"));
-    ck_assert_ptr_nonnull(strstr(html, "<td class=\"n\">1.2</td><td>2023-11-14 22:13 UTC</td>"));
+    ck_assert_ptr_nonnull(strstr(html, "<td class=\"n\">1.2</td><td class=\"w\">2023-11-14 22:13 UTC</td>"));
     ck_assert_ptr_nonnull(strstr(html, "x|&quot;y\n\xef\xbf\xbd[31m&lt;/script&gt;"));
     ck_assert_ptr_null(strstr(html, "\x1b"));
     ck_assert_ptr_null(strstr(html, "\"</script><!--"));

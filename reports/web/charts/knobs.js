@@ -12,7 +12,7 @@ export function importance(view) {
   return (why) => {
     const t = theme();
     const s = view.subject;
-    const order = ranked(s).slice(0, 24).reverse();
+    const order = ranked(s).slice(0, 16).reverse();
     view.draw(plot, {
       color: [t.series[0], t.series[1]], legend: legend(t), grid: { left: 8, right: 44, top: 34, bottom: 40, containLabel: true },
       tooltip: tooltip(t, ({ seriesName, value, name }) => plain(`${name}\n${seriesName}: ${number(value)} %`)),
@@ -29,20 +29,24 @@ importance.needsSubject = true;
 // Values that a knob has where it is active; the mark of inactivity is always the last, so these are also places on an axis.
 const active = (knob) => knob.values.map((_, level) => level).filter((level) => knob.values[level] !== '–');
 
-// ---- slices: one small panel for each knob; what is slower than MOST × is drawn at the upper edge ----
+// ---- slices: one small panel for each knob; what is slower than MOST × its lower edge is drawn at the upper one ----
 
 const MOST = 8;
 
-function panel(s, k, place, t, kinds, ok) {
+function panel(s, k, place, t) {
   const knob = s.knobs[k];
   const p = s.points;
   const levels = active(knob);
+  const boxes = levels.map((level) => knob.boxes[level]);
+  const least = Math.min(...boxes.filter((box) => box[0] !== null).map((box) => box[0]));
+  const low = 2 ** Math.floor(Math.log2(least) + 1e-9);
+  const top = Math.min(MOST * low, 2 ** Math.ceil(Math.log2(Math.max(...boxes.map((box) => box[4] ?? 1))) + 1e-9));
   const points = [];
   for (let i = 0; i < p.us.length; i++) {
     const level = levels.indexOf(p.levels[k][i]);
     if (p.us[i] === null || !p.newest[i] || level < 0) continue;
     const jitter = ((i * 7919) % 997) / 997 - 0.5; // the same at each drawing
-    points.push([level + 0.5 * jitter, Math.min(p.us[i] / s.fastest, MOST), i]);
+    points.push([level + 0.5 * jitter, Math.min(p.us[i] / s.fastest, top), i]);
   }
   const common = { gridIndex: place.index };
   const names = levels.map((level) => plain(short(knob.values[level], 14)));
@@ -53,11 +57,11 @@ function panel(s, k, place, t, kinds, ok) {
       axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 > place.width ? 32 : 0, interval: 0 } }),
       { ...common, type: 'value', show: false, min: -0.5, max: levels.length - 0.5 },
     ],
-    yAxis: axis(t, '', { ...common, type: 'log', logBase: 2, min: 1, max: ({ max }) => Math.min(MOST, 2 ** Math.ceil(Math.log2(max))), axisLabel: { show: place.isFirst, formatter: (v) => `${v >= MOST ? '≥ ' : ''}${Number(v.toPrecision(3))}` } }),
+    yAxis: axis(t, '', { ...common, type: 'log', logBase: 2, min: low, max: Math.max(top, 2 * low), axisLabel: { formatter: (v) => `${v >= MOST * low ? '≥ ' : ''}${Number(v.toPrecision(3))}` } }),
     series: [
       { type: 'scatter', xAxisIndex: 2 * place.index + 1, yAxisIndex: place.index, symbolSize: points.length > 1500 ? 2.5 : 3.5, itemStyle: { color: t.faint }, data: points, cursor: 'default' },
       { type: 'boxplot', xAxisIndex: 2 * place.index, yAxisIndex: place.index, boxWidth: [8, 30], silent: true, z: 3, itemStyle: { color: 'transparent', borderColor: t.text, borderWidth: 1.3 },
-        data: levels.map((level) => knob.boxes[level]).map((box) => (box[0] === null ? ['-', '-', '-', '-', '-'] : box.slice(0, 5).map((v) => Math.min(v, MOST)))) },
+        data: boxes.map((box) => (box[0] === null ? ['-', '-', '-', '-', '-'] : box.slice(0, 5).map((v) => Math.min(v, top)))) },
     ],
   };
 }
@@ -70,12 +74,11 @@ export function slices(view) {
     const s = view.subject;
     const order = ranked(s).filter((k) => active(s.knobs[k]).length > 1).slice(0, most === 'all' ? undefined : Number(most));
     const columns = Math.max(1, Math.min(order.length, Math.floor(view.width / 250)));
-    const cell = (view.width - 34) / columns;
+    const cell = view.width / columns;
     const rowHeight = 208;
-    const ok = view.shared.kinds.indexOf('ok');
     const parts = order.map((k, n) => panel(s, k, {
-      index: n, isFirst: n % columns === 0, left: 34 + (n % columns) * cell, top: 30 + Math.floor(n / columns) * rowHeight, width: cell - 22, height: rowHeight - 84,
-    }, t, view.shared.kinds, ok));
+      index: n, left: 36 + (n % columns) * cell, top: 30 + Math.floor(n / columns) * rowHeight, width: cell - 52, height: rowHeight - 84,
+    }, t));
     view.draw(plot, {
       tooltip: tooltip(t, ({ data }) => describePoint(s, data[2], view.shared.kinds)),
       title: parts.map((part) => part.title), grid: parts.map((part) => part.grid), xAxis: parts.flatMap((part) => part.xAxis), yAxis: parts.map((part) => part.yAxis), series: parts.flatMap((part) => part.series),
