@@ -54,7 +54,7 @@ function panel(s, k, place, t) {
     title: { text: plain(short(knob.name, 22)), left: place.left, top: place.top - 24, textStyle: { color: t.text, fontSize: 12.5, fontWeight: 600 } },
     grid: { left: place.left, top: place.top, width: place.width, height: place.height },
     xAxis: [
-      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 > place.width ? 32 : 0, interval: 0 } }),
+      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 + 10 * names.length > place.width ? 32 : 0, interval: 0 } }),
       { ...common, type: 'value', show: false, min: -0.5, max: levels.length - 0.5 },
     ],
     yAxis: axis(t, '', { ...common, type: 'log', logBase: 2, min: low, max: Math.max(top, 2 * low), axisLabel: { formatter: (v) => `${v >= MOST * low ? '≥ ' : ''}${Number(v.toPrecision(3))}` } }),
