@@ -177,6 +177,7 @@ export function parallel(view) {
       const slowdown = s.points.us[i] === null ? null : s.points.us[i] / s.fastest;
       if (slowdown !== null && s.points.newest[i] && slowdown <= limit) rows.push({ index: i, value: [...order.map((k) => s.points.levels[k][i]), slowdown] });
     }
+    rows.sort((a, b) => b.value.at(-1) - a.value.at(-1)); // the fastest on top
     const isVertical = view.isNarrow;
     const slowest = Math.max(1.02, ...rows.map(({ value }) => value.at(-1)));
     const axes = order.map((k, dim) => ({
@@ -185,7 +186,7 @@ export function parallel(view) {
     axes.push({ dim: order.length, name: '× best', type: 'log', logBase: 2, min: 1, max: slowest, inverse: true, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } });
     view.draw(plot, {
       parallel: {
-        layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: 24,
+        layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: 32,
         axisExpandable: false,
         parallelAxisDefault: {
           nameLocation: 'start', nameGap: 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600 }, nameRotate: isVertical ? 0 : order.length > 8 && view.width / order.length < 110 ? 14 : 0,
