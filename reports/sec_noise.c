@@ -110,12 +110,26 @@ static mt_status add_width(const mt_report_subject *s, mt_doc *doc, mt_error *er
 
 static const mt_column anchor_columns[] = {{"Subject", NULL}, {"Session", "%.0f"}, {"When", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"To the first (%)", "%+.2f"}, {"SM clock (MHz)", "%.0f"},
                                            {0}};
+/* Sessions may run side by side, so that their anchors alternate. */
+typedef struct first_time { int64_t session; const mt_report_subject *subject; double ns; } first_time;
 typedef struct anchor_state {
     state *s;
-    int64_t session;
-    const mt_report_subject *subject;
-    double first_ns;
+    first_time *firsts;
+    size_t count, capacity;
 } anchor_state;
+
+/* Of the subject in the session; remembers a new one. NAN when memory has run out. */
+static double first_of(anchor_state *t, const mt_report_subject *subject, const mt_anchor_info *a)
+{
+    for (size_t i = t->count; i-- > 0;)
+        if (t->firsts[i].session == a->session && t->firsts[i].subject == subject) return t->firsts[i].ns;
+    first_time *firsts = mt_grow(t->firsts, t->count, &t->capacity, sizeof *firsts);
+    t->s->doc->failed = t->s->doc->failed || !firsts;
+    if (!firsts) return NAN;
+    t->firsts = firsts;
+    firsts[t->count++] = (first_time){a->session, subject, a->median_ns};
+    return a->median_ns;
+}
 
 static mt_status add_anchor(void *context, const mt_anchor_info *a, mt_error *err)
 {
@@ -124,8 +138,7 @@ static mt_status add_anchor(void *context, const mt_anchor_info *a, mt_error *er
     const mt_report_subject *subject = mt_report_find(s->context->data, &a->subject);
     (void)err;
     if (!subject) return MT_OK;
-    if (a->session != t->session || subject != t->subject) *t = (anchor_state){s, a->session, subject, a->median_ns};
-    double change = 100 * (a->median_ns / t->first_ns - 1);
+    double change = 100 * (a->median_ns / first_of(t, subject, a) - 1);
     mt_strbuf_add(s->json, s->rows ? ",[" : "[");
     mt_strbuf_add_json(s->json, subject->label);
     mt_strbuf_addf(s->json, ",%lld,%lld,", (long long)a->session, (long long)a->created_unix_ms);
@@ -154,6 +167,7 @@ static mt_status add_drift(state *s, mt_error *err)
     if (s->rows) mt_strbuf_addf(mt_doc_chart(s->doc, "drift", "Drift of the anchors' times since their first, and the SM clock"), "\"rows\":[%s]", mt_strbuf_text(&rows));
     s->doc->failed = s->doc->failed || rows.failed;
     mt_strbuf_free(&rows);
+    mt_free(t.firsts);
     return st;
 }
 

@@ -141,6 +141,26 @@ START_TEST(every_format_writes_texts_as_texts)
 }
 END_TEST
 
+START_TEST(drift_is_told_for_each_session_and_subject)
+{
+    mt_store *store = make_store();
+    fixture_session(store);
+    fixture_sql("INSERT INTO anchor (session_id, subject_id, variant_id, created_unix_ms, median_ns, low_ns, high_ns, sm_mhz) VALUES (1, 1, 1, 1000, 100, 99, 101, 1755), "
+                "(2, 1, 1, 1500, 200, 199, 201, NULL), (1, 1, 1, 2000, 103, 102, 104, 1700), (2, 1, 1, 2500, 202, 199, 203, NULL)");
+    const char *const name = "noise";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    mt_doc doc = {0};
+    mt_strbuf text = {0};
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    mt_format_csv(&doc, &text);
+    static const char *const parts[] = {",1,\"1970-01-01 00:00 UTC\",0.1,0.001,0,1755\r\n", ",2,\"1970-01-01 00:00 UTC\",0.2,0.001,0,\r\n", ",0.103,0.001,3,1700\r\n", ",0.202,0.002,1,\r\n"};
+    for (size_t i = 0; i < 4; i++) ck_assert_msg(strstr(mt_strbuf_text(&text), parts[i]) != NULL, "no %s in %s", parts[i], mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
 /* Whichever allocation fails, the report says so and nothing leaks (the sanitizers' builds see that). */
 START_TEST(memory_may_run_out_anywhere)
 {
@@ -190,4 +210,4 @@ START_TEST(long_tables_end_with_a_word_on_the_rest)
 }
 END_TEST
 
-FIXTURE_MAIN("report", knobs_and_what_they_do, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)
+FIXTURE_MAIN("report", knobs_and_what_they_do, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)

@@ -32,7 +32,7 @@ export function ties(view) {
   return (why) => {
     const t = theme();
     const rows = view.data.subjects[view.subject.label] ?? [];
-    if (!rows.length) return view.draw(plot, { title: { text: 'Nothing came near the best of this subject', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (!rows.length) return view.draw(plot, { title: { left: 0, text: 'Nothing came near the best of this subject', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
     const picked = rows.find((row) => row[3] === 2) ?? rows[0];
     const colors = [t.axis, t.series[0], t.best];
     const names = rows.map((row) => plain(short(difference(row[4], picked[4]), view.isNarrow ? 24 : 44))).reverse();

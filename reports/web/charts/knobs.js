@@ -121,7 +121,7 @@ export function pairs(view) {
       selects.forEach((select, n) => view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen[n]));
     }
     const [a, b] = chosen;
-    if (b === undefined) return view.draw(plot, { title: { text: 'There are no two knobs to cross', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (b === undefined) return view.draw(plot, { title: { left: 0, text: 'There are no two knobs to cross', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
     const data = a === b ? [] : cells(s);
     const fastest = Math.min(...data.map(([, , v]) => v));
     const slowest = Math.max(1.02 * fastest, ...data.map(([, , v]) => v));

@@ -27,7 +27,7 @@ export default function roofline(view) {
     const t = theme();
     const subjects = view.shared.subjects.filter((s) => hasModel(s) && s.winner && s.gpuKey === view.subject.gpuKey);
     const s = hasModel(view.subject) ? view.subject : subjects[0];
-    if (!s) return view.draw(plot, { title: { text: 'This subject has no model', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    if (!s) return view.draw(plot, { title: { left: 0, text: 'This subject has no model', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
     const gpu = view.data.gpus[s.gpuKey];
     const xs = [...subjects, s].map(intensity);
     const ridge = gpu?.bandwidth ? gpu.gflops / gpu.bandwidth : Math.max(...xs);
