@@ -1,0 +1,285 @@
+/*
+ * wgmma and TMA, warp-specialised: lane 0 of each producer warp fills a ring of STAGES stages, consumer warpgroups
+ * multiply. MODE = coop: all consumer warpgroups share a tile of BM x BN, by rows. MODE = pingpong: each has a tile of
+ * its own, in turns, so that one multiplies while the other stores. In a cluster (CLUSTER_M or CLUSTER_N = 2) the
+ * blocks below or beside each other load one half each of what they share, for both.
+ *
+ *     block     CONSUMERS * 128 threads, then PRODUCERS warps
+ *     grid      WALK = once: a block per tile, ORDER x columns x groups; persistent: any number of clusters
+ *     smem      1024 + STAGES * (BM + BN) * BK * 2, + 16 KiB per consumer warpgroup unless EPILOGUE = direct,
+ *               + 16 * STAGES
+ *
+ * Barriers of a stage: full (one arrival and the bytes of the stage), and empty (one arrival of each consumer warpgroup
+ * that this block's loads go to). stream_k.cuh uses the same kernel for parts of tiles.
+ */
+#pragma once
+
+#include "async_copy.cuh"
+#include "cluster.cuh"
+#include "dependent_launch.cuh"
+#include "wgmma.cuh"
+#include "epilogue.cuh"
+#include "tiles.cuh"
+
+#if ALGO == ALGO_stream_k
+#define CLUSTER_M 1
+#define CLUSTER_N 1
+constexpr bool PINGPONG = false;
+#else
+constexpr bool PINGPONG = MODE == MODE_pingpong;
+#endif
+constexpr int CLUSTER = CLUSTER_M * CLUSTER_N, THREADS = CONSUMERS * 128 + PRODUCERS * 32;
+constexpr int ROW_BLOCKS = BM / 64 / (PINGPONG ? 1 : CONSUMERS); /* of 64 rows, per warpgroup */
+constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * CLUSTER;
+static_assert(BM % 64 == 0 && ROW_BLOCKS >= 1, "64 rows per warpgroup at least");
+static_assert(CLUSTER_M == 1 || CLUSTER_N == 1, "a cluster is a row or a column of tiles");
+
+typedef Operand<BM, BK, A_K_INNERMOST> TileA;
+typedef Operand<BN, BK, B_K_INNERMOST> TileB;
+constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
+
+struct Shared {
+    unsigned char *stages;
+    unsigned slots;
+    unsigned long long *full, *empty;
+};
+
+__device__ inline Shared shared_layout(void)
+{
+    extern __shared__ unsigned char shared[];
+    Shared s;
+    s.stages = shared + (-shared_address(shared) & 1023);
+    unsigned char *slots = s.stages + STAGES * STAGE_BYTES;
+    s.slots = shared_address(slots);
+    s.full = (unsigned long long *)(slots + (EPILOGUE == EPILOGUE_direct ? 0 : CONSUMERS * 4 * 2 * SLOT_BYTES));
+    s.empty = s.full + STAGES;
+    return s;
+}
+
+/* Position in the ring: a stage, and the parity of the lap. */
+struct Turn {
+    int stage, lap;
+
+    __device__ void advance(int count)
+    {
+        stage += count;
+        if (count > 1) {
+            lap += stage / STAGES;
+            stage %= STAGES;
+        } else if (stage == STAGES) {
+            stage = 0;
+            lap++;
+        }
+    }
+};
+
+/* ---- producers ---- */
+
+/* One box: this block's share (`part` of PARTS) of it, for all blocks in `mask`. */
+template <int PARTS>
+__device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x, int y, unsigned long long *full,
+                                unsigned short mask)
+{
+    if (PARTS == 1)
+        tma_load_2d(to, map, x, y, full);
+    else
+        tma_multicast_2d(to, map, x, y, full, mask);
+}
+
+/* The R x BK tile from row `row` of m (n) and column k. PARTS blocks share it. */
+template <int R, bool K_INNERMOST, int PARTS>
+__device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full,
+                                 int part, unsigned short mask)
+{
+    if (K_INNERMOST) {
+#pragma unroll
+        for (int sub = 0; sub < BK / 64; sub++)
+            load_box<PARTS>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full, mask);
+    } else {
+#pragma unroll
+        for (int chunk = 0; chunk < R / 64; chunk++)
+            load_box<PARTS>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full,
+                            mask);
+    }
+}
+
+__device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, Walk walk, int own)
+{
+    int rank = CLUSTER > 1 ? cluster_rank() : 0;
+    Work work;
+    Turn turn = {0, 0};
+    for (int i = 0; walk.next(work);) {
+        for (int step = work.step; step < work.step + work.steps; step++, i++, turn.advance(1)) {
+            if (PRODUCERS > 1 && i % PRODUCERS != own)
+                continue;
+            if (turn.lap > 0)
+                mbarrier_wait(&s.empty[turn.stage], (turn.lap - 1) & 1);
+            unsigned char *stage = s.stages + turn.stage * STAGE_BYTES;
+            mbarrier_expect(&s.full[turn.stage], STAGE_BYTES);
+            load_tile<BM, A_K_INNERMOST, CLUSTER_N>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M,
+                                                    (1 << CLUSTER) - 1);
+            load_tile<BN, B_K_INNERMOST, CLUSTER_M>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage],
+                                                    rank % CLUSTER_M, (1 << CLUSTER) - 1);
+        }
+    }
+}
+
+/* ---- consumers ---- */
+
+__device__ inline void release(const Shared &s, int stage)
+{
+    int thread = threadIdx.x % 128;
+    if (CLUSTER == 1) {
+        if (thread == 0)
+            mbarrier_arrive(&s.empty[stage]);
+    } else if (thread < CLUSTER) {
+        mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[stage]), thread));
+    }
+}
+
+/* Ping-pong: warpgroup `own` multiplies when the other one has issued its last wgmma. */
+__device__ inline void wait_for_turn(int own)
+{
+    if (PINGPONG)
+        asm volatile("bar.sync %0, 256;" ::"r"(2 + own) : "memory");
+}
+
+__device__ inline void give_turn(int own)
+{
+    if (PINGPONG)
+        asm volatile("bar.arrive %0, 256;" ::"r"(2 + (own ^ 1)) : "memory");
+}
+
+/* All steps of one work, by consumer warpgroup `group`. A stage is released when the next one's wgmmas are issued. */
+__device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int steps, int group, Turn &turn)
+{
+    unsigned stages = shared_address(s.stages);
+    unsigned long long a = TileA::descriptor(stages) + (TileA::offset(PINGPONG ? 0 : group * ROW_BLOCKS, 0) >> 4);
+    unsigned long long b = TileB::descriptor(stages + TileA::BYTES);
+    int before = 0, add = 0;
+    wait_for_turn(group);
+    for (int i = 0; i < steps; i++, turn.advance(1)) {
+        unsigned stage = turn.stage * (STAGE_BYTES >> 4);
+        mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
+        wgmma_fence();
+#pragma unroll
+        for (int k16 = 0; k16 < BK / 16; k16++) {
+#pragma unroll
+            for (int block = 0; block < ROW_BLOCKS; block++)
+                wgmma<BN>(sum[block], a + stage + (TileA::offset(block, k16) >> 4), b + stage + (TileB::offset(0, k16) >> 4), add);
+            add = 1;
+        }
+        wgmma_commit();
+        wgmma_wait<1>();
+        if (i > 0)
+            release(s, before);
+        before = turn.stage;
+    }
+    give_turn(group);
+    wgmma_wait<0>();
+    release(s, before);
+}
+
+/* Partial sums go to scratch in the order in which the threads hold them: [slot][i][thread] of float2. */
+__device__ inline void store_partial(float2 *partial, const sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int slot)
+{
+    float2 *to = partial + (long long)slot * (BM * BN / 2) + threadIdx.x;
+#pragma unroll
+    for (int block = 0; block < ROW_BLOCKS; block++)
+#pragma unroll
+        for (int i = 0; i < BN / 4; i++)
+            to[(block * (BN / 4) + i) * (CONSUMERS * 128)] = sum_pair(sum[block], i);
+}
+
+__device__ inline void consume(const Shared &s, const Output &out, float2 *partial, Walk walk)
+{
+    int group = threadIdx.x / 128, warp = threadIdx.x / 32;
+    Work work;
+    Turn turn = {0, 0};
+    if (PINGPONG && group == 1) {
+        give_turn(1);
+        if (walk.next(work))
+            turn.advance(work.steps);
+    }
+    while (walk.next(work)) {
+        sum_t sum[ROW_BLOCKS][SUMS<BN>];
+        multiply(s, sum, work.steps, group, turn);
+        if (work.slot >= 0) {
+            store_partial(partial, sum, work.slot);
+        } else {
+#pragma unroll
+            for (int block = 0; block < ROW_BLOCKS; block++)
+                store_rows<BN>(out, sum[block], work.m + ((PINGPONG ? 0 : group * ROW_BLOCKS) + block) * 64 + warp % 4 * 16,
+                               work.n, s.slots + warp * 2 * SLOT_BYTES);
+        }
+        if (PINGPONG && walk.next(work))
+            turn.advance(work.steps);
+    }
+#if EPILOGUE == EPILOGUE_tma
+    if (threadIdx.x % 32 == 0)
+        bulk_wait_read<0>();
+#endif
+}
+
+/* ---- the kernel ---- */
+
+__device__ inline void init_barriers(const Shared &s)
+{
+    int lane = threadIdx.x % 32;
+    if (lane < STAGES) {
+        mbarrier_init(&s.full[lane], 1);
+        mbarrier_init(&s.empty[lane], STAGE_ARRIVALS);
+    }
+    mbarrier_init_fence();
+    __syncwarp();
+}
+
+/* The barriers are there for everybody. Who made them does not wait, where there is no cluster. */
+__device__ inline void announce_barriers(bool is_maker)
+{
+    if (CLUSTER > 1)
+        cluster_barrier_relaxed();
+    else if (is_maker)
+        asm volatile("bar.arrive 1, %0;" ::"n"(THREADS) : "memory");
+    else
+        asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
+}
+
+#if ALGO == ALGO_stream_k
+#define RING_ENTRY gemm_stream_k
+#define PARTIAL_PARAMETERS , float2 *partial, int per_block
+#else
+#define RING_ENTRY gemm_ring
+#define PARTIAL_PARAMETERS
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    RING_ENTRY(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
+               const __grid_constant__ CUtensorMap d_map, element_t *d, const element_t *c, int m, int n, int k, int ldd,
+               float alpha, float beta PARTIAL_PARAMETERS)
+{
+#if ALGO == ALGO_ring
+    float2 *partial = nullptr;
+    int per_block = 0;
+#endif
+    int producer = (int)threadIdx.x / 32 - CONSUMERS * 4; /* negative: a consumer */
+    Shared s = shared_layout();
+    Walk walk(m, n, k, per_block);
+    if (DEPENDENT)
+        let_next_kernel_start();
+    if (producer == 0)
+        init_barriers(s);
+    announce_barriers(producer == 0);
+    if (producer < 0) {
+        Output out = {d, c, &d_map, m, n, ldd, alpha, beta};
+        consume(s, out, partial, walk);
+    } else if (threadIdx.x % 32 == 0) {
+        if (DEPENDENT)
+            wait_for_previous_kernel();
+        produce(s, &a_map, &b_map, walk, producer);
+    }
+    if (CLUSTER > 1) { /* peers still load into, and arrive at, this block's shared memory */
+        __syncwarp();
+        cluster_barrier_relaxed();
+    }
+}
