@@ -68,6 +68,16 @@ mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tune
  * landmarks are known, valid or not. */
 mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err);
 
+/* How a row's variant did against a baseline plugin, in rounds in which both were timed: medians; ratios are the plugin's time / the variant's. NAN: not known. */
+typedef struct mt_row_rival {
+    char plugin[32];
+    double first_ns, first_ratio;                    /* what a caller who does not choose gets */
+    double best_ns, best_ratio, best_low, best_high; /* the fastest of its algorithms; interval of the ratio */
+} mt_row_rival;
+bool mt_row_rivals(const mt_measurement_row *row, mt_row_rival *rival); /* false: it was not compared */
+/* One of its launches was a programmatic dependent one: it overlaps with the kernel in front. */
+bool mt_row_is_programmatic(const mt_measurement_row *row);
+
 /* Shapes that the file knows, in the order they were stored, for people who name one. `kinds`: "int,list,string" in the order of the key's parts; NULL when the kernel's
  * programs are not stored. */
 typedef struct mt_shape_info { const char *kernel, *kernel_key, *name, *key, *kinds; } mt_shape_info;

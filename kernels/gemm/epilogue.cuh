@@ -143,7 +143,7 @@ __device__ inline void store_rows(const Output &out, const sum_t (&d)[SUMS<N>], 
         unsigned slot = slots + first / WIDTH % 2 * SLOT_BYTES;
 #if EPILOGUE == EPILOGUE_tma
         if (threadIdx.x % 32 == 0)
-            bulk_wait_read<1>();
+            bulk_wait_read<(N > 64 ? 1 : 0)>(); /* one slot, or two in turns */
         __syncwarp();
 #endif
         fill_slot<N, WIDTH>(out, d, first, slot, row, column + first);

@@ -56,9 +56,15 @@ __device__ inline Shared shared_layout(void)
     return s;
 }
 
-/* Position in the ring: a stage, and the parity of the lap. */
+/* Position in the ring: a stage, and how often it was used before. */
 struct Turn {
     int stage, lap;
+
+    /* Of all `total` steps of the block, a later one uses the stage again. */
+    __device__ bool is_used_again(int total) const
+    {
+        return (lap + 1) * STAGES + stage < total;
+    }
 
     __device__ void advance(int count)
     {
@@ -75,32 +81,33 @@ struct Turn {
 
 /* ---- producers ---- */
 
-/* One box: this block's share (`part` of PARTS) of it, for all blocks in `mask`. */
+/* One box, or this block's share of one that all blocks of the cluster get. */
 template <int PARTS>
-__device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x, int y, unsigned long long *full,
-                                unsigned short mask)
+__device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x, int y, unsigned long long *full)
 {
     if (PARTS == 1)
         tma_load_2d(to, map, x, y, full);
     else
-        tma_multicast_2d(to, map, x, y, full, mask);
+        tma_multicast_2d(to, map, x, y, full, (1 << CLUSTER) - 1);
 }
 
-/* The R x BK tile from row `row` of m (n) and column k. PARTS blocks share it. */
+/* The R x BK tile from row `row` of m (n) and column k; of PARTS blocks that share it, `part` is this one. */
 template <int R, bool K_INNERMOST, int PARTS>
-__device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full,
-                                 int part, unsigned short mask)
+__device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full, int part)
 {
+#if BOX == BOX_deep
+    tma_load_3d(to, map, 0, row, k / 64, full);
+#else
     if (K_INNERMOST) {
 #pragma unroll
         for (int sub = 0; sub < BK / 64; sub++)
-            load_box<PARTS>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full, mask);
+            load_box<PARTS>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full);
     } else {
 #pragma unroll
         for (int chunk = 0; chunk < R / 64; chunk++)
-            load_box<PARTS>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full,
-                            mask);
+            load_box<PARTS>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full);
     }
+#endif
 }
 
 __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, Walk walk, int own)
@@ -116,24 +123,25 @@ __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const 
                 mbarrier_wait(&s.empty[turn.stage], (turn.lap - 1) & 1);
             unsigned char *stage = s.stages + turn.stage * STAGE_BYTES;
             mbarrier_expect(&s.full[turn.stage], STAGE_BYTES);
-            load_tile<BM, A_K_INNERMOST, CLUSTER_N>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M,
-                                                    (1 << CLUSTER) - 1);
+            load_tile<BM, A_K_INNERMOST, CLUSTER_N>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M);
             load_tile<BN, B_K_INNERMOST, CLUSTER_M>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage],
-                                                    rank % CLUSTER_M, (1 << CLUSTER) - 1);
+                                                    rank % CLUSTER_M);
         }
     }
 }
 
 /* ---- consumers ---- */
 
-__device__ inline void release(const Shared &s, int stage)
+/* Nobody arrives for a stage that is not used again: so when a block has all its data, nobody touches its shared memory
+ * any more, and it may exit while its peers still multiply. */
+__device__ inline void release(const Shared &s, Turn turn, int total)
 {
     int thread = threadIdx.x % 128;
     if (CLUSTER == 1) {
         if (thread == 0)
-            mbarrier_arrive(&s.empty[stage]);
-    } else if (thread < CLUSTER) {
-        mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[stage]), thread));
+            mbarrier_arrive(&s.empty[turn.stage]);
+    } else if (thread < CLUSTER && turn.is_used_again(total)) {
+        mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[turn.stage]), thread));
     }
 }
 
@@ -151,12 +159,14 @@ __device__ inline void give_turn(int own)
 }
 
 /* All steps of one work, by consumer warpgroup `group`. A stage is released when the next one's wgmmas are issued. */
-__device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int steps, int group, Turn &turn)
+__device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int steps, int group, Turn &turn,
+                                int total)
 {
     unsigned stages = shared_address(s.stages);
     unsigned long long a = TileA::descriptor(stages) + (TileA::offset(PINGPONG ? 0 : group * ROW_BLOCKS, 0) >> 4);
     unsigned long long b = TileB::descriptor(stages + TileA::BYTES);
-    int before = 0, add = 0;
+    Turn before = turn;
+    int add = 0;
     wait_for_turn(group);
     for (int i = 0; i < steps; i++, turn.advance(1)) {
         unsigned stage = turn.stage * (STAGE_BYTES >> 4);
@@ -172,12 +182,12 @@ __device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<B
         wgmma_commit();
         wgmma_wait<1>();
         if (i > 0)
-            release(s, before);
-        before = turn.stage;
+            release(s, before, total);
+        before = turn;
     }
     give_turn(group);
     wgmma_wait<0>();
-    release(s, before);
+    release(s, before, total);
 }
 
 /* Partial sums go to scratch in the order in which the threads hold them: [slot][i][thread] of float2. */
@@ -193,7 +203,7 @@ __device__ inline void store_partial(float2 *partial, const sum_t (&sum)[ROW_BLO
 
 __device__ inline void consume(const Shared &s, const Output &out, float2 *partial, Walk walk)
 {
-    int group = threadIdx.x / 128, warp = threadIdx.x / 32;
+    int group = threadIdx.x / 128, warp = threadIdx.x / 32, total = walk.all_steps();
     Work work;
     Turn turn = {0, 0};
     if (PINGPONG && group == 1) {
@@ -203,7 +213,7 @@ __device__ inline void consume(const Shared &s, const Output &out, float2 *parti
     }
     while (walk.next(work)) {
         sum_t sum[ROW_BLOCKS][SUMS<BN>];
-        multiply(s, sum, work.steps, group, turn);
+        multiply(s, sum, work.steps, group, turn, total);
         if (work.slot >= 0) {
             store_partial(partial, sum, work.slot);
         } else {
@@ -234,12 +244,10 @@ __device__ inline void init_barriers(const Shared &s)
     __syncwarp();
 }
 
-/* The barriers are there for everybody. Who made them does not wait, where there is no cluster. */
+/* The barriers are there for everybody in the block. Who made them does not wait. */
 __device__ inline void announce_barriers(bool is_maker)
 {
-    if (CLUSTER > 1)
-        cluster_barrier_relaxed();
-    else if (is_maker)
+    if (is_maker)
         asm volatile("bar.arrive 1, %0;" ::"n"(THREADS) : "memory");
     else
         asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
@@ -269,17 +277,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         let_next_kernel_start();
     if (producer == 0)
         init_barriers(s);
+    if (CLUSTER > 1)
+        cluster_arrive_relaxed();
     announce_barriers(producer == 0);
     if (producer < 0) {
         Output out = {d, c, &d_map, m, n, ldd, alpha, beta};
         consume(s, out, partial, walk);
-    } else if (threadIdx.x % 32 == 0) {
-        if (DEPENDENT)
-            wait_for_previous_kernel();
-        produce(s, &a_map, &b_map, walk, producer);
-    }
-    if (CLUSTER > 1) { /* peers still load into, and arrive at, this block's shared memory */
-        __syncwarp();
-        cluster_barrier_relaxed();
+        if (CLUSTER > 1)
+            cluster_wait(); /* over since long: whoever arrives must wait once */
+    } else {
+        if (CLUSTER > 1)
+            cluster_wait(); /* the peers' barriers are there too */
+        if (threadIdx.x % 32 == 0) {
+            if (DEPENDENT)
+                wait_for_previous_kernel();
+            produce(s, &a_map, &b_map, walk, producer);
+        }
     }
 }

@@ -48,6 +48,11 @@ struct Walk {
         end = min(number + per_block, rows * columns * steps);
     }
 
+    __device__ int all_steps(void) const
+    {
+        return end - begin;
+    }
+
     __device__ bool next(Work &work)
     {
         if (number >= end)
@@ -73,6 +78,12 @@ struct Walk {
         steps = ceil_div(k, BK);
         number = WALK == WALK_persistent ? blockIdx.x / (CLUSTER_M * CLUSTER_N) : 0;
         end = WALK == WALK_persistent ? rows * columns : 1;
+    }
+
+    /* Of all works that are left, both blocks of a cluster have as many. */
+    __device__ int all_steps(void) const
+    {
+        return WALK == WALK_persistent ? ceil_div(end - number, gridDim.x / (CLUSTER_M * CLUSTER_N)) * steps : steps;
     }
 
     __device__ bool next(Work &work)

@@ -45,12 +45,11 @@ __device__ inline void cluster_barrier(void)
     cluster_wait();
 }
 
-/* The same without ordering memory: for initialised mbarriers (after mbarrier_init_fence) and before exit. A release would
- * cost a fence of the whole GPU. */
-__device__ inline void cluster_barrier_relaxed(void)
+/* Arrives without ordering memory: for initialised mbarriers, after mbarrier_init_fence. A release would cost a fence of
+ * the whole GPU. */
+__device__ inline void cluster_arrive_relaxed(void)
 {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-    cluster_wait();
 }
 
 /* The address, in the cluster's window, of what lies at `address` (shared_address) in block `rank`. */

@@ -276,18 +276,38 @@ static mt_status check_texts(mt_reader *reader, mt_error *err)
         options = mt_ini_find(section, "options");
         MT_TRY(mt_scope_check_text(reader, options ? options->line : section->line, spec->variants[i].options, err));
     }
-    if (spec->baseline) {
-        const mt_ini_section *tune = reader->sections[MT_SECTION_TUNE][0];
-        const mt_param *algo = &spec->params[0];
-        char hint[1024];
-        for (size_t i = 0; i < algo->value_count; i++) {
-            if (strcmp(algo->strings[i], spec->baseline) == 0) goto done;
-        }
-        st = mt_reader_fail(reader, err, mt_ini_find(tune, "baseline")->line, "baseline = %s: no such variant%s", spec->baseline,
-                            mt_reader_suggest(spec->baseline, (const char *const *)algo->strings, algo->value_count, hint, sizeof hint));
-    }
 done:
     return st;
+}
+
+/* ---- the baseline ---- */
+
+static bool names_plugin(const char *name)
+{
+#define MT_BASELINE(plugin) \
+    if (strcmp(name, #plugin) == 0) return true;
+#include "tuner/space/baselines.def"
+#undef MT_BASELINE
+    return false;
+}
+
+/* A variant; else a plugin. */
+static mt_status check_baseline(mt_reader *reader, mt_error *err)
+{
+    mt_spec *spec = reader->spec;
+    const mt_param *algo = &spec->params[0];
+    char hint[1024];
+    if (!spec->baseline) return MT_OK;
+    for (size_t i = 0; i < algo->value_count; i++) {
+        if (strcmp(algo->strings[i], spec->baseline) == 0) return MT_OK;
+    }
+    if (names_plugin(spec->baseline)) {
+        spec->rival = spec->baseline;
+        spec->baseline = NULL;
+        return MT_OK;
+    }
+    return mt_reader_fail(reader, err, mt_ini_find(reader->sections[MT_SECTION_TUNE][0], "baseline")->line, "baseline = %s: no such variant%s", spec->baseline,
+                          mt_reader_suggest(spec->baseline, (const char *const *)algo->strings, algo->value_count, hint, sizeof hint));
 }
 
 mt_status mt_check_spec(mt_reader *reader, mt_error *err)
@@ -297,6 +317,7 @@ mt_status mt_check_spec(mt_reader *reader, mt_error *err)
     if (!reader->spec->is_recorded) MT_TRY(check_launches(reader, err));
     MT_TRY(check_model(reader, err));
     MT_TRY(check_texts(reader, err));
+    MT_TRY(check_baseline(reader, err));
 done:
     return st;
 }
