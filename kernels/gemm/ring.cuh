@@ -95,7 +95,7 @@ __device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x
 template <int R, bool K_INNERMOST, int PARTS>
 __device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full, int part)
 {
-#if BOX == BOX_deep
+#if defined BOX && BOX == BOX_deep
     tma_load_3d(to, map, 0, row, k / 64, full);
 #else
     if (K_INNERMOST) {

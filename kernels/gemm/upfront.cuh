@@ -24,7 +24,7 @@ constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
 template <int R, bool K_INNERMOST>
 __device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full)
 {
-#if BOX == BOX_deep
+#if defined BOX && BOX == BOX_deep
     tma_load_3d(to, map, 0, row, k / 64, full);
 #else
     typedef Operand<R, BK, K_INNERMOST> Tile;

@@ -466,7 +466,7 @@ START_TEST(cancel_now_kills)
     set_up("hang, ok");
     options.variant_limit_s = 100;
     begin();
-    mt_trial hang = {.id = 1, .variant = "ALGO=plain;DO=hang"}, ok = {2, 0, 1, "ALGO=plain;DO=ok", 0};
+    mt_trial hang = {.id = 1, .variant = "ALGO=plain;DO=hang"}, ok = {.id = 2, .index = 1, .variant = "ALGO=plain;DO=ok"};
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &hang, &err), MT_OK);
     do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
     while (event.kind != MT_EVENT_READY);
@@ -552,7 +552,7 @@ START_TEST(workers_die_with_the_coordinator)
         uv_loop_fork(&loop);
         options.variant_limit_s = 100;
         begin();
-        mt_trial trial = {1, 0, 0, "ALGO=plain;DO=hang", 0};
+        mt_trial trial = {.id = 1, .index = 0, .variant = "ALGO=plain;DO=hang", .retime = 0};
         evaluator->ops->submit(evaluator, &trial, &err);
         do evaluator->ops->next(evaluator, &event, &err);
         while (event.kind != MT_EVENT_READY);

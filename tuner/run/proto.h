@@ -13,7 +13,7 @@
 
 enum {
     MT_PROTO_MAGIC = 0x5754534d, /* "MSTW" */
-    MT_PROTO_VERSION = 2,
+    MT_PROTO_VERSION = 1,
     MT_PROTO_HEADER_BYTES = 12,
     MT_PROTO_MAX_BYTES = 1 << 20,
     MT_PROTO_MAX_TEXT = 1 << 18  /* senders cut logs to this */

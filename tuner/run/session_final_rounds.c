@@ -358,7 +358,7 @@ mt_status mt_final_run_rounds(mt_final *final, mt_error *err)
         mt_final_choose_rivals(final);
         if (final->session->interrupts) goto done;
     }
-    if (final->count > 1 || final->rival_count) MT_TRY(run(&by_time, err));
+    if (final->count > 1 || final->rival_count || final->objective != MT_OBJECTIVE_TIME) MT_TRY(run(&by_time, err));
     final->rounds = by_time.given;
     if (final->objective != MT_OBJECTIVE_TIME && !final->session->interrupts) MT_TRY(run(&by_energy, err));
 done:
