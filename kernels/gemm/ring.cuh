@@ -4,10 +4,13 @@
  * its own, in turns, so that one multiplies while the other stores. In a cluster (CLUSTER_M or CLUSTER_N = 2) the
  * blocks below or beside each other load one half each of what they share, for both.
  *
+ * CLUSTER_K = 2: the two blocks of a cluster take half of K each, of the same tile: fewer bytes per SM where there are few
+ * tiles. Each then sends the other one half of its sums, by columns, and stores the half that it keeps.
+ *
  *     block     CONSUMERS * 128 threads, then PRODUCERS warps
  *     grid      WALK = once: a block per tile, ORDER x columns x groups; persistent: any number of clusters
  *     smem      1024 + STAGES * (BM + BN) * BK * 2, + 16 KiB per consumer warpgroup unless EPILOGUE = direct,
- *               + 16 * STAGES
+ *               + 16 * STAGES, + 8 + BM * BN * 2 if CLUSTER_K = 2
  *
  * Barriers of a stage: full (one arrival and the bytes of the stage), and empty (one arrival of each consumer warpgroup
  * that this block's loads go to). stream_k.cuh uses the same kernel for parts of tiles.
@@ -24,6 +27,7 @@
 #if ALGO == ALGO_stream_k
 #define CLUSTER_M 1
 #define CLUSTER_N 1
+#define CLUSTER_K 1
 constexpr bool PINGPONG = false;
 #else
 constexpr bool PINGPONG = MODE == MODE_pingpong;
@@ -33,6 +37,7 @@ constexpr int ROW_BLOCKS = BM / 64 / (PINGPONG ? 1 : CONSUMERS); /* of 64 rows, 
 constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * CLUSTER;
 static_assert(BM % 64 == 0 && ROW_BLOCKS >= 1, "64 rows per warpgroup at least");
 static_assert(CLUSTER_M == 1 || CLUSTER_N == 1, "a cluster is a row or a column of tiles");
+static_assert(CLUSTER_K == 1 || (CLUSTER == 1 && !PINGPONG && !SUMS_F16), "halves of one tile");
 
 typedef Operand<BM, BK, A_K_INNERMOST> TileA;
 typedef Operand<BN, BK, B_K_INNERMOST> TileB;
@@ -41,7 +46,8 @@ constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
 struct Shared {
     unsigned char *stages;
     unsigned slots;
-    unsigned long long *full, *empty;
+    unsigned long long *full, *empty, *received;
+    float4 *sums; /* the peer's, CLUSTER_K = 2 */
 };
 
 __device__ inline Shared shared_layout(void)
@@ -51,8 +57,10 @@ __device__ inline Shared shared_layout(void)
     s.stages = shared + (-shared_address(shared) & 1023);
     unsigned char *slots = s.stages + STAGES * STAGE_BYTES;
     s.slots = shared_address(slots);
-    s.full = (unsigned long long *)(slots + (EPILOGUE == EPILOGUE_direct ? 0 : CONSUMERS * 4 * 2 * SLOT_BYTES));
+    s.sums = (float4 *)(slots + (EPILOGUE == EPILOGUE_direct ? 0 : CONSUMERS * 4 * 2 * SLOT_BYTES));
+    s.full = (unsigned long long *)(s.sums + (CLUSTER_K - 1) * (BM * BN / 8));
     s.empty = s.full + STAGES;
+    s.received = s.empty + STAGES;
     return s;
 }
 
@@ -201,6 +209,39 @@ __device__ inline void store_partial(float2 *partial, const sum_t (&sum)[ROW_BLO
             to[(block * (BN / 4) + i) * (CONSUMERS * 128)] = sum_pair(sum[block], i);
 }
 
+#if CLUSTER_K == 2
+
+/* KEPT: which half of the columns this block keeps. The peer's arrives as its threads hold it: [i][thread]. */
+template <int KEPT>
+__device__ inline void exchange_and_store(const Shared &s, const Output &out, const sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int row, int column)
+{
+    constexpr int HALF = SUMS<BN> / 2;
+    unsigned peer = KEPT ^ 1, warp = threadIdx.x / 32;
+    unsigned to = cluster_map(shared_address(s.sums + threadIdx.x), peer), barrier = cluster_map(shared_address(s.received), peer);
+#pragma unroll
+    for (int i = 0; i < ROW_BLOCKS * HALF / 4; i++) {
+        const sum_t *sent = &sum[i / (HALF / 4)][(KEPT ^ 1) * HALF + i % (HALF / 4) * 4];
+        cluster_store_async(to + i * (CONSUMERS * 128 * 16), make_float4(sent[0], sent[1], sent[2], sent[3]), barrier);
+    }
+    mbarrier_wait(s.received, 0);
+#pragma unroll
+    for (int block = 0; block < ROW_BLOCKS; block++) {
+        sum_t kept[HALF];
+#pragma unroll
+        for (int i = 0; i < HALF / 4; i++) {
+            float4 more = s.sums[(block * (HALF / 4) + i) * (CONSUMERS * 128) + threadIdx.x];
+            const sum_t *own = &sum[block][KEPT * HALF + i * 4];
+            kept[4 * i] = own[0] + more.x;
+            kept[4 * i + 1] = own[1] + more.y;
+            kept[4 * i + 2] = own[2] + more.z;
+            kept[4 * i + 3] = own[3] + more.w;
+        }
+        store_rows<BN / 2>(out, kept, row + block * 64, column + KEPT * (BN / 2), s.slots + warp * 2 * SLOT_BYTES);
+    }
+}
+
+#endif
+
 __device__ inline void consume(const Shared &s, const Output &out, float2 *partial, Walk walk)
 {
     int group = threadIdx.x / 128, warp = threadIdx.x / 32, total = walk.all_steps();
@@ -214,14 +255,22 @@ __device__ inline void consume(const Shared &s, const Output &out, float2 *parti
     while (walk.next(work)) {
         sum_t sum[ROW_BLOCKS][SUMS<BN>];
         multiply(s, sum, work.steps, group, turn, total);
+        int row = work.m + (PINGPONG ? 0 : group * ROW_BLOCKS) * 64 + warp % 4 * 16;
+#if CLUSTER_K == 2
+        cluster_wait(); /* the peer is there, since long */
+        if (cluster_rank() == 0)
+            exchange_and_store<0>(s, out, sum, row, work.n);
+        else
+            exchange_and_store<1>(s, out, sum, row, work.n);
+#else
         if (work.slot >= 0) {
             store_partial(partial, sum, work.slot);
         } else {
 #pragma unroll
             for (int block = 0; block < ROW_BLOCKS; block++)
-                store_rows<BN>(out, sum[block], work.m + ((PINGPONG ? 0 : group * ROW_BLOCKS) + block) * 64 + warp % 4 * 16,
-                               work.n, s.slots + warp * 2 * SLOT_BYTES);
+                store_rows<BN>(out, sum[block], row + block * 64, work.n, s.slots + warp * 2 * SLOT_BYTES);
         }
+#endif
         if (PINGPONG && walk.next(work))
             turn.advance(work.steps);
     }
@@ -239,6 +288,10 @@ __device__ inline void init_barriers(const Shared &s)
     if (lane < STAGES) {
         mbarrier_init(&s.full[lane], 1);
         mbarrier_init(&s.empty[lane], STAGE_ARRIVALS);
+    }
+    if (CLUSTER_K > 1 && lane == 0) {
+        mbarrier_init(s.received, 1);
+        mbarrier_expect(s.received, BM * BN / 2 * 4);
     }
     mbarrier_init_fence();
     __syncwarp();
@@ -277,7 +330,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         let_next_kernel_start();
     if (producer == 0)
         init_barriers(s);
-    if (CLUSTER > 1)
+    if (CLUSTER * CLUSTER_K > 1)
         cluster_arrive_relaxed();
     announce_barriers(producer == 0);
     if (producer < 0) {
@@ -286,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         if (CLUSTER > 1)
             cluster_wait(); /* over since long: whoever arrives must wait once */
     } else {
-        if (CLUSTER > 1)
+        if (CLUSTER * CLUSTER_K > 1)
             cluster_wait(); /* the peers' barriers are there too */
         if (threadIdx.x % 32 == 0) {
             if (DEPENDENT)

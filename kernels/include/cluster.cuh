@@ -75,3 +75,12 @@ __device__ inline void cluster_load(unsigned *to, unsigned address)
                      : "r"(address));
     }
 }
+
+/* Stores 16 bytes at an address that cluster_map gave, asynchronously: they complete on the mbarrier (also mapped) of that
+ * block. Needs no fence, and the storing block may exit. */
+__device__ inline void cluster_store_async(unsigned address, float4 value, unsigned barrier)
+{
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(address),
+                 "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "r"(barrier)
+                 : "memory");
+}
