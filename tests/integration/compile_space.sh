@@ -2,7 +2,8 @@
 # Compiles a covering sample of a search space: of the shapes that its line "; compiled in tests: NAME …" names, else of all. Usage: compile_space.sh TOOL SPACE ARCH.
 # Skipped (77) without NVRTC.
 shapes=()
-for shape in $(sed -n 's/^; compiled in tests: //p' "$2"); do shapes+=(--shape "$shape"); done
+read -ra names < <(sed -n 's/^; compiled in tests: //p' "$2")
+for shape in "${names[@]}"; do shapes+=(--shape "$shape"); done
 out=$("$1" check --space "$2" --arch "$3" --sample "${shapes[@]}" 2>&1)
 rc=$?
 printf '%s\n' "$out"
