@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
 /* ---- names ---- */
@@ -282,13 +283,33 @@ done:
 
 /* ---- the baseline ---- */
 
-static bool names_plugin(const char *name)
-{
-#define MT_BASELINE(plugin) \
-    if (strcmp(name, #plugin) == 0) return true;
+static const char *const plugins[] = {
+#define MT_BASELINE(name) #name,
 #include "tuner/space/baselines.def"
 #undef MT_BASELINE
+};
+enum { PLUGIN_COUNT = sizeof plugins / sizeof plugins[0] };
+
+static bool names_plugin(const char *name)
+{
+    for (size_t i = 0; i < PLUGIN_COUNT; i++)
+        if (strcmp(plugins[i], name) == 0) return true;
     return false;
+}
+
+/* The file's variants and the plugins, for the message. */
+static mt_status refuse_baseline(mt_reader *reader, int line, mt_error *err)
+{
+    const mt_param *algo = &reader->spec->params[0];
+    char hint[1024];
+    const char **known = mt_alloc(algo->value_count + PLUGIN_COUNT, sizeof *known);
+    if (!known) return MT_FAIL(err, MT_ERR_NO_MEMORY, "baseline");
+    for (size_t i = 0; i < algo->value_count; i++) known[i] = algo->strings[i];
+    for (size_t i = 0; i < PLUGIN_COUNT; i++) known[algo->value_count + i] = plugins[i];
+    mt_status st = mt_reader_fail(reader, err, line, "baseline = %s: no such variant or plugin%s", reader->spec->baseline,
+                                  mt_reader_suggest(reader->spec->baseline, known, algo->value_count + PLUGIN_COUNT, hint, sizeof hint));
+    mt_free(known);
+    return st;
 }
 
 /* A variant; else a plugin. */
@@ -296,7 +317,6 @@ static mt_status check_baseline(mt_reader *reader, mt_error *err)
 {
     mt_spec *spec = reader->spec;
     const mt_param *algo = &spec->params[0];
-    char hint[1024];
     if (!spec->baseline) return MT_OK;
     for (size_t i = 0; i < algo->value_count; i++) {
         if (strcmp(algo->strings[i], spec->baseline) == 0) return MT_OK;
@@ -306,8 +326,7 @@ static mt_status check_baseline(mt_reader *reader, mt_error *err)
         spec->baseline = NULL;
         return MT_OK;
     }
-    return mt_reader_fail(reader, err, mt_ini_find(reader->sections[MT_SECTION_TUNE][0], "baseline")->line, "baseline = %s: no such variant%s", spec->baseline,
-                          mt_reader_suggest(spec->baseline, (const char *const *)algo->strings, algo->value_count, hint, sizeof hint));
+    return refuse_baseline(reader, mt_ini_find(reader->sections[MT_SECTION_TUNE][0], "baseline")->line, err);
 }
 
 mt_status mt_check_spec(mt_reader *reader, mt_error *err)
