@@ -42,6 +42,12 @@ missing_packages() {
   if [ "$action" = test ]; then has_module check || echo check; fi
 }
 
+# What more there is with them: charts in the report (npm), the report looked at in a browser (tests only).
+optional_packages() {
+  has npm || echo nodejs npm
+  if [ "$action" = test ]; then has chromium || echo chromium; fi
+}
+
 may_install() {
   [ "$assume_yes" = yes ] && return 0
   [ -t 0 ] || die "not a terminal: run it again with --yes to install them"
@@ -56,21 +62,39 @@ is_debian_like() {
 }
 
 install_packages() { # names
-  local -a as_root=()
   if ! is_debian_like || ! has apt-get; then
     say "Missing (Debian's names): $*"
     die "this is neither Debian nor Ubuntu: install what corresponds to them, then run this again"
   fi
   say "Missing packages: $*"
-  if [ "$(id -u)" != 0 ]; then
-    has sudo || die "neither root nor sudo here; as root: apt-get install --no-install-recommends $*"
-    as_root=(sudo)
-  fi
+  may_install_as_root "$@"
   may_install || die "nothing was installed"
+  apt_install "$@" || die "apt-get could not install them"
+}
+
+may_install_as_root() { # names
+  [ "$(id -u)" = 0 ] || has sudo || die "neither root nor sudo here; as root: apt-get install --no-install-recommends $*"
+}
+
+apt_install() { # names
+  local -a as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo)
   # An outdated package list is the usual reason for a failing install on a fresh machine; without network the old list may do.
   "${as_root[@]}" apt-get update -qq || say "apt-get update failed; trying with the package lists that are here"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --no-upgrade --no-remove "$@" ||
-    die "apt-get could not install them"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --no-upgrade --no-remove "$@"
+}
+
+# Nothing depends on these: without them, or where they can't be had, there is less, and the build says what.
+provide_optional() {
+  local names
+  names=$(optional_packages | tr '\n' ' ')
+  [ -z "${names// /}" ] && return 0
+  if [ "$assume_yes" = no ] || ! is_debian_like || ! has apt-get || { [ "$(id -u)" != 0 ] && ! has sudo; }; then
+    say "Optional, for charts in the report and their tests: $names"
+    return 0
+  fi
+  # shellcheck disable=SC2086 # a list of words
+  apt_install $names >/dev/null || say "Could not be installed, going on without: $names"
 }
 
 provide_packages() {
@@ -96,7 +120,7 @@ configure() { # tests ON|OFF
     cat build/configure.log >&2
     die "configuring failed"
   fi
-  grep -aE 'CUDA headers|Built without' build/configure.log | sed 's/^-- //' || true
+  grep -aE 'CUDA headers|Charts|Built without' build/configure.log | sed 's/^-- //' || true
 }
 
 # Tests stay configured once they are: going to and fro would configure twice for nothing.
@@ -138,6 +162,7 @@ run_tests() {
 }
 
 provide_packages
+provide_optional
 case $action in
   run) run ;;
   test) run_tests ;;

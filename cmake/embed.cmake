@@ -1,4 +1,5 @@
-# mt_embed(TARGET FILE SYMBOL): puts a text file into TARGET as `const char SYMBOL[]` (NUL-terminated) and `const size_t SYMBOL_size`.
+# mt_embed(TARGET FILE SYMBOL): puts a text file into TARGET as `const unsigned char SYMBOL[]` (NUL-terminated), `const size_t SYMBOL_size` and
+# `const char SYMBOL_sha256[]`, the hash in base64 as a Content-Security-Policy names it. FILE may be made by the build.
 function(mt_embed target file symbol)
   get_filename_component(path ${file} ABSOLUTE)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.c)

@@ -5,6 +5,6 @@ target_compile_options(mt_flags INTERFACE -Wall -Wextra -Wshadow -Wstrict-protot
 target_compile_definitions(mt_flags INTERFACE _GNU_SOURCE MT_VERSION="${PROJECT_VERSION}")
 target_include_directories(mt_flags INTERFACE ${CMAKE_SOURCE_DIR})
 if(MT_SANITIZE)
-  target_compile_options(mt_flags INTERFACE -fsanitize=${MT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_compile_options(mt_flags INTERFACE -fsanitize=${MT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(mt_flags INTERFACE -fsanitize=${MT_SANITIZE})
 endif()

@@ -18,7 +18,7 @@ static const struct {
     {MT_OUTCOME_OK, "correct"}, {MT_OUTCOME_PRUNED, "constraints"}, {MT_OUTCOME_ILLEGAL, "constraints"}, {MT_OUTCOME_COMPILE_ERROR, "compile"},
     {MT_OUTCOME_COMPILE_TIMEOUT, "compile"}, {MT_OUTCOME_LAUNCH_ERROR, "runtime"}, {MT_OUTCOME_LOAD_ERROR, "runtime"}, {MT_OUTCOME_WRONG_RESULT, "correctness"},
     {MT_OUTCOME_OUT_OF_BOUNDS, "correctness"}, {MT_OUTCOME_WROTE_INPUT, "correctness"}, {MT_OUTCOME_NONDETERMINISTIC, "correctness"}, {MT_OUTCOME_QUARANTINED, "runtime"},
-    {MT_OUTCOME_TIMEOUT, "timeout"}, {MT_OUTCOME_CRASHED, "runtime"}, {MT_OUTCOME_GPU_FAULT, "runtime"}, {MT_OUTCOME_CENSORED, "timeout"}};
+    {MT_OUTCOME_TIMEOUT, "timeout"}, {MT_OUTCOME_CRASHED, "runtime"}, {MT_OUTCOME_GPU_FAULT, "runtime"}, {MT_OUTCOME_CENSORED, "timeout"}, {MT_OUTCOME_YARDSTICK, "correctness"}};
 
 const char *mt_t4_invalidity(mt_outcome_kind kind)
 {

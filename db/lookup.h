@@ -323,8 +323,7 @@ enum {
     MT_LOOKUP_LADDERS = 8,
     MT_LOOKUP_DEFAULTS = 8,    /* different sets of active knobs that the default may have */
     MT_LOOKUP_CACHED = 256,    /* answers to untuned shapes that are kept */
-    MT_LOOKUP_CACHE_PROBES = 4,
-    MT_LOOKUP_OFFERS = 16      /* variants that are tried on one ladder before it is given up */
+    MT_LOOKUP_CACHE_PROBES = 4
 };
 
 /* What is known of one GPU's tuned shapes: a portfolio of one file. */

@@ -34,6 +34,7 @@ typedef struct asking {
     uint32_t default_row;            /* row_total: it may not run here */
     uint8_t default_launches;
     double default_slowdown;         /* log2, as the ladder expects it; NAN = nothing was said */
+    uint32_t refused;                /* variants of the ladder at hand */
     char why[256];                   /* why a variant may not run; for the trace */
 } asking;
 
@@ -68,42 +69,63 @@ static uint32_t default_row(asking *a)
     return a->default_row;
 }
 
-static verdict judge(asking *a, const mt_lookup_variant *variant, double slowdown, double advantage)
+/* of_default: what the default is expected to lose here, log2; NAN = nothing was said. */
+static verdict judge(asking *a, const mt_lookup_variant *variant, double slowdown, double advantage, double of_default)
 {
-    if (advantage >= 0) return TAKEN;
+    if (advantage >= 0 && !(slowdown > of_default)) return TAKEN;
     if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
     bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
     if (is_default && !isnan(slowdown)) return TAKEN; /* the same, with a measurement behind it */
     return isnan(advantage) ? UNKNOWN : LOSES;
 }
 
+/* The ladder's next offer that may run here. */
+static bool next_offer(asking *a, const mt_lookup_ladder *ladder, mt_rule_search *search, uint32_t *row, uint8_t *launches)
+{
+    enum { TOLD = 4 }; /* refusals */
+    while (mt_rule_next(&ladder->rule, a->features, search)) {
+        *row = ladder->rows[search->nearest * ladder->rule.variant_count + search->variant];
+        if (!*row) continue;
+        if (mt_lookup_may_run(a->block, a->block->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
+        if (a->refused++ < TOLD) SAY(a, "refused:  a variant of shape %s: %s\n", ladder->shape_names[search->nearest], a->why);
+        mt_rule_refuse(search);
+    }
+    return false;
+}
+
+/* The nearest shape's offer; where that would lose to the default, a farther one's which would not, as far as it is expected to do no worse than the default does by the nearest. */
 static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 {
     const mt_lookup_ladder *ladder = &a->block->ladders[index];
+    verdict first = EXHAUSTED;
     mt_rule_search search;
+    uint32_t row;
+    uint8_t launches;
+    double of_default = NAN;
+    a->refused = 0;
     mt_rule_begin(&ladder->rule, a->features, &search);
-    for (int offers = 0; offers < MT_LOOKUP_OFFERS && mt_rule_next(&ladder->rule, a->features, &search); offers++) {
+    for (int offers = 0; offers < MT_RULE_OFFERS && next_offer(a, ladder, &search, &row, &launches); offers++) {
         double slowdown, advantage;
-        uint8_t launches;
-        uint32_t row = ladder->rows[search.nearest * ladder->rule.variant_count + search.variant];
-        if (!row) continue;
-        if (!mt_lookup_may_run(a->block, a->block->rows[row - 1]->variant, a->values, &launches, a->trace ? a->why : NULL, sizeof a->why)) {
-            SAY(a, "refused:  a variant of shape %s: %s\n", ladder->shape_names[search.nearest], a->why);
-            continue;
-        }
         mt_rule_expect(&ladder->rule, &search, &slowdown, &advantage);
-        verdict v = judge(a, a->block->rows[row - 1]->variant, slowdown, advantage);
-        say_offer(a, ladder, &search, advantage, v);
+        verdict v = judge(a, a->block->rows[row - 1]->variant, slowdown, advantage, of_default);
+        if (offers == 0 || v == TAKEN) say_offer(a, ladder, &search, advantage, v);
+        if (offers == 0) {
+            first = v;
+            of_default = slowdown + advantage < 0 ? 0 : slowdown + advantage; /* nothing is faster than the best */
+        }
         if (v == TAKEN) {
             *decision = (mt_lookup_decision){ .row = row - 1, .match = ladder->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .ladder = (uint8_t)index,
-                                              .slowdown = ladder->is_other_gpu || isnan(slowdown) ? NAN : mt_rule_exp2(slowdown) };
-        } else if (v == LOSES && !ladder->is_other_gpu) {
-            a->default_slowdown = slowdown + advantage;
-            decision->ladder = (uint8_t)index;
+                                              .slowdown = isnan(slowdown) ? NAN : mt_rule_exp2(slowdown) };
+            return TAKEN;
         }
-        return v;
+        if (v == UNKNOWN) break; /* the farther ones are not known either */
+        mt_rule_leave(&search);
     }
-    return EXHAUSTED;
+    if (first == LOSES && !ladder->is_other_gpu) {
+        a->default_slowdown = of_default;
+        decision->ladder = (uint8_t)index;
+    }
+    return first;
 }
 
 /* ---- all of them ---- */

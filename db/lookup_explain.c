@@ -186,8 +186,10 @@ static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup
 {
     bool is_known = decision->slowdown == decision->slowdown && decision->ladder < block->ladder_count;
     uint32_t count = is_known ? block->ladders[decision->ladder].held_out : 0;
-    if (is_known) add(to, "expected: %s%.3f times the best here, as %u held-out shape%s tell%s\n", what, decision->slowdown, (unsigned)count, plural(count), count == 1 ? "s" : "");
-    else add(to, "expected: unknown%s\n", decision->match == TUNELOOKUP_MATCH_ARCHITECTURE ? ": how such a variant carries over to this GPU was not measured" : "");
+    bool is_foreign = decision->match == TUNELOOKUP_MATCH_ARCHITECTURE;
+    if (is_known) add(to, "expected: %s%.3f times the best %s, as %u held-out shape%s tell%s%s\n", what, decision->slowdown, is_foreign ? "there" : "here", (unsigned)count, plural(count),
+                      count == 1 ? "s" : "", is_foreign ? "; how it carries over to this GPU was not measured" : "");
+    else add(to, "expected: unknown%s\n", is_foreign ? ": how such a variant carries over to this GPU was not measured" : "");
 }
 
 /* Nearest, architecture, default. */

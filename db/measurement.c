@@ -31,7 +31,7 @@ static const outcome_column columns[] = {
 
 static bool is_timed(const mt_outcome *outcome)
 {
-    return outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED;
+    return mt_outcome_is_timed(outcome->kind);
 }
 
 static bool is_there(const outcome_column *column, const mt_outcome *outcome)
@@ -226,6 +226,14 @@ done:
     return st;
 }
 
+static mt_status insert_metrics(mt_store *store, int64_t measurement, const mt_result *result, mt_error *err)
+{
+    mt_status st = insert_cycles(store, measurement, &result->outcome->cycles, err);
+    for (size_t i = 0; i < result->metric_count && st == MT_OK && is_timed(result->outcome); i++)
+        st = mt_store_metric(store, measurement, "model", result->metrics[i].name, result->metrics[i].value, err);
+    return st;
+}
+
 mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t created_unix_ms, const mt_result *result, mt_error *err)
 {
     const mt_outcome *outcome = result->outcome;
@@ -256,7 +264,7 @@ mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t create
     mt_sql_real(&args, result->model_floor_ns);
     mt_sql_blob(&args, blob, blob_size);
     MT_TRY(mt_sql_run(store, &args, "store a measurement", err));
-    MT_TRY(insert_cycles(store, sqlite3_last_insert_rowid(store->db), &outcome->cycles, err));
+    MT_TRY(insert_metrics(store, sqlite3_last_insert_rowid(store->db), result, err));
 done:
     mt_free(blob);
     return st;

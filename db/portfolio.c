@@ -96,7 +96,7 @@ mt_status mt_query_portfolio_times(mt_store *store, int64_t subject, mt_query_po
         if (!row) break;
         mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN};
         if (!mt_outcome_from_name(mt_sql_column(statement, 2), &time.kind)) continue;
-        if (!mt_outcome_is_failure(time.kind)) time.median_ns = real_or_nan(statement, 3);
+        if (mt_outcome_may_win(time.kind)) time.median_ns = real_or_nan(statement, 3);
         MT_TRY(callback(context, &time, err));
     }
 done:

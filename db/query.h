@@ -78,6 +78,10 @@ bool mt_row_rivals(const mt_measurement_row *row, mt_row_rival *rival); /* false
 /* One of its launches was a programmatic dependent one: it overlaps with the kernel in front. */
 bool mt_row_is_programmatic(const mt_measurement_row *row);
 
+/* The newest rows of the variants that are yardsticks of the measurement's subject, the fastest first. */
+typedef mt_status (*mt_query_yardstick_callback)(void *context, const char *variant, double median_ns, mt_error *err);
+mt_status mt_query_yardsticks(mt_store *store, int64_t measurement, mt_query_yardstick_callback callback, void *context, mt_error *err);
+
 /* Shapes that the file knows, in the order they were stored, for people who name one. `kinds`: "int,list,string" in the order of the key's parts; NULL when the kernel's
  * programs are not stored. */
 typedef struct mt_shape_info { const char *kernel, *kernel_key, *name, *key, *kinds; } mt_shape_info;

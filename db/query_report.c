@@ -76,6 +76,25 @@ done:
     return st;
 }
 
+mt_status mt_query_yardsticks(mt_store *store, int64_t measurement, mt_query_yardstick_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT v.text, m.median_ns, max(m.id) FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE m.outcome = 'yardstick' AND m.median_ns > 0 AND "
+                          "m.subject_id = (SELECT subject_id FROM measurement WHERE id = ?) GROUP BY m.variant_id ORDER BY m.median_ns, v.text", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, measurement);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read yardsticks", err));
+        if (!more) break;
+        MT_TRY(callback(context, mt_sql_column(statement, 0), sqlite3_column_double(statement, 1), err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
 mt_status mt_query_shapes(mt_store *store, mt_query_shape_callback callback, void *context, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;

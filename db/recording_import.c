@@ -11,6 +11,8 @@
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
 
+#define EXPECTED_FILES "a recording of msda-tune (JSON lines), a Kernel Tuner cache or a T4 file"
+
 typedef struct import_state {
     mt_store *store;
     const char *path;
@@ -58,6 +60,14 @@ static bool has_nul_escape(const char *line)
     return false;
 }
 
+/* Files that were copied in part end in the middle of a line. */
+static const char *not_an_object(const char *line)
+{
+    size_t length = strlen(line);
+    if (line[0] != '{') return "is not a JSON object; expected " EXPECTED_FILES;
+    return line[length - 1] == '}' ? "is not a JSON object, or a damaged one" : "begins a JSON object that does not end: is the file cut short?";
+}
+
 /* The row of a SELECT that takes the line apart; ?1 is the line. */
 static mt_status parse_line(const import_state *import, const char *literal, const char *line, sqlite3_stmt **statement, mt_error *err)
 {
@@ -69,7 +79,7 @@ static mt_status parse_line(const import_state *import, const char *literal, con
     int64_t is_object;
     MT_TRY(mt_sql_value(import->store, &check, 0, &is_object, "parse a line", err));
     if (!is_object || has_nul_escape(line)) {
-        st = fail_line(import, is_object ? "holds a NUL character" : "is not a JSON object", NULL, err);
+        st = fail_line(import, is_object ? "holds a NUL character" : not_an_object(line), NULL, err);
         goto done;
     }
     MT_TRY(mt_sql_cached_get(import->store, literal, statement, err));
@@ -94,7 +104,7 @@ static mt_status check_format(const import_state *import, sqlite3_stmt *statemen
 {
     int64_t version;
     if (strcmp(mt_sql_column(statement, 0), "msda-tune recording") != 0) {
-        return fail_line(import, "is not an msda-tune recording", NULL, err);
+        return fail_line(import, "is not an msda-tune recording; expected " EXPECTED_FILES, NULL, err);
     }
     mt_status st = get_integer(import, statement, 1, "\"version\"", &version, err);
     if (st != MT_OK || version == 1) return st;
@@ -336,7 +346,7 @@ static mt_status read_file(import_state *import, const mt_hash *hash, mt_error *
     mt_status st;
     const char *line;
     MT_TRY(mt_lines_next(import->lines, &line, err));
-    if (!line) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is empty, not an msda-tune recording", import->path);
+    if (!line) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is empty; expected " EXPECTED_FILES, import->path);
     MT_TRY(read_header(import, line, err));
     MT_TRY(begin_session(import, hash, err));
     MT_TRY(read_lines(import, err));

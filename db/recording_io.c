@@ -143,6 +143,9 @@ static mt_status check_text(const mt_lines *lines, mt_error *err)
     while (left) {
         size_t length = mt_text_utf8(text, left);
         if (!length || !*text) {
+            static const char sqlite[] = "SQLite format 3";
+            if (lines->number == 1 && strncmp(mt_strbuf_text(&lines->line), sqlite, sizeof sqlite - 1) == 0)
+                return MT_FAIL(err, MT_ERR_SYNTAX, "%s: is an SQLite database, not a file of text: 'msda-tune merge %s --into FILE' adds one to another", lines->name, lines->name);
             return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: byte %zu is not UTF-8 text", lines->name, (long long)lines->number,
                            lines->line.length - left + 1);
         }

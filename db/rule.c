@@ -137,6 +137,15 @@ size_t mt_rule_of_key(const char *key, const char *kinds, double out[MT_RULE_FEA
     return count;
 }
 
+void mt_rule_prior(const size_t *names, const bool *texts, size_t count, mt_rule_feature *features)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t siblings = 0;
+        for (size_t k = 0; k < count; k++) siblings += names[k] == names[i];
+        features[i] = (mt_rule_feature){.weight = 1.0 / (double)siblings, .is_text = texts[i]};
+    }
+}
+
 /* Newton's steps from a guess that halves the exponent. */
 static double square_root(double value)
 {
@@ -165,6 +174,31 @@ double mt_rule_distance(const mt_rule_feature *features, size_t count, const dou
         sum += features[i].weight * difference * difference;
     }
     return square_root(sum);
+}
+
+static bool have_same_names(const char *a, const char *b)
+{
+    while (*a && *b) {
+        size_t length = strcspn(a, "=");
+        if (strncmp(a, b, length) != 0 || b[length] != '=') return false;
+        a += strcspn(a, ";");
+        b += strcspn(b, ";");
+        a += *a == ';';
+        b += *b == ';';
+    }
+    return !*a && !*b;
+}
+
+double mt_rule_key_distance(const char *a, const char *b, const char *kinds)
+{
+    double of_a[MT_RULE_FEATURES], of_b[MT_RULE_FEATURES];
+    mt_rule_feature features[MT_RULE_FEATURES];
+    size_t names[MT_RULE_FEATURES];
+    bool texts[MT_RULE_FEATURES];
+    size_t count = mt_rule_of_key(a, kinds, of_a, names, texts);
+    if (!count || !have_same_names(a, b) || mt_rule_of_key(b, kinds, of_b, NULL, NULL) != count) return INFINITY;
+    mt_rule_prior(names, texts, count, features);
+    return mt_rule_distance(features, count, of_a, of_b);
 }
 
 /* ---- curve, tree, score ---- */
@@ -228,7 +262,8 @@ static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t var
     for (size_t i = 0; i < rule->shape_count; i++) {
         if (isnan(search->distance[i]) || (found && search->distance[i] >= search->distance[search->nearest])) continue;
         bool has_time = variant < rule->variant_count && isfinite(cell(rule, i, variant));
-        for (size_t v = 0; v < rule->variant_count && !has_time && variant >= rule->variant_count; v++) has_time = rule->is_usable[v] && isfinite(cell(rule, i, v));
+        for (size_t v = 0; v < rule->variant_count && !has_time && variant >= rule->variant_count; v++)
+            has_time = rule->is_usable[v] && !search->is_refused[v] && isfinite(cell(rule, i, v));
         if (!has_time) continue;
         search->nearest = i;
         found = true;
@@ -239,6 +274,7 @@ static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t var
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search)
 {
     memset(search->is_tried, 0, sizeof search->is_tried);
+    memset(search->is_refused, 0, sizeof search->is_refused);
     search->tree_is_asked = false;
     search->variant = SIZE_MAX;
     for (size_t i = 0; i < rule->shape_count; i++) {
@@ -253,7 +289,7 @@ static bool best_untried(const mt_rule *rule, mt_rule_search *search)
     double weights[MT_RULE_SHAPES], least = INFINITY;
     for (size_t i = 0; i < rule->shape_count; i++) weights[i] = isnan(search->distance[i]) ? 0 : nearness(search->distance[i], rule->power);
     for (size_t v = 0; v < rule->variant_count; v++) {
-        double value = search->is_tried[v] || !rule->is_usable[v] ? INFINITY : score(rule, search, weights, v);
+        double value = search->is_tried[v] || search->is_refused[v] || !rule->is_usable[v] ? INFINITY : score(rule, search, weights, v);
         if (!(value < least)) continue;
         least = value;
         search->variant = v;
@@ -272,10 +308,20 @@ bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *sear
     }
     while (find_nearest(rule, search, SIZE_MAX)) {
         if (best_untried(rule, search)) return true;
-        search->distance[search->nearest] = NAN; /* nothing of it will do: on to the next one */
-        memset(search->is_tried, 0, sizeof search->is_tried);
+        mt_rule_leave(search); /* nothing of it will do: on to the next one */
     }
     return false;
+}
+
+void mt_rule_refuse(mt_rule_search *search)
+{
+    search->is_refused[search->variant] = true;
+}
+
+void mt_rule_leave(mt_rule_search *search)
+{
+    search->distance[search->nearest] = NAN;
+    memset(search->is_tried, 0, sizeof search->is_tried);
 }
 
 void mt_rule_expect(const mt_rule *rule, const mt_rule_search *search, double *slowdown, double *advantage)

@@ -15,7 +15,8 @@ enum {
     MT_RULE_SHAPES = 128,     /* tuned shapes that a rule knows */
     MT_RULE_VARIANTS = 64,    /* that it chooses from */
     MT_RULE_KNOTS = 16,       /* of a curve */
-    MT_RULE_NODES = 15        /* of a tree: depth 3 */
+    MT_RULE_NODES = 15,       /* of a tree: depth 3 */
+    MT_RULE_OFFERS = 16       /* shapes whose offers are judged before the default answers */
 };
 
 /* Binary logarithm, to 1e-8, the same on every machine. 0 gives −1; negative numbers mirror the positive ones below that, so that order is kept. */
@@ -39,11 +40,17 @@ typedef struct mt_rule_feature {
 } mt_rule_feature;
 #define MT_RULE_TEXT_OCTAVES 2.0
 
+/* Weights to begin with: each value of the shape counts 1, which its features share. names, texts as mt_rule_of_key gives them. */
+void mt_rule_prior(const size_t *names, const bool *texts, size_t count, mt_rule_feature *features);
+
 /* The worse of two slowdowns: one that fails (INFINITY) is worse than any, one that is not known (NAN) hides the other. */
 double mt_rule_worse(double a, double b);
 
 /* Root of the weighted squares. Unit: octaves (a factor of two in one integer, at weight 1). */
 double mt_rule_distance(const mt_rule_feature *features, size_t count, const double *a, const double *b);
+
+/* Between two shapes' keys, with the weights above; INFINITY where they do not have the same names, kinds and so features. */
+double mt_rule_key_distance(const char *a, const char *b, const char *kinds);
 
 /* A monotone curve over distance, from 0 at distance 0 through its knots. */
 typedef struct mt_rule_curve {
@@ -87,12 +94,17 @@ typedef struct mt_rule {
 typedef struct mt_rule_search {
     double distance[MT_RULE_SHAPES]; /* to each tuned shape; NAN = it does not count (any more) */
     bool is_tried[MT_RULE_VARIANTS]; /* on the nearest shape */
+    bool is_refused[MT_RULE_VARIANTS]; /* they may not run on the asked shape at all */
     bool tree_is_asked;
     size_t nearest, variant;         /* the offer */
 } mt_rule_search;
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search);
 /* False when there is nothing left. `shape` as above. The offer has a time on its `nearest`. */
 bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *search);
+/* The offered variant may not run for the asked shape: it is not offered again. */
+void mt_rule_refuse(mt_rule_search *search);
+/* Gives up the offer's nearest shape: the next offer comes from a farther one. */
+void mt_rule_leave(mt_rule_search *search);
 /* What the offer is expected to lose to the best, in log2, and to win over the default. NAN = nothing was held out from which that could be said, or the default has no time there;
  * *advantage is INFINITY where the default fails on the tuned shape. */
 void mt_rule_expect(const mt_rule *rule, const mt_rule_search *search, double *slowdown, double *advantage);

@@ -38,12 +38,20 @@ mt_status mt_store_pruned(mt_store *store, int64_t session, const mt_subject *su
 /* What a subject's variants are compared with; `role` is "default" or "baseline". NULL: there is none (any more). */
 mt_status mt_store_landmark(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err);
 
+/* A number beside a measurement; its unit stands in its name. */
+typedef struct mt_metric {
+    const char *name;
+    double value;
+} mt_metric;
+
 /* A result to keep. */
 typedef struct mt_result {
     const mt_subject *subject;
     const char *variant;
     const char *launch_json;        /* may be NULL */
     double model_flops, model_dram_bytes, model_floor_ns;
+    const mt_metric *metrics;       /* that follow from the model, source "model"; kept where there is a time */
+    size_t metric_count;
     int64_t evaluation;
     const mt_outcome *outcome;
 } mt_result;

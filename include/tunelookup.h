@@ -110,7 +110,7 @@ typedef struct tunelookup_result {
     int32_t validated;             /* 1: the row was checked against the reference (always, except for DEFAULT) */
     double median_ns;              /* as measured for the row that matched, on its GPU and shape; NAN = not measured */
     double low_ns, high_ns;        /* its 95 % interval */
-    double expected_slowdown;      /* against the best for the asked shape: 1.0 = none expected; NAN = unknown */
+    double expected_slowdown;      /* against the best for the asked shape (ARCHITECTURE: on the GPU that was tuned): 1.0 = none expected; NAN = unknown */
     double norm_error;             /* validated ‖out − ref‖/‖ref‖; NAN = unknown */
     const char *variant;           /* every knob: "ALGO=direct;CPB=8;…"; valid until close */
     const char *kernel_key;        /* 32 hex digits: the source that was tuned; valid until close */

@@ -1,6 +1,11 @@
 #include "reports/report.h"
 
+#include <string.h>
+
+#include "reports/charts.h"
 #include "reports/section.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
 
 #define MT_SECTION(name) extern const mt_section mt_section_##name;
 #include "reports/sections.def"
@@ -11,35 +16,61 @@ static const mt_section *const sections[] = {
 #include "reports/sections.def"
 #undef MT_SECTION
 };
+enum { SECTION_COUNT = sizeof sections / sizeof *sections };
 
-extern const unsigned char mt_reports_style_css[]; /* reports/web/style.css */
-
-static mt_status check_content(mt_store *store, const mt_filter *filter, mt_error *err)
+static mt_status check_sections(const mt_report_options *options, mt_error *err)
 {
-    int64_t counts[MT_OUTCOME_KIND_COUNT] = {0}, all = 0;
-    mt_status st = mt_query_outcome_counts(store, filter, counts, err);
-    for (int kind = 0; st == MT_OK && kind < MT_OUTCOME_KIND_COUNT; kind++) all += counts[kind];
-    if (st == MT_OK && !all) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing to report: no measurements match", mt_store_path(store));
+    const char *names[SECTION_COUNT];
+    mt_strbuf all = {0};
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < SECTION_COUNT; i++) mt_strbuf_addf(&all, "%s%s", i ? ", " : "", names[i] = sections[i]->name);
+    for (size_t k = 0; st == MT_OK && k < options->section_count; k++) {
+        bool is_known = false;
+        for (size_t i = 0; i < SECTION_COUNT; i++) is_known = is_known || strcmp(names[i], options->sections[k]) == 0;
+        if (is_known) continue;
+        const char *nearest = mt_text_nearest(options->sections[k], names, SECTION_COUNT);
+        st = nearest ? MT_FAIL(err, MT_ERR_USAGE, "report: unknown section '%s', did you mean '%s'?", options->sections[k], nearest)
+                     : MT_FAIL(err, MT_ERR_USAGE, "report: unknown section '%s', expected one of %s", options->sections[k], mt_strbuf_text(&all));
+    }
+    mt_strbuf_free(&all);
     return st;
 }
 
-mt_status mt_report_render(mt_store *store, const mt_filter *filter, mt_strbuf *page, mt_error *err)
+static bool is_wanted(const mt_report_options *options, const mt_section *section)
 {
-    const mt_report_context context = {store, filter};
+    for (size_t k = 0; k < options->section_count; k++)
+        if (strcmp(options->sections[k], section->name) == 0) return true;
+    return !options->section_count;
+}
+
+static mt_status make(const mt_report_context *context, const mt_report_options *options, mt_doc *doc, mt_error *err)
+{
+    bool is_first = true;
     mt_status st = MT_OK;
-    MT_TRY(check_content(store, filter, err));
-    mt_strbuf_add(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>msda-tune report</title>\n<style>\n");
-    mt_strbuf_add(page, (const char *)mt_reports_style_css);
-    mt_strbuf_add(page, "</style></head><body>\n<h1>msda-tune report</h1>\n<p>");
-    mt_html_text(page, mt_store_path(store));
-    mt_strbuf_add(page, "</p>\n");
-    for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
-        mt_strbuf_addf(page, "<section id=\"%s\"><h2>%s</h2>\n", sections[i]->name, sections[i]->title);
-        MT_TRY(sections[i]->render(&context, page, err));
-        mt_strbuf_add(page, "</section>\n");
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        if (!is_wanted(options, sections[i])) continue;
+        mt_doc_section_begin(doc, sections[i]->name, sections[i]->title);
+        MT_TRY(sections[i]->render(context, doc, err));
+        if (is_first && options->has_charts) MT_TRY(mt_charts_add(context->data, doc, err));
+        is_first = false;
     }
-    mt_strbuf_add(page, "</body></html>\n");
-    if (page->failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
 done:
+    return st;
+}
+
+mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_report_options *options, mt_doc *doc, mt_error *err)
+{
+    mt_report_data data = {0};
+    mt_report_context context = {store, filter, &data, options->most_rows ? options->most_rows : SIZE_MAX};
+    mt_status st;
+    doc->title = mt_strdup("msda-tune report");
+    doc->source = mt_strdup(mt_store_path(store));
+    MT_TRY(check_sections(options, err));
+    MT_TRY(mt_report_load(store, filter, &data, err));
+    if (!data.rows) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing to report: no measurements match", mt_store_path(store));
+    else st = make(&context, options, doc, err);
+    if (st == MT_OK && (!mt_doc_is_ok(doc) || !doc->title || !doc->source)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+done:
+    mt_report_data_free(&data);
     return st;
 }

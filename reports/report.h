@@ -1,11 +1,24 @@
-/* The report: one self-contained HTML page made of the sections in sections.def. */
+/* The report: a document made of the sections in sections.def. format.h writes it. */
 #ifndef MT_REPORTS_REPORT_H
 #define MT_REPORTS_REPORT_H
 
+#include "db/diff.h"
 #include "db/query.h"
-#include "tuner/base/strbuf.h"
+#include "reports/doc.h"
 
-/* Renders into *page. NOTHING_VALID, naming the file, when the filter leaves no measurement at all. */
-mt_status mt_report_render(mt_store *store, const mt_filter *filter, mt_strbuf *page, mt_error *err);
+enum { MT_REPORT_PAGE_ROWS = 400 }; /* what a page lists of each table */
+
+/* Which sections, and how much of it. */
+typedef struct mt_report_options {
+    const char *const *sections; size_t section_count; /* names; 0 = all */
+    bool has_charts;    /* a page: charts get their data */
+    size_t most_rows;   /* long tables end there with a word on what is beyond; 0 = all */
+} mt_report_options;
+
+/* Fills *doc (mt_doc_free it in every case). NOTHING_VALID, naming the file, when the filter leaves no measurement at all; USAGE for an unknown section. */
+mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_report_options *options, mt_doc *doc, mt_error *err);
+/* The comparison of two sides, as `diff` makes it. NOTHING_VALID when they have no subject in common. */
+mt_status mt_report_make_diff(const mt_diff_side *a, const mt_diff_side *b, const char *const names[2], const mt_diff_filter *filter, double threshold, bool with_variants, mt_doc *doc,
+                              mt_error *err);
 
 #endif

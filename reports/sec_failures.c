@@ -1,61 +1,194 @@
-/* How evaluations ended, by kind, and what the failed ones said. */
+/* How evaluations ended, what failed ones said, which knobs they share, and what is not run again. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/knobs.h"
 #include "reports/section.h"
+#include "tuner/base/alloc.h"
 
-enum { MOST_EXAMPLES = 500 };
+/* ---- by kind ---- */
 
-typedef struct state {
-    mt_strbuf *page;
-    size_t rows, left_out;
-} state;
+static const mt_column kind_columns[] = {{"Outcome", NULL}, {"Means", NULL}, {"Evaluations", "%.0f"}, {"% of all", "%.1f"}, {0}};
 
-static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
+static const char *meaning_of(mt_outcome_kind kind)
 {
-    static const char *const titles[] = {"GPU", "Kernel", "Shape", "Workload", "Outcome", "Variant", "Why", NULL};
-    state *s = context;
-    (void)err;
-    if (!mt_outcome_is_failure(row->outcome.kind)) return MT_OK;
-    if (s->rows == MOST_EXAMPLES) return s->left_out++, MT_OK;
-    if (!s->rows++) mt_html_table_begin(s->page, titles);
-    mt_strbuf_add(s->page, "<tr>");
-    mt_html_cell(s->page, row->gpu_name);
-    mt_html_cell(s->page, row->kernel);
-    mt_html_cell(s->page, row->shape);
-    mt_html_cell(s->page, row->workload);
-    mt_html_cell(s->page, mt_outcome_name(row->outcome.kind));
-    mt_html_knobs(s->page, row->variant);
-    mt_html_cell(s->page, row->outcome.text);
-    mt_strbuf_add(s->page, "</tr>\n");
+    switch (kind) {
+#define MT_MEANING(name, text, meaning) case MT_OUTCOME_##name: return meaning;
+        MT_OUTCOME_MAP(MT_MEANING)
+#undef MT_MEANING
+    default: return "";
+    }
+}
+
+static void add_kinds(const mt_report_data *data, mt_doc *doc)
+{
+    size_t counts[MT_OUTCOME_KIND_COUNT] = {0};
+    for (size_t i = 0; i < data->count; i++)
+        for (size_t k = 0; k < data->subjects[i].count; k++) counts[data->subjects[i].rows[k].kind]++;
+    mt_doc_table(doc, "outcomes", "How evaluations ended", kind_columns);
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        if (!counts[kind]) continue;
+        mt_doc_text(doc, mt_outcome_name((mt_outcome_kind)kind));
+        mt_doc_text(doc, meaning_of((mt_outcome_kind)kind));
+        mt_doc_number(doc, (double)counts[kind]);
+        mt_doc_number(doc, 100 * (double)counts[kind] / (double)data->rows);
+    }
+}
+
+/* "rows": [[label, [count of each kind]]]. */
+static void add_kind_chart(const mt_report_data *data, mt_doc *doc)
+{
+    enum { MOST = 100 };
+    mt_strbuf *json = mt_doc_chart(doc, "failures", "How the evaluations of each subject ended");
+    mt_strbuf_add(json, "\"rows\":[");
+    for (size_t i = 0; i < data->count && i < MOST; i++) {
+        size_t counts[MT_OUTCOME_KIND_COUNT] = {0};
+        for (size_t k = 0; k < data->subjects[i].count; k++) counts[data->subjects[i].rows[k].kind]++;
+        mt_strbuf_add(json, i ? ",[" : "[");
+        mt_strbuf_add_json(json, data->subjects[i].label);
+        for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_strbuf_addf(json, "%s%zu", kind ? "," : ",[", counts[kind]);
+        mt_strbuf_add(json, "]]");
+    }
+    mt_strbuf_add_char(json, ']');
+    if (data->count > MOST) mt_doc_note(doc, "The chart shows the first %d of %zu subjects; the table counts all.", MOST, data->count);
+}
+
+/* ---- by knob ---- */
+
+static const mt_column knob_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"Value", NULL}, {"Failed", "%.0f"}, {"Of", "%.0f"}, {"% failed", "%.0f"}, {"% of the others", "%.0f"}, {0}};
+
+/* Values of which more fail than of the knob's other values. */
+static mt_status add_knobs(const mt_report_subject *s, size_t most, size_t *rows, mt_doc *doc, mt_error *err)
+{
+    size_t failed = 0, all = 0;
+    for (size_t i = 0; i < s->count; i++) all += s->rows[i].is_newest, failed += s->rows[i].is_newest && mt_outcome_is_failure(s->rows[i].kind);
+    if (!failed) return MT_OK;
+    mt_knob_effect *effects = mt_knobs_effects(s);
+    if (!effects) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+    for (size_t k = 0; k < s->knob_count; k++)
+        for (size_t v = 0; v < s->knobs[k].count && *rows < most; v++) {
+            const mt_level_effect *e = &effects[k].levels[v];
+            double here = e->count ? 100.0 * (double)e->failed / (double)e->count : 0, elsewhere = all > e->count ? 100.0 * (double)(failed - e->failed) / (double)(all - e->count) : NAN;
+            if (!e->failed || !(here > elsewhere)) continue;
+            ++*rows;
+            mt_doc_text(doc, s->label);
+            mt_doc_text(doc, s->knobs[k].name);
+            mt_doc_text(doc, s->knobs[k].values[v]);
+            const double numbers[] = {(double)e->failed, (double)e->count, here, elsewhere};
+            for (size_t i = 0; i < 4; i++) mt_doc_number(doc, numbers[i]);
+        }
+    mt_knobs_effects_free(s, effects);
     return MT_OK;
 }
 
-static mt_status render_counts(const mt_report_context *context, mt_strbuf *page, mt_error *err)
+/* ---- what they said ---- */
+
+static const mt_column text_columns[] = {{"Outcome", NULL}, {"Times", "%.0f"}, {"Subject", NULL}, {"Variant", NULL}, {"Said", NULL}, {0}};
+typedef struct failure { const mt_report_subject *subject; const mt_row *row; size_t times; } failure;
+
+static int by_text(const void *a, const void *b)
 {
-    static const char *const titles[] = {"Outcome", "Evaluations", NULL};
-    int64_t counts[MT_OUTCOME_KIND_COUNT] = {0};
-    mt_status st = mt_query_outcome_counts(context->store, context->filter, counts, err);
-    mt_html_table_begin(page, titles);
-    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
-        if (!counts[kind]) continue;
-        mt_strbuf_add(page, "<tr>");
-        mt_html_cell(page, mt_outcome_name((mt_outcome_kind)kind));
-        mt_html_number(page, "%.0f", (double)counts[kind]);
-        mt_strbuf_add(page, "</tr>\n");
-    }
-    mt_html_table_end(page);
-    return st;
+    const failure *x = a, *y = b;
+    if (x->row->kind != y->row->kind) return x->row->kind < y->row->kind ? -1 : 1;
+    int order = strcmp(x->row->text ? x->row->text : "", y->row->text ? y->row->text : "");
+    return order ? order : (x->row->id > y->row->id) - (x->row->id < y->row->id);
 }
 
-static mt_status render(const mt_report_context *context, mt_strbuf *page, mt_error *err)
+static int by_times(const void *a, const void *b)
 {
-    state s = {page, 0, 0};
-    mt_status st = MT_OK;
-    MT_TRY(render_counts(context, page, err));
-    MT_TRY(mt_query_measurements(context->store, context->filter, add_row, &s, err));
-    if (s.rows) mt_html_table_end(page);
-    if (s.left_out) mt_strbuf_addf(page, "<p>%zu more are in the database (msda-tune show --failures).</p>\n", s.left_out);
+    const failure *x = a, *y = b;
+    return x->times != y->times ? (x->times < y->times ? 1 : -1) : by_text(a, b);
+}
+
+static bool says_the_same(const failure *a, const failure *b)
+{
+    return a->row->kind == b->row->kind && strcmp(a->row->text ? a->row->text : "", b->row->text ? b->row->text : "") == 0;
+}
+
+/* One for each kind and text, with how often; returns how many. */
+static size_t merge(failure *all, size_t count)
+{
+    size_t kept = 0;
+    qsort(all, count, sizeof *all, by_text);
+    for (size_t i = 0; i < count; i++)
+        if (kept && says_the_same(&all[kept - 1], &all[i])) all[kept - 1].times++;
+        else all[kept] = all[i], all[kept++].times = 1;
+    qsort(all, kept, sizeof *all, by_times);
+    return kept;
+}
+
+static mt_status add_texts(const mt_report_context *context, mt_doc *doc, mt_error *err)
+{
+    enum { MOST_SHOWN = 300, MOST_TEXT = 4000 };
+    const mt_report_data *data = context->data;
+    failure *all = mt_alloc(data->rows, sizeof *all);
+    size_t count = 0, most = context->most_rows == SIZE_MAX ? SIZE_MAX : MOST_SHOWN, shown = 0;
+    if (!all) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+    for (size_t i = 0; i < data->count; i++)
+        for (size_t k = 0; k < data->subjects[i].count; k++)
+            if (mt_outcome_is_failure(data->subjects[i].rows[k].kind)) all[count++] = (failure){&data->subjects[i], &data->subjects[i].rows[k], 1};
+    count = merge(all, count);
+    mt_doc_table(doc, "texts", "What failed variants said, equal texts once, with one variant", text_columns);
+    for (; shown < count && shown < most; shown++) {
+        const char *text = all[shown].row->text ? all[shown].row->text : "";
+        mt_doc_text(doc, mt_outcome_name(all[shown].row->kind));
+        mt_doc_number(doc, (double)all[shown].times);
+        mt_doc_text(doc, all[shown].subject->label);
+        mt_doc_knobs(doc, all[shown].row->variant);
+        char *excerpt = strlen(text) > MOST_TEXT && most != SIZE_MAX ? mt_strndup(text, MOST_TEXT) : NULL;
+        mt_doc_code(doc, excerpt ? excerpt : text);
+        mt_free(excerpt);
+    }
+    mt_free(all);
+    if (shown < count) mt_doc_note(doc, "%zu more texts are not shown; msda-tune show --failures lists all.", count - shown);
+    return MT_OK;
+}
+
+/* ---- quarantine and constraints ---- */
+
+static const mt_column strike_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Is", NULL}, {"Why", NULL}, {"Strikes", "%.0f"}, {"Last", NULL}, {"Knobs", NULL}, {0}};
+static const mt_column pruned_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Constraint", NULL}, {"Why", NULL}, {"Points excluded", "%.0f"}, {0}};
+
+static mt_status add_strike(void *context, const mt_strike_info *strike, mt_error *err)
+{
+    mt_doc *doc = context;
+    (void)err;
+    const char *texts[] = {strike->gpu_name, strike->kernel, strike->shape, strike->is_quarantined ? "quarantined" : "warned", strike->cause};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_doc_text(doc, texts[i]);
+    mt_doc_number(doc, (double)strike->strikes);
+    mt_doc_time(doc, strike->newest_unix_ms);
+    mt_doc_knobs(doc, strike->variant);
+    return MT_OK;
+}
+
+static mt_status add_pruned(void *context, const mt_pruned_info *info, mt_error *err)
+{
+    mt_doc *doc = context;
+    (void)err;
+    const char *texts[] = {info->subject.gpu_name, info->subject.kernel, info->subject.shape, info->subject.workload, info->constraint, info->why};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_doc_text(doc, texts[i]);
+    mt_doc_number(doc, (double)info->points);
+    return MT_OK;
+}
+
+static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
+{
+    size_t rows = 0;
+    mt_status st;
+    add_kind_chart(context->data, doc);
+    add_kinds(context->data, doc);
+    mt_doc_table(doc, "failing_knobs", "Values with which more variants fail than with the knob's other values", knob_columns);
+    for (size_t i = 0; i < context->data->count; i++) MT_TRY(add_knobs(&context->data->subjects[i], context->most_rows, &rows, doc, err));
+    if (rows == context->most_rows) mt_doc_note(doc, "The list ends after %zu rows; --format csv --section failures lists all.", rows);
+    MT_TRY(add_texts(context, doc, err));
+    mt_doc_table(doc, "quarantine", "Variants with strikes: what is quarantined is not run again (msda-tune quarantine --lift)", strike_columns);
+    MT_TRY(mt_query_strikes(context->store, context->filter, add_strike, doc, err));
+    mt_doc_table(doc, "pruned", "Points that constraints exclude", pruned_columns);
+    MT_TRY(mt_query_pruned(context->store, context->filter, add_pruned, doc, err));
 done:
     return st;
 }
 
 extern const mt_section mt_section_failures;
-const mt_section mt_section_failures = {"failures", "Outcomes", render};
+const mt_section mt_section_failures = {"failures", "Failures", render};

@@ -4,51 +4,46 @@
 #include "reports/section.h"
 
 typedef struct state {
-    mt_strbuf *page;
+    mt_doc *doc;
     size_t rows;
 } state;
 
-static const char *const titles[] = {"GPU", "Kernel", "Shape", "Regime", "Time (µs)", "Baseline", "Best of its algorithms (µs)", "× best", "95 %", "First choice (µs)", "× first", "Launch", "Knobs", NULL};
+static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Regime", NULL}, {"Time (µs)", "%.2f"}, {"Baseline", NULL}, {"Best of its algorithms (µs)", "%.2f"}, {"× best", "%.3f"},
+                                    {"95 %: from", "%.3f"}, {"to", "%.3f"}, {"First choice (µs)", "%.2f"}, {"× first", "%.3f"}, {"Launch", NULL}, {"Knobs", NULL}, {0}};
 
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     state *s = context;
     mt_row_rival rival;
-    mt_strbuf interval = {0};
     (void)err;
     if (!mt_row_rivals(row, &rival)) return MT_OK;
-    if (!s->rows++) mt_html_table_begin(s->page, titles);
-    mt_strbuf_addf(&interval, "%.3f–%.3f", rival.best_low, rival.best_high);
-    mt_strbuf_add(s->page, "<tr>");
-    mt_html_cell(s->page, row->gpu_name);
-    mt_html_cell(s->page, row->kernel);
-    mt_html_cell(s->page, row->shape);
-    mt_html_cell(s->page, mt_regime_name(row->outcome.timing.regime));
-    mt_html_number(s->page, "%.2f", row->outcome.timing.median_ns / 1e3);
-    mt_html_cell(s->page, rival.plugin);
-    mt_html_number(s->page, "%.2f", rival.best_ns / 1e3);
-    mt_html_number(s->page, "%.3f", rival.best_ratio);
-    mt_html_cell(s->page, mt_strbuf_text(&interval));
-    mt_html_number(s->page, "%.2f", rival.first_ns / 1e3);
-    mt_html_number(s->page, "%.3f", rival.first_ratio);
-    mt_html_cell(s->page, mt_row_is_programmatic(row) ? "programmatic" : "plain");
-    mt_html_knobs(s->page, row->variant);
-    mt_strbuf_add(s->page, "</tr>\n");
-    mt_strbuf_free(&interval);
+    if (!s->rows++) mt_doc_table(s->doc, "rivals", "winners and baseline plugins", columns);
+    mt_doc_text(s->doc, row->gpu_name);
+    mt_doc_text(s->doc, row->kernel);
+    mt_doc_text(s->doc, row->shape);
+    mt_doc_text(s->doc, mt_regime_name(row->outcome.timing.regime));
+    mt_doc_number(s->doc, row->outcome.timing.median_ns / 1e3);
+    mt_doc_text(s->doc, rival.plugin);
+    mt_doc_number(s->doc, rival.best_ns / 1e3);
+    mt_doc_number(s->doc, rival.best_ratio);
+    mt_doc_number(s->doc, rival.best_low);
+    mt_doc_number(s->doc, rival.best_high);
+    mt_doc_number(s->doc, rival.first_ns / 1e3);
+    mt_doc_number(s->doc, rival.first_ratio);
+    mt_doc_text(s->doc, mt_row_is_programmatic(row) ? "programmatic" : "plain");
+    mt_doc_knobs(s->doc, row->variant);
     return MT_OK;
 }
 
-static mt_status render(const mt_report_context *context, mt_strbuf *page, mt_error *err)
+static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
-    state s = {page, 0};
+    state s = {doc, 0};
     mt_status st = mt_query_best(context->store, context->filter, add_row, &s, err);
-    if (s.rows) {
-        mt_html_table_end(page);
-        mt_strbuf_add(page, "<p>Above 1 the variant is faster. Ratios are medians over rounds in which both were timed; times of different rows, where power may have limited the card, "
-                            "are not to be compared. A programmatic launch overlaps with the kernel in front of it, which the baseline's does not.</p>\n");
-    } else {
-        mt_strbuf_add(page, "<p>No variant was compared with a baseline plugin.</p>\n");
-    }
+    if (s.rows)
+        mt_doc_note(doc, "Above 1 the variant is faster. Ratios are medians over rounds in which both were timed; times of different rows, where power may have limited the card, are not to be compared. "
+                         "A programmatic launch overlaps with the kernel in front of it, which the baseline's does not.");
+    else
+        mt_doc_note(doc, "No variant was compared with a baseline plugin.");
     return st;
 }
 

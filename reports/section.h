@@ -2,18 +2,28 @@
 #ifndef MT_REPORTS_SECTION_H
 #define MT_REPORTS_SECTION_H
 
-#include "db/query.h"
-#include "reports/html.h"
+#include "reports/data.h"
+#include "reports/doc.h"
 
 typedef struct mt_report_context {
     mt_store *store;
     const mt_filter *filter;
+    const mt_report_data *data;
+    size_t most_rows; /* of one table: what is beyond is summed up, and told; SIZE_MAX for files that programs read */
 } mt_report_context;
 
 typedef struct mt_section {
     const char *name;  /* anchor */
     const char *title;
-    mt_status (*render)(const mt_report_context *context, mt_strbuf *page, mt_error *err);
+    mt_status (*render)(const mt_report_context *context, mt_doc *doc, mt_error *err);
 } mt_section;
+
+/* Geometric mean of what was added. */
+typedef struct mt_geomean { double logs; size_t count; } mt_geomean;
+void mt_geomean_add(mt_geomean *mean, double value); /* ignores what is not finite or not positive */
+double mt_geomean_of(const mt_geomean *mean);        /* NAN without any */
+
+/* "h100-sxm" of a GPU's key. Returns out. */
+const char *mt_gpu_model(const char *gpu_key, char *out, size_t size);
 
 #endif

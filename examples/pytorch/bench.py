@@ -2,7 +2,10 @@
 import statistics
 import sys
 
-import torch
+try:
+    import torch
+except ImportError as missing:
+    sys.exit(f"bench.py compares with PyTorch and needs it, with CUDA: {missing}")
 
 from ms_deform_attn import MultiScaleDeformableAttention, by_grid_sample
 

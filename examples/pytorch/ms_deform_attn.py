@@ -10,7 +10,10 @@ import ctypes
 import warnings
 import weakref
 
-import torch
+try:
+    import torch
+except ImportError as missing:
+    raise ImportError(f"ms_deform_attn needs PyTorch with CUDA: {missing}; the lookup alone (tunelookup.py, examples/lookup.c) does not") from missing
 import torch.nn.functional as F
 
 import compile_variant
@@ -60,9 +63,11 @@ class _HostCopies:
 class _Tuned:
     """One answer of the lookup, loaded: everything but addresses and the stream is settled. is_proved: the tuner validated this very code on this shape."""
 
-    def __init__(self, library, result, module, is_proved):
-        self.is_proved = is_proved
+    def __init__(self, library, result, module, is_proved, made):
+        """made: {argument's name: tensor}, inputs that the problem alone decides."""
+        self.is_proved, self.made = is_proved, made
         self.args = library.args(result)
+        problem.check_inputs([arg.name.decode() for arg in self.args if arg.is_used and arg.kind == tunelookup.TENSOR and arg.role in (tunelookup.IN, tunelookup.INOUT)], made)
         self.maps = {i: library.tensormaps(result, i, arg.map_count) for i, arg in enumerate(self.args) if arg.kind == tunelookup.TENSORMAP and arg.is_used}
         self.launches = []
         for info in library.launches(result):
@@ -83,8 +88,8 @@ class _Tuned:
         return places, room
 
     def run(self, given, stream):
-        """given: {argument's name: tensor}. Other tensors are scratch of this call; the caching allocator keeps their memory in stream order."""
-        addresses, scratch = (ctypes.c_uint64 * len(self.args))(), []
+        """given: {argument's name: tensor}. What is neither given nor made is scratch of this call; the caching allocator keeps its memory in stream order."""
+        addresses, scratch, given = (ctypes.c_uint64 * len(self.args))(), [], {**self.made, **given}
         for i, arg in enumerate(self.args):
             if arg.kind != tunelookup.TENSOR:
                 continue
@@ -153,8 +158,9 @@ class MultiScaleDeformableAttention:
             why = self._library.explain(result)
             if result.match == tunelookup.NONE:
                 return None, why
-            return _Tuned(self._library, result, *self._code(ordinal, result, names, values)), why
-        except (tunelookup.LookupError_, RuntimeError, OSError) as trouble:
+            made = {"levels": torch.tensor(problem.level_table(problem.shape_of(names, values)), dtype=torch.int32, device=f"cuda:{ordinal}")}
+            return _Tuned(self._library, result, *self._code(ordinal, result, names, values), made), why
+        except (tunelookup.LookupError_, RuntimeError, OSError, ValueError) as trouble:
             return None, str(trouble)
 
     def _entry(self, value, levels, locations, weights, queries, workload):

@@ -52,3 +52,18 @@ def shape_of(names, values):
         else:
             shape[name] = value
     return {**shape, **dict(name.split("=") for name in names if "=" in name and not name.startswith("workload="))}
+
+
+GIVEN = ("value", "loc", "attn")  # the inputs that a call has
+
+
+def level_table(shape):
+    """What variants with run-time level sizes read (argument `levels`, i32 [L][3]): height, width and first pixel of each level."""
+    return [list(row) for row in zip(shape["H"], shape["W"], shape["START"])]
+
+
+def check_inputs(names, made):
+    """Inputs of a kernel that nobody here fills must not be run with."""
+    unknown = [name for name in names if name not in GIVEN and name not in made]
+    if unknown:
+        raise ValueError(f"the kernel reads {', '.join(unknown)}, which this op does not have: expected {', '.join([*GIVEN, *made])}")

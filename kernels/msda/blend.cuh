@@ -19,12 +19,43 @@ struct alignas(UNIT) Channels {
     typename Bits<UNIT>::type unit[PIECE_BYTES / UNIT];
 };
 
+/* Loads of values; with VALUE_HINT = fetch, the 128 or 256 bytes around them come into L2 at once. */
+#if VALUE_HINT == VALUE_HINT_none
+template <typename UNIT_TYPE>
+__device__ inline void load_value(UNIT_TYPE &to, const UNIT_TYPE *at)
+{
+    to = __ldg(at);
+}
+#else
+#if VALUE_HINT == VALUE_HINT_fetch_128
+#define LOAD_VALUE "ld.global.nc.L2::128B"
+#else
+#define LOAD_VALUE "ld.global.nc.L2::256B"
+#endif
+__device__ inline void load_value(unsigned short &to, const unsigned short *at)
+{
+    asm(LOAD_VALUE ".u16 %0, [%1];" : "=h"(to) : "l"(at));
+}
+__device__ inline void load_value(unsigned &to, const unsigned *at)
+{
+    asm(LOAD_VALUE ".u32 %0, [%1];" : "=r"(to) : "l"(at));
+}
+__device__ inline void load_value(uint2 &to, const uint2 *at)
+{
+    asm(LOAD_VALUE ".v2.u32 {%0, %1}, [%2];" : "=r"(to.x), "=r"(to.y) : "l"(at));
+}
+__device__ inline void load_value(uint4 &to, const uint4 *at)
+{
+    asm(LOAD_VALUE ".v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(to.x), "=r"(to.y), "=r"(to.z), "=r"(to.w) : "l"(at));
+}
+#endif
+
 __device__ inline Channels load_channels(const char *at)
 {
     Channels channels;
 #pragma unroll
     for (int i = 0; i < PIECE_BYTES / UNIT; i++)
-        channels.unit[i] = __ldg((const typename Bits<UNIT>::type *)at + i);
+        load_value(channels.unit[i], (const typename Bits<UNIT>::type *)at + i);
     return channels;
 }
 
@@ -72,8 +103,9 @@ __device__ inline void split(weight_t &upper, weight_t &lower, half2 rows)
 {
 #if SHAPE_dtype == SHAPE_dtype_bf16
     float2 both = __half22float2(rows);
-    upper = __float2bfloat162_rn(both.x);
-    lower = __float2bfloat162_rn(both.y);
+    pair_t rounded = __floats2bfloat162_rn(both.x, both.y); /* one conversion; which half is used costs nothing */
+    upper = __low2bfloat162(rounded);
+    lower = __high2bfloat162(rounded);
 #else
     upper = __low2half2(rows);
     lower = __high2half2(rows);
@@ -124,29 +156,33 @@ __device__ inline void corner_weights(weight_t (&weights)[2][COLUMNS], Record re
 
 #endif
 
-/* pair: the sum over both columns, in all lanes. */
-__device__ inline void add_other_side(Sums &sums)
+constexpr int HALF = VEC > 1 ? VEC / 2 : 1;
+
+/* pair: the sum over both columns, of half of the channels: each side gives what the other keeps. */
+__device__ inline void add_other_side(float (&half)[HALF], const float (&total)[VEC], int side)
 {
 #pragma unroll
-    for (int piece = 0; piece < PIECES; piece++)
-#pragma unroll
-        for (int i = 0; i < VEC; i++)
-            sums.total[piece][i] += __shfl_xor_sync(0xffffffff, sums.total[piece][i], LANES);
+    for (int i = 0; i < HALF; i++) {
+        float kept = side ? total[VEC - HALF + i] : total[i], given = side ? total[i] : total[VEC - HALF + i];
+        half[i] = kept + __shfl_xor_sync(0xffffffff, given, LANES);
+    }
 }
 
-__device__ inline void store_piece(value_t *to, const float (&total)[VEC])
+template <int COUNT>
+__device__ inline void store_piece(value_t *to, const float (&total)[COUNT])
 {
-    typedef typename Bits<UNIT>::type unit_t;
-    struct alignas(UNIT) {
-        value_t channel[VEC];
+    constexpr int BYTES = COUNT * sizeof(value_t), PART = smaller(BYTES, 16);
+    typedef typename Bits<PART>::type part_t;
+    struct alignas(PART) {
+        value_t channel[COUNT];
     } packed;
 #pragma unroll
-    for (int i = 0; i < VEC; i++)
+    for (int i = 0; i < COUNT; i++)
         packed.channel[i] = value_t(total[i]);
 #pragma unroll
-    for (int i = 0; i < PIECE_BYTES / UNIT; i++)
+    for (int i = 0; i < BYTES / PART; i++)
         if (STORE_HINT == STORE_HINT_streaming) /* nobody here reads it again */
-            __stcs((unit_t *)to + i, ((unit_t *)&packed)[i]);
+            __stcs((part_t *)to + i, ((part_t *)&packed)[i]);
         else
-            ((unit_t *)to)[i] = ((unit_t *)&packed)[i];
+            ((part_t *)to)[i] = ((part_t *)&packed)[i];
 }

@@ -1,6 +1,6 @@
 /*
- * The copy of `value` in which every level has a border of zeros: [N][GRID_S][M][D], levels.cuh. A [prepare] for callers
- * that keep their values so; a thread per piece of a pixel.
+ * The copy of `value` in which every level has a border of zeros: [N][GRID_S][M][D], levels.cuh. A launch before the
+ * gather, or a [prepare] for callers that keep their values so; a thread per piece of a pixel.
  *
  * grid = any; block = 256
  */

@@ -23,7 +23,7 @@
  */
 #pragma once
 
-/* Knobs that the .ini leaves out where they make no difference. So do ORDER and PREFETCH. */
+/* Knobs that the .ini leaves out where they make no difference. So do ORDER, PREFETCH, TAIL and WEIGHTS. */
 #ifndef SUM
 #define SUM UNROLL
 #endif
@@ -42,6 +42,7 @@
 #include "staged.cuh"
 
 constexpr int PIXEL = M * D * sizeof(value_t); /* bytes from a pixel to the next */
+static_assert(COLUMNS == 2 || PIECES == 1, "a pair has all channels");
 static_assert(SUM % UNROLL == 0 || UNROLL % SUM == 0, "whole iterations per sum, or whole sums per iteration");
 
 /* A lane's part of its item. */
@@ -165,6 +166,7 @@ __device__ constexpr bool sum_ends_after(int level)
 struct Work {
     Records records;
     Chunk chunks[PASSES]; /* the points of the next PREP levels */
+    Weights weights;      /* of all levels, where logits are loaded at once */
     Points points, next;  /* of this tile; of the block's next one, where blocks walk over tiles */
     float log_sum;
     Lane lane;
@@ -174,8 +176,8 @@ struct Work {
 /* Starts the loads of the next tile's first levels; its logits are all needed before any of them is, so they come into L1. */
 __device__ inline void fetch_next_tile(Work &work)
 {
-    fetch_points<0, smaller(PREP, L)>(work.chunks, work.next);
-    if constexpr (LOGITS) {
+    fetch_points<0, smaller(PREP, L)>(work.chunks, work.weights, work.next);
+    if constexpr (LOGITS && !AT_ONCE) {
         const loc_t *logits = work.next.attn + (long long)work.next.item * (L * P);
         for (int line = threadIdx.x % GROUP; line < ceil_div(L * P * (int)sizeof(loc_t), 128); line += GROUP)
             asm volatile("prefetch.global.L1 [%0];" ::"l"(logits + line * (128 / (int)sizeof(loc_t))) : "memory");
@@ -195,14 +197,14 @@ __device__ inline void add_levels(Sums &sums, Work &work, Stage &stage)
             __syncthreads();
         else if constexpr (!BY_SHUFFLE)
             __syncwarp(); /* all have read the previous records */
-        prepare_points<LEVEL, NOW>(work.records, work.chunks, work.table, work.log_sum);
+        prepare_points<LEVEL, NOW>(work.records, work.chunks, work.weights, work.table, work.log_sum);
         if constexpr (!BY_SHUFFLE)
             __syncwarp();
 #pragma unroll
         for (int i = 0; i < NOW; i++) {
             if (i == NOW - 1) {
                 if constexpr (NEXT < L)
-                    fetch_points<NEXT, smaller(PREP, L - NEXT)>(work.chunks, work.points);
+                    fetch_points<NEXT, smaller(PREP, L - NEXT)>(work.chunks, work.weights, work.points);
                 else if constexpr (PERSISTENT)
                     fetch_next_tile(work);
             }
@@ -237,10 +239,15 @@ __device__ inline Lane make_lane(unsigned group, int sub)
 /* `item`: query*M + head of the lane's group, in the tile's image. */
 __device__ inline void store_item(value_t *out, Sums &sums, unsigned tile, unsigned group, int item, const Lane &lane, int sub)
 {
-    if constexpr (COLUMNS == 1)
-        add_other_side(sums);
     value_t *to = out + ((long long)tile_number(tile).image * LQ * M + item) * D + sub * VEC;
-    if (!group_has_query(tile, group) || lane.side != 0)
+    if constexpr (COLUMNS == 1) {
+        float half[HALF];
+        add_other_side(half, sums.total[0], lane.side);
+        if (group_has_query(tile, group))
+            store_piece(to + lane.side * HALF, half);
+        return;
+    }
+    if (!group_has_query(tile, group))
         return;
 #pragma unroll
     for (int piece = 0; piece < PIECES; piece++)
@@ -260,36 +267,46 @@ __device__ inline void aim_lane(Lane &lane, const Stage &stage, const value_t *v
 __device__ inline void gather(const value_t *value, const loc_t *loc, const loc_t *attn, value_t *out, LevelTable table)
 {
     extern __shared__ __align__(128) char shared[];
-    unsigned group = threadIdx.x / GROUP, tile = tile_at(0);
+    unsigned group = threadIdx.x / GROUP;
+    Turn turn = turn_at(0);
     int sub = threadIdx.x % LANES;
     char *all_records = shared + STAGED_BYTES;
     Stage stage(shared);
-    if (tile >= TILES)
-        return; /* the whole block */
+    if (turn.tile >= TILES || (!STAGES && is_idle(turn)))
+        return;
     Work work;
     work.records.warp = all_records + threadIdx.x / 32 * ITEMS_PER_WARP * ITEM_STRIDE;
     work.records.item = all_records + group * ITEM_STRIDE;
     work.table = table;
     work.lane = make_lane(group, sub);
-    work.points = points_of(tile, group, loc, attn);
-    fetch_points<0, smaller(PREP, L)>(work.chunks, work.points);
+    work.points = points_of(turn.tile, turn.first + group, loc, attn);
+    fetch_points<0, smaller(PREP, L)>(work.chunks, work.weights, work.points);
     for (unsigned step = 1;; step++) {
-        unsigned next = tile_at(step);
+        Turn next = turn_at(step);
+        bool is_last = !PERSISTENT || next.tile >= TILES;
         if constexpr (PERSISTENT || PREFETCHES)
-            work.next = points_of(next < TILES ? next : tile, group, loc, attn);
+            work.next = points_of(next.tile < TILES ? next.tile : turn.tile, next.tile < TILES ? next.first + group : turn.first + group, loc, attn);
         prefetch_points(work.next);
-        stage.begin(value, tile_number(tile));
-        aim_lane(work.lane, stage, value, tile, group, sub);
-        if constexpr (LOGITS)
+        stage.begin(value, tile_number(turn.tile)); /* the whole block, idle warps too */
+        if (STAGES && is_idle(turn))
+            break;
+        aim_lane(work.lane, stage, value, turn.tile, group, sub);
+        if constexpr (AT_ONCE)
+            take_weights(work.weights);
+        else if constexpr (LOGITS)
             work.log_sum = log_sum_of_item<GROUP>(work.points.attn + (long long)work.points.item * (L * P), threadIdx.x % GROUP, group & 1);
         Sums sums = {};
-        add_levels<0>(sums, work, stage);
-        store_item(out, sums, tile, group, work.points.item, work.lane, sub);
-        if (!PERSISTENT || next >= TILES)
+        if (!WARPS_ARE_FREE || warp_has_queries(turn)) {
+            add_levels<0>(sums, work, stage);
+            store_item(out, sums, turn.tile, turn.first + group, work.points.item, work.lane, sub);
+        } else if (PERSISTENT) {
+            fetch_next_tile(work);
+        }
+        if (is_last || (!STAGES && is_idle(next)))
             break;
         if (SCHEDULE == SCHEDULE_aligned)
             __syncthreads();
-        tile = next;
+        turn = next;
         work.points = work.next;
     }
 }

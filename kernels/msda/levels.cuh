@@ -2,8 +2,9 @@
  * The levels as direct and coarse_smem gather from them.
  *
  *     BORDER = clamp     from `value` itself: the 2x2 window of a point stays inside the level, weights do the rest
- *              zeros     from a copy [N][GRID_S][M][D] that a [prepare] makes, in which each level has a border of zeros:
- *                        rows of W_l + 2 pixels, H_l + 2 of them; the window may reach into the border
+ *              zeros     from a copy [N][GRID_S][M][D] in which each level has a border of zeros: rows of W_l + 2 pixels,
+ *                        H_l + 2 of them; the window may reach into the border. The copy is made each time, and timed
+ *              given     the same, made by a [prepare]: for callers that keep their values so
  *     LEVELS = baked     sizes are constants: the four corners are immediates of the loads
  *              runtime   sizes come from `table` [L][3] (height, width, start); how many levels there are, S and whether all are
  *                        at least 2x2 is baked all the same
@@ -12,7 +13,7 @@
 
 #include "shape.cuh"
 
-constexpr bool BORDERED = BORDER == BORDER_zeros;
+constexpr bool BORDERED = BORDER != BORDER_clamp;
 constexpr int RIM = BORDERED ? 2 : 0; /* what a border adds to a side */
 constexpr bool GRID_AT_LEAST_2X2 = BORDERED || levels_at_least_2x2();
 

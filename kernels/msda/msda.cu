@@ -17,7 +17,7 @@
 #elif ALGO == ALGO_baseline
 #include "baseline.cuh"
 #elif ALGO == ALGO_direct || ALGO == ALGO_coarse_smem
-#if BORDER == BORDER_zeros
+#if BORDER != BORDER_clamp
 #include "border.cuh"
 #endif
 #include "direct.cuh"

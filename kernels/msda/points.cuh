@@ -27,6 +27,16 @@ constexpr bool PARITY = CORNERS == CORNERS_parity && GRID_AT_LEAST_2X2;
 constexpr bool BY_SHUFFLE = EXCHANGE == EXCHANGE_shuffle;
 static_assert(!BY_SHUFFLE || (PREP == 1 && PASSES == 1), "a lane keeps one chunk of records");
 
+#if defined WEIGHTS && WEIGHTS == WEIGHTS_at_once
+constexpr bool AT_ONCE = true;
+#else
+constexpr bool AT_ONCE = false;
+#endif
+constexpr int LEVELS_PER_PREP = smaller(PREP, L), PREPS = AT_ONCE ? L / LEVELS_PER_PREP : 1;
+constexpr int LANES_PER_ITEM = LEVELS_PER_PREP * P / CHUNK; /* that hold its points, of a prep */
+static_assert(!AT_ONCE || L % LEVELS_PER_PREP == 0, "all preps have the same lanes");
+static_assert(!AT_ONCE || 32 % LANES_PER_ITEM == 0, "the softmax is over neighbouring lanes");
+
 /* Loads of what is used once: past L1, which the values need. */
 #if LOAD_HINT == LOAD_HINT_no_allocate
 #define LOAD_ONCE "ld.global.nc.L1::no_allocate"
@@ -132,19 +142,72 @@ struct Points {
     int item;
 };
 
-/* Starts loading the points of levels [LEVEL, LEVEL + LEVELS_NOW). */
+/*
+ * WEIGHTS = at_once: the logits of all levels, which a lane loads when it fetches its item's first points; the lanes that hold an
+ * item's make weights of them, with no pass of their own. An item's logits of one prep fill a part of a 128-byte line, the same part
+ * for all items; so that loads of neighbouring items do not meet in the same banks, load number k brings those of prep k ^ item.
+ */
+struct Weights {
+    decltype(Chunk::attn) loaded[PREPS][PASSES];
+    float weight[PREPS][PASSES][CHUNK];
+};
+
+constexpr bool TAKES_TURNS = (PREPS & (PREPS - 1)) == 0;
+
+__device__ inline int turn_of(int item)
+{
+    return TAKES_TURNS ? item % PREPS : 0;
+}
+
+/* Starts loading the points of levels [LEVEL, LEVEL + LEVELS_NOW), with the weights that WEIGHTS says. */
 template <int LEVEL, int LEVELS_NOW>
-__device__ inline void fetch_points(Chunk (&chunks)[PASSES], const Points &points)
+__device__ inline void fetch_points(Chunk (&chunks)[PASSES], Weights &weights, const Points &points)
 {
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
         ChunkPlace at = chunk_place<LEVELS_NOW>(pass);
         int whose = __shfl_sync(0xffffffff, points.item, at.item * GROUP);
         if (at.exists) {
-            long long point = (long long)whose * (L * P) + LEVEL * P + at.point;
+            long long first = (long long)whose * (L * P), point = first + LEVEL * P + at.point;
             load_once(chunks[pass].loc, points.loc + 2 * point);
-            load_once(chunks[pass].attn, points.attn + point);
+            if constexpr (!AT_ONCE)
+                load_once(chunks[pass].attn, points.attn + point);
+            else if constexpr (LEVEL == 0)
+#pragma unroll
+                for (int prep = 0; prep < PREPS; prep++)
+                    load_once(weights.loaded[prep][pass], points.attn + first + (prep ^ turn_of(at.item)) * (LEVELS_PER_PREP * P) + at.point);
         }
+    }
+}
+
+/* The logits that were fetched become weights, in the levels' order. All lanes of the warp. */
+__device__ inline void take_weights(Weights &weights)
+{
+#pragma unroll
+    for (int pass = 0; pass < PASSES; pass++) {
+        ChunkPlace at = chunk_place<LEVELS_PER_PREP>(pass);
+        decltype(Chunk::attn) in_order[PREPS];
+#pragma unroll
+        for (int prep = 0; prep < PREPS; prep++)
+            in_order[prep] = weights.loaded[prep][pass];
+#pragma unroll
+        for (int bit = 1; TAKES_TURNS && bit < PREPS; bit *= 2)
+#pragma unroll
+            for (int prep = 0; prep < PREPS; prep++)
+                if (!(prep & bit)) {
+                    auto one = in_order[prep], other = in_order[prep | bit];
+                    bool is_swapped = turn_of(at.item) & bit;
+                    in_order[prep] = is_swapped ? other : one;
+                    in_order[prep | bit] = is_swapped ? one : other;
+                }
+        float logits[PREPS * CHUNK];
+#pragma unroll
+        for (int i = 0; i < PREPS * CHUNK; i++)
+            logits[i] = float(((const loc_t *)&in_order[i / CHUNK])[i % CHUNK]);
+        softmax_of_item<LANES_PER_ITEM>(logits, at.exists);
+#pragma unroll
+        for (int i = 0; i < PREPS * CHUNK; i++)
+            weights.weight[i / CHUNK][pass][i % CHUNK] = logits[i];
     }
 }
 
@@ -174,9 +237,9 @@ __device__ inline void store_records(char *at, const Record (&records)[CHUNK])
             ((Record *)at)[i] = records[i];
 }
 
-/* Turns fetched points into records. `log_sum`: of this lane's item. */
+/* Turns fetched points into records. `log_sum`: of this lane's item, where logits come with their points. */
 template <int LEVEL, int LEVELS_NOW>
-__device__ inline void prepare_points(Records &to, const Chunk (&chunks)[PASSES], const LevelTable &table, float log_sum)
+__device__ inline void prepare_points(Records &to, const Chunk (&chunks)[PASSES], const Weights &weights, const LevelTable &table, float log_sum)
 {
 #pragma unroll
     for (int pass = 0; pass < PASSES; pass++) {
@@ -187,12 +250,13 @@ __device__ inline void prepare_points(Records &to, const Chunk (&chunks)[PASSES]
         for (int l = 1; l < LEVELS_NOW; l++)
             if (at.point >= l * P)
                 level = level_of(table, LEVEL + l);
-        if constexpr (LOGITS)
+        if constexpr (LOGITS && !AT_ONCE)
             its_log_sum = __shfl_sync(0xffffffff, log_sum, at.item * GROUP % 32);
         Record records[CHUNK];
 #pragma unroll
         for (int i = 0; i < CHUNK; i++)
-            records[i] = point_record(chunk_x(chunks[pass], i), chunk_y(chunks[pass], i), chunk_weight(chunks[pass], i, its_log_sum), level, at.item & 1);
+            records[i] = point_record(chunk_x(chunks[pass], i), chunk_y(chunks[pass], i),
+                                      AT_ONCE ? weights.weight[LEVEL / PREP][pass][i] : chunk_weight(chunks[pass], i, its_log_sum), level, at.item & 1);
         if constexpr (BY_SHUFFLE)
             for (int i = 0; i < CHUNK; i++)
                 to.mine[i] = records[i];

@@ -12,6 +12,8 @@ template <> struct Bits<4> { typedef unsigned type; };
 template <> struct Bits<8> { typedef uint2 type; };
 template <> struct Bits<16> { typedef uint4 type; };
 
+constexpr float LOG2_E = 1.44269504f;
+
 /* log2 of a sum of powers of two: `sum` * 2^`top`, top the largest exponent met. -FLT_MAX is finite, so that nothing subtracts infinities. */
 struct LogSum {
     float top = -3.402823466e38f, sum = 0.0f;
@@ -31,7 +33,38 @@ __device__ inline void add(LogSum &to, LogSum what)
     to.top = top;
 }
 
-constexpr float LOG2_E = 1.44269504f;
+/*
+ * Logits become weights: this lane's `count` ones of an item that LANE_COUNT neighbouring lanes hold (a power of two). Powers need no
+ * largest exponent subtracted while their sum is an ordinary number, which it is unless logits are beyond some 60. `counts`: whether the lane has any.
+ */
+template <int LANE_COUNT, int COUNT>
+__device__ inline void softmax_of_item(float (&logits)[COUNT], bool counts)
+{
+    float power[COUNT], sum = 0.0f;
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        sum += power[i] = power_of_two(logits[i] * LOG2_E);
+#pragma unroll
+    for (int other = 1; other < LANE_COUNT; other *= 2)
+        sum += __shfl_xor_sync(0xffffffff, sum, other);
+    if (__any_sync(0xffffffff, counts && !(sum > 1e-25f && sum < 1e25f))) {
+        float top = logits[0];
+#pragma unroll
+        for (int i = 1; i < COUNT; i++)
+            top = fmaxf(top, logits[i]);
+        for (int other = 1; other < LANE_COUNT; other *= 2)
+            top = fmaxf(top, __shfl_xor_sync(0xffffffff, top, other));
+        sum = 0.0f;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++)
+            sum += power[i] = power_of_two((logits[i] - top) * LOG2_E);
+        for (int other = 1; other < LANE_COUNT; other *= 2)
+            sum += __shfl_xor_sync(0xffffffff, sum, other);
+    }
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        logits[i] = __fdividef(power[i], sum);
+}
 
 /* The attention weight of a point from what `attn` holds. */
 __device__ inline float attention(float stored, float log_sum)

@@ -14,6 +14,7 @@
 
 #include "async_copy.cuh"
 
+constexpr bool STAGES = true;
 constexpr int FIRST_STAGED = L - STAGED_LEVELS;
 constexpr int STAGED_PIXEL = HEADS * D * sizeof(value_t);
 constexpr int STAGED_PIXELS = GRID_S - grid_start(FIRST_STAGED);
@@ -88,6 +89,7 @@ struct Stage {
 
 #else
 
+constexpr bool STAGES = false;
 constexpr int FIRST_STAGED = L, STAGED_PIXEL = 16, STAGED_BYTES = 0;
 
 /* Nothing is staged. */

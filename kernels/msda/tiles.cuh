@@ -12,7 +12,11 @@
  *
  *     round 0, RUN = 2, 2 blocks per SM      SM 0: tiles 0 1 | 2 3     SM 1: tiles 4 5 | 6 7    ...
  *
- * What does not fill a round of RUN tiles per block is dealt out one by one.
+ * What does not fill a round of RUN tiles per block is dealt out in shorter runs, at last one by one. What does not fill a round of one
+ * each (a turn of fewer tiles than blocks) is:
+ *
+ *     TAIL = whole   tiles for some blocks, and none for the others
+ *            split   parts of tiles for as many blocks as possible: each does with some of its warps what is a part of a tile
  */
 #pragma once
 
@@ -23,21 +27,56 @@ constexpr int QUERIES = ITEMS / HEADS;
 constexpr unsigned TILES_PER_IMAGE = ceil_div(LQ, QUERIES), HEAD_GROUPS = M / HEADS;
 constexpr unsigned TILES = TILES_PER_IMAGE * HEAD_GROUPS * N;
 constexpr bool PERSISTENT = SCHEDULE != SCHEDULE_grid;
+constexpr bool WARPS_ARE_FREE = SCHEDULE == SCHEDULE_grid || SCHEDULE == SCHEDULE_persistent; /* no barriers within a tile */
+#if defined TAIL && TAIL == TAIL_split
+constexpr bool SPLITS = true;
+#else
+constexpr bool SPLITS = false;
+#endif
+static_assert(!SPLITS || (PERSISTENT && WARPS_ARE_FREE), "warps without work need not wait for the others");
 static_assert(ITEMS % HEADS == 0 && M % HEADS == 0, "whole queries per block, whole groups of heads per query");
 static_assert((long long)TILES_PER_IMAGE * HEAD_GROUPS * N < 1u << 31, "tiles are counted in 31 bits");
 
-/* The tile that this block works on as its number `step`; TILES or more: none. */
-__device__ inline unsigned tile_at(unsigned step)
+/* What a block does as one of its steps: the tile, TILES or more if none, or the part of it that begins with its group `first`. */
+struct Turn {
+    unsigned tile, first, warps;
+};
+
+constexpr int WARPS = THREADS / 32, WHOLE_WARPS = ITEMS_PER_WARP % HEADS == 0 ? 1 : HEADS / ITEMS_PER_WARP; /* that have whole queries */
+constexpr int MOST_PARTS = SPLITS ? WARPS / WHOLE_WARPS & -(WARPS / WHOLE_WARPS) : 1; /* a power of two */
+
+/* The last turn: `count` tiles from `first` on, fewer than there are blocks. */
+__device__ inline Turn last_turn(unsigned first, unsigned count, unsigned blocks)
+{
+    unsigned parts = 1;
+    while (parts < MOST_PARTS && parts * 2 * count <= blocks)
+        parts *= 2;
+    unsigned tile = blockIdx.x / parts, part = blockIdx.x % parts;
+    return {tile < count ? first + tile : TILES, part * (ITEMS / parts), WARPS / parts};
+}
+
+/* This block's turn number `step`. */
+__device__ inline Turn turn_at(unsigned step)
 {
     if constexpr (!PERSISTENT) { /* this block's one tile, then about those of the blocks that will follow it on its SM */
         unsigned multiprocessors;
         asm("mov.u32 %0, %%nsmid;" : "=r"(multiprocessors));
-        return blockIdx.x + step * MIN_BLOCKS * multiprocessors;
+        return {blockIdx.x + step * MIN_BLOCKS * multiprocessors, 0, WARPS};
     }
     unsigned blocks = gridDim.x, multiprocessors = blocks / MIN_BLOCKS;
-    unsigned place = blockIdx.x % multiprocessors * MIN_BLOCKS + blockIdx.x / multiprocessors;
-    unsigned in_runs = TILES / (blocks * RUN) * RUN; /* steps */
-    return step < in_runs ? step / RUN * (blocks * RUN) + place * RUN + step % RUN : step * blocks + blockIdx.x;
+    unsigned place = blockIdx.x % multiprocessors * MIN_BLOCKS + blockIdx.x / multiprocessors, first = 0;
+#pragma unroll
+    for (unsigned run = RUN; run > 1; run /= 4) {
+        unsigned steps = (TILES - first) / (blocks * run) * run;
+        if (step < steps)
+            return {first + step / run * (blocks * run) + place * run + step % run, 0, WARPS};
+        step -= steps;
+        first += steps * blocks;
+    }
+    first += step * blocks;
+    if (SPLITS && first < TILES && TILES - first < blocks)
+        return last_turn(first, TILES - first, blocks);
+    return {first + blockIdx.x, 0, WARPS};
 }
 
 /* What a tile is, the same for the whole block: cheap to ask again, so that nothing of it occupies registers meanwhile. */
@@ -59,6 +98,18 @@ __device__ inline Tile tile_number(unsigned tile)
 __device__ inline bool group_has_query(unsigned tile, unsigned group)
 {
     return tile_number(tile).first_query + (int)group / HEADS < LQ;
+}
+
+/* Whether this warp has no part in a turn. */
+__device__ inline bool is_idle(Turn turn)
+{
+    return SPLITS && threadIdx.x / 32 >= turn.warps;
+}
+
+/* Whether any of the warp's groups has one. */
+__device__ inline bool warp_has_queries(Turn turn)
+{
+    return group_has_query(turn.tile, turn.first + threadIdx.x / 32 * ITEMS_PER_WARP);
 }
 
 /* Number of a group's item in its image: query*M + head. */

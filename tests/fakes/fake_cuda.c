@@ -108,7 +108,7 @@ CUresult fake_cuDriverGetVersion(int *version)
 }
 
 /* MSDA_TUNE_FAKE_GPUS: names of the GPUs, separated by commas; without it there is one. */
-static int gpu_count(void)
+static int built_in(void)
 {
     const char *names = getenv("MSDA_TUNE_FAKE_GPUS");
     int count = 1;
@@ -116,11 +116,32 @@ static int gpu_count(void)
     return count;
 }
 
+/* CUDA_VISIBLE_DEVICES: numbers, read up to the first that no GPU has. Which GPU is this process's ordinal? -1 = none. */
+static int physical(int ordinal)
+{
+    const char *at = getenv("CUDA_VISIBLE_DEVICES");
+    if (!at) return ordinal < built_in() ? ordinal : -1;
+    for (int i = 0;; i++) {
+        int number = *at >= '0' && *at <= '9' ? atoi(at) : -1;
+        if (number < 0 || number >= built_in()) return -1;
+        if (i == ordinal) return number;
+        at += strcspn(at, ",");
+        at += *at == ',';
+    }
+}
+
+static int gpu_count(void)
+{
+    int count = 0;
+    while (physical(count) >= 0) count++;
+    return count;
+}
+
 static int used_gpu;
 
 int fake_gpu(void)
 {
-    return gpu_count() > 1 ? used_gpu : -1;
+    return built_in() > 1 ? used_gpu : -1;
 }
 
 /* MSDA_TUNE_FAKE_LOST=ORDINAL:FILE: the GPU is gone as soon as the file is there. */
@@ -133,7 +154,8 @@ const char *fake_lost_file(void)
 CUresult fake_cuDeviceGet(CUdevice *device, int ordinal)
 {
     if (ordinal < 0 || ordinal >= gpu_count()) return CUDA_ERROR_INVALID_VALUE;
-    used_gpu = *device = ordinal;
+    *device = ordinal;
+    used_gpu = physical(ordinal);
     return fake_lost_file() && access(fake_lost_file(), F_OK) == 0 ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
@@ -148,14 +170,15 @@ CUresult fake_cuDeviceGetName(char *name, int length, CUdevice device)
     const char *given = getenv("MSDA_TUNE_FAKE_NAME"), *names = getenv("MSDA_TUNE_FAKE_GPUS");
     if (!given || !given[0]) given = "Fake GPU";
     if (!names) names = given;
-    for (int i = 0; i < device; i++) names += strcspn(names, ",") + 1;
+    for (int i = 0; i < physical(device); i++) names += strcspn(names, ",") + 1;
     snprintf(name, (size_t)length, "%.*s", (int)strcspn(names, ","), names);
     return CUDA_SUCCESS;
 }
 
 CUresult fake_cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
 {
-    snprintf(id, (size_t)length, "00000000:FA:%02X.0", 0xCE + device);
+    const char *domain = getenv("MSDA_TUNE_FAKE_DOMAIN");
+    snprintf(id, (size_t)length, "%08X:FA:%02X.0", domain ? (unsigned)atoi(domain) : (unsigned)getppid(), 0xCE + physical(device));
     return CUDA_SUCCESS;
 }
 
@@ -183,6 +206,7 @@ CUresult fake_cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     static int the_context;
     (void)device;
+    if (fake_lost_file() && access(fake_lost_file(), F_OK) == 0) return CUDA_ERROR_DEVICE_UNAVAILABLE;
     *context = (CUcontext)(void *)&the_context;
     return CUDA_SUCCESS;
 }

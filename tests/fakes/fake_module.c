@@ -178,7 +178,7 @@ static unsigned cluster_size(const CUlaunchConfig *config)
     return 1;
 }
 
-/* Clusters live within groups of 16 SMs; above 8 only with the opt-in. */
+/* Clusters live within groups of 16 SMs (-DGROUP=N: of N); above 8 only with the opt-in. */
 CUresult fake_cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config)
 {
     int blocks = 0;
@@ -186,7 +186,7 @@ CUresult fake_cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, c
     bool opted_in = function->attributes[CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED] != 0;
     if (size > 16 || (size > 8 && !opted_in)) return CUDA_ERROR_INVALID_CLUSTER_SIZE;
     fake_cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function, (int)(config->blockDimX * config->blockDimY * config->blockDimZ), config->sharedMemBytes);
-    *clusters = 8 * (16 * blocks / (int)size);
+    *clusters = 8 * ((int)fake_number(function->module, "GROUP", 16) * blocks / (int)size);
     return fake_state();
 }
 

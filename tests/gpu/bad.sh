@@ -8,15 +8,17 @@ tune --space "$source_folder/tests/gpu/bad/bad.ini" --variant-limit 3 || fail "t
 unset MSDA_TUNE_TIMES
 
 # What each of them costs beyond its own run (and beyond its limit, where it hangs): until the device can take the next variant, the replay alone included, and until the
-# inputs are made for that one. BAD_COST_MS is the limit; the target is 500.
+# inputs are made for that one. BAD_COST_MS is the limit. A host whose driver takes longer than that to make one context (0.6 s was seen on one with four busy GPUs, 0.16 s on one
+# with one) is given one and a half of its slowest.
 awk '$3 == "cuInit" || $3 == "context" || $3 == "nvml" || $3 == "tool" || $3 == "subject" { n[$3]++; sum[$3] += $4; if ($4 > most[$3]) most[$3] = $4 }
   END { for (step in n) printf "worker: %-8s %3d times, mean %6.1f ms, greatest %6.1f ms\n", step, n[step], sum[step] / n[step], most[step] }' "$scratch/times"
-awk -v limit="${BAD_COST_MS:-1000}" '
+limit_ms=$(awk -v limit="${BAD_COST_MS:-500}" '$3 == "context" && 1.5 * $4 > limit { limit = 1.5 * $4 } END { print limit }' "$scratch/times")
+awk -v limit="$limit_ms" '
   function end_one() { if (what == "") return; total = ready + refill; printf "cost: %-10s %6.1f ms until the device was ready, %6.1f ms for inputs, together %6.1f ms%s\n", what, ready, refill, total, (total > limit ? "  TOO MUCH" : "")
     if (total > limit) bad = 1; n++; what = "" }
   $3 == "incident" { end_one(); what = $5; ready = $4; refill = 0 }
   $3 == "refill" { refill = $4; end_one() }
-  END { end_one(); exit bad || !n }' "$scratch/times" || fail "a fault or a hang costs more than ${BAD_COST_MS:-1000} ms, or none was seen"
+  END { end_one(); exit bad || !n }' "$scratch/times" || fail "a fault or a hang costs more than $limit_ms ms, or none was seen"
 outcomes | sort >"$scratch/outcomes.txt"
 cat "$scratch/outcomes.txt"
 expect() { grep -q "^$1 ALGO=$2\(;\|$\)" "$scratch/outcomes.txt" || fail "$2 should end as $1"; }

@@ -1,11 +1,11 @@
 #!/bin/bash
-# The same kernels timed by events and in CUDA graphs. A pair of events around one launch holds launch latency that a graph of many launches hides: 2.5 to 2.9 µs
-# (seen on an H100). So the methods differ by about a constant, which the same measurement of a kernel that does next to nothing shows: both the difference and what is left
+# The same kernels timed by events and in CUDA graphs. A pair of events around one launch holds launch latency that a graph of many launches hides: 2.5 to 3.1 µs
+# (seen on an H100; 3.7 to 4 µs on an H200 of a busy host). So the methods differ by about a constant, which the same measurement of a kernel that does next to nothing shows: both the difference and what is left
 # of it without that constant are printed. METHODS_LIMIT_US bounds the first, in both regimes; METHODS_LEFT_US the second, warm. (Cold, the two methods
 # make the caches cold in different ways.) That is why what is compared is timed by one method.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-limit=${METHODS_LIMIT_US:-3.5} left=${METHODS_LEFT_US:-1}
+limit=${METHODS_LIMIT_US:-4.5} left=${METHODS_LEFT_US:-1}
 
 times() { # METHOD MICROSECONDS REGIME SHAPE: lines "VARIANT NS BATCH" in METHOD.txt
   rm -f "$scratch/$1.sqlite"

@@ -14,11 +14,18 @@ tune --space "$source_folder/search_spaces/msda.ini" --shape seed48,detr_dec_b4,
 # Rows without code (an import's), and what the lookup advises for shapes that nobody tuned, are compiled from the space.
 "$tool" export --recording --db "$db" --kernel msda --shape odd -o "$scratch/odd.jsonl" && "$tool" import --as measured --seal --db "$scratch/nocode.sqlite" "$scratch/odd.jsonl" || fail "export and import"
 MSDA_SPACE=$source_folder/search_spaces/msda.ini "$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$scratch/nocode.sqlite" "$scratch/nocode.jsonl" odd || fail "the op, compiled"
+# A row with run-time level sizes: its table of levels is an input that no caller gives.
+mkdir "$scratch/search_spaces"
+ln -s "$source_folder/kernels" "$scratch/kernels"
+only() { # NAME EXPR: the space with only such rows
+  { cat "$source_folder/search_spaces/msda.ini"; printf '\n[constraint only_%s]\nexpr = %s\nwhy = this test wants such a row\n' "$1" "$2"; } >"$scratch/search_spaces/$1.ini"
+}
+only runtime 'ALGO == direct && LEVELS == runtime'
+tune --space "$scratch/search_spaces/runtime.ini" --shape odd,seed48 --strategy random --budget 4 --db "$scratch/runtime.sqlite" || fail "tune with run-time levels"
+"$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$scratch/runtime.sqlite" "$scratch/runtime.jsonl" odd seed48 || fail "the op with run-time levels"
 # A TMA row: tensor maps are encoded from Python.
 if ! "$tool" device | grep -qE 'max_cluster[^0-9]*1$'; then
-  mkdir "$scratch/search_spaces"
-  ln -s "$source_folder/kernels" "$scratch/kernels"
-  { cat "$source_folder/search_spaces/msda.ini"; printf '\n[constraint only_tma]\nexpr = ALGO == smem_cluster && STAGING == tma\nwhy = this test wants such a row\n'; } >"$scratch/search_spaces/tma.ini"
+  only tma 'ALGO == smem_cluster && STAGING == tma'
   tune --space "$scratch/search_spaces/tma.ini" --shape seed48 --strategy random --budget 4 --db "$scratch/tma.sqlite" || fail "tune with TMA"
   "$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$scratch/tma.sqlite" "$scratch/tma.jsonl" seed48 || fail "the op with tensor maps"
 fi

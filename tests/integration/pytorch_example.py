@@ -27,7 +27,7 @@ def layout(with_cuda):
             print(f'SAME("size of {name}.{field}", sizeof((({name} *)0)->{field}), {descriptor.size});')
     for name, value in {"TUNELOOKUP_MAX_VALUES": tunelookup.MAX_VALUES, "TUNELOOKUP_USER_CUBINS": tunelookup.USER_CUBINS, "TUNELOOKUP_COUNT_MISSES": tunelookup.COUNT_MISSES,
                         "TUNELOOKUP_RECORDED": tunelookup.RECORDED, "TUNELOOKUP_MATCH_EXACT": tunelookup.EXACT, "TUNELOOKUP_MATCH_DEFAULT": tunelookup.DEFAULT,
-                        "TUNELOOKUP_ARG_TENSORMAP": tunelookup.TENSORMAP, "TUNELOOKUP_ARG_SCALAR": tunelookup.SCALAR, "TUNELOOKUP_ERR_NOT_FOUND": tunelookup.NOT_FOUND,
+                        "TUNELOOKUP_IN": tunelookup.IN, "TUNELOOKUP_INOUT": tunelookup.INOUT, "TUNELOOKUP_SCRATCH": tunelookup.SCRATCH, "TUNELOOKUP_ARG_TENSORMAP": tunelookup.TENSORMAP, "TUNELOOKUP_ARG_SCALAR": tunelookup.SCALAR, "TUNELOOKUP_ERR_NOT_FOUND": tunelookup.NOT_FOUND,
                         **(cuda_driver.CONSTANTS if with_cuda else {})}.items():
         print(f'SAME("{name}", {name}, {value});')
     print("return bad;\n}")
@@ -56,6 +56,13 @@ def check_problem():
     refused("sampling_locations", value, levels, starts, (2, 7, 8, 2, 4, 3), weights)
     refused("attention_weights", value, levels, starts, locations, (2, 7, 8, 2, 3))
     refused("dimensions", value[:3], levels, starts, locations, weights)
+    assert problem.level_table({"H": [4, 2], "W": [6, 3], "START": [0, 24], "N": 1}) == [[4, 6, 0], [2, 3, 24]]
+    problem.check_inputs(["value", "loc", "attn", "levels"], {"levels": None})
+    try:
+        problem.check_inputs(["value", "levels", "other"], {"levels": None})
+        raise AssertionError("an input that nobody fills was taken")
+    except ValueError as error:
+        assert "other" in str(error) and "levels," not in str(error).split(":")[0], error
     assert problem.guess_queries(30, 30) == "levels" and problem.guess_queries(30, 7) == "free"
 
 
@@ -68,7 +75,7 @@ def check_compile(space_path):
     shape = problem.shape_of(names, values)
     assert shape == {"N": 2, "M": 2, "D": 16, "P": 3, "Lq": 37, "H": [7, 4, 1], "W": [13, 7, 3], "S": 122, "START": [0, 91, 119], "dtype": "f16", "loc_dtype": "f32",
                      "attn": "weights", "queries": "free"}, shape
-    variant = "ALGO=direct;BLEND=f32;BORDER=clamp;CARVEOUT=exact;CORNERS=plain;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;SCHEDULE=grid;STORE_HINT=streaming;THREADS=512;UNROLL=2;VEC=8"
+    variant = "ALGO=direct;BLEND=f32;BORDER=clamp;CARVEOUT=exact;CORNERS=plain;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;SCHEDULE=grid;STORE_HINT=streaming;THREADS=512;UNROLL=2;VALUE_HINT=fetch_256;VEC=8"
     options = compile_variant.macros(space, variant, shape)
     for wanted in ("-DALGO=ALGO_direct", "-DALGO_baseline=4", "-DTHREADS=512", "-DSHAPE_H=7,4,1", "-DSHAPE_H_LEN=3", "-DSHAPE_W_2=3", "-DSHAPE_dtype=SHAPE_dtype_f16", "-DSHAPE_dtype_f16=1"):
         assert wanted in options, (wanted, options)

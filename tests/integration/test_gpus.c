@@ -1,5 +1,6 @@
 /* Several GPUs of a host, on the fake driver: equal ones share the work, others get rows of their own, a lost one leaves the rest going. */
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -120,12 +121,62 @@ START_TEST(equal_ones_share)
     ck_assert_int_ge(number("SELECT json_extract(times_json, '$.device_ns') - json_extract(times_json, '$.validate_ns') - json_extract(times_json, '$.time_ns') FROM session"), 0);
     ck_assert_int_le(number("SELECT json_extract(times_json, '$.database_ns') - json_extract(times_json, '$.total_ns') FROM session"), 0);
     for (int gpu = 0; gpu < 3; gpu++) {
-        char words[16];
+        char words[32];
         snprintf(words, sizeof words, "gpu %d\n", gpu);
         ck_assert_uint_gt(lines_with(words), 20);
     }
     run_tool("Fake GPU,Fake GPU,Fake GPU", "2,0", 0); /* nothing is left to do, whoever is there */
     ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 99);
+    tear_down();
+}
+END_TEST
+
+/* When the first cuInit of each of `count` processes began, and when it ended, by $MSDA_TUNE_TIMES. */
+static void read_starts(size_t count, double *last_begin_ms, double *first_end_ms)
+{
+    char line[256];
+    size_t found = 0;
+    FILE *file = fopen("times.txt", "r");
+    ck_assert_ptr_nonnull(file);
+    *last_begin_ms = 0;
+    *first_end_ms = INFINITY;
+    while (found < count && fgets(line, sizeof line, file)) {
+        double end, cost;
+        if (sscanf(line, "%*d %lf cuInit %lf", &end, &cost) != 2) continue;
+        if (end - cost > *last_begin_ms) *last_begin_ms = end - cost;
+        if (end < *first_end_ms) *first_end_ms = end;
+        found++;
+    }
+    fclose(file);
+    ck_assert_uint_eq(found, count);
+}
+
+/* Which GPUs there are shows without the driver: no start waits for another, each process sees one GPU, and numbers mean what they mean to the caller. */
+START_TEST(visible_ones_start_at_once)
+{
+    double last_begin_ms, first_end_ms;
+    set_up("ok");
+    setenv("CUDA_VISIBLE_DEVICES", "3,0,2", 1);
+    setenv("MSDA_TUNE_TIMES", "times.txt", 1);
+    setenv("MSDA_TUNE_FAKE_INIT_MS", "1000", 1);
+    run_tool("Other GPU,Fake GPU,Other GPU,Other GPU", "all", 0);
+    read_starts(3, &last_begin_ms, &first_end_ms);
+    ck_assert_msg(last_begin_ms < first_end_ms, "the last began at %.0f ms, the first was ready at %.0f ms", last_begin_ms, first_end_ms);
+    unsetenv("MSDA_TUNE_FAKE_INIT_MS");
+    unsetenv("MSDA_TUNE_TIMES");
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement"), 33);
+    ck_assert_uint_eq(lines_with("gpu 1\n"), 0);
+    ck_assert(lines_with("gpu 0\n") > 0 && lines_with("gpu 2\n") > 0 && lines_with("gpu 3\n") > 0);
+    ck_assert_int_eq(unlink("log.txt"), 0);
+    run_tool("Fake GPU,Fake GPU,Fake GPU,Fake GPU", "1,0", 0);
+    ck_assert(lines_with("gpu 0\n") > 0 && lines_with("gpu 3\n") > 0);
+    ck_assert_uint_eq(lines_with("gpu 2\n"), 0);
+    run_tool("Fake GPU,Fake GPU,Fake GPU,Fake GPU", "1,3", 3);
+    expect_output("GPU 3: expected a number from 0 to 2");
+    setenv("CUDA_VISIBLE_DEVICES", "0,1,2", 1); /* more than the driver has, as device files may be */
+    run_tool("Fake GPU,Fake GPU", "all", 0);
+    expect_output("GPU 2 is left out: ");
+    unsetenv("CUDA_VISIBLE_DEVICES");
     tear_down();
 }
 END_TEST
@@ -320,7 +371,7 @@ int main(void)
     if (!mt_file_exists(FAKE_CUDA)) return 77;
     TCase *group = tcase_create("gpus");
     tcase_set_timeout(group, 100);
-    const TTest *const tests[] = {equal_ones_share, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, the_only_one_is_lost, a_final_is_shared, one_is_lost_in_a_final,
+    const TTest *const tests[] = {equal_ones_share, visible_ones_start_at_once, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, the_only_one_is_lost, a_final_is_shared, one_is_lost_in_a_final,
         idle_time_has_its_reasons, a_hanging_one_delays_nobody};
     return unit_run_group("gpus", group, tests, sizeof tests / sizeof tests[0]);
 }

@@ -14,6 +14,12 @@ test="$source/tests/integration/pytorch_example.py"
 for file in "$source"/examples/pytorch/*.py; do
   python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read(), sys.argv[1])' "$file" || fail "$file"
 done
+mkdir "$scratch/no_torch" && echo 'raise ImportError("No module named torch")' >"$scratch/no_torch/torch.py"
+for words in "bench.py any.sqlite|^bench.py compares with PyTorch and needs it, with CUDA: No module named torch" "ms_deform_attn.py|^ImportError: ms_deform_attn needs PyTorch with CUDA: No module named torch"; do
+  # shellcheck disable=SC2086 # a program and its words
+  (cd "$source/examples/pytorch" && PYTHONPATH=$scratch/no_torch python3 ${words%%|*}) >"$scratch/said.txt" 2>&1 && fail "${words%%|*} runs without torch"
+  tail -1 "$scratch/said.txt" | grep -q "${words#*|}" || fail "${words%%|*} without torch: $(tail -3 "$scratch/said.txt")"
+done
 cuda=$(sed -n 's/^MT_CUDA_INCLUDE:PATH=//p' "$build/CMakeCache.txt")
 [ -f "$cuda/cuda.h" ] && with_cuda=cuda || with_cuda=
 python3 "$test" layout $with_cuda >"$scratch/layout.c" || fail "layout"
@@ -23,7 +29,7 @@ python3 "$test" problem || fail "problem.py"
 python3 "$test" compile "$source/search_spaces/msda.ini" || fail "compile_variant.py"
 
 if ! grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then # a sanitizer must be in the program first
-  for variant in 'ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;SCHEDULE=grid;STORE_HINT=streaming;SUM=4;THREADS=512;TILE_W=8;UNROLL=2;VEC=8' \
+  for variant in 'ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;SCHEDULE=grid;STORE_HINT=streaming;SUM=4;THREADS=512;TILE_W=8;UNROLL=2;VALUE_HINT=fetch_256;VEC=8' \
     'ALGO=smem_cluster;BLOCKS_PER_SM=1;BOX_H=4;BOX_W=32;CLUSTER=4;CPB=2;STAGES=4;STAGING=tma;THREADS=1024'; do
     rm -f "$scratch/d.sqlite"
     "$build/bin/lookup_make_db" "$source/search_spaces/msda.ini" seed48 "$variant" "$scratch/d.sqlite" || fail "lookup_make_db"

@@ -68,6 +68,16 @@ for few in 12 8 6 5; do # libuv would abort
   [ $rc = 0 ] || [ $rc = 1 ] || fail "$few descriptors: exit $rc"
 done
 
+# --- little address space: libuv would abort over its threads
+for much in 20000 40000 60000 100000; do
+  (ulimit -v $much; recorded --db space.sqlite --strategy exhaustive)
+  rc=$?
+  [ $rc = 0 ] || [ $rc = 1 ] || fail "$much KiB of address space: exit $rc"
+  [ $rc = 0 ] || says 'ulimit -v|out of memory' "$much KiB of address space"
+done
+(ulimit -v 40000; recorded --db space.sqlite --strategy exhaustive)
+says 'too little address space.*limit is 39 MiB.*ulimit -v' "40000 KiB of address space"
+
 # --- a locale that writes 0,5
 if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" >/dev/null 2>&1; then
   comma() { env LOCPATH="$scratch" LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 "$@"; }
@@ -102,18 +112,40 @@ if [ -f "$lib/libfake_cuda.so" ]; then
     [ $rc = 0 ] || says 'open files|file descriptors|unable to open|error' "$few descriptors, workers"
   done
 
-  # A worker that is stopped answers nothing; SIGKILL reaches it all the same.
-  fake --db stopped.sqlite &
-  tuner=$!
-  for _ in $(seq 200); do
-    worker=$(pgrep -P $tuner -f 'worker device' | head -1)
-    [ -n "$worker" ] && [ -f stopped.sqlite ] && "$tool" show --db stopped.sqlite --sessions >/dev/null 2>&1 && break
-    sleep 0.02
+  # A worker that is stopped answers nothing; SIGKILL reaches it all the same. It is replaced at once, and no variant is blamed: neither the one at work nor one in reserve.
+  sed -i 's/, hang$//' fake.ini
+  for role in device reserve; do
+    rm -rf cache stopped.sqlite*
+    MSDA_TUNE_FAKE_LOAD_MS=900 "$tool" --space fake.ini --strategy exhaustive --jobs 1 --quiet --db stopped.sqlite >out.txt 2>&1 &
+    tuner=$!
+    for _ in $(seq 200); do
+      worker=$(pgrep -P $tuner -f "worker $role" | head -1)
+      [ -n "$worker" ] && [ -f stopped.sqlite ] && break
+      sleep 0.02
+    done
+    sleep 0.2
+    began=$(date +%s)
+    [ -n "$worker" ] && kill -STOP "$worker"
+    wait $tuner || fail "a stopped $role worker: exit $?"
+    [ $(($(date +%s) - began)) -le 12 ] || fail "a stopped $role worker held the session up for $(($(date +%s) - began)) s"
+    says "warning: GPU 0: device worker $worker was stopped .SIGSTOP. and is replaced" "a stopped $role worker"
+    "$tool" show --db stopped.sqlite --failures >out.txt 2>&1
+    grep -qE 'timeout|crashed' out.txt && fail "a stopped $role worker: a variant is blamed"
+    "$tool" show --db stopped.sqlite --sessions >out.txt 2>&1
+    says 'was stopped' "a stopped $role worker, in the session's row"
   done
-  [ -n "$worker" ] && kill -STOP "$worker"
-  wait $tuner || fail "a stopped worker: exit $?"
-  "$tool" show --db stopped.sqlite --failures >out.txt 2>&1
-  says 'timeout' "a stopped worker"
+
+  # Two tuners on one GPU name each other.
+  export MSDA_TUNE_FAKE_DOMAIN=7 MSDA_TUNE_FAKE_LOAD_MS=150
+  "$tool" --space fake.ini --strategy exhaustive --jobs 1 --quiet --db rival.sqlite >rival.txt 2>&1 &
+  first=$!
+  sleep 0.5
+  fake --db second.sqlite || fail "the second tuner on a GPU: $?"
+  says "warning: another msda-tune .pid $first. uses GPU 0" "the second tuner on a GPU"
+  wait $first || fail "the first tuner on a GPU: $?"
+  cp rival.txt out.txt
+  says 'warning: another msda-tune .pid [0-9]+. uses GPU 0' "the first tuner on a GPU"
+  unset MSDA_TUNE_FAKE_DOMAIN
 fi
 [ $bad = 0 ] && echo ok
 exit $bad

@@ -176,7 +176,7 @@ START_TEST(one_bad_of_eight)
     write_space(way->behaviour, NULL);
     OK(tune(NULL));
     ck_assert_int_eq(rows(), 8);
-    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 7); /* the slowest has no chance where it comes last */
     expect_outcome(way->behaviour, way->outcome, way->words);
     if (way->restarts >= 0)
         ck_assert_int_eq(result.worker_restarts, way->restarts);
@@ -200,7 +200,7 @@ START_TEST(all_ways_in_one_session)
     mt_strbuf_free(&list);
     OK(tune(NULL));
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) expect_outcome(ways[i].behaviour, ways[i].outcome, ways[i].words);
-    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 7); /* the slowest has no chance where it comes last */
     ck_assert_int_eq(rows(), 7 + (int64_t)(sizeof ways / sizeof ways[0]));
     ck_assert_uint_eq(result.with_winner, 1);
     sound();
@@ -283,7 +283,7 @@ START_TEST(second_launch_is_skipped)
     write_space("skips_second", "[launch 2]\nentry = fake_second\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n");
     OK(tune(NULL));
     expect_outcome("skips_second", "wrong_result", "5000 of 10000 elements not written, first 5000");
-    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 7); /* the slowest has no chance where it comes last */
     tear_down();
 }
 END_TEST
@@ -296,7 +296,7 @@ START_TEST(read_past_the_end)
     guard_pages = true;
     OK(tune(NULL));
     expect_outcome("read_past", "gpu_fault", "ILLEGAL_ADDRESS");
-    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), 7);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 7); /* the slowest has no chance where it comes last */
     tear_down();
 }
 END_TEST

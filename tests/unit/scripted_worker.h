@@ -117,6 +117,14 @@ static inline bool scripted_is_second(void)
     return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
 }
 
+static inline void scripted_prepare(mt_channel *channel)
+{
+    mt_message reply = {.type = MT_MESSAGE_PREPARED};
+    if (getenv("SCRIPT_CONTEXT_MS")) usleep(1000 * (useconds_t)atoi(getenv("SCRIPT_CONTEXT_MS")));
+    if (scripted_is_second()) reply.prepared.status = MT_ERR_GPU, reply.prepared.error = "the GPU takes one process";
+    scripted_send(channel, &reply);
+}
+
 static inline int scripted_worker(int argc, char **argv)
 {
     mt_channel channel = {.fd = MT_WORKER_SOCKET_FD};
@@ -125,19 +133,20 @@ static inline int scripted_worker(int argc, char **argv)
     if (argc < 3 || !mt_channel_enter(strtol(argv[1], NULL, 10), 0)) return 1;
     if (mt_bundle_open(MT_WORKER_BUNDLE_FD, &bundle, &err) != MT_OK) return 2;
     mt_bundle_free(&bundle);
-    bool is_device = strcmp(argv[0], "device") == 0;
+    bool is_reserve = strcmp(argv[0], "reserve") == 0, is_device = is_reserve || strcmp(argv[0], "device") == 0;
     if (is_device && getenv("SCRIPT_DUMB")) scripted_crash("dead on arrival\n");
     if (is_device && getenv("SCRIPT_START_MS")) usleep(1000 * (useconds_t)atoi(getenv("SCRIPT_START_MS")));
     mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .nvrtc_version = 13000}};
     hello.hello.facts = toy_facts();
     if (is_device && getenv("SCRIPT_NO_GPU")) hello.hello.status = MT_ERR_NO_GPU, hello.hello.error = "no CUDA device";
-    if (is_device && scripted_is_second()) hello.hello.status = MT_ERR_GPU, hello.hello.error = "the GPU takes one process";
+    if (is_device && !is_reserve && scripted_is_second()) hello.hello.status = MT_ERR_GPU, hello.hello.error = "the GPU takes one process";
     if (!is_device && getenv("SCRIPT_NO_NVRTC")) hello.hello.status = MT_ERR_UNSUPPORTED, hello.hello.error = "libnvrtc.so.13 not found";
     scripted_send(&channel, &hello);
     for (bool closed = false; !closed;) {
         mt_message message = {0};
         if (mt_channel_receive(&channel, &message, &closed, &err) != MT_OK) return 4;
         if (message.type == MT_MESSAGE_COMPILE) scripted_compile(&channel, &message.compile);
+        if (message.type == MT_MESSAGE_PREPARE) scripted_prepare(&channel);
         if (message.type == MT_MESSAGE_EVALUATE) scripted_evaluate(&channel, &message.evaluate);
         mt_message_free(&message);
     }

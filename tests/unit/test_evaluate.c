@@ -56,6 +56,7 @@ static void open_bench(bench *b, const char *ini, const char *shape)
     else GOOD(mt_spec_load(TEST_DATA_DIR "/fake/fake.ini", &b->spec, &b->err));
     GOOD(mt_nvrtc_open(&b->nvrtc, &b->err));
     GOOD(mt_gpu_open(0, &b->gpu, &b->facts, &b->err));
+    GOOD(mt_gpu_make_context(b->gpu, &b->err));
     GOOD(mt_compile_tool_source(&tool, &b->err));
     b->tool = compile(b, &tool, NULL);
     mt_source_free(&tool);
@@ -357,7 +358,58 @@ START_TEST(cycles_of_the_blocks)
 }
 END_TEST
 
+/* It does half of the work: wrong for a variant, a fact for a yardstick. */
+START_TEST(a_yardstick_is_timed_and_not_compared)
+{
+    bench *b = &(bench){0};
+    mt_outcome outcome;
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[variant half]\nentry = fake_second\nyardstick = yes\n"
+                  "[param BLOCK]\nvalues = 128\n[param BEHAVIOUR]\nvalues = ok, illegal_address\n"
+                  "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
+                  "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
+                  "[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n",
+               "s");
+    GOOD(try_point(b, "ALGO=half;BLOCK=128;BEHAVIOUR=ok", &outcome));
+    ck_assert_msg(outcome.kind == MT_OUTCOME_YARDSTICK, "%s", outcome.text ? outcome.text : "");
+    ck_assert(outcome.timing.median_ns > 0 && outcome.timing.samples > 0);
+    ck_assert_str_eq(outcome.accuracy.output, "");
+    mt_outcome_free(&outcome);
+    GOOD(try_point(b, "ALGO=fake_add;BLOCK=128;BEHAVIOUR=ok", &outcome));
+    ck_assert_int_eq(outcome.kind, MT_OUTCOME_OK);
+    mt_outcome_free(&outcome);
+    close_bench(b);
+}
+END_TEST
+
 /* What the planner can't know: the compiled kernel's registers. A persistent grid that does not fit would hang, so it is not run. */
+/* CASES 9: what the hardware can't hold is refused, and the largest that it can is named; 16 blocks are opted into. */
+START_TEST(clusters_must_fit)
+{
+    static const struct {
+        const char *variant, *text;
+    } cases[] = {
+        {"ALGO=fake_add;CLUSTER=16;GROUP=16", NULL},
+        {"ALGO=fake_add;CLUSTER=8;GROUP=16", NULL},
+        {"ALGO=fake_add;CLUSTER=8;GROUP=1", "fake_add: no cluster of 8 blocks with 1024 threads and 0 bytes of shared memory each can be resident; the largest cluster that fits has 2"},
+        {"ALGO=fake_add;CLUSTER=16;GROUP=3", "fake_add: no cluster of 16 blocks with 1024 threads and 0 bytes of shared memory each can be resident; the largest cluster that fits has 6"},
+    };
+    bench *b = &(bench){0};
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[param CLUSTER]\nvalues = 8, 16\n"
+                  "[param GROUP]\nvalues = 1, 3, 16\n[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
+                  "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n"
+                  "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = 16\nblock = 1024\ncluster = CLUSTER\n",
+               "s");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mt_outcome outcome;
+        GOOD(try_point(b, cases[i].variant, &outcome));
+        ck_assert_msg(outcome.kind == (cases[i].text ? MT_OUTCOME_ILLEGAL : MT_OUTCOME_OK), "%s: %s: %s", cases[i].variant, mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
+        if (cases[i].text) ck_assert_str_eq(outcome.text, cases[i].text);
+        mt_outcome_free(&outcome);
+    }
+    close_bench(b);
+}
+END_TEST
+
 START_TEST(residency_by_the_compiled_kernel)
 {
     static const struct {
@@ -527,7 +579,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
-                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, residency_by_the_compiled_kernel, cycles_of_the_blocks, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
+                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
     fakes_select();
     fakes_select_nvml();
     setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds, for sanitizer builds */

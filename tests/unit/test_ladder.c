@@ -185,8 +185,8 @@ START_TEST(weights_follow_what_matters)
     bool is_usable[VARIANTS];
     memset(is_usable, 1, sizeof is_usable);
     make_surface(&ground, 30, 3, 0);
-    mt_ladder_prior(&ground.data, features);
-    ck_assert_double_eq(features[0].weight, 1);
+    mt_ladder_prior(&ground.data, NULL, features);
+    ck_assert_double_eq_tol(features[0].weight, 1, 0.05); /* nothing goes together here but by chance */
     mt_ladder_learn(&ground.data, NULL, is_usable, features);
     ck_assert_msg(features[0].weight > 2 * features[1].weight, "N %g, M %g, D %g", features[0].weight, features[1].weight, features[2].weight);
     ck_assert(features[1].weight > 0);
@@ -196,13 +196,14 @@ END_TEST
 
 START_TEST(few_shapes_keep_the_prior)
 {
-    mt_rule_feature features[VALUES];
+    mt_rule_feature features[VALUES], prior[VALUES];
     bool is_usable[VARIANTS];
     memset(is_usable, 1, sizeof is_usable);
     make_surface(&ground, 3, 3, 0);
-    mt_ladder_prior(&ground.data, features);
+    mt_ladder_prior(&ground.data, NULL, prior);
+    memcpy(features, prior, sizeof features);
     mt_ladder_learn(&ground.data, NULL, is_usable, features);
-    for (size_t i = 0; i < VALUES; i++) ck_assert_double_eq(features[i].weight, 1);
+    for (size_t i = 0; i < VALUES; i++) ck_assert_double_eq(features[i].weight, prior[i].weight);
 }
 END_TEST
 
@@ -315,6 +316,107 @@ START_TEST(refused_offers_are_followed_by_others)
 }
 END_TEST
 
+/* Refused variants are not offered by any shape; a shape that was left offers nothing more. */
+START_TEST(what_was_refused_or_left_stays_so)
+{
+    double shapes[] = {0, 1, 3}, slowdown[] = {0, 0.1, 0.2, 0, 0.3, 0.1, 0.2, 0, 0.1}, of_default[] = {1, 1, 1}, asked = 0.1;
+    mt_rule_feature features[] = {{1, false}};
+    bool is_usable[] = {true, true, true};
+    mt_rule rule = {.shape_count = 3, .variant_count = 3, .feature_count = 1, .features = features, .shapes = shapes, .slowdown = slowdown, .default_slowdown = of_default, .is_usable = is_usable};
+    mt_rule_search search;
+    mt_rule_begin(&rule, &asked, &search);
+    ck_assert(mt_rule_next(&rule, &asked, &search) && search.nearest == 0 && search.variant == 0);
+    mt_rule_refuse(&search);
+    ck_assert(mt_rule_next(&rule, &asked, &search) && search.nearest == 0 && search.variant == 1);
+    mt_rule_leave(&search);
+    ck_assert(mt_rule_next(&rule, &asked, &search) && search.nearest == 1 && search.variant == 2); /* not 0, which is best there */
+    mt_rule_refuse(&search);
+    mt_rule_leave(&search);
+    ck_assert(mt_rule_next(&rule, &asked, &search) && search.nearest == 2 && search.variant == 1);
+    mt_rule_refuse(&search);
+    ck_assert(!mt_rule_next(&rule, &asked, &search));
+}
+END_TEST
+
+/* Four values that say the same count as one beside an independent one; alone, nothing changes. */
+START_TEST(values_that_go_together_share_a_weight)
+{
+    enum { N = 8, VALUES_HERE = 5 };
+    double shapes[N * VALUES_HERE], slowdown[N] = {0}, of_default[N] = {0};
+    const bool is_text[VALUES_HERE] = {false};
+    const size_t name[VALUES_HERE] = {0, 1, 2, 3, 4};
+    bool left_out[N] = {false};
+    mt_rule_feature features[VALUES_HERE];
+    for (size_t i = 0; i < N; i++) {
+        for (size_t f = 0; f < 4; f++) shapes[i * VALUES_HERE + f] = (double)(i / 2) * (double)(f + 1);
+        shapes[i * VALUES_HERE + 4] = (double)(i % 2) * 3;
+    }
+    const mt_ladder_data data = {N, 1, VALUES_HERE, shapes, is_text, name, slowdown, of_default};
+    mt_ladder_prior(&data, NULL, features);
+    for (size_t f = 0; f < 4; f++) ck_assert_double_eq_tol(features[f].weight, 0.25, 1e-6);
+    ck_assert_double_eq_tol(features[4].weight, 1, 1e-6);
+    for (size_t i = 1; i < N; i++) left_out[i] = true;
+    mt_ladder_prior(&data, left_out, features); /* one shape tells nothing */
+    for (size_t f = 0; f < VALUES_HERE; f++) ck_assert_double_eq(features[f].weight, 1);
+}
+END_TEST
+
+/* What runs elsewhere is hardly better than the default on shape 4, whose own winner fails elsewhere. So 4 alone would send its neighbours to the default; the shapes behind know better. */
+START_TEST(farther_shapes_help_where_the_nearest_would_lose)
+{
+    enum { N = 9, FAMILIES = 3, SPECIAL = 3, V = 4 };
+    double shapes[N], slowdown[N * V], of_default[N];
+    const bool is_text[] = {false};
+    const size_t name[] = {0};
+    mt_ladder_trial trials[N];
+    mt_ladder_evaluation e;
+    for (size_t i = 0; i < N; i++) {
+        shapes[i] = (double)i;
+        for (size_t v = 0; v < FAMILIES; v++) slowdown[i * V + v] = (i % FAMILIES == v ? 0 : 0.05) + (i == 4 ? 0.38 : 0);
+        slowdown[i * V + SPECIAL] = i == 4 ? 0 : INFINITY;
+        of_default[i] = i == 4 ? 0.4 : 0.5;
+    }
+    const mt_ladder_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default};
+    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    for (size_t i = 0; i < N; i++) {
+        if (i == 4) continue;
+        ck_assert_msg(trials[i].slowdown <= 0.05 + 1e-9, "shape %zu: %g", i, trials[i].slowdown);
+        ck_assert_uint_ne(trials[i].nearest, 4); /* neither of 5, whose nearest it is */
+    }
+    ck_assert_uint_eq(trials[5].nearest, 6);
+}
+END_TEST
+
+/* The special winner of the shape next to it would fail on the asked one: by volume, too, the next shape answers then. */
+START_TEST(nearest_by_volume_passes_over_what_fails)
+{
+    double shapes[] = {0, 1, 3}, slowdown[] = {0, INFINITY, INFINITY, 0, 0.2, INFINITY}, of_default[] = {0.5, 0.5, 0.5};
+    const bool is_text[] = {false};
+    const size_t name[] = {0};
+    mt_ladder_trial trials[3];
+    mt_ladder_evaluation e;
+    const mt_ladder_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default};
+    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    ck_assert_double_eq_tol(trials[0].by_volume, 0, 1e-9); /* variant 0, from shape 2 and not from 1 */
+    ck_assert(isnan(trials[1].by_volume));                 /* nobody has what runs there */
+}
+END_TEST
+
+/* Keys are compared by what they hold; those of another version of a file are farthest. */
+START_TEST(distance_of_keys)
+{
+    const char *kinds = "list,int,string";
+    ck_assert_double_eq(mt_rule_key_distance("H=4,2;N=8;t=f16", "H=4,2;N=8;t=f16", kinds), 0);
+    ck_assert_double_eq_tol(mt_rule_key_distance("H=4,2;N=8;t=f16", "H=4,2;N=16;t=f16", kinds), 1, 1e-6);
+    ck_assert_double_eq_tol(mt_rule_key_distance("H=4,2;N=8;t=f16", "H=4,2;N=8;t=f32", kinds), MT_RULE_TEXT_OCTAVES, 1e-6);
+    double list = mt_rule_key_distance("H=4,2;N=8;t=f16", "H=8,4;N=8;t=f16", kinds);
+    ck_assert(list > 0.5 && list < 1);
+    ck_assert(isinf(mt_rule_key_distance("H=4,2;N=8;t=f16", "H=4,2;M=8;t=f16", kinds)));
+    ck_assert(isinf(mt_rule_key_distance("H=4,2;N=8;t=f16", "H=4,2;N=8", kinds)));
+    ck_assert(isinf(mt_rule_key_distance("H=4,2;N=8;t=f16", "H=x;N=8;t=f16", kinds)));
+}
+END_TEST
+
 /* Two regimes that a threshold parts, with misleading neighbours: a tree finds it. */
 START_TEST(a_tree_is_taken_where_it_does_better)
 {
@@ -348,4 +450,5 @@ END_TEST
 
 UNIT_MAIN("ladder", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, curves_rise_and_end, weights_follow_what_matters,
           few_shapes_keep_the_prior, left_out_shapes_are_served_well, expectations_hold, sparse_rows_leave_far_shapes_to_the_default, one_shape_serves_its_neighbourhood,
-          refused_offers_are_followed_by_others, a_tree_is_taken_where_it_does_better)
+          refused_offers_are_followed_by_others, what_was_refused_or_left_stays_so,
+        values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, distance_of_keys, a_tree_is_taken_where_it_does_better)

@@ -99,6 +99,28 @@ START_TEST(the_live_line_fits_and_goes_away)
 }
 END_TEST
 
+START_TEST(the_view_shows_the_last_failures_and_goes_away)
+{
+    stage s;
+    set_up(&s, true);
+    s.display.wants_view = true;
+    s.display.width = 90;
+    evaluate(&s, 1, MT_OUTCOME_OK, NULL, 4000, "ALGO=a;X=1");
+    evaluate(&s, 2, MT_OUTCOME_CRASHED, "signal\0339 here", 4000, "ALGO=a;X=1");
+    evaluate(&s, 3, MT_OUTCOME_OK, NULL, 2000, "ALGO=a;X=2");
+    const char *view = strstr(told(&s), "3/4");
+    ck_assert_ptr_nonnull(view);
+    ck_assert_ptr_nonnull(strstr(told(&s), "[███████████████░░░░░]  3/4  2.0/s  0.5 s left\033[K\n"));
+    ck_assert_ptr_nonnull(strstr(view, "best      2.000 µs  (2.00 × faster than the first)\033[K\n            ALGO=a X=2\033[K\n"));
+    ck_assert_ptr_nonnull(strstr(view, "outcomes  2 ok, 1 crashed\033[K\n"));
+    ck_assert_ptr_nonnull(strstr(view, "failed    crashed: signal?9 here  ALGO=a X=1\033[K"));
+    mt_display_clear(&s.display);
+    const char *text = told(&s);
+    ck_assert_str_eq(text + strlen(text) - 8, "\033[4A\r\033[J");
+    tear_down(&s);
+}
+END_TEST
+
 START_TEST(the_summary_has_it_all)
 {
     stage s;
@@ -158,4 +180,4 @@ START_TEST(where_the_time_went)
 }
 END_TEST
 
-UNIT_MAIN("progress", where_the_time_went, plain_lines_are_few, the_live_line_fits_and_goes_away, the_summary_has_it_all, nothing_found)
+UNIT_MAIN("progress", where_the_time_went, plain_lines_are_few, the_live_line_fits_and_goes_away, the_view_shows_the_last_failures_and_goes_away, the_summary_has_it_all, nothing_found)

@@ -100,6 +100,25 @@ START_TEST(evaluate)
 }
 END_TEST
 
+START_TEST(prepare)
+{
+    mt_message message = {.type = MT_MESSAGE_PREPARE, .evaluate = {.shape = "s", .tool_path = "/t", .seed = 7, .guard_pages = true}};
+    mt_message back = round_trip(&message);
+    ck_assert_str_eq(back.evaluate.shape, "s");
+    ck_assert(back.evaluate.guard_pages && back.evaluate.seed == 7);
+    mt_message_free(&back);
+    message = (mt_message){.type = MT_MESSAGE_PREPARE}; /* a context only */
+    back = round_trip(&message);
+    ck_assert_ptr_null(back.evaluate.shape);
+    mt_message_free(&back);
+    message = (mt_message){.type = MT_MESSAGE_PREPARED, .prepared = {.status = MT_ERR_GPU, .error = "none"}};
+    back = round_trip(&message);
+    ck_assert_int_eq(back.prepared.status, MT_ERR_GPU);
+    ck_assert_str_eq(back.prepared.error, "none");
+    mt_message_free(&back);
+}
+END_TEST
+
 START_TEST(stage_and_bye)
 {
     for (int work = 0; work < MT_WORK_COUNT; work++) {
@@ -266,4 +285,4 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
-UNIT_MAIN("proto", hello, compile, compiled, evaluate, stage_and_bye, result, every_outcome, refuses_bad_headers, survives_damage, refuses_bad_payloads, refuses_to_send_too_much, memory_runs_out)
+UNIT_MAIN("proto", hello, compile, compiled, evaluate, prepare, stage_and_bye, result, every_outcome, refuses_bad_headers, survives_damage, refuses_bad_payloads, refuses_to_send_too_much, memory_runs_out)

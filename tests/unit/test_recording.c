@@ -261,13 +261,15 @@ START_TEST(refusals_name_the_line)
         const char *text, *part;
     } cases[] = {{"", "x.jsonl: is empty"},
                  {"\n\n", "x.jsonl: is empty"},
-                 {"hello\n", "x.jsonl:1: is not a JSON object"},
+                 {"hello\n", "x.jsonl:1: is not a JSON object; expected a recording of msda-tune"},
+                 {"SQLite format 3\xff\n", "x.jsonl: is an SQLite database, not a file of text: 'msda-tune merge"},
                  {"[1]\n", "x.jsonl:1: is not a JSON object"},
-                 {"{\"format\":\"other\"}\n", "x.jsonl:1: is not an msda-tune recording"},
+                 {"{\"format\":\"other\"}\n", "x.jsonl:1: is not an msda-tune recording; expected a recording of msda-tune (JSON lines), a Kernel Tuner cache or a T4 file"},
                  {"{\"format\":\"msda-tune recording\",\"version\":2}\n", "format version 2"},
                  {"{\"format\":\"msda-tune recording\",\"version\":\"1\"}\n", "x.jsonl:1: expected a whole number"},
                  {"{\"format\":\"msda-tune recording\",\"version\":1}\n", "x.jsonl:1: expected a text in \"gpu.key\""},
-                 {HEADER "{\"v\":\"A\"\n", "x.jsonl:2: is not a JSON object"},
+                 {HEADER "{\"v\":\"A\"\n", "x.jsonl:2: begins a JSON object that does not end: is the file cut short?"},
+                 {HEADER "{\"v\":}\n", "x.jsonl:2: is not a JSON object, or a damaged one"},
                  {HEADER "{}\n", "x.jsonl:2: expected a text in \"v\""},
                  {HEADER "{\"v\":5,\"k\":\"ok\"}\n", "x.jsonl:2: expected a text in \"v\""},
                  {HEADER "{\"v\":\"A\\u0000B\",\"k\":\"ok\"}\n", "x.jsonl:2: holds a NUL"},
@@ -291,7 +293,7 @@ START_TEST(refusals_name_the_line)
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"chain\":{}}\n", "expected a whole number, zero or more, in \"chain\""}};
     mt_store *store = open_memory();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ck_fails(import_text(store, cases[i].text), i == 5 ? MT_ERR_UNSUPPORTED : MT_ERR_SYNTAX, cases[i].part);
+        ck_fails(import_text(store, cases[i].text), i == 6 ? MT_ERR_UNSUPPORTED : MT_ERR_SYNTAX, cases[i].part);
         ck_assert_int_eq(rows_in(store), 0);
     }
     int devices = 0;

@@ -29,6 +29,21 @@ START_TEST(whole_space)
 }
 END_TEST
 
+/* What limits the search keeps neither the default from being measured first, nor the lookup from anything. */
+START_TEST(a_default_outside_the_search_comes_first)
+{
+    static const char narrow[] = "[param A]\nvalues = 1..10\ndefault = 5\n[constraint small]\nscope = search\nexpr = A < 4\n";
+    set_up();
+    tune_ok("", narrow);
+    ck_assert_int_eq(rows(), 4);
+    ck_assert_str_eq(first_new, "A=5;ALGO=plain");
+    ck_assert(last.default_ns == 1e6 - 500);
+    ck_assert_int_eq(scalar(store, "SELECT json_array_length(spec_json, '$.constraints') FROM kernel"), 0);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM pruned WHERE constraint_name = 'small'"), 1);
+    tear_down();
+}
+END_TEST
+
 START_TEST(resume_measures_nothing)
 {
     set_up();
@@ -309,6 +324,46 @@ START_TEST(baseline_is_measured)
 }
 END_TEST
 
+static mt_outcome_kind yardsticks_are_fast(const char *variant)
+{
+    return strstr(variant, "ALGO=copy") || strstr(variant, "ALGO=empty") ? MT_OUTCOME_YARDSTICK : MT_OUTCOME_OK;
+}
+
+static double time_of_yardsticks(const char *variant, size_t start)
+{
+    return strstr(variant, "ALGO=empty") ? 2000 : strstr(variant, "ALGO=copy") ? 90000 - (strstr(variant, "A=2") ? 5000 : 0) : 100000;
+}
+
+/* Measured first, the fastest of each told, and whatever their times: never the best. */
+START_TEST(yardsticks_are_measured_and_never_win)
+{
+    static const char space[] = "[param A]\nvalues = 1..3\nwhen = ALGO != empty\n[variant copy]\nyardstick = yes\n[variant empty]\nyardstick = yes\n"
+                                "[model]\nops = 264\nmoved_bytes = 1000\n";
+    set_up();
+    evaluator.kind = yardsticks_are_fast;
+    evaluator.time = time_of_yardsticks;
+    params.strategy = "random";
+    tune_ok("budget = 3", space);
+    ck_assert_uint_eq(last.yardstick, 2);
+    ck_assert_uint_eq(last.ok, 1);
+    params.strategy = "exhaustive";
+    params.budget = 100;
+    tune_ok("", space);
+    ck_assert_uint_eq(last.evaluated, 7);
+    ck_assert_uint_eq(last.evaluated, last.ok + last.yardstick);
+    ck_assert_uint_eq(last.known, 3);
+    ck_assert_uint_eq(last.yardstick_count, 2);
+    ck_assert_double_eq_tol(last.yardsticks[0].median_ns, 85000, 1e-9);
+    ck_assert_double_eq_tol(last.yardsticks[1].median_ns, 2000, 1e-9);
+    ck_assert_double_eq_tol(last.best_ns, 100000, 1e-9);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE m.outcome = 'ok'"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM measurement WHERE outcome = 'yardstick'"), 4);
+    ck_assert_int_eq(scalar(store, "SELECT value FROM metric x JOIN best b ON b.measurement_id = x.measurement_id WHERE name = 'ops_per_s'"), 2640000);
+    ck_assert_int_eq(scalar(store, "SELECT value FROM metric x JOIN best b ON b.measurement_id = x.measurement_id WHERE name = 'moved_bytes_per_s'"), 10000000);
+    tear_down();
+}
+END_TEST
+
 START_TEST(bad_names)
 {
     static const char *const shapes[] = {"smal"}, *const workloads[] = {"nowhere"};
@@ -390,8 +445,8 @@ int main(void)
     Suite *suite = suite_create("session");
     TCase *group = tcase_create("session");
     tcase_set_timeout(group, 50);
-    const TTest *const tests[] = {whole_space, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, interrupted_while_enumerating, time_is_up_while_enumerating, inputs_from_files_are_a_workload_of_their_own, time_is_shared, failures_are_data,
-        nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, bad_names, evaluator_fails, killed_and_resumed};
+    const TTest *const tests[] = {whole_space, a_default_outside_the_search_comes_first, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, interrupted_while_enumerating, time_is_up_while_enumerating, inputs_from_files_are_a_workload_of_their_own, time_is_shared, failures_are_data,
+        nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, yardsticks_are_measured_and_never_win, bad_names, evaluator_fails, killed_and_resumed};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

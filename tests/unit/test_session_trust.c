@@ -136,6 +136,7 @@ START_TEST(an_interrupted_final_leaves_nothing)
     ck_assert_int_eq(rows(), 10);
     ck_assert_int_eq(scalar(store, "SELECT (SELECT count(*) FROM final_round) + (SELECT count(*) FROM intent)"), 0);
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM best"), 1); /* by what is known until then */
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE warnings LIKE '%comparison of the near-ties was interrupted%'"), 1);
     evaluator.interrupt_at = 0;
     evaluator.running = 0;
     tune_ok("", FINAL);
@@ -358,6 +359,7 @@ START_TEST(energy_that_nobody_tells)
     params.objective_given = true; /* what turns out in the middle ends no session */
     tune_ok("", TEN);
     ck_assert(last.objective == MT_OBJECTIVE_TIME && last.wanted == MT_OBJECTIVE_ENERGY && last_best[0]);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE warnings LIKE '%picked by time%'"), 3); /* each time, and kept */
     evaluator.base.is_recorded = true;
     evaluator.base.can_retime = false;
     params.objective_given = true;

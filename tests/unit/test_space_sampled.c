@@ -1,39 +1,14 @@
 /* Spaces that are sampled: they must hold just the points that enumerating gives. Limits make small ones be sampled, with all conditions counted through (exact) or
  * with some left out (coarse). */
-#include "tests/unit/space_fixture.h"
+#include "tests/unit/sampled_fixture.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/search/strategy.h"
-#include "tuner/space/space_internal.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-
-static mt_space_limits limits_of(size_t states)
-{
-    return (mt_space_limits){ .points = 0, .combinations = 0, .effort = UINT64_MAX, .states = states };
-}
-
-static mt_space *must_enumerate(const mt_spec *spec)
-{
-    mt_space *space = NULL;
-    mt_error err = { 0 };
-    ck_assert_msg(mt_space_create(spec, &spec->shapes[0], &h100, &space, &err) == MT_OK, "%s", err.message);
-    ck_assert(mt_space_is_enumerated(space) && mt_space_count_is_exact(space));
-    return space;
-}
-
-static mt_space *must_sample(const mt_spec *spec, size_t states)
-{
-    mt_space *space = NULL;
-    mt_error err = { 0 };
-    mt_space_limits limits = limits_of(states);
-    ck_assert_msg(mt_space_create_limited(spec, &spec->shapes[0], &h100, NULL, &limits, &space, &err) == MT_OK, "%s", err.message);
-    ck_assert(!mt_space_is_enumerated(space));
-    return space;
-}
 
 /* Conditional knobs (by ALGO, by another knob, by a let), wide and narrow constraints, one that guards another's division, a `requires`. */
 static const char mixed[] = KERNEL SHAPE OUT LAUNCH
@@ -44,23 +19,6 @@ static const char mixed[] = KERNEL SHAPE OUT LAUNCH
     "[constraint s]\nexpr = S == 1 || V < W\n";
 
 /* ---- against the enumeration ---- */
-
-typedef struct pair {
-    mt_spec *spec;
-    mt_space *all, *sampled;
-} pair;
-
-static pair make_pair(mt_spec *spec, size_t states)
-{
-    return (pair){ spec, must_enumerate(spec), must_sample(spec, states) };
-}
-
-static void free_pair(pair *p)
-{
-    mt_space_free(p->all);
-    mt_space_free(p->sampled);
-    mt_spec_free(p->spec);
-}
 
 /* The enumerated index of a sampled one. */
 static size_t translate(const pair *p, size_t rank)
@@ -386,6 +344,29 @@ START_TEST(a_rare_point_is_found_by_counting)
 }
 END_TEST
 
+/* One in two thousand draws is valid: ten thousand points take much longer than they are given. */
+START_TEST(draws_end_at_their_time)
+{
+    static const int64_t patience_ns = 200000000;
+    mt_strbuf text = { 0 };
+    mt_strbuf_add(&text, REST);
+    for (int i = 0; i < 8; i++) mt_strbuf_addf(&text, "[param P%d]\nvalues = 0..9\n", i);
+    mt_strbuf_add(&text, "[constraint rare]\nexpr = (P0 + 2 * P1 + 9 * P2 + 28 * P3 + 65 * P4 + 126 * P5 + 217 * P6 + 344 * P7) % 2003 == 1\n");
+    mt_spec *spec = must_parse(mt_strbuf_text(&text));
+    mt_space *space = must_sample(spec, 64);
+    mt_rng rng;
+    size_t index, found = 0;
+    mt_rng_seed(&rng, 1);
+    int64_t begin_ns = mt_clock_now_ns();
+    mt_space_draw_until(space, begin_ns + patience_ns);
+    for (int i = 0; i < 10000; i++) found += mt_space_sample(space, &rng, &index);
+    ck_assert(found > 0 && found < 10000 && mt_clock_now_ns() - begin_ns < 10 * patience_ns);
+    mt_space_free(space);
+    mt_spec_free(spec);
+    mt_strbuf_free(&text);
+}
+END_TEST
+
 START_TEST(too_many_combinations_to_be_numbered)
 {
     mt_strbuf text = { 0 };
@@ -565,12 +546,33 @@ START_TEST(threads_read_at_once)
 }
 END_TEST
 
+/* The default is broken by a constraint of the search alone. */
+START_TEST(a_default_outside_the_search_is_a_point)
+{
+    pair p = make_pair(must_parse(KERNEL SHAPE OUT LAUNCH "[variant a]\n[variant b]\n[param K]\nvalues = 1..4\ndefault = 4\n[param M]\nvalues = 1, 2, 3\ndefault = 2\n[param V]\nvalues = 1..5\n"
+                                  "[constraint small]\nscope = search\nexpr = K < 4\n[constraint legal]\nexpr = K * M != 12\n"), 1 << 20);
+    size_t index;
+    mt_error err = { 0 };
+    mt_point outside = must_point(p.spec, "ALGO=b;K=4;M=1;V=5"), again;
+    ck_assert_uint_eq(mt_space_count(p.all), 91);
+    ck_assert_uint_eq(mt_space_count(p.sampled), 91);
+    every_rank_agrees(&p);
+    next_visits_all(&p);
+    ck_assert_int_eq(mt_space_default(p.sampled, &index, &err), MT_OK);
+    ck_assert(!mt_space_find(p.sampled, &outside, &index));
+    ck_assert(mt_space_find_legal(p.sampled, &outside, &index));
+    mt_space_at(p.sampled, index, &again);
+    ck_assert_mem_eq(again.level, outside.level, sizeof again.level);
+    free_pair(&p);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         sampled_is_enumerated_exact, sampled_is_enumerated_coarse, a_guided_walk_gives_the_same_points, counts_are_exact_or_estimated, count_texts, pruned_counts_are_estimated,
-        draws_are_uniform, arithmetic_that_fails_is_the_file_s_error, a_space_without_points, a_rare_point_is_found_by_counting, too_many_combinations_to_be_numbered,
-        the_watch_ends_it_in_every_phase, every_allocation_may_fail, ten_to_the_eight_are_counted_at_once, exhaustive_walks_a_sampled_space, threads_read_at_once,
+        draws_are_uniform, arithmetic_that_fails_is_the_file_s_error, a_space_without_points, a_rare_point_is_found_by_counting, draws_end_at_their_time, too_many_combinations_to_be_numbered,
+        the_watch_ends_it_in_every_phase, every_allocation_may_fail, ten_to_the_eight_are_counted_at_once, exhaustive_walks_a_sampled_space, a_default_outside_the_search_is_a_point, threads_read_at_once,
     };
     setenv("CK_DEFAULT_TIMEOUT", "60", 0);
     return unit_run("space_sampled", tests, sizeof tests / sizeof tests[0]);

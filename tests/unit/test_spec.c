@@ -263,6 +263,13 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[arg m]\nkind = tensormap\nof = out\nfor = l in 0..3\ndims = N\nbox = 1\n[arg q]\nkind = scalar\ndtype = i32\nvalue = l\n", "l" },
     { REST "[arg q]\nkind = scalar\ndtype = i32\nvalue = 0.5\n", "needs a floating dtype, it is i32" },
     { KERNEL SHAPE VARIANT "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[launch 1]\nargs = x\ngrid = 1\nblock = 1\n", "no argument has role out or inout" },
+    /* yardsticks */
+    { KERNEL SHAPE OUT VARIANT "[launch v 1]\nargs = out\ngrid = 1\nblock = 1\n[variant y]\n[launch y 1]\nargs =\ngrid = 1\nblock = 1\n", "no launch of [variant y] takes an output" },
+    { KERNEL SHAPE OUT LAUNCH "[variant y]\nyardstick = yes\n", "[variant y] is the default and a yardstick: expected one that computes the outputs first" },
+    { REST "[variant y]\nyardstick = yes\n[tune]\nbaseline = y\n", "baseline = y: that is a yardstick" },
+    { REST "[variant a]\nyardstick = yes\n[variant b]\nyardstick = yes\n[variant c]\nyardstick = yes\n[variant d]\nyardstick = yes\n[variant e]\nyardstick = yes\n", "more than 4 yardsticks" },
+    { REST "[model]\nops = K\n[param K]\nvalues = 1\n", "ops reads K: the model describes the problem" },
+    { REST "[model]\nmoved_bytes = K\n[param K]\nvalues = 1\n", "moved_bytes reads K: the model describes the problem" },
     /* launches */
     { REST "[launch]\nargs = out\ngrid = 1\nblock = 1\n", "expected [launch N] or [launch VARIANT N]" },
     { REST "[launch v 0]\nargs = out\ngrid = 1\nblock = 1\n", "with N from 1 to 1000" },

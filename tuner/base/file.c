@@ -246,14 +246,3 @@ mt_status mt_memfd(const char *name, const void *data, size_t length, int *fd, m
     *fd = file;
     return MT_OK;
 }
-
-mt_status mt_fd_check_room(int count, mt_error *err)
-{
-    enum { MOST = 32 };
-    int fds[MOST], got = 0;
-    while (got < count && got < MOST && (fds[got] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0) got++;
-    int wanted = count < MOST ? count : MOST, code = errno;
-    for (int i = 0; i < got; i++) close(fds[i]);
-    if (got == wanted) return MT_OK;
-    return MT_FAIL(err, MT_ERR_IO, "too few file descriptors: %d of %d can be opened (%s); raise the limit of open files (ulimit -n)", got, wanted, strerror(code));
-}

@@ -24,8 +24,6 @@ bool mt_dir_exists(const char *path);
 mt_status mt_dir_make_all(const char *path, mt_error *err); /* like mkdir -p, mode 0755 less umask */
 /* Full write; retries EINTR and short writes. 0 or −1 with errno. */
 int mt_fd_write_all(int fd, const void *data, size_t length);
-/* Whether `count` (at most 32) more descriptors can be had now: libuv aborts where it gets none for its signals. IO error that names the limit. */
-mt_status mt_fd_check_room(int count, mt_error *err);
 /* A memfd with close-on-exec holding the bytes, offset 0. */
 mt_status mt_memfd(const char *name, const void *data, size_t length, int *fd, mt_error *err);
 

@@ -39,9 +39,19 @@ bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind)
     return true;
 }
 
+bool mt_outcome_is_timed(mt_outcome_kind kind)
+{
+    return mt_outcome_may_win(kind) || kind == MT_OUTCOME_YARDSTICK;
+}
+
 bool mt_outcome_is_failure(mt_outcome_kind kind)
 {
-    return kind != MT_OUTCOME_OK && kind != MT_OUTCOME_CENSORED;
+    return !mt_outcome_is_timed(kind);
+}
+
+bool mt_outcome_may_win(mt_outcome_kind kind)
+{
+    return kind == MT_OUTCOME_OK || kind == MT_OUTCOME_CENSORED;
 }
 
 const char *mt_regime_name(mt_regime regime)

@@ -26,7 +26,8 @@
     X(TIMEOUT, "timeout", "it ran longer than the per-variant limit")                             \
     X(CRASHED, "crashed", "the worker process died inside it")                                    \
     X(GPU_FAULT, "gpu_fault", "the GPU reported a fault; the error is named")                     \
-    X(CENSORED, "censored", "stopped early as hopeless")
+    X(CENSORED, "censored", "stopped early as hopeless")                                          \
+    X(YARDSTICK, "yardstick", "timed for comparison: nothing to validate, never the best")
 
 typedef enum mt_outcome_kind {
 #define MT_OUTCOME_ENUM(name, text, meaning) MT_OUTCOME_##name,
@@ -37,14 +38,16 @@ typedef enum mt_outcome_kind {
 
 const char *mt_outcome_name(mt_outcome_kind kind); /* "ok" … */
 bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind);
-bool mt_outcome_is_failure(mt_outcome_kind kind); /* neither measured nor given up as too slow */
+bool mt_outcome_is_timed(mt_outcome_kind kind);   /* has a time: measured, given up as too slow, or a yardstick */
+bool mt_outcome_is_failure(mt_outcome_kind kind); /* has none */
+bool mt_outcome_may_win(mt_outcome_kind kind);    /* its time is what a search goes by */
 
 /* Cold: L2 flushed before each sample. Warm: the same inputs again and again. */
 typedef enum mt_regime { MT_REGIME_COLD, MT_REGIME_WARM } mt_regime;
 const char *mt_regime_name(mt_regime regime); /* "cold", "warm" */
 bool mt_regime_from_name(const char *name, mt_regime *regime);
 
-/* Valid only for MT_OUTCOME_OK (and CENSORED: what was seen until then). */
+/* Valid only for MT_OUTCOME_OK and YARDSTICK (and CENSORED: what was seen until then). */
 typedef struct mt_timing {
     double median_ns;
     double low_ns, high_ns; /* confidence interval of the median, 95 % */

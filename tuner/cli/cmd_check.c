@@ -3,6 +3,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/room.h"
 #include "tuner/cli/check_table.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/cover.h"
@@ -68,6 +69,7 @@ static mt_status open_all(checking *c, mt_error *err)
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
     if (!c->spaces || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
+    MT_TRY(mt_room_check(err));
     if (uv_loop_init(&c->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "check: no event loop");
     c->loop_open = true;
     mt_worker_options worker = {.jobs = (size_t)v->jobs, .arch = c->arch, .cache_dir = c->cache_dir,

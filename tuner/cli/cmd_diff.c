@@ -2,27 +2,22 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "db/diff.h"
-#include "tuner/base/alloc.h"
-#include "tuner/base/text.h"
 #include "tuner/cli/command.h"
-#include "tuner/cli/database.h"
 #include "tuner/cli/print.h"
+#include "tuner/cli/sides.h"
 
 typedef struct diff_values {
-    mt_words a, b;
+    mt_sides_values sides;
     const char *db, *kernel, *shape, *workload, *gpu;
     int regime, origin;
-    const char *threshold;
     bool variants, json, check;
 } diff_values;
 
 #define FIELD(name) offsetof(diff_values, name)
 static const mt_option options[] = {
-    {"a", 0, MT_OPTION_WORDS, FIELD(a), "KEY=VALUE", "what the first side is: gpu, driver, nvrtc (12.8), session,\nsince, until (2026-01-31), source (of the kernel); may be repeated"},
-    {"b", 0, MT_OPTION_WORDS, FIELD(b), "KEY=VALUE", "what the second side is"},
+    MT_SIDES_OPTIONS(diff_values, sides),
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database of both sides when no FILE is given;\ndefault $MSDA_TUNE_DB, else in the user's data folder"},
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "only this GPU, on both sides: key, driver's name or model (h100)"},
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "only this kernel"},
@@ -30,68 +25,11 @@ static const mt_option options[] = {
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload"},
     {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "only this timing regime"},
     {"origin", 0, MT_OPTION_CHOICE, FIELD(origin), "measured|recorded|imported", "only rows of this origin"},
-    {"threshold", 0, MT_OPTION_TEXT, FIELD(threshold), "PERCENT", "SAME means certainly within this (default 1)"},
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "compare every variant that both sides have, not only the winners"},
     {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "exit 1 when a winner of the second side is SLOW"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "print JSON"},
     {0},
 };
-
-/* ---- what the sides are ---- */
-
-static mt_status bad_value(char side, const char *text, const char *expected, mt_error *err)
-{
-    return MT_FAIL(err, MT_ERR_USAGE, "diff: --%c %s: expected %s", side, text, expected);
-}
-
-/* "12.8" → 12080, "13000" as it is. */
-static bool read_version(const char *text, int64_t *version)
-{
-    const char *dot = strchr(text, '.');
-    int64_t major, minor;
-    if (!dot) return mt_text_int64(text, strlen(text), version) && *version >= 1000;
-    if (!mt_text_int64(text, (size_t)(dot - text), &major) || !mt_text_int64(dot + 1, strlen(dot + 1), &minor) || major < 1 || major > 999 || minor < 0 || minor > 99) return false;
-    *version = 1000 * major + 10 * minor;
-    return true;
-}
-
-static bool read_date(const char *text, int64_t *unix_ms)
-{
-    struct tm tm = {0};
-    const char *end = strptime(text, "%Y-%m-%d", &tm);
-    if (end && *end == 'T') end = strptime(end, "T%H:%M:%S", &tm);
-    if (!end || *end) return false;
-    *unix_ms = (int64_t)timegm(&tm) * 1000;
-    return *unix_ms > 0;
-}
-
-static mt_status set_side(char name, const char *text, mt_diff_side *side, mt_error *err)
-{
-    static const char *const keys[] = {"gpu", "source", "driver", "nvrtc", "session", "since", "until"};
-    enum { GPU, SOURCE, DRIVER, NVRTC, SESSION, SINCE, UNTIL, KEYS };
-    const char *value = strchr(text, '=');
-    size_t key = 0, length = value ? (size_t)(value - text) : 0;
-    while (key < KEYS && !(value && strlen(keys[key]) == length && strncmp(keys[key], text, length) == 0)) key++;
-    if (key == KEYS || !*++value) return bad_value(name, text, "gpu=…, driver=…, nvrtc=…, session=…, since=…, until=… or source=…", err);
-    switch (key) {
-    case GPU: side->gpu = value; return MT_OK;
-    case SOURCE: side->source = value; return MT_OK;
-    case DRIVER: return read_version(value, &side->driver) ? MT_OK : bad_value(name, text, "the CUDA version that the driver offers, 12.8", err);
-    case NVRTC: return read_version(value, &side->nvrtc) ? MT_OK : bad_value(name, text, "a version, 12.8", err);
-    case SESSION: return mt_text_int64(value, strlen(value), &side->session) && side->session > 0 ? MT_OK : bad_value(name, text, "a number of `show --sessions`", err);
-    default: return read_date(value, key == SINCE ? &side->since_ms : &side->until_ms) ? MT_OK : bad_value(name, text, "a day (UTC), 2026-01-31, or 2026-01-31T12:00:00", err);
-    }
-}
-
-static mt_status set_sides(const diff_values *values, mt_diff_side *a, mt_diff_side *b, mt_error *err)
-{
-    mt_status st = MT_OK;
-    for (size_t i = 0; i < values->a.count; i++) MT_TRY(set_side('a', values->a.items[i], a, err));
-    for (size_t i = 0; i < values->b.count; i++) MT_TRY(set_side('b', values->b.items[i], b, err));
-    if (values->gpu && (a->gpu || b->gpu)) st = MT_FAIL(err, MT_ERR_USAGE, "diff: --gpu is for both sides, and --%c gpu= says something else", a->gpu ? 'a' : 'b');
-done:
-    return st;
-}
 
 /* ---- printing ---- */
 
@@ -234,54 +172,24 @@ static mt_status finish(listing *l, mt_error *err)
 
 /* ---- running ---- */
 
-static mt_status set_threshold(const char *text, double *threshold, mt_error *err)
-{
-    double percent;
-    if (!text) return MT_OK;
-    if (!mt_text_double(text, &percent) || percent < 0 || percent > 100) return MT_FAIL(err, MT_ERR_USAGE, "diff: --threshold is '%s', expected per cent, 0 to 100", text);
-    *threshold = percent / 100;
-    return MT_OK;
-}
-
-static mt_status open_files(const mt_arguments *arguments, mt_store *stores[2], mt_error *err)
-{
-    const diff_values *values = arguments->values;
-    mt_status st = MT_OK;
-    if (arguments->operand_count > 2) return MT_FAIL(err, MT_ERR_USAGE, "diff: %zu files, expected at most two: diff A.sqlite B.sqlite", arguments->operand_count);
-    if (arguments->operand_count && values->db) return MT_FAIL(err, MT_ERR_USAGE, "diff: --db and FILE both name a database; expected one of them");
-    if (arguments->operand_count < 2 && !values->a.count && !values->b.count)
-        return MT_FAIL(err, MT_ERR_USAGE, "diff: both sides are the same rows; give two files, or say how they differ: --a driver=12.8 --b driver=13.0");
-    for (size_t i = 0; i < 2; i++) {
-        const char *path = arguments->operand_count ? arguments->operands[arguments->operand_count == 2 ? i : 0] : values->db;
-        MT_TRY(mt_database_open(path, &stores[i], err));
-    }
-done:
-    return st;
-}
-
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const diff_values *values = arguments->values;
-    mt_store *stores[2] = {NULL, NULL};
-    mt_diff_side a = {0}, b = {0};
-    listing l = {.values = values, .threshold = 0.01};
+    mt_sides sides = {0};
+    listing l = {.values = values};
     mt_regime regime = values->regime ? (mt_regime)(values->regime - 1) : MT_REGIME_COLD;
     mt_origin origin = values->origin ? (mt_origin)(values->origin - 1) : MT_ORIGIN_MEASURED;
     mt_diff_filter filter = {.gpu = values->gpu, .kernel = values->kernel, .shape = values->shape, .workload = values->workload,
                              .regime = values->regime ? &regime : NULL, .origin = values->origin ? &origin : NULL};
     mt_status st;
-    MT_TRY(set_threshold(values->threshold, &l.threshold, err));
-    MT_TRY(set_sides(values, &a, &b, err));
-    MT_TRY(open_files(arguments, stores, err));
-    a.store = stores[0];
-    b.store = stores[1];
-    MT_TRY(mt_diff_run(&a, &b, &filter, on_subject, &l, err));
+    MT_TRY(mt_sides_open("diff", &values->sides, arguments, values->db, values->gpu, &sides, err));
+    l.threshold = sides.threshold;
+    MT_TRY(mt_diff_run(&sides.a, &sides.b, &filter, on_subject, &l, err));
     st = finish(&l, err);
 done:
     mt_table_free(&l.table);
     mt_strbuf_free(&l.json);
-    mt_store_close(stores[0]);
-    mt_store_close(stores[1]);
+    mt_sides_close(&sides);
     return st;
 }
 

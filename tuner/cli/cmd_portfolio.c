@@ -89,8 +89,8 @@ static mt_status find_groups(work *w, mt_error *err)
     if (w->bench) {
         of_bench = mt_portfolio_bench_origin(w->bench);
         regime = mt_portfolio_bench_regime(w->bench);
-        filter = (mt_filter){.gpu = mt_portfolio_bench_gpu(w->bench), .kernel = mt_portfolio_bench_kernel(w->bench), .kernel_key = mt_portfolio_bench_kernel_key(w->bench), .origin = &of_bench,
-                             .regime = &regime};
+        const mt_bench *bench = mt_portfolio_bench_of(w->bench);
+        filter = (mt_filter){.gpu = bench->gpu_key, .kernel = bench->spec->name, .kernel_key = bench->kernel_key.hex, .origin = &of_bench, .regime = &regime};
     }
     mt_status st = mt_query_groups(w->store, &filter, add_group, w, err);
     if (st == MT_OK && w->count == 0) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing that was tuned matches; a portfolio is chosen from tuned shapes", mt_store_path(w->store));
@@ -99,18 +99,23 @@ static mt_status find_groups(work *w, mt_error *err)
 
 /* ---- one group ---- */
 
+/* Until every candidate has a time everywhere: new times bring new candidates, each time fewer. */
 static mt_status measure(work *w, const found_group *g, mt_error *err)
 {
-    mt_ladder_table table;
-    size_t candidates = w->values->candidates ? (size_t)w->values->candidates : w->options.max * CANDIDATES_PER_MEMBER;
-    mt_status st = mt_ladder_table_load(w->store, &g->group, w->options.within, &table, err);
-    if (st != MT_OK) return st;
+    enum { ROUNDS = 4 };
+    mt_status st = MT_OK;
+    size_t candidates = w->values->candidates ? (size_t)w->values->candidates : w->options.max * CANDIDATES_PER_MEMBER, missing = 1;
     mt_strbuf command = {0};
     mt_strbuf_add(&command, "msda-tune portfolio");
     for (int i = 0; i < w->arguments->argc; i++) mt_strbuf_addf(&command, " %s", w->arguments->argv[i]);
-    st = mt_portfolio_bench_measure(w->bench, w->store, &table, candidates, mt_strbuf_text(&command), err);
+    for (int round = 0; round < ROUNDS && missing && st == MT_OK; round++) {
+        mt_ladder_table table;
+        st = mt_ladder_table_load(w->store, &g->group, w->options.within, &table, err);
+        if (st != MT_OK) break;
+        st = mt_portfolio_bench_measure(w->bench, w->store, &table, candidates, mt_strbuf_text(&command), &missing, err);
+        mt_ladder_table_free(&table);
+    }
     mt_strbuf_free(&command);
-    mt_ladder_table_free(&table);
     return st;
 }
 
@@ -149,7 +154,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_status st = MT_OK;
     MT_TRY(read_limits(&w, err));
     MT_TRY(mt_database_open_as(v->db, MT_STORE_READ_WRITE, &w.store, err));
-    if (v->measure) MT_TRY(mt_portfolio_bench_open(&bench, &w.bench, err));
+    if (v->measure) MT_TRY(mt_portfolio_bench_open(&bench, w.store, &w.bench, err));
     MT_TRY(find_groups(&w, err));
     for (size_t i = 0; i < w.count; i++) {
         if (i) printf("\n");

@@ -183,7 +183,7 @@ static mt_status open_space(profiling *p, mt_error *err)
 {
     const profile_values *v = p->values;
     mt_status st = MT_OK;
-    mt_rerun_options wishes = {.space = v->space, .device = (int)v->device, .regime = v->regime == 2 ? MT_REGIME_WARM : MT_REGIME_COLD};
+    mt_rerun_options wishes = {.bench = {.space = v->space, .device = (int)v->device}, .regime = v->regime == 2 ? MT_REGIME_WARM : MT_REGIME_COLD};
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "profile: --space FILE is missing");
     if (v->variant && v->top) return MT_FAIL(err, MT_ERR_USAGE, "profile: --variant and --top exclude each other");
     p->ncu = mt_outside_find("ncu");

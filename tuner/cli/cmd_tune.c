@@ -5,11 +5,13 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
+#include "tuner/base/room.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/gpu_list.h"
 #include "tuner/cli/inputs.h"
 #include "tuner/cli/known_device.h"
+#include "tuner/cli/events.h"
 #include "tuner/cli/progress.h"
 #include "tuner/cli/share.h"
 #include "tuner/cli/sibling.h"
@@ -27,7 +29,8 @@ typedef struct tune_values {
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
-    bool no_cache, no_race, quiet, diagnose;
+    const char *events;
+    bool no_cache, no_race, quiet, progress, diagnose;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -56,6 +59,8 @@ static const mt_option options[] = {
     {"graph-below", 0, MT_OPTION_COUNT, FIELD(graph_below_us), "US", "batch kernels shorter than this many microseconds in CUDA graphs\n(default 10; 1 = none)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
     {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of one's own and the shipped one"},
+    {"progress", 0, MT_OPTION_FLAG, FIELD(progress), NULL, "on a terminal: a view with the best, the rate, the time left and\nthe last failures, instead of one line"},
+    {"events", 0, MT_OPTION_TEXT, FIELD(events), "FILE", "append what happens to FILE, as JSON lines"},
     {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, only the summary"},
     {0},
 };
@@ -75,6 +80,7 @@ typedef struct tuning {
     mt_sibling *sibling; /* tunes GPUs of another model; NULL = there is none */
     mt_hash inputs; /* when --input is given */
     mt_display display;
+    mt_events events; /* with --events */
     mt_wanted wanted;
     const mt_misses *misses; /* with --from-misses; of these the kernel of the space */
 } tuning;
@@ -211,7 +217,7 @@ static mt_status open_sibling(tuning *t, mt_error *err)
 static mt_status open_evaluator(tuning *t, mt_error *err)
 {
     const char *gpu = t->values->gpu ? t->values->gpu : "auto";
-    mt_status room = mt_fd_check_room(8, err);
+    mt_status room = mt_room_check(err);
     if (room != MT_OK) return room;
     if (uv_loop_init(&t->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "tune: no event loop");
     t->loop_open = true;
@@ -240,6 +246,7 @@ static void close_all(tuning *t)
     }
     mt_store_close(t->store);
     mt_store_close(t->recordings);
+    mt_events_close(&t->events);
     mt_source_free(&t->source);
     mt_spec_free(t->spec);
     mt_wanted_free(&t->wanted);
@@ -276,7 +283,13 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st != MT_OK) goto done;
     t->display.facts = &t->evaluator->facts;
     t->display.is_recorded = t->evaluator->is_recorded;
+    t->display.wants_view = v->progress;
     mt_progress progress = mt_display_progress(&t->display);
+    if (v->events) {
+        st = mt_events_open(&t->events, v->events, &progress, t->evaluator->facts.name, err);
+        if (st != MT_OK) goto done;
+        progress = mt_events_progress(&t->events);
+    }
     mt_session_params params = {
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)t->wanted.shapes.items, .shape_count = t->wanted.shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
@@ -293,6 +306,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st == MT_OK && joined != MT_OK) st = MT_FAIL(err, joined, "%s", of_sibling.message);
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
 done:
+    mt_display_end(&t->display); /* also where the session never began: the log must not call what is gone */
     mt_strbuf_free(&command);
     return st;
 }

@@ -108,7 +108,8 @@ static mt_status open_space(verification *v, const winner *w, mt_error *err)
     const char **keys = mt_alloc(v->count, sizeof *keys);
     if (!keys) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     for (size_t i = 0; i < v->count; i++) keys[i] = v->winners[i].shape_key;
-    mt_rerun_options wishes = {.shape_keys = keys, .shape_key_count = v->count, .space = w->space, .device = (int)v->values->device, .seed = v->seed, .regime = w->regime, .variant_limit_s = v->values->variant_limit_s};
+    mt_rerun_options wishes = {.bench = {.shape_keys = keys, .shape_key_count = v->count, .space = w->space, .device = (int)v->values->device, .seed = v->seed,
+                                         .variant_limit_s = v->values->variant_limit_s}, .regime = w->regime};
     mt_status st = mt_rerun_open(&wishes, &v->rerun, err);
     mt_free(keys);
     v->rerun_space = w->space;

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
@@ -74,4 +75,22 @@ done:
     mt_free(name);
     mt_free(path);
     return st;
+}
+
+void mt_known_device_rivals(const char *gpu, const char *chosen_name, mt_strbuf *rivals)
+{
+    char *path = NULL, *text = NULL;
+    size_t length = 0, stem = strlen(gpu);
+    mt_ini ini = {0};
+    mt_error ignored;
+    bool is_read = mt_share_file("devices.ini", &path, &ignored) == MT_OK && mt_file_read(path, 0, &text, &length, &ignored) == MT_OK && mt_ini_parse(path, text, length, &ini, &ignored) == MT_OK;
+    for (size_t i = 0; is_read && i < ini.section_count; i++) {
+        const mt_ini_section *section = &ini.sections[i];
+        const mt_ini_entry *name = mt_ini_find(section, "name");
+        if (strncasecmp(section->name, gpu, stem) != 0 || section->name[stem] != '-' || !name || strcmp(name->value, chosen_name) == 0) continue;
+        mt_strbuf_addf(rivals, "%s%s", rivals->length ? ", " : "", section->name);
+    }
+    mt_ini_free(&ini);
+    mt_free(text);
+    mt_free(path);
 }

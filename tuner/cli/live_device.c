@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "tuner/base/file.h"
+#include "tuner/base/room.h"
 #include "tuner/run/eval_worker.h"
 
 /* Workers start for a search space, which they are given as a file; the smallest one serves, since nothing of it is compiled. */
@@ -37,6 +38,8 @@ mt_status mt_live_device(int ordinal, mt_device_facts *facts, char arch[MT_ARCH_
 {
     uv_loop_t loop;
     if (!MT_WITH_CUDA) return MT_FAIL(err, MT_ERR_NO_GPU, "this build has no GPU part (the CUDA Toolkit's headers were not there)");
+    mt_status room = mt_room_check(err);
+    if (room != MT_OK) return room;
     if (uv_loop_init(&loop) != 0) return MT_FAIL(err, MT_ERR_IO, "no event loop");
     mt_status st = ask_worker(&loop, ordinal, facts, arch, err);
     uv_run(&loop, UV_RUN_NOWAIT);

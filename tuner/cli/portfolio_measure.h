@@ -2,8 +2,8 @@
 #ifndef MT_CLI_PORTFOLIO_MEASURE_H
 #define MT_CLI_PORTFOLIO_MEASURE_H
 
+#include "tuner/cli/bench.h"
 #include "tuner/ladder/table.h"
-#include "tuner/run/evaluator.h"
 
 typedef struct mt_portfolio_bench mt_portfolio_bench;
 
@@ -14,18 +14,17 @@ typedef struct mt_portfolio_bench_options {
     bool quiet;
 } mt_portfolio_bench_options;
 
-/* The search space and what evaluates it. NO_GPU when there is none. */
-mt_status mt_portfolio_bench_open(const mt_portfolio_bench_options *options, mt_portfolio_bench **bench, mt_error *err);
+/* The search space, with the shapes that `store` has for its kernel, and what evaluates it. NO_GPU when there is none. */
+mt_status mt_portfolio_bench_open(const mt_portfolio_bench_options *options, mt_store *store, mt_portfolio_bench **bench, mt_error *err);
 void mt_portfolio_bench_close(mt_portfolio_bench *bench); /* NULL is a no-op */
-/* Whose portfolio this can measure; texts live as long as the bench. */
-const char *mt_portfolio_bench_gpu(const mt_portfolio_bench *bench);
-const char *mt_portfolio_bench_kernel(const mt_portfolio_bench *bench);
-const char *mt_portfolio_bench_kernel_key(const mt_portfolio_bench *bench);
+/* Whose portfolio this can measure. */
+const mt_bench *mt_portfolio_bench_of(const mt_portfolio_bench *bench);
 mt_origin mt_portfolio_bench_origin(const mt_portfolio_bench *bench);
 mt_regime mt_portfolio_bench_regime(const mt_portfolio_bench *bench);
 
-/* The first `candidates` variants of the table, and the default, on every shape where they were not measured; as a session whose rows are stored. Shapes that the file no longer has
- * are named on stderr and left out. INTERRUPTED as tune. */
-mt_status mt_portfolio_bench_measure(mt_portfolio_bench *bench, mt_store *store, const mt_ladder_table *table, size_t candidates, const char *command, mt_error *err);
+/* The first `candidates` variants of the table, and the default, on every shape where they were not measured; as a session whose rows are stored. Shapes that do not
+ * fit the file any more, and workloads that it no longer has, are named on stderr and left out. *missing: how many were measured now; what comes of them can bring other variants into
+ * the table. INTERRUPTED as tune. */
+mt_status mt_portfolio_bench_measure(mt_portfolio_bench *bench, mt_store *store, const mt_ladder_table *table, size_t candidates, const char *command, size_t *missing, mt_error *err);
 
 #endif

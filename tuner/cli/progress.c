@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/print.h"
@@ -42,10 +43,11 @@ void mt_display_end(mt_display *display)
 
 void mt_display_clear(mt_display *display)
 {
-    if (!display->is_drawn) return;
-    fputs("\r\033[K", display->progress);
+    if (!display->drawn_lines) return;
+    if (display->drawn_lines > 1) fprintf(display->progress, "\033[%zuA", display->drawn_lines - 1);
+    fputs(display->drawn_lines > 1 ? "\r\033[J" : "\r\033[K", display->progress);
     fflush(display->progress);
-    display->is_drawn = false;
+    display->drawn_lines = 0;
 }
 
 /* "12.3/s, 43 s left": from what was measured, since known variants cost nothing. */
@@ -62,24 +64,101 @@ static void add_rate(const mt_display *display, mt_strbuf *line)
 static void compose(const mt_display *display, mt_strbuf *line)
 {
     char best[MT_PRINT_TIME_SIZE];
-    size_t failed = display->counts.total - display->counts.by_kind[MT_OUTCOME_OK] - display->counts.by_kind[MT_OUTCOME_CENSORED];
+    size_t failed = 0;
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++)
+        if (mt_outcome_is_failure((mt_outcome_kind)kind)) failed += display->counts.by_kind[kind];
     mt_strbuf_addf(line, "%s  %zu/%zu", display->title, display->done, display->total);
     if (isfinite(display->best_ns)) mt_strbuf_addf(line, "  best %s", mt_print_us(display->best_ns, best, sizeof best));
     if (failed) mt_strbuf_addf(line, "  %zu failed", failed);
     add_rate(display, line);
 }
 
+/* "[########------------]": `width` characters within. */
+static void add_bar(const mt_display *display, size_t width, mt_strbuf *line)
+{
+    size_t full = display->total ? display->done * width / display->total : 0;
+    mt_strbuf_add_char(line, '[');
+    for (size_t i = 0; i < width; i++) mt_strbuf_add(line, i < full ? "█" : "░");
+    mt_strbuf_add_char(line, ']');
+}
+
+/* The lines of the view, each ended by a line break but the last. */
+static void compose_view(const mt_display *display, mt_strbuf *view)
+{
+    char best[MT_PRINT_TIME_SIZE];
+    const mt_summary_counts *counts = &display->counts;
+    mt_strbuf_addf(view, "%s  ", display->title);
+    add_bar(display, display->width > 100 ? 40 : 20, view);
+    mt_strbuf_addf(view, "  %zu/%zu", display->done, display->total);
+    add_rate(display, view);
+    mt_strbuf_add(view, "\n  best      ");
+    if (isfinite(display->best_ns)) {
+        mt_strbuf_add(view, mt_print_us(display->best_ns, best, sizeof best));
+        if (display->first_ns > display->best_ns) mt_strbuf_addf(view, "  (%.2f × faster than the first)", display->first_ns / display->best_ns);
+        mt_strbuf_addf(view, "\n            %s", display->best);
+    } else mt_strbuf_add(view, "none yet");
+    mt_strbuf_addf(view, "\n  outcomes  %zu ok", counts->by_kind[MT_OUTCOME_OK]);
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++)
+        if (kind != MT_OUTCOME_OK && counts->by_kind[kind]) mt_strbuf_addf(view, ", %zu %s", counts->by_kind[kind], mt_outcome_name((mt_outcome_kind)kind));
+    for (size_t i = 0; i < MT_DISPLAY_FAILURES && *display->failures[i]; i++) mt_strbuf_addf(view, "\n  %s  %s", i ? "        " : "failed  ", display->failures[i]);
+}
+
+/* Each line fits the terminal: one that wraps could not be taken back. */
+static void print_fitted(mt_display *display, const char *text)
+{
+    size_t lines = 0;
+    for (bool more = true; more; lines++) {
+        size_t length = strcspn(text, "\n");
+        char *line = mt_strndup(text, length);
+        mt_strbuf fitted = {0};
+        mt_print_clean(&fitted, line, display->width > 10 ? (size_t)display->width - 2 : 8);
+        fprintf(display->progress, "%s%s\033[K", lines ? "\n" : "", mt_strbuf_text(&fitted));
+        mt_strbuf_free(&fitted);
+        mt_free(line);
+        more = text[length];
+        text += length + more;
+    }
+    display->drawn_lines = lines;
+}
+
 static void draw(mt_display *display)
 {
-    mt_strbuf line = {0}, fitted = {0};
-    compose(display, &line);
-    mt_print_clean(&fitted, mt_strbuf_text(&line), display->width > 10 ? (size_t)display->width - 2 : 8);
-    fprintf(display->progress, "\r%s\033[K", mt_strbuf_text(&fitted));
+    mt_strbuf text = {0};
+    if (display->wants_view) {
+        compose_view(display, &text);
+        mt_display_clear(display);
+    } else {
+        compose(display, &text);
+        fputc('\r', display->progress);
+    }
+    print_fitted(display, mt_strbuf_text(&text));
     fflush(display->progress);
-    display->is_drawn = true;
     display->drawn_ns = display->now_ns();
-    mt_strbuf_free(&fitted);
+    mt_strbuf_free(&text);
+}
+
+/* The newest first. */
+static void note_failure(mt_display *display, const char *variant, const mt_outcome *outcome)
+{
+    mt_strbuf line = {0};
+    memmove(display->failures[1], display->failures[0], sizeof display->failures - sizeof display->failures[0]);
+    mt_strbuf_addf(&line, "%s: ", mt_outcome_name(outcome->kind));
+    mt_print_clean(&line, outcome->text ? outcome->text : "", 90);
+    mt_strbuf_add(&line, "  ");
+    mt_print_knobs(&line, variant);
+    snprintf(display->failures[0], sizeof display->failures[0], "%s", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
+}
+
+static void note(mt_display *display, const char *variant, const mt_outcome *outcome, double best_ns, const char *best)
+{
+    if (outcome && mt_outcome_is_failure(outcome->kind)) note_failure(display, variant, outcome);
+    if (!isfinite(best_ns) || best_ns >= display->best_ns) return;
+    mt_strbuf knobs = {0};
+    mt_print_knobs(&knobs, best);
+    snprintf(display->best, sizeof display->best, "%s", mt_strbuf_text(&knobs));
+    if (!isfinite(display->best_ns)) display->first_ns = best_ns;
+    mt_strbuf_free(&knobs);
 }
 
 static void say(mt_display *display, const char *knobs)
@@ -105,7 +184,8 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     display->counts = (mt_summary_counts){0};
     display->done = display->measured = 0;
     display->total = total;
-    display->best_ns = display->shown_best_ns = INFINITY;
+    display->best_ns = display->shown_best_ns = display->first_ns = INFINITY;
+    memset(display->failures, 0, sizeof display->failures);
     display->began_ns = display->drawn_ns = display->spoke_ns = display->now_ns();
     if (display->quiet) return;
     mt_display_clear(display);
@@ -117,7 +197,7 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
 static void evaluated(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best)
 {
     mt_display *display = context;
-    (void)variant;
+    note(display, variant, outcome, best_ns, best);
     display->done = done;
     display->total = total;
     display->measured += !known;
@@ -126,7 +206,7 @@ static void evaluated(void *context, size_t done, size_t total, const char *vari
     if (display->quiet) return;
     int64_t now = display->now_ns();
     if (display->is_terminal) {
-        if (now - display->drawn_ns >= REDRAW_NS || !display->is_drawn) draw(display);
+        if (now - display->drawn_ns >= REDRAW_NS || !display->drawn_lines) draw(display);
     } else if (!known && best_ns < display->shown_best_ns * 0.99) {
         display->shown_best_ns = best_ns;
         say(display, best);

@@ -1,4 +1,4 @@
-/* What a person sees while tuning: one live line on a terminal; elsewhere plain lines for the start, each new best, a sign of life every half
+/* What a person sees while tuning: one live line on a terminal, or with --progress a view of several; elsewhere plain lines for the start, each new best, a sign of life every half
  * minute, and the end. Goes to stderr; the summary of each subject goes to stdout (summary.h). */
 #ifndef MT_CLI_PROGRESS_H
 #define MT_CLI_PROGRESS_H
@@ -8,9 +8,12 @@
 #include "tuner/cli/summary.h"
 #include "tuner/run/session.h"
 
+enum { MT_DISPLAY_FAILURES = 4 };
+
 typedef struct mt_display {
     FILE *progress, *summary;
     bool is_terminal, quiet;       /* quiet: no progress, summaries only */
+    bool wants_view;               /* on a terminal several lines instead of one: the best, a bar, the last failures */
     int width;                     /* columns of the terminal */
     int64_t (*now_ns)(void);       /* mt_clock_now_ns; tests give their own */
     mt_summary_counts counts;      /* of the current subject */
@@ -22,7 +25,10 @@ typedef struct mt_display {
     size_t done, total, measured;
     double best_ns, shown_best_ns;
     int64_t began_ns, drawn_ns, spoke_ns;
-    bool is_drawn;
+    char best[400];                /* its knobs, cleaned */
+    double first_ns;               /* the subject's first valid time: the default's */
+    char failures[MT_DISPLAY_FAILURES][200]; /* the last ones, the newest first */
+    size_t drawn_lines;            /* on the terminal now */
 } mt_display;
 
 /* progress to stderr, summary to stdout; sets the log's hook, so that log lines do not run into the live line. */

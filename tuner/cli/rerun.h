@@ -3,18 +3,13 @@
 #define MT_CLI_RERUN_H
 
 #include "db/row.h"
-#include "tuner/run/eval_worker.h"
+#include "tuner/cli/bench.h"
 
 typedef struct mt_rerun mt_rerun;
 
 typedef struct mt_rerun_options {
-    const char *space;    /* path or shipped name */
-    int device;
-    uint64_t seed;
+    mt_bench_options bench; /* jobs does not count: one variant at a time */
     mt_regime regime;
-    double variant_limit_s;
-    bool guard_pages;
-    const char *const *shape_keys; size_t shape_key_count; /* "N=1;M=8": shapes that the file need not name (tuner/space/adhoc.h); those that do not fit it are passed over */
 } mt_rerun_options;
 
 /* Starts the workers. MT_ERR_NO_GPU when there is no device. */

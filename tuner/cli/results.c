@@ -25,10 +25,20 @@ static mt_status need(const char *path, const mt_import_about *about, const char
     return MT_FAIL(err, MT_ERR_USAGE, "%s: this %s does not say %s: expected %s", path, about->format, what, option);
 }
 
+/* "a100" is four models: which one was taken decides what the results are compared with. */
+static void tell_choice(const char *gpu, const char *chosen_name)
+{
+    mt_strbuf rivals = {0};
+    mt_known_device_rivals(gpu, chosen_name, &rivals);
+    if (rivals.length) mt_log_warn("--gpu %s is taken as %s; say it if it was another: %s", gpu, chosen_name, mt_strbuf_text(&rivals));
+    mt_strbuf_free(&rivals);
+}
+
 /* A GPU that devices.ini lacks (another maker's, say) has results all the same; only its facts are not known. */
 static mt_status find_gpu(const char *gpu, mt_device_facts *facts, char arch[MT_ARCH_SIZE], mt_error *err)
 {
     mt_status st = mt_known_device(gpu, NULL, facts, arch, err);
+    if (st == MT_OK) tell_choice(gpu, facts->name);
     if (st != MT_ERR_NOT_FOUND) return st;
     mt_log_warn("devices.ini has no GPU '%s': its results are kept without the facts of the GPU", gpu);
     *facts = (mt_device_facts){0};

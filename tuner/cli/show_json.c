@@ -109,7 +109,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
     add_text(out, "regime", mt_regime_name(outcome->timing.regime));
     add_text(out, "outcome", mt_outcome_name(outcome->kind));
     if (outcome->text && *outcome->text) add_text(out, "text", outcome->text);
-    add_timing(out, &outcome->timing, outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED);
+    add_timing(out, &outcome->timing, mt_outcome_is_timed(outcome->kind));
     add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
     add_text(out, "variant", row->variant);
     add_knobs(out, row->variant);

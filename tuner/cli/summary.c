@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/cli/print.h"
+#include "tuner/run/rates.h"
 
 void mt_summary_count(mt_summary_counts *counts, const mt_outcome *outcome)
 {
@@ -52,16 +53,50 @@ static void print_against(FILE *out, double best_ns, double other_ns, const char
         fprintf(out, "              %.2f × faster than the %s (%s)\n", ratio, what, time);
 }
 
-static void print_floor(FILE *out, const mt_space *space, const mt_device_facts *facts, double best_ns)
+/* "  Rates:      2.98 TB/s, 1.2 Gops/s …": what the model says was done in that time. */
+static void print_rates(FILE *out, const mt_model *model, const mt_device_facts *facts, const mt_subject_summary *summary)
+{
+    static const struct {
+        const char *metric, *unit;
+        double scale;
+    } shown[] = {{"dram_bytes_per_s", "GB/s of DRAM at least", 1e-9}, {"moved_bytes_per_s", "GB/s moved", 1e-9}, {"ops_per_s", "Mops/s", 1e-6}, {"clocks_per_op_per_sm", "clocks per op and SM", 1}};
+    const mt_timing timing = {.median_ns = summary->best_ns, .sm_mhz = summary->best_sm_mhz};
+    mt_metric rates[MT_RATES_MAX];
+    size_t count = mt_rates_metrics(model, &timing, facts->sm_count, rates), printed = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < sizeof shown / sizeof shown[0]; k++) {
+            if (strcmp(rates[i].name, shown[k].metric) == 0) fprintf(out, "%s%.4g %s", printed++ ? ", " : "  Rates:      ", rates[i].value * shown[k].scale, shown[k].unit);
+        }
+    }
+    if (printed) fprintf(out, "\n");
+    const mt_cycles *cycles = &summary->best_cycles;
+    if (cycles->blocks) fprintf(out, "  Cycles:     %llu / %.0f / %llu per block (least, mean, most of %llu)\n", (unsigned long long)cycles->min, cycles->mean, (unsigned long long)cycles->max, (unsigned long long)cycles->blocks);
+}
+
+static void print_model(FILE *out, const mt_space *space, const mt_device_facts *facts, const mt_subject_summary *summary)
 {
     mt_scene *scene = NULL;
-    mt_model model = {NAN, NAN, NAN};
+    mt_model model = {NAN, NAN, NAN, NAN, NAN};
     mt_error ignored = {0};
     char time[MT_PRINT_TIME_SIZE];
     if (mt_scene_create(mt_space_spec(space), mt_space_shape(space), facts, &scene, &ignored) == MT_OK && mt_scene_model(scene, &model, &ignored) == MT_OK &&
         model.floor_ns > 0)
-        fprintf(out, "              %.0f %% of the model's floor (%s)\n", 100 * model.floor_ns / best_ns, mt_print_us(model.floor_ns, time, sizeof time));
+        fprintf(out, "              %.0f %% of the model's floor (%s)\n", 100 * model.floor_ns / summary->best_ns, mt_print_us(model.floor_ns, time, sizeof time));
+    print_rates(out, &model, facts, summary);
     mt_scene_free(scene);
+}
+
+/* "  copy:       94.10 µs, 0.98 × the best's time": what the best is held against. */
+static void print_yardsticks(FILE *out, const mt_subject_summary *summary)
+{
+    char time[MT_PRINT_TIME_SIZE], title[32];
+    for (size_t i = 0; i < summary->yardstick_count; i++) {
+        const mt_yardstick *yardstick = &summary->yardsticks[i];
+        snprintf(title, sizeof title, "%.30s:", yardstick->name);
+        fprintf(out, "  %-11s %s", title, mt_print_us(yardstick->median_ns, time, sizeof time));
+        if (isfinite(summary->best_ns)) fprintf(out, ", %.3f × the best's time", yardstick->median_ns / summary->best_ns);
+        fprintf(out, "\n");
+    }
 }
 
 static void print_energy(FILE *out, const mt_subject_summary *summary)
@@ -104,7 +139,7 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     print_against(out, summary->best_ns, summary->default_ns, "default");
     print_against(out, summary->best_ns, summary->baseline_ns, "baseline");
     print_rival(out, summary);
-    print_floor(out, space, facts, summary->best_ns);
+    print_model(out, space, facts, summary);
 }
 
 static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_summary_counts *counts)
@@ -115,6 +150,7 @@ static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_
     fprintf(out, "; %zu ok", summary->ok);
     if (summary->censored) fprintf(out, ", %zu given up as too slow", summary->censored);
     if (summary->failed) fprintf(out, ", %zu failed", summary->failed);
+    if (summary->yardstick) fprintf(out, ", %zu of yardsticks", summary->yardstick);
     fprintf(out, "%s\n", summary->interrupted ? " (interrupted)" : summary->out_of_time ? " (time is up)" : "");
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
         if (!mt_outcome_is_failure((mt_outcome_kind)kind) || !counts->by_kind[kind]) continue;
@@ -131,6 +167,7 @@ void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workl
         print_best(out, space, facts, summary);
     else
         fprintf(out, "  Best:       none\n");
+    print_yardsticks(out, summary);
     print_counts(out, summary, counts);
 }
 

@@ -100,7 +100,6 @@ done:
 mt_status mt_gpu_open(int ordinal, mt_gpu **out, mt_device_facts *facts, mt_error *err)
 {
     mt_status st = MT_OK;
-    CUcontext context = NULL;
     mt_gpu *gpu = mt_alloc(1, sizeof *gpu);
     if (!gpu) return MT_FAIL(err, MT_ERR_NO_MEMORY, "GPU");
     gpu->stage = MT_STAGE_DONE;
@@ -109,12 +108,6 @@ mt_status mt_gpu_open(int ordinal, mt_gpu **out, mt_device_facts *facts, mt_erro
     MT_TRY(find_device(gpu, ordinal, err));
     MT_TRY(read_facts(gpu, err));
     int64_t start_ns = mt_clock_now_ns();
-    MT_TRY_CU(gpu->cuda.cuDevicePrimaryCtxRetain(&context, gpu->device), "context");
-    mt_times_note("context", start_ns, NULL);
-    gpu->has_context = true;
-    MT_TRY_CU(gpu->cuda.cuCtxSetCurrent(context), "context");
-    MT_TRY_CU(gpu->cuda.cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), "stream");
-    start_ns = mt_clock_now_ns();
     mt_nvml_open(&gpu->nvml, gpu->bus_id);
     mt_times_note("nvml", start_ns, NULL);
     *facts = gpu->facts;
@@ -122,6 +115,21 @@ mt_status mt_gpu_open(int ordinal, mt_gpu **out, mt_device_facts *facts, mt_erro
     gpu = NULL;
 done:
     mt_gpu_close(gpu);
+    return st;
+}
+
+mt_status mt_gpu_make_context(mt_gpu *gpu, mt_error *err)
+{
+    mt_status st = MT_OK;
+    CUcontext context = NULL;
+    int64_t start_ns = mt_clock_now_ns();
+    if (gpu->stream) return MT_OK;
+    if (!gpu->has_context) MT_TRY_CU(gpu->cuda.cuDevicePrimaryCtxRetain(&context, gpu->device), "context");
+    gpu->has_context = true;
+    if (context) MT_TRY_CU(gpu->cuda.cuCtxSetCurrent(context), "context");
+    MT_TRY_CU(gpu->cuda.cuStreamCreate(&gpu->stream, CU_STREAM_NON_BLOCKING), "stream");
+    mt_times_note("context", start_ns, NULL);
+done:
     return st;
 }
 

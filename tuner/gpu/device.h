@@ -9,9 +9,11 @@
 
 typedef struct mt_gpu mt_gpu;
 
-/* Opens libcuda ($MSDA_TUNE_LIBCUDA, else libcuda.so.1), cuInit, device `ordinal`, primary context (no sticky flags changed), facts. MT_ERR_NO_GPU with the reason when there is
- * none. NVML is opened read-only when present (its absence is one log line). */
+/* Opens libcuda ($MSDA_TUNE_LIBCUDA, else libcuda.so.1), cuInit, device `ordinal`, facts. MT_ERR_NO_GPU with the reason when there is
+ * none. NVML is opened read-only when present (its absence is one log line). Takes no memory of the device. */
 mt_status mt_gpu_open(int ordinal, mt_gpu **gpu, mt_device_facts *facts, mt_error *err);
+/* The primary context (no sticky flags changed): half a gigabyte of the device's memory. Must come before all that follows; once there, nothing happens. May be tried again. */
+mt_status mt_gpu_make_context(mt_gpu *gpu, mt_error *err);
 void mt_gpu_close(mt_gpu *gpu); /* NULL is a no-op */
 /* PCI bus id, for the user; UUIDs are never stored. */
 const char *mt_gpu_bus_id(const mt_gpu *gpu);

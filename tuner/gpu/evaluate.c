@@ -276,7 +276,7 @@ static void trial_free(mt_trial *trial)
     mt_plan_free(&trial->plan);
 }
 
-/* For comparisons: the same variant again and again between others. */
+/* For comparisons: the same variant again and again between others; yardsticks. */
 static mt_status time_only(mt_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -303,6 +303,19 @@ done:
     return st;
 }
 
+static bool is_yardstick(const mt_trial *trial)
+{
+    return trial->spec->variants[trial->request->point->level[0]].is_yardstick;
+}
+
+/* It computes nothing that could be compared; what it must not do is fault. */
+static mt_status time_yardstick(mt_trial *trial, mt_error *err)
+{
+    mt_status st = trial->request->depth == MT_DEPTH_VALIDATE ? run_twice(trial, err) : time_only(trial, err);
+    if (st == MT_OK && mt_trial_good(trial)) mt_outcome_set(trial->outcome, MT_OUTCOME_YARDSTICK, "timed for comparison, not validated");
+    return st;
+}
+
 static mt_status validate_and_time(mt_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -310,6 +323,7 @@ static mt_status validate_and_time(mt_trial *trial, mt_error *err)
     int64_t start_ns = mt_clock_now_ns();
     mt_gpu_enter(trial->gpu, MT_STAGE_VALIDATE);
     if (trial->request->depth == MT_DEPTH_RUN) return run_twice(trial, err);
+    if (is_yardstick(trial)) return time_yardstick(trial, err);
     st = mt_trial_validate(trial, err);
     outcome->validate_ns = mt_clock_now_ns() - start_ns;
     if (st != MT_OK || !mt_trial_good(trial) || trial->request->depth == MT_DEPTH_VALIDATE) return st;
@@ -328,7 +342,7 @@ static mt_status validate_and_time(mt_trial *trial, mt_error *err)
 /* A figure of a variant that was refused in the end must not be taken for a measurement. */
 static void drop_timing(mt_outcome *outcome)
 {
-    if (outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED) return;
+    if (mt_outcome_is_timed(outcome->kind)) return;
     outcome->timing = (mt_timing){0};
     mt_free(outcome->sample_ns);
     outcome->sample_ns = NULL;

@@ -323,3 +323,18 @@ done:
     mt_scene_free(scene);
     return st;
 }
+
+mt_status mt_gpu_prepare(mt_gpu *gpu, const char *tool_cubin, const mt_subject_request *request, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_error ignored;
+    size_t free_bytes = 0, total_bytes = 0;
+    MT_TRY(mt_gpu_load_tool(gpu, tool_cubin, err));
+    if (mt_gpu_subject(gpu, request, NULL, NULL, &ignored) == MT_OK) {
+        MT_TRY_CU(gpu->cuda.cuMemGetInfo(&free_bytes, &total_bytes), "free memory");
+        if (gpu->subject.set_count < gpu->subject.seed_count || free_bytes < total_bytes / 2) mt_subject_free(gpu, &gpu->subject);
+    }
+    MT_TRY_CU(gpu->cuda.cuStreamSynchronize(gpu->stream), "inputs and references");
+done:
+    return st;
+}

@@ -9,8 +9,15 @@ bool mt_ladder_offer(const mt_ladder_data *data, const mt_rule *rule, size_t ask
 {
     const double *shape = data->shapes + asked * data->feature_count;
     mt_rule_begin(rule, shape, search);
+    return mt_ladder_next_offer(data, rule, asked, search);
+}
+
+bool mt_ladder_next_offer(const mt_ladder_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
+{
+    const double *shape = data->shapes + asked * data->feature_count;
     while (mt_rule_next(rule, shape, search)) {
         if (!isinf(mt_ladder_cell(data, asked, search->variant))) return true;
+        mt_rule_refuse(search);
     }
     return false;
 }
@@ -41,19 +48,28 @@ static double volume(const mt_ladder_data *data, size_t shape)
     return sum;
 }
 
+/* What is best on shape `there` of what does not fail on `asked`; SIZE_MAX = nothing. */
+static size_t best_of_other(const mt_ladder_data *data, size_t there, size_t asked)
+{
+    size_t best = SIZE_MAX;
+    for (size_t v = 0; v < data->variant_count; v++) {
+        if (!isfinite(mt_ladder_cell(data, there, v)) || isinf(mt_ladder_cell(data, asked, v))) continue;
+        if (best == SIZE_MAX || mt_ladder_cell(data, there, v) < mt_ladder_cell(data, there, best)) best = v;
+    }
+    return best;
+}
+
+/* Of the nearest shape that has something to offer. */
 static double of_nearest_volume(const mt_ladder_data *data, size_t asked)
 {
-    size_t nearest = SIZE_MAX, best = SIZE_MAX;
+    size_t best = SIZE_MAX;
     double least = INFINITY;
     for (size_t i = 0; i < data->shape_count; i++) {
         double distance = fabs(volume(data, i) - volume(data, asked));
-        if (i == asked || distance >= least) continue;
+        size_t offer = i == asked || distance >= least ? SIZE_MAX : best_of_other(data, i, asked);
+        if (offer == SIZE_MAX) continue;
         least = distance;
-        nearest = i;
-    }
-    for (size_t v = 0; v < data->variant_count && nearest != SIZE_MAX; v++) {
-        if (!isfinite(mt_ladder_cell(data, nearest, v)) || isinf(mt_ladder_cell(data, asked, v))) continue;
-        if (best == SIZE_MAX || mt_ladder_cell(data, nearest, v) < mt_ladder_cell(data, nearest, best)) best = v;
+        best = offer;
     }
     return best == SIZE_MAX ? NAN : mt_ladder_cell(data, asked, best);
 }
@@ -71,17 +87,26 @@ static mt_status try_shape(const mt_ladder_data *data, const mt_ladder_options *
     *trial = (mt_ladder_trial){.shape = shape, .nearest = SIZE_MAX, .distance = NAN, .variant = data->variant_count, .expected = NAN, .by_default = data->default_slowdown[shape]};
     trial->slowdown = trial->by_default;
     trial->by_volume = of_nearest_volume(data, shape);
-    if (!mt_ladder_offer(data, &rule, shape, &search)) return MT_OK;
-    mt_rule_expect(&rule, &search, &trial->expected, &advantage);
-    trial->nearest = search.nearest;
-    trial->distance = search.distance[search.nearest];
-    bool default_fails = isinf(data->default_slowdown[shape]);
-    bool is_default = fabs(data->default_slowdown[search.nearest] - mt_ladder_cell(data, search.nearest, search.variant)) < 1e-12; /* the lookup knows it by its text */
-    if (advantage >= 0 || default_fails || is_default) {
-        trial->variant = search.variant;
-        trial->slowdown = mt_ladder_cell(data, shape, search.variant);
-    } else {
-        trial->expected += advantage;
+    bool more = mt_ladder_offer(data, &rule, shape, &search), default_fails = isinf(data->default_slowdown[shape]);
+    double of_default = NAN; /* as the nearest shape lets expect it */
+    for (int offers = 0; more && offers < MT_RULE_OFFERS; offers++) {
+        double slowdown;
+        mt_rule_expect(&rule, &search, &slowdown, &advantage);
+        bool is_default = fabs(data->default_slowdown[search.nearest] - mt_ladder_cell(data, search.nearest, search.variant)) < 1e-12; /* the lookup knows it by its text */
+        bool is_taken = (advantage >= 0 && !(slowdown > of_default)) || default_fails || is_default;
+        if (offers == 0) of_default = slowdown + advantage < 0 ? 0 : slowdown + advantage; /* nothing is faster than the best */
+        if (offers == 0 || is_taken) {
+            trial->nearest = search.nearest;
+            trial->distance = search.distance[search.nearest];
+            trial->expected = is_taken ? slowdown : of_default;
+        }
+        if (is_taken) {
+            trial->variant = search.variant;
+            trial->slowdown = mt_ladder_cell(data, shape, search.variant);
+            break;
+        }
+        mt_rule_leave(&search);
+        more = !isnan(advantage) && mt_ladder_next_offer(data, &rule, shape, &search);
     }
     return MT_OK;
 }

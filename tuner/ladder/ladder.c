@@ -68,7 +68,7 @@ static void fill_fold(const building *b, fold *f)
     double within = log2(b->options->within);
     mt_ladder_choose(data, f->is_left_out, b->options->max, within, &f->members);
     find_serving(data, f, within);
-    mt_ladder_prior(data, f->prior);
+    mt_ladder_prior(data, f->is_left_out, f->prior);
     memcpy(f->learned, f->prior, sizeof f->learned);
     mt_ladder_learn(data, f->is_left_out, f->serves, f->learned);
     members_only(f, is_member);

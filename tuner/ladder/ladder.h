@@ -33,7 +33,7 @@ typedef struct mt_ladder {
     double worst;                   /* the best member's slowdown on the worst served shape, log2 */
     bool is_exact;                  /* no smaller portfolio serves as many shapes; else the greedy choice, which was too large to be proved */
     bool uses_all;                  /* the rule chooses among all variants that serve some shape, not among the members alone */
-    bool is_learned;                /* its weights come from the data */
+    bool is_learned;                /* its weights come from the times */
     bool is_usable[MT_RULE_VARIANTS];
     int power;
     mt_rule_feature features[MT_RULE_FEATURES];

@@ -18,8 +18,9 @@ static inline bool mt_ladder_has(const bool *is_left_out, size_t shape)
 /* choose.c: the portfolio; sets members, member_count, unserved, worst, is_exact. `within_log2`: log2 of the tolerance. */
 void mt_ladder_choose(const mt_ladder_data *data, const bool *is_left_out, size_t max, double within_log2, mt_ladder *ladder);
 
-/* weights.c: a weight for each feature. The prior: each value of the shape counts the same. */
-void mt_ladder_prior(const mt_ladder_data *data, mt_rule_feature *features);
+/* weights.c: a weight for each feature. The prior: each value of the shape counts the same, but those that rise and fall together over the shapes (sizes that follow from each
+ * other, say) share one weight. */
+void mt_ladder_prior(const mt_ladder_data *data, const bool *is_left_out, mt_rule_feature *features);
 /* Starts from the prior in `features`; from how much a shape's best variant loses on another shape, for each pair. */
 void mt_ladder_learn(const mt_ladder_data *data, const bool *is_left_out, const bool *is_usable, mt_rule_feature *features);
 
@@ -28,6 +29,8 @@ size_t mt_ladder_grow_tree(const mt_ladder_data *data, const bool *is_left_out, 
 
 /* evaluate.c. The rule's offer for shape `asked`; variants that fail there are passed over, as the lookup passes over those that the shape's constraints exclude. False = none. */
 bool mt_ladder_offer(const mt_ladder_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search);
+/* The next one, where mt_ladder_offer's or a later one will not do. */
+bool mt_ladder_next_offer(const mt_ladder_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search);
 void mt_ladder_add_score(mt_ladder_score *score, double value);
 void mt_ladder_end_score(mt_ladder_score *score); /* the sum becomes the mean */
 

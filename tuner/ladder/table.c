@@ -104,7 +104,7 @@ static int by_variant(const void *a, const void *b)
 
 static double slowdown_of(const mt_ladder_table *table, const entry *e)
 {
-    if (mt_outcome_is_failure(e->time.kind)) return INFINITY;
+    if (!mt_outcome_may_win(e->time.kind)) return INFINITY;
     return e->time.median_ns > 0 ? fmax(1, e->time.median_ns / table->subjects[e->subject].best_ns) : NAN;
 }
 

@@ -22,13 +22,38 @@ static size_t name_count(const mt_ladder_data *data)
     return data->feature_count ? data->name[data->feature_count - 1] + 1 : 0;
 }
 
-void mt_ladder_prior(const mt_ladder_data *data, mt_rule_feature *features)
+/* Of two features over the shapes, 0 … 1; a text is compared by whether it equals the first shape's. */
+static double correlation(const mt_ladder_data *data, const bool *is_left_out, size_t a, size_t b)
 {
-    for (size_t i = 0; i < data->feature_count; i++) {
-        size_t siblings = 0;
-        for (size_t k = 0; k < data->feature_count; k++) siblings += data->name[k] == data->name[i];
-        features[i] = (mt_rule_feature){.weight = 1.0 / (double)siblings, .is_text = data->is_text[i]};
+    double n = 0, of_a = 0, of_b = 0, aa = 0, bb = 0, ab = 0;
+    for (size_t i = 0; i < data->shape_count; i++) {
+        const double *row = data->shapes + i * data->feature_count;
+        if (!mt_ladder_has(is_left_out, i)) continue;
+        double x = data->is_text[a] ? row[a] == data->shapes[a] : row[a], y = data->is_text[b] ? row[b] == data->shapes[b] : row[b];
+        n++;
+        of_a += x;
+        of_b += y;
+        aa += x * x;
+        bb += y * y;
+        ab += x * y;
     }
+    double spread_a = n * aa - of_a * of_a, spread_b = n * bb - of_b * of_b;
+    return spread_a > 1e-9 * n * aa && spread_b > 1e-9 * n * bb ? fabs(n * ab - of_a * of_b) / sqrt(spread_a * spread_b) : 0;
+}
+
+void mt_ladder_prior(const mt_ladder_data *data, const bool *is_left_out, mt_rule_feature *features)
+{
+    double shares[MT_RULE_FEATURES], of_name[MT_RULE_FEATURES] = {0};
+    mt_rule_prior(data->name, data->is_text, data->feature_count, features);
+    for (size_t i = 0; i < data->feature_count; i++) {
+        shares[i] = 1; /* with itself and the other features of its value */
+        for (size_t k = 0; k < data->feature_count; k++) {
+            double together = data->name[k] == data->name[i] ? 0 : correlation(data, is_left_out, i, k);
+            shares[i] += features[k].weight * together * together * together * together; /* half of a likeness is none */
+        }
+    }
+    for (size_t i = 0; i < data->feature_count; i++) of_name[data->name[i]] += features[i].weight / shares[i]; /* stored per value, not per feature */
+    for (size_t i = 0; i < data->feature_count; i++) features[i].weight *= of_name[data->name[i]];
 }
 
 static size_t best_on(const mt_ladder_data *data, size_t shape, const bool *is_usable)

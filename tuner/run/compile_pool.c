@@ -473,13 +473,19 @@ void mt_pool_cancel(mt_compile_pool *pool)
     }
 }
 
-void mt_pool_destroy(mt_compile_pool *pool)
+void mt_pool_stop(mt_compile_pool *pool)
 {
-    if (!pool) return;
+    if (pool->is_closing) return;
     pool->is_closing = true;
     for (size_t i = 0; i < MAX_JOBS; i++) {
         if (pool->slots[i].worker) mt_worker_kill(pool->slots[i].worker);
     }
+}
+
+void mt_pool_destroy(mt_compile_pool *pool)
+{
+    if (!pool) return;
+    mt_pool_stop(pool);
     while (pool->open_handles) uv_run(pool->options.loop, UV_RUN_ONCE);
     while (pool->queue) {
         struct job *next = pool->queue->next;

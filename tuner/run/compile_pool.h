@@ -52,6 +52,7 @@ typedef struct mt_pool_order {
 /* SUPPORT and TOOL orders go before all VARIANT orders: everything else waits for them. */
 mt_status mt_pool_submit(mt_compile_pool *pool, const mt_pool_order *order, mt_error *err);
 void mt_pool_cancel(mt_compile_pool *pool);  /* VARIANT orders: queued ones are dropped, running ones end without a report */
+void mt_pool_stop(mt_compile_pool *pool);    /* kills its workers, and nothing else may come but `destroy` */
 void mt_pool_destroy(mt_compile_pool *pool); /* kills the workers and waits for their end; NULL is a no-op */
 
 #endif

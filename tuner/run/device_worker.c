@@ -1,12 +1,14 @@
 #include "tuner/run/device_worker_internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
+#include "tuner/run/visible_gpus.h"
 
-enum { MAX_ATTEMPTS = 2, MAX_IDLE_DEATHS = 3 };
+enum { MAX_ATTEMPTS = 2, MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, STOPPED_CHECKS = 2 };
 /* A counter's 20 periods, its patience and settling, then perhaps power readings: generously. */
 static const double ENERGY_BASE_S = 10, ENERGY_LOOPS = 20;
 
@@ -40,47 +42,16 @@ static void enter_work(mt_device_worker *self, mt_work work)
     }
     self->part = part;
     self->part_started_ns = now;
+    if (self->is_replay) mt_device_provide(self);
     double left = self->left_s[part];
     mt_worker_deadline(self->active->worker, left > 0.001 ? left : 0.001);
 }
 
-static bool is_starting(const seat *s)
-{
-    return s->worker && !s->is_greeted && !s->is_leaving;
-}
-
-static size_t count_seats(const mt_device_worker *self, bool (*is)(const seat *))
-{
-    size_t count = 0;
-    for (size_t i = 0; i < SEATS; i++) count += is(&self->seats[i]);
-    return count;
-}
-
-static bool is_leaving(const seat *s)
-{
-    return s->worker && s->is_leaving;
-}
-
-static bool is_usable(const seat *s)
-{
-    return s->worker && !s->is_leaving;
-}
-
-static bool is_live(const seat *s)
-{
-    return s->worker != NULL;
-}
-
-/* Nothing of ours may disturb what is timed: neither a process that starts nor one whose memory is still being torn down. A suspect's replay is not timed. */
-static bool is_quiet(const mt_device_worker *self)
-{
-    return count_seats(self, is_starting) == 0 && count_seats(self, is_leaving) == 0;
-}
-
 static bool may_send(const mt_device_worker *self)
 {
-    if (!self->has_order || self->is_sent || !self->active || !self->active->is_greeted) return false;
-    return (self->is_replay && self->may_crowd) || is_quiet(self);
+    const seat *at = self->active;
+    if (!self->has_order || self->is_sent || !at || !at->has_context || at->is_preparing || at->is_leaving) return false;
+    return (self->is_replay && self->may_crowd) || mt_device_is_quiet(self);
 }
 
 static void send_order(mt_device_worker *self)
@@ -92,7 +63,7 @@ static void send_order(mt_device_worker *self)
         fail_with(self, &error);
         return;
     }
-    self->is_crowded = count_seats(self, is_live) > 1 && count_seats(self, is_leaving) > 0;
+    self->is_crowded = mt_device_count_seats(self, mt_seat_has_gpu) > 1;
     self->served_before = self->active->served;
     self->is_sent = true;
     if (!self->is_replay && mt_clock_now_ns() - self->ordered_ns > 1000000) mt_times_note("quiet", self->ordered_ns, "an order waited for our own processes");
@@ -106,71 +77,65 @@ static void send_order(mt_device_worker *self)
 
 /* ---- processes ---- */
 
-static mt_status spawn(mt_device_worker *self, seat *at, mt_error *err);
-
-static seat *find_seat(mt_device_worker *self, bool (*is)(const seat *))
-{
-    for (size_t i = 0; i < SEATS; i++)
-        if (is(&self->seats[i])) return &self->seats[i];
-    return NULL;
-}
-
-static bool is_free(const seat *s)
-{
-    return !s->worker;
-}
-
-static bool is_waiting(const seat *s)
-{
-    return is_usable(s) && s->is_greeted;
-}
-
-/* Until `wanted` processes live that are not on their way out. That there is no reserve (the GPU lets one process in only, say) is no error. */
-static void top_up(mt_device_worker *self, size_t wanted)
-{
-    mt_error ignored;
-    while (!self->has_no_reserve && !self->is_failed && count_seats(self, is_usable) < wanted) {
-        seat *at = find_seat(self, is_free);
-        if (!at) return;
-        self->has_no_reserve = spawn(self, at, &ignored) != MT_OK;
-    }
-}
-
 /* What an incident costs, for $MSDA_TUNE_TIMES: until the device could take the next order, and then until that one's inputs were made ("refill"). */
-static void end_incident(mt_device_worker *self)
+static bool end_incident(mt_device_worker *self)
 {
-    if (!self->incident_ns || self->is_replay || !self->active || !self->active->is_greeted || !is_quiet(self)) return;
+    const seat *at = self->active;
+    if (!self->incident_ns || self->is_replay || !at || !at->has_context || !self->has_proof || !mt_device_is_quiet(self)) return false;
     mt_times_note("incident", self->incident_ns, self->incident);
     self->incident_ns = 0;
     self->incident = NULL;
     self->is_refilling = true;
     mt_device_release_held(self);
+    return true;
 }
 
-/* After anything that came or went: somebody is at work, somebody in reserve. A replay uses up one more. */
+static void on_message(void *context, mt_message *message);
+static void on_gone(void *context, const mt_worker_death *death);
+static void on_doomed(void *context);
+
+/* On a host of several GPUs each process sees its own alone: CUDA starts faster, and all the more in several at once. */
+static bool staff(mt_device_worker *self, mt_error *err)
+{
+    enum { MAX_ENV = 32 };
+    const char *env[MAX_ENV + 2] = {0};
+    char alone[MT_VISIBLE_SIZE];
+    size_t count = 0;
+    for (; self->options.env && self->options.env[count] && count < MAX_ENV; count++) env[count] = self->options.env[count];
+    bool is_alone = mt_visible_alone(self->options.device, alone);
+    if (is_alone) env[count] = alone;
+    const mt_worker_launch launch = {
+        .device = is_alone ? 0 : self->options.device,
+        .bundle_fd = self->options.bundle_fd,
+        .env = env,
+        .message = on_message,
+        .gone = on_gone,
+        .doomed = on_doomed,
+        .open_handles = &self->open_handles,
+    };
+    return mt_device_staff(self, &launch, err);
+}
+
+/* After anything that came or went: somebody is at work, somebody in reserve. */
 static void reseat(mt_device_worker *self)
 {
     mt_error error;
     if (self->is_failed || self->is_closing) return;
-    if (!self->active) self->active = find_seat(self, is_waiting);
-    if (!self->active) self->active = find_seat(self, is_usable);
-    seat *at = find_seat(self, is_free);
-    bool has_room = !self->has_no_reserve || count_seats(self, is_leaving) == 0;
-    if (!self->active && at && has_room) {
-        if (spawn(self, at, &error) != MT_OK) {
-            fail_with(self, &error);
-            return;
-        }
-        self->active = at;
+    if (!staff(self, &error)) {
+        fail_with(self, &error);
+        return;
     }
-    if (self->was_greeted) top_up(self, self->is_replay ? 3 : 2);
-    end_incident(self);
+    mt_device_provide(self);
+    if (end_incident(self)) (void)staff(self, &error); /* what the incident used up */
     send_order(self);
 }
 
 static void begin_incident(mt_device_worker *self)
 {
-    if (!self->incident_ns) self->incident_ns = mt_clock_now_ns();
+    if (self->incident_ns) return;
+    self->incident_ns = mt_clock_now_ns();
+    self->has_proof = false;
+    for (size_t i = 0; i < SEATS; i++) self->seats[i].is_warm = false; /* perhaps for another subject */
 }
 
 /* Killing takes a tenth of a second and more: what will be needed starts meanwhile. */
@@ -178,9 +143,13 @@ static void on_doomed(void *context)
 {
     seat *at = context;
     mt_device_worker *self = at->owner;
-    if (at != self->active || self->is_closing) return;
+    mt_error ignored;
+    at->is_leaving = true;
+    at->since_ns = mt_clock_now_ns();
+    if (at != self->active || self->is_closing || self->is_failed) return;
     begin_incident(self);
-    if (self->was_greeted) top_up(self, 3);
+    (void)staff(self, &ignored);
+    mt_device_provide(self);
 }
 
 /* No end of the variant that ran: neither stored nor a strike. */
@@ -189,17 +158,6 @@ static void fail_gone(mt_device_worker *self, const mt_error *error)
     if (self->is_replay) mt_device_drop_suspicion(self);
     mt_device_drop_held(self);
     fail_with(self, error);
-}
-
-/* There is no second process any more. While an end is held, the one that would take over proves nothing about the GPU (it started before): one that starts now has to. */
-static void give_up_reserve(mt_device_worker *self)
-{
-    seat *spare = self->active;
-    self->has_no_reserve = true;
-    if (!self->has_held || !spare || !spare->worker || spare->is_leaving) return;
-    spare->is_leaving = true;
-    self->active = NULL;
-    mt_worker_kill(spare->worker);
 }
 
 /* ---- messages ---- */
@@ -214,19 +172,31 @@ static void on_hello(seat *at, mt_hello *hello)
         return;
     }
     if (hello->status != MT_OK) {
-        at->is_leaving = true;
-        give_up_reserve(self);
-        mt_worker_kill(at->worker);
+        self->has_no_reserve = true;
+        mt_device_retire(at);
+        mt_device_distrust(self);
         return;
     }
     at->is_greeted = true;
     mt_worker_deadline(at->worker, 0);
-    if (at == self->active) {
+    mt_times_note("start", at->since_ns, NULL);
+    if (!self->was_greeted) {
         self->hello = *hello;
+        snprintf(self->bus_id, sizeof self->bus_id, "%s", hello->bus_id ? hello->bus_id : "");
         self->hello.error = self->hello.bus_id = NULL; /* the message frees them */
-        self->was_greeted = true;
+        self->was_greeted = at->has_context = true;
     }
     reseat(self);
+}
+
+static void on_prepared(seat *at, const mt_prepared *prepared)
+{
+    mt_error error;
+    if (at->is_leaving || !at->is_preparing) return;
+    if (mt_device_take_prepared(at, prepared, &error))
+        reseat(at->owner);
+    else
+        fail_gone(at->owner, &error);
 }
 
 /* Other people's processes: what the worker counts, less ours; NVML may still show those that have just gone. */
@@ -234,7 +204,7 @@ static int count_foreign(mt_device_worker *self, int counted)
 {
     static const int64_t lately_ns = 2000000000;
     if (mt_clock_now_ns() - self->last_gone_ns > lately_ns) self->gone_lately = 0;
-    int ours = (int)count_seats(self, is_live) - 1 + self->gone_lately;
+    int ours = (int)mt_device_count_seats(self, mt_seat_has_gpu) - 1 + self->gone_lately;
     return counted <= 0 ? counted : counted > ours ? counted - ours : 0;
 }
 
@@ -250,11 +220,9 @@ static bool must_repeat(mt_device_worker *self, const mt_verdict *verdict)
 
 static void leave(mt_device_worker *self)
 {
-    seat *at = self->active;
-    at->is_leaving = true;
     self->restarts += !self->is_replay; /* the second worker that a suspect costs belongs to the same incident */
     begin_incident(self);
-    mt_worker_kill(at->worker); /* it is about to exit by itself, which may hang in the driver */
+    mt_device_retire(self->active); /* it is about to exit by itself, which may hang in the driver */
 }
 
 static void on_verdict(seat *at, mt_verdict *verdict)
@@ -262,7 +230,10 @@ static void on_verdict(seat *at, mt_verdict *verdict)
     mt_device_worker *self = at->owner;
     if (at != self->active || !self->has_order || !self->is_sent || verdict->id != self->id) return;
     mt_worker_deadline(at->worker, 0);
-    if (verdict->is_sticky) leave(self);
+    if (verdict->is_sticky)
+        leave(self);
+    else if (self->is_replay)
+        self->has_proof = true; /* it ran there */
     if (must_repeat(self, verdict)) {
         if (at->is_leaving) self->active = NULL;
         reseat(self);
@@ -292,6 +263,7 @@ static void on_message(void *context, mt_message *message)
     mt_device_worker *self = at->owner;
     switch (message->type) {
     case MT_MESSAGE_HELLO: on_hello(at, &message->hello); break;
+    case MT_MESSAGE_PREPARED: on_prepared(at, &message->prepared); break;
     case MT_MESSAGE_STAGE:
         if (at == self->active && self->is_sent && message->stage.id == self->id) enter_work(self, message->stage.work);
         break;
@@ -331,13 +303,17 @@ static void fail_start(mt_device_worker *self, const mt_worker_death *death)
 }
 
 /* The one at work is gone without having said why. */
-static void lose_active(mt_device_worker *self, const mt_worker_death *death)
+static void lose_active(mt_device_worker *self, const mt_worker_death *death, bool is_stopped)
 {
     mt_error error;
     self->active = NULL;
     if (!self->is_replay) self->restarts++;
     begin_incident(self);
-    if (self->is_sent)
+    if (self->is_sent && is_stopped && self->attempts <= MAX_STOPS)
+        self->is_sent = false; /* no variant's doing: the next worker gets it */
+    else if (self->is_sent && is_stopped)
+        mt_error_set(&error, MT_ERR_WORKER, "the device worker was stopped (SIGSTOP) again and again"), fail_gone(self, &error);
+    else if (self->is_sent)
         blame(self, death);
     else
         self->idle_deaths++;
@@ -349,7 +325,9 @@ static void lose_active(mt_device_worker *self, const mt_worker_death *death)
 /* The reserve is gone: it is a convenience. */
 static void lose_reserve(mt_device_worker *self, bool had_started)
 {
-    if (!had_started || ++self->idle_deaths > MAX_IDLE_DEATHS) give_up_reserve(self);
+    if (had_started && ++self->idle_deaths <= MAX_IDLE_DEATHS) return;
+    self->has_no_reserve = true;
+    mt_device_distrust(self);
 }
 
 static void on_gone(void *context, const mt_worker_death *death)
@@ -357,15 +335,18 @@ static void on_gone(void *context, const mt_worker_death *death)
     seat *at = context, was = *at;
     mt_device_worker *self = was.owner;
     *at = (seat){.owner = self};
-    self->last_gone_ns = mt_clock_now_ns();
-    self->gone_lately++;
+    if (was.is_leaving) mt_times_note("gone", was.since_ns, NULL);
+    if (was.has_context || was.is_preparing) {
+        self->last_gone_ns = mt_clock_now_ns();
+        self->gone_lately++;
+    }
     if (self->is_closing) return;
-    if (at == self->active && !was.is_greeted) {
+    if (at == self->active && !was.is_greeted && !was.is_stopped) {
         fail_start(self, death);
         return;
     }
-    if (at == self->active) lose_active(self, death);
-    else if (!was.is_leaving) lose_reserve(self, was.is_greeted);
+    if (at == self->active) lose_active(self, death, was.is_stopped);
+    else if (!was.is_leaving || death->is_timeout) lose_reserve(self, was.is_greeted);
     if (death->is_lost) {
         mt_error error;
         mt_device_release_held(self); /* what hung so is known */
@@ -375,34 +356,14 @@ static void on_gone(void *context, const mt_worker_death *death)
     reseat(self);
 }
 
-static mt_status spawn(mt_device_worker *self, seat *at, mt_error *err)
-{
-    *at = (seat){.owner = self};
-    mt_worker_launch launch = {
-        .role = "device",
-        .device = self->options.device,
-        .bundle_fd = self->options.bundle_fd,
-        .env = self->options.env,
-        .message = on_message,
-        .gone = on_gone,
-        .doomed = on_doomed,
-        .context = at,
-        .open_handles = &self->open_handles,
-    };
-    return mt_worker_spawn(self->options.loop, &launch, &at->worker, err);
-}
-
 mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_device_worker **out, mt_error *err)
 {
     mt_device_worker *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "device worker: out of memory");
     self->options = *options;
-    self->active = &self->seats[0];
-    mt_status st = spawn(self, self->active, err);
-    if (st != MT_OK) {
-        self->active = NULL;
+    if (!staff(self, err)) {
         mt_device_worker_destroy(self);
-        return st;
+        return err->status;
     }
     *out = self;
     return MT_OK;
@@ -411,6 +372,11 @@ mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_de
 const mt_hello *mt_device_worker_hello(const mt_device_worker *self)
 {
     return self->was_greeted ? &self->hello : NULL;
+}
+
+const char *mt_device_worker_bus_id(const mt_device_worker *self)
+{
+    return self->bus_id;
 }
 
 int64_t mt_device_worker_pid(const mt_device_worker *self)
@@ -425,10 +391,13 @@ int64_t mt_device_worker_restarts(const mt_device_worker *self)
 
 mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_order *order, mt_error *err)
 {
+    mt_status st = MT_OK;
+    mt_message message = {.type = MT_MESSAGE_PREPARE, .evaluate = *order};
+    mt_strbuf_clear(&self->preparation);
+    MT_TRY(mt_proto_encode(&message, &self->preparation, err));
     mt_strbuf_clear(&self->frame);
-    mt_message message = {.type = MT_MESSAGE_EVALUATE, .evaluate = *order};
-    mt_status st = mt_proto_encode(&message, &self->frame, err);
-    if (st != MT_OK) return st;
+    message.type = MT_MESSAGE_EVALUATE;
+    MT_TRY(mt_proto_encode(&message, &self->frame, err));
     self->id = order->id;
     self->attempts = 0;
     self->extra_s = order->energy_ns > 0 ? ENERGY_BASE_S + ENERGY_LOOPS * (double)order->energy_ns / 1e9 : 0;
@@ -436,7 +405,35 @@ mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_or
     self->is_sent = false;
     self->ordered_ns = mt_clock_now_ns();
     send_order(self);
-    return MT_OK;
+done:
+    return st;
+}
+
+/* A process that was stopped (by SIGSTOP; Ctrl-Z stops us too) answers nothing until somebody lets it go on, perhaps never. */
+static void replace_stopped(seat *at)
+{
+    mt_device_worker *self = at->owner;
+    at->stopped_count = mt_worker_is_stopped(at->worker) ? at->stopped_count + 1 : 0;
+    if (at->stopped_count < STOPPED_CHECKS) return;
+    char text[96];
+    snprintf(text, sizeof text, "device worker %lld was stopped (SIGSTOP) and is replaced", (long long)mt_worker_pid(at->worker));
+    self->options.notice(self->options.context, text);
+    at->is_stopped = true;
+    if (at == self->active) begin_incident(self);
+    mt_device_retire(at);
+}
+
+void mt_device_worker_tick(mt_device_worker *self)
+{
+    static const int64_t second_ns = 1000000000;
+    int64_t now = mt_clock_now_ns();
+    if (self->is_failed || self->is_closing) return;
+    if (now - self->checked_ns > second_ns) {
+        self->checked_ns = now;
+        for (size_t i = 0; i < SEATS; i++)
+            if (mt_seat_is_usable(&self->seats[i])) replace_stopped(&self->seats[i]);
+    }
+    reseat(self);
 }
 
 const mt_strbuf *mt_device_worker_frame(const mt_device_worker *self)
@@ -453,15 +450,22 @@ void mt_device_worker_abort(mt_device_worker *self)
     self->has_order = self->is_sent = false;
 }
 
-void mt_device_worker_destroy(mt_device_worker *self)
+void mt_device_worker_stop(mt_device_worker *self)
 {
-    if (!self) return;
+    if (self->is_closing) return;
     self->is_closing = true;
     for (size_t i = 0; i < SEATS; i++)
         if (self->seats[i].worker) mt_worker_kill(self->seats[i].worker);
+}
+
+void mt_device_worker_destroy(mt_device_worker *self)
+{
+    if (!self) return;
+    mt_device_worker_stop(self);
     while (self->open_handles) uv_run(self->options.loop, UV_RUN_ONCE);
     mt_device_drop_suspicion(self);
     mt_device_drop_held(self);
     mt_strbuf_free(&self->frame);
+    mt_strbuf_free(&self->preparation);
     mt_free(self);
 }

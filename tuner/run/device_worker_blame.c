@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
 #include "tuner/run/device_worker_internal.h"
 
 static void report(mt_device_worker *self, mt_outcome *outcome, char *launch_json)
@@ -9,6 +10,7 @@ static void report(mt_device_worker *self, mt_outcome *outcome, char *launch_jso
     bool is_damage = outcome->kind == MT_OUTCOME_GPU_FAULT || outcome->kind == MT_OUTCOME_CRASHED || outcome->kind == MT_OUTCOME_TIMEOUT;
     self->has_order = self->is_sent = false;
     self->idle_deaths = 0;
+    self->ended_ns = mt_clock_now_ns();
     if (self->active) self->active->served++;
     if (self->incident_ns) self->incident = mt_outcome_name(outcome->kind);
     self->has_held = true;

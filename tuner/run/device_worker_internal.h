@@ -7,15 +7,21 @@
 
 enum part { PART_SUBJECT, PART_VARIANT, PART_COUNT };
 
-enum { SEATS = 5 /* one at work, its reserve, and those of an incident: two on their way out, one starting */ };
+enum { SEATS = 6 /* one at work, two in reserve, and those of an incident: two on their way out, one starting */, USABLE = 3 };
 
 /* One process. What it is for shows in self->active; the rest of those that live are in reserve or leave. */
 typedef struct seat {
     mt_device_worker *owner;
     mt_worker *worker;  /* NULL = free */
-    bool is_greeted;
+    bool is_greeted;    /* CUDA has started there */
+    bool has_context;
+    bool is_preparing;  /* PREPARE sent, not answered */
+    bool is_warm;       /* the subject of the last order was asked for */
     bool is_leaving;    /* it broke its context, or is being killed */
+    bool is_stopped;    /* killed because somebody had stopped it */
+    int stopped_count;  /* how often in a row it was seen stopped */
     int served;         /* evaluations that it has ended */
+    int64_t since_ns;   /* when what it is busy with (start, preparation, leaving) began */
 } seat;
 
 struct mt_device_worker {
@@ -23,11 +29,15 @@ struct mt_device_worker {
     seat seats[SEATS];
     seat *active;       /* NULL = none */
     mt_hello hello;
+    char bus_id[32];
     bool was_greeted;             /* any worker */
     bool has_no_reserve;          /* a second process could not be had */
+    bool takes_one;               /* the GPU lets one process in only: no context in reserve */
     bool is_failed, is_closing;
     int64_t incident_ns;          /* when the last one began; 0 = dealt with */
+    int64_t checked_ns;           /* when it was last looked whether somebody stopped them */
     const char *incident;         /* how it ended for the variant */
+    bool has_proof;               /* a context was made since: the GPU is still there */
     bool is_refilling;            /* the process at work has no inputs yet, because of an incident */
     int64_t last_gone_ns;         /* when a process of ours last left the GPU, */
     int gone_lately;              /* and how many about then */
@@ -36,9 +46,9 @@ struct mt_device_worker {
     size_t open_handles;
     /* the evaluation */
     bool has_order, is_sent;
-    int64_t ordered_ns;
+    int64_t ordered_ns, ended_ns; /* when the last order came, and when it was answered */
     uint64_t id;
-    mt_strbuf frame;
+    mt_strbuf frame, preparation; /* the order, and the same for a process in reserve */
     int attempts;
     mt_work work;
     enum part part;
@@ -56,6 +66,27 @@ struct mt_device_worker {
     mt_outcome held;
     char *held_launch;
 };
+
+/* ---- device_worker_seats.c: who lives, and how ready they are ---- */
+
+typedef bool (*mt_seat_is)(const seat *s);
+bool mt_seat_is_leaving(const seat *s);
+bool mt_seat_is_usable(const seat *s);
+bool mt_seat_has_gpu(const seat *s);  /* it has a context, or is making one: also while it leaves */
+size_t mt_device_count_seats(const mt_device_worker *self, mt_seat_is is);
+/* Nothing of ours may disturb what is timed: no context that is being made, none that is being torn down. (CUDA's start, which makes no context, does not.) */
+bool mt_device_is_quiet(const mt_device_worker *self);
+/* The readiest of those that could take over; NULL = none. */
+seat *mt_device_find_reserve(mt_device_worker *self);
+/* Starts processes until there are enough, the first of all for work, the rest for the reserve. False with an error when there is none at all and none can be started. */
+bool mt_device_staff(mt_device_worker *self, const mt_worker_launch *launch, mt_error *err);
+/* Makes contexts, and for whoever takes the next order its inputs, where that can be done meanwhile. */
+void mt_device_provide(mt_device_worker *self);
+/* A process answered PREPARE. False: it has no context, and nobody else has; `err` says why. */
+bool mt_device_take_prepared(seat *at, const mt_prepared *prepared, mt_error *err);
+/* The reserve could not start: what waits for a proof that the GPU is still there must get it from a new process. */
+void mt_device_distrust(mt_device_worker *self);
+void mt_device_retire(seat *at); /* SIGKILL */
 
 /* ---- device_worker_blame.c ---- */
 

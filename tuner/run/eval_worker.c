@@ -13,7 +13,7 @@
 #include "tuner/run/candidate.h"
 #include "tuner/run/once.h"
 
-enum { TICK_MS = 250 };
+enum { TICK_MS = 250, RIVAL_TICKS = 4 /* how often others are looked for */ };
 static const double DIAGNOSE_S = 120; /* compute-sanitizer is slow */
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.0025;      /* ± a quarter of a percent of the median, so that medians of ten runs lie within half a percent */
@@ -213,6 +213,12 @@ static void on_vacuous(void *context, const char *output)
     mt_eval_worker_warn(self, "%s: every element of the reference's %s is NaN or infinite: that variants agree with it proves little", mt_space_shape(self->space)->name, output);
 }
 
+static void on_notice(void *context, const char *text)
+{
+    const eval_gpu *gpu = context;
+    mt_eval_worker_warn(gpu->owner, "GPU %d: %s", gpu->ordinal, text);
+}
+
 /* ---- --diagnose ---- */
 
 static void on_diagnosed(void *context, const char *text)
@@ -268,7 +274,13 @@ static void on_device_done(void *context, uint64_t id, mt_outcome *outcome, char
 
 static void on_tick(uv_timer_t *timer)
 {
-    ((eval_worker *)timer->data)->is_tick_due = true;
+    eval_worker *self = timer->data;
+    self->is_tick_due = true;
+    self->ticks++;
+    for (size_t i = 0; i < self->gpu_count; i++) {
+        if (self->gpus[i]->worker) mt_device_worker_tick(self->gpus[i]->worker);
+        if (self->is_started && self->ticks % RIVAL_TICKS == 0) mt_eval_worker_look_for_rival(self->gpus[i]);
+    }
 }
 
 static mt_status submit_support(eval_worker *self, mt_error *err)
@@ -519,7 +531,7 @@ mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_s
 #if !MT_WITH_CUDA
     return MT_FAIL(err, MT_ERR_NO_GPU, "built without the CUDA Toolkit: only recorded GPUs can be tuned");
 #endif
-    static const eval_worker_callbacks callbacks = {on_compiled, on_pool_failed, on_device_done, on_foreign_processes, on_vacuous, on_device_failed};
+    static const eval_worker_callbacks callbacks = {on_compiled, on_pool_failed, on_device_done, on_foreign_processes, on_vacuous, on_notice, on_device_failed};
     mt_status st = MT_OK;
     eval_worker *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");

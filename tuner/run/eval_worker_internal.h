@@ -31,6 +31,8 @@ typedef struct eval_gpu {
     mt_device_worker *worker;
     mt_error failure;        /* before its first HELLO; status MT_OK = none */
     int foreign;             /* processes on it when that was last told to the user */
+    int presence;            /* descriptor that tells other tuners; −1 = none */
+    bool has_rival;          /* another tuner was seen on it, and told of */
     mt_diagnosis *diagnosis; /* under way; its event waits */
     mt_event undiagnosed;
 } eval_gpu;
@@ -49,6 +51,7 @@ struct eval_worker {
     size_t other_count;
     uv_timer_t tick;
     bool has_tick, is_tick_due, is_woken;
+    unsigned ticks;
     mt_event_queue events;
     mt_error pool_failure, device_failure; /* status MT_OK = none */
     mt_compile_counts counts;
@@ -76,11 +79,14 @@ typedef struct eval_worker_callbacks {
     void (*done)(void *context, uint64_t id, mt_outcome *outcome, char **launch_json);                         /* context: the eval_gpu, also below */
     void (*foreign)(void *context, int count);
     void (*vacuous)(void *context, const char *output);
+    void (*notice)(void *context, const char *text);
     void (*device_failed)(void *context, const mt_error *error);
 } eval_worker_callbacks;
 
 /* Starts compile and device workers and waits for their HELLO. */
 mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const eval_worker_callbacks *callbacks, mt_error *err);
+/* Warns, once, of another tuner on the same GPU. */
+void mt_eval_worker_look_for_rival(eval_gpu *gpu);
 void mt_eval_worker_stop(eval_worker *self); /* ends all workers and waits for them */
 
 #endif

@@ -1,12 +1,17 @@
 /* The workers of the real evaluator: started side by side, grouped by model when they have answered. */
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "db/key.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/log.h"
+#include "tuner/base/times.h"
 #include "tuner/run/bundle.h"
 #include "tuner/run/eval_worker_internal.h"
+#include "tuner/run/presence.h"
+#include "tuner/run/visible_gpus.h"
 
 enum { BUSY_PERCENT = 10, JOBS_PER_GPU = 32, MOST_JOBS = 128 };
 
@@ -36,7 +41,7 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
     if (self->gpu_count == MT_DEVICES_MAX) return MT_FAIL(err, MT_ERR_USAGE, "more than %d GPUs: name the ones to use", MT_DEVICES_MAX);
     eval_gpu *gpu = mt_alloc(1, sizeof *gpu);
     if (!gpu) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
-    *gpu = (eval_gpu){.owner = self, .index = self->gpu_count, .ordinal = ordinal};
+    *gpu = (eval_gpu){.owner = self, .index = self->gpu_count, .ordinal = ordinal, .presence = -1};
     self->gpus[self->gpu_count++] = gpu;
     const mt_device_worker_options device = {
         .loop = self->loop,
@@ -48,6 +53,7 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
         .done = callbacks->done,
         .foreign = callbacks->foreign,
         .vacuous = callbacks->vacuous,
+        .notice = callbacks->notice,
         .failed = callbacks->device_failed,
         .context = gpu,
     };
@@ -57,6 +63,7 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
 static void stop_gpu(eval_gpu *gpu)
 {
     mt_device_worker_destroy(gpu->worker);
+    if (gpu->presence >= 0) close(gpu->presence);
     mt_free(gpu);
 }
 
@@ -74,8 +81,8 @@ static void await_hello(eval_worker *self)
     while (!has_answered(self)) uv_run(self->loop, UV_RUN_ONCE);
 }
 
-/* The first GPU tells how many there are. */
-static mt_status start_all(eval_worker *self, const eval_worker_callbacks *callbacks, mt_error *err)
+/* Where the number of GPUs can't be seen beforehand, the first one tells it. */
+static mt_status start_rest(eval_worker *self, const eval_worker_callbacks *callbacks, mt_error *err)
 {
     const mt_hello *hello = mt_device_worker_hello(self->gpus[0]->worker);
     int count = hello ? hello->device_count : 0;
@@ -150,6 +157,23 @@ static void note_load(eval_worker *self, eval_gpu *gpu)
         mt_eval_worker_warn(self, "GPU %d was %d %% busy before the first launch: times may be disturbed", gpu->ordinal, (int)hello->busy_percent);
 }
 
+/* Telling comes before looking, so that of two that start together at least one sees the other. */
+static void announce(eval_gpu *gpu)
+{
+    const char *bus_id = mt_device_worker_bus_id(gpu->worker);
+    if (bus_id[0]) gpu->presence = mt_presence_announce(bus_id);
+    mt_eval_worker_look_for_rival(gpu);
+}
+
+void mt_eval_worker_look_for_rival(eval_gpu *gpu)
+{
+    const char *bus_id = mt_device_worker_bus_id(gpu->worker);
+    int64_t pid = gpu->has_rival || !bus_id[0] ? 0 : mt_presence_find_other(bus_id);
+    if (!pid) return;
+    gpu->has_rival = true;
+    mt_eval_worker_warn(gpu->owner, "another msda-tune (pid %lld) uses GPU %d: each disturbs the other's times", (long long)pid, gpu->ordinal);
+}
+
 static void take_facts(eval_worker *self)
 {
     self->base.facts = mt_device_worker_hello(self->gpus[0]->worker)->facts;
@@ -165,27 +189,40 @@ mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const
 {
     mt_status st = MT_OK;
     const mt_worker_options *options = &self->options;
+    int64_t start_ns = mt_clock_now_ns();
     MT_TRY(mt_bundle_make(self->spec, source, &self->bundle_fd, err));
+    size_t visible = options->all_devices ? mt_visible_gpus() : 0;
     MT_TRY(start_gpu(self, options->device, callbacks, err));
+    for (size_t i = 1; i < visible && i < MT_DEVICES_MAX; i++) MT_TRY(start_gpu(self, (int)i, callbacks, err));
     for (size_t i = 0; i < options->more_count; i++) MT_TRY(start_gpu(self, options->more_devices[i], callbacks, err));
     MT_TRY(start_pool(self, source, callbacks, err));
     await_hello(self);
-    if (options->all_devices) MT_TRY(start_all(self, callbacks, err));
+    if (options->all_devices && visible < 2) MT_TRY(start_rest(self, callbacks, err));
+    if (visible > MT_DEVICES_MAX) mt_eval_worker_warn(self, "of %zu GPUs the first %d are used", visible, MT_DEVICES_MAX);
     MT_TRY(drop_dead(self, err)); /* a missing GPU is the more telling of two failures */
     MT_TRY(mt_eval_worker_failure(self, err));
     part_with_others(self);
     if (!options->jobs) mt_pool_set_jobs(self->pool, JOBS_PER_GPU * (self->gpu_count + self->other_count));
     take_facts(self);
-    for (size_t i = 0; i < self->gpu_count; i++) note_load(self, self->gpus[i]);
+    for (size_t i = 0; i < self->gpu_count; i++) {
+        note_load(self, self->gpus[i]);
+        announce(self->gpus[i]);
+    }
     self->is_started = true;
+    mt_times_note("start", start_ns, NULL);
 done:
     return st;
 }
 
+/* A context takes a tenth of a second and more to be torn down: all of them at once. */
 void mt_eval_worker_stop(eval_worker *self)
 {
+    int64_t start_ns = mt_clock_now_ns();
+    for (size_t i = 0; i < self->gpu_count; i++) mt_device_worker_stop(self->gpus[i]->worker);
+    if (self->pool) mt_pool_stop(self->pool);
     for (size_t i = 0; i < self->gpu_count; i++) stop_gpu(self->gpus[i]);
     self->gpu_count = 0;
     mt_pool_destroy(self->pool);
     self->pool = NULL;
+    mt_times_note("stop", start_ns, NULL);
 }

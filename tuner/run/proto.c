@@ -198,7 +198,7 @@ static void outcome_fields(mt_codec *codec, mt_outcome *outcome)
 /* A worker that says OK, or that it stopped early, must have measured something: rankings must not see NaN, zero or negative times. */
 static bool outcome_is_sane(const mt_outcome *outcome)
 {
-    bool is_timed = outcome->kind == MT_OUTCOME_OK || outcome->kind == MT_OUTCOME_CENSORED;
+    bool is_timed = mt_outcome_is_timed(outcome->kind);
     const mt_energy *energy = &outcome->energy;
     if (energy->source != MT_ENERGY_NONE && !(isfinite(energy->run_uj) && energy->run_uj > 0 && energy->error_uj >= 0)) return false;
     return !is_timed || (isfinite(outcome->timing.median_ns) && outcome->timing.median_ns > 0);
@@ -217,13 +217,21 @@ static void verdict_fields(mt_codec *codec, mt_verdict *verdict)
     if (codec->mode == MT_CODEC_READ && verdict->status == MT_OK && !outcome_is_sane(&verdict->outcome)) codec->failed = true;
 }
 
+static void prepared_fields(mt_codec *codec, mt_prepared *prepared)
+{
+    status_field(codec, &prepared->status);
+    mt_codec_text(codec, &prepared->error);
+}
+
 static void message_fields(mt_codec *codec, mt_message *message)
 {
     switch (message->type) {
     case MT_MESSAGE_HELLO: hello_fields(codec, &message->hello); break;
     case MT_MESSAGE_COMPILE: compile_fields(codec, &message->compile); break;
     case MT_MESSAGE_COMPILED: compiled_fields(codec, &message->compiled); break;
-    case MT_MESSAGE_EVALUATE: evaluate_fields(codec, &message->evaluate); break;
+    case MT_MESSAGE_EVALUATE:
+    case MT_MESSAGE_PREPARE: evaluate_fields(codec, &message->evaluate); break;
+    case MT_MESSAGE_PREPARED: prepared_fields(codec, &message->prepared); break;
     case MT_MESSAGE_STAGE: stage_fields(codec, &message->stage); break;
     case MT_MESSAGE_RESULT: verdict_fields(codec, &message->verdict); break;
     case MT_MESSAGE_BYE:

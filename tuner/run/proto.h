@@ -27,6 +27,8 @@ typedef enum mt_message_type {
     MT_MESSAGE_STAGE,
     MT_MESSAGE_RESULT,
     MT_MESSAGE_BYE,       /* → worker: exit */
+    MT_MESSAGE_PREPARE,   /* → device worker in reserve: an order, of which only the subject is made ready; without a shape only the context */
+    MT_MESSAGE_PREPARED,
     MT_MESSAGE_TYPE_END
 } mt_message_type;
 
@@ -130,13 +132,20 @@ typedef struct mt_verdict {
     const char *vacuous;          /* an output whose reference holds no number; NULL = none */
 } mt_verdict;
 
+/* The answer to PREPARE. That inputs could not be made is no error here: the order itself will tell. */
+typedef struct mt_prepared {
+    mt_status status;             /* not MT_OK: there is no context; `error` */
+    const char *error;
+} mt_prepared;
+
 typedef struct mt_message {
     mt_message_type type;
     union {
         mt_hello hello;
         mt_compile_order compile;
         mt_compiled compiled;
-        mt_evaluate_order evaluate;
+        mt_evaluate_order evaluate;   /* also PREPARE */
+        mt_prepared prepared;
         mt_stage_report stage;
         mt_verdict verdict;
     };

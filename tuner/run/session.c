@@ -69,7 +69,7 @@ static mt_status set_objective(mt_session *session, mt_error *err)
     bool is_possible = params->objective == MT_OBJECTIVE_TIME || (evaluator->can_retime && evaluator->energy != MT_ENERGY_NONE);
     if (!is_possible && params->objective_given)
         return MT_FAIL(err, MT_ERR_UNSUPPORTED, "objective %s: %s", mt_objective_name(params->objective), why);
-    if (!is_possible) mt_log_warn("objective %s: %s; picked by time", mt_objective_name(params->objective), why);
+    if (!is_possible) mt_session_warn(session, "objective %s: %s; picked by time", mt_objective_name(params->objective), why);
     session->objective = is_possible ? params->objective : MT_OBJECTIVE_TIME;
     return MT_OK;
 }
@@ -211,6 +211,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
 done:
     mt_free(targets);
     mt_free(session.points);
+    mt_strbuf_free(&session.notes);
     mt_strbuf_free(&session.cut);
     return st;
 }

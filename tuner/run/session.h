@@ -9,9 +9,15 @@
 #include "tuner/search/strategy.h"
 #include "tuner/space/source.h"
 
+/* A variant that the others are held against. */
+typedef struct mt_yardstick {
+    const char *name; /* the variant's; borrowed from the spec, like `best` for subject_end only */
+    double median_ns;
+} mt_yardstick;
+
 typedef struct mt_subject_summary {
     size_t evaluated, known, measured;             /* evaluated = known + measured */
-    size_t ok, failed, censored;                   /* evaluated = ok + failed + censored */
+    size_t ok, failed, censored, yardstick;        /* evaluated = the sum of these */
     double best_ns, low_ns, high_ns;               /* INFINITY when nothing is OK */
     mt_objective objective, wanted;                /* what the best was picked by, and was to be: TIME instead, where energy could not be measured */
     mt_energy energy;                              /* of the best, when it was measured */
@@ -22,6 +28,10 @@ typedef struct mt_subject_summary {
     char rival_why[256];                           /* why not; "" = it was, or the file names none */
     bool is_programmatic;                          /* the best's launch overlaps with the kernel in front of it */
     bool is_limited;                               /* power or heat held the clock down while the finalists were timed */
+    mt_yardstick yardsticks[MT_YARDSTICKS_MAX];    /* the fastest of each variant that is one */
+    size_t yardstick_count;
+    double best_sm_mhz;                            /* SM clock while the best was timed; 0 = not known */
+    mt_cycles best_cycles;                         /* blocks == 0: not counted, or not known */
     double seconds;
     mt_regime regime;
     bool interrupted, out_of_time;

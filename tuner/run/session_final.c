@@ -30,7 +30,7 @@ static mt_status on_near_tie(void *context, const mt_near_tie *row, mt_error *er
     mt_point point;
     mt_error ignored;
     /* A row of a point that the file no longer describes can be compared, but not run. */
-    if (mt_point_parse(mt_space_spec(final->space), row->variant, &point, &ignored) != MT_OK || !mt_space_find(final->space, &point, &entry->index)) {
+    if (mt_point_parse(mt_space_spec(final->space), row->variant, &point, &ignored) != MT_OK || !mt_space_find_legal(final->space, &point, &entry->index)) {
         if (final->objective == MT_OBJECTIVE_TIME) final->can_retime = false;
         else return MT_OK; /* its energy can't be known any more */
     }
@@ -52,7 +52,7 @@ static void judge(mt_final *final)
         is_known = is_known && final->finalists[i].row.energy.source != MT_ENERGY_NONE;
     }
     if (final->objective != MT_OBJECTIVE_TIME && !is_known) {
-        mt_log_warn("picked by time: energy is not known of all finalists%s%s", final->why[0] ? ": " : "", final->why);
+        mt_session_warn(final->session, "%s: picked by time: energy is not known of all finalists%s%s", mt_space_shape(final->space)->name, final->why[0] ? ": " : "", final->why);
         final->objective = MT_OBJECTIVE_TIME;
     }
     if (!final->rounds) mt_final_judge_intervals(final->finalists, final->count);
@@ -138,8 +138,10 @@ mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_
             .can_retime = session->evaluator->can_retime, .rival_count = has_rivals ? MT_RIVALS_MAX : 0};
         st = compare(&final, winner, summary, &is_settled, err);
         *evaluation = final.evaluation;
+        bool is_cut = st == MT_OK && session->interrupts > 0 && final.count > 1;
         for (size_t i = 0; i < MT_FINALISTS_MAX; i++) forget(&final.entries[i]);
         for (size_t i = 0; i < MT_RIVALS_MAX; i++) mt_free(final.rivals[i].text);
+        if (is_cut) mt_session_warn(session, "%s: the comparison of the near-ties was interrupted: picked by the times of the search alone", mt_space_shape(space)->name);
     }
     return st;
 }

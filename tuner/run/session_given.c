@@ -43,7 +43,7 @@ mt_status mt_session_given_points(mt_session *session, const mt_session_target *
             mt_point point;
             mt_error ignored;
             size_t index;
-            bool exists = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK && mt_space_find(space, &point, &index);
+            bool exists = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK && mt_space_find_legal(space, &point, &index);
             st = exists ? add_point(session, index, err) : store_excluded(session, subject, given->variants[v], err);
         }
     }

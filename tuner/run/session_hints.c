@@ -1,11 +1,11 @@
 /* Warm starts: what was best for near shapes, of this and of like GPUs. The strategy decides what it is worth. */
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "db/query.h"
+#include "db/rule.h"
+#include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
-#include "tuner/base/text.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/run/session_internal.h"
 
 struct hint {
@@ -18,63 +18,22 @@ struct hunt {
     const mt_session *session;
     const mt_session_target *target;
     const mt_space *space;
+    char *kinds;      /* of the shape's values */
     struct hint best[MT_HINTS_MAX];
     size_t count;
 };
 
-static size_t part_length(const char *text)
+/* "int,list,string" of the shape's values in their key's order, which is sorted by name. mt_free it; NULL when out of memory. */
+static char *kinds_of(const mt_shape *shape)
 {
-    return strcspn(text, ";");
-}
-
-/* The value of `name` (length given) in a key "D=32;H=92,46;dtype=f16"; NULL = not there. */
-static const char *find_value(const char *key, const char *name, size_t length)
-{
-    while (*key) {
-        if (strncmp(key, name, length) == 0 && key[length] == '=') return key + length + 1;
-        key += part_length(key);
-        key += *key == ';';
+    mt_strbuf kinds = {0};
+    for (const char *at = shape->key; *at; at += strcspn(at, ";"), at += *at == ';') {
+        size_t length = strcspn(at, "="), i = 0;
+        while (i + 1 < shape->setting_count && (strncmp(shape->settings[i].name, at, length) != 0 || shape->settings[i].name[length])) i++;
+        mt_value_kind kind = shape->settings[i].value.kind;
+        mt_strbuf_addf(&kinds, "%s%s", kinds.length ? "," : "", kind == MT_VALUE_STRING ? "string" : kind == MT_VALUE_LIST ? "list" : "int");
     }
-    return NULL;
-}
-
-static double far_apart(double a, double b)
-{
-    return a > 0 && b > 0 ? fabs(log(a / b)) : a != b;
-}
-
-/* Lists differ by their elements as far as both go, and by their lengths; words that differ count as a factor of e. */
-static double value_distance(const char *a, const char *b)
-{
-    double sum = 0, length_a = 0, length_b = 0;
-    size_t size_a = part_length(a), size_b = part_length(b);
-    if (size_a == size_b && strncmp(a, b, size_a) == 0) return 0;
-    const char *end_a = a + size_a, *end_b = b + size_b;
-    while (a < end_a || b < end_b) {
-        char *behind_a = (char *)a, *behind_b = (char *)b;
-        double x = a < end_a ? strtod(a, &behind_a) : 0, y = b < end_b ? strtod(b, &behind_b) : 0;
-        if ((a < end_a && behind_a == a) || (b < end_b && behind_b == b)) return 1; /* no number */
-        if (a < end_a && b < end_b) sum += far_apart(x, y);
-        length_a += a < end_a;
-        length_b += b < end_b;
-        a = behind_a + (behind_a < end_a && *behind_a == ',');
-        b = behind_b + (behind_b < end_b && *behind_b == ',');
-    }
-    return sum + far_apart(length_a, length_b);
-}
-
-/* Values that only one of the two has count as a factor of e. */
-static double key_distance(const char *a, const char *b)
-{
-    double sum = 0;
-    for (const char *at = a; *at; at += part_length(at), at += *at == ';') {
-        size_t length = strcspn(at, "=;");
-        const char *other = find_value(b, at, length);
-        sum += other && at[length] == '=' ? value_distance(at + length + 1, other) : 1;
-    }
-    for (const char *at = b; *at; at += part_length(at), at += *at == ';')
-        sum += !find_value(a, at, strcspn(at, "=;"));
-    return sum;
+    return mt_strbuf_take(&kinds);
 }
 
 static bool comes_before(const struct hint *a, const struct hint *b)
@@ -113,7 +72,7 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
                   strcmp(row->workload_key, hunt->target->workload->key) == 0;
     if (is_own) return MT_OK;
     if (mt_point_parse(mt_space_spec(hunt->space), row->variant, &point, &ignored) != MT_OK || !mt_space_find(hunt->space, &point, &hint.index)) return MT_OK;
-    hint.distance = key_distance(hunt->target->shape->key, row->shape_key);
+    hint.distance = mt_rule_key_distance(hunt->target->shape->key, row->shape_key, hunt->kinds); /* of another version of the file: farthest */
     keep(hunt, hint);
     return MT_OK;
 }
@@ -121,11 +80,13 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
 mt_status mt_session_hints(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_space *space, size_t hints[MT_HINTS_MAX], size_t *count, mt_error *err)
 {
     int64_t before = mt_clock_now_ns();
-    struct hunt hunt = {.session = session, .target = target, .space = space};
+    struct hunt hunt = {.session = session, .target = target, .space = space, .kinds = kinds_of(target->shape)};
+    if (!hunt.kinds) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
     const mt_filter filter = {.kernel = session->params->spec->name, .origin = &session->origin, .regime = &subject->regime};
     mt_status st = mt_query_best(session->store, &filter, on_best, &hunt, err);
     for (size_t i = 0; i < hunt.count; i++) hints[i] = hunt.best[i].index;
     *count = hunt.count;
+    mt_free(hunt.kinds);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;
 }

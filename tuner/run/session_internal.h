@@ -43,6 +43,7 @@ typedef struct mt_session {
     size_t point_count, point_capacity;
     mt_objective objective;        /* what picks are for; TIME where energy can't be measured */
     mt_session_device devices[MT_DEVICES_MAX];
+    mt_strbuf notes;               /* warnings about picks, one a line */
     mt_strbuf cut;                 /* subjects that ended before their budget was spent, one a line */
     double drift;                  /* largest relative deviation of an anchor from its first time that the intervals of both do not explain; NAN = none was timed twice */
 } mt_session;
@@ -147,6 +148,8 @@ mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subj
 /* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */
 mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, const mt_result *result, const char *next_variant, int64_t worker_pid, mt_error *err);
 /* Remembers for the session's row that a subject ended early, and what would complete it. */
+/* Warns, and keeps the line for the session's row. */
+__attribute__((format(printf, 2, 3))) void mt_session_warn(mt_session *session, const char *format, ...);
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err);
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);

@@ -48,7 +48,9 @@ static void check_stop(mt_run *run)
     run->summary->interrupted = run->session->interrupts > 0;
     run->summary->out_of_time = !run->summary->interrupted && run->summary->evaluated < run->total && mt_clock_now_ns() >= run->deadline_ns;
     run->is_stopping = run->summary->interrupted || run->summary->out_of_time;
-    if (run->is_stopping) evaluator->ops->cancel(evaluator, false);
+    if (!run->is_stopping) return;
+    evaluator->ops->cancel(evaluator, false);
+    mt_space_draw_until(run->space, mt_clock_now_ns()); /* a strategy that is looking for rare points is waited for */
 }
 
 /* Nothing runs, and nothing will. */

@@ -18,7 +18,7 @@ static mt_status tell(mt_run *run, const mt_known *known, mt_error *err)
 {
     if (!mt_index_map_put(&run->seen, known->index, LEARNT)) return mt_run_no_memory(err);
     run->untold--;
-    return mt_search_tell(run->search, known->index, mt_outcome_is_failure(known->kind) ? INFINITY : known->median_ns, err);
+    return mt_search_tell(run->search, known->index, mt_outcome_may_win(known->kind) ? known->median_ns : INFINITY, err);
 }
 
 static mt_status tell_rest(mt_run *run, mt_error *err)
@@ -39,8 +39,8 @@ static mt_search_answer next_asked(mt_run *run, size_t *index)
     size_t left = run->total - learnt - run->under_way, room = run->session->evaluator->ops->capacity(run->session->evaluator) - run->under_way;
     if (run->first_count == 0) return mt_search_next(run->search, left < room ? left : room, index);
     *index = run->first[0];
-    run->first[0] = run->first[1];
     run->first_count--;
+    for (size_t i = 0; i < run->first_count; i++) run->first[i] = run->first[i + 1];
     return MT_SEARCH_POINT;
 }
 

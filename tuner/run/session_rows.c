@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -137,10 +138,20 @@ mt_status mt_session_note_cut(mt_session *session, const mt_session_target *targ
     return cut->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory") : MT_OK;
 }
 
-static void warn_of_cuts(const mt_session *session, mt_strbuf *warnings)
+void mt_session_warn(mt_session *session, const char *format, ...)
 {
-    mt_strbuf cut = session->cut;
-    if (cut.length) mt_strbuf_addf(warnings, "%s%s", warnings->length ? "\n" : "", mt_strbuf_text(&cut));
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    mt_log_warn("%s", text);
+    mt_strbuf_addf(&session->notes, "%s%s", session->notes.length ? "\n" : "", text);
+}
+
+static void add_lines(mt_strbuf *warnings, const mt_strbuf *lines)
+{
+    if (lines->length) mt_strbuf_addf(warnings, "%s%s", warnings->length ? "\n" : "", lines->text);
 }
 
 /* Rows of all GPUs are ranked together; what the finalists' comparison on one of them can't see is left. */
@@ -179,7 +190,8 @@ mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
     mt_strbuf_add(&warnings, session->evaluator->warning);
     warn_of_drift(session, &warnings);
     warn_of_unequal(session, &warnings);
-    warn_of_cuts(session, &warnings);
+    add_lines(&warnings, &session->notes);
+    add_lines(&warnings, &session->cut);
     mt_session_end_row row = {
         .state = failed ? "failed" : session->interrupts ? "interrupted" : "done",
         .worker_restarts = session->evaluator->ops->restarts(session->evaluator),

@@ -38,7 +38,7 @@ typedef struct mt_run {
     size_t under_way;
     mt_run_trial *trials;      /* in the order they were submitted */
     mt_run_trial *running[MT_DEVICES_MAX];
-    size_t first[2], first_count; /* the default point, the baseline's: before the strategy's */
+    size_t first[2 + MT_YARDSTICKS_MAX], first_count; /* the default point, the baseline's, the yardsticks': before the strategy's */
     size_t default_index, baseline_index;
     size_t followed;           /* of session->points */
     int64_t stored;            /* evaluations of this session */
@@ -48,6 +48,8 @@ typedef struct mt_run {
     double best_ns;            /* of what was seen until now */
     uint32_t best_batch;       /* launches per sample of it; 0 = not known */
     char *best;
+    double best_sm_mhz;        /* 0 = not known */
+    mt_cycles best_cycles;
     mt_winner_cubin cubin;     /* of the best, when it was measured now */
     mt_anchor anchors[MT_DEVICES_MAX]; /* the same variant on each GPU, each with its own series */
 } mt_run;

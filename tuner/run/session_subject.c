@@ -63,11 +63,14 @@ static void choose_first(mt_run *run)
         run->default_index = MT_NO_POINT;
         mt_log_warn("%s: %s", run->target->shape->name, error.message);
     }
-    if (!spec->baseline) return;
-    if (mt_space_variant_default(run->space, spec->baseline, &run->baseline_index, &error) == MT_OK)
+    if (spec->baseline && mt_space_variant_default(run->space, spec->baseline, &run->baseline_index, &error) == MT_OK)
         run->first[run->first_count++] = run->baseline_index;
     else
         run->baseline_index = MT_NO_POINT;
+    for (size_t i = 0; i < spec->variant_count; i++) {
+        size_t index;
+        if (spec->variants[i].is_yardstick && mt_space_variant_default(run->space, spec->variants[i].name, &index, &error) == MT_OK) run->first[run->first_count++] = index;
+    }
 }
 
 static mt_status make_model(mt_run *run, mt_error *err)
@@ -136,6 +139,7 @@ static mt_status set_up(mt_run *run, mt_error *err)
     mt_status st = MT_OK;
     evaluator->regime = session->regime;
     MT_TRY(create_space(run, err));
+    if (run->deadline_ns != INT64_MAX) mt_space_draw_until(run->space, run->deadline_ns);
     size_t count = mt_space_count(run->space);
     if (count == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
@@ -198,6 +202,10 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
     run->session->evaluator->device = first_device(run); /* near-ties are compared on one GPU */
     if (run->session->interrupts == 0) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
     MT_TRY(mt_session_store_best(run->session, &run->subject, run->target, &run->cubin, run->summary, best, err));
+    if (*best && run->best && strcmp(*best, run->best) == 0) {
+        run->summary->best_sm_mhz = run->best_sm_mhz;
+        run->summary->best_cycles = run->best_cycles;
+    }
     run->summary->seconds = (double)(mt_clock_now_ns() - run->started_ns) / 1e9;
     MT_TRY(mt_session_note_cut(run->session, run->target, run->summary, run->total, err));
     if (progress && progress->subject_end) progress->subject_end(progress->context, run->space, run->target->workload, run->summary);

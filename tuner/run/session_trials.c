@@ -6,6 +6,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
 #include "tuner/run/event_queue.h"
+#include "tuner/run/rates.h"
 #include "tuner/run/session_run.h"
 
 enum { ANCHOR_SAMPLES = 15 };
@@ -16,6 +17,21 @@ static mt_status mark_seen(mt_run *run, size_t index, mt_error *err)
 }
 
 /* ---- one evaluation counted ---- */
+
+/* The fastest of each yardstick is what the best is held against. */
+static void note_yardstick(mt_run *run, size_t index, const mt_outcome *outcome)
+{
+    mt_subject_summary *summary = run->summary;
+    mt_point point;
+    size_t i = 0;
+    if (outcome->kind != MT_OUTCOME_YARDSTICK) return;
+    mt_space_at(run->space, index, &point);
+    const char *name = mt_space_spec(run->space)->variants[point.level[0]].name;
+    while (i < summary->yardstick_count && strcmp(summary->yardsticks[i].name, name) != 0) i++;
+    if (i == MT_YARDSTICKS_MAX) return;
+    if (i == summary->yardstick_count) summary->yardsticks[summary->yardstick_count++] = (mt_yardstick){name, INFINITY};
+    summary->yardsticks[i].median_ns = fmin(summary->yardsticks[i].median_ns, outcome->timing.median_ns);
+}
 
 static mt_status note_best(mt_run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
 {
@@ -34,6 +50,8 @@ static mt_status note_best(mt_run *run, size_t index, const char *variant, const
     run->best = text;
     run->best_ns = median_ns;
     run->best_batch = outcome->timing.batch;
+    run->best_sm_mhz = outcome->timing.sm_mhz;
+    run->best_cycles = outcome->cycles;
     run->cubin.path = path;
     if (!event) return MT_OK;
     run->cubin.hash = event->outcome.cubin;
@@ -74,14 +92,15 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     mt_subject_summary *summary = run->summary;
     const mt_progress *progress = session->params->progress;
     bool known = event == NULL, failed = mt_outcome_is_failure(outcome->kind);
-    double cost_ns = failed ? INFINITY : outcome->timing.median_ns; /* of one that was given up: too low if anything, and never the best */
+    double cost_ns = mt_outcome_may_win(outcome->kind) ? outcome->timing.median_ns : INFINITY; /* of one that was given up: too low if anything, and never the best */
     mt_status st = note_best(run, index, variant, outcome, event, err);
+    note_yardstick(run, index, outcome);
     if (st == MT_OK) st = note_point(run, index, outcome, err);
     if (st == MT_OK) st = note_anchor(run, index, variant, outcome, event, err);
     if (st == MT_OK && run->search && !known) st = mt_search_tell(run->search, index, cost_ns, err);
     summary->evaluated++;
     *(known ? &summary->known : &summary->measured) += 1;
-    *(failed ? &summary->failed : outcome->kind == MT_OUTCOME_OK ? &summary->ok : &summary->censored) += 1;
+    *(failed ? &summary->failed : outcome->kind == MT_OUTCOME_OK ? &summary->ok : outcome->kind == MT_OUTCOME_YARDSTICK ? &summary->yardstick : &summary->censored) += 1;
     session->evaluated++;
     session->known += known;
     session->failed += failed;
@@ -178,7 +197,10 @@ static mt_status store(mt_run *run, const char *variant, const mt_event *event, 
         .model_floor_ns = run->model.floor_ns,
         .outcome = event ? &event->outcome : NULL,
     };
+    mt_metric rates[MT_RATES_MAX];
     if (event) {
+        result.metrics = rates;
+        result.metric_count = mt_rates_metrics(&run->model, &event->outcome.timing, run->session->evaluator->facts.sm_count, rates);
         result.evaluation = ++run->stored;
         sum_up(run->session, &event->outcome);
     }
@@ -189,7 +211,9 @@ static mt_status store(mt_run *run, const char *variant, const mt_event *event, 
 static double race_limit(const mt_run *run, const mt_run_trial *trial)
 {
     size_t index = trial->request.index;
-    bool is_compared_with = index == run->default_index || index == run->baseline_index;
+    mt_point point;
+    mt_space_at(run->space, index, &point);
+    bool is_compared_with = index == run->default_index || index == run->baseline_index || mt_space_spec(run->space)->variants[point.level[0]].is_yardstick;
     return run->session->params->no_race || is_compared_with || !isfinite(run->best_ns) ? 0 : run->best_ns;
 }
 

@@ -404,3 +404,14 @@ int64_t mt_worker_pid(const mt_worker *worker)
 {
     return worker->pid;
 }
+
+bool mt_worker_is_stopped(const mt_worker *worker)
+{
+    char path[40], line[512];
+    snprintf(path, sizeof path, "/proc/%lld/stat", (long long)worker->pid);
+    FILE *file = worker->phase == WORKING ? fopen(path, "re") : NULL;
+    if (!file) return false;
+    const char *name_end = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+    fclose(file);
+    return name_end && strncmp(name_end, ") T", 3) == 0;
+}

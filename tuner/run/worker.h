@@ -43,6 +43,7 @@ mt_status mt_worker_send(mt_worker *worker, const mt_strbuf *frame, mt_error *er
 void mt_worker_deadline(mt_worker *worker, double seconds); /* from now; ≤ 0 = none */
 void mt_worker_kill(mt_worker *worker);                     /* SIGKILL; gone follows */
 void mt_worker_forget_log(mt_worker *worker);               /* before an order, so that the tail tells of it only */
+bool mt_worker_is_stopped(const mt_worker *worker);          /* by SIGSTOP and the like; false where /proc does not tell */
 int64_t mt_worker_pid(const mt_worker *worker);
 /* For tests: workers started from now on survive SIGKILL, as a process does that hangs inside the driver. */
 void mt_worker_pretend_unkillable(bool unkillable);

@@ -57,6 +57,7 @@ static mt_status compile(struct compiler *self, const mt_compile_order *order, m
     mt_error error = {0};
     mt_message reply = {.type = MT_MESSAGE_COMPILED};
     mt_compiled *compiled = &reply.compiled;
+    int64_t start_ns = mt_clock_now_ns();
     compiled->id = order->id;
     compiled->status = run_compiler(self, order, &result, &error);
     compiled->error = compiled->status == MT_OK ? NULL : error.message;
@@ -76,6 +77,7 @@ static mt_status compile(struct compiler *self, const mt_compile_order *order, m
     }
     cut_text(result.log);
     compiled->log = result.log;
+    mt_times_note("compile", start_ns, result.cached ? "from the cache" : "by NVRTC");
     mt_status st = mt_channel_send(&self->channel, &reply, err);
     mt_compile_result_free(&result);
     return st;
@@ -249,37 +251,70 @@ static mt_status answer(struct runner *self, const mt_evaluate_order *order, boo
     return st;
 }
 
-static mt_status greet_device(struct runner *self, int ordinal, mt_error *err)
+/* In reserve: what an order would need is there before it comes. A context that a generator broke is no use to anybody. */
+static mt_status prepare(struct runner *self, const mt_evaluate_order *order, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_error error = {0};
+    mt_input_file *inputs = NULL;
+    mt_subject_request subject = {0};
+    mt_message reply = {.type = MT_MESSAGE_PREPARED};
+    reply.prepared.status = mt_gpu_make_context(self->gpu, &error);
+    if (reply.prepared.status != MT_OK) reply.prepared.error = error.message;
+    if (reply.prepared.status == MT_OK && order->shape) {
+        MT_TRY(find_subject(self, order, &subject, err));
+        MT_TRY(split_inputs(order, &inputs, err));
+        subject.inputs = inputs;
+        MT_TRY(mt_gpu_prepare(self->gpu, order->tool_path, &subject, err));
+        self->has_tool = true;
+    }
+    MT_TRY(mt_channel_send(&self->channel, &reply, err));
+done:
+    free_inputs(inputs);
+    return st;
+}
+
+static mt_status open_gpu(struct runner *self, int ordinal, bool is_reserve, mt_hello *hello, mt_error *err)
+{
+    mt_status st = MT_OK;
+    MT_TRY(mt_spec_parse(self->bundle.path, self->bundle.text, strlen(self->bundle.text), &self->spec, err));
+    MT_TRY(mt_gpu_open(ordinal, &self->gpu, &hello->facts, err));
+    if (!is_reserve) MT_TRY(mt_gpu_make_context(self->gpu, err));
+done:
+    return st;
+}
+
+static mt_status greet_device(struct runner *self, int ordinal, bool is_reserve, mt_error *err)
 {
     mt_error error = {0};
     mt_message message = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .foreign_processes = -1, .busy_percent = -1}};
     mt_hello *hello = &message.hello;
-    hello->status = mt_spec_parse(self->bundle.path, self->bundle.text, strlen(self->bundle.text), &self->spec, &error);
-    if (hello->status == MT_OK) hello->status = mt_gpu_open(ordinal, &self->gpu, &hello->facts, &error);
-    if (hello->status == MT_OK) {
+    hello->status = open_gpu(self, ordinal, is_reserve, hello, &error);
+    if (hello->status == MT_OK && !is_reserve) {
         hello->bus_id = mt_gpu_bus_id(self->gpu);
         hello->device_count = mt_gpu_count(self->gpu);
         hello->foreign_processes = mt_gpu_foreign_processes(self->gpu);
         hello->busy_percent = mt_gpu_busy_percent(self->gpu);
         hello->energy = mt_gpu_energy_source(self->gpu);
-    } else {
+    } else if (hello->status != MT_OK) {
         hello->error = error.message;
     }
     mt_status st = mt_channel_send(&self->channel, &message, err);
     return st == MT_OK ? hello->status : st;
 }
 
-static mt_status run_device_worker(int ordinal, mt_error *err)
+static mt_status run_device_worker(int ordinal, bool is_reserve, mt_error *err)
 {
     struct runner self = {.channel = {.fd = MT_WORKER_SOCKET_FD}};
     mt_status st = MT_OK;
     MT_TRY(mt_bundle_open(MT_WORKER_BUNDLE_FD, &self.bundle, err));
-    MT_TRY(greet_device(&self, ordinal, err));
+    MT_TRY(greet_device(&self, ordinal, is_reserve, err));
     for (bool closed = false; !closed;) {
         mt_message message = {0};
         bool sticky = false;
         MT_TRY(mt_channel_receive(&self.channel, &message, &closed, err));
         if (message.type == MT_MESSAGE_BYE) closed = true;
+        if (message.type == MT_MESSAGE_PREPARE) st = prepare(&self, &message.evaluate, err);
         if (message.type == MT_MESSAGE_EVALUATE) st = answer(&self, &message.evaluate, &sticky, err);
         mt_message_free(&message);
         if (sticky) _exit(0); /* a broken context is not worth tearing down, and the driver may hang in trying */
@@ -309,6 +344,7 @@ static mt_status evaluate_case(struct runner *self, const char *path, int ordina
     MT_TRY(mt_bundle_open(bundle_fd, &self->bundle, err));
     MT_TRY(mt_spec_parse(self->bundle.path, self->bundle.text, strlen(self->bundle.text), &self->spec, err));
     MT_TRY(mt_gpu_open(ordinal, &self->gpu, &facts, err));
+    MT_TRY(mt_gpu_make_context(self->gpu, err));
     MT_TRY(evaluate(self, &order.evaluate, outcome, &sticky, err));
 done:
     if (bundle_fd >= 0) close(bundle_fd);
@@ -341,14 +377,15 @@ int mt_worker_main(int argc, char **argv)
     mt_error error = {0};
     mt_status st;
     bool is_compiler = argc > 0 && strcmp(argv[0], "compile") == 0;
-    bool is_device = argc > 0 && strcmp(argv[0], "device") == 0;
+    bool is_reserve = argc > 0 && strcmp(argv[0], "reserve") == 0; /* a device worker without a context until it is told to make one */
+    bool is_device = is_reserve || (argc > 0 && strcmp(argv[0], "device") == 0);
     if (argc == 4 && strcmp(argv[0], "once") == 0) return run_once(argv[3], atoi(argv[2]));
     if (argc < 3 || (!is_compiler && !is_device)) {
         fprintf(stderr, "msda-tune worker: started by the tuner only\n");
         return 2;
     }
     if (!mt_channel_enter(strtol(argv[1], NULL, 10), is_compiler ? COMPILE_NICE : 0)) return 1;
-    st = is_compiler ? run_compile_worker(&error) : run_device_worker(atoi(argv[2]), &error);
+    st = is_compiler ? run_compile_worker(&error) : run_device_worker(atoi(argv[2]), is_reserve, &error);
     if (st != MT_OK) fprintf(stderr, "worker: %s\n", error.message);
     return mt_status_exit_code(st);
 }

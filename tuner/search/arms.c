@@ -10,7 +10,8 @@
 
 #define HOPELESS 2 /* times the best: where no rival starts */
 #define MUTATION 0.1
-enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, FOREST_AGE = 40, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
+#define DOUBTFUL -1 /* log of the chance to work below which the least mean is no argument */
+enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
 
 /* ---- candidates ---- */
 
@@ -108,7 +109,7 @@ bool mt_propose_central(mt_model_search *search, mt_proposal *out)
         for (size_t k = 0; k < count; k++) sum += fmin(covered[k], distance(search, rows + i * width, rows + k * width));
         if (sum >= least) continue;
         least = sum;
-        *out = (mt_proposal){points[i], NAN};
+        *out = (mt_proposal){points[i], NAN, 0};
     }
     mt_free(rows);
     return count > 0;
@@ -120,7 +121,7 @@ bool mt_propose_central(mt_model_search *search, mt_proposal *out)
 static bool fit_forest(mt_model_search *search)
 {
     const mt_ledger *ledger = &search->ledger;
-    bool is_fresh = search->forest.tree_count > 0 && ledger->best == search->forest_best && ledger->count - search->forest_count <= ledger->count / FOREST_AGE;
+    bool is_fresh = search->forest.tree_count > 0 && ledger->best == search->forest_best && ledger->count - search->forest_count <= ledger->count / MT_FOREST_AGE;
     if (is_fresh) return true;
     search->forest_count = ledger->count;
     search->forest_best = ledger->best;
@@ -130,16 +131,18 @@ static bool fit_forest(mt_model_search *search)
 /* The candidate with the largest expected improvement by the forest, or with the least mean. */
 static bool choose_by_forest(mt_model_search *search, size_t count, bool by_mean, mt_proposal *out)
 {
-    double best = -INFINITY;
+    double best = -INFINITY, scale = mt_hindsight_scale(&search->hindsight);
+    bool may_fail = mt_model_search_fit_validity(search);
     float *row = mt_alloc(search->features.count, sizeof *row);
     for (size_t i = 0; row && i < count; i++) {
-        double mean, deviation;
+        double mean, deviation, chance = 0;
         mt_features_of(&search->features, search->candidates[i], row);
         mt_forest_predict(&search->forest, row, &mean, &deviation);
-        double score = by_mean ? -mean : mt_log_improvement(search->best_target, mean, deviation);
+        if (may_fail) chance = mt_model_search_log_validity(search, row);
+        double score = by_mean ? -mean + (chance < DOUBTFUL ? chance : 0) : mt_log_improvement(search->best_target, mean, scale * deviation) + chance;
         if (score > best) {
             best = score;
-            *out = (mt_proposal){search->candidates[i], mean};
+            *out = (mt_proposal){search->candidates[i], mean, by_mean ? 0 : deviation};
         }
     }
     mt_free(row);
@@ -165,7 +168,9 @@ bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *ou
         size_t a = items[places[mt_rng_below(&search->rng, elite)]].point, b = items[places[mt_rng_below(&search->rng, elite)]].point;
         if (mt_offspring(search->ledger.space, &search->rng, a, b, MUTATION, &child) && !mt_ledger_knows(&search->ledger, child)) add_candidate(search, &count, child);
     }
-    return count > 0 && fit_forest(search) && choose_by_forest(search, count, false, out);
+    if (count == 0 || !fit_forest(search) || !choose_by_forest(search, count, false, out)) return false;
+    out->deviation = 0; /* children of the best are much alike: they are no measure of a model */
+    return true;
 }
 
 /* ---- Gaussian process ---- */
@@ -288,14 +293,22 @@ bool mt_propose_gp(mt_model_search *search, mt_proposal *out)
 {
     double best = -INFINITY;
     if (!update_gp(search)) return false;
+    bool may_fail = mt_model_search_fit_validity(search);
+    float *row = mt_alloc(search->features.count, sizeof *row);
+    if (!row) return false;
     for (size_t i = 0; i < search->gp.pool_count; i++) {
         if (mt_ledger_knows(&search->ledger, search->pool[i])) continue;
         double score = mt_log_improvement(search->best_target, search->gp.means[i], search->gp.deviations[i]);
+        if (may_fail && score > best) {
+            mt_features_of(&search->features, search->pool[i], row);
+            score += mt_model_search_log_validity(search, row);
+        }
         if (score > best) {
             best = score;
-            *out = (mt_proposal){search->pool[i], search->gp.means[i]};
+            *out = (mt_proposal){search->pool[i], search->gp.means[i], 0};
         }
     }
+    mt_free(row);
     return best > -INFINITY;
 }
 
@@ -319,7 +332,7 @@ bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
         mt_gp_at(&search->gp, row, scratch, &mean, &deviation);
         if (mean < best) {
             best = mean;
-            *out = (mt_proposal){search->candidates[i], mean};
+            *out = (mt_proposal){search->candidates[i], mean, 0};
         }
     }
     mt_free(scratch);

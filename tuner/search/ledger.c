@@ -24,7 +24,7 @@ static size_t add(mt_ledger *ledger, mt_evaluation item)
 
 bool mt_ledger_ask(mt_ledger *ledger, size_t point, double expected_ns)
 {
-    if (add(ledger, (mt_evaluation){point, expected_ns, true}) == SIZE_MAX) return false;
+    if (add(ledger, (mt_evaluation){point, expected_ns, true, expected_ns}) == SIZE_MAX) return false;
     ledger->pending_count++;
     return true;
 }
@@ -33,7 +33,7 @@ size_t mt_ledger_tell(mt_ledger *ledger, size_t point, double cost_ns)
 {
     size_t place;
     if (!mt_index_map_get(&ledger->places, point, &place)) {
-        place = add(ledger, (mt_evaluation){point, cost_ns, false});
+        place = add(ledger, (mt_evaluation){point, cost_ns, false, NAN});
         if (place == SIZE_MAX) return SIZE_MAX;
     }
     mt_evaluation *item = &ledger->items[place];

@@ -9,6 +9,7 @@ typedef struct mt_evaluation {
     size_t point;
     double cost_ns;  /* INFINITY = failed; while pending: what is expected, NAN = nothing is */
     bool is_pending; /* asked, not told */
+    double expected_ns; /* when it was asked; NAN: nothing was */
 } mt_evaluation;
 
 typedef struct mt_ledger {

@@ -47,8 +47,10 @@ void mt_model_search_free(mt_model_search *search)
     mt_ledger_free(&search->ledger);
     mt_features_free(&search->features);
     mt_forest_free(&search->forest);
+    mt_forest_free(&search->validity);
     mt_gp_free(&search->gp);
     mt_free(search->rows);
+    mt_free(search->deviations);
     mt_free(search->targets);
     mt_free(search->gp_places);
     mt_free(search->pool);
@@ -66,11 +68,14 @@ static bool add_row(mt_model_search *search, size_t point)
     if (place >= search->row_capacity) {
         size_t capacity = search->row_capacity ? 2 * search->row_capacity : 64;
         float *rows = mt_realloc(search->rows, capacity * (width ? width : 1), sizeof *rows);
-        if (!rows) return false;
-        search->rows = rows;
+        float *deviations = rows ? mt_realloc(search->deviations, capacity, sizeof *deviations) : NULL;
+        if (rows) search->rows = rows;
+        if (!deviations) return false;
+        search->deviations = deviations;
         search->row_capacity = capacity;
     }
     mt_features_of(&search->features, point, search->rows + place * width);
+    search->deviations[place] = 0;
     return true;
 }
 
@@ -83,15 +88,43 @@ static double expected_ns(const mt_model_search *search, double target)
 
 bool mt_model_search_add(mt_model_search *search, mt_proposal proposal)
 {
-    return add_row(search, proposal.point) && mt_ledger_ask(&search->ledger, proposal.point, expected_ns(search, proposal.target));
+    if (!add_row(search, proposal.point)) return false;
+    search->deviations[search->ledger.count] = (float)proposal.deviation;
+    return mt_ledger_ask(&search->ledger, proposal.point, expected_ns(search, proposal.target));
+}
+
+/* A time as a target, by the scale of the latest refresh. */
+static double target_of(const mt_model_search *search, double cost_ns)
+{
+    return (-(search->median_ns / cost_ns) - search->shift) / search->scale;
+}
+
+/* What came of an expectation of the forest. */
+static void learn(mt_model_search *search, size_t place)
+{
+    const mt_evaluation *item = &search->ledger.items[place];
+    double deviation = (double)search->deviations[place];
+    if (isinf(item->cost_ns)) search->failure_count++;
+    if (!(deviation > 0) || isinf(item->cost_ns) || isnan(item->expected_ns)) return;
+    search->deviations[place] = 0; /* told again, it is no news */
+    mt_hindsight_add(&search->hindsight, target_of(search, item->expected_ns), deviation, target_of(search, item->cost_ns));
 }
 
 void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns)
 {
-    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) mt_ledger_tell(&search->ledger, point, cost_ns);
+    size_t best = search->ledger.best, place = SIZE_MAX;
+    if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) place = mt_ledger_tell(&search->ledger, point, cost_ns);
+    if (place != SIZE_MAX) learn(search, place);
+    search->since_better = search->ledger.best == best ? search->since_better + 1 : 0;
 }
 
 /* ---- targets ---- */
+
+/* What the models take an evaluation to have cost; NAN: the median. */
+static double cost_for_models(const mt_model_search *search, const mt_evaluation *item)
+{
+    return isinf(item->cost_ns) && mt_model_search_believes_failures(search) ? item->expected_ns : item->cost_ns;
+}
 
 /* Median of the successes; their number. `scratch`: ledger.count numbers. */
 static size_t find_median(mt_model_search *search, double *scratch)
@@ -117,7 +150,8 @@ static void standardise(mt_model_search *search)
     search->best_target = INFINITY;
     for (size_t i = 0; i < count; i++) {
         targets[i] = (targets[i] - search->shift) / search->scale;
-        if (!search->ledger.items[i].is_pending) search->best_target = fmin(search->best_target, targets[i]);
+        bool is_success = !search->ledger.items[i].is_pending && isfinite(search->ledger.items[i].cost_ns);
+        if (is_success) search->best_target = fmin(search->best_target, targets[i]);
     }
 }
 
@@ -134,7 +168,8 @@ bool mt_model_search_refresh(mt_model_search *search)
     if (find_median(search, search->targets) < 2) return false;
     for (size_t i = 0; i < count; i++) {
         const mt_evaluation *item = &search->ledger.items[i];
-        search->targets[i] = isnan(item->cost_ns) ? -1 : fmax(-(search->median_ns / item->cost_ns), -1000);
+        double cost_ns = cost_for_models(search, item);
+        search->targets[i] = isnan(cost_ns) ? -1 : fmax(-(search->median_ns / cost_ns), -1000);
         if (!item->is_pending && isfinite(item->cost_ns)) worst = fmax(worst, search->targets[i]);
     }
     for (size_t i = 0; i < count; i++) {

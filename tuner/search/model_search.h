@@ -8,10 +8,12 @@
 #include "tuner/search/features.h"
 #include "tuner/search/forest.h"
 #include "tuner/search/gp.h"
+#include "tuner/search/hindsight.h"
 #include "tuner/search/ledger.h"
 #include "tuner/search/strategy.h"
 
-enum { MT_FIRST_SAMPLE = 8, MT_NEIGHBOURS_KEPT = 32, MT_RIVALS_KEPT = 64 };
+/* MT_SLOW_AFTER: so many results without a better one, and the search counts as slow. MT_FOREST_AGE: one point in so many may be missing from a forest. */
+enum { MT_FIRST_SAMPLE = 8, MT_NEIGHBOURS_KEPT = 32, MT_RIVALS_KEPT = 64, MT_SLOW_AFTER = 15, MT_FOREST_AGE = 40 };
 
 struct mt_neighbours {
     size_t point, count;
@@ -23,13 +25,18 @@ typedef struct mt_model_search {
     mt_rng rng;
     mt_features features;
     float *rows; /* features of ledger.items[i] at i × features.count */
+    float *deviations; /* of what the forest expected of ledger.items[i], standardised; 0: it was not asked */
     size_t row_capacity;
+    size_t since_better, failure_count; /* results since the best became better; failures told */
 
     /* What the models are fitted to: −(median / time), standardised; small is good. */
     double *targets;
     size_t target_capacity;
     double median_ns, shift, scale, best_target;
 
+    mt_hindsight hindsight; /* of the forest */
+    mt_forest validity;     /* 1: works, 0: fails */
+    size_t validity_count;  /* ledger.count when it was fitted */
     mt_forest forest;
     size_t forest_count, forest_best; /* ledger.count and ledger.best when it was fitted */
     mt_gp gp;
@@ -53,7 +60,8 @@ typedef struct mt_model_search {
 
 typedef struct mt_proposal {
     size_t point;
-    double target; /* what the model expects, standardised; NAN: nothing */
+    double target;    /* what the model expects, standardised; NAN: nothing */
+    double deviation; /* of the forest that is to be judged by the result, standardised; 0: none is */
 } mt_proposal;
 
 mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *task, mt_error *err);
@@ -62,6 +70,13 @@ bool mt_model_search_add(mt_model_search *search, mt_proposal proposal); /* mark
 void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns);
 /* Recomputes the targets. False: too little is known for a model (fewer than two different results), or memory ran out. */
 bool mt_model_search_refresh(mt_model_search *search);
+
+/* Failures count as the slowest success while the search makes progress: most have a reason that their neighbours share. When it is slow, that would keep it out of
+ * whole regions for good: then they count as what was expected of them, and how likely a point works is a model of its own. */
+bool mt_model_search_believes_failures(const mt_model_search *search);
+/* Fits that model where it is needed; false where it is not (or memory ran out). Then its logarithm at a row, ≤ 0. */
+bool mt_model_search_fit_validity(mt_model_search *search);
+double mt_model_search_log_validity(const mt_model_search *search, const float *row);
 
 /* The arms. Each needs fresh targets, and is false where it has nothing to propose. */
 /* Where the most of a random sample of the space is nearest that was not near anything known: the middle first, then the middles of what is left out. Needs no model. */

@@ -308,9 +308,11 @@ static mt_status figure(const mt_scene *scene, const mt_expr *expr, double *valu
 mt_status mt_scene_model(const mt_scene *scene, mt_model *model, mt_error *err)
 {
     mt_status st = MT_OK;
-    *model = (mt_model){ NAN, NAN, NAN };
+    *model = (mt_model){ NAN, NAN, NAN, NAN, NAN };
     MT_TRY(figure(scene, &scene->spec->model_flops, &model->flops, err));
     MT_TRY(figure(scene, &scene->spec->model_dram_bytes, &model->dram_bytes, err));
+    MT_TRY(figure(scene, &scene->spec->model_moved_bytes, &model->moved_bytes, err));
+    MT_TRY(figure(scene, &scene->spec->model_ops, &model->ops, err));
     MT_TRY(figure(scene, &scene->spec->model_floor_ns, &model->floor_ns, err));
 done:
     return st;

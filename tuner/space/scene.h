@@ -32,7 +32,7 @@ mt_status mt_scene_expand(const mt_scene *scene, const char *text, char **out, m
 
 /* Model figures for the shape (no knobs); NAN where the file gives none. */
 typedef struct mt_model {
-    double flops, dram_bytes, floor_ns;
+    double flops, dram_bytes, moved_bytes, ops, floor_ns;
 } mt_model;
 mt_status mt_scene_model(const mt_scene *scene, mt_model *model, mt_error *err);
 

@@ -34,9 +34,9 @@ void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *
 
 void mt_space_at(const mt_space *space, size_t index, mt_point *point)
 {
-    assert(index < mt_space_index_limit(space));
-    if (!space->is_enumerated) {
-        mt_rank_decode(space, index, point);
+    assert(index < mt_space_index_limit(space) || (space->has_search_limits && space->has_ranks));
+    if (!space->is_enumerated || index >= space->count) {
+        mt_rank_decode(space, space->is_enumerated ? index - space->count : index, point);
         return;
     }
     const unsigned char *bytes = space->points + index * space->stride;
@@ -57,7 +57,8 @@ static bool find_sampled(const mt_space *space, const mt_point *point, size_t *i
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return false;
     walker->point = *point;
-    bool is_valid = mt_point_truth(space, walker, &culprit) == MT_TRUTH_HOLDS;
+    bool is_extra = space->has_extra && memcmp(point->level, space->extra.level, sizeof point->level) == 0;
+    bool is_valid = is_extra || mt_point_truth(space, walker, &culprit) == MT_TRUTH_HOLDS;
     if (is_valid) *index = mt_rank_of(space, point, UINT64_MAX);
     mt_walker_give(space, walker);
     return is_valid;
@@ -80,6 +81,21 @@ bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index)
         else high = middle;
     }
     return false;
+}
+
+/* Points outside the search have the indices behind the enumerated ones, by rank. */
+bool mt_space_find_legal(const mt_space *space, const mt_point *point, size_t *index)
+{
+    const mt_check *culprit;
+    if (mt_space_find(space, point, index)) return true;
+    if (!space->has_search_limits || space->is_listed || !space->has_ranks) return false;
+    mt_walker *walker = mt_walker_take(space);
+    if (!walker) return false;
+    walker->point = *point;
+    bool is_legal = mt_point_legality(space, walker, &culprit) == MT_TRUTH_HOLDS;
+    if (is_legal) *index = (space->is_enumerated ? space->count : 0) + mt_rank_of(space, point, UINT64_MAX);
+    mt_walker_give(space, walker);
+    return is_legal;
 }
 
 /* ---- life ---- */
@@ -170,6 +186,7 @@ mt_status mt_space_create_limited(const mt_spec *spec, const mt_shape *shape, co
     MT_TRY(mt_space_begin(spec, shape, facts, &space, err));
     if (limits) space->limits = *limits;
     MT_TRY(fill(space, watch, err));
+    MT_TRY(mt_space_admit_default(space, err));
     if (space->is_enumerated) shrink(space);
     *out = space;
     space = NULL;

@@ -42,6 +42,9 @@ const char *mt_space_count_text(const mt_space *space, char *text, size_t size);
 size_t mt_space_index_limit(const mt_space *space);   /* every index is below; = count where enumerated */
 /* A uniform draw of a valid point. False: none was found (an empty space; a sampled one whose points are rarer than one in a million draws). Threads: any. */
 bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index);
+/* From this instant (mt_clock_now_ns) on, draws from a space that is sampled find nothing: where valid points are rare, a strategy's next thought may take longer than what is left of the
+ * time. Threads: any, also while others draw. */
+void mt_space_draw_until(const mt_space *space, int64_t instant_ns);
 /* The first valid index from `least` on, in the file's order: walks a sampled space without storing it. False: there is none, or (sampled) it was not found within
  * some 20 million steps. Threads: any. */
 bool mt_space_next(const mt_space *space, size_t least, size_t *index);
@@ -51,6 +54,9 @@ bool mt_space_first_with(const mt_space *space, size_t variant, size_t param, in
 uint64_t mt_space_raw_count(const mt_space *space);
 void mt_space_at(const mt_space *space, size_t index, mt_point *point); /* index: a valid point's; sampled: any below the limit, valid or not */
 bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index); /* false: not valid. Threads: any */
+/* The same for points that only constraints of the search (`scope = search`) exclude: they may run, and mt_space_at knows their index, but no strategy does: of an
+ * enumerated space it is count or more. For variants that somebody names. Threads: any. */
+bool mt_space_find_legal(const mt_space *space, const mt_point *point, size_t *index);
 
 /* Constraints that pruned: index < spec constraint_count is that constraint; index − constraint_count is variant i's `requires`; of a listed space one more,
  * "not recorded".
@@ -58,7 +64,8 @@ bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index);
 size_t mt_space_pruned_kinds(const mt_space *space);
 uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, const char **why, bool *is_exact);
 
-/* The default point: the first [variant] and every active knob at its default. NOT_FOUND, naming the constraint, when it is not valid here. */
+/* The default point: the first [variant] and every active knob at its default. It is a point of the space wherever it may run: constraints of the search do not
+ * exclude it. NOT_FOUND, naming the constraint, when it is not valid here. */
 mt_status mt_space_default(const mt_space *space, size_t *index, mt_error *err);
 /* The default point of variant `name`, for the baseline. */
 mt_status mt_space_variant_default(const mt_space *space, const char *name, size_t *index, mt_error *err);

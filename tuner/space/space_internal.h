@@ -25,6 +25,7 @@ typedef struct mt_check {
     const mt_expr *expr;
     size_t kind;     /* index for mt_space_pruned */
     int variant;     /* −1: all */
+    bool is_of_search; /* a constraint that limits the search alone */
     uint64_t knobs;  /* that it reads */
     int depth;       /* the last of them; −1: none; of a `when`: the knob that it switches */
     size_t *lets;    /* that it needs, in order of evaluation */
@@ -51,6 +52,7 @@ typedef struct mt_pool {
     pthread_mutex_t lock;
     mt_walker *free;
     atomic_bool has_warned; /* of arithmetic that fails */
+    _Atomic int64_t draw_until_ns; /* 0 = for ever */
 } mt_pool;
 
 typedef struct mt_diagram mt_diagram;
@@ -95,6 +97,12 @@ struct mt_space {
 
     /* Listed: made of a list of points */
     bool is_listed;
+
+    /* The first variant's default where only constraints of the search exclude it: a point all the same. */
+    bool has_extra;
+    mt_point extra;
+
+    bool has_search_limits;          /* some constraint is of the search alone */
     uint64_t not_listed;             /* the other combinations */
 
     uint64_t raw_count;
@@ -115,6 +123,10 @@ mt_truth mt_checks_at(const mt_space *space, mt_walker *walker, int depth, const
 mt_truth mt_space_levels(const mt_space *space, mt_walker *walker, size_t param, int *low, int *high);
 /* All conditions, in the order of the walk, and whether the knobs that must be active are, for the walker's point. *culprit: NULL for the latter. */
 mt_truth mt_point_truth(const mt_space *space, mt_walker *walker, const mt_check **culprit);
+/* The same without the constraints of the search. */
+mt_truth mt_point_legality(const mt_space *space, mt_walker *walker, const mt_check **culprit);
+/* Makes the default a point where the search alone would exclude it (space_default.c). */
+mt_status mt_space_admit_default(mt_space *space, mt_error *err);
 
 void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *bytes); /* space.c */
 

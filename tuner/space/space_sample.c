@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/space/space_internal.h"
 
@@ -59,6 +60,17 @@ static mt_truth draw(const mt_space *space, mt_walker *walker, mt_rng *rng, cons
     return mt_diagram_is_exact(space->diagram) ? MT_TRUTH_HOLDS : mt_point_truth(space, walker, culprit);
 }
 
+void mt_space_draw_until(const mt_space *space, int64_t instant_ns)
+{
+    atomic_store(&space->pool->draw_until_ns, instant_ns);
+}
+
+static bool is_late(const mt_space *space)
+{
+    int64_t until_ns = atomic_load_explicit(&space->pool->draw_until_ns, memory_order_relaxed);
+    return until_ns && mt_clock_now_ns() >= until_ns;
+}
+
 bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index)
 {
     if (space->count == 0) return false;
@@ -70,6 +82,7 @@ bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index)
     bool is_found = false;
     for (size_t i = 0; walker && i < DRAW_LIMIT && !is_found; i++) {
         const mt_check *culprit = NULL;
+        if (i % DRAWS_PER_LOOK == 0 && is_late(space)) break;
         mt_truth truth = draw(space, walker, rng, &culprit);
         if (truth == MT_TRUTH_FAILED) warn_once(space, culprit, walker);
         is_found = truth == MT_TRUTH_HOLDS;
@@ -242,7 +255,11 @@ bool mt_space_next(const mt_space *space, size_t least, size_t *index)
         return true;
     }
     mt_rank_decode(space, least, &s.from);
-    return find_least(&s, index);
+    bool is_found = find_least(&s, index);
+    size_t extra = space->has_extra ? mt_rank_of(space, &space->extra, UINT64_MAX) : 0;
+    if (!space->has_extra || extra < least || (is_found && *index <= extra)) return is_found;
+    *index = extra;
+    return true;
 }
 
 bool mt_space_first_with(const mt_space *space, size_t variant, size_t param, int level, size_t *index)

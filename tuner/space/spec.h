@@ -15,7 +15,7 @@
 #include "tuner/space/dtype.h"
 #include "tuner/space/expr.h"
 
-enum { MT_MAX_PARAMS = 64, MT_MAX_RANK = 8, MT_TENSORMAP_RANK = 5 };
+enum { MT_MAX_PARAMS = 64, MT_MAX_RANK = 8, MT_TENSORMAP_RANK = 5, MT_YARDSTICKS_MAX = 4 };
 
 /* One value of a shape or workload: exactly one of the forms. */
 typedef struct mt_setting {
@@ -64,6 +64,7 @@ typedef struct mt_param {
 typedef struct mt_constraint {
     char *name, *why;
     mt_expr expr;
+    bool is_of_search;   /* `scope = search`: limits what is searched. What breaks it may run: the default, and variants that are asked for by name */
 } mt_constraint;
 
 typedef enum mt_arg_kind { MT_ARG_TENSOR, MT_ARG_TENSORMAP, MT_ARG_SCALAR } mt_arg_kind;
@@ -123,6 +124,7 @@ typedef struct mt_variant {
     char *name, *entry, *doc, *options;
     bool has_requires;
     mt_expr requires_expr;
+    bool is_yardstick;    /* does not compute the outputs: timed beside the others, never validated, never the best */
     bool bake_all;
     char **bake;          /* shape value names when !bake_all; count 0 = none */
     size_t bake_count;
@@ -158,7 +160,7 @@ typedef struct mt_spec {
     mt_arg *args;               size_t arg_count;
     mt_launch *launches;        size_t launch_count;
     mt_launch *prepares;        size_t prepare_count;
-    mt_expr model_flops, model_dram_bytes, model_floor_ns; /* program NULL = absent */
+    mt_expr model_flops, model_dram_bytes, model_moved_bytes, model_ops, model_floor_ns; /* program NULL = absent */
 
     /* slots */
     char **slot_names;          size_t slot_count;

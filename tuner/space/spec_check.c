@@ -131,6 +131,8 @@ static mt_status check_model(mt_reader *reader, mt_error *err)
     static const char *const why = "the model describes the problem, not a variant; expected shape values, device facts and lets without knobs";
     MT_TRY(refuse_knobs(reader, spec->model_flops.line, "flops", mt_scope_knobs(spec, &spec->model_flops), why, err));
     MT_TRY(refuse_knobs(reader, spec->model_dram_bytes.line, "dram_bytes", mt_scope_knobs(spec, &spec->model_dram_bytes), why, err));
+    MT_TRY(refuse_knobs(reader, spec->model_moved_bytes.line, "moved_bytes", mt_scope_knobs(spec, &spec->model_moved_bytes), why, err));
+    MT_TRY(refuse_knobs(reader, spec->model_ops.line, "ops", mt_scope_knobs(spec, &spec->model_ops), why, err));
     MT_TRY(refuse_knobs(reader, spec->model_floor_ns.line, "floor_ns", mt_scope_knobs(spec, &spec->model_floor_ns), why, err));
 done:
     return st;
@@ -239,15 +241,53 @@ static mt_status check_reference_launch(mt_reader *reader, const mt_launch *laun
     return st;
 }
 
-static mt_status check_variant_has_launch(mt_reader *reader, size_t variant, mt_error *err)
+static bool takes_output(const mt_spec *spec, const mt_launch *launch)
+{
+    for (size_t i = 0; i < launch->arg_count; i++) {
+        const mt_arg *arg = &spec->args[launch->args[i]];
+        if (arg->kind == MT_ARG_TENSORMAP) arg = &spec->args[arg->of];
+        if (arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT)) return true;
+    }
+    return false;
+}
+
+/* What computes nothing would be the fastest: only a yardstick may. */
+static mt_status check_variant_launches(mt_reader *reader, size_t variant, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
+    const mt_variant *what = &spec->variants[variant];
+    int line = reader->sections[MT_SECTION_VARIANT][variant]->line;
+    bool has_launch = false, has_output = false;
     for (size_t i = 0; i < spec->launch_count; i++) {
-        if (!spec->launches[i].variant || strcmp(spec->launches[i].variant, spec->variants[variant].name) == 0) return MT_OK;
+        const mt_launch *launch = &spec->launches[i];
+        if (launch->variant && strcmp(launch->variant, what->name) != 0) continue;
+        has_launch = true;
+        has_output = has_output || takes_output(spec, launch);
     }
-    return mt_reader_fail(reader, err, reader->sections[MT_SECTION_VARIANT][variant]->line,
-                          "[variant %s] has no launch: expected [launch %s 1] or [launch 1]",
-                          spec->variants[variant].name, spec->variants[variant].name);
+    if (!has_launch)
+        return mt_reader_fail(reader, err, line, "[variant %s] has no launch: expected [launch %s 1] or [launch 1]", what->name, what->name);
+    if (!has_output && !what->is_yardstick)
+        return mt_reader_fail(reader, err, line, "no launch of [variant %s] takes an output, so that nothing can be verified: expected an argument of role out or inout, or `yardstick = yes`", what->name);
+    return MT_OK;
+}
+
+/* Yardsticks are never validated: production must not fall back to one. */
+static mt_status check_yardsticks(mt_reader *reader, mt_error *err)
+{
+    const mt_spec *spec = reader->spec;
+    size_t count = 0;
+    if (spec->variants[0].is_yardstick)
+        return mt_reader_fail(reader, err, reader->sections[MT_SECTION_VARIANT][0]->line, "[variant %s] is the default and a yardstick: expected one that computes the outputs first", spec->variants[0].name);
+    for (size_t i = 0; i < spec->variant_count; i++) {
+        const mt_variant *variant = &spec->variants[i];
+        if (!variant->is_yardstick) continue;
+        if (++count > MT_YARDSTICKS_MAX)
+            return mt_reader_fail(reader, err, reader->sections[MT_SECTION_VARIANT][i]->line, "more than %d yardsticks", MT_YARDSTICKS_MAX);
+        if (spec->baseline && strcmp(spec->baseline, variant->name) == 0)
+            return mt_reader_fail(reader, err, mt_ini_find(reader->sections[MT_SECTION_TUNE][0], "baseline")->line,
+                                  "baseline = %s: that is a yardstick, which is shown anyway; expected a variant that computes the outputs", variant->name);
+    }
+    return MT_OK;
 }
 
 static mt_status check_launches(mt_reader *reader, mt_error *err)
@@ -258,7 +298,7 @@ static mt_status check_launches(mt_reader *reader, mt_error *err)
         const mt_launch *launch = &spec->launches[i];
         if (launch->variant && strcmp(launch->variant, "reference") == 0) MT_TRY(check_reference_launch(reader, launch, err));
     }
-    for (size_t i = 0; i < spec->variant_count; i++) MT_TRY(check_variant_has_launch(reader, i, err));
+    for (size_t i = 0; i < spec->variant_count; i++) MT_TRY(check_variant_launches(reader, i, err));
 done:
     return st;
 }
@@ -334,6 +374,7 @@ mt_status mt_check_spec(mt_reader *reader, mt_error *err)
     mt_status st = MT_OK;
     if (!reader->spec->is_recorded) MT_TRY(check_args(reader, err));
     if (!reader->spec->is_recorded) MT_TRY(check_launches(reader, err));
+    MT_TRY(check_yardsticks(reader, err));
     MT_TRY(check_model(reader, err));
     MT_TRY(check_texts(reader, err));
     MT_TRY(check_baseline(reader, err));

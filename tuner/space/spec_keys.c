@@ -18,6 +18,7 @@ static const mt_choice objectives[] = { { "time", MT_OBJECTIVE_TIME }, { "energy
 static const mt_choice kinds[] = { { "tensor", MT_ARG_TENSOR }, { "tensormap", MT_ARG_TENSORMAP }, { "scalar", MT_ARG_SCALAR }, { NULL, 0 } };
 static const mt_choice roles[] = { { "in", MT_ROLE_IN }, { "out", MT_ROLE_OUT }, { "inout", MT_ROLE_INOUT }, { "scratch", MT_ROLE_SCRATCH },
                                    { NULL, 0 } };
+static const mt_choice scopes[] = { { "all", 0 }, { "search", 1 }, { NULL, 0 } };
 static const mt_choice orders[] = { { "fixed", 0 }, { "any", 1 }, { NULL, 0 } };
 static const mt_choice zeroing[] = { { "never", 0 }, { "before_each", 1 }, { NULL, 0 } };
 static const mt_choice swizzles[] = { { "none", 0 }, { "32", 32 }, { "64", 64 }, { "128", 128 }, { NULL, 0 } };
@@ -64,6 +65,7 @@ static const mt_key_rule variant_rules[] = {
     NAMES(mt_variant, "entry", mt_parse_identifier, entry, NULL),
     NAMES(mt_variant, "doc", mt_parse_text, doc, NULL),
     NAMES(mt_variant, "options", mt_parse_text, options, NULL),
+    NAMES(mt_variant, "yardstick", mt_parse_bool, is_yardstick, NULL),
     NAMES(mt_variant, "bake", mt_parse_bake, bake, NULL),
     LATER(mt_variant, "requires", mt_parse_requires, requires_expr, NULL),
 };
@@ -76,6 +78,7 @@ static const mt_key_rule param_rules[] = {
 static const mt_key_rule constraint_rules[] = {
     NEEDED_LATER(mt_constraint, "expr", mt_parse_bool_expr, expr, NULL),
     LATER(mt_constraint, "why", mt_parse_text, why, NULL),
+    LATER(mt_constraint, "scope", mt_parse_flag, is_of_search, scopes),
 };
 static const mt_key_rule tensor_rules[] = {
     NEEDED(mt_arg, "kind", mt_parse_choice, kind, kinds),
@@ -124,6 +127,8 @@ static const mt_key_rule launch_rules[] = { /* [launch] and [prepare] */
 static const mt_key_rule model_rules[] = {
     LATER(mt_spec, "flops", mt_parse_int_expr, model_flops, NULL),
     LATER(mt_spec, "dram_bytes", mt_parse_int_expr, model_dram_bytes, NULL),
+    LATER(mt_spec, "moved_bytes", mt_parse_int_expr, model_moved_bytes, NULL),
+    LATER(mt_spec, "ops", mt_parse_int_expr, model_ops, NULL),
     LATER(mt_spec, "floor_ns", mt_parse_int_expr, model_floor_ns, NULL),
 };
 

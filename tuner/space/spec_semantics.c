@@ -91,6 +91,7 @@ static void add_variant(const mt_variant *variant, mt_strbuf *line)
 {
     mt_strbuf_addf(line, "variant %s entry=%s options=%s bake=%s", variant->name, variant->entry, variant->options,
                    variant->bake_all ? "all" : "");
+    if (variant->is_yardstick) mt_strbuf_add(line, " yardstick=1"); /* younger than the first keys */
     const char **bake = mt_alloc(variant->bake_count, sizeof *bake);
     if (!bake) {
         line->failed = true;

@@ -10,11 +10,17 @@ mt diff a.sqlite b.sqlite
 mt diff a.sqlite b.sqlite --variants --threshold 2 --kernel demo
 mt diff a.sqlite b.sqlite --json
 mt diff a.sqlite b.sqlite --check
+mt report --diff a.sqlite b.sqlite --format md
+mt report --diff a.sqlite b.sqlite --format csv --variants --threshold 2
+mt report --diff a.sqlite
+mt report --diff a.sqlite b.sqlite --section best
 note "within one file: by driver, by day; a driver that is not there"
 mt merge a.sqlite b.sqlite --into ab.sqlite
 mt diff --db ab.sqlite --a driver=12.8 --b driver=13.0
 mt diff ab.sqlite --a until=2023-10-01 --b since=2023-10-01 --shape small
 mt diff ab.sqlite --a driver=12.8 --b driver=12.9
+mt report --diff ab.sqlite --a driver=12.8 --b driver=13.0 --format json
+mt report --diff ab.sqlite --a driver=12.8 --b driver=12.9
 note "between GPUs"
 sed -E 's/h100-sxm\|cc90\|sm132\|80g/h200|cc90|sm132|141g/; s/NVIDIA H100 80GB HBM3/NVIDIA H200/' "$data/cli/demo.small.jsonl" >h200.small.jsonl
 mt import --as measured --db ab.sqlite h200.small.jsonl

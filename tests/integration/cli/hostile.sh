@@ -10,7 +10,13 @@ mt show --db t.sqlite
 mt show --db t.sqlite --failures
 mt report --db rec.sqlite -o r.html
 mt report --db t.sqlite -o t.html
-grep -c -e '<script' -e '<img' -e '<b>' r.html t.html
+# Less the page's own scripts and style; the data stay.
+for page in r t; do sed -i -e '/^<script>/,/<\/script>$/d' -e '/^<style>/,/<\/style>/d' $page.html; done
+grep -c -e '<script>' -e '<img' -e '<b>' r.html t.html
+grep -c 'default-src .none.; script-src .sha256-[A-Za-z0-9+/]*=' r.html
+for format in md csv json; do "$tool" report --db rec.sqlite --format $format -o r.$format >/dev/null; done
+grep -c -e '<img' -e '<script' r.md
+LC_ALL=C grep -c "$(printf '[\001-\010\013\014\016-\037]')" r.md r.json
 LC_ALL=C grep -c "$(printf '[\001-\010\013-\037]')" r.html t.html
 unseen='\xc2[\x80-\x9f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xa6-\xa9]' # C1, directions of writing
 printf '\342\200\256\n' >control.txt

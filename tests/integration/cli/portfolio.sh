@@ -14,6 +14,12 @@ note "the lookup follows it"
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=1100
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=1000000000
 mt lookup --db t.sqlite --gpu h200 --shape small
+note "a shape that was given by its values is measured like the others"
+sed '/^\[shape large\]/,/^$/d' "$data/cli/demo.ini" >here.ini
+cp "$data/cli/demo.cu" .
+mt --gpu recorded:h100 --space here.ini --recordings rec.sqlite --db adhoc.sqlite --shape small --workload even --budget 5 --strategy random --quiet
+mt --gpu recorded:h100 --space here.ini --recordings rec.sqlite --db adhoc.sqlite --shape N=65536 --workload even --budget 5 --strategy random --seed 3 --quiet
+mt portfolio --db adhoc.sqlite --gpu recorded:h100 --recordings rec.sqlite --space here.ini --measure --quiet
 note "what is wrong is said"
 mt portfolio --db t.sqlite --kernel other
 mt portfolio --db t.sqlite --gpu a100

@@ -12,10 +12,17 @@ mt show --db t.sqlite --ablation --json
 mt show --db t.sqlite --variant "A=1"
 mt show --db t.sqlite --gpu rtx5090
 mt report --db t.sqlite
-grep -c '<tr>' msda-tune-report.html
-section() { sed -n "/<section id=\"$1\"/,/<\/section>/p" msda-tune-report.html | sed -E 's/<\/t[dh]>/ | /g; s/<[^>]*>//g; s/[0-9-]{10} [0-9:]{5} UTC/DATE/g; s/ [0-9a-f]{8} \|/ KEY |/g'; }
-section tuned
-section best
+# The page less its scripts, which differ with what the build could fetch.
+page() { sed -e '/^<script>/,/<\/script>$/d' -e '/^<noscript>/d' -e '/class="hint"/d' msda-tune-report.html; }
+page | grep -o '<section id="[a-z]*"'
+page | grep -c '<tr>'
+mt report --db t.sqlite --format md --section best,failures,environment | sed -E 's/[0-9-]{10} [0-9:]{5} UTC/DATE/g; s/ [0-9a-f]{8} \|/ KEY |/g; s/^\| ([0-9]+) \| DATE \| [0-9.]*/| \1 | DATE | S/; s/\| DATE \| [0-9.]+ \|/| DATE | S |/; /recorded \| (grid|exhaustive|random|auto|portfolio)/d'
+mt report --db t.sqlite --format csv
+mt report --db t.sqlite --format json --section portability
+mt report --db t.sqlite --section bset
+mt report --db t.sqlite --section wrong
+mt report t.sqlite
+mt report --a gpu=h100
 mt export --recording --db t.sqlite --shape small -o small.jsonl
 mt export --recording --db t.sqlite -o both.jsonl
 note "no such GPU; no recording for the shape and workload"

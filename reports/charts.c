@@ -1,0 +1,300 @@
+#include "reports/charts.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "reports/knobs.h"
+#include "reports/timeline.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/stats.h"
+
+enum {
+    MOST_SUBJECTS = 120,   /* with charts of their own: those with most rows */
+    MOST_POINTS = 30000,   /* drawn one by one, over all subjects */
+    MOST_OF_SUBJECT = 4000,
+    LEAST_OF_SUBJECT = 150,
+    MOST_PAIR_CELLS = 400,
+    MOST_VALUES = 64,      /* a knob with more has no axis of its own */
+};
+
+static mt_status no_memory(mt_error *err) { return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory"); }
+
+/* ---- which points ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const mt_row *x = *(const mt_row *const *)a, *y = *(const mt_row *const *)b;
+    double p = x->is_timed ? x->median_ns : INFINITY, q = y->is_timed ? y->median_ns : INFINITY;
+    return p != q ? (p > q) - (p < q) : (x->id > y->id) - (x->id < y->id);
+}
+
+/* is_chosen[count]: the fastest third of `most`, and evenly of the rest in the order of time, so that what is drawn has the shape of all. */
+static bool choose(const mt_report_subject *s, size_t most, bool *is_chosen)
+{
+    const mt_row **sorted = mt_alloc(s->count, sizeof *sorted);
+    if (!sorted) return false;
+    for (size_t i = 0; i < s->count; i++) sorted[i] = &s->rows[i];
+    qsort(sorted, s->count, sizeof *sorted, by_time);
+    size_t first = s->count <= most ? s->count : most / 3, rest = most - first;
+    for (size_t i = 0; i < first; i++) is_chosen[sorted[i] - s->rows] = true;
+    for (size_t i = 0; first < s->count && i < rest; i++) is_chosen[sorted[first + i * (s->count - first) / rest] - s->rows] = true;
+    mt_free(sorted);
+    return true;
+}
+
+/* ---- one subject ---- */
+
+typedef double (*column_of)(const mt_row *row);
+static double us_of(const mt_row *row) { return row->median_ns / 1e3; }
+static double half_of(const mt_row *row) { return (row->high_ns - row->low_ns) / 2e3; }
+static double kind_of(const mt_row *row) { return (double)row->kind; }
+static double error_of(const mt_row *row) { return row->norm_error; }
+static double session_of(const mt_row *row) { return (double)row->session; }
+static double newest_of(const mt_row *row) { return row->is_newest; }
+static double smem_of(const mt_row *row) { return row->smem_bytes; }
+static double registers_of(const mt_row *row) { return row->registers; }
+
+static void add_column(const mt_report_subject *s, const bool *is_chosen, const char *name, column_of value, int digits, mt_strbuf *json)
+{
+    size_t n = 0;
+    mt_json_name(json, name);
+    mt_strbuf_add_char(json, '[');
+    for (size_t i = 0; i < s->count; i++) {
+        if (!is_chosen[i]) continue;
+        if (n++) mt_strbuf_add_char(json, ',');
+        mt_json_double(json, value(&s->rows[i]), digits);
+    }
+    mt_strbuf_add_char(json, ']');
+}
+
+static void add_levels(const mt_report_subject *s, const bool *is_chosen, mt_strbuf *json)
+{
+    mt_json_name(json, "levels");
+    mt_strbuf_add_char(json, '[');
+    for (size_t k = 0; k < s->knob_count; k++) {
+        size_t n = 0;
+        mt_strbuf_add(json, k ? ",[" : "[");
+        for (size_t i = 0; s->knobs[k].count > 1 && s->knobs[k].count <= MOST_VALUES && i < s->count; i++)
+            if (is_chosen[i]) mt_strbuf_addf(json, "%s%u", n++ ? "," : "", (unsigned)s->rows[i].levels[k]);
+        mt_strbuf_add_char(json, ']');
+    }
+    mt_strbuf_add_char(json, ']');
+}
+
+/* Positions and seconds need the rows before. */
+static void add_order(const mt_report_subject *s, const bool *is_chosen, mt_strbuf *json)
+{
+    mt_strbuf seconds = {0};
+    mt_timeline line = mt_timeline_begin();
+    mt_json_name(json, "e");
+    mt_strbuf_add_char(json, '[');
+    for (size_t i = 0, n = 0; i < s->count; i++) {
+        double at = mt_timeline_next(&line, &s->rows[i]);
+        if (!is_chosen[i]) continue;
+        mt_strbuf_addf(json, "%s%zu", n ? "," : "", i + 1);
+        mt_strbuf_addf(&seconds, "%s%.6g", n ? "," : "", at);
+        n++;
+    }
+    mt_strbuf_addf(json, "],\"t\":[%s]", mt_strbuf_text(&seconds));
+    json->failed = json->failed || seconds.failed;
+    mt_strbuf_free(&seconds);
+}
+
+static void add_points(const mt_report_subject *s, const bool *is_chosen, mt_strbuf *json)
+{
+    mt_strbuf_add(json, ",\"points\":{");
+    add_order(s, is_chosen, json);
+    add_column(s, is_chosen, "us", us_of, 6, json);
+    add_column(s, is_chosen, "half", half_of, 2, json);
+    add_column(s, is_chosen, "kind", kind_of, 3, json);
+    add_column(s, is_chosen, "error", error_of, 3, json);
+    add_column(s, is_chosen, "session", session_of, 9, json);
+    add_column(s, is_chosen, "newest", newest_of, 1, json);
+    add_column(s, is_chosen, "smem", smem_of, 7, json);
+    add_column(s, is_chosen, "registers", registers_of, 4, json);
+    add_levels(s, is_chosen, json);
+    mt_strbuf_add_char(json, '}');
+}
+
+/* The best so far whenever it changed: [evaluation, seconds, µs]. */
+static void add_steps(const mt_report_subject *s, mt_strbuf *json)
+{
+    double best = INFINITY, seconds = 0;
+    mt_timeline line = mt_timeline_begin();
+    mt_strbuf_add(json, ",\"steps\":[");
+    bool is_first = true;
+    for (size_t i = 0; i < s->count; i++) {
+        seconds = mt_timeline_next(&line, &s->rows[i]);
+        bool is_better = s->rows[i].kind == MT_OUTCOME_OK && s->rows[i].is_timed && s->rows[i].median_ns < best;
+        if (is_better) best = s->rows[i].median_ns;
+        if (!isfinite(best) || !(is_better || i + 1 == s->count)) continue;
+        mt_strbuf_addf(json, "%s[%zu,%.6g,%.6g]", is_first ? "" : ",", i + 1, seconds, best / 1e3);
+        is_first = false;
+    }
+    mt_strbuf_add_char(json, ']');
+}
+
+static void add_effect(const mt_knob *knob, const mt_knob_effect *effect, mt_strbuf *json)
+{
+    mt_json_name(json, "overall");
+    mt_json_double(json, effect->overall, 3);
+    mt_json_name(json, "nearBest");
+    mt_json_double(json, effect->near_best, 3);
+    mt_json_name(json, "boxes");
+    mt_strbuf_add_char(json, '[');
+    for (size_t v = 0; knob->count <= MOST_VALUES && v < knob->count; v++) {
+        const mt_level_effect *e = &effect->levels[v];
+        const double numbers[] = {e->best, e->low, e->median, e->high, e->worst};
+        mt_strbuf_add(json, v ? ",[" : "[");
+        for (size_t i = 0; i < 5; i++) mt_json_double(json, numbers[i], 4), mt_strbuf_add_char(json, ',');
+        mt_strbuf_addf(json, "%zu,%zu]", e->count, e->failed);
+    }
+    mt_strbuf_add_char(json, ']');
+}
+
+static void add_knobs(const mt_report_subject *s, const mt_knob_effect *effects, mt_strbuf *json)
+{
+    mt_strbuf_add(json, ",\"knobs\":[");
+    for (size_t k = 0; k < s->knob_count; k++) {
+        mt_strbuf_add(json, k ? ",{\"name\":" : "{\"name\":");
+        mt_strbuf_add_json(json, s->knobs[k].name);
+        mt_strbuf_add(json, ",\"values\":[");
+        for (size_t v = 0; s->knobs[k].count <= MOST_VALUES && v < s->knobs[k].count; v++) {
+            if (v) mt_strbuf_add_char(json, ',');
+            mt_strbuf_add_json(json, s->knobs[k].values[v]);
+        }
+        mt_strbuf_add_char(json, ']');
+        add_effect(&s->knobs[k], &effects[k], json);
+        mt_strbuf_add_char(json, '}');
+    }
+    mt_strbuf_add_char(json, ']');
+}
+
+/* [knob, knob, [slowdown of each pair of values, null = none]]. */
+static void add_pairs(const mt_report_subject *s, mt_strbuf *json)
+{
+    double cells[MOST_PAIR_CELLS], fastest = mt_knobs_fastest(s);
+    bool is_first = true;
+    mt_strbuf_add(json, ",\"pairs\":[");
+    for (size_t a = 0; a < s->knob_count; a++)
+        for (size_t b = a + 1; b < s->knob_count; b++) {
+            size_t count = s->knobs[a].count * s->knobs[b].count;
+            if (s->knobs[a].count < 2 || s->knobs[b].count < 2 || count > MOST_PAIR_CELLS) continue;
+            mt_knobs_pair(s, a, b, cells);
+            mt_strbuf_addf(json, "%s[%zu,%zu,[", is_first ? "" : ",", a, b);
+            for (size_t i = 0; i < count; i++) {
+                if (i) mt_strbuf_add_char(json, ',');
+                mt_json_double(json, cells[i] / fastest, 4);
+            }
+            mt_strbuf_add(json, "]]");
+            is_first = false;
+        }
+    mt_strbuf_add_char(json, ']');
+}
+
+static void add_numbers(const mt_report_subject *s, mt_strbuf *json)
+{
+    const struct { const char *name; double value; } numbers[] = {
+        {"total", (double)s->count}, {"best", s->best_ns / 1e3}, {"low", s->best_low_ns / 1e3}, {"high", s->best_high_ns / 1e3}, {"default", s->default_ns / 1e3},
+        {"baseline", s->baseline_ns / 1e3}, {"floor", s->floor_ns / 1e3}, {"flops", s->flops}, {"bytes", s->dram_bytes}, {"fastest", mt_knobs_fastest(s) / 1e3}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        mt_json_name(json, numbers[i].name);
+        mt_json_double(json, numbers[i].value, 9);
+    }
+}
+
+/* How slow the part k/100 of the variants is at most, k = 0 … 100. */
+static bool add_quantiles(const mt_report_subject *s, mt_strbuf *json)
+{
+    double *slowdowns = mt_alloc(s->count, sizeof *slowdowns), fastest = mt_knobs_fastest(s);
+    size_t count = 0;
+    if (!slowdowns) return false;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->rows[i].is_newest && s->rows[i].is_timed) slowdowns[count++] = s->rows[i].median_ns / fastest;
+    mt_stats_sort(slowdowns, count);
+    mt_json_name(json, "quantiles");
+    mt_strbuf_add_char(json, '[');
+    for (int k = 0; count && k <= 100; k++) {
+        if (k) mt_strbuf_add_char(json, ',');
+        mt_json_double(json, mt_stats_quantile(slowdowns, count, k / 100.0), 4);
+    }
+    mt_strbuf_add_char(json, ']');
+    mt_free(slowdowns);
+    return true;
+}
+
+static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *drawn, mt_strbuf *json, mt_error *err)
+{
+    bool *is_chosen = mt_alloc(s->count, sizeof *is_chosen);
+    mt_knob_effect *effects = mt_knobs_effects(s);
+    mt_status st = is_chosen && effects && choose(s, most, is_chosen) ? MT_OK : no_memory(err);
+    if (st != MT_OK) goto done;
+    for (size_t i = 0; i < s->count; i++) *drawn += is_chosen[i];
+    const struct { const char *name, *text; } texts[] = {{"label", s->label}, {"gpu", s->gpu_name}, {"gpuKey", s->gpu_key}, {"kernel", s->kernel}, {"winner", s->best ? s->best : ""}};
+    mt_strbuf_add(json, "{");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        mt_json_name(json, texts[i].name);
+        mt_strbuf_add_json(json, texts[i].text);
+    }
+    add_numbers(s, json);
+    if (!add_quantiles(s, json)) st = no_memory(err);
+    add_steps(s, json);
+    add_knobs(s, effects, json);
+    add_pairs(s, json);
+    add_points(s, is_chosen, json);
+    mt_strbuf_add_char(json, '}');
+done:
+    mt_knobs_effects_free(s, effects);
+    mt_free(is_chosen);
+    return st;
+}
+
+/* ---- all ---- */
+
+static int by_rows(const void *a, const void *b)
+{
+    const mt_report_subject *x = *(const mt_report_subject *const *)a, *y = *(const mt_report_subject *const *)b;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1) : (x > y) - (x < y);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const mt_report_subject *x = *(const mt_report_subject *const *)a, *y = *(const mt_report_subject *const *)b;
+    return (x > y) - (x < y);
+}
+
+static void add_kinds(mt_strbuf *json)
+{
+    mt_json_name(json, "kinds");
+    mt_strbuf_add_char(json, '[');
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_strbuf_addf(json, "%s\"%s\"", kind ? "," : "", mt_outcome_name((mt_outcome_kind)kind));
+    mt_strbuf_add_char(json, ']');
+}
+
+mt_status mt_charts_add(const mt_report_data *data, mt_doc *doc, mt_error *err)
+{
+    const mt_report_subject **chosen = mt_alloc(data->count, sizeof *chosen);
+    size_t count = data->count < MOST_SUBJECTS ? data->count : MOST_SUBJECTS, drawn = 0, rows = 0;
+    mt_status st = MT_OK;
+    if (!chosen) return no_memory(err);
+    for (size_t i = 0; i < data->count; i++) chosen[i] = &data->subjects[i];
+    qsort(chosen, data->count, sizeof *chosen, by_rows);
+    qsort(chosen, count, sizeof *chosen, by_place);
+    size_t most = count ? MOST_POINTS / count : 0;
+    most = most > MOST_OF_SUBJECT ? MOST_OF_SUBJECT : most < LEAST_OF_SUBJECT ? LEAST_OF_SUBJECT : most;
+    add_kinds(&doc->shared);
+    mt_json_name(&doc->shared, "subjects");
+    mt_strbuf_add_char(&doc->shared, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i) mt_strbuf_add(&doc->shared, ",\n");
+        MT_TRY(add_subject(chosen[i], most, &drawn, &doc->shared, err));
+        rows += chosen[i]->count;
+    }
+    mt_strbuf_add_char(&doc->shared, ']');
+    if (count < data->count) mt_doc_note(doc, "%zu of %zu subjects have charts of their own: those with most evaluations. Tables hold or sum up all.", count, data->count);
+    if (drawn < rows)
+        mt_doc_note(doc, "Charts draw %zu of %zu evaluations as points: the fastest of each subject and an even choice of the others. Boxes, steps, heat maps, importances and tables are made of all.", drawn, rows);
+done:
+    mt_free(chosen);
+    return st;
+}

@@ -1,0 +1,235 @@
+#include "reports/data.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/knobs.h"
+#include "tuner/base/alloc.h"
+
+static void free_subject(mt_report_subject *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        mt_free(s->rows[i].variant);
+        mt_free(s->rows[i].text);
+        mt_free(s->rows[i].levels);
+    }
+    mt_free(s->rows);
+    mt_knobs_free(s);
+    char *texts[] = {s->key, s->label, s->gpu_key, s->gpu_name, s->kernel, s->kernel_key, s->shape, s->shape_key, s->workload, s->best};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_free(texts[i]);
+}
+
+void mt_report_data_free(mt_report_data *data)
+{
+    for (size_t i = 0; i < data->count; i++) free_subject(&data->subjects[i]);
+    mt_free(data->subjects);
+    *data = (mt_report_data){0};
+}
+
+/* ---- subjects ---- */
+
+/* Parts are divided by a character that sorts before all others, so that the order is that of the parts. */
+static char *key_of(const mt_subject_names *n)
+{
+    mt_strbuf key = {0};
+    const char *parts[] = {n->gpu_key, n->kernel, n->kernel_key, n->shape_key, n->workload_key, n->regime, n->origin};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        mt_strbuf_add(&key, parts[i]);
+        mt_strbuf_add_char(&key, '\1');
+    }
+    return mt_strbuf_take(&key);
+}
+
+/* Where a key is, or belongs. */
+static size_t place_of(const mt_report_data *data, const char *key, bool *is_there)
+{
+    size_t low = 0, high = data->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (strcmp(data->subjects[middle].key, key) < 0) low = middle + 1;
+        else high = middle;
+    }
+    *is_there = low < data->count && strcmp(data->subjects[low].key, key) == 0;
+    return low;
+}
+
+mt_report_subject *mt_report_find(const mt_report_data *data, const mt_subject_names *names)
+{
+    bool is_there = false;
+    char *key = key_of(names);
+    size_t place = key ? place_of(data, key, &is_there) : 0;
+    mt_free(key);
+    return is_there ? &data->subjects[place] : NULL;
+}
+
+static mt_status no_memory(mt_error *err) { return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory"); }
+
+static mt_status insert_subject(mt_report_data *data, size_t place, char *key, const mt_subject_names *n, mt_error *err)
+{
+    mt_report_subject *subjects = mt_grow(data->subjects, data->count, &data->capacity, sizeof *subjects);
+    if (!subjects) {
+        mt_free(key);
+        return no_memory(err);
+    }
+    data->subjects = subjects;
+    memmove(&subjects[place + 1], &subjects[place], (data->count++ - place) * sizeof *subjects);
+    mt_report_subject *s = &subjects[place];
+    *s = (mt_report_subject){.key = key, .floor_ns = NAN, .flops = NAN, .dram_bytes = NAN, .best_ns = NAN, .best_low_ns = NAN, .best_high_ns = NAN, .default_ns = NAN, .baseline_ns = NAN,
+                             .best_error = NAN};
+    const struct { char **to; const char *from; } texts[] = {{&s->gpu_key, n->gpu_key}, {&s->gpu_name, n->gpu_name}, {&s->kernel, n->kernel}, {&s->kernel_key, n->kernel_key},
+                                                             {&s->shape, n->shape}, {&s->shape_key, n->shape_key}, {&s->workload, n->workload}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!(*texts[i].to = mt_strdup(texts[i].from))) return no_memory(err);
+    if (!mt_regime_from_name(n->regime, &s->regime) || !mt_origin_from_name(n->origin, &s->origin)) return MT_FAIL(err, MT_ERR_DB, "report: impossible regime or origin of a subject");
+    return MT_OK;
+}
+
+static mt_subject_names names_of(const mt_measurement_row *row)
+{
+    return (mt_subject_names){row->gpu_key, row->gpu_name, row->kernel, row->kernel_key, row->shape, row->shape_key, row->workload, row->workload_key,
+                              mt_regime_name(row->outcome.timing.regime), mt_origin_name(row->origin)};
+}
+
+static mt_status get_subject(mt_report_data *data, const mt_measurement_row *row, mt_report_subject **subject, mt_error *err)
+{
+    bool is_there;
+    const mt_subject_names names = names_of(row);
+    char *key = key_of(&names);
+    if (!key) return no_memory(err);
+    size_t place = place_of(data, key, &is_there);
+    if (is_there) mt_free(key);
+    mt_status st = is_there ? MT_OK : insert_subject(data, place, key, &names, err);
+    *subject = &data->subjects[place];
+    return st;
+}
+
+/* ---- rows ---- */
+
+static mt_row row_of(const mt_measurement_row *m)
+{
+    const mt_outcome *o = &m->outcome;
+    bool is_timed = (o->kind == MT_OUTCOME_OK || o->kind == MT_OUTCOME_CENSORED) && o->timing.median_ns > 0;
+    return (mt_row){.id = m->id, .session = m->session, .created_unix_ms = m->created_unix_ms, .kind = o->kind, .is_timed = is_timed,
+                    .median_ns = is_timed ? o->timing.median_ns : NAN, .low_ns = is_timed && o->timing.low_ns > 0 ? o->timing.low_ns : NAN,
+                    .high_ns = is_timed && o->timing.high_ns > 0 ? o->timing.high_ns : NAN, .norm_error = o->accuracy.output[0] ? o->accuracy.norm_error : NAN,
+                    .sm_mhz = o->timing.sm_mhz > 0 ? o->timing.sm_mhz : NAN, .registers = o->resources.registers, .spill_bytes = o->resources.spill_bytes,
+                    .smem_bytes = o->resources.dynamic_smem_bytes + o->resources.static_smem_bytes, .samples = o->timing.samples, .dropped = o->timing.dropped,
+                    .variant = mt_strdup(m->variant), .text = mt_outcome_is_failure(o->kind) ? mt_strdup(o->text) : NULL};
+}
+
+static mt_status add_row(void *context, const mt_measurement_row *m, mt_error *err)
+{
+    mt_report_data *data = context;
+    mt_report_subject *s;
+    mt_status st = get_subject(data, m, &s, err);
+    if (st != MT_OK) return st;
+    mt_row *rows = mt_grow(s->rows, s->count, &s->capacity, sizeof *rows);
+    if (!rows) return no_memory(err);
+    s->rows = rows;
+    rows[s->count++] = row_of(m);
+    data->rows++;
+    if (m->model_floor_ns > 0) s->floor_ns = m->model_floor_ns;
+    if (m->model_flops > 0) s->flops = m->model_flops;
+    if (m->model_dram_bytes > 0) s->dram_bytes = m->model_dram_bytes;
+    return rows[s->count - 1].variant ? MT_OK : no_memory(err);
+}
+
+typedef struct best_request { mt_store *store; mt_report_data *data; } best_request;
+
+static mt_status add_best(void *context, const mt_measurement_row *m, mt_error *err)
+{
+    const best_request *r = context;
+    const mt_subject_names names = names_of(m);
+    mt_report_subject *s = mt_report_find(r->data, &names);
+    if (!s) return MT_OK;
+    mt_free(s->best);
+    s->best = mt_strdup(m->variant);
+    s->best_id = m->id;
+    s->final_id = m->final_id;
+    s->tied = m->tied_count;
+    s->best_ns = m->outcome.timing.median_ns;
+    s->best_low_ns = m->outcome.timing.low_ns;
+    s->best_high_ns = m->outcome.timing.high_ns;
+    s->best_error = m->outcome.accuracy.output[0] ? m->outcome.accuracy.norm_error : NAN;
+    return s->best ? mt_query_landmarks(r->store, m->id, &s->default_ns, &s->baseline_ns, &s->landmarks, err) : no_memory(err);
+}
+
+/* ---- which row of a variant counts ---- */
+
+static int by_variant(const void *a, const void *b)
+{
+    const mt_row *x = *(const mt_row *const *)a, *y = *(const mt_row *const *)b;
+    int order = strcmp(x->variant, y->variant);
+    return order ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+static mt_status mark_newest(mt_report_subject *s, mt_error *err)
+{
+    mt_row **sorted = mt_alloc(s->count, sizeof *sorted);
+    if (!sorted) return no_memory(err);
+    for (size_t i = 0; i < s->count; i++) sorted[i] = &s->rows[i];
+    qsort(sorted, s->count, sizeof *sorted, by_variant);
+    for (size_t i = 0; i < s->count; i++) sorted[i]->is_newest = i + 1 == s->count || strcmp(sorted[i]->variant, sorted[i + 1]->variant) != 0;
+    mt_free(sorted);
+    return MT_OK;
+}
+
+const mt_row *mt_report_newest(const mt_report_subject *subject, const char *variant)
+{
+    for (size_t i = 0; i < subject->count; i++)
+        if (subject->rows[i].is_newest && strcmp(subject->rows[i].variant, variant) == 0) return &subject->rows[i];
+    return NULL;
+}
+
+/* ---- labels ---- */
+
+/* "h100-sxm" of "h100-sxm|cc90|sm132|80g". */
+static int model_length(const mt_report_subject *s) { return (int)strcspn(s->gpu_key, "|"); }
+
+static bool differs(const mt_report_data *data, size_t part)
+{
+    const mt_report_subject *first = data->subjects;
+    for (size_t i = 1; i < data->count; i++) {
+        const mt_report_subject *s = &data->subjects[i];
+        const char *a[] = {first->kernel, first->kernel_key, first->workload, first->gpu_key}, *b[] = {s->kernel, s->kernel_key, s->workload, s->gpu_key};
+        if (part < 4 ? strcmp(a[part], b[part]) != 0 : part == 4 ? first->regime != s->regime : first->origin != s->origin) return true;
+    }
+    return false;
+}
+
+static mt_status make_labels(mt_report_data *data, mt_error *err)
+{
+    bool needs[6];
+    for (size_t part = 0; part < 6; part++) needs[part] = differs(data, part);
+    for (size_t i = 0; i < data->count; i++) {
+        mt_report_subject *s = &data->subjects[i];
+        mt_strbuf label = {0};
+        if (needs[0]) mt_strbuf_addf(&label, "%s · ", s->kernel);
+        mt_strbuf_add(&label, s->shape);
+        if (needs[2]) mt_strbuf_addf(&label, " · %s", s->workload);
+        if (needs[3]) mt_strbuf_addf(&label, " · %.*s", model_length(s), s->gpu_key);
+        if (needs[4]) mt_strbuf_addf(&label, " · %s", mt_regime_name(s->regime));
+        if (needs[5]) mt_strbuf_addf(&label, " · %s", mt_origin_name(s->origin));
+        if (needs[1]) mt_strbuf_addf(&label, " · source %.8s", s->kernel_key);
+        if (!(s->label = mt_strbuf_take(&label))) return no_memory(err);
+    }
+    return MT_OK;
+}
+
+mt_status mt_report_load(mt_store *store, const mt_filter *filter, mt_report_data *data, mt_error *err)
+{
+    best_request request = {store, data};
+    mt_status st;
+    MT_TRY(mt_query_measurements(store, filter, add_row, data, err));
+    MT_TRY(mt_query_best(store, filter, add_best, &request, err));
+    MT_TRY(make_labels(data, err));
+    for (size_t i = 0; i < data->count; i++) {
+        MT_TRY(mark_newest(&data->subjects[i], err));
+        if (!mt_knobs_find(&data->subjects[i])) st = no_memory(err);
+        if (st != MT_OK) goto done;
+    }
+done:
+    return st;
+}

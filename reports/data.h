@@ -1,0 +1,58 @@
+/* What sections work on: all measurements of the filter, by subject, read once. */
+#ifndef MT_REPORTS_DATA_H
+#define MT_REPORTS_DATA_H
+
+#include "db/query_page.h"
+
+/* One measurement. */
+typedef struct mt_row {
+    int64_t id, session, created_unix_ms;
+    char *variant;           /* canonical text */
+    char *text;              /* failures: what was said; else NULL */
+    uint16_t *levels;        /* one for each knob of the subject: index among its values */
+    mt_outcome_kind kind;
+    bool is_newest;          /* of its variant: what counts where variants are compared */
+    bool is_timed;           /* ok or censored, with a time */
+    double median_ns, low_ns, high_ns, norm_error, sm_mhz; /* NAN = not known */
+    uint32_t registers, spill_bytes, smem_bytes, samples, dropped;
+} mt_row;
+
+typedef struct mt_knob {
+    char *name;
+    char **values;           /* numbers by size, then texts; "–" = not active, last */
+    size_t count;
+} mt_knob;
+
+/* What is ranked together. */
+typedef struct mt_report_subject {
+    char *key;               /* all that identifies it */
+    char *label;             /* "msda · seed48 · local15 · H100 · cold", as long as needed to tell subjects apart */
+    char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *shape_key, *workload;
+    mt_regime regime;
+    mt_origin origin;
+    mt_row *rows;            /* in the order they were stored */
+    size_t count, capacity;
+    mt_knob *knobs;          /* those that any row names, in the order of the texts */
+    size_t knob_count;
+    double floor_ns, flops, dram_bytes;   /* the model's; NAN = none */
+    /* The winner, NAN/NULL without one. */
+    char *best;
+    int64_t best_id, final_id, tied;
+    double best_ns, best_low_ns, best_high_ns, default_ns, baseline_ns, best_error;
+    size_t landmarks;        /* variants to compare with that are known */
+} mt_report_subject;
+
+typedef struct mt_report_data {
+    mt_report_subject *subjects; /* ordered by GPU, kernel, shape, workload, regime, origin */
+    size_t count, capacity;
+    size_t rows;
+} mt_report_data;
+
+mt_status mt_report_load(mt_store *store, const mt_filter *filter, mt_report_data *data, mt_error *err);
+void mt_report_data_free(mt_report_data *data);
+/* The subject that names say; NULL when it has no measurement. */
+mt_report_subject *mt_report_find(const mt_report_data *data, const mt_subject_names *names);
+/* The newest row of a variant, or NULL. */
+const mt_row *mt_report_newest(const mt_report_subject *subject, const char *variant);
+
+#endif

@@ -1,0 +1,167 @@
+#include "reports/doc.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "tuner/base/alloc.h"
+
+static void free_block(mt_block *block)
+{
+    for (size_t i = 0; i < block->cell_count; i++) mt_free(block->cells[i].text);
+    mt_free(block->cells);
+    mt_free(block->name);
+    mt_free(block->text);
+    mt_strbuf_free(&block->data);
+}
+
+void mt_doc_free(mt_doc *doc)
+{
+    for (size_t i = 0; i < doc->count; i++) {
+        mt_doc_section *section = &doc->sections[i];
+        for (size_t k = 0; k < section->count; k++) free_block(&section->blocks[k]);
+        mt_free(section->blocks);
+    }
+    mt_free(doc->sections);
+    mt_free(doc->title);
+    mt_free(doc->source);
+    mt_strbuf_free(&doc->shared);
+    *doc = (mt_doc){0};
+}
+
+bool mt_doc_is_ok(const mt_doc *doc)
+{
+    bool failed = doc->failed || doc->shared.failed;
+    for (size_t i = 0; i < doc->count; i++)
+        for (size_t k = 0; k < doc->sections[i].count; k++) failed = failed || doc->sections[i].blocks[k].data.failed;
+    return !failed;
+}
+
+void mt_doc_section_begin(mt_doc *doc, const char *name, const char *title)
+{
+    mt_doc_section *sections = mt_grow(doc->sections, doc->count, &doc->capacity, sizeof *sections);
+    doc->failed = doc->failed || !sections;
+    if (doc->failed) return;
+    doc->sections = sections;
+    sections[doc->count++] = (mt_doc_section){.name = name, .title = title};
+}
+
+/* NULL when memory has run out. */
+static mt_block *add_block(mt_doc *doc, mt_block_kind kind, const char *name, char *text)
+{
+    if (doc->failed) {
+        mt_free(text);
+        return NULL;
+    }
+    assert(doc->count);
+    mt_doc_section *section = &doc->sections[doc->count - 1];
+    mt_block *blocks = mt_grow(section->blocks, section->count, &section->capacity, sizeof *blocks);
+    if (blocks) section->blocks = blocks;
+    char *copy = mt_strdup(name);
+    doc->failed = !blocks || !text || (name && !copy);
+    if (doc->failed) {
+        mt_free(text);
+        mt_free(copy);
+        return NULL;
+    }
+    blocks[section->count] = (mt_block){.kind = kind, .name = copy, .text = text};
+    return &blocks[section->count++];
+}
+
+static char *formatted(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
+static char *formatted(const char *format, va_list args)
+{
+    mt_strbuf text = {0};
+    mt_strbuf_add(&text, "");
+    mt_strbuf_addv(&text, format, args);
+    return mt_strbuf_take(&text);
+}
+
+void mt_doc_note(mt_doc *doc, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_block(doc, MT_BLOCK_NOTE, NULL, formatted(format, args));
+    va_end(args);
+}
+
+void mt_doc_figure(mt_doc *doc, const char *label, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_block(doc, MT_BLOCK_FIGURE, label, formatted(format, args));
+    va_end(args);
+}
+
+void mt_doc_table(mt_doc *doc, const char *name, const char *caption, const mt_column *columns)
+{
+    mt_block *block = add_block(doc, MT_BLOCK_TABLE, name, mt_strdup(caption));
+    if (!block) return;
+    block->columns = columns;
+    while (columns[block->column_count].title) block->column_count++;
+}
+
+static void add_cell(mt_doc *doc, mt_cell cell)
+{
+    if (doc->failed) {
+        mt_free(cell.text);
+        return;
+    }
+    mt_doc_section *section = &doc->sections[doc->count - 1];
+    mt_block *block = &section->blocks[section->count - 1];
+    assert(block->kind == MT_BLOCK_TABLE);
+    mt_cell *cells = mt_grow(block->cells, block->cell_count, &block->cell_capacity, sizeof *cells);
+    doc->failed = !cells;
+    if (cells) block->cells = cells;
+    if (cells) cells[block->cell_count++] = cell;
+    else mt_free(cell.text);
+}
+
+static void add_text_cell(mt_doc *doc, mt_cell_kind kind, const char *text)
+{
+    char *copy = mt_strdup(text ? text : "");
+    doc->failed = doc->failed || !copy;
+    add_cell(doc, (mt_cell){.kind = kind, .text = copy});
+}
+
+void mt_doc_text(mt_doc *doc, const char *text) { add_text_cell(doc, MT_CELL_TEXT, text); }
+void mt_doc_knobs(mt_doc *doc, const char *variant) { add_text_cell(doc, MT_CELL_KNOBS, variant); }
+void mt_doc_code(mt_doc *doc, const char *text) { add_text_cell(doc, MT_CELL_CODE, text); }
+void mt_doc_number(mt_doc *doc, double number) { add_cell(doc, (mt_cell){.kind = MT_CELL_NUMBER, .number = number}); }
+void mt_doc_time(mt_doc *doc, int64_t unix_ms) { add_cell(doc, (mt_cell){.kind = MT_CELL_TIME, .number = (double)unix_ms}); }
+
+void mt_doc_textf(mt_doc *doc, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    char *text = formatted(format, args);
+    va_end(args);
+    doc->failed = doc->failed || !text;
+    add_cell(doc, (mt_cell){.kind = MT_CELL_TEXT, .text = text});
+}
+
+void mt_doc_cuda(mt_doc *doc, int64_t version)
+{
+    if (version) mt_doc_textf(doc, "%lld.%lld", (long long)(version / 1000), (long long)(version % 1000 / 10));
+    else mt_doc_text(doc, "?");
+}
+
+mt_strbuf *mt_doc_chart(mt_doc *doc, const char *name, const char *label)
+{
+    mt_block *block = add_block(doc, MT_BLOCK_CHART, name, mt_strdup(label));
+    return block ? &block->data : &doc->shared; /* failed anyway */
+}
+
+void mt_json_name(mt_strbuf *json, const char *name)
+{
+    if (json->length && json->text[json->length - 1] != '{') mt_strbuf_add_char(json, ',');
+    mt_strbuf_add_json(json, name);
+    mt_strbuf_add_char(json, ':');
+}
+
+void mt_json_double(mt_strbuf *json, double value, int digits)
+{
+    if (isfinite(value)) mt_strbuf_addf(json, "%.*g", digits, value);
+    else mt_strbuf_add(json, "null");
+}

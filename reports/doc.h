@@ -1,0 +1,82 @@
+/* A report before it is a file: sections made of paragraphs, headline figures, tables and charts. Sections say what there is; format_*.c say how HTML, Markdown, CSV and JSON show
+ * it, so that no section prints markup. All texts are copied. A failed allocation makes the document `failed` for good; the writer of the file checks once. */
+#ifndef MT_REPORTS_DOC_H
+#define MT_REPORTS_DOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tuner/base/strbuf.h"
+
+typedef enum mt_cell_kind {
+    MT_CELL_TEXT,
+    MT_CELL_NUMBER,  /* right-aligned, shown by the column's format; empty when not finite */
+    MT_CELL_KNOBS,   /* a variant's canonical text */
+    MT_CELL_CODE,    /* to be copied as it is; may have lines */
+    MT_CELL_TIME     /* milliseconds since 1970; 0 = empty */
+} mt_cell_kind;
+
+/* One column. The unit stands in the title; `format` shows numbers ("%.2f"), NULL = text. */
+typedef struct mt_column {
+    const char *title;
+    const char *format;
+} mt_column;
+
+typedef struct mt_cell {
+    mt_cell_kind kind;
+    char *text;      /* owned; NULL for numbers and times */
+    double number;
+} mt_cell;
+
+typedef enum mt_block_kind { MT_BLOCK_NOTE, MT_BLOCK_FIGURE, MT_BLOCK_TABLE, MT_BLOCK_CHART } mt_block_kind;
+
+typedef struct mt_block {
+    mt_block_kind kind;
+    char *name;               /* table, chart: identifier; figure: what it is of */
+    char *text;               /* note: the text; figure: the value; table: caption; chart: what it shows, in words */
+    const mt_column *columns; /* table; static */
+    size_t column_count;
+    mt_cell *cells;           /* row by row */
+    size_t cell_count, cell_capacity;
+    mt_strbuf data;           /* chart: members of a JSON object, without its braces */
+} mt_block;
+
+typedef struct mt_doc_section {
+    const char *name, *title; /* static */
+    mt_block *blocks;
+    size_t count, capacity;
+} mt_doc_section;
+
+typedef struct mt_doc {
+    char *title, *source;     /* what is reported on: the database's path */
+    mt_doc_section *sections;
+    size_t count, capacity;
+    mt_strbuf shared;         /* members of the JSON object that all charts share */
+    bool failed;
+} mt_doc; /* zero-initialise */
+
+void mt_doc_free(mt_doc *doc);
+bool mt_doc_is_ok(const mt_doc *doc); /* no allocation failed */
+
+/* Everything below goes into the section begun last. Names and titles live as long as the document. */
+void mt_doc_section_begin(mt_doc *doc, const char *name, const char *title);
+void mt_doc_note(mt_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mt_doc_figure(mt_doc *doc, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Begins a table; columns end with a NULL title. Its cells follow, row by row; a table without any is not shown. */
+void mt_doc_table(mt_doc *doc, const char *name, const char *caption, const mt_column *columns);
+void mt_doc_text(mt_doc *doc, const char *text); /* NULL = empty */
+void mt_doc_textf(mt_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mt_doc_number(mt_doc *doc, double number);  /* NAN = empty */
+void mt_doc_knobs(mt_doc *doc, const char *variant);
+void mt_doc_code(mt_doc *doc, const char *text);
+void mt_doc_time(mt_doc *doc, int64_t unix_ms);
+void mt_doc_cuda(mt_doc *doc, int64_t version);  /* "13.0" for 13000; "?" for 0 */
+/* A chart by its name in web/charts/. Returns where its data go: JSON members, "\"a\":1,\"b\":2". */
+mt_strbuf *mt_doc_chart(mt_doc *doc, const char *name, const char *label);
+
+/* Adds `,"name":` (the comma unless it is the first member). */
+void mt_json_name(mt_strbuf *json, const char *name);
+void mt_json_double(mt_strbuf *json, double value, int digits); /* null when not finite */
+
+#endif

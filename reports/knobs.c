@@ -1,0 +1,262 @@
+#include "reports/knobs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/stats.h"
+#include "tuner/base/text.h"
+
+static const char inactive[] = "–";
+enum { NOT_SET = UINT16_MAX, MOST_LEVELS = UINT16_MAX - 1 };
+
+/* ---- names and values ---- */
+
+/* The next "NAME=value" of a variant's text; false at its end. */
+static bool next_pair(const char **text, const char **name, size_t *name_length, const char **value, size_t *value_length)
+{
+    if (!**text) return false;
+    size_t length = strcspn(*text, ";");
+    const char *equals = memchr(*text, '=', length);
+    *name = *text;
+    *name_length = equals ? (size_t)(equals - *text) : length;
+    *value = equals ? equals + 1 : *text + length;
+    *value_length = length - *name_length - (equals ? 1 : 0);
+    *text += length + ((*text)[length] == ';');
+    return true;
+}
+
+static bool is_same(const char *text, const char *part, size_t length) { return strncmp(text, part, length) == 0 && !text[length]; }
+
+static mt_knob *get_knob(mt_report_subject *s, const char *name, size_t length, size_t *capacity)
+{
+    for (size_t i = 0; i < s->knob_count; i++)
+        if (is_same(s->knobs[i].name, name, length)) return &s->knobs[i];
+    mt_knob *knobs = mt_grow(s->knobs, s->knob_count, capacity, sizeof *knobs);
+    if (!knobs) return NULL;
+    s->knobs = knobs;
+    knobs[s->knob_count] = (mt_knob){.name = mt_strndup(name, length)};
+    return knobs[s->knob_count].name ? &knobs[s->knob_count++] : NULL;
+}
+
+static size_t level_of(const mt_knob *knob, const char *value, size_t length)
+{
+    for (size_t i = 0; i < knob->count; i++)
+        if (is_same(knob->values[i], value, length)) return i;
+    return NOT_SET;
+}
+
+static bool add_value(mt_knob *knob, const char *value, size_t length)
+{
+    if (level_of(knob, value, length) != NOT_SET || knob->count == MOST_LEVELS) return true;
+    char **values = mt_realloc(knob->values, knob->count + 1, sizeof *values);
+    if (values) knob->values = values;
+    if (!values || !(values[knob->count] = mt_strndup(value, length))) return false;
+    knob->count++;
+    return true;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const char *x = *(char *const *)a, *y = *(char *const *)b;
+    double p, q;
+    bool is_x = mt_text_double(x, &p), is_y = mt_text_double(y, &q);
+    if (is_x && is_y) return (p > q) - (p < q);
+    return is_x != is_y ? (is_x ? -1 : 1) : strcmp(x, y);
+}
+
+static bool collect(mt_report_subject *s)
+{
+    size_t capacity = 0;
+    const char *text, *name, *value;
+    size_t name_length, value_length;
+    for (size_t i = 0; i < s->count; i++)
+        for (text = s->rows[i].variant; next_pair(&text, &name, &name_length, &value, &value_length);) {
+            mt_knob *knob = get_knob(s, name, name_length, &capacity);
+            if (!knob || !add_value(knob, value, value_length)) return false;
+        }
+    for (size_t k = 0; k < s->knob_count; k++) qsort(s->knobs[k].values, s->knobs[k].count, sizeof(char *), by_value);
+    return true;
+}
+
+static bool fill_levels(mt_report_subject *s, mt_row *row)
+{
+    const char *text = row->variant, *name, *value;
+    size_t name_length, value_length;
+    if (!(row->levels = mt_alloc(s->knob_count, sizeof *row->levels))) return false;
+    for (size_t k = 0; k < s->knob_count; k++) row->levels[k] = NOT_SET;
+    while (next_pair(&text, &name, &name_length, &value, &value_length))
+        for (size_t k = 0; k < s->knob_count; k++)
+            if (is_same(s->knobs[k].name, name, name_length)) row->levels[k] = (uint16_t)level_of(&s->knobs[k], value, value_length);
+    return true;
+}
+
+/* Where a knob is not active in a row, that is a value of its own. */
+static bool add_inactive(mt_report_subject *s, size_t k)
+{
+    bool is_needed = false;
+    for (size_t i = 0; i < s->count; i++) is_needed = is_needed || s->rows[i].levels[k] == NOT_SET;
+    if (!is_needed) return true;
+    if (!add_value(&s->knobs[k], inactive, strlen(inactive))) return false;
+    uint16_t level = (uint16_t)level_of(&s->knobs[k], inactive, strlen(inactive));
+    for (size_t i = 0; i < s->count; i++)
+        if (s->rows[i].levels[k] == NOT_SET) s->rows[i].levels[k] = level;
+    return true;
+}
+
+bool mt_knobs_find(mt_report_subject *s)
+{
+    if (!collect(s)) return false;
+    for (size_t i = 0; i < s->count; i++)
+        if (!fill_levels(s, &s->rows[i])) return false;
+    for (size_t k = 0; k < s->knob_count; k++)
+        if (!add_inactive(s, k)) return false;
+    return true;
+}
+
+void mt_knobs_free(mt_report_subject *s)
+{
+    for (size_t k = 0; k < s->knob_count; k++) {
+        for (size_t v = 0; v < s->knobs[k].count; v++) mt_free(s->knobs[k].values[v]);
+        mt_free(s->knobs[k].values);
+        mt_free(s->knobs[k].name);
+    }
+    mt_free(s->knobs);
+}
+
+/* ---- effects ---- */
+
+double mt_knobs_fastest(const mt_report_subject *s)
+{
+    double fastest = INFINITY;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_OK && s->rows[i].is_timed) fastest = fmin(fastest, s->rows[i].median_ns);
+    return isfinite(fastest) ? fastest : NAN;
+}
+
+static bool counts(const mt_row *row) { return row->is_newest && row->is_timed; }
+
+/* Slowdowns of the rows with one value (all rows for NOT_SET), sorted; returns how many. */
+static size_t slowdowns_of(const mt_report_subject *s, size_t knob, size_t level, double fastest, double *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (counts(&s->rows[i]) && (level == NOT_SET || s->rows[i].levels[knob] == level)) out[count++] = s->rows[i].median_ns / fastest;
+    mt_stats_sort(out, count);
+    return count;
+}
+
+static mt_level_effect level_effect(const mt_report_subject *s, size_t knob, size_t level, double fastest, double *scratch)
+{
+    mt_level_effect e = {.best = NAN, .low = NAN, .median = NAN, .high = NAN, .worst = NAN};
+    for (size_t i = 0; i < s->count; i++) {
+        if (!s->rows[i].is_newest || s->rows[i].levels[knob] != level) continue;
+        e.count++;
+        e.failed += mt_outcome_is_failure(s->rows[i].kind);
+    }
+    e.timed = slowdowns_of(s, knob, level, fastest, scratch);
+    if (!e.timed) return e;
+    e.best = scratch[0];
+    e.low = mt_stats_quantile(scratch, e.timed, 0.25);
+    e.median = mt_stats_median(scratch, e.timed);
+    e.high = mt_stats_quantile(scratch, e.timed, 0.75);
+    e.worst = scratch[e.timed - 1];
+    return e;
+}
+
+/* Rows that tell of a knob: with a time, and in which it is active. */
+static bool tells(const mt_report_subject *s, const mt_row *row, size_t knob)
+{
+    return counts(row) && strcmp(s->knobs[knob].values[row->levels[knob]], inactive) != 0;
+}
+
+/* Variance of the values' means of log time, over the variance of log time. */
+static double overall_effect(const mt_report_subject *s, size_t knob)
+{
+    double sum = 0, squares = 0, between = 0;
+    size_t count = 0, levels = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        if (!tells(s, &s->rows[i], knob)) continue;
+        double x = log(s->rows[i].median_ns);
+        sum += x;
+        squares += x * x;
+        count++;
+    }
+    double variance = count ? squares / (double)count - sum / (double)count * (sum / (double)count) : 0;
+    for (size_t level = 0; level < s->knobs[knob].count; level++) {
+        double level_sum = 0;
+        size_t n = 0;
+        for (size_t i = 0; i < s->count; i++)
+            if (s->rows[i].levels[knob] == level && tells(s, &s->rows[i], knob)) level_sum += log(s->rows[i].median_ns), n++;
+        if (n) between += (double)n * pow(level_sum / (double)n - sum / (double)count, 2);
+        levels += n > 0;
+    }
+    return levels > 1 && variance > 1e-12 ? fmin(1, between / (double)count / variance) : NAN;
+}
+
+/* Pearson divergence of the values' frequencies among rows up to `limit` from those of all rows. */
+static double divergence(const mt_report_subject *s, size_t knob, double limit_ns)
+{
+    double sum = 0;
+    size_t all = 0, top = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (tells(s, &s->rows[i], knob)) all++, top += s->rows[i].median_ns <= limit_ns;
+    if (!top || top == all) return 0;
+    for (size_t level = 0; level < s->knobs[knob].count; level++) {
+        size_t in_all = 0, in_top = 0;
+        for (size_t i = 0; i < s->count; i++)
+            if (s->rows[i].levels[knob] == level && tells(s, &s->rows[i], knob)) in_all++, in_top += s->rows[i].median_ns <= limit_ns;
+        if (!in_all) continue;
+        double p = (double)in_all / (double)all, q = (double)in_top / (double)top;
+        sum += p * (q / p - 1) * (q / p - 1);
+    }
+    return sum;
+}
+
+static void rate_knobs(const mt_report_subject *s, double fastest, double *scratch, mt_knob_effect *effects)
+{
+    double sum = 0;
+    size_t timed = slowdowns_of(s, 0, NOT_SET, fastest, scratch);
+    double limit_ns = timed ? mt_stats_quantile(scratch, timed, 0.1) * fastest * (1 + 1e-12) : 0;
+    for (size_t k = 0; k < s->knob_count; k++) {
+        effects[k].overall = overall_effect(s, k);
+        sum += effects[k].near_best = divergence(s, k, limit_ns);
+    }
+    for (size_t k = 0; k < s->knob_count; k++) effects[k].near_best = sum > 0 ? effects[k].near_best / sum : NAN;
+}
+
+mt_knob_effect *mt_knobs_effects(const mt_report_subject *s)
+{
+    double fastest = mt_knobs_fastest(s), *scratch = mt_alloc(s->count, sizeof *scratch);
+    mt_knob_effect *effects = mt_alloc(s->knob_count, sizeof *effects);
+    bool is_ok = scratch && effects;
+    for (size_t k = 0; is_ok && k < s->knob_count; k++) {
+        effects[k].levels = mt_alloc(s->knobs[k].count, sizeof *effects[k].levels);
+        is_ok = effects[k].levels != NULL;
+        for (size_t level = 0; is_ok && level < s->knobs[k].count; level++) effects[k].levels[level] = level_effect(s, k, level, fastest, scratch);
+    }
+    if (is_ok) rate_knobs(s, fastest, scratch, effects);
+    mt_free(scratch);
+    if (is_ok) return effects;
+    mt_knobs_effects_free(s, effects);
+    return NULL;
+}
+
+void mt_knobs_effects_free(const mt_report_subject *s, mt_knob_effect *effects)
+{
+    for (size_t k = 0; effects && k < s->knob_count; k++) mt_free(effects[k].levels);
+    mt_free(effects);
+}
+
+void mt_knobs_pair(const mt_report_subject *s, size_t a, size_t b, double *cells)
+{
+    size_t width = s->knobs[b].count;
+    for (size_t i = 0; i < s->knobs[a].count * width; i++) cells[i] = INFINITY;
+    for (size_t i = 0; i < s->count; i++) {
+        const mt_row *row = &s->rows[i];
+        if (!counts(row)) continue;
+        double *cell = &cells[row->levels[a] * width + row->levels[b]];
+        *cell = fmin(*cell, row->median_ns);
+    }
+}

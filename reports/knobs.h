@@ -1,0 +1,30 @@
+/* The knobs of a subject, taken from its variants' texts, and what they do to the time. */
+#ifndef MT_REPORTS_KNOBS_H
+#define MT_REPORTS_KNOBS_H
+
+#include "reports/data.h"
+
+bool mt_knobs_find(mt_report_subject *subject); /* fills knobs and the rows' levels; false when memory runs out */
+void mt_knobs_free(mt_report_subject *subject);
+
+/* One value of a knob, over the newest rows of the variants that have it. Slowdowns are to the fastest variant. */
+typedef struct mt_level_effect {
+    size_t count, timed, failed;         /* variants; with a time; failed (the rest is neither) */
+    double best, low, median, high, worst; /* slowdowns: least, quartiles, greatest; NAN without any */
+} mt_level_effect;
+
+typedef struct mt_knob_effect {
+    double overall;      /* share of the variance of log time that the knob's values alone explain, among the variants in which it is active (main effect, η²); NAN with one value */
+    double near_best;    /* how far the values among the fastest tenth are from those of all (PED-ANOVA), as a share of the sum over the knobs */
+    mt_level_effect *levels; /* knob.count of them */
+} mt_knob_effect;
+
+/* effects[knob_count], freed by mt_knobs_effects_free; NULL when memory runs out. */
+mt_knob_effect *mt_knobs_effects(const mt_report_subject *subject);
+void mt_knobs_effects_free(const mt_report_subject *subject, mt_knob_effect *effects);
+/* The fastest time (ns) of each pair of values, cells[a's count × b's count], INFINITY = none. */
+void mt_knobs_pair(const mt_report_subject *subject, size_t a, size_t b, double *cells);
+/* The fastest time of the subject's newest rows; NAN without any. */
+double mt_knobs_fastest(const mt_report_subject *subject);
+
+#endif

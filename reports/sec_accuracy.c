@@ -1,0 +1,53 @@
+/* Accuracy against speed: which variants nothing beats in both. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "reports/section.h"
+#include "tuner/base/alloc.h"
+
+static const mt_column columns[] = {{"Subject", NULL}, {"Time (µs)", "%.2f"}, {"× best", "%.3f"}, {"Error", "%.2g"}, {"Knobs", NULL}, {0}};
+
+static int by_time(const void *a, const void *b)
+{
+    double x = (*(const mt_row *const *)a)->median_ns, y = (*(const mt_row *const *)b)->median_ns;
+    return (x > y) - (x < y);
+}
+
+static mt_status add_front(const mt_report_subject *s, size_t most, size_t *rows, mt_doc *doc, mt_error *err)
+{
+    const mt_row **sorted = mt_alloc(s->count, sizeof *sorted);
+    size_t count = 0;
+    double least = INFINITY;
+    if (!sorted) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+    for (size_t i = 0; i < s->count; i++)
+        if (s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_OK && s->rows[i].is_timed && isfinite(s->rows[i].norm_error)) sorted[count++] = &s->rows[i];
+    qsort(sorted, count, sizeof *sorted, by_time);
+    for (size_t i = 0; i < count && *rows < most; i++) {
+        if (sorted[i]->norm_error >= least) continue;
+        least = sorted[i]->norm_error;
+        ++*rows;
+        mt_doc_text(doc, s->label);
+        mt_doc_number(doc, sorted[i]->median_ns / 1e3);
+        mt_doc_number(doc, sorted[i]->median_ns / sorted[0]->median_ns);
+        mt_doc_number(doc, least);
+        mt_doc_knobs(doc, sorted[i]->variant);
+    }
+    mt_free(sorted);
+    return MT_OK;
+}
+
+static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
+{
+    size_t rows = 0;
+    mt_status st = MT_OK;
+    mt_doc_chart(doc, "accuracy", "Each validated variant's error against its time; the line joins those that nothing beats in both");
+    mt_doc_table(doc, "front", "Variants that nothing beats in both time and error", columns);
+    for (size_t i = 0; i < context->data->count; i++) MT_TRY(add_front(&context->data->subjects[i], context->most_rows, &rows, doc, err));
+    if (rows == context->most_rows) mt_doc_note(doc, "The list ends after %zu rows; --format csv --section accuracy lists all.", rows);
+    mt_doc_note(doc, "Error: norm of the difference to the reference over the reference's norm, the worst output over the seeds. Only variants within the search space's tolerance are valid at all.");
+done:
+    return st;
+}
+
+extern const mt_section mt_section_accuracy;
+const mt_section mt_section_accuracy = {"accuracy", "Accuracy against speed", render};

@@ -1,0 +1,86 @@
+/* What each knob is worth. */
+#include <math.h>
+
+#include "reports/knobs.h"
+#include "reports/section.h"
+
+static const mt_column importance_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"Values", "%.0f"}, {"Explains of the variance (%)", "%.1f"}, {"Sets the best tenth apart (%)", "%.1f"},
+                                               {"In the best", NULL}, {0}};
+static const mt_column value_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"Value", NULL}, {"Variants", "%.0f"}, {"Failed", "%.0f"}, {"Best ×", "%.3f"}, {"Lower quartile ×", "%.3f"},
+                                          {"Median ×", "%.3f"}, {"Upper quartile ×", "%.3f"}, {0}};
+
+typedef struct listing {
+    const mt_report_context *context;
+    size_t rows, left_out;
+} listing;
+
+static bool may_add(listing *l)
+{
+    if (l->rows < l->context->most_rows) return l->rows++, true;
+    return l->left_out++, false;
+}
+
+static void add_importances(const mt_report_subject *s, const mt_knob_effect *effects, listing *l, mt_doc *doc)
+{
+    const mt_row *best = s->best ? mt_report_newest(s, s->best) : NULL;
+    for (size_t k = 0; k < s->knob_count; k++) {
+        if (s->knobs[k].count < 2 || !may_add(l)) continue;
+        mt_doc_text(doc, s->label);
+        mt_doc_text(doc, s->knobs[k].name);
+        mt_doc_number(doc, (double)s->knobs[k].count);
+        mt_doc_number(doc, 100 * effects[k].overall);
+        mt_doc_number(doc, 100 * effects[k].near_best);
+        mt_doc_text(doc, best ? s->knobs[k].values[best->levels[k]] : "");
+    }
+}
+
+static void add_values(const mt_report_subject *s, const mt_knob_effect *effects, listing *l, mt_doc *doc)
+{
+    for (size_t k = 0; k < s->knob_count; k++)
+        for (size_t v = 0; s->knobs[k].count > 1 && v < s->knobs[k].count; v++) {
+            const mt_level_effect *e = &effects[k].levels[v];
+            if (!may_add(l)) continue;
+            mt_doc_text(doc, s->label);
+            mt_doc_text(doc, s->knobs[k].name);
+            mt_doc_text(doc, s->knobs[k].values[v]);
+            const double numbers[] = {(double)e->count, (double)e->failed, e->best, e->low, e->median, e->high};
+            for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
+        }
+}
+
+typedef void (*adder)(const mt_report_subject *s, const mt_knob_effect *effects, listing *l, mt_doc *doc);
+
+static mt_status add_table(const mt_report_context *context, adder add, mt_doc *doc, mt_error *err)
+{
+    listing l = {.context = context};
+    for (size_t i = 0; i < context->data->count; i++) {
+        const mt_report_subject *s = &context->data->subjects[i];
+        mt_knob_effect *effects = mt_knobs_effects(s);
+        if (!effects) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+        add(s, effects, &l, doc);
+        mt_knobs_effects_free(s, effects);
+    }
+    if (l.left_out) mt_doc_note(doc, "%zu more rows are not listed here; --format csv --section knobs lists all.", l.left_out);
+    return MT_OK;
+}
+
+static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
+{
+    mt_status st;
+    mt_doc_chart(doc, "importance", "How much of the time's variance the weightiest knobs explain, and how much they set the best tenth apart");
+    mt_doc_chart(doc, "pairs", "The fastest time of each pair of values of two knobs");
+    mt_doc_chart(doc, "slices", "Slowdown to the best by each value of each knob: boxes from quartile to quartile, points are variants");
+    mt_doc_chart(doc, "parallel", "All variants as lines through their knobs' values; drag along an axis to pick");
+    mt_doc_table(doc, "importances", "What the knobs are worth", importance_columns);
+    MT_TRY(add_table(context, add_importances, doc, err));
+    mt_doc_table(doc, "values", "What each value brings", value_columns);
+    MT_TRY(add_table(context, add_values, doc, err));
+    mt_doc_note(doc, "× is the slowdown to the fastest variant of the subject, over all variants that have the value and a time. Explained variance is that of the logarithm of time, by the knob "
+                     "alone (main effect) among the variants in which it is active: 0 for one that only matters together with others. The best tenth: how far its values are from those of all variants (PED-ANOVA), as a share of "
+                     "all knobs. Both hold for the variants that were measured: a search measures good ones more often. – = the knob is not active.");
+done:
+    return st;
+}
+
+extern const mt_section mt_section_knobs;
+const mt_section mt_section_knobs = {"knobs", "Knob effects", render};

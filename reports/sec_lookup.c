@@ -1,0 +1,126 @@
+/* What production is answered with: the portfolio, what it covers, and what that costs against the best. */
+#include <math.h>
+
+#include "reports/section.h"
+
+typedef struct state {
+    const mt_report_context *context;
+    mt_doc *doc;
+    mt_strbuf *json;
+    const mt_portfolio_info *portfolio;
+    size_t rows;
+} state;
+
+static const mt_column portfolio_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Tuned shapes", "%.0f"}, {"Members", "%.0f"},
+                                              {"Within", "%.2f"}, {"Not served", "%.0f"}, {"Worst served", "%.3f"}, {"Left out in turn", "%.0f"}, {"Mean regret then", "%.3f"},
+                                              {"Worst regret then", "%.3f"}, {"Updated", NULL}, {0}};
+static const mt_column covered_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Best (µs)", "%.2f"}, {"Best member", "%.0f"}, {"Its slowdown", "%.3f"},
+                                            {"The default's", "%.3f"}, {"Default ended", NULL}, {0}};
+static const mt_column member_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Member", "%.0f"}, {"Measured on", "%.0f"}, {"Mean slowdown", "%.3f"}, {"Worst", "%.3f"}, {"Knobs", NULL}, {0}};
+
+static mt_status add_portfolio(void *context, const mt_portfolio_info *p, mt_error *err)
+{
+    state *s = context;
+    (void)err;
+    s->rows++;
+    mt_doc_text(s->doc, p->gpu_name);
+    mt_doc_text(s->doc, p->kernel);
+    mt_doc_textf(s->doc, "%.8s", p->kernel_key);
+    mt_doc_text(s->doc, p->regime);
+    mt_doc_text(s->doc, p->origin);
+    const double numbers[] = {(double)p->shapes, (double)p->members, p->within, (double)p->unserved, p->worst, (double)p->held_out, p->held_out_mean, p->held_out_worst};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
+    mt_doc_time(s->doc, p->updated_unix_ms);
+    return MT_OK;
+}
+
+static mt_status add_covered(void *context, const mt_covered_info *c, mt_error *err)
+{
+    state *s = context;
+    (void)err;
+    if (s->rows++ >= s->context->most_rows) return MT_OK;
+    const char *texts[] = {s->portfolio->gpu_name, s->portfolio->kernel, c->shape, c->workload};
+    for (size_t i = 0; i < 4; i++) mt_doc_text(s->doc, texts[i]);
+    const double numbers[] = {c->best_ns / 1e3, c->position ? (double)c->position : NAN, c->slowdown, c->default_slowdown};
+    for (size_t i = 0; i < 4; i++) mt_doc_number(s->doc, numbers[i]);
+    mt_doc_text(s->doc, c->default_outcome ? c->default_outcome : "not measured");
+    return MT_OK;
+}
+
+static mt_status add_covered_json(void *context, const mt_covered_info *c, mt_error *err)
+{
+    enum { MOST_CHARTED = 300 };
+    state *s = context;
+    mt_strbuf label = {0};
+    (void)err;
+    if (s->rows++ >= MOST_CHARTED) return MT_OK;
+    mt_strbuf_addf(&label, "%s · %s", c->shape, c->workload);
+    mt_strbuf_add(s->json, s->json->length ? ",[" : "[");
+    mt_strbuf_add_json(s->json, mt_strbuf_text(&label));
+    mt_strbuf_free(&label);
+    mt_strbuf_add_char(s->json, ',');
+    mt_json_double(s->json, c->slowdown, 4);
+    mt_strbuf_add_char(s->json, ',');
+    mt_json_double(s->json, c->default_slowdown, 4);
+    mt_strbuf_add_char(s->json, ']');
+    return MT_OK;
+}
+
+static mt_status add_member(void *context, const mt_member_info *m, mt_error *err)
+{
+    state *s = context;
+    (void)err;
+    mt_doc_text(s->doc, s->portfolio->gpu_name);
+    mt_doc_text(s->doc, s->portfolio->kernel);
+    const double numbers[] = {(double)m->position, (double)m->measured, m->mean, m->worst};
+    for (size_t i = 0; i < 4; i++) mt_doc_number(s->doc, numbers[i]);
+    mt_doc_knobs(s->doc, m->variant);
+    return MT_OK;
+}
+
+static mt_status each_covered(void *context, const mt_portfolio_info *p, mt_error *err)
+{
+    ((state *)context)->portfolio = p;
+    return mt_query_covered(((state *)context)->context->store, p->id, add_covered, context, err);
+}
+
+static mt_status each_charted(void *context, const mt_portfolio_info *p, mt_error *err)
+{
+    return mt_query_covered(((state *)context)->context->store, p->id, add_covered_json, context, err);
+}
+
+static mt_status each_member(void *context, const mt_portfolio_info *p, mt_error *err)
+{
+    ((state *)context)->portfolio = p;
+    return mt_query_members(((state *)context)->context->store, p->id, add_member, context, err);
+}
+
+static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
+{
+    mt_strbuf rows = {0};
+    state s = {.context = context, .doc = doc, .json = &rows};
+    mt_status st;
+    MT_TRY(mt_query_portfolios(context->store, context->filter, each_charted, &s, err));
+    if (s.rows) mt_strbuf_addf(mt_doc_chart(doc, "lookup", "Slowdown of the portfolio's best member and of the default on each tuned shape"), "\"rows\":[%s]", mt_strbuf_text(&rows));
+    mt_doc_table(doc, "portfolios", "What untuned shapes are answered with", portfolio_columns);
+    s.rows = 0;
+    MT_TRY(mt_query_portfolios(context->store, context->filter, add_portfolio, &s, err));
+    bool has_any = s.rows;
+    mt_doc_table(doc, "members", "The portfolio's members", member_columns);
+    MT_TRY(mt_query_portfolios(context->store, context->filter, each_member, &s, err));
+    mt_doc_table(doc, "covered", "What the portfolio costs on each tuned shape", covered_columns);
+    s.rows = 0;
+    MT_TRY(mt_query_portfolios(context->store, context->filter, each_covered, &s, err));
+    if (s.rows > context->most_rows) mt_doc_note(doc, "%zu more shapes are not listed here; --format csv --section lookup lists all.", s.rows - context->most_rows);
+    if (has_any)
+        mt_doc_note(doc, "A tuned shape is answered with its own winner: no regret. For others a member is chosen by a rule; left out in turn: each tuned shape was forgotten once, and the rule's answer "
+                         "compared with its best. msda-tune portfolio --evaluate prints each of these.");
+    else mt_doc_note(doc, "No portfolio yet: it takes more than one tuned shape of a kernel, or msda-tune portfolio.");
+done:
+    doc->failed = doc->failed || rows.failed;
+    mt_strbuf_free(&rows);
+    return st;
+}
+
+extern const mt_section mt_section_lookup;
+const mt_section mt_section_lookup = {"lookup", "Lookup", render};

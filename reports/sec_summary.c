@@ -1,0 +1,112 @@
+/* What was tuned on what, and what it brought. */
+#include <math.h>
+#include <string.h>
+
+#include "reports/section.h"
+
+typedef struct total {
+    size_t subjects, variants, ok, failed, with_best;
+    mt_geomean by_default, by_baseline, of_floor;
+    double least_of_floor, most_of_floor;
+} total;
+
+static void count(const mt_report_subject *s, total *t)
+{
+    t->subjects++;
+    for (size_t i = 0; i < s->count; i++) {
+        t->variants += s->rows[i].is_newest;
+        t->ok += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_OK;
+        t->failed += s->rows[i].is_newest && mt_outcome_is_failure(s->rows[i].kind);
+    }
+    if (!s->best) return;
+    t->with_best++;
+    mt_geomean_add(&t->by_default, s->default_ns / s->best_ns);
+    mt_geomean_add(&t->by_baseline, s->baseline_ns / s->best_ns);
+    double part = s->floor_ns / s->best_ns;
+    mt_geomean_add(&t->of_floor, part);
+    t->least_of_floor = fmin(t->of_floor.count == 1 ? INFINITY : t->least_of_floor, part);
+    t->most_of_floor = fmax(t->most_of_floor, part);
+}
+
+static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
+{
+    mt_doc_figure(doc, "Evaluations", "%zu", data->rows);
+    mt_doc_figure(doc, t->subjects == 1 ? "Subject with a winner" : "Subjects with a winner", "%zu of %zu", t->with_best, t->subjects);
+    if (t->by_default.count) mt_doc_figure(doc, "Faster than the default", "%.2f ×", mt_geomean_of(&t->by_default));
+    if (t->by_baseline.count) mt_doc_figure(doc, "Faster than the baseline", "%.2f ×", mt_geomean_of(&t->by_baseline));
+    if (t->of_floor.count == 1) mt_doc_figure(doc, "Of the model's floor", "%.0f %%", 100 * t->least_of_floor);
+    if (t->of_floor.count > 1) mt_doc_figure(doc, "Of the model's floor", "%.0f – %.0f %%", 100 * t->least_of_floor, 100 * t->most_of_floor);
+    mt_doc_figure(doc, "Variants that failed", "%zu of %zu", t->failed, t->variants);
+}
+
+static void add_bars(const mt_report_data *data, mt_doc *doc)
+{
+    mt_strbuf *json = mt_doc_chart(doc, "summary", "How many times as long as the best the default and the baseline take, and how much of the model's floor the best reaches");
+    mt_json_name(json, "rows");
+    mt_strbuf_add_char(json, '[');
+    enum { MOST = 200 };
+    size_t shown = 0;
+    for (size_t i = 0; i < data->count && shown < MOST; i++) {
+        const mt_report_subject *s = &data->subjects[i];
+        if (!s->best) continue;
+        mt_strbuf_add(json, shown++ ? ",[" : "[");
+        mt_strbuf_add_json(json, s->label);
+        const double numbers[] = {s->default_ns / s->best_ns, s->baseline_ns / s->best_ns, s->floor_ns / s->best_ns};
+        for (size_t k = 0; k < 3; k++) {
+            mt_strbuf_add_char(json, ',');
+            mt_json_double(json, numbers[k], 4);
+        }
+        mt_strbuf_add_char(json, ']');
+    }
+    mt_strbuf_add_char(json, ']');
+    if (shown == MOST) mt_doc_note(doc, "The chart shows the first %d winners; the table sums up all.", MOST);
+}
+
+static bool is_same_group(const mt_report_subject *a, const mt_report_subject *b)
+{
+    return strcmp(a->gpu_key, b->gpu_key) == 0 && strcmp(a->kernel, b->kernel) == 0 && strcmp(a->kernel_key, b->kernel_key) == 0 && a->regime == b->regime && a->origin == b->origin;
+}
+
+static void add_group(const mt_report_subject *first, const total *t, mt_doc *doc)
+{
+    mt_doc_text(doc, first->gpu_name);
+    mt_doc_text(doc, first->kernel);
+    mt_doc_textf(doc, "%.8s", first->kernel_key);
+    mt_doc_text(doc, mt_regime_name(first->regime));
+    mt_doc_text(doc, mt_origin_name(first->origin));
+    const double numbers[] = {(double)t->subjects, (double)t->with_best, (double)t->variants, (double)t->ok, (double)t->failed, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline),
+                              100 * mt_geomean_of(&t->of_floor)};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
+}
+
+static void add_groups(const mt_report_data *data, mt_doc *doc)
+{
+    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"With a winner", "%.0f"},
+                                        {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {0}};
+    mt_doc_table(doc, "groups", "What was tuned on what", columns);
+    for (size_t i = 0; i < data->count; i++) {
+        bool is_first = true;
+        for (size_t k = 0; k < i && is_first; k++) is_first = !is_same_group(&data->subjects[k], &data->subjects[i]);
+        if (!is_first) continue;
+        total t = {0};
+        for (size_t k = i; k < data->count; k++)
+            if (is_same_group(&data->subjects[i], &data->subjects[k])) count(&data->subjects[k], &t);
+        add_group(&data->subjects[i], &t, doc);
+    }
+}
+
+static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
+{
+    total all = {0};
+    (void)err;
+    for (size_t i = 0; i < context->data->count; i++) count(&context->data->subjects[i], &all);
+    add_figures(context->data, &all, doc);
+    if (all.with_best) add_bars(context->data, doc);
+    add_groups(context->data, doc);
+    mt_doc_note(doc, "A subject is a shape and workload on one GPU in one timing regime: what is ranked together. Factors are geometric means over subjects, of times: × default 1.50 means that the "
+                     "default takes 1.5 times as long as the best. The model's floor is the time that the search space's [model] says no kernel can beat.");
+    return MT_OK;
+}
+
+extern const mt_section mt_section_summary;
+const mt_section mt_section_summary = {"summary", "Summary", render};

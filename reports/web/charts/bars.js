@@ -1,0 +1,105 @@
+// Bars and matrices over subjects and sessions.
+import { axis, colorAt, inkOn, legend, line, number, plain, short, theme, times, tooltip } from './base.js';
+
+const names = (view, labels) => labels.map((label) => plain(short(label, view.isNarrow ? 24 : 44)));
+
+function barOption(view, t, labels, extra) {
+  return {
+    grid: { left: 8, right: 56, top: 36, bottom: 46, containLabel: true },
+    yAxis: axis(t, '', { type: 'category', inverse: true, data: names(view, labels), axisLabel: { color: t.text, interval: labels.length > 40 ? 'auto' : 0 } }),
+    ...extra,
+  };
+}
+
+const heightOf = (count, each) => Math.min(1600, 100 + each * Math.max(count, 1));
+
+export function summary(view) {
+  const plot = view.plot(220);
+  return (why) => {
+    const t = theme();
+    const { rows } = view.data;
+    const bars = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]]].filter(([, column]) => rows.some((row) => row[column] !== null));
+    view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
+      legend: legend(t), xAxis: axis(t, 'time, × the best', { type: 'value', min: 0 }),
+      tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\nthe ${seriesName} takes ${times(value)} as long as the best${rows[dataIndex][3] ? `\n${number(100 * rows[dataIndex][3])} % of the model’s floor` : ''}`)),
+      series: bars.map(([name, column, color], n) => ({
+        name, type: 'bar', barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => `${number(value)} ×` },
+        data: rows.map((row) => row[column]), markLine: n ? undefined : { silent: true, symbol: 'none', data: [{ ...line(t, '', 1, t.best, true), label: { show: false } }] },
+      })),
+    }), heightOf(rows.length, 40), `${rows.length} subjects.`);
+  };
+}
+
+export function failures(view) {
+  const plot = view.plot(220);
+  const { kinds } = view.shared;
+  return (why) => {
+    const t = theme();
+    const { rows } = view.data;
+    const used = kinds.map((kind, k) => [kind, k]).filter(([, k]) => rows.some(([, counts]) => counts[k]));
+    const warm = [t.bad, t.series[1], t.series[3], t.series[6], t.series[4], t.series[5]];
+    let next = 0;
+    view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
+      legend: legend(t), xAxis: axis(t, 'evaluations', { type: 'value', min: 0 }),
+      tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${value}`)),
+      series: used.map(([kind, k]) => ({
+        name: kind, type: 'bar', stack: 'all', barMaxWidth: 18, color: kind === 'ok' ? t.good : kind === 'censored' ? t.axis : warm[next++ % warm.length], data: rows.map(([, counts]) => counts[k]),
+      })),
+    }), heightOf(rows.length, 30), `${rows.length} subjects.`);
+  };
+}
+
+export function lookup(view) {
+  const plot = view.plot(220);
+  return (why) => {
+    const t = theme();
+    const { rows } = view.data;
+    view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
+      legend: legend(t), xAxis: axis(t, 'slowdown to the best (×)', { type: 'value', min: 1 }),
+      tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${times(value)}`)),
+      series: [['best member', 1, t.series[0]], ['default', 2, t.series[1]]].map(([name, column, color]) => ({
+        name, type: 'bar', barMaxWidth: 12, color, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Number.isFinite(value) ? `${number(value)} ×` : '') }, data: rows.map((row) => row[column]),
+      })),
+    }), heightOf(rows.length, 40), `${rows.length} shapes.`);
+  };
+}
+
+export function time(view) {
+  const plot = view.plot(220);
+  return (why) => {
+    const t = theme();
+    const { rows } = view.data;
+    const parts = [['validating', 2], ['timing', 3], ['loading and the rest on the GPU', 4], ['searching', 5], ['database', 6]].filter(([, column]) => rows.some((row) => row[column] > 0));
+    view.draw(plot, barOption(view, t, rows.map(([id]) => `session ${id}`), {
+      legend: legend(t), xAxis: axis(t, 'seconds', { type: 'value', min: 0 }),
+      tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => `session ${rows[dataIndex][0]}\n${seriesName}: ${number(value)} s`),
+      series: [
+        { name: 'wall', type: 'bar', barMaxWidth: 10, color: t.axis, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => `${number(value)} s` }, data: rows.map((row) => row[1]) },
+        ...parts.map(([name, column], n) => ({ name, type: 'bar', stack: 'parts', barMaxWidth: 14, color: t.series[n], data: rows.map((row) => row[column]) })),
+      ],
+    }), heightOf(rows.length, 44), `${rows.length} sessions.`);
+  };
+}
+
+export function portability(view) {
+  const plot = view.plot(360);
+  return (why) => {
+    const t = theme();
+    const { labels, cells } = view.data;
+    const slowest = Math.max(1.2, ...cells.map(([, , v]) => v ?? 1));
+    const shown = names(view, labels);
+    view.draw(plot, {
+      grid: { left: 8, right: 16, top: 8, bottom: 34, containLabel: true },
+      tooltip: tooltip(t, ({ data }) => plain(`winner of ${labels[data.value[1]]}\non ${labels[data.value[0]]}: ${data.value[2] === null || data.failed ? 'failed or given up' : times(data.value[2])}`)),
+      xAxis: axis(t, 'on', { type: 'category', data: shown, splitLine: { show: false }, axisLabel: { color: t.text, rotate: labels.length > 3 ? 32 : 0, width: 130, overflow: 'truncate' } }),
+      yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, splitLine: { show: false }, axisLabel: { color: t.text, width: view.isNarrow ? 90 : 200, overflow: 'truncate' } }),
+      series: [{
+        type: 'heatmap',
+        data: cells.map(([of, on, value]) => {
+          const color = value === null ? t.bad : colorAt(t.scale, Math.log(value) / Math.log(slowest));
+          return { value: [on, of, value ?? 0], failed: value === null, itemStyle: { color, borderColor: t.card, borderWidth: 2, borderRadius: 4 }, label: { show: cells.length <= 300, color: inkOn(color), fontSize: 11, formatter: value === null ? '×' : number(value) } };
+        }),
+      }],
+    }, Math.min(1400, 150 + 30 * labels.length), `${cells.length} of ${labels.length ** 2} cells are measured.`);
+  };
+}

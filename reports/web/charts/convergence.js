@@ -1,0 +1,72 @@
+// History: each evaluation and the best so far; all subjects side by side; the distribution of times.
+import { axis, describePoint, legend, line, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
+
+const SCALE = 8;
+const OFF = `slower than ${SCALE} × the best`;
+
+function ofSubject(view, byTime, t) {
+  const s = view.subject;
+  const p = s.points;
+  const x = byTime ? p.t : p.e;
+  const ok = view.shared.kinds.indexOf('ok');
+  // A few very slow variants must not flatten the rest: they are drawn at the upper edge, and named.
+  const slowest = Math.min(Math.max(...p.us.filter((v) => v !== null)), s.fastest * SCALE);
+  const timed = [];
+  const failed = [];
+  const beyond = [];
+  for (let i = 0; i < x.length; i++) {
+    const group = p.us[i] === null ? failed : p.us[i] > slowest ? beyond : timed;
+    group.push([x[i], group === timed ? p.us[i] : slowest * (group === failed ? 1.2 : 1.07), i]);
+  }
+  const last = s.steps.length ? s.steps.at(-1)[byTime ? 1 : 0] : 0;
+  const marks = [['default', s.default, t.series[1]], ['baseline', s.baseline, t.series[3]], ['model’s floor', s.floor, t.good]].filter(([, v]) => v !== null && v <= slowest);
+  return {
+    legend: legend(t, { data: ['best so far', 'evaluations', ...(beyond.length ? [OFF] : []), ...(failed.length ? ['failed'] : [])] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })],
+    grid: { left: 58, right: 18, top: 36, bottom: 44 },
+    tooltip: tooltip(t, ({ data, seriesName }) => (seriesName === 'best so far' ? plain(`best so far: ${us(data[1])}`) : describePoint(s, data[2], view.shared.kinds))),
+    xAxis: axis(t, byTime ? 'seconds of tuning' : 'evaluation', { type: 'value', min: 0, max: Math.max(last, 1) }),
+    yAxis: axis(t, 'time (µs)', { type: 'log', nameGap: 42, min: ({ min }) => Math.min(min, ...marks.map(([, v]) => v)) * 0.94, max: slowest * 1.28, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
+    series: [
+      { name: 'evaluations', type: 'scatter', symbolSize: 5, large: timed.length > 3000, itemStyle: { color: (d) => (p.kind[d.data[2]] === ok ? t.faint : t.axis) }, color: t.series[0], data: timed },
+      { name: OFF, type: 'scatter', symbol: 'triangle', symbolSize: 6, color: t.series[0], itemStyle: { opacity: 0.7 }, data: beyond },
+      { name: 'failed', type: 'scatter', symbol: 'path://M1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 L0,1 Z', symbolSize: 7, color: t.bad, data: failed },
+      { name: 'best so far', type: 'line', step: 'end', showSymbol: s.steps.length < 60, symbolSize: 6, lineStyle: { width: 2.5 }, color: t.best, z: 5, data: s.steps.map(([e, seconds, best]) => [byTime ? seconds : e, best]),
+        markLine: { silent: true, symbol: 'none', data: marks.map(([name, value, color]) => line(t, `${name} ${us(value)}`, value, color)) } },
+    ],
+  };
+}
+
+function ofAll(view, t) {
+  const subjects = view.shared.subjects.filter((s) => s.steps.length);
+  return {
+    color: t.series, legend: legend(t), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })], grid: { left: 58, right: 18, top: 36, bottom: 44 },
+    tooltip: tooltip(t, ({ data, seriesName }) => plain(`${seriesName}\n${times(data[1])} the best after ${data[0]} evaluations`)),
+    xAxis: axis(t, 'evaluation', { type: 'value', min: 0 }),
+    yAxis: axis(t, 'best so far, × the best of all', { type: 'log', logBase: 2, nameGap: 42, min: 1, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } }),
+    series: subjects.map((s) => ({ name: plain(s.label), type: 'line', step: 'end', symbolSize: 5, lineStyle: { width: 2 }, data: s.steps.map(([e, , best]) => [e, best / s.steps.at(-1)[2]]) })),
+  };
+}
+
+function distribution(view, t) {
+  const subjects = view.shared.subjects.filter((s) => s.quantiles.length);
+  return {
+    color: t.series, legend: legend(t), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 })], grid: { left: 58, right: 18, top: 36, bottom: 44 },
+    tooltip: tooltip(t, ({ data, seriesName }) => plain(`${seriesName}\n${data[1]} % of the variants are within ${times(data[0])}`)),
+    xAxis: axis(t, 'slowdown to the fastest (×)', { type: 'log', logBase: 2, min: 1, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } }),
+    yAxis: axis(t, 'variants (%)', { type: 'value', min: 0, max: 100, nameGap: 36 }),
+    series: subjects.map((s) => ({ name: plain(s.label), type: 'line', showSymbol: false, lineStyle: { width: 2 }, data: s.quantiles.map((q, k) => [q, k]) })),
+  };
+}
+
+export default function convergence(view) {
+  let mode = 'evaluations';
+  const render = (why) => {
+    const t = theme();
+    const option = mode === 'all' ? ofAll(view, t) : mode === 'distribution' ? distribution(view, t) : ofSubject(view, mode === 'time', t);
+    view.draw(plot, option, view.isNarrow ? 340 : 400, view.subject.winner ? `Best of ${view.subject.label}: ${us(view.subject.best)}.` : '');
+  };
+  view.select('Show', [['evaluations', 'by evaluation'], ['time', 'by time'], ['all', 'all subjects'], ['distribution', 'distribution of times']], mode, (value) => { mode = value; render('mode'); });
+  const plot = view.plot(400);
+  return render;
+}
+convergence.needsSubject = true;

@@ -1,0 +1,213 @@
+// What knobs do: importances, slices, pairs, parallel coordinates.
+import { axis, colorAt, describePoint, inkOn, knobsOf, legend, number, plain, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
+
+// Knobs with more than one value, the weightiest first.
+function ranked(subject) {
+  const weight = (k) => (subject.knobs[k].overall ?? 0) + (subject.knobs[k].nearBest ?? 0);
+  return subject.knobs.map((_, k) => k).filter((k) => subject.knobs[k].values.length > 1).sort((a, b) => weight(b) - weight(a));
+}
+
+export function importance(view) {
+  const plot = view.plot(300);
+  return (why) => {
+    const t = theme();
+    const s = view.subject;
+    const order = ranked(s).slice(0, 16).reverse();
+    view.draw(plot, {
+      color: [t.series[0], t.series[1]], legend: legend(t), grid: { left: 8, right: 44, top: 34, bottom: 40, containLabel: true },
+      tooltip: tooltip(t, ({ seriesName, value, name }) => plain(`${name}\n${seriesName}: ${number(value)} %`)),
+      xAxis: axis(t, 'per cent', { type: 'value', min: 0 }),
+      yAxis: axis(t, '', { type: 'category', data: order.map((k) => plain(short(s.knobs[k].name))), axisLabel: { color: t.text, interval: 0 } }),
+      series: [['sets the best tenth apart', 'nearBest', 1], ['explains of the variance', 'overall', 0]].map(([name, key, color]) => ({
+        name, type: 'bar', barMaxWidth: 9, barGap: '10%', itemStyle: { color: t.series[color], borderRadius: [0, 3, 3, 0] }, data: order.map((k) => 100 * (s.knobs[k][key] ?? 0)),
+      })),
+    }, 90 + 26 * Math.max(order.length, 2), order.length ? `Weightiest: ${s.knobs[order.at(-1)].name}.` : '');
+  };
+}
+importance.needsSubject = true;
+
+// Values that a knob has where it is active; the mark of inactivity is always the last, so these are also places on an axis.
+const active = (knob) => knob.values.map((_, level) => level).filter((level) => knob.values[level] !== '–');
+
+// ---- slices: one small panel for each knob; what is slower than MOST × its lower edge is drawn at the upper one ----
+
+const MOST = 8;
+
+function panel(s, k, place, t) {
+  const knob = s.knobs[k];
+  const p = s.points;
+  const levels = active(knob);
+  const boxes = levels.map((level) => knob.boxes[level]);
+  const least = Math.min(...boxes.filter((box) => box[0] !== null).map((box) => box[0]));
+  const low = 2 ** Math.floor(Math.log2(least) + 1e-9);
+  const top = Math.min(MOST * low, 2 ** Math.ceil(Math.log2(Math.max(...boxes.map((box) => box[4] ?? 1))) + 1e-9));
+  const points = [];
+  for (let i = 0; i < p.us.length; i++) {
+    const level = levels.indexOf(p.levels[k][i]);
+    if (p.us[i] === null || !p.newest[i] || level < 0) continue;
+    const jitter = ((i * 7919) % 997) / 997 - 0.5; // the same at each drawing
+    points.push([level + 0.5 * jitter, Math.min(p.us[i] / s.fastest, top), i]);
+  }
+  const common = { gridIndex: place.index };
+  const names = levels.map((level) => plain(short(knob.values[level], 14)));
+  return {
+    title: { text: plain(short(knob.name, 22)), left: place.left, top: place.top - 24, textStyle: { color: t.text, fontSize: 12.5, fontWeight: 600 } },
+    grid: { left: place.left, top: place.top, width: place.width, height: place.height },
+    xAxis: [
+      axis(t, '', { ...common, type: 'category', data: names, splitLine: { show: false }, axisLabel: { rotate: names.join('').length * 6.4 + 10 * names.length > place.width ? 32 : 0, interval: 0 } }),
+      { ...common, type: 'value', show: false, min: -0.5, max: levels.length - 0.5 },
+    ],
+    yAxis: axis(t, '', { ...common, type: 'log', logBase: 2, min: low, max: Math.max(top, 2 * low), axisLabel: { formatter: (v) => `${v >= MOST * low ? '≥ ' : ''}${Number(v.toPrecision(3))}` } }),
+    series: [
+      { type: 'scatter', xAxisIndex: 2 * place.index + 1, yAxisIndex: place.index, symbolSize: points.length > 1500 ? 2.5 : 3.5, itemStyle: { color: t.faint }, data: points, cursor: 'default' },
+      { type: 'boxplot', xAxisIndex: 2 * place.index, yAxisIndex: place.index, boxWidth: [8, 30], silent: true, z: 3, itemStyle: { color: 'transparent', borderColor: t.text, borderWidth: 1.3 },
+        data: boxes.map((box) => (box[0] === null ? ['-', '-', '-', '-', '-'] : box.slice(0, 5).map((v) => Math.min(v, top)))) },
+    ],
+  };
+}
+
+export function slices(view) {
+  const plot = view.plot(400);
+  let most = '12';
+  const render = (why) => {
+    const t = theme();
+    const s = view.subject;
+    const order = ranked(s).filter((k) => active(s.knobs[k]).length > 1).slice(0, most === 'all' ? undefined : Number(most));
+    const columns = Math.max(1, Math.min(order.length, Math.floor(view.width / 250)));
+    const cell = view.width / columns;
+    const rowHeight = 208;
+    const parts = order.map((k, n) => panel(s, k, {
+      index: n, left: 36 + (n % columns) * cell, top: 30 + Math.floor(n / columns) * rowHeight, width: cell - 52, height: rowHeight - 84,
+    }, t));
+    view.draw(plot, {
+      tooltip: tooltip(t, ({ data }) => describePoint(s, data[2], view.shared.kinds)),
+      title: parts.map((part) => part.title), grid: parts.map((part) => part.grid), xAxis: parts.flatMap((part) => part.xAxis), yAxis: parts.map((part) => part.yAxis), series: parts.flatMap((part) => part.series),
+    }, 10 + rowHeight * Math.max(1, Math.ceil(order.length / columns)), `${order.length} knobs.`);
+  };
+  view.select('Knobs', [['6', 'weightiest 6'], ['12', 'weightiest 12'], ['all', 'all']], most, (value) => { most = value; render('mode'); });
+  return render;
+}
+slices.needsSubject = true;
+
+// ---- pairs ----
+
+// Cluster × box where a kernel has them, else the two weightiest.
+function firstPair(s, order) {
+  const find = (pattern) => order.find((k) => pattern.test(s.knobs[k].name));
+  const cluster = find(/CLUSTER/i);
+  const box = find(/BOX/i);
+  return cluster !== undefined && box !== undefined ? [cluster, box] : order.slice(0, 2);
+}
+
+export function pairs(view) {
+  let chosen = [];
+  const selects = ['Rows', 'Columns'].map((text, n) => view.select(text, [], '', (value) => { chosen[n] = Number(value); render('mode'); }));
+  const plot = view.plot(380);
+
+  function cells(s) {
+    const [a, b] = chosen;
+    const found = s.pairs.find(([x, y]) => (x === a && y === b) || (x === b && y === a));
+    if (!found) return [];
+    const width = s.knobs[found[1]].values.length;
+    return found[2].map((value, n) => (found[0] === a ? [n % width, Math.floor(n / width), value] : [Math.floor(n / width), n % width, value])).filter(([x, y, value]) => value !== null && active(s.knobs[b]).includes(x) && active(s.knobs[a]).includes(y));
+  }
+
+  function render(why) {
+    const t = theme();
+    const s = view.subject;
+    const order = ranked(s);
+    if (why === 'first' || why === 'subject') {
+      chosen = firstPair(s, order);
+      selects.forEach((select, n) => view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen[n]));
+    }
+    const [a, b] = chosen;
+    if (b === undefined) return view.draw(plot, { title: { left: 0, text: 'There are no two knobs to cross', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    const data = a === b ? [] : cells(s);
+    const fastest = Math.min(...data.map(([, , v]) => v));
+    const slowest = Math.max(1.02 * fastest, ...data.map(([, , v]) => v));
+    const part = (v) => Math.log(v / fastest) / Math.log(slowest / fastest);
+    return view.draw(plot, {
+      grid: { left: 8, right: 16, top: 10, bottom: 52, containLabel: true },
+      tooltip: tooltip(t, ({ data: d }) => plain(`${s.knobs[b].name}=${s.knobs[b].values[d.value[0]]}  ${s.knobs[a].name}=${s.knobs[a].values[d.value[1]]}\nfastest: ${us(d.value[2] * s.fastest)}  (${times(d.value[2])})`)),
+      xAxis: axis(t, plain(`${s.knobs[a].name} (rows) × ${s.knobs[b].name} (columns), slowdown`), { type: 'category', data: active(s.knobs[b]).map((level) => plain(short(s.knobs[b].values[level], 14))), splitLine: { show: false }, axisLabel: { color: t.text } }),
+      yAxis: axis(t, '', { type: 'category', data: active(s.knobs[a]).map((level) => plain(short(s.knobs[a].values[level], 14))), splitLine: { show: false }, axisLabel: { color: t.text } }),
+      series: [{
+        type: 'heatmap', emphasis: { itemStyle: { borderColor: t.text, borderWidth: 1.5 } },
+        data: data.map((value) => {
+          const color = colorAt(t.scale, part(value[2]));
+          return { value, itemStyle: { color, borderColor: t.card, borderWidth: 2, borderRadius: 4 }, label: { show: data.length <= 150, color: inkOn(color), fontSize: 11, formatter: number(value[2], value[2] < 10 ? 3 : 2) } };
+        }),
+      }],
+    }, Math.min(560, 110 + 34 * s.knobs[a].values.length), a === b ? 'Two different knobs are needed.' : 'Darker blue is faster in the light theme, lighter in the dark one.');
+  }
+  return render;
+}
+pairs.needsSubject = true;
+
+// ---- parallel coordinates ----
+
+export function parallel(view) {
+  let most = '10';
+  const share = document.createElement('input');
+  Object.assign(share, { type: 'range', min: 1, max: 100, value: 100 });
+  const plot = view.plot(380);
+  const output = view.output();
+  let order = [];
+  let rows = [];
+
+  // What all selected intervals leave. Lines of others are drawn faint by ECharts.
+  function tell() {
+    const s = view.subject;
+    const series = plot.chart.getModel().getSeriesByIndex(0);
+    const active = plot.chart.getModel().getComponent('parallel')?.coordinateSystem?.hasAxisBrushed() ? series.getRawIndicesByActiveState('active') : rows.map((_, n) => n);
+    const picked = active.map((n) => rows[n].index).sort((a, b) => s.points.us[a] - s.points.us[b]);
+    view.selected = picked.length;
+    output.textContent = picked.length
+      ? `${picked.length} of ${rows.length} variants picked; the fastest takes ${us(s.points.us[picked[0]])} (${times(s.points.us[picked[0]] / s.fastest)}): ${wrap(knobsOf(s, picked[0]), 1e9)}`
+      : `None of ${rows.length} variants is picked`;
+  }
+
+  function render(why) {
+    const t = theme();
+    const s = view.subject;
+    order = ranked(s).slice(0, most === 'all' ? undefined : Number(most));
+    const limit = s.quantiles.length ? s.quantiles[Number(share.value)] * (1 + 1e-3) : Infinity;
+    rows = [];
+    for (let i = 0; i < s.points.us.length; i++) {
+      const slowdown = s.points.us[i] === null ? null : s.points.us[i] / s.fastest;
+      if (slowdown !== null && s.points.newest[i] && slowdown <= limit) rows.push({ index: i, value: [...order.map((k) => s.points.levels[k][i]), slowdown] });
+    }
+    rows.sort((a, b) => b.value.at(-1) - a.value.at(-1)); // the fastest on top
+    const isVertical = view.isNarrow;
+    const slowest = Math.max(1.02, ...rows.map(({ value }) => value.at(-1)));
+    const axes = order.map((k, dim) => ({
+      dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: s.knobs[k].values.map((v) => plain(short(v, 14))),
+    }));
+    axes.push({ dim: order.length, name: '× best', type: 'log', logBase: 2, min: 1, max: slowest, inverse: true, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } });
+    view.draw(plot, {
+      parallel: {
+        layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: 32,
+        axisExpandable: false,
+        parallelAxisDefault: {
+          nameLocation: 'start', nameGap: 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600 }, nameRotate: isVertical ? 0 : order.length > 8 && view.width / order.length < 110 ? 14 : 0,
+          axisLine: { lineStyle: { color: t.axis } }, axisTick: { lineStyle: { color: t.axis } }, axisLabel: { color: t.text, fontSize: 10.5, textBorderColor: t.card, textBorderWidth: 3, hideOverlap: true },
+          areaSelectStyle: { width: 18, borderColor: t.best, color: t.best, opacity: 0.28 },
+        },
+      },
+      parallelAxis: axes,
+      series: [{
+        type: 'parallel', smooth: 0.15, inactiveOpacity: 0.03, activeOpacity: 0.8, progressive: 500,
+        lineStyle: { width: rows.length > 1000 ? 0.8 : 1.2, opacity: rows.length > 1000 ? 0.35 : 0.6 },
+        data: rows.map(({ value }) => ({ value, lineStyle: { color: colorAt(t.scale.slice(0, 4), Math.log(value.at(-1)) / Math.log(slowest)) } })),
+      }],
+    }, isVertical ? 120 + 58 * axes.length : 380);
+    tell();
+  }
+
+  plot.chart.on('axisareaselected', tell);
+  view.select('Knobs', [['6', 'weightiest 6'], ['10', 'weightiest 10'], ['all', 'all']], most, (value) => { most = value; render('mode'); });
+  share.addEventListener('input', () => { render('mode'); });
+  view.control(share, 'Fastest part');
+  return render;
+}
+parallel.needsSubject = true;

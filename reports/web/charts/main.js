@@ -1,0 +1,98 @@
+// Finds the figures, draws those that come into view, and draws anew when the subject, the theme or the width changes.
+import { View, echarts, theme } from './base.js';
+import accuracy from './accuracy.js';
+import convergence from './convergence.js';
+import { diff, drift, regimes, ties } from './intervals.js';
+import { failures, lookup, portability, summary, time } from './bars.js';
+import { importance, pairs, parallel, slices } from './knobs.js';
+import roofline from './roofline.js';
+
+const charts = { accuracy, convergence, diff, drift, failures, importance, lookup, pairs, parallel, portability, regimes, roofline, slices, summary, ties, time };
+const WIDE = new Set(['slices', 'parallel', 'convergence']);
+
+const data = JSON.parse(document.getElementById('data').textContent);
+const shared = { kinds: [], subjects: [], ...data.shared };
+const best = shared.subjects.findIndex((s) => s.winner);
+const state = { subject: Math.max(best, 0) };
+const views = [];
+
+function addPicker() {
+  if (shared.subjects.length < 2) return;
+  const label = document.createElement('label');
+  const select = document.createElement('select');
+  select.id = 'subject';
+  label.htmlFor = 'subject';
+  shared.subjects.forEach((s, i) => {
+    const option = document.createElement('option');
+    option.value = i;
+    option.textContent = s.label;
+    select.append(option);
+  });
+  select.value = String(state.subject);
+  label.append('Charts of', select);
+  select.addEventListener('change', () => {
+    state.subject = Number(select.value);
+    for (const view of views) if (view.isLive && view.render.length) view.render('subject');
+  });
+  document.getElementById('controls').prepend(label);
+}
+
+function show(view) {
+  if (view.isLive) return;
+  view.isLive = true;
+  view.render = view.make(view);
+  view.render('first');
+  view.drawnWidth = view.width;
+  view.figure.dataset.drawn = 'true';
+}
+
+function drawAll(why) {
+  for (const view of views) {
+    show(view);
+    view.render(why);
+    view.drawnWidth = view.width;
+  }
+}
+
+function start() {
+  addPicker();
+  for (const figure of document.querySelectorAll('figure[data-chart]')) {
+    const name = figure.dataset.chart;
+    const make = charts[name];
+    const own = data.charts[name];
+    if (!make || !own || (make.needsSubject && !shared.subjects.length)) continue;
+    figure.hidden = false;
+    if (WIDE.has(name)) figure.classList.add('wide');
+    const view = new View(figure, own, shared, state);
+    view.make = make;
+    figure.style.minHeight = '20rem'; // until it is drawn: else all figures would be in view at once
+    views.push(view);
+  }
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      show(views.find((view) => view.figure === target));
+      target.style.minHeight = '';
+    }
+  }, { rootMargin: '300px' });
+  const sized = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const view = views.find(({ figure }) => figure === target);
+      if (view.isLive && Math.abs(view.width - view.drawnWidth) > 1) {
+        view.drawnWidth = view.width;
+        view.render('width');
+      }
+    }
+  });
+  for (const { figure } of views) {
+    seen.observe(figure);
+    sized.observe(figure);
+  }
+  document.addEventListener('themechange', () => { for (const view of views) if (view.isLive) view.render('theme'); });
+  addEventListener('beforeprint', () => drawAll('print'));
+  addEventListener('afterprint', () => drawAll('theme'));
+}
+
+start();
+window.report = { views, echarts, drawAll, theme }; // for tests and for the curious

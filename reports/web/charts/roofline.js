@@ -1,0 +1,57 @@
+// Operations per second against operations per byte, under the roofs of the GPU.
+import { axis, describePoint, legend, number, plain, short, theme, toolbox, tooltip, us, zoom } from './base.js';
+
+const hasModel = (s) => s.flops > 0 && s.bytes > 0;
+const intensity = (s) => s.flops / s.bytes;
+const gflops = (s, timeUs) => s.flops / timeUs / 1e3;
+
+function roofs(gpu, left, right, t) {
+  if (!gpu?.bandwidth || !gpu.gflops) return [];
+  const ridge = gpu.gflops / gpu.bandwidth;
+  const style = { width: 2.5 };
+  const label = { show: true, color: t.text, fontSize: 11 };
+  return [
+    { name: 'roofs', type: 'line', symbol: 'none', silent: true, lineStyle: style, color: t.axis, data: [[left, left * gpu.bandwidth], [ridge, gpu.gflops]],
+      endLabel: { show: false }, markPoint: undefined },
+    { name: 'roofs', type: 'line', symbol: 'none', silent: true, lineStyle: style, color: t.axis, data: [[ridge, gpu.gflops], [right, gpu.gflops]] },
+    { name: 'roofs', type: 'scatter', symbolSize: 0.1, silent: true, color: t.axis, data: [
+      { value: [left, left * gpu.bandwidth], label: { ...label, position: 'right', distance: 10, offset: [6, 4], formatter: `DRAM ${number(gpu.bandwidth, 4)} GB/s` } },
+      { value: [right, gpu.gflops], label: { ...label, position: 'left', offset: [0, -11], formatter: `FP32 ${number(gpu.gflops / 1e3, 3)} TFLOP/s` } },
+    ] },
+  ];
+}
+
+export default function roofline(view) {
+  const plot = view.plot(420);
+  return (why) => {
+    const t = theme();
+    const subjects = view.shared.subjects.filter((s) => hasModel(s) && s.winner && s.gpuKey === view.subject.gpuKey);
+    const s = hasModel(view.subject) ? view.subject : subjects[0];
+    if (!s) return view.draw(plot, { title: { left: 0, text: 'This subject has no model', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    const gpu = view.data.gpus[s.gpuKey];
+    const xs = [...subjects, s].map(intensity);
+    const ridge = gpu?.bandwidth ? gpu.gflops / gpu.bandwidth : Math.max(...xs);
+    const left = 10 ** Math.floor(Math.log10(Math.min(...xs) / 3));
+    const right = 10 ** Math.ceil(Math.log10(Math.max(ridge * 2, ...xs)));
+    const points = s.points.us.map((time, i) => (time === null || !s.points.newest[i] ? null : [intensity(s), gflops(s, time), i])).filter(Boolean);
+    const least = Math.min(...points.map(([, y]) => y), ...subjects.map((o) => gflops(o, o.best)));
+    const dot = (o) => ({ value: [intensity(o), gflops(o, o.best)], name: o.label, time: o.best });
+    return view.draw(plot, {
+      legend: legend(t, { data: ['variants', 'best of each subject', 'model’s floor'] }), toolbox: toolbox(t), dataZoom: [zoom({ xAxisIndex: 0 }), zoom({ yAxisIndex: 0 })],
+      grid: { left: 64, right: 22, top: 40, bottom: 46 },
+      tooltip: tooltip(t, (d) => (d.seriesName === 'variants' ? describePoint(s, d.data[2], view.shared.kinds)
+        : plain(`${d.data.name}\n${d.seriesName === 'model’s floor' ? 'floor' : 'best'}: ${us(d.data.time)}\n${number(d.data.value[1], 4)} GFLOP/s at ${number(d.data.value[0])} flop/byte`))),
+      xAxis: axis(t, 'operations per byte of DRAM traffic (flop/byte)', { type: 'log', min: left, max: right }),
+      yAxis: axis(t, 'GFLOP/s', { type: 'log', nameGap: 46, min: 10 ** Math.floor(Math.log10(least)), max: 10 ** Math.ceil(Math.log10((gpu?.gflops ?? 0) || Math.max(...points.map(([, y]) => y)) * 2)), axisLabel: { formatter: (v) => number(v, 4) } }),
+      series: [
+        ...roofs(gpu, left, right, t),
+        { name: 'variants', type: 'scatter', symbol: 'rect', symbolSize: [16, 2], itemStyle: { color: t.faint }, color: t.series[0], data: points },
+        { name: 'model’s floor', type: 'scatter', symbol: 'diamond', symbolSize: 12, itemStyle: { color: 'transparent', borderColor: t.good, borderWidth: 2 }, color: t.good,
+          data: [...new Set([s, ...subjects])].filter((o) => o.floor).map((o) => ({ value: [intensity(o), gflops(o, o.floor)], name: o.label, time: o.floor })) },
+        { name: 'best of each subject', type: 'scatter', symbolSize: 11, color: t.best, z: 6, itemStyle: { borderColor: t.card, borderWidth: 1.5 }, labelLayout: { hideOverlap: true },
+          label: { show: true, position: 'right', color: t.text, fontSize: 11, textBorderColor: t.card, textBorderWidth: 3, formatter: ({ data }) => plain(short(data.name, 26)) }, data: subjects.map(dot) },
+      ],
+    }, view.isNarrow ? 360 : 440, s.floor && s.winner ? `The best of ${s.label} reaches ${number(100 * s.floor / s.best)} per cent of the model’s floor.` : '');
+  };
+}
+roofline.needsSubject = true;

@@ -1,0 +1,35 @@
+#!/bin/bash
+# Reports of recorded GPUs in a real browser. Usage: browser.sh BUILD_FOLDER. Skipped (77) without Chromium, node, or charts in this build.
+set -eu
+build=$(realpath "$1")
+here=$(realpath "$(dirname "$0")")
+root=$(realpath "$here/../..")
+tool=$build/bin/msda-tune
+chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)
+node=$(command -v node || command -v nodejs || true)
+[ -n "$chromium" ] || { echo "skipped: no Chromium here"; exit 77; }
+if [ -z "$node" ] || [ ! -d "$build/web/node_modules/playwright-core" ]; then echo "skipped: this build has no charts, or no playwright-core to drive the browser"; exit 77; fi
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+export HOME=$scratch XDG_DATA_HOME=$scratch/data XDG_CACHE_HOME=$scratch/cache
+unset MSDA_TUNE_DB
+
+demo() { "$tool" import --as recorded --db "$1" "${@:2}" >/dev/null; }
+# Two subjects of the shipped recordings; some seeds find other winners: something to compare.
+tune() { "$tool" tune --gpu recorded:h100 --space "$root/search_spaces/msda.ini" --strategy random --budget 150 --quiet --db "$1" --seed "$2" >/dev/null; }
+tune tuned.sqlite 1
+tune other.sqlite 2
+demo failing.sqlite "$root/tests/data/cli/demo.small.jsonl" "$root/tests/data/cli/demo.large.jsonl"
+# Markup in the name of everything that has one: GPU, kernel, shape, workload, knob, value, log.
+evil='<script>window.hit=1<\/script><img src=x onerror=window.hit=1>'
+sed -e "s#NVIDIA H100 80GB HBM3#$evil{a|b}#; s#\"name\":\"demo\"#\"name\":\"demo$evil\"#; s#\"name\":\"small\"#\"name\":\"s$evil\"#; s#\"name\":\"even\"#\"name\":\"]]>--><!--$evil\"#" \
+  -e "s#BLOCK=#<b>BLOCK\\\\u202e=#; s#ALGO=plain#ALGO=plain<a href='javascript:window.hit=1'>#; s#CUDA_ERROR_ILLEGAL_ADDRESS#$evil\\\\u001b[31m\\\\n</pre></details></script>#" \
+  "$root/tests/data/cli/demo.small.jsonl" >hostile.jsonl
+demo hostile.sqlite hostile.jsonl
+mkdir large
+"$here/make_large.sh" large 10 10000
+demo large.sqlite large/*.jsonl
+for name in tuned failing hostile large; do "$tool" report --db "$name.sqlite" -o "$name.html" >/dev/null; done
+"$tool" report --diff tuned.sqlite other.sqlite -o diff.html >/dev/null
+"$node" "$here/browser.js" "$build/web" "$chromium" tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html diff=diff.html

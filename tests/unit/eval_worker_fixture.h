@@ -1,0 +1,130 @@
+/* The worker evaluator over scripted workers: set up, run a whole space, look at the outcomes. */
+#ifndef MT_TESTS_EVAL_WORKER_FIXTURE_H
+#define MT_TESTS_EVAL_WORKER_FIXTURE_H
+
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "tests/unit/scripted_worker.h"
+#include "tests/unit/unit.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/file.h"
+#include "tuner/run/event_queue.h"
+#include "tuner/run/eval_worker.h"
+
+static char folder[] = "/tmp/msda-eval-XXXXXX", cache[64];
+static uv_loop_t loop;
+static mt_spec *spec;
+static mt_source source;
+static mt_space *space;
+static mt_evaluator *evaluator;
+static const char *env[4];
+static mt_worker_options options;
+
+static void write_file(const char *name, const char *text)
+{
+    char path[128];
+    mt_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ck_assert_msg(mt_file_write_atomic(path, text, strlen(text), &err) == MT_OK, "%s", err.message);
+}
+
+/* The space: one knob DO with these values, in this order. */
+static void set_up(const char *values)
+{
+    char knobs[512], text[4096], path[64];
+    mt_error err = {0};
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(knobs, sizeof knobs, "[param DO]\nvalues = %s\n", values);
+    toy_text(text, sizeof text, "", knobs);
+    write_file("toy.ini", text);
+    write_file("toy.cu", "extern \"C\" __global__ void plain(float *out) { DO; }\n");
+    snprintf(path, sizeof path, "%s/toy.ini", folder);
+    ck_assert_msg(mt_spec_load(path, &spec, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_source_load(spec, &source, &err) == MT_OK, "%s", err.message);
+    space = toy_space(spec);
+    uv_loop_init(&loop);
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    options = (mt_worker_options){.jobs = 2, .cache_dir = cache, .compile_limit_s = 0.5, .variant_limit_s = 0.5, .subject_limit_s = 0.7, .env = env};
+}
+
+static mt_status create(mt_error *err)
+{
+    return mt_eval_worker_create(&loop, spec, &source, &options, &evaluator, err);
+}
+
+static void begin(void)
+{
+    mt_error err = {0};
+    ck_assert_msg(create(&err) == MT_OK, "%s", err.message);
+    ck_assert_msg(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], &err) == MT_OK, "%s", err.message);
+}
+
+static void tear_down(void)
+{
+    char command[64];
+    if (evaluator) evaluator->ops->destroy(evaluator);
+    ck_assert_int_eq(uv_loop_close(&loop), 0); /* no handle is left behind */
+    mt_space_free(space);
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    ck_assert_int_eq(system(command), 0);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* no child either */
+}
+
+enum { MAX_TRIALS = 32 };
+static mt_outcome outcomes[MAX_TRIALS];
+static char *texts[MAX_TRIALS];
+
+/* Runs the whole space; trial i+1 is point i. Returns the session's error, if there was one. */
+static mt_status run_all(mt_error *err)
+{
+    size_t count = mt_space_count(space), done = 0;
+    uint64_t ready[MAX_TRIALS];
+    size_t ready_count = 0, ready_at = 0;
+    bool running = false;
+    for (size_t i = 0; i < count; i++) {
+        mt_point point;
+        mt_space_at(space, i, &point);
+        texts[i] = mt_point_text(spec, &point);
+        mt_trial trial = {.id = i + 1, .index = i, .variant = texts[i]};
+        ck_assert_msg(evaluator->ops->submit(evaluator, &trial, err) == MT_OK, "%s", err->message);
+    }
+    mt_status st = MT_OK;
+    while (done < count && st == MT_OK) {
+        mt_event event;
+        st = evaluator->ops->next(evaluator, &event, err);
+        if (st != MT_OK) break;
+        if (event.kind == MT_EVENT_READY) ready[ready_count++] = event.trial;
+        if (event.kind == MT_EVENT_DONE) {
+            done++;
+            if (ready_at && event.trial == ready[ready_at - 1]) running = false;
+            outcomes[event.trial - 1] = event.outcome;
+            memset(&event.outcome, 0, sizeof event.outcome);
+        }
+        mt_event_free(&event);
+        if (!running && ready_at < ready_count) {
+            running = true;
+            ck_assert_int_eq(evaluator->ops->start(evaluator, ready[ready_at++], err), MT_OK);
+        }
+    }
+    return st;
+}
+
+static void free_all(void)
+{
+    for (size_t i = 0; i < MAX_TRIALS; i++) {
+        mt_outcome_free(&outcomes[i]);
+        mt_free(texts[i]);
+    }
+}
+
+static void expect(size_t index, mt_outcome_kind kind, const char *words)
+{
+    ck_assert_msg(outcomes[index].kind == kind, "%s: %s (%s)", texts[index], mt_outcome_name(outcomes[index].kind), outcomes[index].text ? outcomes[index].text : "");
+    if (words) ck_assert_msg(outcomes[index].text && strstr(outcomes[index].text, words), "%s: %s", texts[index], outcomes[index].text ? outcomes[index].text : "NULL");
+}
+
+#endif

@@ -1,0 +1,213 @@
+/* The report: what it makes of measurements, and how each format writes it. */
+#include "tests/unit/store_fixture.h"
+
+#include "reports/format.h"
+#include "reports/knobs.h"
+#include "reports/report.h"
+#include "reports/timeline.h"
+
+static void put(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, mt_outcome_kind kind, double ns)
+{
+    mt_outcome o = fixture_outcome(kind, ns);
+    fixture_put(store, session, subject, variant, &o);
+}
+
+/* VEC decides, PAD does nothing, DEPTH is active with ALGO=b only. */
+static mt_store *make_store(void)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    put(store, session, &s, "ALGO=a;PAD=0;VEC=10", MT_OUTCOME_OK, 100);
+    put(store, session, &s, "ALGO=a;PAD=1;VEC=10", MT_OUTCOME_OK, 100);
+    put(store, session, &s, "ALGO=a;PAD=0;VEC=9", MT_OUTCOME_OK, 400);
+    put(store, session, &s, "ALGO=a;PAD=1;VEC=9", MT_OUTCOME_OK, 300);
+    put(store, session, &s, "ALGO=a;PAD=1;VEC=9", MT_OUTCOME_OK, 400); /* again: the newest counts */
+    put(store, session, &s, "ALGO=b;DEPTH=2;PAD=0;VEC=9", MT_OUTCOME_OK, 400);
+    put(store, session, &s, "ALGO=b;DEPTH=3;PAD=0;VEC=9", MT_OUTCOME_WRONG_RESULT, 0);
+    put(store, session, &s, "ALGO=b;DEPTH=4;PAD=0;VEC=9", MT_OUTCOME_CENSORED, 800);
+    return store;
+}
+
+static size_t knob_of(const mt_report_subject *s, const char *name)
+{
+    for (size_t k = 0; k < s->knob_count; k++)
+        if (strcmp(s->knobs[k].name, name) == 0) return k;
+    ck_abort_msg("no knob %s", name);
+    return 0;
+}
+
+START_TEST(knobs_and_what_they_do)
+{
+    mt_store *store = make_store();
+    mt_report_data data = {0};
+    ck_ok(mt_report_load(store, NULL, &data, &fixture_err));
+    ck_assert_uint_eq(data.count, 1);
+    const mt_report_subject *s = &data.subjects[0];
+    size_t vec = knob_of(s, "VEC"), pad = knob_of(s, "PAD"), depth = knob_of(s, "DEPTH"), algo = knob_of(s, "ALGO");
+    ck_assert_str_eq(s->knobs[vec].values[0], "9"); /* by number, not by text */
+    ck_assert_str_eq(s->knobs[vec].values[1], "10");
+    ck_assert_uint_eq(s->knobs[depth].count, 4);
+    ck_assert_str_eq(s->knobs[depth].values[3], "–");
+    ck_assert_double_eq(mt_knobs_fastest(s), 100);
+    mt_knob_effect *effects = mt_knobs_effects(s);
+    const mt_level_effect *nine = &effects[vec].levels[0], *inactive = &effects[depth].levels[3];
+    ck_assert_uint_eq(nine->count, 5);
+    ck_assert_uint_eq(nine->timed, 4); /* with the one given up as too slow */
+    ck_assert_uint_eq(nine->failed, 1);
+    ck_assert_double_eq(nine->best, 4);
+    ck_assert_double_eq(nine->median, 4);
+    ck_assert_double_eq(nine->worst, 8);
+    ck_assert_uint_eq(inactive->count, 4);
+    ck_assert_double_gt(effects[vec].overall, 0.85);
+    ck_assert_double_lt(effects[pad].overall, 0.1);
+    ck_assert_double_gt(effects[depth].overall, 0.99); /* among the two variants in which it is active */
+    ck_assert_double_gt(effects[vec].near_best, effects[pad].near_best);
+    double sum = 0;
+    for (size_t k = 0; k < s->knob_count; k++) sum += effects[k].near_best;
+    ck_assert_double_eq_tol(sum, 1, 1e-12);
+    double cells[4];
+    mt_knobs_pair(s, algo, vec, cells); /* a, b × 9, 10 */
+    ck_assert_double_eq(cells[0], 400);
+    ck_assert_double_eq(cells[1], 100);
+    ck_assert_double_eq(cells[2], 400);
+    ck_assert_double_infinite(cells[3]);
+    mt_knobs_effects_free(s, effects);
+    const mt_row *again = mt_report_newest(s, "ALGO=a;PAD=1;VEC=9");
+    ck_assert_double_eq(again->median_ns, 400);
+    ck_assert_ptr_null(mt_report_newest(s, "ALGO=c"));
+    mt_report_data_free(&data);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(gaps_between_sessions_do_not_count)
+{
+    const mt_row rows[] = {{.session = 1, .created_unix_ms = 1000}, {.session = 1, .created_unix_ms = 3000}, {.session = 2, .created_unix_ms = 900000}, {.session = 2, .created_unix_ms = 901000}};
+    mt_timeline line = mt_timeline_begin();
+    double seconds[4];
+    for (size_t i = 0; i < 4; i++) seconds[i] = mt_timeline_next(&line, &rows[i]);
+    ck_assert_double_eq(seconds[1], 2);
+    ck_assert_double_eq(seconds[2], 2);
+    ck_assert_double_eq(seconds[3], 3);
+}
+END_TEST
+
+static const mt_column columns[] = {{"Name", NULL}, {"Time (µs)", "%.1f"}, {"When", NULL}, {"Said", NULL}, {0}};
+
+static void fill(mt_doc *doc)
+{
+    doc->title = mt_strdup("T");
+    doc->source = mt_strdup("a</title>b");
+    mt_doc_section_begin(doc, "one", "One");
+    mt_doc_figure(doc, "Figure", "%d %%", 5);
+    mt_doc_note(doc, "a * note");
+    mt_doc_table(doc, "rows", "Caption", columns);
+    mt_doc_knobs(doc, "A=1;B=<b>");
+    mt_doc_number(doc, 1.25);
+    mt_doc_time(doc, 1700000000000);
+    mt_doc_code(doc, "x|\"y\n\x1b[31m</script>");
+    mt_doc_text(doc, "=SUM(A1)");
+    mt_doc_number(doc, NAN);
+    mt_doc_time(doc, 0);
+    mt_doc_code(doc, NULL);
+    mt_json_name(mt_doc_chart(doc, "chart", "A chart"), "text");
+    mt_strbuf_add_json(&doc->sections[0].blocks[3].data, "</script><!--");
+}
+
+START_TEST(every_format_writes_texts_as_texts)
+{
+    static void (*const writers[])(const mt_doc *, mt_strbuf *) = {mt_format_html, mt_format_md, mt_format_csv, mt_format_json};
+    mt_doc doc = {0};
+    mt_strbuf out[4] = {{0}, {0}, {0}, {0}};
+    fill(&doc);
+    ck_assert(mt_doc_is_ok(&doc));
+    for (size_t i = 0; i < 4; i++) writers[i](&doc, &out[i]);
+    const char *html = mt_strbuf_text(&out[0]);
+    ck_assert_ptr_nonnull(strstr(html, "a&lt;/title&gt;b"));
+    ck_assert_ptr_nonnull(strstr(html, "<span class=\"k\">A=1</span> <span class=\"k\">B=&lt;b&gt;</span>"));
+    ck_assert_ptr_nonnull(strstr(html, "<td class=\"n\">1.2</td><td class=\"w\">2023-11-14 22:13 UTC</td>"));
+    ck_assert_ptr_nonnull(strstr(html, "x|&quot;y\n\xef\xbf\xbd[31m&lt;/script&gt;"));
+    ck_assert_ptr_null(strstr(html, "\x1b"));
+    ck_assert_ptr_null(strstr(html, "\"</script><!--"));
+    ck_assert_ptr_nonnull(strstr(html, "default-src 'none'; script-src 'sha256-"));
+    ck_assert_str_eq(mt_strbuf_text(&out[1]), "# T\n\na&lt;/title>b\n\n## One\n\n- Figure: 5 %\n\na \\* note\n\n**Caption**\n\n| Name | Time (µs) | When | Said |\n|---|---:|---|---|\n"
+                                              "| A=1;B=&lt;b> | 1.2 | 2023-11-14 22:13 UTC | x\\|\"y \xef\xbf\xbd\\[31m&lt;/script> |\n| =SUM(A1) |  |  |  |\n\n");
+    ck_assert_str_eq(mt_strbuf_text(&out[2]), "\"Name\",\"Time (µs)\",\"When\",\"Said\"\r\n\"A=1;B=<b>\",1.25,\"2023-11-14 22:13 UTC\",\"x|\"\"y\n\x1b[31m</script>\"\r\n\"'=SUM(A1)\",,\"\",\"\"\r\n");
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out[3]), "\"columns\":[\"Name\",\"Time (µs)\",\"When\",\"Said\"],\"rows\":[\n[\"A=1;B=<b>\",1.25,1700000000000,\"x|\\\"y\\n\\u001b[31m</script>\"],\n"
+                                                          "[\"=SUM(A1)\",null,null,\"\"]]}"));
+    for (size_t i = 0; i < 4; i++) mt_strbuf_free(&out[i]);
+    mt_doc_free(&doc);
+}
+END_TEST
+
+START_TEST(drift_is_told_for_each_session_and_subject)
+{
+    mt_store *store = make_store();
+    fixture_session(store);
+    fixture_sql("INSERT INTO anchor (session_id, subject_id, variant_id, created_unix_ms, median_ns, low_ns, high_ns, sm_mhz) VALUES (1, 1, 1, 1000, 100, 99, 101, 1755), "
+                "(2, 1, 1, 1500, 200, 199, 201, NULL), (1, 1, 1, 2000, 103, 102, 104, 1700), (2, 1, 1, 2500, 202, 199, 203, NULL)");
+    const char *const name = "noise";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    mt_doc doc = {0};
+    mt_strbuf text = {0};
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    mt_format_csv(&doc, &text);
+    static const char *const parts[] = {",1,\"1970-01-01 00:00 UTC\",0.1,0.001,0,1755\r\n", ",2,\"1970-01-01 00:00 UTC\",0.2,0.001,0,\r\n", ",0.103,0.001,3,1700\r\n", ",0.202,0.002,1,\r\n"};
+    for (size_t i = 0; i < 4; i++) ck_assert_msg(strstr(mt_strbuf_text(&text), parts[i]) != NULL, "no %s in %s", parts[i], mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
+/* Whichever allocation fails, the report says so and nothing leaks (the sanitizers' builds see that). */
+START_TEST(memory_may_run_out_anywhere)
+{
+    mt_store *store = make_store();
+    const mt_report_options options = {.has_charts = true};
+    bool was_ok = false;
+    for (size_t n = 1; !was_ok && n < 20000; n += n < 200 ? 1 : 37) {
+        mt_doc doc = {0};
+        mt_error err = {0};
+        mt_alloc_fail_at(n);
+        mt_status st = mt_report_make(store, NULL, &options, &doc, &err);
+        mt_alloc_fail_at(0);
+        was_ok = st == MT_OK;
+        if (!was_ok) ck_assert_msg(st == MT_ERR_NO_MEMORY || st == MT_ERR_DB, "allocation %zu: status %d, %s", n, (int)st, err.message);
+        mt_doc_free(&doc);
+    }
+    ck_assert(was_ok);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(long_tables_end_with_a_word_on_the_rest)
+{
+    mt_store *store = fixture_open();
+    int64_t session = fixture_session(store);
+    for (int i = 0; i < 125; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "N=%d", i);
+        mt_subject s = fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", "00112233445566778899aabbccddeeff", key, 13000, MT_ORIGIN_MEASURED);
+        put(store, session, &s, "A=1", MT_OUTCOME_OK, 100 + i);
+    }
+    const char *const name = "convergence";
+    mt_doc page = {0}, file = {0};
+    mt_strbuf text = {0};
+    const mt_report_options for_people = {&name, 1, true, 50}, for_programs = {&name, 1, false, 0};
+    ck_ok(mt_report_make(store, NULL, &for_people, &page, &fixture_err));
+    ck_ok(mt_report_make(store, NULL, &for_programs, &file, &fixture_err));
+    mt_format_md(&page, &text);
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "75 more subjects are not listed here"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "120 of 125 subjects have charts of their own"));
+    ck_assert_uint_eq(page.sections[0].blocks[1].cell_count, 50 * page.sections[0].blocks[1].column_count);
+    ck_assert_uint_eq(file.sections[0].blocks[1].cell_count, 125 * file.sections[0].blocks[1].column_count);
+    mt_strbuf_free(&text);
+    mt_doc_free(&page);
+    mt_doc_free(&file);
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("report", knobs_and_what_they_do, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)

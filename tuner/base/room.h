@@ -1,0 +1,10 @@
+/* Whether the limits of this process leave room for what libuv needs: where it gets no descriptor for its signals, or no thread, it aborts. */
+#ifndef MT_BASE_ROOM_H
+#define MT_BASE_ROOM_H
+
+#include "tuner/base/status.h"
+
+/* IO error for too few descriptors (ulimit -n), NO_MEMORY error for too little address space (ulimit -v) or no thread: each names the limit. */
+mt_status mt_room_check(mt_error *err);
+
+#endif
