@@ -13,7 +13,7 @@ search="tuner/search/|$space"
 db="db/|$base"
 ladder="tuner/ladder/|$db"
 reports="reports/|$db"
-gpu="tuner/gpu/|$space"
+gpu="tuner/gpu/|$space|include/msda_baseline\.h" # the plugins' interface
 run="tuner/run/|$search|$ladder"
 cli="tuner/cli/|$run|$reports|include/tunelookup\.h" # the command that asks the library
 

@@ -133,7 +133,11 @@ int nvrtcCompileProgram(mt_nvrtc_program program, int count, const char *const *
         snprintf(program->log, sizeof program->log, "%s(9): error: #error directive: \"BEHAVIOUR = compile_error\"\n", program->name);
         return MT_NVRTC_COMPILATION;
     }
-    return make_cubin(program, count, options);
+    int code = make_cubin(program, count, options);
+    if (!is_support && behaviour && strcmp(behaviour, "serialized") == 0)
+        snprintf(program->log + strlen(program->log), sizeof program->log - strlen(program->log),
+                 "ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the wgmma pipeline in the function 'k'\n");
+    return code;
 }
 
 int nvrtcGetProgramLogSize(mt_nvrtc_program program, size_t *size)

@@ -89,7 +89,7 @@ static mt_status run_all(mt_error *err)
         mt_point point;
         mt_space_at(space, i, &point);
         texts[i] = mt_point_text(spec, &point);
-        mt_trial trial = {i + 1, 0, i, texts[i], 0};
+        mt_trial trial = {.id = i + 1, .index = i, .variant = texts[i]};
         ck_assert_msg(evaluator->ops->submit(evaluator, &trial, err) == MT_OK, "%s", err->message);
     }
     mt_status st = MT_OK;

@@ -182,6 +182,38 @@ START_TEST(reads_what_ptxas_says)
 }
 END_TEST
 
+START_TEST(serialised_wgmma_is_no_build)
+{
+    mt_strbuf why = {0};
+    ck_assert(!mt_compile_serialized("ptxas info    : (C7517) Potential Performance Loss: 'wgmma.wait_group' was injected in around line 7\n", &why));
+    ck_assert(!mt_compile_serialized("ptxas info    : Used 168 registers\n", &why));
+    ck_assert(!mt_compile_serialized(NULL, &why));
+    ck_assert(mt_compile_serialized("ptxas info    : Used 168 registers\nptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to "
+                                    "insufficient register resources for the wgmma pipeline in the function 'k'\nptxas info    : x\n", &why));
+    ck_assert_str_eq(mt_strbuf_text(&why), "wgmma is serialised, many times slower than it should be: ptxas: wgmma.mma_async instructions are serialized due to insufficient "
+                                           "register resources for the wgmma pipeline in the function 'k'");
+    mt_strbuf_free(&why);
+}
+END_TEST
+
+START_TEST(a_serialised_build_is_refused_from_the_cache_too)
+{
+    char cache[96];
+    make_folder();
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    mt_nvrtc *nvrtc = open_compiler(false);
+    for (int i = 0; i < 2; i++) {
+        mt_compile_result result = compile(nvrtc, kernel_text, "sm_90a", "-DBEHAVIOUR=BEHAVIOUR_serialized", cache);
+        ck_assert(!result.ok && !result.cubin_path);
+        ck_assert(result.cached == (i == 1));
+        ck_assert_msg(strncmp(result.log, "wgmma is serialised, ", 21) == 0 && strstr(result.log, "Used 32 registers"), "%s", result.log);
+        mt_compile_result_free(&result);
+    }
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
 START_TEST(hints)
 {
     mt_strbuf text = {0};
@@ -322,6 +354,8 @@ int main(void)
     tcase_add_test(fake, a_missing_compiler_names_all_places);
     tcase_add_test(fake, reads_what_ptxas_says);
     tcase_add_test(fake, hints);
+    tcase_add_test(fake, serialised_wgmma_is_no_build);
+    tcase_add_test(fake, a_serialised_build_is_refused_from_the_cache_too);
     tcase_add_test(fake, the_drivers_cache_is_left_alone);
     tcase_add_test(real, the_compiler_leaves_the_driver_alone);
     tcase_add_loop_test(real, the_tool_compiles_everywhere, 0, 4);

@@ -135,7 +135,7 @@ END_TEST
 static mt_event answer(mt_evaluator *evaluator, const char *variant)
 {
     mt_event event;
-    mt_trial trial = {1, 0, 0, variant, 0};
+    mt_trial trial = {.id = 1, .variant = variant};
     OK(evaluator->ops->submit(evaluator, &trial, &err));
     OK(evaluator->ops->next(evaluator, &event, &err));
     ck_assert_int_eq(event.kind, MT_EVENT_DONE);

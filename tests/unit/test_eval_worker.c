@@ -326,7 +326,7 @@ START_TEST(cancel_keeps_the_running_one)
     set_up("a, b, c, d");
     begin();
     for (size_t i = 0; i < 4; i++) {
-        mt_trial trial = {i + 1, 0, i, i == 0 ? "ALGO=plain;DO=a" : "ALGO=plain;DO=b", 0};
+        mt_trial trial = {.id = i + 1, .index = i, .variant = i == 0 ? "ALGO=plain;DO=a" : "ALGO=plain;DO=b"};
         ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
     }
     do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
@@ -355,7 +355,7 @@ START_TEST(late_coordinator)
     mt_event event;
     set_up("a");
     begin();
-    mt_trial trial = {1, 0, 0, "ALGO=plain;DO=a", 0};
+    mt_trial trial = {.id = 1, .variant = "ALGO=plain;DO=a"};
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
     do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
     while (event.kind != MT_EVENT_READY);
@@ -377,7 +377,7 @@ START_TEST(cancel_now_kills)
     set_up("hang, ok");
     options.variant_limit_s = 100;
     begin();
-    mt_trial hang = {1, 0, 0, "ALGO=plain;DO=hang", 0}, ok = {2, 0, 1, "ALGO=plain;DO=ok", 0};
+    mt_trial hang = {.id = 1, .variant = "ALGO=plain;DO=hang"}, ok = {.id = 2, .index = 1, .variant = "ALGO=plain;DO=ok"};
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &hang, &err), MT_OK);
     do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
     while (event.kind != MT_EVENT_READY);
@@ -406,7 +406,7 @@ START_TEST(equal_compiles_run_once)
     set_up("a, b");
     begin();
     for (uint64_t id = 1; id <= 6; id++) { /* six trials, one cubin */
-        mt_trial trial = {id, 0, 0, "ALGO=plain;DO=a", 0};
+        mt_trial trial = {.id = id, .variant = "ALGO=plain;DO=a"};
         ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
     }
     size_t ready = 0;
@@ -463,7 +463,7 @@ START_TEST(workers_die_with_the_coordinator)
         uv_loop_fork(&loop);
         options.variant_limit_s = 100;
         begin();
-        mt_trial trial = {1, 0, 0, "ALGO=plain;DO=hang", 0};
+        mt_trial trial = {.id = 1, .index = 0, .variant = "ALGO=plain;DO=hang", .retime = 0};
         evaluator->ops->submit(evaluator, &trial, &err);
         do evaluator->ops->next(evaluator, &event, &err);
         while (event.kind != MT_EVENT_READY);

@@ -25,6 +25,8 @@ typedef struct bench {
     mt_timing_options timing;
     bool sticky, is_retime;
     int64_t energy_ns;
+    const char *baseline;
+    uint32_t algorithm;
     mt_stage stages[32];
     size_t stage_count;
 } bench;
@@ -90,7 +92,7 @@ static mt_status try_point(bench *b, const char *text, mt_outcome *outcome)
     mt_options_free(&options);
     ck_assert_msg(variant.ok, "%s", variant.log);
     const mt_evaluate_request request = {.subject = &b->subject, .point = &point, .cubin_path = variant.cubin_path, .is_retime = b->is_retime,
-                                         .timing = b->timing, .energy_ns = b->energy_ns};
+                                         .timing = b->timing, .energy_ns = b->energy_ns, .baseline = b->baseline, .algorithm = b->algorithm};
     b->stage_count = 0;
     mt_status st = mt_gpu_evaluate(b->gpu, &request, on_stage, b, outcome, &b->sticky, &b->err);
     mt_compile_result_free(&variant);
@@ -514,10 +516,70 @@ START_TEST(energy_is_measured)
 }
 END_TEST
 
+static mt_outcome by_baseline(bench *b, const char *name, uint32_t algorithm)
+{
+    b->baseline = name;
+    b->algorithm = algorithm;
+    mt_outcome outcome = evaluate(b, "ok");
+    b->baseline = NULL;
+    return outcome;
+}
+
+static void expect_baseline(bench *b, uint32_t algorithm, mt_outcome_kind kind, const char *part)
+{
+    mt_outcome outcome = by_baseline(b, "cublaslt", algorithm);
+    ck_assert_msg(outcome.kind == kind && outcome.text && strstr(outcome.text, part), "%s: %s", mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
+    mt_outcome_free(&outcome);
+}
+
+/* Validated and timed in a variant's place, by the same rules; the variant is none the worse for it. */
+START_TEST(a_baseline_takes_a_variants_place)
+{
+    bench *b = &(bench){0};
+    char *plugin = fakes_path("libfake_cuda.so");
+    setenv("MSDA_TUNE_BASELINE", plugin, 1);
+    open_bench(b, NULL, "small");
+    mt_outcome right = by_baseline(b, "cublaslt", 0), variant = evaluate(b, "ok");
+    ck_assert_int_eq(right.kind, MT_OUTCOME_OK);
+    ck_assert_str_eq(right.text, "fake algorithm 0 of 3");
+    ck_assert_double_eq_tol(right.timing.median_ns, 20000, 1);
+    ck_assert_str_eq(right.accuracy.output, "out");
+    ck_assert_double_eq_tol(variant.timing.median_ns, 33560, 1);
+    expect_baseline(b, 1, MT_OUTCOME_WRONG_RESULT, "1 of 10000 elements not written");
+    expect_baseline(b, 2, MT_OUTCOME_LAUNCH_ERROR, "CUDA_ERROR_NOT_SUPPORTED");
+    expect_baseline(b, 3, MT_OUTCOME_LOAD_ERROR, "baseline cublaslt has 3 algorithms here");
+    b->is_retime = true;
+    expect_baseline(b, 0, MT_OUTCOME_OK, "fake algorithm 0");
+    mt_outcome_free(&right), mt_outcome_free(&variant);
+    close_bench(b);
+    open_bench(b, NULL, "odd"); /* the plugin refuses it, and says why */
+    expect_baseline(b, 0, MT_OUTCOME_LOAD_ERROR, "baseline cublaslt: only for 5000 elements and more, not for 4099");
+    close_bench(b);
+    unsetenv("MSDA_TUNE_BASELINE");
+    mt_free(plugin);
+}
+END_TEST
+
+START_TEST(a_plugin_that_is_not_there_is_an_outcome)
+{
+    bench *b = &(bench){0};
+    open_bench(b, NULL, "small");
+    mt_outcome none = by_baseline(b, "nobody", 0), variant = evaluate(b, "ok");
+    ck_assert_int_eq(none.kind, MT_OUTCOME_LOAD_ERROR);
+    ck_assert_msg(strstr(none.text, "no plugin for baseline nobody: ") && strstr(none.text, "/lib/msda-tune/baseline_nobody.so"), "%s", none.text);
+    ck_assert_int_eq(variant.kind, MT_OUTCOME_OK);
+    mt_outcome_free(&none), mt_outcome_free(&variant);
+    setenv("MSDA_TUNE_BASELINE", getenv("MSDA_TUNE_NVRTC"), 1); /* a library, but no plugin */
+    expect_baseline(b, 0, MT_OUTCOME_LOAD_ERROR, "has no msda_baseline_get");
+    unsetenv("MSDA_TUNE_BASELINE");
+    close_bench(b);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
-                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured};
+                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
     fakes_select();
     fakes_select_nvml();
     setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds, for sanitizer builds */

@@ -138,7 +138,7 @@ static mt_message full_verdict(float *samples)
     mt_message message = {.type = MT_MESSAGE_RESULT, .verdict = {.id = 5, .is_sticky = true, .launch_json = "{\"launches\":[]}"}};
     mt_outcome *outcome = &message.verdict.outcome;
     outcome->kind = MT_OUTCOME_OK;
-    outcome->timing = (mt_timing){400e3, 399e3, 401e3, 398e3, 400.5e3, 1e3, 1755.0, 12e3, 3, 1, 1, MT_REGIME_COLD};
+    outcome->timing = (mt_timing){400e3, 399e3, 401e3, 398e3, 400.5e3, 1e3, 1755.0, 12e3, 3, 1, 2, 1, MT_REGIME_COLD};
     outcome->accuracy = (mt_accuracy){"out", 1e-4, 1e-3, 2e-3, 1ull << 33, NAN, -0.0, 7};
     outcome->resources = (mt_resources){64, 8, 1024, 100000, -1, 2, 16};
     outcome->energy = (mt_energy){MT_ENERGY_POWER, 250.5, 1.5, 400, 2000, 100, 3000};

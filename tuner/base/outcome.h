@@ -56,6 +56,7 @@ typedef struct mt_timing {
     double prepare_ns;      /* [prepare] launches, once; 0 = none */
     uint32_t samples;       /* kept */
     uint32_t dropped;       /* thrown away as throttled */
+    uint32_t limited;       /* samples taken while power or heat held the clock down, as NVML says; they are kept where that does not throttle */
     uint32_t batch;         /* launches per sample: 1 = events around one launch, more = a CUDA graph of that many */
     mt_regime regime;
 } mt_timing;

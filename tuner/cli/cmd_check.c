@@ -121,7 +121,7 @@ static mt_status submit_next(checking *c, batch *b, mt_error *err)
     mt_space_at(c->spaces[b->subject], b->points[i], &point);
     b->texts[i] = mt_point_text(c->spec, &point);
     if (!b->texts[i]) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
-    const mt_trial trial = {b->first_id + i, b->subject, b->points[i], b->texts[i], 0};
+    const mt_trial trial = {.id = b->first_id + i, .subject = b->subject, .index = b->points[i], .variant = b->texts[i]};
     b->submitted++;
     c->trials++;
     return c->evaluator->ops->submit(c->evaluator, &trial, err);

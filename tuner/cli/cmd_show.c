@@ -85,6 +85,7 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     const mt_timing *timing = &row->outcome.timing;
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf knobs = {0};
+    mt_row_rival rival;
     (void)err;
     start_group(l, row);
     if (!l->table.count) best_heading(&l->table);
@@ -108,6 +109,8 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
         mt_strbuf_addf(&knobs, "  (by %s: %s)", mt_objective_name(row->objective), energy);
     }
     if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
+    if (mt_row_is_programmatic(row)) mt_strbuf_add(&knobs, "  (programmatic launch)");
+    if (mt_row_rivals(row, &rival)) mt_strbuf_addf(&knobs, "  (%.3f × %s's best, %.3f × its first)", rival.best_ratio, rival.plugin, rival.first_ratio);
     mt_table_cell(&l->table, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
     l->rows++;

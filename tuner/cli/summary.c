@@ -111,6 +111,21 @@ static void print_energy(FILE *out, const mt_subject_summary *summary)
     if (summary->objective != MT_OBJECTIVE_TIME) fprintf(out, "              picked by %s\n", summary->objective == MT_OBJECTIVE_EDP ? "energy × time" : "energy");
 }
 
+/* Only ratios of the same rounds: at the power limit a card's times are of the moment. */
+static void print_rival(FILE *out, const mt_subject_summary *summary)
+{
+    const mt_row_rival *rival = &summary->rival;
+    char time[MT_PRINT_TIME_SIZE];
+    if (summary->rival_why[0]) fprintf(out, "              not compared with baseline %s\n", summary->rival_why);
+    if (rival->plugin[0])
+        fprintf(out, "              %.3f × as fast as the best of %s's algorithms (%s; %.3f to %.3f)\n", rival->best_ratio, rival->plugin, mt_print_us(rival->best_ns, time, sizeof time),
+                rival->best_low, rival->best_high);
+    if (rival->plugin[0] && isfinite(rival->first_ratio))
+        fprintf(out, "              %.3f × as fast as its first choice (%s)\n", rival->first_ratio, mt_print_us(rival->first_ns, time, sizeof time));
+    if (summary->is_programmatic) fprintf(out, "              programmatic launch: it overlaps with the kernel in front%s\n", rival->plugin[0] ? ", which the baseline does not" : "");
+    if (summary->is_limited) fprintf(out, "              power or heat held the clock down (throttled): of the final's figures only ratios of the same rounds count\n");
+}
+
 static void print_best(FILE *out, const mt_space *space, const mt_device_facts *facts, const mt_subject_summary *summary)
 {
     char time[2 * MT_PRINT_TIME_SIZE];
@@ -123,6 +138,7 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     if (summary->tied) fprintf(out, "              tied with %zu other%s\n", summary->tied, summary->tied == 1 ? "" : "s");
     print_against(out, summary->best_ns, summary->default_ns, "default");
     print_against(out, summary->best_ns, summary->baseline_ns, "baseline");
+    print_rival(out, summary);
     print_model(out, space, facts, summary);
 }
 

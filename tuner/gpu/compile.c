@@ -248,6 +248,18 @@ done:
     return st;
 }
 
+/* Right results, and a time that says nothing of the variant: as good as not compiled. The cache keeps what the compiler made. */
+static mt_status refuse_serialized(mt_compile_result *result, mt_error *err)
+{
+    mt_strbuf text = {0};
+    if (!result->ok || !mt_compile_serialized(result->log, &text)) return MT_OK;
+    mt_strbuf_addf(&text, "\n%s", result->log);
+    mt_free(result->log);
+    result->log = mt_strbuf_take(&text);
+    result->ok = false;
+    return result->log ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
+}
+
 mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_compile_result *result, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -257,6 +269,7 @@ mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_comp
     result->cached = request->cache_dir && entry_read(&entry, result);
     result->ok = result->cached;
     if (!result->cached) MT_TRY(run_nvrtc(nvrtc, request, &entry, result, err));
+    MT_TRY(refuse_serialized(result, err));
     if (result->ok) {
         result->cubin_path = entry.cubin_path;
         entry.cubin_path = NULL;

@@ -102,6 +102,16 @@ static void add_header_hint(const char *log, const char *include_dir, const char
         mt_strbuf_addf(hints, "msda-tune: %.*s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", length, name, include_dir);
 }
 
+/* ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources … */
+bool mt_compile_serialized(const char *log, mt_strbuf *why)
+{
+    const char *found = log ? strstr(log, "wgmma.mma_async instructions are serialized") : NULL;
+    if (!found) return false;
+    mt_strbuf_add(why, "wgmma is serialised, many times slower than it should be: ptxas: ");
+    mt_strbuf_add_bytes(why, found, strcspn(found, "\n"));
+    return true;
+}
+
 void mt_compile_hints(const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)
 {
     add_target_hint(log, hints);

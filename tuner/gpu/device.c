@@ -8,6 +8,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/base/times.h"
+#include "tuner/gpu/baseline.h"
 #include "tuner/gpu/gpu.h"
 #include "tuner/gpu/launch.h"
 
@@ -150,6 +151,7 @@ void mt_gpu_close(mt_gpu *gpu)
     mt_subject_free(gpu, &gpu->subject);
     mt_buffers_free(gpu, &gpu->scratch);
     unload_tool(gpu);
+    mt_baseline_free(gpu);
     if (gpu->copies) gpu->cuda.cuMemFree(gpu->copies);
     if (gpu->stream) gpu->cuda.cuStreamDestroy(gpu->stream);
     if (gpu->has_context) gpu->cuda.cuDevicePrimaryCtxRelease(gpu->device);

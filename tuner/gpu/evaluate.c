@@ -5,6 +5,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
+#include "tuner/gpu/baseline.h"
 #include "tuner/gpu/gpu.h"
 #include "tuner/gpu/tool.h"
 #include "tuner/gpu/trial.h"
@@ -44,6 +45,7 @@ bool mt_trial_uses(const mt_trial *trial, size_t arg)
 CUresult mt_trial_run(mt_trial *trial, const mt_binding *binding)
 {
     CUresult code = CUDA_SUCCESS;
+    if (trial->request->baseline) return mt_baseline_run(trial, binding);
     for (size_t i = 0; i < trial->plan.launch_count; i++)
         MT_CU(mt_binding_launch(trial->gpu, binding, &trial->plan, &trial->launches[i]));
 done:
@@ -361,7 +363,9 @@ mt_status mt_gpu_evaluate(mt_gpu *gpu, const mt_evaluate_request *request, mt_st
     MT_TRY(make_tables(trial, err));
     MT_TRIAL_TRY(load(trial, err));
     note_launches(trial);
+    if (request->baseline) MT_TRIAL_TRY(mt_baseline_prepare(trial, err));
     MT_TRIAL_TRY(request->is_retime ? time_only(trial, err) : validate_and_time(trial, err));
+    if (request->baseline) mt_outcome_set(outcome, MT_OUTCOME_OK, "%s", mt_baseline_text(trial));
 done:
     note_resources(trial);
     drop_timing(outcome);

@@ -56,6 +56,9 @@ typedef struct mt_evaluate_request {
     mt_timing_options timing;
     mt_depth depth;
     int64_t energy_ns;          /* retime: also measure energy, in a loop of at least this long; 0 = don't */
+    const char *baseline;       /* name of a baseline plugin whose `algorithm` runs in the variant's place, over the variant's arguments; NULL = the variant.
+                                 * The outcome's text then says what the plugin calls it */
+    uint32_t algorithm;
 } mt_evaluate_request;
 
 /* Makes inputs and references of the subject unless they are there. An error here is the session's (bad input file, reference does not run), never a variant's. */

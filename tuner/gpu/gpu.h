@@ -41,6 +41,7 @@ struct mt_gpu {
     CUdeviceptr parts;       /* MT_COMPARE_BLOCKS shares */
     mt_report *report_host;  /* pinned */
     uint64_t next_salt;      /* of guard bands: no two bands are alike */
+    struct mt_baseline *baseline; /* baseline.h; NULL until one is asked for */
     mt_strbuf launch_json;
     mt_stage_callback stage_callback; /* of the call in progress; may be NULL */
     void *stage_context;

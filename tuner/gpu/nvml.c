@@ -63,11 +63,21 @@ int mt_nvml_busy_percent(const mt_nvml *nvml)
     return rates.gpu <= 100 ? (int)rates.gpu : -1;
 }
 
-bool mt_nvml_throttled(const mt_nvml *nvml)
+static bool has_reason(const mt_nvml *nvml, unsigned long long wanted)
 {
     unsigned long long reasons = 0;
     if (!nvml->library || nvml->throttle_reasons(nvml->device, &reasons) != MT_NVML_SUCCESS) return false;
-    return (reasons & MT_NVML_THROTTLED) != 0;
+    return (reasons & wanted) != 0;
+}
+
+bool mt_nvml_throttled(const mt_nvml *nvml)
+{
+    return has_reason(nvml, MT_NVML_THROTTLED);
+}
+
+bool mt_nvml_limited(const mt_nvml *nvml)
+{
+    return has_reason(nvml, MT_NVML_THROTTLED | MT_NVML_SW_POWER_CAP);
 }
 
 bool mt_nvml_energy(const mt_nvml *nvml, mt_energy_source source, double *reading)

@@ -20,6 +20,7 @@ enum { MT_NVML_SUCCESS = 0, MT_NVML_NOT_SUPPORTED = 3, MT_NVML_INSUFFICIENT_SIZE
  * them: it is the normal state of a big GPU under load, and the SM clock per sample tells how much it costs. */
 enum {
     MT_NVML_HW_SLOWDOWN = 0x8, MT_NVML_SW_THERMAL = 0x20, MT_NVML_HW_THERMAL = 0x40, MT_NVML_HW_POWER_BRAKE = 0x80,
+    MT_NVML_SW_POWER_CAP = 0x4, /* no throttling: a card at its power limit is as it always is there */
     MT_NVML_THROTTLED = MT_NVML_HW_SLOWDOWN | MT_NVML_SW_THERMAL | MT_NVML_HW_THERMAL | MT_NVML_HW_POWER_BRAKE
 };
 
@@ -56,6 +57,7 @@ int mt_nvml_foreign_processes(const mt_nvml *nvml);
 /* Per cent of the last sampling period (up to a second) in which a kernel ran, whoever's; −1 = unknown. */
 int mt_nvml_busy_percent(const mt_nvml *nvml);
 bool mt_nvml_throttled(const mt_nvml *nvml); /* false when unknown */
+bool mt_nvml_limited(const mt_nvml *nvml);   /* throttled, or at the power limit; false when unknown */
 /* The total of `source` in mJ (COUNTER) or the power in mW (POWER); false where this GPU or driver does not tell. */
 bool mt_nvml_energy(const mt_nvml *nvml, mt_energy_source source, double *reading);
 

@@ -21,6 +21,7 @@ typedef struct run {
     size_t count;
     double *kept, *work; /* as long */
     unsigned late;       /* chunks thrown away because the hold ran out */
+    uint32_t limited;    /* samples while the clock was held down */
 } run;
 
 static CUresult queue_work(const run *self)
@@ -82,6 +83,7 @@ static mt_status add_chunk(run *self, size_t count, mt_error *err)
         goto done;
     }
     bool is_throttled = mt_nvml_throttled(&trial->gpu->nvml);
+    if (is_throttled || mt_nvml_limited(&trial->gpu->nvml)) self->limited += (uint32_t)count;
     double batch = self->batch ? mt_batch_size(self->batch) : 1;
     for (size_t i = 0; i < count; i++)
         self->samples[self->count++] = (mt_sample){ns[i] / batch, plausible_mhz(trial->gpu, mhz[i]), is_throttled};
@@ -128,6 +130,7 @@ static void summarize(run *self)
     size_t kept = mt_samples_keep(self->samples, self->count, self->trial->gpu->timer.reference_mhz, self->kept, self->work);
     mt_timing_summarize(self->kept, kept, timing);
     timing->dropped = (uint32_t)(self->count - kept);
+    timing->limited = self->limited;
     timing->sm_mhz = mt_samples_mhz(self->samples, self->count, self->work);
 }
 

@@ -96,7 +96,9 @@ mt_batch_plan mt_batch_plan_make(mt_regime regime, double launch_ns, uint64_t se
 {
     static const double graph_ns = 200e3; /* long against an event's resolution of half a microsecond */
     enum { MAX_SETS = 128, MIN_LAUNCHES = 20, MAX_LAUNCHES = 256 };
-    double wanted_launches = launch_ns > 0 ? graph_ns / launch_ns : MAX_LAUNCHES;
+    static const double latency_ns = 3e3; /* of a launch between events, which launch_ns holds and a graph hides; what is left of the graph's own must not count */
+    double alone_ns = regime == MT_REGIME_WARM ? (launch_ns > 2 * latency_ns ? launch_ns - latency_ns : launch_ns / 2) : launch_ns;
+    double wanted_launches = alone_ns > 0 ? graph_ns / alone_ns : MAX_LAUNCHES;
     uint32_t launches = wanted_launches > MAX_LAUNCHES ? MAX_LAUNCHES : (uint32_t)wanted_launches;
     if (launches < MIN_LAUNCHES) launches = MIN_LAUNCHES;
     if (regime == MT_REGIME_WARM) return (mt_batch_plan){.sets = 1, .launches = launches};

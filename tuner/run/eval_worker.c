@@ -86,7 +86,7 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
 static void count_compile(eval_worker *self, const struct trial *trial, const mt_pool_result *result)
 {
     bool is_cached = result->compiled && result->compiled->is_cached;
-    if (trial->request.retime) return;
+    if (trial->request.retime || trial->request.baseline) return;
     *(result->is_shared ? &self->counts.shared : is_cached ? &self->counts.cached : &self->counts.compiled) += 1;
 }
 
@@ -390,6 +390,8 @@ static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
         .is_retime = retime > 0,
         .method = (mt_order_method)base->method,
         .energy_ns = retime ? base->energy_ns : 0,
+        .baseline = trial->request.baseline,
+        .algorithm = trial->request.algorithm,
     };
     return mt_device_worker_evaluate(self->gpus[base->device]->worker, &order, err);
 }

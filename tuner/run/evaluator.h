@@ -21,6 +21,8 @@ typedef struct mt_trial {
     size_t index;           /* point of the space */
     const char *variant;    /* canonical text; borrowed until DONE */
     uint32_t retime;        /* 0 = a whole evaluation; else it passed one before, and is only timed with this many samples (needs can_retime) */
+    const char *baseline;   /* a baseline plugin's algorithm is evaluated in the variant's place; borrowed until DONE; NULL = the variant. The outcome's text says what it is */
+    uint32_t algorithm;
 } mt_trial;
 
 /* How it is timed: figures of the two methods differ by launch latency, so that what is compared must have been timed by one. */

@@ -114,6 +114,8 @@ static void evaluate_fields(mt_codec *codec, mt_evaluate_order *order)
     order->depth = (mt_order_depth)mt_codec_choice(codec, (uint32_t)order->depth, MT_ORDER_DEPTH_COUNT);
     order->method = (mt_order_method)mt_codec_choice(codec, (uint32_t)order->method, MT_ORDER_METHOD_COUNT);
     mt_codec_i64(codec, &order->energy_ns);
+    mt_codec_text(codec, &order->baseline);
+    mt_codec_u32(codec, &order->algorithm);
 }
 
 static void stage_fields(mt_codec *codec, mt_stage_report *report)
@@ -128,6 +130,7 @@ static void timing_fields(mt_codec *codec, mt_timing *timing)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) mt_codec_f64(codec, numbers[i]);
     mt_codec_u32(codec, &timing->samples);
     mt_codec_u32(codec, &timing->dropped);
+    mt_codec_u32(codec, &timing->limited);
     mt_codec_u32(codec, &timing->batch);
     regime_field(codec, &timing->regime);
 }

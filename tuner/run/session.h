@@ -4,7 +4,7 @@
 
 #include <uv.h>
 
-#include "db/store.h"
+#include "db/query.h"
 #include "tuner/run/evaluator.h"
 #include "tuner/search/strategy.h"
 #include "tuner/space/source.h"
@@ -24,6 +24,10 @@ typedef struct mt_subject_summary {
     size_t tied;                                   /* others that the best could not be told apart from */
     const char *best;                              /* canonical text, NULL when nothing */
     double default_ns, baseline_ns;                /* INFINITY = not OK or not measured */
+    mt_row_rival rival;                            /* how the best did against the file's baseline plugin; plugin "" = it was not compared */
+    char rival_why[256];                           /* why not; "" = it was, or the file names none */
+    bool is_programmatic;                          /* the best's launch overlaps with the kernel in front of it */
+    bool is_limited;                               /* power or heat held the clock down while the finalists were timed */
     mt_yardstick yardsticks[MT_YARDSTICKS_MAX];    /* the fastest of each variant that is one */
     size_t yardstick_count;
     double best_sm_mhz;                            /* SM clock while the best was timed; 0 = not known */

@@ -95,7 +95,7 @@ static mt_status keep(mt_final *final, mt_error *err)
 }
 
 /* One comparison; *is_settled: there is nothing (more) to compare. */
-static mt_status compare(mt_final *final, mt_winner_cubin *winner, bool *is_settled, mt_error *err)
+static mt_status compare(mt_final *final, mt_winner_cubin *winner, mt_subject_summary *summary, bool *is_settled, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_session *session = final->session;
@@ -103,15 +103,21 @@ static mt_status compare(mt_final *final, mt_winner_cubin *winner, bool *is_sett
     bool is_by_time = final->objective == MT_OBJECTIVE_TIME;
     MT_TRY(mt_store_final_current(session->store, final->subject, &final->objective, &current, err));
     if (!current) MT_TRY(mt_store_near_ties(session->store, final->subject, final->objective, on_near_tie, final, err));
-    *is_settled = current || final->count < (is_by_time ? 2 : 1);
+    *is_settled = current || final->count < (is_by_time && !final->rival_count ? 2 : 1);
     if (*is_settled) goto done;
     if (final->can_retime) MT_TRY(mt_final_run_rounds(final, err));
     size_t began = final->count;
     close_ranks(final);
+    if (final->count == 1 && !final->rounds && is_by_time) { /* nobody to compare it with after all */
+        *is_settled = true;
+        st = mt_final_keep_rivals(final, summary, err);
+        goto done;
+    }
     *is_settled = session->interrupts > 0 || (!is_by_time && final->count == began);
     if (session->interrupts || final->count == 0) goto done;
     judge(final);
     MT_TRY(keep(final, err));
+    MT_TRY(mt_final_keep_rivals(final, summary, err));
     if (!final->rounds) goto done;
     mt_final_entry *pick = &final->entries[mt_final_pick(final->finalists, final->count)];
     mt_free(winner->path);
@@ -122,17 +128,19 @@ done:
     return st;
 }
 
-mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_t number, const mt_space *space, int64_t *evaluation, mt_winner_cubin *winner, mt_error *err)
+mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_t number, const mt_space *space, int64_t *evaluation, mt_winner_cubin *winner, mt_subject_summary *summary, mt_error *err)
 {
     mt_status st = MT_OK;
+    bool has_rivals = session->params->spec->rival && session->evaluator->can_retime;
     bool is_settled = false;
     for (int attempt = 0; attempt < MOST_ATTEMPTS && !is_settled && st == MT_OK; attempt++) {
         mt_final final = {.session = session, .subject = subject, .space = space, .number = number, .evaluation = *evaluation, .objective = session->objective,
-            .can_retime = session->evaluator->can_retime};
-        st = compare(&final, winner, &is_settled, err);
+            .can_retime = session->evaluator->can_retime, .rival_count = has_rivals ? MT_RIVALS_MAX : 0};
+        st = compare(&final, winner, summary, &is_settled, err);
         *evaluation = final.evaluation;
         bool is_cut = st == MT_OK && session->interrupts > 0 && final.count > 1;
         for (size_t i = 0; i < MT_FINALISTS_MAX; i++) forget(&final.entries[i]);
+        for (size_t i = 0; i < MT_RIVALS_MAX; i++) mt_free(final.rivals[i].text);
         if (is_cut) mt_session_warn(session, "%s: the comparison of the near-ties was interrupted: picked by the times of the search alone", mt_space_shape(space)->name);
     }
     return st;

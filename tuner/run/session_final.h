@@ -13,6 +13,20 @@ typedef struct mt_final_entry {
     bool is_out;        /* it did not survive being timed again */
 } mt_final_entry;
 
+/* An algorithm of the baseline plugin: timed in the same rounds, never picked. */
+typedef struct mt_rival {
+    char *text;         /* what the plugin calls it; NULL until it ran */
+    double alone_ns;    /* before the rounds, validated */
+    double round_ns[MT_FINAL_ROUNDS];
+    bool is_out;
+} mt_rival;
+
+enum {
+    MT_RIVALS_MAX = 8,
+    MT_RIVALS_TIMED = 4,  /* in the rounds: the first, and the fastest of the others */
+    MT_FINAL_SEATS = MT_FINALISTS_MAX + MT_RIVALS_MAX /* rival r sits at MT_FINALISTS_MAX + r */
+};
+
 typedef struct mt_final {
     mt_session *session;
     const mt_subject *subject;
@@ -23,6 +37,10 @@ typedef struct mt_final {
     size_t count, rounds;
     bool can_retime;
     mt_objective objective;
+    mt_rival rivals[MT_RIVALS_MAX];
+    size_t rival_count; /* 0 = there is no plugin, or it can't be used */
+    char rival_why[256]; /* of the first that could not be run */
+    bool is_limited;    /* power or heat held the clock down meanwhile */
     char why[256];      /* of the first whose energy could not be measured */
     int64_t evaluation;
 } mt_final;
@@ -30,5 +48,12 @@ typedef struct mt_final {
 /* Times the entries in turns, round by round: each round on one GPU, several GPUs side by side. Fills round_ns, energy and `rounds`, and stores the rows of those that
  * fail. After a signal it ends early, with nothing running. */
 mt_status mt_final_run_rounds(mt_final *final, mt_error *err);
+
+/* ---- session_final_rivals.c ---- */
+
+/* After the rivals ran alone: which of them take part in the rounds. */
+void mt_final_choose_rivals(mt_final *final);
+/* Stores how each finalist did against the first rival and the fastest: metrics of its measurement. Says why where there is nothing to compare with; the summary keeps that. */
+mt_status mt_final_keep_rivals(mt_final *final, mt_subject_summary *summary, mt_error *err);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct lane {
     size_t device;
     bool is_lost, has_round, is_running;
     size_t round, place;                 /* whose turn it is */
-    struct turn turns[MT_FINALISTS_MAX]; /* of the entries in this round */
+    struct turn turns[MT_FINAL_SEATS]; /* of the entries and rivals in this round */
     const char *intent;                  /* the variant whose name is written ahead; borrowed from its entry; NULL = none */
     int64_t started_ns;
 } lane;
@@ -34,17 +34,44 @@ typedef struct rounds {
     lane lanes[MT_DEVICES_MAX];
     size_t lane_count;
     bool is_for_energy;
+    bool is_trial;                  /* one round of the rivals alone, validated: which of them take part? */
     size_t given, most;             /* rounds */
     size_t returned[MT_DEVICES_MAX], returned_count; /* of GPUs that were lost */
     int64_t began_ns;
 } rounds;
+
+/* ---- who takes part ---- */
+
+static mt_rival *rival_of(const rounds *self, size_t which)
+{
+    return which < MT_FINALISTS_MAX ? NULL : &self->final->rivals[which - MT_FINALISTS_MAX];
+}
+
+/* Energy is the finalists' affair. */
+static size_t seat_count(const rounds *self)
+{
+    size_t rivals = self->final->rival_count ? MT_RIVALS_MAX : 0;
+    return self->is_trial ? rivals : self->final->count + (self->is_for_energy ? 0 : rivals);
+}
+
+static size_t seat_at(const rounds *self, size_t number)
+{
+    size_t finalists = self->is_trial ? 0 : self->final->count;
+    return number < finalists ? number : MT_FINALISTS_MAX + number - finalists;
+}
+
+static bool is_out(const rounds *self, size_t which)
+{
+    const mt_rival *rival = rival_of(self, which);
+    return rival ? rival->is_out : self->final->entries[which].is_out;
+}
 
 /* ---- events ---- */
 
 static lane *find_turn(rounds *self, uint64_t trial, size_t *which)
 {
     for (size_t l = 0; l < self->lane_count && trial; l++)
-        for (*which = 0; *which < self->final->count; ++*which)
+        for (*which = 0; *which < MT_FINAL_SEATS; ++*which)
             if (self->lanes[l].turns[*which].trial == trial) return &self->lanes[l];
     return NULL;
 }
@@ -91,13 +118,33 @@ static void leave_gpu(rounds *self, lane *at)
     device->started++;
 }
 
+/* One that fails is no loss but of the comparison. */
+static void rival_done(rounds *self, const lane *at, mt_rival *rival, mt_event *event)
+{
+    mt_final *final = self->final;
+    const char *text = event->outcome.text ? event->outcome.text : "";
+    if (event->outcome.kind != MT_OUTCOME_OK) {
+        rival->is_out = true;
+        if (!final->rival_why[0]) snprintf(final->rival_why, sizeof final->rival_why, "%s: %.200s", mt_outcome_name(event->outcome.kind), text);
+        return;
+    }
+    if (!rival->text) rival->text = mt_strdup(text);
+    if (self->is_trial) rival->alone_ns = event->outcome.timing.median_ns;
+    else rival->round_ns[at->round] = event->outcome.timing.median_ns;
+}
+
 static mt_status on_done(rounds *self, lane *at, size_t which, mt_event *event, mt_error *err)
 {
     mt_final *final = self->final;
-    mt_final_entry *entry = &final->entries[which];
+    mt_final_entry *entry = &final->entries[which < MT_FINALISTS_MAX ? which : 0];
     if (at->is_running) leave_gpu(self, at); /* else it no longer compiles */
     at->turns[which].is_done = true;
     final->session->times.time_ns += event->outcome.time_ns;
+    final->is_limited = final->is_limited || event->outcome.timing.limited > 0;
+    if (rival_of(self, which)) {
+        rival_done(self, at, rival_of(self, which), event);
+        return MT_OK;
+    }
     if (event->outcome.kind != MT_OUTCOME_OK) return drop(self, at, entry, event, err);
     if (self->is_for_energy) {
         entry->energy[at->round] = event->outcome.energy;
@@ -179,9 +226,16 @@ static mt_status submit(rounds *self, lane *at, size_t which, mt_error *err)
 {
     mt_final *final = self->final;
     mt_evaluator *evaluator = final->session->evaluator;
-    const mt_final_entry *entry = &final->entries[which];
+    bool is_rival = rival_of(self, which) != NULL;
+    size_t finalist = is_rival ? 0 : which; /* a rival takes the arguments of a variant */
+    const mt_final_entry *entry = &final->entries[finalist];
     at->turns[which].trial = ++final->session->last_trial;
-    mt_trial trial = {at->turns[which].trial, final->number, entry->index, entry->variant, samples_for(final->finalists[which].near.median_ns)};
+    mt_trial trial = {.id = at->turns[which].trial, .subject = final->number, .index = entry->index, .variant = entry->variant};
+    if (!self->is_trial) trial.retime = samples_for(final->finalists[finalist].near.median_ns);
+    if (is_rival) {
+        trial.baseline = final->session->params->spec->rival;
+        trial.algorithm = (uint32_t)(which - MT_FINALISTS_MAX);
+    }
     return evaluator->ops->submit(evaluator, &trial, err);
 }
 
@@ -200,15 +254,15 @@ static bool take_round(rounds *self, lane *at)
 static mt_status begin_round(rounds *self, lane *at, bool *is_there, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t count = self->final->count;
+    size_t count = seat_count(self);
     *is_there = take_round(self, at);
     if (!*is_there) goto done;
     at->has_round = true;
     at->place = 0;
     memset(at->turns, 0, sizeof at->turns);
     for (size_t place = 0; place < count; place++) {
-        size_t which = turn_of(at->round, place, count);
-        if (!self->final->entries[which].is_out) MT_TRY(submit(self, at, which, err));
+        size_t which = seat_at(self, turn_of(at->round, place, count));
+        if (!is_out(self, which)) MT_TRY(submit(self, at, which, err));
     }
 done:
     return st;
@@ -228,7 +282,8 @@ static mt_status start(rounds *self, lane *at, size_t which, mt_error *err)
     mt_evaluator *evaluator = self->final->session->evaluator;
     const struct turn *turn = &at->turns[which];
     int64_t pid = evaluator->ops->worker_pid ? evaluator->ops->worker_pid(evaluator, at->device) : turn->worker_pid;
-    MT_TRY(announce(self, at, self->final->entries[which].variant, pid, err));
+    MT_TRY(announce(self, at, rival_of(self, which) ? NULL : self->final->entries[which].variant, pid, err)); /* a rival is no variant to be blamed */
+    evaluator->race_ns = 0;
     evaluator->method = method_for(self->final);
     evaluator->energy_ns = self->is_for_energy ? energy_ns : 0;
     evaluator->device = at->device;
@@ -243,16 +298,16 @@ done:
 static mt_status advance(rounds *self, lane *at, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t count = self->final->count;
+    size_t count = seat_count(self);
     bool is_there = true;
     while (!at->is_lost && !at->is_running) {
         if (!at->has_round) MT_TRY(begin_round(self, at, &is_there, err));
         if (!is_there) break;
-        size_t which = at->place < count ? turn_of(at->round, at->place, count) : 0;
+        size_t which = at->place < count ? seat_at(self, turn_of(at->round, at->place, count)) : 0;
         const struct turn *turn = &at->turns[which];
         if (at->place == count)
             at->has_round = false;
-        else if (turn->is_done || self->final->entries[which].is_out || !turn->trial)
+        else if (turn->is_done || is_out(self, which) || !turn->trial)
             at->place++;
         else if (turn->is_ready)
             MT_TRY(start(self, at, which, err));
@@ -297,7 +352,13 @@ mt_status mt_final_run_rounds(mt_final *final, mt_error *err)
     rounds by_energy = {.final = final, .most = MT_FINAL_ENERGY_ROUNDS, .is_for_energy = true, .lanes = {{.device = first}}, .lane_count = 1}; /* one board's meter */
     for (size_t device = 0; device < count; device++)
         if (!evaluator->devices[device].is_lost) by_time.lanes[by_time.lane_count++].device = device;
-    MT_TRY(run(&by_time, err));
+    if (final->rival_count) {
+        rounds alone = {.final = final, .most = 1, .is_trial = true, .lanes = {{.device = first}}, .lane_count = 1};
+        MT_TRY(run(&alone, err));
+        mt_final_choose_rivals(final);
+        if (final->session->interrupts) goto done;
+    }
+    if (final->count > 1 || final->rival_count || final->objective != MT_OBJECTIVE_TIME) MT_TRY(run(&by_time, err));
     final->rounds = by_time.given;
     if (final->objective != MT_OBJECTIVE_TIME && !final->session->interrupts) MT_TRY(run(&by_energy, err));
 done:

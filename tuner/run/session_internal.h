@@ -132,8 +132,8 @@ typedef struct mt_winner_cubin {
 } mt_winner_cubin;
 
 /* Compares the near-ties unless the database has a final that still holds. *evaluation: number of the last row of this session and subject; *winner becomes the
- * pick's when it was timed again. An interrupted final leaves nothing. */
-mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_t number, const mt_space *space, int64_t *evaluation, mt_winner_cubin *winner, mt_error *err);
+ * pick's when it was timed again. An interrupted final leaves nothing. Where the file names a baseline plugin, its algorithms are timed in the same rounds: the summary's `rivals`. */
+mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_t number, const mt_space *space, int64_t *evaluation, mt_winner_cubin *winner, mt_subject_summary *summary, mt_error *err);
 
 /* ---- session_rows.c ---- */
 

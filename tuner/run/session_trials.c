@@ -423,7 +423,7 @@ static mt_status hand_over(mt_run *run, size_t index, char *variant, uint32_t re
     trial->variant = variant;
     trial->is_anchor = retime > 0;
     trial->device = device;
-    trial->request = (mt_trial){++run->session->last_trial, run->number, index, variant, retime};
+    trial->request = (mt_trial){.id = ++run->session->last_trial, .subject = run->number, .index = index, .variant = variant, .retime = retime};
     mt_run_trial **last = &run->trials;
     while (*last && !trial->is_anchor) last = &(*last)->next;
     trial->next = *last;

@@ -211,6 +211,8 @@ static mt_status evaluate(struct runner *self, const mt_evaluate_order *order, m
         .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor, (mt_method)order->method},
         .depth = (mt_depth)order->depth,
         .energy_ns = order->energy_ns,
+        .baseline = order->baseline,
+        .algorithm = order->algorithm,
     };
     MT_TRY(mt_gpu_evaluate(self->gpu, &request, on_stage, self, outcome, sticky, err));
 done:

@@ -149,6 +149,7 @@ typedef struct mt_spec {
     mt_regime regime;
     mt_objective objective; /* what the pick among the finalists is for */
     char *baseline;       /* variant name or NULL */
+    char *rival;          /* [tune] baseline where it names a plugin (baselines.def) instead; NULL = none */
 
     mt_shape *shapes;           size_t shape_count;
     mt_workload *workloads;     size_t workload_count;   /* at least the implicit one */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
 /* ---- names ---- */
@@ -316,18 +317,56 @@ static mt_status check_texts(mt_reader *reader, mt_error *err)
         options = mt_ini_find(section, "options");
         MT_TRY(mt_scope_check_text(reader, options ? options->line : section->line, spec->variants[i].options, err));
     }
-    if (spec->baseline) {
-        const mt_ini_section *tune = reader->sections[MT_SECTION_TUNE][0];
-        const mt_param *algo = &spec->params[0];
-        char hint[1024];
-        for (size_t i = 0; i < algo->value_count; i++) {
-            if (strcmp(algo->strings[i], spec->baseline) == 0) goto done;
-        }
-        st = mt_reader_fail(reader, err, mt_ini_find(tune, "baseline")->line, "baseline = %s: no such variant%s", spec->baseline,
-                            mt_reader_suggest(spec->baseline, (const char *const *)algo->strings, algo->value_count, hint, sizeof hint));
-    }
 done:
     return st;
+}
+
+/* ---- the baseline ---- */
+
+static const char *const plugins[] = {
+#define MT_BASELINE(name) #name,
+#include "tuner/space/baselines.def"
+#undef MT_BASELINE
+};
+enum { PLUGIN_COUNT = sizeof plugins / sizeof plugins[0] };
+
+static bool names_plugin(const char *name)
+{
+    for (size_t i = 0; i < PLUGIN_COUNT; i++)
+        if (strcmp(plugins[i], name) == 0) return true;
+    return false;
+}
+
+/* The file's variants and the plugins, for the message. */
+static mt_status refuse_baseline(mt_reader *reader, int line, mt_error *err)
+{
+    const mt_param *algo = &reader->spec->params[0];
+    char hint[1024];
+    const char **known = mt_alloc(algo->value_count + PLUGIN_COUNT, sizeof *known);
+    if (!known) return MT_FAIL(err, MT_ERR_NO_MEMORY, "baseline");
+    for (size_t i = 0; i < algo->value_count; i++) known[i] = algo->strings[i];
+    for (size_t i = 0; i < PLUGIN_COUNT; i++) known[algo->value_count + i] = plugins[i];
+    mt_status st = mt_reader_fail(reader, err, line, "baseline = %s: no such variant or plugin%s", reader->spec->baseline,
+                                  mt_reader_suggest(reader->spec->baseline, known, algo->value_count + PLUGIN_COUNT, hint, sizeof hint));
+    mt_free(known);
+    return st;
+}
+
+/* A variant; else a plugin. */
+static mt_status check_baseline(mt_reader *reader, mt_error *err)
+{
+    mt_spec *spec = reader->spec;
+    const mt_param *algo = &spec->params[0];
+    if (!spec->baseline) return MT_OK;
+    for (size_t i = 0; i < algo->value_count; i++) {
+        if (strcmp(algo->strings[i], spec->baseline) == 0) return MT_OK;
+    }
+    if (names_plugin(spec->baseline)) {
+        spec->rival = spec->baseline;
+        spec->baseline = NULL;
+        return MT_OK;
+    }
+    return refuse_baseline(reader, mt_ini_find(reader->sections[MT_SECTION_TUNE][0], "baseline")->line, err);
 }
 
 mt_status mt_check_spec(mt_reader *reader, mt_error *err)
@@ -338,6 +377,7 @@ mt_status mt_check_spec(mt_reader *reader, mt_error *err)
     MT_TRY(check_yardsticks(reader, err));
     MT_TRY(check_model(reader, err));
     MT_TRY(check_texts(reader, err));
+    MT_TRY(check_baseline(reader, err));
 done:
     return st;
 }

@@ -1,0 +1,163 @@
+/*
+ * From sums to D: alpha, beta, rounding, and the way to memory. Works per warp: 16 rows by N columns (sums.cuh); nothing is shared with other warps, so there is nothing to wait for.
+ *
+ *     direct   4-byte stores from the fragment
+ *     vector   through shared memory, 16-byte stores
+ *     tma      through shared memory, a TMA store of 64 columns by 16 rows
+ *
+ * A slot has 16 rows of 128 bytes; its 16-byte pieces are permuted by row as swizzle 128 does.
+ */
+#pragma once
+
+#include "async_copy.cuh"
+#include "sums.cuh"
+
+constexpr int SLOT_BYTES = 16 * 128;
+
+struct Output {
+    element_t *d;
+    const element_t *c;
+    const CUtensorMap *map; /* tma alone */
+    int m, n, ldd;
+    float alpha, beta;
+};
+
+/* What is added to the pair at (row, column). */
+__device__ inline float2 addend(const Output &out, int row, int column)
+{
+    const element_t *c = out.c + (long long)row * out.ldd + column;
+    float2 pair = make_float2(0.0f, 0.0f);
+    if (row < out.m && column < out.n)
+        pair.x = out.beta * float(c[0]);
+    if (row < out.m && column + 1 < out.n)
+        pair.y = out.beta * float(c[1]);
+    return pair;
+}
+
+__device__ inline unsigned finished_pair(const Output &out, float2 sum, int row, int column)
+{
+    if (!READS_C)
+        return pack(out.alpha * sum.x, out.alpha * sum.y);
+    float2 more = addend(out, row, column);
+    return pack(out.alpha * sum.x + more.x, out.alpha * sum.y + more.y);
+}
+
+__device__ inline void store_pair(const Output &out, unsigned pair, int row, int column)
+{
+    if (row < out.m && column < out.n)
+        *(unsigned *)(out.d + (long long)row * out.ldd + column) = pair;
+}
+
+/* The last piece of a row whose end is in its middle: direct stores reach whole pairs only. */
+__device__ inline void store_padding(const Output &out, int row, int column)
+{
+    if (row < out.m && column >= out.n && column < align_up(out.n, 8))
+        *(unsigned *)(out.d + (long long)row * out.ldd + column) = 0;
+}
+
+template <int N>
+__device__ inline void store_direct(const Output &out, const sum_t (&d)[SUMS<N>], int row, int column)
+{
+    int lane = threadIdx.x % 32;
+    row += lane / 4;
+    column += lane % 4 * 2;
+#pragma unroll
+    for (int i = 0; i < N / 4; i++) {
+        int r = row + i % 2 * 8, c = column + i / 2 * 8;
+        store_pair(out, finished_pair(out, sum_pair(d, i), r, c), r, c);
+        store_padding(out, r, c);
+    }
+}
+
+__device__ inline unsigned slot_piece(unsigned slot, int row, int piece)
+{
+    return slot + row * 128 + ((piece ^ (row & 7)) << 4);
+}
+
+/* Matrices 8 x 8 of one warp instruction: lane l gives the row l % 8 of matrix l / 8 (stmatrix needs sm_90). */
+template <int WIDTH>
+__device__ inline void put_pairs(unsigned slot, int piece, const unsigned (&pair)[4])
+{
+    int lane = threadIdx.x % 32;
+#if __CUDA_ARCH__ >= 900
+    if constexpr (WIDTH == 8)
+        asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};" ::"r"(slot_piece(slot, lane % 16, piece)),
+                     "r"(pair[0]), "r"(pair[1])
+                     : "memory");
+    else
+        asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                         slot_piece(slot, lane % 16, piece + lane / 16)),
+                     "r"(pair[0]), "r"(pair[1]), "r"(pair[2]), "r"(pair[3])
+                     : "memory");
+#else
+#pragma unroll
+    for (int i = 0; i < (WIDTH == 8 ? 2 : 4); i++)
+        asm volatile("st.shared.u32 [%0], %1;" ::"r"(slot_piece(slot, lane / 4 + i % 2 * 8, piece + i / 2) + lane % 4 * 4),
+                     "r"(pair[i])
+                     : "memory");
+#endif
+}
+
+/* WIDTH columns of the fragment, from its column `first`, to the warp's slot; they are D's from (row, column). */
+template <int N, int WIDTH>
+__device__ inline void fill_slot(const Output &out, const sum_t (&d)[SUMS<N>], int first, unsigned slot, int row, int column)
+{
+    int lane = threadIdx.x % 32;
+    int r = row + lane / 4, c = column + lane % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < WIDTH / 8; j += 2) {
+        unsigned pair[4];
+#pragma unroll
+        for (int i = 0; i < (WIDTH == 8 ? 2 : 4); i++)
+            pair[i] = finished_pair(out, sum_pair(d, first / 4 + 2 * j + i), r + i % 2 * 8, c + (j + i / 2) * 8);
+        put_pairs<WIDTH>(slot, j, pair);
+    }
+}
+
+template <int WIDTH>
+__device__ inline void store_slot(const Output &out, unsigned slot, int row, int column)
+{
+    constexpr int PIECES = WIDTH / 8;
+#pragma unroll
+    for (int i = threadIdx.x % 32; i < 16 * PIECES; i += 32) {
+        int r = i / PIECES, piece = i % PIECES;
+        int4 value;
+        asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+                     : "r"(slot_piece(slot, r, piece)));
+        if (row + r < out.m && column + piece * 8 < out.n)
+            *(int4 *)(out.d + (long long)(row + r) * out.ldd + column + piece * 8) = value;
+    }
+}
+
+/* slots: the warp's two slots (one for N <= 64). A tma caller ends with bulk_wait_read<0>() in every lane 0. */
+template <int N>
+__device__ inline void store_rows(const Output &out, const sum_t (&d)[SUMS<N>], int row, int column, unsigned slots)
+{
+#if EPILOGUE == EPILOGUE_direct
+    store_direct<N>(out, d, row, column);
+#else
+    constexpr int WIDTH = N < 64 ? N : 64;
+#pragma unroll
+    for (int first = 0; first < N; first += WIDTH) {
+        unsigned slot = slots + first / WIDTH % 2 * SLOT_BYTES;
+#if EPILOGUE == EPILOGUE_tma
+        if (threadIdx.x % 32 == 0)
+            bulk_wait_read<(N > 64 ? 1 : 0)>(); /* one slot, or two in turns */
+        __syncwarp();
+#endif
+        fill_slot<N, WIDTH>(out, d, first, slot, row, column + first);
+#if EPILOGUE == EPILOGUE_tma
+        async_proxy_fence();
+        __syncwarp();
+        if (threadIdx.x % 32 == 0) {
+            tma_store_2d(out.map, column + first, row, slot);
+            bulk_commit();
+        }
+#else
+        __syncwarp();
+        store_slot<WIDTH>(out, slot, row, column + first);
+#endif
+    }
+#endif
+}

@@ -1,0 +1,350 @@
+/*
+ * wgmma and TMA, warp-specialised: lane 0 of each producer warp fills a ring of STAGES stages, consumer warpgroups
+ * multiply. MODE = coop: all consumer warpgroups share a tile of BM x BN, by rows. MODE = pingpong: each has a tile of
+ * its own, in turns, so that one multiplies while the other stores. In a cluster (CLUSTER_M or CLUSTER_N = 2) the
+ * blocks below or beside each other load one half each of what they share, for both.
+ *
+ * CLUSTER_K = 2: the two blocks of a cluster take half of K each, of the same tile: fewer bytes per SM where there are few
+ * tiles. Each then sends the other one half of its sums, by columns, and stores the half that it keeps.
+ *
+ *     block     CONSUMERS * 128 threads, then PRODUCERS warps
+ *     grid      WALK = once: a block per tile, ORDER x columns x groups; persistent: any number of clusters
+ *     smem      1024 + STAGES * (BM + BN) * BK * 2, + 16 KiB per consumer warpgroup unless EPILOGUE = direct,
+ *               + 16 * STAGES, + 8 + BM * BN * 2 if CLUSTER_K = 2
+ *
+ * Barriers of a stage: full (one arrival and the bytes of the stage), and empty (one arrival of each consumer warpgroup
+ * that this block's loads go to). stream_k.cuh uses the same kernel for parts of tiles.
+ */
+#pragma once
+
+#include "async_copy.cuh"
+#include "cluster.cuh"
+#include "dependent_launch.cuh"
+#include "wgmma.cuh"
+#include "epilogue.cuh"
+#include "tiles.cuh"
+
+#if ALGO == ALGO_stream_k
+#define CLUSTER_M 1
+#define CLUSTER_N 1
+#define CLUSTER_K 1
+constexpr bool PINGPONG = false;
+#else
+constexpr bool PINGPONG = MODE == MODE_pingpong;
+#endif
+constexpr int CLUSTER = CLUSTER_M * CLUSTER_N, THREADS = CONSUMERS * 128 + PRODUCERS * 32;
+constexpr int ROW_BLOCKS = BM / 64 / (PINGPONG ? 1 : CONSUMERS); /* of 64 rows, per warpgroup */
+constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * CLUSTER;
+static_assert(BM % 64 == 0 && ROW_BLOCKS >= 1, "64 rows per warpgroup at least");
+static_assert(CLUSTER_M == 1 || CLUSTER_N == 1, "a cluster is a row or a column of tiles");
+static_assert(CLUSTER_K == 1 || (CLUSTER == 1 && !PINGPONG && !SUMS_F16), "halves of one tile");
+
+typedef Operand<BM, BK, A_K_INNERMOST> TileA;
+typedef Operand<BN, BK, B_K_INNERMOST> TileB;
+constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
+
+struct Shared {
+    unsigned char *stages;
+    unsigned slots;
+    unsigned long long *full, *empty, *received;
+    float4 *sums; /* the peer's, CLUSTER_K = 2 */
+};
+
+__device__ inline Shared shared_layout(void)
+{
+    extern __shared__ unsigned char shared[];
+    Shared s;
+    s.stages = shared + (-shared_address(shared) & 1023);
+    unsigned char *slots = s.stages + STAGES * STAGE_BYTES;
+    s.slots = shared_address(slots);
+    s.sums = (float4 *)(slots + (EPILOGUE == EPILOGUE_direct ? 0 : CONSUMERS * 4 * 2 * SLOT_BYTES));
+    s.full = (unsigned long long *)(s.sums + (CLUSTER_K - 1) * (BM * BN / 8));
+    s.empty = s.full + STAGES;
+    s.received = s.empty + STAGES;
+    return s;
+}
+
+/* Position in the ring: a stage, and how often it was used before. */
+struct Turn {
+    int stage, lap;
+
+    /* Of all `total` steps of the block, a later one uses the stage again. */
+    __device__ bool is_used_again(int total) const
+    {
+        return (lap + 1) * STAGES + stage < total;
+    }
+
+    __device__ void advance(int count)
+    {
+        stage += count;
+        if (count > 1) {
+            lap += stage / STAGES;
+            stage %= STAGES;
+        } else if (stage == STAGES) {
+            stage = 0;
+            lap++;
+        }
+    }
+};
+
+/* ---- producers ---- */
+
+/* One box, or this block's share of one that all blocks of the cluster get. */
+template <int PARTS>
+__device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x, int y, unsigned long long *full)
+{
+    if (PARTS == 1)
+        tma_load_2d(to, map, x, y, full);
+    else
+        tma_multicast_2d(to, map, x, y, full, (1 << CLUSTER) - 1);
+}
+
+/* The R x BK tile from row `row` of m (n) and column k; of PARTS blocks that share it, `part` is this one. */
+template <int R, bool K_INNERMOST, int PARTS>
+__device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full, int part)
+{
+#if defined BOX && BOX == BOX_deep
+    tma_load_3d(to, map, 0, row, k / 64, full);
+#else
+    if (K_INNERMOST) {
+#pragma unroll
+        for (int sub = 0; sub < BK / 64; sub++)
+            load_box<PARTS>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full);
+    } else {
+#pragma unroll
+        for (int chunk = 0; chunk < R / 64; chunk++)
+            load_box<PARTS>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full);
+    }
+#endif
+}
+
+__device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, Walk walk, int own)
+{
+    int rank = CLUSTER > 1 ? cluster_rank() : 0;
+    Work work;
+    Turn turn = {0, 0};
+    for (int i = 0; walk.next(work);) {
+        for (int step = work.step; step < work.step + work.steps; step++, i++, turn.advance(1)) {
+            if (PRODUCERS > 1 && i % PRODUCERS != own)
+                continue;
+            if (turn.lap > 0)
+                mbarrier_wait(&s.empty[turn.stage], (turn.lap - 1) & 1);
+            unsigned char *stage = s.stages + turn.stage * STAGE_BYTES;
+            mbarrier_expect(&s.full[turn.stage], STAGE_BYTES);
+            load_tile<BM, A_K_INNERMOST, CLUSTER_N>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M);
+            load_tile<BN, B_K_INNERMOST, CLUSTER_M>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage],
+                                                    rank % CLUSTER_M);
+        }
+    }
+}
+
+/* ---- consumers ---- */
+
+/* Nobody arrives for a stage that is not used again: so when a block has all its data, nobody touches its shared memory
+ * any more, and it may exit while its peers still multiply. */
+__device__ inline void release(const Shared &s, Turn turn, int total)
+{
+    int thread = threadIdx.x % 128;
+    if (CLUSTER == 1) {
+        if (thread == 0)
+            mbarrier_arrive(&s.empty[turn.stage]);
+    } else if (thread < CLUSTER && turn.is_used_again(total)) {
+        mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[turn.stage]), thread));
+    }
+}
+
+/* Ping-pong: warpgroup `own` multiplies when the other one has issued its last wgmma. */
+__device__ inline void wait_for_turn(int own)
+{
+    if (PINGPONG)
+        asm volatile("bar.sync %0, 256;" ::"r"(2 + own) : "memory");
+}
+
+__device__ inline void give_turn(int own)
+{
+    if (PINGPONG)
+        asm volatile("bar.arrive %0, 256;" ::"r"(2 + (own ^ 1)) : "memory");
+}
+
+/* All steps of one work, by consumer warpgroup `group`. A stage is released when the next one's wgmmas are issued. */
+__device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int steps, int group, Turn &turn,
+                                int total)
+{
+    unsigned stages = shared_address(s.stages);
+    unsigned long long a = TileA::descriptor(stages) + (TileA::offset(PINGPONG ? 0 : group * ROW_BLOCKS, 0) >> 4);
+    unsigned long long b = TileB::descriptor(stages + TileA::BYTES);
+    Turn before = turn;
+    int add = 0;
+    wait_for_turn(group);
+    for (int i = 0; i < steps; i++, turn.advance(1)) {
+        unsigned stage = turn.stage * (STAGE_BYTES >> 4);
+        mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
+        wgmma_fence();
+#pragma unroll
+        for (int k16 = 0; k16 < BK / 16; k16++) {
+#pragma unroll
+            for (int block = 0; block < ROW_BLOCKS; block++)
+                wgmma<BN>(sum[block], a + stage + (TileA::offset(block, k16) >> 4), b + stage + (TileB::offset(0, k16) >> 4), add);
+            add = 1;
+        }
+        wgmma_commit();
+        wgmma_wait<1>();
+        if (i > 0)
+            release(s, before, total);
+        before = turn;
+    }
+    give_turn(group);
+    wgmma_wait<0>();
+    release(s, before, total);
+}
+
+/* Partial sums go to scratch in the order in which the threads hold them: [slot][i][thread] of float2. */
+__device__ inline void store_partial(float2 *partial, const sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int slot)
+{
+    float2 *to = partial + (long long)slot * (BM * BN / 2) + threadIdx.x;
+#pragma unroll
+    for (int block = 0; block < ROW_BLOCKS; block++)
+#pragma unroll
+        for (int i = 0; i < BN / 4; i++)
+            to[(block * (BN / 4) + i) * (CONSUMERS * 128)] = sum_pair(sum[block], i);
+}
+
+#if CLUSTER_K == 2
+
+/* KEPT: which half of the columns this block keeps. The peer's arrives as its threads hold it: [i][thread]. */
+template <int KEPT>
+__device__ inline void exchange_and_store(const Shared &s, const Output &out, const sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int row, int column)
+{
+    constexpr int HALF = SUMS<BN> / 2;
+    unsigned peer = KEPT ^ 1, warp = threadIdx.x / 32;
+    unsigned to = cluster_map(shared_address(s.sums + threadIdx.x), peer), barrier = cluster_map(shared_address(s.received), peer);
+#pragma unroll
+    for (int i = 0; i < ROW_BLOCKS * HALF / 4; i++) {
+        const sum_t *sent = &sum[i / (HALF / 4)][(KEPT ^ 1) * HALF + i % (HALF / 4) * 4];
+        cluster_store_async(to + i * (CONSUMERS * 128 * 16), make_float4(sent[0], sent[1], sent[2], sent[3]), barrier);
+    }
+    mbarrier_wait(s.received, 0);
+#pragma unroll
+    for (int block = 0; block < ROW_BLOCKS; block++) {
+        sum_t kept[HALF];
+#pragma unroll
+        for (int i = 0; i < HALF / 4; i++) {
+            float4 more = s.sums[(block * (HALF / 4) + i) * (CONSUMERS * 128) + threadIdx.x];
+            const sum_t *own = &sum[block][KEPT * HALF + i * 4];
+            kept[4 * i] = own[0] + more.x;
+            kept[4 * i + 1] = own[1] + more.y;
+            kept[4 * i + 2] = own[2] + more.z;
+            kept[4 * i + 3] = own[3] + more.w;
+        }
+        store_rows<BN / 2>(out, kept, row + block * 64, column + KEPT * (BN / 2), s.slots + warp * 2 * SLOT_BYTES);
+    }
+}
+
+#endif
+
+__device__ inline void consume(const Shared &s, const Output &out, float2 *partial, Walk walk)
+{
+    int group = threadIdx.x / 128, warp = threadIdx.x / 32, total = walk.all_steps();
+    Work work;
+    Turn turn = {0, 0};
+    if (PINGPONG && group == 1) {
+        give_turn(1);
+        if (walk.next(work))
+            turn.advance(work.steps);
+    }
+    while (walk.next(work)) {
+        sum_t sum[ROW_BLOCKS][SUMS<BN>];
+        multiply(s, sum, work.steps, group, turn, total);
+        int row = work.m + (PINGPONG ? 0 : group * ROW_BLOCKS) * 64 + warp % 4 * 16;
+#if CLUSTER_K == 2
+        cluster_wait(); /* the peer is there, since long */
+        if (cluster_rank() == 0)
+            exchange_and_store<0>(s, out, sum, row, work.n);
+        else
+            exchange_and_store<1>(s, out, sum, row, work.n);
+#else
+        if (work.slot >= 0) {
+            store_partial(partial, sum, work.slot);
+        } else {
+#pragma unroll
+            for (int block = 0; block < ROW_BLOCKS; block++)
+                store_rows<BN>(out, sum[block], row + block * 64, work.n, s.slots + warp * 2 * SLOT_BYTES);
+        }
+#endif
+        if (PINGPONG && walk.next(work))
+            turn.advance(work.steps);
+    }
+#if EPILOGUE == EPILOGUE_tma
+    if (threadIdx.x % 32 == 0)
+        bulk_wait_read<0>();
+#endif
+}
+
+/* ---- the kernel ---- */
+
+__device__ inline void init_barriers(const Shared &s)
+{
+    int lane = threadIdx.x % 32;
+    if (lane < STAGES) {
+        mbarrier_init(&s.full[lane], 1);
+        mbarrier_init(&s.empty[lane], STAGE_ARRIVALS);
+    }
+    if (CLUSTER_K > 1 && lane == 0) {
+        mbarrier_init(s.received, 1);
+        mbarrier_expect(s.received, BM * BN / 2 * 4);
+    }
+    mbarrier_init_fence();
+    __syncwarp();
+}
+
+/* The barriers are there for everybody in the block. Who made them does not wait. */
+__device__ inline void announce_barriers(bool is_maker)
+{
+    if (is_maker)
+        asm volatile("bar.arrive 1, %0;" ::"n"(THREADS) : "memory");
+    else
+        asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
+}
+
+#if ALGO == ALGO_stream_k
+#define RING_ENTRY gemm_stream_k
+#define PARTIAL_PARAMETERS , float2 *partial, int per_block
+#else
+#define RING_ENTRY gemm_ring
+#define PARTIAL_PARAMETERS
+#endif
+
+extern "C" __global__ void __launch_bounds__(THREADS, 1)
+    RING_ENTRY(const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map,
+               const __grid_constant__ CUtensorMap d_map, element_t *d, const element_t *c, int m, int n, int k, int ldd,
+               float alpha, float beta PARTIAL_PARAMETERS)
+{
+#if ALGO == ALGO_ring
+    float2 *partial = nullptr;
+    int per_block = 0;
+#endif
+    int producer = (int)threadIdx.x / 32 - CONSUMERS * 4; /* negative: a consumer */
+    Shared s = shared_layout();
+    Walk walk(m, n, k, per_block);
+    if (DEPENDENT)
+        let_next_kernel_start();
+    if (producer == 0)
+        init_barriers(s);
+    if (CLUSTER * CLUSTER_K > 1)
+        cluster_arrive_relaxed();
+    announce_barriers(producer == 0);
+    if (producer < 0) {
+        Output out = {d, c, &d_map, m, n, ldd, alpha, beta};
+        consume(s, out, partial, walk);
+        if (CLUSTER > 1)
+            cluster_wait(); /* over since long: whoever arrives must wait once */
+    } else {
+        if (CLUSTER * CLUSTER_K > 1)
+            cluster_wait(); /* the peers' barriers are there too */
+        if (threadIdx.x % 32 == 0) {
+            if (DEPENDENT)
+                wait_for_previous_kernel();
+            produce(s, &a_map, &b_map, walk, producer);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+# shellcheck shell=bash disable=SC2154
+note "a winner against a baseline plugin, in the rounds of the final: the fake driver is one, two of its three algorithms fail"
+fake_gpu
+cp "$data/fake/fake.cu" .
+sed 's/^values  = 64, 128, 256, 512/values  = 128, 256/; s/^values  = ok, .*/values  = ok, slow/; /^ *compile_error/d; s/^budget = 100/baseline = cublaslt/' "$data/fake/fake.ini" >fake.ini
+tune() { mt --space fake.ini --db "$1" --jobs 1 --strategy exhaustive --quiet "${@:2}"; }
+note "the variant takes 31 µs, the plugin 20"
+MSDA_TUNE_BASELINE=$MSDA_TUNE_LIBCUDA tune t.sqlite
+mt show --db t.sqlite
+"$tool" show --db t.sqlite --json | grep -o '"metrics":{[^}]*}'
+"$tool" report --db t.sqlite -o report.html >/dev/null && sed -n '/id="rivals"/,/<.section>/p' report.html | sed 's/<[^>]*>/ /g' | grep -oE 'cublaslt +[0-9. –]+ plain'
+note "the final holds: nothing is timed again, and the plugin need not be there"
+tune t.sqlite
+note "a shape that the plugin refuses, a library that is none: said, and no failure"
+MSDA_TUNE_BASELINE=$MSDA_TUNE_LIBCUDA tune odd.sqlite --shape odd
+MSDA_TUNE_BASELINE=$MSDA_TUNE_NVRTC tune none.sqlite
+note "power or heat"
+MSDA_TUNE_FAKE_THROTTLE=1 MSDA_TUNE_BASELINE=$MSDA_TUNE_LIBCUDA tune hot.sqlite
+note "a name that is neither"
+sed -i 's/^baseline = cublaslt/baseline = cublas/' fake.ini
+tune x.sqlite
