@@ -10,6 +10,7 @@
 #pragma once
 
 #include "async_copy.cuh"
+#include "bulk_store.cuh"
 #include "sums.cuh"
 
 constexpr int SLOT_BYTES = 16 * 128;

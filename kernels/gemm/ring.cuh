@@ -18,7 +18,9 @@
 #pragma once
 
 #include "async_copy.cuh"
+#include "bulk_store.cuh"
 #include "cluster.cuh"
+#include "cluster_ring.cuh"
 #include "dependent_launch.cuh"
 #include "wgmma.cuh"
 #include "epilogue.cuh"

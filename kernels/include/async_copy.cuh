@@ -57,35 +57,3 @@ __device__ inline void tma_load_4d(void *to, const CUtensorMap *map, int x, int 
                  "l"(map), "r"(x), "r"(y), "r"(z), "r"(w), "r"(shared_address(barrier))
                  : "memory");
 }
-
-/* The box arrives at the same offset in every block of the cluster whose bit is set in `blocks`, and completes on each
- * one's barrier there. */
-__device__ inline void tma_multicast_2d(void *to, const CUtensorMap *map, int x, int y, unsigned long long *barrier,
-                                        unsigned short blocks)
-{
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
-                 " [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
-                 "l"(map), "r"(x), "r"(y), "r"(shared_address(barrier)), "h"(blocks)
-                 : "memory");
-}
-
-/* Shared -> global. What lies outside the tensor is not written. One thread starts, commits and waits for its stores;
- * what ordinary stores wrote needs async_proxy_fence() in the writing threads, and a barrier, first. */
-__device__ inline void tma_store_2d(const CUtensorMap *map, int x, int y, unsigned from)
-{
-    asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map), "r"(x),
-                 "r"(y), "r"(from)
-                 : "memory");
-}
-
-__device__ inline void bulk_commit(void)
-{
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
-}
-
-/* Returns when at most LEFT of this thread's groups still read shared memory. */
-template <int LEFT>
-__device__ inline void bulk_wait_read(void)
-{
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(LEFT) : "memory");
-}

@@ -45,13 +45,6 @@ __device__ inline void cluster_barrier(void)
     cluster_wait();
 }
 
-/* Arrives without ordering memory: for initialised mbarriers, after mbarrier_init_fence. A release would cost a fence of
- * the whole GPU. */
-__device__ inline void cluster_arrive_relaxed(void)
-{
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
-}
-
 /* The address, in the cluster's window, of what lies at `address` (shared_address) in block `rank`. */
 __device__ inline unsigned cluster_map(unsigned address, unsigned rank)
 {
@@ -74,13 +67,4 @@ __device__ inline void cluster_load(unsigned *to, unsigned address)
                      : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                      : "r"(address));
     }
-}
-
-/* Stores 16 bytes at an address that cluster_map gave, asynchronously: they complete on the mbarrier (also mapped) of that
- * block. Needs no fence, and the storing block may exit. */
-__device__ inline void cluster_store_async(unsigned address, float4 value, unsigned barrier)
-{
-    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(address),
-                 "f"(value.x), "f"(value.y), "f"(value.z), "f"(value.w), "r"(barrier)
-                 : "memory");
 }

@@ -48,15 +48,3 @@ __device__ inline void mbarrier_wait(unsigned long long *barrier, unsigned phase
     while (!mbarrier_try_wait(barrier, phase)) {
     }
 }
-
-__device__ inline void mbarrier_arrive(unsigned long long *barrier)
-{
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
-}
-
-/* Arrives at the barrier of another block of the cluster (an address that cluster_map gave). Without .release.cluster,
- * which would cost a fence of the whole GPU: enough where what precedes it was read, not written. */
-__device__ inline void mbarrier_arrive_remote(unsigned mapped)
-{
-    asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(mapped) : "memory");
-}

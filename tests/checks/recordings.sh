@@ -1,0 +1,24 @@
+#!/bin/bash
+# Every shipped recording is of the source that is shipped: its kernel key is that of a search space of its kernel. Usage: recordings.sh TOOL SOURCE_FOLDER
+set -u
+tool=$1
+cd "$2" || exit 2
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+# The tutorial's kernel and space are written in two steps.
+cp -r examples/transpose "$scratch/transpose"
+echo '#include "tiled.cu"' >>"$scratch/transpose/tune.cu"
+cat examples/transpose/first.ini examples/transpose/more.ini >"$scratch/transpose/whole.ini"
+keys=$(for space in search_spaces/*.ini examples/*/*.ini "$scratch/transpose/whole.ini"; do
+  "$tool" key --space "$space" 2>/dev/null | sed -nE 's/.*"([^"]*@[0-9a-f]{8})[0-9a-f]*".*/\1/p'
+done)
+rc=0 count=0
+for recording in db/recordings/*.zst; do
+  "$tool" import --db "$scratch/$count.sqlite" "$recording" >"$scratch/out.txt" 2>&1 || { cat "$scratch/out.txt"; rc=1; continue; }
+  kernel=$(basename "$recording" | cut -d. -f1)
+  key=$("$tool" show --db "$scratch/$count.sqlite" | sed -nE 's/.*source ([0-9a-f]{8}).*/\1/p' | head -1)
+  grep -qx "$kernel@$key" <<<"$keys" || { echo "$recording was measured with source '$key' of $kernel; the shipped ones:"; grep "^$kernel@" <<<"$keys"; rc=1; }
+  count=$((count + 1))
+done
+[ $count -gt 0 ] || { echo "no recordings in db/recordings"; exit 1; }
+exit $rc
