@@ -129,7 +129,7 @@ static mt_status add_texts(const mt_report_context *context, mt_doc *doc, mt_err
         for (size_t k = 0; k < data->subjects[i].count; k++)
             if (mt_outcome_is_failure(data->subjects[i].rows[k].kind)) all[count++] = (failure){&data->subjects[i], &data->subjects[i].rows[k], 1};
     count = merge(all, count);
-    mt_doc_table(doc, "texts", "What failed variants said, equal texts once, with one variant", text_columns);
+    mt_doc_table(doc, "texts", "What failed and pruned variants said, equal texts once, with one variant", text_columns);
     for (; shown < count && shown < most; shown++) {
         const char *text = all[shown].row->text ? all[shown].row->text : "";
         mt_doc_text(doc, mt_outcome_name(all[shown].row->kind));

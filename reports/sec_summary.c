@@ -83,7 +83,7 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
 
 static void add_groups(const mt_report_data *data, mt_doc *doc)
 {
-    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"With a winner", "%.0f"},
+    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"Winners", "%.0f"},
                                         {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"Pruned", "%.0f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {0}};
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
     for (size_t i = 0; i < data->count; i++) {
