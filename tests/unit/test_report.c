@@ -166,6 +166,26 @@ START_TEST(every_format_writes_texts_as_texts)
 }
 END_TEST
 
+START_TEST(very_long_texts_fold_and_break)
+{
+    static const mt_column two[] = {{"Name", NULL}, {"Knobs", NULL}, {0}};
+    char name[1001], knob[101];
+    mt_doc doc = {.title = mt_strdup("T"), .source = mt_strdup("S")};
+    mt_strbuf page = {0};
+    memset(name, 'n', 1000), name[1000] = 0;
+    memset(knob, 'k', 100), knob[100] = 0;
+    mt_doc_section_begin(&doc, "one", "One");
+    mt_doc_table(&doc, "rows", "Caption", two);
+    mt_doc_text(&doc, name);
+    mt_doc_knobs(&doc, knob);
+    mt_format_html(&doc, &page);
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), "<td><details><summary>nnnn"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), "<td class=\"v\"><span>kkkk"));
+    mt_strbuf_free(&page);
+    mt_doc_free(&doc);
+}
+END_TEST
+
 START_TEST(drift_is_told_for_each_session_and_subject)
 {
     mt_store *store = make_store();
@@ -235,4 +255,4 @@ START_TEST(long_tables_end_with_a_word_on_the_rest)
 }
 END_TEST
 
-FIXTURE_MAIN("report", knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)
+FIXTURE_MAIN("report", knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)
