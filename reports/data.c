@@ -107,10 +107,12 @@ static mt_status get_subject(mt_report_data *data, const mt_measurement_row *row
 
 /* ---- rows ---- */
 
+bool mt_row_has_failed(const mt_row *row) { return mt_outcome_is_failure(row->kind) && row->kind != MT_OUTCOME_PRUNED; }
+
 static mt_row row_of(const mt_measurement_row *m)
 {
     const mt_outcome *o = &m->outcome;
-    bool is_timed = (o->kind == MT_OUTCOME_OK || o->kind == MT_OUTCOME_CENSORED) && o->timing.median_ns > 0;
+    bool is_timed = (o->kind == MT_OUTCOME_OK || o->kind == MT_OUTCOME_CENSORED) && o->timing.median_ns > 0 && isfinite(o->timing.median_ns);
     return (mt_row){.id = m->id, .session = m->session, .created_unix_ms = m->created_unix_ms, .kind = o->kind, .is_timed = is_timed,
                     .median_ns = is_timed ? o->timing.median_ns : NAN, .low_ns = is_timed && o->timing.low_ns > 0 ? o->timing.low_ns : NAN,
                     .high_ns = is_timed && o->timing.high_ns > 0 ? o->timing.high_ns : NAN, .norm_error = o->accuracy.output[0] ? o->accuracy.norm_error : NAN,
@@ -122,7 +124,7 @@ static mt_row row_of(const mt_measurement_row *m)
 static mt_status add_row(void *context, const mt_measurement_row *m, mt_error *err)
 {
     mt_report_data *data = context;
-    mt_report_subject *s;
+    mt_report_subject *s = NULL;
     mt_status st = get_subject(data, m, &s, err);
     if (st != MT_OK) return st;
     mt_row *rows = mt_grow(s->rows, s->count, &s->capacity, sizeof *rows);

@@ -52,6 +52,8 @@ mt_status mt_report_load(mt_store *store, const mt_filter *filter, mt_report_dat
 void mt_report_data_free(mt_report_data *data);
 /* The subject that names say; NULL when it has no measurement. */
 mt_report_subject *mt_report_find(const mt_report_data *data, const mt_subject_names *names);
+/* It was run, or tried to, and has no time: what a constraint excludes or a recording lacks has not failed. */
+bool mt_row_has_failed(const mt_row *row);
 /* The newest row of a variant, or NULL. */
 const mt_row *mt_report_newest(const mt_report_subject *subject, const char *variant);
 

@@ -99,14 +99,16 @@ void mt_format_md(const mt_doc *doc, mt_strbuf *out)
 
 /* ---- CSV (RFC 4180) ---- */
 
-/* A leading = + - @ would make a spreadsheet calculate: such text gets an apostrophe. */
+/* A leading = + - @ would make a spreadsheet calculate: such text gets an apostrophe. What a terminal would obey becomes U+FFFD. */
 static void add_csv_text(mt_strbuf *out, const char *text)
 {
     mt_strbuf_add_char(out, '"');
     if (*text && strchr("=+-@\t\r", *text)) mt_strbuf_add_char(out, '\'');
-    for (; *text; text++) {
+    for (size_t left = strlen(text), length; left; text += length, left -= length) {
+        bool is_shown = mt_text_is_shown(text, left, &length);
         if (*text == '"') mt_strbuf_add_char(out, '"');
-        mt_strbuf_add_char(out, *text);
+        if (is_shown || strchr("\n\t\r", *text)) mt_strbuf_add_bytes(out, text, length);
+        else mt_strbuf_add(out, "\xef\xbf\xbd");
     }
     mt_strbuf_add_char(out, '"');
 }

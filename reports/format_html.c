@@ -9,7 +9,7 @@
 #include "reports/web.h"
 #include "tuner/base/text.h"
 
-enum { LONG_CELL = 160, SHOWN_ROWS = 20, MOST_COLUMNS = 32 };
+enum { LONG_TEXT = 400, LONG_PIECE = 60, LONG_CELL = 160, SHOWN_ROWS = 20, MOST_COLUMNS = 32 };
 
 static const char *escape_of(const char *text, size_t left, size_t *length)
 {
@@ -59,7 +59,7 @@ static void add_knobs(mt_strbuf *page, const char *variant)
         }
         memcpy(piece, variant, length);
         piece[length] = 0;
-        mt_strbuf_add(page, "<span class=\"k\">");
+        mt_strbuf_add(page, length <= LONG_PIECE ? "<span class=\"k\">" : "<span>");
         add_text(page, piece);
         mt_strbuf_add(page, "</span>");
         variant += length;
@@ -90,7 +90,10 @@ static void add_cell(mt_strbuf *page, const mt_block *table, size_t index)
     const mt_cell *cell = &table->cells[index];
     mt_strbuf_add(page, cell->kind == MT_CELL_NUMBER ? "<td class=\"n\">" : cell->kind == MT_CELL_KNOBS ? "<td class=\"v\">" : cell->kind == MT_CELL_CODE ? "<td class=\"c\">" : cell->kind == MT_CELL_TIME ? "<td class=\"w\">" : "<td>");
     switch (cell->kind) {
-    case MT_CELL_TEXT: add_text(page, cell->text); break;
+    case MT_CELL_TEXT:
+        if (strlen(cell->text) > LONG_TEXT) add_code(page, cell->text);
+        else add_text(page, cell->text);
+        break;
     case MT_CELL_NUMBER: mt_strbuf_add(page, mt_format_number(&table->columns[index % table->column_count], cell->number, text, sizeof text)); break;
     case MT_CELL_KNOBS: add_knobs(page, cell->text); break;
     case MT_CELL_CODE: add_code(page, cell->text); break;

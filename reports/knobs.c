@@ -153,7 +153,7 @@ static mt_level_effect level_effect(const mt_report_subject *s, size_t knob, siz
     for (size_t i = 0; i < s->count; i++) {
         if (!s->rows[i].is_newest || s->rows[i].levels[knob] != level) continue;
         e.count++;
-        e.failed += mt_outcome_is_failure(s->rows[i].kind);
+        e.failed += mt_row_has_failed(&s->rows[i]);
     }
     e.timed = slowdowns_of(s, knob, level, fastest, scratch);
     if (!e.timed) return e;

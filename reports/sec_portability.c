@@ -62,8 +62,8 @@ static bool add_winner(const mt_report_data *data, const row_index *indexes, siz
         if (k == i || !compares(s, &data->subjects[k])) continue;
         const mt_row *row = find(&indexes[k], s->best);
         double slowdown = slowdown_of(row, &data->subjects[k]);
-        missing += !row;
-        failed += row && mt_outcome_is_failure(row->kind);
+        missing += !row || row->kind == MT_OUTCOME_PRUNED;
+        failed += row && mt_row_has_failed(row);
         if (isnan(slowdown)) continue;
         measured++;
         mt_geomean_add(&mean, slowdown);

@@ -9,6 +9,7 @@
 typedef struct state {
     mt_store *store;
     mt_doc *doc;
+    const mt_measurement_row *row; /* the best whose yardsticks are written */
     double best_ns; /* of the row whose yardsticks are written */
     size_t rows, most_rows;
     char shown[256]; /* " NAME NAME…": the yardsticks whose fastest row is written */
@@ -59,12 +60,19 @@ static bool is_fastest(state *s, const char *variant)
     return true;
 }
 
+/* In each row: a table that is sorted or read by a program has no row above. */
+static void add_names(mt_doc *doc, const mt_measurement_row *row)
+{
+    const char *names[] = {row->gpu_name, row->kernel, row->shape, row->workload, mt_regime_name(row->outcome.timing.regime)};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) mt_doc_text(doc, names[i]);
+}
+
 static mt_status add_yardstick(void *context, const char *variant, double median_ns, mt_error *err)
 {
     state *s = context;
     (void)err;
     if (!is_fastest(s, variant)) return MT_OK;
-    for (size_t i = 0; i < 5; i++) mt_doc_text(s->doc, NULL);
+    add_names(s->doc, s->row);
     mt_doc_textf(s->doc, "yardstick %s", variant);
     add_time(s, median_ns);
     for (size_t i = 0; i < RATES; i++) mt_doc_number(s->doc, NAN);
@@ -77,11 +85,8 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     if (!has_rates(row) || s->rows++ >= s->most_rows) return MT_OK;
     s->best_ns = row->outcome.timing.median_ns;
     s->shown[0] = '\0';
-    mt_doc_text(s->doc, row->gpu_name);
-    mt_doc_text(s->doc, row->kernel);
-    mt_doc_text(s->doc, row->shape);
-    mt_doc_text(s->doc, row->workload);
-    mt_doc_text(s->doc, mt_regime_name(row->outcome.timing.regime));
+    s->row = row;
+    add_names(s->doc, row);
     mt_doc_text(s->doc, "best");
     add_time(s, s->best_ns);
     for (size_t i = 0; i < RATES; i++) mt_doc_number(s->doc, member(row->metrics_json, rates[i].metric) * rates[i].scale);

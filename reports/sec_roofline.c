@@ -121,10 +121,20 @@ static mt_status add_subjects(const mt_report_context *context, mt_doc *doc, mt_
 
 /* ---- what a profiler or the kernel itself counted, of the winners ---- */
 
+/* Rates by the model stand in their own section, with units: nothing counted them. */
+static bool is_rate(const char *name)
+{
+    static const char *const rates[] = {"dram_bytes_per_s", "moved_bytes_per_s", "flops_per_s", "ops_per_s", "clocks_per_op_per_sm"};
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        if (strcmp(rates[i], name) == 0) return true;
+    return false;
+}
+
 static mt_status add_counter(void *context, const char *name, double value, mt_error *err)
 {
     state *s = context;
     (void)err;
+    if (is_rate(name)) return MT_OK;
     const char *texts[] = {s->row->gpu_name, s->row->kernel, s->row->shape, s->row->workload, name};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_doc_text(s->doc, texts[i]);
     mt_doc_number(s->doc, value);

@@ -5,7 +5,7 @@
 #include "reports/section.h"
 
 typedef struct total {
-    size_t subjects, variants, ok, failed, with_best;
+    size_t subjects, variants, ok, failed, pruned, with_best;
     mt_geomean by_default, by_baseline, of_floor;
     double least_of_floor, most_of_floor;
 } total;
@@ -16,7 +16,8 @@ static void count(const mt_report_subject *s, total *t)
     for (size_t i = 0; i < s->count; i++) {
         t->variants += s->rows[i].is_newest;
         t->ok += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_OK;
-        t->failed += s->rows[i].is_newest && mt_outcome_is_failure(s->rows[i].kind);
+        t->failed += s->rows[i].is_newest && mt_row_has_failed(&s->rows[i]);
+        t->pruned += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_PRUNED;
     }
     if (!s->best) return;
     t->with_best++;
@@ -37,11 +38,12 @@ static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
     if (t->of_floor.count == 1) mt_doc_figure(doc, "Of the model's floor", "%.0f %%", 100 * t->least_of_floor);
     if (t->of_floor.count > 1) mt_doc_figure(doc, "Of the model's floor", "%.0f – %.0f %%", 100 * t->least_of_floor, 100 * t->most_of_floor);
     mt_doc_figure(doc, "Variants that failed", "%zu of %zu", t->failed, t->variants);
+    if (t->pruned) mt_doc_figure(doc, "Pruned: not run", "%zu of %zu", t->pruned, t->variants);
 }
 
 static void add_bars(const mt_report_data *data, mt_doc *doc)
 {
-    mt_strbuf *json = mt_doc_chart(doc, "summary", "How many times as long as the best the default and the baseline take, and how much of the model's floor the best reaches");
+    mt_strbuf *json = mt_doc_chart(doc, "summary", "Times of the default, the baseline and the model's floor, each over the best's (dashed)");
     mt_json_name(json, "rows");
     mt_strbuf_add_char(json, '[');
     enum { MOST = 200 };
@@ -74,15 +76,15 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
     mt_doc_textf(doc, "%.8s", first->kernel_key);
     mt_doc_text(doc, mt_regime_name(first->regime));
     mt_doc_text(doc, mt_origin_name(first->origin));
-    const double numbers[] = {(double)t->subjects, (double)t->with_best, (double)t->variants, (double)t->ok, (double)t->failed, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline),
+    const double numbers[] = {(double)t->subjects, (double)t->with_best, (double)t->variants, (double)t->ok, (double)t->failed, t->pruned ? (double)t->pruned : NAN, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline),
                               100 * mt_geomean_of(&t->of_floor)};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
 }
 
 static void add_groups(const mt_report_data *data, mt_doc *doc)
 {
-    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"With a winner", "%.0f"},
-                                        {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {0}};
+    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"Winners", "%.0f"},
+                                        {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"Pruned", "%.0f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {0}};
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
     for (size_t i = 0; i < data->count; i++) {
         bool is_first = true;
@@ -101,10 +103,10 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     (void)err;
     for (size_t i = 0; i < context->data->count; i++) count(&context->data->subjects[i], &all);
     add_figures(context->data, &all, doc);
-    if (all.with_best) add_bars(context->data, doc);
+    if (all.by_default.count || all.by_baseline.count || all.of_floor.count) add_bars(context->data, doc);
     add_groups(context->data, doc);
     mt_doc_note(doc, "A subject is a shape and workload on one GPU in one timing regime: what is ranked together. Factors are geometric means over subjects, of times: × default 1.50 means that the "
-                     "default takes 1.5 times as long as the best. The model's floor is the time that the search space's [model] says no kernel can beat.");
+                     "default takes 1.5 times as long as the best. The model's floor is the time that the search space's [model] says no kernel can beat. Pruned variants were not run: a constraint excludes them, or a recording lacks them.");
     return MT_OK;
 }
 

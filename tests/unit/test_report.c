@@ -81,6 +81,31 @@ START_TEST(knobs_and_what_they_do)
 }
 END_TEST
 
+/* A replay of a recording that lacks a variant says nothing about it; an infinite time is none. */
+START_TEST(what_was_not_run_has_not_failed)
+{
+    mt_store *store = make_store();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    mt_report_data data = {0};
+    mt_report_options options = {0};
+    mt_doc doc = {0};
+    mt_strbuf out = {0};
+    put(store, session, &s, "ALGO=b;DEPTH=5;PAD=0;VEC=9", MT_OUTCOME_PRUNED, 0);
+    ck_ok(mt_report_load(store, NULL, &data, &fixture_err));
+    mt_knob_effect *effects = mt_knobs_effects(&data.subjects[0]);
+    ck_assert_uint_eq(effects[knob_of(&data.subjects[0], "ALGO")].levels[1].failed, 1);
+    mt_knobs_effects_free(&data.subjects[0], effects);
+    mt_report_data_free(&data);
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    mt_format_md(&doc, &out);
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out), "- Variants that failed: 1 of 8\n- Pruned: not run: 1 of 8\n"));
+    mt_strbuf_free(&out);
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
 START_TEST(gaps_between_sessions_do_not_count)
 {
     const mt_row rows[] = {{.session = 1, .created_unix_ms = 1000}, {.session = 1, .created_unix_ms = 3000}, {.session = 2, .created_unix_ms = 900000}, {.session = 2, .created_unix_ms = 901000}};
@@ -133,10 +158,30 @@ START_TEST(every_format_writes_texts_as_texts)
     ck_assert_ptr_nonnull(strstr(html, "default-src 'none'; script-src 'sha256-"));
     ck_assert_str_eq(mt_strbuf_text(&out[1]), "# T\n\na&lt;/title>b\n\n## One\n\n- Figure: 5 %\n\na \\* note\n\n**Caption**\n\n| Name | Time (µs) | When | Said |\n|---|---:|---|---|\n"
                                               "| A=1;B=&lt;b> | 1.2 | 2023-11-14 22:13 UTC | x\\|\"y \xef\xbf\xbd\\[31m&lt;/script> |\n| =SUM(A1) |  |  |  |\n\n");
-    ck_assert_str_eq(mt_strbuf_text(&out[2]), "\"Name\",\"Time (µs)\",\"When\",\"Said\"\r\n\"A=1;B=<b>\",1.25,\"2023-11-14 22:13 UTC\",\"x|\"\"y\n\x1b[31m</script>\"\r\n\"'=SUM(A1)\",,\"\",\"\"\r\n");
+    ck_assert_str_eq(mt_strbuf_text(&out[2]), "\"Name\",\"Time (µs)\",\"When\",\"Said\"\r\n\"A=1;B=<b>\",1.25,\"2023-11-14 22:13 UTC\",\"x|\"\"y\n\xef\xbf\xbd[31m</script>\"\r\n\"'=SUM(A1)\",,\"\",\"\"\r\n");
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&out[3]), "\"columns\":[\"Name\",\"Time (µs)\",\"When\",\"Said\"],\"rows\":[\n[\"A=1;B=<b>\",1.25,1700000000000,\"x|\\\"y\\n\\u001b[31m</script>\"],\n"
                                                           "[\"=SUM(A1)\",null,null,\"\"]]}"));
     for (size_t i = 0; i < 4; i++) mt_strbuf_free(&out[i]);
+    mt_doc_free(&doc);
+}
+END_TEST
+
+START_TEST(very_long_texts_fold_and_break)
+{
+    static const mt_column two[] = {{"Name", NULL}, {"Knobs", NULL}, {0}};
+    char name[1001], knob[101];
+    mt_doc doc = {.title = mt_strdup("T"), .source = mt_strdup("S")};
+    mt_strbuf page = {0};
+    memset(name, 'n', 1000), name[1000] = 0;
+    memset(knob, 'k', 100), knob[100] = 0;
+    mt_doc_section_begin(&doc, "one", "One");
+    mt_doc_table(&doc, "rows", "Caption", two);
+    mt_doc_text(&doc, name);
+    mt_doc_knobs(&doc, knob);
+    mt_format_html(&doc, &page);
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), "<td><details><summary>nnnn"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), "<td class=\"v\"><span>kkkk"));
+    mt_strbuf_free(&page);
     mt_doc_free(&doc);
 }
 END_TEST
@@ -210,4 +255,4 @@ START_TEST(long_tables_end_with_a_word_on_the_rest)
 }
 END_TEST
 
-FIXTURE_MAIN("report", knobs_and_what_they_do, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)
+FIXTURE_MAIN("report", knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,10 +56,26 @@ static void begin(const mt_events *events, const char *event, const char *shape,
     add_text(line, "workload", workload);
 }
 
+/* A reader that goes away (a pipe, a FIFO) costs the events, never the session. Where others handle SIGPIPE, they still get theirs. */
+static int write_line(int fd, const mt_strbuf *line)
+{
+    sigset_t broken, before, pending;
+    static const struct timespec at_once = {0};
+    sigemptyset(&broken);
+    sigaddset(&broken, SIGPIPE);
+    bool was_pending = sigpending(&pending) == 0 && sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &broken, &before);
+    int failed = mt_fd_write_all(fd, line->text, line->length), why = errno;
+    if (failed && why == EPIPE && !was_pending) sigtimedwait(&broken, NULL, &at_once);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return failed;
+}
+
 static void end(mt_events *events, mt_strbuf *line)
 {
     mt_strbuf_add(line, "}\n");
-    if (!events->has_failed && !line->failed && mt_fd_write_all(events->fd, line->text, line->length) != 0) {
+    if (!events->has_failed && !line->failed && write_line(events->fd, line) != 0) {
         events->has_failed = true;
         mt_log_warn("--events: writing failed (%s): no more events are written", strerror(errno));
     }

@@ -88,8 +88,11 @@ static void compose_view(const mt_display *display, mt_strbuf *view)
     char best[MT_PRINT_TIME_SIZE];
     const mt_summary_counts *counts = &display->counts;
     mt_strbuf_addf(view, "%s  ", display->title);
-    add_bar(display, display->width > 100 ? 40 : 20, view);
-    mt_strbuf_addf(view, "  %zu/%zu", display->done, display->total);
+    if (display->width >= 72) {
+        add_bar(display, display->width > 100 ? 40 : 20, view);
+        mt_strbuf_add(view, "  ");
+    }
+    mt_strbuf_addf(view, "%zu/%zu", display->done, display->total);
     add_rate(display, view);
     mt_strbuf_add(view, "\n  best      ");
     if (isfinite(display->best_ns)) {

@@ -52,7 +52,7 @@ static mt_status reload(const char *path, const mt_strbuf *sections, mt_spec **s
 
 static mt_status unknown_shape(const mt_spec *spec, const char *name, mt_error *err)
 {
-    const char *known[64] = {0};
+    const char *known[64] = {NULL};
     size_t count = 0;
     mt_strbuf list = {0};
     for (size_t i = 0; i < spec->shape_count && count < 64; i++) known[count++] = spec->shapes[i].name;

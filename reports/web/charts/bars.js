@@ -18,13 +18,13 @@ export function summary(view) {
   return (why) => {
     const t = theme();
     const { rows } = view.data;
-    const bars = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]]].filter(([, column]) => rows.some((row) => row[column] !== null));
+    const bars = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]], ['model’s floor', 3, t.good]].filter(([, column]) => rows.some((row) => row[column] !== null));
     view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
       legend: legend(t), xAxis: axis(t, 'time, × the best', { type: 'value', min: 0 }),
-      tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\nthe ${seriesName} takes ${times(value)} as long as the best${rows[dataIndex][3] ? `\n${number(100 * rows[dataIndex][3])} % of the model’s floor` : ''}`)),
+      tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\nthe ${seriesName} takes ${times(value)} as long as the best`)),
       series: bars.map(([name, column, color], n) => ({
-        name, type: 'bar', barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => `${number(value)} ×` },
-        data: rows.map((row) => row[column]), markLine: n ? undefined : { silent: true, symbol: 'none', data: [{ ...line(t, '', 1, t.best, true), label: { show: false } }] },
+        name, type: 'bar', barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, textBorderColor: t.card, textBorderWidth: 3, formatter: ({ value }) => `${number(value)} ×` },
+        data: rows.map((row) => row[column]), markLine: n ? undefined : { silent: true, symbol: 'none', data: [{ ...line(t, '', 1, t.text, true), label: { show: false } }] },
       })),
     }), heightOf(rows.length, 40), `${rows.length} subjects.`);
   };
@@ -43,7 +43,7 @@ export function failures(view) {
       legend: legend(t), xAxis: axis(t, 'evaluations', { type: 'value', min: 0 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${value}`)),
       series: used.map(([kind, k]) => ({
-        name: kind, type: 'bar', stack: 'all', barMaxWidth: 18, color: kind === 'ok' ? t.good : kind === 'censored' ? t.axis : warm[next++ % warm.length], data: rows.map(([, counts]) => counts[k]),
+        name: kind, type: 'bar', stack: 'all', barMaxWidth: 18, color: kind === 'ok' ? t.good : kind === 'censored' ? t.axis : kind === 'pruned' ? t.muted : warm[next++ % warm.length], data: rows.map(([, counts]) => counts[k]),
       })),
     }), heightOf(rows.length, 30), `${rows.length} subjects.`);
   };

@@ -12,10 +12,12 @@ function ofSubject(view, byTime, t) {
   // A few very slow variants must not flatten the rest: they are drawn at the upper edge, and named.
   const slowest = Math.min(Math.max(...p.us.filter((v) => v !== null)), s.fastest * SCALE);
   const timed = [];
+  const pruned = view.shared.kinds.indexOf('pruned'); // not run: no mark
+  const unrun = [];
   const failed = [];
   const beyond = [];
   for (let i = 0; i < x.length; i++) {
-    const group = p.us[i] === null ? failed : p.us[i] > slowest ? beyond : timed;
+    const group = p.us[i] === null ? (p.kind[i] === pruned ? unrun : failed) : p.us[i] > slowest ? beyond : timed;
     group.push([x[i], group === timed ? p.us[i] : slowest * (group === failed ? 1.2 : 1.07), i]);
   }
   const last = s.steps.length ? s.steps.at(-1)[byTime ? 1 : 0] : 0;

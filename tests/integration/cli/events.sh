@@ -12,3 +12,10 @@ grep -o '"outcome":"wrong_result","text":[^,]*' h.jsonl
 LC_ALL=C grep -c "$(printf '[\001-\011\013-\037]')" h.jsonl
 note "a file that can't be written"
 mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --events nowhere/e.jsonl
+note "a reader that goes away costs the events, not the session"
+mkfifo pipe
+: <pipe &
+"$tool" --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db v.sqlite --shape small --quiet --events pipe >/dev/null 2>&1
+echo "exit $?"
+wait
+"$tool" show --db v.sqlite >/dev/null && echo "all is stored"
