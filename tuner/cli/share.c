@@ -52,7 +52,7 @@ mt_status mt_share_space(const char *given, char **path, mt_error *err)
 {
     mt_status st = MT_OK;
     *path = NULL;
-    if (mt_file_exists(given)) {
+    if (mt_file_exists(given) && !(mt_dir_exists(given) && !strchr(given, '/'))) { /* a folder of a shipped space's name hides none */
         *path = mt_strdup(given);
         return *path ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory opening %s", given);
     }
