@@ -56,7 +56,7 @@ says() { # EXIT TEXT SED_COMMANDS
   if grep -qiE 'nvrtc.*(not found|no such|cannot|could not|missing)|no GPU part|without the CUDA Toolkit' <<<"$out"; then exit 77; fi
   [ $rc = "$1" ] && grep -qF -- "$2" <<<"$out" || { printf 'FAILED: %s: expected exit %s and "%s", got %s:\n%s\n' "$3" "$1" "$2" $rc "$out"; bad=1; }
 }
-says 0 'twice        2   2' ''
+says 0 'twice         2   2        0       0' ''
 says 1 'no __global__ function thrice (extern "C")' 's/^\[variant twice/[variant thrice/'
 says 1 'no __global__ function decorated (extern "C")' 's/^\[variant twice/[variant decorated/'
 says 1 'no __global__ function finnish (extern "C")' 's/= finish/= finnish/' # a later launch
