@@ -169,6 +169,8 @@ static mt_status check_shape(checking *c, size_t index, size_t *failed, mt_error
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
     printf("%s: %zu of %s valid point%s for %s\n", c->spec->shapes[index].name, b.count, mt_space_count_text(c->spaces[index], count, sizeof count),
            mt_space_count(c->spaces[index]) == 1 ? "" : "s", c->arch);
+    const char *name, *why;
+    if (mt_space_count(c->spaces[index]) == 0 && mt_space_pruned_most(c->spaces[index], &name, &why)) printf("  '%s' excludes most%s%s\n", name, why && *why ? ": " : "", why ? why : "");
     fflush(stdout);
     MT_TRY(compile_batch(c, &b, &table, err));
     mt_check_print(&table, stdout);

@@ -52,13 +52,14 @@ mt_status mt_share_space(const char *given, char **path, mt_error *err)
 {
     mt_status st = MT_OK;
     *path = NULL;
-    if (mt_file_exists(given)) {
-        *path = mt_strdup(given);
-        return *path ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory opening %s", given);
-    }
-    if (given[0] != '/') {
+    bool is_bare_folder = !strchr(given, '/') && mt_dir_exists(given); /* hides no shipped space of its name */
+    if (!(mt_file_exists(given) && !is_bare_folder) && given[0] != '/') {
         MT_TRY(try_shared(strncmp(given, "search_spaces/", 14) == 0 ? given + 14 : given, "", path, err));
         if (!*path) MT_TRY(try_shared(given, ".ini", path, err));
+    }
+    if (!*path && mt_file_exists(given)) {
+        *path = mt_strdup(given);
+        return *path ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory opening %s", given);
     }
     if (!*path) st = no_such_space(given, err);
 done:

@@ -3,6 +3,16 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+
+static char *entries_of(const mt_plan *plan, mt_strbuf *text)
+{
+    for (size_t i = 0; i < plan->launch_count; i++) mt_strbuf_addf(text, "%s\n", plan->launches[i].entry);
+    for (size_t i = 0; i < plan->prepare_count; i++) mt_strbuf_addf(text, "%s\n", plan->prepares[i].entry);
+    char *entries = mt_strbuf_take(text);
+    mt_strbuf_free(text);
+    return entries;
+}
 
 mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err)
 {
@@ -22,6 +32,12 @@ mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index
             goto done;
         }
     }
+    mt_strbuf text = {0};
+    candidate->entries = entries_of(&plan, &text);
+    if (!candidate->entries) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
+        goto done;
+    }
     MT_TRY(mt_options_variant(scene, &candidate->options, err));
 done:
     mt_plan_free(&plan);
@@ -33,8 +49,23 @@ void mt_candidate_free(mt_candidate *candidate)
 {
     mt_free(candidate->illegal);
     mt_free(candidate->entry);
+    mt_free(candidate->entries);
     mt_options_free(&candidate->options);
     memset(candidate, 0, sizeof *candidate);
+}
+
+char *mt_candidate_support_entries(const mt_scene *scene, mt_error *err)
+{
+    const mt_spec *spec = mt_scene_spec(scene);
+    mt_plan plan = {0};
+    mt_strbuf text = {0};
+    if (spec->reference && mt_plan_reference(scene, &plan, err) != MT_OK) return NULL;
+    for (size_t i = 0; i < spec->arg_count; i++)
+        if (spec->args[i].kind == MT_ARG_TENSOR && spec->args[i].init == MT_INIT_KERNEL) mt_strbuf_addf(&text, "%s\n", spec->args[i].init_kernel);
+    char *entries = entries_of(&plan, &text);
+    mt_plan_free(&plan);
+    if (!entries) MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
+    return entries;
 }
 
 bool mt_candidate_needs_support(const mt_spec *spec)

@@ -9,12 +9,15 @@
 typedef struct mt_candidate {
     char *illegal;      /* the rule that it breaks; then nothing else is set */
     char *entry;        /* of the first launch */
+    char *entries;      /* of all launches and prepares, each with a line end */
     mt_options options;
 } mt_candidate;
 
 /* `scene` is of the space's spec, shape and device; its point is set. Errors are the search-space file's (file:line). */
 mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err);
 void mt_candidate_free(mt_candidate *candidate); /* zeroed struct is fine */
+/* The same of the reference's launches and the input generators. NULL: out of memory, or an error of the file's. */
+char *mt_candidate_support_entries(const mt_scene *scene, mt_error *err);
 /* True when the reference or an input generator is a kernel that must be compiled. */
 bool mt_candidate_needs_support(const mt_spec *spec);
 

@@ -9,8 +9,16 @@
 #include "tuner/run/compile_pool.h"
 #include "tuner/run/eval_worker.h"
 #include "tuner/run/event_queue.h"
+#include "tuner/run/proto.h"
 
 enum { TICK_MS = 250 };
+
+/* What a compile that is under way must define: entries, each with a line end. */
+typedef struct pending {
+    struct pending *next;
+    uint64_t tag;
+    char *entries;
+} pending;
 
 typedef struct eval_compile {
     mt_evaluator base;
@@ -26,6 +34,8 @@ typedef struct eval_compile {
     const mt_space *space;
     mt_scene *scene;
     bool awaits_support;
+    char *support_entries;
+    pending *pending;
 } eval_compile;
 
 static eval_compile *from_base(mt_evaluator *base)
@@ -33,10 +43,56 @@ static eval_compile *from_base(mt_evaluator *base)
     return (eval_compile *)base; /* first member */
 }
 
+static char *pending_take(eval_compile *self, uint64_t tag)
+{
+    for (pending **at = &self->pending; *at; at = &(*at)->next) {
+        if ((*at)->tag != tag) continue;
+        pending *found = *at;
+        char *entries = found->entries;
+        *at = found->next;
+        mt_free(found);
+        return entries;
+    }
+    return NULL;
+}
+
+static void pending_clear(eval_compile *self)
+{
+    while (self->pending) mt_free(pending_take(self, self->pending->tag));
+    mt_free(self->support_entries);
+    self->support_entries = NULL;
+}
+
+static const char entry_line[] = "Compiling entry function '";
+
+/* Whether ptxas speaks of the entry; its line is "… entry function 'NAME' for 'sm_90a'". */
+static bool log_has(const char *log, const char *name, size_t length)
+{
+    for (const char *at = log; (at = strstr(at, entry_line));) {
+        at += sizeof entry_line - 1;
+        if (strncmp(at, name, length) == 0 && at[length] == '\'') return true;
+    }
+    return false;
+}
+
+/* The first of the entries that the compiled source does not have, which a GPU would find out when it loads it. NULL: none, or the log can't tell (cut, or another compiler's). */
+static const char *missing_entry(const char *log, const char *entries, size_t *length)
+{
+    if (!log || !entries || !strstr(log, entry_line) || strlen(log) >= MT_PROTO_MAX_TEXT - 16) return NULL;
+    for (const char *name = entries; *name; name += *length + 1) {
+        *length = strcspn(name, "\n");
+        if (!log_has(log, name, *length)) return name;
+    }
+    return NULL;
+}
+
 static void support_done(eval_compile *self, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
     self->awaits_support = false;
+    size_t length = 0;
+    const char *missing = compiled && compiled->ok ? missing_entry(compiled->log, self->support_entries, &length) : NULL;
+    if (missing) mt_error_set(&self->failure, MT_ERR_COMPILE, "no __global__ function %.*s (extern \"C\") in the compiled source, which [kernel] reference or an init = kernel(…) names", (int)length, missing);
     if (compiled && compiled->ok) return;
     mt_error_set(&self->failure, MT_ERR_COMPILE, "the reference and the input generators do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
 }
@@ -50,6 +106,12 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
         return;
     }
     mt_event event = {.kind = MT_EVENT_DONE, .trial = tag};
+    char *entries = pending_take(self, tag);
+    size_t length = 0;
+    const char *missing = compiled && compiled->ok ? missing_entry(compiled->log, entries, &length) : NULL;
+    if (missing)
+        mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "no __global__ function %.*s (extern \"C\") in the compiled source", (int)length, missing);
+    mt_free(entries);
     if (!compiled)
         mt_outcome_set(&event.outcome, result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR, "%s", result->text);
     else if (!compiled->ok)
@@ -82,6 +144,7 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     mt_status st = MT_OK;
     mt_pool_cancel(self->pool);
     mt_event_queue_free(&self->events);
+    pending_clear(self);
     mt_scene_free(self->scene);
     self->scene = NULL;
     self->subject = subject;
@@ -89,6 +152,8 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     MT_TRY(mt_scene_create(self->spec, mt_space_shape(space), &base->facts, &self->scene, err));
     self->awaits_support = mt_candidate_needs_support(self->spec);
     if (!self->awaits_support) goto done;
+    self->support_entries = mt_candidate_support_entries(self->scene, err);
+    if (!self->support_entries) return err->status;
     MT_TRY(mt_options_support(self->scene, workload, &options, err));
     mt_pool_order order = {.kind = MT_COMPILE_SUPPORT, .arch = base->arch, .options = &options, .tag = subject};
     MT_TRY(mt_pool_submit(self->pool, &order, err));
@@ -102,6 +167,16 @@ static size_t capacity(const mt_evaluator *base)
     return 2 * mt_pool_jobs(((const eval_compile *)base)->pool);
 }
 
+static mt_status pending_add(eval_compile *self, uint64_t tag, char **entries, mt_error *err)
+{
+    pending *added = mt_alloc(1, sizeof *added);
+    if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
+    *added = (pending){.next = self->pending, .tag = tag, .entries = *entries};
+    *entries = NULL;
+    self->pending = added;
+    return MT_OK;
+}
+
 static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *err)
 {
     eval_compile *self = from_base(base);
@@ -112,7 +187,8 @@ static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *e
         mt_event_queue_push_done(&self->events, request->id, MT_OUTCOME_ILLEGAL, candidate.illegal);
     } else {
         mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = base->arch, .entry = candidate.entry, .options = &candidate.options, .tag = request->id};
-        st = mt_pool_submit(self->pool, &order, err);
+        st = pending_add(self, request->id, &candidate.entries, err);
+        if (st == MT_OK) st = mt_pool_submit(self->pool, &order, err);
     }
     mt_candidate_free(&candidate);
     return st;
@@ -167,6 +243,7 @@ static void destroy(mt_evaluator *base)
     if (self->has_tick) uv_close((uv_handle_t *)&self->tick, on_tick_closed);
     while (self->has_tick) uv_run(self->loop, UV_RUN_ONCE);
     mt_event_queue_free(&self->events);
+    pending_clear(self);
     mt_scene_free(self->scene);
     if (self->bundle_fd >= 0) close(self->bundle_fd);
     mt_free(self);

@@ -86,17 +86,7 @@ static mt_status make_model(mt_run *run, mt_error *err)
 static mt_status empty_space(const mt_run *run, mt_error *err)
 {
     const char *name = NULL, *why = NULL;
-    uint64_t most = 0;
-    for (size_t kind = 0; kind < mt_space_pruned_kinds(run->space); kind++) {
-        const char *kind_name, *kind_why;
-        bool is_exact;
-        uint64_t count = mt_space_pruned(run->space, kind, &kind_name, &kind_why, &is_exact);
-        if (count <= most) continue;
-        most = count;
-        name = kind_name;
-        why = kind_why;
-    }
-    if (!name) return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant");
+    if (!mt_space_pruned_most(run->space, &name, &why)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant");
     return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant; '%s' excludes most%s%s", name, why && *why ? ": " : "", why ? why : "");
 }
 

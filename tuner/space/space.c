@@ -264,6 +264,21 @@ size_t mt_space_pruned_kinds(const mt_space *space)
     return space->spec->constraint_count + space->spec->variant_count + space->is_listed;
 }
 
+bool mt_space_pruned_most(const mt_space *space, const char **name, const char **why)
+{
+    uint64_t most = 0;
+    for (size_t kind = 0; kind < mt_space_pruned_kinds(space); kind++) {
+        const char *kind_name, *kind_why;
+        bool is_exact;
+        uint64_t count = mt_space_pruned(space, kind, &kind_name, &kind_why, &is_exact);
+        if (count <= most) continue;
+        most = count;
+        *name = kind_name;
+        *why = kind_why;
+    }
+    return most > 0;
+}
+
 uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, const char **why, bool *is_exact)
 {
     const mt_spec *spec = space->spec;

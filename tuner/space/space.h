@@ -64,6 +64,9 @@ bool mt_space_find_legal(const mt_space *space, const mt_point *point, size_t *i
 size_t mt_space_pruned_kinds(const mt_space *space);
 uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, const char **why, bool *is_exact);
 
+/* The kind that pruned most: false when nothing was pruned. For a space without a valid point. */
+bool mt_space_pruned_most(const mt_space *space, const char **name, const char **why);
+
 /* The default point: the first [variant] and every active knob at its default. It is a point of the space wherever it may run: constraints of the search do not
  * exclude it. NOT_FOUND, naming the constraint, when it is not valid here. */
 mt_status mt_space_default(const mt_space *space, size_t *index, mt_error *err);

@@ -14,6 +14,11 @@ shape 's/^S .*/S = 20522/; s/^START .*/START = 0, 15228, 19164, 20320/'
 shape 's/^START .*/START = 0, 14719, 18400, 19320/'
 shape 's/^START .*/START = -1, 14720, 18400, 19320/'
 shape 's/^START .*/START = 0, 14720, 18400/'
+shape 's/^N .*/N = 0/'
+shape 's/^N .*/N = -1/'
+shape 's/^D .*/D = 0/'
+shape 's/^H .*/H = 92, 0, 23, 12/'
+shape 's/^W .*/W = 160, 80, -40, 20/'
 shape 's/^loc_dtype .*/loc_dtype = bf16/'
 note "a list of one is asked for as the file writes it"
 "$tool" lookup --db rec.sqlite --gpu h100 --kernel msda --space "$source_folder/search_spaces/msda.ini" --shape one_pixel 2>&1 | head -3

@@ -46,6 +46,9 @@ mkdir folder
 mt key --space fifo.ini
 mt key --space /dev/zero
 mt key --space folder
+mkdir demo # hides no shipped space of its name
+"$tool" key --space demo | grep -c 'define MSDA_TUNE_KEY'
+rmdir demo
 mkfifo fifo.cu
 sed 's/^source *=.*/source = fifo.cu/' "$data/cli/demo.ini" >fifo_source.ini
 mt key --space fifo_source.ini

@@ -1,0 +1,66 @@
+#!/bin/bash
+# What `check` says of mistakes that only a GPU would find otherwise: names that are in no compiled source, and a constraint that excludes all. Usage: check_mistakes.sh TOOL
+# Skipped (77) without NVRTC.
+tool=$(realpath "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+cat >k.cu <<'END'
+extern "C" __global__ void twice(float *out) { out[threadIdx.x] = 2; }
+extern "C" __global__ void finish(float *out) { out[threadIdx.x] += 0; }
+extern "C" __global__ void reference(double *out) { out[threadIdx.x] = 2; }
+__global__ void decorated(float *out) { out[threadIdx.x] = 2; }
+END
+cat >good.ini <<'END'
+[kernel]
+source    = k.cu
+reference = reference
+[shape s]
+N = 64
+[variant twice]
+[param BLOCK]
+values = 64, 128
+[constraint fits]
+expr = BLOCK <= 1024
+why  = no block is larger
+[arg out]
+kind  = tensor
+role  = out
+dtype = f32
+shape = N
+[arg in]
+kind  = tensor
+role  = in
+dtype = f32
+shape = N
+init  = zeros
+[launch 1]
+args  = out
+grid  = 1
+block = BLOCK
+[launch 2]
+entry = finish
+args  = out
+grid  = 1
+block = BLOCK
+[launch reference 1]
+args  = out
+grid  = 1
+block = 64
+END
+bad=0
+says() { # EXIT TEXT SED_COMMANDS
+  sed "$3" good.ini >m.ini
+  out=$("$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1)
+  rc=$?
+  if grep -qiE 'nvrtc.*(not found|no such|cannot|could not|missing)|no GPU part|without the CUDA Toolkit' <<<"$out"; then exit 77; fi
+  [ $rc = "$1" ] && grep -qF -- "$2" <<<"$out" || { printf 'FAILED: %s: expected exit %s and "%s", got %s:\n%s\n' "$3" "$1" "$2" $rc "$out"; bad=1; }
+}
+says 0 'twice         2   2        0       0' ''
+says 1 'no __global__ function thrice (extern "C")' 's/^\[variant twice/[variant thrice/'
+says 1 'no __global__ function decorated (extern "C")' 's/^\[variant twice/[variant decorated/'
+says 1 'no __global__ function finnish (extern "C")' 's/= finish/= finnish/' # a later launch
+says 1 'no __global__ function refrence (extern "C")' 's/^reference = .*/reference = refrence/'
+says 1 'no __global__ function init_in (extern "C")' 's/^init .*/init = kernel(init_in)/'
+says 4 "'fits' excludes most: no block is larger" 's/BLOCK <= 1024/BLOCK > 1024/'
+exit $bad

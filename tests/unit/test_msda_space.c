@@ -1,0 +1,105 @@
+/* The shipped space of msda: the search reaches every value of every knob, and the points that are known to be good; and the spaces stay small. */
+#include "tests/unit/space_fixture.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/space/space.h"
+
+static mt_space *space_of(const mt_spec *spec, const char *shape)
+{
+    mt_space *space = NULL;
+    mt_error err = { 0 };
+    ck_assert_msg(mt_space_create(spec, mt_spec_shape(spec, shape), &h100, &space, &err) == MT_OK, "%s: %s", shape, err.message);
+    ck_assert_msg(mt_space_is_enumerated(space), "%s is not enumerated", shape);
+    return space;
+}
+
+/* ---- decoders: HEADS, PREFETCH and VALUE_HINT are not unusual for few queries, nor are blocks of 128 threads ---- */
+
+#define REST_OF_POINT "ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=plain;EXCHANGE=smem;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;ORDER=tiles;RECORD=8;" \
+                      "SCHEDULE=grid;STORE_HINT=streaming;SUM=8;UNROLL=4;VEC=8;"
+
+START_TEST(decoders_reach_their_good_points)
+{
+    static const char *const shapes[] = {"detr_dec_b4", "dino_dec"};
+    static const char *const points[] = {
+        REST_OF_POINT "THREADS=128;MIN_BLOCKS=8;HEADS=4;PREP=4;PREFETCH=bulk;VALUE_HINT=none", REST_OF_POINT "THREADS=128;MIN_BLOCKS=8;HEADS=4;PREP=2;PREFETCH=bulk;VALUE_HINT=none",
+        REST_OF_POINT "THREADS=128;MIN_BLOCKS=8;HEADS=4;PREP=4;PREFETCH=off;VALUE_HINT=none",  REST_OF_POINT "THREADS=256;MIN_BLOCKS=4;HEADS=4;PREP=2;PREFETCH=bulk;VALUE_HINT=fetch_128",
+    };
+    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        mt_space *space = space_of(spec, shapes[i]);
+        for (size_t k = 0; k < sizeof points / sizeof points[0]; k++) {
+            mt_point point = must_point(spec, points[k]);
+            size_t index;
+            ck_assert_msg(mt_space_find(space, &point, &index), "%s does not have %s", shapes[i], points[k]);
+        }
+        ck_assert_msg(mt_space_count(space) <= 6000, "%s has %zu points", shapes[i], mt_space_count(space));
+        mt_space_free(space);
+    }
+    mt_spec_free(spec);
+}
+END_TEST
+
+/* ---- every knob ---- */
+
+enum { MOST_VALUES = 32 };
+
+static void see(const mt_space *space, bool seen[MT_MAX_PARAMS][MOST_VALUES])
+{
+    const size_t params = mt_space_spec(space)->param_count;
+    for (size_t i = 0; i < mt_space_count(space); i++) {
+        mt_point point;
+        mt_space_at(space, i, &point);
+        for (size_t p = 0; p < params; p++)
+            if (point.level[p] >= 0 && point.level[p] < MOST_VALUES) seen[p][point.level[p]] = true;
+    }
+}
+
+static void add_unseen(const mt_param *param, const bool *seen, mt_strbuf *text)
+{
+    for (size_t v = 0; v < param->value_count; v++) {
+        if (seen[v]) continue;
+        if (param->is_string) mt_strbuf_addf(text, " %s=%s", param->name, param->strings[v]);
+        else mt_strbuf_addf(text, " %s=%lld", param->name, (long long)param->numbers[v]);
+    }
+}
+
+START_TEST(every_value_of_every_knob_is_searched)
+{
+    static const char *const shapes[] = {"seed48", "seed48_f32", "detr_enc_b1", "odd", "odd_d9", "odd_d18", "odd_d128", "odd_d20", "odd_grid"};
+    static bool seen[MT_MAX_PARAMS][MOST_VALUES];
+    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
+    mt_strbuf unseen = {0};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        mt_space *space = space_of(spec, shapes[i]);
+        see(space, seen);
+        mt_space_free(space);
+    }
+    for (size_t p = 0; p < spec->param_count; p++) add_unseen(&spec->params[p], seen[p], &unseen);
+    ck_assert_msg(unseen.length == 0, "no shape's search reaches%s", mt_strbuf_text(&unseen));
+    mt_strbuf_free(&unseen);
+    mt_spec_free(spec);
+}
+END_TEST
+
+/* What the ablation table compares: an encoder's best with its queries in a row, or in wide tiles. */
+START_TEST(tiles_are_compared_on_real_shapes)
+{
+    static const char *const points[] = {
+        "ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;RUN=4;"
+        "SCHEDULE=persistent;STORE_HINT=streaming;SUM=8;TAIL=whole;THREADS=512;UNROLL=2;VALUE_HINT=fetch_256;VEC=8;TILE_W=0",
+        "ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;"
+        "SCHEDULE=grid;STORE_HINT=streaming;SUM=8;THREADS=512;UNROLL=2;VALUE_HINT=fetch_256;VEC=8;TILE_W=32",
+    };
+    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
+    mt_space *space = space_of(spec, "seed48");
+    for (size_t k = 0; k < sizeof points / sizeof points[0]; k++) {
+        mt_point point = must_point(spec, points[k]);
+        size_t index;
+        ck_assert_msg(mt_space_find(space, &point, &index), "seed48 does not have %s", points[k]);
+    }
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+UNIT_MAIN("msda_space", decoders_reach_their_good_points, every_value_of_every_knob_is_searched, tiles_are_compared_on_real_shapes)
