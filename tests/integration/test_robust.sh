@@ -68,15 +68,17 @@ for few in 12 8 6 5; do # libuv would abort
   [ $rc = 0 ] || [ $rc = 1 ] || fail "$few descriptors: exit $rc"
 done
 
-# --- little address space: libuv would abort over its threads
-for much in 20000 40000 60000 100000; do
-  (ulimit -v $much; recorded --db space.sqlite --strategy exhaustive)
-  rc=$?
-  [ $rc = 0 ] || [ $rc = 1 ] || fail "$much KiB of address space: exit $rc"
-  [ $rc = 0 ] || says 'ulimit -v|out of memory' "$much KiB of address space"
-done
-(ulimit -v 40000; recorded --db space.sqlite --strategy exhaustive)
-says 'too little address space.*limit is 39 MiB.*ulimit -v' "40000 KiB of address space"
+# --- little address space: libuv would abort over its threads (sanitizers need terabytes of it)
+if (ulimit -v 4000000; "$tool" version >/dev/null 2>&1); then
+  for much in 20000 40000 60000 100000; do
+    (ulimit -v $much; recorded --db space.sqlite --strategy exhaustive)
+    rc=$?
+    [ $rc = 0 ] || [ $rc = 1 ] || fail "$much KiB of address space: exit $rc"
+    [ $rc = 0 ] || says 'ulimit -v|out of memory' "$much KiB of address space"
+  done
+  (ulimit -v 40000; recorded --db space.sqlite --strategy exhaustive)
+  says 'too little address space.*limit is 39 MiB.*ulimit -v' "40000 KiB of address space"
+fi
 
 # --- a locale that writes 0,5
 if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" >/dev/null 2>&1; then
