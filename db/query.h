@@ -68,6 +68,9 @@ mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tune
  * landmarks are known, valid or not. */
 mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err);
 
+/* The number of that name among a row's metrics; NAN when it has none. */
+double mt_row_metric(const mt_measurement_row *row, const char *name);
+
 /* How a row's variant did against a baseline plugin, in rounds in which both were timed: medians; ratios are the plugin's time / the variant's. NAN: not known. */
 typedef struct mt_row_rival {
     char plugin[32];

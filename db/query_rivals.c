@@ -6,13 +6,19 @@
 
 #include "db/query.h"
 
-/* The number of "<plugin>_<what>": in {"name":number,…}; NAN when it is not there. */
-static double metric(const char *json, const char *plugin, const char *what)
+double mt_row_metric(const mt_measurement_row *row, const char *name)
 {
-    char name[128];
-    int length = snprintf(name, sizeof name, "\"%s_%s\":", plugin, what);
-    const char *found = length > 0 && (size_t)length < sizeof name ? strstr(json, name) : NULL;
+    char key[128];
+    int length = snprintf(key, sizeof key, "\"%s\":", name);
+    const char *found = row->metrics_json && length > 0 && (size_t)length < sizeof key ? strstr(row->metrics_json, key) : NULL;
     return found ? strtod(found + length, NULL) : NAN;
+}
+
+static double metric(const mt_measurement_row *row, const char *plugin, const char *what)
+{
+    char name[96];
+    int length = snprintf(name, sizeof name, "%s_%s", plugin, what);
+    return length > 0 && (size_t)length < sizeof name ? mt_row_metric(row, name) : NAN;
 }
 
 bool mt_row_rivals(const mt_measurement_row *row, mt_row_rival *rival)
@@ -23,12 +29,12 @@ bool mt_row_rivals(const mt_measurement_row *row, mt_row_rival *rival)
     if (!end || begin == json || (size_t)(end - begin) >= sizeof rival->plugin) return false;
     *rival = (mt_row_rival){0};
     memcpy(rival->plugin, begin, (size_t)(end - begin));
-    rival->first_ns = metric(json, rival->plugin, "first_ns");
-    rival->first_ratio = metric(json, rival->plugin, "first_ratio");
-    rival->best_ns = metric(json, rival->plugin, "best_ns");
-    rival->best_ratio = metric(json, rival->plugin, "best_ratio");
-    rival->best_low = metric(json, rival->plugin, "best_ratio_low");
-    rival->best_high = metric(json, rival->plugin, "best_ratio_high");
+    rival->first_ns = metric(row, rival->plugin, "first_ns");
+    rival->first_ratio = metric(row, rival->plugin, "first_ratio");
+    rival->best_ns = metric(row, rival->plugin, "best_ns");
+    rival->best_ratio = metric(row, rival->plugin, "best_ratio");
+    rival->best_low = metric(row, rival->plugin, "best_ratio_low");
+    rival->best_high = metric(row, rival->plugin, "best_ratio_high");
     return true;
 }
 

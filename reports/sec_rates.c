@@ -1,7 +1,6 @@
 /* What the best times mean in bytes, operations and clocks, and how they compare with the yardsticks of their subjects. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "reports/section.h"
@@ -10,7 +9,7 @@ typedef struct state {
     mt_store *store;
     mt_doc *doc;
     const mt_measurement_row *row; /* the best whose yardsticks are written */
-    double best_ns; /* of the row whose yardsticks are written */
+    double best_ns; /* its time */
     size_t rows, most_rows;
     char shown[256]; /* " NAME NAME…": the yardsticks whose fastest row is written */
 } state;
@@ -26,19 +25,10 @@ static const struct {
                {"cycles_min", 1}, {"cycles_mean", 1}, {"cycles_max", 1}};
 enum { RATES = sizeof rates / sizeof rates[0] };
 
-/* Of a flat object of numbers, as SQLite writes it. NAN: it has no such member. */
-static double member(const char *json, const char *name)
-{
-    char key[64];
-    snprintf(key, sizeof key, "\"%s\":", name);
-    const char *at = json ? strstr(json, key) : NULL;
-    return at ? strtod(at + strlen(key), NULL) : NAN;
-}
-
 static bool has_rates(const mt_measurement_row *row)
 {
     for (size_t i = 0; i < RATES; i++)
-        if (isfinite(member(row->metrics_json, rates[i].metric))) return true;
+        if (isfinite(mt_row_metric(row, rates[i].metric))) return true;
     return false;
 }
 
@@ -89,7 +79,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     add_names(s->doc, row);
     mt_doc_text(s->doc, "best");
     add_time(s, s->best_ns);
-    for (size_t i = 0; i < RATES; i++) mt_doc_number(s->doc, member(row->metrics_json, rates[i].metric) * rates[i].scale);
+    for (size_t i = 0; i < RATES; i++) mt_doc_number(s->doc, mt_row_metric(row, rates[i].metric) * rates[i].scale);
     return mt_query_yardsticks(s->store, row->id, add_yardstick, s, err);
 }
 

@@ -381,6 +381,16 @@ START_TEST(a_yardstick_is_timed_and_not_compared)
 }
 END_TEST
 
+/* Illegal with that text; ok where it is NULL. */
+static void expect_illegal(bench *b, const char *variant, const char *text)
+{
+    mt_outcome outcome;
+    GOOD(try_point(b, variant, &outcome));
+    ck_assert_msg(outcome.kind == (text ? MT_OUTCOME_ILLEGAL : MT_OUTCOME_OK), "%s: %s: %s", variant, mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
+    if (text) ck_assert_str_eq(outcome.text, text);
+    mt_outcome_free(&outcome);
+}
+
 /* What the planner can't know: the compiled kernel's registers. A persistent grid that does not fit would hang, so it is not run. */
 /* CASES 9: what the hardware can't hold is refused, and the largest that it can is named; 16 blocks are opted into. */
 START_TEST(clusters_must_fit)
@@ -399,13 +409,7 @@ START_TEST(clusters_must_fit)
                   "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n"
                   "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = 16\nblock = 1024\ncluster = CLUSTER\n",
                "s");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        mt_outcome outcome;
-        GOOD(try_point(b, cases[i].variant, &outcome));
-        ck_assert_msg(outcome.kind == (cases[i].text ? MT_OUTCOME_ILLEGAL : MT_OUTCOME_OK), "%s: %s: %s", cases[i].variant, mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
-        if (cases[i].text) ck_assert_str_eq(outcome.text, cases[i].text);
-        mt_outcome_free(&outcome);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) expect_illegal(b, cases[i].variant, cases[i].text);
     close_bench(b);
 }
 END_TEST
@@ -432,13 +436,7 @@ START_TEST(residency_by_the_compiled_kernel)
                   "[launch persistent 1]\nargs = a, b, out, count\ngrid = PER_SM * device.sm_count\nblock = 256\nresident = yes\n"
                   "[launch together 1]\nargs = a, b, out, count\ngrid = PER_SM * device.sm_count\nblock = 256\ncooperative = yes\n",
                "s");
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        mt_outcome outcome;
-        GOOD(try_point(b, cases[i].variant, &outcome));
-        ck_assert_msg(outcome.kind == (cases[i].text ? MT_OUTCOME_ILLEGAL : MT_OUTCOME_OK), "%s: %s: %s", cases[i].variant, mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
-        if (cases[i].text) ck_assert_str_eq(outcome.text, cases[i].text);
-        mt_outcome_free(&outcome);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) expect_illegal(b, cases[i].variant, cases[i].text);
     close_bench(b);
 }
 END_TEST
