@@ -42,7 +42,6 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
     eval_gpu *gpu = mt_alloc(1, sizeof *gpu);
     if (!gpu) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
     *gpu = (eval_gpu){.owner = self, .index = self->gpu_count, .ordinal = ordinal, .presence = -1};
-    self->gpus[self->gpu_count++] = gpu;
     const mt_device_worker_options device = {
         .loop = self->loop,
         .device = ordinal,
@@ -57,7 +56,13 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
         .failed = callbacks->device_failed,
         .context = gpu,
     };
-    return mt_device_worker_create(&device, &gpu->worker, err);
+    mt_status st = mt_device_worker_create(&device, &gpu->worker, err);
+    if (st == MT_OK) {
+        self->gpus[self->gpu_count++] = gpu; /* every GPU of the list has a worker */
+    } else {
+        mt_free(gpu);
+    }
+    return st;
 }
 
 static void stop_gpu(eval_gpu *gpu)
