@@ -219,11 +219,16 @@ test('without scripts the tables are all there', async () => {
 
 test('printed: light, without controls, tables in full', async () => {
   const view = await open('tuned', { colorScheme: 'dark' });
+  await view.page.setViewportSize({ width: 1032, height: 700 }); // what A4 across leaves between its margins
   await view.page.emulateMedia({ media: 'print' });
   await view.page.evaluate(() => dispatchEvent(new Event('beforeprint')));
   assert.equal(await view.page.locator('nav').isVisible(), false);
   const clipped = await view.page.evaluate(() => [...document.querySelectorAll('.t.long')].filter((t) => t.scrollHeight > t.clientHeight + 2).length);
   assert.equal(clipped, 0);
+  const cut = await view.page.evaluate(() => [...document.querySelectorAll('.t')].filter((t) => t.scrollWidth > t.clientWidth + 2).map((t) => t.textContent.trim().slice(0, 40)));
+  assert.deepEqual(cut, []);
+  const layered = await view.page.evaluate(() => [...document.querySelectorAll('.plot')].filter((p) => p.querySelectorAll('canvas:not(.flat)').length > 1).map((p) => p.querySelectorAll('.flat').length));
+  assert.ok(layered.length > 0 && layered.every((n) => n === 1), 'charts of several canvases are printed as one');
   assert.ok((await coloursOf(view.page)).every(({ colours }) => colours > 3));
   const pdf = await view.page.pdf({ format: 'A4' });
   assert.ok(pdf.length > 20000);

@@ -182,6 +182,20 @@ export class View {
     return plot;
   }
 
+  // On paper a browser shows the topmost of a chart's canvases alone (heat maps have several): one canvas with all of them lies over them meanwhile.
+  flatten() {
+    for (const { box, chart } of this.plots) {
+      if (box.querySelectorAll('canvas').length < 2) continue;
+      const flat = chart.renderToCanvas({ pixelRatio: 2 });
+      flat.className = 'flat';
+      box.append(flat);
+    }
+  }
+
+  unflatten() {
+    for (const flat of this.figure.querySelectorAll('.flat')) flat.remove();
+  }
+
   // Draws anew; `note` completes what a screen reader is told.
   draw(plot, option, height, note = '') {
     const factor = Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / 15);

@@ -90,8 +90,8 @@ function start() {
     sized.observe(figure);
   }
   document.addEventListener('themechange', () => { for (const view of views) if (view.isLive) view.render('theme'); });
-  addEventListener('beforeprint', () => drawAll('print'));
-  addEventListener('afterprint', () => drawAll('theme'));
+  addEventListener('beforeprint', () => { drawAll('print'); for (const view of views) view.flatten(); });
+  addEventListener('afterprint', () => { for (const view of views) view.unflatten(); drawAll('theme'); });
 }
 
 start();
