@@ -181,6 +181,27 @@ START_TEST(a_gpu_for_one_process)
 }
 END_TEST
 
+/* There, the reserve that starts first gets the context, and has to do the work, whichever was meant to: here the one at work dies while both start. */
+START_TEST(whoever_is_in_the_gpu_works)
+{
+    mt_error err = {0};
+    char alone[128], late[128];
+    set_up("crash, ok");
+    snprintf(alone, sizeof alone, "SCRIPT_ALONE=%s/alone", folder);
+    snprintf(late, sizeof late, "SCRIPT_LATE=%s/late", folder); /* the first of the reserve starts late */
+    write_file("late", "");
+    const char *both[] = {alone, late, NULL};
+    options.env = both;
+    options.jobs = 1;
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(0, MT_OUTCOME_CRASHED, NULL);
+    expect(1, MT_OUTCOME_OK, NULL);
+    free_all();
+    tear_down();
+}
+END_TEST
+
 /* The reserve is no foreign process; a second one is. */
 START_TEST(our_own_processes_are_not_foreign)
 {
@@ -484,19 +505,25 @@ START_TEST(workers_die_with_the_coordinator)
 }
 END_TEST
 
+/* Each by its name, for CK_RUN_CASE. */
+static void add(Suite *suite, const TTest *test, int count)
+{
+    TCase *group = tcase_create(test->name);
+    tcase_set_timeout(group, 40);
+    tcase_add_loop_test(group, test, 0, count);
+    suite_add_tcase(suite, group);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
     Suite *suite = suite_create("eval_worker");
-    TCase *group = tcase_create("eval_worker");
-    tcase_set_timeout(group, 40);
-    const TTest *const tests[] = {all_is_well, every_bad_end, blame_is_exact, no_two_starts_in_a_row, a_replay_and_what_follows_wait_for_no_start, a_gpu_for_one_process, dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference,
-        reference_dies_once, reference_dies_always, subject_error_is_the_sessions, cancel_keeps_the_running_one, late_coordinator, cancel_now_kills, equal_compiles_run_once, compile_only,
-        workers_die_with_the_coordinator};
-    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
-    tcase_add_loop_test(group, one_restart_each, 0, 5);
-    tcase_add_loop_test(group, our_own_processes_are_not_foreign, 0, 2);
-    suite_add_tcase(suite, group);
+    const TTest *const tests[] = {all_is_well, every_bad_end, blame_is_exact, no_two_starts_in_a_row, a_replay_and_what_follows_wait_for_no_start, a_gpu_for_one_process, whoever_is_in_the_gpu_works,
+        dies_between_variants, slow_compile_stops_nobody, no_gpu, no_compiler, worker_that_does_not_start, bad_reference, reference_dies_once, reference_dies_always,
+        subject_error_is_the_sessions, cancel_keeps_the_running_one, late_coordinator, cancel_now_kills, equal_compiles_run_once, compile_only, workers_die_with_the_coordinator};
+    for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) add(suite, tests[i], 1);
+    add(suite, one_restart_each, 5);
+    add(suite, our_own_processes_are_not_foreign, 2);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);
