@@ -79,16 +79,20 @@ static void tear_down(void)
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* no child either */
 }
 
-/* The milliseconds of those of our notes in $MSDA_TUNE_TIMES that are called so: all of them counted, the first `capacity` of them in ms. */
-static size_t read_notes(const char *name, double *ms, size_t capacity)
+typedef struct note {
+    double start_ms, end_ms;
+} note;
+
+/* Those of our notes in $MSDA_TUNE_TIMES that are called so: all of them counted, the first `capacity` of them kept. */
+static size_t read_notes(const char *name, note *notes, size_t capacity)
 {
     char line[256], called[32];
     size_t count = 0;
-    double value;
+    double end_ms, ms;
     FILE *file = fopen(times, "r");
     while (file && fgets(line, sizeof line, file)) {
-        if (sscanf(line, "%*d %*f %31s %lf", called, &value) != 2 || strcmp(called, name) != 0) continue;
-        if (count < capacity) ms[count] = value;
+        if (sscanf(line, "%*d %lf %31s %lf", &end_ms, called, &ms) != 3 || strcmp(called, name) != 0) continue;
+        if (count < capacity) notes[count] = (note){end_ms - ms, end_ms};
         count++;
     }
     if (file) fclose(file);

@@ -138,6 +138,7 @@ static inline int scripted_worker(int argc, char **argv)
     if (is_device && getenv("SCRIPT_DUMB")) scripted_crash("dead on arrival\n");
     if (is_reserve && getenv("SCRIPT_LATE") && unlink(getenv("SCRIPT_LATE")) == 0) usleep(700000); /* a file that is removed by the one that does so */
     if (is_device && getenv("SCRIPT_START_MS")) usleep(1000 * (useconds_t)atoi(getenv("SCRIPT_START_MS")));
+    while (is_reserve && getenv("SCRIPT_GATE") && access(getenv("SCRIPT_GATE"), F_OK) == 0) usleep(10000); /* closed while the file is there */
     mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .nvrtc_version = 13000}};
     hello.hello.facts = toy_facts();
     if (is_device && getenv("SCRIPT_NO_GPU")) hello.hello.status = MT_ERR_NO_GPU, hello.hello.error = "no CUDA device";
