@@ -13,7 +13,10 @@
 #include "tuner/run/event_queue.h"
 #include "tuner/run/eval_worker.h"
 
-static char folder[] = "/tmp/msda-eval-XXXXXX", cache[64];
+/* All limits stand here. A script's step takes milliseconds, yet on a loaded machine a process may wait a second for its turn. What hangs costs as long as a variant may take. */
+enum { VARIANT_MS = 2000, PATIENCE_MS = 30000 /* for what never hangs */, CASE_S = 120 };
+
+static char folder[] = "/tmp/msda-eval-XXXXXX", cache[64], times[64];
 static uv_loop_t loop;
 static mt_spec *spec;
 static mt_source source;
@@ -46,7 +49,9 @@ static void set_up(const char *values)
     space = toy_space(spec);
     uv_loop_init(&loop);
     snprintf(cache, sizeof cache, "%s/cache", folder);
-    options = (mt_worker_options){.jobs = 2, .cache_dir = cache, .compile_limit_s = 0.5, .variant_limit_s = 0.5, .subject_limit_s = 0.7, .env = env};
+    snprintf(times, sizeof times, "%s/times", folder);
+    setenv("MSDA_TUNE_TIMES", times, 1);
+    options = (mt_worker_options){.jobs = 2, .cache_dir = cache, .compile_limit_s = PATIENCE_MS / 1e3, .variant_limit_s = VARIANT_MS / 1e3, .subject_limit_s = PATIENCE_MS / 1e3, .env = env};
 }
 
 static mt_status create(mt_error *err)
@@ -74,9 +79,41 @@ static void tear_down(void)
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* no child either */
 }
 
+typedef struct note {
+    double start_ms, end_ms;
+} note;
+
+/* Those of our notes in $MSDA_TUNE_TIMES that are called so: all of them counted, the first `capacity` of them kept. */
+static size_t read_notes(const char *name, note *notes, size_t capacity)
+{
+    char line[256], called[32];
+    size_t count = 0;
+    double end_ms, ms;
+    FILE *file = fopen(times, "r");
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "%*d %lf %31s %lf", &end_ms, called, &ms) != 3 || strcmp(called, name) != 0) continue;
+        if (count < capacity) notes[count] = (note){end_ms - ms, end_ms};
+        count++;
+    }
+    if (file) fclose(file);
+    return count;
+}
+
+/* Runs the loop, with nothing to do for the device, until that many of these notes are there. */
+static void await_notes(const char *name, size_t count)
+{
+    int64_t start_ns = mt_clock_now_ns();
+    while (read_notes(name, NULL, 0) < count) {
+        ck_assert_msg(mt_clock_now_ns() - start_ns < PATIENCE_MS * INT64_C(1000000), "%zu of %zu: %s", read_notes(name, NULL, 0), count, name);
+        usleep(10000);
+        uv_run(&loop, UV_RUN_NOWAIT);
+    }
+}
+
 enum { MAX_TRIALS = 32 };
 static mt_outcome outcomes[MAX_TRIALS];
 static char *texts[MAX_TRIALS];
+static size_t ends[MAX_TRIALS]; /* which in the order of their ends */
 
 /* Runs the whole space; trial i+1 is point i. Returns the session's error, if there was one. */
 static mt_status run_all(mt_error *err)
@@ -99,7 +136,7 @@ static mt_status run_all(mt_error *err)
         if (st != MT_OK) break;
         if (event.kind == MT_EVENT_READY) ready[ready_count++] = event.trial;
         if (event.kind == MT_EVENT_DONE) {
-            done++;
+            ends[event.trial - 1] = done++;
             if (ready_at && event.trial == ready[ready_at - 1]) running = false;
             outcomes[event.trial - 1] = event.outcome;
             memset(&event.outcome, 0, sizeof event.outcome);

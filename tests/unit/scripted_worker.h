@@ -112,8 +112,9 @@ static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_orde
 /* As a GPU in exclusive mode: the file that $SCRIPT_ALONE names is locked by whoever has the GPU, for as long as it lives. */
 static inline bool scripted_is_second(void)
 {
+    static int fd = -1; /* one descriptor: a lock on a second one would conflict with our own */
     const char *path = getenv("SCRIPT_ALONE");
-    int fd = path ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (path && fd < 0) fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
 }
 
@@ -135,7 +136,9 @@ static inline int scripted_worker(int argc, char **argv)
     mt_bundle_free(&bundle);
     bool is_reserve = strcmp(argv[0], "reserve") == 0, is_device = is_reserve || strcmp(argv[0], "device") == 0;
     if (is_device && getenv("SCRIPT_DUMB")) scripted_crash("dead on arrival\n");
+    if (is_reserve && getenv("SCRIPT_LATE") && unlink(getenv("SCRIPT_LATE")) == 0) usleep(700000); /* a file that is removed by the one that does so */
     if (is_device && getenv("SCRIPT_START_MS")) usleep(1000 * (useconds_t)atoi(getenv("SCRIPT_START_MS")));
+    while (is_reserve && getenv("SCRIPT_GATE") && access(getenv("SCRIPT_GATE"), F_OK) == 0) usleep(10000); /* closed while the file is there */
     mt_message hello = {.type = MT_MESSAGE_HELLO, .hello = {.pid = (uint32_t)getpid(), .nvrtc_version = 13000}};
     hello.hello.facts = toy_facts();
     if (is_device && getenv("SCRIPT_NO_GPU")) hello.hello.status = MT_ERR_NO_GPU, hello.hello.error = "no CUDA device";

@@ -31,6 +31,11 @@ static bool is_preparing(const seat *s)
     return s->worker && s->is_preparing && !s->is_leaving;
 }
 
+static bool is_starting(const seat *s)
+{
+    return mt_seat_is_usable(s) && !s->is_greeted;
+}
+
 static bool is_making_context(const seat *s)
 {
     return is_preparing(s) && !s->has_context;
@@ -87,11 +92,19 @@ static size_t wanted(const mt_device_worker *self)
     return self->is_replay || !self->has_proof ? 2 : 1;
 }
 
+/* Who has no context gives way to one that has, for as long as the order was not sent: in a GPU that takes one process nobody else will ever get one. */
+static void choose_active(mt_device_worker *self)
+{
+    seat *best = mt_device_find_reserve(self);
+    bool gives_way = self->active && !self->is_sent && mt_seat_is_usable(self->active) && !self->active->has_context && best && best->has_context;
+    if (!self->active || gives_way) self->active = best;
+}
+
 /* That there is no reserve (too few descriptors, say) is no error. */
 bool mt_device_staff(mt_device_worker *self, const mt_worker_launch *launch, mt_error *err)
 {
     mt_error ignored;
-    if (!self->active) self->active = mt_device_find_reserve(self);
+    choose_active(self);
     if (!self->active) {
         seat *at = find_seat(self, is_free);
         if (at && spawn(self, at, launch, err) != MT_OK) return false;
@@ -181,13 +194,17 @@ void mt_device_provide(mt_device_worker *self)
         provide_calmly(self);
         return;
     }
-    if (self->is_replay && !self->is_sent && !self->active->has_context && may_enter(self, self->active)) prepare(self->active, false);
+    if (self->is_replay && !self->is_sent && self->active && !self->active->has_context && may_enter(self, self->active)) prepare(self->active, false);
     provide_next(self);
     if (self->has_proof || mt_device_count_seats(self, is_making_context) > 0) return;
     seat *plain = find_plain(self);
-    if (plain) prepare(plain, false);
+    if (plain) {
+        prepare(plain, false);
+        return;
+    }
     /* Nobody else can be had: the one that is there has to be believed. */
-    if (!plain && self->has_no_reserve && self->active && self->active->has_context && mt_device_count_seats(self, mt_seat_is_usable) == 1) self->has_proof = true;
+    if (self->has_no_reserve && self->active && self->active->has_context && mt_device_count_seats(self, mt_seat_is_usable) == 1) self->has_proof = true;
+    if (self->takes_one && mt_device_is_quiet(self) && mt_device_count_seats(self, is_starting) == 0) mt_device_distrust(self);
 }
 
 void mt_device_distrust(mt_device_worker *self)
@@ -210,10 +227,11 @@ bool mt_device_take_prepared(seat *at, const mt_prepared *prepared, mt_error *er
         if (!had_context) self->has_proof = true;
         return true;
     }
+    if (had_context) return true; /* it lacks the inputs only, which an order makes too */
     at->is_warm = false;
-    if (mt_device_count_seats(self, mt_seat_has_gpu) == 0)
+    /* Whoever has left since it asked was still there then, perhaps: it may ask again. */
+    if (mt_device_count_seats(self, mt_seat_has_gpu) == 0 && self->last_gone_ns < at->since_ns)
         return (void)MT_FAIL(err, prepared->status, "the GPU is gone after a worker's restart: %s", prepared->error ? prepared->error : "no context"), false;
     self->takes_one = true; /* or it has no memory for more */
-    mt_device_distrust(self);
     return true;
 }

@@ -1,0 +1,146 @@
+/* Whatever happens in whatever order: an evaluation ends, as its variant deserves, and a GPU that is gone is noticed. */
+#include "tests/unit/gpu_simulation.h"
+
+enum { MAX_ORDERS = 8, MAX_EVENTS = 2000 /* between an order and its end: some fifty, if all goes well */, SEEDS = 1000, SHARED = -1 /* room for a number of contexts that changes */ };
+static const int rooms[] = {1, 2, 3, MAX_PROCESSES, SHARED};
+enum { ROOMS = sizeof rooms / sizeof rooms[0] };
+
+static const struct script {
+    const char *name;
+    mt_outcome_kind end;
+} scripts[] = {{"ok", MT_OUTCOME_OK}, {"crash", MT_OUTCOME_CRASHED}, {"hang", MT_OUTCOME_TIMEOUT}, {"fault", MT_OUTCOME_GPU_FAULT}, {"linger", MT_OUTCOME_GPU_FAULT},
+    {"late_death", MT_OUTCOME_OK}, {"damaged", MT_OUTCOME_GPU_FAULT /* or OK, in a fresh process */}, {"vanish", MT_OUTCOME_CRASHED /* told to nobody */}};
+enum { LATE_DEATH = 5, DAMAGED, VANISH };
+
+static struct {
+    mt_device_worker *worker;
+    const struct script *script;
+    uint64_t id;
+    bool is_shared, is_done, has_failed;
+    uint32_t seed;
+} session;
+
+static void on_done(void *context, uint64_t id, mt_outcome *outcome, char **launch_json)
+{
+    const struct script *script = session.script;
+    (void)context;
+    (void)launch_json;
+    must(id == session.id && !session.is_done, "seed %u: %llu ended twice, or not now", session.seed, (unsigned long long)id);
+    must(!gpu.is_gone, "seed %u: %s is blamed for a GPU that is gone", session.seed, script->name);
+    bool may_be_ok = script == &scripts[DAMAGED] && outcome->kind == MT_OUTCOME_OK;
+    must(outcome->kind == script->end || may_be_ok, "seed %u: %s ended as %s (%s)", session.seed, script->name, mt_outcome_name(outcome->kind), outcome->text ? outcome->text : "");
+    session.is_done = true;
+}
+
+static void on_failed(void *context, const mt_error *error)
+{
+    (void)context;
+    must(gpu.is_gone, "seed %u: %s", session.seed, error->message);
+    must(!session.has_failed, "seed %u: failed twice", session.seed);
+    session.has_failed = true;
+}
+
+static void on_count(void *context, int count)
+{
+    (void)context;
+    must(count == 0, "seed %u: %d foreign processes", session.seed, count);
+}
+
+static void on_text(void *context, const char *text)
+{
+    (void)context;
+    (void)text;
+}
+
+static void tick(void)
+{
+    gpu.now_ns += 250000000;
+    mt_device_worker_tick(session.worker);
+}
+
+/* A GPU whose memory others use takes now fewer contexts, now more. */
+static void happen_or_tick(void)
+{
+    if (session.is_shared && draw(50) == 0) gpu.room = 1 + (int)draw(3);
+    if (!happen_any() || draw(20) == 0) tick();
+}
+
+static void set_up(int room, uint32_t seed)
+{
+    mt_error err = {0};
+    const mt_device_worker_options options = {.variant_limit_s = 1, .subject_limit_s = 1, .done = on_done, .foreign = on_count, .vacuous = on_text, .notice = on_text, .failed = on_failed};
+    memset(&session, 0, sizeof session);
+    session.is_shared = room == SHARED;
+    gpu.room = room == SHARED ? 1 : room;
+    gpu.is_gone = false;
+    gpu.deaths = 0;
+    gpu.seed = session.seed = seed;
+    gpu.now_ns = 1000000000;
+    must(mt_device_worker_create(&options, &session.worker, &err) == MT_OK, "%s", err.message);
+}
+
+static void tear_down(void)
+{
+    mt_device_worker_destroy(session.worker);
+    for (size_t i = 0; i < MAX_PROCESSES; i++)
+        if (gpu.processes[i]) forget(i);
+}
+
+/* Runs one order to its end. */
+static void evaluate(const struct script *script)
+{
+    mt_error err = {0};
+    const mt_evaluate_order order = {.id = ++session.id, .shape = "s", .shape_key = "k", .workload = "w", .variant = script->name, .cubin_path = "c", .tool_path = "t"};
+    gpu.deaths = session.id % 3 == 0 && session.script != &scripts[LATE_DEATH]; /* seldom: of two that die over the same order the second ends the session */
+    session.script = script;
+    session.is_done = false;
+    must(mt_device_worker_evaluate(session.worker, &order, &err) == MT_OK, "%s", err.message);
+    for (int count = 0; !session.is_done && !session.has_failed; count++) {
+        must(count < MAX_EVENTS, "seed %u, room for %d: order %llu, %s, does not end", session.seed, gpu.room, (unsigned long long)session.id, script->name);
+        happen_or_tick();
+    }
+}
+
+static void run(int room, uint32_t seed, bool vanishes)
+{
+    set_up(room, seed);
+    uint32_t orders = 1 + draw(MAX_ORDERS);
+    while (!mt_device_worker_hello(session.worker)) happen_or_tick();
+    for (uint32_t i = 0; i < orders; i++) {
+        for (uint32_t pause = draw(3) ? 0 : draw(60); pause > 0; pause--) happen_or_tick();
+        evaluate(&scripts[draw(VANISH)]);
+    }
+    if (vanishes) {
+        evaluate(&scripts[VANISH]);
+        must(session.has_failed && !session.is_done, "seed %u: nobody noticed that the GPU is gone", seed);
+    }
+    tear_down();
+}
+
+
+START_TEST(every_order_ends_as_it_should)
+{
+    for (uint32_t seed = 1; seed <= SEEDS; seed++) run(rooms[_i], seed, false);
+}
+END_TEST
+
+START_TEST(a_gpu_that_is_gone_is_noticed)
+{
+    for (uint32_t seed = 1; seed <= SEEDS; seed++) run(rooms[_i], seed, true);
+}
+END_TEST
+
+int main(void)
+{
+    setenv("CUDA_VISIBLE_DEVICES", "0", 1); /* which are there is asked for each process: no need to look through /dev */
+    Suite *suite = suite_create("device_worker");
+    TCase *group = tcase_create("device_worker");
+    tcase_add_loop_test(group, every_order_ends_as_it_should, 0, ROOMS);
+    tcase_add_loop_test(group, a_gpu_that_is_gone_is_noticed, 0, ROOMS);
+    suite_add_tcase(suite, group);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
