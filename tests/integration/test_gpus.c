@@ -218,7 +218,7 @@ START_TEST(ctrl_c_reaches_the_siblings)
     int status = 0;
     set_up("ok, slow, wrong, nondet, oob, nan");
     pid_t tool = start_tool("Fake GPU,Other GPU", "all");
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 6000; i++) {
         char *text = mt_file_exists("out.txt") ? output() : NULL;
         bool both = text && strstr(text, "[GPU 1] small  1/") && strstr(text, "\nsmall  1/");
         mt_free(text);
@@ -370,7 +370,7 @@ int main(void)
 {
     if (!mt_file_exists(FAKE_CUDA)) return 77;
     TCase *group = tcase_create("gpus");
-    tcase_set_timeout(group, 100);
+    tcase_set_timeout(group, UNIT_CASE_S);
     const TTest *const tests[] = {equal_ones_share, visible_ones_start_at_once, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, the_only_one_is_lost, a_final_is_shared, one_is_lost_in_a_final,
         idle_time_has_its_reasons, a_hanging_one_delays_nobody};
     return unit_run_group("gpus", group, tests, sizeof tests / sizeof tests[0]);

@@ -219,7 +219,7 @@ int main(void)
 {
     Suite *suite = suite_create("kills");
     TCase *group = tcase_create("kills");
-    tcase_set_timeout(group, 300);
+    tcase_set_timeout(group, 2 * UNIT_CASE_S); /* integration programs have twice the time of others */
     tcase_add_test(group, recorded);
     tcase_add_test(group, learning_strategies);
     tcase_add_test(group, fake_driver);

@@ -10,7 +10,6 @@
 #include "db/query.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
-#include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/run/eval_worker.h"
@@ -23,6 +22,9 @@
 #define FAKE_CUDA BINARY_DIR "/lib/libfake_cuda.so"
 #define FAKE_NVRTC BINARY_DIR "/lib/libfake_nvrtc.so"
 #define OK(call) ck_assert_msg((call) == MT_OK, "%s", err.message)
+
+/* All limits. A step takes milliseconds, but a loaded machine may hold a process up for a second; what hangs costs as much. */
+enum { LIMIT_S = 3, PATIENCE_S = 60 /* for what never hangs */ };
 
 static char folder[] = "/tmp/msda-worker-XXXXXX";
 static char db_path[128], ini_path[128], log_path[128], cache_path[128];
@@ -70,7 +72,7 @@ static void tear_down(void)
 static mt_status tune(const mt_session_params *wishes)
 {
     const char *env[] = {"MSDA_TUNE_LIBCUDA=" FAKE_CUDA, "MSDA_TUNE_NVRTC=" FAKE_NVRTC, log_path, NULL};
-    mt_worker_options options = {.jobs = 2, .cache_dir = cache_path, .compile_limit_s = 2, .variant_limit_s = 1.5, .subject_limit_s = 20, .seed = 1, .guard_pages = guard_pages, .env = env};
+    mt_worker_options options = {.jobs = 2, .cache_dir = cache_path, .compile_limit_s = LIMIT_S, .variant_limit_s = LIMIT_S, .subject_limit_s = PATIENCE_S, .seed = 1, .guard_pages = guard_pages, .env = env};
     mt_session_params params = wishes ? *wishes : (mt_session_params){0};
     mt_spec *spec = NULL;
     mt_source source = {0};
@@ -150,7 +152,7 @@ static const struct way {
     int64_t restarts;
 } ways[] = {
     {"illegal_address", "gpu_fault", "ILLEGAL_ADDRESS", 1},
-    {"hang", "timeout", "1.5 s", 1},
+    {"hang", "timeout", "within 3 s", 1},
     {"crash", "crashed", "SIGABRT", 1},
     {"late_fault", "gpu_fault", "ILLEGAL_ADDRESS", 1},
     {"oob", "out_of_bounds", "out", -1},
@@ -165,7 +167,7 @@ static const struct way {
     {"launch_error", "launch_error", "OUT_OF_RESOURCES", 0},
     {"load_error", "load_error", NULL, 0},
     {"compile_error", "compile_error", NULL, 0},
-    {"compile_hang", "compile_timeout", "2 s", 2}, /* it was tried twice */
+    {"compile_hang", "compile_timeout", "3 s", 2}, /* it was tried twice */
 };
 
 /* CASES 1–3, 5, 6: one of eight ends badly; seven are fine; at most one restart; no error of the session. */
@@ -325,12 +327,10 @@ START_TEST(quarantine_holds_for_other_workloads)
     write_space("hang", "[workload near]\ndefault = yes\n[workload far]\nsigma = 2\n");
     OK(tune(NULL));
     expect_outcome("hang", "timeout", NULL);
-    int64_t before = mt_clock_now_ns();
     OK(tune(&params));
     ck_assert_int_eq(rows(), 16);
     ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome = 'quarantined'"), 1);
     ck_assert_int_eq(result.worker_restarts, 0); /* it was not run */
-    ck_assert_int_lt(mt_clock_now_ns() - before, 20000000000);
     tear_down();
 }
 END_TEST
@@ -352,7 +352,7 @@ END_TEST
 START_TEST(no_driver)
 {
     const char *env[] = {"MSDA_TUNE_LIBCUDA=/nonexistent/libcuda.so", "MSDA_TUNE_NVRTC=" FAKE_NVRTC, NULL};
-    mt_worker_options options = {.jobs = 1, .compile_limit_s = 2, .variant_limit_s = 1, .subject_limit_s = 5, .env = env};
+    mt_worker_options options = {.jobs = 1, .compile_limit_s = LIMIT_S, .variant_limit_s = LIMIT_S, .subject_limit_s = PATIENCE_S, .env = env};
     mt_spec *spec = NULL;
     mt_source source = {0};
     mt_evaluator *evaluator = NULL;
@@ -432,7 +432,7 @@ START_TEST(interrupted)
     write_space("slow", "[param C]\nvalues = 1..20\n"); /* 160 variants */
     pid_t child = fork();
     if (child == 0) _exit(tune(NULL) == MT_OK && result.interrupted ? 42 : 1);
-    for (int i = 0; i < 200; i++) { /* until it has measured something */
+    for (int i = 0; i < PATIENCE_S * 50; i++) { /* until it has measured something */
         usleep(20000);
         if (mt_file_exists(db_path) && count("SELECT count(*) FROM sqlite_master WHERE name = 'measurement'") && rows() > 0) break;
     }
@@ -462,7 +462,7 @@ int main(int argc, char **argv)
     if (!mt_file_exists(FAKE_CUDA)) return 77;
     Suite *suite = suite_create("worker");
     TCase *group = tcase_create("worker");
-    tcase_set_timeout(group, 100);
+    tcase_set_timeout(group, UNIT_CASE_S);
     tcase_add_loop_test(group, one_bad_of_eight, 0, (int)(sizeof ways / sizeof ways[0]));
     const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, stopped_compile_worker, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);

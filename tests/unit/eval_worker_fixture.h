@@ -14,7 +14,7 @@
 #include "tuner/run/eval_worker.h"
 
 /* All limits stand here. A script's step takes milliseconds, yet on a loaded machine a process may wait a second for its turn. What hangs costs as long as a variant may take. */
-enum { VARIANT_MS = 2000, PATIENCE_MS = 30000 /* for what never hangs */, CASE_S = 120 };
+enum { VARIANT_MS = 2000, PATIENCE_MS = 30000 /* for what never hangs */ };
 
 static char folder[] = "/tmp/msda-eval-XXXXXX", cache[64], times[64];
 static uv_loop_t loop;
@@ -113,10 +113,9 @@ static void await_notes(const char *name, size_t count)
 enum { MAX_TRIALS = 32 };
 static mt_outcome outcomes[MAX_TRIALS];
 static char *texts[MAX_TRIALS];
-static size_t ends[MAX_TRIALS]; /* which in the order of their ends */
 
-/* Runs the whole space; trial i+1 is point i. Returns the session's error, if there was one. */
-static mt_status run_all(mt_error *err)
+/* Submits the whole space, and runs it until that many trials have ended; trial i+1 is point i. Returns the session's error, if there was one. */
+static mt_status run_some(size_t wanted, mt_error *err)
 {
     size_t count = mt_space_count(space), done = 0;
     uint64_t ready[MAX_TRIALS];
@@ -130,13 +129,13 @@ static mt_status run_all(mt_error *err)
         ck_assert_msg(evaluator->ops->submit(evaluator, &trial, err) == MT_OK, "%s", err->message);
     }
     mt_status st = MT_OK;
-    while (done < count && st == MT_OK) {
+    while (done < wanted && st == MT_OK) {
         mt_event event;
         st = evaluator->ops->next(evaluator, &event, err);
         if (st != MT_OK) break;
         if (event.kind == MT_EVENT_READY) ready[ready_count++] = event.trial;
         if (event.kind == MT_EVENT_DONE) {
-            ends[event.trial - 1] = done++;
+            done++;
             if (ready_at && event.trial == ready[ready_at - 1]) running = false;
             outcomes[event.trial - 1] = event.outcome;
             memset(&event.outcome, 0, sizeof event.outcome);
@@ -148,6 +147,11 @@ static mt_status run_all(mt_error *err)
         }
     }
     return st;
+}
+
+static mt_status run_all(mt_error *err)
+{
+    return run_some(mt_space_count(space), err);
 }
 
 static void free_all(void)

@@ -1,4 +1,4 @@
-/* libcheck without its boilerplate: tests are START_TEST … END_TEST, and UNIT_MAIN lists them. */
+/* libcheck without its boilerplate: tests are START_TEST … END_TEST, and UNIT_MAIN lists them. UNIT_CASE_S (from CMake) is when a case is taken to hang, seconds. */
 #ifndef MT_TESTS_UNIT_H
 #define MT_TESTS_UNIT_H
 

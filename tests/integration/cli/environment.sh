@@ -28,7 +28,7 @@ sed -e 's/^values  = ok$/values = ok, hang/; s/^values  = 128, 256/values = 128/
 "$tool" --space hang.ini --db f.sqlite --jobs 1 --quiet >out.txt 2>&1 &
 pid=$!
 sessions() { "$tool" show --db f.sqlite --sessions 2>/dev/null | awk '{ print $5, $8 }'; }
-for _ in $(seq 100); do sessions | grep -q ' 1$' && break; sleep 0.05; done
+for _ in $(seq 1200); do sessions | grep -q ' 1$' && break; sleep 0.05; done
 sessions
 { kill -9 $pid; wait $pid; } 2>/dev/null
 sessions
