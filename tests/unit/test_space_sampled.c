@@ -574,6 +574,5 @@ int main(void)
         draws_are_uniform, arithmetic_that_fails_is_the_file_s_error, a_space_without_points, a_rare_point_is_found_by_counting, draws_end_at_their_time, too_many_combinations_to_be_numbered,
         the_watch_ends_it_in_every_phase, every_allocation_may_fail, ten_to_the_eight_are_counted_at_once, exhaustive_walks_a_sampled_space, a_default_outside_the_search_is_a_point, threads_read_at_once,
     };
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0);
     return unit_run("space_sampled", tests, sizeof tests / sizeof tests[0]);
 }
