@@ -224,7 +224,7 @@ END_TEST
 /* Chi-square of the draws against equal chances, in standard deviations above its mean. */
 static double chi_square(const pair *p, bool is_naive)
 {
-    size_t count = mt_space_count(p->all), draws = 200 * count;
+    size_t count = mt_space_count(p->all), draws = UNIT_SHARE(200) * count;
     double *seen = calloc(count, sizeof *seen), sum = 0;
     mt_rng rng;
     mt_rng_seed(&rng, 42);
