@@ -110,6 +110,7 @@ provide_packages() {
 # --- building --------------------------------------------------------------------------------------------------------
 
 jobs() { nproc 2>/dev/null || echo 2; }
+test_jobs() { echo $((($(jobs) * 3 + 1) / 2)); } # many tests wait: for deadlines, for the disk
 
 configure() { # tests ON|OFF
   local -a generator=()
@@ -155,7 +156,7 @@ run_tests() {
   local rc=0
   configure ON
   build
-  ctest --test-dir build --output-on-failure --no-label-summary -j "$(jobs)" 2>&1 | tee build/test.log || rc=1
+  ctest --test-dir build --output-on-failure --no-label-summary -j "$(test_jobs)" 2>&1 | tee build/test.log || rc=1
   # Skipped tests are listed below ctest's closing line: repeat it, so that it is the last.
   grep -aE 'tests passed.*out of [0-9]+' build/test.log | tail -1 || true
   return $rc

@@ -1,11 +1,17 @@
 /* Runs every file of the folders given through the fuzz target, so that found inputs stay fixed in ordinary test runs.
- * Each input is also run cut short at every length up to 512, which costs nothing and finds reads past the end under sanitizers. */
+ * Each input is also run cut short, at every length up to 512 under AddressSanitizer, which sees reads past the end; plain builds see crashes only, for which fewer lengths do. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/fuzz/fuzz_target.h"
+
+#ifdef __SANITIZE_ADDRESS__
+enum { CUT_STEP = 1 };
+#else
+enum { CUT_STEP = 13 };
+#endif
 
 static unsigned char *read_whole(const char *path, size_t *size)
 {
@@ -41,7 +47,7 @@ static int run_folder(const char *folder)
         if (!data) continue;
         fprintf(stderr, "%s\n", path); /* the last line names the culprit of a crash */
         run_exact(data, size);
-        for (size_t length = 0; length < size && length < 512; length++) run_exact(data, length);
+        for (size_t length = 0; length < size && length < 512; length += CUT_STEP) run_exact(data, length);
         free(data);
         count++;
     }

@@ -16,13 +16,8 @@
 #include "tuner/base/strbuf.h"
 
 #define FAKE_CUDA BINARY_DIR "/lib/libfake_cuda.so"
-/* All 200 and more in the plain builds. Sanitizers look for other things, and each start takes them five times as long. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SHARE = 5 };
-#else
-enum { SHARE = 1 };
-#endif
-enum { RECORDED_KILLS = 120 / SHARE, LEARNING_KILLS = 10 / SHARE, FAKE_KILLS = 80 / SHARE, TWO_GPU_KILLS = 40 / SHARE, MAX_WORDS = 24 };
+/* All 200 and more in the plain builds. */
+enum { RECORDED_KILLS = UNIT_SHARE(120), LEARNING_KILLS = UNIT_SHARE(10), FAKE_KILLS = UNIT_SHARE(80), TWO_GPU_KILLS = UNIT_SHARE(40), MAX_WORDS = 24 };
 
 static char folder[] = "/tmp/msda-kills-XXXXXX";
 static mt_rng rng;

@@ -344,7 +344,6 @@ int main(void)
     char *path = fakes_path("libfake_nvrtc.so");
     fakes_select();
     fake_nvrtc = path;
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds; the real compiler takes its time on a busy machine */
     Suite *suite = suite_create("compile");
     TCase *fake = tcase_create("fake"), *real = tcase_create("real");
     tcase_add_test(fake, a_hit_needs_no_compiler);

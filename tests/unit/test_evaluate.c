@@ -580,6 +580,5 @@ int main(void)
                                   guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
     fakes_select();
     fakes_select_nvml();
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0); /* seconds, for sanitizer builds */
     return unit_run("evaluate", tests, sizeof tests / sizeof tests[0]);
 }

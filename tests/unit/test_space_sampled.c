@@ -224,7 +224,7 @@ END_TEST
 /* Chi-square of the draws against equal chances, in standard deviations above its mean. */
 static double chi_square(const pair *p, bool is_naive)
 {
-    size_t count = mt_space_count(p->all), draws = 200 * count;
+    size_t count = mt_space_count(p->all), draws = UNIT_SHARE(200) * count;
     double *seen = calloc(count, sizeof *seen), sum = 0;
     mt_rng rng;
     mt_rng_seed(&rng, 42);
@@ -574,6 +574,5 @@ int main(void)
         draws_are_uniform, arithmetic_that_fails_is_the_file_s_error, a_space_without_points, a_rare_point_is_found_by_counting, draws_end_at_their_time, too_many_combinations_to_be_numbered,
         the_watch_ends_it_in_every_phase, every_allocation_may_fail, ten_to_the_eight_are_counted_at_once, exhaustive_walks_a_sampled_space, a_default_outside_the_search_is_a_point, threads_read_at_once,
     };
-    setenv("CK_DEFAULT_TIMEOUT", "60", 0);
     return unit_run("space_sampled", tests, sizeof tests / sizeof tests[0]);
 }

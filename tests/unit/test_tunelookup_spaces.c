@@ -12,7 +12,7 @@
 #include "tuner/ladder/table.h"
 #include "tuner/space/spec_json.h"
 
-enum { SHAPES = 1000, TRIES = 40, LIST_LIMIT = 4, PLAN_LIMIT = 512 };
+enum { SHAPES = UNIT_SHARE(1000), TRIES = 40, LIST_LIMIT = 4, PLAN_LIMIT = 512 };
 
 typedef struct random_shape {
     mt_shape shape;

@@ -7,7 +7,7 @@
 
 #include "tuner/ladder/table.h"
 
-enum { FINDERS = 16, REFRESHES = 25, SHAPES = 40 };
+enum { FINDERS = 16, REFRESHES = 10, SHAPES = 40 };
 
 typedef struct shared {
     tunelookup_db *db;

@@ -4,7 +4,25 @@
 
 #include <check.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+/* Sanitizers make everything several times slower, and look for faults in code that runs, not for wrong values: of cases that are many of one kind, a share visits the same code.
+ * UNIT_SHARE(n) is n in plain builds, n / 5 in those. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { UNIT_SLOWNESS = 5 };
+#else
+enum { UNIT_SLOWNESS = 1 };
+#endif
+#define UNIT_SHARE(n) ((n) / UNIT_SLOWNESS)
+
+/* The limit of a test that sets none: libcheck's own 4 s are too short for a loaded machine. */
+__attribute__((constructor)) static void unit_set_limit(void)
+{
+    char seconds[16];
+    snprintf(seconds, sizeof seconds, "%d", UNIT_CASE_S);
+    setenv("CK_DEFAULT_TIMEOUT", seconds, 0);
+}
 
 /* Runs the tests in a group that the caller has prepared (timeout, fixture). */
 static inline int unit_run_group(const char *name, TCase *group, const TTest *const *tests, size_t count)
