@@ -6,6 +6,7 @@
 
 #include "db/query.h"
 #include "tuner/run/evaluator.h"
+#include "tuner/search/shard.h"
 #include "tuner/search/strategy.h"
 #include "tuner/space/source.h"
 
@@ -71,6 +72,8 @@ typedef struct mt_session_params {
     bool budget_given, time_given; /* on the command line */
     double time_s;                 /* whole command; 0 = the file's */
     uint64_t seed;
+    mt_shard shard;                /* of several tasks on one space: strategies that split it keep to their part; others search all of it, each with a seed of its own */
+    mt_store *shared;              /* what other tasks found out: known as well, and not counted in the budget of a search of the whole space; only read. NULL = none */
     mt_regime regime;              /* what is searched and ranked by */
     bool both_regimes;             /* then what passed is measured in the other one too */
     mt_reuse reuse;

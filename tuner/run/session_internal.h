@@ -94,11 +94,13 @@ typedef struct mt_quarantined {
 typedef struct mt_history {
     mt_known *known;             /* in the order they were stored */
     size_t known_count, known_capacity;
+    size_t own_count;            /* of these from the session's own database; the others from params->shared */
     mt_quarantined *quarantined; /* sorted by index */
     size_t quarantined_count, quarantined_capacity;
 } mt_history;
 
-mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, mt_history *history, mt_error *err);
+/* `shard`: points of other parts are left out; NULL = none is. */
+mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, const mt_shard *shard, mt_history *history, mt_error *err);
 const char *mt_history_quarantine(const mt_history *history, size_t index); /* the reason, or NULL */
 void mt_history_free(mt_history *history);                                  /* zeroed struct is fine */
 
