@@ -48,16 +48,6 @@ typedef struct mt_session {
     double drift;                  /* largest relative deviation of an anchor from its first time that the intervals of both do not explain; NAN = none was timed twice */
 } mt_session;
 
-/* ---- session_plan.c ---- */
-
-typedef struct mt_session_target {
-    const mt_shape *shape;
-    const mt_workload *workload;
-} mt_session_target;
-
-/* The (shape, workload) pairs to tune, in the file's order. USAGE error for unknown names. mt_free *targets. */
-mt_status mt_session_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
-
 /* ---- session_subject.c ---- */
 
 /* Tunes one subject, in session->regime, until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
