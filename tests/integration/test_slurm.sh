@@ -24,7 +24,7 @@ unset MSDA_TUNE_DB
 stop() {
   scontrol shutdown >/dev/null 2>&1
   for daemon in slurmd slurmctld munge/munged; do
-    [ -s "$etc/$daemon.pid" ] && kill "$(cat "$etc/$daemon.pid")" 2>/dev/null
+    [ -s "$etc/$daemon.pid" ] && kill "$(cat "$etc/$daemon.pid" 2>/dev/null)" 2>/dev/null
   done
   if [ $failed = yes ]; then tail -n 30 "$etc"/log/* "$work"/log/* 2>/dev/null; squeue --states=all 2>/dev/null; fi
   for _ in {1..50}; do pgrep -F "$etc/slurmd.pid" >/dev/null 2>&1 || break; sleep 0.1; done
@@ -67,12 +67,12 @@ PreemptMode=REQUEUE
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1,defer=0
 PriorityType=priority/basic
 SlurmdParameters=config_overrides
-KillWait=5
+KillWait=20
 MinJobAge=3600
 ReturnToService=2
 MailProg=/bin/true
 NodeName=$node NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
-PartitionName=tune Nodes=$node Default=YES PriorityTier=1 GraceTime=20 State=UP
+PartitionName=tune Nodes=$node Default=YES PriorityTier=1 State=UP
 PartitionName=urgent Nodes=$node PriorityTier=10 State=UP
 END
 slurmctld -f "$SLURM_CONF" && slurmd -f "$SLURM_CONF" || fail "Slurm does not start"
@@ -86,12 +86,25 @@ one=(--space resample --shape large --gpu recorded:h200 --strategy exhaustive --
 "$tool" tune "${one[@]}" --db "$top/serial.sqlite" >"$top/serial.txt" 2>&1 || fail "the serial run: $(cat "$top/serial.txt")"
 
 # ---- the array ----
-# Tasks 3 and 6 stop themselves in the middle of their first run, so that what happens to them then does not depend on this machine's speed.
+# Tasks 3 and 6 are stopped in the middle of their first run, so that what happens to them then does not depend on this machine's speed. Slurm continues what it is going to end:
+# the process is stopped again until SIGTERM (bit 14 of what is pending) is there.
 cat >"$top/launch.sh" <<'END'
-task=${SLURM_ARRAY_TASK_ID:-}
+task=${SLURM_ARRAY_TASK_ID:-} self=$$
+hold() {
+  trap '' TERM
+  until [ "$(grep -c evaluated "events-$task.jsonl" 2>/dev/null)" -ge 20 ] 2>/dev/null; do :; done
+  kill -STOP $self
+  echo $self >"stopped-$task.new"
+  mv "stopped-$task.new" "stopped-$task"
+  while status=$(</proc/$self/status); do
+    pending=${status#*ShdPnd:} pending=${pending%%SigBlk*}
+    if [ $((0x${pending//[[:space:]]/} & 0x4000)) != 0 ]; then kill -CONT $self; break; fi
+    kill -STOP $self
+    sleep 0.002
+  done
+}
 if [ "${SLURM_RESTART_COUNT:-0}" = 0 ] && { [ "$task" = 3 ] || [ "$task" = 6 ]; }; then
-  self=$$
-  { until [ "$(grep -c evaluated "events-$task.jsonl" 2>/dev/null)" -ge 20 ] 2>/dev/null; do :; done; kill -STOP $self; echo $self >"stopped-$task.new"; mv "stopped-$task.new" "stopped-$task"; } </dev/null >/dev/null 2>&1 &
+  hold </dev/null >/dev/null 2>&1 &
   exec "$@" --events "events-$task.jsonl"
 fi
 exec "$@"
@@ -125,7 +138,7 @@ grep -q '8 tasks: 2 running 6 done' "$top/status.txt" || fail "--status while tw
 kill -KILL "$(cat "$work/stopped-3")" || fail "task 3 is not there any more"
 wait_for 20 "task 3 to fail" is_state "${array}_3" FAILED
 scontrol requeue "${array}_3" || fail "requeueing task 3"
-# Preempted: a job of higher rank wants the whole node. Slurm tells the task (SIGTERM), and requeues it when it has ended.
+# Preempted: a job of higher rank wants the whole node. Slurm tells the task (SIGCONT, SIGTERM), and requeues it when it has ended.
 urgent=$(sbatch --parsable --partition=urgent --cpus-per-task=8 --output="$top/urgent.txt" --wrap 'sleep 0.2') || fail "the urgent job"
 restarted() { [ "$(scontrol --oneliner show job "${array}_6" | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p')" -ge 1 ]; }
 wait_for 30 "task 6 to be preempted" restarted
