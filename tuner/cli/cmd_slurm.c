@@ -93,8 +93,8 @@ static mt_status check_texts(const slurm_values *v, mt_error *err)
     }
     for (size_t i = 0; i < v->gpu_types.count; i++) {
         const char *type = v->gpu_types.items[i];
-        if (!*type || strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != strlen(type))
-            return MT_FAIL(err, MT_ERR_USAGE, "slurm: --gpu-type: '%s' is no type of a gres; expected letters, digits and '_': h100", type);
+        if (!*type || strchr("-.", *type) || strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != strlen(type))
+            return MT_FAIL(err, MT_ERR_USAGE, "slurm: --gpu-type: '%s' is no type of a gres; expected letters, digits, '_', '-' and '.': h100", type);
     }
     return MT_OK;
 }
@@ -394,7 +394,7 @@ const mt_command mt_cmd_slurm = {
             "space) and GPU type, a stage in front that compiles on nodes without a GPU, and a job behind it that merges what\n"
             "the tasks found and makes the report. Each task writes a database of its own and may be killed, requeued and moved:\n"
             "it goes on where it was. The same command may be given again; template.sh and the parts stay.\n\n"
-            "  msda-tune slurm --space msda --gpu-type h100,h200 --time 2:00:00 --submit\n"
+            "  msda-tune slurm --space FILE.ini --gpu-type h100,h200 --time 2:00:00 --submit\n"
             "  msda-tune slurm --space FILE.ini --shards 16 --partition gpu -o DIR -- --strategy exhaustive\n"
             "  msda-tune slurm --status DIR",
     .options = options,

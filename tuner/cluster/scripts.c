@@ -67,7 +67,7 @@ void mt_cluster_job(mt_strbuf *out, const char *stage, const char *gpu_type)
 
 static void add_head(const mt_cluster_plan *plan, const char *stage, const char *gpu_type, mt_strbuf *out)
 {
-    mt_strbuf_add(out, "#!/bin/bash\n#SBATCH --job-name=msda-");
+    mt_strbuf_add(out, "#!/bin/bash\n#SBATCH --job-name=msda-tune-");
     mt_cluster_job(out, stage, gpu_type);
     mt_strbuf_addf(out, "\n#SBATCH --open-mode=append\n#SBATCH --requeue\n#SBATCH --signal=B:USR1@%d\nlaunch=()\ntool=", SIGNAL_S);
     mt_cluster_quote(out, plan->tool);
