@@ -116,7 +116,7 @@ static mt_status see_session(void *context, const mt_session_info *info, mt_erro
     (void)err;
     r->row->sessions++;
     r->row->evaluated += info->evaluated - info->known;
-    r->row->failed += info->failed;
+    r->row->failed = info->failed; /* with those known from before */
     if (info->ended_unix_ms) r->row->seconds += (double)(info->ended_unix_ms - info->started_unix_ms) / 1e3;
     r->is_ended = info->ended_unix_ms != 0;
     r->is_truncated = info->times_json && strstr(info->times_json, "\"truncated\":true");

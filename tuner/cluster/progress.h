@@ -22,7 +22,8 @@ typedef struct mt_cluster_row {
     mt_cluster_stand stand;
     char why[120];             /* what Slurm or the part says of it; "" = nothing more */
     char node[64], left[24];
-    int64_t evaluated, failed, sessions; /* of all runs of the task; variants that were known are not counted again */
+    int64_t evaluated, sessions; /* of all runs of the task; variants that were known are not counted again */
+    int64_t failed;            /* of the part, as its last run knew */
     double seconds;            /* that its ended runs took */
 } mt_cluster_row;
 
