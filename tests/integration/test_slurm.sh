@@ -92,8 +92,10 @@ cat >"$top/launch.sh" <<'END'
 task=${SLURM_ARRAY_TASK_ID:-} self=$$
 hold() {
   trap '' TERM
-  until [ "$(grep -c evaluated "events-$task.jsonl" 2>/dev/null)" -ge 20 ] 2>/dev/null; do :; done
-  kill -STOP $self
+  until kill -STOP $self; [ "$(grep -c evaluated "events-$task.jsonl" 2>/dev/null)" -ge 20 ] 2>/dev/null; do # it runs a few milliseconds at a time
+    kill -CONT $self
+    sleep 0.004
+  done
   echo $self >"stopped-$task.new"
   mv "stopped-$task.new" "stopped-$task"
   while status=$(</proc/$self/status); do
