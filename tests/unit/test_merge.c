@@ -92,7 +92,8 @@ static void merge(const char *out, const int *order, int count, bool with_cubins
     mt_merge_options options = {.with_cubins = with_cubins};
     ck_ok(mt_store_open(out, MT_STORE_READ_WRITE, &store, &fixture_err));
     for (int i = 0; i < count; i++) {
-        ck_ok(mt_merge_check(out, part_path(order[i]), &fixture_err));
+        int64_t oldest = 0;
+        ck_ok(mt_merge_check(out, part_path(order[i]), &oldest, &fixture_err));
         ck_ok(mt_merge_part(store, part_path(order[i]), &options, counts, &fixture_err));
     }
     ck_ok(mt_merge_finish(store, &fixture_err));
@@ -228,7 +229,8 @@ static void expect_refused(const char *path, mt_status status, const char *part)
     mt_store *store = NULL;
     ck_ok(mt_store_open(out_path("refusing"), MT_STORE_READ_WRITE, &store, &fixture_err));
     mt_store_close(store);
-    ck_fails(mt_merge_check(merge_out, path, &fixture_err), status, part);
+    int64_t oldest = 0;
+    ck_fails(mt_merge_check(merge_out, path, &oldest, &fixture_err), status, part);
 }
 
 START_TEST(refused_files)
@@ -296,7 +298,9 @@ START_TEST(older_schema)
                 "VALUES (1, 'tune', 'old', 'b', 1, '0', 'auto', 'x.ini', 0, 'measured', 5);"
                 "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) VALUES (1, 1, 1, 1, 1, 6, 1, 'ok', 100)");
     ck_ok(mt_store_open(out_path("out"), MT_STORE_READ_WRITE, &store, &fixture_err));
-    ck_ok(mt_merge_check(merge_out, part_path(0), &fixture_err));
+    int64_t oldest = 0;
+    ck_ok(mt_merge_check(merge_out, part_path(0), &oldest, &fixture_err));
+    ck_assert_int_eq(oldest, 6);
     ck_ok(mt_merge_part(store, part_path(0), &options, &counts, &fixture_err));
     ck_ok(mt_merge_finish(store, &fixture_err));
     mt_store_close(store);

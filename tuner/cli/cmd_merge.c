@@ -1,9 +1,9 @@
 /* msda-tune merge: what several machines measured becomes one file. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/merge.h"
-#include "db/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/cli/command.h"
@@ -52,14 +52,8 @@ static mt_status see_kernel(void *context, const char *name, const char *key, mt
 
 static mt_status see_file(kernels *seen, const char *path, mt_error *err)
 {
-    mt_store *store = NULL;
-    mt_status st;
     seen->path = path;
-    MT_TRY(mt_store_open(path, MT_STORE_READ_ONLY, &store, err));
-    st = mt_query_kernels(store, see_kernel, seen, err);
-done:
-    mt_store_close(store);
-    return st;
+    return mt_merge_kernels(path, see_kernel, seen, err);
 }
 
 static mt_status check_kernels(const mt_arguments *arguments, mt_error *err)
@@ -79,12 +73,25 @@ static mt_status check_kernels(const mt_arguments *arguments, mt_error *err)
 
 /* ---- merging ---- */
 
-/* Before anything is written. */
-static mt_status check_all(const mt_arguments *arguments, mt_error *err)
+typedef struct part { const char *path; int64_t oldest_unix_ms; } part;
+
+static int by_time(const void *a, const void *b)
+{
+    const part *x = a, *y = b;
+    if (x->oldest_unix_ms != y->oldest_unix_ms) return x->oldest_unix_ms < y->oldest_unix_ms ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+/* Before anything is written. `parts` become those of the command line, in order of time. */
+static mt_status check_all(const mt_arguments *arguments, part *parts, mt_error *err)
 {
     const merge_values *values = arguments->values;
     mt_status st = MT_OK;
-    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) st = mt_merge_check(values->into, arguments->operands[i], err);
+    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) {
+        parts[i].path = arguments->operands[i];
+        st = mt_merge_check(values->into, parts[i].path, &parts[i].oldest_unix_ms, err);
+    }
+    if (st == MT_OK) qsort(parts, arguments->operand_count, sizeof *parts, by_time);
     return st == MT_OK && values->same_kernel ? check_kernels(arguments, err) : st;
 }
 
@@ -98,15 +105,15 @@ static void print_part(const char *path, const mt_merge_counts *c)
 }
 
 /* What was merged before a part failed is finished all the same. */
-static mt_status merge_parts(mt_store *store, const mt_arguments *arguments, mt_error *err)
+static mt_status merge_parts(mt_store *store, const mt_arguments *arguments, const part *parts, mt_error *err)
 {
     const merge_values *values = arguments->values;
     mt_merge_options how = {.with_cubins = values->with_cubins};
     mt_status st = MT_OK;
     for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) {
         mt_merge_counts counts = {0};
-        st = mt_merge_part(store, arguments->operands[i], &how, &counts, err);
-        if (st == MT_OK) print_part(arguments->operands[i], &counts);
+        st = mt_merge_part(store, parts[i].path, &how, &counts, err);
+        if (st == MT_OK) print_part(parts[i].path, &counts);
     }
     mt_error second;
     mt_status finished = mt_merge_finish(store, st == MT_OK ? err : &second);
@@ -118,16 +125,19 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const merge_values *values = arguments->values;
     mt_store *store = NULL;
+    part *parts = NULL;
     mt_status st = MT_OK;
     if (!arguments->operand_count) return MT_FAIL(err, MT_ERR_USAGE, "merge: FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
     if (!values->into) return MT_FAIL(err, MT_ERR_USAGE, "merge: --into FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
-    MT_TRY(check_all(arguments, err));
+    if (!(parts = mt_alloc(arguments->operand_count, sizeof *parts))) return MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
+    MT_TRY(check_all(arguments, parts, err));
     MT_TRY(mt_store_open(values->into, MT_STORE_READ_WRITE, &store, err));
-    MT_TRY(merge_parts(store, arguments, err));
+    MT_TRY(merge_parts(store, arguments, parts, err));
     if (values->seal) MT_TRY(mt_store_seal(store, err));
     printf("Database: %s\n", values->into);
 done:
     mt_store_close(store);
+    mt_free(parts);
     return st;
 }
 
