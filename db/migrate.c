@@ -63,7 +63,7 @@ static const char to_6[] =
 /* Where a session ran, beside its host; and an index by which merging finds a row at once. */
 static const char to_7[] =
     "ALTER TABLE session ADD COLUMN job TEXT; DROP INDEX IF EXISTS measurement_by_session; "
-    "CREATE INDEX measurement_by_session ON measurement (session_id, evaluation); PRAGMA user_version = 7;";
+    "CREATE INDEX measurement_by_session ON measurement (session_id, variant_id); PRAGMA user_version = 7;";
 
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
