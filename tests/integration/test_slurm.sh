@@ -19,8 +19,9 @@ failed=no
 top=$(mktemp -d)
 etc=$top/etc work="$top/it's \"a\" \$(touch $top/pwned); folder"
 mkdir -p "$etc"/{state,spool,log,munge} "$work"
-export SLURM_CONF=$etc/slurm.conf HOME=$top XDG_DATA_HOME=$top/data XDG_CACHE_HOME=$top/cache
-unset MSDA_TUNE_DB
+export HOME=$top XDG_DATA_HOME=$top/data XDG_CACHE_HOME=$top/cache
+unset MSDA_TUNE_DB "${!SLURM_@}" "${!SBATCH_@}" "${!SQUEUE_@}" "${!SCONTROL_@}" "${!SINFO_@}" # of a job that this runs in
+export SLURM_CONF=$etc/slurm.conf
 stop() {
   scontrol shutdown >/dev/null 2>&1
   for daemon in slurmd slurmctld munge/munged; do
@@ -31,7 +32,8 @@ stop() {
   rm -rf "$top"
 }
 trap stop EXIT
-node=$(hostname -s) port=$((20000 + $$ % 20000))
+node=$(hostname -s) user=$(id -un 2>/dev/null || id -u) port=$((20000 + $$ % 20000))
+while (exec 3<>/dev/tcp/127.0.0.1/$port || exec 3<>/dev/tcp/127.0.0.1/$((port + 1))) 2>/dev/null; do port=$((port + 2)); done
 head -c 1024 /dev/urandom >"$etc/munge/key"
 chmod 400 "$etc/munge/key"
 chmod 755 "$top" "$etc"
@@ -43,8 +45,8 @@ ClusterName=scratch
 SlurmctldHost=$node(127.0.0.1)
 SlurmctldPort=$port
 SlurmdPort=$((port + 1))
-SlurmUser=$(id -un)
-SlurmdUser=$(id -un)
+SlurmUser=$user
+SlurmdUser=$user
 AuthType=auth/munge
 AuthInfo=socket=$etc/munge/socket
 CredType=cred/munge
@@ -67,7 +69,7 @@ PreemptMode=REQUEUE
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1,defer=0
 PriorityType=priority/basic
 SlurmdParameters=config_overrides
-KillWait=20
+KillWait=60
 MinJobAge=3600
 ReturnToService=2
 MailProg=/bin/true
@@ -86,28 +88,27 @@ one=(--space resample --shape large --gpu recorded:h200 --strategy exhaustive --
 "$tool" tune "${one[@]}" --db "$top/serial.sqlite" >"$top/serial.txt" 2>&1 || fail "the serial run: $(cat "$top/serial.txt")"
 
 # ---- the array ----
-# Tasks 3 and 6 are stopped in the middle of their first run, so that what happens to them then does not depend on this machine's speed. Slurm continues what it is going to end:
-# the process is stopped again until SIGTERM (bit 14 of what is pending) is there.
+# Tasks 3 and 6 stand still in the middle of their first run, however fast or busy this machine is: they write events into a pipe that has room for a dozen of them and that nobody reads.
+# Once Slurm has told task 6 to stop, its pipe is emptied bit by bit.
 cat >"$top/launch.sh" <<'END'
-task=${SLURM_ARRAY_TASK_ID:-} self=$$
-hold() {
+task=${SLURM_ARRAY_TASK_ID:-} tool=$$
+drain() {
   trap '' TERM
-  until kill -STOP $self; [ "$(grep -c evaluated "events-$task.jsonl" 2>/dev/null)" -ge 20 ] 2>/dev/null; do # it runs a few milliseconds at a time
-    kill -CONT $self
-    sleep 0.004
-  done
-  echo $self >"stopped-$task.new"
-  mv "stopped-$task.new" "stopped-$task"
-  while status=$(</proc/$self/status); do
-    pending=${status#*ShdPnd:} pending=${pending%%SigBlk*}
-    if [ $((0x${pending//[[:space:]]/} & 0x4000)) != 0 ]; then kill -CONT $self; break; fi
-    kill -STOP $self
-    sleep 0.002
+  until grep -q CANCELLED "log/tune-$task.txt"; do sleep 0.1; done
+  for _ in {1..100}; do
+    sleep 0.2
+    kill -0 $tool 2>/dev/null || break
+    timeout 1 dd bs=4096 count=1 status=none <&9 >/dev/null
   done
 }
 if [ "${SLURM_RESTART_COUNT:-0}" = 0 ] && { [ "$task" = 3 ] || [ "$task" = 6 ]; }; then
-  hold </dev/null >/dev/null 2>&1 &
-  exec "$@" --events "events-$task.jsonl"
+  mkfifo "events-$task"
+  exec 9<>"events-$task"
+  head -c 61440 /dev/zero >&9 # of 64 KiB
+  echo $tool >"pid-$task.new"
+  mv "pid-$task.new" "pid-$task"
+  [ "$task" = 3 ] || drain >/dev/null 2>&1 &
+  exec "$@" --events "events-$task"
 fi
 exec "$@"
 END
@@ -132,19 +133,21 @@ wait_for() { # seconds, what, command…
 }
 is_state() { [ "$(state_of "$1")" = "$2" ]; }
 others_done() { [ "$(count_of COMPLETED)" -ge 6 ]; }
-wait_for 60 "tasks 3 and 6 to stop" test -e "$work/stopped-3" -a -e "$work/stopped-6"
-wait_for 60 "the other tasks" others_done
+has_begun() { "$tool" slurm --status "$work" --json 2>/dev/null | grep -q "\"part\":\"part-$1.sqlite\".*\"stand\":\"running\".*\"measured\":[1-9]"; }
+wait_for 120 "the other tasks" others_done
+wait_for 60 "task 3 to have measured something" has_begun 3
+wait_for 60 "task 6 to have measured something" has_begun 6
 "$tool" slurm --status "$work" >"$top/status.txt" || fail "--status"
 grep -q '8 tasks: 2 running 6 done' "$top/status.txt" || fail "--status while two run: $(cat "$top/status.txt")"
 # Killed: the process is gone without a word, the task is put back into the queue.
-kill -KILL "$(cat "$work/stopped-3")" || fail "task 3 is not there any more"
-wait_for 20 "task 3 to fail" is_state "${array}_3" FAILED
+kill -KILL "$(cat "$work/pid-3")" || fail "task 3 is not there any more"
+wait_for 60 "task 3 to fail" is_state "${array}_3" FAILED
 scontrol requeue "${array}_3" || fail "requeueing task 3"
 # Preempted: a job of higher rank wants the whole node. Slurm tells the task (SIGCONT, SIGTERM), and requeues it when it has ended.
 urgent=$(sbatch --parsable --partition=urgent --cpus-per-task=8 --output="$top/urgent.txt" --wrap 'sleep 0.2') || fail "the urgent job"
 restarted() { [ "$(scontrol --oneliner show job "${array}_6" | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p')" -ge 1 ]; }
-wait_for 30 "task 6 to be preempted" restarted
-wait_for 30 "the urgent job" is_state "$urgent" COMPLETED
+wait_for 60 "task 6 to be preempted" restarted
+wait_for 60 "the urgent job" is_state "$urgent" COMPLETED
 for task in 3 6; do scontrol update jobid="${array}_$task" starttime=now 2>/dev/null; done # Slurm lets requeued jobs wait
 all_done() { [ "$(count_of COMPLETED)" = 8 ]; }
 wait_for 60 "all tasks" all_done
