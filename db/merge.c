@@ -11,7 +11,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 
-enum { MAX_COLUMNS = 64, MAX_RULES = 64 };
+enum { MAX_COLUMNS = 64, MAX_RULES = 64, PATIENCE_MS = 30 * 60 * 1000 /* another merge may have much to put in order */ };
 
 /* ids of a table's rows in the part, ascending, and in the store. */
 typedef struct id_map {
@@ -378,6 +378,7 @@ mt_status mt_merge_part(mt_store *store, const char *path, const mt_merge_option
     mt_merge_counts own = *counts;
     merger m = {.store = store, .path = path, .options = options, .counts = &own};
     MT_TRY(open_part(path, true, &m.part, err));
+    sqlite3_busy_timeout(store->db, PATIENCE_MS);
     if (sqlite3_exec(m.part, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) { /* one state of it */
         st = mt_sql_fail_handle(m.part, path, "read", err);
         goto done;

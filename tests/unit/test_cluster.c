@@ -89,7 +89,9 @@ START_TEST(scripts_keep_words_together)
 {
     write_plan(true);
     run_ok("for f in *.sh; do bash -n $f || exit 1; done");
-    run_ok("printf '%s\\n' '#!/bin/sh' 'printf \"%s\\n\" \"$@\" >>words; echo 7' >sbatch && cp sbatch tool && chmod +x sbatch tool && PATH=$PWD:$PATH ./submit.sh --extra >/dev/null");
+    run_ok("printf '%s\\n' '#!/bin/sh' 'printf \"%s\\n\" \"$@\" >>words; echo 7' >sbatch && cp sbatch tool && "
+           "printf '%s\\n' '#!/bin/sh' 'echo \"MaxArraySize            = $most\"' >scontrol && chmod +x sbatch tool scontrol && export most=2 && "
+           "! PATH=$PWD:$PATH ./submit.sh 2>message && grep -q '2 tasks are too many .* MaxArraySize is 2' message && [ ! -e words ] && most=3 PATH=$PWD:$PATH ./submit.sh --extra >/dev/null");
     run_ok("[ $(grep -c '^--extra$' words) = 6 ] && [ $(grep -c '^--array=1-2%7$' words) = 2 ] && grep -q '^--gres=gpu:h200:1$' words && [ $(grep -c '^--dependency=afterany:7$' words) = 3 ] && "
            "[ $(grep -c '^--dependency=afterany:7:7$' words) = 1 ]");
     char line[400];
@@ -101,7 +103,7 @@ START_TEST(scripts_keep_words_together)
     run_ok("rm words && SLURM_ARRAY_TASK_ID=2 bash tune-h100.sh >/dev/null && grep -qx 'part-h100-2.sqlite' words && grep -qx -e --known words && [ $(wc -l <words) = 13 ]");
     run_ok("! SLURM_ARRAY_TASK_ID=3 bash tune-h100.sh 2>message && grep -q 'from 1 to 2' message");
     run_ok("! bash merge.sh 2>message && grep -q 'no task has begun' message");
-    run_ok("touch part-h100-1.sqlite 'part-h200-2.sqlite' && rm words && bash merge.sh >/dev/null && grep -qx part-h200-2.sqlite words && grep -qx report.html words");
+    run_ok("touch part-h100-1.sqlite && echo x >part-h200-2.sqlite && rm words && bash merge.sh >/dev/null && grep -qx part-h200-2.sqlite words && ! grep -qx part-h100-1.sqlite words && grep -qx report.html words");
     run_ok("[ ! -e pwned ]");
     mt_strbuf_free(&text);
 }

@@ -224,6 +224,41 @@ START_TEST(a_part_that_grew)
 }
 END_TEST
 
+/* Many groups, and long cycles in them: whatever the order, ids follow time, and what refers to a row still does. */
+START_TEST(ids_follow_time)
+{
+    enum { VARIANTS = 1100, TIMES = 30 };
+    static const int orders[][2] = {{0, 1}, {1, 0}};
+    char sql[900];
+    for (int i = 0; i < 2; i++) {
+        use_db(part_path(i));
+        mt_store *store = fixture_open();
+        mt_subject a = fixture_subject(store);
+        int64_t session = session_on(store, "host", 7 + i);
+        fixture_put_ok(store, session, &a, "A=0", 1);
+        mt_store_close(store);
+        snprintf(sql, sizeof sql,
+                 "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n; "
+                 "WITH RECURSIVE n(x) AS (VALUES (0) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, "
+                 "evaluation, outcome, median_ns) SELECT 1, CASE WHEN x < %d THEN 1 + x ELSE 1 END, 1, 1, 1000 + 2 * (x * 7 %% %d) + %d, x + 2, 'ok', 1000 + 2 * (x * 7 %% %d) + %d FROM n; "
+                 "INSERT INTO metric SELECT id, 'time', created_unix_ms, 'ncu', 5 FROM measurement",
+                 VARIANTS, VARIANTS + TIMES, VARIANTS, TIMES, i, TIMES, i);
+        fixture_sql(sql);
+    }
+    for (int o = 0; o < 2; o++) {
+        char name[16];
+        mt_merge_counts counts = {0};
+        snprintf(name, sizeof name, "timed%d", o);
+        merge(out_path(name), orders[o], 2, false, &counts);
+        use_db(merge_out);
+        ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 2 * (VARIANTS + TIMES + 2));
+        ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement a JOIN measurement b ON b.subject_id = a.subject_id AND b.variant_id = a.variant_id AND b.id > a.id AND "
+                                        "b.created_unix_ms < a.created_unix_ms"), 0);
+        ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement m JOIN metric ON measurement_id = m.id AND value = m.created_unix_ms"), 2 * (VARIANTS + TIMES + 2));
+    }
+}
+END_TEST
+
 static void expect_refused(const char *path, mt_status status, const char *part)
 {
     mt_store *store = NULL;
@@ -423,5 +458,5 @@ START_TEST(killed_and_repeated)
 }
 END_TEST
 
-FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, refused_files, damaged_part, older_schema, rules_cover_the_schema,
+FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, refused_files, damaged_part, older_schema, rules_cover_the_schema,
              two_merges_at_once, killed_and_repeated)

@@ -112,9 +112,9 @@ static void add_report(mt_strbuf *out)
 static void merge_script(const mt_cluster_plan *plan, mt_strbuf *out)
 {
     add_head(plan, "merge", "", out);
-    mt_strbuf_add(out, "shopt -s nullglob\nparts=(part-*.sqlite)\n"
+    mt_strbuf_add(out, "parts=()\nfor part in part-*.sqlite; do if [ -s \"$part\" ]; then parts+=(\"$part\"); fi; done # an empty one is of a task that was killed at once\n"
                        "if [ ${#parts[@]} = 0 ]; then echo \"no part-*.sqlite in $PWD: no task has begun\" >&2; exit 1; fi\n"
-                       "run \"$tool\" merge \"${parts[@]}\" --into merged.sqlite --same-kernel --seal || exit\n");
+                       "run \"$tool\" merge \"${parts[@]}\" --into merged.sqlite --same-kernel || exit\n");
     add_report(out);
 }
 
@@ -209,9 +209,12 @@ static void submit_script(const mt_cluster_plan *plan, mt_strbuf *out)
 {
     mt_strbuf all = {0};
     mt_strbuf_add(out, "#!/bin/bash\n# Submits the jobs of this folder; words given to it go to every sbatch. Giving it again goes on from what the parts hold.\nset -eu\n"
-                       "cd -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\"\nmkdir -p log\n: >jobs.tsv\ndeclare -A id\nextra=(\"$@\")\n"
+                       "cd -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\"\nmkdir -p log\ndeclare -A id\nextra=(\"$@\")\n"
                        "submit() { # name, words for sbatch\n  local name=$1\n  shift\n  id[$name]=$(sbatch --parsable \"${extra[@]}\" \"$@\")\n  id[$name]=${id[$name]%%;*}\n"
                        "  printf '%s\\t%s\\n' \"$name\" \"${id[$name]}\" | tee -a jobs.tsv\n}\n");
+    mt_strbuf_addf(out, "most=$(scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *\\([0-9]*\\)$/\\1/p')\n"
+                        "if [ -n \"$most\" ] && [ \"$most\" -le %zu ]; then echo \"%zu tasks are too many for this cluster, whose MaxArraySize is $most; expected fewer --shards or shapes\" >&2; exit 1; fi\n"
+                        ": >jobs.tsv\n", plan->task_count, plan->task_count);
     submit_arrays(plan, &all, out);
     submit_line("merge", "", mt_strbuf_text(&all), ".txt", out);
     add_common(plan, plan->compile_partition ? plan->compile_partition : plan->partition, out);
