@@ -33,6 +33,17 @@ START_TEST(quoted_is_one_word)
 }
 END_TEST
 
+START_TEST(time_limits)
+{
+    static const struct { const char *text; long long seconds; } good[] = {{"0", 0}, {"90", 5400}, {"90:30", 5430}, {"1:30:01", 5401}, {"2-12", 216000}, {"2-12:30", 217800}, {"2-12:30:01", 217801},
+                                                                          {"UNLIMITED", 0}, {"infinite", 0}, {"9999999-0", 863999913600}};
+    static const char *const bad[] = {"", "4h", "-1", "1:", ":1", "1-", "1::2", "1:2:3:4", "1-2-3", "1:2-3", "1-2:3:4:5", " 1", "1 ", "12345678"};
+    long long seconds;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) ck_assert_msg(mt_cluster_time(good[i].text, &seconds) && seconds == good[i].seconds, "%s: %lld", good[i].text, seconds);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_msg(!mt_cluster_time(bad[i], &seconds), "%s", bad[i]);
+}
+END_TEST
+
 START_TEST(programs_that_are_not_there)
 {
     mt_strbuf out = {0};
@@ -157,4 +168,4 @@ START_TEST(parts_alone_tell_how_far)
 }
 END_TEST
 
-FIXTURE_MAIN("cluster", quoted_is_one_word, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, signals_are_passed_on, parts_alone_tell_how_far)
+FIXTURE_MAIN("cluster", quoted_is_one_word, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, signals_are_passed_on, parts_alone_tell_how_far)

@@ -70,7 +70,7 @@ static void show_text(const mt_cluster_progress *p)
         if (p->counts[i] || i == MT_CLUSTER_DONE) printf(" %zu %s", p->counts[i], mt_cluster_stand_name((mt_cluster_stand)i));
     if (isfinite(p->left_s)) printf("; about %s left", mt_print_seconds(p->left_s, time, sizeof time));
     printf("\n");
-    if (!p->is_submitted) printf("Not submitted from this folder: it has no jobs.tsv, so that only the parts are known.\n");
+    if (!p->is_submitted) printf("Not submitted from this folder: no jobs.tsv names a job, so that only the parts are known.\n");
     else if (!p->is_asked) printf("Neither squeue nor sacct answers: only the parts are known.\n");
     if (*p->stages) printf("Behind them: %s\n", p->stages);
     show_rows(p);

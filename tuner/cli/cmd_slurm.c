@@ -99,6 +99,18 @@ static mt_status check_texts(const slurm_values *v, mt_error *err)
     return MT_OK;
 }
 
+/* Slurm tells a job at once whose limit is shorter than the warning before it: such a task would go back into the queue for ever. */
+static mt_status check_time(const char *text, mt_error *err)
+{
+    long long seconds;
+    if (!text) return MT_OK;
+    if (!mt_cluster_time(text, &seconds)) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --time: '%s' is no time limit; expected MINUTES, HOURS:MINUTES:SECONDS or DAYS-HOURS: 4:00:00", text);
+    if (seconds && seconds < MT_CLUSTER_LEAST_S)
+        return MT_FAIL(err, MT_ERR_USAGE, "slurm: --time: '%s' is %lld s; expected %d minutes at least, since a task stops %d s before the limit and goes back into the queue", text, seconds,
+                       MT_CLUSTER_LEAST_S / 60, MT_CLUSTER_SIGNAL_S);
+    return MT_OK;
+}
+
 /* Words behind "--" are tune's; those that the scripts set themselves would be given twice. */
 static mt_status check_tune_words(const mt_arguments *arguments, mt_error *err)
 {
@@ -332,6 +344,7 @@ static mt_status write_all(planning *p, mt_error *err)
     mt_status st;
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --space FILE is missing; 'msda-tune list' names the shipped ones");
     MT_TRY(check_texts(v, err));
+    MT_TRY(check_time(v->time, err));
     MT_TRY(check_tune_words(p->arguments, err));
     char *found = NULL;
     MT_TRY(mt_share_space(v->space, &found, err));

@@ -84,11 +84,11 @@ static mt_status read_jobs(const char *folder, mt_cluster_progress *p, mt_strbuf
     mt_error ignored;
     if (read_file(folder, "jobs.tsv", &text, &ignored) != MT_OK) return MT_OK;
     at = text;
-    p->is_submitted = true;
     while (next_line(&at, fields, &count)) {
         long long id = count == 2 ? strtoll(fields[1], NULL, 10) : 0;
         bool is_array = false;
         if (id <= 0) continue;
+        p->is_submitted = true;
         mt_strbuf_addf(ids, "%s%lld", ids->length ? "," : "", id);
         for (size_t i = 0; i < p->row_count; i++) {
             if (strcmp(p->rows[i].job, fields[0]) != 0) continue;

@@ -39,7 +39,7 @@ typedef struct mt_cluster_progress {
     mt_cluster_best *bests;
     size_t best_count, best_capacity;
     char *stages;              /* owned: "merge: PENDING, final: …", "" = nothing known */
-    bool is_submitted, is_asked; /* there is a jobs.tsv; Slurm answered */
+    bool is_submitted, is_asked; /* jobs.tsv names a job; Slurm answered */
     size_t counts[MT_CLUSTER_STANDS];
     double left_s;             /* about; NAN = nothing is done yet, or nothing runs */
 } mt_cluster_progress;

@@ -1,6 +1,8 @@
 #include "tuner/cluster/scripts.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "tuner/base/alloc.h"
@@ -41,8 +43,6 @@ static const char run_function[] =
     "  return $code\n"
     "}\n\n";
 
-enum { SIGNAL_S = 120 }; /* before the time limit: what the running variant may take, ten times over */
-
 /* ---- pieces ---- */
 
 void mt_cluster_quote(mt_strbuf *out, const char *text)
@@ -53,6 +53,30 @@ void mt_cluster_quote(mt_strbuf *out, const char *text)
         else mt_strbuf_add_char(out, *text);
     }
     mt_strbuf_add_char(out, '\'');
+}
+
+bool mt_cluster_time(const char *text, long long *seconds)
+{
+    static const struct { char separators[4]; int unit_s[4]; } forms[] = {
+        {"", {60}}, {":", {60, 1}}, {"::", {3600, 60, 1}}, {"-", {86400, 3600}}, {"-:", {86400, 3600, 60}}, {"-::", {86400, 3600, 60, 1}}};
+    long long fields[4];
+    char separators[4];
+    size_t count = 0;
+    *seconds = 0;
+    if (strcasecmp(text, "UNLIMITED") == 0 || strcasecmp(text, "INFINITE") == 0) return true;
+    do {
+        size_t digits = strspn(text, "0123456789");
+        if (digits == 0 || digits > 7 || count == 4) return false;
+        fields[count] = strtoll(text, NULL, 10);
+        text += digits;
+        separators[count++] = *text;
+    } while (*text++);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (strcmp(forms[i].separators, separators) != 0) continue;
+        for (size_t k = 0; k < count; k++) *seconds += fields[k] * forms[i].unit_s[k];
+        return true;
+    }
+    return false;
 }
 
 void mt_cluster_part(mt_strbuf *out, const char *gpu_type, size_t task)
@@ -69,7 +93,7 @@ static void add_head(const mt_cluster_plan *plan, const char *stage, const char 
 {
     mt_strbuf_add(out, "#!/bin/bash\n#SBATCH --job-name=msda-tune-");
     mt_cluster_job(out, stage, gpu_type);
-    mt_strbuf_addf(out, "\n#SBATCH --open-mode=append\n#SBATCH --requeue\n#SBATCH --signal=B:USR1@%d\nlaunch=()\ntool=", SIGNAL_S);
+    mt_strbuf_addf(out, "\n#SBATCH --open-mode=append\n#SBATCH --requeue\n#SBATCH --signal=B:USR1@%d\nlaunch=()\ntool=", MT_CLUSTER_SIGNAL_S);
     mt_cluster_quote(out, plan->tool);
     mt_strbuf_addf(out, "\n\n# ---- template.sh ----\n%s\n# ---- end of template.sh ----\n\n", plan->template_text);
     mt_strbuf_add(out, "cd -- \"${SLURM_SUBMIT_DIR:-.}\" || exit 1\n");

@@ -35,6 +35,10 @@ typedef struct mt_cluster_plan {
 
 /* 'text' for a POSIX shell, whatever is in it. */
 void mt_cluster_quote(mt_strbuf *out, const char *text);
+/* A time limit as sbatch takes it: "90" (minutes), "90:00", "1:30:00", "2-12", "2-12:30", "2-12:30:00", "UNLIMITED". *seconds: 0 = no limit. False for anything else. */
+bool mt_cluster_time(const char *text, long long *seconds);
+/* How long before its time limit a task is told, and the shortest limit that makes sense with it. */
+enum { MT_CLUSTER_SIGNAL_S = 120, MT_CLUSTER_LEAST_S = 600 };
 /* "part-h100-3.sqlite", or "part-3.sqlite" without a type. */
 void mt_cluster_part(mt_strbuf *out, const char *gpu_type, size_t task);
 /* "tune-h100", or "tune" without a type. */

@@ -43,6 +43,8 @@ mt tune --space demo --resume --db a.sqlite --reuse none
 mt slurm --space demo --gpu-type 'h100;id'
 mt slurm --space demo --gpu-type h100,h100
 mt slurm --space demo --partition "$(printf 'a\nb')"
+mt slurm --space demo --time 4h
+mt slurm --space demo --time 2:00
 mt slurm --space demo -- --db x.sqlite
 mt slurm --space demo -- budget
 mt slurm --space demo --shape nothing
