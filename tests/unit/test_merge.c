@@ -259,6 +259,42 @@ START_TEST(ids_follow_time)
 }
 END_TEST
 
+/* Ten megabytes of rows, all of which change places: neither that nor sealing holds them in memory. */
+START_TEST(memory_is_bounded)
+{
+    static const int order[] = {0, 1};
+    enum { VARIANTS = 2500, TEXT_BYTES = 2000 };
+    char sql[700];
+    for (int i = 0; i < 2; i++) {
+        use_db(part_path(i));
+        mt_store *store = fixture_open();
+        mt_subject a = fixture_subject(store);
+        int64_t session = session_on(store, "host", 7 + i);
+        fixture_put_ok(store, session, &a, "A=0", 1);
+        mt_store_close(store);
+        snprintf(sql, sizeof sql,
+                 "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n; "
+                 "INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, text) SELECT 1, id, 1, 1, %d, id, 'compile_error', "
+                 "hex(zeroblob(%d)) FROM variant WHERE id > 1",
+                 VARIANTS, 1000 - i, TEXT_BYTES / 2);
+        fixture_sql(sql);
+    }
+    mt_merge_counts counts = {0};
+    sqlite3_memory_highwater(1);
+    merge(out_path("large"), order, 2, false, &counts);
+    ck_assert_int_eq(counts.measurements, 2 * (VARIANTS + 1));
+    mt_store *store = NULL;
+    ck_ok(mt_store_open(merge_out, MT_STORE_READ_WRITE, &store, &fixture_err));
+    ck_ok(mt_store_seal(store, &fixture_err));
+    mt_store_close(store);
+    int64_t most = sqlite3_memory_highwater(0);
+    ck_assert_msg(most < 6 << 20, "%lld bytes", (long long)most);
+    use_db(merge_out);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement a JOIN measurement b ON b.subject_id = a.subject_id AND b.variant_id = a.variant_id AND b.id > a.id AND "
+                                    "b.created_unix_ms < a.created_unix_ms"), 0);
+}
+END_TEST
+
 static void expect_refused(const char *path, mt_status status, const char *part)
 {
     mt_store *store = NULL;
@@ -458,5 +494,5 @@ START_TEST(killed_and_repeated)
 }
 END_TEST
 
-FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, refused_files, damaged_part, older_schema, rules_cover_the_schema,
+FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, memory_is_bounded, refused_files, damaged_part, older_schema, rules_cover_the_schema,
              two_merges_at_once, killed_and_repeated)
