@@ -42,10 +42,15 @@ missing_packages() {
   if [ "$action" = test ]; then has_module check || echo check; fi
 }
 
-# What more there is with them: charts in the report (npm), the report looked at in a browser (tests only).
+# What more there is with them: charts in the report (npm); for tests only a browser that looks at the report, and the cluster that cluster jobs are tried on (its daemons are not
+# configured, and end at once).
 optional_packages() {
   has npm || echo nodejs npm
-  if [ "$action" = test ]; then has chromium || echo chromium; fi
+  if [ "$action" = test ]; then
+    has chromium || echo chromium
+    PATH=$PATH:/usr/sbin
+    has slurmctld && has slurmd && has munged || echo slurm-wlm munge
+  fi
 }
 
 may_install() {
@@ -90,7 +95,7 @@ provide_optional() {
   names=$(optional_packages | tr '\n' ' ')
   [ -z "${names// /}" ] && return 0
   if [ "$assume_yes" = no ] || ! is_debian_like || ! has apt-get || { [ "$(id -u)" != 0 ] && ! has sudo; }; then
-    say "Optional, for charts in the report and their tests: $names"
+    say "Optional, for charts in the report and for further tests: $names"
     return 0
   fi
   # shellcheck disable=SC2086 # a list of words

@@ -11,7 +11,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 
-enum { MAX_COLUMNS = 64, MAX_RULES = 64 };
+enum { MAX_COLUMNS = 64, MAX_RULES = 64, PATIENCE_MS = 30 * 60 * 1000 /* another merge may have much to put in order */ };
 
 /* ids of a table's rows in the part, ascending, and in the store. */
 typedef struct id_map {
@@ -28,6 +28,12 @@ typedef struct merger {
     id_map maps[MAX_RULES]; /* by rule */
 } merger;
 
+/* A statement on the store that takes values of a row of the part. */
+typedef struct query {
+    sqlite3_stmt *statement;    /* NULL = the table has none */
+    int parameter[MAX_COLUMNS]; /* that the column's value is bound to; 0 = not used */
+} query;
+
 /* One table under way. */
 typedef struct table {
     const mt_merge_rule *rule;
@@ -36,7 +42,8 @@ typedef struct table {
     char *columns[MAX_COLUMNS];      /* without id */
     int refers[MAX_COLUMNS];         /* index of the rule whose ids the column holds; −1 = none */
     int count;
-    sqlite3_stmt *read, *find, *insert, *update;
+    sqlite3_stmt *read;
+    query find, insert, update;
 } table;
 
 /* ---- ids ---- */
@@ -125,9 +132,15 @@ static void add_assignments(const table *t, mt_strbuf *sql)
     }
 }
 
-static mt_status prepare(const merger *m, const mt_strbuf *sql, sqlite3_stmt **statement, mt_error *err)
+static mt_status prepare(const merger *m, const table *t, const mt_strbuf *sql, query *q, mt_error *err)
 {
-    return sql->failed ? no_memory(m, err) : mt_sql_prepare(m->store, mt_strbuf_text(sql), statement, err);
+    mt_status st = sql->failed ? no_memory(m, err) : mt_sql_prepare(m->store, mt_strbuf_text(sql), &q->statement, err);
+    for (int i = 0; i < t->count && st == MT_OK; i++) {
+        char name[80];
+        snprintf(name, sizeof name, ":%s", t->columns[i]);
+        q->parameter[i] = sqlite3_bind_parameter_index(q->statement, name);
+    }
+    return st;
 }
 
 static mt_status prepare_table(const merger *m, table *t, mt_error *err)
@@ -145,20 +158,20 @@ static mt_status prepare_table(const merger *m, table *t, mt_error *err)
     }
     mt_strbuf_clear(&sql);
     mt_strbuf_addf(&sql, "SELECT %s FROM %s WHERE %s", id, t->target, t->rule->match);
-    MT_TRY(prepare(m, &sql, &t->find, err));
+    MT_TRY(prepare(m, t, &sql, &t->find, err));
     mt_strbuf_clear(&sql);
     mt_strbuf_addf(&sql, "INSERT INTO %s (", t->target);
     add_columns(t, "", &sql);
     mt_strbuf_add(&sql, ") VALUES (");
     add_columns(t, ":", &sql);
     mt_strbuf_add(&sql, ")");
-    MT_TRY(prepare(m, &sql, &t->insert, err));
+    MT_TRY(prepare(m, t, &sql, &t->insert, err));
     if (!t->rule->wins) goto done;
     mt_strbuf_clear(&sql);
     mt_strbuf_addf(&sql, "UPDATE %s SET ", t->target);
     add_assignments(t, &sql);
     mt_strbuf_addf(&sql, " WHERE (%s) AND (%s)", t->rule->match, t->rule->wins);
-    st = prepare(m, &sql, &t->update, err);
+    st = prepare(m, t, &sql, &t->update, err);
 done:
     mt_strbuf_free(&sql);
     return st;
@@ -166,22 +179,21 @@ done:
 
 static void free_table(table *t)
 {
-    sqlite3_stmt *statements[] = {t->read, t->find, t->insert, t->update};
+    sqlite3_stmt *statements[] = {t->read, t->find.statement, t->insert.statement, t->update.statement};
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) sqlite3_finalize(statements[i]);
     for (int i = 0; i < t->count; i++) mt_free(t->columns[i]);
 }
 
 /* ---- rows ---- */
 
-/* Binds the parameters that the statement has from the row at hand, ids as the store has them. */
-static mt_status bind_row(const merger *m, const table *t, sqlite3_stmt *statement, mt_error *err)
+/* Binds what the statement takes of the row at hand, ids as the store has them. */
+static mt_status bind_row(const merger *m, const table *t, const query *q, mt_error *err)
 {
+    sqlite3_stmt *statement = q->statement;
     sqlite3_reset(statement);
     for (int i = 0; i < t->count; i++) {
-        char name[80];
         int64_t to;
-        snprintf(name, sizeof name, ":%s", t->columns[i]);
-        int parameter = sqlite3_bind_parameter_index(statement, name), code;
+        int parameter = q->parameter[i], code;
         if (!parameter) continue;
         if (t->refers[i] < 0 || sqlite3_column_type(t->read, i + 1) == SQLITE_NULL) {
             code = sqlite3_bind_value(statement, parameter, sqlite3_column_value(t->read, i + 1));
@@ -197,9 +209,9 @@ static mt_status bind_row(const merger *m, const table *t, sqlite3_stmt *stateme
     return MT_OK;
 }
 
-static mt_status step(const merger *m, const table *t, sqlite3_stmt *statement, bool *row, mt_error *err)
+static mt_status step(const merger *m, const table *t, const query *q, bool *row, mt_error *err)
 {
-    int code = sqlite3_step(statement);
+    int code = sqlite3_step(q->statement);
     *row = code == SQLITE_ROW;
     if (code == SQLITE_ROW || code == SQLITE_DONE) return MT_OK;
     mt_status st = mt_sql_fail(m->store, t->rule->table, err);
@@ -220,15 +232,15 @@ static mt_status merge_row(merger *m, table *t, mt_error *err)
 {
     mt_status st;
     bool is_there, row;
-    MT_TRY(bind_row(m, t, t->find, err));
-    MT_TRY(step(m, t, t->find, &is_there, err));
-    int64_t id = is_there ? sqlite3_column_int64(t->find, 0) : 0;
-    sqlite3_reset(t->find);
-    sqlite3_stmt *write = is_there ? t->update : t->insert;
-    if (write) {
+    MT_TRY(bind_row(m, t, &t->find, err));
+    MT_TRY(step(m, t, &t->find, &is_there, err));
+    int64_t id = is_there ? sqlite3_column_int64(t->find.statement, 0) : 0;
+    sqlite3_reset(t->find.statement);
+    const query *write = is_there ? &t->update : &t->insert;
+    if (write->statement) {
         MT_TRY(bind_row(m, t, write, err));
         MT_TRY(step(m, t, write, &row, err));
-        sqlite3_reset(write);
+        sqlite3_reset(write->statement);
     }
     if (!is_there) id = sqlite3_last_insert_rowid(m->store->db);
     if (t->rule->has_id && !id_map_add(t->map, sqlite3_column_int64(t->read, 0), id)) {
@@ -270,12 +282,12 @@ done:
 
 /* ---- the part ---- */
 
-static mt_status version_of(sqlite3 *db, const char *path, const char *pragma, int64_t *value, mt_error *err)
+static mt_status number_of(sqlite3 *db, const char *path, const char *sql, const char *what, int64_t *value, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;
     mt_status st = MT_OK;
-    if (sqlite3_prepare_v2(db, pragma, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) *value = sqlite3_column_int64(statement, 0);
-    else st = mt_sql_fail_handle(db, path, "read the schema version", err);
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) *value = sqlite3_column_int64(statement, 0);
+    else st = mt_sql_fail_handle(db, path, what, err);
     sqlite3_finalize(statement);
     return st;
 }
@@ -307,8 +319,8 @@ static mt_status open_part(const char *path, bool copies, sqlite3 **db, mt_error
     int64_t application = 0, version = 0;
     *db = NULL;
     MT_TRY(mt_store_file_open(path, MT_STORE_READ_ONLY, db, err));
-    MT_TRY(version_of(*db, path, "PRAGMA application_id", &application, err));
-    MT_TRY(version_of(*db, path, "PRAGMA user_version", &version, err));
+    MT_TRY(number_of(*db, path, "PRAGMA application_id", "read the schema version", &application, err));
+    MT_TRY(number_of(*db, path, "PRAGMA user_version", "read the schema version", &version, err));
     bool is_older = application == MT_SCHEMA_APPLICATION_ID && version >= 1 && version < MT_SCHEMA_VERSION;
     if (!is_older) st = mt_migrate(*db, path, true, err);
     else if (copies) st = copy_older(db, path, err);
@@ -316,13 +328,35 @@ done:
     return st;
 }
 
-mt_status mt_merge_check(const char *into, const char *path, mt_error *err)
+mt_status mt_merge_check(const char *into, const char *path, int64_t *oldest_unix_ms, mt_error *err)
 {
     struct stat a, b;
     sqlite3 *part = NULL;
+    mt_status st;
     if (stat(path, &a) == 0 && stat(into, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
         return MT_FAIL(err, MT_ERR_USAGE, "%s: is the database that is merged into; expected other ones", path);
-    mt_status st = open_part(path, false, &part, err);
+    MT_TRY(open_part(path, false, &part, err));
+    st = number_of(part, path, "SELECT ifnull(min(created_unix_ms), 9223372036854775807) FROM measurement", "read measurements", oldest_unix_ms, err);
+done:
+    sqlite3_close(part);
+    return st;
+}
+
+mt_status mt_merge_kernels(const char *path, mt_merge_kernel_callback callback, void *context, mt_error *err)
+{
+    sqlite3 *part = NULL;
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    int code = SQLITE_DONE;
+    MT_TRY(open_part(path, false, &part, err));
+    if (sqlite3_prepare_v2(part, "SELECT name, key FROM kernel ORDER BY name, key", -1, &statement, NULL) != SQLITE_OK) {
+        st = mt_sql_fail_handle(part, path, "read kernels", err);
+        goto done;
+    }
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) MT_TRY(callback(context, mt_sql_column(statement, 0), mt_sql_column(statement, 1), err));
+    if (code != SQLITE_DONE) st = mt_sql_fail_handle(part, path, "read kernels", err);
+done:
+    sqlite3_finalize(statement);
     sqlite3_close(part);
     return st;
 }
@@ -344,6 +378,7 @@ mt_status mt_merge_part(mt_store *store, const char *path, const mt_merge_option
     mt_merge_counts own = *counts;
     merger m = {.store = store, .path = path, .options = options, .counts = &own};
     MT_TRY(open_part(path, true, &m.part, err));
+    sqlite3_busy_timeout(store->db, PATIENCE_MS);
     if (sqlite3_exec(m.part, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) { /* one state of it */
         st = mt_sql_fail_handle(m.part, path, "read", err);
         goto done;

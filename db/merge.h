@@ -20,13 +20,17 @@ typedef struct mt_merge_counts {
 } mt_merge_counts;
 
 /* NOT_FOUND or DB error unless the file at `path` can be merged: a tuning database of this schema or an older one (of which a copy is migrated); USAGE when it is
- * the file `into`, which need not be there. */
-mt_status mt_merge_check(const char *into, const char *path, mt_error *err);
+ * the file `into`, which need not be there. *oldest_unix_ms: when its oldest measurement was made, INT64_MAX without any. Files that are merged in this order leave little to
+ * be put in order at the end. */
+mt_status mt_merge_check(const char *into, const char *path, int64_t *oldest_unix_ms, mt_error *err);
+/* Every state of every kernel's source that such a file knows. */
+typedef mt_status (*mt_merge_kernel_callback)(void *context, const char *name, const char *key, mt_error *err);
+mt_status mt_merge_kernels(const char *path, mt_merge_kernel_callback callback, void *context, mt_error *err);
 /* Adds the rows of the file at `path`, which is only read, in one transaction: all of them or none. `counts` is added to. Table best stays as it was until
- * mt_merge_finish. Memory: one row, and 16 bytes for each row of the file that others refer to. */
+ * mt_merge_finish. Memory: one row, 16 bytes for each row of the file that others refer to, and SQLite's page cache. */
 mt_status mt_merge_part(mt_store *store, const char *path, const mt_merge_options *options, mt_merge_counts *counts, mt_error *err);
 /* After the parts, in one transaction: what counts as newest is by time and no longer by the order of merging; landmarks are chosen, winners picked anew.
- * Safe to repeat; a merge that was killed before it is completed by merging again. */
+ * Safe to repeat; a merge that was killed before it is completed by merging again. Memory: 16 bytes for each row of the variant that was measured most often, and the page cache. */
 mt_status mt_merge_finish(mt_store *store, mt_error *err);
 
 /* ---- the description, public for its test ---- */

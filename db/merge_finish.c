@@ -9,132 +9,164 @@
 
 /* ---- ids in order of time ---- */
 
-/* Everywhere the newest row of a group is that with the greatest id. Files are merged in any order, so that ids of a group are dealt out anew where they
- * contradict its times. A key orders rows by time, and equal times by content, so that the order of merging has no say. */
+/* Everywhere the newest row of a group is that with the greatest id. Files are merged in any order, so that ids of a group are dealt out anew where they contradict its times; equal
+ * times go by content, so that the order of merging has no say. Groups of one row, all but a few where the parts are shards of a space, cost an entry of an index. */
 typedef struct ordered {
-    const char *rows;          /* SELECT group a, group b, id, key ordered by group and id */
-    const char *moves[5];      /* ?1: the new id, negated; ?2: the old one */
-    const char *settles;       /* negated ids become positive */
+    const char *groups;        /* SELECT group a, group b of several rows, behind the group (?1, ?2), GROUPS_AT_ONCE at most */
+    const char *rows;          /* SELECT id of the group (?1, ?2), the oldest first */
+    const char *moves[5];      /* ?1: the new id; ?2: the old one */
 } ordered;
 
+enum { GROUPS_AT_ONCE = 500 }; /* the number in the statements */
 #define SESSION_KEY "s.started_unix_ms, s.host, s.boot_id, s.process_id"
 static const ordered measurements = {
-    .rows = "SELECT m.subject_id, m.variant_id, m.id, printf('%020lld|%012lld|%s|%.17g|%020lld|%s|%s|%lld', m.created_unix_ms, m.evaluation, m.outcome, "
-            "ifnull(m.median_ns, 0), " SESSION_KEY ") FROM measurement m JOIN session s ON s.id = m.session_id ORDER BY m.subject_id, m.variant_id, m.id",
+    .groups = "SELECT subject_id, variant_id FROM measurement WHERE (subject_id, variant_id) > (?1, ?2) GROUP BY subject_id, variant_id HAVING count(*) > 1 LIMIT 500",
+    .rows = "SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE m.subject_id = ?1 AND m.variant_id = ?2 "
+            "ORDER BY m.created_unix_ms, m.evaluation, m.outcome, ifnull(m.median_ns, 0), " SESSION_KEY,
     .moves = {"UPDATE measurement SET id = ?1 WHERE id = ?2", "UPDATE finalist SET measurement_id = ?1 WHERE measurement_id = ?2",
               "UPDATE best SET measurement_id = ?1 WHERE measurement_id = ?2", "UPDATE metric SET measurement_id = ?1 WHERE measurement_id = ?2"},
-    .settles = "UPDATE measurement SET id = -id WHERE id < 0; UPDATE finalist SET measurement_id = -measurement_id WHERE measurement_id < 0; "
-               "UPDATE best SET measurement_id = -measurement_id WHERE measurement_id < 0; UPDATE metric SET measurement_id = -measurement_id WHERE measurement_id < 0",
 };
 static const ordered finals = {
-    .rows = "SELECT f.subject_id, 0, f.id, printf('%020lld|%s|%lld|%020lld|%s|%s|%lld', f.created_unix_ms, f.method, f.rounds, " SESSION_KEY ") "
-            "FROM final_round f JOIN session s ON s.id = f.session_id ORDER BY f.subject_id, f.id",
+    .groups = "SELECT subject_id, 0 FROM final_round WHERE (subject_id, 0) > (?1, ?2) GROUP BY subject_id HAVING count(*) > 1 LIMIT 500",
+    .rows = "SELECT f.id FROM final_round f JOIN session s ON s.id = f.session_id WHERE f.subject_id = ?1 AND ?2 = 0 ORDER BY f.created_unix_ms, f.method, f.rounds, " SESSION_KEY,
     .moves = {"UPDATE final_round SET id = ?1 WHERE id = ?2", "UPDATE finalist SET final_id = ?1 WHERE final_id = ?2", "UPDATE best SET final_id = ?1 WHERE final_id = ?2"},
-    .settles = "UPDATE final_round SET id = -id WHERE id < 0; UPDATE finalist SET final_id = -final_id WHERE final_id < 0; UPDATE best SET final_id = -final_id WHERE final_id < 0",
 };
 
-typedef struct keyed { int64_t id; char *key; } keyed;
-typedef struct move { int64_t from, to; } move;
+typedef struct place { int64_t a, b; } place; /* of a group */
 
-typedef struct reorder {
-    keyed *group; /* rows of the group at hand, by id */
-    size_t count, capacity;
-    move *moves;
-    size_t move_count, move_capacity;
-} reorder;
-
-static int by_key(const void *a, const void *b)
-{
-    return strcmp(((const keyed *)a)->key, ((const keyed *)b)->key);
-}
+/* Rows of one group. */
+typedef struct group {
+    int64_t *ids, *by_time; /* both ids; ascending, and from the oldest row to the newest */
+    size_t count, id_capacity, time_capacity;
+} group;
 
 static mt_status no_memory(const mt_store *store, mt_error *err)
 {
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: merge: out of memory", store->path);
 }
 
-/* Notes what must move, and empties the group. */
-static bool end_group(reorder *r)
+static int by_number(const void *a, const void *b)
 {
-    bool good = true, is_sorted = true;
-    int64_t *ids = r->count > 1 ? mt_alloc(r->count, sizeof *ids) : NULL;
-    for (size_t i = 1; i < r->count; i++) is_sorted = is_sorted && by_key(&r->group[i - 1], &r->group[i]) <= 0;
-    good = ids || r->count <= 1;
-    for (size_t i = 0; i < r->count && ids; i++) ids[i] = r->group[i].id;
-    if (ids && !is_sorted) qsort(r->group, r->count, sizeof *r->group, by_key);
-    for (size_t i = 0; i < r->count && good && !is_sorted; i++) {
-        if (r->group[i].id == ids[i]) continue;
-        move *moves = mt_grow(r->moves, r->move_count, &r->move_capacity, sizeof *moves);
-        good = moves != NULL;
-        if (moves) r->moves = moves, moves[r->move_count++] = (move){r->group[i].id, ids[i]};
-    }
-    for (size_t i = 0; i < r->count; i++) mt_free(r->group[i].key);
-    r->count = 0;
-    mt_free(ids);
-    return good;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
 }
 
-static bool add_to_group(reorder *r, int64_t id, const char *key)
+static bool add_to_group(group *g, int64_t id)
 {
-    keyed *group = mt_grow(r->group, r->count, &r->capacity, sizeof *group);
-    if (!group) return false;
-    r->group = group;
-    group[r->count] = (keyed){id, mt_strdup(key)};
-    return group[r->count].key ? r->count++, true : false;
+    int64_t *ids = mt_grow(g->ids, g->count, &g->id_capacity, sizeof *ids);
+    if (ids) g->ids = ids;
+    int64_t *by_time = ids ? mt_grow(g->by_time, g->count, &g->time_capacity, sizeof *by_time) : NULL;
+    if (!by_time) return false;
+    g->by_time = by_time;
+    g->ids[g->count] = g->by_time[g->count] = id;
+    g->count++;
+    return true;
 }
 
-static mt_status find_moves(mt_store *store, const ordered *what, reorder *r, mt_error *err)
+static mt_status start(mt_store *store, const char *sql, place at, mt_sql_args *args, mt_error *err)
+{
+    sqlite3_stmt *statement;
+    mt_status st = mt_sql_cached_get(store, sql, &statement, err);
+    if (st != MT_OK) return st;
+    *args = mt_sql_args_of(statement);
+    mt_sql_int(args, at.a);
+    mt_sql_int(args, at.b);
+    return MT_OK;
+}
+
+static mt_status read_group(mt_store *store, const ordered *what, place at, group *g, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *statement = NULL;
-    int64_t last_a = -1, last_b = -1;
-    MT_TRY(mt_sql_prepare(store, what->rows, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    for (;;) {
-        bool row;
+    mt_sql_args args = {0};
+    g->count = 0;
+    MT_TRY(start(store, what->rows, at, &args, err));
+    for (bool row = true;;) {
         MT_TRY(mt_sql_row(store, &args, &row, "order what was merged", err));
-        int64_t a = row ? sqlite3_column_int64(statement, 0) : -1, b = row ? sqlite3_column_int64(statement, 1) : -1;
-        bool good = (row && a == last_a && b == last_b) || end_group(r);
-        if (good && row) good = add_to_group(r, sqlite3_column_int64(statement, 2), mt_sql_column(statement, 3));
-        if (!good) {
+        if (!row) break;
+        if (!add_to_group(g, sqlite3_column_int64(args.statement, 0))) {
             st = no_memory(store, err);
             goto done;
         }
-        if (!row) break;
-        last_a = a;
-        last_b = b;
     }
 done:
-    sqlite3_finalize(statement);
+    sqlite3_reset(args.statement);
     return st;
 }
 
-static mt_status make_moves(mt_store *store, const ordered *what, const reorder *r, mt_error *err)
+static mt_status move_row(mt_store *store, const ordered *what, int64_t to, int64_t from, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t k = 0; what->moves[k] && r->move_count; k++) {
-        sqlite3_stmt *statement;
-        MT_TRY(mt_sql_cached_get(store, what->moves[k], &statement, err));
-        for (size_t i = 0; i < r->move_count; i++) {
-            mt_sql_args args = mt_sql_args_of(statement);
-            mt_sql_int(&args, -r->moves[i].to);
-            mt_sql_int(&args, r->moves[i].from);
-            MT_TRY(mt_sql_run(store, &args, "order what was merged", err));
+    for (size_t i = 0; what->moves[i] && st == MT_OK; i++) {
+        mt_sql_args args;
+        st = start(store, what->moves[i], (place){to, from}, &args, err);
+        if (st == MT_OK) st = mt_sql_run(store, &args, "order what was merged", err);
+    }
+    return st;
+}
+
+/* Place i is to hold the row by_time[i]. Along each cycle: the row of the first place steps aside (to id 0, which no row has), each of the others takes the place that is free, and that
+ * of the first the last one. */
+static mt_status move_group(mt_store *store, const ordered *what, group *g, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < g->count; i++) {
+        int64_t first = g->ids[i], *free_place = &g->ids[i];
+        if (g->by_time[i] == first) continue;
+        MT_TRY(move_row(store, what, 0, first, err));
+        for (;;) {
+            int64_t *wanted = &g->by_time[free_place - g->ids], from = *wanted;
+            *wanted = *free_place;
+            MT_TRY(move_row(store, what, *free_place, from == first ? 0 : from, err));
+            if (from == first) break;
+            free_place = bsearch(&from, g->ids, g->count, sizeof from, by_number);
         }
     }
-    if (r->move_count) st = mt_sql_exec(store, what->settles, err);
 done:
     return st;
 }
 
+static bool is_ascending(const int64_t *ids, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (ids[i - 1] > ids[i]) return false;
+    return true;
+}
+
+static mt_status next_groups(mt_store *store, const ordered *what, place behind, place *groups, size_t *count, mt_error *err)
+{
+    mt_status st;
+    mt_sql_args args = {0};
+    *count = 0;
+    MT_TRY(start(store, what->groups, behind, &args, err));
+    for (bool row = true; *count < GROUPS_AT_ONCE;) {
+        MT_TRY(mt_sql_row(store, &args, &row, "order what was merged", err));
+        if (!row) break;
+        groups[(*count)++] = (place){sqlite3_column_int64(args.statement, 0), sqlite3_column_int64(args.statement, 1)};
+    }
+done:
+    sqlite3_reset(args.statement);
+    return st;
+}
+
+/* A portion of the groups is noted, then put in order: nothing is read while it changes, and memory does not grow with the rows. */
 static mt_status put_in_order(mt_store *store, const ordered *what, mt_error *err)
 {
-    reorder r = {0};
-    mt_status st = find_moves(store, what, &r, err);
-    if (st == MT_OK) st = make_moves(store, what, &r, err);
-    end_group(&r);
-    mt_free(r.group);
-    mt_free(r.moves);
+    mt_status st = MT_OK;
+    place groups[GROUPS_AT_ONCE] = {{-1, -1}};
+    size_t count = 1;
+    group g = {0};
+    do {
+        MT_TRY(next_groups(store, what, groups[count - 1], groups, &count, err));
+        for (size_t i = 0; i < count; i++) {
+            MT_TRY(read_group(store, what, groups[i], &g, err));
+            if (is_ascending(g.ids, g.count)) continue;
+            qsort(g.ids, g.count, sizeof *g.ids, by_number);
+            MT_TRY(move_group(store, what, &g, err));
+        }
+    } while (count == GROUPS_AT_ONCE);
+done:
+    mt_free(g.ids);
+    mt_free(g.by_time);
     return st;
 }
 

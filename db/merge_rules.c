@@ -29,9 +29,9 @@ const mt_merge_rule mt_merge_rules[] = {
     {.table = "strike", .has_id = true, .foreign = {{"device_id", "device"}, {"shape_id", "shape"}, {"variant_id", "variant"}},
      .match = "device_id = :device_id AND shape_id = :shape_id AND variant_id = :variant_id AND origin = :origin AND cause = :cause AND created_unix_ms = :created_unix_ms",
      .wins = "(:lifted, ifnull(:lifted_unix_ms, 0)) > (lifted, ifnull(lifted_unix_ms, 0))", .replaces = "lifted, lifted_unix_ms"},
-    /* A plus keeps SQLite from an index that holds a whole session. */
+    /* A variant's rows of one session are few. A plus keeps SQLite from the index of its rows in all sessions, as many as there are parts. */
     {.table = "measurement", .has_id = true, .foreign = {{"subject_id", "subject"}, {"variant_id", "variant"}, {"toolchain_id", "toolchain"}, {"session_id", "session"}},
-     .match = "subject_id = :subject_id AND variant_id = :variant_id AND +session_id = :session_id AND toolchain_id = :toolchain_id AND "
+     .match = "session_id = :session_id AND variant_id = :variant_id AND +subject_id = :subject_id AND toolchain_id = :toolchain_id AND "
               "created_unix_ms = :created_unix_ms AND evaluation = :evaluation AND outcome = :outcome AND median_ns IS :median_ns AND text IS :text"},
     {.table = "metric", .foreign = {{"measurement_id", "measurement"}}, .match = "measurement_id = :measurement_id AND name = :name",
      .wins = "(:created_unix_ms, :value, :source) > (created_unix_ms, value, source)", .replaces = "value, source, created_unix_ms"},

@@ -60,6 +60,11 @@ static const char to_6[] =
     "(portfolio_id, subject_id, variant_id)) WITHOUT ROWID;"
     "PRAGMA user_version = 6;";
 
+/* Where a session ran, beside its host; and an index by which merging finds a row at once. */
+static const char to_7[] =
+    "ALTER TABLE session ADD COLUMN job TEXT; DROP INDEX IF EXISTS measurement_by_session; "
+    "CREATE INDEX measurement_by_session ON measurement (session_id, variant_id); PRAGMA user_version = 7;";
+
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
@@ -74,6 +79,7 @@ static const char *const steps[] = {
     to_4,
     to_5,
     to_6,
+    to_7,
 };
 _Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
 

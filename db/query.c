@@ -252,6 +252,22 @@ done:
     return st;
 }
 
+mt_status mt_query_kernels(mt_store *store, mt_query_kernel_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    bool more = true;
+    MT_TRY(mt_sql_prepare(store, "SELECT name, key FROM kernel ORDER BY id", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    while (more) {
+        MT_TRY(mt_sql_row(store, &args, &more, "read kernels", err));
+        if (more) MT_TRY(callback(context, mt_sql_column(statement, 0), mt_sql_column(statement, 1), err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
 /* --- sessions ----------------------------------------------------------------------------------------------------------------------- */
 
 static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt_session_info *info, mt_error *err)
@@ -265,6 +281,7 @@ static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt
     info->times_json = mt_sql_column_or_null(statement, column++);
     info->warnings = mt_sql_column_or_null(statement, column++);
     info->drift = real_or_nan(statement, column + 1);
+    info->job = mt_sql_column_or_null(statement, column + 2);
     if (mt_origin_from_name(mt_sql_column(statement, column), &info->origin)) return MT_OK;
     return MT_FAIL(err, MT_ERR_DB, "%s: session %lld has the unknown origin \"%s\"", store->path, (long long)info->id,
                    mt_sql_column(statement, column));
@@ -277,7 +294,7 @@ mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback,
     MT_TRY(mt_sql_prepare(store, "SELECT id, started_unix_ms, ended_unix_ms, process_id, seed, worker_restarts, "
                           "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id) ELSE evaluated END, known, "
                           "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome NOT IN ('ok', 'censored', 'yardstick')) "
-                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift FROM session s ORDER BY id", &statement, err));
+                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job FROM session s ORDER BY id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     for (;;) {
         bool more;

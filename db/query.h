@@ -30,9 +30,14 @@ mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_de
 /* Counts of outcomes by kind for a filter. counts[MT_OUTCOME_KIND_COUNT]. */
 mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int64_t counts[MT_OUTCOME_KIND_COUNT], mt_error *err);
 
+/* Every state of every kernel's source that the file knows. */
+typedef mt_status (*mt_query_kernel_callback)(void *context, const char *name, const char *key, mt_error *err);
+mt_status mt_query_kernels(mt_store *store, mt_query_kernel_callback callback, void *context, mt_error *err);
+
 typedef struct mt_session_info {
     int64_t id, started_unix_ms, ended_unix_ms; /* ended 0 = still running or killed */
     const char *command, *host, *boot_id, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;
+    const char *job;        /* of a batch system, "slurm 4711_3"; NULL = none */
     int64_t process_id, seed, worker_restarts;
     int64_t evaluated, known, failed;           /* without an end: of the rows until now, `known` 0 */
     double drift;           /* NAN = not known */

@@ -43,6 +43,7 @@ typedef struct mt_session_row {
     const char *host, *boot_id, *tool_version;
     const char *strategy;
     const char *space_path;
+    const char *job;        /* of a batch system; NULL = none */
     int64_t seed;
     mt_origin origin;
 } mt_session_row;

@@ -1,11 +1,11 @@
--- The tuning database, schema version 6. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 7. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 6;
+PRAGMA user_version = 7;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -97,7 +97,8 @@ CREATE TABLE session (
     failed          INTEGER NOT NULL DEFAULT 0,
     times_json      TEXT,               -- where the time went
     warnings        TEXT,               -- one a line
-    drift           REAL                -- largest deviation of an anchor from its first time, as a part of that; NULL = not timed twice
+    drift           REAL,               -- largest deviation of an anchor from its first time, as a part of that; NULL = not timed twice
+    job             TEXT                -- of a batch system: "slurm 4711_3" is task 3 of array job 4711; NULL = none
 );
 CREATE INDEX session_by_source ON session (source_hash) WHERE source_hash IS NOT NULL;
 
@@ -185,7 +186,7 @@ CREATE TABLE measurement (
     samples            BLOB              -- float32 little-endian nanoseconds in measuring order, one zstd frame
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
-CREATE INDEX measurement_by_session ON measurement (session_id);
+CREATE INDEX measurement_by_session ON measurement (session_id, variant_id);
 
 -- The anchor of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.
 CREATE TABLE anchor (

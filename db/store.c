@@ -216,7 +216,7 @@ mt_status mt_store_seal(mt_store *store, mt_error *err)
     mt_status st;
     MT_TRY(mt_sql_exec(store, forget_imports, err));
     MT_TRY(mt_sql_exec(store, "PRAGMA optimize", err));
-    MT_TRY(mt_sql_exec(store, "VACUUM", err)); /* else what was overwritten still stands between the rows */
+    MT_TRY(mt_sql_exec(store, "PRAGMA temp_store = FILE; VACUUM", err)); /* else what was overwritten still stands between the rows; the copy is as large as the database */
     MT_TRY(run_check(store, "PRAGMA journal_mode = DELETE", "delete", err));
 done:
     return st;

@@ -94,6 +94,9 @@ typedef enum mt_reuse { MT_REUSE_MAJOR, MT_REUSE_ANY, MT_REUSE_EXACT, MT_REUSE_N
 typedef mt_status (*mt_store_known_callback)(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err);
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err);
 
+/* `elsewhere` becomes what `subject` of `store` is called in another store; not *found where that has no row of it yet, or of no toolchain that counts by `reuse`. */
+mt_status mt_store_subject_elsewhere(mt_store *store, const mt_subject *subject, mt_store *other, mt_reuse reuse, mt_subject *elsewhere, bool *found, mt_error *err);
+
 /* Finalists, the fastest first, at most MT_FINALISTS_MAX. For MT_OBJECTIVE_TIME those within MT_NEAR_TIE of the fastest; for the others simply the fastest
  * ones, since one that is slower may well take less energy. */
 enum { MT_FINALISTS_MAX = 8 };

@@ -61,6 +61,42 @@ done:
     return st;
 }
 
+/* The names that ids stand for are read here and asked for there. */
+static const char names_sql[] =
+    "SELECT d.key, k.name, k.key, s.key, w.key, t.arch, t.nvrtc_version, t.driver_version FROM device d, kernel k, shape s, workload w, toolchain t "
+    "WHERE d.id = ? AND k.id = ? AND s.id = ? AND w.id = ? AND t.id = ?";
+static const char elsewhere_sql[] =
+    "SELECT d.id, k.id, s.id, w.id, t.id FROM device d JOIN kernel k JOIN shape s ON s.kernel_id = k.id JOIN workload w ON w.kernel_id = k.id JOIN toolchain t "
+    "WHERE d.key = ?1 AND k.name = ?2 AND k.key = ?3 AND s.key = ?4 AND w.key = ?5 AND CASE ?9 WHEN 'any' THEN 1 "
+    "WHEN 'exact' THEN t.arch = ?6 AND t.nvrtc_version = ?7 AND t.driver_version = ?8 "
+    "ELSE t.arch = ?6 AND t.nvrtc_version / 1000 = ?7 / 1000 AND t.driver_version / 1000 = ?8 / 1000 END LIMIT 1";
+
+mt_status mt_store_subject_elsewhere(mt_store *store, const mt_subject *subject, mt_store *other, mt_reuse reuse, mt_subject *elsewhere, bool *found, mt_error *err)
+{
+    sqlite3_stmt *names = NULL, *ids = NULL;
+    mt_status st;
+    *found = false;
+    MT_TRY(mt_sql_prepare(store, names_sql, &names, err));
+    mt_sql_args args = mt_sql_args_of(names);
+    const int64_t own[] = {subject->device, subject->kernel, subject->shape, subject->workload, subject->toolchain};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) mt_sql_int(&args, own[i]);
+    MT_TRY(mt_sql_row(store, &args, found, "read a subject's names", err));
+    if (!*found) goto done;
+    MT_TRY(mt_sql_prepare(other, elsewhere_sql, &ids, err));
+    mt_sql_args there = mt_sql_args_of(ids);
+    for (int i = 0; i < 6; i++) mt_sql_text(&there, mt_sql_column(names, i));
+    for (int i = 6; i < 8; i++) mt_sql_int(&there, sqlite3_column_int64(names, i));
+    mt_sql_text(&there, reuse_name(reuse));
+    MT_TRY(mt_sql_row(other, &there, found, "find a subject", err));
+    if (!*found) goto done;
+    *elsewhere = (mt_subject){.device = sqlite3_column_int64(ids, 0), .kernel = sqlite3_column_int64(ids, 1), .shape = sqlite3_column_int64(ids, 2),
+                              .workload = sqlite3_column_int64(ids, 3), .toolchain = sqlite3_column_int64(ids, 4), .regime = subject->regime, .origin = subject->origin};
+done:
+    sqlite3_finalize(names);
+    sqlite3_finalize(ids);
+    return st;
+}
+
 /* --- best --------------------------------------------------------------------------------------------------------------------------- */
 
 /* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing. Clusters are looked at

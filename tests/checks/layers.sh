@@ -13,9 +13,10 @@ search="tuner/search/|$space"
 db="db/|$base"
 ladder="tuner/ladder/|$db"
 reports="reports/|$db"
+cluster="tuner/cluster/|$db"
 gpu="tuner/gpu/|$space|include/msda_baseline\.h" # the plugins' interface
 run="tuner/run/|$search|$ladder"
-cli="tuner/cli/|$run|$reports|include/tunelookup\.h" # the command that asks the library
+cli="tuner/cli/|$run|$reports|$cluster|include/tunelookup\.h" # the command that asks the library
 
 # Libraries that only one layer may know: header, folders.
 foreign='sqlite3\.h:db
@@ -40,6 +41,7 @@ allow_for() { # file
     tuner/ladder/*) allowed=$ladder ;;
     tuner/gpu/*) allowed=$gpu ;;
     tuner/run/*) allowed=$run ;;
+    tuner/cluster/*) allowed=$cluster ;;
     tuner/cli/*) allowed=$cli ;;
     reports/*) allowed=$reports ;;
     db/*) allowed=$db ;;

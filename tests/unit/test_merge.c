@@ -92,7 +92,8 @@ static void merge(const char *out, const int *order, int count, bool with_cubins
     mt_merge_options options = {.with_cubins = with_cubins};
     ck_ok(mt_store_open(out, MT_STORE_READ_WRITE, &store, &fixture_err));
     for (int i = 0; i < count; i++) {
-        ck_ok(mt_merge_check(out, part_path(order[i]), &fixture_err));
+        int64_t oldest = 0;
+        ck_ok(mt_merge_check(out, part_path(order[i]), &oldest, &fixture_err));
         ck_ok(mt_merge_part(store, part_path(order[i]), &options, counts, &fixture_err));
     }
     ck_ok(mt_merge_finish(store, &fixture_err));
@@ -223,12 +224,84 @@ START_TEST(a_part_that_grew)
 }
 END_TEST
 
+/* Many groups, and long cycles in them: whatever the order, ids follow time, and what refers to a row still does. */
+START_TEST(ids_follow_time)
+{
+    enum { VARIANTS = 1100, TIMES = 30 };
+    static const int orders[][2] = {{0, 1}, {1, 0}};
+    char sql[900];
+    for (int i = 0; i < 2; i++) {
+        use_db(part_path(i));
+        mt_store *store = fixture_open();
+        mt_subject a = fixture_subject(store);
+        int64_t session = session_on(store, "host", 7 + i);
+        fixture_put_ok(store, session, &a, "A=0", 1);
+        mt_store_close(store);
+        snprintf(sql, sizeof sql,
+                 "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n; "
+                 "WITH RECURSIVE n(x) AS (VALUES (0) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, "
+                 "evaluation, outcome, median_ns) SELECT 1, CASE WHEN x < %d THEN 1 + x ELSE 1 END, 1, 1, 1000 + 2 * (x * 7 %% %d) + %d, x + 2, 'ok', 1000 + 2 * (x * 7 %% %d) + %d FROM n; "
+                 "INSERT INTO metric SELECT id, 'time', created_unix_ms, 'ncu', 5 FROM measurement",
+                 VARIANTS, VARIANTS + TIMES, VARIANTS, TIMES, i, TIMES, i);
+        fixture_sql(sql);
+    }
+    for (int o = 0; o < 2; o++) {
+        char name[16];
+        mt_merge_counts counts = {0};
+        snprintf(name, sizeof name, "timed%d", o);
+        merge(out_path(name), orders[o], 2, false, &counts);
+        use_db(merge_out);
+        ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 2 * (VARIANTS + TIMES + 2));
+        ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement a JOIN measurement b ON b.subject_id = a.subject_id AND b.variant_id = a.variant_id AND b.id > a.id AND "
+                                        "b.created_unix_ms < a.created_unix_ms"), 0);
+        ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement m JOIN metric ON measurement_id = m.id AND value = m.created_unix_ms"), 2 * (VARIANTS + TIMES + 2));
+    }
+}
+END_TEST
+
+/* Ten megabytes of rows, all of which change places: neither that nor sealing holds them in memory. */
+START_TEST(memory_is_bounded)
+{
+    static const int order[] = {0, 1};
+    enum { VARIANTS = 2500, TEXT_BYTES = 2000 };
+    char sql[700];
+    for (int i = 0; i < 2; i++) {
+        use_db(part_path(i));
+        mt_store *store = fixture_open();
+        mt_subject a = fixture_subject(store);
+        int64_t session = session_on(store, "host", 7 + i);
+        fixture_put_ok(store, session, &a, "A=0", 1);
+        mt_store_close(store);
+        snprintf(sql, sizeof sql,
+                 "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n; "
+                 "INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, text) SELECT 1, id, 1, 1, %d, id, 'compile_error', "
+                 "hex(zeroblob(%d)) FROM variant WHERE id > 1",
+                 VARIANTS, 1000 - i, TEXT_BYTES / 2);
+        fixture_sql(sql);
+    }
+    mt_merge_counts counts = {0};
+    sqlite3_memory_highwater(1);
+    merge(out_path("large"), order, 2, false, &counts);
+    ck_assert_int_eq(counts.measurements, 2 * (VARIANTS + 1));
+    mt_store *store = NULL;
+    ck_ok(mt_store_open(merge_out, MT_STORE_READ_WRITE, &store, &fixture_err));
+    ck_ok(mt_store_seal(store, &fixture_err));
+    mt_store_close(store);
+    int64_t most = sqlite3_memory_highwater(0);
+    ck_assert_msg(most < 6 << 20, "%lld bytes", (long long)most);
+    use_db(merge_out);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement a JOIN measurement b ON b.subject_id = a.subject_id AND b.variant_id = a.variant_id AND b.id > a.id AND "
+                                    "b.created_unix_ms < a.created_unix_ms"), 0);
+}
+END_TEST
+
 static void expect_refused(const char *path, mt_status status, const char *part)
 {
     mt_store *store = NULL;
     ck_ok(mt_store_open(out_path("refusing"), MT_STORE_READ_WRITE, &store, &fixture_err));
     mt_store_close(store);
-    ck_fails(mt_merge_check(merge_out, path, &fixture_err), status, part);
+    int64_t oldest = 0;
+    ck_fails(mt_merge_check(merge_out, path, &oldest, &fixture_err), status, part);
 }
 
 START_TEST(refused_files)
@@ -296,7 +369,9 @@ START_TEST(older_schema)
                 "VALUES (1, 'tune', 'old', 'b', 1, '0', 'auto', 'x.ini', 0, 'measured', 5);"
                 "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) VALUES (1, 1, 1, 1, 1, 6, 1, 'ok', 100)");
     ck_ok(mt_store_open(out_path("out"), MT_STORE_READ_WRITE, &store, &fixture_err));
-    ck_ok(mt_merge_check(merge_out, part_path(0), &fixture_err));
+    int64_t oldest = 0;
+    ck_ok(mt_merge_check(merge_out, part_path(0), &oldest, &fixture_err));
+    ck_assert_int_eq(oldest, 6);
     ck_ok(mt_merge_part(store, part_path(0), &options, &counts, &fixture_err));
     ck_ok(mt_merge_finish(store, &fixture_err));
     mt_store_close(store);
@@ -419,5 +494,5 @@ START_TEST(killed_and_repeated)
 }
 END_TEST
 
-FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, refused_files, damaged_part, older_schema, rules_cover_the_schema,
+FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, memory_is_bounded, refused_files, damaged_part, older_schema, rules_cover_the_schema,
              two_merges_at_once, killed_and_repeated)

@@ -1,31 +1,98 @@
 /* msda-tune merge: what several machines measured becomes one file. */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "db/merge.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
 #include "tuner/cli/command.h"
 #include "tuner/ladder/table.h"
 
 typedef struct merge_values {
     const char *into;
-    bool with_cubins, seal;
+    bool with_cubins, seal, same_kernel;
 } merge_values;
 
 #define FIELD(name) offsetof(merge_values, name)
 static const mt_option options[] = {
     {"into", 0, MT_OPTION_TEXT, FIELD(into), "FILE", "database that the rows are added to; made if it is not there"},
     {"with-cubins", 0, MT_OPTION_FLAG, FIELD(with_cubins), NULL, "also take over compiled code: as trustworthy as the files are"},
+    {"same-kernel", 0, MT_OPTION_FLAG, FIELD(same_kernel), NULL, "refuse files that hold a kernel with another key than the others\n(its source was edited in between)"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media"},
     {0},
 };
 
-/* Before anything is written. */
-static mt_status check_all(const mt_arguments *arguments, mt_error *err)
+/* ---- --same-kernel ---- */
+
+typedef struct kernel { char *name, *key, *path; } kernel;
+typedef struct kernels {
+    kernel *items;
+    size_t count, capacity;
+    const char *path; /* of the file at hand */
+} kernels;
+
+static mt_status see_kernel(void *context, const char *name, const char *key, mt_error *err)
+{
+    kernels *seen = context;
+    for (size_t i = 0; i < seen->count; i++) {
+        const kernel *k = &seen->items[i];
+        if (strcmp(k->name, name) != 0) continue;
+        if (strcmp(k->key, key) == 0) return MT_OK;
+        return MT_FAIL(err, MT_ERR_USAGE, "%s: has kernel %s with key %.8s, expected %.8s as in %s: its source was edited in between; without --same-kernel both are kept, side by side", seen->path, name, key,
+                       k->key, k->path);
+    }
+    kernel *items = mt_grow(seen->items, seen->count, &seen->capacity, sizeof *items);
+    if (!items) return MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
+    seen->items = items;
+    items[seen->count] = (kernel){mt_strdup(name), mt_strdup(key), mt_strdup(seen->path)};
+    const kernel *k = &items[seen->count++];
+    return k->name && k->key && k->path ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
+}
+
+static mt_status see_file(kernels *seen, const char *path, mt_error *err)
+{
+    seen->path = path;
+    return mt_merge_kernels(path, see_kernel, seen, err);
+}
+
+static mt_status check_kernels(const mt_arguments *arguments, mt_error *err)
+{
+    const merge_values *values = arguments->values;
+    kernels seen = {0};
+    mt_status st = mt_file_exists(values->into) ? see_file(&seen, values->into, err) : MT_OK;
+    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) st = see_file(&seen, arguments->operands[i], err);
+    for (size_t i = 0; i < seen.count; i++) {
+        mt_free(seen.items[i].name);
+        mt_free(seen.items[i].key);
+        mt_free(seen.items[i].path);
+    }
+    mt_free(seen.items);
+    return st;
+}
+
+/* ---- merging ---- */
+
+typedef struct part { const char *path; int64_t oldest_unix_ms; } part;
+
+static int by_time(const void *a, const void *b)
+{
+    const part *x = a, *y = b;
+    if (x->oldest_unix_ms != y->oldest_unix_ms) return x->oldest_unix_ms < y->oldest_unix_ms ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+/* Before anything is written. `parts` become those of the command line, in order of time. */
+static mt_status check_all(const mt_arguments *arguments, part *parts, mt_error *err)
 {
     const merge_values *values = arguments->values;
     mt_status st = MT_OK;
-    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) st = mt_merge_check(values->into, arguments->operands[i], err);
-    return st;
+    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) {
+        parts[i].path = arguments->operands[i];
+        st = mt_merge_check(values->into, parts[i].path, &parts[i].oldest_unix_ms, err);
+    }
+    if (st == MT_OK) qsort(parts, arguments->operand_count, sizeof *parts, by_time);
+    return st == MT_OK && values->same_kernel ? check_kernels(arguments, err) : st;
 }
 
 static void print_part(const char *path, const mt_merge_counts *c)
@@ -38,15 +105,15 @@ static void print_part(const char *path, const mt_merge_counts *c)
 }
 
 /* What was merged before a part failed is finished all the same. */
-static mt_status merge_parts(mt_store *store, const mt_arguments *arguments, mt_error *err)
+static mt_status merge_parts(mt_store *store, const mt_arguments *arguments, const part *parts, mt_error *err)
 {
     const merge_values *values = arguments->values;
     mt_merge_options how = {.with_cubins = values->with_cubins};
     mt_status st = MT_OK;
     for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) {
         mt_merge_counts counts = {0};
-        st = mt_merge_part(store, arguments->operands[i], &how, &counts, err);
-        if (st == MT_OK) print_part(arguments->operands[i], &counts);
+        st = mt_merge_part(store, parts[i].path, &how, &counts, err);
+        if (st == MT_OK) print_part(parts[i].path, &counts);
     }
     mt_error second;
     mt_status finished = mt_merge_finish(store, st == MT_OK ? err : &second);
@@ -58,16 +125,19 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const merge_values *values = arguments->values;
     mt_store *store = NULL;
+    part *parts = NULL;
     mt_status st = MT_OK;
     if (!arguments->operand_count) return MT_FAIL(err, MT_ERR_USAGE, "merge: FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
     if (!values->into) return MT_FAIL(err, MT_ERR_USAGE, "merge: --into FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
-    MT_TRY(check_all(arguments, err));
+    if (!(parts = mt_alloc(arguments->operand_count, sizeof *parts))) return MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
+    MT_TRY(check_all(arguments, parts, err));
     MT_TRY(mt_store_open(values->into, MT_STORE_READ_WRITE, &store, err));
-    MT_TRY(merge_parts(store, arguments, err));
+    MT_TRY(merge_parts(store, arguments, parts, err));
     if (values->seal) MT_TRY(mt_store_seal(store, err));
     printf("Database: %s\n", values->into);
 done:
     mt_store_close(store);
+    mt_free(parts);
     return st;
 }
 

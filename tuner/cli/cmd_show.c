@@ -163,6 +163,13 @@ static mt_status add_failure_json(void *context, const mt_measurement_row *row, 
 
 static void note_session(listing *l, const mt_session_info *row)
 {
+    if (row->job) {
+        mt_strbuf_addf(&l->notes, "session %lld: ", (long long)row->id);
+        mt_print_clean(&l->notes, row->job, 100);
+        mt_strbuf_add(&l->notes, " on ");
+        mt_print_clean(&l->notes, row->host, 100);
+        mt_strbuf_add_char(&l->notes, '\n');
+    }
     if (row->drift > 0) mt_strbuf_addf(&l->notes, "session %lld: the anchor's time moved by %.1f %%\n", (long long)row->id, 100 * row->drift);
     for (const char *line = row->warnings; line && *line;) {
         size_t length = strcspn(line, "\n");

@@ -29,8 +29,8 @@ typedef struct tune_values {
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
-    const char *events;
-    bool no_cache, no_race, quiet, progress, diagnose;
+    const char *events, *shard, *known;
+    bool no_cache, no_race, quiet, progress, diagnose, resume;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -50,6 +50,9 @@ static const mt_option options[] = {
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "compile for this architecture instead of the device's: sm_90a …"},
     {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
+    {"shard", 0, MT_OPTION_TEXT, FIELD(shard), "I/N", "one of N tasks on the same space, I from 1: exhaustive and random\nsearch take the I-th part of it, the others an island: all of it,\nwith another seed"},
+    {"known", 0, MT_OPTION_TEXT, FIELD(known), "FILE", "database whose results count as known too, if it is there (the\nmerged one of other tasks); it is only read"},
+    {"resume", 0, MT_OPTION_FLAG, FIELD(resume), NULL, "for jobs that are started again: --db must be given, and what it\nholds must be of this kernel; then go on from there"},
     {"input", 0, MT_OPTION_TEXTS, FIELD(inputs), "NAME=FILE", "read argument NAME from a .npy file; may be repeated"},
     {"guard", 0, MT_OPTION_CHOICE, FIELD(guard), "bands|pages", "pages: buffers end at an unmapped page, so that a read past\nthe end faults (slower)"},
     {"diagnose", 0, MT_OPTION_FLAG, FIELD(diagnose), NULL, "run a variant that faulted once more under compute-sanitizer\nand keep what that says"},
@@ -76,6 +79,8 @@ typedef struct tuning {
     mt_source source;
     mt_hash kernel_key;
     mt_store *store, *recordings;
+    mt_store *shared; /* with --known */
+    mt_shard shard;
     mt_evaluator *evaluator;
     mt_sibling *sibling; /* tunes GPUs of another model; NULL = there is none */
     mt_hash inputs; /* when --input is given */
@@ -225,14 +230,42 @@ static mt_status open_evaluator(tuning *t, mt_error *err)
     return open_real(t, gpu, err);
 }
 
+/* ---- one task of several ---- */
+
+static mt_status check_task(tuning *t, mt_error *err)
+{
+    const tune_values *v = t->values;
+    if (v->shard && !mt_shard_parse(v->shard, &t->shard)) return MT_FAIL(err, MT_ERR_USAGE, "tune: --shard: '%s' is no part; expected I/N with I from 1 to N, N at most %d: 3/8", v->shard, MT_SHARDS_MAX);
+    if (v->resume && !v->db) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume: expected --db FILE, which this task alone writes");
+    if (v->resume && v->reuse == MT_REUSE_NONE + 1) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume goes on from what is known, --reuse none forgets it; expected one of them");
+    return MT_OK;
+}
+
+static mt_status see_kernel(void *context, const char *name, const char *key, mt_error *err)
+{
+    const tuning *t = context;
+    if (strcmp(name, t->spec->name) != 0 || strcmp(key, t->kernel_key.hex) == 0) return MT_OK;
+    return MT_FAIL(err, MT_ERR_USAGE, "%s: holds results of %s with kernel key %.8s, expected %.8s: its source changed since the task was begun; give it another --db", t->db_path, name, key,
+                   t->kernel_key.hex);
+}
+
+/* A task that was started again after its source was edited must not go on as if it were the same. */
+static mt_status check_resumed(tuning *t, mt_error *err)
+{
+    return mt_query_kernels(t->store, see_kernel, t, err);
+}
+
 static mt_status open_all(tuning *t, mt_error *err)
 {
     mt_status st = MT_OK;
+    MT_TRY(check_task(t, err));
     MT_TRY(open_space(t, err));
     MT_TRY(open_evaluator(t, err));
     if (t->misses) MT_TRY(mt_wanted_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &t->wanted, err));
     MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
     MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
+    if (t->values->resume) MT_TRY(check_resumed(t, err));
+    if (t->values->known && mt_file_exists(t->values->known)) MT_TRY(mt_store_open(t->values->known, MT_STORE_READ_ONLY, &t->shared, err));
 done:
     return st;
 }
@@ -246,6 +279,7 @@ static void close_all(tuning *t)
     }
     mt_store_close(t->store);
     mt_store_close(t->recordings);
+    mt_store_close(t->shared);
     mt_events_close(&t->events);
     mt_source_free(&t->source);
     mt_spec_free(t->spec);
@@ -293,7 +327,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     mt_session_params params = {
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)t->wanted.shapes.items, .shape_count = t->wanted.shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
-        .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed,
+        .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
     st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);

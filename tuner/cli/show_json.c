@@ -199,6 +199,7 @@ void mt_show_json_session(mt_strbuf *out, const mt_session_info *row)
     add_text(out, "state", row->state);
     add_text(out, "command", row->command);
     add_text(out, "host", row->host);
+    if (row->job) add_text(out, "job", row->job);
     add_text(out, "tool_version", row->tool_version);
     add_text(out, "strategy", row->strategy);
     add_text(out, "space", row->space_path);

@@ -6,6 +6,7 @@
 
 #include "db/query.h"
 #include "tuner/run/evaluator.h"
+#include "tuner/search/shard.h"
 #include "tuner/search/strategy.h"
 #include "tuner/space/source.h"
 
@@ -71,6 +72,8 @@ typedef struct mt_session_params {
     bool budget_given, time_given; /* on the command line */
     double time_s;                 /* whole command; 0 = the file's */
     uint64_t seed;
+    mt_shard shard;                /* of several tasks on one space: strategies that split it keep to their part; others search all of it, each with a seed of its own */
+    mt_store *shared;              /* what other tasks found out: known as well, and not counted in the budget of a search of the whole space; only read. NULL = none */
     mt_regime regime;              /* what is searched and ranked by */
     bool both_regimes;             /* then what passed is measured in the other one too */
     mt_reuse reuse;
@@ -103,6 +106,14 @@ typedef struct mt_session_result {
     size_t cut;                    /* subjects that ended before their budget was spent */
     mt_session_times times;
 } mt_session_result;
+
+typedef struct mt_session_target {
+    const mt_shape *shape;
+    const mt_workload *workload;
+} mt_session_target;
+
+/* The (shape, workload) pairs that such a session would tune, in the file's order. USAGE error for unknown names. mt_free *targets. */
+mt_status mt_session_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
 
 /* Runs to the end, the time limit, or Ctrl-C / SIGTERM (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time
  * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime and race_ns. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner; USAGE for unknown shapes,

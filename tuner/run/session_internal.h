@@ -48,16 +48,6 @@ typedef struct mt_session {
     double drift;                  /* largest relative deviation of an anchor from its first time that the intervals of both do not explain; NAN = none was timed twice */
 } mt_session;
 
-/* ---- session_plan.c ---- */
-
-typedef struct mt_session_target {
-    const mt_shape *shape;
-    const mt_workload *workload;
-} mt_session_target;
-
-/* The (shape, workload) pairs to tune, in the file's order. USAGE error for unknown names. mt_free *targets. */
-mt_status mt_session_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
-
 /* ---- session_subject.c ---- */
 
 /* Tunes one subject, in session->regime, until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
@@ -94,11 +84,13 @@ typedef struct mt_quarantined {
 typedef struct mt_history {
     mt_known *known;             /* in the order they were stored */
     size_t known_count, known_capacity;
+    size_t own_count;            /* of these from the session's own database; the others from params->shared */
     mt_quarantined *quarantined; /* sorted by index */
     size_t quarantined_count, quarantined_capacity;
 } mt_history;
 
-mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, mt_history *history, mt_error *err);
+/* `shard`: points of other parts are left out; NULL = none is. */
+mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, const mt_shard *shard, mt_history *history, mt_error *err);
 const char *mt_history_quarantine(const mt_history *history, size_t index); /* the reason, or NULL */
 void mt_history_free(mt_history *history);                                  /* zeroed struct is fine */
 

@@ -4,11 +4,14 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/run/session_internal.h"
+#include "tuner/search/index_map.h"
 
 struct loading {
     const mt_space *space;
     mt_history *history;
-    bool no_race;
+    const mt_shard *shard; /* or NULL */
+    mt_index_map seen;     /* of the history, while it is added to from another database */
+    bool is_shared, no_race;
 };
 
 /* False for a point that the file no longer describes: its row is history, not part of this search. */
@@ -26,6 +29,8 @@ static mt_status on_known(void *context, const char *variant, mt_outcome_kind ki
     size_t index;
     if (kind == MT_OUTCOME_CENSORED && loading->no_race) return MT_OK; /* its time is wanted now */
     if (!find_index(loading->space, variant, &index)) return MT_OK;
+    if (loading->shard && !mt_shard_has(loading->shard, loading->space, index)) return MT_OK;
+    if (loading->is_shared && mt_index_map_get(&loading->seen, index, NULL)) return MT_OK; /* one's own row counts */
     mt_known *known = mt_grow(history->known, history->known_count, &history->known_capacity, sizeof *known);
     if (!known) return MT_FAIL(err, MT_ERR_NO_MEMORY, "known variants: out of memory");
     history->known = known;
@@ -56,12 +61,30 @@ static int by_index(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, mt_history *history, mt_error *err)
+/* What the merged file of other tasks knows, behind one's own. What brought down another's GPU is not tried here either. */
+static mt_status load_shared(mt_session *session, const mt_subject *subject, struct loading *loading, mt_error *err)
 {
-    struct loading loading = {space, history, session->params->no_race};
+    const mt_session_params *params = session->params;
+    mt_subject elsewhere;
+    bool is_there;
+    mt_status st = mt_store_subject_elsewhere(session->store, subject, params->shared, params->reuse, &elsewhere, &is_there, err);
+    for (size_t i = 0; i < loading->history->own_count && st == MT_OK; i++)
+        if (!mt_index_map_put(&loading->seen, loading->history->known[i].index, 0)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "known variants: out of memory");
+    loading->is_shared = true;
+    if (st == MT_OK && is_there) st = mt_store_known(params->shared, &elsewhere, params->reuse, on_known, loading, err);
+    if (st == MT_OK && is_there) st = mt_store_quarantined(params->shared, &elsewhere, on_quarantined, loading, err);
+    mt_index_map_free(&loading->seen);
+    return st;
+}
+
+mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, const mt_shard *shard, mt_history *history, mt_error *err)
+{
+    struct loading loading = {.space = space, .history = history, .shard = shard, .no_race = session->params->no_race};
     int64_t before = mt_clock_now_ns();
     mt_status st = mt_store_known(session->store, subject, session->params->reuse, on_known, &loading, err);
     if (st == MT_OK) st = mt_store_quarantined(session->store, subject, on_quarantined, &loading, err);
+    history->own_count = history->known_count;
+    if (st == MT_OK && session->params->shared) st = load_shared(session, subject, &loading, err);
     if (history->quarantined_count) qsort(history->quarantined, history->quarantined_count, sizeof *history->quarantined, by_index);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;

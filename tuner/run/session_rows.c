@@ -1,6 +1,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -38,10 +39,19 @@ static mt_status open_device(mt_session *session, mt_error *err)
     return st;
 }
 
+/* "slurm 4711_3": what the accounting of the cluster knows the job by. Empty outside of one. */
+static void name_job(char *text, size_t size)
+{
+    const char *array = getenv("SLURM_ARRAY_JOB_ID"), *task = getenv("SLURM_ARRAY_TASK_ID"), *job = getenv("SLURM_JOB_ID");
+    if (array && task) snprintf(text, size, "slurm %s_%s", array, task);
+    else if (job) snprintf(text, size, "slurm %s", job);
+}
+
 static mt_status begin_session_row(mt_session *session, mt_error *err)
 {
     const mt_session_params *params = session->params;
-    char host[256] = "";
+    char host[256] = "", job[100] = "";
+    name_job(job, sizeof job);
     gethostname(host, sizeof host - 1);
     mt_session_row row = {
         .command = params->command ? params->command : "",
@@ -50,6 +60,7 @@ static mt_status begin_session_row(mt_session *session, mt_error *err)
         .tool_version = MT_VERSION,
         .strategy = params->strategy ? params->strategy : params->spec->strategy,
         .space_path = params->spec->path,
+        .job = *job ? job : NULL,
         .seed = (int64_t)params->seed,
         .origin = session->origin,
     };

@@ -31,6 +31,7 @@ typedef struct mt_run {
     mt_model model;
     mt_history history;
     const mt_strategy *strategy; /* NULL: a follower */
+    mt_shard shard;            /* of a strategy that splits; else the whole space */
     mt_search *search;
     mt_index_map seen;         /* points that are known, told or under way: never evaluated again; the numbers are session_replay.c's */
     size_t untold;             /* known points that the strategy has not learnt yet */

@@ -38,16 +38,47 @@ static void on_thought(void *context)
     if (evaluator->ops->wake) evaluator->ops->wake(evaluator);
 }
 
-static mt_status choose_strategy(mt_run *run, size_t budget, mt_error *err)
+/* "auto" must be the same for all shards, or parts of the space would be nobody's: it goes by the largest one. */
+static const mt_strategy *choose_auto(const mt_run *run)
+{
+    const mt_shard first = {0, run->session->params->shard.count};
+    size_t budget = run->session->budget;
+    return mt_strategy_auto(run->space, budget >= mt_shard_size(&first, run->space) ? SIZE_MAX : budget);
+}
+
+static mt_status choose_strategy(mt_run *run, mt_error *err)
+{
+    const mt_session_params *params = run->session->params;
+    const char *name = params->strategy ? params->strategy : params->spec->strategy;
+    run->strategy = params->own_strategy ? params->own_strategy : strcmp(name, "auto") == 0 ? choose_auto(run) : mt_strategy_find(name);
+    if (!run->strategy) return MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s'", name);
+    if (run->strategy->splits) run->shard = params->shard;
+    return MT_OK;
+}
+
+/* How many evaluations are meant, the known ones included. */
+static size_t count_total(const mt_run *run)
+{
+    const mt_session *session = run->session;
+    const mt_history *history = &run->history;
+    bool is_exact = mt_space_is_enumerated(run->space); /* an estimate must not cut a budget short */
+    size_t count = mt_shard_size(&run->shard, run->space), shared = history->known_count - history->own_count;
+    size_t total = session->budget < count || (!is_exact && session->budget != SIZE_MAX) ? session->budget : count;
+    if (session->is_follower) total = session->point_count;
+    if (session->params->given) total += history->known_count;
+    else if (run->shard.count <= 1 && session->budget < SIZE_MAX - shared) total += shared;
+    if (is_exact && total > count && !session->params->given && !session->is_follower) total = count;
+    return total < history->known_count ? history->known_count : total;
+}
+
+static mt_status start_search(mt_run *run, mt_error *err)
 {
     mt_session *session = run->session;
     size_t hints[MT_HINTS_MAX], hint_count = 0;
-    const char *name = session->params->strategy ? session->params->strategy : session->params->spec->strategy;
-    run->strategy = session->params->own_strategy ? session->params->own_strategy : strcmp(name, "auto") == 0 ? mt_strategy_auto(run->space, budget) : mt_strategy_find(name);
-    if (!run->strategy) return MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s'", name);
     mt_status st = mt_session_hints(session, &run->subject, run->target, run->space, hints, &hint_count, err);
     if (st != MT_OK) return st;
-    const mt_search_task task = {.space = run->space, .seed = session->params->seed, .budget = budget, .hints = hints, .hint_count = hint_count};
+    const mt_search_task task = {.space = run->space, .seed = run->strategy->splits ? session->params->seed : mt_shard_seed(&session->params->shard, session->params->seed),
+                                 .budget = run->total, .hints = hints, .hint_count = hint_count, .shard = run->shard};
     return mt_search_create(session->loop, run->strategy, &task, on_thought, run, &run->search, err);
 }
 
@@ -71,6 +102,14 @@ static void choose_first(mt_run *run)
         size_t index;
         if (spec->variants[i].is_yardstick && mt_space_variant_default(run->space, spec->variants[i].name, &index, &error) == MT_OK) run->first[run->first_count++] = index;
     }
+}
+
+static void keep_to_shard(mt_run *run)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < run->first_count; i++)
+        if (mt_shard_has(&run->shard, run->space, run->first[i])) run->first[kept++] = run->first[i];
+    run->first_count = kept;
 }
 
 static mt_status make_model(mt_run *run, mt_error *err)
@@ -130,22 +169,19 @@ static mt_status set_up(mt_run *run, mt_error *err)
     evaluator->regime = session->regime;
     MT_TRY(create_space(run, err));
     if (run->deadline_ns != INT64_MAX) mt_space_draw_until(run->space, run->deadline_ns);
-    size_t count = mt_space_count(run->space);
-    if (count == 0) return empty_space(run, err);
+    if (mt_space_count(run->space) == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
     MT_TRY(evaluator->ops->begin(evaluator, run->number, run->space, run->target->workload, err));
     MT_TRY(mt_session_subject_rows(session, run->target, &run->subject, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
-    MT_TRY(mt_history_load(session, &run->subject, run->space, &run->history, err));
+    if (!session->is_follower) MT_TRY(choose_strategy(run, err));
+    MT_TRY(mt_history_load(session, &run->subject, run->space, run->shard.count > 1 ? &run->shard : NULL, &run->history, err));
     if (session->params->given) MT_TRY(mt_session_given_points(session, run->target, &run->subject, run->space, err));
-    bool is_exact = mt_space_is_enumerated(run->space); /* an estimate must not cut a budget short */
-    run->total = session->budget < count || (!is_exact && session->budget != SIZE_MAX) ? session->budget : count;
-    if (session->is_follower) run->total = session->point_count;
-    if (session->params->given) run->total += run->history.known_count;
-    if (run->total < run->history.known_count) run->total = run->history.known_count;
+    run->total = count_total(run);
     choose_first(run);
+    keep_to_shard(run);
     MT_TRY(store_landmarks(run, err));
-    if (!session->is_follower) MT_TRY(choose_strategy(run, run->total, err));
+    if (!session->is_follower) MT_TRY(start_search(run, err));
 done:
     return st;
 }

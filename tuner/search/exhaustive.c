@@ -5,6 +5,7 @@
 
 struct state {
     const mt_space *space;
+    mt_shard shard;
     size_t next;
     mt_index_map told; /* from `next` on: memory follows what is known, not the size of the space */
 };
@@ -22,6 +23,7 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
     struct state *state = mt_alloc(1, sizeof *state);
     if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "exhaustive search: out of memory");
     state->space = task->space;
+    state->shard = task->shard;
     *out = state;
     return MT_OK;
 }
@@ -32,7 +34,7 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
     size_t given = 0, point;
     while (given < capacity && mt_space_next(state->space, state->next, &point)) {
         state->next = point + 1;
-        if (!mt_index_map_get(&state->told, point, NULL)) points[given++] = point;
+        if (mt_shard_has(&state->shard, state->space, point) && !mt_index_map_get(&state->told, point, NULL)) points[given++] = point;
     }
     return given;
 }
@@ -48,6 +50,7 @@ extern const mt_strategy mt_strategy_exhaustive;
 const mt_strategy mt_strategy_exhaustive = {
     .name = "exhaustive",
     .summary = "every valid variant, in the file's order",
+    .splits = true,
     .create = create,
     .ask = ask,
     .tell = tell,

@@ -10,6 +10,7 @@
 
 struct state {
     const mt_space *space;
+    mt_shard shard;
     size_t count, drawn;
     mt_rng rng;
     mt_index_map moved; /* place → content, where they differ */
@@ -32,6 +33,7 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
     struct state *state = mt_alloc(1, sizeof *state);
     if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "random search: out of memory");
     state->space = task->space;
+    state->shard = task->shard;
     state->count = mt_space_count(task->space);
     mt_rng_seed(&state->rng, task->seed);
     *out = state;
@@ -53,9 +55,9 @@ static bool draw(struct state *state, size_t *point)
 
 static size_t ask_sampled(struct state *state, size_t *points, size_t capacity)
 {
-    size_t given = 0, point;
-    for (int i = 0; given < capacity && i < DRAWS && mt_space_sample(state->space, &state->rng, &point); i++) {
-        if (mt_index_map_get(&state->told, point, NULL)) continue;
+    size_t given = 0, point, draws = DRAWS * mt_shard_count(&state->shard);
+    for (size_t i = 0; given < capacity && i < draws && mt_space_sample(state->space, &state->rng, &point); i++) {
+        if (!mt_shard_has(&state->shard, state->space, point) || mt_index_map_get(&state->told, point, NULL)) continue;
         if (!mt_index_map_put(&state->told, point, 0)) break;
         points[given++] = point;
         i = 0;
@@ -70,7 +72,7 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
     if (!mt_space_is_enumerated(state->space)) return ask_sampled(state, points, capacity);
     while (given < capacity && state->drawn < state->count) {
         if (!draw(state, &points[given])) break;
-        if (!mt_index_map_get(&state->told, points[given], NULL)) given++;
+        if (mt_shard_has(&state->shard, state->space, points[given]) && !mt_index_map_get(&state->told, points[given], NULL)) given++;
     }
     return given;
 }
@@ -86,6 +88,7 @@ extern const mt_strategy mt_strategy_random;
 const mt_strategy mt_strategy_random = {
     .name = "random",
     .summary = "uniform draws without repetition",
+    .splits = true,
     .create = create,
     .ask = ask,
     .tell = tell,

@@ -7,7 +7,7 @@
 #ifndef MT_SEARCH_STRATEGY_H
 #define MT_SEARCH_STRATEGY_H
 
-#include "tuner/space/space.h"
+#include "tuner/search/shard.h"
 
 typedef struct mt_search_task {
     const mt_space *space; /* must outlive the state */
@@ -15,11 +15,13 @@ typedef struct mt_search_task {
     size_t budget;         /* evaluations that the session means to spend (≥ 1) */
     const size_t *hints;   /* points that were good for near shapes or GPUs, best first; borrowed for `create`; a strategy may ignore them */
     size_t hint_count;
+    mt_shard shard;        /* a strategy that splits asks points of it alone; the others need not look at it */
 } mt_search_task;
 
 typedef struct mt_strategy {
     const char *name;    /* CLI name, stored in the database */
     const char *summary; /* one line for --help */
+    bool splits;         /* keeps to the task's shard: all shards together ask what one search without shards would */
     mt_status (*create)(const mt_search_task *task, void **state, mt_error *err);
     size_t (*ask)(void *state, size_t *points, size_t capacity);
     void (*tell)(void *state, size_t point, double cost_ns); /* INFINITY = failed; of one given up as too slow: what was seen of it, slower than the best by a tenth at least */

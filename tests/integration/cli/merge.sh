@@ -9,6 +9,9 @@ mt show --db ab.sqlite
 "$tool" show --db ab.sqlite >ab.txt
 "$tool" show --db ba.sqlite | cmp - ab.txt && echo "the same"
 ls ba.sqlite*
+"$tool" merge b.sqlite a.sqlite --into one.sqlite --seal >/dev/null
+"$tool" merge a.sqlite b.sqlite --into two.sqlite --seal >/dev/null
+cmp one.sqlite two.sqlite && echo "byte by byte"
 mt lookup --db ba.sqlite --gpu h100 --kernel demo --shape large
 note "what is no part, and what goes wrong"
 mt merge --into ab.sqlite
@@ -17,6 +20,10 @@ mt merge a.sqlite ab.sqlite --into ab.sqlite
 mt merge nowhere.sqlite --into ab.sqlite
 echo "some text" >text
 mt merge a.sqlite text --into new.sqlite
+: >empty.sqlite
+mt merge a.sqlite empty.sqlite --into new.sqlite
+head -c 20000 b.sqlite >cut.sqlite
+mt merge a.sqlite cut.sqlite --into new.sqlite
 ls new.sqlite
 printf 'PRAGMA user_version = 999;' | sqlite3 a.sqlite 2>/dev/null || python3 -c 'import sqlite3; c = sqlite3.connect("a.sqlite"); c.execute("PRAGMA user_version = 999")'
 mt merge a.sqlite --into ab.sqlite

@@ -1,0 +1,51 @@
+# shellcheck shell=bash disable=SC2154
+note what the scripts are, on a machine without Slurm
+mkdir bin
+for program in bash sh sed dirname grep ls cat diff; do ln -s "$(command -v $program)" bin/; done
+PATH=$PWD/bin
+mt slurm
+mt slurm --space demo --shards 3 -o job --gpu-type h100,martian --time 1:00:00 -- --budget 10
+ls job
+grep -A9 '^case' job/tune-h100.sh | steady
+grep -h '^run "' job/compile-h100.sh job/final-martian.sh | steady
+grep '^submit ' job/submit.sh
+cat job/plan.tsv
+note "a template is the user's"
+echo 'module load cuda' >job/template.sh
+mt slurm --space demo -o job -- --gpu recorded:h100
+grep -c '^module load cuda$' job/tune.sh job/merge.sh
+grep '^run "' job/tune.sh | steady
+mt slurm --space demo -o job --submit
+mt slurm --status job
+mt slurm --status nowhere
+note tasks that run without Slurm
+mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
+mt slurm --space demo --shards 3 -o shards -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive
+cd shards || exit
+for task in 1 2 3 3; do SLURM_ARRAY_TASK_ID=$task bash tune.sh >log.txt 2>&1; echo "task $task: exit $?"; done
+bash merge.sh | steady
+"$tool" slurm --status . --json | sed -E 's/"node":"[^"]*"/"node":"NODE"/; s/"seconds":[0-9.]+/"seconds":S/'
+"$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --strategy exhaustive --db ../serial.sqlite --quiet >log.txt 2>&1
+"$tool" show --db ../serial.sqlite >serial.txt
+bash final.sh >log.txt 2>&1
+"$tool" show --db merged.sqlite | diff - serial.txt && echo "the same as one run"
+note "another state of the kernel's source"
+echo "// edited" >>"$MSDA_TUNE_SHARE/search_spaces/demo.cu"
+"$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --shard 1/3 --db part-1.sqlite --resume --quiet 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
+"$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --strategy exhaustive --db part-edited.sqlite --quiet >log.txt 2>&1
+bash merge.sh 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
+cd .. || exit
+note refused
+mt tune --space demo --shard 0/3
+mt tune --space demo --shard 4/3
+mt tune --space demo --resume
+mt tune --space demo --resume --db a.sqlite --reuse none
+mt slurm --space demo --gpu-type 'h100;id'
+mt slurm --space demo --gpu-type h100,h100
+mt slurm --space demo --partition "$(printf 'a\nb')"
+mt slurm --space demo --time 4h
+mt slurm --space demo --time 2:00
+mt slurm --space demo -- --db x.sqlite
+mt slurm --space demo -- budget
+mt slurm --space demo --shape nothing
+mt slurm --json

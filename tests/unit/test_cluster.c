@@ -1,0 +1,171 @@
+/* Scripts for Slurm: safe whatever the names; the answers of squeue and sacct; how far a folder's tasks are. */
+#include "tests/unit/store_fixture.h"
+
+#include "tuner/base/file.h"
+#include "tuner/cluster/progress.h"
+#include "tuner/cluster/scripts.h"
+
+static const char HOSTILE[] = "a'b\"c $(touch pwned) `touch pwned` ; touch pwned & | > pwned \\ ! * ~ #";
+
+static char *output_of(const char *const *argv)
+{
+    mt_strbuf out = {0};
+    int code;
+    ck_ok(mt_cluster_capture(argv, &out, &code, &fixture_err));
+    ck_assert_int_eq(code, 0);
+    return mt_strbuf_take(&out);
+}
+
+START_TEST(quoted_is_one_word)
+{
+    static const char *const texts[] = {"", "plain", "'", "''", "a b", "$HOME", "-n", "$(id)", "a\\", "ä\"ö", HOSTILE};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        mt_strbuf script = {0};
+        mt_strbuf_add(&script, "printf '[%s]' ");
+        mt_cluster_quote(&script, texts[i]);
+        const char *const argv[] = {"sh", "-c", mt_strbuf_text(&script), NULL};
+        char *out = output_of(argv), expected[200];
+        snprintf(expected, sizeof expected, "[%s]", texts[i]);
+        ck_assert_str_eq(out, expected);
+        mt_free(out);
+        mt_strbuf_free(&script);
+    }
+}
+END_TEST
+
+START_TEST(time_limits)
+{
+    static const struct { const char *text; long long seconds; } good[] = {{"0", 0}, {"90", 5400}, {"90:30", 5430}, {"1:30:01", 5401}, {"2-12", 216000}, {"2-12:30", 217800}, {"2-12:30:01", 217801},
+                                                                          {"UNLIMITED", 0}, {"infinite", 0}, {"9999999-0", 863999913600}};
+    static const char *const bad[] = {"", "4h", "-1", "1:", ":1", "1-", "1::2", "1:2:3:4", "1-2-3", "1:2-3", "1-2:3:4:5", " 1", "1 ", "12345678"};
+    long long seconds;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) ck_assert_msg(mt_cluster_time(good[i].text, &seconds) && seconds == good[i].seconds, "%s: %lld", good[i].text, seconds);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_msg(!mt_cluster_time(bad[i], &seconds), "%s", bad[i]);
+}
+END_TEST
+
+START_TEST(programs_that_are_not_there)
+{
+    mt_strbuf out = {0};
+    int code = 0;
+    const char *const argv[] = {"no-such-program-of-slurm", NULL};
+    ck_ok(mt_cluster_capture(argv, &out, &code, &fixture_err));
+    ck_assert_int_eq(code, 127);
+    ck_assert_uint_eq(out.length, 0);
+}
+END_TEST
+
+START_TEST(answers_are_read)
+{
+    mt_cluster_jobs jobs = {0};
+    ck_ok(mt_cluster_jobs_parse("12|3|RUNNING|node7|1:02:03\n12|4|PENDING||2:00:00\n13|N/A|PENDING||INVALID\n\ngarbage\n|||\n-1|2|RUNNING|x|y\n", &jobs, &fixture_err));
+    ck_ok(mt_cluster_jobs_parse("12_5|CANCELLED by 1000|node8\n12_[6-9]|PENDING|None assigned\n14|COMPLETED|node9\n12_3|COMPLETED|node1", &jobs, &fixture_err));
+    ck_assert_uint_eq(jobs.count, 6);
+    const mt_cluster_entry *entry = mt_cluster_jobs_find(&jobs, 12, 3); /* squeue's word goes first */
+    ck_assert_str_eq(entry->state, "RUNNING");
+    ck_assert_str_eq(entry->node, "node7");
+    ck_assert_str_eq(entry->left, "1:02:03");
+    ck_assert_str_eq(mt_cluster_jobs_find(&jobs, 12, 4)->node, "");
+    ck_assert_str_eq(mt_cluster_jobs_find(&jobs, 12, 5)->state, "CANCELLED");
+    ck_assert_str_eq(mt_cluster_jobs_find(&jobs, 13, -1)->state, "PENDING");
+    ck_assert_str_eq(mt_cluster_jobs_find(&jobs, 14, -1)->node, "node9");
+    ck_assert_ptr_null(mt_cluster_jobs_find(&jobs, 12, 6));
+    mt_cluster_jobs_free(&jobs);
+}
+END_TEST
+
+static void run_ok(const char *command)
+{
+    char line[1024];
+    snprintf(line, sizeof line, "cd '%s' && %s", fixture_folder, command);
+    ck_assert_msg(system(line) == 0, "%s", line);
+}
+
+static void write_plan(bool is_sharded)
+{
+    mt_strbuf quoted = {0};
+    mt_cluster_quote(&quoted, HOSTILE);
+    char words[300];
+    snprintf(words, sizeof words, " --shape %s", mt_strbuf_text(&quoted));
+    mt_cluster_gpu gpus[] = {{"h100", true}, {"h200", false}};
+    mt_cluster_task tasks[] = {{"one", words}, {"two · x", words}};
+    const mt_cluster_plan plan = {.tool = HOSTILE, .space = HOSTILE, .gpus = gpus, .gpu_count = 2, .tasks = tasks, .task_count = 2, .is_sharded = is_sharded, .tune_words = words, .check_words = words,
+                                  .whole_words = words, .template_text = "tool=./tool\n", .time = HOSTILE, .partition = HOSTILE, .account = HOSTILE, .qos = HOSTILE, .cpus = 4, .at_once = 7};
+    ck_ok(mt_cluster_write(&plan, fixture_folder, &fixture_err));
+    mt_strbuf_free(&quoted);
+}
+
+/* The scripts run here with an sbatch and a tool that print their words, one a line. */
+START_TEST(scripts_keep_words_together)
+{
+    write_plan(true);
+    run_ok("for f in *.sh; do bash -n $f || exit 1; done");
+    run_ok("printf '%s\\n' '#!/bin/sh' 'printf \"%s\\n\" \"$@\" >>words; echo 7' >sbatch && cp sbatch tool && "
+           "printf '%s\\n' '#!/bin/sh' 'echo \"MaxArraySize            = $most\"' >scontrol && chmod +x sbatch tool scontrol && export most=2 && "
+           "! PATH=$PWD:$PATH ./submit.sh 2>message && grep -q '2 tasks are too many .* MaxArraySize is 2' message && [ ! -e words ] && most=3 PATH=$PWD:$PATH ./submit.sh --extra >/dev/null");
+    run_ok("[ $(grep -c '^--extra$' words) = 6 ] && [ $(grep -c '^--array=1-2%7$' words) = 2 ] && grep -q '^--gres=gpu:h200:1$' words && [ $(grep -c '^--dependency=afterany:7$' words) = 3 ] && "
+           "[ $(grep -c '^--dependency=afterany:7:7$' words) = 1 ]");
+    char line[400];
+    snprintf(line, sizeof line, "%s/expected", fixture_folder);
+    mt_strbuf text = {0};
+    mt_strbuf_addf(&text, "--account=%s\n", HOSTILE);
+    ck_ok(mt_file_write_atomic(line, mt_strbuf_text(&text), text.length, &fixture_err));
+    run_ok("[ \"$(grep -c -xF -f expected words)\" = 6 ]");
+    run_ok("rm words && SLURM_ARRAY_TASK_ID=2 bash tune-h100.sh >/dev/null && grep -qx 'part-h100-2.sqlite' words && grep -qx -e --known words && [ $(wc -l <words) = 13 ]");
+    run_ok("! SLURM_ARRAY_TASK_ID=3 bash tune-h100.sh 2>message && grep -q 'from 1 to 2' message");
+    run_ok("! bash merge.sh 2>message && grep -q 'no task has begun' message");
+    run_ok("touch part-h100-1.sqlite && echo x >part-h200-2.sqlite && rm words && bash merge.sh >/dev/null && grep -qx part-h200-2.sqlite words && ! grep -qx part-h100-1.sqlite words && grep -qx report.html words");
+    run_ok("[ ! -e pwned ]");
+    mt_strbuf_free(&text);
+}
+END_TEST
+
+/* SIGTERM reaches the tool once and its exit code comes through; USR1 puts the job back into the queue. */
+START_TEST(signals_are_passed_on)
+{
+    write_plan(false);
+    run_ok("printf '%s\\n' '#!/bin/bash' 'trap \"echo told >>told; exit 130\" TERM' 'touch ready' 'for i in $(seq 200); do sleep 0.02; done' >tool && "
+           "printf '%s\\n' '#!/bin/sh' 'echo \"$@\" >requeued' >scontrol && chmod +x tool scontrol");
+    run_ok("export PATH=$PWD:$PATH SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_JOB_ID=9 SLURM_JOB_ID=11; bash tune-h100.sh & p=$!; until [ -e ready ]; do sleep 0.01; done; kill -TERM $p; wait $p; "
+           "[ $? = 130 ] && [ $(wc -l <told) = 1 ] && [ ! -e requeued ]");
+    run_ok("rm ready; export PATH=$PWD:$PATH SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_JOB_ID=9 SLURM_JOB_ID=11; bash tune-h100.sh & p=$!; until [ -e ready ]; do sleep 0.01; done; kill -USR1 $p; wait $p; "
+           "[ $? = 130 ] && [ $(wc -l <told) = 2 ] && [ \"$(cat requeued)\" = 'requeue 9_1' ]");
+}
+END_TEST
+
+START_TEST(parts_alone_tell_how_far)
+{
+    mt_cluster_progress progress = {0};
+    ck_fails(mt_cluster_progress_read(fixture_folder, &progress, &fixture_err), MT_ERR_NOT_FOUND, "plan.tsv");
+    mt_cluster_progress_free(&progress);
+    write_plan(false);
+    char *path = strdup(getenv("PATH"));
+    setenv("PATH", "/nonexistent", 1); /* no Slurm */
+    for (int i = 1; i <= 2; i++) {
+        snprintf(fixture_db, sizeof fixture_db, "%s/part-h100-%d.sqlite", fixture_folder, i);
+        mt_store *store = fixture_open();
+        mt_subject subject = fixture_subject(store);
+        int64_t session = fixture_session(store);
+        fixture_put_ok(store, session, &subject, i == 1 ? "A=1" : "A=2", i == 1 ? 20 : 10);
+        ck_ok(mt_store_refresh_best(store, &subject, &fixture_err));
+        const mt_session_end_row end = {.state = "done", .evaluated = 1, .times_json = "{\"truncated\":false}"};
+        if (i == 1) ck_ok(mt_store_session_end(store, session, &end, &fixture_err));
+        mt_store_close(store);
+    }
+    ck_ok(mt_cluster_progress_read(fixture_folder, &progress, &fixture_err));
+    setenv("PATH", path, 1);
+    free(path);
+    ck_assert_uint_eq(progress.row_count, 4);
+    ck_assert(!progress.is_submitted && !progress.is_asked);
+    ck_assert_int_eq(progress.rows[0].stand, MT_CLUSTER_DONE);
+    ck_assert_int_eq(progress.rows[1].stand, MT_CLUSTER_STOPPED); /* its session never ended */
+    ck_assert_int_eq(progress.rows[2].stand, MT_CLUSTER_WAITING);
+    ck_assert_uint_eq(progress.counts[MT_CLUSTER_WAITING], 2);
+    ck_assert_uint_eq(progress.best_count, 1);
+    ck_assert_str_eq(progress.bests[0].variant, "A=2");
+    ck_assert_str_eq(progress.rows[1].label, "two · x");
+    mt_cluster_progress_free(&progress);
+}
+END_TEST
+
+FIXTURE_MAIN("cluster", quoted_is_one_word, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, signals_are_passed_on, parts_alone_tell_how_far)

@@ -1,0 +1,416 @@
+/* msda-tune slurm: writes a tuning job for a cluster, submits it if asked to, and says how far it is. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/base/log.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/cluster_show.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/known_device.h"
+#include "tuner/cli/share.h"
+#include "tuner/cli/wanted.h"
+#include "tuner/cluster/scripts.h"
+#include "tuner/run/session.h"
+
+enum { TEMPLATE_MAX_BYTES = 1 << 20 };
+
+typedef struct slurm_values {
+    const char *space, *time, *output, *status, *template, *partition, *account, *qos, *gres, *compile_partition;
+    mt_words shapes, workloads, gpu_types;
+    int64_t shards, cpus, at_once;
+    int compile;
+    bool submit, json;
+} slurm_values;
+
+#define FIELD(name) offsetof(slurm_values, name)
+static const mt_option options[] = {
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
+    {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "only this [shape], or the one with these values, as for tune;\nmay be repeated"},
+    {"workload", 0, MT_OPTION_WORDS, FIELD(workloads), "NAME", "use this [workload]; may be repeated"},
+    {"gpu-type", 0, MT_OPTION_WORDS, FIELD(gpu_types), "TYPES", "an array for each of these types: h100,h200 (default: one, for\nwhatever GPU a node has)"},
+    {"shards", 0, MT_OPTION_COUNT, FIELD(shards), "N", "N tasks on the same space (tune --shard), instead of one for each\nshape and workload"},
+    {"time", 0, MT_OPTION_TEXT, FIELD(time), "T", "time limit of a job, as sbatch takes it: 4:00:00. Two minutes\nbefore it a task stops and goes back into the queue"},
+    {"partition", 0, MT_OPTION_TEXT, FIELD(partition), "NAME", "of the jobs"},
+    {"compile-partition", 0, MT_OPTION_TEXT, FIELD(compile_partition), "NAME", "of the jobs that need no GPU"},
+    {"account", 0, MT_OPTION_TEXT, FIELD(account), "NAME", "whom the jobs are charged to"},
+    {"qos", 0, MT_OPTION_TEXT, FIELD(qos), "NAME", "of the jobs"},
+    {"gres", 0, MT_OPTION_TEXT, FIELD(gres), "GRES", "what a task needs; the word TYPE becomes the GPU type (default\ngpu:TYPE:1, or gpu:1 without types; none: nothing)"},
+    {"cpus", 0, MT_OPTION_COUNT, FIELD(cpus), "N", "cores of a task, for its compile workers"},
+    {"at-once", 0, MT_OPTION_COUNT, FIELD(at_once), "N", "at most so many tasks of an array run at the same time"},
+    {"compile", 0, MT_OPTION_CHOICE, FIELD(compile), "all|sample|none", "what is compiled on nodes without a GPU before the tasks begin:\nall points (default), each value of each knob once, or nothing"},
+    {"template", 0, MT_OPTION_TEXT, FIELD(template), "FILE", "#SBATCH lines, modules, containers for all scripts (default:\nDIR/template.sh, made with examples if it is not there)"},
+    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "DIR", "folder on a shared file system for scripts, parts and results\n(default: slurm-KERNEL)"},
+    {"submit", 0, MT_OPTION_FLAG, FIELD(submit), NULL, "submit the jobs as well"},
+    {"status", 0, MT_OPTION_TEXT, FIELD(status), "DIR", "instead: how far the tasks of the folder are, and the best so far"},
+    {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "with --status: as JSON"},
+    {0},
+};
+
+/* Everything that the plan borrows from. */
+typedef struct planning {
+    const mt_arguments *arguments;
+    const slurm_values *values;
+    char *space_path, *tool, *folder, *template_text;
+    mt_spec *spec, *as_written; /* with shapes given by values, and without */
+    mt_wanted wanted;
+    mt_cluster_gpu *gpus;
+    size_t gpu_count;
+    mt_cluster_task *tasks;
+    size_t task_count, task_capacity;
+    mt_strbuf tune_words, check_words, whole_words;
+} planning;
+
+static mt_status no_memory(mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
+}
+
+/* ---- what is checked ---- */
+
+/* Quoting makes anything safe for the shell; but a line of a table, and a log that a person reads, must stay one line. */
+static mt_status check_text(const char *option, const char *text, mt_error *err)
+{
+    for (size_t i = 0, length; text && text[i]; i += length)
+        if (!mt_text_is_shown(text + i, strlen(text + i), &length)) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --%s: holds a control character; expected one line of UTF-8", option);
+    return MT_OK;
+}
+
+static mt_status check_texts(const slurm_values *v, mt_error *err)
+{
+    const struct { const char *option, *text; } texts[] = {{"time", v->time}, {"partition", v->partition}, {"compile-partition", v->compile_partition}, {"account", v->account},
+                                                          {"qos", v->qos}, {"gres", v->gres}, {"output", v->output}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        mt_status st = check_text(texts[i].option, texts[i].text, err);
+        if (st != MT_OK) return st;
+        if (texts[i].text && !*texts[i].text) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --%s: is empty", texts[i].option);
+    }
+    for (size_t i = 0; i < v->gpu_types.count; i++) {
+        const char *type = v->gpu_types.items[i];
+        if (!*type || strchr("-.", *type) || strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != strlen(type))
+            return MT_FAIL(err, MT_ERR_USAGE, "slurm: --gpu-type: '%s' is no type of a gres; expected letters, digits, '_', '-' and '.': h100", type);
+    }
+    return MT_OK;
+}
+
+/* Slurm tells a job at once whose limit is shorter than the warning before it: such a task would go back into the queue for ever. */
+static mt_status check_time(const char *text, mt_error *err)
+{
+    long long seconds;
+    if (!text) return MT_OK;
+    if (!mt_cluster_time(text, &seconds)) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --time: '%s' is no time limit; expected MINUTES, HOURS:MINUTES:SECONDS or DAYS-HOURS: 4:00:00", text);
+    if (seconds && seconds < MT_CLUSTER_LEAST_S)
+        return MT_FAIL(err, MT_ERR_USAGE, "slurm: --time: '%s' is %lld s; expected %d minutes at least, since a task stops %d s before the limit and goes back into the queue", text, seconds,
+                       MT_CLUSTER_LEAST_S / 60, MT_CLUSTER_SIGNAL_S);
+    return MT_OK;
+}
+
+/* Words behind "--" are tune's; those that the scripts set themselves would be given twice. */
+static mt_status check_tune_words(const mt_arguments *arguments, mt_error *err)
+{
+    static const char *const own[] = {"--space", "--shape", "--workload", "--shard", "--db", "--known", "--resume", "--from-misses"};
+    for (size_t i = 0; i < arguments->operand_count; i++) {
+        const char *word = arguments->operands[i];
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
+            size_t length = strlen(own[k]);
+            if (strncmp(word, own[k], length) == 0 && (!word[length] || word[length] == '='))
+                return MT_FAIL(err, MT_ERR_USAGE, "slurm: %s: the scripts set it; expected further options of tune behind '--'", own[k]);
+        }
+        if (i == 0 && word[0] != '-') return MT_FAIL(err, MT_ERR_USAGE, "slurm: '%s': expected options of tune behind '--': slurm --space F -- --budget 500", word);
+        mt_status st = check_text("", word, err);
+        if (st != MT_OK) return st;
+    }
+    return MT_OK;
+}
+
+/* ---- words of the scripts ---- */
+
+static void add_word(mt_strbuf *words, const char *option, const char *value)
+{
+    mt_strbuf_addf(words, " %s ", option);
+    mt_cluster_quote(words, value);
+}
+
+/* A shape that was given by values is known to other processes by them alone. */
+static const char *shape_word(const planning *p, const mt_shape *shape)
+{
+    return mt_spec_shape(p->as_written, shape->name) ? shape->name : shape->key;
+}
+
+static mt_status add_task(planning *p, mt_strbuf *label, mt_strbuf *words, mt_error *err)
+{
+    mt_cluster_task *tasks = mt_grow(p->tasks, p->task_count, &p->task_capacity, sizeof *tasks);
+    mt_cluster_task task = {mt_strbuf_take(label), mt_strbuf_take(words)};
+    if (tasks && task.label && task.words) {
+        p->tasks = tasks;
+        tasks[p->task_count++] = task;
+        return MT_OK;
+    }
+    if (tasks) p->tasks = tasks;
+    mt_free(task.label);
+    mt_free(task.words);
+    return no_memory(err);
+}
+
+static mt_status plan_subjects(planning *p, const mt_session_target *targets, size_t count, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < count && st == MT_OK; i++) {
+        mt_strbuf label = {0}, words = {0};
+        mt_strbuf_addf(&label, "%s · %s", targets[i].shape->name, targets[i].workload->name);
+        add_word(&words, "--shape", shape_word(p, targets[i].shape));
+        add_word(&words, "--workload", targets[i].workload->name);
+        st = add_task(p, &label, &words, err);
+    }
+    return st;
+}
+
+static mt_status plan_shards(planning *p, mt_error *err)
+{
+    mt_status st = MT_OK;
+    long long count = (long long)p->values->shards;
+    if (count > MT_SHARDS_MAX) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --shards: %lld are too many; expected at most %d", count, MT_SHARDS_MAX);
+    for (long long i = 1; i <= count && st == MT_OK; i++) {
+        mt_strbuf label = {0}, words = {0};
+        mt_strbuf_addf(&label, "shard %lld/%lld", i, count);
+        mt_strbuf_add(&words, mt_strbuf_text(&p->whole_words));
+        mt_strbuf_addf(&words, " --shard %lld/%lld", i, count);
+        st = add_task(p, &label, &words, err);
+    }
+    return st;
+}
+
+static bool is_seen(const mt_session_target *targets, size_t count, const mt_shape *shape)
+{
+    for (size_t i = 0; i < count; i++)
+        if (targets[i].shape == shape) return true;
+    return false;
+}
+
+static mt_status plan_tasks(planning *p, mt_error *err)
+{
+    mt_session_target *targets = NULL;
+    size_t count = 0;
+    mt_status st;
+    const mt_session_params params = {.spec = p->spec, .shapes = (const char *const *)p->wanted.shapes.items, .shape_count = p->wanted.shapes.count,
+                                      .workloads = (const char *const *)p->values->workloads.items, .workload_count = p->values->workloads.count};
+    MT_TRY(mt_session_plan(&params, &targets, &count, err));
+    if (count == 0) {
+        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: has no shape to tune", p->space_path);
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const mt_shape *shape = targets[i].shape;
+        if (is_seen(targets, i, shape)) continue;
+        add_word(&p->whole_words, "--shape", shape_word(p, shape));
+        if (mt_spec_shape(p->as_written, shape->name)) add_word(&p->check_words, "--shape", shape->name);
+    }
+    for (size_t i = 0; i < p->values->workloads.count; i++) add_word(&p->whole_words, "--workload", p->values->workloads.items[i]);
+    if (p->check_words.length && p->values->compile == 2) mt_strbuf_add(&p->check_words, " --sample");
+    for (size_t i = 0; i < p->arguments->operand_count; i++) {
+        mt_strbuf_add_char(&p->tune_words, ' ');
+        mt_cluster_quote(&p->tune_words, p->arguments->operands[i]);
+    }
+    st = p->values->shards ? plan_shards(p, err) : plan_subjects(p, targets, count, err);
+    if (st == MT_OK && (p->whole_words.failed || p->check_words.failed || p->tune_words.failed)) st = no_memory(err);
+done:
+    mt_free(targets);
+    return st;
+}
+
+static bool replays(const mt_arguments *arguments)
+{
+    for (size_t i = 0; i < arguments->operand_count; i++)
+        if (strstr(arguments->operands[i], "recorded:")) return true;
+    return false;
+}
+
+static mt_status plan_gpus(planning *p, mt_error *err)
+{
+    const mt_words *types = &p->values->gpu_types;
+    bool compiles = p->values->compile != 3 && p->check_words.length && !replays(p->arguments);
+    p->gpu_count = types->count ? types->count : 1;
+    p->gpus = mt_alloc(p->gpu_count, sizeof *p->gpus);
+    if (!p->gpus) return no_memory(err);
+    p->gpus[0] = (mt_cluster_gpu){.type = ""};
+    for (size_t i = 0; i < types->count; i++) {
+        mt_device_facts facts;
+        char arch[MT_ARCH_SIZE];
+        mt_error why;
+        p->gpus[i] = (mt_cluster_gpu){.type = types->items[i], .is_compiled = compiles};
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(types->items[k], types->items[i]) == 0) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --gpu-type: '%s' is given twice", types->items[i]);
+        if (!compiles || mt_known_device(types->items[i], NULL, &facts, arch, &why) == MT_OK) continue;
+        p->gpus[i].is_compiled = false;
+        mt_log_warn("%s: nothing is compiled before the tasks begin: %s", types->items[i], why.message);
+    }
+    return MT_OK;
+}
+
+/* ---- the folder ---- */
+
+static mt_status absolute(const char *path, char **out, mt_error *err)
+{
+    char *real = realpath(path, NULL);
+    *out = real ? mt_strdup(real) : NULL;
+    free(real);
+    return *out ? MT_OK : MT_FAIL(err, MT_ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+static mt_status make_folder(planning *p, mt_error *err)
+{
+    mt_status st;
+    mt_strbuf name = {0};
+    mt_strbuf_addf(&name, "slurm-%s", p->spec->name);
+    const char *given = p->values->output ? p->values->output : mt_strbuf_text(&name);
+    MT_TRY(mt_dir_make_all(given, err));
+    st = absolute(given, &p->folder, err);
+done:
+    mt_strbuf_free(&name);
+    return st;
+}
+
+/* The user's own; one that is not there yet is made of examples. */
+static mt_status read_template(planning *p, mt_error *err)
+{
+    mt_status st = MT_OK;
+    size_t length;
+    char *path = p->values->template ? mt_strdup(p->values->template) : mt_path_join(p->folder, "template.sh");
+    if (!path) return no_memory(err);
+    if (!p->values->template && !mt_file_exists(path)) MT_TRY(mt_file_write_atomic(path, mt_cluster_template, strlen(mt_cluster_template), err));
+    MT_TRY(mt_file_read_regular(path, TEMPLATE_MAX_BYTES, &p->template_text, &length, err));
+    if (strlen(p->template_text) != length) st = MT_FAIL(err, MT_ERR_SPEC, "%s: holds a NUL byte; expected lines of bash", path);
+done:
+    mt_free(path);
+    return st;
+}
+
+static mt_status submit(const char *folder, mt_error *err)
+{
+    int status = 0;
+    char *script = mt_path_join(folder, "submit.sh");
+    if (!script) return no_memory(err);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        execlp("bash", "bash", script, (char *)NULL);
+        _exit(127);
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    mt_status st = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0
+                       ? MT_OK
+                       : MT_FAIL(err, MT_ERR_IO, "%s: failed; what sbatch said stands above. Jobs that it did submit: %s/jobs.tsv", script, folder);
+    mt_free(script);
+    return st;
+}
+
+static bool has_program(const char *name)
+{
+    const char *path = getenv("PATH");
+    for (size_t length; path && *path; path += length, path += *path == ':') {
+        mt_strbuf file = {0};
+        length = strcspn(path, ":");
+        mt_strbuf_addf(&file, "%.*s/%s", (int)length, path, name);
+        bool is_there = access(mt_strbuf_text(&file), X_OK) == 0;
+        mt_strbuf_free(&file);
+        if (is_there) return true;
+    }
+    return false;
+}
+
+static mt_status say_and_submit(const planning *p, mt_error *err)
+{
+    bool has_slurm = has_program("sbatch");
+    printf("%zu task%s", p->task_count, p->task_count == 1 ? "" : "s");
+    if (p->values->gpu_types.count) printf(" for each of %zu GPU type%s", p->gpu_count, p->gpu_count == 1 ? "" : "s");
+    printf(": %s\n", p->folder);
+    if (p->values->submit && !has_slurm)
+        return MT_FAIL(err, MT_ERR_NOT_FOUND, "slurm: --submit: sbatch is not in PATH; the scripts are written: on a machine of the cluster, with this folder, run %s/submit.sh", p->folder);
+    if (p->values->submit) return submit(p->folder, err);
+    printf("Submit:  %s/submit.sh%s\n", p->folder, has_slurm ? "" : "   (on a machine that has sbatch; there is none here)");
+    printf("Look:    msda-tune slurm --status %s\n", p->folder);
+    return MT_OK;
+}
+
+static mt_status write_all(planning *p, mt_error *err)
+{
+    const slurm_values *v = p->values;
+    mt_status st;
+    if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --space FILE is missing; 'msda-tune list' names the shipped ones");
+    MT_TRY(check_texts(v, err));
+    MT_TRY(check_time(v->time, err));
+    MT_TRY(check_tune_words(p->arguments, err));
+    char *found = NULL;
+    MT_TRY(mt_share_space(v->space, &found, err));
+    st = absolute(found, &p->space_path, err);
+    mt_free(found);
+    if (st != MT_OK) goto done;
+    MT_TRY(mt_wanted_load(p->space_path, &v->shapes, &p->spec, &p->wanted, err));
+    MT_TRY(mt_spec_load(p->space_path, &p->as_written, err));
+    MT_TRY(plan_tasks(p, err));
+    MT_TRY(plan_gpus(p, err));
+    MT_TRY(make_folder(p, err));
+    MT_TRY(read_template(p, err));
+    if (!(p->tool = mt_path_self())) {
+        st = no_memory(err);
+        goto done;
+    }
+    const mt_cluster_plan plan = {.tool = p->tool, .space = p->space_path, .gpus = p->gpus, .gpu_count = p->gpu_count, .tasks = p->tasks, .task_count = p->task_count,
+                                  .is_sharded = v->shards > 0, .tune_words = mt_strbuf_text(&p->tune_words), .check_words = mt_strbuf_text(&p->check_words),
+                                  .whole_words = mt_strbuf_text(&p->whole_words), .template_text = p->template_text, .time = v->time, .partition = v->partition,
+                                  .account = v->account, .qos = v->qos, .gres = v->gres, .compile_partition = v->compile_partition, .cpus = v->cpus, .at_once = v->at_once};
+    MT_TRY(mt_cluster_write(&plan, p->folder, err));
+    st = say_and_submit(p, err);
+done:
+    return st;
+}
+
+static void free_planning(planning *p)
+{
+    for (size_t i = 0; i < p->task_count; i++) {
+        mt_free(p->tasks[i].label);
+        mt_free(p->tasks[i].words);
+    }
+    char *texts[] = {p->space_path, p->tool, p->folder, p->template_text};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_free(texts[i]);
+    mt_free(p->tasks);
+    mt_free(p->gpus);
+    mt_strbuf_free(&p->tune_words);
+    mt_strbuf_free(&p->check_words);
+    mt_strbuf_free(&p->whole_words);
+    mt_wanted_free(&p->wanted);
+    mt_spec_free(p->spec);
+    mt_spec_free(p->as_written);
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    planning p = {.arguments = arguments, .values = arguments->values};
+    if (p.values->status) return mt_cluster_show(p.values->status, p.values->json, err);
+    if (p.values->json) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --json belongs to --status DIR");
+    mt_status st = write_all(&p, err);
+    free_planning(&p);
+    return st;
+}
+
+const mt_command mt_cmd_slurm = {
+    .name = "slurm",
+    .summary = "tune on many machines: an array job for Slurm",
+    .operands = "[-- OPTIONS OF TUNE]",
+    .help = "Writes a folder of scripts: an array job with one task for each shape and workload (or --shards parts of one large\n"
+            "space) and GPU type, a stage in front that compiles on nodes without a GPU, and a job behind it that merges what\n"
+            "the tasks found and makes the report. Each task writes a database of its own and may be killed, requeued and moved:\n"
+            "it goes on where it was. The same command may be given again; template.sh and the parts stay.\n\n"
+            "  msda-tune slurm --space FILE.ini --gpu-type h100,h200 --time 2:00:00 --submit\n"
+            "  msda-tune slurm --space FILE.ini --shards 16 --partition gpu -o DIR -- --strategy exhaustive\n"
+            "  msda-tune slurm --status DIR",
+    .options = options,
+    .values_size = sizeof(slurm_values),
+    .run = run,
+};

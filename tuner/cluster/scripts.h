@@ -1,0 +1,53 @@
+/* A tuning job for Slurm, as scripts in a folder: an array of tasks for each GPU type, a stage in front that compiles, jobs behind it that put together what the tasks found. Slurm places,
+ * queues, retries and accounts; here is only said what is to be run. Everything that comes from outside stands quoted in the scripts. */
+#ifndef MT_CLUSTER_SCRIPTS_H
+#define MT_CLUSTER_SCRIPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tuner/base/status.h"
+#include "tuner/base/strbuf.h"
+
+/* One line of the array: what `tune` is given beside what all tasks are. */
+typedef struct mt_cluster_task {
+    char *label; /* "seed48 · local15", "shard 3/8"; owned */
+    char *words; /* quoted for the shell: " --shard 3/8"; owned */
+} mt_cluster_task;
+
+typedef struct mt_cluster_gpu {
+    const char *type;  /* "h100"; "" = whatever the node has */
+    bool is_compiled;  /* its facts are known, so that kernels can be compiled without it */
+} mt_cluster_gpu;
+
+/* Borrowed. Texts are as a person gave them, unless said otherwise. */
+typedef struct mt_cluster_plan {
+    const char *tool, *space;            /* absolute paths */
+    const mt_cluster_gpu *gpus;          size_t gpu_count;   /* at least one */
+    const mt_cluster_task *tasks;        size_t task_count;  /* of each GPU type */
+    bool is_sharded;                     /* tasks share subjects: near-ties are compared once more over all of them */
+    const char *tune_words, *check_words;/* quoted, each with a blank before it */
+    const char *whole_words;             /* quoted: the shapes and workloads of all tasks, for the job that compares near-ties */
+    const char *template_text;           /* what the user adds to every script: #SBATCH lines, modules, a container */
+    const char *time, *partition, *account, *qos, *gres, *compile_partition; /* for sbatch; NULL = not given */
+    long long cpus, at_once;             /* 0 = not given */
+} mt_cluster_plan;
+
+/* 'text' for a POSIX shell, whatever is in it. */
+void mt_cluster_quote(mt_strbuf *out, const char *text);
+/* A time limit as sbatch takes it: "90" (minutes), "90:00", "1:30:00", "2-12", "2-12:30", "2-12:30:00", "UNLIMITED". *seconds: 0 = no limit. False for anything else. */
+bool mt_cluster_time(const char *text, long long *seconds);
+/* How long before its time limit a task is told, and the shortest limit that makes sense with it. */
+enum { MT_CLUSTER_SIGNAL_S = 120, MT_CLUSTER_LEAST_S = 600 };
+/* "part-h100-3.sqlite", or "part-3.sqlite" without a type. */
+void mt_cluster_part(mt_strbuf *out, const char *gpu_type, size_t task);
+/* "tune-h100", or "tune" without a type. */
+void mt_cluster_job(mt_strbuf *out, const char *stage, const char *gpu_type);
+
+/* What a folder's template.sh is when the user has none yet. */
+extern const char mt_cluster_template[];
+
+/* Writes the scripts and plan.tsv into the folder, which is there; what was written there before is replaced, parts are not touched. */
+mt_status mt_cluster_write(const mt_cluster_plan *plan, const char *folder, mt_error *err);
+
+#endif
