@@ -246,10 +246,8 @@ START_TEST(ids_follow_time)
         fixture_sql(sql);
     }
     for (int o = 0; o < 2; o++) {
-        char name[16];
         mt_merge_counts counts = {0};
-        snprintf(name, sizeof name, "timed%d", o);
-        merge(out_path(name), orders[o], 2, false, &counts);
+        merge(out_path(o ? "backwards" : "forwards"), orders[o], 2, false, &counts);
         use_db(merge_out);
         ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 2 * (VARIANTS + TIMES + 2));
         ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement a JOIN measurement b ON b.subject_id = a.subject_id AND b.variant_id = a.variant_id AND b.id > a.id AND "
