@@ -170,10 +170,18 @@ static const struct way {
     {"compile_hang", "compile_timeout", "3 s", 2}, /* it was tried twice */
 };
 
+/* ThreadSanitizer looks at the coordinator, whose threads know nothing of how a variant ends; all ways in one session are enough for it, and a few alone. */
+#ifdef __SANITIZE_THREAD__
+enum { WAYS_APART = 5 };
+#else
+enum { WAYS_APART = 1 };
+#endif
+enum { WAYS = (sizeof ways / sizeof ways[0] + WAYS_APART - 1) / WAYS_APART };
+
 /* CASES 1–3, 5, 6: one of eight ends badly; seven are fine; at most one restart; no error of the session. */
 START_TEST(one_bad_of_eight)
 {
-    const struct way *way = &ways[_i];
+    const struct way *way = &ways[_i * WAYS_APART];
     set_up();
     write_space(way->behaviour, NULL);
     OK(tune(NULL));
@@ -463,7 +471,7 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("worker");
     TCase *group = tcase_create("worker");
     tcase_set_timeout(group, UNIT_CASE_S);
-    tcase_add_loop_test(group, one_bad_of_eight, 0, (int)(sizeof ways / sizeof ways[0]));
+    tcase_add_loop_test(group, one_bad_of_eight, 0, WAYS);
     const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, stopped_compile_worker, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
