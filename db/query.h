@@ -81,6 +81,7 @@ typedef struct mt_row_rival {
     char plugin[32];
     double first_ns, first_ratio;                    /* what a caller who does not choose gets */
     double best_ns, best_ratio, best_low, best_high; /* the fastest of its algorithms; interval of the ratio */
+    bool is_limited;                                 /* power or heat held the clock down meanwhile: only the ratios say anything */
 } mt_row_rival;
 bool mt_row_rivals(const mt_measurement_row *row, mt_row_rival *rival); /* false: it was not compared */
 /* One of its launches was a programmatic dependent one: it overlaps with the kernel in front. */

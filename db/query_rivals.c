@@ -35,6 +35,7 @@ bool mt_row_rivals(const mt_measurement_row *row, mt_row_rival *rival)
     rival->best_ratio = metric(row, rival->plugin, "best_ratio");
     rival->best_low = metric(row, rival->plugin, "best_ratio_low");
     rival->best_high = metric(row, rival->plugin, "best_ratio_high");
+    rival->is_limited = metric(row, rival->plugin, "throttled") > 0;
     return true;
 }
 

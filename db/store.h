@@ -107,6 +107,8 @@ mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_obje
 /* *final: the newest final of the subject, when it covers every near-tie of now by its newest row, and its pick still stands; 0 = there is none.
  * `objective`: it must be for this one; NULL = for any. */
 mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, const mt_objective *objective, int64_t *final, mt_error *err);
+/* Has the pick of a final (its id) a metric of this name? */
+mt_status mt_store_final_has_metric(mt_store *store, int64_t final, const char *name, bool *has, mt_error *err);
 mt_status mt_store_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, const mt_finalist_row *rows, size_t count, mt_error *err);
 /* Appends to the series of an anchor; the outcome is OK. */
 mt_status mt_store_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err);

@@ -135,6 +135,7 @@ static const char *problem_fault(const msda_baseline_problem *asked)
     if (number_of(asked, "M") <= 0 || number_of(asked, "N") <= 0 || number_of(asked, "K") <= 0) return "expected shape values M, N and K";
     if (!layout || !layout->text || strlen(layout->text) != 2) return "expected a shape value layout of two letters";
     if (!is_text(asked, "dtype", "f16") && !is_text(asked, "dtype", "bf16")) return "expected dtype f16 or bf16";
+    if (number_of(asked, "N") % 8) return "N is no multiple of 8: what is behind the end of D's rows would stay as it was, and has to be zero";
     return NULL;
 }
 

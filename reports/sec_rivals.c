@@ -9,7 +9,7 @@ typedef struct state {
 } state;
 
 static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Regime", NULL}, {"Time (µs)", "%.2f"}, {"Baseline", NULL}, {"Best of its algorithms (µs)", "%.2f"}, {"× best", "%.3f"},
-                                    {"95 %: from", "%.3f"}, {"to", "%.3f"}, {"First choice (µs)", "%.2f"}, {"× first", "%.3f"}, {"Launch", NULL}, {"Knobs", NULL}, {0}};
+                                    {"95 %: from", "%.3f"}, {"to", "%.3f"}, {"First choice (µs)", "%.2f"}, {"× first", "%.3f"}, {"Clock", NULL}, {"Launch", NULL}, {"Knobs", NULL}, {0}};
 
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
@@ -30,6 +30,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     mt_doc_number(s->doc, rival.best_high);
     mt_doc_number(s->doc, rival.first_ns / 1e3);
     mt_doc_number(s->doc, rival.first_ratio);
+    mt_doc_text(s->doc, rival.is_limited ? "throttled" : "free");
     mt_doc_text(s->doc, mt_row_is_programmatic(row) ? "programmatic" : "plain");
     mt_doc_knobs(s->doc, row->variant);
     return MT_OK;

@@ -48,7 +48,7 @@ typedef struct script {
     const char *dies;       /* variant that crashes when it is timed again */
     size_t retimes;
     bool is_retime;         /* the running one */
-    double (*rival)(uint32_t algorithm); /* a baseline plugin's; 0 = it has no such algorithm. NULL: there is no plugin */
+    double (*rival)(uint32_t algorithm); /* a baseline plugin's; 0 = it has no such algorithm, below 0 = it costs the worker process. NULL: there is no plugin */
     size_t rivals_validated, rivals_timed;
     const struct trial_note *running_note;
     struct trial_note { uint64_t id; char variant[256]; uint32_t retime; bool is_rival; uint32_t algorithm; } notes[64];
@@ -155,7 +155,7 @@ static mt_status script_next(mt_evaluator *base, mt_event *event, mt_error *err)
     if (self->is_retime && self->dies && strcmp(self->dies, self->running_variant) == 0) mt_outcome_set(&event->outcome, MT_OUTCOME_CRASHED, "now it died");
     bool is_rival = self->running_note->is_rival;
     double rival_ns = is_rival && self->rival ? self->rival(self->running_note->algorithm) : 0;
-    if (is_rival) mt_outcome_set(&event->outcome, rival_ns > 0 ? MT_OUTCOME_OK : MT_OUTCOME_LOAD_ERROR, rival_ns > 0 ? "number %u" : "none", self->running_note->algorithm);
+    if (is_rival) mt_outcome_set(&event->outcome, rival_ns > 0 ? MT_OUTCOME_OK : rival_ns < 0 ? MT_OUTCOME_CRASHED : MT_OUTCOME_LOAD_ERROR, rival_ns > 0 ? "number %u" : "none", self->running_note->algorithm);
     double ns = is_rival ? rival_ns : self->time ? self->time(self->running_variant, self->starts) : time_of(self->running_variant);
     event->outcome.resources.dynamic_smem_bytes = self->smem ? self->smem(self->running_variant) : 0;
     self->raced += base->race_ns > 0;

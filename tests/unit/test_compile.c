@@ -328,6 +328,40 @@ START_TEST(wgmma_names_its_target)
 }
 END_TEST
 
+/* What ptxas really says of a multiplication whose sums are touched while it runs; and not of the same without that. Turning warnings off does not hide it. */
+START_TEST(ptxas_tells_serialised_wgmma)
+{
+    static const char text[] =
+        "extern \"C\" __global__ void k(float *out, unsigned long long a, unsigned long long b)\n"
+        "{\n"
+        "    float d[8];\n"
+        "    for (int i = 0; i < 2; i++) {\n"
+        "        asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");\n"
+        "        asm volatile(\"{ .reg .pred p; setp.ne.b32 p, %10, 0; wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16 {%0,%1,%2,%3,%4,%5,%6,%7}, %8, %9, p, 1, 1, 0, 0; }\"\n"
+        "                     : \"+f\"(d[0]), \"+f\"(d[1]), \"+f\"(d[2]), \"+f\"(d[3]), \"+f\"(d[4]), \"+f\"(d[5]), \"+f\"(d[6]), \"+f\"(d[7]) : \"l\"(a), \"l\"(b), \"r\"(i));\n"
+        "        asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n"
+        "#ifndef UNTOUCHED\n"
+        "        d[0] += 1.0f;\n"
+        "#endif\n"
+        "    }\n"
+        "    asm volatile(\"wgmma.wait_group.sync.aligned 0;\" ::: \"memory\");\n"
+        "    for (int i = 0; i < 8; i++) out[threadIdx.x * 8 + i] = d[i];\n"
+        "}\n";
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    mt_compile_result good = compile(nvrtc, text, "sm_90a", "-DUNTOUCHED", NULL);
+    ck_assert_msg(good.ok, "%s", good.log);
+    mt_compile_result_free(&good);
+    static const char *const options[] = {NULL, "--disable-warnings"};
+    for (int i = 0; i < 2; i++) {
+        mt_compile_result bad = compile(nvrtc, text, "sm_90a", options[i], NULL);
+        ck_assert_msg(!bad.ok && !bad.cubin_path && strncmp(bad.log, "wgmma is serialised, ", 21) == 0, "%s", bad.log);
+        mt_compile_result_free(&bad);
+    }
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
 START_TEST(options_of_the_file_win)
 {
     mt_nvrtc *nvrtc = open_compiler(true);
@@ -360,6 +394,7 @@ int main(void)
     tcase_add_loop_test(real, the_tool_compiles_everywhere, 0, 4);
     tcase_add_test(real, finds_half_headers);
     tcase_add_test(real, wgmma_names_its_target);
+    tcase_add_test(real, ptxas_tells_serialised_wgmma);
     tcase_add_test(real, options_of_the_file_win);
     suite_add_tcase(suite, fake);
     suite_add_tcase(suite, real);

@@ -544,7 +544,7 @@ START_TEST(a_baseline_takes_a_variants_place)
     ck_assert_str_eq(right.accuracy.output, "out");
     ck_assert_double_eq_tol(variant.timing.median_ns, 33560, 1);
     expect_baseline(b, 1, MT_OUTCOME_WRONG_RESULT, "1 of 10000 elements not written");
-    expect_baseline(b, 2, MT_OUTCOME_LAUNCH_ERROR, "CUDA_ERROR_NOT_SUPPORTED");
+    expect_baseline(b, 2, MT_OUTCOME_LAUNCH_ERROR, "baseline cublaslt: fake algorithm 2 of 3: its error 7");
     expect_baseline(b, 3, MT_OUTCOME_LOAD_ERROR, "baseline cublaslt has 3 algorithms here");
     b->is_retime = true;
     expect_baseline(b, 0, MT_OUTCOME_OK, "fake algorithm 0");

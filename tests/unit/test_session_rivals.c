@@ -68,6 +68,54 @@ START_TEST(no_plugin_is_said_and_no_failure)
 }
 END_TEST
 
+/* The second and the fourth cost a worker each: five to eight are not tried. */
+static double deadly(uint32_t algorithm)
+{
+    return algorithm % 2 ? -1 : 1200000 - 1000.0 * algorithm;
+}
+
+static double only_deadly(uint32_t algorithm)
+{
+    return -1;
+}
+
+START_TEST(two_deaths_are_enough)
+{
+    evaluator.base.can_retime = true;
+    evaluator.rival = deadly;
+    tune_ok(PLUGIN, TEN);
+    ck_assert_uint_eq(evaluator.rivals_validated, 4);
+    ck_assert_uint_eq(evaluator.rivals_timed, 2 * 12); /* the first and the third */
+    ck_assert_double_eq_tol(last.rival.first_ns, 1200000, 1e-3);
+    ck_assert_double_eq_tol(last.rival.best_ns, 1198000, 1e-3);
+}
+END_TEST
+
+START_TEST(a_plugin_is_asked_again_until_it_compares)
+{
+    evaluator.base.can_retime = true;
+    evaluator.rival = only_deadly;
+    tune_ok(PLUGIN, TEN);
+    ck_assert_uint_eq(evaluator.rivals_validated, 2);
+    ck_assert_ptr_nonnull(strstr(last.rival_why, "cublaslt: crashed: none"));
+    size_t retimes = evaluator.retimes;
+    tune_ok(PLUGIN, TEN); /* the final holds, and nobody is timed again */
+    ck_assert_uint_eq(evaluator.rivals_validated, 4);
+    ck_assert_uint_eq(evaluator.retimes, retimes);
+    ck_assert_ptr_nonnull(strstr(last.rival_why, "cublaslt: crashed: none"));
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 1);
+    evaluator.rival = six;
+    tune_ok(PLUGIN, TEN);
+    ck_assert_str_eq(last.rival.plugin, "cublaslt");
+    ck_assert_str_eq(last.rival_why, "");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 2);
+    size_t timed = evaluator.rivals_timed;
+    tune_ok(PLUGIN, TEN);
+    ck_assert_uint_eq(evaluator.rivals_timed, timed);
+    ck_assert_str_eq(last_best, "A=10;ALGO=plain");
+}
+END_TEST
+
 START_TEST(a_recording_knows_no_plugin)
 {
     evaluator.rival = six;
@@ -92,7 +140,7 @@ int main(void)
 {
     Suite *suite = suite_create("session_rivals");
     TCase *group = tcase_create("session");
-    const TTest *const tests[] = {both_ratios, one_finalist_is_compared_too, no_plugin_is_said_and_no_failure, a_recording_knows_no_plugin, unknown_names_are_errors};
+    const TTest *const tests[] = {both_ratios, one_finalist_is_compared_too, no_plugin_is_said_and_no_failure, two_deaths_are_enough, a_plugin_is_asked_again_until_it_compares, a_recording_knows_no_plugin, unknown_names_are_errors};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     tcase_add_checked_fixture(group, set_up, tear_down);
     suite_add_tcase(suite, group);

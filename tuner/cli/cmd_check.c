@@ -9,6 +9,7 @@
 #include "tuner/cli/cover.h"
 #include "tuner/cli/known_device.h"
 #include "tuner/cli/share.h"
+#include "tuner/cli/wanted.h"
 #include "tuner/run/eval_worker.h"
 
 typedef struct check_values {
@@ -24,7 +25,7 @@ static const mt_option options[] = {
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "NAME", "whose facts to use (default: h100, or the one that fits --arch)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "architecture to compile for (default: the GPU's own)"},
-    {"shape", 0, MT_OPTION_WORDS, FIELD(shapes), "NAME", "only this [shape]; may be repeated"},
+    {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "only this [shape], or the one with the values\n\"N=1;M=8;H=92,46;dtype=f16\"; may be repeated"},
     {"sample", 0, MT_OPTION_FLAG, FIELD(sample), NULL, "a covering sample: each value of each knob at least once"},
     {"list", 0, MT_OPTION_FLAG, FIELD(list), NULL, "one line for every point"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
@@ -41,6 +42,7 @@ typedef struct checking {
     char arch[MT_ARCH_SIZE];
     mt_device_facts facts;
     mt_spec *spec;
+    mt_wanted wanted;
     mt_source source;
     mt_evaluator *evaluator;
     mt_space **spaces; /* one per shape of the spec; the evaluator refers to them */
@@ -62,9 +64,8 @@ static mt_status open_all(checking *c, mt_error *err)
     st = mt_known_device(v->gpu || v->arch ? v->gpu : "h100", v->arch, &c->facts, c->arch, err);
     if (st != MT_OK) return st == MT_ERR_NOT_FOUND ? MT_ERR_USAGE : st;
     MT_TRY(mt_share_space(v->space, &c->space_path, err));
-    MT_TRY(mt_spec_load(c->space_path, &c->spec, err));
-    for (size_t i = 0; i < v->shapes.count; i++)
-        if (!mt_spec_shape(c->spec, v->shapes.items[i])) return MT_FAIL(err, MT_ERR_USAGE, "check: --shape: no '%s' in %s", v->shapes.items[i], c->space_path);
+    c->wanted.command = "check";
+    MT_TRY(mt_wanted_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
     MT_TRY(mt_source_load(c->spec, &c->source, err));
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
@@ -89,6 +90,7 @@ static void close_all(checking *c)
     }
     mt_source_free(&c->source);
     mt_spec_free(c->spec);
+    mt_wanted_free(&c->wanted);
     mt_free(c->spaces);
     mt_free(c->space_path);
     mt_free(c->cache_dir);
@@ -172,6 +174,7 @@ static mt_status check_shape(checking *c, size_t index, size_t *failed, mt_error
     const char *name, *why;
     if (mt_space_count(c->spaces[index]) == 0 && mt_space_pruned_most(c->spaces[index], &name, &why)) printf("  '%s' excludes most%s%s\n", name, why && *why ? ": " : "", why ? why : "");
     fflush(stdout);
+    if (b.count == 0) goto done;
     MT_TRY(compile_batch(c, &b, &table, err));
     mt_check_print(&table, stdout);
     *failed += table.failed;
@@ -185,7 +188,7 @@ done:
 
 static bool is_wanted(const checking *c, const mt_shape *shape)
 {
-    const mt_words *wanted = &c->values->shapes;
+    const mt_names *wanted = &c->wanted.shapes;
     if (!wanted->count) return shape->is_default;
     for (size_t i = 0; i < wanted->count; i++)
         if (strcmp(wanted->items[i], shape->name) == 0) return true;

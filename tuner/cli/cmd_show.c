@@ -79,6 +79,14 @@ static void best_heading(mt_table *table)
     for (size_t i = 0; i < table->columns; i++) mt_table_cell(table, names[i]);
 }
 
+/* Its first choice may have failed, or not be known. */
+static void add_rival(mt_strbuf *knobs, const mt_row_rival *rival)
+{
+    mt_strbuf_addf(knobs, "  (%.3f × %s's best", rival->best_ratio, rival->plugin);
+    if (isfinite(rival->first_ratio)) mt_strbuf_addf(knobs, ", %.3f × its first", rival->first_ratio);
+    mt_strbuf_add(knobs, rival->is_limited ? "; throttled)" : ")");
+}
+
 static mt_status add_best(void *context, const mt_measurement_row *row, mt_error *err)
 {
     listing *l = context;
@@ -110,7 +118,7 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     }
     if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
     if (mt_row_is_programmatic(row)) mt_strbuf_add(&knobs, "  (programmatic launch)");
-    if (mt_row_rivals(row, &rival)) mt_strbuf_addf(&knobs, "  (%.3f × %s's best, %.3f × its first)", rival.best_ratio, rival.plugin, rival.first_ratio);
+    if (mt_row_rivals(row, &rival)) add_rival(&knobs, &rival);
     mt_table_cell(&l->table, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
     l->rows++;

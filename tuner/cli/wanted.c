@@ -50,7 +50,12 @@ static mt_status reload(const char *path, const mt_strbuf *sections, mt_spec **s
 
 /* ---- --shape ---- */
 
-static mt_status unknown_shape(const mt_spec *spec, const char *name, mt_error *err)
+static const char *command_of(const mt_wanted *wanted)
+{
+    return wanted->command ? wanted->command : "tune";
+}
+
+static mt_status unknown_shape(const mt_spec *spec, const char *name, const mt_wanted *wanted, mt_error *err)
 {
     const char *known[64] = {NULL};
     size_t count = 0;
@@ -59,9 +64,9 @@ static mt_status unknown_shape(const mt_spec *spec, const char *name, mt_error *
     const char *near = mt_text_nearest(name, known, count);
     for (size_t i = 0; i < count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", known[i]);
     if (near)
-        MT_FAIL(err, MT_ERR_USAGE, "tune: --shape: no '%s' in this search space, did you mean '%s'?", name, near);
+        MT_FAIL(err, MT_ERR_USAGE, "%s: --shape: no '%s' in this search space, did you mean '%s'?", command_of(wanted), name, near);
     else
-        MT_FAIL(err, MT_ERR_USAGE, "tune: --shape: no '%s'; there are: %s", name, mt_strbuf_text(&list));
+        MT_FAIL(err, MT_ERR_USAGE, "%s: --shape: no '%s'; there are: %s", command_of(wanted), name, mt_strbuf_text(&list));
     mt_strbuf_free(&list);
     return MT_ERR_USAGE;
 }
@@ -72,7 +77,7 @@ static mt_status add_names(const mt_spec *spec, const char *text, mt_wanted *wan
     for (const char *at = text; *at && st == MT_OK;) {
         size_t length = strcspn(at, ",");
         if (length) st = add_shape(wanted, at, length, err);
-        if (st == MT_OK && length && !mt_spec_shape(spec, wanted->shapes.items[wanted->shapes.count - 1])) st = unknown_shape(spec, wanted->shapes.items[wanted->shapes.count - 1], err);
+        if (st == MT_OK && length && !mt_spec_shape(spec, wanted->shapes.items[wanted->shapes.count - 1])) st = unknown_shape(spec, wanted->shapes.items[wanted->shapes.count - 1], wanted, err);
         at += length + (at[length] == ',');
     }
     return st;
@@ -84,7 +89,7 @@ static mt_status add_values(const mt_spec *spec, const char *text, mt_strbuf *se
     mt_status st = mt_adhoc_add(spec, text, NULL, sections, &name, err);
     if (st == MT_OK) st = add_shape(wanted, name, strlen(name), err);
     mt_free(name);
-    return st == MT_ERR_SPEC ? mt_error_prefix(err, MT_ERR_USAGE, "tune: --shape '%.200s'", text) : st;
+    return st == MT_ERR_SPEC ? mt_error_prefix(err, MT_ERR_USAGE, "%s: --shape '%.200s'", command_of(wanted), text) : st;
 }
 
 mt_status mt_wanted_load(const char *path, const mt_words *texts, mt_spec **spec, mt_wanted *wanted, mt_error *err)

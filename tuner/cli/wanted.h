@@ -9,6 +9,7 @@
 #include "tuner/space/spec.h"
 
 typedef struct mt_wanted {
+    const char *command;     /* for messages; borrowed; NULL = tune */
     mt_names shapes;         /* names of the spec, in the order in which they are tuned; none = the file's default ones */
     char **names;            /* per miss of the list given: its shape's; NULL = it does not fit the space. Owned */
     size_t name_count;

@@ -20,6 +20,7 @@ struct mt_baseline {
     CUdeviceptr workspace;
     msda_baseline_arg *args;       /* as many as the spec has */
     char text[256];
+    int code;                      /* that the algorithm returned last instead of 0 */
 };
 
 /* ---- the library ---- */
@@ -44,10 +45,13 @@ static mt_status open_library(mt_trial *trial, mt_baseline *self, const char *na
     self->library = mt_dynlib_open("MSDA_TUNE_BASELINE", names, 2, &tried);
     const char *missing = self->library ? mt_dynlib_symbols(self->library, &symbol, 1) : NULL;
     self->plugin = self->library && !missing ? get() : NULL;
+    const msda_baseline *plugin = self->plugin;
     if (!self->library) mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "no plugin for baseline %s: %s", name, mt_strbuf_text(&tried));
     else if (!self->plugin) mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "the plugin of baseline %s has no msda_baseline_get", name);
     else if (self->plugin->abi != MSDA_BASELINE_ABI)
         mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "the plugin of baseline %s has ABI %u, expected %d", name, self->plugin->abi, MSDA_BASELINE_ABI);
+    else if (!plugin->open || !plugin->count || !plugin->describe || !plugin->run || !plugin->close)
+        mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "the plugin of baseline %s leaves out a function of msda_baseline", name);
     else self->name = mt_strdup(name);
     for (size_t i = 0; i < 2; i++) mt_strbuf_free(&places[i]);
     mt_strbuf_free(&tried);
@@ -96,6 +100,7 @@ static mt_status open_problem(mt_trial *trial, mt_baseline *self, mt_error *err)
     problem.values = values;
     problem.workspace = self->workspace;
     self->problem = self->plugin->open(&problem, why, sizeof why);
+    why[sizeof why - 1] = '\0';
     if (!self->problem) mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "baseline %s: %s", self->name, why);
 done:
     mt_free(values);
@@ -105,8 +110,11 @@ done:
 static mt_status check_algorithm(mt_trial *trial, mt_baseline *self)
 {
     size_t count = self->plugin->count(self->problem);
+    self->code = 0;
+    snprintf(self->text, sizeof self->text, "algorithm %u", trial->request->algorithm);
     if (trial->request->algorithm < count) self->plugin->describe(self->problem, trial->request->algorithm, self->text, sizeof self->text);
     else mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "baseline %s has %zu algorithms here", self->name, count);
+    self->text[sizeof self->text - 1] = '\0';
     return MT_OK;
 }
 
@@ -162,7 +170,15 @@ CUresult mt_baseline_run(mt_trial *trial, const mt_binding *binding)
     mt_baseline *self = trial->gpu->baseline;
     size_t count = list_args(trial, binding, self->args);
     int code = self->plugin->run(self->problem, trial->request->algorithm, self->args, count, trial->gpu->stream);
+    if (code != 0) self->code = code;
     return code == 0 ? CUDA_SUCCESS : CUDA_ERROR_NOT_SUPPORTED;
+}
+
+void mt_baseline_explain(mt_trial *trial)
+{
+    const mt_baseline *self = trial->gpu->baseline;
+    if (self->code != 0 && trial->outcome->kind == MT_OUTCOME_LAUNCH_ERROR)
+        mt_outcome_set(trial->outcome, MT_OUTCOME_LAUNCH_ERROR, "baseline %s: %s: its error %d", self->name, self->text, self->code);
 }
 
 const char *mt_baseline_text(mt_trial *trial)

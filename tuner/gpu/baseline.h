@@ -10,6 +10,8 @@ typedef struct mt_baseline mt_baseline; /* the plugin, open for the shape that i
 mt_status mt_baseline_prepare(mt_trial *trial, mt_error *err);
 /* Queues the request's algorithm over the binding's buffers. */
 CUresult mt_baseline_run(mt_trial *trial, const mt_binding *binding);
+/* Where the algorithm itself said that it failed, its code takes the place of the driver's in the outcome. */
+void mt_baseline_explain(mt_trial *trial);
 /* What the plugin says of the algorithm; borrowed until the next call. */
 const char *mt_baseline_text(mt_trial *trial);
 void mt_baseline_free(mt_gpu *gpu);

@@ -364,7 +364,9 @@ mt_status mt_gpu_evaluate(mt_gpu *gpu, const mt_evaluate_request *request, mt_st
     MT_TRIAL_TRY(load(trial, err));
     note_launches(trial);
     if (request->baseline) MT_TRIAL_TRY(mt_baseline_prepare(trial, err));
-    MT_TRIAL_TRY(request->is_retime ? time_only(trial, err) : validate_and_time(trial, err));
+    st = request->is_retime ? time_only(trial, err) : validate_and_time(trial, err);
+    if (request->baseline) mt_baseline_explain(trial);
+    if (st != MT_OK || !mt_trial_good(trial)) goto done;
     if (request->baseline) mt_outcome_set(outcome, MT_OUTCOME_OK, "%s", mt_baseline_text(trial));
 done:
     note_resources(trial);

@@ -100,12 +100,20 @@ static mt_status compare(mt_final *final, mt_winner_cubin *winner, mt_subject_su
     mt_status st = MT_OK;
     mt_session *session = final->session;
     int64_t current;
-    bool is_by_time = final->objective == MT_OBJECTIVE_TIME;
+    bool is_compared = true, is_by_time = final->objective == MT_OBJECTIVE_TIME;
     MT_TRY(mt_store_final_current(session->store, final->subject, &final->objective, &current, err));
-    if (!current) MT_TRY(mt_store_near_ties(session->store, final->subject, final->objective, on_near_tie, final, err));
-    *is_settled = current || final->count < (is_by_time && !final->rival_count ? 2 : 1);
+    if (current && final->rival_count && final->is_first) MT_TRY(mt_final_was_compared(final, current, &is_compared, err));
+    bool holds = current && is_compared;
+    if (!holds) MT_TRY(mt_store_near_ties(session->store, final->subject, final->objective, on_near_tie, final, err));
+    *is_settled = holds || final->count < (is_by_time && !final->rival_count ? 2 : 1);
     if (*is_settled) goto done;
-    if (final->can_retime) MT_TRY(mt_final_run_rounds(final, err));
+    if (final->can_retime && final->rival_count) MT_TRY(mt_final_try_rivals(final, err));
+    if (current && !final->rival_count) { /* it holds, and the plugin is still not there */
+        *is_settled = true;
+        st = mt_final_keep_rivals(final, summary, err);
+        goto done;
+    }
+    if (final->can_retime && !session->interrupts) MT_TRY(mt_final_run_rounds(final, err));
     size_t began = final->count;
     close_ranks(final);
     if (final->count == 1 && !final->rounds && is_by_time) { /* nobody to compare it with after all */
@@ -135,7 +143,7 @@ mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_
     bool is_settled = false;
     for (int attempt = 0; attempt < MOST_ATTEMPTS && !is_settled && st == MT_OK; attempt++) {
         mt_final final = {.session = session, .subject = subject, .space = space, .number = number, .evaluation = *evaluation, .objective = session->objective,
-            .can_retime = session->evaluator->can_retime, .rival_count = has_rivals ? MT_RIVALS_MAX : 0};
+            .can_retime = session->evaluator->can_retime, .is_first = attempt == 0, .rival_count = has_rivals ? MT_RIVALS_MAX : 0};
         st = compare(&final, winner, summary, &is_settled, err);
         *evaluation = final.evaluation;
         bool is_cut = st == MT_OK && session->interrupts > 0 && final.count > 1;

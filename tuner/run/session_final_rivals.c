@@ -62,6 +62,13 @@ static comparison compare(const mt_final *final, const mt_rival *rival, const mt
     return result;
 }
 
+mt_status mt_final_was_compared(const mt_final *final, int64_t id, bool *is_compared, mt_error *err)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s_best_ratio", final->session->params->spec->rival);
+    return mt_store_final_has_metric(final->session->store, id, name, is_compared, err);
+}
+
 /* <plugin>_<what>; the source says which algorithm it was. */
 static mt_status keep_metric(mt_final *final, int64_t measurement, const char *what, double value, const mt_rival *rival, mt_error *err)
 {
@@ -86,6 +93,7 @@ static mt_status keep_one(mt_final *final, const mt_finalist *finalist, const mt
     MT_TRY(keep_metric(final, id, "best_ratio", with_best.ratio, best, err));
     MT_TRY(keep_metric(final, id, "best_ratio_low", with_best.low, best, err));
     MT_TRY(keep_metric(final, id, "best_ratio_high", with_best.high, best, err));
+    MT_TRY(keep_metric(final, id, "throttled", final->is_limited, best, err));
 done:
     return st;
 }

@@ -118,6 +118,14 @@ static void leave_gpu(rounds *self, lane *at)
     device->started++;
 }
 
+/* A plugin that hangs or crashes would do it with each algorithm: those that have not run are left out. */
+static void count_death(mt_final *final, mt_outcome_kind kind)
+{
+    bool is_death = kind == MT_OUTCOME_TIMEOUT || kind == MT_OUTCOME_CRASHED || kind == MT_OUTCOME_GPU_FAULT;
+    if (!is_death || ++final->rival_deaths < MT_RIVAL_DEATHS) return;
+    for (size_t i = 0; i < MT_RIVALS_MAX; i++) final->rivals[i].is_out = final->rivals[i].is_out || !(final->rivals[i].alone_ns > 0);
+}
+
 /* One that fails is no loss but of the comparison. */
 static void rival_done(rounds *self, const lane *at, mt_rival *rival, mt_event *event)
 {
@@ -125,6 +133,7 @@ static void rival_done(rounds *self, const lane *at, mt_rival *rival, mt_event *
     const char *text = event->outcome.text ? event->outcome.text : "";
     if (event->outcome.kind != MT_OUTCOME_OK) {
         rival->is_out = true;
+        if (self->is_trial) count_death(final, event->outcome.kind);
         if (!final->rival_why[0]) snprintf(final->rival_why, sizeof final->rival_why, "%s: %.200s", mt_outcome_name(event->outcome.kind), text);
         return;
     }
@@ -343,6 +352,16 @@ done:
     return st;
 }
 
+mt_status mt_final_try_rivals(mt_final *final, mt_error *err)
+{
+    mt_status st = MT_OK;
+    rounds alone = {.final = final, .most = 1, .is_trial = true, .lanes = {{.device = final->session->evaluator->device}}, .lane_count = 1};
+    MT_TRY(run(&alone, err));
+    mt_final_choose_rivals(final);
+done:
+    return st;
+}
+
 mt_status mt_final_run_rounds(mt_final *final, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -352,12 +371,6 @@ mt_status mt_final_run_rounds(mt_final *final, mt_error *err)
     rounds by_energy = {.final = final, .most = MT_FINAL_ENERGY_ROUNDS, .is_for_energy = true, .lanes = {{.device = first}}, .lane_count = 1}; /* one board's meter */
     for (size_t device = 0; device < count; device++)
         if (!evaluator->devices[device].is_lost) by_time.lanes[by_time.lane_count++].device = device;
-    if (final->rival_count) {
-        rounds alone = {.final = final, .most = 1, .is_trial = true, .lanes = {{.device = first}}, .lane_count = 1};
-        MT_TRY(run(&alone, err));
-        mt_final_choose_rivals(final);
-        if (final->session->interrupts) goto done;
-    }
     if (final->count > 1 || final->rival_count || final->objective != MT_OBJECTIVE_TIME) MT_TRY(run(&by_time, err));
     final->rounds = by_time.given;
     if (final->objective != MT_OBJECTIVE_TIME && !final->session->interrupts) MT_TRY(run(&by_energy, err));

@@ -348,7 +348,7 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     winner->summary->objective = row->objective;
     winner->summary->energy = row->outcome.energy;
     winner->summary->is_programmatic = mt_row_is_programmatic(row);
-    mt_row_rivals(row, &winner->summary->rival);
+    if (mt_row_rivals(row, &winner->summary->rival)) winner->summary->is_limited = winner->summary->rival.is_limited;
     winner->summary->tied = row->tied_count > 1 ? (size_t)row->tied_count - 1 : 0;
     return MT_OK;
 }

@@ -6,6 +6,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/run/session_run.h"
+#include "tuner/space/plan.h"
 
 size_t mt_run_device_count(const mt_run *run)
 {
@@ -112,11 +113,26 @@ static void keep_to_shard(mt_run *run)
     run->first_count = kept;
 }
 
+/* Inputs and outputs that do not fit in the GPU's memory are this shape's end, not the session's. */
+static mt_status check_memory(const mt_run *run, const mt_scene *scene, mt_error *err)
+{
+    mt_plan plan = {0};
+    const mt_evaluator *evaluator = run->session->evaluator;
+    double bytes = 0, most = (double)evaluator->facts.mem_bytes;
+    mt_status st = mt_plan_reference(scene, &plan, err);
+    for (size_t i = 0; i < plan.arg_count; i++)
+        if (plan.args[i].kind == MT_ARG_TENSOR && plan.args[i].used) bytes += (double)plan.args[i].tensor.bytes;
+    if (st == MT_OK && most > 0 && bytes > most) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "its inputs and outputs take %.1f GB, the GPU's memory has %.1f GB", bytes / 1e9, most / 1e9);
+    mt_plan_free(&plan);
+    return st;
+}
+
 static mt_status make_model(mt_run *run, mt_error *err)
 {
     mt_scene *scene = NULL;
     mt_status st = mt_scene_create(run->session->params->spec, run->target->shape, &run->session->evaluator->facts, &scene, err);
     if (st == MT_OK) st = mt_scene_model(scene, &run->model, err);
+    if (st == MT_OK && !run->session->evaluator->is_recorded) st = check_memory(run, scene, err);
     mt_scene_free(scene);
     return st;
 }
