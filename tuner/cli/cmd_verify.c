@@ -125,12 +125,18 @@ static mt_status open_space(verification *v, const winner *w, mt_error *err)
     return st;
 }
 
+/* Without a sign of zero. */
+static double per_cent_more(double now_ns, double stored_ns)
+{
+    return round(1000 * (now_ns / stored_ns - 1)) / 10 + 0.0;
+}
+
 /* "271.3 µs (stored 270.9 µs, +0.1 %)  " */
 static void add_times(mt_strbuf *line, double now_ns, double stored_ns)
 {
     char now[32], stored[32];
     mt_strbuf_add(line, mt_print_us(now_ns, now, sizeof now));
-    if (stored_ns > 0) mt_strbuf_addf(line, " (stored %s, %+.1f %%)", mt_print_us(stored_ns, stored, sizeof stored), 100 * (now_ns / stored_ns - 1));
+    if (stored_ns > 0) mt_strbuf_addf(line, " (stored %s, %+.1f %%)", mt_print_us(stored_ns, stored, sizeof stored), per_cent_more(now_ns, stored_ns));
     mt_strbuf_add(line, "  ");
 }
 
@@ -256,7 +262,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         }
     }
     printf("%zu ok, %zu failed, %zu skipped", v.good, v.bad, v.skipped);
-    if (v.worst > 0) printf("; the slowest beside its stored time: %+.1f %%", 100 * (v.worst - 1));
+    if (v.worst > 0) printf("; the slowest beside its stored time: %+.1f %%", per_cent_more(v.worst, 1));
     printf("\n");
     if (v.bad) st = MT_FAIL(err, MT_ERR_GPU, "%zu of %zu winner%s failed", v.bad, v.count, v.count == 1 ? "" : "s");
     else if (!v.good) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "no winner could be verified");
