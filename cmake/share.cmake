@@ -17,7 +17,8 @@ add_custom_command(OUTPUT ${share_stamp}
 set(share_outputs ${share_stamp})
 
 # Recorded GPUs: the shipped JSON lines become one database, made by the tool itself under another name first, so that a half-made one is never found.
-# Tuned rows likewise, as measured: the lookup library answers from them where the user has no own.
+# Tuned rows likewise, as measured: the lookup library answers from them where the user has no own. Code for them is not in the source: MT_COMPILE_TUNED makes it while building, and
+# `msda-tune compile --db …/tuned.sqlite --seal` wherever there is NVRTC.
 function(mt_share_database name origin comment)
   set(database ${MT_SHARE_DIR}/${name})
   if(NOT ARGN)
@@ -26,12 +27,17 @@ function(mt_share_database name origin comment)
   endif()
   set(files ${ARGN})
   list(SORT files)
+  set(compile "")
+  if(origin STREQUAL measured AND MT_COMPILE_TUNED)
+    set(compile COMMAND msda-tune compile --db ${database}.part --seal)
+  endif()
   add_custom_command(OUTPUT ${database}
     COMMAND ${CMAKE_COMMAND} -E rm -f ${database}.part ${database}.part-wal ${database}.part-shm
     COMMAND ${CMAKE_COMMAND} -E make_directory ${MT_SHARE_DIR}
     COMMAND msda-tune import --db ${database}.part --as ${origin} --seal ${files}
+    ${compile}
     COMMAND ${CMAKE_COMMAND} -E rename ${database}.part ${database}
-    DEPENDS msda-tune ${files} COMMENT "${comment}" VERBATIM)
+    DEPENDS msda-tune ${files} ${share_stamp} COMMENT "${comment}" VERBATIM)
   set(share_outputs ${share_outputs} ${database} PARENT_SCOPE)
   install(FILES ${database} DESTINATION ${CMAKE_INSTALL_DATADIR}/msda-tune)
 endfunction()

@@ -143,7 +143,7 @@ static mt_status write_results(t4_export *export, const mt_subject_list *list, m
     for (size_t i = 0; i < list->count; i++) {
         export->subject = i;
         mt_strbuf_add(&headers, i ? ",\n" : "\n");
-        MT_TRY(mt_recording_add_header(export->store, list->ids[i], &export->line1, &headers, err));
+        MT_TRY(mt_recording_add_header(export->store, list->ids[i], (mt_recording_header){0}, &export->line1, &headers, err));
         MT_TRY(mt_query_newest(export->store, list->ids[i], true, write_result, export, err));
     }
     mt_strbuf_add(&export->text, "\n],\"metadata\":{\"timeunit\":\"milliseconds\",\"" MT_T4_OWN "\":{\"subjects\":[");

@@ -91,6 +91,17 @@ bool mt_row_is_programmatic(const mt_measurement_row *row);
 typedef mt_status (*mt_query_yardstick_callback)(void *context, const char *variant, double median_ns, mt_error *err);
 mt_status mt_query_yardsticks(mt_store *store, int64_t measurement, mt_query_yardstick_callback callback, void *context, mt_error *err);
 
+/* A winner as lookups see it, and whether its code is stored. */
+typedef struct mt_codeless_row {
+    int64_t subject, nvrtc_version, driver_version;
+    const char *gpu_key, *gpu_name, *facts_json, *kernel, *kernel_key, *shape_key, *workload_key, *variant, *arch;
+    const char *cubin_hash; /* of the code that was measured; "" = not known */
+    bool has_code;
+} mt_codeless_row;
+typedef mt_status (*mt_query_codeless_callback)(void *context, const mt_codeless_row *row, mt_error *err);
+/* All winners, ordered by kernel, its key, GPU, architecture, shape, workload. */
+mt_status mt_query_codeless(mt_store *store, const mt_filter *filter, mt_query_codeless_callback callback, void *context, mt_error *err);
+
 /* Shapes that the file knows, in the order they were stored, for people who name one. `kinds`: "int,list,string" in the order of the key's parts; NULL when the kernel's
  * programs are not stored. */
 typedef struct mt_shape_info { const char *kernel, *kernel_key, *name, *key, *kinds; } mt_shape_info;

@@ -115,3 +115,30 @@ done:
     sqlite3_finalize(statement);
     return st;
 }
+
+static const char codeless_sql[] =
+    "SELECT s.id, t.nvrtc_version, t.driver_version, d.key, d.name, d.facts_json, k.name, k.key, h.key, w.key, v.text, t.arch, "
+    "EXISTS (SELECT 1 FROM cubin c WHERE c.hash = a.cubin_hash AND c.encoding = 'raw'), (SELECT m.cubin_hash FROM measurement m WHERE m.id = a.measurement_id) " SUBJECT_TABLES
+    "CROSS JOIN answer a ON a.subject_id = s.id JOIN variant v ON v.id = a.variant_id JOIN toolchain t ON t.id = a.toolchain_id WHERE " SUBJECT_FILTER
+    "ORDER BY k.name, k.key, d.key, t.arch, h.key, w.key, s.id";
+
+mt_status mt_query_codeless(mt_store *store, const mt_filter *filter, mt_query_codeless_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, codeless_sql, &statement, err));
+    mt_sql_args args = mt_query_bind(statement, filter, false);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read winners", err));
+        if (!more) break;
+        mt_codeless_row row = {.subject = sqlite3_column_int64(statement, 0), .nvrtc_version = sqlite3_column_int64(statement, 1), .driver_version = sqlite3_column_int64(statement, 2),
+                               .has_code = sqlite3_column_int(statement, 12), .cubin_hash = mt_sql_column(statement, 13)};
+        const char **texts[] = {&row.gpu_key, &row.gpu_name, &row.facts_json, &row.kernel, &row.kernel_key, &row.shape_key, &row.workload_key, &row.variant, &row.arch};
+        for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(statement, 3 + i);
+        MT_TRY(callback(context, &row, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}

@@ -78,9 +78,12 @@ typedef struct export_state {
     mt_store *store;
     mt_strbuf text;
     mt_recording_context line1;
+    bool answers_only;
+    mt_recording_answers answers;
+    int64_t kernel;      /* of the subject before; 0 = none */
 } export_state;
 
-/* The toolchain is the newest row's; rows made with another one say so themselves. */
+/* Toolchain and time are the newest row's, of what is shipped the winner's; rows made with another one say so themselves. */
 static const char header_sql[] =
     "SELECT d.key, d.name, CASE WHEN json_valid(d.facts_json) THEN json(d.facts_json) END, k.name, k.key, "
     "CASE WHEN json_valid(k.spec_json) THEN json(k.spec_json) END, h.name, h.key, w.name, w.key, s.regime, "
@@ -88,8 +91,9 @@ static const char header_sql[] =
     "(SELECT v.text FROM landmark l JOIN variant v ON v.id = l.variant_id WHERE l.subject_id = s.id AND l.role = 'default'), "
     "(SELECT v.text FROM landmark l JOIN variant v ON v.id = l.variant_id WHERE l.subject_id = s.id AND l.role = 'baseline') "
     "FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id "
-    "JOIN workload w ON w.id = s.workload_id JOIN measurement m ON m.id = (SELECT id FROM measurement WHERE subject_id = s.id ORDER BY created_unix_ms DESC, id DESC LIMIT 1) "
-    "JOIN toolchain t ON t.id = m.toolchain_id WHERE s.id = ?";
+    "JOIN workload w ON w.id = s.workload_id JOIN measurement m ON m.id = CASE WHEN ?2 THEN (SELECT measurement_id FROM best WHERE subject_id = s.id) "
+    "ELSE (SELECT id FROM measurement WHERE subject_id = s.id ORDER BY created_unix_ms DESC, id DESC LIMIT 1) END "
+    "JOIN toolchain t ON t.id = m.toolchain_id WHERE s.id = ?1";
 
 static void add_text(mt_strbuf *json, const char *before, sqlite3_stmt *statement, int column)
 {
@@ -97,7 +101,7 @@ static void add_text(mt_strbuf *json, const char *before, sqlite3_stmt *statemen
     mt_strbuf_add_json(json, mt_sql_column(statement, column));
 }
 
-static void add_header(mt_strbuf *json, sqlite3_stmt *statement)
+static void add_header(mt_strbuf *json, sqlite3_stmt *statement, bool has_spec)
 {
     mt_strbuf_add(json, "{\"format\":\"msda-tune recording\",\"version\":1");
     add_text(json, ",\"gpu\":{\"key\":", statement, 0);
@@ -105,7 +109,8 @@ static void add_header(mt_strbuf *json, sqlite3_stmt *statement)
     mt_strbuf_addf(json, ",\"facts\":%s}", mt_sql_column(statement, 2));
     add_text(json, ",\"kernel\":{\"name\":", statement, 3);
     add_text(json, ",\"key\":", statement, 4);
-    mt_strbuf_addf(json, ",\"spec\":%s}", mt_sql_column(statement, 5));
+    if (has_spec) mt_strbuf_addf(json, ",\"spec\":%s", mt_sql_column(statement, 5));
+    mt_strbuf_add_char(json, '}');
     add_text(json, ",\"shape\":{\"name\":", statement, 6);
     add_text(json, ",\"key\":", statement, 7);
     add_text(json, "},\"workload\":{\"name\":", statement, 8);
@@ -117,10 +122,9 @@ static void add_header(mt_strbuf *json, sqlite3_stmt *statement)
     mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld", (long long)sqlite3_column_int64(statement, 14));
     if (mt_sql_column_or_null(statement, 15)) add_text(json, ",\"default\":", statement, 15);
     if (mt_sql_column_or_null(statement, 16)) add_text(json, ",\"baseline\":", statement, 16);
-    mt_strbuf_add_char(json, '}');
 }
 
-mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording_context *line1, mt_strbuf *json, mt_error *err)
+mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording_header wishes, mt_recording_context *line1, mt_strbuf *json, mt_error *err)
 {
     mt_status st;
     bool row;
@@ -128,12 +132,15 @@ mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording
     MT_TRY(mt_sql_prepare(store, header_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
+    mt_sql_int(&args, wishes.is_of_winner);
     MT_TRY(mt_sql_row(store, &args, &row, "read a subject", err));
     if (!row || !mt_sql_column_or_null(statement, 2) || !mt_sql_column_or_null(statement, 5)) {
         st = MT_FAIL(err, MT_ERR_DB, "%s: the GPU's facts or the kernel's programs are not JSON", store->path);
         goto done;
     }
-    add_header(json, statement);
+    add_header(json, statement, !wishes.has_no_spec);
+    MT_TRY(mt_recording_add_final(store, subject, json, err));
+    mt_strbuf_add_char(json, '}');
     *line1 = (mt_recording_context){.store = store, .nvrtc_version = sqlite3_column_int64(statement, 11), .driver_version = sqlite3_column_int64(statement, 12),
                                     .recorded_unix_ms = sqlite3_column_int64(statement, 14)};
     strncpy(line1->arch, mt_sql_column(statement, 13), sizeof line1->arch - 1);
@@ -222,7 +229,12 @@ mt_status mt_recording_add_row(const mt_recording_context *line1, const mt_measu
 static mt_status write_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     export_state *export = context;
-    mt_status st = mt_recording_add_row(&export->line1, row, &export->text, err);
+    mt_strbuf line = {0};
+    mt_measurement_row copy = *row;
+    if (export->answers_only && !mt_recording_is_answer(&export->answers, row->variant)) return MT_OK;
+    if (export->answers_only) mt_recording_slim(&copy, &line);
+    mt_status st = mt_recording_add_row(&export->line1, &copy, &export->text, err);
+    mt_strbuf_free(&line);
     if (st == MT_OK && export->text.length > (size_t)1 << 30) st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: more than 1 GiB to record", export->store->path);
     return st;
 }
@@ -249,11 +261,21 @@ done:
     return st;
 }
 
-static mt_status write_subject(export_state *export, int64_t subject, bool with_samples, mt_error *err)
+static mt_status write_subject(export_state *export, int64_t subject, mt_recording_header wishes, bool with_samples, mt_error *err)
 {
-    mt_status st = mt_recording_add_header(export->store, subject, &export->line1, &export->text, err);
+    mt_status st = mt_recording_add_header(export->store, subject, wishes, &export->line1, &export->text, err);
     mt_strbuf_add_char(&export->text, '\n');
     return st == MT_OK ? mt_query_newest(export->store, subject, with_samples, write_row, export, err) : st;
+}
+
+static mt_status kernel_of(mt_store *store, int64_t subject, int64_t *kernel, mt_error *err)
+{
+    sqlite3_stmt *statement;
+    mt_status st = mt_sql_cached_get(store, "SELECT kernel_id FROM subject WHERE id = ?", &statement, err);
+    if (st != MT_OK) return st;
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    return mt_sql_value(store, &args, 0, kernel, "read a subject", err);
 }
 
 mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const char *path, mt_error *err)
@@ -262,23 +284,32 @@ mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const ch
     export_state export = {.store = store};
     int64_t subject;
     MT_TRY(find_subject(store, filter, &subject, err));
-    MT_TRY(write_subject(&export, subject, filter && filter->with_samples, err));
+    MT_TRY(write_subject(&export, subject, (mt_recording_header){0}, filter && filter->with_samples, err));
     st = mt_recording_write(path, &export.text, err);
 done:
     mt_strbuf_free(&export.text);
     return st;
 }
 
-mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, const char *path, mt_error *err)
+mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, bool answers_only, const char *path, mt_error *err)
 {
     mt_status st;
-    export_state export = {.store = store};
+    export_state export = {.store = store, .answers_only = answers_only};
     mt_subject_list list = {0};
     MT_TRY(mt_recording_subjects(store, filter, &list, err));
-    for (size_t i = 0; i < list.count; i++) MT_TRY(write_subject(&export, list.ids[i], filter && filter->with_samples, err));
-    st = mt_recording_write(path, &export.text, err);
+    for (size_t i = 0; i < list.count; i++) {
+        int64_t kernel;
+        if (answers_only) MT_TRY(mt_recording_find_answers(store, list.ids[i], &export.answers, err));
+        if (answers_only && export.answers.count == 0) continue;
+        MT_TRY(kernel_of(store, list.ids[i], &kernel, err));
+        MT_TRY(write_subject(&export, list.ids[i], (mt_recording_header){kernel == export.kernel, answers_only}, filter && filter->with_samples && !answers_only, err));
+        export.kernel = kernel;
+    }
+    if (!export.text.length) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no subject of this choice has a winner", store->path);
+    if (st == MT_OK) st = mt_recording_write(path, &export.text, err);
 done:
     mt_free(list.ids);
+    mt_recording_answers_free(&export.answers);
     mt_strbuf_free(&export.text);
     return st;
 }

@@ -11,8 +11,9 @@
 /* Writes the newest row of each variant for one subject (the filter must select exactly one GPU, kernel key, shape, workload, regime, origin; else an
  * error that lists what there is). Samples only with filter->with_samples. */
 mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const char *path, mt_error *err);
-/* The same for every subject that the filter leaves, one behind the other, each with a line 1 of its own. */
-mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, const char *path, mt_error *err);
+/* The same for every subject that the filter leaves, one behind the other, each with a line 1 of its own. The order depends on names and keys alone. With `answers_only` the rows that
+ * lookups need, without the tuner's own times and logs, of subjects that have a winner: what is shipped. */
+mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, bool answers_only, const char *path, mt_error *err);
 /* Writes such a text, compressed as the path ends: .zst or .gz. */
 mt_status mt_recording_write(const char *path, const mt_strbuf *text, mt_error *err);
 /* Reads a file into the store as rows of `origin` in one transaction: all or nothing. `path` is named in errors with the line. A file

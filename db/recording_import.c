@@ -5,6 +5,7 @@
 
 #include "db/measurement.h"
 #include "db/recording.h"
+#include "db/recording_internal.h"
 #include "db/recording_io.h"
 #include "db/store_internal.h"
 #include "tuner/base/alloc.h"
@@ -22,6 +23,8 @@ typedef struct import_state {
     int64_t rows, failed;
     bool has_row;              /* of the subject at hand */
     mt_strbuf last_variant;
+    mt_strbuf kernel;          /* "NAME@KEY" of the line 1 before */
+    mt_strbuf final;           /* of the subject at hand, stored behind its rows; "" = none */
 } import_state;
 
 static mt_status fail_line(const import_state *import, const char *what, const char *name, mt_error *err)
@@ -98,7 +101,7 @@ done:
 static const char header_sql[] =
     "SELECT " JSON("format") JSON("version") JSON("gpu.key") JSON("gpu.name") JSON_OBJECT("gpu.facts") JSON("kernel.name") JSON("kernel.key")
     JSON_OBJECT("kernel.spec") JSON("shape.name") JSON("shape.key") JSON("workload.name") JSON("workload.key") JSON("regime")
-    JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") JSON("default") JSON("baseline") "0";
+    JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") JSON("default") JSON("baseline") JSON_OBJECT("final") "0";
 
 static mt_status check_format(const import_state *import, sqlite3_stmt *statement, mt_error *err)
 {
@@ -109,6 +112,21 @@ static mt_status check_format(const import_state *import, sqlite3_stmt *statemen
     mt_status st = get_integer(import, statement, 1, "\"version\"", &version, err);
     if (st != MT_OK || version == 1) return st;
     return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: has format version %lld, this msda-tune reads version 1", import->path, (long long)version);
+}
+
+/* A line 1 may leave out the programs of the kernel that the one before it was of. */
+static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt_kernel_row *kernel, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_strbuf name = {0};
+    mt_strbuf_addf(&name, "%s@%s", kernel->name, kernel->key);
+    bool is_same = strcmp(mt_strbuf_text(&name), mt_strbuf_text(&import->kernel)) == 0;
+    kernel->spec_json = "{}"; /* not known: replaces nothing */
+    if (!is_same || sqlite3_column_type(statement, 7) != SQLITE_NULL) st = get_text(import, statement, 7, "\"kernel.spec\"", 1, &kernel->spec_json, err);
+    mt_strbuf_clear(&import->kernel);
+    mt_strbuf_add(&import->kernel, mt_strbuf_text(&name));
+    mt_strbuf_free(&name);
+    return st == MT_OK && import->kernel.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : st;
 }
 
 static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_error *err)
@@ -124,7 +142,7 @@ static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_
     MT_TRY(get_text(import, statement, 4, "\"gpu.facts\"", 1, &device.facts_json, err));
     MT_TRY(get_text(import, statement, 5, "\"kernel.name\"", 1, &kernel.name, err));
     MT_TRY(get_text(import, statement, 6, "\"kernel.key\"", 1, &kernel.key, err));
-    MT_TRY(get_text(import, statement, 7, "\"kernel.spec\"", 1, &kernel.spec_json, err));
+    MT_TRY(read_programs(import, statement, &kernel, err));
     MT_TRY(get_text(import, statement, 8, "\"shape.name\"", 0, &shape.name, err));
     MT_TRY(get_text(import, statement, 9, "\"shape.key\"", 0, &shape.key, err));
     MT_TRY(get_text(import, statement, 10, "\"workload.name\"", 0, &workload.name, err));
@@ -174,7 +192,10 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     MT_TRY(read_toolchain(import, statement, 13, "\"toolchain\"", &import->subject.toolchain, err));
     MT_TRY(get_integer(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
     MT_TRY(read_landmark(import, statement, 17, "default", err));
-    st = read_landmark(import, statement, 18, "baseline", err);
+    MT_TRY(read_landmark(import, statement, 18, "baseline", err));
+    mt_strbuf_clear(&import->final);
+    mt_strbuf_add(&import->final, mt_sql_column(statement, 19));
+    if (import->final.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
 done:
     if (statement) sqlite3_reset(statement);
     return st;
@@ -322,6 +343,18 @@ static bool is_header(const char *line)
     return strncmp(line, start, sizeof start - 1) == 0;
 }
 
+/* What needs all rows of a subject. */
+static mt_status end_subject(import_state *import, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const char *problem = NULL;
+    if (import->final.length)
+        MT_TRY(mt_recording_read_final(import->store, import->session, &import->subject, import->recorded_unix_ms, mt_strbuf_text(&import->final), &problem, err));
+    st = problem ? fail_line(import, problem, NULL, err) : mt_store_refresh_best(import->store, &import->subject, err);
+done:
+    return st;
+}
+
 static mt_status read_lines(import_state *import, mt_error *err)
 {
     mt_status st;
@@ -333,10 +366,10 @@ static mt_status read_lines(import_state *import, mt_error *err)
             MT_TRY(read_row(import, line, err));
             continue;
         }
-        MT_TRY(mt_store_refresh_best(import->store, &import->subject, err));
+        MT_TRY(end_subject(import, err));
         MT_TRY(read_header(import, line, err));
     }
-    st = mt_store_refresh_best(import->store, &import->subject, err);
+    st = end_subject(import, err);
 done:
     return st;
 }
@@ -370,6 +403,8 @@ mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t l
 done:
     mt_lines_close(import.lines);
     mt_strbuf_free(&import.last_variant);
+    mt_strbuf_free(&import.kernel);
+    mt_strbuf_free(&import.final);
     return st;
 }
 

@@ -341,7 +341,7 @@ static char *export_text(mt_store *store, const mt_filter *filter, const char *n
     char path[192], *text;
     size_t length;
     snprintf(path, sizeof path, "%s/%s", fixture_folder, name);
-    ck_ok(mt_recording_export_all(store, filter, path, &fixture_err));
+    ck_ok(mt_recording_export_all(store, filter, false, path, &fixture_err));
     ck_ok(mt_file_read(path, 0, &text, &length, &fixture_err));
     return text;
 }

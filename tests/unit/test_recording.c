@@ -319,7 +319,7 @@ START_TEST(several_subjects_in_a_file)
     ck_fails(import_text(store, HEADER "{\"format\":\"msda-tune recording\",\"version\":1}\n"), MT_ERR_SYNTAX, "x.jsonl:2: expected a text in \"gpu.key\"");
     ck_fails(import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"at\":-1}\n"), MT_ERR_SYNTAX, "x.jsonl:2: expected a whole number, zero or more, in \"at\"");
     const char *path = in_folder("both.jsonl.gz");
-    ck_ok(mt_recording_export_all(store, NULL, path, &fixture_err));
+    ck_ok(mt_recording_export_all(store, NULL, false, path, &fixture_err));
     read_bytes(path);
     ck_assert(length > 2 && (unsigned char)bytes[0] == 0x1f && (unsigned char)bytes[1] == 0x8b);
     mt_store_close(store);

@@ -79,4 +79,30 @@ START_TEST(lifts_what_was_listed)
 }
 END_TEST
 
-FIXTURE_MAIN("store_strike", lists_and_filters, lifts_what_was_listed)
+static mt_status count_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err)
+{
+    (void)variant, (void)kind, (void)median_ns, (void)err;
+    ++*(int *)context;
+    return MT_OK;
+}
+
+/* Who measures asks for valid points only: a row that says a constraint excludes one is of another text of the space. A recording will not get what it lacks. */
+START_TEST(what_was_excluded_is_tried)
+{
+    mt_store *store = fixture_open();
+    mt_subject measured = fixture_subject(store), replayed = measured;
+    replayed.origin = MT_ORIGIN_RECORDED;
+    int64_t session = fixture_session(store);
+    int count = 0;
+    mt_outcome excluded = fixture_outcome(MT_OUTCOME_PRUNED, 1);
+    fixture_put(store, session, &measured, "A=1", &excluded);
+    fixture_put(store, session, &replayed, "A=1", &excluded);
+    ck_ok(mt_store_known(store, &measured, MT_REUSE_ANY, count_known, &count, &fixture_err));
+    ck_assert_int_eq(count, 0);
+    ck_ok(mt_store_known(store, &replayed, MT_REUSE_ANY, count_known, &count, &fixture_err));
+    ck_assert_int_eq(count, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("store_strike", lists_and_filters, lifts_what_was_listed, what_was_excluded_is_tried)

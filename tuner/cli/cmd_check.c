@@ -1,5 +1,6 @@
 /* msda-tune check: compiles a search space for a GPU that need not be there. */
 #include <string.h>
+#include <unistd.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
@@ -147,6 +148,14 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
     return MT_OK;
 }
 
+/* On a terminal: a line that comes and goes, since a shape may take minutes. */
+static void show_progress(const batch *b)
+{
+    if (!isatty(STDERR_FILENO)) return;
+    if (b->done < b->count) fprintf(stderr, "\r  %zu of %zu compiled", b->done, b->count);
+    else fprintf(stderr, "\r\33[K");
+}
+
 static mt_status compile_batch(checking *c, batch *b, mt_check_table *table, mt_error *err)
 {
     const mt_shape *shape = &c->spec->shapes[b->subject];
@@ -156,6 +165,7 @@ static mt_status compile_batch(checking *c, batch *b, mt_check_table *table, mt_
     while (b->done < b->count) {
         while (b->submitted < b->count && b->submitted - b->done < c->evaluator->ops->capacity(c->evaluator)) MT_TRY(submit_next(c, b, err));
         MT_TRY(take_event(c, b, table, err));
+        show_progress(b);
     }
 done:
     return st;

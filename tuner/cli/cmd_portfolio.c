@@ -16,7 +16,7 @@ typedef struct portfolio_values {
     const char *gpu, *kernel, *space, *db, *within, *recordings;
     int64_t max, candidates, seed;
     int regime;
-    bool measure, evaluate, quiet;
+    bool measure, evaluate, json, quiet;
 } portfolio_values;
 
 #define FIELD(name) offsetof(portfolio_values, name)
@@ -30,6 +30,7 @@ static const mt_option options[] = {
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space, for --measure"},
     {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "only this timing regime; with --measure the file's is the default"},
     {"evaluate", 0, MT_OPTION_FLAG, FIELD(evaluate), NULL, "tell what each shape would have been answered with, had it not been\ntuned, beside the default and the nearest by volume"},
+    {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "for programs: an array with an object for each kernel and GPU"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs (default 0)"},
@@ -128,6 +129,10 @@ static mt_status show(work *w, const found_group *g, mt_error *err)
     MT_TRY(mt_ladder_table_load(w->store, &g->group, w->options.within, &table, err));
     MT_TRY(mt_ladder_build(&table.data, NULL, &w->options, ladder, err));
     const mt_portfolio_view view = {g->gpu_key, g->kernel, g->kernel_key, &table, ladder, &w->options, w->store};
+    if (w->values->json) {
+        st = mt_portfolio_print_json(&view, w->values->evaluate, err);
+        goto done;
+    }
     MT_TRY(mt_portfolio_print(&view, err));
     if (w->values->evaluate) MT_TRY(mt_portfolio_print_evaluation(&view, err));
 done:
@@ -156,10 +161,12 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(mt_database_open_as(v->db, MT_STORE_READ_WRITE, &w.store, err));
     if (v->measure) MT_TRY(mt_portfolio_bench_open(&bench, w.store, &w.bench, err));
     MT_TRY(find_groups(&w, err));
+    if (v->json) printf("[");
     for (size_t i = 0; i < w.count; i++) {
-        if (i) printf("\n");
+        if (i) printf(v->json ? ",\n" : "\n");
         MT_TRY(run_group(&w, &w.groups[i], err));
     }
+    if (v->json) printf("]\n");
 done:
     for (size_t i = 0; i < w.count; i++) {
         mt_free(w.groups[i].gpu_key);

@@ -262,7 +262,7 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
         flush_table(l);
     }
     if (l->rows || values->failures || values->sessions) return MT_OK;
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match", mt_store_path(store));
+    return mt_database_nothing(store, err);
 }
 
 static mt_status run(const mt_arguments *arguments, mt_error *err)
@@ -283,7 +283,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         size_t bases = 0;
         mt_filter_fill(&values->filter, &box);
         MT_TRY(mt_ablation_print(store, &box.filter, values->variant, &bases, err));
-        if (!bases) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match", mt_store_path(store));
+        if (!bases) st = mt_database_nothing(store, err);
         goto done;
     }
     if (values->quarantine) {

@@ -161,12 +161,19 @@ static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *e
 mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, mt_store *store, mt_error *err)
 {
     mt_status st = MT_OK;
+    double default_ns, baseline_ns;
+    size_t landmarks;
     add_fields(out, row);
     add_text(out, "objective", mt_objective_name(row->objective));
     add_energy(out, &row->outcome.energy);
     mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
-    if (row->final_id) st = mt_query_finalists(store, row->final_id, add_tied, out, err);
-    mt_strbuf_add(out, "]}");
+    if (row->final_id) MT_TRY(mt_query_finalists(store, row->final_id, add_tied, out, err));
+    MT_TRY(mt_query_landmarks(store, row->id, &default_ns, &baseline_ns, &landmarks, err));
+    mt_strbuf_add_char(out, ']');
+    add_us(out, "default_us", default_ns, true);
+    add_us(out, "baseline_us", baseline_ns, true);
+    mt_strbuf_add_char(out, '}');
+done:
     return st;
 }
 

@@ -158,7 +158,7 @@ static void fill_cells(loading *l)
     for (size_t i = 0, column = 0; i < l->entry_count; i++) {
         const entry *e = &l->entries[i];
         if (i == 0 || e->time.variant != l->entries[i - 1].time.variant) column = column_of(table, e->time.variant);
-        if (column < table->variant_count) table->cells[e->subject * table->variant_count + column] = (mt_ladder_cell_row){e->time.measurement, slowdown_of(table, e)};
+        if (column < table->variant_count) table->cells[e->subject * table->variant_count + column] = (mt_ladder_cell_row){e->time.measurement, slowdown_of(table, e), e->time.kind == MT_OUTCOME_PRUNED};
     }
 }
 

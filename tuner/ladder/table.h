@@ -12,7 +12,11 @@ typedef struct mt_ladder_subject {   /* a tuned shape with one workload */
     double best_ns, default_slowdown; /* factor; NAN = not measured; INFINITY = it fails there */
 } mt_ladder_subject;
 
-typedef struct mt_ladder_cell_row { int64_t measurement; /* 0 = none */ double slowdown; /* factor; NAN = none; INFINITY = it failed */ } mt_ladder_cell_row;
+typedef struct mt_ladder_cell_row {
+    int64_t measurement;             /* 0 = none */
+    double slowdown;                 /* factor; NAN = none; INFINITY = it failed, or a constraint excluded it */
+    bool is_excluded;                /* by a constraint, when the row was written */
+} mt_ladder_cell_row;
 
 typedef struct mt_ladder_table {
     mt_portfolio_group group;

@@ -120,6 +120,7 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
         event.outcome.compile_ns = compiled->compile_ns;
         event.outcome.cubin = compiled->cubin;
         event.outcome.cubin_cached = compiled->is_cached;
+        if (compiled->ok && compiled->cubin_path && !(event.cubin_path = mt_strdup(compiled->cubin_path))) self->events.failed = true;
         event.outcome.resources.registers = compiled->registers;
         event.outcome.resources.spill_bytes = compiled->spill_bytes;
         event.outcome.resources.static_smem_bytes = compiled->static_smem_bytes;

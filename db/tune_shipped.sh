@@ -1,0 +1,99 @@
+#!/bin/bash
+# shellcheck disable=SC2086 # lists of words
+# Makes the rows of db/tuned on a GPU: tunes the shipped kernels' shapes, measures candidates for the portfolios, and writes OUT/KERNEL.GPU.jsonl.
+# Usage: tune_shipped.sh TOOL SOURCE_FOLDER OUT BUDGET_S [GPU]
+#
+# It ends within BUDGET_S seconds and leaves what there is in OUT; the same command goes on from there, also on another machine that gets the folder OUT (tuned.sqlite and done.txt count).
+# Exit code 0: everything is done; 5: call it again; else an error. Times on an H100 with 16 cores: about 5 s a shape and workload, 20 minutes in all.
+# Environment: EVALUATIONS (250) of a shape's first workload, MORE_EVALUATIONS (120) of its others, which start from what the first one found; CANDIDATES (32) of a portfolio; STRATEGY (auto);
+# RECORDINGS, a database of recorded GPUs, and ONLY, a part of a job's name: for trying this script.
+set -u
+[ $# -ge 4 ] || { sed -n '3,6p' "$0"; exit 2; }
+tool=$(realpath "$1") source_folder=$(realpath "$2") out=$3 budget_s=$4 gpu=${5:-auto}
+evaluations=${EVALUATIONS:-250} more=${MORE_EVALUATIONS:-120} candidates=${CANDIDATES:-32} only=${ONLY:-}
+reserve_s=$((budget_s / 10 < 20 ? budget_s / 10 : 20)) # for the export at the end
+mkdir -p "$out" || exit 1
+out=$(realpath "$out")
+db=$out/tuned.sqlite finished=$out/done.txt log=$out/log.txt
+touch "$finished" "$log"
+start=$SECONDS
+left() { echo $((budget_s - reserve_s - (SECONDS - start))); }
+
+main="seed48 detr_enc_b1 detr_enc_b4 detr_dec_b4"
+models="dino_enc dino_dec rtdetr_dec mask2former_enc bevformer_spatial
+bevformer_temporal dino5_enc vit_adapter bevformer_small_temporal bevformer_tiny_spatial
+wide_enc wide_enc_b2 narrow_enc narrow_enc_b1 seed6" # a line is one command
+types=$(for shape in $main; do for type in f32 bf16 loc16; do echo "${shape}_$type"; done; done)
+types="$types seed48_logits"
+
+extra=()
+[ -z "${RECORDINGS:-}" ] || extra=(--recordings "$RECORDINGS")
+state=0
+
+# A command that may take what is left of the time; done.txt remembers it when it came to its end. $1: its name; then the words.
+job() {
+  local name=$1 limit rc before
+  shift
+  case $name in *"$only"*) ;; *) return ;; esac
+  grep -qxF "$name" "$finished" && return
+  limit=$(left)
+  [ "$limit" -ge 3 ] || { state=5; return; }
+  before=$SECONDS
+  [ "$1" != tune ] || set -- "$@" --time "$limit"
+  timeout --foreground -s INT -k 15 $((limit + 10)) "$tool" "$@" "${extra[@]}" >>"$log" 2>&1
+  rc=$?
+  echo "$name: exit $rc after $((SECONDS - before)) s"
+  if [ $((SECONDS - before)) -ge "$limit" ] || [ $rc = 124 ] || [ $rc = 130 ] || [ $rc = 137 ]; then
+    state=5
+  elif [ $rc = 0 ] || [ $rc = 4 ]; then # 4: nothing valid there, or not recorded
+    echo "$name" >>"$finished"
+  elif [ $rc = 3 ]; then
+    tail -3 "$log"
+    exit 3
+  else
+    tail -3 "$log"
+    state=1
+  fi
+}
+# $1: kernel; $2: workload, - = each shape's own; $3: evaluations; then shapes, none = the file's default ones
+tune() {
+  local kernel=$1 workload=$2 count=$3 name words=() shape
+  name="tune $*"
+  shift 3
+  for shape; do words+=(--shape "$shape"); done
+  [ "$workload" = - ] || words+=(--workload "$workload")
+  job "$name" tune --gpu "$gpu" --space "$source_folder/search_spaces/$kernel.ini" --db "$db" --strategy "${STRATEGY:-auto}" --budget "$count" --quiet "${words[@]}"
+}
+# $1: a name for what was tuned until now, since a portfolio is measured again when there is more; $2: kernel
+portfolio() {
+  job "portfolio $1 $2" portfolio --measure --gpu "$gpu" --space "$source_folder/search_spaces/$2.ini" --db "$db" --max 16 --candidates "$candidates" --quiet
+}
+
+# The most important first: a call that ends early, and is never called again, still leaves something worth having.
+tune msda - "$evaluations" $main
+while read -r shapes; do tune msda - "$evaluations" $shapes; done <<<"$models"
+portfolio first msda
+tune resample - "$evaluations"
+tune tma_load - "$evaluations"
+tune msda - "$evaluations" $types
+for size in 4096 2048 1024 8192 512 256; do
+  tune gemm - "$evaluations" "f16_rc_$size" "f16_cr_$size" "bf16_rc_$size" "bf16_cr_$size"
+done
+for shape in $main $models; do tune msda uniform,local15,local2,local4,local8 "$more" "$shape"; done
+tune resample random "$more" large medium small tiny
+tune tma_load borders "$more" level0 levels4 level0_batch48 levels4_batch48
+for kernel in msda gemm resample tma_load; do portfolio last "$kernel"; done
+
+# ---- what there is
+origin=measured
+case $gpu in recorded:*) origin=recorded ;; esac
+[ -f "$db" ] || { echo "nothing was measured"; exit 4; }
+for kernel in msda gemm resample tma_load; do
+  key=$("$tool" key --space "$source_folder/search_spaces/$kernel.ini" -o - | sed -nE 's/.*"[^"]*@([0-9a-f]{32})".*/\1/p')
+  model=$("$tool" show --db "$db" --kernel "$kernel" --origin $origin --json 2>/dev/null | sed -nE 's/.*"gpu":"([^"|-]*).*/\1/p' | head -1)
+  [ -n "$model" ] || continue
+  "$tool" export --tuned --db "$db" --kernel "$kernel" --kernel-key "$key" --origin $origin --gpu "$model" -o "$out/$kernel.$model.jsonl" || state=1
+done
+ls -l "$out"/*.jsonl
+[ $state != 5 ] || echo "not done yet: call it again"
+exit $state

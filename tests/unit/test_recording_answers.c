@@ -1,0 +1,239 @@
+/* What is shipped: the rows that answer, the comparison that picked the winner, code compiled later. */
+#include "tests/unit/store_fixture.h"
+
+#include "db/portfolio.h"
+#include "db/recording.h"
+#include "tuner/base/file.h"
+
+static const char *in_folder(const char *name)
+{
+    static char path[160];
+    snprintf(path, sizeof path, "%s/%s", fixture_folder, name);
+    return path;
+}
+
+static char *text_of(const char *path)
+{
+    char *text = NULL;
+    size_t length;
+    ck_ok(mt_file_read(path, 0, &text, &length, &fixture_err));
+    return text;
+}
+
+static mt_store *open_memory(void)
+{
+    mt_store *store = NULL;
+    ck_ok(mt_store_open(":memory:", MT_STORE_READ_WRITE, &store, &fixture_err));
+    return store;
+}
+
+typedef struct picked { char variant[64], shape[64]; double median_ns; int64_t tied, count; } picked;
+
+static mt_status see_best(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    picked *p = context;
+    (void)err;
+    snprintf(p->variant, sizeof p->variant, "%s", row->variant);
+    snprintf(p->shape, sizeof p->shape, "%s", row->shape);
+    p->median_ns = row->outcome.timing.median_ns;
+    p->tied = row->tied_count;
+    p->count++;
+    return MT_OK;
+}
+
+static picked best_of(mt_store *store)
+{
+    picked p = {0};
+    ck_ok(mt_query_best(store, NULL, see_best, &p, &fixture_err));
+    return p;
+}
+
+static mt_status add_near_tie(void *context, const mt_near_tie *row, mt_error *err)
+{
+    mt_finalist_row *rows = context;
+    size_t at = 0;
+    (void)err;
+    while (rows[at].measurement) at++;
+    rows[at] = (mt_finalist_row){.measurement = row->measurement, .median_ns = row->median_ns + 0.5, .low_ns = 90, .high_ns = 110, .ratio = 1 + (double)at / 100, .ratio_low = 0.99,
+                                 .ratio_high = 1.01, .is_tied = true, .is_picked = at == 1};
+    return MT_OK;
+}
+
+/* A=1 is the fastest, A=2 the pick of the final, A=3 is in it too; A=4 is the default, A=5 nothing; another shape has A=1 alone. */
+static mt_store *make_store(void)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store), other = fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", "00112233445566778899aabbccddeeff", "N=1;dtype=f16", 13000, MT_ORIGIN_MEASURED);
+    int64_t session = fixture_session(store);
+    mt_finalist_row rows[MT_FINALISTS_MAX] = {{0}};
+    const mt_final_row final = {.method = "interleaved", .rounds = 5, .confidence = 0.95};
+    for (int i = 1; i <= 5; i++) {
+        char variant[8];
+        snprintf(variant, sizeof variant, "A=%d", i);
+        fixture_put_ok(store, session, &s, variant, i <= 3 ? 100 + i : 200 * i);
+    }
+    mt_outcome failed = fixture_outcome(MT_OUTCOME_COMPILE_ERROR, 0);
+    failed.text = "first line\nsecond line";
+    fixture_put(store, session, &s, "A=6", &failed);
+    ck_ok(mt_store_landmark(store, &s, "default", "A=4", &fixture_err));
+    ck_ok(mt_store_landmark(store, &s, "baseline", "A=6", &fixture_err));
+    ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, add_near_tie, rows, &fixture_err));
+    ck_ok(mt_store_final(store, session, &s, &final, rows, 3, &fixture_err));
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    fixture_put_ok(store, session, &other, "A=1", 7);
+    ck_ok(mt_store_refresh_best(store, &other, &fixture_err));
+    return store;
+}
+
+static mt_filter only(const char *shape_key)
+{
+    return (mt_filter){.shape_key = shape_key};
+}
+
+START_TEST(a_final_travels)
+{
+    mt_store *store = make_store(), *other = open_memory();
+    const mt_filter filter = only("N=48;dtype=f16");
+    ck_ok(mt_recording_export(store, &filter, in_folder("a.jsonl"), &fixture_err));
+    ck_ok(mt_recording_import(other, in_folder("a.jsonl"), MT_ORIGIN_MEASURED, &fixture_err));
+    picked p = best_of(other);
+    ck_assert_str_eq(p.variant, "A=2"); /* and not A=1, which has the least median */
+    ck_assert_double_eq(p.median_ns, 102.5);
+    ck_assert_int_eq(p.tied, 3);
+    ck_ok(mt_recording_export(other, NULL, in_folder("b.jsonl"), &fixture_err));
+    char *a = text_of(in_folder("a.jsonl")), *b = text_of(in_folder("b.jsonl"));
+    ck_assert_str_eq(a, b);
+    ck_assert_ptr_nonnull(strstr(a, "\"final\":{\"method\":\"interleaved\",\"rounds\":5,\"confidence\":0.95,\"objective\":\"time\",\"rows\":[{\"v\":\"A=1\""));
+    mt_free(a);
+    mt_free(b);
+    mt_store_close(store);
+    mt_store_close(other);
+}
+END_TEST
+
+/* The text before the rows, with another final. */
+static char *with_final(const char *text, const char *final)
+{
+    const char *at = strstr(text, ",\"final\":"), *end = strstr(at, "]}}\n");
+    mt_strbuf out = {0};
+    mt_strbuf_add_bytes(&out, text, (size_t)(at - text));
+    mt_strbuf_addf(&out, ",\"final\":%s", final);
+    mt_strbuf_add(&out, end + 2);
+    return mt_strbuf_take(&out);
+}
+
+START_TEST(an_unsound_final_is_refused)
+{
+#define ROW(v) "{\"v\":\"" v "\",\"ns\":1,\"lo\":1,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"tied\":1"
+#define FINAL(rows) "{\"method\":\"interleaved\",\"rounds\":5,\"confidence\":0.95,\"objective\":\"time\",\"rows\":[" rows "]}"
+    static const struct { const char *final, *message; } cases[] = {
+        {FINAL(ROW("A=9") ",\"picked\":1}"), "names a variant that has no row"},
+        {FINAL(ROW("A=1") "}"), "must have one row that is picked"},
+        {FINAL(ROW("A=1") ",\"picked\":1}," ROW("A=2") ",\"picked\":1}"), "must have one row that is picked"},
+        {FINAL(ROW("A=1") ",\"picked\":1}," ROW("A=1") "}"), "names a variant twice"},
+        {FINAL("{\"v\":\"A=1\",\"ns\":\"x\",\"lo\":1,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "no number above 0"},
+        {FINAL("{\"v\":\"A=1\",\"ns\":9e999,\"lo\":1,\"hi\":1,\"r\":1,\"rl\":1,\"rh\":1,\"picked\":1}"), "no number above 0"},
+        {"{\"method\":\"dice\",\"rounds\":5,\"confidence\":0.95,\"objective\":\"time\",\"rows\":[]}", "no sound method"},
+        {"{\"method\":\"intervals\",\"rounds\":-5,\"confidence\":0.95,\"objective\":\"time\",\"rows\":[]}", "no sound method"},
+        {"{\"method\":\"intervals\",\"rounds\":5,\"confidence\":1.95,\"objective\":\"time\",\"rows\":[]}", "no sound method"},
+        {"{\"method\":\"intervals\",\"rounds\":5,\"confidence\":0.5,\"objective\":\"fun\",\"rows\":[]}", "no sound method"},
+    };
+    mt_store *store = make_store(), *other = open_memory();
+    const mt_filter filter = only("N=48;dtype=f16");
+    ck_ok(mt_recording_export(store, &filter, in_folder("a.jsonl"), &fixture_err));
+    char *text = text_of(in_folder("a.jsonl"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *bad = with_final(text, cases[i].final);
+        ck_fails(mt_recording_import_bytes(other, bad, strlen(bad), "x.jsonl", MT_ORIGIN_MEASURED, &fixture_err), MT_ERR_SYNTAX, cases[i].message);
+        mt_free(bad);
+    }
+    ck_assert_int_eq(best_of(other).count, 0);
+    char *none = with_final(text, "7"); /* no object: as if it were not there */
+    ck_ok(mt_recording_import_bytes(other, none, strlen(none), "x.jsonl", MT_ORIGIN_MEASURED, &fixture_err));
+    ck_assert_str_eq(best_of(other).variant, "A=1");
+    mt_free(none);
+    mt_free(text);
+    mt_store_close(store);
+    mt_store_close(other);
+}
+END_TEST
+
+static size_t count_of(const char *text, const char *part)
+{
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, part)); at++) count++;
+    return count;
+}
+
+START_TEST(only_what_answers_is_shipped)
+{
+    mt_store *store = make_store(), *other = open_memory();
+    ck_ok(mt_recording_export_all(store, NULL, true, in_folder("a.jsonl"), &fixture_err));
+    char *a = text_of(in_folder("a.jsonl"));
+    ck_assert_uint_eq(count_of(a, "\n{\"v\":"), 6); /* A=1, 2, 3, 4 and 6; A=1 of the other shape */
+    ck_assert_ptr_null(strstr(a, "A=5"));
+    ck_assert_ptr_null(strstr(a, "second line"));
+    ck_assert_ptr_nonnull(strstr(a, "first line"));
+    ck_assert_uint_eq(count_of(a, "\"spec\":"), 1); /* the second line 1 is of the same kernel */
+    ck_assert_ptr_null(strstr(a, "\"tc\":"));
+    ck_assert_ptr_nonnull(strstr(a, "\"cubin\":"));
+    ck_assert(strstr(a, "N=1;dtype=f16") < strstr(a, "N=48;dtype=f16"));
+    ck_ok(mt_recording_import(other, in_folder("a.jsonl"), MT_ORIGIN_MEASURED, &fixture_err));
+    ck_assert_int_eq(best_of(other).count, 2);
+    ck_assert_str_eq(best_of(other).variant, "A=2");
+    ck_ok(mt_recording_export_all(other, NULL, true, in_folder("b.jsonl"), &fixture_err));
+    char *b = text_of(in_folder("b.jsonl"));
+    ck_assert_str_eq(a, b);
+    /* The first line 1 of a file always has the programs. */
+    char *cut = strstr(a, "\n{\"format\"");
+    ck_fails(mt_recording_import_bytes(other, cut + 1, strlen(cut + 1), "x.jsonl", MT_ORIGIN_MEASURED, &fixture_err), MT_ERR_SYNTAX, "expected a text in \"kernel.spec\"");
+    mt_free(a);
+    mt_free(b);
+    mt_store_close(store);
+    mt_store_close(other);
+}
+END_TEST
+
+START_TEST(without_winners_there_is_nothing_to_ship)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    mt_outcome failed = fixture_outcome(MT_OUTCOME_TIMEOUT, 0);
+    fixture_put(store, fixture_session(store), &s, "A=1", &failed);
+    ck_fails(mt_recording_export_all(store, NULL, true, in_folder("a.jsonl"), &fixture_err), MT_ERR_NOTHING_VALID, "no subject of this choice has a winner");
+    mt_store_close(store);
+}
+END_TEST
+
+typedef struct code { int with, without; int64_t subject; char hash[40]; } code;
+
+static mt_status see_code(void *context, const mt_codeless_row *row, mt_error *err)
+{
+    code *c = context;
+    (void)err;
+    *(row->has_code ? &c->with : &c->without) += 1;
+    if (!row->has_code) c->subject = row->subject;
+    snprintf(c->hash, sizeof c->hash, "%s", row->cubin_hash);
+    return MT_OK;
+}
+
+/* Code that is compiled later is the answer's, with the compiler that made it; the measurement keeps what it was measured with. */
+START_TEST(code_comes_later)
+{
+    mt_store *store = make_store();
+    code before = {0}, after = {0};
+    const mt_toolchain_row newer = {13010, 13000, "sm_90a"};
+    ck_ok(mt_query_codeless(store, NULL, see_code, &before, &fixture_err));
+    ck_assert(before.without == 2 && before.with == 0);
+    ck_assert_str_eq(before.hash, "0123456789abcdef0123456789abcdef");
+    mt_hash hash = mt_hash_bytes("code", 4);
+    ck_ok(mt_store_answer_code(store, before.subject, &newer, &hash, "code", 4, &fixture_err));
+    ck_ok(mt_query_codeless(store, NULL, see_code, &after, &fixture_err));
+    ck_assert(after.without == 1 && after.with == 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer a JOIN toolchain t ON t.id = a.toolchain_id JOIN cubin c ON c.hash = a.cubin_hash WHERE t.nvrtc_version = 13010"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement WHERE cubin_hash <> '0123456789abcdef0123456789abcdef'"), 0);
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("recording_answers", a_final_travels, an_unsound_final_is_refused, only_what_answers_is_shipped, without_winners_there_is_nothing_to_ship, code_comes_later)
