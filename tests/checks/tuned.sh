@@ -26,6 +26,6 @@ for file in db/tuned/*; do
   [ -n "$key" ] || bad "$file: no search_spaces/$kernel.ini"
   grep '^{"format"' "$file" | grep -vF "\"kernel\":{\"name\":\"$kernel\",\"key\":\"$key\"" | cut -c1-200 | while read -r line; do echo "$file: of another kernel or source than search_spaces/$kernel.ini ($key): $line"; done
   grep '^{"format"' "$file" | grep -qvF "\"kernel\":{\"name\":\"$kernel\",\"key\":\"$key\"" && rc=1
-  grep '^{"format"' "$file" | grep -qvE "\"gpu\":\{\"key\":\"$model[-|]" && bad "$file: holds rows of another GPU than $model"
+  grep '^{"format"' "$file" | grep -qvE "\"gpu\":\{\"key\":\"${model}[-|]" && bad "$file: holds rows of another GPU than $model"
 done
 exit $rc
