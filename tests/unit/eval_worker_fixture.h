@@ -13,8 +13,16 @@
 #include "tuner/run/event_queue.h"
 #include "tuner/run/eval_worker.h"
 
-/* All limits stand here. A script's step takes milliseconds, yet on a loaded machine a process may wait a second for its turn. What hangs costs as long as a variant may take. */
-enum { VARIANT_MS = 2000, PATIENCE_MS = 30000 /* for what never hangs */ };
+/* All limits stand here. A script's step takes milliseconds, yet on a loaded machine a process may wait a second for its turn, and with a sanitizer's work longer. What hangs costs as
+ * long as a variant may take. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define VARIANT_S 6
+#else
+#define VARIANT_S 2
+#endif
+#define TEXT_OF(number) #number
+#define SECONDS(number) TEXT_OF(number) " s"
+enum { VARIANT_MS = 1000 * VARIANT_S, PATIENCE_MS = 30000 /* for what never hangs */ };
 
 static char folder[] = "/tmp/msda-eval-XXXXXX", cache[64], times[64];
 static uv_loop_t loop;

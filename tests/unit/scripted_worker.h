@@ -109,6 +109,15 @@ static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_orde
     if (scripted_asks(text, "late_death")) _exit(5);
 }
 
+/* The GPU that $SCRIPT_SLOW_END names takes long to be rid of: somebody else still holds the worker's socket. */
+static inline void scripted_slow_end(const char *device)
+{
+    const char *slow = getenv("SCRIPT_SLOW_END");
+    if (!slow || strcmp(slow, device) != 0 || fork() != 0) return;
+    usleep(5000000);
+    _exit(0);
+}
+
 /* As a GPU in exclusive mode: the file that $SCRIPT_ALONE names is locked by whoever has the GPU, for as long as it lives. */
 static inline bool scripted_is_second(void)
 {
@@ -135,6 +144,7 @@ static inline int scripted_worker(int argc, char **argv)
     if (mt_bundle_open(MT_WORKER_BUNDLE_FD, &bundle, &err) != MT_OK) return 2;
     mt_bundle_free(&bundle);
     bool is_reserve = strcmp(argv[0], "reserve") == 0, is_device = is_reserve || strcmp(argv[0], "device") == 0;
+    if (is_device) scripted_slow_end(argv[2]);
     if (is_device && getenv("SCRIPT_DUMB")) scripted_crash("dead on arrival\n");
     if (is_reserve && getenv("SCRIPT_LATE") && unlink(getenv("SCRIPT_LATE")) == 0) usleep(700000); /* a file that is removed by the one that does so */
     if (is_device && getenv("SCRIPT_START_MS")) usleep(1000 * (useconds_t)atoi(getenv("SCRIPT_START_MS")));

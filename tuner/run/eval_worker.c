@@ -278,8 +278,10 @@ static void on_tick(uv_timer_t *timer)
     self->is_tick_due = true;
     self->ticks++;
     for (size_t i = 0; i < self->gpu_count; i++) {
-        if (self->gpus[i]->worker) mt_device_worker_tick(self->gpus[i]->worker);
-        if (self->is_started && self->ticks % RIVAL_TICKS == 0) mt_eval_worker_look_for_rival(self->gpus[i]);
+        eval_gpu *gpu = self->gpus[i];
+        if (!gpu) continue; /* it is being ended */
+        if (gpu->worker) mt_device_worker_tick(gpu->worker);
+        if (self->is_started && self->ticks % RIVAL_TICKS == 0) mt_eval_worker_look_for_rival(gpu);
     }
 }
 

@@ -65,8 +65,11 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
     return st;
 }
 
-static void stop_gpu(eval_gpu *gpu)
+/* The loop runs meanwhile, and with it the tick: what is being ended is not in the list any more. */
+static void stop_gpu(eval_gpu **at)
 {
+    eval_gpu *gpu = *at;
+    *at = NULL;
     mt_device_worker_destroy(gpu->worker);
     if (gpu->presence >= 0) close(gpu->presence);
     mt_free(gpu);
@@ -116,7 +119,7 @@ static mt_status drop_dead(eval_worker *self, mt_error *err)
         bool names_it = self->gpu_count == 1 || strncmp(last.message, "GPU ", 4) == 0;
         if (!self->options.all_devices) return names_it ? MT_FAIL(err, last.status, "%s", last.message) : MT_FAIL(err, last.status, "GPU %d: %s", gpu->ordinal, last.message);
         mt_eval_worker_warn(self, "GPU %d is left out: %s", gpu->ordinal, last.message);
-        stop_gpu(gpu);
+        stop_gpu(&self->gpus[i]);
     }
     self->gpu_count = kept;
     return kept ? MT_OK : MT_FAIL(err, last.status, "%s", last.message);
@@ -143,7 +146,7 @@ static void part_with_others(eval_worker *self)
             self->gpus[kept++] = gpu;
         } else {
             self->others[self->other_count++] = gpu->ordinal;
-            stop_gpu(gpu);
+            stop_gpu(&self->gpus[i]);
         }
     }
     self->base.device_count = self->gpu_count = kept;
@@ -225,7 +228,7 @@ void mt_eval_worker_stop(eval_worker *self)
     int64_t start_ns = mt_clock_now_ns();
     for (size_t i = 0; i < self->gpu_count; i++) mt_device_worker_stop(self->gpus[i]->worker);
     if (self->pool) mt_pool_stop(self->pool);
-    for (size_t i = 0; i < self->gpu_count; i++) stop_gpu(self->gpus[i]);
+    for (size_t i = 0; i < self->gpu_count; i++) stop_gpu(&self->gpus[i]);
     self->gpu_count = 0;
     mt_pool_destroy(self->pool);
     self->pool = NULL;
