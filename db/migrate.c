@@ -154,7 +154,7 @@ mt_status mt_migrate(sqlite3 *db, const char *path, bool read_only, mt_error *er
     if (version == MT_SCHEMA_VERSION) goto done;
     if (read_only) {
         st = version ? MT_FAIL(err, MT_ERR_DB, "%s: has the older schema %lld; any msda-tune command that writes into it (tune, import) updates it", path, (long long)version)
-                     : MT_FAIL(err, MT_ERR_DB, "%s: is empty, not a tuning database", path);
+                     : MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: is empty, not a tuning database", path);
         goto done;
     }
     while (version < MT_SCHEMA_VERSION) {

@@ -89,9 +89,9 @@ static void write_plan(bool is_sharded)
     snprintf(words, sizeof words, " --shape %s", mt_strbuf_text(&quoted));
     mt_cluster_gpu gpus[] = {{"h100", true}, {"h200", false}};
     mt_cluster_task tasks[] = {{"one", words}, {"two · x", words}};
-    const mt_cluster_plan plan = {.tool = HOSTILE, .space = HOSTILE, .gpus = gpus, .gpu_count = 2, .tasks = tasks, .task_count = 2, .is_sharded = is_sharded, .tune_words = words, .check_words = words,
-                                  .whole_words = words, .template_text = "tool=./tool\n", .time = HOSTILE, .partition = HOSTILE, .account = HOSTILE, .qos = HOSTILE, .cpus = 4, .at_once = 7};
-    ck_ok(mt_cluster_write(&plan, fixture_folder, &fixture_err));
+    const mt_cluster_plan plan = {.tool = HOSTILE, .space = HOSTILE, .folder = fixture_folder, .gpus = gpus, .gpu_count = 2, .tasks = tasks, .task_count = 2, .is_sharded = is_sharded, .tune_words = words, .check_words = words,
+                                  .whole_words = words, .template_text = "module() { :; }\n#SBATCH --comment=mine\ntool=./tool\n##SBATCH --none\n", .time = HOSTILE, .partition = HOSTILE, .account = HOSTILE, .qos = HOSTILE, .cpus = 4, .at_once = 7};
+    ck_ok(mt_cluster_write(&plan, &fixture_err));
     mt_strbuf_free(&quoted);
 }
 
@@ -103,6 +103,8 @@ START_TEST(scripts_keep_words_together)
     run_ok("printf '%s\\n' '#!/bin/sh' 'printf \"%s\\n\" \"$@\" >>words; echo 7' >sbatch && cp sbatch tool && "
            "printf '%s\\n' '#!/bin/sh' 'echo \"MaxArraySize            = $most\"' >scontrol && chmod +x sbatch tool scontrol && export most=2 && "
            "! PATH=$PWD:$PATH ./submit.sh 2>message && grep -q '2 tasks are too many .* MaxArraySize is 2' message && [ ! -e words ] && most=3 PATH=$PWD:$PATH ./submit.sh --extra >/dev/null");
+    run_ok("printf '%s\\n' '#!/bin/sh' '[ \"$2\" = --jobs=7,7,7,7,7,7 ] && echo 7' >squeue && chmod +x squeue && ! PATH=$PWD:$PATH ./submit.sh 2>message && grep -q 'or: scancel 7 7 7 7 7 7$' message && "
+           "[ $(wc -l <jobs.tsv) = 6 ] && rm squeue");
     run_ok("[ $(grep -c '^--extra$' words) = 6 ] && [ $(grep -c '^--array=1-2%7$' words) = 2 ] && grep -q '^--gres=gpu:h200:1$' words && [ $(grep -c '^--dependency=afterany:7$' words) = 3 ] && "
            "[ $(grep -c '^--dependency=afterany:7:7$' words) = 1 ]");
     char line[400];
@@ -112,9 +114,12 @@ START_TEST(scripts_keep_words_together)
     ck_ok(mt_file_write_atomic(line, mt_strbuf_text(&text), text.length, &fixture_err));
     run_ok("[ \"$(grep -c -xF -f expected words)\" = 6 ]");
     run_ok("rm words && SLURM_ARRAY_TASK_ID=2 bash tune-h100.sh >/dev/null && grep -qx 'part-h100-2.sqlite' words && grep -qx -e --known words && [ $(wc -l <words) = 13 ]");
+    run_ok("sed '/^launch=()$/q' tune-h100.sh merge.sh | grep -c '^#SBATCH --comment=mine$' | grep -qx 1 && ! sed '/^launch=()$/q' merge.sh | grep -v '^#'  | grep -qv '^launch'"); /* sbatch reads up to the first command */
     run_ok("! SLURM_ARRAY_TASK_ID=3 bash tune-h100.sh 2>message && grep -q 'from 1 to 2' message");
     run_ok("! bash merge.sh 2>message && grep -q 'no task has begun' message");
-    run_ok("touch part-h100-1.sqlite && echo x >part-h200-2.sqlite && rm words && bash merge.sh >/dev/null && grep -qx part-h200-2.sqlite words && ! grep -qx part-h100-1.sqlite words && grep -qx report.html words");
+    run_ok("touch part-h100-1.sqlite && echo x >part-h200-2.sqlite && rm words && bash merge.sh >/dev/null && [ \"$(cat parts.txt)\" = part-h200-2.sqlite ] && grep -qx parts.txt words && grep -qx report.html words && [ ! -e parts.?????? ]");
+    run_ok("rm words && mkdir other && d=$PWD && (cd other && SLURM_SUBMIT_DIR=/ bash ../merge.sh >/dev/null) && grep -qx parts.txt words"); /* by hand, from wherever, within another job */
+    run_ok("rm words && cp merge.sh other && (d=$PWD; cd / && SLURM_SUBMIT_DIR=$d bash $d/other/merge.sh >/dev/null && bash $d/other/merge.sh >/dev/null) && [ $(grep -cx parts.txt words) = 2 ]"); /* Slurm runs a copy */
     run_ok("[ ! -e pwned ]");
     mt_strbuf_free(&text);
 }
@@ -130,6 +135,18 @@ START_TEST(signals_are_passed_on)
            "[ $? = 130 ] && [ $(wc -l <told) = 1 ] && [ ! -e requeued ]");
     run_ok("rm ready; export PATH=$PWD:$PATH SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_JOB_ID=9 SLURM_JOB_ID=11; bash tune-h100.sh & p=$!; until [ -e ready ]; do sleep 0.01; done; kill -USR1 $p; wait $p; "
            "[ $? = 130 ] && [ $(wc -l <told) = 2 ] && [ \"$(cat requeued)\" = 'requeue 9_1' ]");
+}
+END_TEST
+
+/* srun kills what it has started when it is told to end: its step is told through Slurm. */
+START_TEST(a_step_is_told_by_slurm)
+{
+    write_plan(false);
+    run_ok("sed -i 's/^tool=.\\/tool$/launch=(env srun --x)/' tune-h100.sh && "
+           "printf '%s\\n' '#!/bin/bash' 'trap \"touch killed\" TERM' 'trap \"exit 130\" USR2' 'echo $$ >pid; echo $SRUN_CPUS_PER_TASK >cpus; mv pid ready' 'for i in $(seq 200); do sleep 0.02; done' >srun && "
+           "printf '%s\\n' '#!/bin/sh' 'echo \"$@\" >cancelled; kill -USR2 $(cat ready)' >scancel && printf '%s\\n' '#!/bin/sh' 'echo \"$@\" >requeued' >scontrol && chmod +x srun scancel scontrol");
+    run_ok("export PATH=$PWD:$PATH SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_JOB_ID=9 SLURM_JOB_ID=11 SLURM_CPUS_PER_TASK=5; bash tune-h100.sh & p=$!; until [ -e ready ]; do sleep 0.01; done; kill -USR1 $p; wait $p; "
+           "[ $? = 130 ] && [ \"$(cat cancelled)\" = '--signal=TERM 11' ] && [ \"$(cat requeued)\" = 'requeue 9_1' ] && [ $(cat cpus) = 5 ] && [ ! -e killed ]");
 }
 END_TEST
 
@@ -168,4 +185,4 @@ START_TEST(parts_alone_tell_how_far)
 }
 END_TEST
 
-FIXTURE_MAIN("cluster", quoted_is_one_word, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, signals_are_passed_on, parts_alone_tell_how_far)
+FIXTURE_MAIN("cluster", quoted_is_one_word, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, signals_are_passed_on, a_step_is_told_by_slurm, parts_alone_tell_how_far)

@@ -55,7 +55,7 @@ END_TEST
 START_TEST(empty_file_is_version_zero)
 {
     write_file("", 0);
-    ck_fails(open_ro(), MT_ERR_DB, "is empty");
+    ck_fails(open_ro(), MT_ERR_NOT_FOUND, "is empty");
     ck_ok(open_rw());
     mt_store_close(opened);
     ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);

@@ -65,7 +65,7 @@ static void show_bests(const mt_cluster_progress *p)
 static void show_text(const mt_cluster_progress *p)
 {
     char time[MT_PRINT_TIME_SIZE];
-    printf("%zu tasks:", p->row_count);
+    printf("%zu task%s:", p->row_count, p->row_count == 1 ? "" : "s");
     for (int i = 0; i < MT_CLUSTER_STANDS; i++)
         if (p->counts[i] || i == MT_CLUSTER_DONE) printf(" %zu %s", p->counts[i], mt_cluster_stand_name((mt_cluster_stand)i));
     if (isfinite(p->left_s)) printf("; about %s left", mt_print_seconds(p->left_s, time, sizeof time));

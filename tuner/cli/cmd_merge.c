@@ -10,18 +10,63 @@
 #include "tuner/ladder/table.h"
 
 typedef struct merge_values {
-    const char *into;
+    const char *into, *files_from;
     bool with_cubins, seal, same_kernel;
 } merge_values;
 
 #define FIELD(name) offsetof(merge_values, name)
 static const mt_option options[] = {
     {"into", 0, MT_OPTION_TEXT, FIELD(into), "FILE", "database that the rows are added to; made if it is not there"},
+    {"files-from", 0, MT_OPTION_TEXT, FIELD(files_from), "LIST", "also the files that this file names, one a line: more of them than\nfit onto a command line"},
     {"with-cubins", 0, MT_OPTION_FLAG, FIELD(with_cubins), NULL, "also take over compiled code: as trustworthy as the files are"},
     {"same-kernel", 0, MT_OPTION_FLAG, FIELD(same_kernel), NULL, "refuse files that hold a kernel with another key than the others\n(its source was edited in between)"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media"},
     {0},
 };
+
+enum { LIST_MAX_BYTES = 64 << 20 };
+
+/* Those of the command line, then those of --files-from. */
+typedef struct files {
+    const char **paths; /* the array is owned */
+    size_t count, capacity;
+    char *list;         /* owned; some of the paths point into it */
+} files;
+
+static mt_status add_file(files *f, const char *path, mt_error *err)
+{
+    const char **paths = mt_grow(f->paths, f->count, &f->capacity, sizeof *paths);
+    if (!paths) return MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
+    f->paths = paths;
+    paths[f->count++] = path;
+    return MT_OK;
+}
+
+static mt_status read_list(files *f, const char *list, mt_error *err)
+{
+    size_t length;
+    mt_status st;
+    MT_TRY(mt_file_read(list, LIST_MAX_BYTES, &f->list, &length, err));
+    if (strlen(f->list) != length) return MT_FAIL(err, MT_ERR_USAGE, "%s: holds a NUL byte; expected names of files, one a line", list);
+    for (char *line = f->list, *next; *line && st == MT_OK; line = next) {
+        size_t end = strcspn(line, "\n");
+        next = line + end + (line[end] == '\n');
+        line[end] = '\0';
+        if (*line) st = add_file(f, line, err);
+    }
+done:
+    return st;
+}
+
+static mt_status collect(const mt_arguments *arguments, files *f, mt_error *err)
+{
+    const merge_values *values = arguments->values;
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) st = add_file(f, arguments->operands[i], err);
+    if (st == MT_OK && values->files_from) st = read_list(f, values->files_from, err);
+    if (st == MT_OK && !f->count && values->files_from) st = MT_FAIL(err, MT_ERR_USAGE, "%s: names no file; expected one a line", values->files_from);
+    return st;
+}
 
 /* ---- --same-kernel ---- */
 
@@ -56,12 +101,12 @@ static mt_status see_file(kernels *seen, const char *path, mt_error *err)
     return mt_merge_kernels(path, see_kernel, seen, err);
 }
 
-static mt_status check_kernels(const mt_arguments *arguments, mt_error *err)
+static mt_status check_kernels(const merge_values *values, const files *f, mt_error *err)
 {
-    const merge_values *values = arguments->values;
     kernels seen = {0};
-    mt_status st = mt_file_exists(values->into) ? see_file(&seen, values->into, err) : MT_OK;
-    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) st = see_file(&seen, arguments->operands[i], err);
+    mt_status st = see_file(&seen, values->into, err);
+    if (st == MT_ERR_NOT_FOUND) st = MT_OK; /* not there yet, or left empty by a merge that was killed at once */
+    for (size_t i = 0; i < f->count && st == MT_OK; i++) st = see_file(&seen, f->paths[i], err);
     for (size_t i = 0; i < seen.count; i++) {
         mt_free(seen.items[i].name);
         mt_free(seen.items[i].key);
@@ -82,17 +127,16 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Before anything is written. `parts` become those of the command line, in order of time. */
-static mt_status check_all(const mt_arguments *arguments, part *parts, mt_error *err)
+/* Before anything is written. `parts` become the files in order of time. */
+static mt_status check_all(const merge_values *values, const files *f, part *parts, mt_error *err)
 {
-    const merge_values *values = arguments->values;
     mt_status st = MT_OK;
-    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) {
-        parts[i].path = arguments->operands[i];
+    for (size_t i = 0; i < f->count && st == MT_OK; i++) {
+        parts[i].path = f->paths[i];
         st = mt_merge_check(values->into, parts[i].path, &parts[i].oldest_unix_ms, err);
     }
-    if (st == MT_OK) qsort(parts, arguments->operand_count, sizeof *parts, by_time);
-    return st == MT_OK && values->same_kernel ? check_kernels(arguments, err) : st;
+    if (st == MT_OK) qsort(parts, f->count, sizeof *parts, by_time);
+    return st == MT_OK && values->same_kernel ? check_kernels(values, f, err) : st;
 }
 
 static void print_part(const char *path, const mt_merge_counts *c)
@@ -105,12 +149,11 @@ static void print_part(const char *path, const mt_merge_counts *c)
 }
 
 /* What was merged before a part failed is finished all the same. */
-static mt_status merge_parts(mt_store *store, const mt_arguments *arguments, const part *parts, mt_error *err)
+static mt_status merge_parts(mt_store *store, const merge_values *values, const part *parts, size_t count, mt_error *err)
 {
-    const merge_values *values = arguments->values;
     mt_merge_options how = {.with_cubins = values->with_cubins};
     mt_status st = MT_OK;
-    for (size_t i = 0; i < arguments->operand_count && st == MT_OK; i++) {
+    for (size_t i = 0; i < count && st == MT_OK; i++) {
         mt_merge_counts counts = {0};
         st = mt_merge_part(store, parts[i].path, &how, &counts, err);
         if (st == MT_OK) print_part(parts[i].path, &counts);
@@ -126,18 +169,25 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     const merge_values *values = arguments->values;
     mt_store *store = NULL;
     part *parts = NULL;
-    mt_status st = MT_OK;
-    if (!arguments->operand_count) return MT_FAIL(err, MT_ERR_USAGE, "merge: FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
+    files all = {0};
+    mt_status st;
+    if (!arguments->operand_count && !values->files_from) return MT_FAIL(err, MT_ERR_USAGE, "merge: FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
     if (!values->into) return MT_FAIL(err, MT_ERR_USAGE, "merge: --into FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
-    if (!(parts = mt_alloc(arguments->operand_count, sizeof *parts))) return MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
-    MT_TRY(check_all(arguments, parts, err));
+    MT_TRY(collect(arguments, &all, err));
+    if (!(parts = mt_alloc(all.count, sizeof *parts))) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
+        goto done;
+    }
+    MT_TRY(check_all(values, &all, parts, err));
     MT_TRY(mt_store_open(values->into, MT_STORE_READ_WRITE, &store, err));
-    MT_TRY(merge_parts(store, arguments, parts, err));
+    MT_TRY(merge_parts(store, values, parts, all.count, err));
     if (values->seal) MT_TRY(mt_store_seal(store, err));
     printf("Database: %s\n", values->into);
 done:
     mt_store_close(store);
     mt_free(parts);
+    mt_free(all.paths);
+    mt_free(all.list);
     return st;
 }
 

@@ -111,6 +111,29 @@ static mt_status check_time(const char *text, mt_error *err)
     return MT_OK;
 }
 
+/* As tune itself would read them, now and not when a thousand tasks have waited for their GPUs. */
+static mt_status parse_tune_words(const mt_arguments *arguments, mt_error *err)
+{
+    const mt_command *tune = mt_command_find("tune");
+    mt_parsed parsed = {0};
+    mt_status st = MT_OK;
+    void *values = mt_alloc(1, tune->values_size);
+    char **words = mt_alloc(arguments->operand_count + 1, sizeof *words);
+    if (!values || !words) {
+        st = no_memory(err);
+        goto done;
+    }
+    for (size_t i = 0; i < arguments->operand_count; i++) words[i] = (char *)(uintptr_t)arguments->operands[i]; /* they are not written to */
+    MT_TRY(mt_option_parse("slurm: behind '--': tune", tune->options, (int)arguments->operand_count, words, values, &parsed, err));
+    if (parsed.wants_help) st = MT_FAIL(err, MT_ERR_USAGE, "slurm: behind '--' stand options of tune; 'msda-tune help tune' lists them");
+    else if (parsed.operand_count) st = MT_FAIL(err, MT_ERR_USAGE, "slurm: '%s': expected options of tune behind '--': slurm --space F -- --budget 500", parsed.operands[0]);
+done:
+    if (values) mt_option_free(tune->options, values, &parsed);
+    mt_free(values);
+    mt_free(words);
+    return st;
+}
+
 /* Words behind "--" are tune's; those that the scripts set themselves would be given twice. */
 static mt_status check_tune_words(const mt_arguments *arguments, mt_error *err)
 {
@@ -122,11 +145,10 @@ static mt_status check_tune_words(const mt_arguments *arguments, mt_error *err)
             if (strncmp(word, own[k], length) == 0 && (!word[length] || word[length] == '='))
                 return MT_FAIL(err, MT_ERR_USAGE, "slurm: %s: the scripts set it; expected further options of tune behind '--'", own[k]);
         }
-        if (i == 0 && word[0] != '-') return MT_FAIL(err, MT_ERR_USAGE, "slurm: '%s': expected options of tune behind '--': slurm --space F -- --budget 500", word);
         mt_status st = check_text("", word, err);
         if (st != MT_OK) return st;
     }
-    return MT_OK;
+    return parse_tune_words(arguments, err);
 }
 
 /* ---- words of the scripts ---- */
@@ -361,11 +383,11 @@ static mt_status write_all(planning *p, mt_error *err)
         st = no_memory(err);
         goto done;
     }
-    const mt_cluster_plan plan = {.tool = p->tool, .space = p->space_path, .gpus = p->gpus, .gpu_count = p->gpu_count, .tasks = p->tasks, .task_count = p->task_count,
+    const mt_cluster_plan plan = {.tool = p->tool, .space = p->space_path, .folder = p->folder, .gpus = p->gpus, .gpu_count = p->gpu_count, .tasks = p->tasks, .task_count = p->task_count,
                                   .is_sharded = v->shards > 0, .tune_words = mt_strbuf_text(&p->tune_words), .check_words = mt_strbuf_text(&p->check_words),
                                   .whole_words = mt_strbuf_text(&p->whole_words), .template_text = p->template_text, .time = v->time, .partition = v->partition,
                                   .account = v->account, .qos = v->qos, .gres = v->gres, .compile_partition = v->compile_partition, .cpus = v->cpus, .at_once = v->at_once};
-    MT_TRY(mt_cluster_write(&plan, p->folder, err));
+    MT_TRY(mt_cluster_write(&plan, err));
     st = say_and_submit(p, err);
 done:
     return st;
@@ -392,6 +414,8 @@ static void free_planning(planning *p)
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     planning p = {.arguments = arguments, .values = arguments->values};
+    if (p.values->status && arguments->operand_count) return MT_FAIL(err, MT_ERR_USAGE, "slurm: '%s': expected one folder: slurm --status DIR", arguments->operands[0]);
+    if (p.values->status && p.values->space) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --status DIR looks at what was written; --space writes: expected one of them");
     if (p.values->status) return mt_cluster_show(p.values->status, p.values->json, err);
     if (p.values->json) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --json belongs to --status DIR");
     mt_status st = write_all(&p, err);

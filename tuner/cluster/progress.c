@@ -208,6 +208,9 @@ static void judge_entry(mt_cluster_row *row, const mt_cluster_entry *entry)
         if (row->sessions && row->stand == MT_CLUSTER_DONE) return;
         row->stand = row->sessions ? row->stand : MT_CLUSTER_FAILED;
         if (!row->sessions) snprintf(row->why, sizeof row->why, "COMPLETED, but its part is not there");
+    } else if (strcmp(entry->state, "FAILED") == 0 && row->stand == MT_CLUSTER_DONE) { /* an earlier run was done; this one was refused, or had nothing to tune */
+        row->stand = MT_CLUSTER_FAILED;
+        snprintf(row->why, sizeof row->why, "FAILED: its log tells");
     } else if (row->stand != MT_CLUSTER_DONE) {
         row->stand = is_among(entry->state, "CANCELLED PREEMPTED TIMEOUT NODE_FAIL") ? MT_CLUSTER_STOPPED : MT_CLUSTER_FAILED;
         snprintf(row->why, sizeof row->why, "%s", entry->state);

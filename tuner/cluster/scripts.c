@@ -12,7 +12,7 @@ const char mt_cluster_template[] =
     "# Yours: stands in every script, behind the #SBATCH lines that msda-tune writes and before anything runs. It is never overwritten;\n"
     "# give the same `msda-tune slurm` again to bring a change into the scripts.\n"
     "#\n"
-    "# Lines for sbatch (what the command line names goes before them):\n"
+    "# Lines for sbatch, which the scripts repeat at their top (what the command line names goes before them):\n"
     "##SBATCH --mail-type=END,FAIL\n"
     "##SBATCH --exclusive\n"
     "#\n"
@@ -27,15 +27,22 @@ const char mt_cluster_template[] =
     "# tool=/usr/bin/msda-tune\n";
 
 /* Runs "$@" as a child that hears SIGTERM once. The variant that runs is finished and committed, and the exit code is the tool's, 130. Slurm signals the script alone or all
- * processes: the tool takes both for one. Near the time limit (USR1) the job goes back into the queue and goes on from there. */
+ * processes: the tool takes both for one. srun kills what it has started when it is told itself: there the step is told. Near the time limit (USR1) the job goes back into the queue
+ * and goes on from there. */
 static const char run_function[] =
     "again=no\n"
+    "tell() {\n"
+    "  case \" ${launch[*]} \" in\n"
+    "    *[\\ /]srun\\ *) scancel --signal=TERM \"$SLURM_JOB_ID\" ;;\n"
+    "    *) kill -TERM \"$pid\" ;;\n"
+    "  esac 2>/dev/null\n"
+    "}\n"
     "run() {\n"
     "  local pid code\n"
     "  \"${launch[@]}\" \"$@\" &\n"
     "  pid=$!\n"
-    "  trap 'kill -TERM \"$pid\" 2>/dev/null' TERM\n"
-    "  trap 'again=yes; kill -TERM \"$pid\" 2>/dev/null' USR1\n"
+    "  trap tell TERM\n"
+    "  trap 'again=yes; tell' USR1\n"
     "  while wait \"$pid\"; code=$?; [ $code -gt 128 ] && kill -0 \"$pid\" 2>/dev/null; do :; done\n"
     "  wait \"$pid\" 2>/dev/null\n"
     "  code=$?\n"
@@ -89,14 +96,32 @@ void mt_cluster_job(mt_strbuf *out, const char *stage, const char *gpu_type)
     mt_strbuf_addf(out, "%s%s%s", stage, *gpu_type ? "-" : "", gpu_type);
 }
 
+/* sbatch reads its lines up to the first command only: those of the template go before ours, wherever they stand in it. */
+static void add_sbatch_lines(const char *text, mt_strbuf *out)
+{
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n')
+        if (strncmp(text, "#SBATCH", 7) == 0) mt_strbuf_addf(out, "%.*s\n", (int)strcspn(text, "\n"), text);
+}
+
+/* The folder: beside the script where it is run by hand; Slurm runs a copy from elsewhere, and says where it was submitted. */
+static void add_folder(const mt_cluster_plan *plan, mt_strbuf *out)
+{
+    mt_strbuf_add(out, "for folder in \"$(dirname -- \"${BASH_SOURCE[0]}\")\" \"${SLURM_SUBMIT_DIR:-.}\" ");
+    mt_cluster_quote(out, plan->folder);
+    mt_strbuf_add(out, "; do if [ -e \"$folder/plan.tsv\" ]; then break; fi; done\ncd -- \"$folder\" || exit 1\n");
+}
+
 static void add_head(const mt_cluster_plan *plan, const char *stage, const char *gpu_type, mt_strbuf *out)
 {
     mt_strbuf_add(out, "#!/bin/bash\n#SBATCH --job-name=msda-tune-");
     mt_cluster_job(out, stage, gpu_type);
-    mt_strbuf_addf(out, "\n#SBATCH --open-mode=append\n#SBATCH --requeue\n#SBATCH --signal=B:USR1@%d\nlaunch=()\ntool=", MT_CLUSTER_SIGNAL_S);
+    mt_strbuf_addf(out, "\n#SBATCH --open-mode=append\n#SBATCH --requeue\n#SBATCH --signal=B:USR1@%d\n", MT_CLUSTER_SIGNAL_S);
+    add_sbatch_lines(plan->template_text, out);
+    mt_strbuf_add(out, "launch=()\ntool=");
     mt_cluster_quote(out, plan->tool);
-    mt_strbuf_addf(out, "\n\n# ---- template.sh ----\n%s\n# ---- end of template.sh ----\n\n", plan->template_text);
-    mt_strbuf_add(out, "cd -- \"${SLURM_SUBMIT_DIR:-.}\" || exit 1\n");
+    mt_strbuf_add(out, "\nif [ -n \"${SLURM_CPUS_PER_TASK:-}\" ]; then export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK; fi # srun does not ask for them of its own\n");
+    mt_strbuf_addf(out, "\n# ---- template.sh ----\n%s\n# ---- end of template.sh ----\n\n", plan->template_text);
+    add_folder(plan, out);
     mt_strbuf_add(out, run_function);
 }
 
@@ -136,9 +161,11 @@ static void add_report(mt_strbuf *out)
 static void merge_script(const mt_cluster_plan *plan, mt_strbuf *out)
 {
     add_head(plan, "merge", "", out);
-    mt_strbuf_add(out, "parts=()\nfor part in part-*.sqlite; do if [ -s \"$part\" ]; then parts+=(\"$part\"); fi; done # an empty one is of a task that was killed at once\n"
-                       "if [ ${#parts[@]} = 0 ]; then echo \"no part-*.sqlite in $PWD: no task has begun\" >&2; exit 1; fi\n"
-                       "run \"$tool\" merge \"${parts[@]}\" --into merged.sqlite --same-kernel || exit\n");
+    mt_strbuf_add(out, "list=$(mktemp parts.XXXXXX) || exit # more may be there than fit onto a command line\n"
+                       "for part in part-*.sqlite; do if [ -s \"$part\" ]; then printf '%s\\n' \"$part\"; fi; done >\"$list\" # an empty one is of a task that was killed at once\n"
+                       "mv -f -- \"$list\" parts.txt || exit\n"
+                       "if [ ! -s parts.txt ]; then echo \"no part-*.sqlite in $PWD: no task has begun\" >&2; exit 1; fi\n"
+                       "run \"$tool\" merge --files-from parts.txt --into merged.sqlite --same-kernel || exit\n");
     add_report(out);
 }
 
@@ -234,10 +261,13 @@ static void submit_script(const mt_cluster_plan *plan, mt_strbuf *out)
     mt_strbuf all = {0};
     mt_strbuf_add(out, "#!/bin/bash\n# Submits the jobs of this folder; words given to it go to every sbatch. Giving it again goes on from what the parts hold.\nset -eu\n"
                        "cd -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\"\nmkdir -p log\ndeclare -A id\nextra=(\"$@\")\n"
-                       "submit() { # name, words for sbatch\n  local name=$1\n  shift\n  id[$name]=$(sbatch --parsable \"${extra[@]}\" \"$@\")\n  id[$name]=${id[$name]%%;*}\n"
+                       "submit() { # name, words for sbatch\n  local name=$1\n  shift\n  id[$name]=$(sbatch --parsable ${extra[@]+\"${extra[@]}\"} \"$@\")\n  id[$name]=${id[$name]%%;*}\n"
                        "  printf '%s\\t%s\\n' \"$name\" \"${id[$name]}\" | tee -a jobs.tsv\n}\n");
     mt_strbuf_addf(out, "most=$(scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *\\([0-9]*\\)$/\\1/p')\n"
                         "if [ -n \"$most\" ] && [ \"$most\" -le %zu ]; then echo \"%zu tasks are too many for this cluster, whose MaxArraySize is $most; expected fewer --shards or shapes\" >&2; exit 1; fi\n"
+                        "earlier=$(cut -f2 jobs.tsv 2>/dev/null | paste -sd, -)\n"
+                        "if [ -n \"$earlier\" ] && [ -n \"$(squeue --noheader --jobs=\"$earlier\" 2>/dev/null)\" ]; then\n"
+                        "  echo \"jobs of this folder wait or run; expected their end first, or: scancel ${earlier//,/ }\" >&2\n  exit 1\nfi\n"
                         ": >jobs.tsv\n", plan->task_count, plan->task_count);
     submit_arrays(plan, &all, out);
     submit_line("merge", "", mt_strbuf_text(&all), ".txt", out);
@@ -296,8 +326,9 @@ static mt_status write_stage(const mt_cluster_plan *plan, const char *folder, co
     return st;
 }
 
-mt_status mt_cluster_write(const mt_cluster_plan *plan, const char *folder, mt_error *err)
+mt_status mt_cluster_write(const mt_cluster_plan *plan, mt_error *err)
 {
+    const char *folder = plan->folder;
     mt_status st = MT_OK;
     mt_strbuf text = {0};
     for (size_t i = 0; i < plan->gpu_count; i++) {

@@ -22,7 +22,7 @@ typedef struct mt_cluster_gpu {
 
 /* Borrowed. Texts are as a person gave them, unless said otherwise. */
 typedef struct mt_cluster_plan {
-    const char *tool, *space;            /* absolute paths */
+    const char *tool, *space, *folder;   /* absolute paths; the folder is there */
     const mt_cluster_gpu *gpus;          size_t gpu_count;   /* at least one */
     const mt_cluster_task *tasks;        size_t task_count;  /* of each GPU type */
     bool is_sharded;                     /* tasks share subjects: near-ties are compared once more over all of them */
@@ -47,7 +47,7 @@ void mt_cluster_job(mt_strbuf *out, const char *stage, const char *gpu_type);
 /* What a folder's template.sh is when the user has none yet. */
 extern const char mt_cluster_template[];
 
-/* Writes the scripts and plan.tsv into the folder, which is there; what was written there before is replaced, parts are not touched. */
-mt_status mt_cluster_write(const mt_cluster_plan *plan, const char *folder, mt_error *err);
+/* Writes the scripts and plan.tsv into the folder; what was written there before is replaced, parts are not touched. */
+mt_status mt_cluster_write(const mt_cluster_plan *plan, mt_error *err);
 
 #endif

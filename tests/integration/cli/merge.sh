@@ -12,11 +12,17 @@ ls ba.sqlite*
 "$tool" merge b.sqlite a.sqlite --into one.sqlite --seal >/dev/null
 "$tool" merge a.sqlite b.sqlite --into two.sqlite --seal >/dev/null
 cmp one.sqlite two.sqlite && echo "byte by byte"
+printf 'b.sqlite\n\na.sqlite' >list.txt
+mt merge --files-from list.txt --into listed.sqlite --seal
+cmp one.sqlite listed.sqlite && echo "byte by byte"
 mt lookup --db ba.sqlite --gpu h100 --kernel demo --shape large
 note "what is no part, and what goes wrong"
 mt merge --into ab.sqlite
 mt merge a.sqlite
 mt merge a.sqlite ab.sqlite --into ab.sqlite
+mt merge --files-from nowhere.txt --into ab.sqlite
+: >nothing.txt
+mt merge --files-from nothing.txt --into ab.sqlite
 mt merge nowhere.sqlite --into ab.sqlite
 echo "some text" >text
 mt merge a.sqlite text --into new.sqlite

@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 note what the scripts are, on a machine without Slurm
 mkdir bin
-for program in bash sh sed dirname grep ls cat diff; do ln -s "$(command -v $program)" bin/; done
+for program in bash sh sed dirname grep ls cat diff mktemp mv; do ln -s "$(command -v $program)" bin/; done
 PATH=$PWD/bin
 mt slurm
 mt slurm --space demo --shards 3 -o job --gpu-type h100,martian --time 1:00:00 -- --budget 10
@@ -23,6 +23,8 @@ mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/
 mt slurm --space demo --shards 3 -o shards -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive
 cd shards || exit
 for task in 1 2 3 3; do SLURM_ARRAY_TASK_ID=$task bash tune.sh >log.txt 2>&1; echo "task $task: exit $?"; done
+: >merged.sqlite # a merge that was killed as soon as it had begun
+SLURM_ARRAY_TASK_ID=3 bash tune.sh >log.txt 2>&1; echo "task 3: exit $?"
 bash merge.sh | steady
 "$tool" slurm --status . --json | sed -E 's/"node":"[^"]*"/"node":"NODE"/; s/"seconds":[0-9.]+/"seconds":S/'
 "$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --strategy exhaustive --db ../serial.sqlite --quiet >log.txt 2>&1
@@ -47,5 +49,10 @@ mt slurm --space demo --time 4h
 mt slurm --space demo --time 2:00
 mt slurm --space demo -- --db x.sqlite
 mt slurm --space demo -- budget
+mt slurm --space demo -- --budgte 5
+mt slurm --space demo -- --budget
+mt slurm --space demo -- --help
+mt slurm --status job more
+mt slurm --status job --space demo
 mt slurm --space demo --shape nothing
 mt slurm --json
