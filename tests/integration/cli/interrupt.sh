@@ -18,4 +18,4 @@ grep -o '(interrupted)' out.txt
 tail -1 out.txt
 "$tool" show --db t.sqlite --json | grep -c '"origin":"recorded"'
 "$tool" show --db t.sqlite --sessions | grep -o 'interrupted'
-"$tool" --gpu recorded:h100 --recordings rec.sqlite --space big.ini --shape small --budget 20 --db t.sqlite 2>&1 | grep -o 'known from before'
+"$tool" --gpu recorded:h100 --recordings rec.sqlite --space big.ini --shape small --strategy exhaustive --budget 20 --db t.sqlite 2>&1 | grep -o 'known from before'
