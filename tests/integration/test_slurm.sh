@@ -121,7 +121,7 @@ for script in "$work"/*.sh; do bash -n "$script" || fail "$script is no bash"; d
 array=$(sed -n 's/^tune\t//p' "$work/jobs.tsv") merge=$(sed -n 's/^merge\t//p' "$work/jobs.tsv") final=$(sed -n 's/^final\t//p' "$work/jobs.tsv")
 [ -n "$array" ] && [ -n "$merge" ] && [ -n "$final" ] || fail "jobs.tsv: $(cat "$work/jobs.tsv")"
 
-scontrol show job "$merge" | grep -q '^ *Comment=template$' || fail "sbatch does not see the template's lines: $(scontrol show job "$merge")"
+scontrol show job "$merge" | grep -q '^ *Comment=template *$' || fail "sbatch does not see the template's lines: $(scontrol show job "$merge")"
 
 state_of() { squeue --noheader --array --states=all --jobs="$1" --format=%T 2>/dev/null | head -1; }
 count_of() { squeue --noheader --array --states=all --jobs="$array" --format=%T | grep -c "$1"; }

@@ -201,8 +201,6 @@ static mt_status plan_shards(planning *p, mt_error *err)
     for (long long i = 1; i <= count && st == MT_OK; i++) {
         mt_strbuf label = {0}, words = {0};
         mt_strbuf_addf(&label, "shard %lld/%lld", i, count);
-        mt_strbuf_add(&words, mt_strbuf_text(&p->whole_words));
-        mt_strbuf_addf(&words, " --shard %lld/%lld", i, count);
         st = add_task(p, &label, &words, err);
     }
     return st;

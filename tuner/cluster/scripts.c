@@ -142,15 +142,23 @@ static void compile_script(const mt_cluster_plan *plan, const mt_cluster_gpu *gp
     mt_strbuf_addf(out, "%s\n", plan->check_words);
 }
 
+static void add_tasks(const mt_cluster_plan *plan, mt_strbuf *out)
+{
+    mt_strbuf_add(out, "case $index in\n");
+    for (size_t i = 0; i < plan->task_count; i++) mt_strbuf_addf(out, "  %zu) task=(%s) ;;\n", i + 1, plan->tasks[i].words);
+    mt_strbuf_add(out, "esac\n");
+}
+
 static void tune_script(const mt_cluster_plan *plan, const mt_cluster_gpu *gpu, mt_strbuf *out)
 {
     add_head(plan, "tune", gpu->type, out);
-    mt_strbuf_add(out, "case ${SLURM_ARRAY_TASK_ID:-} in\n");
-    for (size_t i = 0; i < plan->task_count; i++) mt_strbuf_addf(out, "  %zu) task=(%s) ;;\n", i + 1, plan->tasks[i].words);
-    mt_strbuf_addf(out, "  *) echo \"no task '${SLURM_ARRAY_TASK_ID:-}'; expected SLURM_ARRAY_TASK_ID from 1 to %zu\" >&2; exit 2 ;;\nesac\n", plan->task_count);
+    mt_strbuf_addf(out, "index=${SLURM_ARRAY_TASK_ID:-}\nif ! [ \"$index\" -ge 1 ] 2>/dev/null || [ \"$index\" -gt %zu ]; then\n"
+                        "  echo \"no task '$index'; expected SLURM_ARRAY_TASK_ID from 1 to %zu\" >&2\n  exit 2\nfi\n", plan->task_count, plan->task_count);
+    if (plan->is_sharded) mt_strbuf_addf(out, "task=(%s --shard \"$index/%zu\")\n", plan->whole_words, plan->task_count); /* one line: sbatch takes scripts of 4 MiB at most */
+    else add_tasks(plan, out);
     mt_strbuf_add(out, "run \"$tool\" tune");
     add_space(plan, out);
-    mt_strbuf_addf(out, " --db \"part-%s%s$SLURM_ARRAY_TASK_ID.sqlite\" --known merged.sqlite --resume --quiet%s \"${task[@]}\"\n", gpu->type, *gpu->type ? "-" : "", plan->tune_words);
+    mt_strbuf_addf(out, " --db \"part-%s%s$index.sqlite\" --known merged.sqlite --resume --quiet%s \"${task[@]}\"\n", gpu->type, *gpu->type ? "-" : "", plan->tune_words);
 }
 
 static void add_report(mt_strbuf *out)

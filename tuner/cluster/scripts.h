@@ -9,10 +9,10 @@
 #include "tuner/base/status.h"
 #include "tuner/base/strbuf.h"
 
-/* One line of the array: what `tune` is given beside what all tasks are. */
+/* One task of the array: what `tune` is given beside what all tasks are. */
 typedef struct mt_cluster_task {
     char *label; /* "seed48 · local15", "shard 3/8"; owned */
-    char *words; /* quoted for the shell: " --shard 3/8"; owned */
+    char *words; /* quoted for the shell: " --shape 'x'", "" for shards; owned */
 } mt_cluster_task;
 
 typedef struct mt_cluster_gpu {
@@ -25,9 +25,9 @@ typedef struct mt_cluster_plan {
     const char *tool, *space, *folder;   /* absolute paths; the folder is there */
     const mt_cluster_gpu *gpus;          size_t gpu_count;   /* at least one */
     const mt_cluster_task *tasks;        size_t task_count;  /* of each GPU type */
-    bool is_sharded;                     /* tasks share subjects: near-ties are compared once more over all of them */
+    bool is_sharded;                     /* task I is shard I/N of the whole: near-ties are compared once more over all of them */
     const char *tune_words, *check_words;/* quoted, each with a blank before it */
-    const char *whole_words;             /* quoted: the shapes and workloads of all tasks, for the job that compares near-ties */
+    const char *whole_words;             /* quoted: the shapes and workloads of all tasks, for shards and the job that compares near-ties */
     const char *template_text;           /* what the user adds to every script: #SBATCH lines, modules, a container */
     const char *time, *partition, *account, *qos, *gres, *compile_partition; /* for sbatch; NULL = not given */
     long long cpus, at_once;             /* 0 = not given */

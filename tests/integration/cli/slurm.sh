@@ -6,7 +6,9 @@ PATH=$PWD/bin
 mt slurm
 mt slurm --space demo --shards 3 -o job --gpu-type h100,martian --time 1:00:00 -- --budget 10
 ls job
-grep -A9 '^case' job/tune-h100.sh | steady
+grep -A9 '^index' job/tune-h100.sh | steady
+"$tool" slurm --space demo -o subjects >log.txt
+grep -A4 '^case' subjects/tune.sh
 grep -h '^run "' job/compile-h100.sh job/final-martian.sh | steady
 grep '^submit ' job/submit.sh
 cat job/plan.tsv
