@@ -7,6 +7,7 @@
 
 #include "db/migrate.h"
 #include "tests/unit/store_fixture.h"
+#include "tuner/base/strbuf.h"
 
 enum { PARTS = 4 };
 
@@ -86,19 +87,45 @@ static void make_part(int i)
     mt_store_close(store);
 }
 
+static mt_status merge_unchecked(mt_merge *merge, const char *path, mt_merge_counts *counts)
+{
+    bool is_bad;
+    mt_status st = mt_merge_part(merge, path, counts, &is_bad, &fixture_err);
+    ck_assert_int_eq(is_bad, st != MT_OK);
+    return st;
+}
+
+/* A file into another, checked before; what mt_merge_part says. */
+static mt_status merge_file(mt_merge *merge, const char *out, const char *path, mt_merge_counts *counts)
+{
+    int64_t oldest = 0;
+    mt_status st = mt_merge_check(out, path, NULL, NULL, &oldest, &fixture_err);
+    return st == MT_OK ? merge_unchecked(merge, path, counts) : st;
+}
+
+static mt_merge *begin(const char *out, bool with_cubins, mt_store **store)
+{
+    mt_merge *merge = NULL;
+    mt_merge_options options = {.with_cubins = with_cubins};
+    ck_ok(mt_store_open(out, MT_STORE_READ_WRITE, store, &fixture_err));
+    ck_ok(mt_merge_begin(*store, &options, &merge, &fixture_err));
+    return merge;
+}
+
+static void finish(mt_merge *merge, mt_store *store)
+{
+    ck_ok(mt_merge_finish(merge, &fixture_err));
+    mt_merge_end(merge);
+    ck_ok(mt_store_check(store, &fixture_err));
+    mt_store_close(store);
+}
+
 static void merge(const char *out, const int *order, int count, bool with_cubins, mt_merge_counts *counts)
 {
     mt_store *store = NULL;
-    mt_merge_options options = {.with_cubins = with_cubins};
-    ck_ok(mt_store_open(out, MT_STORE_READ_WRITE, &store, &fixture_err));
-    for (int i = 0; i < count; i++) {
-        int64_t oldest = 0;
-        ck_ok(mt_merge_check(out, part_path(order[i]), &oldest, &fixture_err));
-        ck_ok(mt_merge_part(store, part_path(order[i]), &options, counts, &fixture_err));
-    }
-    ck_ok(mt_merge_finish(store, &fixture_err));
-    ck_ok(mt_store_check(store, &fixture_err));
-    mt_store_close(store);
+    mt_merge *merge = begin(out, with_cubins, &store);
+    for (int i = 0; i < count; i++) ck_ok(merge_file(merge, out, part_path(order[i]), counts));
+    finish(merge, store);
 }
 
 /* Everything that a file says, without ids, sorted. Whoever adds a table adds it here. */
@@ -186,14 +213,12 @@ START_TEST(one_by_one_and_again)
     char *alone = content(merge_out);
     ck_assert_str_eq(together, alone);
     /* A merged file is a part like any other. */
-    use_db(out_path("of_merged"));
-    mt_store *store = fixture_open();
-    mt_merge_options options = {0};
+    mt_store *store = NULL;
+    mt_merge *merging = begin(out_path("of_merged"), false, &store);
     char path[192];
     snprintf(path, sizeof path, "%s/together.sqlite", fixture_folder);
-    ck_ok(mt_merge_part(store, path, &options, &again, &fixture_err));
-    ck_ok(mt_merge_finish(store, &fixture_err));
-    mt_store_close(store);
+    ck_ok(merge_file(merging, merge_out, path, &again));
+    finish(merging, store);
     char *copied = content(merge_out);
     ck_assert_str_eq(together, copied);
     char *texts[] = {together, twice, alone, copied};
@@ -299,7 +324,7 @@ static void expect_refused(const char *path, mt_status status, const char *part)
     ck_ok(mt_store_open(out_path("refusing"), MT_STORE_READ_WRITE, &store, &fixture_err));
     mt_store_close(store);
     int64_t oldest = 0;
-    ck_fails(mt_merge_check(merge_out, path, &oldest, &fixture_err), status, part);
+    ck_fails(mt_merge_check(merge_out, path, NULL, NULL, &oldest, &fixture_err), status, part);
 }
 
 START_TEST(refused_files)
@@ -327,17 +352,164 @@ END_TEST
 START_TEST(damaged_part)
 {
     mt_store *store = NULL;
-    mt_merge_options options = {0};
     mt_merge_counts counts = {0};
     make_part(1);
     fixture_sql("PRAGMA foreign_keys = OFF; DELETE FROM toolchain");
-    ck_ok(mt_store_open(out_path("out"), MT_STORE_READ_WRITE, &store, &fixture_err));
-    ck_fails(mt_merge_part(store, part_path(1), &options, &counts, &fixture_err), MT_ERR_DB, "refers to row");
-    ck_ok(mt_merge_finish(store, &fixture_err));
-    ck_ok(mt_store_check(store, &fixture_err));
-    mt_store_close(store);
+    mt_merge *merging = begin(out_path("out"), false, &store);
+    ck_fails(merge_file(merging, merge_out, part_path(1), &counts), MT_ERR_DB, "refers to a row of toolchain that is not there");
+    ck_fails(merge_unchecked(merging, part_path(1), &counts), MT_ERR_DB, "refers to row"); /* unchecked */
+    finish(merging, store);
     use_db(merge_out);
     ck_assert_int_eq(counts.measurements + fixture_number("SELECT count(*) FROM device") + fixture_number("SELECT count(*) FROM session"), 0);
+}
+END_TEST
+
+/* ---- a part whose bytes were changed ---- */
+
+static size_t read_bytes(const char *path, unsigned char *bytes, size_t capacity)
+{
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    size_t count = fread(bytes, 1, capacity, file);
+    fclose(file);
+    ck_assert_uint_lt(count, capacity);
+    return count;
+}
+
+static void write_bytes(const char *path, const unsigned char *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, count, file), count);
+    fclose(file);
+}
+
+/* A part as one file. */
+static size_t sealed_part(int i, unsigned char *bytes, size_t capacity)
+{
+    make_part(i);
+    mt_store *store = fixture_open();
+    ck_ok(mt_store_seal(store, &fixture_err));
+    mt_store_close(store);
+    return read_bytes(part_path(i), bytes, capacity);
+}
+
+/* What a part says of variants, once it is merged. */
+typedef struct meaning {
+    char *text;
+    double medians[64];
+    int count;
+} meaning;
+
+static mt_status meaning_of(const char *path, meaning *is)
+{
+    mt_store *store = NULL;
+    mt_merge_counts counts = {0};
+    mt_strbuf text = {0};
+    remove(out_path("meaning"));
+    mt_merge *merging = begin(merge_out, false, &store);
+    mt_status st = merge_file(merging, out_path("meaning"), path, &counts);
+    finish(merging, store);
+    *is = (meaning){0};
+    if (st != MT_OK) return st;
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    ck_assert_int_eq(sqlite3_open_v2(merge_out, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT k.key || h.key || d.key || v.text || m.outcome AS line, m.median_ns FROM measurement m JOIN variant v ON v.id = m.variant_id "
+                                            "JOIN subject s ON s.id = m.subject_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id JOIN device d ON d.id = s.device_id "
+                                            "ORDER BY line", -1, &statement, NULL), SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        ck_assert_int_lt(is->count, 64);
+        is->medians[is->count++] = sqlite3_column_double(statement, 1);
+        mt_strbuf_addf(&text, "%s\n", (const char *)sqlite3_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    is->text = mt_strbuf_take(&text);
+    return MT_OK;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005 + 1442695040888963407;
+    return *state >> 33;
+}
+
+/* Four hundred bytes: always refused. One: refused, or what the part says of variants is still the same. */
+START_TEST(flipped_bytes)
+{
+    enum { CAPACITY = 1 << 20, ROUNDS = UNIT_SHARE(400), MANY = UNIT_SHARE(40) };
+    static unsigned char bytes[CAPACITY], changed[CAPACITY];
+    char path[192];
+    int refused = 0;
+    size_t count = sealed_part(1, bytes, sizeof bytes);
+    meaning sound, now;
+    ck_ok(meaning_of(part_path(1), &sound));
+    snprintf(path, sizeof path, "%s/flipped.sqlite", fixture_folder);
+    for (int round = 0; round < ROUNDS + MANY; round++) {
+        uint64_t state = (uint64_t)round + 1;
+        memcpy(changed, bytes, count);
+        for (int i = 0; i < (round < MANY ? 400 : 1); i++) changed[next_random(&state) % count] ^= (unsigned char)(1 + next_random(&state) % 255);
+        write_bytes(path, changed, count);
+        mt_status st = meaning_of(path, &now);
+        refused += round >= MANY && st != MT_OK;
+        if (st != MT_OK) ck_assert_msg(st == MT_ERR_DB && strstr(fixture_err.message, "flipped.sqlite"), "round %d: %s", round, fixture_err.message);
+        if (st != MT_OK) continue;
+        ck_assert_msg(round >= MANY, "round %d: 400 changed bytes went unnoticed", round);
+        ck_assert_msg(strcmp(now.text, sound.text) == 0, "round %d: not noticed:\n%s\ninstead of\n%s", round, now.text, sound.text);
+        for (int i = 0; i < now.count; i++) ck_assert_msg(fabs(now.medians[i] / sound.medians[i] - 1) < 0.01, "round %d: median %g instead of %g", round, now.medians[i], sound.medians[i]);
+        mt_free(now.text);
+    }
+    ck_assert_int_gt(refused, 0);
+    mt_free(sound.text);
+}
+END_TEST
+
+/* Values that fit their columns and that no tuner writes. */
+START_TEST(values_no_tuner_writes)
+{
+    static const char *const changes[] = {
+        "UPDATE measurement SET outcome = 'okay' WHERE id = 1", "UPDATE measurement SET median_ns = median_ns * 2 WHERE id = 1", "UPDATE measurement SET median_ns = median_ns / 2 WHERE id = 1",
+        "UPDATE measurement SET median_ns = -1 WHERE id = 1", "UPDATE measurement SET median_ns = 9e999 WHERE id = 1", "UPDATE measurement SET median_ns = NULL WHERE id = 1",
+        "UPDATE measurement SET median_ns = 'fast' WHERE id = 1", "UPDATE measurement SET created_unix_ms = -5 WHERE id = 1", "UPDATE measurement SET sample_count = -1 WHERE id = 1",
+        "UPDATE measurement SET launch_json = '{' WHERE id = 1", "UPDATE variant SET text = 'A=' || char(7) WHERE id = 1", "UPDATE session SET state = 'dome'", "UPDATE device SET facts_json = 'x' WHERE id = 1",
+        "UPDATE finalist SET median_ns = 5000", "UPDATE finalist SET picked = 2", "UPDATE final_round SET method = 'guess'", "UPDATE kernel SET key = CAST(x'61620063' AS TEXT) WHERE id = 1",
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        int64_t oldest = 0;
+        remove(part_path(1));
+        make_part(1);
+        ck_ok(mt_merge_check(out_path("out"), part_path(1), NULL, NULL, &oldest, &fixture_err));
+        fixture_sql(changes[i]);
+        fixture_err.message[0] = '\0';
+        ck_assert_msg(mt_merge_check(merge_out, part_path(1), NULL, NULL, &oldest, &fixture_err) == MT_ERR_DB, "%s", changes[i]);
+        ck_assert_msg(strstr(fixture_err.message, "part1.sqlite: is damaged: row 1 of "), "%s: %s", changes[i], fixture_err.message);
+    }
+}
+END_TEST
+
+/* Of many parts each is as quick as the first: nothing is found by looking at the rows of all parts before it. */
+START_TEST(rows_are_found_by_an_index)
+{
+    mt_store *store = NULL;
+    sqlite3 *db = NULL;
+    mt_merge *merging = begin(out_path("out"), false, &store);
+    finish(merging, store);
+    ck_assert_int_eq(sqlite3_open(merge_out, &db), SQLITE_OK);
+    for (size_t i = 0; i < mt_merge_rule_count; i++) {
+        const mt_merge_rule *rule = &mt_merge_rules[i];
+        char sql[1000];
+        sqlite3_stmt *statement = NULL;
+        if (!rule->match || rule->kind == MT_MERGE_CHOSEN) continue;
+        snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN SELECT 1 FROM %s WHERE %s", rule->table, rule->match);
+        ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            const char *detail = (const char *)sqlite3_column_text(statement, 3);
+            ck_assert_msg(strncmp(detail, "SCAN", 4) != 0, "%s: %s", rule->table, detail);
+        }
+        sqlite3_finalize(statement);
+    }
+    sqlite3_close(db);
 }
 END_TEST
 
@@ -356,7 +528,6 @@ START_TEST(older_schema)
 {
     char *schema = file_text(TEST_DATA_DIR "/schema_v4.sql");
     mt_store *store = NULL;
-    mt_merge_options options = {0};
     mt_merge_counts counts = {0};
     use_db(part_path(0));
     fixture_sql(schema);
@@ -366,13 +537,12 @@ START_TEST(older_schema)
                 "INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms) "
                 "VALUES (1, 'tune', 'old', 'b', 1, '0', 'auto', 'x.ini', 0, 'measured', 5);"
                 "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) VALUES (1, 1, 1, 1, 1, 6, 1, 'ok', 100)");
-    ck_ok(mt_store_open(out_path("out"), MT_STORE_READ_WRITE, &store, &fixture_err));
+    mt_merge *merging = begin(out_path("out"), false, &store);
     int64_t oldest = 0;
-    ck_ok(mt_merge_check(merge_out, part_path(0), &oldest, &fixture_err));
+    ck_ok(mt_merge_check(merge_out, part_path(0), NULL, NULL, &oldest, &fixture_err));
     ck_assert_int_eq(oldest, 6);
-    ck_ok(mt_merge_part(store, part_path(0), &options, &counts, &fixture_err));
-    ck_ok(mt_merge_finish(store, &fixture_err));
-    mt_store_close(store);
+    ck_ok(merge_unchecked(merging, part_path(0), &counts));
+    finish(merging, store);
     ck_assert_int_eq(counts.measurements, 1);
     ck_assert_int_eq(fixture_number("PRAGMA user_version"), 4);
     mt_free(schema);
@@ -492,5 +662,5 @@ START_TEST(killed_and_repeated)
 }
 END_TEST
 
-FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, memory_is_bounded, refused_files, damaged_part, older_schema, rules_cover_the_schema,
+FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, memory_is_bounded, refused_files, damaged_part, flipped_bytes, values_no_tuner_writes, rows_are_found_by_an_index, older_schema, rules_cover_the_schema,
              two_merges_at_once, killed_and_repeated)
