@@ -1,132 +1,10 @@
 /* Merging: the description fits the schema; the same rows whatever the order; repeats add nothing; kills and two at once do no harm. */
-#include "db/merge.h"
-
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "db/migrate.h"
-#include "tests/unit/store_fixture.h"
-#include "tuner/base/strbuf.h"
-
-enum { PARTS = 4 };
-
-static char merge_paths[PARTS][192], merge_out[192];
-
-static const char *part_path(int i)
-{
-    snprintf(merge_paths[i], sizeof merge_paths[i], "%s/part%d.sqlite", fixture_folder, i);
-    return merge_paths[i];
-}
-
-/* The fixture's helpers work on fixture_db. */
-static void use_db(const char *path)
-{
-    snprintf(fixture_db, sizeof fixture_db, "%s", path);
-}
-
-static int64_t session_on(mt_store *store, const char *host, int64_t process)
-{
-    int64_t id = 0;
-    char sql[200];
-    mt_session_row row = {.command = "msda-tune", .host = host, .boot_id = "boot-1", .tool_version = "0.1.0", .strategy = "auto", .seed = 7};
-    ck_ok(mt_store_session_begin(store, &row, &id, &fixture_err));
-    snprintf(sql, sizeof sql, "UPDATE session SET started_unix_ms = %lld, process_id = %lld WHERE id = %lld", (long long)(1000 * process), (long long)process, (long long)id);
-    fixture_sql(sql);
-    return id;
-}
-
-static void set_time(int64_t unix_ms)
-{
-    char sql[200];
-    snprintf(sql, sizeof sql, "UPDATE measurement SET created_unix_ms = %lld WHERE id = (SELECT max(id) FROM measurement)", (long long)unix_ms);
-    fixture_sql(sql);
-}
-
-/* Part i: some variants of its own, one that all measure (later parts EARLIER, so that the order of merging and time disagree), a failure of what another part
- * measured well, two kernels, a strike, a landmark, a final, a cubin. */
-static void make_part(int i)
-{
-    char host[16], variant[32];
-    use_db(part_path(i));
-    mt_store *store = fixture_open();
-    mt_subject a = fixture_subject(store);
-    mt_subject b = fixture_subject_of(store, "b200|cc100|sm148|192g", "NVIDIA B200", i % 2 ? "ffeeddccbbaa99887766554433221100" : "00112233445566778899aabbccddeeff",
-                                      "N=2;dtype=f16", 12080 + i * 10, MT_ORIGIN_MEASURED);
-    snprintf(host, sizeof host, "host%d", i);
-    int64_t session = session_on(store, host, 100 + i);
-    fixture_put_ok(store, session, &a, "A=1", 100 + i);
-    set_time(9000 - i);
-    for (int k = 0; k < 3; k++) {
-        snprintf(variant, sizeof variant, "A=%d;B=%d", i, k);
-        fixture_put_ok(store, session, &a, variant, 200 + i + k);
-        set_time(5000 + i);
-        fixture_put_ok(store, session, &b, variant, 300 + i + k);
-        set_time(6000 + i);
-    }
-    if (i == 2) {
-        mt_outcome bad = fixture_outcome(MT_OUTCOME_WRONG_RESULT, 0);
-        bad.text = "out[3]";
-        fixture_put(store, session, &a, "A=1", &bad);
-        set_time(100);
-        ck_ok(mt_store_strike(store, &a, "A=2;B=1", "fault", &fixture_err));
-    }
-    mt_hash hash = mt_hash_text("code");
-    ck_ok(mt_store_cubin(store, &hash, "code", 4, &fixture_err));
-    snprintf(variant, sizeof variant, "A=%d;B=0", i);
-    ck_ok(mt_store_landmark(store, &a, "default", variant, &fixture_err));
-    mt_finalist_row rows[2] = {{.measurement = fixture_number("SELECT min(id) FROM measurement"), .median_ns = 99, .low_ns = 98, .high_ns = 100, .ratio = 1, .ratio_low = 1, .ratio_high = 1, .is_picked = true}};
-    mt_final_row final = {.method = "interleaved", .rounds = (size_t)(3 + i), .confidence = 0.95};
-    ck_ok(mt_store_final(store, session, &a, &final, rows, 1, &fixture_err));
-    fixture_sql("UPDATE final_round SET created_unix_ms = 20000 - rounds");
-    ck_ok(mt_store_refresh_best(store, &a, &fixture_err));
-    ck_ok(mt_store_refresh_best(store, &b, &fixture_err));
-    mt_session_end_row end = {.state = "done", .evaluated = 7};
-    ck_ok(mt_store_session_end(store, session, &end, &fixture_err));
-    fixture_sql("UPDATE session SET ended_unix_ms = started_unix_ms + 5");
-    mt_store_close(store);
-}
-
-static mt_status merge_unchecked(mt_merge *merge, const char *path, mt_merge_counts *counts)
-{
-    bool is_bad;
-    mt_status st = mt_merge_part(merge, path, counts, &is_bad, &fixture_err);
-    ck_assert_int_eq(is_bad, st != MT_OK);
-    return st;
-}
-
-/* A file into another, checked before; what mt_merge_part says. */
-static mt_status merge_file(mt_merge *merge, const char *out, const char *path, mt_merge_counts *counts)
-{
-    int64_t oldest = 0;
-    mt_status st = mt_merge_check(out, path, NULL, NULL, &oldest, &fixture_err);
-    return st == MT_OK ? merge_unchecked(merge, path, counts) : st;
-}
-
-static mt_merge *begin(const char *out, bool with_cubins, mt_store **store)
-{
-    mt_merge *merge = NULL;
-    mt_merge_options options = {.with_cubins = with_cubins};
-    ck_ok(mt_store_open(out, MT_STORE_READ_WRITE, store, &fixture_err));
-    ck_ok(mt_merge_begin(*store, &options, &merge, &fixture_err));
-    return merge;
-}
-
-static void finish(mt_merge *merge, mt_store *store)
-{
-    ck_ok(mt_merge_finish(merge, &fixture_err));
-    mt_merge_end(merge);
-    ck_ok(mt_store_check(store, &fixture_err));
-    mt_store_close(store);
-}
-
-static void merge(const char *out, const int *order, int count, bool with_cubins, mt_merge_counts *counts)
-{
-    mt_store *store = NULL;
-    mt_merge *merge = begin(out, with_cubins, &store);
-    for (int i = 0; i < count; i++) ck_ok(merge_file(merge, out, part_path(order[i]), counts));
-    finish(merge, store);
-}
+#include "tests/unit/merge_fixture.h"
 
 /* Everything that a file says, without ids, sorted. Whoever adds a table adds it here. */
 static const char content_sql[] =
@@ -159,12 +37,6 @@ static char *content(const char *path)
     sqlite3_finalize(statement);
     sqlite3_close(db);
     return text;
-}
-
-static const char *out_path(const char *name)
-{
-    snprintf(merge_out, sizeof merge_out, "%s/%s.sqlite", fixture_folder, name);
-    return merge_out;
 }
 
 START_TEST(any_order_gives_the_same_rows)
@@ -249,6 +121,19 @@ START_TEST(a_part_that_grew)
 }
 END_TEST
 
+/* Part i with variant 1, which is measured, and `variants` more, which are not. */
+static void make_part_of(int i, int variants)
+{
+    char sql[200];
+    use_db(part_path(i));
+    mt_store *store = fixture_open();
+    mt_subject a = fixture_subject(store);
+    fixture_put_ok(store, session_on(store, "host", 7 + i), &a, "A=0", 1);
+    mt_store_close(store);
+    snprintf(sql, sizeof sql, "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n", variants);
+    fixture_sql(sql);
+}
+
 /* Many groups, and long cycles in them: whatever the order, ids follow time, and what refers to a row still does. */
 START_TEST(ids_follow_time)
 {
@@ -256,18 +141,12 @@ START_TEST(ids_follow_time)
     static const int orders[][2] = {{0, 1}, {1, 0}};
     char sql[900];
     for (int i = 0; i < 2; i++) {
-        use_db(part_path(i));
-        mt_store *store = fixture_open();
-        mt_subject a = fixture_subject(store);
-        int64_t session = session_on(store, "host", 7 + i);
-        fixture_put_ok(store, session, &a, "A=0", 1);
-        mt_store_close(store);
+        make_part_of(i, VARIANTS);
         snprintf(sql, sizeof sql,
-                 "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n; "
                  "WITH RECURSIVE n(x) AS (VALUES (0) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, "
                  "evaluation, outcome, median_ns) SELECT 1, CASE WHEN x < %d THEN 1 + x ELSE 1 END, 1, 1, 1000 + 2 * (x * 7 %% %d) + %d, x + 2, 'ok', 1000 + 2 * (x * 7 %% %d) + %d FROM n; "
                  "INSERT INTO metric SELECT id, 'time', created_unix_ms, 'ncu', 5 FROM measurement",
-                 VARIANTS, VARIANTS + TIMES, VARIANTS, TIMES, i, TIMES, i);
+                 VARIANTS + TIMES, VARIANTS, TIMES, i, TIMES, i);
         fixture_sql(sql);
     }
     for (int o = 0; o < 2; o++) {
@@ -289,17 +168,10 @@ START_TEST(memory_is_bounded)
     enum { VARIANTS = 2500, TEXT_BYTES = 2000 };
     char sql[700];
     for (int i = 0; i < 2; i++) {
-        use_db(part_path(i));
-        mt_store *store = fixture_open();
-        mt_subject a = fixture_subject(store);
-        int64_t session = session_on(store, "host", 7 + i);
-        fixture_put_ok(store, session, &a, "A=0", 1);
-        mt_store_close(store);
+        make_part_of(i, VARIANTS);
         snprintf(sql, sizeof sql,
-                 "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n; "
                  "INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, text) SELECT 1, id, 1, 1, %d, id, 'compile_error', "
-                 "hex(zeroblob(%d)) FROM variant WHERE id > 1",
-                 VARIANTS, 1000 - i, TEXT_BYTES / 2);
+                 "hex(zeroblob(%d)) FROM variant WHERE id > 1", 1000 - i, TEXT_BYTES / 2);
         fixture_sql(sql);
     }
     mt_merge_counts counts = {0};
@@ -315,176 +187,6 @@ START_TEST(memory_is_bounded)
     use_db(merge_out);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement a JOIN measurement b ON b.subject_id = a.subject_id AND b.variant_id = a.variant_id AND b.id > a.id AND "
                                     "b.created_unix_ms < a.created_unix_ms"), 0);
-}
-END_TEST
-
-static void expect_refused(const char *path, mt_status status, const char *part)
-{
-    mt_store *store = NULL;
-    ck_ok(mt_store_open(out_path("refusing"), MT_STORE_READ_WRITE, &store, &fixture_err));
-    mt_store_close(store);
-    int64_t oldest = 0;
-    ck_fails(mt_merge_check(merge_out, path, NULL, NULL, &oldest, &fixture_err), status, part);
-}
-
-START_TEST(refused_files)
-{
-    char path[192];
-    make_part(0);
-    fixture_sql("PRAGMA user_version = 999");
-    expect_refused(part_path(0), MT_ERR_DB, "newer msda-tune");
-    snprintf(path, sizeof path, "%s/text", fixture_folder);
-    FILE *file = fopen(path, "w");
-    fputs("this is no database, and long enough to be told so by its first bytes: 0123456789012345678901234567890123456789", file);
-    fclose(file);
-    expect_refused(path, MT_ERR_DB, "is not an SQLite database");
-    snprintf(path, sizeof path, "%s/other.sqlite", fixture_folder);
-    use_db(path);
-    fixture_sql("CREATE TABLE t (x)");
-    expect_refused(path, MT_ERR_DB, "another program");
-    snprintf(path, sizeof path, "%s/nowhere.sqlite", fixture_folder);
-    expect_refused(path, MT_ERR_NOT_FOUND, "no such database");
-    expect_refused(out_path("refusing"), MT_ERR_USAGE, "merged into");
-}
-END_TEST
-
-/* A row that refers to nothing stops its part, and leaves nothing of it. */
-START_TEST(damaged_part)
-{
-    mt_store *store = NULL;
-    mt_merge_counts counts = {0};
-    make_part(1);
-    fixture_sql("PRAGMA foreign_keys = OFF; DELETE FROM toolchain");
-    mt_merge *merging = begin(out_path("out"), false, &store);
-    ck_fails(merge_file(merging, merge_out, part_path(1), &counts), MT_ERR_DB, "refers to a row of toolchain that is not there");
-    ck_fails(merge_unchecked(merging, part_path(1), &counts), MT_ERR_DB, "refers to row"); /* unchecked */
-    finish(merging, store);
-    use_db(merge_out);
-    ck_assert_int_eq(counts.measurements + fixture_number("SELECT count(*) FROM device") + fixture_number("SELECT count(*) FROM session"), 0);
-}
-END_TEST
-
-/* ---- a part whose bytes were changed ---- */
-
-static size_t read_bytes(const char *path, unsigned char *bytes, size_t capacity)
-{
-    FILE *file = fopen(path, "rb");
-    ck_assert_ptr_nonnull(file);
-    size_t count = fread(bytes, 1, capacity, file);
-    fclose(file);
-    ck_assert_uint_lt(count, capacity);
-    return count;
-}
-
-static void write_bytes(const char *path, const unsigned char *bytes, size_t count)
-{
-    FILE *file = fopen(path, "wb");
-    ck_assert_ptr_nonnull(file);
-    ck_assert_uint_eq(fwrite(bytes, 1, count, file), count);
-    fclose(file);
-}
-
-/* A part as one file. */
-static size_t sealed_part(int i, unsigned char *bytes, size_t capacity)
-{
-    make_part(i);
-    mt_store *store = fixture_open();
-    ck_ok(mt_store_seal(store, &fixture_err));
-    mt_store_close(store);
-    return read_bytes(part_path(i), bytes, capacity);
-}
-
-/* What a part says of variants, once it is merged. */
-typedef struct meaning {
-    char *text;
-    double medians[64];
-    int count;
-} meaning;
-
-static mt_status meaning_of(const char *path, meaning *is)
-{
-    mt_store *store = NULL;
-    mt_merge_counts counts = {0};
-    mt_strbuf text = {0};
-    remove(out_path("meaning"));
-    mt_merge *merging = begin(merge_out, false, &store);
-    mt_status st = merge_file(merging, out_path("meaning"), path, &counts);
-    finish(merging, store);
-    *is = (meaning){0};
-    if (st != MT_OK) return st;
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    ck_assert_int_eq(sqlite3_open_v2(merge_out, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT k.key || h.key || d.key || v.text || m.outcome AS line, m.median_ns FROM measurement m JOIN variant v ON v.id = m.variant_id "
-                                            "JOIN subject s ON s.id = m.subject_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id JOIN device d ON d.id = s.device_id "
-                                            "ORDER BY line", -1, &statement, NULL), SQLITE_OK);
-    while (sqlite3_step(statement) == SQLITE_ROW) {
-        ck_assert_int_lt(is->count, 64);
-        is->medians[is->count++] = sqlite3_column_double(statement, 1);
-        mt_strbuf_addf(&text, "%s\n", (const char *)sqlite3_column_text(statement, 0));
-    }
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    is->text = mt_strbuf_take(&text);
-    return MT_OK;
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-    *state = *state * 6364136223846793005 + 1442695040888963407;
-    return *state >> 33;
-}
-
-/* Four hundred bytes: always refused. One: refused, or what the part says of variants is still the same. */
-START_TEST(flipped_bytes)
-{
-    enum { CAPACITY = 1 << 20, ROUNDS = UNIT_SHARE(400), MANY = UNIT_SHARE(40) };
-    static unsigned char bytes[CAPACITY], changed[CAPACITY];
-    char path[192];
-    int refused = 0;
-    size_t count = sealed_part(1, bytes, sizeof bytes);
-    meaning sound, now;
-    ck_ok(meaning_of(part_path(1), &sound));
-    snprintf(path, sizeof path, "%s/flipped.sqlite", fixture_folder);
-    for (int round = 0; round < ROUNDS + MANY; round++) {
-        uint64_t state = (uint64_t)round + 1;
-        memcpy(changed, bytes, count);
-        for (int i = 0; i < (round < MANY ? 400 : 1); i++) changed[next_random(&state) % count] ^= (unsigned char)(1 + next_random(&state) % 255);
-        write_bytes(path, changed, count);
-        mt_status st = meaning_of(path, &now);
-        refused += round >= MANY && st != MT_OK;
-        if (st != MT_OK) ck_assert_msg(st == MT_ERR_DB && strstr(fixture_err.message, "flipped.sqlite"), "round %d: %s", round, fixture_err.message);
-        if (st != MT_OK) continue;
-        ck_assert_msg(round >= MANY, "round %d: 400 changed bytes went unnoticed", round);
-        ck_assert_msg(strcmp(now.text, sound.text) == 0, "round %d: not noticed:\n%s\ninstead of\n%s", round, now.text, sound.text);
-        for (int i = 0; i < now.count; i++) ck_assert_msg(fabs(now.medians[i] / sound.medians[i] - 1) < 0.01, "round %d: median %g instead of %g", round, now.medians[i], sound.medians[i]);
-        mt_free(now.text);
-    }
-    ck_assert_int_gt(refused, 0);
-    mt_free(sound.text);
-}
-END_TEST
-
-/* Values that fit their columns and that no tuner writes. */
-START_TEST(values_no_tuner_writes)
-{
-    static const char *const changes[] = {
-        "UPDATE measurement SET outcome = 'okay' WHERE id = 1", "UPDATE measurement SET median_ns = median_ns * 2 WHERE id = 1", "UPDATE measurement SET median_ns = median_ns / 2 WHERE id = 1",
-        "UPDATE measurement SET median_ns = -1 WHERE id = 1", "UPDATE measurement SET median_ns = 9e999 WHERE id = 1", "UPDATE measurement SET median_ns = NULL WHERE id = 1",
-        "UPDATE measurement SET median_ns = 'fast' WHERE id = 1", "UPDATE measurement SET created_unix_ms = -5 WHERE id = 1", "UPDATE measurement SET sample_count = -1 WHERE id = 1",
-        "UPDATE measurement SET launch_json = '{' WHERE id = 1", "UPDATE variant SET text = 'A=' || char(7) WHERE id = 1", "UPDATE session SET state = 'dome'", "UPDATE device SET facts_json = 'x' WHERE id = 1",
-        "UPDATE finalist SET median_ns = 5000", "UPDATE finalist SET picked = 2", "UPDATE final_round SET method = 'guess'", "UPDATE kernel SET key = CAST(x'61620063' AS TEXT) WHERE id = 1",
-    };
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        int64_t oldest = 0;
-        remove(part_path(1));
-        make_part(1);
-        ck_ok(mt_merge_check(out_path("out"), part_path(1), NULL, NULL, &oldest, &fixture_err));
-        fixture_sql(changes[i]);
-        fixture_err.message[0] = '\0';
-        ck_assert_msg(mt_merge_check(merge_out, part_path(1), NULL, NULL, &oldest, &fixture_err) == MT_ERR_DB, "%s", changes[i]);
-        ck_assert_msg(strstr(fixture_err.message, "part1.sqlite: is damaged: row 1 of "), "%s: %s", changes[i], fixture_err.message);
-    }
 }
 END_TEST
 
@@ -662,5 +364,5 @@ START_TEST(killed_and_repeated)
 }
 END_TEST
 
-FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, memory_is_bounded, refused_files, damaged_part, flipped_bytes, values_no_tuner_writes, rows_are_found_by_an_index, older_schema, rules_cover_the_schema,
+FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, memory_is_bounded, rows_are_found_by_an_index, older_schema, rules_cover_the_schema,
              two_merges_at_once, killed_and_repeated)

@@ -298,9 +298,9 @@ static void submit_script(const mt_cluster_plan *plan, mt_strbuf *out)
     mt_strbuf_free(&all);
 }
 
-/* For --status: part, GPU type, job, its index, what it is. */
-static void plan_table(const mt_cluster_plan *plan, mt_strbuf *out)
+void mt_cluster_plan_table(const mt_cluster_plan *plan, mt_strbuf *out)
 {
+    mt_strbuf_addf(out, "#\tspace\t%s\n", plan->space_key);
     for (size_t i = 0; i < plan->gpu_count; i++) {
         for (size_t k = 0; k < plan->task_count; k++) {
             mt_cluster_part(out, plan->gpus[i].type, k + 1);
@@ -350,7 +350,7 @@ mt_status mt_cluster_write(const mt_cluster_plan *plan, mt_error *err)
     MT_TRY(write_file(folder, "merge.sh", &text, true, err));
     submit_script(plan, &text);
     MT_TRY(write_file(folder, "submit.sh", &text, true, err));
-    plan_table(plan, &text);
+    mt_cluster_plan_table(plan, &text);
     st = write_file(folder, "plan.tsv", &text, false, err);
 done:
     return st;
