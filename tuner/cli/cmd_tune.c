@@ -30,7 +30,7 @@ typedef struct tune_values {
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
-    const char *events, *shard, *known, *around;
+    const char *events, *shard, *known, *around, *space_key;
     bool no_cache, no_race, quiet, progress, diagnose, resume;
 } tune_values;
 
@@ -54,6 +54,7 @@ static const mt_option options[] = {
     {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
     {"shard", 0, MT_OPTION_TEXT, FIELD(shard), "I/N", "one of N tasks on the same space, I from 1: exhaustive and random\nsearch take the I-th part of it, the others an island: all of it,\nwith another seed"},
     {"known", 0, MT_OPTION_TEXT, FIELD(known), "FILE", "database whose results count as known too, if it is there (the\nmerged one of other tasks); it is only read"},
+    {"space-key", 0, MT_OPTION_TEXT, FIELD(space_key), "KEY", "refuse a search space that was edited since 'msda-tune slurm' wrote\nthis key into the task: parts of two states are not disjoint"},
     {"resume", 0, MT_OPTION_FLAG, FIELD(resume), NULL, "for jobs that are started again: --db must be given, and what it\nholds must be of this kernel; then go on from there"},
     {"input", 0, MT_OPTION_TEXTS, FIELD(inputs), "NAME=FILE", "read argument NAME from a .npy file; may be repeated"},
     {"guard", 0, MT_OPTION_CHOICE, FIELD(guard), "bands|pages", "pages: buffers end at an unmapped page, so that a read past\nthe end faults (slower)"},
@@ -245,6 +246,24 @@ static mt_status check_task(tuning *t, mt_error *err)
     return MT_OK;
 }
 
+static mt_status check_space_key(const tuning *t, mt_error *err)
+{
+    const mt_session_params params = {.spec = t->spec, .shapes = (const char *const *)t->wanted.shapes.items, .shape_count = t->wanted.shapes.count,
+                                      .workloads = (const char *const *)t->values->workloads.items, .workload_count = t->values->workloads.count};
+    mt_session_target *targets = NULL;
+    size_t count = 0;
+    mt_hash key;
+    mt_status st;
+    MT_TRY(mt_session_plan(&params, &targets, &count, err));
+    MT_TRY(mt_session_plan_key(t->spec, targets, count, &key, err));
+    if (strcmp(key.hex, t->values->space_key) != 0)
+        st = MT_FAIL(err, MT_ERR_USAGE, "%s: was edited since the task was planned (its key is %.8s, expected %.8s), so that parts would not fit together; plan the new state in another folder: "
+                     "msda-tune slurm -o DIR", t->space_path, key.hex, t->values->space_key);
+done:
+    mt_free(targets);
+    return st;
+}
+
 static mt_status see_kernel(void *context, const char *name, const char *key, mt_error *err)
 {
     const tuning *t = context;
@@ -264,6 +283,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     mt_status st = MT_OK;
     MT_TRY(check_task(t, err));
     MT_TRY(open_space(t, err));
+    if (t->values->space_key) MT_TRY(check_space_key(t, err));
     MT_TRY(open_evaluator(t, err));
     if (t->misses) MT_TRY(mt_wanted_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &t->wanted, err));
     MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
