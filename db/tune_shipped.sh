@@ -26,7 +26,8 @@ models="dino_enc dino_dec rtdetr_dec mask2former_enc bevformer_spatial
 bevformer_temporal dino5_enc vit_adapter bevformer_small_temporal bevformer_tiny_spatial
 wide_enc wide_enc_b2 narrow_enc narrow_enc_b1 seed6
 detr_enc_640 detr_dec_640_b1 rtdetr_dec_b1 rtdetr_dec_b32 bevformer_small_spatial bevformer_tiny_temporal
-vit_adapter_injector vit_adapter_small wide_dec dino5_dec mask2former_enc_b4 dino_enc_b8" # a line is one command
+vit_adapter_injector vit_adapter_small wide_dec dino5_dec mask2former_enc_b4 dino_enc_b8
+seed24 vad_tiny_temporal vad_tiny_spatial vit_adapter_det vit_adapter_small_injector wide_dec_b1" # a line is one command
 types=$(for shape in $main; do for type in f32 bf16 loc16; do echo "${shape}_$type"; done; done)
 types="$types seed48_logits"
 
