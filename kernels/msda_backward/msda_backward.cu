@@ -4,7 +4,8 @@
  *     baseline       a block per item, a thread per channel
  *     atomics        a few lanes per item add each point's shares to grad_value
  *     coarse_smem    the same, but the coarsest levels are summed up in shared memory
- *     sorted         points sorted by cell, each cell summed up in registers
+ *     sorted         points of whole images sorted by cell, each cell summed up in registers
+ *     tiled          the same for tiles of queries, sorted in shared memory
  *     reference      fp64, and the input generators: what MT_SUPPORT asks for
  *
  * Only what is asked for is compiled: ALGO is the .ini's [variant].
@@ -22,6 +23,8 @@
 #include "coarse_smem.cuh"
 #elif ALGO == ALGO_sorted
 #include "sorted.cuh"
+#elif ALGO == ALGO_tiled
+#include "tiled.cuh"
 #else
 #error "unknown ALGO"
 #endif

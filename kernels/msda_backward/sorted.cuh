@@ -10,73 +10,11 @@
  */
 #pragma once
 
-#include "lanes.cuh"
 #include "sort.cuh"
+#include "walk.cuh"
 
-constexpr int GROUPS = THREADS / LANES;
-static_assert(32 % LANES == 0 && THREADS % 32 == 0, "groups do not cross warps");
 static_assert(RUN % UNROLL == 0, "whole iterations");
 constexpr unsigned BLOCKS_OF_LIST = ceil_div(LIST, GROUPS * RUN);
-
-/* What a group keeps of the cell it is in: the lane's channels of the four pixels, and of the sums for them. */
-struct Walk {
-    Cell cell; /* row and column; no pixels at all at first */
-    bool has[4];
-    Piece pixel[4][PIECES];
-    float sum[4][PIECES][VEC];
-};
-
-__device__ inline void leave_cell(const Walk &walk, const Level &level, sum_t *sums)
-{
-#pragma unroll
-    for (int corner = 0; corner < 4; corner++)
-#pragma unroll
-        for (int piece = 0; piece < PIECES; piece++)
-            if (walk.has[corner] && has_piece(piece))
-                add_piece(sums + (long long)pixel_number(walk.cell, corner, level) * PIXEL + first_channel(piece), walk.sum[corner][piece]);
-}
-
-__device__ inline void enter_cell(Walk &walk, const Cell &cell, const Level &level, const value_t *value)
-{
-    walk.cell = cell;
-#pragma unroll
-    for (int corner = 0; corner < 4; corner++) {
-        walk.has[corner] = has_pixel(cell, corner, level);
-#pragma unroll
-        for (int piece = 0; piece < PIECES; piece++) {
-            bool reads = walk.has[corner] && has_piece(piece);
-            walk.pixel[corner][piece] = reads ? load_piece(value + (long long)pixel_number(cell, corner, level) * PIXEL + first_channel(piece)) : zero_piece();
-#pragma unroll
-            for (int i = 0; i < VEC; i++)
-                walk.sum[corner][piece][i] = 0.0f;
-        }
-    }
-}
-
-/* Adds a point with the lane's channels of its grad_out to the sums; returns the lane's part of its own gradients. */
-__device__ inline PointGradient add_point(Walk &walk, const Cell &cell, float weight, const Piece (&gradient)[PIECES], const Level &level)
-{
-    float dot[4] = {0.0f, 0.0f, 0.0f, 0.0f}, share[4];
-#pragma unroll
-    for (int corner = 0; corner < 4; corner++)
-        share[corner] = weight * corner_weight(cell, corner);
-#pragma unroll
-    for (int piece = 0; piece < PIECES; piece++) {
-        float channels[VEC];
-        widen(channels, gradient[piece]);
-#pragma unroll
-        for (int corner = 0; corner < 4; corner++) {
-            float pixel[VEC];
-            widen(pixel, walk.pixel[corner][piece]);
-#pragma unroll
-            for (int i = 0; i < VEC; i++) {
-                walk.sum[corner][piece][i] = fmaf(share[corner], channels[i], walk.sum[corner][piece][i]);
-                dot[corner] = fmaf(pixel[i], channels[i], dot[corner]);
-            }
-        }
-    }
-    return point_gradient(dot, cell, level, weight);
-}
 
 /* Lanes 0 and 1 store; a group of one lane stores both. */
 __device__ inline void store_own(PointGradient sum, long long point, loc_t *grad_loc, loc_t *grad_attn)
@@ -102,8 +40,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     grad_out += (list.image * LQ * M + list.head) * D;
     records += (long long)number * LIST;
 
-    Walk walk = {};
-    walk.cell = {-2, -2, 0.0f, 0.0f};
+    Walk walk = before_any_cell();
 #pragma unroll 1
     for (int i = first; i < first + RUN; i += UNROLL) {
         Record record[UNROLL];
@@ -125,10 +62,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
             PointGradient own = {0.0f, 0.0f, 0.0f};
             if (i + k < length) {
                 Cell cell = cell_of(record[k].x, record[k].y);
-                if (cell.row != walk.cell.row || cell.column != walk.cell.column) {
-                    leave_cell(walk, level, sums);
-                    enter_cell(walk, cell, level, value);
-                }
+                if (cell.row != walk.cell.row || cell.column != walk.cell.column)
+                    walk_to(walk, cell, level, value, sums);
                 own = add_point(walk, cell, record[k].weight, gradient[k], level);
             }
             own = {sum_over_lanes(own.x), sum_over_lanes(own.y), sum_over_lanes(own.attn)};
@@ -136,5 +71,5 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                 store_own(own, point_number(list, record[k].number), grad_loc, grad_attn);
         }
     }
-    leave_cell(walk, level, sums);
+    leave(walk, level, sums);
 }
