@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include "level_size.cuh"
+
 /* `width` x `height` pixels of which the first is pixel `first` of S, in rows of `pitch` of them. */
 struct Box {
     int first, width, height, pitch;
@@ -59,23 +61,22 @@ struct BoxPlace {
     int level, x, y;
 };
 
+/* LEVEL: where the search begins, from the last one down. */
+template <int LEVEL = L - 1>
 __device__ inline BoxPlace box_place(int number)
 {
-    BoxPlace place = {};
-#pragma unroll
-    for (int l = 0; l < L; l++)
-        if (number >= first_box(l)) {
-            int in_level = number - first_box(l);
-            place = {l, in_level % boxes_in_row(l) * BOX_W, in_level / boxes_in_row(l) * BOX_H};
-        }
-    return place;
+    constexpr int FIRST = first_box(LEVEL), IN_ROW = boxes_in_row(LEVEL);
+    if constexpr (LEVEL > 0)
+        if (number < FIRST)
+            return box_place<LEVEL - 1>(number);
+    return {LEVEL, (number - FIRST) % IN_ROW * BOX_W, (number - FIRST) / IN_ROW * BOX_H};
 }
 
 __device__ inline Box box_at(int number)
 {
     BoxPlace place = box_place(number);
-    int height = level_height(place.level), width = level_width(place.level);
-    return {level_start(place.level) + place.y * width + place.x, smaller(BOX_W, width - place.x), smaller(BOX_H, height - place.y), width};
+    LevelSize size = size_of_level(place.level);
+    return {size.start + place.y * size.width + place.x, smaller(BOX_W, size.width - place.x), smaller(BOX_H, size.height - place.y), size.width};
 }
 
 __device__ inline int channel_in_slot(int channel)

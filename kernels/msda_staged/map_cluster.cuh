@@ -23,6 +23,7 @@
 #pragma once
 
 #include "cluster.cuh"
+#include "level_size.cuh"
 #include "map_staging.cuh"
 
 constexpr int COLUMNS = D / (CLUSTER * CPB); /* tiles per head */
@@ -64,14 +65,13 @@ __device__ inline void add_pixel(float (&sum)[CPB], unsigned map, int pixel, flo
         sum[i] = fmaf(float(((const value_t *)channels.word)[i]), weight, sum[i]);
 }
 
-__device__ inline void add_point(float (&sum)[CPB], unsigned map, float x, float y, float weight, int level)
+__device__ inline void add_point(float (&sum)[CPB], unsigned map, float x, float y, float weight, LevelSize size)
 {
-    int height = level_height(level), width = level_width(level);
-    Place column = place(x, width), row = place(y, height);
+    Place column = place(x, size.width), row = place(y, size.height);
     float scale = column.scale * row.scale;
     weight = scale > 0.0f ? weight * scale : 0.0f; /* not NaN * 0; and no branch, so that the loads of all points overlap */
-    int upper = level_start(level) + (int)row.cell * width + (int)column.cell;
-    int lower = height > 1 ? upper + width : upper, right = width > 1;
+    int upper = size.start + (int)row.cell * size.width + (int)column.cell;
+    int lower = size.height > 1 ? upper + size.width : upper, right = size.width > 1;
     float bottom = weight * row.fraction, top = weight - bottom;
     add_pixel(sum, map, upper, top * (1.0f - column.fraction));
     add_pixel(sum, map, upper + right, top * column.fraction);
@@ -87,14 +87,16 @@ __device__ inline void sample_query(float (&sum)[CPB], unsigned map, const loc_t
 {
     float log_sum = LOGITS ? log_sum_of_item<1>(attn, 0, 0) : 0.0f;
 #pragma unroll 1
-    for (int level = 0; level < L; level++)
+    for (int level = 0; level < L; level++) {
+        LevelSize size = size_of_level(level);
 #pragma unroll 2
         for (int p = 0; p < P; p += CHUNK) {
             Chunk chunk = load_chunk(loc, attn, level * P + p);
 #pragma unroll
             for (int i = 0; i < CHUNK; i++)
-                add_point(sum, map, chunk_x(chunk, i), chunk_y(chunk, i), chunk_weight(chunk, i, log_sum), level);
+                add_point(sum, map, chunk_x(chunk, i), chunk_y(chunk, i), chunk_weight(chunk, i, log_sum), size);
         }
+    }
 }
 
 __device__ inline void store_channels(value_t *to, const float (&sum)[CPB])

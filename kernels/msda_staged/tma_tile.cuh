@@ -18,7 +18,7 @@
 #pragma once
 
 #include "async_copy.cuh"
-#include "chunk.cuh"
+#include "level_size.cuh"
 
 constexpr int WARPS = THREADS / 32;
 constexpr bool BY_WARP = BARRIERS == BARRIERS_warp;
@@ -72,7 +72,8 @@ __device__ inline void start_point(unsigned char *to, float4 &record, const Tens
                                    int level, int number, unsigned long long *full)
 {
     long long point = (item * L + level) * P + number;
-    Place column = place_in_border(float(loc[2 * point]), level_width(level)), row = place_in_border(float(loc[2 * point + 1]), level_height(level));
+    LevelSize size = size_of_level(level);
+    Place column = place_in_border(float(loc[2 * point]), size.width), row = place_in_border(float(loc[2 * point + 1]), size.height);
     bool counts = column.scale * row.scale > 0.0f;
     float weight = counts ? float(attn[point]) : 0.0f, bottom = weight * row.fraction, top = weight - bottom;
     record = make_float4(top * (1.0f - column.fraction), top * column.fraction, bottom * (1.0f - column.fraction), bottom * column.fraction);
