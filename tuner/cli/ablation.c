@@ -148,6 +148,23 @@ static int by_time(const void *a, const void *b)
     return (x->median_ns > y->median_ns) - (x->median_ns < y->median_ns);
 }
 
+/* Where another value brings other knobs with it (ALGO, SCHEDULE), many rows are neighbours by the same change: the fastest of them speaks for it. Sorted by time. */
+static void keep_fastest(base *b)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        size_t j = 0;
+        while (j < kept && strcmp(b->neighbours[j].change, b->neighbours[i].change) != 0) j++;
+        if (j == kept) {
+            b->neighbours[kept++] = b->neighbours[i];
+            continue;
+        }
+        mt_free(b->neighbours[i].change);
+        mt_free(b->neighbours[i].variant);
+    }
+    b->count = kept;
+}
+
 /* ---- printing ---- */
 
 static void print_base(const base *b, bool is_first)
@@ -208,6 +225,7 @@ mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char
                                 .origin = &b->origin, .regime = &b->regime};
         MT_TRY(mt_query_measurements(store, &same, add_neighbour, b, err));
         if (b->count) qsort(b->neighbours, b->count, sizeof *b->neighbours, by_time);
+        keep_fastest(b);
         print_base(b, i == 0);
     }
     *bases = list.count;
