@@ -72,6 +72,7 @@ StorageUser=root
 StorageLoc=slurm
 END2
   chmod 600 "$etc/slurmdbd.conf"
+  # shellcheck disable=SC2034 # for who calls
   why="slurmdbd does not start"
   # The client library finds the socket by its environment.
   MYSQL_UNIX_PORT=$etc/db.socket SLURM_CONF=$etc/slurm.conf slurmdbd >"$etc/log/slurmdbd.start" 2>&1 || return 1

@@ -17,7 +17,7 @@ submit() { # folder, words of slurm…
   shift
   "$tool" slurm --gres none --cpus 1 -o "$work" --submit "$@" >"$top/submit.txt" 2>&1 || fail "submitting: $(cat "$top/submit.txt")"
 }
-status() { "$tool" slurm --status "$work" "$@"; }
+status() { "$tool" slurm --status "$work"; }
 ended() { [ -z "$(squeue --noheader --jobs="$(cut -f2 "$work/jobs.tsv" | paste -sd,)" 2>/dev/null)" ]; } # neither waits nor runs
 logged() { grep -q "$2" "$work/log/$1" || fail "$1 has no '$2': $(cat "$work/log/$1")"; }
 
