@@ -370,7 +370,6 @@ int main(void)
 {
     if (!mt_file_exists(FAKE_CUDA)) return 77;
     TCase *group = tcase_create("gpus");
-    tcase_set_timeout(group, UNIT_CASE_S);
     const TTest *const tests[] = {equal_ones_share, visible_ones_start_at_once, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, the_only_one_is_lost, a_final_is_shared, one_is_lost_in_a_final,
         idle_time_has_its_reasons, a_hanging_one_delays_nobody};
     return unit_run_group("gpus", group, tests, sizeof tests / sizeof tests[0]);

@@ -155,19 +155,20 @@ if [ -f "$lib/libfake_cuda.so" ]; then
   grep -qE 'timeout|crashed|was stopped' out.txt && fail "stopped as a whole: somebody is blamed"
 
   # Two tuners on one GPU name each other.
-  export MSDA_TUNE_FAKE_DOMAIN=7
+  export MSDA_TUNE_FAKE_DOMAIN=7 MSDA_TUNE_NVML=$lib/libfake_nvml.so
   MSDA_TUNE_FAKE_LOAD_MS=3000 "$tool" --space fake.ini --strategy exhaustive --jobs 1 --quiet --db rival.sqlite >rival.txt 2>&1 & # is still there when the second comes, and long enough to see it; it looks once a second
   first=$!
   for _ in $(seq 200); do [ -f rival.sqlite ] && break; sleep 0.05; done
-  MSDA_TUNE_FAKE_LOAD_MS=700 fake --db second.sqlite || fail "the second tuner on a GPU: $?"
+  MSDA_TUNE_FAKE_FOREIGN=2:3 MSDA_TUNE_FAKE_BUSY=90 MSDA_TUNE_FAKE_LOAD_MS=700 fake --db second.sqlite || fail "the second tuner on a GPU: $?"
   says "warning: another msda-tune .pid $first. uses GPU 0" "the second tuner on a GPU"
+  grep -E 'other process|busy before' "$scratch/out.txt" && fail "the second tuner on a GPU: warned twice of the first, whose processes NVML sees"
   kill -INT $first 2>/dev/null
   wait $first
   rc=$?
   [ $rc = 0 ] || [ $rc = 130 ] || fail "the first tuner on a GPU: $rc"
   cp rival.txt out.txt
   says 'warning: another msda-tune .pid [0-9]+. uses GPU 0' "the first tuner on a GPU"
-  unset MSDA_TUNE_FAKE_DOMAIN
+  unset MSDA_TUNE_FAKE_DOMAIN MSDA_TUNE_NVML
 fi
 [ $bad = 0 ] && echo ok
 exit $bad

@@ -1,85 +1,13 @@
 #!/bin/bash
 # A cluster of one node, started here on loopback: Debian's Slurm and munge as they are. An array of eight tasks on a recorded GPU; one is killed and requeued, one preempted; what is
 # merged must be what one run finds. Usage: test_slurm.sh BUILD_FOLDER
-set -u
-build=$(realpath "$1")
-tool=$build/bin/msda-tune
-fail() { echo "FAILED: $*"; failed=yes; exit 1; }
-lacks() { # without CI a machine may lack Slurm; CI installs it
-  echo "skipped: $*"
-  [ -n "${CI:-}" ] && exit 1
-  exit 77
-}
-PATH=$PATH:/usr/sbin
-for program in munged slurmctld slurmd sbatch squeue scontrol; do command -v $program >/dev/null || lacks "no $program here (Debian: slurm-wlm, munge)"; done
-[ -e "$build/share/msda-tune/recordings.sqlite" ] || lacks "this build has no recordings"
-
-# ---- the cluster ----
-failed=no
-top=$(mktemp -d)
-etc=$top/etc work="$top/it's \"a\" \$(touch $top/pwned); folder"
-mkdir -p "$etc"/{state,spool,log,munge} "$work"
-export HOME=$top XDG_DATA_HOME=$top/data XDG_CACHE_HOME=$top/cache
-unset MSDA_TUNE_DB "${!SLURM_@}" "${!SBATCH_@}" "${!SQUEUE_@}" "${!SCONTROL_@}" "${!SINFO_@}" # of a job that this runs in
-export SLURM_CONF=$etc/slurm.conf
-stop() {
-  scontrol shutdown >/dev/null 2>&1
-  for daemon in slurmd slurmctld munge/munged; do
-    [ -s "$etc/$daemon.pid" ] && kill "$(cat "$etc/$daemon.pid" 2>/dev/null)" 2>/dev/null
-  done
-  if [ $failed = yes ]; then tail -n 30 "$etc"/log/* "$work"/log/* 2>/dev/null; squeue --states=all 2>/dev/null; fi
-  for _ in {1..50}; do pgrep -F "$etc/slurmd.pid" >/dev/null 2>&1 || break; sleep 0.1; done
-  rm -rf "$top"
-}
-trap stop EXIT
-node=$(hostname -s) user=$(id -un 2>/dev/null || id -u) port=$((20000 + $$ % 20000))
-while (exec 3<>/dev/tcp/127.0.0.1/$port || exec 3<>/dev/tcp/127.0.0.1/$((port + 1))) 2>/dev/null; do port=$((port + 2)); done
-head -c 1024 /dev/urandom >"$etc/munge/key"
-chmod 400 "$etc/munge/key"
-chmod 755 "$top" "$etc"
-chmod 711 "$etc/munge"
-munged --force --key-file="$etc/munge/key" --socket="$etc/munge/socket" --pid-file="$etc/munge/munged.pid" --log-file="$etc/munge/log" --seed-file="$etc/munge/seed" ||
-  lacks "munged does not start"
-cat >"$SLURM_CONF" <<END
-ClusterName=scratch
-SlurmctldHost=$node(127.0.0.1)
-SlurmctldPort=$port
-SlurmdPort=$((port + 1))
-SlurmUser=$user
-SlurmdUser=$user
-AuthType=auth/munge
-AuthInfo=socket=$etc/munge/socket
-CredType=cred/munge
-StateSaveLocation=$etc/state
-SlurmdSpoolDir=$etc/spool
-SlurmctldPidFile=$etc/slurmctld.pid
-SlurmdPidFile=$etc/slurmd.pid
-SlurmctldLogFile=$etc/log/slurmctld
-SlurmdLogFile=$etc/log/slurmd
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SwitchType=switch/none
-MpiDefault=none
-JobAcctGatherType=jobacct_gather/none
-AccountingStorageType=accounting_storage/none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU
-PreemptType=preempt/partition_prio
-PreemptMode=REQUEUE
-SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1,defer=0
-PriorityType=priority/basic
-SlurmdParameters=config_overrides
-KillWait=60
-MinJobAge=3600
-ReturnToService=2
-MailProg=/bin/true
-NodeName=$node NodeAddr=127.0.0.1 CPUs=8 State=UNKNOWN
-PartitionName=tune Nodes=$node Default=YES PriorityTier=1 State=UP
-PartitionName=urgent Nodes=$node PriorityTier=10 State=UP
-END
-slurmctld -f "$SLURM_CONF" && slurmd -f "$SLURM_CONF" || fail "Slurm does not start"
-for _ in {1..100}; do [ "$(sinfo --noheader --partition=tune --format=%T 2>/dev/null)" = idle ] && break; sleep 0.1; done
-[ "$(sinfo --noheader --partition=tune --format=%T)" = idle ] || fail "the node is not idle: $(sinfo)"
+# shellcheck source-path=SCRIPTDIR source=slurm_cluster.sh
+. "$(dirname "$0")/slurm_cluster.sh"
+work="$top/it's \"a\" \$(touch $top/pwned); folder"
+mkdir -p "$work"
+munge
+configure
+cluster
 
 # ---- what one run finds ----
 space=$build/share/msda-tune/search_spaces/resample.ini
@@ -118,22 +46,12 @@ cp "$work/template.sh" "$top/template.kept"
   >"$top/submit.txt" 2>&1 || fail "submitting: $(cat "$top/submit.txt")"
 cmp -s "$work/template.sh" "$top/template.kept" || fail "template.sh was overwritten"
 for script in "$work"/*.sh; do bash -n "$script" || fail "$script is no bash"; done
-array=$(sed -n 's/^tune\t//p' "$work/jobs.tsv") merge=$(sed -n 's/^merge\t//p' "$work/jobs.tsv") final=$(sed -n 's/^final\t//p' "$work/jobs.tsv")
+array=$(job tune) merge=$(job merge) final=$(job final)
 [ -n "$array" ] && [ -n "$merge" ] && [ -n "$final" ] || fail "jobs.tsv: $(cat "$work/jobs.tsv")"
 
 scontrol show job "$merge" | grep -q '^ *Comment=template *$' || fail "sbatch does not see the template's lines: $(scontrol show job "$merge")"
 
-state_of() { squeue --noheader --array --states=all --jobs="$1" --format=%T 2>/dev/null | head -1; }
 count_of() { squeue --noheader --array --states=all --jobs="$array" --format=%T | grep -c "$1"; }
-wait_for() { # seconds, what, command…
-  local end=$((SECONDS + $1)) what=$2
-  shift 2
-  until "$@"; do
-    [ $SECONDS -lt $end ] || fail "waited in vain for $what"
-    sleep 0.1
-  done
-}
-is_state() { [ "$(state_of "$1")" = "$2" ]; }
 others_done() { [ "$(count_of COMPLETED)" -ge 6 ]; }
 has_begun() { "$tool" slurm --status "$work" --json 2>/dev/null | grep -q "\"part\":\"part-$1.sqlite\".*\"stand\":\"running\".*\"measured\":[1-9]"; }
 wait_for 120 "the other tasks" others_done
@@ -161,7 +79,6 @@ cd "$work" || exit 1
 [ ! -e "$top/pwned" ] || fail "a name was run as a command"
 best() { "$tool" show --db "$1" --json | sed -E 's/"(measurement|session|measured_unix_ms|tool_version|evaluation)":[^,}]*//g'; }
 [ "$(best merged.sqlite)" = "$(best "$top/serial.sqlite")" ] || fail "the best differs: $(best merged.sqlite) instead of $(best "$top/serial.sqlite")"
-lines() { "$tool" export --recording --db "$1" -o - | grep -o '"v":"[^"]*"' | sort -u; } # a final names its finalists once more
 [ "$(lines merged.sqlite)" = "$(lines "$top/serial.sqlite")" ] || fail "the parts together are not the space"
 [ -s report.html ] || fail "no report"
 "$tool" slurm --status . >"$top/status.txt" || fail "--status"

@@ -470,7 +470,6 @@ int main(int argc, char **argv)
     if (!mt_file_exists(FAKE_CUDA)) return 77;
     Suite *suite = suite_create("worker");
     TCase *group = tcase_create("worker");
-    tcase_set_timeout(group, UNIT_CASE_S);
     tcase_add_loop_test(group, one_bad_of_eight, 0, WAYS);
     const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, stopped_compile_worker, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);

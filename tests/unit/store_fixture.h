@@ -137,7 +137,6 @@ static inline void fixture_sql(const char *sql)
 static inline int fixture_run(const char *name, const TTest *const *tests, size_t count)
 {
     TCase *group = tcase_create(name);
-    tcase_set_timeout(group, UNIT_CASE_S);
     tcase_add_checked_fixture(group, fixture_setup, fixture_teardown);
     return unit_run_group(name, group, tests, count);
 }

@@ -523,7 +523,6 @@ END_TEST
 static void add(Suite *suite, const TTest *test, int count)
 {
     TCase *group = tcase_create(test->name);
-    tcase_set_timeout(group, UNIT_CASE_S);
     tcase_add_loop_test(group, test, 0, count);
     suite_add_tcase(suite, group);
 }

@@ -444,7 +444,6 @@ int main(void)
 {
     Suite *suite = suite_create("session");
     TCase *group = tcase_create("session");
-    tcase_set_timeout(group, UNIT_CASE_S);
     const TTest *const tests[] = {whole_space, a_default_outside_the_search_comes_first, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, interrupted_while_enumerating, time_is_up_while_enumerating, inputs_from_files_are_a_workload_of_their_own, time_is_shared, failures_are_data,
         nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, yardsticks_are_measured_and_never_win, bad_names, evaluator_fails, killed_and_resumed};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);

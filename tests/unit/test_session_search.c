@@ -382,7 +382,6 @@ int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
     TCase *group = tcase_create("session_search");
-    tcase_set_timeout(group, UNIT_CASE_S);
     const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus};
     return unit_run_group("session_search", group, tests, sizeof tests / sizeof tests[0]);
 }

@@ -416,7 +416,6 @@ int main(void)
 {
     Suite *suite = suite_create("session_trust");
     TCase *group = tcase_create("session");
-    tcase_set_timeout(group, UNIT_CASE_S);
     const TTest *const tests[] = {racing, no_race_measures_what_was_given_up, finals_see_through_drift, a_finalist_dies, an_interrupted_final_leaves_nothing, 
         finals_of_a_recording, anchors_show_drift, how_far_an_anchor_has_certainly_moved, scatter_is_no_drift, an_anchor_keeps_its_method, a_final_has_one_method,
         objectives, energy_of_a_single_variant, energy_that_nobody_tells, an_anchor_dies, both_regimes};

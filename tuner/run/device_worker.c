@@ -6,7 +6,6 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
-#include "tuner/run/visible_gpus.h"
 
 enum { MAX_ATTEMPTS = 2, MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, STOPPED_CHECKS = 2 };
 /* A counter's 20 periods, its patience and settling, then perhaps power readings: generously. */
@@ -98,13 +97,11 @@ static bool staff(mt_device_worker *self, mt_error *err)
 {
     enum { MAX_ENV = 32 };
     const char *env[MAX_ENV + 2] = {0};
-    char alone[MT_VISIBLE_SIZE];
     size_t count = 0;
     for (; self->options.env && self->options.env[count] && count < MAX_ENV; count++) env[count] = self->options.env[count];
-    bool is_alone = mt_visible_alone(self->options.device, alone);
-    if (is_alone) env[count] = alone;
+    if (self->is_alone) env[count] = self->alone;
     const mt_worker_launch launch = {
-        .device = is_alone ? 0 : self->options.device,
+        .device = self->is_alone ? 0 : self->options.device,
         .bundle_fd = self->options.bundle_fd,
         .env = env,
         .message = on_message,
@@ -360,6 +357,7 @@ mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_de
     mt_device_worker *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "device worker: out of memory");
     self->options = *options;
+    self->is_alone = mt_visible_alone(options->device, self->alone); /* once: the host's GPUs stay those that they are */
     if (!staff(self, err)) {
         mt_device_worker_destroy(self);
         return err->status;

@@ -3,6 +3,7 @@
 #define MT_RUN_DEVICE_WORKER_INTERNAL_H
 
 #include "tuner/run/device_worker.h"
+#include "tuner/run/visible_gpus.h"
 #include "tuner/run/worker.h"
 
 enum part { PART_SUBJECT, PART_VARIANT, PART_COUNT };
@@ -26,6 +27,8 @@ typedef struct seat {
 
 struct mt_device_worker {
     mt_device_worker_options options;
+    bool is_alone;                /* its processes see this GPU alone, by the variable: */
+    char alone[MT_VISIBLE_SIZE];
     seat seats[SEATS];
     seat *active;       /* NULL = none */
     mt_hello hello;

@@ -200,6 +200,8 @@ static void on_foreign_processes(void *context, int count)
     eval_gpu *gpu = context;
     if (count <= 0 || gpu->foreign > 0) return;
     gpu->foreign = count;
+    mt_eval_worker_look_for_rival(gpu); /* a tuner is told by its name, and only once */
+    if (gpu->has_rival) return;
     mt_eval_worker_warn(gpu->owner, "%d other process%s came to GPU %d during the session: times may be disturbed", count, count == 1 ? "" : "es", gpu->ordinal);
 }
 

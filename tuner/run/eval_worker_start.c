@@ -152,12 +152,14 @@ static void part_with_others(eval_worker *self)
     self->base.device_count = self->gpu_count = kept;
 }
 
-/* What else runs on the GPU before our first launch. In a container NVML may hide other processes, but not the load that they make. */
+/* What else runs on the GPU before our first launch. In a container NVML may hide other processes, but not the load that they make. Another tuner has been told by its name, and its
+ * processes and its load are what NVML sees: that is not said twice. */
 static void note_load(eval_worker *self, eval_gpu *gpu)
 {
     const mt_hello *hello = mt_device_worker_hello(gpu->worker);
     if (hello->foreign_processes < 0 && hello->busy_percent < 0) mt_log_info("no NVML: other load on GPU %d and throttling can't be seen", gpu->ordinal);
     gpu->foreign = hello->foreign_processes;
+    if (gpu->has_rival) return;
     if (hello->foreign_processes > 0)
         mt_eval_worker_warn(self, "%d other process%s on GPU %d, which was %d %% busy before the first launch: times may be disturbed", (int)hello->foreign_processes,
             hello->foreign_processes == 1 ? " is" : "es are", gpu->ordinal, hello->busy_percent < 0 ? 0 : (int)hello->busy_percent);
@@ -213,8 +215,8 @@ mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const
     if (!options->jobs) mt_pool_set_jobs(self->pool, JOBS_PER_GPU * (self->gpu_count + self->other_count));
     take_facts(self);
     for (size_t i = 0; i < self->gpu_count; i++) {
-        note_load(self, self->gpus[i]);
         announce(self->gpus[i]);
+        note_load(self, self->gpus[i]);
     }
     self->is_started = true;
     mt_times_note("start", start_ns, NULL);
