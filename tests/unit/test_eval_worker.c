@@ -217,7 +217,7 @@ START_TEST(dies_between_variants)
 }
 END_TEST
 
-START_TEST(slow_compile_stops_nobody)
+START_TEST(slow_compile_stops_nobody) /* CASES 3 */
 {
     mt_error err = {0};
     set_up("compile_hang, a, b, c, compile_crash");

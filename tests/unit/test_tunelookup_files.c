@@ -162,7 +162,7 @@ END_TEST
 
 /* ---- trust ---- */
 
-START_TEST(test_modes)
+START_TEST(test_modes) /* CASES 22 */
 {
     lookup_one_row();
     ck_lookup(try_open(fixture_db));
