@@ -164,28 +164,6 @@ START_TEST(nested_transactions)
 }
 END_TEST
 
-/* A session must not go on for hours into a file that has no name any more. */
-START_TEST(a_file_that_is_gone_is_an_error)
-{
-    char away[160];
-    mt_store *store = fixture_open();
-    ck_ok(mt_store_begin(store, &fixture_err));
-    ck_ok(mt_store_commit(store, &fixture_err));
-    snprintf(away, sizeof away, "%s.away", fixture_db);
-    ck_assert_int_eq(rename(fixture_db, away), 0);
-    ck_assert_int_eq(mt_store_begin(store, &fixture_err), MT_ERR_DB);
-    ck_assert_ptr_nonnull(strstr(fixture_err.message, "was removed, renamed or replaced"));
-    FILE *other = fopen(fixture_db, "w"); /* somebody else's */
-    ck_assert_ptr_nonnull(other);
-    fclose(other);
-    ck_assert_int_eq(mt_store_begin(store, &fixture_err), MT_ERR_DB);
-    ck_assert_int_eq(rename(away, fixture_db), 0); /* back again */
-    ck_ok(mt_store_begin(store, &fixture_err));
-    ck_ok(mt_store_commit(store, &fixture_err));
-    mt_store_close(store);
-}
-END_TEST
-
 START_TEST(known_takes_every_outcome_and_the_newest_row)
 {
     mt_store *store = fixture_open();
@@ -615,7 +593,7 @@ START_TEST(pruned_counts)
 END_TEST
 
 FIXTURE_MAIN("store", find_or_insert_gives_stable_ids, newer_texts_replace_older_ones, step_appends_and_moves_the_intent,
-             step_with_bad_ids_leaves_nothing, nested_transactions, a_file_that_is_gone_is_an_error, known_takes_every_outcome_and_the_newest_row, no_time_is_no_measurement, known_by_toolchain,
+             step_with_bad_ids_leaves_nothing, nested_transactions, known_takes_every_outcome_and_the_newest_row, no_time_is_no_measurement, known_by_toolchain,
              known_by_subject, strikes_quarantine, lifting_makes_a_variant_unknown_again, killed_coordinator_is_no_strike,
              host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row,
              best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, landmarks, answers_follow_the_best,
