@@ -8,3 +8,7 @@ if(MT_SANITIZE)
   target_compile_options(mt_flags INTERFACE -fsanitize=${MT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(mt_flags INTERFACE -fsanitize=${MT_SANITIZE})
 endif()
+if(MT_FUZZ) # what is fuzzed is in the libraries: without their coverage libFuzzer walks blindly
+  target_compile_options(mt_flags INTERFACE -fsanitize=fuzzer-no-link)
+  target_link_options(mt_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()

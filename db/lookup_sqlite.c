@@ -148,9 +148,12 @@ static tunelookup_status refuse_companions(const char *path, const char *real, b
                           "has ended, or move it to a folder of your own", path);
 }
 
-static bool wants_immutable(int code)
+/* SQLite tells "no locks here" (ENOLCK) as it tells "somebody holds it", after BUSY_MS of trying. Either way a file without unfinished changes may be read without a lock:
+ * mt_lookup_sqlite_confirm sees whether somebody wrote meanwhile. */
+static bool wants_immutable(int code, const char *real)
 {
     code &= 0xff;
+    if (code == SQLITE_BUSY) return !has_bytes(real, "-wal") && !has_bytes(real, "-journal");
     return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR || code == SQLITE_PROTOCOL;
 }
 
@@ -176,7 +179,7 @@ tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_se
     }
     session->stamp = mt_lookup_stamp_of(real);
     int code = is_shared ? SQLITE_CANTOPEN : open_handle(real, 0, &session->db);
-    if (wants_immutable(code)) {
+    if (wants_immutable(code, real)) {
         LOOKUP_TRY(refuse_companions(file->path, real, is_shared));
         session->is_immutable = true;
         code = open_immutable(real, &session->db);

@@ -107,8 +107,16 @@ static void notice_lost_transaction(mt_store *store)
     if (sqlite3_get_autocommit(store->db)) store->depth = 0;
 }
 
+/* SQLite would go on writing into a file that nobody can open any more. */
+static bool has_moved(const mt_store *store)
+{
+    int moved = 0;
+    return sqlite3_file_control(store->db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
 mt_status mt_tx_begin(mt_store *store, mt_error *err)
 {
+    if (!store->depth && has_moved(store)) return MT_FAIL(err, MT_ERR_DB, "%s: was removed, renamed or replaced while it was in use: what is stored from now on would be lost", store->path);
     if (store->read_only) return MT_FAIL(err, MT_ERR_DB, "%s: is open for reading only", store->path);
     mt_status st = store->depth ? run_literal(store, "SAVEPOINT inner_transaction", "begin", err)
                                 : run_literal(store, "BEGIN IMMEDIATE", "begin writing", err);

@@ -57,7 +57,9 @@ static inline void scripted_compile(mt_channel *channel, const mt_compile_order 
     reply.compiled.cubin = mt_hash_text(text);
     if (scripted_asks(text, "compile_hang")) scripted_hang();
     if (scripted_asks(text, "compile_crash")) scripted_crash("internal compiler error\n");
-    if (scripted_asks(text, "compile_error")) reply.compiled = (mt_compiled){.id = order->id, .log = "toy.cu(1): error: no such thing", .compile_ns = 1000};
+    const char *tunables = getenv("GLIBC_TUNABLES"), *wanted = getenv("SCRIPT_TUNABLES"); /* else: huge pages */
+    bool is_roomy = tunables && strcmp(tunables, wanted ? wanted : "glibc.malloc.hugetlb=1") == 0;
+    if (scripted_asks(text, "compile_error") || (scripted_asks(text, "roomy") && !is_roomy)) reply.compiled = (mt_compiled){.id = order->id, .log = "toy.cu(1): error: no such thing", .compile_ns = 1000};
     if (order->kind == MT_COMPILE_SUPPORT && getenv("SCRIPT_BAD_REFERENCE")) reply.compiled = (mt_compiled){.id = order->id, .log = "toy.cu(9): error: bad reference"};
     scripted_send(channel, &reply);
 }

@@ -301,7 +301,7 @@ START_TEST(the_tool_compiles_everywhere)
 }
 END_TEST
 
-START_TEST(finds_half_headers)
+START_TEST(finds_half_headers) /* CASES 14 */
 {
     mt_nvrtc *nvrtc = open_compiler(true);
     if (!nvrtc) return;
@@ -314,7 +314,7 @@ START_TEST(finds_half_headers)
 }
 END_TEST
 
-START_TEST(wgmma_names_its_target)
+START_TEST(wgmma_names_its_target) /* CASES 12 */
 {
     mt_nvrtc *nvrtc = open_compiler(true);
     if (!nvrtc) return;

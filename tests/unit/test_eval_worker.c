@@ -47,6 +47,22 @@ START_TEST(every_bad_end)
 }
 END_TEST
 
+/* Unless the user has words of his own for glibc. */
+START_TEST(compilers_have_huge_pages)
+{
+    static const char own[] = "glibc.malloc.check=0";
+    mt_error err = {0};
+    ck_assert_int_eq(_i ? setenv("GLIBC_TUNABLES", own, 1) : unsetenv("GLIBC_TUNABLES"), 0);
+    set_up("roomy, ok");
+    if (_i) env[0] = "SCRIPT_TUNABLES=glibc.malloc.check=0";
+    begin();
+    ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+    expect(0, MT_OUTCOME_OK, NULL);
+    free_all();
+    tear_down();
+}
+END_TEST
+
 START_TEST(one_restart_each)
 {
     static const char *const ways[] = {"crash", "hang", "fault", "linger", "garbage"};
@@ -217,7 +233,7 @@ START_TEST(dies_between_variants)
 }
 END_TEST
 
-START_TEST(slow_compile_stops_nobody)
+START_TEST(slow_compile_stops_nobody) /* CASES 3 */
 {
     mt_error err = {0};
     set_up("compile_hang, a, b, c, compile_crash");
@@ -536,6 +552,7 @@ int main(int argc, char **argv)
         subject_error_is_the_sessions, cancel_keeps_the_running_one, late_coordinator, cancel_now_kills, equal_compiles_run_once, compile_only, workers_die_with_the_coordinator};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) add(suite, tests[i], 1);
     add(suite, one_restart_each, 5);
+    add(suite, compilers_have_huge_pages, 2);
     add(suite, our_own_processes_are_not_foreign, 2);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

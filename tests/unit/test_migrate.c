@@ -248,7 +248,7 @@ START_TEST(junk_file)
 }
 END_TEST
 
-/* Cut at many lengths: a clear error or a file that the check finds fault with, never a crash. */
+/* CASES 15. Cut at many lengths: a clear error or a file that the check finds fault with, never a crash. */
 START_TEST(truncated_file)
 {
     make_database();
@@ -428,7 +428,7 @@ START_TEST(sealed_file_has_no_wal)
 }
 END_TEST
 
-START_TEST(file_system_without_locks)
+START_TEST(file_system_without_locks) /* CASES 15 */
 {
     char lock[160];
     mt_fs_pretend(MT_FS_LOCKLESS);

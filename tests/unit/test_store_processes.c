@@ -53,7 +53,7 @@ static void run_writers(int writers, int steps)
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM subject"), 1);
 }
 
-START_TEST(two_tuners_at_one_new_file)
+START_TEST(two_tuners_at_one_new_file) /* CASES 16 */
 {
     run_writers(2, 100); /* both also create the file */
 }
@@ -69,6 +69,28 @@ END_TEST
 START_TEST(many_processes_create_one_file)
 {
     run_writers(8, 2);
+}
+END_TEST
+
+/* A session must not go on for hours into a file that has no name any more. */
+START_TEST(a_file_that_is_gone_is_an_error)
+{
+    char away[160];
+    mt_store *store = fixture_open();
+    ck_ok(mt_store_begin(store, &fixture_err));
+    ck_ok(mt_store_commit(store, &fixture_err));
+    snprintf(away, sizeof away, "%s.away", fixture_db);
+    ck_assert_int_eq(rename(fixture_db, away), 0);
+    ck_assert_int_eq(mt_store_begin(store, &fixture_err), MT_ERR_DB);
+    ck_assert_ptr_nonnull(strstr(fixture_err.message, "was removed, renamed or replaced"));
+    FILE *other = fopen(fixture_db, "w"); /* somebody else's */
+    ck_assert_ptr_nonnull(other);
+    fclose(other);
+    ck_assert_int_eq(mt_store_begin(store, &fixture_err), MT_ERR_DB);
+    ck_assert_int_eq(rename(away, fixture_db), 0); /* back again */
+    ck_ok(mt_store_begin(store, &fixture_err));
+    ck_ok(mt_store_commit(store, &fixture_err));
+    mt_store_close(store);
 }
 END_TEST
 
@@ -185,5 +207,5 @@ START_TEST(killed_without_wal)
 }
 END_TEST
 
-FIXTURE_MAIN("store_processes", two_tuners_at_one_new_file, two_tuners_without_wal, many_processes_create_one_file, reader_beside_a_writer,
+FIXTURE_MAIN("store_processes", two_tuners_at_one_new_file, two_tuners_without_wal, many_processes_create_one_file, a_file_that_is_gone_is_an_error, reader_beside_a_writer,
              killed_thirty_times, killed_without_wal)

@@ -3,7 +3,9 @@
 #include "db/migrate.h"
 #include "tests/unit/lookup_fixture.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <sys/wait.h>
 
 static tunelookup_status try_open(const char *path)
@@ -160,7 +162,7 @@ END_TEST
 
 /* ---- trust ---- */
 
-START_TEST(test_modes)
+START_TEST(test_modes) /* CASES 22 */
 {
     lookup_one_row();
     ck_lookup(try_open(fixture_db));
@@ -274,6 +276,43 @@ START_TEST(test_written_while_read)
 }
 END_TEST
 
+/* No file system of this machine: every lock fails as it does on NFS without a lock daemon, or (ENOSYS) on Lustre without flock. */
+static int lock_error;
+
+static int without_locks(int fd, int command, ...)
+{
+    va_list more;
+    va_start(more, command);
+    void *argument = va_arg(more, void *);
+    va_end(more);
+    if (command != F_SETLK && command != F_SETLKW && command != F_GETLK) return fcntl(fd, command, argument);
+    errno = lock_error;
+    return -1;
+}
+
+START_TEST(test_no_locks)
+{
+    tunelookup_result r;
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    char journal[160];
+    lookup_one_row();
+    fixture_sql("PRAGMA journal_mode = DELETE");
+    for (int i = 0; i < 2; i++) {
+        lock_error = i ? ENOSYS : ENOLCK;
+        ck_assert_int_eq(vfs->xSetSystemCall(vfs, "fcntl", (sqlite3_syscall_ptr)without_locks), SQLITE_OK);
+        ck_lookup(try_find(fixture_db, 0, &r));
+        ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+        snprintf(journal, sizeof journal, "%s-journal", fixture_db); /* somebody is writing, or was killed */
+        FILE *file = fopen(journal, "w");
+        ck_assert(file && fputs("unfinished", file) > 0 && fclose(file) == 0);
+        ck_lookup_fails(try_find(fixture_db, 0, &r), TUNELOOKUP_ERR_IO, fixture_db);
+        ck_assert_int_eq(unlink(journal), 0);
+        ck_assert_int_eq(vfs->xSetSystemCall(vfs, "fcntl", NULL), SQLITE_OK);
+    }
+    ck_lookup(try_find(fixture_db, 0, &r));
+}
+END_TEST
+
 /* A database copied with its -wal, but without the -shm, to where nothing can be made. */
 START_TEST(test_unfinished_on_read_only_media)
 {
@@ -381,4 +420,4 @@ START_TEST(test_user_file)
 END_TEST
 
 FIXTURE_MAIN("tunelookup_files", test_missing, test_not_ours, test_other_schema, test_strange_schema, test_truncated, test_bad_expressions, test_circular_lets,
-             test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_written_while_read, test_unfinished_on_read_only_media, test_refresh_sees_kept_times, test_beside_a_writer, test_user_file)
+             test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_written_while_read, test_no_locks, test_unfinished_on_read_only_media, test_refresh_sees_kept_times, test_beside_a_writer, test_user_file)

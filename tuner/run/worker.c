@@ -249,14 +249,17 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
     }
 }
 
+/* A compiler's heap in huge pages, where the system offers them (madvise): NVRTC wanders over a hundred megabytes, and a compile takes about 5 % less. Older glibcs do not know the word. */
+static char huge_pages[] = "GLIBC_TUNABLES=glibc.malloc.hugetlb=1";
+
 /* Our environment, less what is replaced, and the extra names. */
-static char **make_environment(const char *const *extra)
+static char **make_environment(const char *role, const char *const *extra)
 {
     extern char **environ;
     size_t ours = 0, extras = 0;
     while (environ[ours]) ours++;
     while (extra && extra[extras]) extras++;
-    char **all = mt_alloc(ours + extras + 2, sizeof *all);
+    char **all = mt_alloc(ours + extras + 3, sizeof *all);
     if (!all) return NULL;
     size_t count = 0;
     for (size_t i = 0; i < ours; i++) {
@@ -267,6 +270,7 @@ static char **make_environment(const char *const *extra)
         if (!replaced) all[count++] = environ[i];
     }
     all[count++] = "CUDA_MODULE_LOADING=EAGER";
+    if (strcmp(role, "compile") == 0 && !getenv("GLIBC_TUNABLES")) all[count++] = huge_pages;
     for (size_t j = 0; j < extras; j++) all[count++] = (char *)extra[j];
     return all;
 }
@@ -335,7 +339,7 @@ mt_status mt_worker_spawn(uv_loop_t *loop, const mt_worker_launch *launch, mt_wo
     mt_status st = MT_OK;
     int sockets[2] = {-1, -1};
     char *self = mt_path_self();
-    char **environment = make_environment(launch->env);
+    char **environment = make_environment(launch->role, launch->env);
     mt_worker *worker = mt_alloc(1, sizeof *worker);
     if (!worker || !self || !environment) {
         mt_free(worker);
