@@ -72,7 +72,7 @@ def main():
         sys.exit(__doc__)
     tool, database, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
     winners = ask(tool, "show", "--db", database, "--json")
-    portfolios = {(p["kernel_key"], p["gpu"], p["regime"]): p for p in ask(tool, "portfolio", "--db", database, "--evaluate", "--json")}
+    portfolios = {(p["kernel_key"], p["gpu"], p["regime"]): p for p in ask(tool, "portfolio", "--db", database, "--max", "64", "--evaluate", "--json")}
     groups = {}
     for w in winners:
         if not wanted or w["kernel"] in wanted:

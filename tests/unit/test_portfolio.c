@@ -161,6 +161,38 @@ START_TEST(test_more_shapes_than_fit)
 }
 END_TEST
 
+/* The pick of a final is the winner though others have less time; those must not take the columns of other shapes' winners. */
+START_TEST(test_winners_come_first)
+{
+    mt_ladder_table table;
+    char variant[64], *text;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    for (int i = 0; i < MT_RULE_VARIANTS + 8; i++) { /* on two shapes, so that they serve more than the other winner does */
+        snprintf(variant, sizeof variant, "ALGO=plain;B=%d", 100 + i);
+        put(&w, 4, "one", variant, 100);
+        put(&w, 8, "one", variant, 100 + 0.1 * i);
+    }
+    put(&w, 64, "one", "ALGO=plain;B=64", 50);
+    put(&w, 4, "one", "ALGO=wide;B=32;C=1", 101);
+    lookup_end(&w);
+    fixture_sql("UPDATE best SET measurement_id = (SELECT m.id FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE v.text = 'ALGO=wide;B=32;C=1') "
+                "WHERE subject_id = (SELECT min(id) FROM subject)"); /* as a final leaves it */
+    ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &w.store, &fixture_err));
+    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    ck_assert_uint_eq(table.variant_count, MT_RULE_VARIANTS);
+    bool has_wide = false, has_alone = false;
+    for (size_t v = 0; v < table.variant_count; v++) {
+        ck_ok(mt_query_variant_text(w.store, table.variants[v], &text, &fixture_err));
+        has_wide = has_wide || strcmp(text, "ALGO=wide;B=32;C=1") == 0;
+        has_alone = has_alone || strcmp(text, "ALGO=plain;B=64") == 0;
+        mt_free(text);
+    }
+    ck_assert(has_wide && has_alone);
+    mt_ladder_table_free(&table);
+    mt_store_close(w.store);
+}
+END_TEST
+
 /* Without winners there is nothing to answer with. */
 START_TEST(test_winners_gone)
 {
@@ -176,4 +208,4 @@ START_TEST(test_winners_gone)
 }
 END_TEST
 
-FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_limits_stay, test_more_shapes_than_fit, test_winners_gone)
+FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_limits_stay, test_more_shapes_than_fit, test_winners_come_first, test_winners_gone)

@@ -113,7 +113,7 @@ static void count_entry(const mt_ladder_table *table, const entry *e, double wit
     double slowdown = slowdown_of(table, e);
     if (e->time.kind != MT_OUTCOME_OK || !(slowdown <= within)) return;
     s->served++;
-    s->wins += slowdown == 1;
+    s->wins += e->time.median_ns == table->subjects[e->subject].best_ns; /* a final's pick need not have the least time: what has is no winner */
     s->sum += log2(slowdown);
 }
 

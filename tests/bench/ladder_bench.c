@@ -1,0 +1,121 @@
+/* How good the ladder's answers are for shapes left out, on what a database holds: of all its shapes, and of random subsets, in which everything is chosen anew. A change of the ladder is
+ * judged by both, since what helps one set of shapes may hurt another. Needs no GPU.
+ *
+ *     ladder_bench DATABASE [KERNEL [SUBSETS]]
+ *
+ * DATABASE: one that `msda-tune import --as measured` made of db/tuned, or the tuner's own; of the first GPU with the most shapes. Slowdowns are against the best time known. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/rng.h"
+#include "tuner/ladder/table.h"
+
+typedef struct picked { const char *kernel; mt_portfolio_group group; char gpu[128]; int64_t shapes; } picked;
+
+static mt_status on_group(void *context, const mt_portfolio_group_info *row, mt_error *err)
+{
+    picked *p = context;
+    (void)err;
+    if (strcmp(row->kernel, p->kernel) != 0 || row->shapes <= p->shapes) return MT_OK;
+    p->group = row->group;
+    p->shapes = row->shapes;
+    snprintf(p->gpu, sizeof p->gpu, "%s", row->gpu_key);
+    return MT_OK;
+}
+
+/* The rows of some shapes; mt_free what free_part names. */
+static mt_ladder_data part_of(const mt_ladder_data *data, const size_t *shapes, size_t count)
+{
+    mt_ladder_data part = *data;
+    double *features = mt_alloc(count * data->feature_count + 1, sizeof *features), *slowdown = mt_alloc(count * data->variant_count + 1, sizeof *slowdown);
+    double *of_default = mt_alloc(count + 1, sizeof *of_default);
+    if (!features || !slowdown || !of_default) exit(1);
+    for (size_t i = 0; i < count; i++) {
+        memcpy(features + i * data->feature_count, data->shapes + shapes[i] * data->feature_count, data->feature_count * sizeof *features);
+        memcpy(slowdown + i * data->variant_count, data->slowdown + shapes[i] * data->variant_count, data->variant_count * sizeof *slowdown);
+        of_default[i] = data->default_slowdown[shapes[i]];
+    }
+    part.shape_count = count;
+    part.shapes = features;
+    part.slowdown = slowdown;
+    part.default_slowdown = of_default;
+    return part;
+}
+
+static void free_part(mt_ladder_data *part)
+{
+    mt_free((void *)(uintptr_t)part->shapes);
+    mt_free((void *)(uintptr_t)part->slowdown);
+    mt_free((void *)(uintptr_t)part->default_slowdown);
+}
+
+static void must(mt_status st, const mt_error *err)
+{
+    if (st == MT_OK) return;
+    fprintf(stderr, "ladder_bench: %s\n", err->message);
+    exit(1);
+}
+
+static mt_ladder_evaluation evaluate(const mt_ladder_data *data)
+{
+    static const mt_ladder_options options = {MT_LADDER_AUTO_MAX, MT_LADDER_WITHIN};
+    static mt_ladder_trial trials[MT_RULE_SHAPES];
+    mt_ladder_evaluation evaluation;
+    mt_error err;
+    must(mt_ladder_evaluate(data, &options, trials, &evaluation, &err), &err);
+    return evaluation;
+}
+
+/* Subsets of `size` shapes, drawn without putting back; the same ones in each run. */
+static void of_subsets(const mt_ladder_data *data, size_t size, int subsets)
+{
+    size_t order[MT_RULE_SHAPES];
+    double mean = 0, worst = 0, most = 0, of_default = 0, by_volume = 0;
+    mt_rng rng;
+    mt_rng_seed(&rng, size);
+    for (int k = 0; k < subsets; k++) {
+        for (size_t i = 0; i < data->shape_count; i++) order[i] = i;
+        for (size_t i = 0; i < size; i++) {
+            size_t other = i + mt_rng_below(&rng, data->shape_count - i), kept = order[i];
+            order[i] = order[other];
+            order[other] = kept;
+        }
+        mt_ladder_data part = part_of(data, order, size);
+        mt_ladder_evaluation e = evaluate(&part);
+        free_part(&part);
+        mean += e.ladder.mean / subsets;
+        worst += e.ladder.worst / subsets;
+        of_default += e.by_default.mean / subsets;
+        by_volume += e.by_volume.mean / subsets;
+        most = fmax(most, e.ladder.worst);
+    }
+    printf("%3d x %2zu shapes: ladder %.3f, worst %.3f on the average, %.3f at most; always the default %.3f, nearest by volume %.3f\n", subsets, size, exp2(mean), exp2(worst), exp2(most),
+           exp2(of_default), exp2(by_volume));
+}
+
+int main(int argc, char **argv)
+{
+    static const double parts[] = {0.85, 0.7, 0.55};
+    picked p = {.kernel = argc > 2 ? argv[2] : "msda"};
+    int subsets = argc > 3 ? atoi(argv[3]) : 10;
+    const mt_filter everything = {0};
+    mt_store *store;
+    mt_error err;
+    static mt_ladder_table table;
+    if (argc < 2) return fprintf(stderr, "usage: ladder_bench DATABASE [KERNEL [SUBSETS]]\n"), 2;
+    must(mt_store_open(argv[1], MT_STORE_READ_ONLY, &store, &err), &err);
+    must(mt_query_groups(store, &everything, on_group, &p, &err), &err);
+    if (!p.shapes) return fprintf(stderr, "ladder_bench: %s: no tuned shape of %s\n", argv[1], p.kernel), 1;
+    must(mt_ladder_table_load(store, &p.group, MT_LADDER_WITHIN, &table, &err), &err);
+    mt_ladder_evaluation e = evaluate(&table.data);
+    printf("%s on %s, %zu shapes, %zu variants\n", p.kernel, p.gpu, table.data.shape_count, table.data.variant_count);
+    printf("all shapes: ladder %.3f, worst %.3f; always the default %.3f, worst %.3f; nearest by volume %.3f, worst %.3f; over %zu shapes, %zu times the default answered\n", exp2(e.ladder.mean),
+           exp2(e.ladder.worst), exp2(e.by_default.mean), exp2(e.by_default.worst), exp2(e.by_volume.mean), exp2(e.by_volume.worst), e.ladder.count, e.defaults);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && subsets > 0; i++) of_subsets(&table.data, (size_t)lround(parts[i] * (double)table.data.shape_count), subsets);
+    mt_ladder_table_free(&table);
+    mt_store_close(store);
+    return 0;
+}
