@@ -3,11 +3,12 @@
  * free stage. For small problems, where the way to the first load is what counts.
  *
  *     block   128 threads        grid   rows x columns of tiles of 64 x BN
- *     smem    1024 + ceil_div(K, BK) * ((64 + BN) * BK * 2 + 8) + 16 KiB unless EPILOGUE = direct
+ *     smem    1024 + ceil_div(K, BK) * ((64 + BN) * BK * 2 + 16) + 16 KiB unless EPILOGUE = direct
  *
  * CHAINS = 2: wgmmas add to two sums in turns, so that one need not wait for the one before it.
  *
- * Lane 0 of warp w makes the barriers of stages w, w + 4, ... and starts their loads at once.
+ * Lane 0 of warp w makes barriers w, w + 4, ... and starts their loads at once. ISSUE = stage: a barrier per stage; operand: one for
+ * A and one for B, so that two warps start the loads of a stage.
  */
 #pragma once
 
@@ -19,6 +20,7 @@
 typedef Operand<64, BK, A_K_INNERMOST> TileA;
 typedef Operand<BN, BK, B_K_INNERMOST> TileB;
 constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
+constexpr int LOADERS = ISSUE == ISSUE_operand ? 2 : 1; /* warps that load a stage */
 
 /* The R x BK tile from row `row` of m (n) and column k: boxes of 64 of k, or of min(R, 64) of m (n). */
 template <int R, bool K_INNERMOST>
@@ -45,6 +47,10 @@ extern "C" __global__ void __launch_bounds__(128)
                  const element_t *c, int m, int n, int k, int ldd, float alpha, float beta)
 {
     extern __shared__ unsigned char shared[];
+#if PREFETCH == PREFETCH_on
+    if (threadIdx.x < 2)
+        tensormap_prefetch(threadIdx.x ? &b_map : &a_map);
+#endif
     int steps = ceil_div(k, BK), warp = threadIdx.x / 32, row = blockIdx.x * 64, column = blockIdx.y * BN;
     unsigned char *stages = shared + (-shared_address(shared) & 1023);
     unsigned slots = shared_address(stages + steps * STAGE_BYTES);
@@ -54,16 +60,19 @@ extern "C" __global__ void __launch_bounds__(128)
     if (DEPENDENT)
         let_next_kernel_start();
     if (threadIdx.x % 32 == 0) {
-        for (int i = warp; i < steps; i += 4)
+        for (int i = warp; i < steps * LOADERS; i += 4)
             mbarrier_init(&full[i], 1);
         mbarrier_init_fence();
         if (DEPENDENT)
             wait_for_previous_kernel();
-        for (int i = warp; i < steps; i += 4) {
-            unsigned char *stage = stages + i * STAGE_BYTES;
-            mbarrier_expect(&full[i], STAGE_BYTES);
-            load_tile<64, A_K_INNERMOST>(stage, &a_map, row, i * BK, &full[i]);
-            load_tile<BN, B_K_INNERMOST>(stage + TileA::BYTES, &b_map, column, i * BK, &full[i]);
+        for (int i = warp; i < steps * LOADERS; i += 4) {
+            unsigned char *stage = stages + i / LOADERS * STAGE_BYTES;
+            bool loads_a = LOADERS == 1 || i % 2 == 0, loads_b = LOADERS == 1 || i % 2 == 1;
+            mbarrier_expect(&full[i], (loads_a ? TileA::BYTES : 0) + (loads_b ? TileB::BYTES : 0));
+            if (loads_a)
+                load_tile<64, A_K_INNERMOST>(stage, &a_map, row, i / LOADERS * BK, &full[i]);
+            if (loads_b)
+                load_tile<BN, B_K_INNERMOST>(stage + TileA::BYTES, &b_map, column, i / LOADERS * BK, &full[i]);
         }
     }
     __syncthreads();
@@ -74,7 +83,8 @@ extern "C" __global__ void __launch_bounds__(128)
     int add = 0;
 #pragma unroll 1
     for (int i = 0; i < steps; i++) {
-        mbarrier_wait(&full[i], 0);
+        for (int part = 0; part < LOADERS; part++)
+            mbarrier_wait(&full[i * LOADERS + part], 0);
         wgmma_fence();
 #pragma unroll
         for (int k16 = 0; k16 < BK / 16; k16++) {
