@@ -250,7 +250,7 @@ __device__ inline void multiply_half(const Shared &s, sum_t (&sum)[ROW_BLOCKS][S
     unsigned stages = shared_address(s.stages);
     unsigned long long a = TileA::descriptor(stages) + (TileA::offset(PINGPONG ? 0 : group * ROW_BLOCKS, 0) >> 4);
     unsigned long long b = TileB::descriptor(stages + TileA::BYTES) + (HALF * HALF_OFFSET >> 4);
-#pragma unroll
+#pragma unroll 1
     for (int i = 0; i < TAIL; i++, turn.advance(1)) {
         unsigned stage = turn.stage * (STAGE_BYTES >> 4);
         if (HALF == 0)
@@ -283,7 +283,7 @@ __device__ inline void multiply_and_store(const Shared &s, const Output &out, in
     store_rows<HALF_N>(out, half_of<0>(sum), row, column, slots);
     wgmma_wait<0>();
     hold(half_of<1>(sum));
-#pragma unroll
+#pragma unroll 1
     for (int i = 0; i < TAIL; i++, turn.advance(1))
         release(s, turn, total);
     store_rows<HALF_N>(out, half_of<1>(sum), row + (ROW_BLOCKS == 2 ? 64 : 0), column + (ROW_BLOCKS == 2 ? 0 : HALF_N), slots);
