@@ -22,6 +22,7 @@
 #include "cluster.cuh"
 #include "cluster_ring.cuh"
 #include "dependent_launch.cuh"
+#include "elect.cuh"
 #include "wgmma.cuh"
 #include "epilogue.cuh"
 #include "tiles.cuh"
@@ -250,12 +251,13 @@ __device__ inline void multiply_half(const Shared &s, sum_t (&sum)[ROW_BLOCKS][S
     unsigned stages = shared_address(s.stages);
     unsigned long long a = TileA::descriptor(stages) + (TileA::offset(PINGPONG ? 0 : group * ROW_BLOCKS, 0) >> 4);
     unsigned long long b = TileB::descriptor(stages + TileA::BYTES) + (HALF * HALF_OFFSET >> 4);
-#pragma unroll 1
+#pragma unroll(HALF == 0 ? 1 : TAIL) /* the second half is one group: no branch may end it */
     for (int i = 0; i < TAIL; i++, turn.advance(1)) {
         unsigned stage = turn.stage * (STAGE_BYTES >> 4);
         if (HALF == 0)
             mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
-        wgmma_fence();
+        if (HALF == 0 || i == 0)
+            wgmma_fence();
 #pragma unroll
         for (int k16 = 0; k16 < BK / 16; k16++) {
             wgmma<HALF_N>(half_of<HALF>(sum), a + stage + (TileA::offset(ROW_BLOCKS == 2 ? HALF : 0, k16) >> 4),
@@ -375,7 +377,7 @@ __device__ inline void consume(const Shared &s, const Output &out, float2 *parti
             turn.advance(work.steps);
     }
 #if EPILOGUE == EPILOGUE_tma
-    if (threadIdx.x % 32 == 0)
+    if (elect_one())
         bulk_wait_read<0>();
 #endif
 }
@@ -384,16 +386,18 @@ __device__ inline void consume(const Shared &s, const Output &out, float2 *parti
 
 __device__ inline void init_barriers(const Shared &s)
 {
-    int lane = threadIdx.x % 32;
-    if (lane < STAGES) {
-        mbarrier_init(&s.full[lane], 1);
-        mbarrier_init(&s.empty[lane], STAGE_ARRIVALS);
+    if (elect_one()) {
+#pragma unroll
+        for (int i = 0; i < STAGES; i++) {
+            mbarrier_init(&s.full[i], 1);
+            mbarrier_init(&s.empty[i], STAGE_ARRIVALS);
+        }
+        if (CLUSTER_K > 1) {
+            mbarrier_init(s.received, 1);
+            mbarrier_expect(s.received, BM * BN / 2 * 4);
+        }
+        mbarrier_init_fence();
     }
-    if (CLUSTER_K > 1 && lane == 0) {
-        mbarrier_init(s.received, 1);
-        mbarrier_expect(s.received, BM * BN / 2 * 4);
-    }
-    mbarrier_init_fence();
     __syncwarp();
 }
 
@@ -423,11 +427,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     float2 *partial = nullptr;
     int per_block = 0;
 #endif
-    int producer = (int)threadIdx.x / 32 - CONSUMERS * 4; /* negative: a consumer */
-#if defined PREFETCH && PREFETCH == PREFETCH_on
-    if (producer == 0 && threadIdx.x % 32 < 2)
-        tensormap_prefetch(threadIdx.x % 32 ? &b_map : &a_map);
-#endif
+    int producer = warp_number() - CONSUMERS * 4; /* negative: a consumer */
     Shared s = shared_layout();
     Walk walk(m, n, k, per_block);
     if (DEPENDENT)
@@ -449,7 +449,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
             asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
         if (CLUSTER * CLUSTER_K > 1)
             cluster_wait(); /* the peers' barriers are there too */
-        if (threadIdx.x % 32 == 0 && producer < LOADERS) {
+        if (producer < LOADERS && elect_one()) {
             if (DEPENDENT)
                 wait_for_previous_kernel();
             produce(s, &a_map, &b_map, walk, producer);

@@ -3,7 +3,7 @@
  * free stage. For small problems, where the way to the first load is what counts.
  *
  *     block   128 threads        grid   rows x columns of tiles of 64 x BN
- *     smem    1024 + ceil_div(K, BK) * ((64 + BN) * BK * 2 + 16) + 16 KiB unless EPILOGUE = direct
+ *     smem    1536 + ceil_div(K, BK) * (64 + BN) * BK * 2 + 16 KiB unless EPILOGUE = direct; 32 steps at most
  *
  * CHAINS = 2: wgmmas add to two sums in turns, so that one need not wait for the one before it.
  *
@@ -14,12 +14,14 @@
 
 #include "async_copy.cuh"
 #include "dependent_launch.cuh"
+#include "elect.cuh"
 #include "wgmma.cuh"
 #include "epilogue.cuh"
 
 typedef Operand<64, BK, A_K_INNERMOST> TileA;
 typedef Operand<BN, BK, B_K_INNERMOST> TileB;
 constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
+constexpr int BARRIER_BYTES = 512; /* of 32 steps */
 constexpr int LOADERS = ISSUE == ISSUE_operand ? 2 : 1; /* warps that load a stage */
 
 /* The R x BK tile from row `row` of m (n) and column k: boxes of 64 of k, or of min(R, 64) of m (n). */
@@ -47,27 +49,23 @@ extern "C" __global__ void __launch_bounds__(128)
                  const element_t *c, int m, int n, int k, int ldd, float alpha, float beta)
 {
     extern __shared__ unsigned char shared[];
-#if PREFETCH == PREFETCH_on
-    if (threadIdx.x < 2)
-        tensormap_prefetch(threadIdx.x ? &b_map : &a_map);
-#endif
-    int steps = ceil_div(k, BK), warp = threadIdx.x / 32, row = blockIdx.x * 64, column = blockIdx.y * BN;
-    unsigned char *stages = shared + (-shared_address(shared) & 1023);
+    unsigned steps = (unsigned)(k + BK - 1) / BK;
+    int warp = warp_number(), row = blockIdx.x * 64, column = blockIdx.y * BN;
+    unsigned long long *full = (unsigned long long *)shared;
+    unsigned char *stages = shared + BARRIER_BYTES + (-(shared_address(shared) + BARRIER_BYTES) & 1023);
     unsigned slots = shared_address(stages + steps * STAGE_BYTES);
-    unsigned long long *full =
-        (unsigned long long *)(stages + steps * STAGE_BYTES + (EPILOGUE == EPILOGUE_direct ? 0 : 4 * 2 * SLOT_BYTES));
 
     if (DEPENDENT)
         let_next_kernel_start();
-    if (threadIdx.x % 32 == 0) {
-        for (int i = warp; i < steps * LOADERS; i += 4)
-            mbarrier_init(&full[i], 1);
-        mbarrier_init_fence();
-        if (DEPENDENT)
-            wait_for_previous_kernel();
-        for (int i = warp; i < steps * LOADERS; i += 4) {
+    if (elect_one()) {
+#pragma unroll 1
+        for (unsigned i = warp; i < steps * LOADERS; i += 4) {
             unsigned char *stage = stages + i / LOADERS * STAGE_BYTES;
             bool loads_a = LOADERS == 1 || i % 2 == 0, loads_b = LOADERS == 1 || i % 2 == 1;
+            mbarrier_init(&full[i], 1);
+            mbarrier_init_fence();
+            if (DEPENDENT && i == warp)
+                wait_for_previous_kernel();
             mbarrier_expect(&full[i], (loads_a ? TileA::BYTES : 0) + (loads_b ? TileB::BYTES : 0));
             if (loads_a)
                 load_tile<64, A_K_INNERMOST>(stage, &a_map, row, i / LOADERS * BK, &full[i]);
@@ -82,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(128)
     unsigned long long b = TileB::descriptor(shared_address(stages) + TileA::BYTES);
     int add = 0;
 #pragma unroll 1
-    for (int i = 0; i < steps; i++) {
+    for (unsigned i = 0; i < steps; i++) {
         for (int part = 0; part < LOADERS; part++)
             mbarrier_wait(&full[i * LOADERS + part], 0);
         wgmma_fence();

@@ -4,7 +4,7 @@
  * and the number of bytes per SM are what counts: tiles may be smaller than wgmma's 64 rows.
  *
  *     block   WARPS * 32       grid   rows x columns of tiles
- *     smem    1024 + max(ceil_div(K, BK), WARPS) * ((BM + BN) * BK * 2 + 8)
+ *     smem    1536 + max(ceil_div(K, BK), WARPS) * (BM + BN) * BK * 2; 64 slices at most
  *
  * LOADER = tma: a box per operand and slice, a barrier per slice (k innermost, BK = 64). LOADER = async: cp.async by the warp's lanes.
  *
@@ -15,10 +15,12 @@
 
 #include "async_copy.cuh"
 #include "dependent_launch.cuh"
+#include "elect.cuh"
 #include "thread_copy.cuh"
 #include "epilogue.cuh"
 #include "mma.cuh"
 
+constexpr int BARRIER_BYTES = 512; /* of 64 slices */
 constexpr int THREADS = WARPS * 32, A_BYTES = BM * BK * 2, SLICE_BYTES = A_BYTES + BN * BK * 2, PITCH = BN + 8;
 static_assert(BM <= 64 && BN <= 64 && BK <= 64 && SLICE_BYTES % 1024 == 0, "rows of 128 bytes at most, slices aligned to the swizzle");
 static_assert(BM * PITCH * 4 <= SLICE_BYTES, "sums in the place of a slice");
@@ -32,41 +34,73 @@ __device__ inline unsigned slice_piece(unsigned tile, int line, int piece)
     return tile + (offset ^ (offset >> 7 & (LINE_BYTES / 16 - 1)) << 4);
 }
 
-/* By the lanes of a warp; what lies outside is zero. */
-template <int R, bool K_INNERMOST>
-__device__ inline void copy_slice(unsigned to, const element_t *from, long long ld, int row, int k, int rows, int ks)
+/* By the lanes of a warp; what lies outside is zero. WHOLE: nothing does. */
+template <bool WHOLE, int R, bool K_INNERMOST>
+__device__ inline void copy_slice(unsigned to, const element_t *from, int ld, int row, int k, int rows, int ks)
 {
-    constexpr int LINES = K_INNERMOST ? R : BK, PIECES = (K_INNERMOST ? BK : R) / 8;
+    constexpr int LINES = K_INNERMOST ? R : BK, PIECES = (K_INNERMOST ? BK : R) / 8, ROUND = 32 / PIECES; /* lines per round */
     int first_line = K_INNERMOST ? row : k, first = K_INNERMOST ? k : row, lines = K_INNERMOST ? rows : ks, width = K_INNERMOST ? ks : rows;
+    int line = threadIdx.x % 32 / PIECES, piece = threadIdx.x % PIECES, x = first + piece * 8;
+    const element_t *source = from + (long long)(first_line + line) * ld + x;
 #pragma unroll
-    for (int i = 0; i < LINES * PIECES / 32; i++) {
-        int item = i * 32 + threadIdx.x % 32, line = item / PIECES, piece = item % PIECES;
-        int y = first_line + line, x = first + piece * 8, inside = y < lines ? min(max(width - x, 0), 8) : 0;
-        cp_async_16(slice_piece<R, K_INNERMOST>(to, line, piece), from + (inside > 0 ? y * ld + x : 0), inside * 2);
+    for (int i = 0; i < LINES / ROUND; i++) {
+        int inside = WHOLE ? 8 : first_line + line + i * ROUND < lines ? min(max(width - x, 0), 8) : 0;
+        cp_async_16(slice_piece<R, K_INNERMOST>(to, line + i * ROUND, piece), inside > 0 ? source + (long long)(i * ROUND) * ld : from, inside * 2);
     }
-    static_assert(LINES * PIECES % 32 == 0, "whole rounds of a warp");
+    static_assert(LINES % ROUND == 0 && 32 % PIECES == 0, "whole rounds of a warp");
 }
 
-/* Where this lane's row of 8 elements lies: of matrix (outer, k8), both counted in 8. */
+/* All slices of a warp. */
+template <bool WHOLE>
+__device__ inline void copy_slices(unsigned base, int warp, int slices, const element_t *a, const element_t *b, int lda, int ldb, int row,
+                                   int column, int m, int n, int k)
+{
+#pragma unroll 1
+    for (int i = warp; i < slices; i += WARPS) {
+        copy_slice<WHOLE, BM, A_K_INNERMOST>(base + i * SLICE_BYTES, a, lda, row, i * BK, m, k);
+        copy_slice<WHOLE, BN, B_K_INNERMOST>(base + i * SLICE_BYTES + A_BYTES, b, ldb, column, i * BK, n, k);
+    }
+}
+
+/* Where this lane's row of 8 elements lies, of the four matrices of the first 16 x 16: (outer, k8), both counted in 8. */
 template <int R, bool K_INNERMOST>
-__device__ inline unsigned matrix_row(unsigned tile, int outer, int k8)
+__device__ inline unsigned lane_row(unsigned tile, int outer, int k8)
 {
     int row = threadIdx.x % 8;
     return K_INNERMOST ? slice_piece<R, true>(tile, outer * 8 + row, k8) : slice_piece<R, false>(tile, k8 * 8 + row, outer);
 }
 
-__device__ inline void multiply_slice(sum_t (&sum)[BM / 16][SUMS<BN>], unsigned slice)
+/* The same of 16 x 16 number (outer16, k16). A step of 16 along a line flips bits of the offset, one across lines adds to it: 8 lines and more
+ * do not change the permutation. */
+template <int R, bool K_INNERMOST>
+__device__ inline unsigned row_of_step(unsigned first, int outer16, int k16)
+{
+    constexpr int LINE_BYTES = K_INNERMOST ? BK * 2 : R * 2;
+    return K_INNERMOST ? (first ^ k16 << 5) + outer16 * 16 * LINE_BYTES : (first ^ outer16 << 5) + k16 * 16 * LINE_BYTES;
+}
+
+struct LaneRows {
+    unsigned a, b;
+};
+
+/* In the slice at `slice`: rows 0-7 and 8-15 of A, then the same for the next 8 of k; both halves of k of B, then the next 8 columns. */
+__device__ inline LaneRows lane_rows(unsigned slice)
 {
     int matrix = threadIdx.x % 32 / 8;
+    return {lane_row<BM, A_K_INNERMOST>(slice, matrix % 2, matrix / 2), lane_row<BN, B_K_INNERMOST>(slice + A_BYTES, matrix / 2, matrix % 2)};
+}
+
+__device__ inline void multiply_slice(sum_t (&sum)[BM / 16][SUMS<BN>], LaneRows rows)
+{
     unsigned a[BK / 16][BM / 16][4], b[BK / 16][BN / 16][4];
 #pragma unroll
     for (int k16 = 0; k16 < BK / 16; k16++) {
 #pragma unroll
-        for (int i = 0; i < BM / 16; i++) /* rows 0-7 and 8-15, then the same for the next 8 of k */
-            ldmatrix_x4<!A_K_INNERMOST>(a[k16][i], matrix_row<BM, A_K_INNERMOST>(slice, 2 * i + matrix % 2, 2 * k16 + matrix / 2));
+        for (int i = 0; i < BM / 16; i++)
+            ldmatrix_x4<!A_K_INNERMOST>(a[k16][i], row_of_step<BM, A_K_INNERMOST>(rows.a, i, k16));
 #pragma unroll
-        for (int j = 0; j < BN / 16; j++) /* both halves of k, then the next 8 columns */
-            ldmatrix_x4<!B_K_INNERMOST>(b[k16][j], matrix_row<BN, B_K_INNERMOST>(slice + A_BYTES, 2 * j + matrix / 2, 2 * k16 + matrix % 2));
+        for (int j = 0; j < BN / 16; j++)
+            ldmatrix_x4<!B_K_INNERMOST>(b[k16][j], row_of_step<BN, B_K_INNERMOST>(rows.b, j, k16));
     }
 #pragma unroll
     for (int k16 = 0; k16 < BK / 16; k16++)
@@ -121,46 +155,50 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     gemm_upfront_mma(FROM_PARAMETERS, element_t *d, const element_t *c, int m, int n, int k, int ldd, float alpha, float beta)
 {
     extern __shared__ unsigned char shared[];
-    int slices = ceil_div(k, BK), warp = threadIdx.x / 32, row = blockIdx.x * BM, column = blockIdx.y * BN;
-    unsigned char *base = shared + (-shared_address(shared) & 1023);
+    int slices = (unsigned)(k + BK - 1) / BK, warp = warp_number(), row = blockIdx.x * BM, column = blockIdx.y * BN;
     sum_t sum[BM / 16][SUMS<BN>] = {};
-#if LOADER == LOADER_tma
-    unsigned long long *full = (unsigned long long *)(base + max(slices, WARPS) * SLICE_BYTES);
     if (DEPENDENT)
         let_next_kernel_start();
-    if (threadIdx.x % 32 == 0) {
-        for (int i = warp; i < slices; i += WARPS)
-            mbarrier_init(&full[i], 1);
-        mbarrier_init_fence();
-        if (DEPENDENT)
-            wait_for_previous_kernel();
+#if LOADER == LOADER_tma
+    unsigned long long *full = (unsigned long long *)shared;
+    unsigned char *base = shared + BARRIER_BYTES + (-(shared_address(shared) + BARRIER_BYTES) & 1023);
+    if (elect_one()) {
+#pragma unroll 1
         for (int i = warp; i < slices; i += WARPS) {
             unsigned char *slice = base + i * SLICE_BYTES;
+            mbarrier_init(&full[i], 1);
+            mbarrier_init_fence();
+            if (DEPENDENT && i == warp)
+                wait_for_previous_kernel();
             mbarrier_expect(&full[i], SLICE_BYTES);
             tma_load_2d(slice, &a_map, i * BK, row, &full[i]);
             tma_load_2d(slice + A_BYTES, &b_map, i * BK, column, &full[i]);
         }
     }
+    LaneRows rows = lane_rows(shared_address(base) + warp * SLICE_BYTES);
+    asm volatile("" : "+r"(rows.a), "+r"(rows.b)); /* now, not when the data is there */
     __syncwarp(); /* the warp's barriers are there */
-    for (int i = warp; i < slices; i += WARPS) {
+#pragma unroll 1
+    for (int i = warp; i < slices; i += WARPS, rows.a += WARPS * SLICE_BYTES, rows.b += WARPS * SLICE_BYTES) {
         mbarrier_wait(&full[i], 0);
-        multiply_slice(sum, shared_address(base) + i * SLICE_BYTES);
+        multiply_slice(sum, rows);
     }
 #else
-    if (DEPENDENT) {
-        let_next_kernel_start();
+    unsigned char *base = shared + (-shared_address(shared) & 1023);
+    if (DEPENDENT)
         wait_for_previous_kernel();
-    }
-    for (int i = warp; i < slices; i += WARPS) {
-        unsigned slice = shared_address(base) + i * SLICE_BYTES;
-        copy_slice<BM, A_K_INNERMOST>(slice, a, lda, row, i * BK, m, k);
-        copy_slice<BN, B_K_INNERMOST>(slice + A_BYTES, b, ldb, column, i * BK, n, k);
-    }
+    if (row + BM <= m && column + BN <= n && k % BK == 0)
+        copy_slices<true>(shared_address(base), warp, slices, a, b, lda, ldb, row, column, m, n, k);
+    else
+        copy_slices<false>(shared_address(base), warp, slices, a, b, lda, ldb, row, column, m, n, k);
     cp_async_commit();
+    LaneRows rows = lane_rows(shared_address(base) + warp * SLICE_BYTES);
+    asm volatile("" : "+r"(rows.a), "+r"(rows.b)); /* now, not when the data is there */
     cp_async_wait<0>();
     __syncwarp();
-    for (int i = warp; i < slices; i += WARPS)
-        multiply_slice(sum, shared_address(base) + i * SLICE_BYTES);
+#pragma unroll 1
+    for (int i = warp; i < slices; i += WARPS, rows.a += WARPS * SLICE_BYTES, rows.b += WARPS * SLICE_BYTES)
+        multiply_slice(sum, rows);
 #endif
     __syncwarp(); /* all lanes have read the first slice */
     put_sums((float *)(base + warp * SLICE_BYTES), sum);
