@@ -339,7 +339,12 @@ __device__ inline void exchange_and_store(const Shared &s, const Output &out, co
 
 __device__ inline void consume(const Shared &s, const Output &out, float2 *partial, Walk walk)
 {
-    int group = threadIdx.x / 128, warp = threadIdx.x / 32, total = walk.all_steps();
+#if TAIL > 0 && WALK == WALK_persistent
+    int warp = threadIdx.x / 32; /* with uniform numbers ptxas finds no registers for these and serialises */
+#else
+    int warp = warp_number();
+#endif
+    int group = warp / 4, total = walk.all_steps();
     Work work;
     Turn turn = {0, 0};
     if (PINGPONG && group == 1) {
