@@ -9,9 +9,6 @@
 __device__ inline bool elect_one(void)
 {
     unsigned is_elected;
-#if __CUDA_ARCH__ < 900
-    return threadIdx.x % 32 == 0;
-#endif
     asm volatile("{ .reg .pred p;\n"
                  "  elect.sync _|p, 0xffffffff;\n"
                  "  selp.u32 %0, 1, 0, p; }"

@@ -6,7 +6,6 @@
  *     upfront     wgmma + TMA without producers: all of K is loaded at once (small K)
  *     upfront_mma mma.sync without producers: each warp loads its share of K at once (small K, sm_80 and later)
  *     cp_async    wgmma + cp.async: all threads load (no TMA)
- *     registers   mma.sync straight from global memory, warps share K (small sizes, sm_80 and later)
  *     mma_sync    mma.sync + cp.async (sm_80 and later)
  *     reference   fp64: what MT_SUPPORT asks for
  *
@@ -27,8 +26,6 @@
 #include "upfront_mma.cuh"
 #elif ALGO == ALGO_cp_async
 #include "cp_async.cuh"
-#elif ALGO == ALGO_registers
-#include "registers.cuh"
 #elif ALGO == ALGO_mma_sync
 #include "mma_sync.cuh"
 #else

@@ -40,10 +40,9 @@ constexpr int CLUSTER = CLUSTER_M * CLUSTER_N, THREADS = CONSUMERS * 128 + PRODU
 constexpr bool REASSIGNS = PRODUCERS == 4; /* a whole warpgroup gives registers to the consumers */
 constexpr int LOADERS = REASSIGNS ? 1 : PRODUCERS;
 constexpr int ROW_BLOCKS = BM / 64 / (PINGPONG ? 1 : CONSUMERS); /* of 64 rows, per warpgroup */
-constexpr int SHARERS = CLUSTER_M + CLUSTER_N - 1; /* blocks that get some of what this one loads, with itself */
-constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * SHARERS;
+constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * CLUSTER;
 static_assert(BM % 64 == 0 && ROW_BLOCKS >= 1, "64 rows per warpgroup at least");
-static_assert(CLUSTER_M <= 2 && CLUSTER_N <= 2, "one peer below or above, one beside");
+static_assert(CLUSTER_M == 1 || CLUSTER_N == 1, "a cluster is a row or a column of tiles");
 static_assert(CLUSTER_K == 1 || (CLUSTER == 1 && !PINGPONG && !SUMS_F16), "halves of one tile");
 
 typedef Operand<BM, BK, A_K_INNERMOST> TileA;
@@ -105,45 +104,38 @@ constexpr unsigned long long A_POLICY = EVICT_FIRST, B_POLICY = EVICT_LAST;
 constexpr unsigned long long A_POLICY = 0, B_POLICY = 0;
 #endif
 
-/* One box, or this block's share of one that the blocks of the set get. */
+/* One box, or this block's share of one that all blocks of the cluster get. */
 template <int PARTS, unsigned long long POLICY>
-__device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x, int y, unsigned long long *full, int set)
+__device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x, int y, unsigned long long *full)
 {
     if (PARTS == 1 && POLICY == 0)
         tma_load_2d(to, map, x, y, full);
     else if (PARTS == 1)
         tma_load_2d_hinted(to, map, x, y, full, POLICY);
     else if (POLICY == 0)
-        tma_multicast_2d(to, map, x, y, full, set);
+        tma_multicast_2d(to, map, x, y, full, (1 << CLUSTER) - 1);
     else
-        tma_multicast_2d_hinted(to, map, x, y, full, set, POLICY);
+        tma_multicast_2d_hinted(to, map, x, y, full, (1 << CLUSTER) - 1, POLICY);
 }
 
-/* The R x BK tile from row `row` of m (n) and column k; of PARTS blocks that share it (`set`), `part` is this one. */
+/* The R x BK tile from row `row` of m (n) and column k; of PARTS blocks that share it, `part` is this one. */
 template <int R, bool K_INNERMOST, int PARTS, unsigned long long POLICY>
-__device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full, int part,
-                                 int set)
+__device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full, int part)
 {
-#if defined BOX && BOX == BOX_deep
-    tma_load_3d(to, map, 0, row, k / 64, full);
-#else
     if (K_INNERMOST) {
 #pragma unroll
         for (int sub = 0; sub < BK / 64; sub++)
-            load_box<PARTS, POLICY>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full, set);
+            load_box<PARTS, POLICY>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full);
     } else {
 #pragma unroll
         for (int chunk = 0; chunk < R / 64; chunk++)
-            load_box<PARTS, POLICY>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full,
-                                    set);
+            load_box<PARTS, POLICY>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full);
     }
-#endif
 }
 
 __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, Walk walk, int own)
 {
-    int rank = CLUSTER > 1 ? cluster_rank() : 0, row = rank % CLUSTER_M, column = rank / CLUSTER_M;
-    int beside = (1 | 1 << (CLUSTER_N - 1) * CLUSTER_M) << row, below = ((1 << CLUSTER_M) - 1) << column * CLUSTER_M;
+    int rank = CLUSTER > 1 ? cluster_rank() : 0;
     Work work;
     Turn turn = {0, 0};
     for (int i = 0; walk.next(work);) {
@@ -154,9 +146,9 @@ __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const 
                 mbarrier_wait(&s.empty[turn.stage], (turn.lap - 1) & 1);
             unsigned char *stage = s.stages + turn.stage * STAGE_BYTES;
             mbarrier_expect(&s.full[turn.stage], STAGE_BYTES);
-            load_tile<BM, A_K_INNERMOST, CLUSTER_N, A_POLICY>(stage, a_map, work.m, step * BK, &s.full[turn.stage], column, beside);
+            load_tile<BM, A_K_INNERMOST, CLUSTER_N, A_POLICY>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M);
             load_tile<BN, B_K_INNERMOST, CLUSTER_M, B_POLICY>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage],
-                                                              row, below);
+                                                              rank % CLUSTER_M);
         }
     }
 }
@@ -171,10 +163,8 @@ __device__ inline void release(const Shared &s, Turn turn, int total)
     if (CLUSTER == 1) {
         if (thread == 0)
             mbarrier_arrive(&s.empty[turn.stage]);
-    } else if (thread < SHARERS && turn.is_used_again(total)) {
-        int rank = cluster_rank(), row = rank % CLUSTER_M, column = rank / CLUSTER_M;
-        int loader = thread < CLUSTER_M ? thread + column * CLUSTER_M : row + (column ^ 1) * CLUSTER_M;
-        mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[turn.stage]), loader));
+    } else if (thread < CLUSTER && turn.is_used_again(total)) {
+        mbarrier_arrive_remote(cluster_map(shared_address(&s.empty[turn.stage]), thread));
     }
 }
 

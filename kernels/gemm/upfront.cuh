@@ -5,8 +5,6 @@
  *     block   128 threads        grid   rows x columns of tiles of 64 x BN
  *     smem    1536 + ceil_div(K, BK) * (64 + BN) * BK * 2 + 16 KiB unless EPILOGUE = direct; 32 steps at most
  *
- * CHAINS = 2: wgmmas add to two sums in turns, so that one need not wait for the one before it.
- *
  * Lane 0 of warp w makes barriers w, w + 4, ... and starts their loads at once. ISSUE = stage: a barrier per stage; operand: one for
  * A and one for B, so that two warps start the loads of a stage.
  */
@@ -28,9 +26,6 @@ constexpr int LOADERS = ISSUE == ISSUE_operand ? 2 : 1; /* warps that load a sta
 template <int R, bool K_INNERMOST>
 __device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full)
 {
-#if defined BOX && BOX == BOX_deep
-    tma_load_3d(to, map, 0, row, k / 64, full);
-#else
     typedef Operand<R, BK, K_INNERMOST> Tile;
     if (K_INNERMOST) {
 #pragma unroll
@@ -41,7 +36,6 @@ __device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int 
         for (int chunk = 0; chunk < R / Tile::WIDTH; chunk++)
             tma_load_2d(to + chunk * BK * Tile::ROW_BYTES, map, row + chunk * Tile::WIDTH, k, full);
     }
-#endif
 }
 
 extern "C" __global__ void __launch_bounds__(128)
@@ -75,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(128)
     }
     __syncthreads();
 
-    sum_t sum[CHAINS][SUMS<BN>];
+    sum_t sum[SUMS<BN>];
     unsigned long long a = TileA::descriptor(shared_address(stages));
     unsigned long long b = TileB::descriptor(shared_address(stages) + TileA::BYTES);
     int add = 0;
@@ -86,20 +80,14 @@ extern "C" __global__ void __launch_bounds__(128)
         wgmma_fence();
 #pragma unroll
         for (int k16 = 0; k16 < BK / 16; k16++) {
-            wgmma<BN>(sum[k16 % CHAINS], a + (TileA::offset(0, k16) >> 4), b + (TileB::offset(0, k16) >> 4), add);
-            if (k16 == CHAINS - 1)
-                add = 1;
+            wgmma<BN>(sum, a + (TileA::offset(0, k16) >> 4), b + (TileB::offset(0, k16) >> 4), add);
+            add = 1;
         }
         wgmma_commit();
         a += STAGE_BYTES >> 4;
         b += STAGE_BYTES >> 4;
     }
     wgmma_wait<0>();
-#if CHAINS == 2
-#pragma unroll
-    for (int i = 0; i < SUMS<BN>; i++)
-        sum[0][i] += sum[1][i];
-#endif
     Output out = {d, c, nullptr, m, n, ldd, alpha, beta};
-    store_rows<BN>(out, sum[0], row + warp * 16, column, slots + warp * 2 * SLOT_BYTES);
+    store_rows<BN>(out, sum, row + warp * 16, column, slots + warp * 2 * SLOT_BYTES);
 }

@@ -4,23 +4,18 @@
  * and the number of bytes per SM are what counts: tiles may be smaller than wgmma's 64 rows.
  *
  *     block   WARPS * 32       grid   rows x columns of tiles
- *     smem    1536 + max(ceil_div(K, BK), WARPS) * (BM + BN) * BK * 2; 64 slices at most
- *
- * LOADER = tma: a box per operand and slice, a barrier per slice (k innermost, BK = 64). LOADER = async: cp.async by the warp's lanes.
+ *     smem    1024 + max(ceil_div(K, BK), WARPS) * (BM + BN) * BK * 2
  *
  * A slice of R rows (m or n) by BK of k lies in rows of BK * 2 bytes (k innermost) or R * 2 (k outermost), 128 at most, whose 16-byte
- * pieces are permuted as a TMA box with a swizzle of that width is. A warp's sums take the place of its first slice.
+ * pieces are permuted so that eight lines are read without conflicts. A warp's sums take the place of its first slice.
  */
 #pragma once
 
-#include "async_copy.cuh"
 #include "dependent_launch.cuh"
-#include "elect.cuh"
 #include "thread_copy.cuh"
 #include "epilogue.cuh"
 #include "mma.cuh"
 
-constexpr int BARRIER_BYTES = 512; /* of 64 slices */
 constexpr int THREADS = WARPS * 32, A_BYTES = BM * BK * 2, SLICE_BYTES = A_BYTES + BN * BK * 2, PITCH = BN + 8;
 static_assert(BM <= 64 && BN <= 64 && BK <= 64 && SLICE_BYTES % 1024 == 0, "rows of 128 bytes at most, slices aligned to the swizzle");
 static_assert(BM * PITCH * 4 <= SLICE_BYTES, "sums in the place of a slice");
@@ -145,48 +140,18 @@ __device__ inline void add_and_store(const Output &out, const unsigned char *sli
     }
 }
 
-#if LOADER == LOADER_tma
-#define FROM_PARAMETERS const __grid_constant__ CUtensorMap a_map, const __grid_constant__ CUtensorMap b_map
-#else
-#define FROM_PARAMETERS const element_t *a, const element_t *b, int lda, int ldb
-#endif
-
 extern "C" __global__ void __launch_bounds__(THREADS)
-    gemm_upfront_mma(FROM_PARAMETERS, element_t *d, const element_t *c, int m, int n, int k, int ldd, float alpha, float beta)
+    gemm_upfront_mma(const element_t *a, const element_t *b, element_t *d, const element_t *c, int m, int n, int k, int lda, int ldb,
+                     int ldd, float alpha, float beta)
 {
     extern __shared__ unsigned char shared[];
-    int slices = (unsigned)(k + BK - 1) / BK, warp = warp_number(), row = blockIdx.x * BM, column = blockIdx.y * BN;
+    int slices = (unsigned)(k + BK - 1) / BK, warp = threadIdx.x / 32, row = blockIdx.x * BM, column = blockIdx.y * BN;
     sum_t sum[BM / 16][SUMS<BN>] = {};
-    if (DEPENDENT)
-        let_next_kernel_start();
-#if LOADER == LOADER_tma
-    unsigned long long *full = (unsigned long long *)shared;
-    unsigned char *base = shared + BARRIER_BYTES + (-(shared_address(shared) + BARRIER_BYTES) & 1023);
-    if (elect_one()) {
-#pragma unroll 1
-        for (int i = warp; i < slices; i += WARPS) {
-            unsigned char *slice = base + i * SLICE_BYTES;
-            mbarrier_init(&full[i], 1);
-            mbarrier_init_fence();
-            if (DEPENDENT && i == warp)
-                wait_for_previous_kernel();
-            mbarrier_expect(&full[i], SLICE_BYTES);
-            tma_load_2d(slice, &a_map, i * BK, row, &full[i]);
-            tma_load_2d(slice + A_BYTES, &b_map, i * BK, column, &full[i]);
-        }
-    }
-    LaneRows rows = lane_rows(shared_address(base) + warp * SLICE_BYTES);
-    asm volatile("" : "+r"(rows.a), "+r"(rows.b)); /* now, not when the data is there */
-    __syncwarp(); /* the warp's barriers are there */
-#pragma unroll 1
-    for (int i = warp; i < slices; i += WARPS, rows.a += WARPS * SLICE_BYTES, rows.b += WARPS * SLICE_BYTES) {
-        mbarrier_wait(&full[i], 0);
-        multiply_slice(sum, rows);
-    }
-#else
     unsigned char *base = shared + (-shared_address(shared) & 1023);
-    if (DEPENDENT)
+    if (DEPENDENT) {
+        let_next_kernel_start();
         wait_for_previous_kernel();
+    }
     if (row + BM <= m && column + BN <= n && k % BK == 0)
         copy_slices<true>(shared_address(base), warp, slices, a, b, lda, ldb, row, column, m, n, k);
     else
@@ -199,7 +164,6 @@ extern "C" __global__ void __launch_bounds__(THREADS)
 #pragma unroll 1
     for (int i = warp; i < slices; i += WARPS, rows.a += WARPS * SLICE_BYTES, rows.b += WARPS * SLICE_BYTES)
         multiply_slice(sum, rows);
-#endif
     __syncwarp(); /* all lanes have read the first slice */
     put_sums((float *)(base + warp * SLICE_BYTES), sum);
     __syncthreads();

@@ -62,8 +62,6 @@ __device__ inline void wgmma_wait(void)
 #define LIST_8 LIST_4 ", %4, %5, %6, %7"
 #define LIST_16 LIST_8 \
     ", %8, %9, %10, %11, %12, %13, %14, %15"
-#define LIST_24 LIST_16 \
-    ", %16, %17, %18, %19, %20, %21, %22, %23"
 #define LIST_32 LIST_16 \
     ", %16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define LIST_64 LIST_32 \
@@ -90,8 +88,6 @@ __device__ inline void wgmma_wait(void)
     SUM(4), SUM(5), SUM(6), SUM(7)
 #define SUMS_16 SUMS_8, \
     SUM(8), SUM(9), SUM(10), SUM(11), SUM(12), SUM(13), SUM(14), SUM(15)
-#define SUMS_24 SUMS_16, \
-    SUM(16), SUM(17), SUM(18), SUM(19), SUM(20), SUM(21), SUM(22), SUM(23)
 #define SUMS_32 SUMS_16, \
     SUM(16), SUM(17), SUM(18), SUM(19), SUM(20), SUM(21), SUM(22), SUM(23), \
     SUM(24), SUM(25), SUM(26), SUM(27), SUM(28), SUM(29), SUM(30), SUM(31)
@@ -159,8 +155,6 @@ __device__ inline void wgmma(sum_t (&d)[SUMS<N>], unsigned long long a, unsigned
         WGMMA(16, 8, 8, 9, 10);
     else if constexpr (N == 32)
         WGMMA(32, 16, 16, 17, 18);
-    else if constexpr (N == 48)
-        WGMMA(48, 24, 24, 25, 26);
     else if constexpr (N == 64)
         WGMMA(64, 32, 32, 33, 34);
     else if constexpr (N == 128)
