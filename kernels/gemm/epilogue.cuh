@@ -11,6 +11,7 @@
 
 #include "async_copy.cuh"
 #include "bulk_store.cuh"
+#include "elect.cuh"
 #include "sums.cuh"
 
 constexpr int SLOT_BYTES = 16 * 128;
@@ -131,7 +132,7 @@ __device__ inline void store_slot(const Output &out, unsigned slot, int row, int
     }
 }
 
-/* slots: the warp's two slots (one for N <= 64). A tma caller ends with bulk_wait_read<0>() in every lane 0. */
+/* slots: the warp's two slots (one for N <= 64). A tma caller ends with bulk_wait_read<0>() in the lane that elect_one() names. */
 template <int N>
 __device__ inline void store_rows(const Output &out, const sum_t (&d)[SUMS<N>], int row, int column, unsigned slots)
 {
@@ -143,15 +144,19 @@ __device__ inline void store_rows(const Output &out, const sum_t (&d)[SUMS<N>], 
     for (int first = 0; first < N; first += WIDTH) {
         unsigned slot = slots + first / WIDTH % 2 * SLOT_BYTES;
 #if EPILOGUE == EPILOGUE_tma
-        if (threadIdx.x % 32 == 0)
-            bulk_wait_read<(N > 64 ? 1 : 0)>(); /* one slot, or two in turns */
+        if (elect_one()) { /* always the same lane. One slot, or two in turns; an odd number of them begins with the one that was filled last */
+            if (N <= 64 || (first == 0 && N / 64 % 2 == 1))
+                bulk_wait_read<0>();
+            else
+                bulk_wait_read<1>();
+        }
         __syncwarp();
 #endif
         fill_slot<N, WIDTH>(out, d, first, slot, row, column + first);
 #if EPILOGUE == EPILOGUE_tma
         async_proxy_fence();
         __syncwarp();
-        if (threadIdx.x % 32 == 0) {
+        if (elect_one()) {
             tma_store_2d(out.map, column + first, row, slot);
             bulk_commit();
         }

@@ -4,8 +4,8 @@
  *     ring        wgmma + TMA: producer warps fill a ring of stages, consumer warpgroups empty it
  *     stream_k    the same, but blocks share the k-steps of all tiles; a second launch adds up split tiles
  *     upfront     wgmma + TMA without producers: all of K is loaded at once (small K)
+ *     upfront_mma mma.sync without producers: each warp loads its share of K at once (small K, sm_80 and later)
  *     cp_async    wgmma + cp.async: all threads load (no TMA)
- *     registers   mma.sync straight from global memory, warps share K (small sizes, sm_80 and later)
  *     mma_sync    mma.sync + cp.async (sm_80 and later)
  *     reference   fp64: what MT_SUPPORT asks for
  *
@@ -22,10 +22,10 @@
 #include "stream_k.cuh"
 #elif ALGO == ALGO_upfront
 #include "upfront.cuh"
+#elif ALGO == ALGO_upfront_mma
+#include "upfront_mma.cuh"
 #elif ALGO == ALGO_cp_async
 #include "cp_async.cuh"
-#elif ALGO == ALGO_registers
-#include "registers.cuh"
 #elif ALGO == ALGO_mma_sync
 #include "mma_sync.cuh"
 #else

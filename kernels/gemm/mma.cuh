@@ -1,5 +1,5 @@
 /*
- * mma.sync m16n8k16 (sm_80): the sums of a warp as in sums.cuh, operands in registers.
+ * mma.sync m16n8k16 (sm_80): the sums of a warp as in sums.cuh, operands in registers, which ldmatrix takes from shared memory.
  */
 #pragma once
 
@@ -17,4 +17,20 @@ __device__ inline void mma(sum_t *d, const unsigned (&a)[4], const unsigned (&b)
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 #endif
+}
+
+/* Four matrices of 8 x 8; lane l names the row l % 8 of matrix l / 8. */
+template <bool TRANSPOSED>
+__device__ inline void ldmatrix_x4(unsigned (&to)[4], unsigned from)
+{
+    if (TRANSPOSED)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                     : "r"(from)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                     : "r"(from)
+                     : "memory");
 }

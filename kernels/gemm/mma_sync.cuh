@@ -32,21 +32,6 @@ __device__ inline void load_step(const Source &from, unsigned stages, Place plac
     cp_async_commit(); /* also an empty group: the count tells which steps have arrived */
 }
 
-template <bool TRANSPOSED>
-__device__ inline void ldmatrix_x4(unsigned (&to)[4], unsigned from)
-{
-    if (TRANSPOSED)
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                     : "r"(from)
-                     : "memory");
-    else
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                     : "r"(from)
-                     : "memory");
-}
-
 /* Where this lane's row of 8 elements lies: of matrix (outer, k8), both counted in 8, of a tile of BK columns. */
 template <bool K_INNERMOST>
 __device__ inline unsigned matrix_row(unsigned tile, int outer, int k8)

@@ -22,6 +22,7 @@
 #include "cluster.cuh"
 #include "cluster_ring.cuh"
 #include "dependent_launch.cuh"
+#include "elect.cuh"
 #include "wgmma.cuh"
 #include "epilogue.cuh"
 #include "tiles.cuh"
@@ -30,11 +31,14 @@
 #define CLUSTER_M 1
 #define CLUSTER_N 1
 #define CLUSTER_K 1
+#define TAIL 0
 constexpr bool PINGPONG = false;
 #else
 constexpr bool PINGPONG = MODE == MODE_pingpong;
 #endif
 constexpr int CLUSTER = CLUSTER_M * CLUSTER_N, THREADS = CONSUMERS * 128 + PRODUCERS * 32;
+constexpr bool REASSIGNS = PRODUCERS == 4; /* a whole warpgroup gives registers to the consumers */
+constexpr int LOADERS = REASSIGNS ? 1 : PRODUCERS;
 constexpr int ROW_BLOCKS = BM / 64 / (PINGPONG ? 1 : CONSUMERS); /* of 64 rows, per warpgroup */
 constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * CLUSTER;
 static_assert(BM % 64 == 0 && ROW_BLOCKS >= 1, "64 rows per warpgroup at least");
@@ -91,33 +95,42 @@ struct Turn {
 
 /* ---- producers ---- */
 
+/* How L2 treats what is loaded (the policies of createpolicy.fractional, as constants). */
+#if defined HINTS && HINTS == HINTS_keep_a
+constexpr unsigned long long A_POLICY = EVICT_LAST, B_POLICY = EVICT_FIRST;
+#elif defined HINTS && HINTS == HINTS_keep_b
+constexpr unsigned long long A_POLICY = EVICT_FIRST, B_POLICY = EVICT_LAST;
+#else
+constexpr unsigned long long A_POLICY = 0, B_POLICY = 0;
+#endif
+
 /* One box, or this block's share of one that all blocks of the cluster get. */
-template <int PARTS>
+template <int PARTS, unsigned long long POLICY>
 __device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x, int y, unsigned long long *full)
 {
-    if (PARTS == 1)
+    if (PARTS == 1 && POLICY == 0)
         tma_load_2d(to, map, x, y, full);
-    else
+    else if (PARTS == 1)
+        tma_load_2d_hinted(to, map, x, y, full, POLICY);
+    else if (POLICY == 0)
         tma_multicast_2d(to, map, x, y, full, (1 << CLUSTER) - 1);
+    else
+        tma_multicast_2d_hinted(to, map, x, y, full, (1 << CLUSTER) - 1, POLICY);
 }
 
 /* The R x BK tile from row `row` of m (n) and column k; of PARTS blocks that share it, `part` is this one. */
-template <int R, bool K_INNERMOST, int PARTS>
+template <int R, bool K_INNERMOST, int PARTS, unsigned long long POLICY>
 __device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full, int part)
 {
-#if defined BOX && BOX == BOX_deep
-    tma_load_3d(to, map, 0, row, k / 64, full);
-#else
     if (K_INNERMOST) {
 #pragma unroll
         for (int sub = 0; sub < BK / 64; sub++)
-            load_box<PARTS>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full);
+            load_box<PARTS, POLICY>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full);
     } else {
 #pragma unroll
         for (int chunk = 0; chunk < R / 64; chunk++)
-            load_box<PARTS>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full);
+            load_box<PARTS, POLICY>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full);
     }
-#endif
 }
 
 __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const CUtensorMap *b_map, Walk walk, int own)
@@ -127,15 +140,15 @@ __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const 
     Turn turn = {0, 0};
     for (int i = 0; walk.next(work);) {
         for (int step = work.step; step < work.step + work.steps; step++, i++, turn.advance(1)) {
-            if (PRODUCERS > 1 && i % PRODUCERS != own)
+            if (LOADERS > 1 && i % LOADERS != own)
                 continue;
             if (turn.lap > 0)
                 mbarrier_wait(&s.empty[turn.stage], (turn.lap - 1) & 1);
             unsigned char *stage = s.stages + turn.stage * STAGE_BYTES;
             mbarrier_expect(&s.full[turn.stage], STAGE_BYTES);
-            load_tile<BM, A_K_INNERMOST, CLUSTER_N>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M);
-            load_tile<BN, B_K_INNERMOST, CLUSTER_M>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage],
-                                                    rank % CLUSTER_M);
+            load_tile<BM, A_K_INNERMOST, CLUSTER_N, A_POLICY>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M);
+            load_tile<BN, B_K_INNERMOST, CLUSTER_M, B_POLICY>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage],
+                                                              rank % CLUSTER_M);
         }
     }
 }
@@ -168,16 +181,14 @@ __device__ inline void give_turn(int own)
         asm volatile("bar.arrive %0, 256;" ::"r"(2 + (own ^ 1)) : "memory");
 }
 
-/* All steps of one work, by consumer warpgroup `group`. A stage is released when the next one's wgmmas are issued. */
+/* `steps` steps of one work, by consumer warpgroup `group`. A stage is released when the next one's wgmmas are issued. */
 __device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int steps, int group, Turn &turn,
-                                int total)
+                                int total, int &add)
 {
     unsigned stages = shared_address(s.stages);
     unsigned long long a = TileA::descriptor(stages) + (TileA::offset(PINGPONG ? 0 : group * ROW_BLOCKS, 0) >> 4);
     unsigned long long b = TileB::descriptor(stages + TileA::BYTES);
     Turn before = turn;
-    int add = 0;
-    wait_for_turn(group);
     for (int i = 0; i < steps; i++, turn.advance(1)) {
         unsigned stage = turn.stage * (STAGE_BYTES >> 4);
         mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
@@ -195,10 +206,82 @@ __device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<B
             release(s, before, total);
         before = turn;
     }
-    give_turn(group);
+    if (TAIL == 0)
+        give_turn(group);
     wgmma_wait<0>();
-    release(s, before, total);
+    if (TAIL == 0 || steps > 0)
+        release(s, before, total);
 }
+
+#if TAIL > 0
+
+/* A warpgroup's sums in two halves: a block of 64 rows each, or half of the columns. */
+constexpr int HALF_N = ROW_BLOCKS == 2 ? BN : BN / 2;
+constexpr int HALF_OFFSET = ROW_BLOCKS == 2 ? 0 : B_K_INNERMOST ? HALF_N * 128 : HALF_N / 64 * BK * 128; /* in a stage of B */
+static_assert(ROW_BLOCKS <= 2 && HALF_N >= 64, "two halves");
+
+template <int HALF>
+__device__ inline sum_t (&half_of(sum_t (&sum)[ROW_BLOCKS][SUMS<BN>]))[SUMS<HALF_N>]
+{
+    return *(sum_t(*)[SUMS<HALF_N>])(&sum[0][0] + HALF * SUMS<HALF_N>);
+}
+
+/* What is done with the sums next stays behind this point: wgmma writes them after its statement. */
+__device__ inline void hold(sum_t (&sum)[SUMS<HALF_N>])
+{
+#pragma unroll
+    for (int i = 0; i < SUMS<HALF_N>; i++)
+        asm volatile("" : HELD(sum[i])::"memory");
+}
+
+/* The TAIL steps from `turn` on, one half. */
+template <int HALF>
+__device__ inline void multiply_half(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int group, Turn turn, int add)
+{
+    unsigned stages = shared_address(s.stages);
+    unsigned long long a = TileA::descriptor(stages) + (TileA::offset(PINGPONG ? 0 : group * ROW_BLOCKS, 0) >> 4);
+    unsigned long long b = TileB::descriptor(stages + TileA::BYTES) + (HALF * HALF_OFFSET >> 4);
+#pragma unroll(HALF == 0 ? 1 : TAIL) /* the second half is one group: no branch may end it */
+    for (int i = 0; i < TAIL; i++, turn.advance(1)) {
+        unsigned stage = turn.stage * (STAGE_BYTES >> 4);
+        if (HALF == 0)
+            mbarrier_wait(&s.full[turn.stage], turn.lap & 1);
+        if (HALF == 0 || i == 0)
+            wgmma_fence();
+#pragma unroll
+        for (int k16 = 0; k16 < BK / 16; k16++) {
+            wgmma<HALF_N>(half_of<HALF>(sum), a + stage + (TileA::offset(ROW_BLOCKS == 2 ? HALF : 0, k16) >> 4),
+                          b + stage + (TileB::offset(0, k16) >> 4), add);
+            add = 1;
+        }
+    }
+    wgmma_commit();
+}
+
+/* A whole work; the last TAIL steps half by half, so that the first half is stored while the second one is multiplied. */
+__device__ inline void multiply_and_store(const Shared &s, const Output &out, int steps, int group, Turn &turn, int total, int row,
+                                          int column)
+{
+    sum_t sum[ROW_BLOCKS][SUMS<BN>];
+    unsigned slots = s.slots + threadIdx.x / 32 * 2 * SLOT_BYTES;
+    int add = 0;
+    wait_for_turn(group);
+    multiply(s, sum, steps - TAIL, group, turn, total, add);
+    multiply_half<0>(s, sum, group, turn, add);
+    multiply_half<1>(s, sum, group, turn, add);
+    give_turn(group);
+    wgmma_wait<1>();
+    hold(half_of<0>(sum));
+    store_rows<HALF_N>(out, half_of<0>(sum), row, column, slots);
+    wgmma_wait<0>();
+    hold(half_of<1>(sum));
+#pragma unroll 1
+    for (int i = 0; i < TAIL; i++, turn.advance(1))
+        release(s, turn, total);
+    store_rows<HALF_N>(out, half_of<1>(sum), row + (ROW_BLOCKS == 2 ? 64 : 0), column + (ROW_BLOCKS == 2 ? 0 : HALF_N), slots);
+}
+
+#endif
 
 /* Partial sums go to scratch in the order in which the threads hold them: [slot][i][thread] of float2. */
 __device__ inline void store_partial(float2 *partial, const sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int slot)
@@ -246,7 +329,12 @@ __device__ inline void exchange_and_store(const Shared &s, const Output &out, co
 
 __device__ inline void consume(const Shared &s, const Output &out, float2 *partial, Walk walk)
 {
-    int group = threadIdx.x / 128, warp = threadIdx.x / 32, total = walk.all_steps();
+#if TAIL > 0 && WALK == WALK_persistent
+    int warp = threadIdx.x / 32; /* with uniform numbers ptxas finds no registers for these and serialises */
+#else
+    int warp = warp_number();
+#endif
+    int group = warp / 4, total = walk.all_steps();
     Work work;
     Turn turn = {0, 0};
     if (PINGPONG && group == 1) {
@@ -255,10 +343,17 @@ __device__ inline void consume(const Shared &s, const Output &out, float2 *parti
             turn.advance(work.steps);
     }
     while (walk.next(work)) {
-        sum_t sum[ROW_BLOCKS][SUMS<BN>];
-        multiply(s, sum, work.steps, group, turn, total);
         int row = work.m + (PINGPONG ? 0 : group * ROW_BLOCKS) * 64 + warp % 4 * 16;
-#if CLUSTER_K == 2
+#if TAIL > 0
+        multiply_and_store(s, out, work.steps, group, turn, total, row, work.n);
+#else
+        sum_t sum[ROW_BLOCKS][SUMS<BN>];
+        int add = 0;
+        wait_for_turn(group);
+        multiply(s, sum, work.steps, group, turn, total, add);
+#endif
+#if TAIL > 0
+#elif CLUSTER_K == 2
         cluster_wait(); /* the peer is there, since long */
         if (cluster_rank() == 0)
             exchange_and_store<0>(s, out, sum, row, work.n);
@@ -277,7 +372,7 @@ __device__ inline void consume(const Shared &s, const Output &out, float2 *parti
             turn.advance(work.steps);
     }
 #if EPILOGUE == EPILOGUE_tma
-    if (threadIdx.x % 32 == 0)
+    if (elect_one())
         bulk_wait_read<0>();
 #endif
 }
@@ -286,16 +381,18 @@ __device__ inline void consume(const Shared &s, const Output &out, float2 *parti
 
 __device__ inline void init_barriers(const Shared &s)
 {
-    int lane = threadIdx.x % 32;
-    if (lane < STAGES) {
-        mbarrier_init(&s.full[lane], 1);
-        mbarrier_init(&s.empty[lane], STAGE_ARRIVALS);
+    if (elect_one()) {
+#pragma unroll
+        for (int i = 0; i < STAGES; i++) {
+            mbarrier_init(&s.full[i], 1);
+            mbarrier_init(&s.empty[i], STAGE_ARRIVALS);
+        }
+        if (CLUSTER_K > 1) {
+            mbarrier_init(s.received, 1);
+            mbarrier_expect(s.received, BM * BN / 2 * 4);
+        }
+        mbarrier_init_fence();
     }
-    if (CLUSTER_K > 1 && lane == 0) {
-        mbarrier_init(s.received, 1);
-        mbarrier_expect(s.received, BM * BN / 2 * 4);
-    }
-    mbarrier_init_fence();
     __syncwarp();
 }
 
@@ -325,7 +422,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     float2 *partial = nullptr;
     int per_block = 0;
 #endif
-    int producer = (int)threadIdx.x / 32 - CONSUMERS * 4; /* negative: a consumer */
+    int producer = warp_number() - CONSUMERS * 4; /* negative: a consumer */
     Shared s = shared_layout();
     Walk walk(m, n, k, per_block);
     if (DEPENDENT)
@@ -336,14 +433,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         cluster_arrive_relaxed();
     announce_barriers(producer == 0);
     if (producer < 0) {
+        if (REASSIGNS)
+            asm volatile("setmaxnreg.inc.sync.aligned.u32 240;");
         Output out = {d, c, &d_map, m, n, ldd, alpha, beta};
         consume(s, out, partial, walk);
         if (CLUSTER > 1)
             cluster_wait(); /* over since long: whoever arrives must wait once */
     } else {
+        if (REASSIGNS)
+            asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
         if (CLUSTER * CLUSTER_K > 1)
             cluster_wait(); /* the peers' barriers are there too */
-        if (threadIdx.x % 32 == 0) {
+        if (producer < LOADERS && elect_one()) {
             if (DEPENDENT)
                 wait_for_previous_kernel();
             produce(s, &a_map, &b_map, walk, producer);

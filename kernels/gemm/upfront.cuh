@@ -3,30 +3,29 @@
  * free stage. For small problems, where the way to the first load is what counts.
  *
  *     block   128 threads        grid   rows x columns of tiles of 64 x BN
- *     smem    1024 + ceil_div(K, BK) * ((64 + BN) * BK * 2 + 8) + 16 KiB unless EPILOGUE = direct
+ *     smem    1536 + ceil_div(K, BK) * (64 + BN) * BK * 2 + 16 KiB unless EPILOGUE = direct; 32 steps at most
  *
- * CHAINS = 2: wgmmas add to two sums in turns, so that one need not wait for the one before it.
- *
- * Lane 0 of warp w makes the barriers of stages w, w + 4, ... and starts their loads at once.
+ * Lane 0 of warp w makes barriers w, w + 4, ... and starts their loads at once. ISSUE = stage: a barrier per stage; operand: one for
+ * A and one for B, so that two warps start the loads of a stage.
  */
 #pragma once
 
 #include "async_copy.cuh"
 #include "dependent_launch.cuh"
+#include "elect.cuh"
 #include "wgmma.cuh"
 #include "epilogue.cuh"
 
 typedef Operand<64, BK, A_K_INNERMOST> TileA;
 typedef Operand<BN, BK, B_K_INNERMOST> TileB;
 constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
+constexpr int BARRIER_BYTES = 512; /* of 32 steps */
+constexpr int LOADERS = ISSUE == ISSUE_operand ? 2 : 1; /* warps that load a stage */
 
 /* The R x BK tile from row `row` of m (n) and column k: boxes of 64 of k, or of min(R, 64) of m (n). */
 template <int R, bool K_INNERMOST>
 __device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full)
 {
-#if defined BOX && BOX == BOX_deep
-    tma_load_3d(to, map, 0, row, k / 64, full);
-#else
     typedef Operand<R, BK, K_INNERMOST> Tile;
     if (K_INNERMOST) {
 #pragma unroll
@@ -37,7 +36,6 @@ __device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int 
         for (int chunk = 0; chunk < R / Tile::WIDTH; chunk++)
             tma_load_2d(to + chunk * BK * Tile::ROW_BYTES, map, row + chunk * Tile::WIDTH, k, full);
     }
-#endif
 }
 
 extern "C" __global__ void __launch_bounds__(128)
@@ -45,53 +43,51 @@ extern "C" __global__ void __launch_bounds__(128)
                  const element_t *c, int m, int n, int k, int ldd, float alpha, float beta)
 {
     extern __shared__ unsigned char shared[];
-    int steps = ceil_div(k, BK), warp = threadIdx.x / 32, row = blockIdx.x * 64, column = blockIdx.y * BN;
-    unsigned char *stages = shared + (-shared_address(shared) & 1023);
+    unsigned steps = (unsigned)(k + BK - 1) / BK;
+    int warp = warp_number(), row = blockIdx.x * 64, column = blockIdx.y * BN;
+    unsigned long long *full = (unsigned long long *)shared;
+    unsigned char *stages = shared + BARRIER_BYTES + (-(shared_address(shared) + BARRIER_BYTES) & 1023);
     unsigned slots = shared_address(stages + steps * STAGE_BYTES);
-    unsigned long long *full =
-        (unsigned long long *)(stages + steps * STAGE_BYTES + (EPILOGUE == EPILOGUE_direct ? 0 : 4 * 2 * SLOT_BYTES));
 
     if (DEPENDENT)
         let_next_kernel_start();
-    if (threadIdx.x % 32 == 0) {
-        for (int i = warp; i < steps; i += 4)
+    if (elect_one()) {
+#pragma unroll 1
+        for (unsigned i = warp; i < steps * LOADERS; i += 4) {
+            unsigned char *stage = stages + i / LOADERS * STAGE_BYTES;
+            bool loads_a = LOADERS == 1 || i % 2 == 0, loads_b = LOADERS == 1 || i % 2 == 1;
             mbarrier_init(&full[i], 1);
-        mbarrier_init_fence();
-        if (DEPENDENT)
-            wait_for_previous_kernel();
-        for (int i = warp; i < steps; i += 4) {
-            unsigned char *stage = stages + i * STAGE_BYTES;
-            mbarrier_expect(&full[i], STAGE_BYTES);
-            load_tile<64, A_K_INNERMOST>(stage, &a_map, row, i * BK, &full[i]);
-            load_tile<BN, B_K_INNERMOST>(stage + TileA::BYTES, &b_map, column, i * BK, &full[i]);
+            mbarrier_init_fence();
+            if (DEPENDENT && i == warp)
+                wait_for_previous_kernel();
+            mbarrier_expect(&full[i], (loads_a ? TileA::BYTES : 0) + (loads_b ? TileB::BYTES : 0));
+            if (loads_a)
+                load_tile<64, A_K_INNERMOST>(stage, &a_map, row, i / LOADERS * BK, &full[i]);
+            if (loads_b)
+                load_tile<BN, B_K_INNERMOST>(stage + TileA::BYTES, &b_map, column, i / LOADERS * BK, &full[i]);
         }
     }
     __syncthreads();
 
-    sum_t sum[CHAINS][SUMS<BN>];
+    sum_t sum[SUMS<BN>];
     unsigned long long a = TileA::descriptor(shared_address(stages));
     unsigned long long b = TileB::descriptor(shared_address(stages) + TileA::BYTES);
     int add = 0;
 #pragma unroll 1
-    for (int i = 0; i < steps; i++) {
-        mbarrier_wait(&full[i], 0);
+    for (unsigned i = 0; i < steps; i++) {
+        for (int part = 0; part < LOADERS; part++)
+            mbarrier_wait(&full[i * LOADERS + part], 0);
         wgmma_fence();
 #pragma unroll
         for (int k16 = 0; k16 < BK / 16; k16++) {
-            wgmma<BN>(sum[k16 % CHAINS], a + (TileA::offset(0, k16) >> 4), b + (TileB::offset(0, k16) >> 4), add);
-            if (k16 == CHAINS - 1)
-                add = 1;
+            wgmma<BN>(sum, a + (TileA::offset(0, k16) >> 4), b + (TileB::offset(0, k16) >> 4), add);
+            add = 1;
         }
         wgmma_commit();
         a += STAGE_BYTES >> 4;
         b += STAGE_BYTES >> 4;
     }
     wgmma_wait<0>();
-#if CHAINS == 2
-#pragma unroll
-    for (int i = 0; i < SUMS<BN>; i++)
-        sum[0][i] += sum[1][i];
-#endif
     Output out = {d, c, nullptr, m, n, ldd, alpha, beta};
-    store_rows<BN>(out, sum[0], row + warp * 16, column, slots + warp * 2 * SLOT_BYTES);
+    store_rows<BN>(out, sum, row + warp * 16, column, slots + warp * 2 * SLOT_BYTES);
 }

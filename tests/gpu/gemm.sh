@@ -1,0 +1,44 @@
+#!/bin/bash
+# gemm: every algorithm on odd shapes with buffers that end at an unmapped page; the winner of a small problem held against cuBLASLt; a plugin that is not there; and what
+# power does to large problems, said. Environment: BUDGET (6) variants of an algorithm and shape, SHAPES, LARGE (f16_rc_8192, empty: not).
+# shellcheck source-path=SCRIPTDIR source=lib.sh
+. "$(dirname "$0")/lib.sh"
+space=$source_folder/search_spaces/gemm.ini
+mkdir -p "$scratch/space"
+ln -s "$(realpath "$source_folder/kernels")" "$scratch/kernels"
+
+only() { # algorithm → a space of it alone
+  awk -v algorithm="$1" '/^; ---- Arguments/ { print "[constraint only_one]\nexpr = ALGO == " algorithm "\nwhy  = this test asks for one algorithm\n" } { print }' "$space" >"$scratch/space/$1.ini"
+  echo "$scratch/space/$1.ini"
+}
+
+# What does not run here, and a shape that an algorithm is not for, leave no valid point: exit code 4.
+for algorithm in $(sed -nE 's/^\[variant ([a-z_]+)\]/\1/p' "$space"); do
+  passed=0
+  for shape in ${SHAPES:-odd_rc odd_cr odd_rc_bf16 odd_cr_bf16 odd_rr odd_cc odd_tall odd_sums16 one}; do
+    tune --space "$(only "$algorithm")" --shape "$shape" --strategy random --budget "${BUDGET:-6}" --guard pages --db "$scratch/$algorithm.sqlite" --quiet >/dev/null
+    rc=$?
+    [ $rc = 0 ] || [ $rc = 4 ] || { fail "$algorithm, $shape: exit $rc"; cat "$scratch/tune.txt"; }
+    passed=$((passed + $(sed -nE 's/.*[ ;]([0-9]+) ok.*/\1/p' "$scratch/tune.txt" | head -1)))
+  done
+  wrong=$(outcomes --db "$scratch/$algorithm.sqlite" | grep -vE '^(pruned|illegal) ')
+  [ -z "$wrong" ] || fail "$algorithm: $wrong"
+  echo "$algorithm: $passed variants of odd shapes are right"
+done
+
+tune --space "$space" --shape f16_rc_512 --budget 24 --quiet || fail "f16_rc_512: exit $?"
+grep -qE 'as fast as the best of cublaslt|not compared with baseline cublaslt' "$scratch/tune.txt" || fail "f16_rc_512: nothing is said of the baseline"
+MSDA_TUNE_BASELINE=$scratch/not_there.so tune --space "$space" --shape f16_cr_256 --strategy random --budget 4 --quiet || fail "without the plugin: exit $?"
+grep -q 'not compared with baseline cublaslt' "$scratch/tune.txt" || fail "without the plugin: nothing is said"
+
+# At the power limit NVML names a reason while the final runs; a cool card may have none. What is said and what is stored agree.
+large=${LARGE-f16_rc_8192}
+if [ -n "$large" ]; then
+  tune --space "$(only ring)" --shape "$large" --strategy random --budget 6 --quiet || fail "$large: exit $?"
+  grep -q 'held the clock down (throttled)' "$scratch/tune.txt" && said=1 || said=0
+  "$tool" show --shape "$large" --json >"$scratch/large.json"
+  grep -q '"cublaslt_throttled":1' "$scratch/large.json" && stored=1 || stored=0
+  echo "$large: throttled, said $said, stored $stored"
+  grep -q 'not compared with baseline' "$scratch/tune.txt" || [ "$said" = "$stored" ] || { fail "$large: what is said of throttling is not what is stored"; cat "$scratch/large.json"; }
+fi
+finish
