@@ -314,6 +314,29 @@ START_TEST(worker_that_does_not_start)
 }
 END_TEST
 
+/* The out-of-memory killer, say, when many compilers start. */
+START_TEST(a_compiler_is_killed_while_it_starts)
+{
+    mt_error err = {0};
+    char variable[96];
+    set_up("ok, fine");
+    write_file("stillborn", "");
+    snprintf(variable, sizeof variable, "SCRIPT_STILLBORN=%s/stillborn", folder);
+    env[0] = _i ? "SCRIPT_STILLBORN=always" : variable;
+    if (_i) {
+        ck_assert_int_eq(create(&err), MT_ERR_WORKER);
+        ck_assert_msg(strstr(err.message, "a compile worker did not start: SIGKILL"), "%s", err.message);
+    } else {
+        begin();
+        ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
+        expect(0, MT_OUTCOME_OK, NULL);
+        expect(1, MT_OUTCOME_OK, NULL);
+        free_all();
+    }
+    tear_down();
+}
+END_TEST
+
 START_TEST(bad_reference)
 {
     mt_error err = {0};
@@ -553,6 +576,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) add(suite, tests[i], 1);
     add(suite, one_restart_each, 5);
     add(suite, compilers_have_huge_pages, 2);
+    add(suite, a_compiler_is_killed_while_it_starts, 2);
     add(suite, our_own_processes_are_not_foreign, 2);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -12,7 +12,7 @@
 #include "tuner/base/log.h"
 #include "tuner/run/worker.h"
 
-enum { PLACES = 2 /* for a cache of our own: temporary files, memory */, MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };
+enum { PLACES = 2 /* for a cache of our own: temporary files, memory */, MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2, MAX_FALSE_STARTS = 3, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };
 
 struct job {
     struct job *next;
@@ -43,6 +43,7 @@ struct mt_compile_pool {
     size_t own_cache_count;
     int64_t nvrtc_version, restarts;
     size_t open_handles;
+    int false_starts;           /* workers in a row that died before they said HELLO */
     bool is_greeted, is_failed, is_closing;
 };
 
@@ -98,6 +99,7 @@ static void on_hello(struct slot *slot, const mt_hello *hello)
         return;
     }
     slot->is_greeted = pool->is_greeted = true;
+    pool->false_starts = 0;
     pool->nvrtc_version = hello->nvrtc_version;
     mt_worker_deadline(slot->worker, 0);
 }
@@ -210,23 +212,7 @@ static void lose_job(mt_compile_pool *pool, struct job *job, const mt_worker_dea
     mt_strbuf_free(&text);
 }
 
-static void on_gone(void *context, const mt_worker_death *death)
-{
-    struct slot *slot = context;
-    mt_compile_pool *pool = slot->pool;
-    struct job *lost = slot->job;
-    bool was_greeted = slot->is_greeted;
-    slot->worker = NULL;
-    slot->job = NULL;
-    slot->is_greeted = false;
-    if (!was_greeted && !pool->is_closing) { /* a new one would fare no better */
-        mt_error error;
-        mt_error_set(&error, MT_ERR_WORKER, "a compile worker did not start: %s%s%s", death->is_timeout ? "no answer" : death->how, death->log_tail[0] ? "\n" : "", death->log_tail);
-        fail_pool(pool, &error);
-    }
-    if (lost) lose_job(pool, lost, death);
-    pump(pool);
-}
+static void on_gone(void *context, const mt_worker_death *death);
 
 static mt_status spawn(mt_compile_pool *pool, struct slot *slot, mt_error *err)
 {
@@ -241,6 +227,32 @@ static mt_status spawn(mt_compile_pool *pool, struct slot *slot, mt_error *err)
     };
     slot->is_greeted = false;
     return mt_worker_spawn(pool->options.loop, &launch, &slot->worker, err);
+}
+
+/* It died before it said HELLO. One may have been killed from outside (the out-of-memory killer, when many start); several in a row, or one that does not answer, tell of a compiler that can't
+ * be used. */
+static void restart(mt_compile_pool *pool, struct slot *slot, const mt_worker_death *death)
+{
+    mt_error error;
+    if (death->is_timeout || ++pool->false_starts > MAX_FALSE_STARTS)
+        mt_error_set(&error, MT_ERR_WORKER, "a compile worker did not start: %s%s%s", death->is_timeout ? "no answer" : death->how, death->log_tail[0] ? "\n" : "", death->log_tail);
+    else if (spawn(pool, slot, &error) == MT_OK)
+        return;
+    fail_pool(pool, &error);
+}
+
+static void on_gone(void *context, const mt_worker_death *death)
+{
+    struct slot *slot = context;
+    mt_compile_pool *pool = slot->pool;
+    struct job *lost = slot->job;
+    bool was_greeted = slot->is_greeted;
+    slot->worker = NULL;
+    slot->job = NULL;
+    slot->is_greeted = false;
+    if (!was_greeted && !pool->is_closing && !pool->is_failed) restart(pool, slot, death);
+    if (lost) lose_job(pool, lost, death);
+    pump(pool);
 }
 
 static struct slot *idle_slot(mt_compile_pool *pool)
