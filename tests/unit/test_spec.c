@@ -156,7 +156,7 @@ START_TEST(defaults)
     ck_assert_str_eq(spec->workloads[0].key, "");
     ck_assert_str_eq(spec->shapes[0].workloads[0], "default");
     ck_assert_int_eq(spec->params[1].numbers[0], -1);
-    ck_assert(spec->args[0].rtol == 1e-3 && spec->args[0].worst == 2e-2 && spec->args[0].floor == 0);
+    ck_assert(spec->args[0].rtol == 1e-3 && spec->args[0].worst == 2e-2 && spec->args[0].floor == 0 && spec->args[0].spread == 0);
     ck_assert_uint_eq(spec->launch_count, 2); /* the reference's is made */
     ck_assert_str_eq(spec->launches[1].variant, "reference");
     ck_assert_str_eq(spec->launches[1].grid.items[0].source, "ceil_div((N), 256)");
@@ -269,6 +269,9 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0)\n", "expected zeros, uniform(LOW, HIGH)" },
     { REST "[arg x]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = N\ninit = zeros\n", "`init` of [arg x]: expected only with role in or inout" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\nrtol = 1\n", "`rtol` of [arg x]: expected only with role out or inout" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\nspread = 1\n", "`spread` of [arg x]: expected only with role out or inout" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nspread = 1e-5\n", "`spread` of [arg x]: expected only with order = any: with order = fixed two runs must give the same bits" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\norder = any\nspread = 0\n", "spread = 0: expected a number above 0" },
     { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = -1\n", "rtol = -1: expected a number of at least 0" },
     { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nzero = always\n", "expected one of never, before_each" },
     { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = K\n[param K]\nvalues = 1\n", "shape reads K: only scratch may depend on knobs" },

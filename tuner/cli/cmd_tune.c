@@ -7,6 +7,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/room.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/around.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/gpu_list.h"
 #include "tuner/cli/inputs.h"
@@ -29,7 +30,7 @@ typedef struct tune_values {
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
-    const char *events, *shard, *known, *space_key;
+    const char *events, *shard, *known, *around, *space_key;
     bool no_cache, no_race, quiet, progress, diagnose, resume;
 } tune_values;
 
@@ -41,6 +42,7 @@ static const mt_option options[] = {
     {"from-misses", 0, MT_OPTION_TEXT, FIELD(from_misses), "FILE", "tune what programs asked for in vain (tunelookup_flush_misses),\nthe most asked for first; spaces are found by kernel"},
     {"workload", 0, MT_OPTION_WORDS, FIELD(workloads), "NAME", "use this [workload]; may be repeated"},
     {"strategy", 0, MT_OPTION_TEXT, FIELD(strategy), "NAME", "search strategy ('msda-tune list' names them)"},
+    {"around", 0, MT_OPTION_TEXT, FIELD(around), "VARIANT", "instead of a search: this variant, as listings print it, and every one\nthat differs from it in one knob, for 'show --ablation'"},
     {"budget", 0, MT_OPTION_COUNT, FIELD(budget), "N", "evaluations per shape and workload, known ones included"},
     {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
@@ -237,6 +239,8 @@ static mt_status check_task(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     if (v->shard && !mt_shard_parse(v->shard, &t->shard)) return MT_FAIL(err, MT_ERR_USAGE, "tune: --shard: '%s' is no part; expected I/N with I from 1 to N, N at most %d: 3/8", v->shard, MT_SHARDS_MAX);
+    if (v->around && (v->strategy || v->budget || v->shard || v->from_misses))
+        return MT_FAIL(err, MT_ERR_USAGE, "tune: --around names the points itself; expected no --%s beside it", v->strategy ? "strategy" : v->budget ? "budget" : v->shard ? "shard" : "from-misses");
     if (v->resume && !v->db) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume: expected --db FILE, which this task alone writes");
     if (v->resume && v->reuse == MT_REUSE_NONE + 1) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume goes on from what is known, --reuse none forgets it; expected one of them");
     return MT_OK;
@@ -331,6 +335,7 @@ static mt_status run_session(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     mt_strbuf command = {0};
+    mt_around around = {0};
     mt_session_result result = {0};
     command_line(t->arguments, &command);
     mt_display_init(&t->display, v->quiet);
@@ -351,6 +356,10 @@ static mt_status run_session(tuning *t, mt_error *err)
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
+    if (v->around) st = mt_around_gather(&params, &t->evaluator->facts, v->around, &around, err);
+    if (st != MT_OK) goto done;
+    params.given = around.given;
+    params.given_count = around.count;
     st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_display_end(&t->display);
     print_end(t, &result);
@@ -361,6 +370,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st == MT_OK && joined != MT_OK) st = MT_FAIL(err, joined, "%s", of_sibling.message);
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
 done:
+    mt_around_free(&around);
     mt_display_end(&t->display); /* also where the session never began: the log must not call what is gone */
     mt_strbuf_free(&command);
     return st;

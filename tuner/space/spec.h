@@ -88,6 +88,7 @@ typedef struct mt_arg {
     char *init_kernel;
     double rtol, worst, floor;
     bool any_order;           /* bits may differ between runs */
+    double spread;            /* any_order: bound on how far two runs differ; 0 = none */
     bool zero_before_each;
     bool cycles;              /* scratch of u64: a counter per block, whose smallest, mean and largest are stored */
     /* tensormap */
