@@ -9,7 +9,7 @@
 enum {
     PATIENCE_MS = 30 * 60 * 1000, /* another merge may have much to put in order */
     COMMIT_AFTER_MS = 500,        /* of merging: small parts share a transaction, since each commit waits for the disk */
-    LARGE_BYTES = 4 << 20         /* a part of this size has one of its own: what undoes a part within a transaction is kept in memory */
+    LARGE_BYTES = 4 << 20         /* a part of this size has one of its own, which is undone without further notes */
 };
 
 /* What the tuner never asks for, and merging for each part: a session by when it began, a final by its session. Without them a part would cost a look at those of all parts before it. */
@@ -26,6 +26,7 @@ mt_status mt_merge_begin(mt_store *store, const mt_merge_options *options, mt_me
     m->store = store;
     m->options = *options;
     sqlite3_busy_timeout(store->db, PATIENCE_MS);
+    MT_TRY(mt_sql_exec(store, "PRAGMA temp_store = FILE", err)); /* what winners are chosen from, of a subject with a million variants, and what undoes a part */
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_exec(store, set_up, err);
     MT_TRY(mt_tx_end(store, st, err));
