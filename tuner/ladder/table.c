@@ -16,6 +16,7 @@ typedef struct entry {
 typedef struct standing {
     int64_t variant;
     size_t wins, served;
+    bool is_winner;   /* the stored one of some shape */
     double sum;       /* of log2 slowdowns where it served */
 } standing;
 
@@ -113,7 +114,8 @@ static void count_entry(const mt_ladder_table *table, const entry *e, double wit
     double slowdown = slowdown_of(table, e);
     if (e->time.kind != MT_OUTCOME_OK || !(slowdown <= within)) return;
     s->served++;
-    s->wins += e->time.median_ns == table->subjects[e->subject].best_ns; /* a final's pick need not have the least time: what has is no winner */
+    s->wins += slowdown == 1; /* of a final's near-ties too */
+    s->is_winner = s->is_winner || e->time.median_ns == table->subjects[e->subject].best_ns;
     s->sum += log2(slowdown);
 }
 
@@ -128,6 +130,19 @@ static int by_standing(const void *a, const void *b)
     return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
+/* In the order of their standing, but such that all winners have room: near-ties of one shape must not take the place of another's winner. */
+static void take_columns(mt_ladder_table *table, const standing *standings, size_t count)
+{
+    size_t winners = 0;
+    for (size_t i = 0; i < count; i++) winners += standings[i].is_winner;
+    for (size_t i = 0; i < count && table->variant_count < MT_RULE_VARIANTS && standings[i].served; i++) {
+        size_t room = MT_RULE_VARIANTS - table->variant_count;
+        if (!standings[i].is_winner && room <= winners) continue;
+        winners -= standings[i].is_winner;
+        table->variants[table->variant_count++] = standings[i].variant;
+    }
+}
+
 static mt_status choose_columns(loading *l, double within, mt_error *err)
 {
     mt_ladder_table *table = l->table;
@@ -139,7 +154,7 @@ static mt_status choose_columns(loading *l, double within, mt_error *err)
         count_entry(table, &l->entries[i], within, &standings[count - 1]);
     }
     qsort(standings, count, sizeof *standings, by_standing);
-    for (size_t i = 0; i < count && table->variant_count < MT_RULE_VARIANTS && standings[i].served; i++) table->variants[table->variant_count++] = standings[i].variant;
+    take_columns(table, standings, count);
     mt_free(standings);
     return MT_OK;
 }
