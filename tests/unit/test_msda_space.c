@@ -104,11 +104,11 @@ START_TEST(staged_points_that_cannot_run_are_excluded)
         bool is_valid;
     } cases[] = {
         { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=1;CPB=2;STAGES=2;THREADS=1024", true },   /* two maps of 78 KB */
-        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=8;CPB=4;STAGES=1;THREADS=1024", true },   /* one of 156 KB */
-        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=8;CPB=4;STAGES=2;THREADS=1024", false },  /* two of them */
-        { MAP_POINT "BLOCKS_PER_SM=2;CLUSTER=8;CPB=2;STAGES=2;THREADS=512", false },   /* four maps per SM */
-        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=16;CPB=4;STAGES=1;THREADS=1024", false }, /* 64 channels of 32 */
-        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=8;CPB=1;STAGES=1;THREADS=1024", false },  /* 2 bytes per pixel */
+        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=8;FILL=most;CPB=4;STAGES=1;THREADS=1024", true },   /* one of 156 KB */
+        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=8;FILL=most;CPB=4;STAGES=2;THREADS=1024", false },  /* two of them */
+        { MAP_POINT "BLOCKS_PER_SM=2;CLUSTER=8;FILL=most;CPB=2;STAGES=2;THREADS=512", false },   /* four maps per SM */
+        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=16;FILL=most;CPB=4;STAGES=1;THREADS=1024", false }, /* 64 channels of 32 */
+        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=8;FILL=most;CPB=1;STAGES=1;THREADS=1024", false },  /* 2 bytes per pixel */
         { "ALGO=smem_cluster;SCHEDULE=tile;STAGING=cp_async;BLOCKS_PER_SM=1;CLUSTER=1;CPB=2;STAGES=2;THREADS=1024", false }, /* no next map */
         { TILE_POINT "BOX_C=32;BOX_X=2;BOX_Y=2", true },
         { TILE_POINT "BOX_C=16;BOX_X=2;BOX_Y=1", false }, /* 64 bytes */
