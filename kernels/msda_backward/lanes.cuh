@@ -145,7 +145,42 @@ __device__ inline float sum_over_lanes(float part)
     return part;
 }
 
-__device__ inline PointGradient sum_over_lanes(PointGradient part)
+/*
+ * Totals of a point's gradients over the group: lane 0 has x in value[0], lane 1 y, lanes 2 and 3 attn. Of two lanes both have attn in
+ * value[1]; one has all three. At each step a lane gives what it will not need for what it will. All lanes of the warp.
+ */
+struct OwnTotal {
+    float value[3];
+};
+
+__device__ inline OwnTotal own_total(PointGradient part)
 {
-    return {sum_over_lanes(part.x), sum_over_lanes(part.y), sum_over_lanes(part.attn)};
+    OwnTotal total = {part.x, part.y, part.attn};
+    if (LANES >= 2) {
+        bool is_odd = threadIdx.x & 1;
+        total.value[0] = (is_odd ? part.y : part.x) + __shfl_xor_sync(0xffffffff, is_odd ? part.x : part.y, 1);
+        total.value[1] = part.attn + __shfl_xor_sync(0xffffffff, part.attn, 1);
+    }
+    if (LANES >= 4) {
+        bool has_attn = threadIdx.x & 2;
+        total.value[0] = (has_attn ? total.value[1] : total.value[0]) + __shfl_xor_sync(0xffffffff, has_attn ? total.value[0] : total.value[1], 2);
+    }
+#pragma unroll
+    for (int step = 4; step < LANES; step *= 2)
+        total.value[0] += __shfl_xor_sync(0xffffffff, total.value[0], step);
+    return total;
+}
+
+/* STORE(0, x), STORE(1, y), STORE(2, attn), each by a lane that has it. */
+template <typename STORE>
+__device__ inline void store_total(const OwnTotal &total, STORE store)
+{
+    int lane = lane_in_group();
+    if (LANES == 1)
+        for (int i = 0; i < 3; i++)
+            store(i, total.value[i]);
+    else if (lane < smaller(LANES, 3))
+        store(lane, total.value[0]);
+    if (LANES == 2 && lane == 0)
+        store(2, total.value[1]);
 }

@@ -5,10 +5,10 @@
  * than with lists of whole images, because neighbouring tiles share cells, and less the larger a tile is.
  *
  *     shared memory: rows     value_t [TILE_QUERIES][D]                grad_out
- *                    x, y, w  f32 [3][TILE_QUERIES*P]                  pixel coordinates and weights, then own gradients
+ *                    points   TilePoint [TILE_QUERIES*P]               places and weights, then own gradients
  *                    counters i32 [cells of the level with most]
  *                    query    i32 [TILE_QUERIES]                       in their order of work
- *                    order    u16 [TILE_QUERIES*P]                     sorted: points that count
+ *                    order    u32 [TILE_QUERIES*P]                     sorted: cell and number of the points that count
  *
  * grid = ceil_div(Lq, TILE_QUERIES) * M*N, block = THREADS
  */
@@ -21,6 +21,11 @@
 constexpr int TILE_POINTS = TILE_QUERIES * P;
 constexpr unsigned TILES_OF_IMAGE = ceil_div(LQ, TILE_QUERIES);
 static_assert(TILE_POINTS <= 65536, "points of a tile are counted in 16 bits");
+
+/* First pixel coordinates and weight; then the distances in the cell instead of the coordinates; then the own gradients. */
+struct alignas(16) TilePoint {
+    float x, y, weight, unused;
+};
 
 __device__ constexpr int most_cells()
 {
@@ -36,26 +41,24 @@ __device__ constexpr int aligned(int bytes)
     return (bytes + 15) / 16 * 16;
 }
 
-constexpr int ROW_BYTES = aligned(TILE_QUERIES * D * (int)sizeof(value_t)), POINT_BYTES = aligned(TILE_POINTS * 4), COUNTER_BYTES = aligned(most_cells() * 4),
+constexpr int ROW_BYTES = aligned(TILE_QUERIES * D * (int)sizeof(value_t)), POINT_BYTES = TILE_POINTS * 16, COUNTER_BYTES = aligned(most_cells() * 4),
               QUERY_BYTES = aligned(TILE_QUERIES * 4);
 
 struct Shared {
     value_t *rows;
-    float *x, *y, *weight;
+    TilePoint *points;
     int *counters, *query;
-    unsigned short *order;
+    unsigned *order;
 };
 
 __device__ inline Shared parts_of(char *memory)
 {
     Shared shared;
     shared.rows = (value_t *)memory;
-    shared.x = (float *)(memory + ROW_BYTES);
-    shared.y = (float *)(memory + ROW_BYTES + POINT_BYTES);
-    shared.weight = (float *)(memory + ROW_BYTES + 2 * POINT_BYTES);
-    shared.counters = (int *)(memory + ROW_BYTES + 3 * POINT_BYTES);
-    shared.query = (int *)(memory + ROW_BYTES + 3 * POINT_BYTES + COUNTER_BYTES);
-    shared.order = (unsigned short *)(memory + ROW_BYTES + 3 * POINT_BYTES + COUNTER_BYTES + QUERY_BYTES);
+    shared.points = (TilePoint *)(memory + ROW_BYTES);
+    shared.counters = (int *)(memory + ROW_BYTES + POINT_BYTES);
+    shared.query = (int *)(memory + ROW_BYTES + POINT_BYTES + COUNTER_BYTES);
+    shared.order = (unsigned *)(memory + ROW_BYTES + POINT_BYTES + COUNTER_BYTES + QUERY_BYTES);
     return shared;
 }
 
@@ -108,21 +111,26 @@ __device__ inline void load_points(const Shared &shared, const Tile &tile, int n
         bool is_counted = counts(x, y, level);
         if (is_counted)
             atomicAdd(shared.counters + cell_number(cell_of(x, y), level), 1);
-        shared.x[i] = is_counted ? x : __uint_as_float(0x7fffffff);
-        shared.y[i] = is_counted ? y : 0.0f;
-        shared.weight[i] = is_counted ? weight : 0.0f;
+        shared.points[i] = is_counted ? TilePoint{x, y, weight, 0.0f} : TilePoint{__uint_as_float(0x7fffffff), 0.0f, 0.0f, 0.0f};
     }
 }
 
-/* Writes the numbers of the points that count into `order`, by cell. */
+static_assert(most_cells() <= 65536, "cells are counted in 16 bits");
+
+/* Writes the points that count into `order`, by cell, and where in its cell each one lies. */
 __device__ inline void sort_points(const Shared &shared, const Tile &tile, const Level &level)
 {
     for (int i = threadIdx.x; i < tile.count * P; i += THREADS) {
-        float x = shared.x[i];
-        if (x == x)
-            shared.order[atomicAdd(shared.counters + cell_number(cell_of(x, shared.y[i]), level), 1)] = i;
-        else
-            shared.x[i] = 0.0f;
+        TilePoint point = shared.points[i];
+        if (point.x == point.x) {
+            Cell cell = cell_of(point.x, point.y);
+            int number = cell_number(cell, level);
+            shared.order[atomicAdd(shared.counters + number, 1)] = (unsigned)number << 16 | i;
+            point.x = cell.right;
+            point.y = cell.down;
+        } else
+            point.x = 0.0f;
+        shared.points[i] = point;
     }
 }
 
@@ -130,35 +138,36 @@ __device__ inline void sort_points(const Shared &shared, const Tile &tile, const
 __device__ inline void walk_points(const Shared &shared, int length, const Level &level, const value_t *value, sum_t *sums)
 {
     int run = ceil_div(length, GROUPS), first = threadIdx.x / LANES * run, end = min(first + run, length);
+    unsigned walked = ~0u; /* the cell's number */
     Walk walk = before_any_cell();
 #pragma unroll 1
     for (int k = 0; k < run; k += UNROLL) {
-        int number[UNROLL];
+        unsigned entry[UNROLL];
         Piece gradient[UNROLL][PIECES];
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
-            number[u] = first + k + u < end ? shared.order[first + k + u] : -1;
+            bool exists = first + k + u < end;
+            entry[u] = exists ? shared.order[first + k + u] : ~0u;
 #pragma unroll
             for (int piece = 0; piece < PIECES; piece++)
-                gradient[u][piece] = number[u] >= 0 && has_piece(piece) ? *(const Piece *)(shared.rows + number[u] / P * D + first_channel(piece)) : zero_piece();
+                gradient[u][piece] = exists && has_piece(piece) ? *(const Piece *)(shared.rows + (entry[u] & 0xffff) / P * D + first_channel(piece)) : zero_piece();
         }
 #pragma unroll
         for (int u = 0; u < UNROLL; u++) {
             PointGradient own = {0.0f, 0.0f, 0.0f};
-            if (number[u] >= 0) {
-                Cell cell = cell_of(shared.x[number[u]], shared.y[number[u]]);
-                if (cell.row != walk.cell.row || cell.column != walk.cell.column)
-                    walk_to(walk, cell, level, value, sums);
-                own = add_point(walk, cell, shared.weight[number[u]], gradient[u], level);
+            TilePoint *point = shared.points + (entry[u] & 0xffff);
+            bool exists = first + k + u < end;
+            if (exists) {
+                TilePoint at = *point;
+                if (entry[u] >> 16 != walked) {
+                    walked = entry[u] >> 16;
+                    walk_to(walk, cell_numbered(walked, level), level, value, sums);
+                }
+                own = add_point(walk, {walk.cell.row, walk.cell.column, at.y, at.x}, at.weight, gradient[u], level);
             }
-            own = {sum_over_lanes(own.x), sum_over_lanes(own.y), sum_over_lanes(own.attn)};
-            if (number[u] < 0)
-                continue;
-            if (lane_in_group() == 0) {
-                shared.x[number[u]] = own.x;
-                shared.y[number[u]] = own.y;
-                shared.weight[number[u]] = own.attn;
-            }
+            OwnTotal total = own_total(own);
+            if (exists)
+                store_total(total, [&](int which, float value) { ((float *)point)[which] = value; });
         }
     }
     leave(walk, level, sums);
@@ -168,8 +177,9 @@ __device__ inline void store_own(const Shared &shared, const Tile &tile, int num
 {
     for (int i = threadIdx.x; i < tile.count * P; i += THREADS) {
         long long point = item_of(shared, tile, i / P) * POINTS + number * P + i % P;
-        *(Location *)(grad_loc + 2 * point) = {loc_t(shared.x[i]), loc_t(shared.y[i])};
-        grad_attn[point] = loc_t(shared.weight[i]);
+        TilePoint own = shared.points[i];
+        *(Location *)(grad_loc + 2 * point) = {loc_t(own.x), loc_t(own.y)};
+        grad_attn[point] = loc_t(own.weight);
     }
 }
 
