@@ -15,12 +15,6 @@ __device__ inline int cell_number(const Cell &cell, const Level &level)
     return (cell.row + 1) * (level.width + 1) + cell.column + 1;
 }
 
-__device__ inline Cell cell_numbered(int number, const Level &level)
-{
-    int row = number / (level.width + 1);
-    return {row - 1, number - row * (level.width + 1) - 1, 0.0f, 0.0f};
-}
-
 /* Counts become the places where each cell's records begin. Returns how many there are. All of the block's COUNT threads. */
 template <int COUNT>
 __device__ inline int sums_before(int *counts, int cells)

@@ -103,11 +103,12 @@ __device__ inline unsigned packed(float first, float second)
 #define PAIRS "f16x2"
 #endif
 
-/* Adds VEC neighbouring channels to the sums at `at`. */
-__device__ inline void add_piece(sum_t *at, const float (&channels)[VEC])
+/* Adds COUNT neighbouring channels to the sums at `at`. */
+template <int COUNT>
+__device__ inline void add_piece(sum_t *at, const float (&channels)[COUNT])
 {
 #pragma unroll
-    for (int i = 0; i < VEC; i += RED)
+    for (int i = 0; i < COUNT; i += RED)
         if constexpr (RED == 2)
             asm volatile("red.global.add.noftz." PAIRS " [%0], %1;" ::"l"(at + i), "r"(packed(channels[i], channels[i + 1])) : "memory");
         else if constexpr (RED == 4)
@@ -121,10 +122,11 @@ __device__ inline void add_piece(sum_t *at, const float (&channels)[VEC])
 
 #else
 
-__device__ inline void add_piece(sum_t *at, const float (&channels)[VEC])
+template <int COUNT>
+__device__ inline void add_piece(sum_t *at, const float (&channels)[COUNT])
 {
 #pragma unroll
-    for (int i = 0; i < VEC; i += RED)
+    for (int i = 0; i < COUNT; i += RED)
         if constexpr (RED == 1)
             atomicAdd(at + i, channels[i]);
         else if constexpr (RED == 2)

@@ -165,7 +165,7 @@ static void tune(proof *self, const problem *p, const char *what, const char *sp
 
 static void prove(proof *self)
 {
-    static const char *const algorithms[] = {"atomics", "sorted", "tiled", "coarse_smem", "baseline"};
+    static const char *const algorithms[] = {"atomics", "sorted", "tiled", "tensor", "coarse_smem", "baseline"};
     for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) {
         const problem *p = &problems[i].of;
         make_inputs(self, p);
