@@ -2,7 +2,8 @@
  * A few lanes share the channels of an item or cell: lane `lane` of LANES has the pieces of VEC channels that begin at
  * (piece * LANES + lane) * VEC. Pieces beyond D do not exist. Loads of them, additions to `sums` and sums over the lanes.
  *
- *     RED    channels per red instruction: 1, or 2 or 4 (vectors of f32: sm_90); of SUMS = packed: pairs, 2 to 8 channels
+ *     RED    channels per red instruction: 1, or vectors of 2 or 4 f32, one by one where there are none (before sm_90); of SUMS = packed: pairs, 2 to 8
+ *            channels
  */
 #pragma once
 
@@ -122,13 +123,20 @@ __device__ inline void add_piece(sum_t *at, const float (&channels)[COUNT])
 
 #else
 
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+constexpr bool HAS_VECTORS = true;
+#else
+constexpr bool HAS_VECTORS = false;
+#endif
+
 template <int COUNT>
 __device__ inline void add_piece(sum_t *at, const float (&channels)[COUNT])
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i += RED)
-        if constexpr (RED == 1)
-            atomicAdd(at + i, channels[i]);
+        if constexpr (RED == 1 || !HAS_VECTORS)
+            for (int k = i; k < i + RED; k++)
+                atomicAdd(at + k, channels[k]);
         else if constexpr (RED == 2)
             asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(at + i), "f"(channels[i]), "f"(channels[i + RED - 1]) : "memory");
         else
