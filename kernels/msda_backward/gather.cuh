@@ -112,6 +112,12 @@ __device__ inline void add_to_pixels(const Point &point, const Level &level, con
     }
 }
 
+/* For each lane of the group: which keeps them is another one for each point. */
+__device__ inline PointGradient sums_over_lanes(PointGradient part)
+{
+    return {sum_over_lanes(part.x), sum_over_lanes(part.y), sum_over_lanes(part.attn)};
+}
+
 /* What lanes have to store of a level's points; see store_own. */
 constexpr int KEPT = ceil_div(P, LANES);
 
@@ -161,7 +167,7 @@ __device__ inline void level_of_item(const Level &level, int number, const Item 
             add_to_pixels(points[i], level, gradient, add);
 #pragma unroll
         for (int i = 0; i < UNROLL; i++)
-            keep_own(own, sum_over_lanes(own_gradient(points[i], level, gradient)), p + i);
+            keep_own(own, sums_over_lanes(own_gradient(points[i], level, gradient)), p + i);
     }
     store_own(own, first, item.exists, grad_loc, grad_attn);
 }

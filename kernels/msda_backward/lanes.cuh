@@ -2,7 +2,8 @@
  * A few lanes share the channels of an item or cell: lane `lane` of LANES has the pieces of VEC channels that begin at
  * (piece * LANES + lane) * VEC. Pieces beyond D do not exist. Loads of them, additions to `sums` and sums over the lanes.
  *
- *     RED    channels per red instruction: 1, or 2 or 4 (vectors of f32: sm_90); of SUMS = packed: pairs, 2 to 8 channels
+ *     RED    channels per red instruction: 1, or vectors of 2 or 4 f32, one by one where there are none (before sm_90); of SUMS = packed: pairs, 2 to 8
+ *            channels
  */
 #pragma once
 
@@ -103,11 +104,12 @@ __device__ inline unsigned packed(float first, float second)
 #define PAIRS "f16x2"
 #endif
 
-/* Adds VEC neighbouring channels to the sums at `at`. */
-__device__ inline void add_piece(sum_t *at, const float (&channels)[VEC])
+/* Adds COUNT neighbouring channels to the sums at `at`. */
+template <int COUNT>
+__device__ inline void add_piece(sum_t *at, const float (&channels)[COUNT])
 {
 #pragma unroll
-    for (int i = 0; i < VEC; i += RED)
+    for (int i = 0; i < COUNT; i += RED)
         if constexpr (RED == 2)
             asm volatile("red.global.add.noftz." PAIRS " [%0], %1;" ::"l"(at + i), "r"(packed(channels[i], channels[i + 1])) : "memory");
         else if constexpr (RED == 4)
@@ -121,12 +123,20 @@ __device__ inline void add_piece(sum_t *at, const float (&channels)[VEC])
 
 #else
 
-__device__ inline void add_piece(sum_t *at, const float (&channels)[VEC])
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+constexpr bool HAS_VECTORS = true;
+#else
+constexpr bool HAS_VECTORS = false;
+#endif
+
+template <int COUNT>
+__device__ inline void add_piece(sum_t *at, const float (&channels)[COUNT])
 {
 #pragma unroll
-    for (int i = 0; i < VEC; i += RED)
-        if constexpr (RED == 1)
-            atomicAdd(at + i, channels[i]);
+    for (int i = 0; i < COUNT; i += RED)
+        if constexpr (RED == 1 || !HAS_VECTORS)
+            for (int k = i; k < i + RED; k++)
+                atomicAdd(at + k, channels[k]);
         else if constexpr (RED == 2)
             asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(at + i), "f"(channels[i]), "f"(channels[i + RED - 1]) : "memory");
         else
@@ -145,7 +155,42 @@ __device__ inline float sum_over_lanes(float part)
     return part;
 }
 
-__device__ inline PointGradient sum_over_lanes(PointGradient part)
+/*
+ * Totals of a point's gradients over the group: lane 0 has x in value[0], lane 1 y, lanes 2 and 3 attn. Of two lanes both have attn in
+ * value[1]; one has all three. At each step a lane gives what it will not need for what it will. All lanes of the warp.
+ */
+struct OwnTotal {
+    float value[3];
+};
+
+__device__ inline OwnTotal own_total(PointGradient part)
 {
-    return {sum_over_lanes(part.x), sum_over_lanes(part.y), sum_over_lanes(part.attn)};
+    OwnTotal total = {part.x, part.y, part.attn};
+    if (LANES >= 2) {
+        bool is_odd = threadIdx.x & 1;
+        total.value[0] = (is_odd ? part.y : part.x) + __shfl_xor_sync(0xffffffff, is_odd ? part.x : part.y, 1);
+        total.value[1] = part.attn + __shfl_xor_sync(0xffffffff, part.attn, 1);
+    }
+    if (LANES >= 4) {
+        bool has_attn = threadIdx.x & 2;
+        total.value[0] = (has_attn ? total.value[1] : total.value[0]) + __shfl_xor_sync(0xffffffff, has_attn ? total.value[0] : total.value[1], 2);
+    }
+#pragma unroll
+    for (int step = 4; step < LANES; step *= 2)
+        total.value[0] += __shfl_xor_sync(0xffffffff, total.value[0], step);
+    return total;
+}
+
+/* STORE(0, x), STORE(1, y), STORE(2, attn), each by a lane that has it. */
+template <typename STORE>
+__device__ inline void store_total(const OwnTotal &total, STORE store)
+{
+    int lane = lane_in_group();
+    if (LANES == 1)
+        for (int i = 0; i < 3; i++)
+            store(i, total.value[i]);
+    else if (lane < smaller(LANES, 3))
+        store(lane, total.value[0]);
+    if (LANES == 2 && lane == 0)
+        store(2, total.value[1]);
 }

@@ -6,6 +6,7 @@
  *     coarse_smem    the same, but the coarsest levels are summed up in shared memory
  *     sorted         points of whole images sorted by cell, each cell summed up in registers
  *     tiled          the same for tiles of queries, sorted in shared memory
+ *     tensor         the same with the products on tensor cores
  *     reference      fp64, and the input generators: what MT_SUPPORT asks for
  *
  * Only what is asked for is compiled: ALGO is the .ini's [variant].
@@ -25,6 +26,8 @@
 #include "sorted.cuh"
 #elif ALGO == ALGO_tiled
 #include "tiled.cuh"
+#elif ALGO == ALGO_tensor
+#include "tensor.cuh"
 #else
 #error "unknown ALGO"
 #endif

@@ -16,15 +16,6 @@
 static_assert(RUN % UNROLL == 0, "whole iterations");
 constexpr unsigned BLOCKS_OF_LIST = ceil_div(LIST, GROUPS * RUN);
 
-/* Lanes 0 and 1 store; a group of one lane stores both. */
-__device__ inline void store_own(PointGradient sum, long long point, loc_t *grad_loc, loc_t *grad_attn)
-{
-    if (lane_in_group() == 0)
-        *(Location *)(grad_loc + 2 * point) = {loc_t(sum.x), loc_t(sum.y)};
-    if (lane_in_group() == LANES - 1)
-        grad_attn[point] = loc_t(sum.attn);
-}
-
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     msda_backward_sorted(const value_t *value, const value_t *grad_out, const Record *records, const int *lengths, sum_t *sums, loc_t *grad_loc, loc_t *grad_attn)
 {
@@ -66,9 +57,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
                     walk_to(walk, cell, level, value, sums);
                 own = add_point(walk, cell, record[k].weight, gradient[k], level);
             }
-            own = {sum_over_lanes(own.x), sum_over_lanes(own.y), sum_over_lanes(own.attn)};
+            OwnTotal total = own_total(own);
+            long long point = i + k < length ? point_number(list, record[k].number) : 0;
             if (i + k < length)
-                store_own(own, point_number(list, record[k].number), grad_loc, grad_attn);
+                store_total(total, [&](int which, float value) { *(which == 2 ? grad_attn + point : grad_loc + 2 * point + which) = loc_t(value); });
         }
     }
     leave(walk, level, sums);

@@ -123,10 +123,11 @@ __device__ inline void leave(const Walk &walk, const Level &level, sum_t *sums)
 /* Adds a point with the lane's channels of its grad_out to the sums; returns the lane's part of its own gradients. */
 __device__ inline PointGradient add_point(Walk &walk, const Cell &cell, float weight, const Piece (&gradient)[PIECES], const Level &level)
 {
-    float dot[4] = {0.0f, 0.0f, 0.0f, 0.0f}, share[4];
-#pragma unroll
-    for (int corner = 0; corner < 4; corner++)
-        share[corner] = weight * corner_weight(cell, corner);
+    float dot[4] = {0.0f, 0.0f, 0.0f, 0.0f}, lower = weight * cell.down, upper = weight - lower, share[4];
+    share[1] = upper * cell.right;
+    share[0] = upper - share[1];
+    share[3] = lower * cell.right;
+    share[2] = lower - share[3];
 #pragma unroll
     for (int piece = 0; piece < PIECES; piece++) {
         float channels[VEC];

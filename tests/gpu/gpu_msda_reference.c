@@ -153,5 +153,5 @@ static void prove(proof *self)
 
 int main(int argc, char **argv)
 {
-    return proof_main(argc, argv, prove);
+    return proof_main(argc, argv, "20", prove);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -207,7 +208,7 @@ static void check_outcomes(proof *self, const char *title, const char *db)
     proof_fail(self, "%s: %lld variants are not ok", title, (long long)bad);
 }
 
-enum { FIXED_WORDS = 22, MAX_INPUTS = 4, WORDS = FIXED_WORDS + 2 * MAX_INPUTS + 1 };
+enum { FIXED_WORDS = 22, MAX_INPUTS = 4, WORDS = FIXED_WORDS + 2 * MAX_INPUTS + 2 + 1 };
 
 /* A database of its own for each run: --input is no part of what tells measurements apart. */
 void proof_tune(proof *self, const problem *p, const char *what, const char *space, const char *workload, const char *budget, const proof_input *inputs, size_t input_count)
@@ -226,6 +227,10 @@ void proof_tune(proof *self, const problem *p, const char *what, const char *spa
         words[count++] = "--input";
         words[count++] = given[i];
     }
+    if (self->jobs) {
+        words[count++] = "--jobs";
+        words[count++] = self->jobs;
+    }
     int rc = run(self, log, words);
     if (rc == 0 || rc == NONE_PASSED) {
         check_outcomes(self, title, path);
@@ -235,12 +240,58 @@ void proof_tune(proof *self, const problem *p, const char *what, const char *spa
     proof_fail(self, "%s: exit %d", title, rc);
 }
 
+enum { SIDE_BY_SIDE = 6 };
+
+/* In the child: never returns. */
+static void prove_apart(proof *self, size_t i, void (*prove)(proof *, size_t))
+{
+    char folder[1024];
+    snprintf(folder, sizeof folder, "%s/%zu", self->folder, i);
+    if (mkdir(folder, 0700) != 0) die(folder);
+    self->folder = folder;
+    if (!freopen(proof_path(self, "said.txt"), "w", stdout)) die(folder);
+    self->is_failed = false;
+    self->jobs = "4";
+    prove(self, i);
+    fflush(stdout);
+    _exit(self->is_failed);
+}
+
+/* Waits for any child; true when it found fault. */
+static bool wait_for_one(void)
+{
+    int status = 0;
+    if (wait(&status) < 0) die("wait");
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+void proof_side_by_side(proof *self, size_t count, void (*prove)(proof *, size_t))
+{
+    size_t running = 0;
+    fflush(stdout);
+    for (size_t i = 0; i < count; i++, running++) {
+        if (running == SIDE_BY_SIDE) {
+            self->is_failed |= wait_for_one();
+            running--;
+        }
+        pid_t child = fork();
+        if (child < 0) die("fork");
+        if (child == 0) prove_apart(self, i, prove);
+    }
+    for (; running > 0; running--) self->is_failed |= wait_for_one();
+    for (size_t i = 0; i < count; i++) {
+        char said[32];
+        snprintf(said, sizeof said, "%zu/said.txt", i);
+        show_file(proof_path(self, said));
+    }
+}
+
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
 {
     return remove(path);
 }
 
-int proof_main(int argc, char **argv, void (*prove)(proof *))
+int proof_main(int argc, char **argv, const char *default_budget, void (*prove)(proof *))
 {
     char folder[] = "/tmp/msda-proof-XXXXXX";
     const char *seed = getenv("SEED"), *budget = getenv("BUDGET");
@@ -250,7 +301,7 @@ int proof_main(int argc, char **argv, void (*prove)(proof *))
     }
     proof self = {.tool = argv[1], .source_folder = realpath(argv[2], NULL), .folder = mkdtemp(folder)};
     self.seed = seed ? strtoull(seed, NULL, 10) : 1;
-    self.budget = budget ? budget : "20";
+    self.budget = budget ? budget : default_budget;
     if (!self.source_folder || !self.folder) die(argv[2]);
     setenv("XDG_DATA_HOME", self.folder, 1);
     setenv("XDG_CACHE_HOME", self.folder, 1);

@@ -23,6 +23,7 @@ typedef struct problem {
 
 typedef struct proof {
     const char *tool, *budget; /* variants per problem and algorithm */
+    const char *jobs;          /* compile workers of a run; NULL = as many as cores */
     char *source_folder, *folder;
     uint64_t seed;
     bool is_failed;
@@ -33,8 +34,11 @@ typedef struct proof_input {
     const char *arg, *file;
 } proof_input;
 
-/* The whole program: `prove` once there is a GPU. Its exit code; 77 without one. SEED and BUDGET from the environment. */
-int proof_main(int argc, char **argv, void (*prove)(proof *));
+/* The whole program: `prove` once there is a GPU. Its exit code; 77 without one. SEED and BUDGET (else `budget`) from the environment. */
+int proof_main(int argc, char **argv, const char *budget, void (*prove)(proof *));
+
+/* Calls `prove` for 0 … count - 1 in processes of their own, some at a time, each with a folder of its own; what they print comes one after the other. */
+void proof_side_by_side(proof *self, size_t count, void (*prove)(proof *, size_t));
 
 void proof_fail(proof *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Zeros; the caller frees them. */
