@@ -43,13 +43,26 @@ typedef struct asking {
         if ((asking_)->trace) (asking_)->trace->say((asking_)->trace->context, __VA_ARGS__);          \
     } while (0)
 
+/* The portfolio and its rule. */
+static void say_choice(const asking *a, const mt_lookup_ladder *ladder)
+{
+    const mt_rule *rule = &ladder->rule;
+    unsigned variants = 0, shapes = (unsigned)rule->shape_count;
+    const char *plural = shapes == 1 ? "" : "s";
+    if (!a->trace) return;
+    for (size_t v = 0; v < rule->variant_count; v++) variants += rule->is_usable[v];
+    SAY(a, "choice:   of %u variant%s, by ", variants, variants == 1 ? "" : "s");
+    if (rule->nodes) SAY(a, "a tree over %u tuned shape%s\n", shapes, plural);
+    else if (rule->power) SAY(a, "%u tuned shape%s, each weighed by 1/distance^%d\n", shapes, plural, rule->power);
+    else SAY(a, "the nearest of %u tuned shape%s\n", shapes, plural);
+}
+
 static void say_offer(const asking *a, const mt_lookup_ladder *ladder, const mt_rule_search *search, double advantage, verdict v)
 {
     if (!a->trace) return;
     const char *shape = ladder->shape_names[search->nearest];
     double distance = search->distance[search->nearest];
     SAY(a, "nearest:  shape %s on %s, %.2f octaves away", shape, ladder->gpu, distance);
-    if (ladder->rule.nodes) SAY(a, " (a tree over %u shapes chose the variant)", (unsigned)ladder->rule.shape_count);
     if (ladder->ignores_workload) SAY(a, "; nothing was tuned for this workload, so all count");
     SAY(a, "\n");
     if (v == UNKNOWN && isnan(ladder->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so nobody can say whether its variant would lose to it\n");
@@ -108,6 +121,7 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
         double slowdown, advantage;
         mt_rule_expect(&ladder->rule, &search, &slowdown, &advantage);
         verdict v = judge(a, a->block->rows[row - 1]->variant, slowdown, advantage, of_default);
+        if (offers == 0) say_choice(a, ladder);
         if (offers == 0 || v == TAKEN) say_offer(a, ladder, &search, advantage, v);
         if (offers == 0) {
             first = v;

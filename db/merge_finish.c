@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "db/answer.h"
-#include "db/merge.h"
+#include "db/merge_internal.h"
 #include "db/store_internal.h"
 #include "tuner/base/alloc.h"
 
@@ -228,11 +228,11 @@ static mt_status pick_winners(mt_store *store, mt_error *err)
     return st;
 }
 
-mt_status mt_merge_finish(mt_store *store, mt_error *err)
+mt_status mt_merge_order(mt_store *store, mt_error *err)
 {
     mt_status st;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_exec(store, "PRAGMA defer_foreign_keys = ON; CREATE TEMP TABLE IF NOT EXISTS merge_landmark (subject_id INTEGER, role TEXT, variant_id INTEGER)", err);
+    st = mt_sql_exec(store, "PRAGMA defer_foreign_keys = ON", err);
     if (st == MT_OK) st = put_in_order(store, &measurements, err);
     if (st == MT_OK) st = put_in_order(store, &finals, err);
     if (st == MT_OK) st = mt_sql_exec(store, choose_landmarks, err);

@@ -8,8 +8,8 @@
 
 /* One run of the tool; or, of an imported file, the import: the same file imported on two machines is the same rows. */
 #define SAME_SESSION \
-    "CASE WHEN :source_hash IS NOT NULL THEN source_hash = :source_hash AND origin = :origin ELSE source_hash IS NULL AND started_unix_ms = :started_unix_ms " \
-    "AND process_id = :process_id AND host = :host AND boot_id = :boot_id AND command = :command AND seed = :seed AND space_path = :space_path END"
+    "(source_hash = :source_hash AND origin = :origin) OR (:source_hash IS NULL AND source_hash IS NULL AND started_unix_ms = :started_unix_ms AND process_id = :process_id AND host = :host " \
+    "AND boot_id = :boot_id AND command = :command AND seed = :seed AND space_path = :space_path)"
 /* A run that went on after an earlier merge; the first of two imports. */
 #define LATER_SESSION \
     "CASE WHEN source_hash IS NULL THEN (ifnull(:ended_unix_ms, 0), :evaluated, :failed) > (ifnull(ended_unix_ms, 0), evaluated, failed) " \
@@ -38,7 +38,7 @@ const mt_merge_rule mt_merge_rules[] = {
     {.table = "anchor", .has_id = true, .foreign = {{"session_id", "session"}, {"subject_id", "subject"}, {"variant_id", "variant"}},
      .match = "session_id = :session_id AND subject_id = :subject_id AND variant_id = :variant_id AND created_unix_ms = :created_unix_ms AND median_ns = :median_ns"},
     {.table = "final_round", .has_id = true, .foreign = {{"session_id", "session"}, {"subject_id", "subject"}},
-     .match = "subject_id = :subject_id AND session_id = :session_id AND created_unix_ms = :created_unix_ms AND method = :method AND rounds = :rounds AND objective = :objective"},
+     .match = "session_id = :session_id AND subject_id = :subject_id AND created_unix_ms = :created_unix_ms AND method = :method AND rounds = :rounds AND objective = :objective"},
     {.table = "finalist", .foreign = {{"final_id", "final_round"}, {"measurement_id", "measurement"}}, .match = "final_id = :final_id AND measurement_id = :measurement_id"},
     {.table = "pruned", .foreign = {{"session_id", "session"}, {"subject_id", "subject"}},
      .match = "session_id = :session_id AND subject_id = :subject_id AND constraint_name = :constraint_name"},

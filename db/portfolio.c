@@ -1,6 +1,7 @@
 #include "db/portfolio.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "db/answer.h"
@@ -8,6 +9,7 @@
 #include "db/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/hash.h"
 
 static double real_or_nan(sqlite3_stmt *statement, int column)
 {
@@ -51,21 +53,42 @@ done:
 
 /* ---- subjects and their times ---- */
 
+mt_status mt_query_excluded(mt_store *store, int64_t kernel, char out[MT_EXCLUDED_SIZE], mt_error *err)
+{
+    mt_status st;
+    bool row;
+    sqlite3_stmt *statement;
+    MT_TRY(mt_sql_cached_get(store, "SELECT spec_json FROM kernel WHERE id = ?", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, kernel);
+    MT_TRY(mt_sql_row(store, &args, &row, "read a kernel's expressions", err));
+    snprintf(out, MT_EXCLUDED_SIZE, "a constraint excludes it on this shape and GPU (expressions %.8s)", mt_hash_text(row ? mt_sql_column(statement, 0) : "").hex);
+    sqlite3_reset(statement);
+done:
+    return st;
+}
+
+/* Of row o of subject s: not one that says other expressions excluded the variant. */
+#define AND_IS_OF_TODAY(excluded) "AND (s.origin = 'recorded' OR o.outcome <> 'pruned' OR o.text = " excluded ") "
+
 static const char subjects_sql[] =
     "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, o.outcome, o.median_ns, "
     "(SELECT group_concat(json_extract(j.value, '$.kind')) FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') j WHERE k.id = ?1), "
     "v.text, w.key FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "JOIN workload w ON w.id = s.workload_id LEFT JOIN landmark l ON l.subject_id = s.id AND l.role = 'default' LEFT JOIN variant v ON v.id = l.variant_id "
-    "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM measurement n WHERE n.subject_id = s.id AND n.variant_id = l.variant_id) "
+    "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM measurement n WHERE n.subject_id = s.id AND n.variant_id = l.variant_id) " AND_IS_OF_TODAY("?5")
     "WHERE s.kernel_id = ?1 AND s.device_id = ?2 AND s.regime = ?3 AND s.origin = ?4 AND m.median_ns > 0 ORDER BY s.id";
 
 mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group *group, mt_query_portfolio_subject_callback callback, void *context, mt_error *err)
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
+    char excluded[MT_EXCLUDED_SIZE];
+    MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
     MT_TRY(mt_sql_prepare(store, subjects_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     bind_group(&args, group);
+    mt_sql_text(&args, excluded);
     for (;;) {
         bool row;
         MT_TRY(mt_sql_row(store, &args, &row, "list tuned shapes", err));
@@ -83,11 +106,13 @@ done:
 }
 
 /* Bare columns beside max() come from the row that holds the maximum. */
-mt_status mt_query_portfolio_times(mt_store *store, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
+mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_sql_prepare(store, "SELECT variant_id, max(id), outcome, median_ns FROM measurement WHERE subject_id = ? GROUP BY variant_id", &statement, err));
+    char excluded[MT_EXCLUDED_SIZE];
+    MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
+    MT_TRY(mt_sql_prepare(store, "SELECT variant_id, max(id), outcome, median_ns, text FROM measurement WHERE subject_id = ? GROUP BY variant_id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
     for (;;) {
@@ -97,6 +122,7 @@ mt_status mt_query_portfolio_times(mt_store *store, int64_t subject, mt_query_po
         mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN};
         if (!mt_outcome_from_name(mt_sql_column(statement, 2), &time.kind)) continue;
         if (mt_outcome_may_win(time.kind)) time.median_ns = real_or_nan(statement, 3);
+        if (time.kind == MT_OUTCOME_PRUNED && group->origin != MT_ORIGIN_RECORDED && strcmp(mt_sql_column(statement, 4), excluded) != 0) continue;
         MT_TRY(callback(context, &time, err));
     }
 done:
@@ -190,17 +216,20 @@ static const char shape_sql[] =
     "INSERT INTO portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome = 'ok' THEN o.median_ns END, o.outcome "
     "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM landmark l JOIN measurement n ON n.subject_id = l.subject_id AND n.variant_id = l.variant_id "
-    "WHERE l.subject_id = s.id AND l.role = 'default') WHERE s.id = ?2";
+    "WHERE l.subject_id = s.id AND l.role = 'default') " AND_IS_OF_TODAY("?3") "WHERE s.id = ?2";
 
-static mt_status insert_shapes(mt_store *store, int64_t id, const mt_portfolio *portfolio, mt_error *err)
+static mt_status insert_shapes(mt_store *store, const mt_portfolio_group *group, int64_t id, const mt_portfolio *portfolio, mt_error *err)
 {
     mt_status st = MT_OK;
+    char excluded[MT_EXCLUDED_SIZE];
+    MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
     for (size_t i = 0; i < portfolio->subject_count; i++) {
         sqlite3_stmt *statement;
         MT_TRY(mt_sql_cached_get(store, shape_sql, &statement, err));
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_int(&args, id);
         mt_sql_int(&args, portfolio->subjects[i]);
+        mt_sql_text(&args, excluded);
         MT_TRY(mt_sql_run(store, &args, "store a portfolio's shape", err));
     }
 done:
@@ -247,7 +276,7 @@ mt_status mt_store_portfolio(mt_store *store, const mt_portfolio_group *group, c
     MT_TRY(mt_tx_begin(store, err));
     st = remove_group(store, group, err);
     if (st == MT_OK && portfolio) st = insert_row(store, group, &portfolio->row, &id, err);
-    if (st == MT_OK && portfolio) st = insert_shapes(store, id, portfolio, err);
+    if (st == MT_OK && portfolio) st = insert_shapes(store, group, id, portfolio, err);
     if (st == MT_OK && portfolio) st = insert_variants(store, id, portfolio, err);
     if (st == MT_OK && portfolio) st = insert_cells(store, id, portfolio, err);
     st = mt_tx_end(store, st, err);

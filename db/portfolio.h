@@ -20,13 +20,18 @@ typedef mt_status (*mt_query_group_callback)(void *context, const mt_portfolio_g
 /* Groups with winners and stored expressions, ordered by kernel, GPU. Of the filter gpu, kernel, kernel_key, origin and regime count. */
 mt_status mt_query_groups(mt_store *store, const mt_filter *filter, mt_query_group_callback callback, void *context, mt_error *err);
 
+/* What a session writes of a variant that a constraint excludes on a shape. It names the expressions that did, those that the kernel is stored with now: the search space may be edited while
+ * the kernel stays the same, and then such a row says nothing any more. */
+enum { MT_EXCLUDED_SIZE = 96 };
+mt_status mt_query_excluded(mt_store *store, int64_t kernel, char out[MT_EXCLUDED_SIZE], mt_error *err);
+
 /* A subject with a winner. */
 typedef struct mt_portfolio_subject {
     int64_t id, shape, workload;
     const char *shape_key, *shape_name, *workload_name, *workload_key;
     const char *kinds;              /* "int,list,string" in the order of the key's parts */
     double best_ns;
-    const char *default_outcome;    /* NULL = the default was not measured there */
+    const char *default_outcome;    /* NULL = the default was not measured there, or was excluded by other expressions than the stored ones */
     double default_ns;              /* NAN unless ok */
     const char *default_variant;    /* its text; NULL = not known */
 } mt_portfolio_subject;
@@ -41,7 +46,8 @@ typedef struct mt_portfolio_time {
     double median_ns;               /* NAN unless ok or censored */
 } mt_portfolio_time;
 typedef mt_status (*mt_query_portfolio_time_callback)(void *context, const mt_portfolio_time *row, mt_error *err);
-mt_status mt_query_portfolio_times(mt_store *store, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err);
+/* Rows of variants that other expressions than the stored ones excluded are passed over, but not a recording's: what it lacks is excluded for good. */
+mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err);
 /* mt_free *text. */
 mt_status mt_query_variant_text(mt_store *store, int64_t variant, char **text, mt_error *err);
 

@@ -73,6 +73,6 @@ void mt_recording_slim(mt_measurement_row *row, mt_strbuf *line)
     o->cubin_cached = false;
     row->evaluation = 0;
     if (!o->text) return;
-    if (o->kind != MT_OUTCOME_PRUNED) shorten(line, o->text); /* the constraints themselves are shipped */
+    shorten(line, o->text);
     o->text = line->length ? (char *)mt_strbuf_text(line) : NULL;
 }

@@ -1,11 +1,11 @@
-"""Multi-scale deformable attention, forward, by the tuned kernels of a database: a drop-in for the usual op.
+"""Multi-scale deformable attention, forward and backward, by the tuned kernels of a database: a drop-in for the usual op.
 
     from ms_deform_attn import ms_deform_attn
     out = ms_deform_attn(value, spatial_shapes, level_start_index, sampling_locations, attention_weights)
 
 value [N, S, M, D], spatial_shapes [L, 2] (height, width), level_start_index [L], sampling_locations [N, Lq, M, L, P, 2] in [0, 1], attention_weights
-[N, Lq, M, L, P] -> [N, Lq, M*D]. Runs on torch's current stream and without waiting for it. Where the database has nothing for a call (or gradients are
-wanted), the same is computed with grid_sample. README.md says how to use it in CUDA graphs."""
+[N, Lq, M, L, P] -> [N, Lq, M*D]. Runs on torch's current stream and without waiting for it. Where the database has nothing for a call, or
+for its gradients, the same is computed with grid_sample. README.md says how to use it in CUDA graphs."""
 import ctypes
 import warnings
 import weakref
@@ -63,11 +63,11 @@ class _HostCopies:
 class _Tuned:
     """One answer of the lookup, loaded: everything but addresses and the stream is settled. is_proved: the tuner validated this very code on this shape."""
 
-    def __init__(self, library, result, module, is_proved, made):
-        """made: {argument's name: tensor}, inputs that the problem alone decides."""
+    def __init__(self, library, result, module, is_proved, made, inputs):
+        """made: {argument's name: tensor}, inputs that the problem alone decides; inputs: names of those that a call gives."""
         self.is_proved, self.made = is_proved, made
         self.args = library.args(result)
-        problem.check_inputs([arg.name.decode() for arg in self.args if arg.is_used and arg.kind == tunelookup.TENSOR and arg.role in (tunelookup.IN, tunelookup.INOUT)], made)
+        problem.check_inputs([arg.name.decode() for arg in self.args if arg.is_used and arg.kind == tunelookup.TENSOR and arg.role in (tunelookup.IN, tunelookup.INOUT)], made, inputs)
         self.maps = {i: library.tensormaps(result, i, arg.map_count) for i, arg in enumerate(self.args) if arg.kind == tunelookup.TENSORMAP and arg.is_used}
         self.launches = []
         for info in library.launches(result):
@@ -89,13 +89,14 @@ class _Tuned:
 
     def run(self, given, stream):
         """given: {argument's name: tensor}. What is neither given nor made is scratch of this call; the caching allocator keeps its memory in stream order."""
+        device = next(iter(given.values())).device
         addresses, scratch, given = (ctypes.c_uint64 * len(self.args))(), [], {**self.made, **given}
         for i, arg in enumerate(self.args):
             if arg.kind != tunelookup.TENSOR:
                 continue
             tensor = given.get(arg.name.decode())
             if tensor is None and arg.is_used:
-                tensor = torch.empty(max(arg.bytes, 16), dtype=torch.uint8, device=given["out"].device)
+                tensor = torch.empty(max(arg.bytes, 16), dtype=torch.uint8, device=device)
                 scratch.append(tensor)
             if tensor is not None:
                 if arg.is_used and arg.zero_before_each:
@@ -113,19 +114,13 @@ class _Tuned:
         del room
 
 
-class MultiScaleDeformableAttention:
-    """The op with a database of its own. Threads may share one once the shapes they use were seen."""
+class _Kernel:
+    """One kernel of the database and what is loaded of it."""
 
-    def __init__(self, database=None, kernel="msda", user_cubins=True, any_shape_cubins=False, space=None, library=None):
-        """database: None = the user's over the shipped ones. kernel: "msda", or "msda@KEY" (`msda-tune key`). user_cubins: run code of the user's file, which is then trusted like
-        a program. any_shape_cubins: code that was compiled for one shape also serves others (kernels with `bake = none`, unlike search_spaces/msda.ini). space: the .ini that was
-        tuned; variants without code for a shape are compiled from its source, and compared with grid_sample at their first call."""
-        flags = tunelookup.COUNT_MISSES | (tunelookup.USER_CUBINS if user_cubins else 0)
-        self._library = tunelookup.Library(database, flags, library)
-        self._kernel, self._any_shape_cubins = kernel, any_shape_cubins
+    def __init__(self, library, name, space, any_shape_cubins, inputs):
+        self._library, self._kernel, self._any_shape_cubins, self._inputs = library, name, any_shape_cubins, inputs
         self._space = compile_variant.Space(space) if space else None
         self._devices, self._plans, self._modules, self._ready = {}, {}, {}, {}
-        self._host = _HostCopies()
 
     def _find(self, ordinal, names, values):
         if ordinal not in self._devices:
@@ -159,22 +154,78 @@ class MultiScaleDeformableAttention:
             if result.match == tunelookup.NONE:
                 return None, why
             made = {"levels": torch.tensor(problem.level_table(problem.shape_of(names, values)), dtype=torch.int32, device=f"cuda:{ordinal}")}
-            return _Tuned(self._library, result, *self._code(ordinal, result, names, values), made), why
+            return _Tuned(self._library, result, *self._code(ordinal, result, names, values), made, self._inputs), why
         except (tunelookup.LookupError_, RuntimeError, OSError, ValueError) as trouble:
             return None, str(trouble)
 
-    def _entry(self, value, levels, locations, weights, queries, workload):
+    def entry(self, value, levels, locations, weights, queries, workload, grad_dtype=None):
+        """(what runs such a call or None, why)."""
         dtype, location_dtype = (problem.DTYPES.get(str(t.dtype).removeprefix("torch.")) for t in (value, locations))
         if not dtype or not location_dtype or weights.dtype != locations.dtype:
             return None, f"no kernel for {value.dtype} values, {locations.dtype} locations and {weights.dtype} weights"
-        key = (value.device.index, tuple(value.shape), tuple(locations.shape), tuple(map(tuple, levels)), dtype, location_dtype, queries, workload)
+        key = (value.device.index, tuple(value.shape), tuple(locations.shape), tuple(map(tuple, levels)), dtype, location_dtype, queries, workload, grad_dtype)
         if key not in self._ready:
             if torch.cuda.is_current_stream_capturing():
                 raise RuntimeError("this shape was not seen before the capture: call once with it before, so that its code is loaded")
             with torch.cuda.device(value.device):
                 torch.cuda.current_stream().query()  # makes torch's context the current one
-                self._ready[key] = self._load(value.device.index, *problem.question(value.shape, levels, locations.shape, dtype, location_dtype, queries, workload))
+                self._ready[key] = self._load(value.device.index, *problem.question(value.shape, levels, locations.shape, dtype, location_dtype, queries, workload, grad_dtype))
         return self._ready[key]
+
+    def prove(self, tuned, mine, wanted):
+        """Code that the tuner never saw on this shape: once, and waiting for the GPU, its outputs are compared with those of grid_sample. Returns what is right."""
+        error = max(((a.float() - b.float()).norm() / b.float().norm().clamp(min=1e-20)).item() for a, b in zip(mine, wanted))
+        if error < 1e-2:
+            tuned.is_proved = True
+            return mine
+        warnings.warn(f"a tuned kernel is wrong for this shape (error {error:.2g}); grid_sample is used")
+        for key, (entry, _) in self._ready.items():
+            if entry is tuned:
+                self._ready[key] = None, "wrong for this shape"
+        return wanted
+
+
+def _launchable(tensor):
+    """Contiguous, and aligned as kernels want it."""
+    return tensor.contiguous() if tensor.data_ptr() % 16 == 0 else tensor.clone(memory_format=torch.contiguous_format)
+
+
+def _run(tuned, given, value):
+    with torch.cuda.device(value.device):
+        if not tuned.is_proved and torch.cuda.is_current_stream_capturing():
+            raise RuntimeError("this shape's code was not proved before the capture: call once with it before")
+        tuned.run(given, torch.cuda.current_stream().cuda_stream)
+
+
+class _WithGradients(torch.autograd.Function):
+    """The op where gradients are wanted. call: (op, levels, queries, workload)."""
+
+    @staticmethod
+    def forward(ctx, value, locations, weights, call, tuned):
+        ctx.save_for_backward(value, locations, weights)
+        ctx.call = call
+        op, levels = call[:2]
+        return op.run_forward(tuned, value, levels, locations, weights)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, grad_out):
+        op, levels, queries, workload = ctx.call
+        return (*op.gradients(*ctx.saved_tensors, grad_out, levels, queries, workload), None, None)
+
+
+class MultiScaleDeformableAttention:
+    """The op with a database of its own. Threads may share one once the shapes they use were seen."""
+
+    def __init__(self, database=None, kernel="msda", user_cubins=True, any_shape_cubins=False, space=None, library=None, backward="msda_backward", backward_space=None):
+        """database: None = the user's over the shipped ones. kernel: "msda", or "msda@KEY" (`msda-tune key`). user_cubins: run code of the user's file, which is then trusted like
+        a program. any_shape_cubins: code that was compiled for one shape also serves others (kernels with `bake = none`, unlike search_spaces/msda.ini). space: the .ini that was
+        tuned; variants without code for a shape are compiled from its source, and compared with grid_sample at their first call. backward, backward_space: the same for gradients."""
+        flags = tunelookup.COUNT_MISSES | (tunelookup.USER_CUBINS if user_cubins else 0)
+        self._library = tunelookup.Library(database, flags, library)
+        self._forward = _Kernel(self._library, kernel, space, any_shape_cubins, problem.GIVEN)
+        self._backward = _Kernel(self._library, backward, backward_space, any_shape_cubins, (*problem.GIVEN, "grad_out"))
+        self._host = _HostCopies()
 
     def _ask(self, value, spatial_shapes, level_start_index, locations, weights, queries, workload):
         levels, starts = self._host.get(spatial_shapes), self._host.get(level_start_index)
@@ -182,7 +233,7 @@ class MultiScaleDeformableAttention:
         if not value.is_cuda or locations.device != value.device or weights.device != value.device:
             return levels, None, "the tensors are not on one GPU"
         queries = problem.guess_queries(value.shape[1], locations.shape[1]) if queries == "auto" else queries
-        return (levels, *self._entry(value, levels, locations, weights, queries, workload))
+        return (levels, *self._forward.entry(value, levels, locations, weights, queries, workload))
 
     def explain(self, value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries="auto", workload=None):
         """What serves such a call, and why."""
@@ -192,34 +243,63 @@ class MultiScaleDeformableAttention:
     def __call__(self, value, spatial_shapes, level_start_index, sampling_locations, attention_weights, im2col_step=None, *, queries="auto", workload=None, fallback=True):
         """im2col_step is taken for compatibility. queries: "grid", "levels" or "free" (msda.ini); "auto": one per pixel are "levels", others "free". fallback False: RuntimeError
         instead of grid_sample."""
+        queries = problem.guess_queries(value.shape[1], sampling_locations.shape[1]) if queries == "auto" else queries
         levels, tuned, why = self._ask(value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries, workload)
         inputs = (value, sampling_locations, attention_weights)
-        if tuned and torch.is_grad_enabled() and any(t.requires_grad for t in inputs):
-            tuned, why = None, "gradients are wanted; the kernels are forward only"
+        if torch.is_grad_enabled() and any(t.requires_grad for t in inputs):
+            backward, why_not = self._gradients_by(value, sampling_locations, attention_weights, levels, queries, workload)
+            if tuned and backward:
+                return _WithGradients.apply(*inputs, (self, levels, queries, workload), tuned)
+            tuned, why = None, "gradients are wanted: " + (why_not if tuned else why)
         if not tuned:
             if not fallback:
                 raise RuntimeError("no tuned kernel: " + why)
             return by_grid_sample(value, levels, sampling_locations, attention_weights)
-        n, _, heads, channels = value.shape
-        value, locations, weights = (t.contiguous() if t.data_ptr() % 16 == 0 else t.clone(memory_format=torch.contiguous_format) for t in inputs)
-        out = torch.empty(n, locations.shape[1], heads * channels, dtype=value.dtype, device=value.device)
-        with torch.cuda.device(value.device):
-            if not tuned.is_proved and torch.cuda.is_current_stream_capturing():
-                raise RuntimeError("this shape's code was not proved before the capture: call once with it before")
-            tuned.run({"value": value, "loc": locations, "attn": weights, "out": out}, torch.cuda.current_stream().cuda_stream)
-        return out if tuned.is_proved else self._prove(tuned, out, by_grid_sample(value, levels, locations, weights))
+        return self.run_forward(tuned, value, levels, sampling_locations, attention_weights)
 
-    def _prove(self, tuned, out, wanted):
-        """Code that the tuner never saw on this shape: once, and waiting for the GPU, it is compared."""
-        error = ((out.float() - wanted.float()).norm() / wanted.float().norm().clamp(min=1e-20)).item()
-        if error < 1e-2:
-            tuned.is_proved = True
-            return out
-        warnings.warn(f"a tuned kernel is wrong for this shape (error {error:.2g}); grid_sample is used")
-        for key, (entry, _) in self._ready.items():
-            if entry is tuned:
-                self._ready[key] = None, "wrong for this shape"
-        return wanted
+    def run_forward(self, tuned, value, levels, locations, weights):
+        """By a kernel."""
+        given = (value, locations, weights)
+        value, locations, weights = (_launchable(t) for t in given)
+        out = torch.empty(value.shape[0], locations.shape[1], value.shape[2] * value.shape[3], dtype=value.dtype, device=value.device)
+        _run(tuned, {"value": value, "loc": locations, "attn": weights, "out": out}, value)
+        return out if tuned.is_proved else self._forward.prove(tuned, [out], [by_grid_sample(value, levels, locations, weights)])[0]
+
+    def _gradients_by(self, value, locations, weights, levels, queries, workload):
+        """(what runs the backward or None, why). grad_value in the values' type if there is such a kernel, else in f32."""
+        for grad_dtype in dict.fromkeys((problem.DTYPES.get(str(value.dtype).removeprefix("torch.")), "f32")):
+            tuned, why = self._backward.entry(value, levels, locations, weights, queries, workload, grad_dtype)
+            if tuned:
+                return (tuned, grad_dtype), why
+        return None, why
+
+    def explain_gradients(self, value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries="auto", workload=None):
+        """What serves the backward of such a call, and why. None of the tensors needs to require gradients."""
+        queries = problem.guess_queries(value.shape[1], sampling_locations.shape[1]) if queries == "auto" else queries
+        levels, _, _ = self._ask(value, spatial_shapes, level_start_index, sampling_locations, attention_weights, queries, workload)
+        tuned, why = self._gradients_by(value, sampling_locations, attention_weights, levels, queries, workload)
+        return ("tuned kernel\n" if tuned else "grid_sample\n") + why
+
+    def gradients(self, value, locations, weights, grad_out, levels, queries, workload=None):
+        """(grad_value, grad_loc, grad_attn), each in its tensor's type; levels: [(height, width), …]. By a kernel if there is one. Its sums into grad_value are atomic: the last bits
+        differ from run to run."""
+        found, _ = self._gradients_by(value, locations, weights, levels, queries, workload)
+        if not found:
+            return self._gradients_by_grid_sample(value, levels, locations, weights, grad_out)
+        tuned, grad_dtype = found
+        value, locations, weights, grad_out = (_launchable(t) for t in (value, locations, weights, grad_out.to(value.dtype)))
+        grad_value = torch.empty_like(value, dtype=torch.float32 if grad_dtype == "f32" else value.dtype)
+        mine = [grad_value, torch.empty_like(locations), torch.empty_like(weights)]
+        _run(tuned, {"value": value, "loc": locations, "attn": weights, "grad_out": grad_out, **dict(zip(("grad_value", "grad_loc", "grad_attn"), mine))}, value)
+        if not tuned.is_proved:
+            mine = self._backward.prove(tuned, mine, self._gradients_by_grid_sample(value, levels, locations, weights, grad_out))
+        return mine[0].to(value.dtype), mine[1], mine[2]
+
+    @staticmethod
+    def _gradients_by_grid_sample(value, levels, locations, weights, grad_out):
+        with torch.enable_grad():
+            inputs = [t.detach().requires_grad_() for t in (value, locations, weights)]
+            return torch.autograd.grad(by_grid_sample(inputs[0], levels, *inputs[1:]), inputs, grad_out)
 
     def flush_misses(self, path):
         """Appends the shapes that found nothing to a file for `msda-tune --from-misses`."""

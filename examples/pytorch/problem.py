@@ -29,8 +29,8 @@ def guess_queries(pixels, query_count):
     return "levels" if query_count == pixels else "free"
 
 
-def question(value, levels, locations, dtype, location_dtype, queries, workload=None):
-    """(names for prepare, values for find): kernel msda of search_spaces/msda.ini."""
+def question(value, levels, locations, dtype, location_dtype, queries, workload=None, grad_dtype=None):
+    """(names for prepare, values for find): kernel msda of search_spaces/msda.ini; with grad_dtype (of grad_value) msda_backward of msda_backward.ini."""
     n, pixels, heads, channels = value
     names = ["N", "M", "D", "P", "Lq"]
     values = [n, heads, channels, locations[4], locations[1]]
@@ -39,7 +39,7 @@ def question(value, levels, locations, dtype, location_dtype, queries, workload=
         values += [level[axis] for level in levels]
     names += ["S"] + [f"START[{i}]" for i in range(len(levels))]
     values += [pixels] + [sum(height * width for height, width in levels[:i]) for i in range(len(levels))]
-    names += [f"dtype={dtype}", f"loc_dtype={location_dtype}", "attn=weights", f"queries={queries}"]
+    names += [f"dtype={dtype}", f"loc_dtype={location_dtype}", "attn=weights", f"queries={queries}"] + ([f"grad_dtype={grad_dtype}"] if grad_dtype else [])
     return names + ([f"workload={workload}"] if workload else []), values
 
 
@@ -54,7 +54,7 @@ def shape_of(names, values):
     return {**shape, **dict(name.split("=") for name in names if "=" in name and not name.startswith("workload="))}
 
 
-GIVEN = ("value", "loc", "attn")  # the inputs that a call has
+GIVEN = ("value", "loc", "attn")  # the inputs that a call has; its gradients' kernel has grad_out too
 
 
 def level_table(shape):
@@ -62,8 +62,8 @@ def level_table(shape):
     return [list(row) for row in zip(shape["H"], shape["W"], shape["START"])]
 
 
-def check_inputs(names, made):
+def check_inputs(names, made, given=GIVEN):
     """Inputs of a kernel that nobody here fills must not be run with."""
-    unknown = [name for name in names if name not in GIVEN and name not in made]
+    unknown = [name for name in names if name not in given and name not in made]
     if unknown:
-        raise ValueError(f"the kernel reads {', '.join(unknown)}, which this op does not have: expected {', '.join([*GIVEN, *made])}")
+        raise ValueError(f"the kernel reads {', '.join(unknown)}, which this op does not have: expected {', '.join([*given, *made])}")

@@ -158,6 +158,18 @@ static CUresult compare_finish(const fake_launch *launch)
     return CUDA_SUCCESS;
 }
 
+static CUresult spread(const fake_launch *launch)
+{
+    const char *out = POINTER(char, 0), *before = POINTER(char, 1);
+    uint64_t count = PARAMETER(uint64_t, 2);
+    uint32_t dtype = PARAMETER(uint32_t, 3);
+    mt_compare_result r = {.max_error = -1, .max_index = UINT64_MAX, .nan_index = UINT64_MAX, .unwritten_index = UINT64_MAX};
+    for (uint64_t i = 0; i < count; i++)
+        compare_one(&r, i, fake_load(out, i, dtype), fake_load(before, i, dtype), false, true);
+    POINTER(mt_compare_result, 4)[0] = r;
+    return CUDA_SUCCESS;
+}
+
 static CUresult diff(const fake_launch *launch)
 {
     const char *a = POINTER(char, 0), *b = POINTER(char, 1);
@@ -199,6 +211,7 @@ const fake_kernel *fake_find_tool_kernel(const char *name)
         {"mt_checksum", checksum, 2, {sizeof(mt_span_list), 8}},
         {"mt_compare", compare, 6, {8, 8, 8, 4, 8, 8}},
         {"mt_compare_finish", compare_finish, 2, {8, 8}},
+        {"mt_spread", spread, 5, {8, 8, 8, 4, 8}},
         {"mt_diff", diff, 6, {8, 8, 8, 4, 8, 8}},
         {"mt_flush_write", nothing, 3, {8, 8, 8}},
         {"mt_flush_read", nothing, 3, {8, 8, 8}},

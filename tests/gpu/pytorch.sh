@@ -29,6 +29,11 @@ if ! "$tool" device | grep -qE 'max_cluster[^0-9]*1$'; then
   tune --space "$scratch/search_spaces/tma.ini" --shape seed48 --strategy random --budget 4 --db "$scratch/tma.sqlite" || fail "tune with TMA"
   "$python" "$source_folder/tests/gpu/pytorch_check.py" "$example" "$scratch/tma.sqlite" "$scratch/tma.jsonl" seed48 || fail "the op with tensor maps"
 fi
+# Gradients: kernels of msda_backward beside those of msda; then compiled from both spaces.
+tune --space "$source_folder/search_spaces/msda.ini" --shape odd_d13_f32 --strategy random --budget 4 --db "$db" || fail "tune, f32"
+tune --space "$source_folder/search_spaces/msda_backward.ini" --shape odd,odd_d13_f32,detr_dec_b4 --strategy random --budget 6 --db "$db" || fail "tune the backward"
+"$python" "$source_folder/tests/gpu/pytorch_gradients.py" "$example" "$db" odd detr_dec_b4 || fail "gradients"
+MSDA_SPACES="$source_folder/search_spaces/msda.ini $source_folder/search_spaces/msda_backward.ini" "$python" "$source_folder/tests/gpu/pytorch_gradients.py" "$example" "$db" odd || fail "gradients, compiled"
 # What was not found is tuned, and then found.
 grep -q '"Lq":5,' "$scratch/misses.jsonl" || fail "the misses are $(cat "$scratch/misses.jsonl")"
 tune --from-misses "$scratch/misses.jsonl" --space "$source_folder/search_spaces/msda.ini" --strategy random --budget 4 --db "$db" || fail "tune --from-misses"

@@ -63,6 +63,9 @@ def check_problem():
         raise AssertionError("an input that nobody fills was taken")
     except ValueError as error:
         assert "other" in str(error) and "levels," not in str(error).split(":")[0], error
+    problem.check_inputs(["value", "grad_out"], {}, ("value", "grad_out"))
+    asked, _ = problem.question(value, levels, locations, "f16", "f32", "free", grad_dtype="f32")
+    assert "grad_dtype=f32" in asked and "grad_dtype=f32" not in problem.question(value, levels, locations, "f16", "f32", "free")[0]
     assert problem.guess_queries(30, 30) == "levels" and problem.guess_queries(30, 7) == "free"
 
 

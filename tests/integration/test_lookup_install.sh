@@ -81,8 +81,16 @@ LD_LIBRARY_PATH=$(dirname "$(find "$scratch/moved" -name 'libtunelookup.so.1')")
 export LD_LIBRARY_PATH
 "$scratch/lookup" "$recorded" >"$scratch/out.txt" || fail "the example on a recorded GPU's database: exit $?"
 grep -qxF "variant:  $best" "$scratch/out.txt" || fail "the example says $(cat "$scratch/out.txt"), the tool $best"
-HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$scratch/lookup" >"$scratch/out.txt" || fail "the example on the shipped databases: exit $?"
+# What is installed answers a newcomer: its tuned rows, and without them the recordings, since the example asks for those too.
+share=$scratch/moved/share/msda-tune
+shipped() { HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$scratch/lookup" >"$scratch/out.txt" || fail "the example on the shipped databases: exit $?"; }
+shipped
+grep -q '^exact: ' "$scratch/out.txt" || fail "no exact answer: $(cat "$scratch/out.txt")"
+grep -q '^from: .*moved/share/msda-tune/tuned.sqlite (shipped), ' "$scratch/out.txt" || fail "the shipped tuned rows do not answer: $(cat "$scratch/out.txt")"
+mv "$share/tuned.sqlite" "$scratch/tuned.sqlite"
+shipped
 grep -q '^from: .*moved/share/msda-tune/recordings.sqlite (shipped, a recorded GPU)' "$scratch/out.txt" || fail "the shipped recordings do not answer: $(cat "$scratch/out.txt")"
+mv "$scratch/tuned.sqlite" "$share/tuned.sqlite"
 # A user's measured row comes before the shipped ones.
 MSDA_TUNE_DB=$scratch/d.sqlite "$scratch/lookup" >"$scratch/out.txt" || fail "the example on an overlay: exit $?"
 grep -qxF "variant:  $variant" "$scratch/out.txt" || fail "the user's file does not come first: $(cat "$scratch/out.txt")"

@@ -137,12 +137,29 @@ if [ -f "$lib/libfake_cuda.so" ]; then
     says 'was stopped' "a stopped $role worker, in the session's row"
   done
 
+  # All of it stopped for longer than the limit (Ctrl-Z, a batch system that suspends its jobs): no variant is blamed for what nobody had the time to do.
+  rm -rf cache stopped.sqlite*
+  MSDA_TUNE_FAKE_LOAD_MS=700 setsid "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 3 --quiet --db stopped.sqlite --events stopped.jsonl >out.txt 2>&1 &
+  tuner=$!
+  for _ in $(seq 400); do
+    grep -q '"evaluated"' stopped.jsonl 2>/dev/null && break
+    sleep 0.05
+  done
+  sleep 0.2
+  kill -STOP -- -$tuner
+  sleep 4.5
+  kill -CONT -- -$tuner
+  wait $tuner || fail "stopped as a whole: exit $?"
+  "$tool" show --db stopped.sqlite --sessions >out.txt 2>&1
+  "$tool" show --db stopped.sqlite --failures >>out.txt 2>&1
+  grep -qE 'timeout|crashed|was stopped' out.txt && fail "stopped as a whole: somebody is blamed"
+
   # Two tuners on one GPU name each other.
   export MSDA_TUNE_FAKE_DOMAIN=7
-  MSDA_TUNE_FAKE_LOAD_MS=3000 "$tool" --space fake.ini --strategy exhaustive --jobs 1 --quiet --db rival.sqlite >rival.txt 2>&1 & # is still there when the second comes, and long enough to see it
+  MSDA_TUNE_FAKE_LOAD_MS=3000 "$tool" --space fake.ini --strategy exhaustive --jobs 1 --quiet --db rival.sqlite >rival.txt 2>&1 & # is still there when the second comes, and long enough to see it; it looks once a second
   first=$!
   for _ in $(seq 200); do [ -f rival.sqlite ] && break; sleep 0.05; done
-  MSDA_TUNE_FAKE_LOAD_MS=150 fake --db second.sqlite || fail "the second tuner on a GPU: $?"
+  MSDA_TUNE_FAKE_LOAD_MS=700 fake --db second.sqlite || fail "the second tuner on a GPU: $?"
   says "warning: another msda-tune .pid $first. uses GPU 0" "the second tuner on a GPU"
   kill -INT $first 2>/dev/null
   wait $first

@@ -2,6 +2,7 @@
 #include "tests/unit/store_fixture.h"
 
 #include "tuner/base/file.h"
+#include "tuner/cluster/folder.h"
 #include "tuner/cluster/progress.h"
 #include "tuner/cluster/scripts.h"
 
@@ -81,7 +82,10 @@ static void run_ok(const char *command)
     ck_assert_msg(system(line) == 0, "%s", line);
 }
 
-static void write_plan(bool is_sharded)
+static const char *plan_key = "0011"; /* of the space */
+
+/* Claims the folder and writes the scripts there. */
+static mt_status plan_into(bool is_sharded, bool replaces)
 {
     mt_strbuf quoted = {0};
     mt_cluster_quote(&quoted, HOSTILE);
@@ -89,10 +93,17 @@ static void write_plan(bool is_sharded)
     snprintf(words, sizeof words, " --shape %s", mt_strbuf_text(&quoted));
     mt_cluster_gpu gpus[] = {{"h100", true}, {"h200", false}};
     mt_cluster_task tasks[] = {{"one", words}, {"two · x", words}};
-    const mt_cluster_plan plan = {.tool = HOSTILE, .space = HOSTILE, .folder = fixture_folder, .gpus = gpus, .gpu_count = 2, .tasks = tasks, .task_count = 2, .is_sharded = is_sharded, .tune_words = words, .check_words = words,
+    const mt_cluster_plan plan = {.tool = HOSTILE, .space = HOSTILE, .folder = fixture_folder, .gpus = gpus, .gpu_count = 2, .tasks = tasks, .task_count = 2, .is_sharded = is_sharded, .space_key = plan_key, .tune_words = words, .check_words = words,
                                   .whole_words = words, .template_text = "module() { :; }\n#SBATCH --comment=mine\ntool=./tool\n##SBATCH --none\n", .time = HOSTILE, .partition = HOSTILE, .account = HOSTILE, .qos = HOSTILE, .cpus = 4, .at_once = 7};
-    ck_ok(mt_cluster_write(&plan, &fixture_err));
+    mt_status st = mt_cluster_folder_claim(&plan, replaces, &fixture_err);
+    if (st == MT_OK) ck_ok(mt_cluster_write(&plan, &fixture_err));
     mt_strbuf_free(&quoted);
+    return st;
+}
+
+static void write_plan(bool is_sharded)
+{
+    ck_ok(plan_into(is_sharded, false));
 }
 
 /* The scripts run here with an sbatch and a tool that print their words, one a line. */
@@ -122,6 +133,42 @@ START_TEST(scripts_keep_words_together)
     run_ok("rm words && cp merge.sh other && (d=$PWD; cd / && SLURM_SUBMIT_DIR=$d bash $d/other/merge.sh >/dev/null && bash $d/other/merge.sh >/dev/null) && [ $(grep -cx parts.txt words) = 2 ]"); /* Slurm runs a copy */
     run_ok("[ ! -e pwned ]");
     mt_strbuf_free(&text);
+}
+END_TEST
+
+/* A folder belongs to one plan from its first result on. */
+START_TEST(a_folder_of_another_plan)
+{
+    plan_key = "0011";
+    write_plan(true);
+    run_ok("echo 'echo mine' >tune-mine.sh && echo mine >template.sh");
+    plan_key = "2233"; /* nothing has begun: a new state of the space takes it over, and no script of a stage that there is no more stays */
+    write_plan(false);
+    run_ok("[ ! -e final-h100.sh ] && [ -e tune-mine.sh ] && grep -q '^#.space.2233$' plan.tsv && : >jobs.tsv");
+    plan_key = "0011";
+    write_plan(true); /* sbatch had refused the first job */
+    run_ok("echo x >part-h100-1.sqlite");
+    write_plan(true); /* the same plan */
+    plan_key = "2233";
+    ck_fails(plan_into(true, false), MT_ERR_USAGE, "was begun (part-h100-1.sqlite) with another state of");
+    plan_key = "0011";
+    run_ok("rm part-h100-1.sqlite && printf 'tune-h100\t7\nmerge\t8\n' >jobs.tsv && sed -i 's/two · x/other/' plan.tsv");
+    ck_fails(plan_into(true, false), MT_ERR_USAGE, "holds another plan, which was begun (jobs.tsv): 4 tasks, the first of them one; expected another folder");
+    run_ok("echo x >part-h200-2.sqlite && echo x >merged.sqlite-wal && mkdir bin log && printf '%s\n' '#!/bin/sh' '[ \"$3\" = 7,8 ] && echo 7' >bin/squeue && chmod +x bin/squeue");
+    char *path = strdup(getenv("PATH")), with_queue[512];
+    snprintf(with_queue, sizeof with_queue, "%s/bin:%s", fixture_folder, path);
+    setenv("PATH", with_queue, 1);
+    ck_fails(plan_into(true, true), MT_ERR_USAGE, "wait or run (7,8)");
+    run_ok("[ -e part-h200-2.sqlite ] && [ -e jobs.tsv ] && printf '%s\n' '#!/bin/sh' >bin/squeue");
+    ck_ok(plan_into(true, true));
+    setenv("PATH", path, 1);
+    free(path);
+    run_ok("[ ! -e part-h200-2.sqlite ] && [ ! -e jobs.tsv ] && [ ! -e log ] && [ -e tune-mine.sh ] && [ \"$(cat template.sh)\" = mine ] && [ -e plan.tsv ] && [ -e final-h100.sh ]");
+    run_ok("cd old-1 && [ -e part-h200-2.sqlite ] && [ -e merged.sqlite-wal ] && [ -e jobs.tsv ] && [ -e log ] && [ -e tune-h100.sh ] && [ -e submit.sh ] && grep -q other plan.tsv && [ ! -e tune-mine.sh ] && [ ! -e template.sh ]");
+    run_ok("rm plan.tsv && echo x >merged.sqlite");
+    ck_fails(plan_into(true, false), MT_ERR_USAGE, "holds merged.sqlite, and no plan.tsv");
+    ck_ok(plan_into(true, true));
+    run_ok("[ -e old-2/merged.sqlite ] && [ -e old-1/part-h200-2.sqlite ]");
 }
 END_TEST
 
@@ -185,4 +232,4 @@ START_TEST(parts_alone_tell_how_far)
 }
 END_TEST
 
-FIXTURE_MAIN("cluster", quoted_is_one_word, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, signals_are_passed_on, a_step_is_told_by_slurm, parts_alone_tell_how_far)
+FIXTURE_MAIN("cluster", quoted_is_one_word, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, a_folder_of_another_plan, signals_are_passed_on, a_step_is_told_by_slurm, parts_alone_tell_how_far)

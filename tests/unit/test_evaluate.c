@@ -147,6 +147,29 @@ START_TEST(every_behaviour_has_its_outcome)
 }
 END_TEST
 
+/* A space of fake_add, with more keys for `out`. */
+#define LITTLE_SPACE(shape, out)                                                                                                                              \
+    "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape " shape "]\nN = 100000\n[variant fake_add]\n[param BLOCK]\nvalues = 128\n"     \
+    "[param BEHAVIOUR]\nvalues = ok, oob, wrong, nondet\n[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = kernel(fake_init)\n"                    \
+    "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0, 1)\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n" \
+    out "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n"
+
+/* One bit changes: no bits may, no bound at all, a bound above that and one below. */
+START_TEST(two_runs_by_bits_or_within_a_spread)
+{
+    static const struct { const char *ini, *part; } cases[] = {
+                 {LITTLE_SPACE("s", ""), "out: two runs differ in 1 of 100000 elements"}, {LITTLE_SPACE("s", "order = any\n"), NULL},
+                 {LITTLE_SPACE("s", "order = any\nspread = 1e-7\n"), NULL},
+                 {LITTLE_SPACE("s", "order = any\nspread = 1e-13\n"), "out: two runs differ: ‖second − first‖/‖first‖ = "}};
+    bench *b = &(bench){0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        open_bench(b, cases[i].ini, "s");
+        expect(b, "nondet", cases[i].part ? MT_OUTCOME_NONDETERMINISTIC : MT_OUTCOME_OK, cases[i].part);
+        close_bench(b);
+    }
+}
+END_TEST
+
 START_TEST(an_ok_outcome_is_complete)
 {
     bench *b = &(bench){0};
@@ -245,16 +268,10 @@ START_TEST(little_memory_is_enough)
 {
     bench *b = &(bench){0};
     setenv("MSDA_TUNE_FAKE_MEMORY", "7", 1); /* MiB */
-    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape big]\nN = 100000\n[variant fake_add]\n[param BLOCK]\nvalues = 128\n"
-                  "[param BEHAVIOUR]\nvalues = ok, oob, wrong\n[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = kernel(fake_init)\n"
-                  "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0, 1)\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n"
-                  "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n",
-               "big");
-    expect(b, "ok", MT_OUTCOME_OK, NULL);
-    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    open_bench(b, LITTLE_SPACE("big", ""), "big");
+    for (int i = 0; i < 2; i++) expect(b, "ok", MT_OUTCOME_OK, NULL);
     ck_assert_uint_gt(b->stage_count, 5); /* inputs and references were made in between */
-    expect(b, "oob", MT_OUTCOME_OUT_OF_BOUNDS, NULL);
-    expect(b, "wrong", MT_OUTCOME_WRONG_RESULT, NULL);
+    expect(b, "oob", MT_OUTCOME_OUT_OF_BOUNDS, NULL), expect(b, "wrong", MT_OUTCOME_WRONG_RESULT, NULL);
     expect(b, "ok", MT_OUTCOME_OK, NULL);
     close_bench(b);
 }
@@ -576,9 +593,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {every_behaviour_has_its_outcome, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
+    const TTest *const tests[] = {every_behaviour_has_its_outcome, two_runs_by_bits_or_within_a_spread, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
                                   guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
-    fakes_select();
-    fakes_select_nvml();
+    fakes_select(), fakes_select_nvml();
     return unit_run("evaluate", tests, sizeof tests / sizeof tests[0]);
 }

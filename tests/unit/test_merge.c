@@ -1,105 +1,10 @@
 /* Merging: the description fits the schema; the same rows whatever the order; repeats add nothing; kills and two at once do no harm. */
-#include "db/merge.h"
-
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "db/migrate.h"
-#include "tests/unit/store_fixture.h"
-
-enum { PARTS = 4 };
-
-static char merge_paths[PARTS][192], merge_out[192];
-
-static const char *part_path(int i)
-{
-    snprintf(merge_paths[i], sizeof merge_paths[i], "%s/part%d.sqlite", fixture_folder, i);
-    return merge_paths[i];
-}
-
-/* The fixture's helpers work on fixture_db. */
-static void use_db(const char *path)
-{
-    snprintf(fixture_db, sizeof fixture_db, "%s", path);
-}
-
-static int64_t session_on(mt_store *store, const char *host, int64_t process)
-{
-    int64_t id = 0;
-    char sql[200];
-    mt_session_row row = {.command = "msda-tune", .host = host, .boot_id = "boot-1", .tool_version = "0.1.0", .strategy = "auto", .seed = 7};
-    ck_ok(mt_store_session_begin(store, &row, &id, &fixture_err));
-    snprintf(sql, sizeof sql, "UPDATE session SET started_unix_ms = %lld, process_id = %lld WHERE id = %lld", (long long)(1000 * process), (long long)process, (long long)id);
-    fixture_sql(sql);
-    return id;
-}
-
-static void set_time(int64_t unix_ms)
-{
-    char sql[200];
-    snprintf(sql, sizeof sql, "UPDATE measurement SET created_unix_ms = %lld WHERE id = (SELECT max(id) FROM measurement)", (long long)unix_ms);
-    fixture_sql(sql);
-}
-
-/* Part i: some variants of its own, one that all measure (later parts EARLIER, so that the order of merging and time disagree), a failure of what another part
- * measured well, two kernels, a strike, a landmark, a final, a cubin. */
-static void make_part(int i)
-{
-    char host[16], variant[32];
-    use_db(part_path(i));
-    mt_store *store = fixture_open();
-    mt_subject a = fixture_subject(store);
-    mt_subject b = fixture_subject_of(store, "b200|cc100|sm148|192g", "NVIDIA B200", i % 2 ? "ffeeddccbbaa99887766554433221100" : "00112233445566778899aabbccddeeff",
-                                      "N=2;dtype=f16", 12080 + i * 10, MT_ORIGIN_MEASURED);
-    snprintf(host, sizeof host, "host%d", i);
-    int64_t session = session_on(store, host, 100 + i);
-    fixture_put_ok(store, session, &a, "A=1", 100 + i);
-    set_time(9000 - i);
-    for (int k = 0; k < 3; k++) {
-        snprintf(variant, sizeof variant, "A=%d;B=%d", i, k);
-        fixture_put_ok(store, session, &a, variant, 200 + i + k);
-        set_time(5000 + i);
-        fixture_put_ok(store, session, &b, variant, 300 + i + k);
-        set_time(6000 + i);
-    }
-    if (i == 2) {
-        mt_outcome bad = fixture_outcome(MT_OUTCOME_WRONG_RESULT, 0);
-        bad.text = "out[3]";
-        fixture_put(store, session, &a, "A=1", &bad);
-        set_time(100);
-        ck_ok(mt_store_strike(store, &a, "A=2;B=1", "fault", &fixture_err));
-    }
-    mt_hash hash = mt_hash_text("code");
-    ck_ok(mt_store_cubin(store, &hash, "code", 4, &fixture_err));
-    snprintf(variant, sizeof variant, "A=%d;B=0", i);
-    ck_ok(mt_store_landmark(store, &a, "default", variant, &fixture_err));
-    mt_finalist_row rows[2] = {{.measurement = fixture_number("SELECT min(id) FROM measurement"), .median_ns = 99, .low_ns = 98, .high_ns = 100, .ratio = 1, .ratio_low = 1, .ratio_high = 1, .is_picked = true}};
-    mt_final_row final = {.method = "interleaved", .rounds = (size_t)(3 + i), .confidence = 0.95};
-    ck_ok(mt_store_final(store, session, &a, &final, rows, 1, &fixture_err));
-    fixture_sql("UPDATE final_round SET created_unix_ms = 20000 - rounds");
-    ck_ok(mt_store_refresh_best(store, &a, &fixture_err));
-    ck_ok(mt_store_refresh_best(store, &b, &fixture_err));
-    mt_session_end_row end = {.state = "done", .evaluated = 7};
-    ck_ok(mt_store_session_end(store, session, &end, &fixture_err));
-    fixture_sql("UPDATE session SET ended_unix_ms = started_unix_ms + 5");
-    mt_store_close(store);
-}
-
-static void merge(const char *out, const int *order, int count, bool with_cubins, mt_merge_counts *counts)
-{
-    mt_store *store = NULL;
-    mt_merge_options options = {.with_cubins = with_cubins};
-    ck_ok(mt_store_open(out, MT_STORE_READ_WRITE, &store, &fixture_err));
-    for (int i = 0; i < count; i++) {
-        int64_t oldest = 0;
-        ck_ok(mt_merge_check(out, part_path(order[i]), &oldest, &fixture_err));
-        ck_ok(mt_merge_part(store, part_path(order[i]), &options, counts, &fixture_err));
-    }
-    ck_ok(mt_merge_finish(store, &fixture_err));
-    ck_ok(mt_store_check(store, &fixture_err));
-    mt_store_close(store);
-}
+#include "tests/unit/merge_fixture.h"
 
 /* Everything that a file says, without ids, sorted. Whoever adds a table adds it here. */
 static const char content_sql[] =
@@ -132,12 +37,6 @@ static char *content(const char *path)
     sqlite3_finalize(statement);
     sqlite3_close(db);
     return text;
-}
-
-static const char *out_path(const char *name)
-{
-    snprintf(merge_out, sizeof merge_out, "%s/%s.sqlite", fixture_folder, name);
-    return merge_out;
 }
 
 START_TEST(any_order_gives_the_same_rows)
@@ -186,14 +85,12 @@ START_TEST(one_by_one_and_again)
     char *alone = content(merge_out);
     ck_assert_str_eq(together, alone);
     /* A merged file is a part like any other. */
-    use_db(out_path("of_merged"));
-    mt_store *store = fixture_open();
-    mt_merge_options options = {0};
+    mt_store *store = NULL;
+    mt_merge *merging = begin(out_path("of_merged"), false, &store);
     char path[192];
     snprintf(path, sizeof path, "%s/together.sqlite", fixture_folder);
-    ck_ok(mt_merge_part(store, path, &options, &again, &fixture_err));
-    ck_ok(mt_merge_finish(store, &fixture_err));
-    mt_store_close(store);
+    ck_ok(merge_file(merging, merge_out, path, &again));
+    finish(merging, store);
     char *copied = content(merge_out);
     ck_assert_str_eq(together, copied);
     char *texts[] = {together, twice, alone, copied};
@@ -224,6 +121,19 @@ START_TEST(a_part_that_grew)
 }
 END_TEST
 
+/* Part i with variant 1, which is measured, and `variants` more, which are not. */
+static void make_part_of(int i, int variants)
+{
+    char sql[200];
+    use_db(part_path(i));
+    mt_store *store = fixture_open();
+    mt_subject a = fixture_subject(store);
+    fixture_put_ok(store, session_on(store, "host", 7 + i), &a, "A=0", 1);
+    mt_store_close(store);
+    snprintf(sql, sizeof sql, "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n", variants);
+    fixture_sql(sql);
+}
+
 /* Many groups, and long cycles in them: whatever the order, ids follow time, and what refers to a row still does. */
 START_TEST(ids_follow_time)
 {
@@ -231,18 +141,12 @@ START_TEST(ids_follow_time)
     static const int orders[][2] = {{0, 1}, {1, 0}};
     char sql[900];
     for (int i = 0; i < 2; i++) {
-        use_db(part_path(i));
-        mt_store *store = fixture_open();
-        mt_subject a = fixture_subject(store);
-        int64_t session = session_on(store, "host", 7 + i);
-        fixture_put_ok(store, session, &a, "A=0", 1);
-        mt_store_close(store);
+        make_part_of(i, VARIANTS);
         snprintf(sql, sizeof sql,
-                 "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n; "
                  "WITH RECURSIVE n(x) AS (VALUES (0) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, "
                  "evaluation, outcome, median_ns) SELECT 1, CASE WHEN x < %d THEN 1 + x ELSE 1 END, 1, 1, 1000 + 2 * (x * 7 %% %d) + %d, x + 2, 'ok', 1000 + 2 * (x * 7 %% %d) + %d FROM n; "
                  "INSERT INTO metric SELECT id, 'time', created_unix_ms, 'ncu', 5 FROM measurement",
-                 VARIANTS, VARIANTS + TIMES, VARIANTS, TIMES, i, TIMES, i);
+                 VARIANTS + TIMES, VARIANTS, TIMES, i, TIMES, i);
         fixture_sql(sql);
     }
     for (int o = 0; o < 2; o++) {
@@ -264,17 +168,10 @@ START_TEST(memory_is_bounded)
     enum { VARIANTS = 2500, TEXT_BYTES = 2000 };
     char sql[700];
     for (int i = 0; i < 2; i++) {
-        use_db(part_path(i));
-        mt_store *store = fixture_open();
-        mt_subject a = fixture_subject(store);
-        int64_t session = session_on(store, "host", 7 + i);
-        fixture_put_ok(store, session, &a, "A=0", 1);
-        mt_store_close(store);
+        make_part_of(i, VARIANTS);
         snprintf(sql, sizeof sql,
-                 "WITH RECURSIVE n(x) AS (VALUES (1) UNION ALL SELECT x + 1 FROM n WHERE x < %d) INSERT INTO variant (kernel_id, text) SELECT 1, 'B=' || x FROM n; "
                  "INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, text) SELECT 1, id, 1, 1, %d, id, 'compile_error', "
-                 "hex(zeroblob(%d)) FROM variant WHERE id > 1",
-                 VARIANTS, 1000 - i, TEXT_BYTES / 2);
+                 "hex(zeroblob(%d)) FROM variant WHERE id > 1", 1000 - i, TEXT_BYTES / 2);
         fixture_sql(sql);
     }
     mt_merge_counts counts = {0};
@@ -293,51 +190,28 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
-static void expect_refused(const char *path, mt_status status, const char *part)
+/* Of many parts each is as quick as the first: nothing is found by looking at the rows of all parts before it. */
+START_TEST(rows_are_found_by_an_index)
 {
     mt_store *store = NULL;
-    ck_ok(mt_store_open(out_path("refusing"), MT_STORE_READ_WRITE, &store, &fixture_err));
-    mt_store_close(store);
-    int64_t oldest = 0;
-    ck_fails(mt_merge_check(merge_out, path, &oldest, &fixture_err), status, part);
-}
-
-START_TEST(refused_files)
-{
-    char path[192];
-    make_part(0);
-    fixture_sql("PRAGMA user_version = 999");
-    expect_refused(part_path(0), MT_ERR_DB, "newer msda-tune");
-    snprintf(path, sizeof path, "%s/text", fixture_folder);
-    FILE *file = fopen(path, "w");
-    fputs("this is no database, and long enough to be told so by its first bytes: 0123456789012345678901234567890123456789", file);
-    fclose(file);
-    expect_refused(path, MT_ERR_DB, "is not an SQLite database");
-    snprintf(path, sizeof path, "%s/other.sqlite", fixture_folder);
-    use_db(path);
-    fixture_sql("CREATE TABLE t (x)");
-    expect_refused(path, MT_ERR_DB, "another program");
-    snprintf(path, sizeof path, "%s/nowhere.sqlite", fixture_folder);
-    expect_refused(path, MT_ERR_NOT_FOUND, "no such database");
-    expect_refused(out_path("refusing"), MT_ERR_USAGE, "merged into");
-}
-END_TEST
-
-/* A row that refers to nothing stops its part, and leaves nothing of it. */
-START_TEST(damaged_part)
-{
-    mt_store *store = NULL;
-    mt_merge_options options = {0};
-    mt_merge_counts counts = {0};
-    make_part(1);
-    fixture_sql("PRAGMA foreign_keys = OFF; DELETE FROM toolchain");
-    ck_ok(mt_store_open(out_path("out"), MT_STORE_READ_WRITE, &store, &fixture_err));
-    ck_fails(mt_merge_part(store, part_path(1), &options, &counts, &fixture_err), MT_ERR_DB, "refers to row");
-    ck_ok(mt_merge_finish(store, &fixture_err));
-    ck_ok(mt_store_check(store, &fixture_err));
-    mt_store_close(store);
-    use_db(merge_out);
-    ck_assert_int_eq(counts.measurements + fixture_number("SELECT count(*) FROM device") + fixture_number("SELECT count(*) FROM session"), 0);
+    sqlite3 *db = NULL;
+    mt_merge *merging = begin(out_path("out"), false, &store);
+    finish(merging, store);
+    ck_assert_int_eq(sqlite3_open(merge_out, &db), SQLITE_OK);
+    for (size_t i = 0; i < mt_merge_rule_count; i++) {
+        const mt_merge_rule *rule = &mt_merge_rules[i];
+        char sql[1000];
+        sqlite3_stmt *statement = NULL;
+        if (!rule->match || rule->kind == MT_MERGE_CHOSEN) continue;
+        snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN SELECT 1 FROM %s WHERE %s", rule->table, rule->match);
+        ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
+        while (sqlite3_step(statement) == SQLITE_ROW) {
+            const char *detail = (const char *)sqlite3_column_text(statement, 3);
+            ck_assert_msg(strncmp(detail, "SCAN", 4) != 0, "%s: %s", rule->table, detail);
+        }
+        sqlite3_finalize(statement);
+    }
+    sqlite3_close(db);
 }
 END_TEST
 
@@ -356,7 +230,6 @@ START_TEST(older_schema)
 {
     char *schema = file_text(TEST_DATA_DIR "/schema_v4.sql");
     mt_store *store = NULL;
-    mt_merge_options options = {0};
     mt_merge_counts counts = {0};
     use_db(part_path(0));
     fixture_sql(schema);
@@ -366,13 +239,12 @@ START_TEST(older_schema)
                 "INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms) "
                 "VALUES (1, 'tune', 'old', 'b', 1, '0', 'auto', 'x.ini', 0, 'measured', 5);"
                 "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) VALUES (1, 1, 1, 1, 1, 6, 1, 'ok', 100)");
-    ck_ok(mt_store_open(out_path("out"), MT_STORE_READ_WRITE, &store, &fixture_err));
+    mt_merge *merging = begin(out_path("out"), false, &store);
     int64_t oldest = 0;
-    ck_ok(mt_merge_check(merge_out, part_path(0), &oldest, &fixture_err));
+    ck_ok(mt_merge_check(merge_out, part_path(0), NULL, NULL, &oldest, &fixture_err));
     ck_assert_int_eq(oldest, 6);
-    ck_ok(mt_merge_part(store, part_path(0), &options, &counts, &fixture_err));
-    ck_ok(mt_merge_finish(store, &fixture_err));
-    mt_store_close(store);
+    ck_ok(merge_unchecked(merging, part_path(0), &counts));
+    finish(merging, store);
     ck_assert_int_eq(counts.measurements, 1);
     ck_assert_int_eq(fixture_number("PRAGMA user_version"), 4);
     mt_free(schema);
@@ -492,5 +364,5 @@ START_TEST(killed_and_repeated)
 }
 END_TEST
 
-FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, memory_is_bounded, refused_files, damaged_part, older_schema, rules_cover_the_schema,
+FIXTURE_MAIN("merge", any_order_gives_the_same_rows, one_by_one_and_again, a_part_that_grew, ids_follow_time, memory_is_bounded, rows_are_found_by_an_index, older_schema, rules_cover_the_schema,
              two_merges_at_once, killed_and_repeated)

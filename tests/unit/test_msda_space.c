@@ -63,20 +63,66 @@ static void add_unseen(const mt_param *param, const bool *seen, mt_strbuf *text)
     }
 }
 
-START_TEST(every_value_of_every_knob_is_searched)
+/* The search on some of `shapes` (`count` of them) reaches every value of every knob of the space. */
+static void must_reach_all(const char *path, const char *const *shapes, size_t count)
 {
-    static const char *const shapes[] = {"seed48", "seed48_f32", "detr_enc_b1", "odd", "odd_d9", "odd_d18", "odd_d128", "odd_d20", "odd_grid"};
-    static bool seen[MT_MAX_PARAMS][MOST_VALUES];
-    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
+    bool seen[MT_MAX_PARAMS][MOST_VALUES] = { 0 };
+    mt_spec *spec = must_load(path);
     mt_strbuf unseen = {0};
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         mt_space *space = space_of(spec, shapes[i]);
         see(space, seen);
         mt_space_free(space);
     }
     for (size_t p = 0; p < spec->param_count; p++) add_unseen(&spec->params[p], seen[p], &unseen);
-    ck_assert_msg(unseen.length == 0, "no shape's search reaches%s", mt_strbuf_text(&unseen));
+    ck_assert_msg(unseen.length == 0, "%s: no shape's search reaches%s", path, mt_strbuf_text(&unseen));
     mt_strbuf_free(&unseen);
+    mt_spec_free(spec);
+}
+#define MUST_REACH_ALL(file, shapes) must_reach_all(SOURCE_DIR "/search_spaces/" file, shapes, sizeof(shapes) / sizeof(shapes)[0])
+
+START_TEST(every_value_of_every_knob_is_searched)
+{
+    static const char *const msda[] = {"seed48", "seed48_f32", "detr_enc_b1", "odd", "odd_d9", "odd_d18", "odd_d128", "odd_d20", "odd_grid"};
+    static const char *const staged[] = {"seed48", "odd", "odd_f32", "odd_d64"};
+    static const char *const staging[] = {"maps768"};
+    MUST_REACH_ALL("msda.ini", msda);
+    MUST_REACH_ALL("msda_staged.ini", staged);
+    MUST_REACH_ALL("staging.ini", staging);
+}
+END_TEST
+
+/* ---- msda_staged: what does not fit or cannot run is no point, and every rule says why ---- */
+
+#define MAP_POINT "ALGO=smem_cluster;SCHEDULE=persistent;STAGING=cp_async;"
+#define TILE_POINT "ALGO=tma_tile;BARRIERS=warp;BLOCKS_PER_SM=2;ISSUE_EVERY=1;ITEMS=1;SCHEDULE=tile;STAGES=2;THREADS=128;"
+
+START_TEST(staged_points_that_cannot_run_are_excluded)
+{
+    static const struct {
+        const char *point;
+        bool is_valid;
+    } cases[] = {
+        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=1;CPB=2;STAGES=2;THREADS=1024", true },   /* two maps of 78 KB */
+        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=8;CPB=4;STAGES=1;THREADS=1024", true },   /* one of 156 KB */
+        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=8;CPB=4;STAGES=2;THREADS=1024", false },  /* two of them */
+        { MAP_POINT "BLOCKS_PER_SM=2;CLUSTER=8;CPB=2;STAGES=2;THREADS=512", false },   /* four maps per SM */
+        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=16;CPB=4;STAGES=1;THREADS=1024", false }, /* 64 channels of 32 */
+        { MAP_POINT "BLOCKS_PER_SM=1;CLUSTER=8;CPB=1;STAGES=1;THREADS=1024", false },  /* 2 bytes per pixel */
+        { "ALGO=smem_cluster;SCHEDULE=tile;STAGING=cp_async;BLOCKS_PER_SM=1;CLUSTER=1;CPB=2;STAGES=2;THREADS=1024", false }, /* no next map */
+        { TILE_POINT "BOX_C=32;BOX_X=2;BOX_Y=2", true },
+        { TILE_POINT "BOX_C=16;BOX_X=2;BOX_Y=1", false }, /* 64 bytes */
+        { TILE_POINT "BOX_C=64;BOX_X=2;BOX_Y=2", false }, /* more channels than there are */
+    };
+    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda_staged.ini");
+    mt_space *space = space_of(spec, "seed48");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mt_point point = must_point(spec, cases[i].point);
+        size_t index;
+        ck_assert_msg(mt_space_find(space, &point, &index) == cases[i].is_valid, "%s: %s", cases[i].point, cases[i].is_valid ? "missing" : "valid");
+    }
+    for (size_t i = 0; i < spec->constraint_count; i++) ck_assert_msg(spec->constraints[i].why, "constraint %s has no reason", spec->constraints[i].name);
+    mt_space_free(space);
     mt_spec_free(spec);
 }
 END_TEST
@@ -102,4 +148,4 @@ START_TEST(tiles_are_compared_on_real_shapes)
 }
 END_TEST
 
-UNIT_MAIN("msda_space", decoders_reach_their_good_points, every_value_of_every_knob_is_searched, tiles_are_compared_on_real_shapes)
+UNIT_MAIN("msda_space", decoders_reach_their_good_points, every_value_of_every_knob_is_searched, staged_points_that_cannot_run_are_excluded, tiles_are_compared_on_real_shapes)

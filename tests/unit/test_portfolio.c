@@ -18,6 +18,14 @@ static void put_failure(lookup_writer *w, const char *variant, mt_outcome_kind k
     fixture_put(w->store, w->session, &w->subject, variant, &(mt_outcome){.kind = kind});
 }
 
+/* As portfolio --measure does. */
+static void put_excluded(lookup_writer *w, const char *variant)
+{
+    char text[MT_EXCLUDED_SIZE];
+    ck_ok(mt_query_excluded(w->store, w->subject.kernel, text, &fixture_err));
+    fixture_put(w->store, w->session, &w->subject, variant, &(mt_outcome){.kind = MT_OUTCOME_PRUNED, .text = text});
+}
+
 START_TEST(test_table)
 {
     mt_ladder_table table;
@@ -30,7 +38,7 @@ START_TEST(test_table)
     put(&w, 4, "two", "ALGO=plain;B=32", 130);
     put(&w, 4, "two", "ALGO=plain;B=64", 100);
     put(&w, 64, "one", "ALGO=wide;B=64;C=1", 50);
-    put_failure(&w, "ALGO=plain;B=32", MT_OUTCOME_PRUNED);
+    put_excluded(&w, "ALGO=plain;B=32");
     ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
     const mt_ladder_data *data = &table.data;
     ck_assert_uint_eq(table.subject_count, 3);
@@ -55,6 +63,58 @@ START_TEST(test_table)
     mt_ladder_feature_name(&table, MT_RULE_LIST_FEATURES, name, sizeof name);
     ck_assert_str_eq(name, "N");
     mt_ladder_table_free(&table);
+    lookup_end(&w);
+}
+END_TEST
+
+/* How many cells, and the default on the last shape, are said to fail. */
+static size_t count_failures(mt_store *store, bool *default_fails)
+{
+    mt_ladder_table table;
+    size_t count = 0;
+    ck_ok(mt_ladder_table_load(store, &group, 1.1, &table, &fixture_err));
+    for (size_t i = 0; i < table.subject_count * table.variant_count; i++) count += isinf(table.cells[i].slowdown) && table.cells[i].measurement;
+    *default_fails = isinf(table.subjects[table.subject_count - 1].default_slowdown);
+    mt_ladder_table_free(&table);
+    return count;
+}
+
+/* Cells and defaults of the stored portfolio that are told as excluded. */
+static int64_t stored_exclusions(mt_store *store)
+{
+    ck_ok(mt_ladder_refresh(store, &group, NULL, &fixture_err));
+    ck_ok(mt_store_commit(store, &fixture_err)); /* so that others see it */
+    int64_t count = fixture_number("SELECT (SELECT count(*) FROM portfolio_cell WHERE outcome = 'pruned') + (SELECT count(*) FROM portfolio_shape WHERE default_outcome = 'pruned')");
+    ck_ok(mt_store_begin(store, &fixture_err));
+    return count;
+}
+
+/* The search space is edited, the kernel is not: what the old constraints excluded may be valid now, so nothing is known of it. */
+START_TEST(test_excluded_by_other_expressions)
+{
+    bool default_fails;
+    int64_t id;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    put(&w, 4, "one", "ALGO=plain;B=32", 100);
+    put(&w, 4, "one", "ALGO=plain;B=64", 105);
+    put(&w, 64, "one", "ALGO=plain;B=64", 50);
+    ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
+    put_excluded(&w, "ALGO=plain;B=32");
+    ck_assert_uint_eq(count_failures(w.store, &default_fails), 1);
+    ck_assert(default_fails);
+    ck_assert_int_eq(stored_exclusions(w.store), 2);
+
+    char *edited = mt_strdup(lookup_spec);
+    memcpy(strstr(edited, "1000000"), "9000000", 7);
+    ck_ok(mt_store_kernel(w.store, &(mt_kernel_row){.name = "toy", .key = lookup_kernel_key, .spec_json = edited}, &id, &fixture_err));
+    mt_free(edited);
+    ck_assert_uint_eq(count_failures(w.store, &default_fails), 0);
+    ck_assert(!default_fails);
+    ck_assert_int_eq(stored_exclusions(w.store), 0);
+
+    put_excluded(&w, "ALGO=plain;B=32"); /* still so */
+    ck_assert_uint_eq(count_failures(w.store, &default_fails), 1);
+    ck_assert(default_fails);
     lookup_end(&w);
 }
 END_TEST
@@ -116,4 +176,4 @@ START_TEST(test_winners_gone)
 }
 END_TEST
 
-FIXTURE_MAIN("portfolio", test_table, test_limits_stay, test_more_shapes_than_fit, test_winners_gone)
+FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_limits_stay, test_more_shapes_than_fit, test_winners_gone)

@@ -119,6 +119,27 @@ START_TEST(shape_values_are_expressions_of_earlier_ones)
 }
 END_TEST
 
+static mt_hash rules_of(const char *text)
+{
+    mt_spec *spec = must_parse(text);
+    mt_hash key = spec->rules_key;
+    mt_spec_free(spec);
+    return key;
+}
+
+/* What decides which points a shape has, and nothing else. */
+START_TEST(a_key_of_the_rules)
+{
+    static const char *const same[] = {REST "# a comment\n[param K]\nvalues   =   1, 2  ; another\n", REST "[tune]\nbudget = 7\nstrategy = random\n[param K]\nvalues = 1, 2\n",
+                                       REST "[param K]\nvalues = 1, 2\n[workload w]\nsigma = 2\n"};
+    static const char *const other[] = {REST "[param K]\nvalues = 1, 2, 3\n", REST "[param K]\nvalues = 2, 1\n", REST "[param L]\nvalues = 1, 2\n", REST "[param K]\nvalues = 1, 2\ndefault = 2\n",
+                                        REST "[param K]\nvalues = 1, 2\n[constraint c]\nexpr = K > 0\n"};
+    mt_hash key = rules_of(REST "[param K]\nvalues = 1, 2\n");
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) ck_assert_str_eq(rules_of(same[i]).hex, key.hex);
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++) ck_assert_str_ne(rules_of(other[i]).hex, key.hex);
+}
+END_TEST
+
 START_TEST(defaults)
 {
     mt_spec *spec = must_parse(REST "[param K]\nvalues = -1, 4\n");
@@ -135,7 +156,7 @@ START_TEST(defaults)
     ck_assert_str_eq(spec->workloads[0].key, "");
     ck_assert_str_eq(spec->shapes[0].workloads[0], "default");
     ck_assert_int_eq(spec->params[1].numbers[0], -1);
-    ck_assert(spec->args[0].rtol == 1e-3 && spec->args[0].worst == 2e-2 && spec->args[0].floor == 0);
+    ck_assert(spec->args[0].rtol == 1e-3 && spec->args[0].worst == 2e-2 && spec->args[0].floor == 0 && spec->args[0].spread == 0);
     ck_assert_uint_eq(spec->launch_count, 2); /* the reference's is made */
     ck_assert_str_eq(spec->launches[1].variant, "reference");
     ck_assert_str_eq(spec->launches[1].grid.items[0].source, "ceil_div((N), 256)");
@@ -248,6 +269,9 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0)\n", "expected zeros, uniform(LOW, HIGH)" },
     { REST "[arg x]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = N\ninit = zeros\n", "`init` of [arg x]: expected only with role in or inout" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\nrtol = 1\n", "`rtol` of [arg x]: expected only with role out or inout" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\nspread = 1\n", "`spread` of [arg x]: expected only with role out or inout" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nspread = 1e-5\n", "`spread` of [arg x]: expected only with order = any: with order = fixed two runs must give the same bits" },
+    { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\norder = any\nspread = 0\n", "spread = 0: expected a number above 0" },
     { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = -1\n", "rtol = -1: expected a number of at least 0" },
     { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nzero = always\n", "expected one of never, before_each" },
     { REST "[arg x]\nkind = tensor\nrole = out\ndtype = f32\nshape = K\n[param K]\nvalues = 1\n", "shape reads K: only scratch may depend on knobs" },
@@ -425,6 +449,6 @@ START_TEST(every_example_parses)
 }
 END_TEST
 
-UNIT_MAIN("spec", a_full_file, a_space_that_lives_on_recordings, what_such_a_space_rules_out, shapes_have_one_order_and_canonical_keys, shape_values_are_expressions_of_earlier_ones, defaults, a_reference_from_a_file,
+UNIT_MAIN("spec", a_full_file, a_space_that_lives_on_recordings, what_such_a_space_rules_out, shapes_have_one_order_and_canonical_keys, shape_values_are_expressions_of_earlier_ones, a_key_of_the_rules, defaults, a_reference_from_a_file,
           quotes_crlf_bom_and_long_lines, mistakes_are_told_with_file_line_and_what_was_expected, a_missing_file, semantics_hold_what_changes_code_and_launches, every_allocation_may_fail,
           every_key_is_documented, every_example_parses)

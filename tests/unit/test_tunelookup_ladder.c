@@ -81,6 +81,7 @@ START_TEST(test_nearest)
         ck_lookup(tunelookup_launch(&r, 0, &launch));
         ck_assert_uint_eq(launch.grid[0], (1500 + 63) / 64); /* evaluated for what was asked */
         ck_says(&r, "no row:   this shape was not tuned on h100-sxm");
+        ck_says(&r, "choice:   of 2 variants, by the nearest of 8 tuned shapes");
         ck_says(&r, "nearest:  shape shape on h100-sxm|cc90|sm132|80g, 0.45 octaves away");
         ck_says(&r, "the default is expected to take 1.");
         ck_says(&r, "as 8 held-out shapes tell");

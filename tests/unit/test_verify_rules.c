@@ -134,4 +134,56 @@ START_TEST(bf16_of_a_shape_may_be_rougher)
 }
 END_TEST
 
-UNIT_MAIN("verify_rules", bf16_of_a_shape_may_be_rougher, norm_and_worst_element, zero_reference_needs_zeros_or_a_floor, nan_and_unwritten, keeps_the_worst, describes)
+START_TEST(a_second_run_may_differ_by_the_spread)
+{
+    mt_arg arg = output();
+    arg.dtype_text = (char *)"f32";
+    arg.any_order = true;
+    arg.spread = 1e-4;
+    mt_compare_result result = good(); /* 1e-4 of the norm */
+    ck_assert(mt_verify_repeats(&arg, &result));
+    result.error_square = 1.01e-8;
+    ck_assert(!mt_verify_repeats(&arg, &result));
+    result = good();
+    result.max_error = 1e-3; /* 20 spreads of the largest element */
+    ck_assert(mt_verify_repeats(&arg, &result));
+    result.max_error = 1.01e-3; /* one lost addition among very many */
+    ck_assert(!mt_verify_repeats(&arg, &result));
+    result = good();
+    result.nan_mismatches = 1;
+    ck_assert(!mt_verify_repeats(&arg, &result));
+}
+END_TEST
+
+START_TEST(the_spread_of_16_bits_is_wider)
+{
+    mt_arg arg = output();
+    arg.any_order = true;
+    arg.spread = 1e-5;
+    arg.dtype_text = (char *)"${dtype}";
+    ck_assert_double_eq(mt_verify_limits(&arg, MT_F32).spread, 1e-5);
+    ck_assert_double_eq_tol(mt_verify_limits(&arg, MT_F16).spread, 1e-4, 1e-18);
+    ck_assert_double_eq_tol(mt_verify_limits(&arg, MT_BF16).spread, 5e-4, 1e-18);
+    arg.dtype_text = (char *)"f16";
+    ck_assert_double_eq(mt_verify_limits(&arg, MT_F16).spread, 1e-5);
+}
+END_TEST
+
+START_TEST(describes_two_runs)
+{
+    mt_arg arg = output();
+    const mt_plan_tensor tensor = {.dtype = MT_F32, .rank = 2, .dims = {2, 12}, .elements = 24};
+    mt_compare_result result = good();
+    mt_strbuf text = {0};
+    arg.spread = 1e-5;
+    mt_verify_describe_spread(&arg, &tensor, &result, &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "out: two runs differ: ‖second − first‖/‖first‖ = 0.0001 (spread = 1e-05), most in element 7 [0,7]: 0.25 after 0.2501 (limit ±0.0001)");
+    mt_strbuf_clear(&text);
+    result.nan_mismatches = 2, result.nan_index = 13, result.nan_value = NAN, result.nan_reference = 1;
+    mt_verify_describe_spread(&arg, &tensor, &result, &text);
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "out: two runs differ: NaN or infinity in one only in 2 elements, first 13 [1,1]: nan after 1; "));
+    mt_strbuf_free(&text);
+}
+END_TEST
+
+UNIT_MAIN("verify_rules", a_second_run_may_differ_by_the_spread, the_spread_of_16_bits_is_wider, describes_two_runs, bf16_of_a_shape_may_be_rougher, norm_and_worst_element, zero_reference_needs_zeros_or_a_floor, nan_and_unwritten, keeps_the_worst, describes)

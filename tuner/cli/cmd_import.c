@@ -101,7 +101,7 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
         bytes = mt_strbuf_text(&results.recording);
         length = results.recording.length;
     } else if (values->gpu || values->name || values->problem || values->space) {
-        st = MT_FAIL(err, MT_ERR_USAGE, "import: %s is a recording, which says itself what it is of: expected no --gpu, --name, --problem-size and --space-out", file);
+        st = MT_FAIL(err, MT_ERR_USAGE, "import: %s is no Kernel Tuner cache and no T4 file: --gpu, --name, --problem-size and --space-out are for these (a recording says itself what it is of)", file);
         goto done;
     }
     MT_TRY(values->output ? write_output(im, bytes, length, err) : take(im, file, bytes, length, origin, err));

@@ -6,6 +6,7 @@
 #include "db/merge.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/cli/command.h"
 #include "tuner/ladder/table.h"
 
@@ -101,19 +102,14 @@ static mt_status see_file(kernels *seen, const char *path, mt_error *err)
     return mt_merge_kernels(path, see_kernel, seen, err);
 }
 
-static mt_status check_kernels(const merge_values *values, const files *f, mt_error *err)
+static void free_kernels(kernels *seen)
 {
-    kernels seen = {0};
-    mt_status st = see_file(&seen, values->into, err);
-    if (st == MT_ERR_NOT_FOUND) st = MT_OK; /* not there yet, or left empty by a merge that was killed at once */
-    for (size_t i = 0; i < f->count && st == MT_OK; i++) st = see_file(&seen, f->paths[i], err);
-    for (size_t i = 0; i < seen.count; i++) {
-        mt_free(seen.items[i].name);
-        mt_free(seen.items[i].key);
-        mt_free(seen.items[i].path);
+    for (size_t i = 0; i < seen->count; i++) {
+        mt_free(seen->items[i].name);
+        mt_free(seen->items[i].key);
+        mt_free(seen->items[i].path);
     }
-    mt_free(seen.items);
-    return st;
+    mt_free(seen->items);
 }
 
 /* ---- merging ---- */
@@ -127,16 +123,29 @@ static int by_time(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-/* Before anything is written. `parts` become the files in order of time. */
-static mt_status check_all(const merge_values *values, const files *f, part *parts, mt_error *err)
+static void leave_out(size_t *left_out, const mt_error *err)
 {
-    mt_status st = MT_OK;
+    mt_log_error("%s", err->message);
+    (*left_out)++;
+}
+
+/* Before anything is written. `parts` become the files that can be merged, in order of time; the others are named and counted. What the command line asks for in error stops all. */
+static mt_status check_all(const merge_values *values, const files *f, part *parts, size_t *count, size_t *left_out, mt_error *err)
+{
+    kernels seen = {0};
+    mt_status st = values->same_kernel ? see_file(&seen, values->into, err) : MT_OK;
+    if (st == MT_ERR_NOT_FOUND) st = MT_OK; /* not there yet, or left empty by a merge that was killed at once */
     for (size_t i = 0; i < f->count && st == MT_OK; i++) {
-        parts[i].path = f->paths[i];
-        st = mt_merge_check(values->into, parts[i].path, &parts[i].oldest_unix_ms, err);
+        parts[*count].path = seen.path = f->paths[i];
+        st = mt_merge_check(values->into, f->paths[i], values->same_kernel ? see_kernel : NULL, &seen, &parts[*count].oldest_unix_ms, err);
+        if (st == MT_OK) (*count)++;
+        if ((st != MT_ERR_DB && st != MT_ERR_NOT_FOUND) || f->count == 1) continue;
+        leave_out(left_out, err);
+        st = MT_OK;
     }
-    if (st == MT_OK) qsort(parts, f->count, sizeof *parts, by_time);
-    return st == MT_OK && values->same_kernel ? check_kernels(values, f, err) : st;
+    free_kernels(&seen);
+    if (st == MT_OK && *count) qsort(parts, *count, sizeof *parts, by_time);
+    return st;
 }
 
 static void print_part(const char *path, const mt_merge_counts *c)
@@ -149,17 +158,24 @@ static void print_part(const char *path, const mt_merge_counts *c)
 }
 
 /* What was merged before a part failed is finished all the same. */
-static mt_status merge_parts(mt_store *store, const merge_values *values, const part *parts, size_t count, mt_error *err)
+static mt_status merge_parts(mt_store *store, const merge_values *values, const part *parts, size_t count, size_t *left_out, mt_error *err)
 {
     mt_merge_options how = {.with_cubins = values->with_cubins};
-    mt_status st = MT_OK;
+    mt_merge *merge = NULL;
+    mt_status st = mt_merge_begin(store, &how, &merge, err);
+    if (st != MT_OK) return st;
     for (size_t i = 0; i < count && st == MT_OK; i++) {
         mt_merge_counts counts = {0};
-        st = mt_merge_part(store, parts[i].path, &how, &counts, err);
+        bool is_bad;
+        st = mt_merge_part(merge, parts[i].path, &counts, &is_bad, err);
         if (st == MT_OK) print_part(parts[i].path, &counts);
+        if (st == MT_OK || !is_bad) continue;
+        leave_out(left_out, err);
+        st = MT_OK;
     }
     mt_error second;
-    mt_status finished = mt_merge_finish(store, st == MT_OK ? err : &second);
+    mt_status finished = mt_merge_finish(merge, st == MT_OK ? err : &second);
+    mt_merge_end(merge);
     if (finished == MT_OK) finished = mt_ladder_refresh_all(store, st == MT_OK ? err : &second);
     return st == MT_OK ? finished : st;
 }
@@ -170,6 +186,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_store *store = NULL;
     part *parts = NULL;
     files all = {0};
+    size_t count = 0, left_out = 0;
     mt_status st;
     if (!arguments->operand_count && !values->files_from) return MT_FAIL(err, MT_ERR_USAGE, "merge: FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
     if (!values->into) return MT_FAIL(err, MT_ERR_USAGE, "merge: --into FILE is missing: merge A.sqlite B.sqlite --into ALL.sqlite");
@@ -178,11 +195,16 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "merge: out of memory");
         goto done;
     }
-    MT_TRY(check_all(values, &all, parts, err));
+    MT_TRY(check_all(values, &all, parts, &count, &left_out, err));
+    if (!count) {
+        st = MT_FAIL(err, MT_ERR_DB, "%s: nothing was merged: what is wrong with the %zu files stands above", values->into, all.count);
+        goto done;
+    }
     MT_TRY(mt_store_open(values->into, MT_STORE_READ_WRITE, &store, err));
-    MT_TRY(merge_parts(store, values, parts, all.count, err));
+    MT_TRY(merge_parts(store, values, parts, count, &left_out, err));
     if (values->seal) MT_TRY(mt_store_seal(store, err));
     printf("Database: %s\n", values->into);
+    if (left_out) st = MT_FAIL(err, MT_ERR_DB, "%s: %zu of %zu files left out: what is wrong with them stands above; the others are merged", values->into, left_out, all.count);
 done:
     mt_store_close(store);
     mt_free(parts);
@@ -197,8 +219,9 @@ const mt_command mt_cmd_merge = {
     .operands = "FILE…",
     .help = "Adds what the files hold to the database --into: measurements, failures, sessions with host, driver and command. Rows\n"
             "that are there already are recognised by content, so that the order does not matter and repeating adds nothing.\n"
-            "Each file goes in whole or not at all; a merge that was killed is completed by the same command. Compiled code is\n"
-            "left out unless --with-cubins is given.",
+            "Each file is checked and goes in whole or not at all: one that is damaged is named and left out, the others are merged\n"
+            "and the exit code is 1. A merge that was killed is completed by the same command. Compiled code is left out unless\n"
+            "--with-cubins is given.",
     .options = options,
     .values_size = sizeof(merge_values),
     .run = run,

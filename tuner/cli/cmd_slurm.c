@@ -15,21 +15,15 @@
 #include "tuner/cli/command.h"
 #include "tuner/cli/known_device.h"
 #include "tuner/cli/share.h"
+#include "tuner/cli/slurm.h"
 #include "tuner/cli/wanted.h"
+#include "tuner/cluster/folder.h"
 #include "tuner/cluster/scripts.h"
 #include "tuner/run/session.h"
 
 enum { TEMPLATE_MAX_BYTES = 1 << 20 };
 
-typedef struct slurm_values {
-    const char *space, *time, *output, *status, *template, *partition, *account, *qos, *gres, *compile_partition;
-    mt_words shapes, workloads, gpu_types;
-    int64_t shards, cpus, at_once;
-    int compile;
-    bool submit, json;
-} slurm_values;
-
-#define FIELD(name) offsetof(slurm_values, name)
+#define FIELD(name) offsetof(mt_slurm_values, name)
 static const mt_option options[] = {
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "only this [shape], or the one with these values, as for tune;\nmay be repeated"},
@@ -47,6 +41,7 @@ static const mt_option options[] = {
     {"compile", 0, MT_OPTION_CHOICE, FIELD(compile), "all|sample|none", "what is compiled on nodes without a GPU before the tasks begin:\nall points (default), each value of each knob once, or nothing"},
     {"template", 0, MT_OPTION_TEXT, FIELD(template), "FILE", "#SBATCH lines, modules, containers for all scripts (default:\nDIR/template.sh, made with examples if it is not there)"},
     {"output", 'o', MT_OPTION_TEXT, FIELD(output), "DIR", "folder on a shared file system for scripts, parts and results\n(default: slurm-KERNEL)"},
+    {"replace", 0, MT_OPTION_FLAG, FIELD(replace), NULL, "where DIR holds another plan that has begun: move its scripts and\nresults into DIR/old-N first"},
     {"submit", 0, MT_OPTION_FLAG, FIELD(submit), NULL, "submit the jobs as well"},
     {"status", 0, MT_OPTION_TEXT, FIELD(status), "DIR", "instead: how far the tasks of the folder are, and the best so far"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "with --status: as JSON"},
@@ -56,7 +51,7 @@ static const mt_option options[] = {
 /* Everything that the plan borrows from. */
 typedef struct planning {
     const mt_arguments *arguments;
-    const slurm_values *values;
+    const mt_slurm_values *values;
     char *space_path, *tool, *folder, *template_text;
     mt_spec *spec, *as_written; /* with shapes given by values, and without */
     mt_wanted wanted;
@@ -65,90 +60,12 @@ typedef struct planning {
     mt_cluster_task *tasks;
     size_t task_count, task_capacity;
     mt_strbuf tune_words, check_words, whole_words;
+    mt_hash space_key;
 } planning;
 
 static mt_status no_memory(mt_error *err)
 {
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
-}
-
-/* ---- what is checked ---- */
-
-/* Quoting makes anything safe for the shell; but a line of a table, and a log that a person reads, must stay one line. */
-static mt_status check_text(const char *option, const char *text, mt_error *err)
-{
-    for (size_t i = 0, length; text && text[i]; i += length)
-        if (!mt_text_is_shown(text + i, strlen(text + i), &length)) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --%s: holds a control character; expected one line of UTF-8", option);
-    return MT_OK;
-}
-
-static mt_status check_texts(const slurm_values *v, mt_error *err)
-{
-    const struct { const char *option, *text; } texts[] = {{"time", v->time}, {"partition", v->partition}, {"compile-partition", v->compile_partition}, {"account", v->account},
-                                                          {"qos", v->qos}, {"gres", v->gres}, {"output", v->output}};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        mt_status st = check_text(texts[i].option, texts[i].text, err);
-        if (st != MT_OK) return st;
-        if (texts[i].text && !*texts[i].text) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --%s: is empty", texts[i].option);
-    }
-    for (size_t i = 0; i < v->gpu_types.count; i++) {
-        const char *type = v->gpu_types.items[i];
-        if (!*type || strchr("-.", *type) || strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != strlen(type))
-            return MT_FAIL(err, MT_ERR_USAGE, "slurm: --gpu-type: '%s' is no type of a gres; expected letters, digits, '_', '-' and '.': h100", type);
-    }
-    return MT_OK;
-}
-
-/* Slurm tells a job at once whose limit is shorter than the warning before it: such a task would go back into the queue for ever. */
-static mt_status check_time(const char *text, mt_error *err)
-{
-    long long seconds;
-    if (!text) return MT_OK;
-    if (!mt_cluster_time(text, &seconds)) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --time: '%s' is no time limit; expected MINUTES, HOURS:MINUTES:SECONDS or DAYS-HOURS: 4:00:00", text);
-    if (seconds && seconds < MT_CLUSTER_LEAST_S)
-        return MT_FAIL(err, MT_ERR_USAGE, "slurm: --time: '%s' is %lld s; expected %d minutes at least, since a task stops %d s before the limit and goes back into the queue", text, seconds,
-                       MT_CLUSTER_LEAST_S / 60, MT_CLUSTER_SIGNAL_S);
-    return MT_OK;
-}
-
-/* As tune itself would read them, now and not when a thousand tasks have waited for their GPUs. */
-static mt_status parse_tune_words(const mt_arguments *arguments, mt_error *err)
-{
-    const mt_command *tune = mt_command_find("tune");
-    mt_parsed parsed = {0};
-    mt_status st = MT_OK;
-    void *values = mt_alloc(1, tune->values_size);
-    char **words = mt_alloc(arguments->operand_count + 1, sizeof *words);
-    if (!values || !words) {
-        st = no_memory(err);
-        goto done;
-    }
-    for (size_t i = 0; i < arguments->operand_count; i++) words[i] = (char *)(uintptr_t)arguments->operands[i]; /* they are not written to */
-    MT_TRY(mt_option_parse("slurm: behind '--': tune", tune->options, (int)arguments->operand_count, words, values, &parsed, err));
-    if (parsed.wants_help) st = MT_FAIL(err, MT_ERR_USAGE, "slurm: behind '--' stand options of tune; 'msda-tune help tune' lists them");
-    else if (parsed.operand_count) st = MT_FAIL(err, MT_ERR_USAGE, "slurm: '%s': expected options of tune behind '--': slurm --space F -- --budget 500", parsed.operands[0]);
-done:
-    if (values) mt_option_free(tune->options, values, &parsed);
-    mt_free(values);
-    mt_free(words);
-    return st;
-}
-
-/* Words behind "--" are tune's; those that the scripts set themselves would be given twice. */
-static mt_status check_tune_words(const mt_arguments *arguments, mt_error *err)
-{
-    static const char *const own[] = {"--space", "--shape", "--workload", "--shard", "--db", "--known", "--resume", "--from-misses"};
-    for (size_t i = 0; i < arguments->operand_count; i++) {
-        const char *word = arguments->operands[i];
-        for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
-            size_t length = strlen(own[k]);
-            if (strncmp(word, own[k], length) == 0 && (!word[length] || word[length] == '='))
-                return MT_FAIL(err, MT_ERR_USAGE, "slurm: %s: the scripts set it; expected further options of tune behind '--'", own[k]);
-        }
-        mt_status st = check_text("", word, err);
-        if (st != MT_OK) return st;
-    }
-    return parse_tune_words(arguments, err);
 }
 
 /* ---- words of the scripts ---- */
@@ -188,7 +105,12 @@ static mt_status plan_subjects(planning *p, const mt_session_target *targets, si
         mt_strbuf_addf(&label, "%s · %s", targets[i].shape->name, targets[i].workload->name);
         add_word(&words, "--shape", shape_word(p, targets[i].shape));
         add_word(&words, "--workload", targets[i].workload->name);
-        st = add_task(p, &label, &words, err);
+        mt_hash key;
+        st = mt_session_plan_key(p->spec, &targets[i], 1, &key, err);
+        if (st == MT_OK) add_word(&words, "--space-key", key.hex);
+        if (st == MT_OK) st = add_task(p, &label, &words, err);
+        mt_strbuf_free(&label);
+        mt_strbuf_free(&words);
     }
     return st;
 }
@@ -229,9 +151,11 @@ static mt_status plan_tasks(planning *p, mt_error *err)
         const mt_shape *shape = targets[i].shape;
         if (is_seen(targets, i, shape)) continue;
         add_word(&p->whole_words, "--shape", shape_word(p, shape));
-        if (mt_spec_shape(p->as_written, shape->name)) add_word(&p->check_words, "--shape", shape->name);
+        add_word(&p->check_words, "--shape", shape_word(p, shape));
     }
     for (size_t i = 0; i < p->values->workloads.count; i++) add_word(&p->whole_words, "--workload", p->values->workloads.items[i]);
+    MT_TRY(mt_session_plan_key(p->spec, targets, count, &p->space_key, err));
+    add_word(&p->whole_words, "--space-key", p->space_key.hex);
     if (p->check_words.length && p->values->compile == 2) mt_strbuf_add(&p->check_words, " --sample");
     for (size_t i = 0; i < p->arguments->operand_count; i++) {
         mt_strbuf_add_char(&p->tune_words, ' ');
@@ -360,12 +284,10 @@ static mt_status say_and_submit(const planning *p, mt_error *err)
 
 static mt_status write_all(planning *p, mt_error *err)
 {
-    const slurm_values *v = p->values;
+    const mt_slurm_values *v = p->values;
     mt_status st;
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --space FILE is missing; 'msda-tune list' names the shipped ones");
-    MT_TRY(check_texts(v, err));
-    MT_TRY(check_time(v->time, err));
-    MT_TRY(check_tune_words(p->arguments, err));
+    MT_TRY(mt_slurm_check(v, p->arguments, err));
     char *found = NULL;
     MT_TRY(mt_share_space(v->space, &found, err));
     st = absolute(found, &p->space_path, err);
@@ -383,8 +305,9 @@ static mt_status write_all(planning *p, mt_error *err)
     }
     const mt_cluster_plan plan = {.tool = p->tool, .space = p->space_path, .folder = p->folder, .gpus = p->gpus, .gpu_count = p->gpu_count, .tasks = p->tasks, .task_count = p->task_count,
                                   .is_sharded = v->shards > 0, .tune_words = mt_strbuf_text(&p->tune_words), .check_words = mt_strbuf_text(&p->check_words),
-                                  .whole_words = mt_strbuf_text(&p->whole_words), .template_text = p->template_text, .time = v->time, .partition = v->partition,
+                                  .whole_words = mt_strbuf_text(&p->whole_words), .space_key = p->space_key.hex, .template_text = p->template_text, .time = v->time, .partition = v->partition,
                                   .account = v->account, .qos = v->qos, .gres = v->gres, .compile_partition = v->compile_partition, .cpus = v->cpus, .at_once = v->at_once};
+    MT_TRY(mt_cluster_folder_claim(&plan, v->replace, err));
     MT_TRY(mt_cluster_write(&plan, err));
     st = say_and_submit(p, err);
 done:
@@ -433,6 +356,6 @@ const mt_command mt_cmd_slurm = {
             "  msda-tune slurm --space FILE.ini --shards 16 --partition gpu -o DIR -- --strategy exhaustive\n"
             "  msda-tune slurm --status DIR",
     .options = options,
-    .values_size = sizeof(slurm_values),
+    .values_size = sizeof(mt_slurm_values),
     .run = run,
 };

@@ -7,6 +7,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/room.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/around.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/gpu_list.h"
 #include "tuner/cli/inputs.h"
@@ -29,7 +30,7 @@ typedef struct tune_values {
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
-    const char *events, *shard, *known;
+    const char *events, *shard, *known, *around, *space_key;
     bool no_cache, no_race, quiet, progress, diagnose, resume;
 } tune_values;
 
@@ -41,6 +42,7 @@ static const mt_option options[] = {
     {"from-misses", 0, MT_OPTION_TEXT, FIELD(from_misses), "FILE", "tune what programs asked for in vain (tunelookup_flush_misses),\nthe most asked for first; spaces are found by kernel"},
     {"workload", 0, MT_OPTION_WORDS, FIELD(workloads), "NAME", "use this [workload]; may be repeated"},
     {"strategy", 0, MT_OPTION_TEXT, FIELD(strategy), "NAME", "search strategy ('msda-tune list' names them)"},
+    {"around", 0, MT_OPTION_TEXT, FIELD(around), "VARIANT", "instead of a search: this variant, as listings print it, and every one\nthat differs from it in one knob, for 'show --ablation'"},
     {"budget", 0, MT_OPTION_COUNT, FIELD(budget), "N", "evaluations per shape and workload, known ones included"},
     {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
@@ -52,6 +54,7 @@ static const mt_option options[] = {
     {"reuse", 0, MT_OPTION_CHOICE, FIELD(reuse), "major|any|exact|none", "which stored results count as known: same toolchain major\nversion (default), any, exactly the same, none"},
     {"shard", 0, MT_OPTION_TEXT, FIELD(shard), "I/N", "one of N tasks on the same space, I from 1: exhaustive and random\nsearch take the I-th part of it, the others an island: all of it,\nwith another seed"},
     {"known", 0, MT_OPTION_TEXT, FIELD(known), "FILE", "database whose results count as known too, if it is there (the\nmerged one of other tasks); it is only read"},
+    {"space-key", 0, MT_OPTION_TEXT, FIELD(space_key), "KEY", "refuse a search space that was edited since 'msda-tune slurm' wrote\nthis key into the task: parts of two states are not disjoint"},
     {"resume", 0, MT_OPTION_FLAG, FIELD(resume), NULL, "for jobs that are started again: --db must be given, and what it\nholds must be of this kernel; then go on from there"},
     {"input", 0, MT_OPTION_TEXTS, FIELD(inputs), "NAME=FILE", "read argument NAME from a .npy file; may be repeated"},
     {"guard", 0, MT_OPTION_CHOICE, FIELD(guard), "bands|pages", "pages: buffers end at an unmapped page, so that a read past\nthe end faults (slower)"},
@@ -236,9 +239,29 @@ static mt_status check_task(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     if (v->shard && !mt_shard_parse(v->shard, &t->shard)) return MT_FAIL(err, MT_ERR_USAGE, "tune: --shard: '%s' is no part; expected I/N with I from 1 to N, N at most %d: 3/8", v->shard, MT_SHARDS_MAX);
+    if (v->around && (v->strategy || v->budget || v->shard || v->from_misses))
+        return MT_FAIL(err, MT_ERR_USAGE, "tune: --around names the points itself; expected no --%s beside it", v->strategy ? "strategy" : v->budget ? "budget" : v->shard ? "shard" : "from-misses");
     if (v->resume && !v->db) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume: expected --db FILE, which this task alone writes");
     if (v->resume && v->reuse == MT_REUSE_NONE + 1) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume goes on from what is known, --reuse none forgets it; expected one of them");
     return MT_OK;
+}
+
+static mt_status check_space_key(const tuning *t, mt_error *err)
+{
+    const mt_session_params params = {.spec = t->spec, .shapes = (const char *const *)t->wanted.shapes.items, .shape_count = t->wanted.shapes.count,
+                                      .workloads = (const char *const *)t->values->workloads.items, .workload_count = t->values->workloads.count};
+    mt_session_target *targets = NULL;
+    size_t count = 0;
+    mt_hash key;
+    mt_status st;
+    MT_TRY(mt_session_plan(&params, &targets, &count, err));
+    MT_TRY(mt_session_plan_key(t->spec, targets, count, &key, err));
+    if (strcmp(key.hex, t->values->space_key) != 0)
+        st = MT_FAIL(err, MT_ERR_USAGE, "%s: was edited since the task was planned (its key is %.8s, expected %.8s), so that parts would not fit together; plan the new state in another folder: "
+                     "msda-tune slurm -o DIR", t->space_path, key.hex, t->values->space_key);
+done:
+    mt_free(targets);
+    return st;
 }
 
 static mt_status see_kernel(void *context, const char *name, const char *key, mt_error *err)
@@ -260,6 +283,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     mt_status st = MT_OK;
     MT_TRY(check_task(t, err));
     MT_TRY(open_space(t, err));
+    if (t->values->space_key) MT_TRY(check_space_key(t, err));
     MT_TRY(open_evaluator(t, err));
     if (t->misses) MT_TRY(mt_wanted_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &t->wanted, err));
     MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
@@ -311,6 +335,7 @@ static mt_status run_session(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     mt_strbuf command = {0};
+    mt_around around = {0};
     mt_session_result result = {0};
     command_line(t->arguments, &command);
     mt_display_init(&t->display, v->quiet);
@@ -331,6 +356,10 @@ static mt_status run_session(tuning *t, mt_error *err)
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
+    if (v->around) st = mt_around_gather(&params, &t->evaluator->facts, v->around, &around, err);
+    if (st != MT_OK) goto done;
+    params.given = around.given;
+    params.given_count = around.count;
     st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_display_end(&t->display);
     print_end(t, &result);
@@ -341,6 +370,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st == MT_OK && joined != MT_OK) st = MT_FAIL(err, joined, "%s", of_sibling.message);
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
 done:
+    mt_around_free(&around);
     mt_display_end(&t->display); /* also where the session never began: the log must not call what is gone */
     mt_strbuf_free(&command);
     return st;

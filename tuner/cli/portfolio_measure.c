@@ -10,6 +10,7 @@
 #include "tuner/cli/progress.h"
 #include "tuner/cli/share.h"
 #include "tuner/run/session.h"
+#include "tuner/space/spec_json.h"
 
 struct mt_portfolio_bench {
     mt_portfolio_bench_options options;
@@ -52,6 +53,17 @@ done:
     return st;
 }
 
+/* As each session does: what other expressions excluded is then seen to be that. */
+static mt_status store_expressions(const mt_bench *bench, mt_store *store, mt_error *err)
+{
+    int64_t id;
+    char *expressions = mt_spec_json(bench->spec);
+    const mt_kernel_row row = {.name = bench->spec->name, .key = bench->kernel_key.hex, .spec_json = expressions};
+    mt_status st = expressions ? mt_store_kernel(store, &row, &id, err) : MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+    mt_free(expressions);
+    return st;
+}
+
 mt_status mt_portfolio_bench_open(const mt_portfolio_bench_options *options, mt_store *store, mt_portfolio_bench **out, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -63,6 +75,7 @@ mt_status mt_portfolio_bench_open(const mt_portfolio_bench_options *options, mt_
     const mt_bench_options wishes = {.space = options->space, .gpu = options->gpu ? options->gpu : "auto", .recordings = options->recordings, .seed = (uint64_t)options->seed,
                                      .shape_keys = (const char *const *)shapes.keys, .shape_key_count = shapes.count};
     MT_TRY(mt_bench_open(&wishes, &self->bench, err));
+    MT_TRY(store_expressions(&self->bench, store, err));
     *out = self;
     self = NULL;
 done:
@@ -100,7 +113,6 @@ typedef struct wanted {
     mt_session_given *given;      /* one a subject */
     char **texts;                 /* all subjects' variants, owned */
     size_t given_count, text_count;
-    size_t stale;                 /* of the variants: rows say that a constraint excludes them, and none does */
 } wanted;
 
 static void free_wanted(wanted *w)
@@ -108,36 +120,6 @@ static void free_wanted(wanted *w)
     for (size_t i = 0; i < w->text_count; i++) mt_free(w->texts[i]);
     mt_free(w->texts);
     mt_free(w->given);
-}
-
-/* A subject's space, made when it is asked for. */
-typedef struct lazy_space {
-    const mt_portfolio_bench *bench;
-    const mt_shape *shape;
-    mt_space *space;
-} lazy_space;
-
-static mt_status is_valid(lazy_space *lazy, const char *variant, bool *valid, mt_error *err)
-{
-    mt_point point;
-    mt_error ignored;
-    size_t index;
-    const mt_bench *bench = &lazy->bench->bench;
-    mt_status st = lazy->space ? MT_OK : mt_space_create(bench->spec, lazy->shape, &bench->evaluator->facts, &lazy->space, err);
-    if (st == MT_OK) *valid = mt_point_parse(bench->spec, variant, &point, &ignored) == MT_OK && mt_space_find_legal(lazy->space, &point, &index);
-    return st;
-}
-
-/* There is no row, or one that says a constraint excludes the variant, which it does no longer: the search space was another one then. (A recording's rows stay: what it lacks is excluded
- * for good.) */
-static mt_status is_missing(lazy_space *lazy, const mt_ladder_cell_row *cell, const char *variant, bool *missing, size_t *stale, mt_error *err)
-{
-    mt_status st = MT_OK;
-    *missing = cell->measurement == 0;
-    if (*missing || !cell->is_excluded || lazy->bench->bench.evaluator->is_recorded) return MT_OK;
-    st = is_valid(lazy, variant, missing, err);
-    *stale += st == MT_OK && *missing;
-    return st;
 }
 
 /* The file's shape and workload of a subject; the name may have changed, the key says which it is. */
@@ -161,23 +143,17 @@ static mt_status add_subject(const mt_portfolio_bench *self, mt_store *store, co
         mt_log_warn("%s · %s is not in %s: nothing is measured for it", table->shape_names[subject->shape], subject->workload, self->bench.path);
         return MT_OK;
     }
-    lazy_space lazy = {.bench = self, .shape = given.shape};
     if (isnan(subject->default_slowdown) && subject->default_variant) {
         if (!(w->texts[w->text_count++] = mt_strdup(subject->default_variant))) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
         given.variant_count++;
     }
     for (size_t v = 0; v < candidates && v < table->variant_count && st == MT_OK; v++) {
-        const mt_ladder_cell_row *cell = &table->cells[index * table->variant_count + v];
-        bool missing = false;
-        char *text = NULL;
-        if (cell->measurement && !cell->is_excluded) continue;
-        st = mt_query_variant_text(store, table->variants[v], &text, err);
-        if (st == MT_OK) st = is_missing(&lazy, cell, text, &missing, &w->stale, err);
-        if (missing) w->texts[w->text_count++] = text;
-        else mt_free(text);
-        given.variant_count += missing;
+        if (table->cells[index * table->variant_count + v].measurement) continue;
+        st = mt_query_variant_text(store, table->variants[v], &w->texts[w->text_count], err);
+        if (st != MT_OK) break;
+        w->text_count++;
+        given.variant_count++;
     }
-    mt_space_free(lazy.space);
     if (given.variant_count) w->given[w->given_count++] = given;
     return st;
 }
@@ -204,7 +180,6 @@ mt_status mt_portfolio_bench_measure(mt_portfolio_bench *self, mt_store *store, 
     MT_TRY(gather(self, store, table, candidates, &w, err));
     *missing = w.text_count;
     if (w.given_count == 0) goto done;
-    if (w.stale) mt_log_warn("%zu variant%s that an older text of %s excluded %s valid now: measured anew", w.stale, w.stale == 1 ? "" : "s", self->bench.path, w.stale == 1 ? "is" : "are");
     mt_display_init(&display, self->options.quiet);
     display.summary = stderr;
     display.facts = &self->bench.evaluator->facts;

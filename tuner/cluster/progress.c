@@ -58,6 +58,7 @@ static mt_status read_plan(const char *folder, mt_cluster_progress *p, mt_error 
     if (st != MT_OK) return st == MT_ERR_NO_MEMORY ? st : MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: has no plan.tsv; expected a folder that 'msda-tune slurm -o DIR' wrote", folder);
     at = text;
     while (st == MT_OK && next_line(&at, fields, &count)) {
+        if (*fields[0] == '#') continue;
         if (count != 4 || strtoll(fields[2], NULL, 10) < 1 || strchr(fields[0], '/')) {
             st = MT_FAIL(err, MT_ERR_SPEC, "%s/plan.tsv: line %zu: expected part, job, number and name, with tabs between them", folder, p->row_count + 1);
             break;

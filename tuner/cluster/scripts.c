@@ -163,7 +163,7 @@ static void tune_script(const mt_cluster_plan *plan, const mt_cluster_gpu *gpu, 
 
 static void add_report(mt_strbuf *out)
 {
-    mt_strbuf_add(out, "run \"$tool\" report --db merged.sqlite -o report.html\n");
+    mt_strbuf_add(out, "run \"$tool\" report --db merged.sqlite -o report.html || exit\n");
 }
 
 static void merge_script(const mt_cluster_plan *plan, mt_strbuf *out)
@@ -173,8 +173,10 @@ static void merge_script(const mt_cluster_plan *plan, mt_strbuf *out)
                        "for part in part-*.sqlite; do if [ -s \"$part\" ]; then printf '%s\\n' \"$part\"; fi; done >\"$list\" # an empty one is of a task that was killed at once\n"
                        "mv -f -- \"$list\" parts.txt || exit\n"
                        "if [ ! -s parts.txt ]; then echo \"no part-*.sqlite in $PWD: no task has begun\" >&2; exit 1; fi\n"
-                       "run \"$tool\" merge --files-from parts.txt --into merged.sqlite --same-kernel || exit\n");
+                       "run \"$tool\" merge --files-from parts.txt --into merged.sqlite --same-kernel\ncode=$?\n"
+                       "if [ $code -gt 1 ]; then exit $code; fi # 1: some of them are damaged, and left out\n");
     add_report(out);
+    mt_strbuf_add(out, "exit $code\n");
 }
 
 /* Parts were measured on different boards: their near-ties are timed in turns on one. */
@@ -296,9 +298,9 @@ static void submit_script(const mt_cluster_plan *plan, mt_strbuf *out)
     mt_strbuf_free(&all);
 }
 
-/* For --status: part, GPU type, job, its index, what it is. */
-static void plan_table(const mt_cluster_plan *plan, mt_strbuf *out)
+void mt_cluster_plan_table(const mt_cluster_plan *plan, mt_strbuf *out)
 {
+    mt_strbuf_addf(out, "#\tspace\t%s\n", plan->space_key);
     for (size_t i = 0; i < plan->gpu_count; i++) {
         for (size_t k = 0; k < plan->task_count; k++) {
             mt_cluster_part(out, plan->gpus[i].type, k + 1);
@@ -348,7 +350,7 @@ mt_status mt_cluster_write(const mt_cluster_plan *plan, mt_error *err)
     MT_TRY(write_file(folder, "merge.sh", &text, true, err));
     submit_script(plan, &text);
     MT_TRY(write_file(folder, "submit.sh", &text, true, err));
-    plan_table(plan, &text);
+    mt_cluster_plan_table(plan, &text);
     st = write_file(folder, "plan.tsv", &text, false, err);
 done:
     return st;

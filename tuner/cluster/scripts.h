@@ -25,6 +25,7 @@ typedef struct mt_cluster_plan {
     const char *tool, *space, *folder;   /* absolute paths; the folder is there */
     const mt_cluster_gpu *gpus;          size_t gpu_count;   /* at least one */
     const mt_cluster_task *tasks;        size_t task_count;  /* of each GPU type */
+    const char *space_key;               /* of the search space's state, which the tasks insist on */
     bool is_sharded;                     /* task I is shard I/N of the whole: near-ties are compared once more over all of them */
     const char *tune_words, *check_words;/* quoted, each with a blank before it */
     const char *whole_words;             /* quoted: the shapes and workloads of all tasks, for shards and the job that compares near-ties */
@@ -47,6 +48,8 @@ void mt_cluster_job(mt_strbuf *out, const char *stage, const char *gpu_type);
 /* What a folder's template.sh is when the user has none yet. */
 extern const char mt_cluster_template[];
 
+/* plan.tsv: a line "#\tspace\tKEY", then for each part its name, its job's, its number there, and what it is. Two plans with the same text have the same parts. */
+void mt_cluster_plan_table(const mt_cluster_plan *plan, mt_strbuf *out);
 /* Writes the scripts and plan.tsv into the folder; what was written there before is replaced, parts are not touched. */
 mt_status mt_cluster_write(const mt_cluster_plan *plan, mt_error *err);
 

@@ -213,13 +213,9 @@ static __device__ void note_error(mt_compare_result *share, mt_u64 i, double err
     share->max_index = i;
 }
 
-/* NaN and infinities must match; they take no part in the norms. A reference beyond the type's range counts as infinite. */
-template <typename T> static __device__ void compare_float(mt_compare_result *share, mt_u64 i, T out, double reference)
+/* NaN and infinities must match; they take no part in the norms. */
+static __device__ void compare_numbers(mt_compare_result *share, mt_u64 i, double value, double reference)
 {
-    T rounded;
-    narrow(reference, &rounded);
-    if (isinf(widen(rounded))) reference = widen(rounded);
-    double value = widen(out);
     if (isnan(value) || isnan(reference)) {
         if (isnan(value) != isnan(reference)) note_mismatch(share, i, value, reference);
     } else if (isinf(value) || isinf(reference)) {
@@ -227,6 +223,15 @@ template <typename T> static __device__ void compare_float(mt_compare_result *sh
     } else {
         note_error(share, i, fabs(value - reference), value, reference);
     }
+}
+
+/* A reference beyond the type's range counts as infinite. */
+template <typename T> static __device__ void compare_float(mt_compare_result *share, mt_u64 i, T out, double reference)
+{
+    T rounded;
+    narrow(reference, &rounded);
+    if (isinf(widen(rounded))) reference = widen(rounded);
+    compare_numbers(share, i, widen(out), reference);
 }
 
 /* Neighbours above 2^53 are one double: an unequal pair counts as an error of 1 at least. */
@@ -294,6 +299,21 @@ extern "C" __global__ void mt_compare(const void *out, const void *reference, mt
 {
     mt_compare_result own = nothing_compared();
     BY_DTYPE(dtype, compare_all, out, reference, count, poison, &own)
+    mt_compare_result total = block_total(own);
+    if (threadIdx.x == 0) parts[blockIdx.x] = total;
+}
+
+template <typename T> static __device__ void spread_all(const void *out, const void *before, mt_u64 count, mt_compare_result *share)
+{
+    for (mt_u64 i = first_index(); i < count; i += index_step())
+        compare_numbers(share, i, widen(((const T *)out)[i]), widen(((const T *)before)[i]));
+}
+
+/* How far two runs differ, of one type both. Launched as mt_compare, and finished as it is. */
+extern "C" __global__ void mt_spread(const void *out, const void *before, mt_u64 count, mt_u32 dtype, mt_compare_result *parts)
+{
+    mt_compare_result own = nothing_compared();
+    BY_DTYPE(dtype, spread_all, out, before, count, &own)
     mt_compare_result total = block_total(own);
     if (threadIdx.x == 0) parts[blockIdx.x] = total;
 }

@@ -54,6 +54,7 @@ typedef struct mt_report {
     mt_u64 diff_count[MT_SUPPORT_TENSORS];
     mt_u64 diff_first[MT_SUPPORT_TENSORS];    /* element; ~0 = none */
     mt_compare_result compare[MT_SUPPORT_TENSORS];
+    mt_compare_result spread[MT_SUPPORT_TENSORS]; /* of two runs: the later one against the earlier */
 } mt_report;
 
 /* Clock of one multiprocessor. */

@@ -101,6 +101,18 @@ CUresult mt_tool_compare(mt_gpu *gpu, size_t slot, CUdeviceptr out, CUdeviceptr 
     return mt_tool_launch(gpu, gpu->tool.compare_finish, 1, 1, MT_COMPARE_THREADS, finish_parameters);
 }
 
+CUresult mt_tool_spread(mt_gpu *gpu, size_t slot, CUdeviceptr out, CUdeviceptr before, uint64_t count, mt_dtype dtype)
+{
+    assert(slot < MT_SUPPORT_TENSORS);
+    mt_u32 type = (mt_u32)dtype;
+    CUdeviceptr result = gpu->report + offsetof(mt_report, spread) + slot * sizeof(mt_compare_result);
+    void *parameters[] = {&out, &before, &count, &type, &gpu->parts};
+    void *finish_parameters[] = {&gpu->parts, &result};
+    CUresult code = mt_tool_launch(gpu, gpu->tool.spread, MT_COMPARE_BLOCKS, 1, MT_COMPARE_THREADS, parameters);
+    if (code != CUDA_SUCCESS) return code;
+    return mt_tool_launch(gpu, gpu->tool.compare_finish, 1, 1, MT_COMPARE_THREADS, finish_parameters);
+}
+
 CUresult mt_tool_diff(mt_gpu *gpu, size_t slot, CUdeviceptr a, CUdeviceptr b, uint64_t count, size_t element_bytes)
 {
     assert(slot < MT_SUPPORT_TENSORS);

@@ -25,6 +25,8 @@ CUresult mt_tool_report_reset(mt_gpu *gpu);
 CUresult mt_tool_guard_check(mt_gpu *gpu, const mt_span_list *bands);
 CUresult mt_tool_checksum(mt_gpu *gpu, const mt_span_list *spans);
 CUresult mt_tool_compare(mt_gpu *gpu, size_t slot, CUdeviceptr out, CUdeviceptr reference, uint64_t count, mt_dtype dtype, uint64_t poison);
+/* How far `out` is from `before`, an output of the same type. */
+CUresult mt_tool_spread(mt_gpu *gpu, size_t slot, CUdeviceptr out, CUdeviceptr before, uint64_t count, mt_dtype dtype);
 CUresult mt_tool_diff(mt_gpu *gpu, size_t slot, CUdeviceptr a, CUdeviceptr b, uint64_t count, size_t element_bytes);
 CUresult mt_tool_report_read(mt_gpu *gpu);
 

@@ -13,7 +13,7 @@ typedef struct run_plan {
     unsigned pass;      /* poison 0 or 1 */
     bool keep_scratch;  /* leave the scratch as the run before left it */
     bool launch;        /* false: only look at what is there */
-    bool compare_bits;  /* with the run before */
+    bool compare_runs;  /* with the run before */
     const char *doing;
 } run_plan;
 
@@ -83,8 +83,9 @@ static CUresult inspect(mt_trial *trial, const run_plan *run, const slots *found
         const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
         if (reference->base)
             MT_CU(mt_tool_compare(gpu, k, out->data, reference->data, tensor->elements, tensor->dtype, mt_tool_poison_bits(tensor->dtype, run->pass)));
-        if (trial->spec->args[arg].any_order) continue;
-        if (run->compare_bits) MT_CU(mt_tool_diff(gpu, k, out->data, previous->data, tensor->elements, mt_dtype_bytes(tensor->dtype)));
+        if (trial->spec->args[arg].any_order && trial->spec->args[arg].spread == 0) continue;
+        if (run->compare_runs && trial->spec->args[arg].any_order) MT_CU(mt_tool_spread(gpu, k, out->data, previous->data, tensor->elements, tensor->dtype));
+        else if (run->compare_runs) MT_CU(mt_tool_diff(gpu, k, out->data, previous->data, tensor->elements, mt_dtype_bytes(tensor->dtype)));
         else MT_CU(gpu->cuda.cuMemcpyDtoDAsync(previous->data, out->data, out->bytes, gpu->stream));
     }
     MT_CU(mt_tool_report_read(gpu));
@@ -156,17 +157,26 @@ static void judge_values(mt_trial *trial, const slots *found, const char *doing)
     mt_strbuf_free(&text);
 }
 
-static void judge_bits(mt_trial *trial, const slots *found, const char *doing)
+/* What is wrong with a second run of an output, compared with the first; nothing, if it is as the file wants it. */
+static void judge_repeat(const mt_trial *trial, size_t arg, size_t k, mt_strbuf *text)
+{
+    const mt_report *report = trial->gpu->report_host;
+    const mt_plan_tensor *tensor = &trial->plan.args[arg].tensor;
+    const mt_arg judged = mt_verify_limits(&trial->spec->args[arg], tensor->dtype);
+    if (judged.any_order ? judged.spread == 0 || mt_verify_repeats(&judged, &report->spread[k]) : report->diff_count[k] == 0) return;
+    if (text->length) mt_strbuf_add(text, "; ");
+    if (judged.any_order) {
+        mt_verify_describe_spread(&judged, tensor, &report->spread[k], text);
+        return;
+    }
+    mt_strbuf_addf(text, "%s: two runs differ in %llu of %llu elements, first ", judged.name, (unsigned long long)report->diff_count[k], (unsigned long long)tensor->elements);
+    mt_verify_element(tensor, report->diff_first[k], text);
+}
+
+static void judge_repeats(mt_trial *trial, const slots *found, const char *doing)
 {
     mt_strbuf text = {0};
-    const mt_report *report = trial->gpu->report_host;
-    for (size_t k = 0; k < found->output_count; k++) {
-        size_t arg = found->output_owner[k];
-        if (trial->spec->args[arg].any_order || report->diff_count[k] == 0) continue;
-        mt_strbuf_addf(&text, "%s%s: two runs differ in %llu of %llu elements, first ", text.length ? "; " : "", trial->spec->args[arg].name,
-                       (unsigned long long)report->diff_count[k], (unsigned long long)trial->plan.args[arg].tensor.elements);
-        mt_verify_element(&trial->plan.args[arg].tensor, report->diff_first[k], &text);
-    }
+    for (size_t k = 0; k < found->output_count; k++) judge_repeat(trial, found->output_owner[k], k, &text);
     if (text.length) mt_outcome_set(trial->outcome, MT_OUTCOME_NONDETERMINISTIC, "%s (%s)", mt_strbuf_text(&text), doing);
     mt_strbuf_free(&text);
 }
@@ -185,7 +195,7 @@ static mt_status run_once(mt_trial *trial, const run_plan *run, mt_error *err)
     MT_TRIAL_TRY(judge_bands(trial, &found, run->doing, err));
     judge_inputs(trial, &found, run->doing);
     if (mt_trial_good(trial)) judge_values(trial, &found, run->doing);
-    if (mt_trial_good(trial) && run->compare_bits) judge_bits(trial, &found, run->doing);
+    if (mt_trial_good(trial) && run->compare_runs) judge_repeats(trial, &found, run->doing);
 done:
     return st;
 }
@@ -199,7 +209,7 @@ static mt_status run_all(mt_trial *trial, mt_error *err)
     for (size_t seed = trial->gpu->subject.seed_count; seed-- > 0;) {
         MT_TRIAL_TRY(mt_trial_bind(trial, seed, err));
         for (unsigned pass = 0; pass < 2; pass++) {
-            const run_plan run = {.pass = pass, .launch = true, .compare_bits = pass > 0, .doing = run_names[seed][pass]};
+            const run_plan run = {.pass = pass, .launch = true, .compare_runs = pass > 0, .doing = run_names[seed][pass]};
             MT_TRIAL_TRY(run_once(trial, &run, err));
         }
     }
@@ -261,8 +271,8 @@ done:
 mt_status mt_trial_validate_again(mt_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
-    const run_plan look = {.pass = 1, .compare_bits = true, .doing = "after timing"};
-    const run_plan repeat = {.pass = 0, .launch = true, .keep_scratch = true, .compare_bits = true, .doing = "run after timing"};
+    const run_plan look = {.pass = 1, .compare_runs = true, .doing = "after timing"};
+    const run_plan repeat = {.pass = 0, .launch = true, .keep_scratch = true, .compare_runs = true, .doing = "run after timing"};
     MT_TRIAL_TRY(run_once(trial, &look, err));
     MT_TRIAL_TRY(run_once(trial, &repeat, err));
     MT_TRIAL_TRY(read_cycles(trial, err));

@@ -39,12 +39,21 @@ mt_arg mt_verify_limits(const mt_arg *arg, mt_dtype dtype)
         limits.rtol *= 5;
         limits.worst *= 5;
     }
+    if ((dtype == MT_F16 || dtype == MT_BF16) && arg->dtype_text[0] == '$') limits.spread *= dtype == MT_F16 ? 10 : 50;
     return limits;
 }
 
 bool mt_verify_passes(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result)
 {
     return result->nan_mismatches == 0 && !left_out(arg, dtype, result) && norm_passes(arg, result) && worst_passes(arg, result);
+}
+
+enum { SPREAD_OF_ONE = 20 }; /* one element may differ by so much more, as part of the largest: as `worst` to `rtol` */
+
+bool mt_verify_repeats(const mt_arg *arg, const mt_compare_result *result)
+{
+    return result->nan_mismatches == 0 && sqrt(result->error_square) <= arg->spread * sqrt(result->reference_square) &&
+           max_error(result) <= SPREAD_OF_ONE * arg->spread * result->max_reference;
 }
 
 static double part(double error, double limit)
@@ -111,6 +120,21 @@ void mt_verify_describe(const mt_arg *arg, const mt_plan_tensor *tensor, const m
         mt_strbuf_addf(text, ": %.9g instead of %.9g (limit ±%.3g)", result->value, result->reference, arg->worst * result->max_reference + arg->floor);
     }
     if (arg->floor > 0) mt_strbuf_addf(text, ", floor %.3g", arg->floor);
+}
+
+void mt_verify_describe_spread(const mt_arg *arg, const mt_plan_tensor *tensor, const mt_compare_result *result, mt_strbuf *text)
+{
+    mt_strbuf_addf(text, "%s: two runs differ: ", arg->name);
+    if (result->nan_mismatches) {
+        mt_strbuf_addf(text, "NaN or infinity in one only in %llu element%s, first ", (unsigned long long)result->nan_mismatches, plural(result->nan_mismatches));
+        mt_verify_element(tensor, result->nan_index, text);
+        mt_strbuf_addf(text, ": %.9g after %.9g; ", result->nan_value, result->nan_reference);
+    }
+    mt_strbuf_addf(text, "‖second − first‖/‖first‖ = %.3g (spread = %.3g)", norm_error(result), arg->spread);
+    if (result->max_index == UINT64_MAX) return;
+    mt_strbuf_add(text, ", most in element ");
+    mt_verify_element(tensor, result->max_index, text);
+    mt_strbuf_addf(text, ": %.9g after %.9g (limit ±%.3g)", result->value, result->reference, SPREAD_OF_ONE * arg->spread * result->max_reference);
 }
 
 void mt_verify_describe_guard(const char *name, bool front, uint64_t band_bytes, uint64_t first, size_t element_bytes, mt_strbuf *text)

@@ -8,16 +8,22 @@
 #include "tuner/space/plan.h"
 
 /* The argument with the limits that hold for `dtype`: where its dtype is a shape's (`${NAME}`) and turns out as bf16, rtol and worst are five
- * times as much. Rounding the output to 8 bits costs 1.6e-3 by itself. */
+ * times as much. Rounding the output to 8 bits costs 1.6e-3 by itself. Its spread is 10 times as much for f16, 50 times for bf16: two sums that differ in
+ * the last bits of f32 may round apart. */
 mt_arg mt_verify_limits(const mt_arg *arg, mt_dtype dtype);
 /* True when the output passes: ‖out − ref‖ ≤ rtol·‖ref‖ + floor, max|out − ref| ≤ worst·max|ref| + floor, NaN and infinities where the
  * reference has them, and (floats) every element written. */
 bool mt_verify_passes(const mt_arg *arg, mt_dtype dtype, const mt_compare_result *result);
+/* order = any: true when a second run, `result` against the first, is within the argument's spread: ‖second − first‖ ≤ spread·‖first‖, max|second − first| ≤
+ * 20·spread·max|first|, NaN and infinities where the first has them. */
+bool mt_verify_repeats(const mt_arg *arg, const mt_compare_result *result);
 /* Keeps in *accuracy the worse of what it holds and this output; badness is the error in units of the limit (+Inf: NaN mismatch). *worst is its
  * state, 0 at the start with accuracy zeroed. */
 void mt_verify_note(const mt_arg *arg, const mt_compare_result *result, mt_accuracy *accuracy, double *worst);
 /* One line on what is wrong: "out: ‖out − ref‖/‖ref‖ = …, limit …; worst element 12 [0,3]: 1.5 instead of 1". */
 void mt_verify_describe(const mt_arg *arg, const mt_plan_tensor *tensor, const mt_compare_result *result, mt_strbuf *text);
+/* "out: two runs differ: ‖second − first‖/‖first‖ = …, most in element 12 [0,3]: 1.5 after 1" */
+void mt_verify_describe_spread(const mt_arg *arg, const mt_plan_tensor *tensor, const mt_compare_result *result, mt_strbuf *text);
 /* "12 [0,3]" */
 void mt_verify_element(const mt_plan_tensor *tensor, uint64_t index, mt_strbuf *text);
 /* Where a damaged guard byte lies: "wrote past its end, from byte +4". front: the band before the data, of `band_bytes`. */

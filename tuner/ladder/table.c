@@ -158,7 +158,7 @@ static void fill_cells(loading *l)
     for (size_t i = 0, column = 0; i < l->entry_count; i++) {
         const entry *e = &l->entries[i];
         if (i == 0 || e->time.variant != l->entries[i - 1].time.variant) column = column_of(table, e->time.variant);
-        if (column < table->variant_count) table->cells[e->subject * table->variant_count + column] = (mt_ladder_cell_row){e->time.measurement, slowdown_of(table, e), e->time.kind == MT_OUTCOME_PRUNED};
+        if (column < table->variant_count) table->cells[e->subject * table->variant_count + column] = (mt_ladder_cell_row){e->time.measurement, slowdown_of(table, e)};
     }
 }
 
@@ -206,7 +206,7 @@ mt_status mt_ladder_table_load(mt_store *store, const mt_portfolio_group *group,
     loading l = {.table = table};
     *table = (mt_ladder_table){.group = *group};
     MT_TRY(mt_query_portfolio_subjects(store, group, on_subject, &l, err));
-    for (l.subject = 0; l.subject < table->subject_count; l.subject++) MT_TRY(mt_query_portfolio_times(store, table->subjects[l.subject].id, on_time, &l, err));
+    for (l.subject = 0; l.subject < table->subject_count; l.subject++) MT_TRY(mt_query_portfolio_times(store, group, table->subjects[l.subject].id, on_time, &l, err));
     if (l.entry_count) qsort(l.entries, l.entry_count, sizeof *l.entries, by_variant);
     MT_TRY(choose_columns(&l, within, err));
     table->cells = mt_alloc(table->subject_count * table->variant_count + 1, sizeof *table->cells);

@@ -14,8 +14,7 @@ typedef struct mt_ladder_subject {   /* a tuned shape with one workload */
 
 typedef struct mt_ladder_cell_row {
     int64_t measurement;             /* 0 = none */
-    double slowdown;                 /* factor; NAN = none; INFINITY = it failed, or a constraint excluded it */
-    bool is_excluded;                /* by a constraint, when the row was written */
+    double slowdown;                 /* factor; NAN = none; INFINITY = it failed, or a constraint excludes it */
 } mt_ladder_cell_row;
 
 typedef struct mt_ladder_table {
@@ -31,7 +30,7 @@ typedef struct mt_ladder_table {
     char *kinds;
 } mt_ladder_table;
 
-/* `within` as in mt_ladder_options. A group of fewer shapes than one is fine: shape_count 0. */
+/* `within` as in mt_ladder_options. Rows that say another text of the search space excluded a variant do not count. A group of fewer shapes than one is fine: shape_count 0. */
 mt_status mt_ladder_table_load(mt_store *store, const mt_portfolio_group *group, double within, mt_ladder_table *table, mt_error *err);
 void mt_ladder_table_free(mt_ladder_table *table);
 

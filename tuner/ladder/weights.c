@@ -7,7 +7,7 @@
 
 enum { ROUNDS = 60, LEAST_PAIRS = 12 };
 static const double FAR = 9;          /* squared octaves beyond which a difference says no more */
-static const double PULL = 0.3;       /* towards the common weight, as a part of the mean evidence */
+static const double PULL = 0.02;      /* towards the common weight, as a part of the mean evidence */
 static const double LEAST = 0.05, MOST = 20; /* of the common weight: nothing is ignored, nothing is all */
 
 typedef struct normal {               /* equations */

@@ -34,14 +34,13 @@ static void enter_work(mt_device_worker *self, mt_work work)
     enum part part = work < MT_WORK_LOAD ? PART_SUBJECT : PART_VARIANT;
     self->work = work;
     if (part == self->part) return;
-    int64_t now = mt_clock_now_ns();
-    self->left_s[self->part] -= (double)(now - self->part_started_ns) / 1e9;
+    self->left_s[self->part] = mt_worker_deadline_left(self->active->worker);
     if (self->is_refilling && !self->is_replay && part == PART_VARIANT) {
         mt_times_note("refill", self->part_started_ns, NULL);
         self->is_refilling = false;
     }
     self->part = part;
-    self->part_started_ns = now;
+    self->part_started_ns = mt_clock_now_ns();
     if (self->is_replay) mt_device_provide(self);
     double left = self->left_s[part];
     mt_worker_deadline(self->active->worker, left > 0.001 ? left : 0.001);

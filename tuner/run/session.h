@@ -114,6 +114,8 @@ typedef struct mt_session_target {
 
 /* The (shape, workload) pairs that such a session would tune, in the file's order. USAGE error for unknown names. mt_free *targets. */
 mt_status mt_session_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
+/* One for all states of the search space in which these targets have the same points: parts of it (mt_shard) that were made in different states are not disjoint. */
+mt_status mt_session_plan_key(const mt_spec *spec, const mt_session_target *targets, size_t count, mt_hash *key, mt_error *err);
 
 /* Runs to the end, the time limit, or Ctrl-C / SIGTERM (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time
  * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime and race_ns. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner; USAGE for unknown shapes,

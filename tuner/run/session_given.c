@@ -1,6 +1,7 @@
 /* Sessions that measure given points instead of searching: `msda-tune portfolio --measure`. */
 #include <math.h>
 
+#include "db/portfolio.h"
 #include "tuner/base/alloc.h"
 #include "tuner/run/session_internal.h"
 
@@ -25,9 +26,12 @@ static mt_status add_point(mt_session *session, size_t index, mt_error *err)
 static mt_status store_excluded(mt_session *session, const mt_subject *subject, const char *variant, mt_error *err)
 {
     mt_outcome outcome = {0};
-    mt_outcome_set(&outcome, MT_OUTCOME_PRUNED, "a constraint excludes it on this shape and GPU");
+    char text[MT_EXCLUDED_SIZE];
+    mt_status st = mt_query_excluded(session->store, session->kernel, text, err);
+    if (st != MT_OK) return st;
+    mt_outcome_set(&outcome, MT_OUTCOME_PRUNED, "%s", text);
     mt_result result = {.subject = subject, .variant = variant, .model_flops = NAN, .model_dram_bytes = NAN, .model_floor_ns = NAN, .outcome = &outcome};
-    mt_status st = mt_store_step(session->store, session->id, &result, NULL, err);
+    st = mt_store_step(session->store, session->id, &result, NULL, err);
     mt_outcome_free(&outcome);
     return st;
 }

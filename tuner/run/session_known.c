@@ -12,14 +12,16 @@ struct loading {
     const mt_shard *shard; /* or NULL */
     mt_index_map seen;     /* of the history, while it is added to from another database */
     bool is_shared, no_race;
+    bool takes_legal;      /* points that only the search excludes count too, where points are given */
 };
 
 /* False for a point that the file no longer describes: its row is history, not part of this search. */
-static bool find_index(const mt_space *space, const char *variant, size_t *index)
+static bool find_index(const struct loading *loading, const char *variant, size_t *index)
 {
     mt_point point;
     mt_error ignored;
-    return mt_point_parse(mt_space_spec(space), variant, &point, &ignored) == MT_OK && mt_space_find(space, &point, index);
+    if (mt_point_parse(mt_space_spec(loading->space), variant, &point, &ignored) != MT_OK) return false;
+    return loading->takes_legal ? mt_space_find_legal(loading->space, &point, index) : mt_space_find(loading->space, &point, index);
 }
 
 static mt_status on_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err)
@@ -28,7 +30,7 @@ static mt_status on_known(void *context, const char *variant, mt_outcome_kind ki
     mt_history *history = loading->history;
     size_t index;
     if (kind == MT_OUTCOME_CENSORED && loading->no_race) return MT_OK; /* its time is wanted now */
-    if (!find_index(loading->space, variant, &index)) return MT_OK;
+    if (!find_index(loading, variant, &index)) return MT_OK;
     if (loading->shard && !mt_shard_has(loading->shard, loading->space, index)) return MT_OK;
     if (loading->is_shared && mt_index_map_get(&loading->seen, index, NULL)) return MT_OK; /* one's own row counts */
     mt_known *known = mt_grow(history->known, history->known_count, &history->known_capacity, sizeof *known);
@@ -43,7 +45,7 @@ static mt_status on_quarantined(void *context, const char *variant, const char *
     struct loading *loading = context;
     mt_history *history = loading->history;
     size_t index;
-    if (!find_index(loading->space, variant, &index)) return MT_OK;
+    if (!find_index(loading, variant, &index)) return MT_OK;
     mt_quarantined *items = mt_grow(history->quarantined, history->quarantined_count, &history->quarantined_capacity, sizeof *items);
     char *copy = mt_strdup(reason ? reason : "");
     if (items) history->quarantined = items;
@@ -79,7 +81,7 @@ static mt_status load_shared(mt_session *session, const mt_subject *subject, str
 
 mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, const mt_shard *shard, mt_history *history, mt_error *err)
 {
-    struct loading loading = {.space = space, .history = history, .shard = shard, .no_race = session->params->no_race};
+    struct loading loading = {.space = space, .history = history, .shard = shard, .no_race = session->params->no_race, .takes_legal = session->params->given != NULL};
     int64_t before = mt_clock_now_ns();
     mt_status st = mt_store_known(session->store, subject, session->params->reuse, on_known, &loading, err);
     if (st == MT_OK) st = mt_store_quarantined(session->store, subject, on_quarantined, &loading, err);

@@ -88,6 +88,18 @@ static mt_status add_shape(struct plan *plan, const mt_session_params *params, c
     return add_named(plan, params->spec, shape, params->workloads, params->workload_count, err);
 }
 
+mt_status mt_session_plan_key(const mt_spec *spec, const mt_session_target *targets, size_t count, mt_hash *key, mt_error *err)
+{
+    mt_strbuf all = {0};
+    mt_strbuf_add(&all, spec->rules_key.hex);
+    for (size_t i = 0; i < count; i++)
+        mt_strbuf_addf(&all, "\x1f%s\x1f%s\x1f%s", targets[i].shape->key, targets[i].workload->name, targets[i].workload->key);
+    *key = mt_hash_text(mt_strbuf_text(&all));
+    mt_status st = all.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", spec->path) : MT_OK;
+    mt_strbuf_free(&all);
+    return st;
+}
+
 mt_status mt_session_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err)
 {
     const mt_spec *spec = params->spec;

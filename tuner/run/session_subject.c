@@ -237,7 +237,7 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
     const mt_progress *progress = run->session->params->progress;
     mt_status st = MT_OK;
     if (progress && progress->subject_begin)
-        progress->subject_begin(progress->context, run->space, run->target->workload, run->strategy ? run->strategy->name : "the same points", run->total, mt_space_raw_count(run->space));
+        progress->subject_begin(progress->context, run->space, run->target->workload, run->strategy ? run->strategy->name : run->session->params->given ? "none, given points" : "the same points", run->total, mt_space_raw_count(run->space));
     MT_TRY(mt_run_count_known(run, err));
     MT_TRY(mt_run_loop(run, err));
     note_devices(run);

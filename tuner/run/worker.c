@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
 
@@ -34,6 +35,8 @@ struct mt_worker {
     unsigned char *in;
     size_t in_count, in_capacity;
     size_t open;           /* of our three handles */
+    double left_s;         /* until the deadline, from the beginning of this slice; 0 = none */
+    int64_t slice_ns;      /* when the slice began */
     bool had_grace;        /* of this deadline */
     bool is_timeout, is_drained, is_gone;
     int64_t exit_code;
@@ -118,7 +121,29 @@ static bool has_unread(const mt_worker *worker)
     return poll(&unread, 1, 0) == 1;
 }
 
+/* A deadline is waited for in slices. A slice that took much longer than it should was none of the worker's: whoever stopped us (Ctrl-Z, a batch system that suspends its jobs) stopped
+ * it too, or else its answer lies in the socket. */
+static const double SLICE_S = 0.25, MOST_LATE_S = 0.25;
+
+static double slice_of(const mt_worker *worker)
+{
+    return worker->left_s < SLICE_S ? worker->left_s : SLICE_S;
+}
+
+static double left_now(const mt_worker *worker)
+{
+    double since_s = (double)(mt_clock_now_ns() - worker->slice_ns) / 1e9, most_s = slice_of(worker) + MOST_LATE_S;
+    return worker->left_s - (since_s < most_s ? since_s : most_s);
+}
+
 static void start_timer(mt_worker *worker, double seconds);
+
+static void start_slice(mt_worker *worker, double left_s)
+{
+    worker->left_s = left_s;
+    worker->slice_ns = mt_clock_now_ns();
+    start_timer(worker, slice_of(worker));
+}
 
 static void on_timer(uv_timer_t *timer)
 {
@@ -127,6 +152,12 @@ static void on_timer(uv_timer_t *timer)
         report_gone(worker);
         return;
     }
+    double left_s = worker->phase == WORKING && worker->left_s > 0 ? left_now(worker) : 0;
+    if (left_s > 0.001) {
+        start_slice(worker, left_s);
+        return;
+    }
+    worker->left_s = 0;
     if (worker->phase == WORKING && !worker->had_grace && has_unread(worker)) {
         worker->had_grace = true;
         start_timer(worker, 0.1);
@@ -374,10 +405,17 @@ void mt_worker_deadline(mt_worker *worker, double seconds)
 {
     if (worker->phase != WORKING) return; /* the timer serves the end now */
     worker->had_grace = false;
+    worker->left_s = 0;
     if (seconds > 0)
-        start_timer(worker, seconds);
+        start_slice(worker, seconds);
     else
         uv_timer_stop(&worker->timer);
+}
+
+double mt_worker_deadline_left(const mt_worker *worker)
+{
+    double left_s = worker->left_s > 0 ? left_now(worker) : 0;
+    return left_s > 0 ? left_s : 0;
 }
 
 static bool pretend_unkillable;

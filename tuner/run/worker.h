@@ -40,7 +40,9 @@ typedef struct mt_worker_launch {
 mt_status mt_worker_spawn(uv_loop_t *loop, const mt_worker_launch *launch, mt_worker **worker, mt_error *err);
 /* Queues a frame made by mt_proto_encode. A worker that is dying is MT_OK: `gone` tells. */
 mt_status mt_worker_send(mt_worker *worker, const mt_strbuf *frame, mt_error *err);
-void mt_worker_deadline(mt_worker *worker, double seconds); /* from now; ≤ 0 = none */
+/* From now; ≤ 0 = none. Time in which the coordinator itself did not run (it was stopped, and the worker with it) does not count, but for a fraction of a second. */
+void mt_worker_deadline(mt_worker *worker, double seconds);
+double mt_worker_deadline_left(const mt_worker *worker);    /* seconds; 0 = it has passed, or there is none */
 void mt_worker_kill(mt_worker *worker);                     /* SIGKILL; gone follows */
 void mt_worker_forget_log(mt_worker *worker);               /* before an order, so that the tail tells of it only */
 bool mt_worker_is_stopped(const mt_worker *worker);          /* by SIGSTOP and the like; false where /proc does not tell */

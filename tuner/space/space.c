@@ -321,7 +321,9 @@ static bool settle(const mt_space *space, mt_walker *walker, size_t changed)
     return true;
 }
 
-size_t mt_space_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity)
+typedef bool find_point(const mt_space *space, const mt_point *point, size_t *index);
+
+static size_t neighbours(const mt_space *space, size_t index, find_point *find, size_t *out, size_t capacity)
 {
     const mt_spec *spec = space->spec;
     mt_walker *walker = mt_walker_take(space);
@@ -336,11 +338,21 @@ size_t mt_space_neighbours(const mt_space *space, size_t index, size_t *out, siz
             if ((int)level == here.level[i]) continue;
             walker->point = here;
             walker->point.level[i] = (int16_t)level;
-            if (!settle(space, walker, i) || !mt_space_find(space, &walker->point, &neighbour)) continue;
+            if (!settle(space, walker, i) || !find(space, &walker->point, &neighbour)) continue;
             if (found < capacity) out[found] = neighbour;
             found++;
         }
     }
     mt_walker_give(space, walker);
     return found;
+}
+
+size_t mt_space_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity)
+{
+    return neighbours(space, index, mt_space_find, out, capacity);
+}
+
+size_t mt_space_legal_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity)
+{
+    return neighbours(space, index, mt_space_find_legal, out, capacity);
 }

@@ -76,5 +76,7 @@ mt_status mt_space_variant_default(const mt_space *space, const char *name, size
 /* Valid points that differ from `index` in one knob (any value; knobs that become active take their default, inactive ones drop).
  * Writes at most capacity indices, returns how many there are in all. */
 size_t mt_space_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity);
+/* The same with the points that only constraints of the search exclude (mt_space_find_legal). */
+size_t mt_space_legal_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity);
 
 #endif

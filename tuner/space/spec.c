@@ -202,6 +202,33 @@ done:
     return st;
 }
 
+/* Texts end with a byte that none of them holds, so that none of them can reach into the next. */
+static void add_text(mt_strbuf *all, const char *text)
+{
+    mt_strbuf_add(all, text);
+    mt_strbuf_add_char(all, '\x1f');
+}
+
+static mt_status rules_key(const mt_ini *ini, mt_hash *key, mt_error *err)
+{
+    mt_strbuf all = {0};
+    for (size_t i = 0; i < ini->section_count; i++) {
+        const mt_ini_section *section = &ini->sections[i];
+        if (strcmp(section->kind, "tune") == 0 || strcmp(section->kind, "shape") == 0 || strcmp(section->kind, "workload") == 0) continue;
+        add_text(&all, section->kind);
+        add_text(&all, section->name);
+        for (size_t k = 0; k < section->entry_count; k++) {
+            add_text(&all, section->entries[k].key);
+            add_text(&all, section->entries[k].value);
+        }
+        add_text(&all, "");
+    }
+    *key = mt_hash_text(mt_strbuf_text(&all));
+    mt_status st = all.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", ini->path) : MT_OK;
+    mt_strbuf_free(&all);
+    return st;
+}
+
 mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_spec **out, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -220,6 +247,7 @@ mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_sp
         goto done;
     }
     MT_TRY(mt_ini_parse(path, text, length, &ini, err));
+    MT_TRY(rules_key(&ini, &spec->rules_key, err));
     MT_TRY(read_all(&reader, err));
     *out = spec;
     spec = NULL;

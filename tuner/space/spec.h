@@ -88,6 +88,7 @@ typedef struct mt_arg {
     char *init_kernel;
     double rtol, worst, floor;
     bool any_order;           /* bits may differ between runs */
+    double spread;            /* any_order: bound on how far two runs differ; 0 = none */
     bool zero_before_each;
     bool cycles;              /* scratch of u64: a counter per block, whose smallest, mean and largest are stored */
     /* tensormap */
@@ -132,6 +133,7 @@ typedef struct mt_variant {
 
 typedef struct mt_spec {
     char *path;           /* of the .ini, as given */
+    mt_hash rules_key;    /* of the file without comments, [tune], shapes and workloads: what decides, for a shape, which points there are */
     char *more;           /* sections that were read as if they stood at the file's end (tuner/space/adhoc.h); NULL = none */
     char *name;           /* [kernel] name */
     bool is_recorded;     /* `points = recorded`: nothing to compile, its points are those of a recording. Then source and reference are NULL and there are no arguments and launches */

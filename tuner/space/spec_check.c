@@ -160,6 +160,7 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
         { "worst", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "floor", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "order", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
+        { "spread", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "zero", 1u << MT_ROLE_OUT | 1u << MT_ROLE_SCRATCH, "out or scratch" },
         { "cycles", 1u << MT_ROLE_SCRATCH, "scratch" },
     };
@@ -170,6 +171,8 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
                                   rules[i].key, arg->name, rules[i].belongs);
         }
     }
+    if (has_key(reader, index, "spread") && !arg->any_order)
+        return mt_reader_fail(reader, err, key_line(reader, index, "spread"), "`spread` of [arg %s]: expected only with order = any: with order = fixed two runs must give the same bits", arg->name);
     if (arg->cycles && strcmp(arg->dtype_text, "u64") != 0)
         return mt_reader_fail(reader, err, key_line(reader, index, "cycles"), "`cycles` of [arg %s]: expected dtype = u64, one counter per block", arg->name);
     if ((arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT) && !has_key(reader, index, "init")) {

@@ -28,6 +28,7 @@ static const mt_choice promotions[] = { { "none", 0 }, { "64", 64 }, { "128", 12
 static const mt_range positive_count = { 1, 1e15, false };
 static const mt_range seconds = { 0, 1e9, true };
 static const mt_range tolerance = { 0, 1e6, false };
+static const mt_range above_zero = { 0, 1e6, true };
 static const mt_range rank_1_to_8 = { 1, MT_MAX_RANK, false };
 static const mt_range rank_1_to_5 = { 1, MT_TENSORMAP_RANK, false };
 static const mt_range rank_0_to_4 = { 0, MT_TENSORMAP_RANK - 1, false };
@@ -89,6 +90,7 @@ static const mt_key_rule tensor_rules[] = {
     NAMES(mt_arg, "worst", mt_parse_double, worst, &tolerance),
     NAMES(mt_arg, "floor", mt_parse_double, floor, &tolerance),
     NAMES(mt_arg, "order", mt_parse_flag, any_order, orders),
+    NAMES(mt_arg, "spread", mt_parse_double, spread, &above_zero),
     NAMES(mt_arg, "zero", mt_parse_flag, zero_before_each, zeroing),
     NAMES(mt_arg, "cycles", mt_parse_bool, cycles, NULL),
     NEEDED_LATER(mt_arg, "shape", mt_parse_expr_list, shape, &rank_1_to_8),

@@ -48,6 +48,7 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
         mt_strbuf_addf(line, " role=%d init=%d(%.17g,%.17g,%s) rtol=%.17g worst=%.17g floor=%.17g any=%d zero=%d", (int)arg->role,
                        (int)arg->init, arg->init_a,
                        arg->init_b, arg->init_kernel ? arg->init_kernel : "", arg->rtol, arg->worst, arg->floor, arg->any_order, arg->zero_before_each);
+        if (arg->spread > 0) mt_strbuf_addf(line, " spread=%.17g", arg->spread); /* only then: other spaces keep their text */
         add_list(line, "shape", &arg->shape);
         break;
     case MT_ARG_TENSORMAP:

@@ -50,6 +50,9 @@ mt import zero.json --db z.sqlite
 head -c 100000 "$kt/convolution_milo_A100.json.gz" >cut.json.gz
 mt import cut.json.gz --db z.sqlite
 mt import t4.jsonl --gpu a100 --db z.sqlite
+echo "{}" >empty.json
+mt import empty.json --gpu a100 --db z.sqlite
+mt import empty.json --db z.sqlite
 mt import t4.jsonl other.json -o z.jsonl
 mt export --db t.sqlite -o z.json
 mt export --t4 --jsonl --db t.sqlite -o z.json

@@ -25,11 +25,18 @@ mt merge --files-from nowhere.txt --into ab.sqlite
 mt merge --files-from nothing.txt --into ab.sqlite
 mt merge nowhere.sqlite --into ab.sqlite
 echo "some text" >text
+mt merge text nowhere.sqlite --into new.sqlite
+ls new.sqlite
 mt merge a.sqlite text --into new.sqlite
 : >empty.sqlite
 mt merge a.sqlite empty.sqlite --into new.sqlite
 head -c 20000 b.sqlite >cut.sqlite
 mt merge a.sqlite cut.sqlite --into new.sqlite
-ls new.sqlite
+note "bytes that changed: the file is named and left out, the others are merged"
+cp b.sqlite flipped.sqlite
+for i in {1..40}; do printf 0123456789 | dd of=flipped.sqlite bs=1 seek=$((i * 5000 + 4096)) conv=notrunc status=none; done
+"$tool" merge flipped.sqlite b.sqlite --into sound.sqlite >sound.txt 2>&1; echo "exit $?"
+sed 's/^\(msda-tune: error: flipped.sqlite: \).*/\1…/' sound.txt
+"$tool" show --db sound.sqlite | cmp - ab.txt && echo "the same"
 printf 'PRAGMA user_version = 999;' | sqlite3 a.sqlite 2>/dev/null || python3 -c 'import sqlite3; c = sqlite3.connect("a.sqlite"); c.execute("PRAGMA user_version = 999")'
 mt merge a.sqlite --into ab.sqlite

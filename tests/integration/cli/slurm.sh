@@ -1,22 +1,24 @@
 # shellcheck shell=bash disable=SC2154
+keyless() { sed -E -e "s#$scratch#SCRATCH#g" -e "s#'[0-9a-f]{32}'#'KEY'#g" -e 's#^(\#.space.)[0-9a-f]{32}$#\1KEY#' -e 's/key is [0-9a-f]{8}, expected [0-9a-f]{8}/key is KEY, expected OTHER/'; }
 note what the scripts are, on a machine without Slurm
 mkdir bin
-for program in bash sh sed dirname grep ls cat diff mktemp mv; do ln -s "$(command -v $program)" bin/; done
+for program in bash sh sed dirname grep ls cat diff mktemp mv cp rm cmp head find sort cksum dd; do ln -s "$(command -v $program)" bin/; done
 PATH=$PWD/bin
 mt slurm
 mt slurm --space demo --shards 3 -o job --gpu-type h100,martian --time 1:00:00 -- --budget 10
 ls job
-grep -A9 '^index' job/tune-h100.sh | steady
+grep -A9 '^index' job/tune-h100.sh | keyless
 "$tool" slurm --space demo -o subjects >log.txt
-grep -A4 '^case' subjects/tune.sh
-grep -h '^run "' job/compile-h100.sh job/final-martian.sh | steady
+grep -A4 '^case' subjects/tune.sh | keyless
+grep -h '^run "' job/compile-h100.sh job/final-martian.sh | keyless
 grep '^submit ' job/submit.sh
-cat job/plan.tsv
+keyless <job/plan.tsv
 note "a template is the user's"
 echo 'module load cuda' >job/template.sh
 mt slurm --space demo -o job -- --gpu recorded:h100
+ls job # nothing of the first plan had begun
 grep -c '^module load cuda$' job/tune.sh job/merge.sh
-grep '^run "' job/tune.sh | steady
+grep '^run "' job/tune.sh | keyless
 mt slurm --space demo -o job --submit
 mt slurm --status job
 mt slurm --status nowhere
@@ -33,11 +35,43 @@ bash merge.sh | steady
 "$tool" show --db ../serial.sqlite >serial.txt
 bash final.sh >log.txt 2>&1
 "$tool" show --db merged.sqlite | diff - serial.txt && echo "the same as one run"
+cd .. || exit
+note "the folder of another plan"
+cp -r shards kept
+"$tool" slurm --space demo --shards 3 -o shards --time 1:00:00 -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive >log.txt; echo "the same plan: exit $?"
+diff <(cd kept && find . ! -name '*.sh' -type f -exec cksum {} + | sort) <(cd shards && find . ! -name '*.sh' -type f -exec cksum {} + | sort) && echo "its parts are as they were"
+mt slurm --space demo --shards 4 -o shards
+mt slurm --space demo -o shards
+rm shards/plan.tsv
+mt slurm --space demo --shards 3 -o shards
+cp kept/plan.tsv shards/
+echo 'echo mine' >shards/tune-mine.sh
+mt slurm --space demo --shards 4 -o shards --replace
+ls shards shards/old-1
+rm -r shards
+mv kept shards
+note "another state of the search space: parts of both would not be disjoint"
+cp -r "$MSDA_TUNE_SHARE/search_spaces" edited
+sed -i 's/^values  = 64, 128, 256, 512/values  = 64, 128, 192, 256/' "$MSDA_TUNE_SHARE/search_spaces/demo.ini"
+cmp -s edited/demo.ini "$MSDA_TUNE_SHARE/search_spaces/demo.ini" && echo "not edited"
+(cd shards && SLURM_ARRAY_TASK_ID=1 bash tune.sh 2>&1; echo "exit $?"; bash final.sh 2>&1 | head -1) | keyless
+mt slurm --space demo --shards 3 -o shards -- --gpu recorded:h100
+cp edited/demo.ini "$MSDA_TUNE_SHARE/search_spaces/demo.ini"
+sed -i 's/^budget .*/budget = 7/; s/^budget.*/&\nstrategy = random/' "$MSDA_TUNE_SHARE/search_spaces/demo.ini"
+(cd shards && SLURM_ARRAY_TASK_ID=1 bash tune.sh >log.txt 2>&1; echo "another budget, the same points: exit $?")
+cp edited/demo.ini "$MSDA_TUNE_SHARE/search_spaces/demo.ini"
+cd shards || exit
 note "another state of the kernel's source"
 echo "// edited" >>"$MSDA_TUNE_SHARE/search_spaces/demo.cu"
 "$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --shard 1/3 --db part-1.sqlite --resume --quiet 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
 "$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --strategy exhaustive --db part-edited.sqlite --quiet >log.txt 2>&1
 bash merge.sh 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
+note "a part whose bytes changed"
+rm -f part-edited.sqlite*
+for i in {1..40}; do printf 0123456789 | dd of=part-2.sqlite bs=1 seek=$((i * 5000 + 4096)) conv=notrunc status=none; done
+rm -f merged.sqlite* report.html
+bash merge.sh >log.txt 2>&1; echo "exit $?"
+sed 's/^\(msda-tune: error: part-2.sqlite: \).*/\1…/' log.txt
 cd .. || exit
 note refused
 mt tune --space demo --shard 0/3
@@ -50,6 +84,7 @@ mt slurm --space demo --partition "$(printf 'a\nb')"
 mt slurm --space demo --time 4h
 mt slurm --space demo --time 2:00
 mt slurm --space demo -- --db x.sqlite
+mt slurm --space demo -- --space-key 0
 mt slurm --space demo -- budget
 mt slurm --space demo -- --budgte 5
 mt slurm --space demo -- --budget

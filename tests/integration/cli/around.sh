@@ -1,0 +1,27 @@
+# shellcheck shell=bash disable=SC2154
+note "one knob at a time: also where only a constraint of the search excludes the point"
+fake_gpu
+cp "$data/fake/fake.cu" .
+sed 's/ok, slow, short.*/ok, slow/; /wrote_input/d; /compile_error, compile_hang/d' "$data/fake/fake.ini" >fake.ini
+cat >>fake.ini <<'INI'
+
+[constraint usual]
+scope = search
+expr  = BLOCK != 256
+why   = a block is usual
+
+[constraint small]
+expr  = BLOCK < 512
+why   = larger blocks have no place
+INI
+around() { mt --space fake.ini --db t.sqlite --jobs 1 --quiet --around "$@"; }
+around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --no-race
+"$tool" show --db t.sqlite --ablation | sed -nE 's/^ *((BLOCK|BEHAVIOUR): [^ ]+ → [^ ]+) .*/\1/p' | sort
+note "again: all is known"
+around "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128" --no-race
+note "what is wrong is said"
+around "ALGO=fake_add BEHAVIOUR=ok BLOCK=512"
+around "ALGO=fake_add BEHAVIOUR=ok BLOCK=100"
+around "BLOCK=128"
+around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --budget 3
+around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --strategy random

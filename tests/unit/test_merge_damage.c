@@ -1,0 +1,175 @@
+/* Merging: a part that is damaged, or no part, is refused by its name and leaves nothing. */
+#include "tests/unit/merge_fixture.h"
+#include "tuner/base/strbuf.h"
+
+static void expect_refused(const char *path, mt_status status, const char *part)
+{
+    mt_store *store = NULL;
+    ck_ok(mt_store_open(out_path("refusing"), MT_STORE_READ_WRITE, &store, &fixture_err));
+    mt_store_close(store);
+    int64_t oldest = 0;
+    ck_fails(mt_merge_check(merge_out, path, NULL, NULL, &oldest, &fixture_err), status, part);
+}
+
+START_TEST(refused_files)
+{
+    char path[192];
+    make_part(0);
+    fixture_sql("PRAGMA user_version = 999");
+    expect_refused(part_path(0), MT_ERR_DB, "newer msda-tune");
+    snprintf(path, sizeof path, "%s/text", fixture_folder);
+    FILE *file = fopen(path, "w");
+    fputs("this is no database, and long enough to be told so by its first bytes: 0123456789012345678901234567890123456789", file);
+    fclose(file);
+    expect_refused(path, MT_ERR_DB, "is not an SQLite database");
+    snprintf(path, sizeof path, "%s/other.sqlite", fixture_folder);
+    use_db(path);
+    fixture_sql("CREATE TABLE t (x)");
+    expect_refused(path, MT_ERR_DB, "another program");
+    snprintf(path, sizeof path, "%s/nowhere.sqlite", fixture_folder);
+    expect_refused(path, MT_ERR_NOT_FOUND, "no such database");
+    expect_refused(out_path("refusing"), MT_ERR_USAGE, "merged into");
+}
+END_TEST
+
+/* A row that refers to nothing stops its part, and leaves nothing of it. */
+START_TEST(damaged_part)
+{
+    mt_store *store = NULL;
+    mt_merge_counts counts = {0};
+    make_part(1);
+    fixture_sql("PRAGMA foreign_keys = OFF; DELETE FROM toolchain");
+    mt_merge *merging = begin(out_path("out"), false, &store);
+    ck_fails(merge_file(merging, merge_out, part_path(1), &counts), MT_ERR_DB, "refers to a row of toolchain that is not there");
+    ck_fails(merge_unchecked(merging, part_path(1), &counts), MT_ERR_DB, "refers to row"); /* unchecked */
+    finish(merging, store);
+    use_db(merge_out);
+    ck_assert_int_eq(counts.measurements + fixture_number("SELECT count(*) FROM device") + fixture_number("SELECT count(*) FROM session"), 0);
+}
+END_TEST
+
+/* ---- a part whose bytes were changed ---- */
+
+static size_t read_bytes(const char *path, unsigned char *bytes, size_t capacity)
+{
+    FILE *file = fopen(path, "rb");
+    ck_assert_ptr_nonnull(file);
+    size_t count = fread(bytes, 1, capacity, file);
+    fclose(file);
+    ck_assert_uint_lt(count, capacity);
+    return count;
+}
+
+static void write_bytes(const char *path, const unsigned char *bytes, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fwrite(bytes, 1, count, file), count);
+    fclose(file);
+}
+
+/* A part as one file. */
+static size_t sealed_part(int i, unsigned char *bytes, size_t capacity)
+{
+    make_part(i);
+    mt_store *store = fixture_open();
+    ck_ok(mt_store_seal(store, &fixture_err));
+    mt_store_close(store);
+    return read_bytes(part_path(i), bytes, capacity);
+}
+
+/* What a part says of variants, once it is merged. */
+typedef struct meaning {
+    char *text;
+    double medians[64];
+    int count;
+} meaning;
+
+static mt_status meaning_of(const char *path, meaning *is)
+{
+    mt_store *store = NULL;
+    mt_merge_counts counts = {0};
+    mt_strbuf text = {0};
+    remove(out_path("meaning"));
+    mt_merge *merging = begin(merge_out, false, &store);
+    mt_status st = merge_file(merging, out_path("meaning"), path, &counts);
+    finish(merging, store);
+    *is = (meaning){0};
+    if (st != MT_OK) return st;
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    ck_assert_int_eq(sqlite3_open_v2(merge_out, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT k.key || h.key || d.key || v.text || m.outcome AS line, m.median_ns FROM measurement m JOIN variant v ON v.id = m.variant_id "
+                                            "JOIN subject s ON s.id = m.subject_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id JOIN device d ON d.id = s.device_id "
+                                            "ORDER BY line", -1, &statement, NULL), SQLITE_OK);
+    while (sqlite3_step(statement) == SQLITE_ROW) {
+        ck_assert_int_lt(is->count, 64);
+        is->medians[is->count++] = sqlite3_column_double(statement, 1);
+        mt_strbuf_addf(&text, "%s\n", (const char *)sqlite3_column_text(statement, 0));
+    }
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    is->text = mt_strbuf_take(&text);
+    return MT_OK;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state = *state * 6364136223846793005 + 1442695040888963407;
+    return *state >> 33;
+}
+
+/* Four hundred bytes: always refused. One: refused, or what the part says of variants is still the same. */
+START_TEST(flipped_bytes)
+{
+    enum { CAPACITY = 1 << 20, ROUNDS = UNIT_SHARE(400), MANY = UNIT_SHARE(40) };
+    static unsigned char bytes[CAPACITY], changed[CAPACITY];
+    char path[192];
+    int refused = 0;
+    size_t count = sealed_part(1, bytes, sizeof bytes);
+    meaning sound, now;
+    ck_ok(meaning_of(part_path(1), &sound));
+    snprintf(path, sizeof path, "%s/flipped.sqlite", fixture_folder);
+    for (int round = 0; round < ROUNDS + MANY; round++) {
+        uint64_t state = (uint64_t)round + 1;
+        memcpy(changed, bytes, count);
+        for (int i = 0; i < (round < MANY ? 400 : 1); i++) changed[next_random(&state) % count] ^= (unsigned char)(1 + next_random(&state) % 255);
+        write_bytes(path, changed, count);
+        mt_status st = meaning_of(path, &now);
+        refused += round >= MANY && st != MT_OK;
+        if (st != MT_OK) ck_assert_msg(st == MT_ERR_DB && strstr(fixture_err.message, "flipped.sqlite"), "round %d: %s", round, fixture_err.message);
+        if (st != MT_OK) continue;
+        ck_assert_msg(round >= MANY, "round %d: 400 changed bytes went unnoticed", round);
+        ck_assert_msg(strcmp(now.text, sound.text) == 0, "round %d: not noticed:\n%s\ninstead of\n%s", round, now.text, sound.text);
+        for (int i = 0; i < now.count; i++) ck_assert_msg(fabs(now.medians[i] / sound.medians[i] - 1) < 0.01, "round %d: median %g instead of %g", round, now.medians[i], sound.medians[i]);
+        mt_free(now.text);
+    }
+    ck_assert_int_gt(refused, 0);
+    mt_free(sound.text);
+}
+END_TEST
+
+/* Values that fit their columns and that no tuner writes. */
+START_TEST(values_no_tuner_writes)
+{
+    static const char *const changes[] = {
+        "UPDATE measurement SET outcome = 'okay' WHERE id = 1", "UPDATE measurement SET median_ns = median_ns * 2 WHERE id = 1", "UPDATE measurement SET median_ns = median_ns / 2 WHERE id = 1",
+        "UPDATE measurement SET median_ns = -1 WHERE id = 1", "UPDATE measurement SET median_ns = 9e999 WHERE id = 1", "UPDATE measurement SET median_ns = NULL WHERE id = 1",
+        "UPDATE measurement SET median_ns = 'fast' WHERE id = 1", "UPDATE measurement SET created_unix_ms = -5 WHERE id = 1", "UPDATE measurement SET sample_count = -1 WHERE id = 1",
+        "UPDATE measurement SET launch_json = '{' WHERE id = 1", "UPDATE variant SET text = 'A=' || char(7) WHERE id = 1", "UPDATE session SET state = 'dome'", "UPDATE device SET facts_json = 'x' WHERE id = 1",
+        "UPDATE finalist SET median_ns = 5000", "UPDATE finalist SET picked = 2", "UPDATE final_round SET method = 'guess'", "UPDATE kernel SET key = CAST(x'61620063' AS TEXT) WHERE id = 1",
+    };
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        int64_t oldest = 0;
+        remove(part_path(1));
+        make_part(1);
+        ck_ok(mt_merge_check(out_path("out"), part_path(1), NULL, NULL, &oldest, &fixture_err));
+        fixture_sql(changes[i]);
+        fixture_err.message[0] = '\0';
+        ck_assert_msg(mt_merge_check(merge_out, part_path(1), NULL, NULL, &oldest, &fixture_err) == MT_ERR_DB, "%s", changes[i]);
+        ck_assert_msg(strstr(fixture_err.message, "part1.sqlite: is damaged: row 1 of "), "%s: %s", changes[i], fixture_err.message);
+    }
+}
+END_TEST
+
+FIXTURE_MAIN("merge_damage", refused_files, damaged_part, flipped_bytes, values_no_tuner_writes)

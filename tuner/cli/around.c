@@ -1,0 +1,89 @@
+#include "tuner/cli/around.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/log.h"
+#include "tuner/base/text.h"
+#include "tuner/space/space.h"
+
+void mt_around_free(mt_around *around)
+{
+    for (size_t i = 0; i < around->text_count; i++) mt_free(around->texts[i]);
+    mt_free(around->texts);
+    mt_free(around->given);
+    *around = (mt_around){0};
+}
+
+/* "ALGO=a BLOCK=64", as listings print it, is as good as "ALGO=a;BLOCK=64". */
+static mt_status parse(const mt_spec *spec, const char *variant, mt_point *point, mt_error *err)
+{
+    char *text = mt_strdup(variant);
+    if (!text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+    for (char *at = text; *at; at++)
+        if (*at == ' ') *at = ';';
+    mt_error why;
+    mt_status st = mt_point_parse(spec, text, point, &why);
+    mt_free(text);
+    return st == MT_OK ? MT_OK : MT_FAIL(err, st == MT_ERR_NO_MEMORY ? st : MT_ERR_USAGE, "tune: --around: %s", why.message);
+}
+
+static mt_status add_text(mt_around *around, const mt_space *space, size_t index, mt_error *err)
+{
+    mt_point point;
+    char **texts = mt_grow(around->texts, around->text_count, &around->text_capacity, sizeof *texts);
+    if (!texts) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+    around->texts = texts;
+    mt_space_at(space, index, &point);
+    texts[around->text_count] = mt_point_text(mt_space_spec(space), &point);
+    return texts[around->text_count++] ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+}
+
+static mt_status add_points(mt_around *around, const mt_space *space, size_t index, mt_error *err)
+{
+    mt_status st = MT_OK;
+    size_t capacity = mt_space_legal_neighbours(space, index, NULL, 0), *neighbours = mt_alloc(capacity + 1, sizeof *neighbours);
+    if (!neighbours) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+    size_t count = mt_space_legal_neighbours(space, index, neighbours, capacity);
+    MT_TRY(add_text(around, space, index, err));
+    for (size_t i = 0; i < count && i < capacity; i++) MT_TRY(add_text(around, space, neighbours[i], err));
+done:
+    mt_free(neighbours);
+    return st;
+}
+
+/* The variant is left out, with a warning, on a shape where it may not run. */
+static mt_status add_target(mt_around *around, const mt_session_params *plan, const mt_device_facts *facts, const mt_session_target *target, const mt_point *point, mt_error *err)
+{
+    mt_space *space = NULL;
+    size_t index, before = around->text_count;
+    mt_status st = mt_space_create(plan->spec, target->shape, facts, &space, err);
+    if (st == MT_OK && !mt_space_find_legal(space, point, &index))
+        mt_log_warn("--around: a constraint excludes that variant on %s", target->shape->name);
+    else if (st == MT_OK)
+        st = add_points(around, space, index, err);
+    if (st == MT_OK && around->text_count > before)
+        around->given[around->count++] = (mt_session_given){.shape = target->shape, .workload = target->workload, .variant_count = around->text_count - before};
+    mt_space_free(space);
+    return st;
+}
+
+mt_status mt_around_gather(const mt_session_params *plan, const mt_device_facts *facts, const char *variant, mt_around *around, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_point point;
+    mt_session_target *targets = NULL;
+    size_t count = 0, text = 0;
+    MT_TRY(parse(plan->spec, variant, &point, err));
+    MT_TRY(mt_session_plan(plan, &targets, &count, err));
+    if (!(around->given = mt_alloc(count + 1, sizeof *around->given))) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+        goto done;
+    }
+    for (size_t i = 0; i < count; i++) MT_TRY(add_target(around, plan, facts, &targets[i], &point, err));
+    if (around->count == 0) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "tune: --around: that variant may run on none of the shapes");
+    for (size_t i = 0; i < around->count; text += around->given[i++].variant_count) around->given[i].variants = (const char *const *)around->texts + text;
+done:
+    mt_free(targets);
+    return st;
+}

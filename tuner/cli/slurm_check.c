@@ -1,0 +1,94 @@
+#include "tuner/cli/slurm.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
+#include "tuner/cluster/scripts.h"
+
+/* Quoting makes anything safe for the shell; but a line of a table, and a log that a person reads, must stay one line. */
+static mt_status check_text(const char *option, const char *text, mt_error *err)
+{
+    for (size_t i = 0, length; text && text[i]; i += length)
+        if (!mt_text_is_shown(text + i, strlen(text + i), &length)) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --%s: holds a control character; expected one line of UTF-8", option);
+    return MT_OK;
+}
+
+static mt_status check_texts(const mt_slurm_values *v, mt_error *err)
+{
+    const struct { const char *option, *text; } texts[] = {{"time", v->time}, {"partition", v->partition}, {"compile-partition", v->compile_partition}, {"account", v->account},
+                                                          {"qos", v->qos}, {"gres", v->gres}, {"output", v->output}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        mt_status st = check_text(texts[i].option, texts[i].text, err);
+        if (st != MT_OK) return st;
+        if (texts[i].text && !*texts[i].text) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --%s: is empty", texts[i].option);
+    }
+    for (size_t i = 0; i < v->gpu_types.count; i++) {
+        const char *type = v->gpu_types.items[i];
+        if (!*type || strchr("-.", *type) || strspn(type, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != strlen(type))
+            return MT_FAIL(err, MT_ERR_USAGE, "slurm: --gpu-type: '%s' is no type of a gres; expected letters, digits, '_', '-' and '.': h100", type);
+    }
+    return MT_OK;
+}
+
+/* Slurm tells a job at once whose limit is shorter than the warning before it: such a task would go back into the queue for ever. */
+static mt_status check_time(const char *text, mt_error *err)
+{
+    long long seconds;
+    if (!text) return MT_OK;
+    if (!mt_cluster_time(text, &seconds)) return MT_FAIL(err, MT_ERR_USAGE, "slurm: --time: '%s' is no time limit; expected MINUTES, HOURS:MINUTES:SECONDS or DAYS-HOURS: 4:00:00", text);
+    if (seconds && seconds < MT_CLUSTER_LEAST_S)
+        return MT_FAIL(err, MT_ERR_USAGE, "slurm: --time: '%s' is %lld s; expected %d minutes at least, since a task stops %d s before the limit and goes back into the queue", text, seconds,
+                       MT_CLUSTER_LEAST_S / 60, MT_CLUSTER_SIGNAL_S);
+    return MT_OK;
+}
+
+/* As tune itself would read them, now and not when a thousand tasks have waited for their GPUs. */
+static mt_status parse_tune_words(const mt_arguments *arguments, mt_error *err)
+{
+    const mt_command *tune = mt_command_find("tune");
+    mt_parsed parsed = {0};
+    mt_status st = MT_OK;
+    void *values = mt_alloc(1, tune->values_size);
+    char **words = mt_alloc(arguments->operand_count + 1, sizeof *words);
+    if (!values || !words) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
+        goto done;
+    }
+    for (size_t i = 0; i < arguments->operand_count; i++) words[i] = (char *)(uintptr_t)arguments->operands[i]; /* they are not written to */
+    MT_TRY(mt_option_parse("slurm: behind '--': tune", tune->options, (int)arguments->operand_count, words, values, &parsed, err));
+    if (parsed.wants_help) st = MT_FAIL(err, MT_ERR_USAGE, "slurm: behind '--' stand options of tune; 'msda-tune help tune' lists them");
+    else if (parsed.operand_count) st = MT_FAIL(err, MT_ERR_USAGE, "slurm: '%s': expected options of tune behind '--': slurm --space F -- --budget 500", parsed.operands[0]);
+done:
+    if (values) mt_option_free(tune->options, values, &parsed);
+    mt_free(values);
+    mt_free(words);
+    return st;
+}
+
+/* Words behind "--" are tune's; those that the scripts set themselves would be given twice. */
+static mt_status check_tune_words(const mt_arguments *arguments, mt_error *err)
+{
+    static const char *const own[] = {"--space", "--shape", "--workload", "--shard", "--db", "--known", "--resume", "--from-misses", "--space-key"};
+    for (size_t i = 0; i < arguments->operand_count; i++) {
+        const char *word = arguments->operands[i];
+        for (size_t k = 0; k < sizeof own / sizeof *own; k++) {
+            size_t length = strlen(own[k]);
+            if (strncmp(word, own[k], length) == 0 && (!word[length] || word[length] == '='))
+                return MT_FAIL(err, MT_ERR_USAGE, "slurm: %s: the scripts set it; expected further options of tune behind '--'", own[k]);
+        }
+        mt_status st = check_text("", word, err);
+        if (st != MT_OK) return st;
+    }
+    return parse_tune_words(arguments, err);
+}
+
+mt_status mt_slurm_check(const mt_slurm_values *values, const mt_arguments *arguments, mt_error *err)
+{
+    mt_status st;
+    MT_TRY(check_texts(values, err));
+    MT_TRY(check_time(values->time, err));
+    st = check_tune_words(arguments, err);
+done:
+    return st;
+}
