@@ -1,8 +1,11 @@
 /*
- * wgmma and TMA, warp-specialised: lane 0 of each producer warp fills a ring of STAGES stages, consumer warpgroups
+ * wgmma and TMA, warp-specialised: one lane of each producer warp fills a ring of STAGES stages, consumer warpgroups
  * multiply. MODE = coop: all consumer warpgroups share a tile of BM x BN, by rows. MODE = pingpong: each has a tile of
  * its own, in turns, so that one multiplies while the other stores. In a cluster (CLUSTER_M or CLUSTER_N = 2) the
  * blocks below or beside each other load one half each of what they share, for both.
+ *
+ * TAIL: the last steps of a tile are multiplied for one half of the columns, then for the other; the first half is
+ * stored meanwhile. PRODUCERS = 4: one of them loads; they are a warpgroup that gives its registers to the consumers.
  *
  *     block     CONSUMERS * 128 threads, then PRODUCERS warps
  *     grid      WALK = once: a block per tile, ORDER x columns x groups; persistent: any number of clusters
@@ -185,8 +188,7 @@ __device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<B
             release(s, before, total);
         before = turn;
     }
-    if (TAIL == 0)
-        give_turn(group);
+    give_turn(group);
     wgmma_wait<0>();
     if (TAIL == 0 || steps > 0)
         release(s, before, total);
@@ -194,15 +196,15 @@ __device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<B
 
 #if TAIL > 0
 
-/* A warpgroup's sums in two halves: a block of 64 rows each, or half of the columns. */
-constexpr int HALF_N = ROW_BLOCKS == 2 ? BN : BN / 2;
-constexpr int HALF_OFFSET = ROW_BLOCKS == 2 ? 0 : B_K_INNERMOST ? HALF_N * 128 : HALF_N / 64 * BK * 128; /* in a stage of B */
-static_assert(ROW_BLOCKS <= 2 && HALF_N >= 64, "two halves");
+/* A warpgroup's sums in two halves, by columns. */
+constexpr int HALF_N = BN / 2;
+constexpr int HALF_OFFSET = B_K_INNERMOST ? HALF_N * 128 : HALF_N / 64 * BK * 128; /* in a stage of B */
+static_assert(ROW_BLOCKS == 1 && !PINGPONG && HALF_N % 64 == 0, "64 rows, and whole boxes of columns");
 
 template <int HALF>
 __device__ inline sum_t (&half_of(sum_t (&sum)[ROW_BLOCKS][SUMS<BN>]))[SUMS<HALF_N>]
 {
-    return *(sum_t(*)[SUMS<HALF_N>])(&sum[0][0] + HALF * SUMS<HALF_N>);
+    return *(sum_t(*)[SUMS<HALF_N>])(sum[0] + HALF * SUMS<HALF_N>);
 }
 
 /* What is done with the sums next stays behind this point: wgmma writes them after its statement. */
@@ -218,7 +220,7 @@ template <int HALF>
 __device__ inline void multiply_half(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int group, Turn turn, int add)
 {
     unsigned stages = shared_address(s.stages);
-    unsigned long long a = TileA::descriptor(stages) + (TileA::offset(PINGPONG ? 0 : group * ROW_BLOCKS, 0) >> 4);
+    unsigned long long a = TileA::descriptor(stages) + (TileA::offset(group, 0) >> 4);
     unsigned long long b = TileB::descriptor(stages + TileA::BYTES) + (HALF * HALF_OFFSET >> 4);
 #pragma unroll(HALF == 0 ? 1 : TAIL) /* the second half is one group: no branch may end it */
     for (int i = 0; i < TAIL; i++, turn.advance(1)) {
@@ -229,7 +231,7 @@ __device__ inline void multiply_half(const Shared &s, sum_t (&sum)[ROW_BLOCKS][S
             wgmma_fence();
 #pragma unroll
         for (int k16 = 0; k16 < BK / 16; k16++) {
-            wgmma<HALF_N>(half_of<HALF>(sum), a + stage + (TileA::offset(ROW_BLOCKS == 2 ? HALF : 0, k16) >> 4),
+            wgmma<HALF_N>(half_of<HALF>(sum), a + stage + (TileA::offset(0, k16) >> 4),
                           b + stage + (TileB::offset(0, k16) >> 4), add);
             add = 1;
         }
@@ -244,11 +246,9 @@ __device__ inline void multiply_and_store(const Shared &s, const Output &out, in
     sum_t sum[ROW_BLOCKS][SUMS<BN>];
     unsigned slots = s.slots + threadIdx.x / 32 * 2 * SLOT_BYTES;
     int add = 0;
-    wait_for_turn(group);
     multiply(s, sum, steps - TAIL, group, turn, total, add);
     multiply_half<0>(s, sum, group, turn, add);
     multiply_half<1>(s, sum, group, turn, add);
-    give_turn(group);
     wgmma_wait<1>();
     hold(half_of<0>(sum));
     store_rows<HALF_N>(out, half_of<0>(sum), row, column, slots);
@@ -257,7 +257,7 @@ __device__ inline void multiply_and_store(const Shared &s, const Output &out, in
 #pragma unroll 1
     for (int i = 0; i < TAIL; i++, turn.advance(1))
         release(s, turn, total);
-    store_rows<HALF_N>(out, half_of<1>(sum), row + (ROW_BLOCKS == 2 ? 64 : 0), column + (ROW_BLOCKS == 2 ? 0 : HALF_N), slots);
+    store_rows<HALF_N>(out, half_of<1>(sum), row, column + HALF_N, slots);
 }
 
 #endif
