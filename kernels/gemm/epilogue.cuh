@@ -140,16 +140,13 @@ __device__ inline void store_rows(const Output &out, const sum_t (&d)[SUMS<N>], 
     store_direct<N>(out, d, row, column);
 #else
     constexpr int WIDTH = N < 64 ? N : 64;
+    static_assert(N <= 64 || N % 128 == 0, "slots in turns: the next caller begins with the one that was filled first");
 #pragma unroll
     for (int first = 0; first < N; first += WIDTH) {
         unsigned slot = slots + first / WIDTH % 2 * SLOT_BYTES;
 #if EPILOGUE == EPILOGUE_tma
-        if (elect_one()) { /* always the same lane. One slot, or two in turns; an odd number of them begins with the one that was filled last */
-            if (N <= 64 || (first == 0 && N / 64 % 2 == 1))
-                bulk_wait_read<0>();
-            else
-                bulk_wait_read<1>();
-        }
+        if (elect_one()) /* always the same lane */
+            bulk_wait_read<(N > 64 ? 1 : 0)>(); /* one slot, or two in turns */
         __syncwarp();
 #endif
         fill_slot<N, WIDTH>(out, d, first, slot, row, column + first);

@@ -1,16 +1,16 @@
 /*
- * wgmma and TMA, warp-specialised: lane 0 of each producer warp fills a ring of STAGES stages, consumer warpgroups
+ * wgmma and TMA, warp-specialised: one lane of each producer warp fills a ring of STAGES stages, consumer warpgroups
  * multiply. MODE = coop: all consumer warpgroups share a tile of BM x BN, by rows. MODE = pingpong: each has a tile of
  * its own, in turns, so that one multiplies while the other stores. In a cluster (CLUSTER_M or CLUSTER_N = 2) the
  * blocks below or beside each other load one half each of what they share, for both.
  *
- * CLUSTER_K = 2: the two blocks of a cluster take half of K each, of the same tile: fewer bytes per SM where there are few
- * tiles. Each then sends the other one half of its sums, by columns, and stores the half that it keeps.
+ * TAIL: the last steps of a tile are multiplied for one half of the columns, then for the other; the first half is
+ * stored meanwhile. PRODUCERS = 4: one of them loads; they are a warpgroup that gives its registers to the consumers.
  *
  *     block     CONSUMERS * 128 threads, then PRODUCERS warps
  *     grid      WALK = once: a block per tile, ORDER x columns x groups; persistent: any number of clusters
  *     smem      1024 + STAGES * (BM + BN) * BK * 2, + 16 KiB per consumer warpgroup unless EPILOGUE = direct,
- *               + 16 * STAGES, + 8 + BM * BN * 2 if CLUSTER_K = 2
+ *               + 16 * STAGES
  *
  * Barriers of a stage: full (one arrival and the bytes of the stage), and empty (one arrival of each consumer warpgroup
  * that this block's loads go to). stream_k.cuh uses the same kernel for parts of tiles.
@@ -30,7 +30,6 @@
 #if ALGO == ALGO_stream_k
 #define CLUSTER_M 1
 #define CLUSTER_N 1
-#define CLUSTER_K 1
 #define TAIL 0
 constexpr bool PINGPONG = false;
 #else
@@ -43,7 +42,6 @@ constexpr int ROW_BLOCKS = BM / 64 / (PINGPONG ? 1 : CONSUMERS); /* of 64 rows, 
 constexpr int STAGE_ARRIVALS = (PINGPONG ? 1 : CONSUMERS) * CLUSTER;
 static_assert(BM % 64 == 0 && ROW_BLOCKS >= 1, "64 rows per warpgroup at least");
 static_assert(CLUSTER_M == 1 || CLUSTER_N == 1, "a cluster is a row or a column of tiles");
-static_assert(CLUSTER_K == 1 || (CLUSTER == 1 && !PINGPONG && !SUMS_F16), "halves of one tile");
 
 typedef Operand<BM, BK, A_K_INNERMOST> TileA;
 typedef Operand<BN, BK, B_K_INNERMOST> TileB;
@@ -52,8 +50,7 @@ constexpr int STAGE_BYTES = TileA::BYTES + TileB::BYTES;
 struct Shared {
     unsigned char *stages;
     unsigned slots;
-    unsigned long long *full, *empty, *received;
-    float4 *sums; /* the peer's, CLUSTER_K = 2 */
+    unsigned long long *full, *empty;
 };
 
 __device__ inline Shared shared_layout(void)
@@ -63,10 +60,8 @@ __device__ inline Shared shared_layout(void)
     s.stages = shared + (-shared_address(shared) & 1023);
     unsigned char *slots = s.stages + STAGES * STAGE_BYTES;
     s.slots = shared_address(slots);
-    s.sums = (float4 *)(slots + (EPILOGUE == EPILOGUE_direct ? 0 : CONSUMERS * 4 * 2 * SLOT_BYTES));
-    s.full = (unsigned long long *)(s.sums + (CLUSTER_K - 1) * (BM * BN / 8));
+    s.full = (unsigned long long *)(slots + (EPILOGUE == EPILOGUE_direct ? 0 : CONSUMERS * 4 * 2 * SLOT_BYTES));
     s.empty = s.full + STAGES;
-    s.received = s.empty + STAGES;
     return s;
 }
 
@@ -95,41 +90,28 @@ struct Turn {
 
 /* ---- producers ---- */
 
-/* How L2 treats what is loaded (the policies of createpolicy.fractional, as constants). */
-#if defined HINTS && HINTS == HINTS_keep_a
-constexpr unsigned long long A_POLICY = EVICT_LAST, B_POLICY = EVICT_FIRST;
-#elif defined HINTS && HINTS == HINTS_keep_b
-constexpr unsigned long long A_POLICY = EVICT_FIRST, B_POLICY = EVICT_LAST;
-#else
-constexpr unsigned long long A_POLICY = 0, B_POLICY = 0;
-#endif
-
 /* One box, or this block's share of one that all blocks of the cluster get. */
-template <int PARTS, unsigned long long POLICY>
+template <int PARTS>
 __device__ inline void load_box(unsigned char *to, const CUtensorMap *map, int x, int y, unsigned long long *full)
 {
-    if (PARTS == 1 && POLICY == 0)
+    if (PARTS == 1)
         tma_load_2d(to, map, x, y, full);
-    else if (PARTS == 1)
-        tma_load_2d_hinted(to, map, x, y, full, POLICY);
-    else if (POLICY == 0)
-        tma_multicast_2d(to, map, x, y, full, (1 << CLUSTER) - 1);
     else
-        tma_multicast_2d_hinted(to, map, x, y, full, (1 << CLUSTER) - 1, POLICY);
+        tma_multicast_2d(to, map, x, y, full, (1 << CLUSTER) - 1);
 }
 
 /* The R x BK tile from row `row` of m (n) and column k; of PARTS blocks that share it, `part` is this one. */
-template <int R, bool K_INNERMOST, int PARTS, unsigned long long POLICY>
+template <int R, bool K_INNERMOST, int PARTS>
 __device__ inline void load_tile(unsigned char *to, const CUtensorMap *map, int row, int k, unsigned long long *full, int part)
 {
     if (K_INNERMOST) {
 #pragma unroll
         for (int sub = 0; sub < BK / 64; sub++)
-            load_box<PARTS, POLICY>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full);
+            load_box<PARTS>(to + (sub * R + part * (R / PARTS)) * 128, map, k + sub * 64, row + part * (R / PARTS), full);
     } else {
 #pragma unroll
         for (int chunk = 0; chunk < R / 64; chunk++)
-            load_box<PARTS, POLICY>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full);
+            load_box<PARTS>(to + (chunk * BK + part * (BK / PARTS)) * 128, map, row + chunk * 64, k + part * (BK / PARTS), full);
     }
 }
 
@@ -146,8 +128,8 @@ __device__ inline void produce(const Shared &s, const CUtensorMap *a_map, const 
                 mbarrier_wait(&s.empty[turn.stage], (turn.lap - 1) & 1);
             unsigned char *stage = s.stages + turn.stage * STAGE_BYTES;
             mbarrier_expect(&s.full[turn.stage], STAGE_BYTES);
-            load_tile<BM, A_K_INNERMOST, CLUSTER_N, A_POLICY>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M);
-            load_tile<BN, B_K_INNERMOST, CLUSTER_M, B_POLICY>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage],
+            load_tile<BM, A_K_INNERMOST, CLUSTER_N>(stage, a_map, work.m, step * BK, &s.full[turn.stage], rank / CLUSTER_M);
+            load_tile<BN, B_K_INNERMOST, CLUSTER_M>(stage + TileA::BYTES, b_map, work.n, step * BK, &s.full[turn.stage],
                                                               rank % CLUSTER_M);
         }
     }
@@ -206,8 +188,7 @@ __device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<B
             release(s, before, total);
         before = turn;
     }
-    if (TAIL == 0)
-        give_turn(group);
+    give_turn(group);
     wgmma_wait<0>();
     if (TAIL == 0 || steps > 0)
         release(s, before, total);
@@ -215,15 +196,15 @@ __device__ inline void multiply(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<B
 
 #if TAIL > 0
 
-/* A warpgroup's sums in two halves: a block of 64 rows each, or half of the columns. */
-constexpr int HALF_N = ROW_BLOCKS == 2 ? BN : BN / 2;
-constexpr int HALF_OFFSET = ROW_BLOCKS == 2 ? 0 : B_K_INNERMOST ? HALF_N * 128 : HALF_N / 64 * BK * 128; /* in a stage of B */
-static_assert(ROW_BLOCKS <= 2 && HALF_N >= 64, "two halves");
+/* A warpgroup's sums in two halves, by columns. */
+constexpr int HALF_N = BN / 2;
+constexpr int HALF_OFFSET = B_K_INNERMOST ? HALF_N * 128 : HALF_N / 64 * BK * 128; /* in a stage of B */
+static_assert(ROW_BLOCKS == 1 && !PINGPONG && HALF_N % 64 == 0, "64 rows, and whole boxes of columns");
 
 template <int HALF>
 __device__ inline sum_t (&half_of(sum_t (&sum)[ROW_BLOCKS][SUMS<BN>]))[SUMS<HALF_N>]
 {
-    return *(sum_t(*)[SUMS<HALF_N>])(&sum[0][0] + HALF * SUMS<HALF_N>);
+    return *(sum_t(*)[SUMS<HALF_N>])(sum[0] + HALF * SUMS<HALF_N>);
 }
 
 /* What is done with the sums next stays behind this point: wgmma writes them after its statement. */
@@ -239,7 +220,7 @@ template <int HALF>
 __device__ inline void multiply_half(const Shared &s, sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int group, Turn turn, int add)
 {
     unsigned stages = shared_address(s.stages);
-    unsigned long long a = TileA::descriptor(stages) + (TileA::offset(PINGPONG ? 0 : group * ROW_BLOCKS, 0) >> 4);
+    unsigned long long a = TileA::descriptor(stages) + (TileA::offset(group, 0) >> 4);
     unsigned long long b = TileB::descriptor(stages + TileA::BYTES) + (HALF * HALF_OFFSET >> 4);
 #pragma unroll(HALF == 0 ? 1 : TAIL) /* the second half is one group: no branch may end it */
     for (int i = 0; i < TAIL; i++, turn.advance(1)) {
@@ -250,7 +231,7 @@ __device__ inline void multiply_half(const Shared &s, sum_t (&sum)[ROW_BLOCKS][S
             wgmma_fence();
 #pragma unroll
         for (int k16 = 0; k16 < BK / 16; k16++) {
-            wgmma<HALF_N>(half_of<HALF>(sum), a + stage + (TileA::offset(ROW_BLOCKS == 2 ? HALF : 0, k16) >> 4),
+            wgmma<HALF_N>(half_of<HALF>(sum), a + stage + (TileA::offset(0, k16) >> 4),
                           b + stage + (TileB::offset(0, k16) >> 4), add);
             add = 1;
         }
@@ -265,11 +246,9 @@ __device__ inline void multiply_and_store(const Shared &s, const Output &out, in
     sum_t sum[ROW_BLOCKS][SUMS<BN>];
     unsigned slots = s.slots + threadIdx.x / 32 * 2 * SLOT_BYTES;
     int add = 0;
-    wait_for_turn(group);
     multiply(s, sum, steps - TAIL, group, turn, total, add);
     multiply_half<0>(s, sum, group, turn, add);
     multiply_half<1>(s, sum, group, turn, add);
-    give_turn(group);
     wgmma_wait<1>();
     hold(half_of<0>(sum));
     store_rows<HALF_N>(out, half_of<0>(sum), row, column, slots);
@@ -278,7 +257,7 @@ __device__ inline void multiply_and_store(const Shared &s, const Output &out, in
 #pragma unroll 1
     for (int i = 0; i < TAIL; i++, turn.advance(1))
         release(s, turn, total);
-    store_rows<HALF_N>(out, half_of<1>(sum), row + (ROW_BLOCKS == 2 ? 64 : 0), column + (ROW_BLOCKS == 2 ? 0 : HALF_N), slots);
+    store_rows<HALF_N>(out, half_of<1>(sum), row, column + HALF_N, slots);
 }
 
 #endif
@@ -294,47 +273,9 @@ __device__ inline void store_partial(float2 *partial, const sum_t (&sum)[ROW_BLO
             to[(block * (BN / 4) + i) * (CONSUMERS * 128)] = sum_pair(sum[block], i);
 }
 
-#if CLUSTER_K == 2
-
-/* KEPT: which half of the columns this block keeps. The peer's arrives as its threads hold it: [i][thread]. */
-template <int KEPT>
-__device__ inline void exchange_and_store(const Shared &s, const Output &out, const sum_t (&sum)[ROW_BLOCKS][SUMS<BN>], int row, int column)
-{
-    constexpr int HALF = SUMS<BN> / 2;
-    unsigned peer = KEPT ^ 1, warp = threadIdx.x / 32;
-    unsigned to = cluster_map(shared_address(s.sums + threadIdx.x), peer), barrier = cluster_map(shared_address(s.received), peer);
-#pragma unroll
-    for (int i = 0; i < ROW_BLOCKS * HALF / 4; i++) {
-        const sum_t *sent = &sum[i / (HALF / 4)][(KEPT ^ 1) * HALF + i % (HALF / 4) * 4];
-        cluster_store_async(to + i * (CONSUMERS * 128 * 16), make_float4(sent[0], sent[1], sent[2], sent[3]), barrier);
-    }
-    mbarrier_wait(s.received, 0);
-#pragma unroll
-    for (int block = 0; block < ROW_BLOCKS; block++) {
-        sum_t kept[HALF];
-#pragma unroll
-        for (int i = 0; i < HALF / 4; i++) {
-            float4 more = s.sums[(block * (HALF / 4) + i) * (CONSUMERS * 128) + threadIdx.x];
-            const sum_t *own = &sum[block][KEPT * HALF + i * 4];
-            kept[4 * i] = own[0] + more.x;
-            kept[4 * i + 1] = own[1] + more.y;
-            kept[4 * i + 2] = own[2] + more.z;
-            kept[4 * i + 3] = own[3] + more.w;
-        }
-        store_rows<BN / 2>(out, kept, row + block * 64, column + KEPT * (BN / 2), s.slots + warp * 2 * SLOT_BYTES);
-    }
-}
-
-#endif
-
 __device__ inline void consume(const Shared &s, const Output &out, float2 *partial, Walk walk)
 {
-#if TAIL > 0 && WALK == WALK_persistent
-    int warp = threadIdx.x / 32; /* with uniform numbers ptxas finds no registers for these and serialises */
-#else
-    int warp = warp_number();
-#endif
-    int group = warp / 4, total = walk.all_steps();
+    int group = threadIdx.x / 128, warp = threadIdx.x / 32, total = walk.all_steps();
     Work work;
     Turn turn = {0, 0};
     if (PINGPONG && group == 1) {
@@ -351,15 +292,6 @@ __device__ inline void consume(const Shared &s, const Output &out, float2 *parti
         int add = 0;
         wait_for_turn(group);
         multiply(s, sum, work.steps, group, turn, total, add);
-#endif
-#if TAIL > 0
-#elif CLUSTER_K == 2
-        cluster_wait(); /* the peer is there, since long */
-        if (cluster_rank() == 0)
-            exchange_and_store<0>(s, out, sum, row, work.n);
-        else
-            exchange_and_store<1>(s, out, sum, row, work.n);
-#else
         if (work.slot >= 0) {
             store_partial(partial, sum, work.slot);
         } else {
@@ -386,10 +318,6 @@ __device__ inline void init_barriers(const Shared &s)
         for (int i = 0; i < STAGES; i++) {
             mbarrier_init(&s.full[i], 1);
             mbarrier_init(&s.empty[i], STAGE_ARRIVALS);
-        }
-        if (CLUSTER_K > 1) {
-            mbarrier_init(s.received, 1);
-            mbarrier_expect(s.received, BM * BN / 2 * 4);
         }
         mbarrier_init_fence();
     }
@@ -429,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
         let_next_kernel_start();
     if (producer == 0)
         init_barriers(s);
-    if (CLUSTER * CLUSTER_K > 1)
+    if (CLUSTER > 1)
         cluster_arrive_relaxed();
     announce_barriers(producer == 0);
     if (producer < 0) {
@@ -442,7 +370,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, 1)
     } else {
         if (REASSIGNS)
             asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");
-        if (CLUSTER * CLUSTER_K > 1)
+        if (CLUSTER > 1)
             cluster_wait(); /* the peers' barriers are there too */
         if (producer < LOADERS && elect_one()) {
             if (DEPENDENT)

@@ -20,12 +20,10 @@ __device__ inline Place place_of(int number, int rows, int columns)
     return {group * ORDER + left % height, left / height};
 }
 
-/* The same order from a grid of ORDER x columns x groups blocks, without a division; SHARERS neighbours make one tile. Rows
- * may lie behind the last. */
-template <int SHARERS = 1>
+/* The same order from a grid of ORDER x columns x groups blocks, without a division. Rows may lie behind the last. */
 __device__ inline Place place_of_block(void)
 {
-    return {(int)(blockIdx.z * ORDER + blockIdx.x / SHARERS), (int)blockIdx.y};
+    return {(int)(blockIdx.z * ORDER + blockIdx.x), (int)blockIdx.y};
 }
 
 /* A part of a tile: steps of BK. */
@@ -85,7 +83,7 @@ struct Walk {
     /* Of all works that are left, both blocks of a cluster have as many. */
     __device__ int all_steps(void) const
     {
-        return WALK == WALK_persistent ? ceil_div(end - number, gridDim.x / (CLUSTER_M * CLUSTER_N)) * steps : steps / CLUSTER_K;
+        return WALK == WALK_persistent ? ceil_div(end - number, gridDim.x / (CLUSTER_M * CLUSTER_N)) * steps : steps;
     }
 
     __device__ bool next(Work &work)
@@ -99,11 +97,10 @@ struct Walk {
             place = {place.m * CLUSTER_M + rank % CLUSTER_M, place.n * CLUSTER_N + rank / CLUSTER_M};
             number += gridDim.x / (CLUSTER_M * CLUSTER_N);
         } else {
-            place = place_of_block<CLUSTER_K>();
+            place = place_of_block();
             number++;
         }
-        int first = CLUSTER_K > 1 ? cluster_rank() * (steps / CLUSTER_K) : 0;
-        work = {place.m * BM, place.n * BN, first, steps / CLUSTER_K, -1};
+        work = {place.m * BM, place.n * BN, 0, steps, -1};
         return true;
     }
 };

@@ -67,9 +67,6 @@ __device__ inline void wgmma_wait(void)
 #define LIST_64 LIST_32 \
     ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47" \
     ", %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define LIST_96 LIST_64 \
-    ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
-    ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
 #define LIST_128 LIST_64 \
     ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79" \
     ", %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95" \
@@ -96,11 +93,6 @@ __device__ inline void wgmma_wait(void)
     SUM(40), SUM(41), SUM(42), SUM(43), SUM(44), SUM(45), SUM(46), SUM(47), \
     SUM(48), SUM(49), SUM(50), SUM(51), SUM(52), SUM(53), SUM(54), SUM(55), \
     SUM(56), SUM(57), SUM(58), SUM(59), SUM(60), SUM(61), SUM(62), SUM(63)
-#define SUMS_96 SUMS_64, \
-    SUM(64), SUM(65), SUM(66), SUM(67), SUM(68), SUM(69), SUM(70), SUM(71), \
-    SUM(72), SUM(73), SUM(74), SUM(75), SUM(76), SUM(77), SUM(78), SUM(79), \
-    SUM(80), SUM(81), SUM(82), SUM(83), SUM(84), SUM(85), SUM(86), SUM(87), \
-    SUM(88), SUM(89), SUM(90), SUM(91), SUM(92), SUM(93), SUM(94), SUM(95)
 #define SUMS_128 SUMS_64, \
     SUM(64), SUM(65), SUM(66), SUM(67), SUM(68), SUM(69), SUM(70), SUM(71), \
     SUM(72), SUM(73), SUM(74), SUM(75), SUM(76), SUM(77), SUM(78), SUM(79), \
@@ -159,8 +151,6 @@ __device__ inline void wgmma(sum_t (&d)[SUMS<N>], unsigned long long a, unsigned
         WGMMA(64, 32, 32, 33, 34);
     else if constexpr (N == 128)
         WGMMA(128, 64, 64, 65, 66);
-    else if constexpr (N == 192)
-        WGMMA(192, 96, 96, 97, 98);
     else if constexpr (N == 256)
         WGMMA(256, 128, 128, 129, 130);
 #endif
