@@ -57,10 +57,10 @@ __device__ inline float2 coordinates(const loc_t *location, int height, int widt
 
 extern "C" __global__ void __launch_bounds__(THREADS) msda_coords(const value_t *value, const loc_t *loc, const loc_t *attn, value_t *out)
 {
-    long long item = ((long long)blockIdx.x * THREADS + threadIdx.x) / LANES;
+    long long lane = (long long)blockIdx.x * THREADS + threadIdx.x, item = lane / LANES; /* a block may begin within an item: LANES need not divide THREADS */
     if (item >= (long long)N * LQ * M)
         return;
-    int channel = (int)(item % M) * D + threadIdx.x % LANES * LANE_CHANNELS;
+    int channel = (int)(item % M) * D + (int)(lane % LANES) * LANE_CHANNELS;
     const value_t *image = value + item / ((long long)LQ * M) * ((long long)S * M * D) + channel;
     float sum[LANE_CHANNELS] = {};
 #pragma unroll 1

@@ -27,14 +27,15 @@ not_rounding() {
 }
 
 for space in "$source_folder"/search_spaces/*.ini; do
+  kernel=$(awk '/^\[/ { inside = $1 == "[kernel]" } inside && $1 == "name" { print $3 }' "$space")
   for shape in $(small_shapes "$space"); do
     budget=${BUDGET:-60}
     case $shape in odd* | one_* | tiny* | n1m) ;; huge*) budget=$(((budget + 9) / 10)) ;; *) continue ;; esac
     tune --space "$space" --shape "$shape" --strategy random --budget "$budget" --quiet || fail "$space, $shape: exit $?"
     if [ "$(dtype_of "$space" "$shape")" = bf16 ]; then
-      wrong=$("$tool" show --failures --json --shape "$shape" | not_rounding)
+      wrong=$("$tool" show --failures --json --kernel "$kernel" --shape "$shape" | not_rounding)
     else
-      wrong=$(outcomes --shape "$shape" | grep -vE '^(pruned|illegal) ')
+      wrong=$(outcomes --kernel "$kernel" --shape "$shape" | grep -vE '^(pruned|illegal) ')
     fi
     [ -z "$wrong" ] || fail "$space, $shape: $wrong"
   done
