@@ -182,9 +182,10 @@ static mt_status canonical_text(mt_reader *reader, mt_setting *setting, mt_error
 
 mt_status mt_settings_key(mt_reader *reader, const mt_setting *settings, size_t count, char **key, mt_error *err)
 {
-    const char **names = mt_alloc(2 * count, sizeof *names), **values = names + count;
+    const char **names = mt_alloc(2 * count, sizeof *names);
     *key = NULL;
     if (!names) return mt_reader_no_memory(reader, err);
+    const char **values = names + count;
     for (size_t i = 0; i < count; i++) {
         names[i] = settings[i].name;
         values[i] = settings[i].text;
