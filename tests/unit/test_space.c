@@ -360,7 +360,7 @@ static void raw_is_valid_plus_pruned(const mt_space *space)
         total += mt_space_pruned(space, kind, &name, &why, &is_exact);
         if (!is_exact) return;
     }
-    ck_assert_uint_eq(total, mt_space_raw_count(space));
+    ck_assert_msg(total == mt_space_raw_count(space), "%s, %s: %llu valid and pruned of %llu", mt_space_spec(space)->path, mt_space_shape(space)->name, (unsigned long long)total, (unsigned long long)mt_space_raw_count(space));
 }
 
 static void plan_all(const mt_spec *spec, const mt_shape *shape, const mt_space *space)
