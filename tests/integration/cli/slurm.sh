@@ -2,7 +2,7 @@
 keyless() { sed -E -e "s#$scratch#SCRATCH#g" -e "s#'[0-9a-f]{32}'#'KEY'#g" -e 's#^(\#.space.)[0-9a-f]{32}$#\1KEY#' -e 's/key is [0-9a-f]{8}, expected [0-9a-f]{8}/key is KEY, expected OTHER/'; }
 note what the scripts are, on a machine without Slurm
 mkdir bin
-for program in bash sh sed dirname grep ls cat diff mktemp mv cp rm cmp head find sort cksum dd; do ln -s "$(command -v $program)" bin/; done
+for program in bash sh sed dirname grep ls cat diff mktemp mv cp rm cmp head find sort cksum dd chmod mkdir ln; do ln -s "$(command -v $program)" bin/; done
 PATH=$PWD/bin
 mt slurm
 mt slurm --space demo --shards 3 -o job --gpu-type h100,martian --time 1:00:00 -- --budget 10
@@ -22,6 +22,22 @@ grep '^run "' job/tune.sh | keyless
 mt slurm --space demo -o job --submit
 mt slurm --status job
 mt slurm --status nowhere
+note "tasks that Slurm ended before their scripts began, and one that has a log"
+printf '#!/bin/sh\necho "77|3|FAILED|node1|0:00"\necho "77|1|FAILED|node1|0:00"\necho "77|2|NODE_FAIL|node1|0:00"\n' >bin/squeue
+chmod +x bin/squeue
+mt slurm --space demo --shards 3 -o lost
+printf 'tune\t77\n' >lost/jobs.tsv
+mkdir lost/log
+echo "no GPU" >lost/log/tune-3.txt
+mt slurm --status lost
+rm bin/squeue
+note "a folder whose path Slurm would take for a pattern"
+mt slurm --space demo -o 'jobs_100%'
+mt slurm --space demo -o 'jobs\a'
+mkdir 'in%a'
+ln -s 'in%a' link
+(cd 'in%a' && mt slurm --space demo -o job; mt slurm --space demo; ls)
+mt slurm --space demo -o link/job
 note tasks that run without Slurm
 mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
 mt slurm --space demo --shards 3 -o shards -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive
