@@ -157,10 +157,7 @@ static mt_status plan_tasks(planning *p, mt_error *err)
     MT_TRY(mt_session_plan_key(p->spec, targets, count, &p->space_key, err));
     add_word(&p->whole_words, "--space-key", p->space_key.hex);
     if (p->check_words.length && p->values->compile == 2) mt_strbuf_add(&p->check_words, " --sample");
-    for (size_t i = 0; i < p->arguments->operand_count; i++) {
-        mt_strbuf_add_char(&p->tune_words, ' ');
-        mt_cluster_quote(&p->tune_words, p->arguments->operands[i]);
-    }
+    MT_TRY(mt_slurm_tune_words(p->arguments, &p->tune_words, err));
     st = p->values->shards ? plan_shards(p, err) : plan_subjects(p, targets, count, err);
     if (st == MT_OK && (p->whole_words.failed || p->check_words.failed || p->tune_words.failed)) st = no_memory(err);
 done:

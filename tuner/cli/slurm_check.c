@@ -1,5 +1,7 @@
 #include "tuner/cli/slurm.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -65,6 +67,57 @@ done:
     mt_free(words);
     return st;
 }
+
+/* ---- files among the words ---- */
+
+/* The long option that a word is or begins with ("--input=…"); NULL: none of tune's. */
+static const mt_option *option_of(const char *word, size_t *length)
+{
+    *length = strcspn(word, "=");
+    for (const mt_option *o = mt_command_find("tune")->options; strncmp(word, "--", 2) == 0 && o->name; o++)
+        if (strlen(o->name) + 2 == *length && strncmp(o->name, word + 2, *length - 2) == 0) return o;
+    return NULL;
+}
+
+/* Behind what names the argument where there is such a thing: NAME=FILE. NULL: no value of a file. */
+static const char *file_in(const mt_option *option, const char *value)
+{
+    const char *equals = strchr(value, '=');
+    if (strcmp(option->name, "input") == 0) return equals && equals[1] ? equals + 1 : NULL;
+    return strcmp(option->name, "recordings") == 0 || strcmp(option->name, "events") == 0 ? value : NULL;
+}
+
+/* One word, quoted; a file's name in `value`, which lies in it, from the root on. */
+static void add_word(const char *word, const char *file, const char *here, mt_strbuf *out)
+{
+    mt_strbuf text = {0};
+    if (file && *file != '/') mt_strbuf_addf(&text, "%.*s%s%s%s", (int)(file - word), word, here, here[1] ? "/" : "", file);
+    else mt_strbuf_add(&text, word);
+    mt_strbuf_add_char(out, ' ');
+    mt_cluster_quote(out, mt_strbuf_text(&text));
+    out->failed |= text.failed;
+    mt_strbuf_free(&text);
+}
+
+mt_status mt_slurm_tune_words(const mt_arguments *arguments, mt_strbuf *out, mt_error *err)
+{
+    char *here = realpath(".", NULL);
+    if (!here) return MT_FAIL(err, MT_ERR_IO, "slurm: the working folder: %s", strerror(errno));
+    const mt_option *valued = NULL; /* whose value the word is */
+    for (size_t i = 0; i < arguments->operand_count; i++) {
+        size_t length;
+        const char *word = arguments->operands[i], *file = valued ? file_in(valued, word) : NULL;
+        const mt_option *option = valued ? NULL : option_of(word, &length);
+        bool has_value = option && word[length] == '=';
+        if (has_value) file = file_in(option, word + length + 1);
+        add_word(word, file, here, out);
+        valued = option && !has_value && option->kind != MT_OPTION_FLAG ? option : NULL;
+    }
+    free(here); /* realpath's */
+    return out->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory") : MT_OK;
+}
+
+/* ---- the words as a whole ---- */
 
 /* Words behind "--" are tune's; those that the scripts set themselves would be given twice. */
 static mt_status check_tune_words(const mt_arguments *arguments, mt_error *err)
