@@ -7,6 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 #include "tuner/cluster/scripts.h"
+#include "tuner/run/session.h"
 
 /* Quoting makes anything safe for the shell; but a line of a table, and a log that a person reads, must stay one line. */
 static mt_status check_text(const char *option, const char *text, mt_error *err)
@@ -45,8 +46,28 @@ static mt_status check_time(const char *text, mt_error *err)
     return MT_OK;
 }
 
+static const void *value_of(const mt_option *options, const void *values, const char *name)
+{
+    while (strcmp(options->name, name) != 0) options++; /* a name of tune's table */
+    return (const char *)values + options->offset;
+}
+
+/* What the parser takes, and tune refuses in every task. */
+static mt_status check_sense(const mt_option *options, const void *values, bool is_sharded, mt_error *err)
+{
+    const char *strategy = *(const char *const *)value_of(options, values, "strategy"), *around = *(const char *const *)value_of(options, values, "around");
+    int64_t budget = *(const int64_t *)value_of(options, values, "budget");
+    int reuse = *(const int *)value_of(options, values, "reuse");
+    mt_error why;
+    if (strategy && mt_session_check_strategy(strategy, &why) != MT_OK) return MT_FAIL(err, MT_ERR_USAGE, "slurm: behind '--': --strategy: %s", why.message);
+    if (reuse == MT_REUSE_NONE + 1) return MT_FAIL(err, MT_ERR_USAGE, "slurm: behind '--': --reuse none forgets what is known, and a task that goes back into the queue goes on from there (--resume); expected another --reuse");
+    if (around && (is_sharded || strategy || budget))
+        return MT_FAIL(err, MT_ERR_USAGE, "slurm: behind '--': --around names the points itself; expected no --%s beside it", is_sharded ? "shards" : strategy ? "strategy" : "budget");
+    return MT_OK;
+}
+
 /* As tune itself would read them, now and not when a thousand tasks have waited for their GPUs. */
-static mt_status parse_tune_words(const mt_arguments *arguments, mt_error *err)
+static mt_status parse_tune_words(const mt_arguments *arguments, bool is_sharded, mt_error *err)
 {
     const mt_command *tune = mt_command_find("tune");
     mt_parsed parsed = {0};
@@ -61,6 +82,7 @@ static mt_status parse_tune_words(const mt_arguments *arguments, mt_error *err)
     MT_TRY(mt_option_parse("slurm: behind '--': tune", tune->options, (int)arguments->operand_count, words, values, &parsed, err));
     if (parsed.wants_help) st = MT_FAIL(err, MT_ERR_USAGE, "slurm: behind '--' stand options of tune; 'msda-tune help tune' lists them");
     else if (parsed.operand_count) st = MT_FAIL(err, MT_ERR_USAGE, "slurm: '%s': expected options of tune behind '--': slurm --space F -- --budget 500", parsed.operands[0]);
+    else st = check_sense(tune->options, values, is_sharded, err);
 done:
     if (values) mt_option_free(tune->options, values, &parsed);
     mt_free(values);
@@ -120,7 +142,7 @@ mt_status mt_slurm_tune_words(const mt_arguments *arguments, mt_strbuf *out, mt_
 /* ---- the words as a whole ---- */
 
 /* Words behind "--" are tune's; those that the scripts set themselves would be given twice. */
-static mt_status check_tune_words(const mt_arguments *arguments, mt_error *err)
+static mt_status check_tune_words(const mt_arguments *arguments, bool is_sharded, mt_error *err)
 {
     static const char *const own[] = {"--space", "--shape", "--workload", "--shard", "--db", "--known", "--resume", "--from-misses", "--space-key"};
     for (size_t i = 0; i < arguments->operand_count; i++) {
@@ -133,7 +155,7 @@ static mt_status check_tune_words(const mt_arguments *arguments, mt_error *err)
         mt_status st = check_text("", word, err);
         if (st != MT_OK) return st;
     }
-    return parse_tune_words(arguments, err);
+    return parse_tune_words(arguments, is_sharded, err);
 }
 
 mt_status mt_slurm_check(const mt_slurm_values *values, const mt_arguments *arguments, mt_error *err)
@@ -141,7 +163,7 @@ mt_status mt_slurm_check(const mt_slurm_values *values, const mt_arguments *argu
     mt_status st;
     MT_TRY(check_texts(values, err));
     MT_TRY(check_time(values->time, err));
-    st = check_tune_words(arguments, err);
+    st = check_tune_words(arguments, values->shards > 0, err);
 done:
     return st;
 }

@@ -56,7 +56,7 @@ static void release_signals(struct signals *signals)
     while (signals->open) uv_run(signals->session->loop, UV_RUN_ONCE);
 }
 
-static mt_status check_strategy(const char *name, mt_error *err)
+mt_status mt_session_check_strategy(const char *name, mt_error *err)
 {
     if (strcmp(name, "auto") == 0 || mt_strategy_find(name)) return MT_OK;
     const char *names[64] = {"auto"};
@@ -210,7 +210,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     for (size_t i = 0; i < MT_DEVICES_MAX; i++) session.devices[i].ratio = NAN;
     if (!err) err = &own_error; /* skipped subjects report by it */
     memset(result, 0, sizeof *result);
-    if (!params->own_strategy) MT_TRY(check_strategy(strategy, err));
+    if (!params->own_strategy) MT_TRY(mt_session_check_strategy(strategy, err));
     MT_TRY(set_objective(&session, err));
     set_limits(&session, strategy);
     MT_TRY(mt_session_plan(params, &targets, &count, err));

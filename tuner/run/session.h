@@ -116,6 +116,9 @@ typedef struct mt_session_target {
     const mt_workload *workload;
 } mt_session_target;
 
+/* USAGE error unless `name` is "auto" or a strategy's. */
+mt_status mt_session_check_strategy(const char *name, mt_error *err);
+
 /* The (shape, workload) pairs that such a session would tune, in the file's order. USAGE error for unknown names. mt_free *targets. */
 mt_status mt_session_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
 /* One for all states of the search space in which these targets have the same points: parts of it (mt_shard) that were made in different states are not disjoint. */

@@ -108,6 +108,10 @@ mt slurm --space demo -- budget
 mt slurm --space demo -- --budgte 5
 mt slurm --space demo -- --budget
 mt slurm --space demo -- --help
+mt slurm --space demo -- --strategy genetik
+mt slurm --space demo -- --reuse none
+mt slurm --space demo --shards 2 -- --around "ALGO=fast BLOCK=64 VEC=1"
+mt slurm --space demo -- --around "ALGO=fast BLOCK=64 VEC=1" --budget 3
 mt slurm --status job more
 mt slurm --status job --space demo
 mt slurm --space demo --shape nothing
