@@ -23,5 +23,9 @@ note "what is wrong is said"
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=512"
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=100"
 around "BLOCK=128"
+around "ALGO=fake_add"
+around "BLOCK=128 ALGO=fake_add"
+sed "/^\[param BEHAVIOUR\]/a when = BLOCK > 64" fake.ini >idle.ini
+mt --space idle.ini --db i.sqlite --jobs 1 --quiet --around "ALGO=fake_add BEHAVIOUR=ok BLOCK=64"
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --budget 3
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --strategy random
