@@ -17,6 +17,7 @@ INI
 around() { mt --space fake.ini --db t.sqlite --jobs 1 --quiet --around "$@"; }
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --no-race
 "$tool" show --db t.sqlite --ablation | sed -nE 's/^ *((BLOCK|BEHAVIOUR): [^ ]+ → [^ ]+) .*/\1/p' | sort
+"$tool" show --db t.sqlite --ablation --variant "BLOCK=64 BEHAVIOUR=ok ALGO=fake_add" | sed -nE 's/^ *((BLOCK|BEHAVIOUR): [^ ]+ → [^ ]+) .*/\1/p' | sort # the order of knobs does not matter
 note "again: all is known"
 around "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128" --no-race
 note "what is wrong is said"
