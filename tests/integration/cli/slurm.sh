@@ -45,7 +45,7 @@ note tasks that run without Slurm
 mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
 mt slurm --space demo --shards 3 -o shards -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive
 cd shards || exit
-for task in 1 2 3 3; do SLURM_ARRAY_TASK_ID=$task bash tune.sh >log.txt 2>&1; echo "task $task: exit $?"; done
+for task in 1 02 3 3 0 4 2x '' 08; do SLURM_ARRAY_TASK_ID=$task bash tune.sh >log.txt 2>&1; echo "task $task: exit $?"; done
 : >merged.sqlite # a merge that was killed as soon as it had begun
 SLURM_ARRAY_TASK_ID=3 bash tune.sh >log.txt 2>&1; echo "task 3: exit $?"
 bash merge.sh | steady
