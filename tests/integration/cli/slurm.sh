@@ -59,6 +59,7 @@ note "the folder of another plan"
 cp -r shards kept
 "$tool" slurm --space demo --shards 3 -o shards --time 1:00:00 -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive >log.txt; echo "the same plan: exit $?"
 diff <(cd kept && find . ! -name '*.sh' -type f -exec cksum {} + | sort) <(cd shards && find . ! -name '*.sh' -type f -exec cksum {} + | sort) && echo "its parts are as they were"
+mt slurm --space demo --shards 3 -o shards --replace
 mt slurm --space demo --shards 4 -o shards
 mt slurm --space demo -o shards
 rm shards/plan.tsv
@@ -99,6 +100,8 @@ mt tune --space demo --resume
 mt tune --space demo --resume --db a.sqlite --reuse none
 mt slurm --space demo --gpu-type 'h100;id'
 mt slurm --space demo --gpu-type h100,h100
+mt slurm --space demo --gpu-type ,h100
+mt slurm --space demo -- --budget 99999999999999999999
 mt slurm --space demo --partition "$(printf 'a\nb')"
 mt slurm --space demo --time 4h
 mt slurm --space demo --time 2:00
