@@ -10,7 +10,7 @@ static const char *advice(int code)
     case SQLITE_BUSY:
     case SQLITE_LOCKED: return " (another process holds the file; waited 30 s)";
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: return " (the file is damaged; `msda-tune check-db` says where)";
+    case SQLITE_NOTADB: return " (the file is damaged, or no database)";
     case SQLITE_FULL: return " (no space left)";
     case SQLITE_READONLY: return " (the file or its folder is not writable)";
     default: return "";

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { DESCRIPTORS = 8, POOL_THREADS = 4, MOST_THREADS = 1024, WORK_MIB = 32 };
+enum { DESCRIPTORS = 12, POOL_THREADS = 4, MOST_THREADS = 1024, WORK_MIB = 32 };
 
 static mt_status check_descriptors(mt_error *err)
 {

@@ -1,4 +1,5 @@
-/* Whether the limits of this process leave room for what libuv needs: where it gets no descriptor for its signals, or no thread, it aborts. */
+/* Whether the limits of this process leave room for what libuv and SQLite need: where libuv gets no descriptor for its signals, or no thread, it aborts; SQLite names a file that it cannot
+ * open, not the limit. */
 #ifndef MT_BASE_ROOM_H
 #define MT_BASE_ROOM_H
 

@@ -1,5 +1,6 @@
 #include "tuner/cli/around.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -52,6 +53,16 @@ done:
     return st;
 }
 
+/* A knob that is missing is missing on all shapes: told once. */
+static void tell_why(mt_around *around, const mt_space *space, const mt_point *point)
+{
+    mt_error why;
+    mt_space_explain(space, point, &why);
+    if (strcmp(around->why, why.message) == 0) return;
+    mt_log_warn("--around: %s", why.message);
+    snprintf(around->why, sizeof around->why, "%s", why.message);
+}
+
 /* The variant is left out, with a warning, on a shape where it may not run. */
 static mt_status add_target(mt_around *around, const mt_session_params *plan, const mt_device_facts *facts, const mt_session_target *target, const mt_point *point, mt_error *err)
 {
@@ -59,7 +70,7 @@ static mt_status add_target(mt_around *around, const mt_session_params *plan, co
     size_t index, before = around->text_count;
     mt_status st = mt_space_create(plan->spec, target->shape, facts, &space, err);
     if (st == MT_OK && !mt_space_find_legal(space, point, &index))
-        mt_log_warn("--around: a constraint excludes that variant on %s", target->shape->name);
+        tell_why(around, space, point);
     else if (st == MT_OK)
         st = add_points(around, space, index, err);
     if (st == MT_OK && around->text_count > before)

@@ -7,6 +7,7 @@
 typedef struct mt_around {
     mt_session_given *given; size_t count; /* one a subject of the plan on which the variant may run; borrows the plan's shapes and workloads */
     char **texts; size_t text_count, text_capacity; /* all subjects' variants, owned */
+    char why[2048]; /* what was said last of a shape that is left out */
 } mt_around;
 
 /* What `plan` (whose `given` is not set) would tune, with the points around `variant`, which is written as listings print it. Points that only constraints of the search exclude are among

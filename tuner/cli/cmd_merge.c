@@ -157,11 +157,20 @@ static void print_part(const char *path, const mt_merge_counts *c)
     printf("\n");
 }
 
+/* Parts are committed several at a time: what was told of one that waited for it is no longer true. */
+static mt_status tell_undone(const merge_values *values, mt_status status, mt_error *err)
+{
+    mt_error told = *err;
+    mt_error_set(err, status, "%s\nwhat is told above as new may be missing in %s; the same command adds it", told.message, values->into);
+    return status;
+}
+
 /* What was merged before a part failed is finished all the same. */
 static mt_status merge_parts(mt_store *store, const merge_values *values, const part *parts, size_t count, size_t *left_out, mt_error *err)
 {
     mt_merge_options how = {.with_cubins = values->with_cubins};
     mt_merge *merge = NULL;
+    size_t merged = 0;
     mt_status st = mt_merge_begin(store, &how, &merge, err);
     if (st != MT_OK) return st;
     for (size_t i = 0; i < count && st == MT_OK; i++) {
@@ -169,6 +178,7 @@ static mt_status merge_parts(mt_store *store, const merge_values *values, const 
         bool is_bad;
         st = mt_merge_part(merge, parts[i].path, &counts, &is_bad, err);
         if (st == MT_OK) print_part(parts[i].path, &counts);
+        merged += st == MT_OK;
         if (st == MT_OK || !is_bad) continue;
         leave_out(left_out, err);
         st = MT_OK;
@@ -177,7 +187,8 @@ static mt_status merge_parts(mt_store *store, const merge_values *values, const 
     mt_status finished = mt_merge_finish(merge, st == MT_OK ? err : &second);
     mt_merge_end(merge);
     if (finished == MT_OK) finished = mt_ladder_refresh_all(store, st == MT_OK ? err : &second);
-    return st == MT_OK ? finished : st;
+    if (st == MT_OK) st = finished;
+    return st != MT_OK && merged ? tell_undone(values, st, err) : st;
 }
 
 static mt_status run(const mt_arguments *arguments, mt_error *err)

@@ -157,10 +157,7 @@ static mt_status plan_tasks(planning *p, mt_error *err)
     MT_TRY(mt_session_plan_key(p->spec, targets, count, &p->space_key, err));
     add_word(&p->whole_words, "--space-key", p->space_key.hex);
     if (p->check_words.length && p->values->compile == 2) mt_strbuf_add(&p->check_words, " --sample");
-    for (size_t i = 0; i < p->arguments->operand_count; i++) {
-        mt_strbuf_add_char(&p->tune_words, ' ');
-        mt_cluster_quote(&p->tune_words, p->arguments->operands[i]);
-    }
+    MT_TRY(mt_slurm_tune_words(p->arguments, &p->tune_words, err));
     st = p->values->shards ? plan_shards(p, err) : plan_subjects(p, targets, count, err);
     if (st == MT_OK && (p->whole_words.failed || p->check_words.failed || p->tune_words.failed)) st = no_memory(err);
 done:
@@ -207,15 +204,29 @@ static mt_status absolute(const char *path, char **out, mt_error *err)
     return *out ? MT_OK : MT_FAIL(err, MT_ERR_IO, "%s: %s", path, strerror(errno));
 }
 
+/* Slurm expands its own patterns in the names of logs, the working folder in front of them included: jobs would end before they begin. */
+static mt_status check_folder(const char *path, mt_error *err)
+{
+    const char *at = strpbrk(path, "%\\");
+    return at ? MT_FAIL(err, MT_ERR_USAGE, "slurm: -o: %s: holds '%c', which Slurm takes for a pattern in the names of logs, so that no job could begin; expected a folder without '%%' and '\\' in its path", path, *at)
+              : MT_OK;
+}
+
 static mt_status make_folder(planning *p, mt_error *err)
 {
-    mt_status st;
+    mt_status st = MT_OK;
     mt_strbuf name = {0};
+    char *here = NULL;
     mt_strbuf_addf(&name, "slurm-%s", p->spec->name);
     const char *given = p->values->output ? p->values->output : mt_strbuf_text(&name);
+    MT_TRY(check_folder(given, err));
+    if (*given != '/') MT_TRY(absolute(".", &here, err));
+    if (here) MT_TRY(check_folder(here, err)); /* before the folder is made */
     MT_TRY(mt_dir_make_all(given, err));
-    st = absolute(given, &p->folder, err);
+    MT_TRY(absolute(given, &p->folder, err));
+    st = check_folder(p->folder, err); /* where a link led */
 done:
+    mt_free(here);
     mt_strbuf_free(&name);
     return st;
 }

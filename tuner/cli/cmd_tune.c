@@ -328,6 +328,7 @@ static void print_end(const tuning *t, const mt_session_result *result)
     mt_summary_times(stdout, &result->times, t->evaluator->is_recorded);
     printf("Database:     %s%s\n", t->db_path, strcmp(t->db_path, ":memory:") == 0 ? " (not kept)" : "");
     if (result->worker_restarts) printf("Restarts:     %lld of worker processes\n", (long long)result->worker_restarts);
+    if (!result->with_winner && result->known_elsewhere) printf("Next:         msda-tune show --db %s\n", t->values->known);
     if (result->with_winner && strcmp(t->db_path, ":memory:") != 0) printf("Next:         msda-tune show%s%s\n", t->values->db ? " --db " : "", t->values->db ? t->values->db : "");
 }
 

@@ -55,14 +55,14 @@ static mt_status add_word(mt_words *words, const char *text, size_t length, mt_e
     return MT_OK;
 }
 
-static mt_status add_words(mt_words *words, const char *text, mt_error *err)
+static mt_status add_words(const parser *p, const mt_option *o, mt_words *words, const char *text, mt_error *err)
 {
+    const char *whole = text;
     for (;;) {
         size_t length = strcspn(text, ",");
-        if (length) {
-            mt_status st = add_word(words, text, length, err);
-            if (st != MT_OK) return st;
-        }
+        if (!length) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s: '%s' has an empty word; expected words with one comma in between", p->command, o->name, whole);
+        mt_status st = add_word(words, text, length, err);
+        if (st != MT_OK) return st;
         if (!text[length]) return MT_OK;
         text += length + 1;
     }
@@ -85,7 +85,10 @@ static mt_status set_choice(const parser *p, const mt_option *o, const char *tex
 static mt_status set_whole(const parser *p, const mt_option *o, const char *text, int64_t least, int64_t *field, mt_error *err)
 {
     int64_t value;
-    if (!mt_text_int64(text, strlen(text), &value) || value < least)
+    size_t digits = strspn(text, "0123456789");
+    bool is_whole = mt_text_int64(text, strlen(text), &value);
+    if (!is_whole && digits && !text[digits]) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is '%s', which is too large; expected a whole number of at most %lld", p->command, o->name, text, (long long)INT64_MAX);
+    if (!is_whole || value < least)
         return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s is '%s', expected a whole number of at least %lld", p->command, o->name, text, (long long)least);
     *field = value;
     return MT_OK;
@@ -107,7 +110,7 @@ static mt_status set(const parser *p, const mt_option *o, const char *text, mt_e
     switch (o->kind) {
     case MT_OPTION_FLAG: *(bool *)field = true; return MT_OK;
     case MT_OPTION_TEXT: *(const char **)field = text; return MT_OK;
-    case MT_OPTION_WORDS: return add_words(field, text, err);
+    case MT_OPTION_WORDS: return add_words(p, o, field, text, err);
     case MT_OPTION_TEXTS: return add_word(field, text, strlen(text), err);
     case MT_OPTION_CHOICE: return set_choice(p, o, text, field, err);
     case MT_OPTION_COUNT: return set_whole(p, o, text, 1, field, err);

@@ -151,11 +151,29 @@ done:
     return st;
 }
 
-bool mt_rerun_same_variant(const char *given, const char *stored)
+static bool is_verbatim(const char *given, const char *stored)
 {
     while (*given && *stored && (*given == *stored || (*given == ' ' && *stored == ';'))) {
         given++;
         stored++;
     }
     return !*given && !*stored;
+}
+
+/* Whether each "NAME=VALUE" of `a` stands somewhere in `b`; each text with the characters that part its pairs. */
+static bool is_within(const char *a, const char *a_parts, const char *b, const char *b_parts)
+{
+    for (size_t length; *(a += strspn(a, a_parts)); a += length) {
+        bool found = false;
+        length = strcspn(a, a_parts);
+        for (const char *at = b; !found && *(at += strspn(at, b_parts)); at += strcspn(at, b_parts)) found = strcspn(at, b_parts) == length && memcmp(at, a, length) == 0;
+        if (!found) return false;
+    }
+    return true;
+}
+
+bool mt_rerun_same_variant(const char *given, const char *stored)
+{
+    if (!*given || !*stored) return *given == *stored;
+    return is_verbatim(given, stored) || (is_within(given, " ;", stored, ";") && is_within(stored, ";", given, " ;"));
 }

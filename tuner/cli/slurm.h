@@ -2,6 +2,7 @@
 #ifndef MT_CLI_SLURM_H
 #define MT_CLI_SLURM_H
 
+#include "tuner/base/strbuf.h"
 #include "tuner/cli/command.h"
 
 typedef struct mt_slurm_values {
@@ -14,5 +15,9 @@ typedef struct mt_slurm_values {
 
 /* USAGE error for what would break a script, for what Slurm would refuse when the tasks have waited for their GPUs, and for options of tune (the operands) that tune would refuse. */
 mt_status mt_slurm_check(const mt_slurm_values *values, const mt_arguments *arguments, mt_error *err);
+
+/* The operands as words of the scripts, quoted, each with a space in front. Tasks run in the job's folder: relative names of files (--input, --recordings, --events)
+ * become absolute ones, from the folder that the command runs in. */
+mt_status mt_slurm_tune_words(const mt_arguments *arguments, mt_strbuf *out, mt_error *err);
 
 #endif

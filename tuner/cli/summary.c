@@ -142,11 +142,32 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     print_model(out, space, facts, summary);
 }
 
+/* What --known has is no row of this database: its time is of another session, perhaps of another board. */
+static void print_shared(FILE *out, const mt_subject_summary *summary)
+{
+    char time[MT_PRINT_TIME_SIZE];
+    mt_strbuf text = {0};
+    bool has_own = summary->best && isfinite(summary->best_ns);
+    if (!has_own) fprintf(out, "  Best:       %s\n", isfinite(summary->shared_ns) && summary->measured == 0 ? "none of this database: all is known" : isfinite(summary->shared_ns) ? "none of this database" : "none");
+    if (!isfinite(summary->shared_ns) || (has_own && summary->best_ns <= summary->shared_ns)) return;
+    mt_print_clean(&text, summary->shared_path, 0);
+    mt_strbuf_addf(&text, " has %s%s\n              ", has_own ? "a faster one: " : "", mt_print_us(summary->shared_ns, time, sizeof time));
+    mt_print_knobs(&text, summary->shared_best);
+    fprintf(out, "              %s\n", mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+}
+
 static void print_counts(FILE *out, bool is_recorded, const mt_subject_summary *summary, const mt_summary_counts *counts)
 {
     char time[MT_PRINT_TIME_SIZE];
     fprintf(out, "  Evaluated:  %zu in %s", summary->evaluated, mt_print_seconds(summary->seconds, time, sizeof time));
-    if (summary->known) fprintf(out, ", %zu of them known from before", summary->known);
+    if (summary->known > summary->shared) fprintf(out, ", %zu of them known from before", summary->known - summary->shared);
+    if (summary->shared) {
+        mt_strbuf path = {0};
+        mt_print_clean(&path, summary->shared_path, 0);
+        fprintf(out, ", %zu of them known from %s", summary->shared, mt_strbuf_text(&path));
+        mt_strbuf_free(&path);
+    }
     fprintf(out, "; %zu ok", summary->ok);
     if (summary->censored) fprintf(out, ", %zu given up as too slow", summary->censored);
     if (summary->failed) fprintf(out, ", %zu failed", summary->failed);
@@ -166,8 +187,7 @@ void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workl
     print_title(out, space, workload, facts, is_recorded, summary->regime);
     if (summary->best && isfinite(summary->best_ns))
         print_best(out, space, facts, summary);
-    else
-        fprintf(out, "  Best:       none\n");
+    print_shared(out, summary);
     print_yardsticks(out, summary);
     print_counts(out, is_recorded, summary, counts);
 }

@@ -9,6 +9,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/cluster/jobs.h"
 
 enum { FILE_MAX_BYTES = 64 << 20, OLD_MAX = 10000 };
@@ -193,6 +194,7 @@ mt_status mt_cluster_folder_claim(const mt_cluster_plan *plan, bool replaces, mt
         goto done;
     }
     bool is_same = old && strcmp(old, mt_strbuf_text(&now)) == 0;
+    if (is_same && replaces) mt_log_info("%s: the same plan: nothing was moved (--replace)", plan->folder);
     if (!is_same) MT_TRY(each_name(plan->folder, see_begun, begun, err));
     if (!*begun) st = old ? each_name(plan->folder, remove_script, NULL, err) : MT_OK; /* all that the plan needs is written next; of a stage that it has no more nothing stays */
     else st = replaces ? move_away(plan->folder, err) : refuse(plan, old, mt_strbuf_text(&now), begun, err);

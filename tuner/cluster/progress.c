@@ -218,7 +218,23 @@ static void judge_entry(mt_cluster_row *row, const mt_cluster_entry *entry)
     }
 }
 
-static mt_status judge_all(mt_cluster_progress *p, const mt_strbuf *ids, const mt_strbuf *stages, mt_error *err)
+/* Slurm makes the log before the script begins: without one the script never ran, and nothing but Slurm's own log tells why. */
+static mt_status look_for_log(const char *folder, mt_cluster_row *row, mt_error *err)
+{
+    mt_strbuf log = {0};
+    if (row->stand != MT_CLUSTER_FAILED) return MT_OK;
+    mt_strbuf_addf(&log, "%s/log/%s-%lld.txt", folder, row->job, row->index);
+    bool is_there = mt_file_exists(mt_strbuf_text(&log)), failed = log.failed;
+    mt_strbuf_free(&log);
+    if (failed) return no_memory(err);
+    if (is_there) return MT_OK;
+    char *end = strstr(row->why, ": its log tells");
+    if (!end) end = row->why + strlen(row->why);
+    snprintf(end, sizeof row->why - (size_t)(end - row->why), ": no log was written");
+    return MT_OK;
+}
+
+static mt_status judge_all(const char *folder, mt_cluster_progress *p, const mt_strbuf *ids, const mt_strbuf *stages, mt_error *err)
 {
     mt_cluster_jobs jobs = {0};
     mt_strbuf text = {0};
@@ -228,7 +244,9 @@ static mt_status judge_all(mt_cluster_progress *p, const mt_strbuf *ids, const m
     p->is_asked = jobs.is_answered;
     for (size_t i = 0; i < p->row_count && st == MT_OK; i++) {
         const mt_cluster_entry *entry = p->rows[i].job_id ? mt_cluster_jobs_find(&jobs, p->rows[i].job_id, p->rows[i].index) : NULL;
-        if (entry) judge_entry(&p->rows[i], entry);
+        if (!entry) continue;
+        judge_entry(&p->rows[i], entry);
+        st = look_for_log(folder, &p->rows[i], err);
     }
     while (st == MT_OK && next_line(&at, fields, &count)) {
         const mt_cluster_entry *entry = mt_cluster_jobs_find(&jobs, strtoll(fields[1], NULL, 10), -1);
@@ -260,7 +278,7 @@ mt_status mt_cluster_progress_read(const char *folder, mt_cluster_progress *prog
     MT_TRY(read_plan(folder, progress, err));
     MT_TRY(read_jobs(folder, progress, &ids, &stages, err));
     for (size_t i = 0; i < progress->row_count; i++) MT_TRY(read_part(folder, progress, &progress->rows[i], err));
-    MT_TRY(judge_all(progress, &ids, &stages, err));
+    MT_TRY(judge_all(folder, progress, &ids, &stages, err));
     sum_up(progress);
 done:
     mt_strbuf_free(&ids);

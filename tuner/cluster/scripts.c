@@ -152,8 +152,8 @@ static void add_tasks(const mt_cluster_plan *plan, mt_strbuf *out)
 static void tune_script(const mt_cluster_plan *plan, const mt_cluster_gpu *gpu, mt_strbuf *out)
 {
     add_head(plan, "tune", gpu->type, out);
-    mt_strbuf_addf(out, "index=${SLURM_ARRAY_TASK_ID:-}\nif ! [ \"$index\" -ge 1 ] 2>/dev/null || [ \"$index\" -gt %zu ]; then\n"
-                        "  echo \"no task '$index'; expected SLURM_ARRAY_TASK_ID from 1 to %zu\" >&2\n  exit 2\nfi\n", plan->task_count, plan->task_count);
+    mt_strbuf_addf(out, "index=${SLURM_ARRAY_TASK_ID:-}\nif ! [[ $index =~ ^[0-9]{1,9}$ ]] || [ \"$index\" -lt 1 ] || [ \"$index\" -gt %zu ]; then\n"
+                        "  echo \"no task '$index'; expected SLURM_ARRAY_TASK_ID from 1 to %zu\" >&2\n  exit 2\nfi\nindex=$((10#$index)) # 02 is the second\n", plan->task_count, plan->task_count);
     if (plan->is_sharded) mt_strbuf_addf(out, "task=(%s --shard \"$index/%zu\")\n", plan->whole_words, plan->task_count); /* one line: sbatch takes scripts of 4 MiB at most */
     else add_tasks(plan, out);
     mt_strbuf_add(out, "run \"$tool\" tune");

@@ -56,7 +56,7 @@ static void release_signals(struct signals *signals)
     while (signals->open) uv_run(signals->session->loop, UV_RUN_ONCE);
 }
 
-static mt_status check_strategy(const char *name, mt_error *err)
+mt_status mt_session_check_strategy(const char *name, mt_error *err)
 {
     if (strcmp(name, "auto") == 0 || mt_strategy_find(name)) return MT_OK;
     const char *names[64] = {"auto"};
@@ -124,6 +124,7 @@ static mt_status run_subject(mt_session *session, size_t number, const mt_sessio
     if (st != MT_OK) return st;
     session->result->subjects++;
     session->result->with_winner += isfinite(summary.best_ns);
+    session->result->known_elsewhere += !isfinite(summary.best_ns) && isfinite(summary.shared_ns);
     return MT_OK;
 }
 
@@ -156,7 +157,7 @@ static mt_status judge(const mt_session *session, mt_error *err)
 {
     const mt_session_result *result = session->result;
     bool is_part = session->params->shard.count > 1 && result->subjects > 0; /* that nothing of a part passes, or that it is empty, says nothing of the whole */
-    if (result->with_winner || result->interrupted || is_part) return MT_OK;
+    if (result->with_winner || result->known_elsewhere || result->interrupted || is_part) return MT_OK;
     if (result->subjects == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "nothing was tuned: every shape was skipped");
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "no variant of %s passed: %lld of %lld failed%s", session->params->spec->name, (long long)session->failed, (long long)session->evaluated,
                    session->failed < session->evaluated ? ", the others were excluded or given up" : "");
@@ -209,7 +210,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     for (size_t i = 0; i < MT_DEVICES_MAX; i++) session.devices[i].ratio = NAN;
     if (!err) err = &own_error; /* skipped subjects report by it */
     memset(result, 0, sizeof *result);
-    if (!params->own_strategy) MT_TRY(check_strategy(strategy, err));
+    if (!params->own_strategy) MT_TRY(mt_session_check_strategy(strategy, err));
     MT_TRY(set_objective(&session, err));
     set_limits(&session, strategy);
     MT_TRY(mt_session_plan(params, &targets, &count, err));

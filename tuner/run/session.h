@@ -24,6 +24,9 @@ typedef struct mt_subject_summary {
     mt_energy energy;                              /* of the best, when it was measured */
     size_t tied;                                   /* others that the best could not be told apart from */
     const char *best;                              /* canonical text, NULL when nothing */
+    size_t shared;                                 /* of the known ones: from params->shared alone */
+    double shared_ns;                              /* the fastest of those, as its file has it; INFINITY when none is OK. `best` is never one of them */
+    const char *shared_best, *shared_path;         /* canonical text and the file; NULL when there is none */
     double default_ns, baseline_ns;                /* INFINITY = not OK or not measured */
     mt_row_rival rival;                            /* how the best did against the file's baseline plugin; plugin "" = it was not compared */
     char rival_why[256];                           /* why not; "" = it was, or the file names none */
@@ -101,6 +104,7 @@ typedef struct mt_session_times {
 
 typedef struct mt_session_result {
     size_t subjects, skipped, with_winner;
+    size_t known_elsewhere;        /* subjects without a winner here of which params->shared has a variant that is OK */
     bool interrupted;              /* Ctrl-C or SIGTERM: everything is kept */
     int64_t worker_restarts;
     size_t cut;                    /* subjects that ended before their budget was spent */
@@ -112,13 +116,16 @@ typedef struct mt_session_target {
     const mt_workload *workload;
 } mt_session_target;
 
+/* USAGE error unless `name` is "auto" or a strategy's. */
+mt_status mt_session_check_strategy(const char *name, mt_error *err);
+
 /* The (shape, workload) pairs that such a session would tune, in the file's order. USAGE error for unknown names. mt_free *targets. */
 mt_status mt_session_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
 /* One for all states of the search space in which these targets have the same points: parts of it (mt_shard) that were made in different states are not disjoint. */
 mt_status mt_session_plan_key(const mt_spec *spec, const mt_session_target *targets, size_t count, mt_hash *key, mt_error *err);
 
 /* Runs to the end, the time limit, or Ctrl-C / SIGTERM (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time
- * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime and race_ns. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner; USAGE for unknown shapes,
+ * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime and race_ns. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner, here or in params->shared; USAGE for unknown shapes,
  * workloads and strategies; an evaluator's or the database's error ends the session as "failed", with all results kept. `result` is filled in every case. */
 mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err);
 

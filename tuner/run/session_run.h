@@ -49,6 +49,7 @@ typedef struct mt_run {
     double best_ns;            /* of what was seen until now */
     uint32_t best_batch;       /* launches per sample of it; 0 = not known */
     char *best;
+    char *shared_best;         /* the text of summary->shared_best */
     double best_sm_mhz;        /* 0 = not known */
     mt_cycles best_cycles;
     mt_winner_cubin cubin;     /* of the best, when it was measured now */

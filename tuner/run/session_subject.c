@@ -211,6 +211,7 @@ static void free_run(mt_run *run)
     mt_space_free(run->space);
     mt_index_map_free(&run->seen);
     mt_free(run->best);
+    mt_free(run->shared_best);
     mt_free(run->cubin.path);
 }
 
@@ -267,13 +268,13 @@ mt_status mt_session_subject(mt_session *session, size_t number, const mt_sessio
         .best_ns = INFINITY,
     };
     char *best = NULL;
-    *summary = (mt_subject_summary){.regime = session->regime, .wanted = session->params->objective, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
+    *summary = (mt_subject_summary){.regime = session->regime, .wanted = session->params->objective, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .shared_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
     mt_status st = set_up(&run, err);
     /* One of several shapes that can't be (a size of 0 that production asked for, say) does not keep the others waiting. */
     *is_skipped = st == MT_ERR_NOT_FOUND || (st == MT_ERR_SPEC && session->params->shape_count > 1);
     if (st == MT_OK) st = tune(&run, &best, err);
     free_run(&run);
     mt_free(best);
-    summary->best = NULL; /* was borrowed by subject_end */
+    summary->best = summary->shared_best = NULL; /* were borrowed by subject_end */
     return st;
 }

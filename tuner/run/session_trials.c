@@ -109,6 +109,22 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     return st;
 }
 
+/* The best of a subject is one of its own rows: what another file has is told beside it. Takes `variant`. */
+static void note_shared(mt_run *run, const mt_known *known, char *variant)
+{
+    mt_subject_summary *summary = run->summary;
+    summary->shared++;
+    summary->shared_path = mt_store_path(run->session->params->shared);
+    if (known->kind != MT_OUTCOME_OK || !(known->median_ns < summary->shared_ns)) {
+        mt_free(variant);
+        return;
+    }
+    mt_free(run->shared_best);
+    run->shared_best = variant;
+    summary->shared_best = variant;
+    summary->shared_ns = known->median_ns;
+}
+
 mt_status mt_run_count_known(mt_run *run, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -119,7 +135,8 @@ mt_status mt_run_count_known(mt_run *run, mt_error *err)
         if (!variant) return mt_run_no_memory(err);
         st = mt_run_note_known(run, i, err);
         if (st == MT_OK) st = count_evaluation(run, known->index, variant, &outcome, NULL, err);
-        mt_free(variant);
+        if (st == MT_OK && i >= run->history.own_count) note_shared(run, known, variant);
+        else mt_free(variant);
     }
     return st;
 }

@@ -70,6 +70,8 @@ bool mt_space_pruned_most(const mt_space *space, const char **name, const char *
 /* The default point: the first [variant] and every active knob at its default. It is a point of the space wherever it may run: constraints of the search do not
  * exclude it. NOT_FOUND, naming the constraint, when it is not valid here. */
 mt_status mt_space_default(const mt_space *space, size_t *index, mt_error *err);
+/* Why mt_space_find_legal does not know the point: the NOT_FOUND error names the knobs that it lacks or has too many, or else the condition that excludes it. Threads: any. */
+mt_status mt_space_explain(const mt_space *space, const mt_point *point, mt_error *err);
 /* The default point of variant `name`, for the baseline. */
 mt_status mt_space_variant_default(const mt_space *space, const char *name, size_t *index, mt_error *err);
 

@@ -1,8 +1,9 @@
-/* Default points, and why one is not valid. */
+/* Default points, and why one, or a point that somebody names, is not valid. */
 #include <stdio.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 #include "tuner/space/space_internal.h"
 
@@ -19,7 +20,7 @@ static mt_status default_point(const mt_space *space, size_t variant, mt_walker 
     return MT_OK;
 }
 
-static mt_status fail_by(const mt_space *space, const mt_check *check, const mt_point *point, mt_error *err)
+static mt_status fail_by(const mt_space *space, const mt_check *check, const char *which, const mt_point *point, mt_error *err)
 {
     const mt_spec *spec = space->spec;
     bool is_constraint = check->kind < spec->constraint_count;
@@ -30,7 +31,7 @@ static mt_status fail_by(const mt_space *space, const mt_check *check, const mt_
     if (check->knobs == 0) {
         snprintf(what, sizeof what, "the shape %s", space->shape->name);
     } else {
-        snprintf(what, sizeof what, "the default point %s of shape %s", text ? text : "?", space->shape->name);
+        snprintf(what, sizeof what, "%s %s of shape %s", which, text ? text : "?", space->shape->name);
     }
     mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s:%d: [%s %s] excludes %s on %s: %s%s%s", spec->path, check->expr->line,
                            is_constraint ? "constraint" : "variant",
@@ -40,15 +41,15 @@ static mt_status fail_by(const mt_space *space, const mt_check *check, const mt_
 }
 
 /* The condition that excludes the walker's point: shape-only ones first, as in the walk. */
-static mt_status explain(const mt_space *space, mt_walker *walker, mt_error *err)
+static mt_status explain(const mt_space *space, mt_walker *walker, const char *which, mt_error *err)
 {
     const mt_check *culprit;
     mt_truth truth = mt_point_legality(space, walker, &culprit);
     if (truth == MT_TRUTH_HOLDS) truth = mt_point_truth(space, walker, &culprit);
     switch (truth) {
     case MT_TRUTH_FAILED: return mt_check_fail(space, culprit, walker, err);
-    case MT_TRUTH_BROKEN: return fail_by(space, culprit, &walker->point, err); /* its knobs are as active as they should be: a condition it is */
-    default: return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: the default point of shape %s is not %s", space->spec->path, space->shape->name, space->is_listed ? "recorded" : "valid");
+    case MT_TRUTH_BROKEN: return fail_by(space, culprit, which, &walker->point, err); /* its knobs are as active as they should be: a condition it is */
+    default: return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s of shape %s is not %s", space->spec->path, which, space->shape->name, space->is_listed ? "recorded" : "valid");
     }
 }
 
@@ -92,7 +93,7 @@ static mt_status find_default(const mt_space *space, size_t variant, size_t *ind
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     mt_status st = default_point(space, variant, walker, err);
-    if (st == MT_OK && !mt_space_find(space, &walker->point, index)) st = explain(space, walker, err);
+    if (st == MT_OK && !mt_space_find(space, &walker->point, index)) st = explain(space, walker, "the default point", err);
     mt_walker_give(space, walker);
     return st;
 }
@@ -111,4 +112,48 @@ mt_status mt_space_variant_default(const mt_space *space, const char *name, size
     const char *near = mt_text_nearest(name, (const char *const *)algo->strings, algo->value_count);
     return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s has no variant `%s`%s%s%s", space->spec->name, name, near ? ", did you mean `" : "",
                    near ? near : "", near ? "`?" : "");
+}
+
+/* Names of knobs, joined: "BLOCK, VEC". */
+static void add_name(mt_strbuf *names, const char *name)
+{
+    mt_strbuf_addf(names, "%s%s", names->length ? ", " : "", name);
+}
+
+/* Which knobs the walker's point lacks, and which it has too many; behind a missing one the others are judged as if it stood at its default. Changes the point. */
+static mt_status compare_knobs(const mt_space *space, mt_walker *walker, mt_strbuf *missing, mt_strbuf *idle, mt_error *err)
+{
+    const mt_spec *spec = space->spec;
+    for (size_t i = 1; i < spec->param_count; i++) {
+        int low, high;
+        int16_t *level = &walker->point.level[i];
+        if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(space, &space->whens[i], walker, err);
+        if (high == MT_INACTIVE && *level != MT_INACTIVE) {
+            add_name(idle, spec->params[i].name);
+            *level = MT_INACTIVE;
+        } else if (low != MT_INACTIVE && *level == MT_INACTIVE) {
+            add_name(missing, spec->params[i].name);
+            *level = (int16_t)spec->params[i].default_level;
+        }
+    }
+    return MT_OK;
+}
+
+mt_status mt_space_explain(const mt_space *space, const mt_point *point, mt_error *err)
+{
+    mt_walker *walker = mt_walker_take(space);
+    mt_strbuf missing = {0}, idle = {0};
+    if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    walker->point = *point;
+    mt_status st = compare_knobs(space, walker, &missing, &idle, err);
+    walker->point = *point;
+    if (st == MT_OK && (missing.length || idle.length))
+        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s%s%s%s%s", missing.length ? "the variant lacks " : "", mt_strbuf_text(&missing), missing.length && idle.length ? "; " : "", mt_strbuf_text(&idle),
+                     idle.length ? ": not active beside the other knobs" : "");
+    else if (st == MT_OK)
+        st = explain(space, walker, "the variant", err);
+    mt_walker_give(space, walker);
+    mt_strbuf_free(&missing);
+    mt_strbuf_free(&idle);
+    return st;
 }

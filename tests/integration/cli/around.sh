@@ -17,11 +17,16 @@ INI
 around() { mt --space fake.ini --db t.sqlite --jobs 1 --quiet --around "$@"; }
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --no-race
 "$tool" show --db t.sqlite --ablation | sed -nE 's/^ *((BLOCK|BEHAVIOUR): [^ ]+ → [^ ]+) .*/\1/p' | sort
+"$tool" show --db t.sqlite --ablation --variant "BLOCK=64 BEHAVIOUR=ok ALGO=fake_add" | sed -nE 's/^ *((BLOCK|BEHAVIOUR): [^ ]+ → [^ ]+) .*/\1/p' | sort # the order of knobs does not matter
 note "again: all is known"
 around "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128" --no-race
 note "what is wrong is said"
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=512"
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=100"
 around "BLOCK=128"
+around "ALGO=fake_add"
+around "BLOCK=128 ALGO=fake_add"
+sed "/^\[param BEHAVIOUR\]/a when = BLOCK > 64" fake.ini >idle.ini
+mt --space idle.ini --db i.sqlite --jobs 1 --quiet --around "ALGO=fake_add BEHAVIOUR=ok BLOCK=64"
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --budget 3
 around "ALGO=fake_add BEHAVIOUR=ok BLOCK=128" --strategy random

@@ -34,7 +34,7 @@ note "what faulted or hung is listed, and lifted: then it is tried again"
 strikes() { "$tool" show --db t.sqlite --quarantine | awk 'NR > 1 { print $4, $5, $6, $7, $NF }'; }
 cp "$data/fake/fake.cu" .
 strikes
-mt quarantine --db t.sqlite --lift "ALGO=fake_add BEHAVIOUR=hang BLOCK=128"
+mt quarantine --db t.sqlite --lift "BLOCK=128 ALGO=fake_add BEHAVIOUR=hang"
 mt quarantine --db t.sqlite --lift "ALGO=fake_add BEHAVIOUR=hang BLOCK=128"
 strikes
 tune fake.ini

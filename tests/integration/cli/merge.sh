@@ -16,6 +16,11 @@ printf 'b.sqlite\n\na.sqlite' >list.txt
 mt merge --files-from list.txt --into listed.sqlite --seal
 cmp one.sqlite listed.sqlite && echo "byte by byte"
 mt lookup --db ba.sqlite --gpu h100 --kernel demo --shape large
+note "a disk that is full when the parts are committed"
+"$tool" merge a.sqlite --into full.sqlite >/dev/null
+(ulimit -f 44; mt merge b.sqlite --into full.sqlite)
+mt merge b.sqlite --into full.sqlite
+"$tool" show --db full.sqlite | cmp - ab.txt && echo "the same"
 note "what is no part, and what goes wrong"
 mt merge --into ab.sqlite
 mt merge a.sqlite

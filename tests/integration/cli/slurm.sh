@@ -2,7 +2,7 @@
 keyless() { sed -E -e "s#$scratch#SCRATCH#g" -e "s#'[0-9a-f]{32}'#'KEY'#g" -e 's#^(\#.space.)[0-9a-f]{32}$#\1KEY#' -e 's/key is [0-9a-f]{8}, expected [0-9a-f]{8}/key is KEY, expected OTHER/'; }
 note what the scripts are, on a machine without Slurm
 mkdir bin
-for program in bash sh sed dirname grep ls cat diff mktemp mv cp rm cmp head find sort cksum dd; do ln -s "$(command -v $program)" bin/; done
+for program in bash sh sed dirname grep ls cat diff mktemp mv cp rm cmp head find sort cksum dd chmod mkdir ln; do ln -s "$(command -v $program)" bin/; done
 PATH=$PWD/bin
 mt slurm
 mt slurm --space demo --shards 3 -o job --gpu-type h100,martian --time 1:00:00 -- --budget 10
@@ -22,11 +22,30 @@ grep '^run "' job/tune.sh | keyless
 mt slurm --space demo -o job --submit
 mt slurm --status job
 mt slurm --status nowhere
+note "tasks that Slurm ended before their scripts began, and one that has a log"
+printf '#!/bin/sh\necho "77|3|FAILED|node1|0:00"\necho "77|1|FAILED|node1|0:00"\necho "77|2|NODE_FAIL|node1|0:00"\n' >bin/squeue
+chmod +x bin/squeue
+mt slurm --space demo --shards 3 -o lost
+printf 'tune\t77\n' >lost/jobs.tsv
+mkdir lost/log
+echo "no GPU" >lost/log/tune-3.txt
+mt slurm --status lost
+rm bin/squeue
+note "a folder whose path Slurm would take for a pattern"
+mt slurm --space demo -o 'jobs_100%'
+mt slurm --space demo -o 'jobs\a'
+mkdir 'in%a'
+ln -s 'in%a' link
+(cd 'in%a' && mt slurm --space demo -o job; mt slurm --space demo; ls)
+mt slurm --space demo -o link/job
+note "files behind '--' are found from where the command was given"
+mkdir files
+(cd files && "$tool" slurm --space demo -o job -- --gpu recorded:h100 --recordings rec.sqlite --events=e.jsonl --input a=in/a.npy --input=b=/b.npy --strategy random -j 3 --quiet >log.txt; echo "exit $?"; grep '^run "' job/tune.sh | sed 's/.*merged.sqlite //' | keyless)
 note tasks that run without Slurm
 mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
 mt slurm --space demo --shards 3 -o shards -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive
 cd shards || exit
-for task in 1 2 3 3; do SLURM_ARRAY_TASK_ID=$task bash tune.sh >log.txt 2>&1; echo "task $task: exit $?"; done
+for task in 1 02 3 3 0 4 2x '' 08; do SLURM_ARRAY_TASK_ID=$task bash tune.sh >log.txt 2>&1; echo "task $task: exit $?"; done
 : >merged.sqlite # a merge that was killed as soon as it had begun
 SLURM_ARRAY_TASK_ID=3 bash tune.sh >log.txt 2>&1; echo "task 3: exit $?"
 bash merge.sh | steady
@@ -40,6 +59,7 @@ note "the folder of another plan"
 cp -r shards kept
 "$tool" slurm --space demo --shards 3 -o shards --time 1:00:00 -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive >log.txt; echo "the same plan: exit $?"
 diff <(cd kept && find . ! -name '*.sh' -type f -exec cksum {} + | sort) <(cd shards && find . ! -name '*.sh' -type f -exec cksum {} + | sort) && echo "its parts are as they were"
+mt slurm --space demo --shards 3 -o shards --replace
 mt slurm --space demo --shards 4 -o shards
 mt slurm --space demo -o shards
 rm shards/plan.tsv
@@ -80,6 +100,8 @@ mt tune --space demo --resume
 mt tune --space demo --resume --db a.sqlite --reuse none
 mt slurm --space demo --gpu-type 'h100;id'
 mt slurm --space demo --gpu-type h100,h100
+mt slurm --space demo --gpu-type ,h100
+mt slurm --space demo -- --budget 99999999999999999999
 mt slurm --space demo --partition "$(printf 'a\nb')"
 mt slurm --space demo --time 4h
 mt slurm --space demo --time 2:00
@@ -89,6 +111,10 @@ mt slurm --space demo -- budget
 mt slurm --space demo -- --budgte 5
 mt slurm --space demo -- --budget
 mt slurm --space demo -- --help
+mt slurm --space demo -- --strategy genetik
+mt slurm --space demo -- --reuse none
+mt slurm --space demo --shards 2 -- --around "ALGO=fast BLOCK=64 VEC=1"
+mt slurm --space demo -- --around "ALGO=fast BLOCK=64 VEC=1" --budget 3
 mt slurm --status job more
 mt slurm --status job --space demo
 mt slurm --space demo --shape nothing
