@@ -214,8 +214,10 @@ static const char row_sql[] =
     "SELECT " JSON("v") JSON("k") JSON("t") JSON("launch") JSON("flops") JSON("bytes") JSON("floor") JSON("e") JSON("at")
     "json_type(?1, '$.chain'), " JSON("chain.nvrtc") JSON("chain.driver") JSON("chain.arch")
     "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON)
-    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1)"; /* json_extract makes numbers of them */
-enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME, COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT };
+    /* json_extract makes 1 and 0 of true and false */
+    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1)";
+enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
+enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT };
 
 /* "[1.5,2,…]" of exactly `count` numbers. */
 static bool parse_samples(const char *json, float *samples, size_t count)
@@ -266,7 +268,8 @@ static mt_status read_outcome(const import_state *import, sqlite3_stmt *statemen
     mt_status st = get_text(import, statement, 1, "\"k\"", 1, &kind, err);
     if (st != MT_OK) return st;
     if (!mt_outcome_from_name(kind, &outcome->kind)) return fail_line(import, "\"k\" is an unknown outcome:", kind, err);
-    if (sqlite3_column_type(statement, COLUMN_BOOLEAN) != SQLITE_NULL) return fail_line(import, "expected a number, found true or false, in", mt_sql_column(statement, COLUMN_BOOLEAN), err);
+    if (sqlite3_column_type(statement, COLUMN_BOOLEAN) != SQLITE_NULL)
+        return fail_line(import, "expected a number, found true or false, in", mt_sql_column(statement, COLUMN_BOOLEAN), err);
     if (!mt_outcome_read(statement, COLUMN_OUTCOME, outcome, &bad)) return fail_line(import, "impossible value of", bad, err);
     outcome->timing.regime = import->subject.regime;
     if (outcome->kind == MT_OUTCOME_OK && !(outcome->timing.median_ns > 0 && isfinite(outcome->timing.median_ns))) {
@@ -314,7 +317,8 @@ static mt_status read_row(import_state *import, const char *line, mt_error *err)
     result.model_flops = real_or_nan(statement, COLUMN_FLOPS);
     result.model_dram_bytes = real_or_nan(statement, COLUMN_FLOPS + 1);
     result.model_floor_ns = real_or_nan(statement, COLUMN_FLOPS + 2);
-    if (sqlite3_column_type(statement, COLUMN_EVALUATION) != SQLITE_NULL) MT_TRY(get_integer(import, statement, COLUMN_EVALUATION, "\"e\"", &result.evaluation, err));
+    if (sqlite3_column_type(statement, COLUMN_EVALUATION) != SQLITE_NULL)
+        MT_TRY(get_integer(import, statement, COLUMN_EVALUATION, "\"e\"", &result.evaluation, err));
     int64_t at = import->recorded_unix_ms;
     if (sqlite3_column_type(statement, COLUMN_AT) != SQLITE_NULL) MT_TRY(get_date(import, statement, COLUMN_AT, "\"at\"", &at, err));
     MT_TRY(mt_measurement_insert(import->store, import->session, at, &result, err));
