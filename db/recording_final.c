@@ -64,9 +64,10 @@ done:
 
 /* ---- reading ---- */
 
+#define NUMBER(name) "CASE WHEN json_type(j.value, '$." name "') IN ('integer', 'real') THEN json_extract(j.value, '$." name "') END, "
 static const char rows_sql[] =
-    "SELECT json_extract(j.value, '$.v'), json_extract(j.value, '$.ns'), json_extract(j.value, '$.lo'), json_extract(j.value, '$.hi'), json_extract(j.value, '$.r'), "
-    "json_extract(j.value, '$.rl'), json_extract(j.value, '$.rh'), ifnull(json_extract(j.value, '$.tied'), 0) = 1, ifnull(json_extract(j.value, '$.picked'), 0) = 1, "
+    "SELECT json_extract(j.value, '$.v'), " NUMBER("ns") NUMBER("lo") NUMBER("hi") NUMBER("r") NUMBER("rl") NUMBER("rh")
+    "ifnull(json_extract(j.value, '$.tied'), 0) = 1, ifnull(json_extract(j.value, '$.picked'), 0) = 1, "
     "(SELECT max(m.id) FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?2 AND v.text = json_extract(j.value, '$.v')) "
     "FROM json_each(?1, '$.rows') j WHERE j.type = 'object'";
 
@@ -79,6 +80,8 @@ static const char *read_finalist(sqlite3_stmt *statement, mt_finalist_row *row)
         *numbers[i] = sqlite3_column_double(statement, 1 + i);
         if ((type != SQLITE_FLOAT && type != SQLITE_INTEGER) || !isfinite(*numbers[i]) || *numbers[i] <= 0) return "\"final\" has a row whose ns, lo, hi, r, rl or rh is no number above 0";
     }
+    const double slack = 1.000001, least = 1e-3; /* as db/merge_check.c has them */
+    if (!(row->high_ns < 1e16 && row->low_ns <= row->median_ns * slack + least && row->median_ns <= row->high_ns * slack + least)) return "\"final\" has a row whose ns lies outside lo and hi";
     row->is_tied = sqlite3_column_int(statement, 7);
     row->is_picked = sqlite3_column_int(statement, 8);
     row->measurement = sqlite3_column_int64(statement, 9);

@@ -53,6 +53,12 @@ static mt_status get_integer(const import_state *import, sqlite3_stmt *statement
     return fail_line(import, "expected a whole number, zero or more, in", name, err);
 }
 
+static mt_status get_date(const import_state *import, sqlite3_stmt *statement, int column, const char *name, int64_t *unix_ms, mt_error *err)
+{
+    mt_status st = get_integer(import, statement, column, name, unix_ms, err);
+    return st == MT_OK && *unix_ms >= 4102444800000 ? fail_line(import, "expected a time before the year 2100 in", name, err) : st;
+}
+
 /* \u0000, which some versions of SQLite take for the text's end. */
 static bool has_nul_escape(const char *line)
 {
@@ -190,7 +196,7 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     MT_TRY(check_format(import, statement, err));
     MT_TRY(read_subject(import, statement, err));
     MT_TRY(read_toolchain(import, statement, 13, "\"toolchain\"", &import->subject.toolchain, err));
-    MT_TRY(get_integer(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
+    MT_TRY(get_date(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
     MT_TRY(read_landmark(import, statement, 17, "default", err));
     MT_TRY(read_landmark(import, statement, 18, "baseline", err));
     mt_strbuf_clear(&import->final);
@@ -203,11 +209,15 @@ done:
 
 /* --- rows --------------------------------------------------------------------------------------------------------------------------- */
 
+#define KEY(column, key, type, group, member) "'" key "', "
 static const char row_sql[] =
     "SELECT " JSON("v") JSON("k") JSON("t") JSON("launch") JSON("flops") JSON("bytes") JSON("floor") JSON("e") JSON("at")
     "json_type(?1, '$.chain'), " JSON("chain.nvrtc") JSON("chain.driver") JSON("chain.arch")
-    "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON) "0";
+    "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON)
+    /* json_extract makes 1 and 0 of true and false */
+    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1)";
 enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
+enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT };
 
 /* "[1.5,2,…]" of exactly `count` numbers. */
 static bool parse_samples(const char *json, float *samples, size_t count)
@@ -239,6 +249,18 @@ static mt_status read_samples(const import_state *import, sqlite3_stmt *statemen
     return fail_line(import, "\"s\" does not hold \"n\" samples", NULL, err);
 }
 
+/* What `merge` asks of a row too (db/merge_check.c): NULL, or what is wrong. A row with a median alone is its own interval. */
+static const char *unsound_timing(mt_timing *timing)
+{
+    const double *const times[] = {&timing->median_ns, &timing->low_ns, &timing->high_ns, &timing->min_ns, &timing->mean_ns, &timing->stddev_ns};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        if (!(*times[i] >= 0 && *times[i] < 1e16)) return "\"ns\", \"lo\", \"hi\", \"min\", \"mean\" or \"sd\" is no time";
+    if (timing->low_ns == 0 && timing->high_ns == 0) timing->low_ns = timing->high_ns = timing->median_ns;
+    const double slack = 1.000001, least = 1e-3; /* of numbers with 9 digits */
+    bool is_inside = timing->low_ns <= timing->median_ns * slack + least && timing->median_ns <= timing->high_ns * slack + least;
+    return is_inside ? NULL : "\"ns\" lies outside \"lo\" and \"hi\"";
+}
+
 /* Everything but the texts, which stay SQLite's. */
 static mt_status read_outcome(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
 {
@@ -246,11 +268,15 @@ static mt_status read_outcome(const import_state *import, sqlite3_stmt *statemen
     mt_status st = get_text(import, statement, 1, "\"k\"", 1, &kind, err);
     if (st != MT_OK) return st;
     if (!mt_outcome_from_name(kind, &outcome->kind)) return fail_line(import, "\"k\" is an unknown outcome:", kind, err);
+    if (sqlite3_column_type(statement, COLUMN_BOOLEAN) != SQLITE_NULL)
+        return fail_line(import, "expected a number, found true or false, in", mt_sql_column(statement, COLUMN_BOOLEAN), err);
     if (!mt_outcome_read(statement, COLUMN_OUTCOME, outcome, &bad)) return fail_line(import, "impossible value of", bad, err);
     outcome->timing.regime = import->subject.regime;
     if (outcome->kind == MT_OUTCOME_OK && !(outcome->timing.median_ns > 0 && isfinite(outcome->timing.median_ns))) {
         return fail_line(import, "\"ns\" of an ok row must be a time", NULL, err);
     }
+    const char *problem = mt_outcome_is_timed(outcome->kind) ? unsound_timing(&outcome->timing) : NULL;
+    if (problem) return fail_line(import, problem, NULL, err);
     return read_samples(import, statement, outcome, err);
 }
 
@@ -291,9 +317,10 @@ static mt_status read_row(import_state *import, const char *line, mt_error *err)
     result.model_flops = real_or_nan(statement, COLUMN_FLOPS);
     result.model_dram_bytes = real_or_nan(statement, COLUMN_FLOPS + 1);
     result.model_floor_ns = real_or_nan(statement, COLUMN_FLOPS + 2);
-    result.evaluation = sqlite3_column_int64(statement, COLUMN_EVALUATION);
+    if (sqlite3_column_type(statement, COLUMN_EVALUATION) != SQLITE_NULL)
+        MT_TRY(get_integer(import, statement, COLUMN_EVALUATION, "\"e\"", &result.evaluation, err));
     int64_t at = import->recorded_unix_ms;
-    if (sqlite3_column_type(statement, COLUMN_AT) != SQLITE_NULL) MT_TRY(get_integer(import, statement, COLUMN_AT, "\"at\"", &at, err));
+    if (sqlite3_column_type(statement, COLUMN_AT) != SQLITE_NULL) MT_TRY(get_date(import, statement, COLUMN_AT, "\"at\"", &at, err));
     MT_TRY(mt_measurement_insert(import->store, import->session, at, &result, err));
     import->rows++;
     import->failed += outcome.kind != MT_OUTCOME_OK;

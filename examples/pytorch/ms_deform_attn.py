@@ -49,6 +49,10 @@ class _HostCopies:
             return [list(row) if isinstance(row, (list, tuple)) else int(row) for row in tensor]
         if not tensor.is_cuda:
             return tensor.tolist()
+        if tensor.is_inference():  # has no version, so a change would go unseen: read each time
+            if torch.cuda.is_current_stream_capturing():
+                raise RuntimeError("spatial_shapes and level_start_index lie on the GPU and were made in inference mode: pass lists or CPU tensors in a capture")
+            return tensor.tolist()
         entry = self._known.get(id(tensor))
         if entry and entry[0]() is tensor and entry[1] == tensor._version:
             return entry[2]
@@ -117,8 +121,8 @@ class _Tuned:
 class _Kernel:
     """One kernel of the database and what is loaded of it."""
 
-    def __init__(self, library, name, space, any_shape_cubins, inputs):
-        self._library, self._kernel, self._any_shape_cubins, self._inputs = library, name, any_shape_cubins, inputs
+    def __init__(self, library, name, space, inputs):
+        self._library, self._kernel, self._inputs = library, name, inputs
         self._space = compile_variant.Space(space) if space else None
         self._devices, self._plans, self._modules, self._ready = {}, {}, {}, {}
 
@@ -132,11 +136,8 @@ class _Kernel:
 
     def _code(self, ordinal, result, names, values):
         """(module, whether it is what the tuner validated), or LookupError_."""
-        is_exact = result.match == tunelookup.EXACT
         try:
-            if not is_exact and not self._any_shape_cubins:
-                raise tunelookup.LookupError_("cubin", tunelookup.NOT_FOUND, "tuned for another shape, and its code is compiled for that one")
-            address, _ = self._library.cubin(result)
+            address, _ = self._library.cubin(result)  # of the very shape; none where another one was tuned
         except tunelookup.LookupError_:
             if not self._space:
                 raise
@@ -144,7 +145,7 @@ class _Kernel:
             return cuda_driver.load_module(cubin), False
         if (ordinal, address) not in self._modules:
             self._modules[ordinal, address] = cuda_driver.load_module(address)
-        return self._modules[ordinal, address], is_exact
+        return self._modules[ordinal, address], True
 
     def _load(self, ordinal, names, values):
         """(what runs it or None, why)."""
@@ -174,11 +175,11 @@ class _Kernel:
 
     def prove(self, tuned, mine, wanted):
         """Code that the tuner never saw on this shape: once, and waiting for the GPU, its outputs are compared with those of grid_sample. Returns what is right."""
-        error = max(((a.float() - b.float()).norm() / b.float().norm().clamp(min=1e-20)).item() for a, b in zip(mine, wanted))
-        if error < 1e-2:
+        errors = [((a.float() - b.float()).norm() / b.float().norm().clamp(min=1e-20)).item() for a, b in zip(mine, wanted)]
+        if all(error < 1e-2 for error in errors):  # NaN is not; max() would pass over it
             tuned.is_proved = True
             return mine
-        warnings.warn(f"a tuned kernel is wrong for this shape (error {error:.2g}); grid_sample is used")
+        warnings.warn(f"a tuned kernel is wrong for this shape (errors {', '.join(f'{error:.2g}' for error in errors)}); grid_sample is used")
         for key, (entry, _) in self._ready.items():
             if entry is tuned:
                 self._ready[key] = None, "wrong for this shape"
@@ -217,14 +218,14 @@ class _WithGradients(torch.autograd.Function):
 class MultiScaleDeformableAttention:
     """The op with a database of its own. Threads may share one once the shapes they use were seen."""
 
-    def __init__(self, database=None, kernel="msda", user_cubins=True, any_shape_cubins=False, space=None, library=None, backward="msda_backward", backward_space=None):
+    def __init__(self, database=None, kernel="msda", user_cubins=True, space=None, library=None, backward="msda_backward", backward_space=None):
         """database: None = the user's over the shipped ones. kernel: "msda", or "msda@KEY" (`msda-tune key`). user_cubins: run code of the user's file, which is then trusted like
-        a program. any_shape_cubins: code that was compiled for one shape also serves others (kernels with `bake = none`, unlike search_spaces/msda.ini). space: the .ini that was
-        tuned; variants without code for a shape are compiled from its source, and compared with grid_sample at their first call. backward, backward_space: the same for gradients."""
+        a program. space: the .ini that was tuned; variants without code for a shape are compiled from its source, and compared with grid_sample at their first call. backward,
+        backward_space: the same for gradients."""
         flags = tunelookup.COUNT_MISSES | (tunelookup.USER_CUBINS if user_cubins else 0)
         self._library = tunelookup.Library(database, flags, library)
-        self._forward = _Kernel(self._library, kernel, space, any_shape_cubins, problem.GIVEN)
-        self._backward = _Kernel(self._library, backward, backward_space, any_shape_cubins, (*problem.GIVEN, "grad_out"))
+        self._forward = _Kernel(self._library, kernel, space, problem.GIVEN)
+        self._backward = _Kernel(self._library, backward, backward_space, (*problem.GIVEN, "grad_out"))
         self._host = _HostCopies()
 
     def _ask(self, value, spatial_shapes, level_start_index, locations, weights, queries, workload):

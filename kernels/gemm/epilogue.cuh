@@ -160,6 +160,9 @@ __device__ inline void store_rows(const Output &out, const sum_t (&d)[SUMS<N>], 
 #else
         __syncwarp();
         store_slot<WIDTH>(out, slot, row, column + first);
+#if __CUDA_ARCH__ < 900
+        __syncwarp(); /* the slot's next filling waits until all lanes have read it */
+#endif
 #endif
     }
 #endif

@@ -2,6 +2,8 @@
 MSDA_SPACE: the search space to compile from what has no code in the database."""
 import os
 import sys
+import types
+import warnings
 
 sys.path.insert(0, sys.argv[1])
 import torch
@@ -34,6 +36,13 @@ def check_shape(name):
     expect(f"{name}, CPU tensors", error_of(op(value, shapes, firsts, locations, weights, 64, **call), value, levels, locations, weights))
     on_gpu = (shapes.cuda(), firsts.cuda())
     expect(f"{name}, GPU tensors", error_of(op(value, *on_gpu, locations, weights, **call), value, levels, locations, weights))
+    # tensors without a version, which must not be remembered
+    with torch.inference_mode():
+        fresh = (shapes.cuda(), firsts.cuda())
+        expect(f"{name}, inference mode", error_of(op(value, *fresh, locations, weights, **call), value, levels, locations, weights))
+        before = op._host.get(fresh[0])
+        fresh[0].add_(1)
+        assert op._host.get(fresh[0]) == [[height + 1, width + 1] for height, width in before]
     # not contiguous, and not aligned to 16 bytes
     strided = torch.empty(*value.shape[:3], 2 * value.shape[3], dtype=value.dtype, device="cuda")[..., ::2].copy_(value)
     shifted = torch.empty(weights.numel() + 1, device="cuda")[1:].view_as(weights).copy_(weights)
@@ -94,5 +103,13 @@ try:
     raise AssertionError("inconsistent level_start_index")
 except ValueError as error:
     assert "level_start_index" in str(error)
+# an output of NaN behind a right one proves nothing
+right, wrong = torch.ones(4), torch.full((4,), float("nan"))
+suspect, wanted = types.SimpleNamespace(is_proved=False), [right, right]
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert op._forward.prove(suspect, [right, wrong], wanted) is wanted and not suspect.is_proved
+assert len(caught) == 1 and "nan" in str(caught[0].message)
+assert op._forward.prove(suspect, [right, right], wanted) is not wanted and suspect.is_proved
 op.flush_misses(sys.argv[3])
 print("checked")

@@ -85,6 +85,18 @@ def check_shape(name):
     assert torch.equal(again[1], mine[1]) and torch.equal(again[2], mine[2])
 
 
+def check_in_inference_mode():
+    """Inputs without versions: the same forward, and gradients asked for by hand."""
+    value, levels, starts, locations, weights, queries = make("odd")
+    wanted = in_f64(value, levels, locations, weights, torch.ones(value.shape[0], locations.shape[1], value.shape[2] * value.shape[3], device="cuda"))
+    with torch.inference_mode():
+        table = (torch.tensor(levels).cuda(), torch.tensor(starts).cuda())
+        out = op(value, *table, locations, weights, queries=queries)
+        assert op.explain_gradients(value, *table, locations, weights, queries) == op.explain_gradients(value, levels, starts, locations, weights, queries)
+    mine = op.gradients(value, locations, weights, torch.ones_like(out), levels, queries)
+    expect("inference mode", mine, wanted)
+
+
 def check_by_differences():
     """torch's gradcheck: the op is linear in values and weights, and between kinks in each coordinate, so differences are exact but for f32's roundings."""
     value, levels, starts, locations, weights, queries = make("odd_d13_f32", torch.float32)
@@ -111,6 +123,7 @@ def check_without_a_kernel():
 
 for shape in sys.argv[3:]:
     check_shape(shape)
+check_in_inference_mode()
 check_by_differences()
 check_without_a_kernel()
 print("checked")

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Every winner that is shipped for this GPU, compiled, validated with inputs of a new seed and timed again: none is wrong, none slower than its row says by more than 5 %.
+# Every winner that is shipped for this GPU, compiled, validated with inputs of a new seed and timed again: none is wrong, none slower than its row says by more than 5 %
+# (and, where it is timed by events, 1.2 µs: what events contain differs from host to host).
 # The table for docs/benchmarks.md is tests/bench/shipped_table.py's.
 source "$(dirname "$0")/lib.sh"
 shopt -s nullglob

@@ -23,8 +23,8 @@ typedef struct portfolio_values {
 static const mt_option options[] = {
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "only this kernel"},
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "only this GPU: key, driver's name or model (h100), or recorded:NAME;\nwith --measure: auto (default), a device number or recorded:NAME"},
-    {"max", 0, MT_OPTION_COUNT, FIELD(max), "N", "variants of the portfolio, at most (default 8)"},
-    {"within", 0, MT_OPTION_TEXT, FIELD(within), "FACTOR", "how near to the best a variant must be to serve a shape (default 1.10)"},
+    {"max", 0, MT_OPTION_COUNT, FIELD(max), "N", "choose anew: variants of the portfolio, at most (default 8)"},
+    {"within", 0, MT_OPTION_TEXT, FIELD(within), "FACTOR", "choose anew: how near to the best a variant must be to serve a shape\n(default 1.10)"},
     {"measure", 0, MT_OPTION_FLAG, FIELD(measure), NULL, "first measure candidates on the shapes where they were not; needs\n--space"},
     {"candidates", 0, MT_OPTION_COUNT, FIELD(candidates), "N", "how many of them (default three times --max)"},
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space, for --measure"},
@@ -141,11 +141,29 @@ done:
     return st;
 }
 
+/* Without limits or measurements nothing is chosen anew: what sessions stored is shown, by the limits that it was chosen by. */
+static bool only_shows(const portfolio_values *v)
+{
+    return !v->max && !v->within && !v->measure;
+}
+
+static mt_status stored_limits(work *w, const found_group *g, mt_error *err)
+{
+    mt_status st;
+    bool is_asked;
+    int64_t max;
+    w->options = (mt_ladder_options){MT_LADDER_AUTO_MAX, MT_LADDER_WITHIN};
+    MT_TRY(mt_query_portfolio_limits(w->store, &g->group, &is_asked, &max, &w->options.within, err));
+    if (is_asked) w->options.max = (size_t)max;
+done:
+    return st;
+}
+
 static mt_status run_group(work *w, const found_group *g, mt_error *err)
 {
     mt_status st = MT_OK;
     if (w->bench) MT_TRY(measure(w, g, err));
-    MT_TRY(mt_ladder_refresh(w->store, &g->group, &w->options, err));
+    MT_TRY(only_shows(w->values) ? stored_limits(w, g, err) : mt_ladder_refresh(w->store, &g->group, &w->options, err));
     st = show(w, g, err);
 done:
     return st;
@@ -158,7 +176,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     const mt_portfolio_bench_options bench = {.space = v->space, .gpu = v->gpu, .recordings = v->recordings, .seed = v->seed, .regime = v->regime, .quiet = v->quiet};
     mt_status st = MT_OK;
     MT_TRY(read_limits(&w, err));
-    MT_TRY(mt_database_open_as(v->db, MT_STORE_READ_WRITE, &w.store, err));
+    MT_TRY(mt_database_open_as(v->db, only_shows(v) ? MT_STORE_READ_ONLY : MT_STORE_READ_WRITE, &w.store, err));
     if (v->measure) MT_TRY(mt_portfolio_bench_open(&bench, w.store, &w.bench, err));
     MT_TRY(find_groups(&w, err));
     if (v->json) printf("[");
@@ -182,8 +200,9 @@ done:
 const mt_command mt_cmd_portfolio = {
     .name = "portfolio",
     .summary = "the fewest variants that do well on every tuned shape",
-    .help = "Chooses the fewest variants that are within 10 % of the best on every tuned shape, and a rule by which the lookup library picks\n"
-            "one for a shape that nobody tuned; stores both and prints them. The rule is judged by leaving out one tuned shape at a time.\n"
+    .help = "Shows the fewest variants that are within 10 % of the best on every tuned shape, and the rule by which the lookup library picks\n"
+            "one for a shape that nobody tuned, as the last session stored them. The rule is judged by leaving out one tuned shape at a time.\n"
+            "With --max, --within or --measure both are chosen anew and stored.\n"
             "--measure runs the candidates on the shapes where they have no time yet, so that they can be compared everywhere.\n\n"
             "  msda-tune portfolio --kernel NAME --max 8 --within 1.10\n"
             "  msda-tune portfolio --measure --space FILE.ini",

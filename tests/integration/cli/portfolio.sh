@@ -10,6 +10,15 @@ mt portfolio --db t.sqlite --gpu recorded:h100 --recordings rec.sqlite --space "
 note "a session keeps the limits that were asked for"
 mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --workload even --budget 100 --quiet
 sqlite3 t.sqlite 'SELECT is_asked, max_count, within, unserved_count FROM portfolio' 2>/dev/null || python3 -c 'import sqlite3; print(*sqlite3.connect("t.sqlite").execute("SELECT is_asked, max_count, within, unserved_count FROM portfolio").fetchone(), sep="|")'
+note "without limits what is stored is shown, and stays, in a file that may not be written too"
+stored() { python3 -c 'import sqlite3; c = sqlite3.connect("t.sqlite"); print(c.execute("SELECT is_asked, max_count, within, rule_json, updated_unix_ms FROM portfolio").fetchall(), c.execute("SELECT * FROM portfolio_variant ORDER BY 1, 2").fetchall())'; }
+stored >before.txt
+mt portfolio --db t.sqlite
+stored | cmp - before.txt && echo "as before"
+cp t.sqlite auto.sqlite
+python3 -c 'import sqlite3; c = sqlite3.connect("auto.sqlite"); c.execute("UPDATE portfolio SET is_asked = 0, max_count = 64"); c.commit()'
+mt portfolio --db auto.sqlite --json
+python3 -c 'import sqlite3; print(sqlite3.connect("auto.sqlite").execute("SELECT is_asked, max_count FROM portfolio").fetchone())'
 note "the lookup follows it"
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=1100
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=1000000000
