@@ -5,15 +5,15 @@
 #
 # It ends within BUDGET_S seconds and leaves what there is in OUT; the same command goes on from there, also on another machine that gets the folder OUT (tuned.sqlite and done.txt count).
 # Exit code 0: everything is done; 5: call it again; else an error. On an H200 with 16 cores 120 evaluations of a shape of msda take 4 s, 200 of resample or tma_load 3 s, a portfolio of msda
-# a second a shape; the whole is some 15 minutes.
+# a second a shape; the whole is some 15 minutes without msda_backward.
 # Environment: EVALUATIONS (250) of a shape's first workload, of the models' shapes MODEL_EVALUATIONS (as many), MORE_EVALUATIONS (120) of other workloads, which start from what the first one found;
-# CANDIDATES (32) of a portfolio; KERNELS ("msda resample tma_load gemm"); STRATEGY (auto);
+# CANDIDATES (32) of a portfolio; KERNELS ("msda resample tma_load gemm msda_backward"); STRATEGY (auto);
 # RECORDINGS, a database of recorded GPUs, and ONLY, a part of a job's name: for trying this script.
 set -u
 [ $# -ge 4 ] || { sed -n '3,6p' "$0"; exit 2; }
 tool=$(realpath "$1") source_folder=$(realpath "$2") out=$3 budget_s=$4 gpu=${5:-auto}
 evaluations=${EVALUATIONS:-250} more=${MORE_EVALUATIONS:-120} candidates=${CANDIDATES:-32} only=${ONLY:-}
-models_evaluations=${MODEL_EVALUATIONS:-$evaluations} kernels=${KERNELS:-msda resample tma_load gemm}
+models_evaluations=${MODEL_EVALUATIONS:-$evaluations} kernels=${KERNELS:-msda resample tma_load gemm msda_backward}
 reserve_s=$((budget_s / 10 < 20 ? budget_s / 10 : 20)) # for the export at the end
 mkdir -p "$out" || exit 1
 out=$(realpath "$out")
@@ -86,6 +86,7 @@ tune msda - "$models_evaluations" $types
 for size in 4096 2048 1024 8192 512 256; do
   tune gemm - "$models_evaluations" "f16_rc_$size" "f16_cr_$size" "bf16_rc_$size" "bf16_cr_$size"
 done
+tune msda_backward - "$evaluations"
 # A variant counts on a shape with all its workloads or not at all: the portfolio is measured on each group's workloads before the next group gets some.
 group=0
 while read -r shapes; do
@@ -94,13 +95,13 @@ while read -r shapes; do
 done < <(printf '%s\n%s\n' "$main" "$models")
 tune resample random "$more" large medium small tiny
 tune tma_load borders "$more" level0 levels4 level0_batch48 levels4_batch48
-for kernel in gemm resample tma_load; do portfolio last "$kernel"; done
+for kernel in gemm resample tma_load msda_backward; do portfolio last "$kernel"; done
 
 # ---- what there is
 origin=measured
 case $gpu in recorded:*) origin=recorded ;; esac
 [ -f "$db" ] || { echo "nothing was measured"; exit 4; }
-for kernel in msda gemm resample tma_load; do
+for kernel in msda gemm resample tma_load msda_backward; do
   key=$("$tool" key --space "$source_folder/search_spaces/$kernel.ini" -o - | sed -nE 's/.*"[^"]*@([0-9a-f]{32})".*/\1/p')
   model=$("$tool" show --db "$db" --kernel "$kernel" --origin $origin --json 2>/dev/null | sed -nE 's/.*"gpu":"([^"|-]*).*/\1/p' | head -1)
   [ -n "$model" ] || continue

@@ -176,7 +176,13 @@ START_TEST(reads_what_ptxas_says)
     ck_assert(registers == 40 && spill == 0 && smem == 1024);
     ck_assert(mt_compile_resources(log, "", &registers, &spill, &smem));
     ck_assert(registers == 40 && spill == 6888 && smem == 1024);
+    registers = spill = smem = 0;
+    ck_assert(mt_compile_resources(log, "bar\nfoo\n", &registers, &spill, &smem)); /* the worst of both */
+    ck_assert(registers == 40 && spill == 6888 && smem == 1024);
+    ck_assert(mt_compile_resources(log, "bar\nbaz\n", &registers, &spill, &smem)); /* not foo's */
+    ck_assert(registers == 32 && spill == 6888 && smem == 0);
     ck_assert(!mt_compile_resources(log, "fo", &registers, &spill, &smem));
+    ck_assert(!mt_compile_resources(log, "fo\nbarr\n", &registers, &spill, &smem));
     ck_assert(!mt_compile_resources("", "", &registers, &spill, &smem));
     ck_assert(!mt_compile_resources(NULL, "", &registers, &spill, &smem));
 }

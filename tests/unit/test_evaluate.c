@@ -5,99 +5,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/evaluate_fixture.h"
 #include "tests/unit/fakes.h"
 #include "tests/unit/unit.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/evaluate.h"
 #include "tuner/space/macros.h"
-
-/* Everything between an .ini and an outcome. */
-typedef struct bench {
-    mt_error err;
-    mt_spec *spec;
-    mt_scene *scene;
-    mt_nvrtc *nvrtc;
-    mt_gpu *gpu;
-    mt_device_facts facts;
-    mt_source source;
-    mt_compile_result tool, support;
-    mt_subject_request subject;
-    mt_timing_options timing;
-    bool sticky, is_retime;
-    int64_t energy_ns;
-    const char *baseline;
-    uint32_t algorithm;
-    mt_stage stages[32];
-    size_t stage_count;
-} bench;
-
-#define GOOD(call) ck_assert_msg((call) == MT_OK, "%s", b->err.message)
-
-static void on_stage(void *context, mt_stage stage)
-{
-    bench *b = context;
-    if (b->stage_count < 32) b->stages[b->stage_count++] = stage;
-}
-
-static mt_compile_result compile(bench *b, const mt_source *source, const mt_options *options)
-{
-    mt_compile_result result;
-    const mt_compile_request request = {source, options ? (const char *const *)options->items : NULL, options ? options->count : 0, "sm_90a", NULL};
-    GOOD(mt_compile(b->nvrtc, &request, &result, &b->err));
-    return result;
-}
-
-static void open_bench(bench *b, const char *ini, const char *shape)
-{
-    mt_source tool;
-    mt_options options = {0};
-    *b = (bench){.timing = {.regime = MT_REGIME_COLD, .interval = 0.005, .min_samples = 10, .max_samples = 50, .max_ns = 1000000000, .graph_below_ns = 10000}};
-    if (ini) GOOD(mt_spec_parse(TEST_DATA_DIR "/fake/test.ini", ini, strlen(ini), &b->spec, &b->err));
-    else GOOD(mt_spec_load(TEST_DATA_DIR "/fake/fake.ini", &b->spec, &b->err));
-    GOOD(mt_nvrtc_open(&b->nvrtc, &b->err));
-    GOOD(mt_gpu_open(0, &b->gpu, &b->facts, &b->err));
-    GOOD(mt_gpu_make_context(b->gpu, &b->err));
-    GOOD(mt_compile_tool_source(&tool, &b->err));
-    b->tool = compile(b, &tool, NULL);
-    mt_source_free(&tool);
-    GOOD(mt_gpu_load_tool(b->gpu, b->tool.cubin_path, &b->err));
-    GOOD(mt_source_load(b->spec, &b->source, &b->err));
-    b->subject = (mt_subject_request){.spec = b->spec, .shape = mt_spec_shape(b->spec, shape), .workload = &b->spec->workloads[0], .seed = 1};
-    GOOD(mt_scene_create(b->spec, b->subject.shape, &b->facts, &b->scene, &b->err));
-    GOOD(mt_options_support(b->scene, b->subject.workload, &options, &b->err));
-    b->support = compile(b, &b->source, &options);
-    mt_options_free(&options);
-    b->subject.support_cubin = b->support.cubin_path;
-}
-
-static void close_bench(bench *b)
-{
-    mt_compile_result_free(&b->tool);
-    mt_compile_result_free(&b->support);
-    mt_source_free(&b->source);
-    mt_scene_free(b->scene);
-    mt_gpu_close(b->gpu);
-    mt_nvrtc_close(b->nvrtc);
-    mt_spec_free(b->spec);
-}
-
-static mt_status try_point(bench *b, const char *text, mt_outcome *outcome)
-{
-    mt_point point;
-    mt_options options = {0};
-    GOOD(mt_point_parse(b->spec, text, &point, &b->err));
-    GOOD(mt_scene_set_point(b->scene, &point, &b->err));
-    GOOD(mt_options_variant(b->scene, &options, &b->err));
-    mt_compile_result variant = compile(b, &b->source, &options);
-    mt_options_free(&options);
-    ck_assert_msg(variant.ok, "%s", variant.log);
-    const mt_evaluate_request request = {.subject = &b->subject, .point = &point, .cubin_path = variant.cubin_path, .is_retime = b->is_retime,
-                                         .timing = b->timing, .energy_ns = b->energy_ns, .baseline = b->baseline, .algorithm = b->algorithm};
-    b->stage_count = 0;
-    mt_status st = mt_gpu_evaluate(b->gpu, &request, on_stage, b, outcome, &b->sticky, &b->err);
-    mt_compile_result_free(&variant);
-    return st;
-}
 
 static mt_outcome evaluate(bench *b, const char *behaviour)
 {
@@ -458,6 +371,30 @@ START_TEST(residency_by_the_compiled_kernel)
 }
 END_TEST
 
+/* Neither the first launch's nor the last one's: a kernel that zeroes its output first, and rounds it at the end, is the one in the middle. */
+START_TEST(resources_are_the_worst_over_launches)
+{
+    bench *b = &(bench){0};
+    mt_outcome outcome;
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[param REGS]\nvalues = 64\n"
+                  "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
+                  "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
+                  "[launch 1]\nargs = a, b, out, count\ngrid = 8\nblock = 256\n"
+                  "[launch 2]\nargs = a, b, out, count\ngrid = 8\nblock = 128\nsmem = 100000\ncarveout = 100\n"
+                  "[launch 3]\nargs = a, b, out, count\ngrid = 16\nblock = 128\ncluster = 8\n",
+               "s");
+    GOOD(try_point(b, "ALGO=fake_add;REGS=64", &outcome));
+    ck_assert_msg(outcome.kind == MT_OUTCOME_OK, "%s", outcome.text ? outcome.text : "");
+    ck_assert_uint_eq(outcome.resources.registers, 64);
+    ck_assert_uint_eq(outcome.resources.dynamic_smem_bytes, 100000);
+    ck_assert_uint_eq(outcome.resources.blocks_per_sm, 2);
+    ck_assert_int_eq(outcome.resources.carveout_percent, 100);
+    ck_assert_uint_gt(outcome.resources.active_clusters, 0);
+    mt_outcome_free(&outcome);
+    close_bench(b);
+}
+END_TEST
+
 /* The n-th allocation fails: an error and nothing left behind (sanitizer builds look for leaks), and the next try works. */
 START_TEST(running_out_of_memory_is_an_error)
 {
@@ -594,7 +531,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {every_behaviour_has_its_outcome, two_runs_by_bits_or_within_a_spread, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
-                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
+                                  guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, resources_are_the_worst_over_launches, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
     fakes_select(), fakes_select_nvml();
     return unit_run("evaluate", tests, sizeof tests / sizeof tests[0]);
 }

@@ -57,7 +57,7 @@ END_TEST
 START_TEST(compile)
 {
     const char *options[] = {"-DALGO=ALGO_direct", "", "-DX=\"a b\""};
-    mt_message message = {.type = MT_MESSAGE_COMPILE, .compile = {.id = UINT64_MAX, .kind = MT_COMPILE_SUPPORT, .arch = "sm_90a", .entry = "f", .options = options, .option_count = 3}};
+    mt_message message = {.type = MT_MESSAGE_COMPILE, .compile = {.id = UINT64_MAX, .kind = MT_COMPILE_SUPPORT, .arch = "sm_90a", .entries = "f\ng\n", .options = options, .option_count = 3}};
     mt_message back = round_trip(&message);
     ck_assert_uint_eq(back.compile.id, UINT64_MAX);
     ck_assert_ptr_null(back.compile.cache_dir);

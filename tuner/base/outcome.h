@@ -72,12 +72,12 @@ typedef struct mt_accuracy {
     uint64_t nan_mismatches;
 } mt_accuracy;
 
-/* What the compiler and the driver said of the kernel (the first launch's entry; worst over launches for spills). */
+/* What the compiler and the driver said of the kernel: each number is the worst over the variant's launches ([prepare] ones do not count), and may be of another launch than its neighbour. */
 typedef struct mt_resources {
     uint32_t registers, spill_bytes, static_smem_bytes, dynamic_smem_bytes;
-    int32_t carveout_percent;      /* as set */
-    uint32_t blocks_per_sm;        /* resident, by the occupancy calculator */
-    uint32_t active_clusters;      /* max active clusters; 0 = no cluster */
+    int32_t carveout_percent;      /* as set, of the launch that blocks_per_sm is of */
+    uint32_t blocks_per_sm;        /* resident, by the occupancy calculator: of the launch that has the fewest */
+    uint32_t active_clusters;      /* max active clusters, the fewest of the launches that have clusters; 0 = none has */
 } mt_resources;
 
 /* Whose fault a GPU fault is. The coordinator finds out by replaying the suspect alone; only what was shown quarantines at once. */

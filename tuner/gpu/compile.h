@@ -38,8 +38,8 @@ typedef struct mt_compile_result {
 mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_compile_result *result, mt_error *err);
 void mt_compile_result_free(mt_compile_result *result); /* zeroed struct is fine */
 
-/* What ptxas said of an entry in the log ("" entry = the worst over all): false when the log has no such lines. */
-bool mt_compile_resources(const char *log, const char *entry, uint32_t *registers, uint32_t *spill_bytes, uint32_t *static_smem_bytes);
+/* The worst of what ptxas said of the entries (lines of a text; "" = of all) in the log: false when the log has no such lines. */
+bool mt_compile_resources(const char *log, const char *entries, uint32_t *registers, uint32_t *spill_bytes, uint32_t *static_smem_bytes);
 
 /* The tool's own kernels (poison, guard, compare, flush, hold, clock …), tuner/gpu/support.cu, as a source for mt_compile. */
 mt_status mt_compile_tool_source(mt_source *source, mt_error *err);

@@ -30,13 +30,19 @@ static bool has(const char *line, size_t length, const char *text)
 }
 
 /* "Compiling entry function 'NAME' for 'sm_90a'" begins an entry; what follows belongs to it. */
-static bool names_entry(const char *line, size_t length, const char *entry)
+static bool names_one_of(const char *line, size_t length, const char *entries)
 {
     const char *quote = memchr(line, '\'', length);
-    size_t name_length = strlen(entry);
     if (!quote) return false;
-    size_t left = length - (size_t)(quote + 1 - line);
-    return left > name_length && memcmp(quote + 1, entry, name_length) == 0 && quote[1 + name_length] == '\'';
+    const char *name = quote + 1;
+    const char *end = memchr(name, '\'', length - (size_t)(name - line));
+    if (!end) return false;
+    for (const char *entry = entries; *entry;) {
+        size_t entry_length = strcspn(entry, "\n");
+        if (entry_length == (size_t)(end - name) && memcmp(entry, name, entry_length) == 0) return true;
+        entry += entry_length + (entry[entry_length] == '\n');
+    }
+    return false;
 }
 
 static void keep_larger(uint32_t *kept, uint32_t value)
@@ -44,14 +50,14 @@ static void keep_larger(uint32_t *kept, uint32_t value)
     if (value > *kept) *kept = value;
 }
 
-bool mt_compile_resources(const char *log, const char *entry, uint32_t *registers, uint32_t *spill_bytes, uint32_t *static_smem_bytes)
+bool mt_compile_resources(const char *log, const char *entries, uint32_t *registers, uint32_t *spill_bytes, uint32_t *static_smem_bytes)
 {
     resources worst = {0};
     bool inside = false, seen = false;
     for (const char *line = log ? log : ""; *line;) {
         size_t length = strcspn(line, "\n");
         if (has(line, length, "Compiling entry function")) {
-            inside = !entry[0] || names_entry(line, length, entry);
+            inside = !entries[0] || names_one_of(line, length, entries);
         } else if (inside && has(line, length, "bytes spill stores")) {
             keep_larger(&worst.spill_bytes, number_before(line, length, "bytes spill stores") + number_before(line, length, "bytes spill loads"));
         } else if (inside && has(line, length, "registers")) {

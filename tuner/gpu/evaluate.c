@@ -222,18 +222,29 @@ done:
     return st;
 }
 
-/* Of the first launch, as outcome.h says. Spills are ptxas's to tell, in the compile log. */
+static void keep_larger(uint32_t *kept, uint32_t value)
+{
+    if (value > *kept) *kept = value;
+}
+
+/* The worst over the launches, as outcome.h says. Spills are ptxas's to tell, in the compile log. */
 static void note_resources(mt_trial *trial)
 {
     mt_resources *resources = &trial->outcome->resources;
-    if (trial->plan.launch_count == 0 || !trial->launches[0].function) return;
-    const mt_ready *first = &trial->launches[0];
-    resources->registers = first->registers;
-    resources->static_smem_bytes = first->static_smem_bytes;
-    resources->dynamic_smem_bytes = first->plan->smem_bytes;
-    resources->carveout_percent = first->carveout_percent;
-    resources->blocks_per_sm = first->blocks_per_sm;
-    resources->active_clusters = first->active_clusters;
+    const mt_ready *fewest = NULL;
+    for (size_t i = 0; trial->launches && i < trial->plan.launch_count; i++) {
+        const mt_ready *ready = &trial->launches[i];
+        if (!ready->function) continue; /* refused, or after one that was */
+        keep_larger(&resources->registers, ready->registers);
+        keep_larger(&resources->static_smem_bytes, ready->static_smem_bytes);
+        keep_larger(&resources->dynamic_smem_bytes, ready->plan->smem_bytes);
+        if (!fewest || ready->blocks_per_sm < fewest->blocks_per_sm) fewest = ready;
+        if (ready->active_clusters && (!resources->active_clusters || ready->active_clusters < resources->active_clusters))
+            resources->active_clusters = ready->active_clusters;
+    }
+    if (!fewest) return;
+    resources->blocks_per_sm = fewest->blocks_per_sm;
+    resources->carveout_percent = fewest->carveout_percent;
 }
 
 static void add_size(mt_strbuf *json, const char *name, const uint32_t size[3])

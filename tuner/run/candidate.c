@@ -5,6 +5,15 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 
+static char *launched_by(const mt_plan *plan)
+{
+    mt_strbuf text = {0};
+    for (size_t i = 0; i < plan->launch_count; i++) mt_strbuf_addf(&text, "%s\n", plan->launches[i].entry);
+    char *entries = mt_strbuf_take(&text);
+    mt_strbuf_free(&text);
+    return entries;
+}
+
 static char *entries_of(const mt_plan *plan, mt_strbuf *text)
 {
     for (size_t i = 0; i < plan->launch_count; i++) mt_strbuf_addf(text, "%s\n", plan->launches[i].entry);
@@ -25,16 +34,10 @@ mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index
     MT_TRY(mt_plan_make(scene, &plan, &candidate->illegal, err));
     if (!candidate->illegal) candidate->illegal = mt_plan_illegal(scene, &plan);
     if (candidate->illegal) goto done;
-    if (plan.launch_count) {
-        candidate->entry = mt_strdup(plan.launches[0].entry);
-        if (!candidate->entry) {
-            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
-            goto done;
-        }
-    }
     mt_strbuf text = {0};
+    candidate->launched = launched_by(&plan);
     candidate->entries = entries_of(&plan, &text);
-    if (!candidate->entries) {
+    if (!candidate->launched || !candidate->entries) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
         goto done;
     }
@@ -48,7 +51,7 @@ done:
 void mt_candidate_free(mt_candidate *candidate)
 {
     mt_free(candidate->illegal);
-    mt_free(candidate->entry);
+    mt_free(candidate->launched);
     mt_free(candidate->entries);
     mt_options_free(&candidate->options);
     memset(candidate, 0, sizeof *candidate);

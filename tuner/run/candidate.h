@@ -8,7 +8,7 @@
 
 typedef struct mt_candidate {
     char *illegal;      /* the rule that it breaks; then nothing else is set */
-    char *entry;        /* of the first launch */
+    char *launched;     /* entries of the launches, each with a line end: whose resources count */
     char *entries;      /* of all launches and prepares, each with a line end */
     mt_options options;
 } mt_candidate;

@@ -388,11 +388,11 @@ int64_t mt_pool_restarts(const mt_compile_pool *pool)
     return pool->restarts;
 }
 
-/* Hash of kind, arch, entry and options, each with its end marked. */
+/* Hash of kind, arch, entries and options, each with its end marked. */
 static mt_status hash_order(const mt_pool_order *order, mt_hash *key, mt_error *err)
 {
     mt_strbuf text = {0};
-    mt_strbuf_addf(&text, "%d\n%s\n%s\n", (int)order->kind, order->arch, order->entry ? order->entry : "");
+    mt_strbuf_addf(&text, "%d\n%s\n%s\n", (int)order->kind, order->arch, order->entries ? order->entries : "");
     for (size_t i = 0; i < order->options->count; i++) mt_strbuf_addf(&text, "%zu:%s\n", strlen(order->options->items[i]), order->options->items[i]);
     mt_status st = text.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile order: out of memory") : MT_OK;
     *key = mt_hash_text(mt_strbuf_text(&text));
@@ -436,7 +436,7 @@ static mt_status make_job(mt_compile_pool *pool, const mt_pool_order *order, con
             .kind = order->kind,
             .arch = order->arch,
             .cache_dir = made->cache_dir,
-            .entry = order->entry,
+            .entries = order->entries,
             .options = (const char *const *)order->options->items,
             .option_count = (uint32_t)order->options->count,
         },

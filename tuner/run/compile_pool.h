@@ -45,7 +45,7 @@ int64_t mt_pool_restarts(const mt_compile_pool *pool);       /* workers lost whi
 
 typedef struct mt_pool_order {
     mt_compile_kind kind;
-    const char *arch, *entry;   /* copied */
+    const char *arch, *entries; /* copied */
     mt_options *options;        /* copied; loses the macros that the source can't see */
     uint64_t tag;
 } mt_pool_order;

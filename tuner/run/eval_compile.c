@@ -187,7 +187,7 @@ static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *e
     if (candidate.illegal) {
         mt_event_queue_push_done(&self->events, request->id, MT_OUTCOME_ILLEGAL, candidate.illegal);
     } else {
-        mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = base->arch, .entry = candidate.entry, .options = &candidate.options, .tag = request->id};
+        mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = base->arch, .entries = candidate.launched, .options = &candidate.options, .tag = request->id};
         st = pending_add(self, request->id, &candidate.entries, err);
         if (st == MT_OK) st = mt_pool_submit(self->pool, &order, err);
     }

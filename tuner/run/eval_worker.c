@@ -352,7 +352,7 @@ static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *e
     struct trial **last = &self->trials; /* kept in order, so that the first compiled is the first to start */
     while (*last) last = &(*last)->next;
     *last = trial;
-    mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = base->arch, .entry = candidate.entry, .options = &candidate.options, .tag = request->id};
+    mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = base->arch, .entries = candidate.launched, .options = &candidate.options, .tag = request->id};
     MT_TRY(mt_pool_submit(self->pool, &order, err));
 done:
     mt_candidate_free(&candidate);

@@ -68,7 +68,7 @@ static void compile_fields(mt_codec *codec, mt_compile_order *order)
     order->kind = (mt_compile_kind)mt_codec_choice(codec, (uint32_t)order->kind, MT_COMPILE_KIND_COUNT);
     mt_codec_text(codec, &order->arch);
     mt_codec_text(codec, &order->cache_dir);
-    mt_codec_text(codec, &order->entry);
+    mt_codec_text(codec, &order->entries);
     mt_codec_texts(codec, &order->options, &order->option_count);
 }
 

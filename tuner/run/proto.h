@@ -52,7 +52,7 @@ typedef struct mt_compile_order {
     uint64_t id;
     mt_compile_kind kind;         /* TOOL: the tool's own kernels; else the bundle's source */
     const char *arch, *cache_dir;
-    const char *entry;            /* whose resources to report; NULL = the worst over all */
+    const char *entries;          /* whose worst resources to report, each with a line end; NULL = of all */
     const char *const *options;
     uint32_t option_count;
 } mt_compile_order;

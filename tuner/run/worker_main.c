@@ -70,8 +70,8 @@ static mt_status compile(struct compiler *self, const mt_compile_order *order, m
     if (result.ok && result.log) {
         compiled->has_resources = mt_compile_resources(result.log, "", &compiled->registers, &compiled->spill_bytes, &compiled->static_smem_bytes);
         uint32_t spill = 0;
-        if (order->entry && mt_compile_resources(result.log, order->entry, &registers, &spill, &static_smem)) {
-            compiled->registers = registers; /* the entry's own; spills stay the worst over all launches */
+        if (order->entries && mt_compile_resources(result.log, order->entries, &registers, &spill, &static_smem)) {
+            compiled->registers = registers; /* of what is launched; spills stay the worst of all that was compiled */
             compiled->static_smem_bytes = static_smem;
         }
     }
