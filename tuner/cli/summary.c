@@ -147,9 +147,9 @@ static void print_shared(FILE *out, const mt_subject_summary *summary)
 {
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf text = {0};
-    bool has_own = summary->best && isfinite(summary->best_ns);
-    if (!has_own) fprintf(out, "  Best:       %s\n", isfinite(summary->shared_ns) && summary->measured == 0 ? "none of this database: all is known" : isfinite(summary->shared_ns) ? "none of this database" : "none");
-    if (!isfinite(summary->shared_ns) || (has_own && summary->best_ns <= summary->shared_ns)) return;
+    bool has_own = summary->best && isfinite(summary->best_ns), has_shared = summary->shared_best && isfinite(summary->shared_ns);
+    if (!has_own) fprintf(out, "  Best:       %s\n", !has_shared ? "none" : summary->measured == 0 ? "none of this database: all is known" : "none of this database");
+    if (!has_shared || (has_own && summary->best_ns <= summary->shared_ns)) return;
     mt_print_clean(&text, summary->shared_path, 0);
     mt_strbuf_addf(&text, " has %s%s\n              ", has_own ? "a faster one: " : "", mt_print_us(summary->shared_ns, time, sizeof time));
     mt_print_knobs(&text, summary->shared_best);
