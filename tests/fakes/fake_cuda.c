@@ -1,7 +1,9 @@
 /* The fake driver: entry points, device, context, streams, events. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/fakes/fake_api.h"
@@ -93,11 +95,21 @@ CUresult fake_cuGetErrorString(CUresult code, const char **string)
 
 /* ---- device ---- */
 
-/* MSDA_TUNE_FAKE_INIT_MS: how long that takes. */
+/* MSDA_TUNE_FAKE_INIT_MEET=COUNT:FILE: returns when that many processes have come, or after twenty seconds. */
+static void meet(void)
+{
+    const char *text = getenv("MSDA_TUNE_FAKE_INIT_MEET"), *file = text ? strchr(text, ':') : NULL;
+    struct stat info = {.st_size = 0};
+    int fd = file ? open(file + 1, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+    if (fd < 0) return;
+    if (write(fd, "+", 1) == 1)
+        for (int i = 0; i < 2000 && fstat(fd, &info) == 0 && info.st_size < atoi(text); i++) usleep(10000);
+    close(fd);
+}
+
 CUresult fake_cuInit(unsigned flags)
 {
-    const char *text = getenv("MSDA_TUNE_FAKE_INIT_MS");
-    if (text) usleep((useconds_t)atoi(text) * 1000);
+    meet();
     return flags == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 

@@ -60,11 +60,13 @@ const fake_kernel *fake_kernel_of(CUfunction function)
     return function->kernel;
 }
 
-/* MSDA_TUNE_FAKE_LOAD_MS: what a variant costs on this GPU, all in its loading. */
-static void sleep_on_load(const char *behaviour)
+/* MSDA_TUNE_FAKE_LOAD_MS: what a variant costs on this GPU, all in its loading. MSDA_TUNE_FAKE_GATE: no variant is loaded while that file is there. */
+static void wait_on_load(void)
 {
-    const char *text = getenv("MSDA_TUNE_FAKE_LOAD_MS");
-    if (behaviour && text) usleep((useconds_t)atoi(text) * 1000);
+    const char *text = getenv("MSDA_TUNE_FAKE_LOAD_MS"), *gate = getenv("MSDA_TUNE_FAKE_GATE");
+    if (text) usleep((useconds_t)atoi(text) * 1000);
+    if (gate && access(gate, F_OK) == 0) fake_log_line("at the gate\n");
+    while (gate && access(gate, F_OK) == 0) usleep(10000);
 }
 
 CUresult fake_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *options, void **values)
@@ -79,8 +81,9 @@ CUresult fake_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned c
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
     const char *found = fake_option(&made->module, "BEHAVIOUR", behaviour, sizeof behaviour);
-    sleep_on_load(found);
-    if (found && strcmp(found, "BEHAVIOUR_load_error") == 0 && !strstr(image, "\noption -DMT_SUPPORT=")) {
+    bool is_variant = found && !strstr(image, "\noption -DMT_SUPPORT=");
+    if (is_variant) wait_on_load();
+    if (is_variant && strcmp(found, "BEHAVIOUR_load_error") == 0) {
         for (unsigned i = 0; i < count; i++)
             if (options[i] == CU_JIT_ERROR_LOG_BUFFER) strcpy(values[i], "the fake driver was asked to refuse this");
         free(made->module.text);

@@ -9,6 +9,10 @@ data=$source_folder/tests/data
 scratch=$(mktemp -d)
 export HOME=$scratch XDG_DATA_HOME=$scratch/data XDG_CACHE_HOME=$scratch/cache LC_ALL=C
 unset MSDA_TUNE_DB
+for fd in /proc/self/fd/*; do # limits on descriptors count those that whoever started this left open
+  fd=${fd##*/}
+  [ "$fd" -le 2 ] || [ "$fd" = 255 ] || eval "exec $fd>&-" # 255 is this script, which bash does not hand on
+done
 bad=0
 mounted=no
 clean_up() { [ $mounted = yes ] && umount "$scratch/disk"; chmod -R u+w "$scratch"; rm -rf "$scratch"; }
@@ -116,23 +120,35 @@ if [ -f "$lib/libfake_cuda.so" ]; then
     [ $rc = 0 ] || says 'open files|file descriptors|unable to open|error' "$few descriptors, workers"
   done
 
-  # A worker that is stopped answers nothing; SIGKILL reaches it all the same. It is replaced at once, and no variant is blamed: neither the one at work nor one in reserve.
+  # From here on nothing is waited for by a time: the driver holds every variant back while the file `gate` is there, and each step waits for what the step before it makes happen.
+  until_true() { # what, command…: two minutes are for hangs
+    local what=$1 end=$((SECONDS + 120))
+    shift
+    until "$@" 2>/dev/null; do
+      [ $SECONDS -lt $end ] || { fail "waited in vain for $what"; return 1; }
+      sleep 0.05
+    done
+  }
+  has() { grep -qE "$2" "$1"; }
+  has_count() { [ "$(grep -cE "$2" "$1")" -ge "$3" ]; }
+  begin_gated() { rm -rf cache log.txt times.txt; : >gate; }
+  export MSDA_TUNE_FAKE_GATE=$scratch/gate MSDA_TUNE_FAKE_LOG=$scratch/log.txt MSDA_TUNE_TIMES=$scratch/times.txt
+
+  # A worker that is stopped answers nothing; SIGKILL reaches it all the same. It is replaced at once, not when its ten minutes are over, and no variant is blamed: neither the one at work nor
+  # one in reserve.
   sed -i 's/, hang$//' fake.ini
   for role in device reserve; do
-    rm -rf cache stopped.sqlite*
-    MSDA_TUNE_FAKE_LOAD_MS=900 "$tool" --space fake.ini --strategy exhaustive --jobs 1 --quiet --db stopped.sqlite >out.txt 2>&1 &
+    begin_gated
+    rm -f stopped.sqlite*
+    "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 600 --quiet --db stopped.sqlite >out.txt 2>&1 &
     tuner=$!
-    for _ in $(seq 200); do
-      worker=$(pgrep -P $tuner -f "worker $role" | head -1)
-      [ -n "$worker" ] && [ -f stopped.sqlite ] && break
-      sleep 0.02
-    done
-    sleep 0.2
-    began=$(date +%s)
-    [ -n "$worker" ] && kill -STOP "$worker"
+    until_true "a variant to be at the gate" has log.txt '^at the gate'
+    until_true "the device worker and two in reserve to have started" has_count times.txt ' start ' 4
+    worker=$(pgrep -P $tuner -f "worker $role" | head -1)
+    kill -STOP "$worker" || fail "no $role worker"
+    until_true "the stopped $role worker to be replaced" has out.txt "warning: GPU 0: device worker $worker was stopped .SIGSTOP. and is replaced"
+    rm gate
     wait $tuner || fail "a stopped $role worker: exit $?"
-    [ $(($(date +%s) - began)) -le 12 ] || fail "a stopped $role worker held the session up for $(($(date +%s) - began)) s"
-    says "warning: GPU 0: device worker $worker was stopped .SIGSTOP. and is replaced" "a stopped $role worker"
     "$tool" show --db stopped.sqlite --failures >out.txt 2>&1
     grep -qE 'timeout|crashed' out.txt && fail "a stopped $role worker: a variant is blamed"
     "$tool" show --db stopped.sqlite --sessions >out.txt 2>&1
@@ -140,37 +156,37 @@ if [ -f "$lib/libfake_cuda.so" ]; then
   done
 
   # All of it stopped for longer than the limit (Ctrl-Z, a batch system that suspends its jobs): no variant is blamed for what nobody had the time to do.
-  rm -rf cache stopped.sqlite*
-  MSDA_TUNE_FAKE_LOAD_MS=700 setsid "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 3 --quiet --db stopped.sqlite --events stopped.jsonl >out.txt 2>&1 &
+  begin_gated
+  rm -f stopped.sqlite*
+  setsid "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 6 --quiet --db stopped.sqlite >out.txt 2>&1 &
   tuner=$!
-  for _ in $(seq 400); do
-    grep -q '"evaluated"' stopped.jsonl 2>/dev/null && break
-    sleep 0.05
-  done
-  sleep 0.2
+  until_true "a variant to be at the gate" has log.txt '^at the gate'
   kill -STOP -- -$tuner
-  sleep 4.5
+  sleep 7.5
+  rm gate
   kill -CONT -- -$tuner
   wait $tuner || fail "stopped as a whole: exit $?"
   "$tool" show --db stopped.sqlite --sessions >out.txt 2>&1
   "$tool" show --db stopped.sqlite --failures >>out.txt 2>&1
   grep -qE 'timeout|crashed|was stopped' out.txt && fail "stopped as a whole: somebody is blamed"
 
-  # Two tuners on one GPU name each other.
-  export MSDA_TUNE_FAKE_DOMAIN=7 MSDA_TUNE_NVML=$lib/libfake_nvml.so
-  MSDA_TUNE_FAKE_LOAD_MS=3000 "$tool" --space fake.ini --strategy exhaustive --jobs 1 --quiet --db rival.sqlite >rival.txt 2>&1 & # is still there when the second comes, and long enough to see it; it looks once a second
+  # Two tuners on one GPU name each other; of a GPU that no other test has.
+  export MSDA_TUNE_FAKE_DOMAIN=$$ MSDA_TUNE_NVML=$lib/libfake_nvml.so
+  begin_gated
+  rm -f second.sqlite*
+  "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 600 --quiet --db rival.sqlite >rival.txt 2>&1 &
   first=$!
-  for _ in $(seq 200); do [ -f rival.sqlite ] && break; sleep 0.05; done
-  MSDA_TUNE_FAKE_FOREIGN=2:3 MSDA_TUNE_FAKE_BUSY=90 MSDA_TUNE_FAKE_LOAD_MS=700 fake --db second.sqlite || fail "the second tuner on a GPU: $?"
-  says "warning: another msda-tune .pid $first. uses GPU 0" "the second tuner on a GPU"
-  grep -E 'other process|busy before' "$scratch/out.txt" && fail "the second tuner on a GPU: warned twice of the first, whose processes NVML sees"
-  kill -INT $first 2>/dev/null
-  wait $first
-  rc=$?
-  [ $rc = 0 ] || [ $rc = 130 ] || fail "the first tuner on a GPU: $rc"
+  until_true "the first tuner to be at the gate" has log.txt '^at the gate'
+  MSDA_TUNE_FAKE_FOREIGN=2:3 MSDA_TUNE_FAKE_BUSY=90 "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 600 --quiet --db second.sqlite >out.txt 2>&1 &
+  second=$!
+  until_true "the second tuner to see the first" has out.txt "warning: another msda-tune .pid $first. uses GPU 0"
+  until_true "the first tuner to see the second" has rival.txt "warning: another msda-tune .pid $second. uses GPU 0"
+  rm gate
+  wait $second || fail "the second tuner on a GPU: $?"
+  grep -E 'other process|busy before' out.txt && fail "the second tuner on a GPU: warned twice of the first, whose processes NVML sees"
   cp rival.txt out.txt
-  says 'warning: another msda-tune .pid [0-9]+. uses GPU 0' "the first tuner on a GPU"
-  unset MSDA_TUNE_FAKE_DOMAIN MSDA_TUNE_NVML
+  wait $first || fail "the first tuner on a GPU: $?"
+  unset MSDA_TUNE_FAKE_DOMAIN MSDA_TUNE_NVML MSDA_TUNE_FAKE_GATE MSDA_TUNE_FAKE_LOG MSDA_TUNE_TIMES
 fi
 [ $bad = 0 ] && echo ok
 exit $bad

@@ -13,7 +13,7 @@ static mt_energy_meter watch(double watts, int64_t period_ns, int64_t least_ns)
     mt_energy_meter_begin(&meter, MT_ENERGY_COUNTER);
     for (int64_t now = 7 * ms + 13; now < 3000 * ms; now += ms / 10) {
         int64_t told = period_ns ? now / period_ns * period_ns : 0;
-        mt_energy_meter_poll(&meter, now, floor((double)told * watts / 1e6));
+        mt_energy_meter_poll(&meter, now, now, floor((double)told * watts / 1e6));
         if (mt_energy_meter_is_done(&meter, least_ns) || mt_energy_meter_is_stuck(&meter, least_ns)) break;
     }
     return meter;
@@ -38,6 +38,25 @@ START_TEST(power_between_steps)
 }
 END_TEST
 
+/* Some polls are held up between the reading and the clock: the error says what that costs. */
+START_TEST(held_up)
+{
+    for (int held = 0; held < 40; held++) {
+        mt_energy_meter meter;
+        mt_energy_meter_begin(&meter, MT_ENERGY_COUNTER);
+        int64_t now = 7 * ms;
+        for (int poll = 0; !mt_energy_meter_is_done(&meter, 60 * ms); poll++) {
+            int64_t asked = now;
+            now += poll % 40 == held ? 5 * ms : ms / 100;
+            mt_energy_meter_poll(&meter, asked, now, floor((double)(asked / (2 * ms) * 2 * ms) * 437 / 1e6));
+            now += ms / 10;
+        }
+        mt_energy energy = mt_energy_meter_result(&meter, 1000, 60 * ms);
+        ck_assert_msg(fabs(energy.run_uj - 437 * 60) <= energy.error_uj + 1, "%g ± %g", energy.run_uj, energy.error_uj);
+    }
+}
+END_TEST
+
 START_TEST(a_counter_that_never_moves)
 {
     mt_energy_meter meter = watch(437, 0, 50 * ms);
@@ -45,8 +64,8 @@ START_TEST(a_counter_that_never_moves)
     ck_assert_int_eq(mt_energy_meter_result(&meter, 1000, 600 * ms).source, MT_ENERGY_NONE);
     ck_assert_int_lt(meter.polled_ns, 210 * ms);
     mt_energy_meter_begin(&meter, MT_ENERGY_COUNTER);
-    mt_energy_meter_poll(&meter, 5, 1); /* one step is no distance */
-    mt_energy_meter_poll(&meter, 50, 2);
+    mt_energy_meter_poll(&meter, 5, 5, 1); /* one step is no distance */
+    mt_energy_meter_poll(&meter, 50, 50, 2);
     ck_assert_int_eq(mt_energy_meter_result(&meter, 10, 600).source, MT_ENERGY_NONE);
 }
 END_TEST
@@ -55,7 +74,7 @@ START_TEST(power_readings)
 {
     mt_energy_meter meter;
     mt_energy_meter_begin(&meter, MT_ENERGY_POWER);
-    for (int64_t now = ms; now <= 101 * ms; now += ms) mt_energy_meter_poll(&meter, now, now <= 51 * ms ? 200e3 : 300e3); /* mW */
+    for (int64_t now = ms; now <= 101 * ms; now += ms) mt_energy_meter_poll(&meter, now, now, now <= 51 * ms ? 200e3 : 300e3); /* mW */
     ck_assert(mt_energy_meter_is_done(&meter, 100 * ms) && !mt_energy_meter_is_done(&meter, 101 * ms) && !mt_energy_meter_is_stuck(&meter, ms));
     mt_energy energy = mt_energy_meter_result(&meter, 100, 100 * ms);
     ck_assert_double_eq_tol(energy.power_w, 250, 1e-6);
@@ -83,4 +102,4 @@ START_TEST(loops)
 }
 END_TEST
 
-UNIT_MAIN("energy_rules", power_between_steps, a_counter_that_never_moves, power_readings, loops)
+UNIT_MAIN("energy_rules", power_between_steps, held_up, a_counter_that_never_moves, power_readings, loops)

@@ -28,21 +28,23 @@ const char mt_cluster_template[] =
 
 /* Runs "$@" as a child that hears SIGTERM once. The variant that runs is finished and committed, and the exit code is the tool's, 130. Slurm signals the script alone or all
  * processes: the tool takes both for one. srun kills what it has started when it is told itself: there the step is told. Near the time limit (USR1) the job goes back into the queue
- * and goes on from there. */
+ * and goes on from there. The traps come before the child: what is heard while it starts is passed on as soon as its number is known. */
 static const char run_function[] =
-    "again=no\n"
+    "again=no early=no\n"
     "tell() {\n"
+    "  if [ -z \"${pid-}\" ]; then early=yes; return; fi\n"
     "  case \" ${launch[*]} \" in\n"
     "    *[\\ /]srun\\ *) scancel --signal=TERM \"$SLURM_JOB_ID\" ;;\n"
     "    *) kill -TERM \"$pid\" ;;\n"
     "  esac 2>/dev/null\n"
     "}\n"
     "run() {\n"
-    "  local pid code\n"
-    "  \"${launch[@]}\" \"$@\" &\n"
-    "  pid=$!\n"
+    "  local pid= code\n"
     "  trap tell TERM\n"
     "  trap 'again=yes; tell' USR1\n"
+    "  \"${launch[@]}\" \"$@\" &\n"
+    "  pid=$!\n"
+    "  if [ $early = yes ]; then early=no; tell; fi\n"
     "  while wait \"$pid\"; code=$?; [ $code -gt 128 ] && kill -0 \"$pid\" 2>/dev/null; do :; done\n"
     "  wait \"$pid\" 2>/dev/null\n"
     "  code=$?\n"

@@ -24,7 +24,8 @@ static void watch(const mt_nvml *nvml, mt_energy_meter *meter, int64_t until_ns)
     const struct timespec pause = {.tv_nsec = poll_every_ns};
     double reading;
     while (meter) {
-        if (mt_nvml_energy(nvml, meter->source, &reading)) mt_energy_meter_poll(meter, mt_clock_now_ns(), reading);
+        int64_t asked_ns = mt_clock_now_ns();
+        if (mt_nvml_energy(nvml, meter->source, &reading)) mt_energy_meter_poll(meter, asked_ns, mt_clock_now_ns(), reading);
         if (mt_clock_now_ns() >= until_ns) return;
         nanosleep(&pause, NULL);
     }

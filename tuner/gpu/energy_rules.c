@@ -13,7 +13,7 @@ void mt_energy_meter_begin(mt_energy_meter *meter, mt_energy_source source)
 static void note_step(mt_energy_meter *meter, int64_t now_ns, double reading)
 {
     meter->last_step_ns = now_ns;
-    meter->last_gap_ns = now_ns - meter->polled_ns;
+    meter->last_gap_ns = now_ns - meter->asked_ns;
     meter->last_mj = reading;
     if (meter->steps++ > 0) return;
     meter->first_step_ns = now_ns;
@@ -21,13 +21,14 @@ static void note_step(mt_energy_meter *meter, int64_t now_ns, double reading)
     meter->first_mj = reading;
 }
 
-void mt_energy_meter_poll(mt_energy_meter *meter, int64_t now_ns, double reading)
+void mt_energy_meter_poll(mt_energy_meter *meter, int64_t asked_ns, int64_t now_ns, double reading)
 {
     bool is_first = meter->polled_ns == 0;
     if (is_first) meter->start_ns = now_ns;
     if (!is_first && reading != meter->value) note_step(meter, now_ns, reading);
     if (!is_first) meter->power_sum += reading * (double)(now_ns - meter->polled_ns);
     meter->value = reading;
+    meter->asked_ns = asked_ns;
     meter->polled_ns = now_ns;
 }
 

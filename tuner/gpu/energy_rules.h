@@ -12,11 +12,11 @@
 typedef struct mt_energy_meter {
     mt_energy_source source;
     int64_t start_ns;                /* of the first poll */
-    int64_t polled_ns;               /* of the last */
+    int64_t asked_ns, polled_ns;     /* of the last: when it was asked for, and told */
     double value;                    /* the last reading: mJ, mW */
     uint64_t steps;                  /* changes of it */
     int64_t first_step_ns, last_step_ns;
-    int64_t first_gap_ns, last_gap_ns; /* how long before the poll that saw the step it may have been */
+    int64_t first_gap_ns, last_gap_ns; /* how long before it was seen the step may have been */
     double first_mj, last_mj;        /* COUNTER: at those steps */
     double power_sum;                /* POWER: mW · ns, since start_ns */
 } mt_energy_meter;
@@ -24,8 +24,8 @@ typedef struct mt_energy_meter {
 enum { MT_ENERGY_STEPS = 20 /* periods of the counter in a loop */, MT_ENERGY_PATIENCE = 4 /* loops' lengths without a step: then it does not move */ };
 
 void mt_energy_meter_begin(mt_energy_meter *meter, mt_energy_source source);
-/* now_ns rises; reading in mJ (COUNTER) or mW (POWER). */
-void mt_energy_meter_poll(mt_energy_meter *meter, int64_t now_ns, double reading);
+/* A reading in mJ (COUNTER) or mW (POWER), made between the two times, which rise. On a busy host there may be milliseconds between them. */
+void mt_energy_meter_poll(mt_energy_meter *meter, int64_t asked_ns, int64_t now_ns, double reading);
 /* It stands still: nothing was seen in MT_ENERGY_PATIENCE · least_ns. */
 bool mt_energy_meter_is_stuck(const mt_energy_meter *meter, int64_t least_ns);
 /* COUNTER: at least MT_ENERGY_STEPS periods and least_ns between the first and the last step; POWER: least_ns. */

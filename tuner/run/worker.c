@@ -37,7 +37,7 @@ struct mt_worker {
     size_t open;           /* of our three handles */
     double left_s;         /* until the deadline, from the beginning of this slice; 0 = none */
     int64_t slice_ns;      /* when the slice began */
-    bool had_grace;        /* of this deadline */
+    bool had_grace;        /* of this deadline, or of this phase */
     bool is_timeout, is_drained, is_gone;
     int64_t exit_code;
     int signal;
@@ -145,11 +145,20 @@ static void start_slice(mt_worker *worker, double left_s)
     start_timer(worker, slice_of(worker));
 }
 
+/* Once: a look at what has come before time is up. */
+static bool takes_grace(mt_worker *worker)
+{
+    if (worker->had_grace) return false;
+    worker->had_grace = true;
+    start_timer(worker, 0.1);
+    return true;
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     mt_worker *worker = timer->data;
     if (worker->phase == KILLED || worker->phase == EXITED) {
-        report_gone(worker);
+        if (!takes_grace(worker)) report_gone(worker);
         return;
     }
     double left_s = worker->phase == WORKING && worker->left_s > 0 ? left_now(worker) : 0;
@@ -158,11 +167,7 @@ static void on_timer(uv_timer_t *timer)
         return;
     }
     worker->left_s = 0;
-    if (worker->phase == WORKING && !worker->had_grace && has_unread(worker)) {
-        worker->had_grace = true;
-        start_timer(worker, 0.1);
-        return;
-    }
+    if (worker->phase == WORKING && has_unread(worker) && takes_grace(worker)) return;
     worker->is_timeout = worker->phase == WORKING;
     mt_worker_kill(worker);
     if (worker->is_timeout && worker->launch.doomed) worker->launch.doomed(worker->launch.context);
@@ -178,6 +183,7 @@ static void on_exit_status(uv_process_t *process, int64_t exit_code, int signal)
 {
     mt_worker *worker = process->data;
     worker->phase = EXITED;
+    worker->had_grace = false;
     worker->exit_code = exit_code;
     worker->signal = signal;
     if (worker->is_drained)
@@ -434,6 +440,7 @@ void mt_worker_kill(mt_worker *worker)
     if (worker->phase == KILLED || worker->phase == EXITED) return;
     if (!pretend_unkillable) uv_process_kill(&worker->process, SIGKILL);
     worker->phase = KILLED;
+    worker->had_grace = false;
     start_timer(worker, MT_WORKER_REAP_S);
 }
 
