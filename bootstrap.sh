@@ -85,8 +85,8 @@ apt_install() { # names
   local -a as_root=()
   [ "$(id -u)" = 0 ] || as_root=(sudo)
   # An outdated package list is the usual reason for a failing install on a fresh machine; without network the old list may do.
-  "${as_root[@]}" apt-get update -qq || say "apt-get update failed; trying with the package lists that are here"
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --no-upgrade --no-remove "$@"
+  "${as_root[@]}" apt-get update -qq -o Acquire::Retries=5 || say "apt-get update failed; trying with the package lists that are here"
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 --no-install-recommends --no-upgrade --no-remove "$@"
 }
 
 # Nothing depends on these: without them, or where they can't be had, there is less, and the build says what.

@@ -28,12 +28,13 @@ stop() {
   done
   if [ $failed = yes ]; then tail -n 30 "$etc"/log/* ${work:+"$work"/log/*} 2>/dev/null; squeue --states=all 2>/dev/null; fi
   for daemon in slurmd mariadb; do
-    for _ in {1..50}; do pgrep -F "$etc/$daemon.pid" >/dev/null 2>&1 || break; sleep 0.1; done
+    for _ in {1..300}; do pgrep -F "$etc/$daemon.pid" >/dev/null 2>&1 || break; sleep 0.1; done
   done
   rm -rf "$top"
 }
 trap stop EXIT
-node=$(hostname -s) user=$(id -un 2>/dev/null || id -u) port=$((20000 + $$ % 20000))
+# Three ports in a row, which no other such test that begins at the same time tries (two of them run side by side), below those that the kernel gives to whoever connects.
+node=$(hostname -s) user=$(id -un 2>/dev/null || id -u) port=$((10000 + $$ % 6000 * 3))
 while (for i in 0 1 2; do exec 3<>/dev/tcp/127.0.0.1/$((port + i)) && exit; done; exit 1) 2>/dev/null; do port=$((port + 3)); done
 storage="AccountingStorageType=accounting_storage/none"
 
@@ -55,7 +56,7 @@ accounting() {
   mkdir -p "$etc/db"
   mariadb-install-db --no-defaults --datadir="$etc/db" --user="$me" --auth-root-authentication-method=normal --skip-test-db >"$etc/log/install-db" 2>&1 || return 1
   mariadbd --no-defaults --datadir="$etc/db" --user="$me" --socket="$etc/db.socket" --skip-networking --pid-file="$etc/mariadb.pid" --innodb-buffer-pool-size=64M --innodb-lock-wait-timeout=900 >"$etc/log/mariadb" 2>&1 &
-  for _ in {1..200}; do [ -S "$etc/db.socket" ] && break; sleep 0.1; done
+  for _ in {1..1200}; do [ -S "$etc/db.socket" ] && break; sleep 0.1; done
   [ -S "$etc/db.socket" ] || return 1
   cat >"$etc/slurmdbd.conf" <<END2
 AuthType=auth/munge
@@ -76,7 +77,7 @@ END2
   why="slurmdbd does not start"
   # The client library finds the socket by its environment.
   MYSQL_UNIX_PORT=$etc/db.socket SLURM_CONF=$etc/slurm.conf slurmdbd >"$etc/log/slurmdbd.start" 2>&1 || return 1
-  for _ in {1..200}; do (exec 3<>/dev/tcp/127.0.0.1/$((port + 2))) 2>/dev/null && break; sleep 0.1; done
+  for _ in {1..1200}; do (exec 3<>/dev/tcp/127.0.0.1/$((port + 2))) 2>/dev/null && break; sleep 0.1; done
   storage="AccountingStorageType=accounting_storage/slurmdbd
 AccountingStorageHost=127.0.0.1
 AccountingStoragePort=$((port + 2))
@@ -113,7 +114,11 @@ PreemptMode=REQUEUE
 SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0,bf_interval=1,defer=0
 PriorityType=priority/basic
 SlurmdParameters=config_overrides
-KillWait=60
+KillWait=600
+MessageTimeout=100
+TCPTimeout=60
+BatchStartTimeout=300
+UnkillableStepTimeout=600
 MinJobAge=${job_age:-3600}
 ReturnToService=2
 MailProg=/bin/true
@@ -126,15 +131,15 @@ END2
 cluster() {
   case $storage in *slurmdbd*) sacctmgr --immediate add cluster scratch >"$etc/log/sacctmgr" 2>&1 || fail "sacctmgr: $(cat "$etc/log/sacctmgr")" ;; esac
   slurmctld -f "$SLURM_CONF" && slurmd -f "$SLURM_CONF" || fail "Slurm does not start"
-  for _ in {1..100}; do [ "$(sinfo --noheader --partition=tune --format=%T 2>/dev/null)" = idle ] && break; sleep 0.1; done
-  [ "$(sinfo --noheader --partition=tune --format=%T)" = idle ] || fail "the node is not idle: $(sinfo)"
+  wait_for "the node to be idle" node_is_idle
 }
 
+node_is_idle() { [ "$(sinfo --noheader --partition=tune --format=%T 2>/dev/null)" = idle ]; }
 state_of() { squeue --noheader --array --states=all --jobs="$1" --format=%T 2>/dev/null | head -1; }
 is_state() { [ "$(state_of "$1")" = "$2" ]; }
-wait_for() { # seconds, what, command…
-  local end=$((SECONDS + $1)) what=$2
-  shift 2
+wait_for() { # what, command…: four minutes are for what never comes, on the busiest machine
+  local end=$((SECONDS + 240)) what=$1
+  shift
   until "$@"; do
     [ $SECONDS -lt $end ] || fail "waited in vain for $what"
     sleep 0.1

@@ -54,7 +54,7 @@ static char *ask(const char *path, const char *sql)
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
     ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    sqlite3_busy_timeout(db, 10000);
+    sqlite3_busy_timeout(db, 100000);
     ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
     char *text = sqlite3_step(statement) == SQLITE_ROW ? mt_strdup((const char *)sqlite3_column_text(statement, 0)) : NULL;
     sqlite3_finalize(statement);

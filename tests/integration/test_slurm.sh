@@ -23,9 +23,8 @@ task=${SLURM_ARRAY_TASK_ID:-} tool=$$
 drain() {
   trap '' TERM
   until grep -q CANCELLED "log/tune-$task.txt"; do sleep 0.1; done
-  for _ in {1..100}; do
+  while kill -0 $tool 2>/dev/null; do
     sleep 0.2
-    kill -0 $tool 2>/dev/null || break
     timeout 1 dd bs=4096 count=1 status=none <&9 >/dev/null
   done
 }
@@ -54,25 +53,25 @@ scontrol show job "$merge" | grep -q '^ *Comment=template *$' || fail "sbatch do
 count_of() { squeue --noheader --array --states=all --jobs="$array" --format=%T | grep -c "$1"; }
 others_done() { [ "$(count_of COMPLETED)" -ge 6 ]; }
 has_begun() { "$tool" slurm --status "$work" --json 2>/dev/null | grep -q "\"part\":\"part-$1.sqlite\".*\"stand\":\"running\".*\"measured\":[1-9]"; }
-wait_for 120 "the other tasks" others_done
-wait_for 60 "task 3 to have measured something" has_begun 3
-wait_for 60 "task 6 to have measured something" has_begun 6
+wait_for "the other tasks" others_done
+wait_for "task 3 to have measured something" has_begun 3
+wait_for "task 6 to have measured something" has_begun 6
 "$tool" slurm --status "$work" >"$top/status.txt" || fail "--status"
 grep -q '8 tasks: 2 running 6 done' "$top/status.txt" || fail "--status while two run: $(cat "$top/status.txt")"
 # Killed: the process is gone without a word, the task is put back into the queue.
 kill -KILL "$(cat "$work/pid-3")" || fail "task 3 is not there any more"
-wait_for 60 "task 3 to fail" is_state "${array}_3" FAILED
+wait_for "task 3 to fail" is_state "${array}_3" FAILED
 scontrol requeue "${array}_3" || fail "requeueing task 3"
 # Preempted: a job of higher rank wants the whole node. Slurm tells the task (SIGCONT, SIGTERM), and requeues it when it has ended.
 urgent=$(sbatch --parsable --partition=urgent --cpus-per-task=8 --output="$top/urgent.txt" --wrap 'sleep 0.2') || fail "the urgent job"
 restarted() { [ "$(scontrol --oneliner show job "${array}_6" | sed -n 's/.* Restarts=\([0-9]*\).*/\1/p')" -ge 1 ]; }
-wait_for 60 "task 6 to be preempted" restarted
-wait_for 60 "the urgent job" is_state "$urgent" COMPLETED
+wait_for "task 6 to be preempted" restarted
+wait_for "the urgent job" is_state "$urgent" COMPLETED
 for task in 3 6; do scontrol update jobid="${array}_$task" starttime=now 2>/dev/null; done # Slurm lets requeued jobs wait
 all_done() { [ "$(count_of COMPLETED)" = 8 ]; }
-wait_for 60 "all tasks" all_done
-wait_for 60 "the merging job" is_state "$merge" COMPLETED
-wait_for 60 "the final" is_state "$final" COMPLETED
+wait_for "all tasks" all_done
+wait_for "the merging job" is_state "$merge" COMPLETED
+wait_for "the final" is_state "$final" COMPLETED
 
 # ---- what came of it ----
 cd "$work" || exit 1

@@ -29,7 +29,7 @@ export MSDA_TUNE_LIBCUDA='$build/lib/libfake_cuda.so' MSDA_TUNE_NVRTC='$build/li
 export MSDA_TUNE_FAKE_LOG="$top/compiled/\${SLURM_JOB_NAME:-none}-\${SLURM_ARRAY_TASK_ID:-0}.compiled"
 END
 submit compiled --space vector_add --shape N=4096 --shape N=6000 --gpu-type h100
-wait_for 120 "the jobs of the compiled space" ended
+wait_for "the jobs of the compiled space" ended
 logged compile-h100.txt '15 of 15 valid points for sm_90a'
 compiles() { cat "$work/msda-tune-$1"-*.compiled 2>/dev/null | grep -c '^compile vector_add'; }
 [ "$(compiles compile-h100)" -ge 15 ] || fail "the compile stage compiled $(compiles compile-h100) kernels: $(head "$work"/*.compiled)"
@@ -41,7 +41,7 @@ echo "compile stage: $(compiles compile-h100) compiles for two tasks of 15 point
 # ---- the same stage with the real compiler ----
 if "$tool" check --space vector_add --gpu h200 --sample --no-cache >"$top/check.txt" 2>&1; then
   submit real --space vector_add --shape N=4096 --gpu-type h200 --compile sample # on nodes without a GPU: its tasks fail here, and nobody waits for them
-  wait_for 180 "the jobs of the real compiler" ended
+  wait_for "the jobs of the real compiler" ended
   logged compile-h200.txt 'valid points for sm_90a'
   grep -qE 'vector_add +[0-9]+ +[0-9]+ +0 +0 ' "$work/log/compile-h200.txt" || fail "not all compiled: $(cat "$work/log/compile-h200.txt")"
   if ! grep -q '^Database:' "$work/log/tune-h200-1.txt"; then
@@ -57,7 +57,7 @@ fi
 # ---- islands ----
 islands=(--space resample --shape large --shards 3 -- --gpu recorded:h200 --strategy surrogate)
 submit islands "${islands[@]}" --budget 30
-wait_for 120 "the islands" ended
+wait_for "the islands" ended
 points() { lines "$work/$1" >"$top/$1.points"; wc -l <"$top/$1.points"; }
 for i in 1 2 3; do [ "$(points part-$i.sqlite)" -ge 30 ] || fail "island $i: $(points part-$i.sqlite) points: $(cat "$work/log/tune-$i.txt")"; done
 cmp -s "$top/part-1.sqlite.points" "$top/part-2.sqlite.points" && fail "two islands took the same way"
@@ -69,7 +69,7 @@ best_of() { "$tool" show --db "$work/$1" --json | grep -oE '"median_us":[0-9.]+'
 before=$(best_of merged.sqlite)
 # Again, with more to spend: what any of them knew is measured by none of them once more.
 submit islands "${islands[@]}" --budget 40
-wait_for 120 "the islands, again" ended
+wait_for "the islands, again" ended
 for i in 1 2 3; do
   points part-$i.sqlite >/dev/null
   comm -13 "$top/$i.before" "$top/part-$i.sqlite.points" >"$top/new"
@@ -87,23 +87,23 @@ if [ $has_accounting = no ]; then
 fi
 array=$(job tune)
 forgotten() { [ -z "$(squeue --noheader --states=all --jobs="$array" 2>/dev/null)" ]; }
-wait_for 90 "squeue to forget the array" forgotten
+wait_for "squeue to forget the array" forgotten
 known() { [ "$(sacct --noheader --allocations --parsable2 --jobs="$array" --format=JobID,State | grep -c "^${array}_[123]|COMPLETED$")" = 3 ]; }
-wait_for 30 "sacct to know the array" known
+wait_for "sacct to know the array" known
 status >"$top/status.txt" || fail "--status"
 grep -q '^3 tasks: 3 done$' "$top/status.txt" || fail "--status by sacct: $(cat "$top/status.txt")"
 grep -q "^Behind them: merge (job $(job merge)): COMPLETED, final (job $(job final)): COMPLETED\$" "$top/status.txt" || fail "stages by sacct: $(cat "$top/status.txt")"
 grep -q "part-1.sqlite .* $node " "$top/status.txt" || fail "nodes by sacct: $(cat "$top/status.txt")"
 # A task that failed and one that was cancelled, with nothing of them but accounting's word.
 mkdir -p "$top/ends"
-printf 'launch=(bash -c %q)\n' 'case $SLURM_ARRAY_TASK_ID in 1) exit 7 ;; 2) exec sleep 60 ;; *) exec "$0" "$@" ;; esac' >"$top/ends/template.sh"
+printf 'launch=(bash -c %q)\n' 'case $SLURM_ARRAY_TASK_ID in 1) exit 7 ;; 2) exec sleep 600 ;; *) exec "$0" "$@" ;; esac' >"$top/ends/template.sh"
 submit ends "${islands[@]}" --budget 10
 array=$(job tune)
 runs() { is_state "${array}_2" RUNNING; }
-wait_for 60 "task 2 to run" runs
+wait_for "task 2 to run" runs
 scancel "${array}_2"
-wait_for 120 "the jobs" ended
-wait_for 90 "squeue to forget the array" forgotten
+wait_for "the jobs" ended
+wait_for "squeue to forget the array" forgotten
 status >"$top/status.txt" || fail "--status"
 grep -q '^3 tasks: 1 done 1 stopped 1 failed$' "$top/status.txt" || fail "--status by sacct: $(cat "$top/status.txt")"
 grep -q 'part-1.sqlite .* failed .* FAILED *$' "$top/status.txt" && grep -q 'part-2.sqlite .* stopped .* CANCELLED *$' "$top/status.txt" || fail "--status by sacct: $(cat "$top/status.txt")"

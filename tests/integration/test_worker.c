@@ -23,19 +23,21 @@
 #define FAKE_NVRTC BINARY_DIR "/lib/libfake_nvrtc.so"
 #define OK(call) ck_assert_msg((call) == MT_OK, "%s", err.message)
 
-/* All limits. A step takes milliseconds, but a loaded machine may hold a process up for a second; what hangs costs as much. */
-enum { LIMIT_S = 3, PATIENCE_S = 60 /* for what never hangs */ };
+/* All limits. A step takes milliseconds, but a loaded machine may hold a process up for seconds; where something hangs, it costs as much. */
+enum { LIMIT_S = 6, PATIENCE_S = 200 /* for what never hangs */ };
+#define LIMIT_TEXT "6 s"
 
 static char folder[] = "/tmp/msda-worker-XXXXXX";
 static char db_path[128], ini_path[128], log_path[128], cache_path[128];
 static mt_error err;
 static mt_session_result result;
-static bool guard_pages;
+static bool guard_pages, has_hang; /* in the space */
 
 /* The fake family with BLOCK = 32, 64 … 224 (7 variants) that behave, and for BLOCK = 64 one more for each of `behaviours`. */
 static void write_space(const char *behaviours, const char *more)
 {
     mt_strbuf ini = {0};
+    has_hang = strstr(behaviours, "hang");
     mt_strbuf_addf(&ini,
         "[kernel]\nname = fake\nsource = %s/fake/fake.cu\nreference = fake_add_reference\n"
         "[shape small]\nN = 10000\n[shape odd]\nN = 4099\ndefault = no\n[variant fake_add]\n"
@@ -72,7 +74,8 @@ static void tear_down(void)
 static mt_status tune(const mt_session_params *wishes)
 {
     const char *env[] = {"MSDA_TUNE_LIBCUDA=" FAKE_CUDA, "MSDA_TUNE_NVRTC=" FAKE_NVRTC, log_path, NULL};
-    mt_worker_options options = {.jobs = 2, .cache_dir = cache_path, .compile_limit_s = LIMIT_S, .variant_limit_s = LIMIT_S, .subject_limit_s = PATIENCE_S, .seed = 1, .guard_pages = guard_pages, .env = env};
+    const double limit_s = has_hang ? LIMIT_S : PATIENCE_S;
+    mt_worker_options options = {.jobs = 2, .cache_dir = cache_path, .compile_limit_s = limit_s, .variant_limit_s = limit_s, .subject_limit_s = PATIENCE_S, .seed = 1, .guard_pages = guard_pages, .env = env};
     mt_session_params params = wishes ? *wishes : (mt_session_params){0};
     mt_spec *spec = NULL;
     mt_source source = {0};
@@ -105,7 +108,7 @@ static char *ask_database(const char *sql)
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
     ck_assert_int_eq(sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK); /* may have to recover a killed writer's log */
-    sqlite3_busy_timeout(db, 10000);
+    sqlite3_busy_timeout(db, 100000);
     ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
     char *text = sqlite3_step(statement) == SQLITE_ROW ? mt_strdup((const char *)sqlite3_column_text(statement, 0)) : NULL;
     sqlite3_finalize(statement);
@@ -152,7 +155,7 @@ static const struct way {
     int64_t restarts;
 } ways[] = {
     {"illegal_address", "gpu_fault", "ILLEGAL_ADDRESS", 1},
-    {"hang", "timeout", "within 3 s", 1},
+    {"hang", "timeout", "within " LIMIT_TEXT, 1},
     {"crash", "crashed", "SIGABRT", 1},
     {"late_fault", "gpu_fault", "ILLEGAL_ADDRESS", 1},
     {"oob", "out_of_bounds", "out", -1},
@@ -167,7 +170,7 @@ static const struct way {
     {"launch_error", "launch_error", "OUT_OF_RESOURCES", 0},
     {"load_error", "load_error", NULL, 0},
     {"compile_error", "compile_error", NULL, 0},
-    {"compile_hang", "compile_timeout", "3 s", 2}, /* it was tried twice */
+    {"compile_hang", "compile_timeout", LIMIT_TEXT, 2}, /* it was tried twice */
 };
 
 /* ThreadSanitizer looks at the coordinator, whose threads know nothing of how a variant ends; all ways in one session are enough for it, and a few alone. */
@@ -250,6 +253,7 @@ START_TEST(stopped_compile_worker)
     snprintf(once, sizeof once, "%s/once", folder);
     OK(mt_file_write_atomic(once, "", 0, &err));
     setenv("MSDA_TUNE_FAKE_HANG_ONCE", once, 1);
+    has_hang = true;
     OK(tune(NULL));
     unsetenv("MSDA_TUNE_FAKE_HANG_ONCE");
     ck_assert(!mt_file_exists(once));
@@ -386,6 +390,7 @@ START_TEST(killed_and_resumed)
     int64_t before = 0;
     set_up();
     write_space("slow", "[param C]\nvalues = 1..6\n"); /* 48 variants */
+    setenv("MSDA_TUNE_FAKE_LOAD_MS", "80", 1); /* four seconds: it can't be done before it is killed twice */
     for (int round = 0; round < 40; round++) {
         pid_t child = fork();
         if (child == 0) _exit(tune(NULL) == MT_OK ? 0 : 1);
@@ -398,6 +403,7 @@ START_TEST(killed_and_resumed)
         ck_assert_int_ge(now, before); /* nothing is lost */
         before = now;
     }
+    unsetenv("MSDA_TUNE_FAKE_LOAD_MS");
     OK(tune(NULL));
     ck_assert_int_eq(rows(), 48);
     ck_assert_int_eq(count("SELECT count(*) FROM strike"), 0);
@@ -438,6 +444,7 @@ START_TEST(interrupted)
     int status = 0;
     set_up();
     write_space("slow", "[param C]\nvalues = 1..20\n"); /* 160 variants */
+    setenv("MSDA_TUNE_FAKE_LOAD_MS", "80", 1); /* thirteen seconds: it can't be done before it is told */
     pid_t child = fork();
     if (child == 0) _exit(tune(NULL) == MT_OK && result.interrupted ? 42 : 1);
     for (int i = 0; i < PATIENCE_S * 50; i++) { /* until it has measured something */
@@ -453,6 +460,7 @@ START_TEST(interrupted)
     ck_assert_int_lt(kept, 160);
     ck_assert_int_eq(count("SELECT count(*) FROM session WHERE state = 'interrupted'"), 1);
     sound();
+    unsetenv("MSDA_TUNE_FAKE_LOAD_MS");
     OK(tune(NULL));
     ck_assert_int_eq(rows(), 160);
     sound();

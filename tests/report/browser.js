@@ -2,27 +2,30 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import os from 'node:os';
 import path from 'node:path';
 
 const [web, executablePath, ...words] = process.argv.slice(2);
 const { chromium } = createRequire(path.resolve(web, 'package.json'))('playwright-core');
 const files = Object.fromEntries(words.map((word) => word.split('=')));
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+const patience = 240000; // of everything: it is for hangs
+const browser = await chromium.launch({ executablePath, timeout: patience, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 
 // A page whose complaints and requests are kept.
-async function open(name, { width = 1440, height = 1000, colorScheme = 'light', javaScriptEnabled = true } = {}) {
+async function open(name, { width = 1440, height = 1000, colorScheme = 'light', javaScriptEnabled = true, countsThreadTime = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme, javaScriptEnabled });
   const page = await context.newPage();
-  page.setDefaultTimeout(60000);
+  page.setDefaultTimeout(patience);
   const url = `file://${path.resolve(files[name])}`;
   const seen = { complaints: [], requests: [] };
   page.on('console', (message) => { if (['error', 'warning'].includes(message.type())) seen.complaints.push(message.text()); });
   page.on('pageerror', (error) => seen.complaints.push(error.message));
   page.on('dialog', (dialog) => { seen.complaints.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   page.on('request', (request) => { if (request.url() !== url && !request.url().startsWith('data:')) seen.requests.push(request.url()); });
+  const meter = countsThreadTime && await context.newCDPSession(page);
+  if (meter) await meter.send('Performance.enable', { timeDomain: 'threadTicks' });
+  const threadTime = async () => (await meter.send('Performance.getMetrics')).metrics.find(({ name: called }) => called === 'TaskDuration').value;
   await page.goto(url);
-  return { page, seen, close: () => context.close() };
+  return { page, seen, threadTime, close: () => context.close() };
 }
 
 const tests = [];
@@ -59,12 +62,14 @@ for (const [colorScheme, width] of [['light', 360], ['dark', 1440], ['light', 38
 test('charts come into being when they come into view, and follow the subject', async () => {
   const view = await open('tuned');
   const drawn = () => view.page.evaluate(() => document.querySelectorAll('figure[data-drawn]').length);
+  await view.page.waitForSelector('figure[data-drawn]');
   const before = await drawn();
   assert.ok(before > 0 && before < 6, `${before} drawn at once`);
   await view.page.locator('#time').scrollIntoViewIfNeeded();
   await view.page.waitForFunction((n) => document.querySelectorAll('figure[data-drawn]').length > n, before);
   const label = view.page.locator('figure[data-chart=convergence] .plot');
   await view.page.locator('#convergence').scrollIntoViewIfNeeded();
+  await view.page.waitForSelector('figure[data-chart=convergence][data-drawn]');
   const first = await label.getAttribute('aria-label');
   await view.page.selectOption('#subject', '1');
   assert.notEqual(await label.getAttribute('aria-label'), first);
@@ -107,6 +112,7 @@ test('brushing an axis picks variants, and the slider the fastest part', async (
   const figure = view.page.locator('figure[data-chart=parallel]');
   await figure.scrollIntoViewIfNeeded();
   await figure.locator('output').waitFor();
+  await view.page.waitForSelector('figure[data-chart=parallel][data-drawn]');
   const all = await figure.locator('output').textContent();
   const total = Number(all.match(/of (\d+) variants/)[1]);
   const line = await view.page.evaluate(() => {
@@ -123,9 +129,10 @@ test('brushing an axis picks variants, and the slider the fastest part', async (
   await view.page.mouse.down();
   for (let step = 1; step <= 5; step++) await view.page.mouse.move(line.x, line.top + (0.08 * step * height) / 5);
   await view.page.mouse.up();
-  await view.page.waitForFunction((text) => document.querySelector('figure[data-chart=parallel] output').textContent !== text, all);
-  const picked = Number((await figure.locator('output').textContent()).match(/^(\d+) of/)[1]);
-  assert.ok(picked > 0 && picked < total, `${picked} of ${total} picked`);
+  await view.page.waitForFunction((most) => { // the plot follows the brush when it comes to it
+    const picked = document.querySelector('figure[data-chart=parallel] output').textContent.match(/^(\d+) of/);
+    return picked && Number(picked[1]) > 0 && Number(picked[1]) < most;
+  }, total);
   await figure.locator('input[type=range]').fill('10');
   const part = Number((await figure.locator('output').textContent()).match(/of (\d+) variants/)[1]);
   assert.ok(part > 0 && part <= 0.2 * total, `${part} of ${total} are the fastest tenth`);
@@ -265,7 +272,9 @@ test('hostile texts are shown as text', async () => {
     document.body.append(image);
   });
   assert.equal(await view.page.evaluate(() => typeof window.hit), 'undefined');
-  assert.ok(view.seen.complaints.some((text) => text.includes('Content Security Policy')));
+  const isRefused = () => view.seen.complaints.some((text) => text.includes('Content Security Policy'));
+  for (const end = Date.now() + patience; !isRefused() && Date.now() < end;) await view.page.waitForTimeout(20);
+  assert.ok(isRefused());
   assert.deepEqual(view.seen.requests.filter((url) => !url.startsWith('http://127.0.0.1:9')), []);
   await view.close();
 });
@@ -279,26 +288,20 @@ test('the comparison shows verdicts', async () => {
   await view.close();
 });
 
-test('100,000 rows: below 10 MB, opens in 3 s, says what was summed up', async () => {
+// What the page costs its own thread: on a busy machine it opens later, and costs the same.
+test('100,000 rows: below 10 MB, opens in 3 s of one processor, says what was summed up', async () => {
   assert.ok(statSync(files.large).size < 10e6, `${statSync(files.large).size} bytes`);
-  let least = Infinity;
-  for (let attempt = 0; attempt < 3 && least > 3; attempt++) {
-    const began = performance.now();
-    const view = await open('large');
-    await view.page.waitForSelector('figure[data-drawn]');
-    await view.page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); }));
-    least = Math.min(least, (performance.now() - began) / 1e3);
-    if (least <= 3 || attempt === 2) {
-      assert.match(await view.page.locator('#summary').textContent(), /Charts draw \d+ of 100000 evaluations/);
-      await drawAll(view.page);
-      assert.ok((await coloursOf(view.page)).every(({ hidden, colours }) => hidden || colours > 3));
-      quiet(view);
-    }
-    await view.close();
-  }
-  console.log(`  opened in ${least.toFixed(2)} s`);
-  const crowd = Math.max(1, os.loadavg()[0] / os.availableParallelism()); // others at work on this machine
-  assert.ok(least < 3 * crowd, `opened in ${least.toFixed(2)} s (load ${os.loadavg()[0]})`);
+  const view = await open('large', { countsThreadTime: true });
+  await view.page.waitForSelector('figure[data-drawn]');
+  await view.page.evaluate(() => new Promise((done) => { requestAnimationFrame(() => setTimeout(done)); }));
+  const seconds = await view.threadTime();
+  console.log(`  opened in ${seconds.toFixed(2)} s of its thread's time`);
+  assert.match(await view.page.locator('#summary').textContent(), /Charts draw \d+ of 100000 evaluations/);
+  await drawAll(view.page);
+  assert.ok((await coloursOf(view.page)).every(({ hidden, colours }) => hidden || colours > 3));
+  quiet(view);
+  await view.close();
+  assert.ok(seconds > 0 && seconds < 3, `opened in ${seconds.toFixed(2)} s`);
 });
 
 let failed = 0;

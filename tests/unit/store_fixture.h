@@ -117,7 +117,7 @@ static inline int64_t fixture_number(const char *sql)
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
     ck_assert_int_eq(sqlite3_open_v2(fixture_db, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    sqlite3_busy_timeout(db, 10000);
+    sqlite3_busy_timeout(db, 100000);
     ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
     int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
     sqlite3_finalize(statement);

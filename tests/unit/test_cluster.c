@@ -155,7 +155,7 @@ START_TEST(a_folder_of_another_plan)
     run_ok("rm part-h100-1.sqlite && printf 'tune-h100\t7\nmerge\t8\n' >jobs.tsv && sed -i 's/two · x/other/' plan.tsv");
     ck_fails(plan_into(true, false), MT_ERR_USAGE, "holds another plan, which was begun (jobs.tsv): 4 tasks, the first of them one; expected another folder");
     run_ok("echo x >part-h200-2.sqlite && echo x >merged.sqlite-wal && mkdir bin log && printf '%s\n' '#!/bin/sh' '[ \"$3\" = 7,8 ] && echo 7' >bin/squeue && chmod +x bin/squeue");
-    char *path = strdup(getenv("PATH")), with_queue[512];
+    char *path = strdup(getenv("PATH")), with_queue[16384];
     snprintf(with_queue, sizeof with_queue, "%s/bin:%s", fixture_folder, path);
     setenv("PATH", with_queue, 1);
     ck_fails(plan_into(true, true), MT_ERR_USAGE, "wait or run (7,8)");
@@ -176,7 +176,7 @@ END_TEST
 START_TEST(signals_are_passed_on)
 {
     write_plan(false);
-    run_ok("printf '%s\\n' '#!/bin/bash' 'trap \"echo told >>told; exit 130\" TERM' 'touch ready' 'for i in $(seq 200); do sleep 0.02; done' >tool && "
+    run_ok("printf '%s\\n' '#!/bin/bash' 'trap \"echo told >>told; exit 130\" TERM' 'touch ready' 'for i in $(seq 10000); do sleep 0.02; done' >tool && "
            "printf '%s\\n' '#!/bin/sh' 'echo \"$@\" >requeued' >scontrol && chmod +x tool scontrol");
     run_ok("export PATH=$PWD:$PATH SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_JOB_ID=9 SLURM_JOB_ID=11; bash tune-h100.sh & p=$!; until [ -e ready ]; do sleep 0.01; done; kill -TERM $p; wait $p; "
            "[ $? = 130 ] && [ $(wc -l <told) = 1 ] && [ ! -e requeued ]");
@@ -190,7 +190,7 @@ START_TEST(a_step_is_told_by_slurm)
 {
     write_plan(false);
     run_ok("sed -i 's/^tool=.\\/tool$/launch=(env srun --x)/' tune-h100.sh && "
-           "printf '%s\\n' '#!/bin/bash' 'trap \"touch killed\" TERM' 'trap \"exit 130\" USR2' 'echo $$ >pid; echo $SRUN_CPUS_PER_TASK >cpus; mv pid ready' 'for i in $(seq 200); do sleep 0.02; done' >srun && "
+           "printf '%s\\n' '#!/bin/bash' 'trap \"touch killed\" TERM' 'trap \"exit 130\" USR2' 'echo $$ >pid; echo $SRUN_CPUS_PER_TASK >cpus; mv pid ready' 'for i in $(seq 10000); do sleep 0.02; done' >srun && "
            "printf '%s\\n' '#!/bin/sh' 'echo \"$@\" >cancelled; kill -USR2 $(cat ready)' >scancel && printf '%s\\n' '#!/bin/sh' 'echo \"$@\" >requeued' >scontrol && chmod +x srun scancel scontrol");
     run_ok("export PATH=$PWD:$PATH SLURM_ARRAY_TASK_ID=1 SLURM_ARRAY_JOB_ID=9 SLURM_JOB_ID=11 SLURM_CPUS_PER_TASK=5; bash tune-h100.sh & p=$!; until [ -e ready ]; do sleep 0.01; done; kill -USR1 $p; wait $p; "
            "[ $? = 130 ] && [ \"$(cat cancelled)\" = '--signal=TERM 11' ] && [ \"$(cat requeued)\" = 'requeue 9_1' ] && [ $(cat cpus) = 5 ] && [ ! -e killed ]");

@@ -141,8 +141,8 @@ END_TEST
 START_TEST(time_is_up)
 {
     set_up();
-    evaluator.usleep = 80000;
-    params.time_s = 1.2; /* long enough for two, also on a busy machine */
+    evaluator.usleep = 400000;
+    params.time_s = 6; /* long enough for two, also on a busy machine */
     params.time_given = true;
     tune_ok("", HUNDRED);
     ck_assert(last.out_of_time && !last.interrupted);
@@ -221,10 +221,10 @@ START_TEST(time_is_shared)
 {
     static const char *const shapes[] = {"small", "large"};
     set_up();
-    evaluator.usleep = 10000;
+    evaluator.usleep = 60000; /* one shape alone would take all of the time */
     params.shapes = shapes;
     params.shape_count = 2;
-    params.time_s = 2; /* long enough for a busy machine */
+    params.time_s = 6; /* long enough for a busy machine */
     params.time_given = true;
     tune_ok("", HUNDRED);
     ck_assert_uint_eq(result.subjects, 2);
@@ -419,13 +419,16 @@ START_TEST(killed_and_resumed)
         if (child == 0) {
             mt_error err = {0};
             if (mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) != MT_OK) _exit(2);
-            evaluator.usleep = 2000;
+            evaluator.usleep = 20000; /* two seconds in all: longer than any of the naps below gets on a busy machine */
             _exit(tune("", HUNDRED, &err) == MT_OK ? 0 : 1);
         }
         usleep((useconds_t)(20000 + 7919 * round % 40000));
         kill(child, SIGKILL);
         waitpid(child, &status, 0);
-        if (WIFEXITED(status)) break;
+        if (WIFEXITED(status)) {
+            ck_assert_int_eq(WEXITSTATUS(status), 0);
+            break;
+        }
         kills++;
     }
     mt_error err = {0};

@@ -7,7 +7,7 @@
 
 /* ---- a strategy that does what the test says ---- */
 
-enum { MAX_NOTES = 256, PATIENCE_MS = 30000, PAUSE_MS = 20 };
+enum { MAX_NOTES = 256, PATIENCE_MS = 200000, PAUSE_MS = 20 };
 
 static struct probe {
     size_t count, next, batch;
@@ -288,7 +288,7 @@ START_TEST(fitting_delays_no_deadline)
     ck_assert_int_eq(mt_file_write_atomic(path, text, strlen(text), &err), MT_OK);
     ck_assert_msg(mt_spec_load(path, &spec, &err) == MT_OK && mt_source_load(spec, &source, &err) == MT_OK, "%s", err.message);
     uv_loop_init(&loop);
-    const mt_worker_options options = {.jobs = 2, .compile_limit_s = PATIENCE_MS / 1e3, .variant_limit_s = 2, .subject_limit_s = PATIENCE_MS / 1e3};
+    const mt_worker_options options = {.jobs = 2, .compile_limit_s = PATIENCE_MS / 1e3, .variant_limit_s = 6, .subject_limit_s = PATIENCE_MS / 1e3};
     ck_assert_msg(mt_eval_worker_create(&loop, spec, &source, &options, &real, &err) == MT_OK, "%s", err.message);
     snprintf(path, sizeof path, "%s/times", folder);
     setenv("MSDA_TUNE_TIMES", path, 1);

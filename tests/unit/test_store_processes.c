@@ -167,7 +167,7 @@ static void kill_and_inspect(unsigned delay_us, bool running, int *reported)
     }
     close(ends[1]);
     struct pollfd first = {.fd = ends[0], .events = POLLIN};
-    if (running) ck_assert_int_eq(poll(&first, 1, 20000), 1);
+    if (running) ck_assert_int_eq(poll(&first, 1, 200000), 1);
     usleep(delay_us);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);

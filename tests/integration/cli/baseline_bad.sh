@@ -3,7 +3,7 @@ note "baseline plugins that lie, crash and hang: the winner stays, and what can 
 fake_gpu
 cp "$data/fake/fake.cu" .
 sed 's/^values  = 64, 128, 256, 512/values  = 128/; s/^values  = ok, .*/values  = ok/; /^ *compile_error/d; s/^budget = 100/baseline = cublaslt/' "$data/fake/fake.ini" >fake.ini
-tune() { "$tool" tune --space fake.ini --db "$1" --jobs 1 --strategy exhaustive --quiet --variant-limit 2 "${@:2}" 2>&1 | grep -E 'best of|first choice|not compared|throttled|Restarts|^  Evaluated' | steady; }
+tune() { "$tool" tune --space fake.ini --db "$1" --jobs 1 --strategy exhaustive --quiet --variant-limit 5 "${@:2}" 2>&1 | grep -E 'best of|first choice|not compared|throttled|Restarts|^  Evaluated' | steady; }
 export MSDA_TUNE_BASELINE=$MSDA_TUNE_LIBCUDA
 for behaviour in other_abi no_function no_algorithms open_silent open_crash open_hang wrong late_crash late_fail crash_of_1 many_algorithms describe_unended; do
   echo "$behaviour"

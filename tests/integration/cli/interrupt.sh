@@ -9,7 +9,7 @@ for block in $(seq 1 2000); do for vec in 1 2 4; do echo "ALGO=fast;BLOCK=$block
 "$tool" import --as recorded --db rec.sqlite big.jsonl >/dev/null || echo "import failed"
 "$tool" --gpu recorded:h100 --recordings rec.sqlite --space big.ini --shape small --strategy exhaustive --db t.sqlite >out.txt 2>&1 &
 pid=$!
-for _ in $(seq 1200); do grep -qs best out.txt && break; sleep 0.05; done # -s: the shell behind & may not have made the file yet
+for _ in $(seq 6000); do grep -qs best out.txt && break; sleep 0.05; done # -s: the shell behind & may not have made the file yet
 kill -INT $pid
 wait $pid
 echo "exit $?"

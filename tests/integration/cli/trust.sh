@@ -44,7 +44,7 @@ note "the pick by energy, by energy × time, and by time again; each measures on
 unset MSDA_TUNE_FAKE_BUSY MSDA_TUNE_FAKE_FOREIGN
 export MSDA_TUNE_FAKE_ENERGY=350:5
 energy() { # words of tune: what the summary and show say, without the figures that depend on this host
-  "$tool" --space near.ini --db energy.sqlite --jobs 1 --quiet --budget 5 "$@" 2>&1 | sed -nE 's/^( *Energy: +).*([µm]J|J) a run, 3[45][0-9] W \((NVML.s [a-z ]+), loops of [0-9.]+ s\)/\1… a run, 350 W (\3)/p; s/^ +(picked by .*)/\1/p; s/.*(known from before).*/\1/p; /warning|error/p'
+  "$tool" --space near.ini --db energy.sqlite --jobs 1 --quiet --budget 5 "$@" 2>&1 | sed -nE 's/^( *Energy: +).*([µm]J|J) a run, [0-9]+ W \((NVML.s [a-z ]+), loops of [0-9.]+ s\)/\1… a run, N W (\3)/p; s/^ +(picked by .*)/\1/p; s/.*(known from before).*/\1/p; /warning|error/p'
   "$tool" show --db energy.sqlite --json | tr -d '\n' | grep -oE '"objective":"[a-z]+","energy":(null|\{"source":"[a-z]+")'
 }
 energy --objective energy
