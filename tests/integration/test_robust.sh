@@ -23,7 +23,8 @@ says() { grep -qiE "$1" out.txt || fail "$2: not said: $1"; }
 
 "$tool" import --as recorded --db rec.sqlite "$data"/cli/demo.small.jsonl "$data"/cli/demo.large.jsonl >out.txt 2>&1 || fail "import"
 recorded() { "$tool" --gpu recorded:h100 --recordings "$scratch/rec.sqlite" --space "$data/cli/demo.ini" --quiet "$@" >"$scratch/out.txt" 2>&1; }
-rows() { "$tool" show --db "$1" --sessions | awk 'NR > 1 { n += $9 - $10 } END { print n + 0 }'; }
+# Columns are counted from the right: how long it lasted may be one word or four.
+rows() { "$tool" show --db "$1" --sessions | awk '$1 ~ /^[0-9]+$/ { n += $(NF-4) - $(NF-3) } END { print n + 0 }'; }
 recorded --db whole.sqlite --strategy exhaustive || fail "a plain run: $?"
 whole=$(rows whole.sqlite)
 

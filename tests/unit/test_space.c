@@ -418,11 +418,11 @@ START_TEST(a_million_points_take_seconds_at_most)
 {
     mt_spec *spec = must_parse(REST "[let]\nT = A * B * C\n[param A]\nvalues = 1..10\n[param B]\nvalues = 1..10\n[param C]\nvalues = 1..10\n[param D]\nvalues = 1..10\n"
                                "[param E]\nvalues = 1..10\n[param F]\nvalues = 1..13\n[constraint one]\nexpr = T <= 900 || D > 2\n[constraint two]\nexpr = (T + E * F) % 7 != 3\n");
-    int64_t start = mt_clock_now_ns();
+    int64_t start = mt_clock_thread_cpu_ns(); /* whatever else this machine does */
     mt_space *space = must_space(spec, 0, &h100);
-    int64_t spent = mt_clock_now_ns() - start;
+    int64_t spent = mt_clock_thread_cpu_ns() - start;
     ck_assert_uint_gt(mt_space_count(space), 1000000);
-    ck_assert_msg(spent < UNIT_SLOWNESS * INT64_C(60000000000), "%.1f s", (double)spent * 1e-9); /* generous: sanitizers, busy machines */
+    ck_assert_msg(spent < UNIT_SLOWNESS * INT64_C(20000000000), "%.1f s", (double)spent * 1e-9);
     mt_rng rng;
     mt_rng_seed(&rng, 1);
     for (int i = 0; i < 1000; i++) {

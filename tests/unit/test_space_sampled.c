@@ -448,11 +448,11 @@ START_TEST(ten_to_the_eight_are_counted_at_once)
     mt_error err = { 0 };
     mt_rng rng;
     mt_rng_seed(&rng, 1);
-    int64_t start = mt_clock_now_ns();
+    int64_t start = mt_clock_thread_cpu_ns(); /* whatever else this machine does */
     ck_assert_msg(mt_space_create(spec, &spec->shapes[0], &h100, &space, &err) == MT_OK, "%s", err.message);
-    double spent = (double)(mt_clock_now_ns() - start) * 1e-9;
+    double spent = (double)(mt_clock_thread_cpu_ns() - start) * 1e-9;
     ck_assert_uint_gt(mt_space_raw_count(space), 100000000);
-    ck_assert_msg(spent < 100, "%.1f s", spent); /* generous: sanitizers, busy machines */
+    ck_assert_msg(spent < 20, "%.1f s", spent); /* generous: sanitizers */
     ck_assert(mt_space_is_enumerated(space) && mt_space_count(space) > 100000);
     mt_space_limits limits = limits_of(1 << 20);
     mt_space *sampled = NULL;

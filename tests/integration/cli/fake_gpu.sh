@@ -28,7 +28,7 @@ sed -i 's/^\(extern "C".*\)$/\/\/ edited\n\1/' fake.cu
 sed 's/^values  = ok, .*/values = ok, slow/; /^ *compile_error/d' fake.ini >edited.ini
 tune edited.ini
 note "session, state, strategy, evaluated, known, failed, restarts, space"
-"$tool" show --db t.sqlite --sessions | awk 'NR > 1 { print $1, $6, $7, $9, $10, $11, $12, $13 }'
+"$tool" show --db t.sqlite --sessions | awk 'NR > 1 && NF > 7 { print $1, $(NF-7), $(NF-6), $(NF-4), $(NF-3), $(NF-2), $(NF-1), $NF }' # from the right: how long it lasted may be one word or four
 
 note "what faulted or hung is listed, and lifted: then it is tried again"
 strikes() { "$tool" show --db t.sqlite --quarantine | awk 'NR > 1 { print $4, $5, $6, $7, $NF }'; }
