@@ -60,10 +60,12 @@ const fake_kernel *fake_kernel_of(CUfunction function)
     return function->kernel;
 }
 
-/* MSDA_TUNE_FAKE_LOAD_MS: what a variant costs on this GPU, all in its loading. MSDA_TUNE_FAKE_GATE: no variant is loaded while that file is there. */
+/* MSDA_TUNE_FAKE_LOAD_MS: what a variant costs on this GPU, all in its loading. MSDA_TUNE_FAKE_GATE: no variant is loaded while that file is there; the first load of a process is the
+ * reference's. */
 static void wait_on_load(void)
 {
-    const char *text = getenv("MSDA_TUNE_FAKE_LOAD_MS"), *gate = getenv("MSDA_TUNE_FAKE_GATE");
+    static int loads;
+    const char *text = getenv("MSDA_TUNE_FAKE_LOAD_MS"), *gate = loads++ ? getenv("MSDA_TUNE_FAKE_GATE") : NULL;
     if (text) usleep((useconds_t)atoi(text) * 1000);
     if (gate && access(gate, F_OK) == 0) fake_log_line("at the gate\n");
     while (gate && access(gate, F_OK) == 0) usleep(10000);

@@ -145,7 +145,7 @@ if [ -f "$lib/libfake_cuda.so" ]; then
     tuner=$!
     until_true "a variant to be at the gate" has log.txt '^at the gate'
     until_true "the device worker and two in reserve to have started" has_count times.txt ' start ' 4
-    worker=$(pgrep -P $tuner -f "worker $role" | head -1)
+    worker=$(grep -lsaP "worker\x00$role\x00$tuner\x00" /proc/[0-9]*/cmdline | head -1 | tr -dc 0-9)
     kill -STOP "$worker" || fail "no $role worker"
     until_true "the stopped $role worker to be replaced" has out.txt "warning: GPU 0: device worker $worker was stopped .SIGSTOP. and is replaced"
     rm gate
