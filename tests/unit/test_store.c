@@ -190,6 +190,33 @@ START_TEST(known_takes_every_outcome_and_the_newest_row)
 }
 END_TEST
 
+/* Not only one's own file is read so, but also what --known names. */
+START_TEST(known_refuses_what_no_tuner_writes)
+{
+    static const struct { const char *outcome, *median, *words; } cases[] = {
+        {"ok", "-5.0", "measurement 1 is ok with the median_ns \"-5.0\"; expected a number above 0"},
+        {"ok", "0.0", "expected a number above 0"},
+        {"ok", "9e999", "expected a number above 0"},
+        {"ok", "'fast'", "median_ns \"fast\""},
+        {"ok", "NULL", "median_ns \"\""},
+        {"censored", "NULL", "measurement 1 is censored with"},
+        {"fine", "10.0", "measurement 1 has the unknown outcome \"fine\""},
+    };
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    seen none = {0};
+    fixture_put_ok(store, fixture_session(store), &s, "A=1", 10);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "UPDATE measurement SET outcome = '%s', median_ns = %s", cases[i].outcome, cases[i].median);
+        fixture_sql(sql);
+        ck_fails(mt_store_known(store, &s, MT_REUSE_ANY, see_known, &none, &fixture_err), MT_ERR_DB, cases[i].words);
+    }
+    ck_assert_int_eq(none.count, 0);
+    mt_store_close(store);
+}
+END_TEST
+
 START_TEST(no_time_is_no_measurement)
 {
     mt_store *store = fixture_open();
@@ -593,7 +620,7 @@ START_TEST(pruned_counts)
 END_TEST
 
 FIXTURE_MAIN("store", find_or_insert_gives_stable_ids, newer_texts_replace_older_ones, step_appends_and_moves_the_intent,
-             step_with_bad_ids_leaves_nothing, nested_transactions, known_takes_every_outcome_and_the_newest_row, no_time_is_no_measurement, known_by_toolchain,
+             step_with_bad_ids_leaves_nothing, nested_transactions, known_takes_every_outcome_and_the_newest_row, known_refuses_what_no_tuner_writes, no_time_is_no_measurement, known_by_toolchain,
              known_by_subject, strikes_quarantine, lifting_makes_a_variant_unknown_again, killed_coordinator_is_no_strike,
              host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row,
              best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, landmarks, answers_follow_the_best,
