@@ -163,7 +163,8 @@ static void prove_one(proof *self, size_t index)
     make_inputs(self, p);
     for (size_t judged = GRAD_VALUE; judged < ARRAYS; judged++) tune(self, p, names[judged], reference_space(self, judged), "default", "1");
     for (size_t k = 0; k < sizeof algorithms / sizeof algorithms[0]; k++)
-        if (is_for(algorithms[k], p)) tune(self, p, algorithms[k], proof_derive_space(self, p, "msda_backward", "msda_backward_reference_value", algorithms[k], add_shapes), "uniform", self->budget);
+        if (is_for(algorithms[k], p))
+            tune(self, p, algorithms[k], proof_derive_space(self, p, "msda_backward", "msda_backward_reference_value", algorithms[k], add_shapes), "uniform", self->budget);
 }
 
 static void prove(proof *self)
