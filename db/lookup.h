@@ -253,6 +253,7 @@ typedef struct mt_lookup_block {
     const char *elsewhere;            /* GPUs that have rows for this kernel, for explain; never NULL */
     const char *unknown;              /* string values of the names that no stored shape has, and those there are; "" = none */
     const char *left_out;             /* the file that is left out, and why; NULL = none */
+    size_t spec_file, other_spec_file; /* whose expressions hold; a later one that has others, or the former again */
     uint32_t value_count;             /* integers of a shape */
     uint32_t order[TUNELOOKUP_MAX_VALUES]; /* place of the caller's i-th value */
     mt_lookup_row **rows;             /* the exact ones first */
@@ -287,6 +288,7 @@ typedef struct mt_lookup_loader {
     mt_lookup_arena scratch;
     const char *asked_gpu;            /* key made of the caller's facts, unknown ones as zeros */
     bool has_gpu;                     /* a file has such a GPU */
+    const char *spec;                 /* text of the expressions that hold; NULL = none yet */
     mt_lookup_row **rows;             /* every row that may answer */
     uint32_t row_count, row_capacity;
     mt_lookup_row *extra;             /* rows of ladders, newest first, by `next` */

@@ -153,12 +153,31 @@ static tunelookup_status choose_key(mt_lookup_loader *loader, const mt_lookup_so
 
 /* ---- its expressions ---- */
 
-/* The kernel's row in one file; its expressions are taken from the first file that has them. */
-static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, mt_lookup_source *from, bool *has_model)
+/* The first file that has expressions gives them. That a later one has others is for explain: rows of one key share them, but a search space may have been edited in between. */
+static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, sqlite3 *db, const char *spec)
+{
+    char where[512];
+    tunelookup_status st = TUNELOOKUP_OK;
+    const mt_lookup_json *root = NULL;
+    mt_lookup_block *block = loader->block;
+    if (loader->spec) {
+        if (strcmp(spec, loader->spec) != 0) block->other_spec_file = file;
+        return TUNELOOKUP_OK;
+    }
+    if (!(loader->spec = mt_lookup_arena_text(&loader->scratch, spec, strlen(spec)))) return no_memory();
+    block->spec_file = block->other_spec_file = file;
+    snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), block->kernel);
+    LOOKUP_TRY(mt_lookup_json_load(db, path_of(loader, file), spec, &block->arena, &root));
+    LOOKUP_TRY(mt_lookup_model_load(root, &loader->plan->device, where, &block->arena, &block->model));
+done:
+    return st;
+}
+
+/* The kernel's row in one file. */
+static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, mt_lookup_source *from)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
-    const mt_lookup_json *root = NULL;
     mt_lookup_block *block = loader->block;
     if (sqlite3_prepare_v2(from->session.db, "SELECT id, spec_json FROM kernel WHERE name = ?1 AND key = ?2", -1, &statement, NULL) != SQLITE_OK) {
         st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
@@ -170,13 +189,7 @@ static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, mt_l
     if (code == SQLITE_ROW) from->kernel = sqlite3_column_int64(statement, 0);
     else if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
     const char *spec = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 1) : NULL;
-    if (spec && !*has_model && strcmp(spec, "{}") != 0) {
-        char where[512];
-        snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), block->kernel);
-        LOOKUP_TRY(mt_lookup_json_load(from->session.db, path_of(loader, file), spec, &block->arena, &root));
-        LOOKUP_TRY(mt_lookup_model_load(root, &loader->plan->device, where, &block->arena, &block->model));
-        *has_model = true;
-    }
+    if (spec && st == TUNELOOKUP_OK && strcmp(spec, "{}") != 0) st = take_spec(loader, file, from->session.db, spec);
 done:
     sqlite3_finalize(statement);
     return st;
@@ -184,12 +197,11 @@ done:
 
 static tunelookup_status find_kernels(mt_lookup_loader *loader, mt_lookup_source *sources)
 {
-    bool has_model = false;
     for (size_t file = 0; file < loader->plan->db->file_count; file++) {
-        tunelookup_status st = sources[file].session.db ? find_kernel(loader, file, &sources[file], &has_model) : TUNELOOKUP_OK;
+        tunelookup_status st = sources[file].session.db ? find_kernel(loader, file, &sources[file]) : TUNELOOKUP_OK;
         if (st != TUNELOOKUP_OK) return st;
     }
-    if (has_model) return TUNELOOKUP_OK;
+    if (loader->spec) return TUNELOOKUP_OK;
     return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with key %s and stored expressions", loader->block->kernel, loader->block->kernel_key);
 }
 

@@ -70,6 +70,16 @@ static void add_missing_facts(text *to, const mt_lookup_model *model)
     add(to, ": read by the kernel's expressions and not given by the caller\n");
 }
 
+/* Of files: one that could not be read, and one that knows the kernel by another text of its search space. */
+static void add_file_notes(text *to, const mt_lookup_block *block)
+{
+    const mt_lookup_file *files = block->db->files;
+    if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
+    if (block->other_spec_file == block->spec_file) return;
+    add(to, "note:     %s holds other expressions of this kernel; those of %s hold, which comes first (a session of msda-tune on it renews them)\n", files[block->other_spec_file].path,
+        files[block->spec_file].path);
+}
+
 /* Rows and files that could have answered but for a reason. */
 static void add_left_out(text *to, const mt_lookup_block *block)
 {
@@ -78,7 +88,7 @@ static void add_left_out(text *to, const mt_lookup_block *block)
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
     if (damaged) add(to, "note:     %u damaged row%s %s left out: a column holds what no tuner writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
     if (block->damaged_ladders) add(to, "note:     %u damaged portfolio%s left out: a column holds what no tuner writes\n", (unsigned)block->damaged_ladders, block->damaged_ladders == 1 ? " is" : "s are");
-    if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
+    add_file_notes(to, block);
 }
 
 static void add_duration(text *to, double ns)
@@ -127,7 +137,7 @@ static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_
     if (row->workload_count > 1) add(to, " on the worst of %d workloads", row->workload_count);
     add(to, "\n");
     add_source(to, block, row);
-    if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
+    add_file_notes(to, block);
 }
 
 /* ---- no row ---- */

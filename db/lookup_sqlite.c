@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "db/sqlite_defend.h"
+
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
     SCHEMA_VERSION = 7,
@@ -33,30 +35,6 @@ tunelookup_status mt_lookup_sqlite_fail(sqlite3 *db, const char *path)
     default: break;
     }
     return mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: %s", path, sqlite3_errmsg(db));
-}
-
-/* Options that the SQLite at hand does not know are refused by it, which is harmless: what matters most (no views, triggers or virtual tables) is checked below. */
-static void set_defensive(sqlite3 *db)
-{
-#ifdef SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-#endif
-#ifdef SQLITE_DBCONFIG_DEFENSIVE
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-#endif
-#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-#endif
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-#ifdef SQLITE_DBCONFIG_ENABLE_VIEW
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-#endif
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 256 << 20);
-    sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 64 << 10);
-    sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);
-    sqlite3_limit(db, SQLITE_LIMIT_COLUMN, 200);
-    sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 100000);
-    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
 }
 
 /* Keeps a hostile file from holding the caller for ever. */
@@ -111,7 +89,7 @@ static int open_handle(const char *name, int flags, sqlite3 **db)
     if (code != SQLITE_OK) return code;
     sqlite3_extended_result_codes(*db, 1);
     sqlite3_busy_timeout(*db, BUSY_MS);
-    set_defensive(*db);
+    mt_sqlite_defend(*db, 64 << 10, 0); /* what matters most (no views, triggers or virtual tables) check_schema looks for too */
     return sqlite3_exec(*db, begin_sql, NULL, NULL, NULL);
 }
 

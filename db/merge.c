@@ -50,8 +50,16 @@ void mt_merge_end(mt_merge *merge)
 static mt_status commit(mt_merge *m, mt_error *err)
 {
     bool is_open = m->is_open && m->store->depth;
+    mt_status st = is_open ? mt_tx_end(m->store, MT_OK, err) : MT_OK;
+    if (is_open && st == MT_OK) m->committed += m->pending;
     m->is_open = false;
-    return is_open ? mt_tx_end(m->store, MT_OK, err) : MT_OK;
+    m->pending = 0;
+    return st;
+}
+
+size_t mt_merge_committed(const mt_merge *merge)
+{
+    return merge->committed;
 }
 
 static mt_status merge_rows(mt_merge *m, mt_error *err)
@@ -98,6 +106,7 @@ mt_status mt_merge_part(mt_merge *m, const char *path, mt_merge_counts *counts, 
     }
     MT_TRY(merge_rows(m, err));
     *counts = own;
+    (*(is_alone ? &m->committed : &m->pending))++;
     if (m->is_open && mt_clock_now_ns() - m->opened_ns > COMMIT_AFTER_MS * INT64_C(1000000)) st = commit(m, err);
 done:
     sqlite3_close(m->part);

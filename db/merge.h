@@ -34,6 +34,8 @@ mt_status mt_merge_begin(mt_store *store, const mt_merge_options *options, mt_me
 /* Adds the rows of the file at `path`, which is only read: all of them or none. `counts` is added to. Parts are committed together every half second; mt_merge_finish commits
  * the last ones. *is_part_bad: the failure is that file's own, and merging can go on with others. Table best stays as it was until mt_merge_finish. Memory: one row, 16 bytes for each row of the largest file that others refer to, and SQLite's page cache. */
 mt_status mt_merge_part(mt_merge *merge, const char *path, mt_merge_counts *counts, bool *is_part_bad, mt_error *err);
+/* How many of the parts that mt_merge_part has merged, the first ones, are committed: a failure can still undo the others. */
+size_t mt_merge_committed(const mt_merge *merge);
 /* After the parts, in one transaction: what counts as newest is by time and no longer by the order of merging; landmarks are chosen, winners picked anew.
  * Safe to repeat; a merge that was killed before it is completed by merging again. Memory: 16 bytes for each row of the variant that was measured most often, and the page cache. */
 mt_status mt_merge_finish(mt_merge *merge, mt_error *err);

@@ -37,6 +37,7 @@ struct mt_merge {
     mt_merge_table tables[MT_MERGE_MAX_RULES]; /* by rule */
     bool is_open;           /* a transaction holds parts that are not committed yet */
     int64_t opened_ns;
+    size_t pending, committed; /* parts merged: in that transaction; for good */
     /* The part at hand. */
     const char *path;
     sqlite3 *part;

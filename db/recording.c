@@ -221,6 +221,7 @@ mt_status mt_recording_add_row(const mt_recording_context *line1, const mt_measu
     mt_strbuf_add_json(json, row->variant);
     mt_strbuf_add_char(json, ',');
     mt_status st = mt_recording_add_members(line1, row, json, err);
+    mt_recording_add_rival(row, json);
     add_samples(json, &row->outcome);
     mt_strbuf_add(json, "}\n");
     return st;

@@ -215,9 +215,9 @@ static const char row_sql[] =
     "json_type(?1, '$.chain'), " JSON("chain.nvrtc") JSON("chain.driver") JSON("chain.arch")
     "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON)
     /* json_extract makes 1 and 0 of true and false */
-    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1)";
+    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1), " JSON_OBJECT("rival") "0";
 enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
-enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT };
+enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT, COLUMN_RIVAL };
 
 /* "[1.5,2,…]" of exactly `count` numbers. */
 static bool parse_samples(const char *json, float *samples, size_t count)
@@ -298,6 +298,13 @@ static mt_status check_order(import_state *import, const char *variant, mt_error
     return import->last_variant.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : MT_OK;
 }
 
+static mt_status read_rival(const import_state *import, sqlite3_stmt *statement, int64_t at_unix_ms, mt_error *err)
+{
+    const char *problem = NULL, *json = mt_sql_column_or_null(statement, COLUMN_RIVAL);
+    mt_status st = json ? mt_recording_read_rival(import->store, sqlite3_last_insert_rowid(import->store->db), at_unix_ms, json, &problem, err) : MT_OK;
+    return problem ? fail_line(import, problem, NULL, err) : st;
+}
+
 static mt_status read_row(import_state *import, const char *line, mt_error *err)
 {
     mt_status st;
@@ -322,6 +329,7 @@ static mt_status read_row(import_state *import, const char *line, mt_error *err)
     int64_t at = import->recorded_unix_ms;
     if (sqlite3_column_type(statement, COLUMN_AT) != SQLITE_NULL) MT_TRY(get_date(import, statement, COLUMN_AT, "\"at\"", &at, err));
     MT_TRY(mt_measurement_insert(import->store, import->session, at, &result, err));
+    MT_TRY(read_rival(import, statement, at, err));
     import->rows++;
     import->failed += outcome.kind != MT_OUTCOME_OK;
 done:

@@ -23,16 +23,18 @@ static const char *reuse_name(mt_reuse reuse)
     return reuse == MT_REUSE_ANY ? "any" : reuse == MT_REUSE_EXACT ? "exact" : "major";
 }
 
+/* The file may be a stranger's (--known), or damaged: what no tuner writes must not lead a search. */
 static mt_status pass_known(mt_store *store, sqlite3_stmt *statement, mt_store_known_callback callback, void *context, mt_error *err)
 {
     mt_outcome_kind kind;
     const char *name = mt_sql_column(statement, 1);
-    if (!mt_outcome_from_name(name, &kind)) {
-        return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld has the unknown outcome \"%s\"", store->path,
-                       (long long)sqlite3_column_int64(statement, 3), name);
-    }
-    bool has_time = !mt_outcome_is_failure(kind) && sqlite3_column_type(statement, 2) == SQLITE_FLOAT;
-    return callback(context, mt_sql_column(statement, 0), kind, has_time ? sqlite3_column_double(statement, 2) : INFINITY, err);
+    long long row = sqlite3_column_int64(statement, 3);
+    if (!mt_outcome_from_name(name, &kind)) return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld has the unknown outcome \"%s\"", store->path, row, name);
+    if (mt_outcome_is_failure(kind)) return callback(context, mt_sql_column(statement, 0), kind, INFINITY, err);
+    double median_ns = sqlite3_column_type(statement, 2) == SQLITE_FLOAT ? sqlite3_column_double(statement, 2) : NAN;
+    if (!(median_ns > 0 && median_ns < INFINITY))
+        return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld is %s with the median_ns \"%s\"; expected a number above 0", store->path, row, name, mt_sql_column(statement, 2));
+    return callback(context, mt_sql_column(statement, 0), kind, median_ns, err);
 }
 
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "db/sql.h"
+#include "db/sqlite_defend.h"
 #include "db/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
@@ -189,34 +190,9 @@ static char *plain_path(const char *path)
     return *path == '/' ? mt_strdup(path) : mt_path_join(".", path);
 }
 
-/* Settings that keep a stranger's file from doing more than hold rows. Options that the SQLite at hand doesn't know are refused by it,
- * which is harmless. */
 void mt_store_file_defend(sqlite3 *db)
 {
-#ifdef SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
-#endif
-#ifdef SQLITE_DBCONFIG_DEFENSIVE
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-#endif
-#ifdef SQLITE_DBCONFIG_TRUSTED_SCHEMA
-    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-#endif
-#ifdef SQLITE_DBCONFIG_DQS_DML
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
-    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
-#endif
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
-#ifdef SQLITE_DBCONFIG_ENABLE_VIEW
-    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-#endif
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 256 << 20);
-    sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
-    sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);
-    sqlite3_limit(db, SQLITE_LIMIT_COLUMN, 200);
-    sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 100000);
-    sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
-    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 2); /* VACUUM needs one */
+    mt_sqlite_defend(db, 1 << 20, 2); /* VACUUM needs one */
 }
 
 /* The first read: finds out whether this is a database at all, and takes part in the recovery of a killed writer's file. */

@@ -109,18 +109,6 @@ static void add_shapes(mt_strbuf *text)
     }
 }
 
-static const char *derive_space(const proof *self, const problem *p, const char *algorithm)
-{
-    mt_strbuf sources = {0}, more = {0};
-    proof_add_sources(self, &sources, "msda_backward", "msda_backward_reference_value");
-    add_shapes(&more);
-    mt_strbuf_addf(&more, "[constraint this_algorithm]\nexpr = ALGO == %s\n", algorithm);
-    const char *path = proof_derive_space(self, "msda_backward", mt_strbuf_text(&sources), p->rtol, mt_strbuf_text(&more));
-    mt_strbuf_free(&sources);
-    mt_strbuf_free(&more);
-    return path;
-}
-
 static void add_input(mt_strbuf *text, size_t array)
 {
     mt_strbuf_addf(text, "[arg %s]\nkind = tensor\nrole = in\ndtype = ${%s}\nshape = %s\ninit = zeros\n", names[array], array == LOC || array == ATTN ? "loc_dtype" : "dtype", shapes[array]);
@@ -175,7 +163,8 @@ static void prove_one(proof *self, size_t index)
     make_inputs(self, p);
     for (size_t judged = GRAD_VALUE; judged < ARRAYS; judged++) tune(self, p, names[judged], reference_space(self, judged), "default", "1");
     for (size_t k = 0; k < sizeof algorithms / sizeof algorithms[0]; k++)
-        if (is_for(algorithms[k], p)) tune(self, p, algorithms[k], derive_space(self, p, algorithms[k]), "uniform", self->budget);
+        if (is_for(algorithms[k], p))
+            tune(self, p, algorithms[k], proof_derive_space(self, p, "msda_backward", "msda_backward_reference_value", algorithms[k], add_shapes), "uniform", self->budget);
 }
 
 static void prove(proof *self)

@@ -96,19 +96,6 @@ static void add_shapes(mt_strbuf *text)
     for (size_t i = 0; i < sizeof problems / sizeof problems[0]; i++) proof_add_shape(text, &problems[i], "");
 }
 
-/* The shipped space with these shapes, and one algorithm only. */
-static const char *derive_space(const proof *self, const problem *p, const char *algorithm)
-{
-    mt_strbuf sources = {0}, more = {0};
-    proof_add_sources(self, &sources, "msda", "file:expected.npy");
-    add_shapes(&more);
-    mt_strbuf_addf(&more, "[constraint this_algorithm]\nexpr = ALGO == %s\n", algorithm);
-    const char *path = proof_derive_space(self, "msda", mt_strbuf_text(&sources), p->rtol, mt_strbuf_text(&more));
-    mt_strbuf_free(&sources);
-    mt_strbuf_free(&more);
-    return path;
-}
-
 static void add_input(mt_strbuf *text, const char *name, const char *dtype, const char *shape)
 {
     mt_strbuf_addf(text, "[arg %s]\nkind = tensor\nrole = in\ndtype = ${%s}\nshape = %s\ninit = zeros\n", name, dtype, shape);
@@ -143,7 +130,8 @@ static void prove_one(proof *self, const problem *p)
     make_inputs(self, p);
     tune(self, p, "reference", reference_space(self), "default", "1");
     bool has_whole_pieces = p->heads * p->channels * (strcmp(p->dtype, "f32") == 0 ? 4 : 2) % 16 == 0; /* what coarse_smem copies */
-    for (size_t i = has_whole_pieces ? 0 : 1; i < sizeof algorithms / sizeof algorithms[0]; i++) tune(self, p, algorithms[i], derive_space(self, p, algorithms[i]), "uniform", self->budget);
+    for (size_t i = has_whole_pieces ? 0 : 1; i < sizeof algorithms / sizeof algorithms[0]; i++)
+        tune(self, p, algorithms[i], proof_derive_space(self, p, "msda", "file:expected.npy", algorithms[i], add_shapes), "uniform", self->budget);
 }
 
 static void prove(proof *self)

@@ -140,7 +140,7 @@ static bool starts_with(const char *line, const char *word)
     return strncmp(line, word, strlen(word)) == 0;
 }
 
-const char *proof_derive_space(const proof *self, const char *family, const char *sources, const char *rtol, const char *more)
+const char *proof_derive_space(const proof *self, const problem *p, const char *family, const char *reference, const char *algorithm, void (*add_shapes)(mt_strbuf *))
 {
     char *shipped, line[1024];
     bool in_shape = false;
@@ -151,12 +151,13 @@ const char *proof_derive_space(const proof *self, const char *family, const char
     while ((shipped = fgets(line, sizeof line, in))) {
         if (*shipped == '[') in_shape = starts_with(shipped, "[shape ");
         bool replaced = starts_with(shipped, "source ") || starts_with(shipped, "include ") || starts_with(shipped, "reference ");
-        if (starts_with(shipped, "rtol ")) mt_strbuf_addf(&text, "rtol = %s\n", rtol);
+        if (starts_with(shipped, "rtol ")) mt_strbuf_addf(&text, "rtol = %s\n", p->rtol);
         else if (!in_shape && !replaced) mt_strbuf_add(&text, shipped);
-        if (starts_with(shipped, "[kernel]")) mt_strbuf_add(&text, sources);
+        if (starts_with(shipped, "[kernel]")) proof_add_sources(self, &text, family, reference);
     }
     fclose(in);
-    mt_strbuf_add(&text, more);
+    add_shapes(&text);
+    mt_strbuf_addf(&text, "[constraint this_algorithm]\nexpr = ALGO == %s\n", algorithm);
     proof_save(proof_path(self, "variants.ini"), &text);
     return proof_path(self, "variants.ini");
 }

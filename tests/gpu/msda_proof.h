@@ -60,8 +60,8 @@ void proof_add_shape(mt_strbuf *text, const problem *p, const char *more);
 void proof_add_sources(const proof *self, mt_strbuf *text, const char *family, const char *reference);
 /* Writes and frees `text`. */
 void proof_save(const char *path, mt_strbuf *text);
-/* The shipped space of `family` without its shapes, with `sources` for its sources, each rtol replaced by `rtol`, and `more` at the end. */
-const char *proof_derive_space(const proof *self, const char *family, const char *sources, const char *rtol, const char *more);
+/* The shipped space of `family`, judged by `reference`, with the shapes that add_shapes adds instead of its own, each rtol replaced by the problem's, and one algorithm only. */
+const char *proof_derive_space(const proof *self, const problem *p, const char *family, const char *reference, const char *algorithm, void (*add_shapes)(mt_strbuf *));
 /* A random sample of a space, at most `budget` variants; each must be ok, and there must be some. `what` names the run. */
 void proof_tune(proof *self, const problem *p, const char *what, const char *space, const char *workload, const char *budget, const proof_input *inputs, size_t input_count);
 

@@ -244,6 +244,31 @@ START_TEST(full_cache_disk)
 }
 END_TEST
 
+/* While a variant hangs, the others wait compiled: they are compiled again, and the next worker still finds the kernels that it checks them with. */
+START_TEST(emptied_cache)
+{
+    int status = 0;
+    char command[512];
+    set_up();
+    write_space("hang", NULL);
+    pid_t remover = fork();
+    if (remover == 0) {
+        snprintf(command, sizeof command, "cd %s && until [ $(find cache -name '*.cubin' 2>/dev/null | wc -l) -ge 6 ]; do sleep 0.02; done; sleep 0.2; rm -r cache", folder);
+        _exit(system(command) != 0);
+    }
+    OK(tune(NULL));
+    waitpid(remover, &status, 0);
+    ck_assert_int_eq(status, 0);
+    expect_outcome("hang", "timeout", NULL);
+    ck_assert_int_eq(rows(), 8);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 7);
+    ck_assert_int_eq(count("SELECT warnings LIKE '%gone from the compile cache%' FROM session"), 1);
+    ck_assert_int_eq(result.worker_restarts, 1);
+    sound();
+    tear_down();
+}
+END_TEST
+
 /* Stopped once, the compiler is not blamed on what it compiled. */
 START_TEST(stopped_compile_worker)
 {
@@ -479,7 +504,7 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("worker");
     TCase *group = tcase_create("worker");
     tcase_add_loop_test(group, one_bad_of_eight, 0, WAYS);
-    const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, stopped_compile_worker, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
+    const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, emptied_cache, stopped_compile_worker, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

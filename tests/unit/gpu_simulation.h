@@ -31,6 +31,7 @@ static struct {
     int room;      /* contexts that the GPU takes at once */
     bool is_gone;  /* it takes none, and what is there is broken */
     int deaths;    /* of processes that did nothing, still to come */
+    int stillborn; /* of the first ones, that die before they say HELLO */
     uint32_t seed;
     int64_t now_ns;
 } gpu;
@@ -228,7 +229,8 @@ static void happen(size_t index, enum event event)
 {
     mt_worker *at = gpu.processes[index];
     const mt_worker_death death = {.is_timeout = at->is_timeout, .how = "its end", .log_tail = ""};
-    if (event == STEP && !at->is_started) say_hello(at);
+    if (event == STEP && gpu.stillborn > 0) at->to_exit = 9, gpu.stillborn--;
+    else if (event == STEP && !at->is_started) say_hello(at);
     else if (event == STEP) take_order(at);
     else if (event == DIE) at->is_dead = true, at->has_context = false;
     else if (event == DELIVER) deliver(at);

@@ -147,7 +147,7 @@ static inline int scripted_worker(int argc, char **argv)
     mt_bundle_free(&bundle);
     bool is_reserve = strcmp(argv[0], "reserve") == 0, is_device = is_reserve || strcmp(argv[0], "device") == 0;
     if (is_device) scripted_slow_end(argv[2]);
-    const char *stillborn = is_device ? NULL : getenv("SCRIPT_STILLBORN"); /* a file, which the one that dies takes away, or "always" */
+    const char *stillborn = getenv(is_device ? "SCRIPT_STILLBORN_DEVICE" : "SCRIPT_STILLBORN"); /* a file, which the one that dies takes away, or "always" */
     if (stillborn && (strcmp(stillborn, "always") == 0 || unlink(stillborn) == 0)) raise(SIGKILL);
     if (is_device && getenv("SCRIPT_DUMB")) scripted_crash("dead on arrival\n");
     if (is_reserve && getenv("SCRIPT_LATE") && unlink(getenv("SCRIPT_LATE")) == 0) usleep(700000); /* a file that is removed by the one that does so */

@@ -74,6 +74,7 @@ static void set_up(int room, uint32_t seed)
     gpu.room = room == SHARED ? 1 : room;
     gpu.is_gone = false;
     gpu.deaths = 0;
+    gpu.stillborn = (int)seed % 4; /* one more would be the session's end */
     gpu.seed = session.seed = seed;
     gpu.now_ns = 1000000000;
     must(mt_device_worker_create(&options, &session.worker, &err) == MT_OK, "%s", err.message);

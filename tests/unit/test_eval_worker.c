@@ -314,18 +314,20 @@ START_TEST(worker_that_does_not_start)
 }
 END_TEST
 
-/* The out-of-memory killer, say, when many compilers start. */
-START_TEST(a_compiler_is_killed_while_it_starts)
+/* By the out-of-memory killer, say, when many compilers start. */
+START_TEST(a_worker_is_killed_while_it_starts)
 {
+    bool is_device = _i / 2, is_always = _i % 2;
     mt_error err = {0};
-    char variable[96];
+    char variable[96], once[64];
     set_up("ok, fine");
+    snprintf(once, sizeof once, "%s/stillborn", folder);
     write_file("stillborn", "");
-    snprintf(variable, sizeof variable, "SCRIPT_STILLBORN=%s/stillborn", folder);
-    env[0] = _i ? "SCRIPT_STILLBORN=always" : variable;
-    if (_i) {
+    snprintf(variable, sizeof variable, "%s=%s", is_device ? "SCRIPT_STILLBORN_DEVICE" : "SCRIPT_STILLBORN", is_always ? "always" : once);
+    env[0] = variable;
+    if (is_always) {
         ck_assert_int_eq(create(&err), MT_ERR_WORKER);
-        ck_assert_msg(strstr(err.message, "a compile worker did not start: SIGKILL"), "%s", err.message);
+        ck_assert_msg(strstr(err.message, is_device ? "the device worker did not start: SIGKILL" : "a compile worker did not start: SIGKILL"), "%s", err.message);
     } else {
         begin();
         ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
@@ -578,7 +580,7 @@ int main(int argc, char **argv)
     add(suite, one_restart_each, 5);
     add(suite, cancel_now_kills, 2);
     add(suite, compilers_have_huge_pages, 2);
-    add(suite, a_compiler_is_killed_while_it_starts, 2);
+    add(suite, a_worker_is_killed_while_it_starts, 4);
     add(suite, our_own_processes_are_not_foreign, 2);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

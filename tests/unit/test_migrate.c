@@ -86,10 +86,23 @@ static void describe_schema(mt_strbuf *out)
     sqlite3_close(db);
 }
 
+/* The fixture's database, migrated, has the schema of a new one. */
+static void check_as_fresh(void)
+{
+    mt_strbuf migrated = {0}, fresh = {0};
+    describe_schema(&migrated);
+    snprintf(fixture_db, sizeof fixture_db, "%s/fresh.sqlite", fixture_folder);
+    ck_ok(open_rw());
+    mt_store_close(opened);
+    describe_schema(&fresh);
+    ck_assert_str_eq(mt_strbuf_text(&migrated), mt_strbuf_text(&fresh));
+    mt_strbuf_free(&migrated);
+    mt_strbuf_free(&fresh);
+}
+
 /* A file of the first version, with a winner in it, becomes what a new file is, and keeps its rows. */
 START_TEST(first_version_is_updated)
 {
-    mt_strbuf migrated = {0}, fresh = {0};
     char *schema = read_text(TEST_DATA_DIR "/schema_v1.sql");
     fixture_sql(schema);
     mt_free(schema);
@@ -105,14 +118,7 @@ START_TEST(first_version_is_updated)
     mt_store_close(opened);
     ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE m.median_ns = 10 AND b.final_id IS NULL"), 1);
-    describe_schema(&migrated);
-    snprintf(fixture_db, sizeof fixture_db, "%s/fresh.sqlite", fixture_folder);
-    ck_ok(open_rw());
-    mt_store_close(opened);
-    describe_schema(&fresh);
-    ck_assert_str_eq(mt_strbuf_text(&migrated), mt_strbuf_text(&fresh));
-    mt_strbuf_free(&migrated);
-    mt_strbuf_free(&fresh);
+    check_as_fresh();
 }
 END_TEST
 
@@ -169,7 +175,6 @@ END_TEST
 /* Version 5 brought energy, and the lookup's figures of a winner that a final picked became the final's. */
 START_TEST(version_4_gets_energy)
 {
-    mt_strbuf migrated = {0}, fresh = {0};
     char *schema = read_text(TEST_DATA_DIR "/schema_v4.sql");
     fixture_sql(schema);
     mt_free(schema);
@@ -191,14 +196,7 @@ START_TEST(version_4_gets_energy)
     ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer WHERE median_ns = 990 AND low_ns = 980 AND high_ns = 995"), 1);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM final_round r JOIN finalist f ON f.final_id = r.id WHERE r.objective = 'time' AND f.energy_uj IS NULL"), 1);
-    describe_schema(&migrated);
-    snprintf(fixture_db, sizeof fixture_db, "%s/fresh.sqlite", fixture_folder);
-    ck_ok(open_rw());
-    mt_store_close(opened);
-    describe_schema(&fresh);
-    ck_assert_str_eq(mt_strbuf_text(&migrated), mt_strbuf_text(&fresh));
-    mt_strbuf_free(&migrated);
-    mt_strbuf_free(&fresh);
+    check_as_fresh();
 }
 END_TEST
 

@@ -304,7 +304,12 @@ START_TEST(refusals_name_the_line)
                  {HEADER "{\"v\":\"B\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:3: variants must be sorted"},
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:3: variants must be sorted"},
                  {HEADER "{\"v\":\"\xff\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: byte 7 is not UTF-8"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"chain\":{}}\n", "expected a whole number, zero or more, in \"chain\""}};
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"chain\":{}}\n", "expected a whole number, zero or more, in \"chain\""},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"ns\":4,\"r\":0.8}}\n", "x.jsonl:2: \"rival\" does not say by which plugin"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"a\\\"b\",\"ns\":4,\"r\":0.8}}\n", "\"rival\" does not say by which plugin"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4}}\n", "\"rival\" needs an ns and an r"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4,\"r\":-1}}\n", "all its numbers above 0"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4,\"r\":1,\"rl\":1.1,\"rh\":1.2}}\n", "\"rival\" has an r outside rl and rh"}};
     mt_store *store = open_memory();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_fails(import_text(store, cases[i].text), i == 6 ? MT_ERR_UNSUPPORTED : MT_ERR_SYNTAX, cases[i].part);

@@ -168,6 +168,47 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
+typedef struct compared { int count; mt_row_rival rival; } compared;
+
+static mt_status see_rival(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    compared *all = context;
+    (void)err;
+    all->count += mt_row_rivals(row, &all->rival);
+    return MT_OK;
+}
+
+/* The comparison with a baseline plugin: show and the report have the ratio from shipped rows too. */
+START_TEST(a_rival_travels)
+{
+    char first[192], second[192];
+    static const struct { const char *name; double value; } metrics[] = {
+        {"cublaslt_first_ns", 130}, {"cublaslt_first_ratio", 1.3}, {"cublaslt_best_ns", 110.5}, {"cublaslt_best_ratio", 1.0 / 3}, {"cublaslt_best_ratio_low", 0.25}, {"cublaslt_best_ratio_high", 0.5}, {"cublaslt_throttled", 1},
+        {"dram_gbs", 7}};
+    mt_store *store = make_store(), *other = open_memory();
+    int64_t winner = fixture_number("SELECT measurement_id FROM best b JOIN subject s ON s.id = b.subject_id WHERE final_id IS NOT NULL");
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) ck_ok(mt_store_metric(store, winner, "cublaslt: the third", metrics[i].name, metrics[i].value, &fixture_err));
+    snprintf(first, sizeof first, "%s", in_folder("first.jsonl"));
+    snprintf(second, sizeof second, "%s", in_folder("second.jsonl"));
+    ck_ok(mt_recording_export_all(store, NULL, true, first, &fixture_err));
+    ck_ok(mt_recording_import(other, first, MT_ORIGIN_MEASURED, &fixture_err));
+    compared all = {0};
+    ck_ok(mt_query_best(other, NULL, see_rival, &all, &fixture_err));
+    ck_assert_int_eq(all.count, 1);
+    ck_assert_str_eq(all.rival.plugin, "cublaslt");
+    ck_assert(all.rival.first_ns == 130 && all.rival.first_ratio == 1.3 && all.rival.best_ns == 110.5 && all.rival.best_low == 0.25 && all.rival.best_high == 0.5 && all.rival.is_limited);
+    ck_assert_double_eq_tol(all.rival.best_ratio, 1.0 / 3, 1e-14);
+    ck_ok(mt_recording_export_all(other, NULL, true, second, &fixture_err));
+    char *a = text_of(first), *b = text_of(second);
+    ck_assert_str_eq(a, b);
+    ck_assert_ptr_nonnull(strstr(a, ",\"rival\":{\"by\":\"cublaslt\",\"first_ns\":130,\"first_r\":1.3,\"ns\":110.5,\"r\":0.333333333333333,\"rl\":0.25,\"rh\":0.5,\"limited\":1}"));
+    mt_free(a);
+    mt_free(b);
+    mt_store_close(store);
+    mt_store_close(other);
+}
+END_TEST
+
 START_TEST(only_what_answers_is_shipped)
 {
     mt_store *store = make_store(), *other = open_memory();
@@ -239,4 +280,4 @@ START_TEST(code_comes_later)
 }
 END_TEST
 
-FIXTURE_MAIN("recording_answers", a_final_travels, an_unsound_final_is_refused, only_what_answers_is_shipped, without_winners_there_is_nothing_to_ship, code_comes_later)
+FIXTURE_MAIN("recording_answers", a_final_travels, an_unsound_final_is_refused, a_rival_travels, only_what_answers_is_shipped, without_winners_there_is_nothing_to_ship, code_comes_later)

@@ -1,42 +1,7 @@
-/* Writing: rows, steps, intents, strikes, what is known, winners, cubins, transactions. */
-#include "tests/unit/store_fixture.h"
+/* Writing: rows, steps, intents, strikes, winners, cubins, transactions. */
+#include "tests/unit/known_fixture.h"
 
 #include <sys/wait.h>
-
-typedef struct seen {
-    int count;
-    char variant[32][64];
-    char text[32][128];
-    mt_outcome_kind kind[32];
-    double median_ns[32];
-    mt_status answer; /* what the callback returns */
-} seen;
-
-static mt_status see_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err)
-{
-    seen *all = context;
-    ck_assert_int_lt(all->count, 32);
-    snprintf(all->variant[all->count], 64, "%s", variant);
-    all->kind[all->count] = kind;
-    all->median_ns[all->count++] = median_ns;
-    return all->answer == MT_OK ? MT_OK : MT_FAIL(err, all->answer, "stop");
-}
-
-static mt_status see_text(void *context, const char *variant, const char *text, mt_error *err)
-{
-    (void)err;
-    seen *all = context;
-    snprintf(all->variant[all->count], 64, "%s", variant);
-    snprintf(all->text[all->count++], 128, "%s", text);
-    return MT_OK;
-}
-
-static seen known_of(mt_store *store, const mt_subject *subject, mt_reuse reuse)
-{
-    seen all = {0};
-    ck_ok(mt_store_known(store, subject, reuse, see_known, &all, &fixture_err));
-    return all;
-}
 
 static mt_status take_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
@@ -164,32 +129,6 @@ START_TEST(nested_transactions)
 }
 END_TEST
 
-START_TEST(known_takes_every_outcome_and_the_newest_row)
-{
-    mt_store *store = fixture_open();
-    mt_subject s = fixture_subject(store);
-    int64_t session = fixture_session(store);
-    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 0);
-    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
-        char variant[32];
-        snprintf(variant, sizeof variant, "K=%02d", kind);
-        mt_outcome outcome = fixture_outcome((mt_outcome_kind)kind, 100 + kind);
-        fixture_put(store, session, &s, variant, &outcome);
-    }
-    fixture_put_ok(store, session, &s, "K=01", 50);
-    seen all = known_of(store, &s, MT_REUSE_MAJOR);
-    ck_assert_int_eq(all.count, MT_OUTCOME_KIND_COUNT);
-    for (int i = 0; i < all.count; i++) {
-        ck_assert_int_eq(isinf(all.median_ns[i]) != 0, mt_outcome_is_failure(all.kind[i]));
-        if (strcmp(all.variant[i], "K=01") == 0) ck_assert_double_eq(all.median_ns[i], 50);
-    }
-    seen stopped = {.answer = MT_ERR_INTERRUPTED};
-    ck_fails(mt_store_known(store, &s, MT_REUSE_ANY, see_known, &stopped, &fixture_err), MT_ERR_INTERRUPTED, "stop");
-    ck_assert_int_eq(stopped.count, 1);
-    mt_store_close(store);
-}
-END_TEST
-
 START_TEST(no_time_is_no_measurement)
 {
     mt_store *store = fixture_open();
@@ -204,51 +143,6 @@ START_TEST(no_time_is_no_measurement)
     }
     mt_store_close(store);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 0);
-}
-END_TEST
-
-START_TEST(known_by_toolchain)
-{
-    mt_store *store = fixture_open();
-    mt_subject s = fixture_subject(store);
-    int64_t session = fixture_session(store);
-    fixture_put_ok(store, session, &s, "A=1", 10);
-    mt_toolchain_row minor = {13010, 13000, "sm_90a"}, major = {12080, 13000, "sm_90a"}, driver = {13000, 12080, "sm_90a"},
-                     arch = {13000, 13000, "sm_90"};
-    const struct {
-        const mt_toolchain_row *row;
-        int by_major, by_exact;
-    } cases[] = {{&minor, 1, 0}, {&major, 0, 0}, {&driver, 0, 0}, {&arch, 0, 0}};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        mt_subject other = s;
-        ck_ok(mt_store_toolchain(store, cases[i].row, &other.toolchain, &fixture_err));
-        ck_assert_int_eq(known_of(store, &other, MT_REUSE_MAJOR).count, cases[i].by_major);
-        ck_assert_int_eq(known_of(store, &other, MT_REUSE_EXACT).count, cases[i].by_exact);
-        ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 1);
-        ck_assert_int_eq(known_of(store, &other, MT_REUSE_NONE).count, 0);
-    }
-    ck_assert_int_eq(known_of(store, &s, MT_REUSE_EXACT).count, 1);
-    mt_store_close(store);
-}
-END_TEST
-
-/* What differs in any part of the subject is not known. */
-START_TEST(known_by_subject)
-{
-    mt_store *store = fixture_open();
-    mt_subject s = fixture_subject(store), other;
-    fixture_put_ok(store, fixture_session(store), &s, "A=1", 10);
-    other = s, other.regime = MT_REGIME_WARM;
-    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
-    other = s, other.origin = MT_ORIGIN_RECORDED;
-    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
-    other = fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", "edited", "N=48;dtype=f16", 13000, MT_ORIGIN_MEASURED);
-    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
-    other = fixture_subject_of(store, "h100-pcie|cc90", "NVIDIA H100 PCIe", "00112233445566778899aabbccddeeff", "N=48;dtype=f16", 13000,
-                               MT_ORIGIN_MEASURED);
-    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
-    ck_assert_int_eq(known_of(store, &s, MT_REUSE_ANY).count, 1);
-    mt_store_close(store);
 }
 END_TEST
 
@@ -281,35 +175,6 @@ START_TEST(strikes_quarantine)
     all.count = 0;
     ck_ok(mt_store_quarantined(store, &recorded, see_text, &all, &fixture_err));
     ck_assert_int_eq(all.count, 0); /* a replayed crash is not held against the real variant, nor the other way round */
-    mt_store_close(store);
-}
-END_TEST
-
-START_TEST(lifting_makes_a_variant_unknown_again)
-{
-    mt_store *store = fixture_open();
-    mt_subject s = fixture_subject(store);
-    int64_t session = fixture_session(store), lifted;
-    mt_outcome fault = fixture_outcome(MT_OUTCOME_GPU_FAULT, 0);
-    fixture_put(store, session, &s, "A=1", &fault);
-    fixture_put(store, session, &s, "A=2", &fault);
-    ck_ok(mt_store_strike(store, &s, "A=1", "fault", &fixture_err));
-    ck_ok(mt_store_strike(store, &s, "A=2", "fault", &fixture_err));
-    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 2);
-    ck_ok(mt_store_lift_strikes(store, &s, "A=1", &lifted, &fixture_err));
-    ck_assert_int_eq(lifted, 1);
-    seen all = {0};
-    ck_ok(mt_store_quarantined(store, &s, see_text, &all, &fixture_err));
-    ck_assert_int_eq(all.count, 1);
-    ck_assert_str_eq(all.variant[0], "A=2");
-    all = known_of(store, &s, MT_REUSE_MAJOR);
-    ck_assert_int_eq(all.count, 1);
-    ck_assert_str_eq(all.variant[0], "A=2");
-    usleep(3000);
-    fixture_put_ok(store, session, &s, "A=1", 10);
-    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 2);
-    ck_ok(mt_store_lift_strikes(store, &s, NULL, &lifted, &fixture_err));
-    ck_assert_int_eq(lifted, 1);
     mt_store_close(store);
 }
 END_TEST
@@ -593,8 +458,7 @@ START_TEST(pruned_counts)
 END_TEST
 
 FIXTURE_MAIN("store", find_or_insert_gives_stable_ids, newer_texts_replace_older_ones, step_appends_and_moves_the_intent,
-             step_with_bad_ids_leaves_nothing, nested_transactions, known_takes_every_outcome_and_the_newest_row, no_time_is_no_measurement, known_by_toolchain,
-             known_by_subject, strikes_quarantine, lifting_makes_a_variant_unknown_again, killed_coordinator_is_no_strike,
+             step_with_bad_ids_leaves_nothing, nested_transactions, no_time_is_no_measurement, strikes_quarantine, killed_coordinator_is_no_strike,
              host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row,
              best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, landmarks, answers_follow_the_best,
              check_finds_dangling_rows, pruned_counts)

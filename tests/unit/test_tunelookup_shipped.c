@@ -123,6 +123,25 @@ START_TEST(test_older_and_nothing_else)
 }
 END_TEST
 
+/* The key does not change with a constraint: the user's rows may be of an older search space than the shipped ones, or the other way round. */
+START_TEST(test_other_constraints)
+{
+    char *spec = mt_strdup(lookup_spec), *limit = strstr(spec, "1000000");
+    make_prefix(2000);
+    lookup_one_row();
+    run_asker();
+    ck_assert_ptr_null(strstr(answer, "other expressions"));
+    memcpy(limit, "0000060", 7); /* not for N = 64 */
+    lookup_writer w = lookup_begin(spec, "toy", lookup_kernel_key);
+    lookup_end(&w);
+    run_asker();
+    ck_told("refused: breaks constraint small here: N must be small");
+    ck_told("prefix/share/msda-tune/tuned.sqlite holds other expressions of this kernel; those of ");
+    ck_told("t.sqlite hold, which comes first");
+    mt_free(spec);
+}
+END_TEST
+
 /* A damaged row of the user's does not hide the shipped row. */
 START_TEST(test_damaged_row_hides_nothing)
 {
@@ -136,7 +155,7 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_damaged_row_hides_nothing };
+    const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_other_constraints, test_damaged_row_hides_nothing };
     if (argc > 1) return ask((unsigned)strtoul(argv[1], NULL, 10));
     return fixture_run("tunelookup_shipped", tests, sizeof tests / sizeof tests[0]);
 }

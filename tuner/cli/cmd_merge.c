@@ -114,7 +114,11 @@ static void free_kernels(kernels *seen)
 
 /* ---- merging ---- */
 
-typedef struct part { const char *path; int64_t oldest_unix_ms; } part;
+typedef struct part {
+    const char *path;
+    int64_t oldest_unix_ms;
+    mt_merge_counts counts; /* once merged */
+} part;
 
 static int by_time(const void *a, const void *b)
 {
@@ -148,47 +152,53 @@ static mt_status check_all(const merge_values *values, const files *f, part *par
     return st;
 }
 
-static void print_part(const char *path, const mt_merge_counts *c)
+static void print_part(const part *p)
 {
-    printf("%s: %lld measurement%s new, %lld known; %lld session%s, %lld subject%s", path, (long long)c->measurements, c->measurements == 1 ? "" : "s", (long long)c->known,
+    const mt_merge_counts *c = &p->counts;
+    printf("%s: %lld measurement%s new, %lld known; %lld session%s, %lld subject%s", p->path, (long long)c->measurements, c->measurements == 1 ? "" : "s", (long long)c->known,
            (long long)c->sessions, c->sessions == 1 ? "" : "s", (long long)c->subjects, c->subjects == 1 ? "" : "s");
     if (c->cubins) printf(", %lld cubin%s", (long long)c->cubins, c->cubins == 1 ? "" : "s");
     if (c->cubins_left_out) printf("; %lld cubin%s left out (--with-cubins takes them)", (long long)c->cubins_left_out, c->cubins_left_out == 1 ? "" : "s");
     printf("\n");
 }
 
-/* Parts are committed several at a time: what was told of one that waited for it is no longer true. */
-static mt_status tell_undone(const merge_values *values, mt_status status, mt_error *err)
+/* Parts are committed several at a time, and told of once they are. */
+static void print_committed(const mt_merge *merge, const part *parts, size_t *told)
+{
+    while (*told < mt_merge_committed(merge)) print_part(&parts[(*told)++]);
+}
+
+static mt_status tell_undone(const merge_values *values, size_t undone, mt_status status, mt_error *err)
 {
     mt_error told = *err;
-    mt_error_set(err, status, "%s\nwhat is told above as new may be missing in %s; the same command adds it", told.message, values->into);
+    mt_error_set(err, status, "%s\n%zu file%s read and not added to %s; the same command adds %s", told.message, undone, undone == 1 ? " was" : "s were", values->into, undone == 1 ? "it" : "them");
     return status;
 }
 
-/* What was merged before a part failed is finished all the same. */
-static mt_status merge_parts(mt_store *store, const merge_values *values, const part *parts, size_t count, size_t *left_out, mt_error *err)
+/* What was merged before a part failed is finished all the same. `parts` are left as those merged, in that order. */
+static mt_status merge_parts(mt_store *store, const merge_values *values, part *parts, size_t count, size_t *left_out, mt_error *err)
 {
     mt_merge_options how = {.with_cubins = values->with_cubins};
     mt_merge *merge = NULL;
-    size_t merged = 0;
+    size_t merged = 0, told = 0;
     mt_status st = mt_merge_begin(store, &how, &merge, err);
     if (st != MT_OK) return st;
     for (size_t i = 0; i < count && st == MT_OK; i++) {
-        mt_merge_counts counts = {0};
         bool is_bad;
-        st = mt_merge_part(merge, parts[i].path, &counts, &is_bad, err);
-        if (st == MT_OK) print_part(parts[i].path, &counts);
-        merged += st == MT_OK;
+        st = mt_merge_part(merge, parts[i].path, &parts[i].counts, &is_bad, err);
+        if (st == MT_OK) parts[merged++] = parts[i];
+        print_committed(merge, parts, &told);
         if (st == MT_OK || !is_bad) continue;
         leave_out(left_out, err);
         st = MT_OK;
     }
     mt_error second;
     mt_status finished = mt_merge_finish(merge, st == MT_OK ? err : &second);
+    print_committed(merge, parts, &told);
     mt_merge_end(merge);
     if (finished == MT_OK) finished = mt_ladder_refresh_all(store, st == MT_OK ? err : &second);
     if (st == MT_OK) st = finished;
-    return st != MT_OK && merged ? tell_undone(values, st, err) : st;
+    return told < merged ? tell_undone(values, merged - told, st, err) : st;
 }
 
 static mt_status run(const mt_arguments *arguments, mt_error *err)

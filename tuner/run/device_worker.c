@@ -7,7 +7,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
 
-enum { MAX_ATTEMPTS = 2, MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, STOPPED_CHECKS = 2 };
+enum { MAX_ATTEMPTS = 2, MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, MAX_FALSE_STARTS = 3, STOPPED_CHECKS = 2 };
 /* A counter's 20 periods, its patience and settling, then perhaps power readings: generously. */
 static const double ENERGY_BASE_S = 10, ENERGY_LOOPS = 20;
 
@@ -174,6 +174,7 @@ static void on_hello(seat *at, mt_hello *hello)
         return;
     }
     at->is_greeted = true;
+    self->false_starts = 0;
     mt_worker_deadline(at->worker, 0);
     mt_times_note("start", at->since_ns, NULL);
     if (!self->was_greeted) {
@@ -291,9 +292,13 @@ static void blame(mt_device_worker *self, const mt_worker_death *death)
     mt_strbuf_free(&text);
 }
 
-static void fail_start(mt_device_worker *self, const mt_worker_death *death)
+/* It died before it said HELLO. One may have been killed from outside (the out-of-memory killer, say); several in a row, or one that does not answer, tell of a GPU that can't be used. */
+static void lose_start(mt_device_worker *self, const mt_worker_death *death)
 {
     mt_error error;
+    self->active = NULL;
+    if (!self->is_replay) self->restarts++;
+    if (!death->is_timeout && ++self->false_starts <= MAX_FALSE_STARTS) return; /* the next one is started */
     mt_error_set(&error, MT_ERR_WORKER, "the device worker did not start: %s%s%s", death->is_timeout ? "no answer" : death->how, death->log_tail[0] ? "\n" : "", death->log_tail);
     fail_gone(self, &error);
 }
@@ -337,11 +342,8 @@ static void on_gone(void *context, const mt_worker_death *death)
         self->gone_lately++;
     }
     if (self->is_closing) return;
-    if (at == self->active && !was.is_greeted && !was.is_stopped) {
-        fail_start(self, death);
-        return;
-    }
-    if (at == self->active) lose_active(self, death, was.is_stopped);
+    if (at == self->active && !was.is_greeted && !was.is_stopped) lose_start(self, death);
+    else if (at == self->active) lose_active(self, death, was.is_stopped);
     else if (!was.is_leaving || death->is_timeout) lose_reserve(self, was.is_greeted);
     if (death->is_lost) {
         mt_error error;

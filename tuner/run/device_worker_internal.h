@@ -46,6 +46,7 @@ struct mt_device_worker {
     int gone_lately;              /* and how many about then */
     int64_t restarts;
     int idle_deaths;              /* in a row, with nothing under way */
+    int false_starts;             /* processes for work, in a row, that died before they said HELLO */
     size_t open_handles;
     /* the evaluation */
     bool has_order, is_sent;

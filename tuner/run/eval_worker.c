@@ -13,8 +13,7 @@
 #include "tuner/run/candidate.h"
 #include "tuner/run/once.h"
 
-enum { TICK_MS = 250, RIVAL_TICKS = 4 /* how often others are looked for */ };
-static const double DIAGNOSE_S = 120; /* compute-sanitizer is slow */
+enum { TICK_MS = 250, RIVAL_TICKS = 4 /* how often others are looked for */, MAX_LOSSES = 3 };
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.0025;      /* ± a quarter of a percent of the median, so that medians of ten runs lie within half a percent */
 static const int64_t TIMING_NS = 60000000;  /* wall time for one variant's samples */
@@ -54,19 +53,12 @@ static void push_ready(eval_worker *self, const struct trial *trial)
 /* What is compiled may be started once the kernels that it is checked with are there too. */
 static void release_compiled(eval_worker *self)
 {
-    if (!self->tool_path || !self->is_support_ready) return;
+    if (!self->tool.path[0] || !self->is_support_ready) return;
     for (struct trial *trial = self->trials; trial; trial = trial->next) {
         if (trial->state != COMPILED) continue;
         trial->state = READY;
         push_ready(self, trial);
     }
-}
-
-static void keep_path(eval_worker *self, char **path, const mt_compiled *compiled)
-{
-    mt_free(*path);
-    *path = mt_strdup(compiled->cubin_path);
-    if (!*path) mt_error_set(&self->pool_failure, MT_ERR_NO_MEMORY, "out of memory");
 }
 
 /* The reference, the generators or the tool's own kernels: nothing works without them. */
@@ -78,7 +70,11 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
             compiled ? (compiled->log ? compiled->log : "") : result->text);
         return;
     }
-    keep_path(self, kind == MT_COMPILE_TOOL ? &self->tool_path : &self->support_path, compiled);
+    mt_error error;
+    if (mt_kept_file_open(kind == MT_COMPILE_TOOL ? &self->tool : &self->support, compiled->cubin_path, &error) != MT_OK) {
+        self->pool_failure = error;
+        return;
+    }
     if (kind == MT_COMPILE_SUPPORT) self->is_support_ready = true;
     release_compiled(self);
 }
@@ -90,20 +86,33 @@ static void count_compile(eval_worker *self, const struct trial *trial, const mt
     *(result->is_shared ? &self->counts.shared : is_cached ? &self->counts.cached : &self->counts.compiled) += 1;
 }
 
+static mt_status run(eval_worker *self, struct trial *trial, mt_error *err);
+
+static void take_compiled(eval_worker *self, struct trial *trial)
+{
+    mt_error error;
+    if (trial->state == COMPILING) {
+        trial->state = COMPILED;
+        release_compiled(self);
+        return;
+    }
+    trial->is_recompiling = false;
+    if (trial->state == RUNNING && run(self, trial, &error) != MT_OK) self->pool_failure = error;
+}
+
 static void variant_done(eval_worker *self, struct trial *trial, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
     count_compile(self, trial, result);
     if (!compiled || !compiled->ok) {
         mt_outcome_kind kind = result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR;
-        mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->request.id};
+        mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->request.id, .device = trial->device};
         mt_outcome_set(&event.outcome, kind, "%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
         event.outcome.compile_ns = compiled ? compiled->compile_ns : 0;
         remove_trial(self, trial);
         mt_event_queue_push(&self->events, &event);
         return;
     }
-    trial->state = COMPILED;
     trial->compiled_ns = mt_clock_now_ns();
     trial->compiled.cubin = compiled->cubin;
     trial->compiled.cubin_cached = compiled->is_cached;
@@ -112,8 +121,9 @@ static void variant_done(eval_worker *self, struct trial *trial, const mt_pool_r
     trial->compiled.resources.registers = compiled->registers;
     trial->compiled.resources.spill_bytes = compiled->spill_bytes;
     trial->compiled.resources.static_smem_bytes = compiled->static_smem_bytes;
-    keep_path(self, &trial->cubin_path, compiled);
-    release_compiled(self);
+    mt_free(trial->cubin_path);
+    if (!(trial->cubin_path = mt_strdup(compiled->cubin_path))) mt_error_set(&self->pool_failure, MT_ERR_NO_MEMORY, "out of memory");
+    take_compiled(self, trial);
 }
 
 static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result)
@@ -124,7 +134,7 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
         return;
     }
     struct trial *trial = find_trial(self, tag);
-    if (trial && trial->state == COMPILING) variant_done(self, trial, result);
+    if (trial && (trial->state == COMPILING || trial->is_recompiling)) variant_done(self, trial, result);
 }
 
 static void on_pool_failed(void *context, const mt_error *error)
@@ -221,35 +231,6 @@ static void on_notice(void *context, const char *text)
     mt_eval_worker_warn(gpu->owner, "GPU %d: %s", gpu->ordinal, text);
 }
 
-/* ---- --diagnose ---- */
-
-static void on_diagnosed(void *context, const char *text)
-{
-    eval_gpu *gpu = context;
-    mt_outcome *outcome = &gpu->undiagnosed.outcome;
-    char *before = outcome->text;
-    gpu->diagnosis = NULL;
-    outcome->text = NULL;
-    mt_outcome_set(outcome, outcome->kind, "%s\n%s", before ? before : "", text);
-    mt_free(before);
-    mt_event_queue_push(&gpu->owner->events, &gpu->undiagnosed);
-    memset(&gpu->undiagnosed, 0, sizeof gpu->undiagnosed);
-}
-
-/* Takes the event when the diagnosis could be started. */
-static bool diagnose(eval_gpu *gpu, const mt_event *event)
-{
-    mt_error error;
-    const eval_worker *self = gpu->owner;
-    if (!self->options.diagnose || event->outcome.kind != MT_OUTCOME_GPU_FAULT || event->outcome.guilt != MT_GUILT_SHOWN) return false;
-    mt_diagnose_request request = {self->loop, self->options.diagnose, gpu->ordinal, self->bundle_fd, mt_device_worker_frame(gpu->worker), DIAGNOSE_S, on_diagnosed, gpu};
-    gpu->undiagnosed = *event;
-    if (mt_diagnose_start(&request, &gpu->diagnosis, &error) == MT_OK) return true;
-    mt_log_warn("not diagnosed: %s", error.message);
-    memset(&gpu->undiagnosed, 0, sizeof gpu->undiagnosed);
-    return false;
-}
-
 mt_status mt_eval_worker_save_case(const mt_evaluator *base, const char *path, mt_order_depth depth, mt_error *err)
 {
     const eval_worker *self = (const eval_worker *)base;
@@ -271,7 +252,7 @@ static void on_device_done(void *context, uint64_t id, mt_outcome *outcome, char
         trial->cubin_path = NULL;
     }
     remove_trial(self, trial);
-    if (!diagnose(gpu, &event)) mt_event_queue_push(&self->events, &event);
+    if (!mt_eval_worker_diagnose(gpu, &event)) mt_event_queue_push(&self->events, &event);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -316,8 +297,7 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     mt_event_queue_free(&self->events);
     mt_scene_free(self->scene);
     self->scene = NULL;
-    mt_free(self->support_path);
-    self->support_path = NULL;
+    mt_kept_file_close(&self->support);
     self->subject = subject;
     self->space = space;
     self->workload = workload;
@@ -331,6 +311,22 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
 static size_t capacity(const mt_evaluator *base)
 {
     return 2 * mt_pool_jobs(((const eval_worker *)base)->pool) + 2 * base->device_count;
+}
+
+static mt_status compile(eval_worker *self, mt_candidate *candidate, uint64_t id, mt_error *err)
+{
+    mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = self->base.arch, .entries = candidate->launched, .options = &candidate->options, .tag = id};
+    return mt_pool_submit(self->pool, &order, err);
+}
+
+static mt_status compile_again(eval_worker *self, const struct trial *trial, mt_error *err)
+{
+    mt_candidate candidate;
+    mt_status st = mt_candidate_make(self->scene, self->space, trial->request.index, &candidate, err);
+    if (st != MT_OK) return st;
+    st = compile(self, &candidate, trial->request.id, err);
+    mt_candidate_free(&candidate);
+    return st;
 }
 
 static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *err)
@@ -352,33 +348,27 @@ static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *e
     struct trial **last = &self->trials; /* kept in order, so that the first compiled is the first to start */
     while (*last) last = &(*last)->next;
     *last = trial;
-    mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = base->arch, .entries = candidate.launched, .options = &candidate.options, .tag = request->id};
-    MT_TRY(mt_pool_submit(self->pool, &order, err));
+    MT_TRY(compile(self, &candidate, request->id, err));
 done:
     mt_candidate_free(&candidate);
     return st;
 }
 
-static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
+static mt_status send_order(eval_worker *self, struct trial *trial, mt_error *err)
 {
-    eval_worker *self = from_base(base);
-    struct trial *trial = find_trial(self, id);
-    if (!trial || trial->state != READY) return MT_FAIL(err, MT_ERR_WORKER, "trial %llu is not ready", (unsigned long long)id);
-    if (base->device >= base->device_count || base->devices[base->device].is_lost) return MT_FAIL(err, MT_ERR_WORKER, "trial %llu: there is no GPU %zu", (unsigned long long)id, base->device);
-    trial->state = RUNNING;
-    trial->device = base->device;
-    trial->compiled.wait_ns = mt_clock_now_ns() - trial->compiled_ns;
+    const mt_evaluator *base = &self->base;
+    eval_gpu *gpu = self->gpus[trial->device];
     const mt_shape *shape = mt_space_shape(self->space);
     uint32_t retime = trial->request.retime;
     mt_evaluate_order order = {
-        .id = id,
+        .id = trial->request.id,
         .shape = shape->name,
         .shape_key = shape->key,
         .workload = self->workload->name,
         .variant = trial->request.variant,
-        .cubin_path = trial->cubin_path,
-        .support_path = self->support_path,
-        .tool_path = self->tool_path,
+        .cubin_path = gpu->cubin.path,
+        .support_path = self->support.path[0] ? self->support.path : NULL,
+        .tool_path = self->tool.path,
         .seed = self->options.seed,
         .guard_pages = self->options.guard_pages,
         .inputs = self->options.inputs,
@@ -397,7 +387,30 @@ static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
         .baseline = trial->request.baseline,
         .algorithm = trial->request.algorithm,
     };
-    return mt_device_worker_evaluate(self->gpus[base->device]->worker, &order, err);
+    return mt_device_worker_evaluate(gpu->worker, &order, err);
+}
+
+/* Somebody may empty the cache while it is in use: then the variant is compiled once more, and runs after that. */
+static mt_status run(eval_worker *self, struct trial *trial, mt_error *err)
+{
+    mt_status st = mt_kept_file_open(&self->gpus[trial->device]->cubin, trial->cubin_path, err);
+    if (st == MT_OK) return send_order(self, trial, err);
+    if (st != MT_ERR_NOT_FOUND || ++trial->losses > MAX_LOSSES) return st;
+    if (!self->is_cache_loss_told) mt_eval_worker_warn(self, "files have gone from the compile cache while it is in use: what is still needed of them is compiled again");
+    self->is_cache_loss_told = trial->is_recompiling = true;
+    return compile_again(self, trial, err);
+}
+
+static mt_status start(mt_evaluator *base, uint64_t id, mt_error *err)
+{
+    eval_worker *self = from_base(base);
+    struct trial *trial = find_trial(self, id);
+    if (!trial || trial->state != READY) return MT_FAIL(err, MT_ERR_WORKER, "trial %llu is not ready", (unsigned long long)id);
+    if (base->device >= base->device_count || base->devices[base->device].is_lost) return MT_FAIL(err, MT_ERR_WORKER, "trial %llu: there is no GPU %zu", (unsigned long long)id, base->device);
+    trial->state = RUNNING;
+    trial->device = base->device;
+    trial->compiled.wait_ns = mt_clock_now_ns() - trial->compiled_ns;
+    return run(self, trial, err);
 }
 
 mt_status mt_eval_worker_failure(const eval_worker *self, mt_error *err)
@@ -430,6 +443,10 @@ static void cancel(mt_evaluator *base, bool now)
     eval_worker *self = from_base(base);
     mt_pool_cancel(self->pool);
     drop_trials(self, now);
+    for (const struct trial *trial = self->trials; trial; trial = trial->next) {
+        mt_error error;
+        if (trial->is_recompiling && compile_again(self, trial, &error) != MT_OK) self->pool_failure = error; /* what has started comes to its end */
+    }
     mt_event_queue_drop(&self->events, MT_EVENT_READY);
     for (size_t i = 0; i < self->gpu_count && now; i++) {
         mt_device_worker_abort(self->gpus[i]->worker);
@@ -502,8 +519,8 @@ static void destroy(mt_evaluator *base)
     drop_trials(self, true);
     mt_event_queue_free(&self->events);
     mt_scene_free(self->scene);
-    mt_free(self->support_path);
-    mt_free(self->tool_path);
+    mt_kept_file_close(&self->support);
+    mt_kept_file_close(&self->tool);
     if (self->bundle_fd >= 0) close(self->bundle_fd);
     mt_free(self);
 }

@@ -1,4 +1,4 @@
-/* The inside of the real evaluator: eval_worker.c (trials) and eval_worker_start.c (its workers). Nothing else includes this. */
+/* The inside of the real evaluator: eval_worker.c (trials), eval_worker_start.c (its workers) and eval_worker_diagnose.c. Nothing else includes this. */
 #ifndef MT_RUN_EVAL_WORKER_INTERNAL_H
 #define MT_RUN_EVAL_WORKER_INTERNAL_H
 
@@ -7,6 +7,7 @@
 #include "tuner/run/diagnose.h"
 #include "tuner/run/eval_worker.h"
 #include "tuner/run/event_queue.h"
+#include "tuner/run/kept_file.h"
 
 typedef struct eval_worker eval_worker;
 
@@ -21,6 +22,8 @@ struct trial {
     bool has_resources;
     char *cubin_path;
     int64_t compiled_ns; /* clock */
+    int losses;          /* how often its cubin had gone from the cache when it was to start */
+    bool is_recompiling; /* for that reason */
 };
 
 /* One of the GPUs that share the trials. */
@@ -29,6 +32,7 @@ typedef struct eval_gpu {
     size_t index;            /* in owner->gpus and base.devices */
     int ordinal;
     mt_device_worker *worker;
+    mt_kept_file cubin;      /* of the last order */
     mt_error failure;        /* before its first HELLO; status MT_OK = none */
     int foreign;             /* processes on it when that was last told to the user */
     int presence;            /* descriptor that tells other tuners; −1 = none */
@@ -55,7 +59,8 @@ struct eval_worker {
     mt_event_queue events;
     mt_error pool_failure, device_failure; /* status MT_OK = none */
     mt_compile_counts counts;
-    char *tool_path;
+    mt_kept_file tool;
+    bool is_cache_loss_told;
     /* the subject that trials belong to */
     size_t subject;
     const mt_space *space;
@@ -63,13 +68,18 @@ struct eval_worker {
     mt_scene *scene;
     bool is_support_ready;
     bool is_vacuous; /* and was told to be */
-    char *support_path;
+    mt_kept_file support;
     struct trial *trials;
 };
 
 /* Printed, and kept for the session's row. */
 __attribute__((format(printf, 2, 3))) void mt_eval_worker_warn(eval_worker *self, const char *format, ...);
 mt_status mt_eval_worker_failure(const eval_worker *self, mt_error *err);
+
+/* ---- eval_worker_diagnose.c ---- */
+
+/* True when the diagnosis could be started: it takes the event, and tells it later. */
+bool mt_eval_worker_diagnose(eval_gpu *gpu, const mt_event *event);
 
 /* ---- eval_worker_start.c ---- */
 

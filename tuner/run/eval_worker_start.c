@@ -71,6 +71,7 @@ static void stop_gpu(eval_gpu **at)
     eval_gpu *gpu = *at;
     *at = NULL;
     mt_device_worker_destroy(gpu->worker);
+    mt_kept_file_close(&gpu->cubin);
     if (gpu->presence >= 0) close(gpu->presence);
     mt_free(gpu);
 }

@@ -55,10 +55,9 @@ static void consider(struct state *state, size_t point, double cost_ns)
 static bool next_point(struct state *state, size_t *point)
 {
     for (int i = 0; i < FREE_MOVES && state->here != SIZE_MAX; i++) {
-        size_t place;
         if (!mt_random_neighbour(state->ledger.space, &state->rng, state->here, point)) break;
-        if (!mt_index_map_get(&state->ledger.places, *point, &place)) return true;
-        if (!state->ledger.items[place].is_pending) consider(state, *point, state->ledger.items[place].cost_ns);
+        if (!mt_ledger_knows(&state->ledger, *point)) return true;
+        consider(state, *point, mt_ledger_cost(&state->ledger, *point)); /* of a pending one: NAN, which is not taken */
     }
     return mt_ledger_draw(&state->ledger, &state->rng, point);
 }

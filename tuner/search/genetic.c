@@ -36,19 +36,10 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
     return MT_OK;
 }
 
-/* NAN: not told yet. */
-static double cost_of(const struct state *state, size_t point)
-{
-    size_t place;
-    if (!mt_index_map_get(&state->ledger.places, point, &place)) return NAN;
-    const mt_evaluation *item = &state->ledger.items[place];
-    return item->is_pending ? NAN : item->cost_ns;
-}
-
 static bool is_complete(const struct state *state)
 {
     for (size_t i = 0; i < state->member_count; i++) {
-        if (isnan(cost_of(state, state->members[i]))) return false;
+        if (isnan(mt_ledger_cost(&state->ledger, state->members[i]))) return false;
     }
     return state->member_count == POPULATION;
 }
@@ -57,9 +48,9 @@ static void succeed(struct state *state)
 {
     state->parent_count = 0;
     for (size_t i = 0; i < state->member_count; i++) {
-        double cost = cost_of(state, state->members[i]);
+        double cost = mt_ledger_cost(&state->ledger, state->members[i]);
         size_t at = state->parent_count++;
-        for (; at > 0 && cost_of(state, state->parents[at - 1]) > cost; at--) state->parents[at] = state->parents[at - 1];
+        for (; at > 0 && mt_ledger_cost(&state->ledger, state->parents[at - 1]) > cost; at--) state->parents[at] = state->parents[at - 1];
         state->parents[at] = state->members[i];
     }
     state->member_count = 0;

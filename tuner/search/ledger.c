@@ -50,6 +50,13 @@ bool mt_ledger_knows(const mt_ledger *ledger, size_t point)
     return mt_index_map_get(&ledger->places, point, NULL);
 }
 
+double mt_ledger_cost(const mt_ledger *ledger, size_t point)
+{
+    size_t place;
+    if (!mt_index_map_get(&ledger->places, point, &place) || ledger->items[place].is_pending) return NAN;
+    return ledger->items[place].cost_ns;
+}
+
 size_t mt_ledger_told(const mt_ledger *ledger)
 {
     return ledger->count - ledger->pending_count;

@@ -27,6 +27,7 @@ bool mt_ledger_ask(mt_ledger *ledger, size_t point, double expected_ns);
 /* Takes a result, asked or not. Returns its place, or SIZE_MAX when memory ran out (the session's own record still keeps a point from running twice). */
 size_t mt_ledger_tell(mt_ledger *ledger, size_t point, double cost_ns);
 bool mt_ledger_knows(const mt_ledger *ledger, size_t point);
+double mt_ledger_cost(const mt_ledger *ledger, size_t point); /* as told; NAN: not told yet */
 size_t mt_ledger_told(const mt_ledger *ledger);
 /* A uniform draw of a point that was neither asked nor told. False: none is left, or, in a space that is not enumerated, none was found. */
 bool mt_ledger_draw(mt_ledger *ledger, mt_rng *rng, size_t *point);

@@ -50,14 +50,6 @@ static mt_status create(const mt_search_task *task, void **out, mt_error *err)
     return MT_OK;
 }
 
-/* Of a point that is not told yet: NAN. */
-static double cost_of(const struct state *state, size_t point)
-{
-    size_t place;
-    if (!mt_index_map_get(&state->ledger.places, point, &place) || state->ledger.items[place].is_pending) return NAN;
-    return state->ledger.items[place].cost_ns;
-}
-
 static void go(struct state *state, size_t point)
 {
     state->here = point;
@@ -73,9 +65,9 @@ static void go(struct state *state, size_t point)
 /* Down through what is known. False: no known neighbour is better. */
 static bool descend(struct state *state)
 {
-    double here = cost_of(state, state->here);
+    double here = mt_ledger_cost(&state->ledger, state->here);
     for (size_t i = 0; i < state->around_count; i++) {
-        if (!(cost_of(state, state->around[i]) < here)) continue; /* of a pending or unknown one: NAN */
+        if (!(mt_ledger_cost(&state->ledger, state->around[i]) < here)) continue; /* of a pending or unknown one: NAN */
         go(state, state->around[i]);
         return true;
     }
@@ -84,9 +76,9 @@ static bool descend(struct state *state)
 
 static bool is_waiting(const struct state *state)
 {
-    if (isnan(cost_of(state, state->here))) return true;
+    if (isnan(mt_ledger_cost(&state->ledger, state->here))) return true;
     for (size_t i = 0; i < state->around_count; i++) {
-        if (mt_ledger_knows(&state->ledger, state->around[i]) && isnan(cost_of(state, state->around[i]))) return true;
+        if (mt_ledger_knows(&state->ledger, state->around[i]) && isnan(mt_ledger_cost(&state->ledger, state->around[i]))) return true;
     }
     return false;
 }
@@ -94,7 +86,7 @@ static bool is_waiting(const struct state *state)
 /* `here` is a local optimum. Goes on from a kicked point, which may be unknown: then it is written to *point. False: start afresh. */
 static bool kick(struct state *state, size_t *point, bool *is_fresh)
 {
-    bool is_better = state->home == SIZE_MAX || cost_of(state, state->here) < cost_of(state, state->home);
+    bool is_better = state->home == SIZE_MAX || mt_ledger_cost(&state->ledger, state->here) < mt_ledger_cost(&state->ledger, state->home);
     if (is_better) {
         state->home = state->here;
         state->kicks = 0;
@@ -106,7 +98,7 @@ static bool kick(struct state *state, size_t *point, bool *is_fresh)
         if (!mt_random_neighbour(state->ledger.space, &state->rng, *point, point)) return false;
     }
     *is_fresh = !mt_ledger_knows(&state->ledger, *point);
-    if (*is_fresh || !isnan(cost_of(state, *point))) go(state, *point);
+    if (*is_fresh || !isnan(mt_ledger_cost(&state->ledger, *point))) go(state, *point);
     return true;
 }
 
@@ -167,7 +159,7 @@ static void tell(void *memory, size_t point, double cost_ns)
     if (state->here == SIZE_MAX) go(state, point);
     bool is_near = state->is_starting;
     for (size_t i = 0; i < state->around_count && !is_near; i++) is_near = state->around[i] == point;
-    if (is_near && cost_ns < cost_of(state, state->here)) go(state, point);
+    if (is_near && cost_ns < mt_ledger_cost(&state->ledger, state->here)) go(state, point);
 }
 
 extern const mt_strategy mt_strategy_local;

@@ -10,3 +10,6 @@ note "a part of it: the best is one's own, what the other file has is told besid
 recorded --strategy exhaustive --known few.sqlite --db rest.sqlite
 recorded --strategy exhaustive --known rest.sqlite --db few.sqlite
 recorded --strategy exhaustive --known nowhere.sqlite --db all.sqlite
+note "a time that cannot be is no one's best"
+sqlite3 full.sqlite "UPDATE measurement SET median_ns = -5 WHERE outcome = 'ok'" 2>/dev/null || python3 -c 'import sqlite3; c = sqlite3.connect("full.sqlite"); c.execute("UPDATE measurement SET median_ns = -5 WHERE outcome = \"ok\""); c.commit()'
+recorded --strategy exhaustive --known full.sqlite --db wrong.sqlite

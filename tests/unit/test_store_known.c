@@ -1,0 +1,131 @@
+/* What is known of a subject, and what of a file is not believed. */
+#include "tests/unit/known_fixture.h"
+
+START_TEST(known_takes_every_outcome_and_the_newest_row)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 0);
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        char variant[32];
+        snprintf(variant, sizeof variant, "K=%02d", kind);
+        mt_outcome outcome = fixture_outcome((mt_outcome_kind)kind, 100 + kind);
+        fixture_put(store, session, &s, variant, &outcome);
+    }
+    fixture_put_ok(store, session, &s, "K=01", 50);
+    seen all = known_of(store, &s, MT_REUSE_MAJOR);
+    ck_assert_int_eq(all.count, MT_OUTCOME_KIND_COUNT);
+    for (int i = 0; i < all.count; i++) {
+        ck_assert_int_eq(isinf(all.median_ns[i]) != 0, mt_outcome_is_failure(all.kind[i]));
+        if (strcmp(all.variant[i], "K=01") == 0) ck_assert_double_eq(all.median_ns[i], 50);
+    }
+    seen stopped = {.answer = MT_ERR_INTERRUPTED};
+    ck_fails(mt_store_known(store, &s, MT_REUSE_ANY, see_known, &stopped, &fixture_err), MT_ERR_INTERRUPTED, "stop");
+    ck_assert_int_eq(stopped.count, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+/* Not only one's own file is read so, but also what --known names. */
+START_TEST(known_refuses_what_no_tuner_writes)
+{
+    static const struct { const char *outcome, *median, *words; } cases[] = {
+        {"ok", "-5.0", "measurement 1 is ok with the median_ns \"-5.0\"; expected a number above 0"},
+        {"ok", "0.0", "expected a number above 0"},
+        {"ok", "9e999", "expected a number above 0"},
+        {"ok", "'fast'", "median_ns \"fast\""},
+        {"ok", "NULL", "median_ns \"\""},
+        {"censored", "NULL", "measurement 1 is censored with"},
+        {"fine", "10.0", "measurement 1 has the unknown outcome \"fine\""},
+    };
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    seen none = {0};
+    fixture_put_ok(store, fixture_session(store), &s, "A=1", 10);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[128];
+        snprintf(sql, sizeof sql, "UPDATE measurement SET outcome = '%s', median_ns = %s", cases[i].outcome, cases[i].median);
+        fixture_sql(sql);
+        ck_fails(mt_store_known(store, &s, MT_REUSE_ANY, see_known, &none, &fixture_err), MT_ERR_DB, cases[i].words);
+    }
+    ck_assert_int_eq(none.count, 0);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(known_by_toolchain)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    fixture_put_ok(store, session, &s, "A=1", 10);
+    mt_toolchain_row minor = {13010, 13000, "sm_90a"}, major = {12080, 13000, "sm_90a"}, driver = {13000, 12080, "sm_90a"},
+                     arch = {13000, 13000, "sm_90"};
+    const struct {
+        const mt_toolchain_row *row;
+        int by_major, by_exact;
+    } cases[] = {{&minor, 1, 0}, {&major, 0, 0}, {&driver, 0, 0}, {&arch, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_subject other = s;
+        ck_ok(mt_store_toolchain(store, cases[i].row, &other.toolchain, &fixture_err));
+        ck_assert_int_eq(known_of(store, &other, MT_REUSE_MAJOR).count, cases[i].by_major);
+        ck_assert_int_eq(known_of(store, &other, MT_REUSE_EXACT).count, cases[i].by_exact);
+        ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 1);
+        ck_assert_int_eq(known_of(store, &other, MT_REUSE_NONE).count, 0);
+    }
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_EXACT).count, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+/* What differs in any part of the subject is not known. */
+START_TEST(known_by_subject)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store), other;
+    fixture_put_ok(store, fixture_session(store), &s, "A=1", 10);
+    other = s, other.regime = MT_REGIME_WARM;
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
+    other = s, other.origin = MT_ORIGIN_RECORDED;
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
+    other = fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", "edited", "N=48;dtype=f16", 13000, MT_ORIGIN_MEASURED);
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
+    other = fixture_subject_of(store, "h100-pcie|cc90", "NVIDIA H100 PCIe", "00112233445566778899aabbccddeeff", "N=48;dtype=f16", 13000,
+                               MT_ORIGIN_MEASURED);
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_ANY).count, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+START_TEST(lifting_makes_a_variant_unknown_again)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store), lifted;
+    mt_outcome fault = fixture_outcome(MT_OUTCOME_GPU_FAULT, 0);
+    fixture_put(store, session, &s, "A=1", &fault);
+    fixture_put(store, session, &s, "A=2", &fault);
+    ck_ok(mt_store_strike(store, &s, "A=1", "fault", &fixture_err));
+    ck_ok(mt_store_strike(store, &s, "A=2", "fault", &fixture_err));
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 2);
+    ck_ok(mt_store_lift_strikes(store, &s, "A=1", &lifted, &fixture_err));
+    ck_assert_int_eq(lifted, 1);
+    seen all = {0};
+    ck_ok(mt_store_quarantined(store, &s, see_text, &all, &fixture_err));
+    ck_assert_int_eq(all.count, 1);
+    ck_assert_str_eq(all.variant[0], "A=2");
+    all = known_of(store, &s, MT_REUSE_MAJOR);
+    ck_assert_int_eq(all.count, 1);
+    ck_assert_str_eq(all.variant[0], "A=2");
+    usleep(3000);
+    fixture_put_ok(store, session, &s, "A=1", 10);
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 2);
+    ck_ok(mt_store_lift_strikes(store, &s, NULL, &lifted, &fixture_err));
+    ck_assert_int_eq(lifted, 1);
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("store_known", known_takes_every_outcome_and_the_newest_row, known_refuses_what_no_tuner_writes, known_by_toolchain, known_by_subject, lifting_makes_a_variant_unknown_again)
