@@ -151,10 +151,7 @@ run() {
   if [ "$rc" != 0 ]; then return "$rc"; fi
   say ""
   say "How to go on:"
-  say "  $tool show                 the best settings found"
-  say "  $tool report               the same as a page to look at"
-  say "  $tool help                 all commands"
-  say "  ./bootstrap.sh test        the tests"
+  printf '  %-28s %s\n' "$tool show" "the best settings found" "$tool report" "the same as a page to look at" "$tool help" "all commands" "./bootstrap.sh test" "the tests"
 }
 
 run_tests() {

@@ -109,5 +109,6 @@ const char *mt_lookup_scene_illegal(mt_lookup_scene *scene, uint32_t *count)
         if (!rule && !parameters_fit(scene, list.items[i], bytes)) rule = "a launch has too many bytes of parameters";
     }
     *count = list.count;
-    return rule || has_launch ? rule : "no launch of it remains here";
+    if (rule || has_launch) return rule;
+    return model->launch_count ? "no launch of it remains here" : "its search space tells no launches: it came from another tool's results";
 }

@@ -142,6 +142,31 @@ mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callb
                       filter, callback, context, err);
 }
 
+/* The winner first, which may not have the least median: finalists by what they took in the final, side by side; the others by their own rows. A finalist's row is the one that
+ * the final was held with. */
+#define FASTEST \
+    "WITH newest AS (SELECT subject_id, max(id) AS id FROM measurement GROUP BY subject_id, variant_id), " \
+    "fastest AS (SELECT m.id, b.measurement_id = m.id AS is_best, b.tied_count, fi.final_id, row_number() OVER (PARTITION BY m.subject_id " \
+    "ORDER BY b.measurement_id IS NOT m.id, ifnull(fi.median_ns, m.median_ns), m.id) AS place FROM newest n JOIN measurement m ON m.id = n.id " \
+    "LEFT JOIN best b ON b.subject_id = m.subject_id LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id " \
+    "WHERE m.outcome = 'ok' AND m.median_ns > 0) "
+#define FASTEST_FINAL "CASE WHEN f.is_best THEN f.tied_count END, f.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi")
+
+mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t count, mt_query_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, FASTEST ROW_COLUMNS FASTEST_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id JOIN fastest f ON f.id = m.id "
+                          "LEFT JOIN finalist fi ON fi.final_id = f.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES
+                          "WHERE " SUBJECT_FILTER "AND f.place <= ?11 ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin, f.place", &statement, err));
+    mt_sql_args args = mt_query_bind(statement, filter, true);
+    mt_sql_int(&args, count);
+    st = each_row(store, &args, callback, context, err);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;

@@ -17,6 +17,8 @@ typedef mt_status (*mt_query_callback)(void *context, const mt_measurement_row *
 
 /* Rows of table best, ordered by GPU, kernel, shape, workload. */
 mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err);
+/* The `count` fastest valid variants of each subject by their newest rows, the winner first, ordered like mt_query_best. Yardsticks are not among them. */
+mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t count, mt_query_callback callback, void *context, mt_error *err);
 typedef mt_status (*mt_query_finalist_callback)(void *context, const mt_finalist_row *row, mt_error *err);
 /* The finalists of mt_measurement_row.final_id, fastest first. */
 mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err);

@@ -78,7 +78,7 @@ typedef struct mt_measurement_row {
     const char *metrics_json; /* {"dram_percent":…}: table metric; "{}" = none */
     int64_t evaluation;     /* 1, 2, … within the session and subject */
     mt_outcome outcome;     /* texts borrowed; sample_ns NULL unless asked for */
-    int64_t final_id;       /* winners only: the final that picked it, whose median and interval are then in `outcome`; 0 = none */
+    int64_t final_id;       /* winners and finalists of mt_query_fastest: the final that picked the winner, whose median and interval are then in `outcome`; 0 = none */
     mt_objective objective; /* winners only: what it was picked for */
     int64_t tied_count;     /* winners only: variants that it could not be told apart from, itself included */
 } mt_measurement_row;

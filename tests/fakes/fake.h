@@ -15,6 +15,7 @@ enum { FAKE_MAX_PARAMETERS = 16, FAKE_SM_COUNT = 132, FAKE_CLOCK_MHZ = 1980 };
 
 typedef struct fake_module {
     char *text; /* the "cubin" */
+    unsigned char variable[256]; /* the one of its source: `__constant__ float NAME[…]` */
     unsigned launches; /* of the family's kernel: what a __device__ counter would say */
 } fake_module;
 

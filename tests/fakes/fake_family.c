@@ -191,6 +191,23 @@ static CUresult fake_add_reference(const fake_launch *launch)
     return CUDA_SUCCESS;
 }
 
+/* out = a + the variable's first element; its reference takes that as a parameter. */
+static CUresult fake_add_constant(const fake_launch *launch)
+{
+    const float *variable = (const float *)(const void *)launch->module->variable;
+    for (uint64_t i = 0; i < PARAMETER(uint64_t, 2); i++)
+        POINTER(float, 1)[i] = POINTER(float, 0)[i] + variable[0];
+    fake_spend_ns(30000);
+    return CUDA_SUCCESS;
+}
+
+static CUresult fake_add_constant_reference(const fake_launch *launch)
+{
+    for (uint64_t i = 0; i < PARAMETER(uint64_t, 3); i++)
+        POINTER(double, 2)[i] = (double)POINTER(float, 0)[i] + (double)POINTER(float, 1)[0];
+    return CUDA_SUCCESS;
+}
+
 static CUresult fake_init(const fake_launch *launch)
 {
     uint64_t seed = PARAMETER(uint64_t, 2);
@@ -227,6 +244,8 @@ const fake_kernel *fake_find_family_kernel(const char *name)
     static const fake_kernel kernels[] = {
         {"fake_add", fake_add, 4, {8, 8, 8, 8}},
         {"fake_add_counting", fake_add_counting, 5, {8, 8, 8, 8, 8}},
+        {"fake_add_constant", fake_add_constant, 3, {8, 8, 8}},
+        {"fake_add_constant_reference", fake_add_constant_reference, 4, {8, 8, 8, 8}},
         {"fake_second", fake_second, 4, {8, 8, 8, 8}},
         {"fake_add_reference", fake_add_reference, 4, {8, 8, 8, 8}},
         {"fake_init", fake_init, 3, {8, 8, 8}},

@@ -119,6 +119,18 @@ CUresult fake_cuModuleGetFunction(CUfunction *function, CUmodule module, const c
     return CUDA_SUCCESS;
 }
 
+CUresult fake_cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+{
+    char line[160];
+    if (fake_state() != CUDA_SUCCESS) return fake_state();
+    snprintf(line, sizeof line, "\nvariable %s ", name);
+    const char *found = strstr(module->module.text, line);
+    if (!found) return CUDA_ERROR_NOT_FOUND;
+    *bytes = strtoul(found + strlen(line), NULL, 10) * sizeof(float);
+    *address = (uintptr_t)module->module.variable;
+    return *bytes <= sizeof module->module.variable ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
 CUresult fake_cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
 {
     if (!function->kernel || index >= (size_t)function->kernel->parameter_count) return CUDA_ERROR_INVALID_VALUE;

@@ -107,6 +107,12 @@ static int make_cubin(mt_nvrtc_program program, int count, const char *const *op
     fprintf(out, "FAKE-CUBIN 1\n");
     for (int i = 0; i < count; i++)
         if (strncmp(options[i], "-I", 2) != 0) fprintf(out, "option %s\n", options[i]);
+    const char *variable = strstr(program->source, "__constant__ float ");
+    if (variable) {
+        variable += strlen("__constant__ float ");
+        int length = (int)strcspn(variable, "[");
+        fprintf(out, "variable %.*s %lu\n", length, variable, strtoul(variable + length + 1, NULL, 10));
+    }
     for (const char *at = program->source; next_entry(&at, name, sizeof name);) {
         fprintf(out, "entry %s\n", name);
         if (log_length < sizeof program->log - 512)

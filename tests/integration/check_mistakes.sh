@@ -10,6 +10,8 @@ extern "C" __global__ void twice(float *out) { out[threadIdx.x] = 2; }
 extern "C" __global__ void finish(float *out) { out[threadIdx.x] += 0; }
 extern "C" __global__ void reference(double *out) { out[threadIdx.x] = 2; }
 __global__ void decorated(float *out) { out[threadIdx.x] = 2; }
+template <int N> __global__ void generic(float *out) { out[threadIdx.x] = N; }
+template __global__ void generic<2>(float *out);
 END
 cat >good.ini <<'END'
 [kernel]
@@ -58,7 +60,10 @@ says() { # EXIT TEXT SED_COMMANDS
 }
 says 0 'twice         2   2        0       0' ''
 says 1 'no __global__ function thrice (extern "C")' 's/^\[variant twice/[variant thrice/'
-says 1 'no __global__ function decorated (extern "C")' 's/^\[variant twice/[variant decorated/'
+says 1 'in the compiled source, which has ' 's/^\[variant twice/[variant thrice/'
+says 1 'no __global__ function decorated (extern "C") in the compiled source; it has the C++ name _Z9decoratedPf: write extern "C" in front of it' 's/^\[variant twice/[variant decorated/'
+says 1 'make the template __device__ and call it from an extern "C" kernel' 's/^\[variant twice/[variant generic/'
+says 1 'and 1 more with the same' 's/^\[variant twice/[variant decorated/'
 says 1 'no __global__ function finnish (extern "C")' 's/= finish/= finnish/' # a later launch
 says 1 'no __global__ function refrence (extern "C")' 's/^reference = .*/reference = refrence/'
 says 1 'no __global__ function init_in (extern "C")' 's/^init .*/init = kernel(init_in)/'

@@ -233,6 +233,10 @@ START_TEST(syntax_errors)
     check_fails("N = 1", "column 3: '=' is not supported, use == to compare");
     check_fails("is_big & is_big", "column 8: '&' is not supported, use && for conditions");
     check_fails("1 << 2", "column 3: '<<' is not supported, multiply by a power of two");
+    check_fails("N ** 2", "column 3: '**' is not supported, multiply");
+    check_fails("N // 2", "column 3: '//' is not supported, use (a - a % b) / b to round down");
+    check_fails("is_big and is_big", "column 8: unexpected 'and', expected an operator or the end: write &&");
+    check_fails("is_big or is_big", "column 8: unexpected 'or', expected an operator or the end: write ||");
     check_fails("1 @ 2", "column 3: '@' is not part of the expression language");
     check_fails("1 × 2", "column 3: '×' is not part of the expression language");
     check_fails("1 \xff", "column 3: '\xff' is not part of the expression language");

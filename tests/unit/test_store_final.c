@@ -101,6 +101,49 @@ START_TEST(finals)
 }
 END_TEST
 
+static mt_status see_fastest(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)err;
+    char *text = context;
+    size_t used = strlen(text);
+    snprintf(text + used, 256 - used, "%s %.0f%s ", row->variant, row->outcome.timing.median_ns, row->tied_count ? "!" : "");
+    return MT_OK;
+}
+
+/* The pick comes first though another took less, finalists with the final's figures; then the others. What did not pass, or did not with its newest row, and yardsticks are left out. */
+START_TEST(the_fastest)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    near_ties all = {0};
+    char three[256] = "", every[256] = "";
+    mt_outcome crashed = fixture_outcome(MT_OUTCOME_CRASHED, 0), yardstick = fixture_outcome(MT_OUTCOME_YARDSTICK, 500);
+    fixture_put_ok(store, session, &s, "A=5", 900);
+    fixture_put(store, session, &s, "A=5", &crashed);
+    fixture_put(store, session, &s, "A=6", &yardstick);
+    fixture_put_ok(store, session, &s, "A=4", 1500);
+    fixture_put_ok(store, session, &s, "A=3", 2000);
+    fixture_put_ok(store, session, &s, "A=3", 1200);
+    fixture_put_ok(store, session, &s, "A=1", 1000);
+    fixture_put_ok(store, session, &s, "A=2", 1010);
+    ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, see_near_tie, &all, &fixture_err));
+    all.rows[1].is_picked = true;
+    mt_final_row final = {.method = "intervals", .rounds = 0, .confidence = 0.95};
+    ck_ok(mt_store_final(store, session, &s, &final, all.rows, all.count, &fixture_err));
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_ok(mt_query_fastest(store, NULL, 3, see_fastest, three, &fixture_err));
+    ck_assert_str_eq(three, "A=2 1011! A=1 1001 A=3 1200 ");
+    ck_ok(mt_query_fastest(store, NULL, 100, see_fastest, every, &fixture_err));
+    ck_assert_str_eq(every, "A=2 1011! A=1 1001 A=3 1200 A=4 1500 ");
+    const mt_filter other = {.shape = "other"};
+    every[0] = '\0';
+    ck_ok(mt_query_fastest(store, &other, 100, see_fastest, every, &fixture_err));
+    ck_assert_str_eq(every, "");
+    mt_store_close(store);
+}
+END_TEST
+
 /* For energy the fastest are finalists however far apart; such a final is not one for time, and its pick and energies are kept. */
 START_TEST(finals_for_energy)
 {
@@ -207,4 +250,4 @@ START_TEST(anchors_and_their_intents)
 }
 END_TEST
 
-FIXTURE_MAIN("store_final", finals, finals_for_energy, methods_are_compared_fairly, a_variant_on_two_gpus, anchors_and_their_intents)
+FIXTURE_MAIN("store_final", finals, the_fastest, finals_for_energy, methods_are_compared_fairly, a_variant_on_two_gpus, anchors_and_their_intents)

@@ -35,19 +35,38 @@ static void add_line(mt_table *lines, const char *text, const mt_outcome *outcom
     mt_strbuf_free(&knobs);
 }
 
+/* Whether another variant failed with the same, word for word: a name that is missing fails them all. */
+static bool is_told(mt_check_table *table, const char *why)
+{
+    for (size_t i = 0; i < table->message_count; i++) {
+        mt_check_message *message = &table->messages[i];
+        if (!message->why || strcmp(message->why, why) != 0) continue;
+        message->others++;
+        return true;
+    }
+    return false;
+}
+
 /* Logs keep their lines: they point into source code. */
 static void add_message(mt_check_table *table, const char *text, const mt_outcome *outcome)
 {
-    if (table->told++ >= MT_CHECK_EXAMPLES) return;
-    mt_strbuf_addf(&table->messages, "\n  %s: ", mt_outcome_name(outcome->kind));
-    mt_print_knobs(&table->messages, text);
-    mt_strbuf_add(&table->messages, "\n");
-    for (const char *line = outcome->text ? outcome->text : ""; *line;) {
+    const char *why = outcome->text ? outcome->text : "";
+    if (is_told(table, why)) return;
+    if (table->message_count == MT_CHECK_EXAMPLES) {
+        table->untold++;
+        return;
+    }
+    mt_check_message *message = &table->messages[table->message_count++];
+    message->why = mt_strdup(why);
+    mt_strbuf_addf(&message->text, "\n  %s: ", mt_outcome_name(outcome->kind));
+    mt_print_knobs(&message->text, text);
+    mt_strbuf_add(&message->text, "\n");
+    for (const char *line = why; *line;) {
         size_t length = strcspn(line, "\n");
         char *copy = mt_strndup(line, length);
-        mt_strbuf_add(&table->messages, "    ");
-        mt_print_clean(&table->messages, copy, 200);
-        mt_strbuf_add(&table->messages, "\n");
+        mt_strbuf_add(&message->text, "    ");
+        mt_print_clean(&message->text, copy, 200);
+        mt_strbuf_add(&message->text, "\n");
         mt_free(copy);
         line += length + (line[length] == '\n');
     }
@@ -105,8 +124,11 @@ void mt_check_print(const mt_check_table *table, FILE *out)
     if (table->list) mt_table_print(&table->lines, out, "  ");
     if (table->list) fprintf(out, "\n");
     mt_table_print(&rows, out, "  ");
-    fputs(mt_strbuf_text(&table->messages), out);
-    if (table->told > MT_CHECK_EXAMPLES) fprintf(out, "\n  and %zu more like these\n", table->told - MT_CHECK_EXAMPLES);
+    for (size_t i = 0; i < table->message_count; i++) {
+        fputs(mt_strbuf_text(&table->messages[i].text), out);
+        if (table->messages[i].others) fprintf(out, "    and %zu more with the same\n", table->messages[i].others);
+    }
+    if (table->untold) fprintf(out, "\n  and %zu more like these\n", table->untold);
     fprintf(out, "\n");
     mt_table_free(&rows);
 }
@@ -115,5 +137,8 @@ void mt_check_free(mt_check_table *table)
 {
     mt_free(table->variants);
     mt_table_free(&table->lines);
-    mt_strbuf_free(&table->messages);
+    for (size_t i = 0; i < table->message_count; i++) {
+        mt_strbuf_free(&table->messages[i].text);
+        mt_free(table->messages[i].why);
+    }
 }

@@ -17,13 +17,20 @@ typedef struct mt_check_variant {
     double compile_ns; /* sum */
 } mt_check_variant;
 
+/* What some variants failed with, and which was the first. */
+typedef struct mt_check_message {
+    mt_strbuf text;               /* as printed */
+    char *why;                    /* the outcome's text; owned */
+    size_t others;                /* variants behind the first that failed with the same */
+} mt_check_message;
+
 typedef struct mt_check_table {
     const mt_spec *spec;
     bool list;                    /* keep a line for each point */
     mt_check_variant *variants;   /* one per [variant]; owned */
     mt_table lines;
-    mt_strbuf messages;           /* of what failed, the first few whole */
-    size_t failed, told;
+    mt_check_message messages[MT_CHECK_EXAMPLES]; /* the first few different ones */
+    size_t failed, message_count, untold;
 } mt_check_table;
 
 void mt_check_add(mt_check_table *table, size_t variant, const char *text, const mt_outcome *outcome);

@@ -19,10 +19,10 @@ static void print_text(const mt_device_facts *facts, const char *key, const char
 {
     mt_strbuf name = {0};
     mt_print_clean(&name, facts->name, 0);
-    printf("%s\n  key              %s\n  arch             %s\n", mt_strbuf_text(&name), key, arch);
-    for (size_t i = 0; i < mt_facts_count(); i++) printf("  device.%-14s %lld\n", mt_facts_name(i), (long long)mt_facts_value(facts, i));
-    printf("  driver           CUDA %lld.%lld\n", (long long)(facts->driver_version / 1000), (long long)(facts->driver_version % 1000 / 10));
-    if (facts->nvrtc_version) printf("  NVRTC            %lld.%lld\n", (long long)(facts->nvrtc_version / 1000), (long long)(facts->nvrtc_version % 1000 / 10));
+    printf("%s\n  key                    %s\n  arch                   %s\n", mt_strbuf_text(&name), key, arch);
+    for (size_t i = 0; i < mt_facts_count(); i++) printf("  device.%-15s %lld\n", mt_facts_name(i), (long long)mt_facts_value(facts, i));
+    printf("  driver                 CUDA %lld.%lld\n", (long long)(facts->driver_version / 1000), (long long)(facts->driver_version % 1000 / 10));
+    if (facts->nvrtc_version) printf("  NVRTC                  %lld.%lld\n", (long long)(facts->nvrtc_version / 1000), (long long)(facts->nvrtc_version % 1000 / 10));
     mt_strbuf_free(&name);
 }
 

@@ -1,4 +1,6 @@
 /* msda-tune list: what there is to tune, with what, on what. */
+#include <string.h>
+
 #include "db/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
@@ -16,10 +18,24 @@ static const mt_option options[] = {
     {0},
 };
 
+enum { LABEL_WIDTH = 10, LINE_WIDTH = 110 };
+
+/* One name of a list behind a label; a line that gets too long goes on below. *column: where the line is, 0 = not begun. */
+static void print_name(const char *label, const char *name, size_t *column)
+{
+    size_t start = 6 + (strlen(label) < LABEL_WIDTH ? LABEL_WIDTH : strlen(label) + 1);
+    if (!*column) printf("      %-*s", (int)start - 6, label);
+    else if (*column + strlen(name) + 2 > LINE_WIDTH) printf(",\n%*s", (int)start, "");
+    else printf(", ");
+    bool is_new_line = !*column || *column + strlen(name) + 2 > LINE_WIDTH;
+    *column = (is_new_line ? start : *column + 2) + strlen(name);
+    fputs(name, stdout);
+}
+
 static void print_names(const char *label, const char *const *names, size_t count)
 {
-    printf("      %-10s", label);
-    for (size_t i = 0; i < count; i++) printf("%s%s", i ? ", " : "", names[i]);
+    size_t column = 0;
+    for (size_t i = 0; i < count; i++) print_name(label, names[i], &column);
     printf("\n");
 }
 
@@ -68,34 +84,76 @@ static void list_strategies(void)
     for (size_t i = 0; i < mt_strategy_count(); i++) printf("  %-12s %s\n", mt_strategy_at(i)->name, mt_strategy_at(i)->summary);
 }
 
+typedef struct recorded_list {
+    mt_store *store;
+    size_t gpus;
+    mt_strbuf kernel, shape; /* of the row before */
+    size_t column;
+} recorded_list;
+
+/* Rows come ordered by kernel and shape; a shape has one for each workload, regime and toolchain. */
+static mt_status print_recorded(void *context, const mt_tuned_info *row, mt_error *err)
+{
+    recorded_list *list = context;
+    mt_strbuf kernel = {0}, shape = {0};
+    (void)err;
+    mt_print_clean(&kernel, row->kernel, 0);
+    mt_print_clean(&shape, row->shape, 0);
+    bool is_same_kernel = list->column && strcmp(mt_strbuf_text(&kernel), mt_strbuf_text(&list->kernel)) == 0;
+    if (!is_same_kernel && list->column) {
+        printf("\n");
+        list->column = 0;
+    }
+    if (!is_same_kernel || strcmp(mt_strbuf_text(&shape), mt_strbuf_text(&list->shape)) != 0) print_name(mt_strbuf_text(&kernel), mt_strbuf_text(&shape), &list->column);
+    mt_strbuf_free(&list->kernel);
+    mt_strbuf_free(&list->shape);
+    list->kernel = kernel;
+    list->shape = shape;
+    return MT_OK;
+}
+
 static mt_status print_device(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
 {
-    size_t *count = context;
+    static const mt_origin recorded = MT_ORIGIN_RECORDED;
+    recorded_list *list = context;
     mt_strbuf line = {0};
-    (void)err;
     mt_print_clean(&line, row->key, 0);
     mt_strbuf_add(&line, "  ");
     mt_print_clean(&line, row->name, 0);
     printf("  %s, %lld variant%s recorded\n", mt_strbuf_text(&line), (long long)measurements, measurements == 1 ? "" : "s");
     mt_strbuf_free(&line);
-    ++*count;
-    return MT_OK;
+    const mt_filter filter = {.gpu = row->key, .origin = &recorded};
+    list->column = 0;
+    list->gpus++;
+    mt_status st = mt_query_tuned(list->store, &filter, print_recorded, list, err);
+    if (list->column) printf("\n");
+    return st;
+}
+
+static mt_status list_devices(mt_store *store, size_t *count, mt_error *err)
+{
+    static const mt_origin recorded = MT_ORIGIN_RECORDED;
+    recorded_list list = {.store = store};
+    mt_status st = mt_query_devices(store, &recorded, print_device, &list, err);
+    mt_strbuf_free(&list.kernel);
+    mt_strbuf_free(&list.shape);
+    *count += list.gpus;
+    return st;
 }
 
 static mt_status list_recordings(const char *given, mt_error *err)
 {
-    static const mt_origin recorded = MT_ORIGIN_RECORDED;
     mt_store *store = NULL, *own = NULL;
     mt_error missing = {0};
     size_t count = 0;
     mt_status st = MT_OK;
     printf("\nRecorded GPUs (--gpu recorded:NAME):\n");
     if (mt_share_recordings(given, &store, &missing) == MT_OK)
-        st = mt_query_devices(store, &recorded, print_device, &count, err);
+        st = list_devices(store, &count, err);
     else if (given)
         st = MT_FAIL(err, missing.status, "%s", missing.message);
     if (st == MT_OK && !given) st = mt_share_open_own_recordings(&own, err);
-    if (st == MT_OK && own) st = mt_query_devices(own, &recorded, print_device, &count, err);
+    if (st == MT_OK && own) st = list_devices(own, &count, err);
     if (st == MT_OK && !count) printf("  none\n");
     mt_store_close(own);
     mt_store_close(store);

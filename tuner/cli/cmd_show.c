@@ -18,6 +18,7 @@
 typedef struct show_values {
     mt_filter_values filter;
     const char *db, *variant;
+    int64_t top;
     bool json, sessions, failures, quarantine, ablation;
 } show_values;
 
@@ -25,6 +26,7 @@ typedef struct show_values {
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
     {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings; with --json\nalso where their time went"},
     {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
@@ -246,6 +248,7 @@ static mt_status query(const show_values *values, mt_store *store, listing *l, m
     mt_filter_fill(&values->filter, &box);
     if (values->sessions) return mt_query_sessions(store, values->json ? add_session_json : add_session, l, err);
     if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
+    if (values->top) return mt_query_fastest(store, &box.filter, values->top, values->json ? add_json : add_best, l, err);
     return mt_query_best(store, &box.filter, values->json ? add_best_json : add_best, l, err);
 }
 
@@ -275,6 +278,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (values->quarantine && (values->sessions || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --quarantine stands alone");
     if (values->ablation && (values->sessions || values->failures || values->quarantine || values->json))
         return MT_FAIL(err, MT_ERR_USAGE, "show: --ablation stands alone");
+    if (values->top && (values->sessions || values->failures || values->quarantine || values->ablation)) return MT_FAIL(err, MT_ERR_USAGE, "show: --top stands alone");
     if (values->variant && !values->ablation) return MT_FAIL(err, MT_ERR_USAGE, "show: --variant needs --ablation");
     MT_TRY(mt_database_open(values->db, &store, err));
     l.store = store;

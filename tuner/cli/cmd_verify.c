@@ -93,6 +93,24 @@ static mt_status add_space(void *context, const mt_session_info *row, mt_error *
     return MT_OK;
 }
 
+static mt_status count_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)row, (void)err;
+    ++*(size_t *)context;
+    return MT_OK;
+}
+
+static mt_status nothing_to_verify(const verification *v, mt_store *store, mt_error *err)
+{
+    mt_filter_box box;
+    size_t others = 0;
+    mt_filter_fill(&v->values->filter, &box);
+    mt_status st = mt_query_best(store, &box.filter, count_row, &others, err);
+    if (st != MT_OK || !others || box.filter.origin) return st == MT_OK ? mt_database_nothing(store, err) : st;
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: the %zu winner%s that match%s %s recorded elsewhere or imported; --origin recorded or imported takes them", mt_store_path(store), others,
+                   others == 1 ? "" : "s", others == 1 ? "es" : "", others == 1 ? "was" : "were");
+}
+
 static mt_status gather(verification *v, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -104,7 +122,7 @@ static mt_status gather(verification *v, mt_error *err)
     MT_TRY(mt_database_open(v->values->db, &store, err));
     MT_TRY(mt_query_best(store, &box.filter, add_winner, v, err));
     MT_TRY(mt_query_sessions(store, add_space, v, err));
-    if (v->count == 0) st = mt_database_nothing(store, err);
+    if (v->count == 0) st = nothing_to_verify(v, store, err);
 done:
     mt_store_close(store);
     return st;

@@ -34,6 +34,13 @@ const mt_command *mt_command_find(const char *name)
     return NULL;
 }
 
+/* A search space without its option. */
+static bool is_space_file(const char *word)
+{
+    const char *dot = strrchr(word, '.');
+    return dot && strcmp(dot, ".ini") == 0;
+}
+
 mt_status mt_command_unknown(const char *name, mt_error *err)
 {
     const char *names[COMMAND_COUNT];
@@ -41,6 +48,7 @@ mt_status mt_command_unknown(const char *name, mt_error *err)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         if (commands[i]->summary) names[count++] = commands[i]->name;
     const char *near = mt_text_nearest(name, names, count);
+    if (is_space_file(name)) return MT_FAIL(err, MT_ERR_USAGE, "unknown command '%s'; a search space is tuned with --space %s", name, name);
     if (near) return MT_FAIL(err, MT_ERR_USAGE, "unknown command '%s', did you mean '%s'?", name, near);
     return MT_FAIL(err, MT_ERR_USAGE, "unknown command '%s'; 'msda-tune help' lists them", name);
 }
@@ -57,7 +65,8 @@ mt_status mt_command_run(const mt_command *command, int argc, char **argv, mt_er
         goto done;
     }
     if (parsed.operand_count && !command->operands) {
-        st = MT_FAIL(err, MT_ERR_USAGE, "%s: unexpected word '%s'; options start with --", command->name, parsed.operands[0]);
+        const char *word = parsed.operands[0];
+        st = MT_FAIL(err, MT_ERR_USAGE, "%s: unexpected word '%s'; %s%s", command->name, word, is_space_file(word) ? "did you mean --space " : "options start with --", is_space_file(word) ? word : "");
         goto done;
     }
     mt_arguments arguments = {values, parsed.operands, parsed.operand_count, argc, argv};

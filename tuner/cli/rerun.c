@@ -102,6 +102,7 @@ mt_status mt_rerun_variant(mt_rerun *self, const char *shape_name, const char *w
     const mt_shape *shape = mt_spec_shape(self->bench.spec, shape_name);
     const mt_workload *workload = mt_spec_workload(self->bench.spec, workload_name);
     memset(outcome, 0, sizeof *outcome);
+    if (shape && strstr(workload_name, "+inputs-")) return MT_FAIL(err, MT_ERR_NOT_FOUND, "its inputs came from files (tune --input), which are not kept");
     if (!shape || !workload) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s has no %s %s any more", self->bench.path, shape ? "workload" : "shape", shape ? workload_name : shape_name);
     mt_trial trial = {.id = ++self->trials, .subject = self->trials, .variant = variant};
     MT_TRY(find_point(self, shape, variant, &index, err));

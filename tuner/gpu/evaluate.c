@@ -6,6 +6,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 #include "tuner/gpu/baseline.h"
+#include "tuner/gpu/constants.h"
 #include "tuner/gpu/gpu.h"
 #include "tuner/gpu/tool.h"
 #include "tuner/gpu/trial.h"
@@ -141,6 +142,23 @@ done:
     return st;
 }
 
+static bool is_yardstick(const mt_trial *trial)
+{
+    return trial->spec->variants[trial->request->point->level[0]].is_yardstick;
+}
+
+/* A baseline has no module; a yardstick may do without any input. */
+static mt_status fill_constants(mt_trial *trial)
+{
+    mt_strbuf why = {0};
+    if (!trial->module) return MT_OK;
+    CUresult code = mt_constants_fill(trial->gpu, trial->spec, &trial->plan, trial->module, trial->set, !is_yardstick(trial), &why);
+    if (code != CUDA_SUCCESS) mt_trial_fault(trial, code, "filling variables");
+    else if (why.length) mt_outcome_set(trial->outcome, MT_OUTCOME_LOAD_ERROR, "%s", mt_strbuf_text(&why));
+    mt_strbuf_free(&why);
+    return MT_OK;
+}
+
 mt_status mt_trial_bind(mt_trial *trial, size_t index, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -149,6 +167,7 @@ mt_status mt_trial_bind(mt_trial *trial, size_t index, mt_error *err)
     trial->set = set;
     MT_TRIAL_TRY(make_scratch(trial));
     MT_TRIAL_TRY(bind_addresses(trial, err));
+    MT_TRIAL_TRY(fill_constants(trial));
     MT_TRIAL_TRY(run_prepares(trial));
 done:
     return st;
@@ -312,11 +331,6 @@ static mt_status run_twice(mt_trial *trial, mt_error *err)
     }
 done:
     return st;
-}
-
-static bool is_yardstick(const mt_trial *trial)
-{
-    return trial->spec->variants[trial->request->point->level[0]].is_yardstick;
 }
 
 /* It computes nothing that could be compared; what it must not do is fault. */

@@ -1,5 +1,6 @@
 /* The expected outputs: the family's reference kernel in double, or a file. */
 #include "tuner/base/alloc.h"
+#include "tuner/gpu/constants.h"
 #include "tuner/gpu/gpu.h"
 #include "tuner/gpu/launch.h"
 #include "tuner/gpu/npy.h"
@@ -183,6 +184,11 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     MT_TRY(make_buffers(gpu, request->spec, &plan, set, address, err));
     MT_TRY(mt_binding_make(gpu, request->spec, &plan, address, &binding, &code, &why, err));
     MT_TRY_CU(code, mt_strbuf_text(&why));
+    MT_TRY_CU(mt_constants_fill(gpu, request->spec, &plan, gpu->subject.support, set, true, &why), "filling variables");
+    if (why.length) {
+        st = MT_FAIL(err, MT_ERR_SPEC, "the reference: %s", mt_strbuf_text(&why));
+        goto done;
+    }
     for (size_t i = 0; i < plan.launch_count; i++)
         MT_TRY(launch_one(gpu, &plan, &plan.launches[i], &binding, err));
     MT_TRY(check_traces(gpu, request->spec, set, err));

@@ -86,13 +86,38 @@ static const char *missing_entry(const char *log, const char *entries, size_t *l
     return NULL;
 }
 
+/* Says what is missing, and what there is: most often the name with C++ decoration, _Z9decoratedPf. */
+static const char *explain_missing(const char *log, const char *name, size_t length, char *out, size_t size)
+{
+    char decorated[160];
+    mt_strbuf others = {0};
+    int digits = snprintf(decorated, sizeof decorated, "_Z%zu", length);
+    snprintf(out, size, "no __global__ function %.*s (extern \"C\") in the compiled source", (int)length, name);
+    size_t used = strlen(out);
+    for (const char *at = log; used < size && (at = strstr(at, entry_line));) {
+        at += sizeof entry_line - 1;
+        size_t entry = strcspn(at, "'");
+        if (strncmp(at, decorated, (size_t)digits) == 0 && strncmp(at + digits, name, length) == 0) {
+            bool is_template = at[(size_t)digits + length] == 'I';
+            snprintf(out + used, size - used, "; it has the C++ name %.*s: %s", (int)entry, at,
+                     is_template ? "make the template __device__ and call it from an extern \"C\" kernel" : "write extern \"C\" in front of it");
+            break;
+        }
+        mt_strbuf_addf(&others, "%s%.*s", others.length ? ", " : "", (int)entry, at);
+        if (!strstr(at, entry_line)) snprintf(out + used, size - used, ", which has %.300s", mt_strbuf_text(&others));
+    }
+    mt_strbuf_free(&others);
+    return out;
+}
+
 static void support_done(eval_compile *self, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
     self->awaits_support = false;
     size_t length = 0;
     const char *missing = compiled && compiled->ok ? missing_entry(compiled->log, self->support_entries, &length) : NULL;
-    if (missing) mt_error_set(&self->failure, MT_ERR_COMPILE, "no __global__ function %.*s (extern \"C\") in the compiled source, which [kernel] reference or an init = kernel(…) names", (int)length, missing);
+    char why[512];
+    if (missing) mt_error_set(&self->failure, MT_ERR_COMPILE, "[kernel] reference or an init = kernel(…): %s", explain_missing(compiled->log, missing, length, why, sizeof why));
     if (compiled && compiled->ok) return;
     mt_error_set(&self->failure, MT_ERR_COMPILE, "the reference and the input generators do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
 }
@@ -109,8 +134,8 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
     char *entries = pending_take(self, tag);
     size_t length = 0;
     const char *missing = compiled && compiled->ok ? missing_entry(compiled->log, entries, &length) : NULL;
-    if (missing)
-        mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "no __global__ function %.*s (extern \"C\") in the compiled source", (int)length, missing);
+    char why[512];
+    if (missing) mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "%s", explain_missing(compiled->log, missing, length, why, sizeof why));
     mt_free(entries);
     if (!compiled)
         mt_outcome_set(&event.outcome, result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR, "%s", result->text);

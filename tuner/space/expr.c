@@ -15,13 +15,21 @@ static mt_status parse_conditional(mt_expr_parser *p, mt_operand *out);
 /* ---- tokens ---- */
 
 /* "expected X" at the token that stands there instead. */
+/* Python's words for operators. */
+static const char *operator_meant(const mt_token *t)
+{
+    if (t->kind != MT_TOKEN_NAME) return "";
+    if (t->length == 3 && memcmp(t->text, "and", 3) == 0) return ": write &&";
+    return t->length == 2 && memcmp(t->text, "or", 2) == 0 ? ": write ||" : "";
+}
+
 static mt_status fail_expected(const mt_expr_parser *p, const char *expected)
 {
     const mt_token *t = &p->token;
     int length = (int)(t->length < 60 ? t->length : 60);
     if (t->kind == MT_TOKEN_BAD) return mt_expr_fail(p, t->column, "'%.*s' %s", length, t->text, t->problem);
     if (t->kind == MT_TOKEN_END) return mt_expr_fail(p, t->column, "the expression ends here, expected %s", expected);
-    return mt_expr_fail(p, t->column, "unexpected '%.*s', expected %s", length, t->text, expected);
+    return mt_expr_fail(p, t->column, "unexpected '%.*s', expected %s%s", length, t->text, expected, operator_meant(t));
 }
 
 static void advance(mt_expr_parser *p)

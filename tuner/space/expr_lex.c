@@ -99,11 +99,13 @@ static void read_symbol(mt_token *token)
     static const struct {
         const char *text, *problem;
     } refused[] = {
-        {"<<", "is not supported, multiply by a power of two"}, {">>", "is not supported, use division"}, {"&", "is not supported, use && for conditions"},
+        {"<<", "is not supported, multiply by a power of two"}, {">>", "is not supported, use division"}, {"**", "is not supported, multiply"},
+        {"//", "is not supported, use (a - a % b) / b to round down"}, {"&", "is not supported, use && for conditions"},
         {"|", "is not supported, use || for conditions"}, {"=", "is not supported, use == to compare"}, {"^", "is not supported"}, {"~", "is not supported"},
     };
     const char *text = token->text;
-    for (size_t i = 0; i < 2; i++) { /* << and >> before < and > */
+    enum { TWO_LONG = 4 };
+    for (size_t i = 0; i < TWO_LONG; i++) { /* << and >> before < and > */
         if (strncmp(text, refused[i].text, 2) == 0) {
             fail_token(token, 2, refused[i].problem);
             return;
@@ -116,7 +118,7 @@ static void read_symbol(mt_token *token)
         token->length = length;
         return;
     }
-    for (size_t i = 2; i < sizeof refused / sizeof refused[0]; i++) {
+    for (size_t i = TWO_LONG; i < sizeof refused / sizeof refused[0]; i++) {
         if (*text != refused[i].text[0]) continue;
         fail_token(token, 1, refused[i].problem);
         return;

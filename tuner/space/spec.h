@@ -86,6 +86,7 @@ typedef struct mt_arg {
     mt_init_kind init;
     double init_a, init_b;    /* uniform(a,b), normal(mean,sd) */
     char *init_kernel;
+    char *constant;           /* role in: a __constant__ or __device__ variable of the source that gets its contents; NULL = none */
     double rtol, worst, floor;
     bool any_order;           /* bits may differ between runs */
     double spread;            /* any_order: bound on how far two runs differ; 0 = none */

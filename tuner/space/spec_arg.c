@@ -13,11 +13,25 @@ static const double default_worst_factor = 20; /* a worst element may be this ma
 
 /* ---- dtype ---- */
 
+/* What C, CUDA and numpy call it. NULL: nothing that is known here. */
+static const char *dtype_called(const char *name)
+{
+    static const char *const names[][2] = {
+        {"float", "f32"}, {"double", "f64"}, {"half", "f16"}, {"__half", "f16"}, {"nv_bfloat16", "bf16"}, {"__nv_bfloat16", "bf16"}, {"bfloat16", "bf16"}, {"float16", "f16"},
+        {"float32", "f32"}, {"float64", "f64"}, {"char", "i8"}, {"int8", "i8"}, {"uint8", "u8"}, {"short", "i16"}, {"int16", "i16"}, {"uint16", "u16"}, {"int", "i32"}, {"int32", "i32"},
+        {"unsigned", "u32"}, {"uint32", "u32"}, {"int64", "i64"}, {"long long", "i64"}, {"size_t", "u64"}, {"uint64", "u64"}, {"bool", "u8"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i][0], name) == 0) return names[i][1];
+    return NULL;
+}
+
 static mt_status unknown_dtype(mt_reader *reader, int line, const char *dtype, const char *where, mt_error *err)
 {
     const char *known[MT_DTYPE_COUNT];
     char hint[256];
     for (size_t i = 0; i < MT_DTYPE_COUNT; i++) known[i] = mt_dtype_name((mt_dtype)i);
+    if (dtype_called(dtype)) return mt_reader_fail(reader, err, line, "unknown dtype `%s`%s, did you mean `%s`?", dtype, where, dtype_called(dtype));
     return mt_reader_fail(reader, err, line, "unknown dtype `%s`%s%s", dtype, where, mt_reader_suggest(dtype, known, MT_DTYPE_COUNT, hint,
                                                                                                        sizeof hint));
 }
@@ -112,8 +126,8 @@ mt_status mt_parse_init(mt_reader *reader, const mt_key_rule *rule, const mt_ini
         arg->init = MT_INIT_KERNEL;
         if (!(arg->init_kernel = mt_strdup(inside))) return mt_reader_no_memory(reader, err);
     } else {
-        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)",
-                              value);
+        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)%s", value,
+                              strncmp(value, "file", 4) == 0 ? "; a file comes with tune --input NAME=FILE.npy" : "");
     }
     return MT_OK;
 }

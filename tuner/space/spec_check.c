@@ -156,6 +156,7 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
 {
     static const struct { const char *key; unsigned roles; const char *belongs; } rules[] = {
         { "init", 1u << MT_ROLE_IN | 1u << MT_ROLE_INOUT, "in or inout" },
+        { "constant", 1u << MT_ROLE_IN, "in" },
         { "rtol", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "worst", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },
         { "floor", 1u << MT_ROLE_OUT | 1u << MT_ROLE_INOUT, "out or inout" },

@@ -52,6 +52,7 @@ static void free_arg(mt_arg *arg)
     mt_free(arg->name);
     mt_free(arg->dtype_text);
     mt_free(arg->init_kernel);
+    mt_free(arg->constant);
     mt_free(arg->loop);
     mt_expr_list_free(&arg->shape);
     mt_expr_free(&arg->count);

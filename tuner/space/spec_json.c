@@ -164,6 +164,7 @@ static void add_tensor(mt_strbuf *out, const mt_arg *arg)
     add_text(out, "dtype", arg->dtype_text);
     add_exprs(out, "shape", &arg->shape);
     add_flag(out, "zero", arg->zero_before_each);
+    add_text(out, "constant", arg->constant);
 }
 
 static void add_tensormap(mt_strbuf *out, const mt_arg *arg)

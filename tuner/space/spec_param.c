@@ -94,15 +94,22 @@ static bool parse_range(const char *text, int64_t *first, int64_t *last)
     return mt_text_int64(text, left, first) && mt_text_int64(right, strlen(right), last);
 }
 
+static mt_status no_number(mt_reader *reader, const mt_ini_entry *entry, const char *item, mt_error *err)
+{
+    double fraction;
+    const char *advice = "expected all values of one kind";
+    if (*item == '[' || *item == '(' || *item == '{') advice = "expected a list without brackets";
+    else if (mt_text_double(item, &fraction)) advice = reader->spec->is_recorded ? "expected fractions in quotes" : "a knob has no fractions: expected names, or numbers of a smaller unit";
+    else if (strchr(item, ' ')) advice = "expected commas between values";
+    return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither an integer nor a range a..b; %s", item, advice);
+}
+
 static mt_status number_values(mt_reader *reader, const mt_ini_entry *entry, char **items, size_t count, mt_param *param, mt_error *err)
 {
     size_t capacity = 0;
     for (size_t i = 0; i < count; i++) {
         int64_t first, last;
-        if (!parse_range(items[i], &first, &last)) {
-            return mt_reader_fail(reader, err, entry->line,
-                                  "values: `%s` is neither an integer nor a range a..b; expected all values of one kind", items[i]);
-        }
+        if (!parse_range(items[i], &first, &last)) return no_number(reader, entry, items[i], err);
         if (first > last) return mt_reader_fail(reader, err, entry->line, "values: the range %s is empty: expected the smaller number first",
                                                 items[i]);
         for (int64_t number = first;; number++) {

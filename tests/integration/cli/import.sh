@@ -10,7 +10,7 @@ mt show --db t.sqlite
 mt lookup --db t.sqlite --gpu recorded:a100 --kernel convolution --shape 4096x4096
 note "the same file again: no row more; another space of that name is kept"
 mt import "$kt/convolution_milo_A100.json.gz" --name convolution
-mt list | tail -3
+mt list | tail -4
 echo "; mine" >convolution.ini
 mt import "$kt/convolution_milo_A100.json.gz" --name convolution
 rm convolution.ini

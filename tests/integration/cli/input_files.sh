@@ -88,6 +88,7 @@ known --input a=a.npy
 known --input x=a.npy
 known --input a=a.npy --input a=b.npy
 mt show --db w.sqlite
+mt verify --db w.sqlite --seed 1
 mt --gpu recorded:h100 --space fake.ini --input a=a.npy
 
 note "a reference without a single number proves nothing: said once for the subject, and in the session's row"

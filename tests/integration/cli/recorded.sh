@@ -11,6 +11,8 @@ mt show --db t.sqlite --shape small --ablation
 mt show --db t.sqlite --ablation --json
 mt show --db t.sqlite --variant "A=1"
 mt show --db t.sqlite --gpu rtx5090
+mt verify --db t.sqlite
+mt verify --db t.sqlite --shape small
 mt report --db t.sqlite
 # The page less its scripts, which differ with what the build could fetch.
 page() { sed -e '/^<script>/,/<\/script>$/d' -e '/^<noscript>/d' -e '/class="hint"/d' msda-tune-report.html; }

@@ -7,6 +7,8 @@ mt tune --budgte 3
 mt --space
 mt tune
 mt tune extra words
+mt tune demo.ini
+mt demo.ini
 mt --space nothing_here
 mt --space "$data/cli/demo.ini" --shape smal
 mt --space "$data/cli/demo.ini" --workload wavy
