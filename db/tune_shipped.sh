@@ -57,9 +57,13 @@ kernel_key() { "$tool" key --space "$source_folder/search_spaces/$1.ini" -o - | 
 of_today() {
   awk -v below="$2" '
     function number(name) { return match($0, "\"" name "\":[0-9.e+]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : 0 }
+    # A variant that had a row before is told by its number: which rows stay is not known yet, so each gets its text again.
+    function spell_out() { if (match($0, /^\{"v":[0-9]+/)) $0 = "{\"v\":\"" names[substr($0, 6, RLENGTH - 5) + 0] "\"" substr($0, RLENGTH + 1)
+      else { match($0, /^\{"v":"[^"]*/); names[known++] = substr($0, 7, RLENGTH - 6) } }
     function flush() { if (held != "" && !(stale && (!best || stale < best))) printf "%s", held; held = ""; best = stale = 0 }
-    /^\{"format"/ { flush(); held = $0 "\n"; next }
-    { ns = number("ns")
+    /^\{"format"/ { flush(); sub(/"version":2/, "\"version\":1"); held = $0 "\n"; next }
+    { spell_out()
+      ns = number("ns")
       if (ns && ns < below && number("batch") == 1) { if (!stale || ns < stale) stale = ns; next }
       if (ns && (!best || ns < best)) best = ns
       held = held $0 "\n" }
