@@ -1,5 +1,5 @@
 #!/bin/bash
-# shellcheck disable=SC2086 # lists of words
+# shellcheck disable=SC2086,SC2046 # lists of words
 # Makes the rows of db/tuned on a GPU: what of the shipped kernels' shapes and workloads has none yet is tuned, the portfolios' candidates are measured on all, OUT/KERNEL.GPU.jsonl is written.
 # Usage: tune_shipped.sh TOOL SOURCE_FOLDER OUT BUDGET_S [GPU]
 #
@@ -9,7 +9,7 @@
 # Exit code 0: everything is done; 5: call it again; else an error.
 # Environment: EVALUATIONS (250) of a shape of the main job, of the other shapes MODEL_EVALUATIONS (150), MORE_EVALUATIONS (80) of a shape's further workloads, which start from what the first one found;
 # CANDIDATES (48) of a portfolio; KERNELS ("msda gemm msda_backward resample tma_load"); STRATEGY (auto); SOURCE_ROWS (SOURCE_FOLDER/db/tuned);
-# RECORDINGS, a database of recorded GPUs, and ONLY, a part of a job's words: for trying this script.
+# RECORDINGS, a database of recorded GPUs, and ONLY, a regular expression for jobs: for trying this script.
 set -u
 [ $# -ge 4 ] || { sed -n '4,13p' "$0"; exit 2; }
 tool=$(realpath "$1") source_folder=$(realpath "$2") out=$3 budget_s=$4 gpu=${5:-auto}
@@ -78,7 +78,7 @@ begin() {
     [ -f "$file" ] || continue
     below=$(awk '$1 == "graph_below" { print $3 * 1000 }' "$source_folder/search_spaces/$kernel.ini")
     of_today "$file" "${below:-0}" >"$scratch/${file##*/}"
-    files+=("$scratch/${file##*/}")
+    [ ! -s "$scratch/${file##*/}" ] || files+=("$scratch/${file##*/}")
   done
   [ ${#files[@]} -gt 0 ] || return
   "$tool" import --as measured --db "$db" "${files[@]}" || exit 1
@@ -94,7 +94,7 @@ begin() {
 queue=()
 add() {
   case " $kernels " in *" $2 "*) ;; *) return ;; esac
-  case "$*" in *"$only"*) ;; *) return ;; esac
+  [[ "$*" =~ $only ]] || return
   grep -qxF "$*" "$finished" || queue+=("$*")
 }
 # $1: kernel; $2: evaluations; then shapes: of those without rows each one's own workload.
