@@ -79,7 +79,7 @@ typedef struct export_state {
     mt_strbuf text;
     mt_recording_context line1;
     bool answers_only;
-    mt_recording_answers answers;
+    mt_recording_answers answers, told; /* told: variants in the order of their first rows */
     int64_t kernel;      /* of the subject before; 0 = none */
 } export_state;
 
@@ -101,15 +101,15 @@ static void add_text(mt_strbuf *json, const char *before, sqlite3_stmt *statemen
     mt_strbuf_add_json(json, mt_sql_column(statement, column));
 }
 
-static void add_header(mt_strbuf *json, sqlite3_stmt *statement, bool has_spec)
+static void add_header(mt_strbuf *json, sqlite3_stmt *statement, mt_recording_header wishes)
 {
-    mt_strbuf_add(json, "{\"format\":\"msda-tune recording\",\"version\":1");
+    mt_strbuf_addf(json, "{\"format\":\"msda-tune recording\",\"version\":%d", wishes.is_of_winner ? MT_RECORDING_NUMBERED : MT_RECORDING_PLAIN);
     add_text(json, ",\"gpu\":{\"key\":", statement, 0);
     add_text(json, ",\"name\":", statement, 1);
     mt_strbuf_addf(json, ",\"facts\":%s}", mt_sql_column(statement, 2));
     add_text(json, ",\"kernel\":{\"name\":", statement, 3);
     add_text(json, ",\"key\":", statement, 4);
-    if (has_spec) mt_strbuf_addf(json, ",\"spec\":%s", mt_sql_column(statement, 5));
+    if (!wishes.has_no_spec) mt_strbuf_addf(json, ",\"spec\":%s", mt_sql_column(statement, 5));
     mt_strbuf_add_char(json, '}');
     add_text(json, ",\"shape\":{\"name\":", statement, 6);
     add_text(json, ",\"key\":", statement, 7);
@@ -138,7 +138,7 @@ mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording
         st = MT_FAIL(err, MT_ERR_DB, "%s: the GPU's facts or the kernel's programs are not JSON", store->path);
         goto done;
     }
-    add_header(json, statement, !wishes.has_no_spec);
+    add_header(json, statement, wishes);
     MT_TRY(mt_recording_add_final(store, subject, json, err));
     mt_strbuf_add_char(json, '}');
     *line1 = (mt_recording_context){.store = store, .nvrtc_version = sqlite3_column_int64(statement, 11), .driver_version = sqlite3_column_int64(statement, 12),
@@ -215,10 +215,12 @@ mt_status mt_recording_add_members(const mt_recording_context *line1, const mt_m
     return MT_OK;
 }
 
-mt_status mt_recording_add_row(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err)
+/* `number`: of the variant's first row among those of new variants; -1 = this is the first. */
+static mt_status add_row(const mt_recording_context *line1, const mt_measurement_row *row, int64_t number, mt_strbuf *json, mt_error *err)
 {
     mt_strbuf_add(json, "{\"v\":");
-    mt_strbuf_add_json(json, row->variant);
+    if (number < 0) mt_strbuf_add_json(json, row->variant);
+    else mt_strbuf_addf(json, "%lld", (long long)number);
     mt_strbuf_add_char(json, ',');
     mt_status st = mt_recording_add_members(line1, row, json, err);
     mt_recording_add_rival(row, json);
@@ -227,14 +229,33 @@ mt_status mt_recording_add_row(const mt_recording_context *line1, const mt_measu
     return st;
 }
 
+mt_status mt_recording_add_row(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err)
+{
+    return add_row(line1, row, -1, json, err);
+}
+
+/* Variants that answer for one shape are measured on the others: their texts would be half of the file. */
+static mt_status find_told(mt_recording_answers *told, const char *variant, int64_t *number, mt_error *err)
+{
+    for (size_t i = 0; i < told->count; i++) {
+        *number = (int64_t)i;
+        if (strcmp(told->variants[i], variant) == 0) return MT_OK;
+    }
+    *number = -1;
+    return mt_recording_answers_add(told, variant) ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
+}
+
 static mt_status write_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     export_state *export = context;
     mt_strbuf line = {0};
     mt_measurement_row copy = *row;
+    mt_status st = MT_OK;
+    int64_t number = -1;
     if (export->answers_only && !mt_recording_is_answer(&export->answers, row->variant)) return MT_OK;
     if (export->answers_only) mt_recording_slim(&copy, &line);
-    mt_status st = mt_recording_add_row(&export->line1, &copy, &export->text, err);
+    if (export->answers_only) st = find_told(&export->told, row->variant, &number, err);
+    if (st == MT_OK) st = add_row(&export->line1, &copy, number, &export->text, err);
     mt_strbuf_free(&line);
     if (st == MT_OK && export->text.length > (size_t)1 << 30) st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: more than 1 GiB to record", export->store->path);
     return st;
@@ -311,6 +332,7 @@ mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, bool
 done:
     mt_free(list.ids);
     mt_recording_answers_free(&export.answers);
+    mt_recording_answers_free(&export.told);
     mt_strbuf_free(&export.text);
     return st;
 }

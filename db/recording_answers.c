@@ -14,6 +14,15 @@ static const char answers_sql[] =
     "UNION SELECT variant_id FROM landmark WHERE subject_id = ?1 "
     "UNION SELECT p.variant_id FROM portfolio_shape s JOIN portfolio_variant p ON p.portfolio_id = s.portfolio_id WHERE s.subject_id = ?1) ORDER BY v.text";
 
+bool mt_recording_answers_add(mt_recording_answers *answers, const char *variant)
+{
+    char **grown = mt_grow(answers->variants, answers->count, &answers->capacity, sizeof *grown);
+    if (!grown) return false;
+    answers->variants = grown;
+    grown[answers->count] = mt_strdup(variant);
+    return grown[answers->count] && ++answers->count;
+}
+
 mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err)
 {
     mt_status st;
@@ -26,13 +35,9 @@ mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recordi
         bool row;
         MT_TRY(mt_sql_row(store, &args, &row, "list what answers", err));
         if (!row) break;
-        char **grown = mt_grow(answers->variants, answers->count, &answers->capacity, sizeof *grown);
-        if (grown) answers->variants = grown;
-        if (!grown || !(grown[answers->count] = mt_strdup(mt_sql_column(statement, 0)))) {
-            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
-            goto done;
-        }
-        answers->count++;
+        if (mt_recording_answers_add(answers, mt_sql_column(statement, 0))) continue;
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
+        goto done;
     }
 done:
     sqlite3_finalize(statement);

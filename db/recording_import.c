@@ -22,6 +22,8 @@ typedef struct import_state {
     int64_t session, recorded_unix_ms;
     int64_t rows, failed;
     bool has_row;              /* of the subject at hand */
+    int64_t version;           /* of the format */
+    mt_recording_answers told; /* NUMBERED: variants in the order of their first rows */
     mt_strbuf last_variant;
     mt_strbuf kernel;          /* "NAME@KEY" of the line 1 before */
     mt_strbuf final;           /* of the subject at hand, stored behind its rows; "" = none */
@@ -109,15 +111,14 @@ static const char header_sql[] =
     JSON_OBJECT("kernel.spec") JSON("shape.name") JSON("shape.key") JSON("workload.name") JSON("workload.key") JSON("regime")
     JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") JSON("default") JSON("baseline") JSON_OBJECT("final") "0";
 
-static mt_status check_format(const import_state *import, sqlite3_stmt *statement, mt_error *err)
+static mt_status check_format(import_state *import, sqlite3_stmt *statement, mt_error *err)
 {
-    int64_t version;
     if (strcmp(mt_sql_column(statement, 0), "msda-tune recording") != 0) {
         return fail_line(import, "is not an msda-tune recording; expected " EXPECTED_FILES, NULL, err);
     }
-    mt_status st = get_integer(import, statement, 1, "\"version\"", &version, err);
-    if (st != MT_OK || version == 1) return st;
-    return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: has format version %lld, this msda-tune reads version 1", import->path, (long long)version);
+    mt_status st = get_integer(import, statement, 1, "\"version\"", &import->version, err);
+    if (st != MT_OK || import->version == MT_RECORDING_PLAIN || import->version == MT_RECORDING_NUMBERED) return st;
+    return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: has format version %lld, this msda-tune reads versions 1 and 2", import->path, (long long)import->version);
 }
 
 /* A line 1 may leave out the programs of the kernel that the one before it was of. */
@@ -305,6 +306,21 @@ static mt_status read_rival(const import_state *import, sqlite3_stmt *statement,
     return problem ? fail_line(import, problem, NULL, err) : st;
 }
 
+/* *variant stays the statement's, or this state's. */
+static mt_status read_variant(import_state *import, sqlite3_stmt *statement, const char **variant, mt_error *err)
+{
+    int64_t number;
+    if (import->version == MT_RECORDING_NUMBERED && sqlite3_column_type(statement, 0) == SQLITE_INTEGER) {
+        mt_status st = get_integer(import, statement, 0, "\"v\"", &number, err);
+        if (st == MT_OK && number >= (int64_t)import->told.count) st = fail_line(import, "no variant has this number yet:", mt_sql_column(statement, 0), err);
+        if (st == MT_OK) *variant = import->told.variants[number];
+        return st;
+    }
+    mt_status st = get_text(import, statement, 0, "\"v\"", 0, variant, err);
+    if (st != MT_OK || import->version != MT_RECORDING_NUMBERED || mt_recording_answers_add(&import->told, *variant)) return st;
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
+}
+
 static mt_status read_row(import_state *import, const char *line, mt_error *err)
 {
     mt_status st;
@@ -313,7 +329,7 @@ static mt_status read_row(import_state *import, const char *line, mt_error *err)
     mt_subject subject = import->subject;
     mt_result result = {.subject = &subject, .outcome = &outcome};
     MT_TRY(parse_line(import, row_sql, line, &statement, err));
-    MT_TRY(get_text(import, statement, 0, "\"v\"", 0, &result.variant, err));
+    MT_TRY(read_variant(import, statement, &result.variant, err));
     MT_TRY(check_order(import, result.variant, err));
     MT_TRY(read_outcome(import, statement, &outcome, err));
     if (sqlite3_column_type(statement, COLUMN_CHAIN) != SQLITE_NULL) {
@@ -437,6 +453,7 @@ mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t l
     st = mt_tx_end(store, st, err);
 done:
     mt_lines_close(import.lines);
+    mt_recording_answers_free(&import.told);
     mt_strbuf_free(&import.last_variant);
     mt_strbuf_free(&import.kernel);
     mt_strbuf_free(&import.final);

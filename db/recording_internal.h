@@ -31,13 +31,17 @@ mt_status mt_recording_read_rival(mt_store *store, int64_t measurement, int64_t 
 /* Adds the members between "v" and "s", without a comma before them. */
 mt_status mt_recording_add_members(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err);
 
-/* Variants of a subject, sorted; zeroed = none. */
+/* Versions of the format. Numbered: a variant that had a row in the file before is told by its number among the variants in the order of their first rows, from 0. */
+enum { MT_RECORDING_PLAIN = 1, MT_RECORDING_NUMBERED = 2 };
+
+/* Variants, of a subject sorted; zeroed = none. */
 typedef struct mt_recording_answers {
     char **variants;
     size_t count, capacity;
 } mt_recording_answers;
 /* What lookups need of a subject; nothing when it has no winner. Replaces what was there. */
 mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err);
+bool mt_recording_answers_add(mt_recording_answers *answers, const char *variant); /* copies; false = no memory */
 bool mt_recording_is_answer(const mt_recording_answers *answers, const char *variant);
 void mt_recording_answers_free(mt_recording_answers *answers);
 /* Takes off the row what only its own machine's report needs; `line`, empty, holds the text that stays. */

@@ -5,7 +5,7 @@
 set -u
 tool=$1 space=$2/search_spaces/msda.ini db=$3 budget=${4:-200} gpu=${5:-auto}
 # The shapes of the shipped rows, f16 alone.
-shapes=$(sed -nE '/^main="/,/one command$/p' "$2/db/tune_shipped.sh" | sed -E 's/^(main|models)=//; s/#.*//' | tr -d '"')
+shapes=$(sed -nE '/^main="/,/one group$/p' "$2/db/tune_shipped.sh" | sed -E 's/^(main|models)=//; s/#.*//' | tr -d '"')
 for shape in $shapes; do
   "$tool" tune --gpu "$gpu" --space "$space" --shape "$shape" --strategy auto --budget "$budget" --db "$db" --quiet || echo "$shape: exit $?"
 done

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""The table of docs/benchmarks.md of what is shipped, as Markdown on stdout.
+"""The tables of docs/benchmarks.md of what is shipped, as Markdown.
 
-    shipped_table.py TOOL DATABASE [KERNEL…]
+    shipped_table.py TOOL SOURCE_FOLDER              writes them into SOURCE_FOLDER/docs/benchmarks.md, between two comments, from SOURCE_FOLDER/db/tuned
+    shipped_table.py TOOL SOURCE_FOLDER --check      exit code 1 when others stand there; what needs the portfolios is not looked at, since that takes a minute
+    shipped_table.py TOOL DATABASE [KERNEL…]         prints those of a database, the tuner's own say
 
-DATABASE is one that `msda-tune import --as measured` made of db/tuned, or the tuner's own. A row for each winner: its time, what the model's floor is of that, the default's time, and
-how much slower than the winner the lookup's answer would be if this shape had not been tuned (over its workloads the worst; "default": it answers with the default)."""
-import json, subprocess, sys
+A row for each winner: its time, what the model's floor is of that, the default's time, and how much slower than the winner the lookup's answer would be if this shape had not been tuned (over its workloads the worst;
+"default": it answers with the default)."""
+import glob, json, os, subprocess, sys, tempfile
 
 USUAL = 3  # knobs that this share of a kernel's winners has are told once
 
@@ -44,41 +46,90 @@ def fallback_text(trial):
     return f"{trial['slowdown']:.2f}×" + (" (default)" if trial["is_default"] else "")
 
 
-def kernel_table(winners, portfolio):
+def kernel_table(winners, portfolio, say):
     usual = usual_knobs(winners)
     trials = {trial["shape"]: trial for trial in portfolio.get("left_out", [])} if portfolio else {}
     first = winners[0]
-    print(f"### {first['kernel']} on {first['gpu_name']}, {first['regime']}, source {first['kernel_key'][:8]}\n")
-    print(f"Usual knobs, left out below: `{knobs_text(usual, {})}`\n")
-    print("| shape | workload | winner | µs | % of floor | default µs | × | without the row |\n|---|---|---|---|---|---|---|---|")
+    say(f"### {first['kernel']} on {first['gpu_name']}, {first['regime']}, source {first['kernel_key'][:8]}\n")
+    say(f"Usual knobs, left out below: `{knobs_text(usual, {})}`\n")
+    say("| shape | workload | winner | µs | % of floor | default µs | × | without the row |\n|---|---|---|---|---|---|---|---|")
     for w in winners:
         floor = w["model_floor_us"]
         default = w["default_us"]
         cells = [w["shape"], w["workload"], f"`{knobs_text(w['knobs'], usual) or 'the usual'}`", microseconds(w["median_us"]), "-" if not floor else f"{100 * floor / w['median_us']:.0f}",
                  microseconds(default), "-" if default is None else f"{default / w['median_us']:.2f}", fallback_text(trials.get(w["shape"]))]
-        print("| " + " | ".join(cells) + " |")
-    print()
+        say("| " + " | ".join(cells) + " |")
+    say()
     if portfolio and portfolio.get("ladder", {}).get("geomean"):
-        print(f"A portfolio of {len(portfolio['members'])} serves {portfolio['shapes'] - portfolio['unserved']} of {portfolio['shapes']} shapes within {portfolio['within']:.2f}×. Left out one at a time:\n")
-        print("| | geomean | worst | shapes |\n|---|---|---|---|")
+        say(f"A portfolio of {len(portfolio['members'])} serves {portfolio['shapes'] - portfolio['unserved']} of {portfolio['shapes']} shapes within {portfolio['within']:.2f}×. Left out one at a time:\n")
+        say("| | geomean | worst | shapes |\n|---|---|---|---|")
         for name, title in (("ladder", "the ladder"), ("always_default", "always the default"), ("nearest_by_volume", "nearest by volume")):
             score = portfolio[name]
-            print(f"| {title} | {score['geomean']:.3f} | {score['worst']:.3f} | {score['shapes']} |")
-        print()
+            say(f"| {title} | {score['geomean']:.3f} | {score['worst']:.3f} | {score['shapes']} |")
+        say()
+
+
+def tables(tool, database, wanted=(), with_portfolios=True):
+    lines = []
+    winners = ask(tool, "show", "--db", database, "--json")
+    portfolios = ask(tool, "portfolio", "--db", database, "--max", "64", "--evaluate", "--json") if with_portfolios else []
+    portfolios = {(p["kernel_key"], p["gpu"], p["regime"]): p for p in portfolios}
+    groups = {}
+    for w in winners:
+        if not wanted or w["kernel"] in wanted:
+            groups.setdefault((w["kernel"], w["gpu_name"], w["kernel_key"], w["gpu"], w["regime"]), []).append(w)
+    for key, group in sorted(groups.items()):
+        kernel_table(group, portfolios.get(key[2:]), lambda line="": lines.append(line))
+    return "\n".join(lines)
+
+
+# ---- in docs/benchmarks.md
+
+BEGIN = "<!-- by tests/bench/shipped_table.py, from here -->\n"
+END = "<!-- to here -->\n"
+
+
+def of_source(tool, folder, with_portfolios):
+    with tempfile.TemporaryDirectory() as scratch:
+        database = os.path.join(scratch, "shipped.sqlite")
+        subprocess.run([tool, "import", "--as", "measured", "--db", database, *sorted(glob.glob(os.path.join(folder, "db/tuned/*.jsonl")))], stdout=subprocess.PIPE, check=True)
+        return tables(tool, database, with_portfolios=with_portfolios)
+
+
+def rows_alone(text):
+    """Without what needs the portfolios: their own tables, and the last column."""
+    lines = [line for line in text.split("\n") if line and not line.startswith("A portfolio of") and not (line.startswith("|") and line.count(" | ") == 3)]
+    return [line.rsplit(" | ", 1)[0] if line.startswith("| ") else line for line in lines if not line.startswith("|---")]
+
+
+def differences(now, then):
+    for line in [line for line in now if line not in then][:5]:
+        print("db/tuned gives:             ", line)
+    for line in [line for line in then if line not in now][:5]:
+        print("docs/benchmarks.md has:     ", line)
+    return now != then
+
+
+def in_document(tool, folder, is_check):
+    path = os.path.join(folder, "docs/benchmarks.md")
+    with open(path, encoding="utf-8") as document:
+        before, rest = document.read().split(BEGIN)
+    then, after = rest.split(END)
+    now = "\n" + of_source(tool, folder, not is_check) + "\n"
+    if is_check:
+        sys.exit(differences(rows_alone(now), rows_alone(then)) and f"run {sys.argv[0]} TOOL SOURCE_FOLDER")
+    with open(path, "w", encoding="utf-8") as document:
+        document.write(before + BEGIN + now + END + after)
 
 
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    tool, database, wanted = sys.argv[1], sys.argv[2], sys.argv[3:]
-    winners = ask(tool, "show", "--db", database, "--json")
-    portfolios = {(p["kernel_key"], p["gpu"], p["regime"]): p for p in ask(tool, "portfolio", "--db", database, "--max", "64", "--evaluate", "--json")}
-    groups = {}
-    for w in winners:
-        if not wanted or w["kernel"] in wanted:
-            groups.setdefault((w["kernel_key"], w["gpu"], w["regime"]), []).append(w)
-    for key, group in groups.items():
-        kernel_table(group, portfolios.get(key))
+    tool, place, words = sys.argv[1], sys.argv[2], sys.argv[3:]
+    if os.path.isdir(place):
+        in_document(tool, place, words == ["--check"])
+    else:
+        print(tables(tool, place, words))
 
 
 main()

@@ -265,7 +265,7 @@ START_TEST(refusals_name_the_line)
                  {"SQLite format 3\xff\n", "x.jsonl: is an SQLite database, not a file of text: 'msda-tune merge"},
                  {"[1]\n", "x.jsonl:1: is not a JSON object"},
                  {"{\"format\":\"other\"}\n", "x.jsonl:1: is not an msda-tune recording; expected a recording of msda-tune (JSON lines), a Kernel Tuner cache or a T4 file"},
-                 {"{\"format\":\"msda-tune recording\",\"version\":2}\n", "format version 2"},
+                 {"{\"format\":\"msda-tune recording\",\"version\":3}\n", "format version 3"},
                  {"{\"format\":\"msda-tune recording\",\"version\":\"1\"}\n", "x.jsonl:1: expected a whole number"},
                  {"{\"format\":\"msda-tune recording\",\"version\":1}\n", "x.jsonl:1: expected a text in \"gpu.key\""},
                  {HEADER "{\"v\":\"A\"\n", "x.jsonl:2: begins a JSON object that does not end: is the file cut short?"},

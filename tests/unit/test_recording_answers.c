@@ -228,6 +228,14 @@ START_TEST(only_what_answers_is_shipped)
     ck_ok(mt_recording_export_all(other, NULL, true, in_folder("b.jsonl"), &fixture_err));
     char *b = text_of(in_folder("b.jsonl"));
     ck_assert_str_eq(a, b);
+    /* The other shape's A=1 has been told: its number says it. A number that was not given yet says nothing, nor does any in a file that has none. */
+    char *number = strstr(a, "\n{\"v\":0,");
+    ck_assert(number && number > strstr(a, "\n{\"v\":\"A=1\","));
+    number[6] = '7';
+    ck_fails(mt_recording_import_bytes(other, a, strlen(a), "x.jsonl", MT_ORIGIN_IMPORTED, &fixture_err), MT_ERR_SYNTAX, "no variant has this number yet: 7");
+    number[6] = '0';
+    for (char *at = a; (at = strstr(at, "\"version\":2")); ) at[10] = '1';
+    ck_fails(mt_recording_import_bytes(other, a, strlen(a), "x.jsonl", MT_ORIGIN_IMPORTED, &fixture_err), MT_ERR_SYNTAX, "expected a text in \"v\"");
     /* The first line 1 of a file always has the programs. */
     char *cut = strstr(a, "\n{\"format\"");
     ck_fails(mt_recording_import_bytes(other, cut + 1, strlen(cut + 1), "x.jsonl", MT_ORIGIN_MEASURED, &fixture_err), MT_ERR_SYNTAX, "expected a text in \"kernel.spec\"");

@@ -5,7 +5,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/room.h"
-#include "tuner/base/text.h"
+#include "tuner/cli/gpu_list.h"
 #include "tuner/cli/share.h"
 #include "tuner/run/eval_replay.h"
 #include "tuner/space/adhoc.h"
@@ -32,14 +32,13 @@ done:
 
 static mt_status open_real(mt_bench *bench, const mt_bench_options *options, mt_error *err)
 {
-    const char *gpu = options->gpu;
-    int64_t ordinal = gpu ? 0 : options->device;
-    if (gpu && strcmp(gpu, "auto") != 0 && (!mt_text_int64(gpu, strlen(gpu), &ordinal) || ordinal < 0 || ordinal > 1023))
-        return MT_FAIL(err, MT_ERR_USAGE, "--gpu is '%s'; measuring needs auto, a device number or recorded:NAME", gpu);
+    mt_gpu_list gpus = {.ordinals = {options->device}, .count = 1};
+    mt_status st = options->gpu ? mt_gpu_list_parse(options->gpu, &gpus, err) : MT_OK;
+    if (st != MT_OK) return st;
     if (!MT_WITH_CUDA) return MT_FAIL(err, MT_ERR_NO_GPU, "this build has no GPU part (the CUDA Toolkit's headers were not there)");
     bench->cache_dir = mt_path_user_cache();
     if (!bench->cache_dir) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    mt_worker_options workers = {.jobs = options->jobs, .device = (int)ordinal, .cache_dir = bench->cache_dir, .seed = options->seed, .compile_limit_s = 60,
+    mt_worker_options workers = {.jobs = options->jobs, .device = gpus.ordinals[0], .more_devices = gpus.ordinals + 1, .more_count = gpus.count - 1, .all_devices = gpus.is_all, .cache_dir = bench->cache_dir, .seed = options->seed, .compile_limit_s = 60,
                                  .variant_limit_s = options->variant_limit_s > 0 ? options->variant_limit_s : 10, .subject_limit_s = 60, .guard_pages = options->guard_pages};
     return mt_eval_worker_create(&bench->loop, bench->spec, &bench->source, &workers, &bench->evaluator, err);
 }

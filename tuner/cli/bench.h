@@ -8,7 +8,7 @@
 
 typedef struct mt_bench_options {
     const char *space;      /* path or shipped name */
-    const char *gpu;        /* "auto", a device's number or "recorded:NAME"; NULL = `device` */
+    const char *gpu;        /* as of `tune`, of several GPUs those of the first one's model; or "recorded:NAME"; NULL = `device` */
     const char *recordings; /* of a recorded GPU: a file instead of the shipped one; NULL = that */
     int device;
     size_t jobs;            /* compile workers; 0 = as many as the host is good for */

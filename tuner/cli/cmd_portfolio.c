@@ -22,7 +22,7 @@ typedef struct portfolio_values {
 #define FIELD(name) offsetof(portfolio_values, name)
 static const mt_option options[] = {
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "only this kernel"},
-    {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "only this GPU: key, driver's name or model (h100), or recorded:NAME;\nwith --measure: auto (default), a device number or recorded:NAME"},
+    {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "only this GPU: key, driver's name or model (h100), or recorded:NAME;\nwith --measure: auto (default), all, device numbers or recorded:NAME"},
     {"max", 0, MT_OPTION_COUNT, FIELD(max), "N", "choose anew: variants of the portfolio, at most (default 8)"},
     {"within", 0, MT_OPTION_TEXT, FIELD(within), "FACTOR", "choose anew: how near to the best a variant must be to serve a shape\n(default 1.10)"},
     {"measure", 0, MT_OPTION_FLAG, FIELD(measure), NULL, "first measure candidates on the shapes where they were not; needs\n--space"},

@@ -62,7 +62,7 @@ static const mt_option options[] = {
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
     {"no-race", 0, MT_OPTION_FLAG, FIELD(no_race), NULL, "time every variant to the end, however slow (for recordings)"},
-    {"graph-below", 0, MT_OPTION_COUNT, FIELD(graph_below_us), "US", "batch kernels shorter than this many microseconds in CUDA graphs\n(default 10; 1 = none)"},
+    {"graph-below", 0, MT_OPTION_COUNT, FIELD(graph_below_us), "US", "batch kernels shorter than this many microseconds in CUDA graphs\n(default: the file's, else 10; 1 = none)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
     {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of one's own and the shipped one"},
     {"progress", 0, MT_OPTION_FLAG, FIELD(progress), NULL, "on a terminal: a view with the best, the rate, the time left and\nthe last failures, instead of one line"},

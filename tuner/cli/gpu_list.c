@@ -11,7 +11,7 @@ static mt_status add(mt_gpu_list *list, int ordinal, mt_error *err)
     for (size_t i = 0; i < list->count; i++) {
         if (list->ordinals[i] == ordinal) return MT_OK;
     }
-    if (list->count == MT_DEVICES_MAX) return MT_FAIL(err, MT_ERR_USAGE, "tune: --gpu names more than %d GPUs", MT_DEVICES_MAX);
+    if (list->count == MT_DEVICES_MAX) return MT_FAIL(err, MT_ERR_USAGE, "--gpu names more than %d GPUs", MT_DEVICES_MAX);
     list->ordinals[list->count++] = ordinal;
     return MT_OK;
 }
@@ -24,7 +24,7 @@ mt_status mt_gpu_list_parse(const char *text, mt_gpu_list *list, mt_error *err)
         int64_t ordinal;
         size_t length = strcspn(at, ",");
         if (!mt_text_int64(at, length, &ordinal) || ordinal < 0 || ordinal > MOST)
-            return MT_FAIL(err, MT_ERR_USAGE, "tune: --gpu is '%s', expected auto, all, a device number or several (0,1), or recorded:NAME", text);
+            return MT_FAIL(err, MT_ERR_USAGE, "--gpu is '%s', expected auto, all, a device number or several (0,1), or recorded:NAME", text);
         mt_status st = add(list, (int)ordinal, err);
         if (st != MT_OK) return st;
         at += length;

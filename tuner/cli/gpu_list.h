@@ -1,4 +1,4 @@
-/* --gpu of `msda-tune tune` for GPUs that are there: auto, all, or device numbers. */
+/* --gpu of `msda-tune tune` and `portfolio --measure` for GPUs that are there: auto, all, or device numbers. */
 #ifndef MT_CLI_GPU_LIST_H
 #define MT_CLI_GPU_LIST_H
 

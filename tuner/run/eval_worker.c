@@ -17,7 +17,6 @@ enum { TICK_MS = 250, RIVAL_TICKS = 4 /* how often others are looked for */, MAX
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.0025;      /* ± a quarter of a percent of the median, so that medians of ten runs lie within half a percent */
 static const int64_t TIMING_NS = 60000000;  /* wall time for one variant's samples */
-static const double GRAPH_BELOW_NS = 10000; /* shorter kernels are batched in a graph */
 static const double RACE_FACTOR = 1.1;      /* a variant this much slower than the incumbent is not timed to the end */
 
 _Static_assert((int)MT_TRIAL_GRAPH == (int)MT_ORDER_GRAPH && (int)MT_TRIAL_EVENTS == (int)MT_ORDER_EVENTS, "one numbering");
@@ -378,7 +377,7 @@ static mt_status send_order(eval_worker *self, struct trial *trial, mt_error *er
         .min_samples = retime ? retime : MIN_SAMPLES,
         .max_samples = retime ? retime : MAX_SAMPLES,
         .max_ns = TIMING_NS,
-        .graph_below_ns = self->options.graph_below_ns > 0 ? self->options.graph_below_ns : GRAPH_BELOW_NS,
+        .graph_below_ns = self->options.graph_below_ns > 0 ? self->options.graph_below_ns : self->spec->graph_below_us * 1e3,
         .race_ns = retime ? 0 : base->race_ns,
         .race_factor = RACE_FACTOR,
         .is_retime = retime > 0,

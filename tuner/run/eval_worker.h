@@ -17,7 +17,7 @@ typedef struct mt_worker_options {
     const char *arch;           /* --arch; NULL = from the device */
     const char *cache_dir;      /* cubin cache; NULL = a temporary folder, removed by destroy */
     uint64_t seed;
-    double graph_below_ns;      /* kernels shorter than this are timed in a CUDA graph; 0 = 10 µs */
+    double graph_below_ns;      /* kernels shorter than this are timed in a CUDA graph; 0 = as the search space says */
     double compile_limit_s;     /* per variant: 60 */
     double variant_limit_s;     /* per variant on the device: 10 */
     double subject_limit_s;     /* inputs and references: 60 */

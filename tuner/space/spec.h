@@ -150,6 +150,7 @@ typedef struct mt_spec {
     int64_t budget;       /* evaluations per shape and workload */
     double time_s;        /* for the whole command */
     mt_regime regime;
+    double graph_below_us; /* kernels shorter than this are timed in CUDA graphs */
     mt_objective objective; /* what the pick among the finalists is for */
     char *baseline;       /* variant name or NULL */
     char *rival;          /* [tune] baseline where it names a plugin (baselines.def) instead; NULL = none */

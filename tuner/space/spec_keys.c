@@ -27,6 +27,7 @@ static const mt_choice promotions[] = { { "none", 0 }, { "64", 64 }, { "128", 12
 
 static const mt_range positive_count = { 1, 1e15, false };
 static const mt_range seconds = { 0, 1e9, true };
+static const mt_range microseconds = { 1, 1e6, false };
 static const mt_range tolerance = { 0, 1e6, false };
 static const mt_range above_zero = { 0, 1e6, true };
 static const mt_range rank_1_to_8 = { 1, MT_MAX_RANK, false };
@@ -52,6 +53,7 @@ static const mt_key_rule tune_rules[] = {
     NAMES(mt_spec, "budget", mt_parse_int64, budget, &positive_count),
     NAMES(mt_spec, "time", mt_parse_double, time_s, &seconds),
     NAMES(mt_spec, "regime", mt_parse_choice, regime, regimes),
+    NAMES(mt_spec, "graph_below", mt_parse_double, graph_below_us, &microseconds),
     NAMES(mt_spec, "objective", mt_parse_choice, objective, objectives),
     NAMES(mt_spec, "baseline", mt_parse_identifier, baseline, NULL),
 };
