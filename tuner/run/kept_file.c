@@ -13,6 +13,7 @@ mt_status mt_kept_file_open(mt_kept_file *kept, const char *path, mt_error *err)
     mt_kept_file_close(kept);
     kept->fd = fd;
     snprintf(kept->path, sizeof kept->path, "/proc/%ld/fd/%d", (long)getpid(), fd);
+    if (access(kept->path, R_OK) != 0) snprintf(kept->path, sizeof kept->path, "%s", path); /* no /proc here: the file's own path, which lasts as long as the file */
     return MT_OK;
 }
 

@@ -2,11 +2,13 @@
 #ifndef MT_RUN_KEPT_FILE_H
 #define MT_RUN_KEPT_FILE_H
 
+#include <limits.h>
+
 #include "tuner/base/status.h"
 
 typedef struct mt_kept_file {
     int fd;
-    char path[48]; /* "" = none; good for as long as this process lives and the file is kept */
+    char path[PATH_MAX]; /* "" = none; good for as long as this process lives and the file is kept */
 } mt_kept_file;
 
 /* In the place of what was kept before. NOT_FOUND when it is gone already. */
