@@ -226,7 +226,7 @@ while read -r shapes; do
   group=$((group + 1))
   portfolios "workloads-$group" msda
   grep -qxF "portfolio msda workloads-$group" "$finished" && rm -f "$out/msda.unfinished"
-done < <(printf '%s\n%s\n' "$main" "$models")
+done < <(printf '%s\n' "$main" "$models" "$types")
 others resample random large medium small tiny
 others tma_load borders level0 levels4 level0_batch48 levels4_batch48
 run_queue
