@@ -8,12 +8,12 @@
 # interrupted, with what there is. The same command goes on from there, also on another machine that gets the folder OUT (all but the logs and the .jsonl count). BUDGET_S = 0: tells what is to be done.
 # Exit code 0: everything is done; 5: call it again; else an error.
 # Environment: EVALUATIONS (250) of a shape of the main job, of the other shapes MODEL_EVALUATIONS (150), MORE_EVALUATIONS (80) of a shape's further workloads, which start from what the first one found;
-# CANDIDATES (48) of a portfolio; KERNELS ("msda gemm msda_backward resample tma_load"); STRATEGY (auto); SOURCE_ROWS (SOURCE_FOLDER/db/tuned);
+# CANDIDATES (64) of a portfolio; KERNELS ("msda gemm msda_backward resample tma_load"); STRATEGY (auto); SOURCE_ROWS (SOURCE_FOLDER/db/tuned);
 # RECORDINGS, a database of recorded GPUs, and ONLY, a regular expression for jobs: for trying this script.
 set -u
 [ $# -ge 4 ] || { sed -n '4,13p' "$0"; exit 2; }
 tool=$(realpath "$1") source_folder=$(realpath "$2") out=$3 budget_s=$4 gpu=${5:-auto}
-evaluations=${EVALUATIONS:-250} more=${MORE_EVALUATIONS:-80} candidates=${CANDIDATES:-48} only=${ONLY:-}
+evaluations=${EVALUATIONS:-250} more=${MORE_EVALUATIONS:-80} candidates=${CANDIDATES:-64} only=${ONLY:-}
 models_evaluations=${MODEL_EVALUATIONS:-150} kernels=${KERNELS:-msda gemm msda_backward resample tma_load} rows=${SOURCE_ROWS:-$source_folder/db/tuned}
 reserve_s=$((budget_s / 10 < 20 ? budget_s / 10 : 20)) # for the export at the end
 mkdir -p "$out" || exit 1
@@ -226,7 +226,7 @@ while read -r shapes; do
   group=$((group + 1))
   portfolios "workloads-$group" msda
   grep -qxF "portfolio msda workloads-$group" "$finished" && rm -f "$out/msda.unfinished"
-done < <(printf '%s\n%s\n' "$main" "$models")
+done < <(printf '%s\n' "$main" "$models" "$types")
 others resample random large medium small tiny
 others tma_load borders level0 levels4 level0_batch48 levels4_batch48
 run_queue

@@ -2,7 +2,7 @@
 """The tables of docs/benchmarks.md of what is shipped, as Markdown.
 
     shipped_table.py TOOL SOURCE_FOLDER              writes them into SOURCE_FOLDER/docs/benchmarks.md, between two comments, from SOURCE_FOLDER/db/tuned
-    shipped_table.py TOOL SOURCE_FOLDER --check      exit code 1 when others stand there; what needs the portfolios is not looked at, since that takes a minute
+    shipped_table.py TOOL SOURCE_FOLDER --check      exit code 1 when others stand there; what needs the portfolios is not looked at, which would take a debug build half a minute
     shipped_table.py TOOL DATABASE [KERNEL…]         prints those of a database, the tuner's own say
 
 A row for each winner: its time, what the model's floor is of that, the default's time, and how much slower than the winner the lookup's answer would be if this shape had not been tuned (over its workloads the worst;
