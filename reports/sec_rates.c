@@ -15,7 +15,7 @@ typedef struct state {
 } state;
 
 static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Regime", NULL}, {"What", NULL}, {"Time (µs)", "%.2f"}, {"× best", "%.3f"},
-                                    {"DRAM (GB/s)", "%.0f"}, {"Moved (GB/s)", "%.0f"}, {"Gflop/s", "%.0f"}, {"Mops/s", "%.1f"}, {"Clocks per op and SM", "%.1f"},
+                                    {"DRAM (GB/s)", "%.0f"}, {"Moved (GB/s)", "%.0f"}, {"GFLOP/s", "%.0f"}, {"Mops/s", "%.1f"}, {"Clocks per op and SM", "%.1f"},
                                     {"Cycles of a block: least", "%.0f"}, {"Mean", "%.0f"}, {"Most", "%.0f"}, {0}};
 /* Of the columns after "× best". */
 static const struct {

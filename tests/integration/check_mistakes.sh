@@ -10,6 +10,7 @@ extern "C" __global__ void twice(float *out) { out[threadIdx.x] = 2; }
 extern "C" __global__ void finish(float *out) { out[threadIdx.x] += 0; }
 extern "C" __global__ void reference(double *out) { out[threadIdx.x] = 2; }
 __global__ void decorated(float *out) { out[threadIdx.x] = 2; }
+extern "C" __global__ void generator(float *data) { data[threadIdx.x] = 1; }
 template <int N> __global__ void generic(float *out) { out[threadIdx.x] = N; }
 template __global__ void generic<2>(float *out);
 END
@@ -36,6 +37,10 @@ role  = in
 dtype = f32
 shape = N
 init  = zeros
+[arg n]
+kind  = scalar
+dtype = i32
+value = N
 [launch 1]
 args  = out
 grid  = 1
@@ -67,5 +72,10 @@ says 1 'and 1 more with the same' 's/^\[variant twice/[variant decorated/'
 says 1 'no __global__ function finnish (extern "C")' 's/= finish/= finnish/' # a later launch
 says 1 'no __global__ function refrence (extern "C")' 's/^reference = .*/reference = refrence/'
 says 1 'no __global__ function init_in (extern "C")' 's/^init .*/init = kernel(init_in)/'
+says 1 'twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
+says 1 'finish has 1 parameters, the launch lists 0' '/^\[launch 2/,/^args/s/^args .*/args =/'
+says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
+says 1 'reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
+says 1 'generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
 says 4 "'fits' excludes most: no block is larger" 's/BLOCK <= 1024/BLOCK > 1024/'
 exit $bad

@@ -37,6 +37,16 @@ START_TEST(a_full_file)
 }
 END_TEST
 
+START_TEST(ranges)
+{
+    static const int64_t expected[] = {-3, 1, 5, 9, 10, 16, 32, 48, INT64_MAX - 1};
+    mt_spec *spec = must_parse(REST "[param K]\nvalues = -3..11 step 4, 10, 16 .. 50  step 16, 9223372036854775806..9223372036854775807 step 9223372036854775807\n");
+    ck_assert_uint_eq(spec->params[1].value_count, sizeof expected / sizeof *expected);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) ck_assert_int_eq(spec->params[1].numbers[i], expected[i]);
+    mt_spec_free(spec);
+}
+END_TEST
+
 /* ---- points = recorded ---- */
 
 #define RECORDED "[kernel]\nname = r\npoints = recorded\n[shape s]\n[variant v]\n"
@@ -245,6 +255,11 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[param K]\nvalues = a, 1\n", "`1` is no name" },
     { REST "[param K]\nvalues = 1, 2, 1\n", "1 is there twice" },
     { REST "[param K]\nvalues = a, a\n", "a is there twice" },
+    { REST "[param K]\nvalues = 1..4 step 0\n", "`1..4 step 0` is neither an integer nor a range a..b" },
+    { REST "[param K]\nvalues = 1..4 step\n", "is neither" },
+    { REST "[param K]\nvalues = step 1..4\n", "is neither" },
+    { REST "[param K]\nvalues = 1..9 step 2, 5\n", "5 is there twice" },
+    { REST "[param K]\nvalues = 1..9000 step 2\n", "more than 4096 values" },
     { REST "[param K]\nvalues = 4..1\n", "the range 4..1 is empty" },
     { REST "[param K]\nvalues = 1..1000000\n", "more than 4096 values" },
     { REST "[param K]\nvalues = 1, 2\ndefault = 3\n", "test.ini:18: default = 3 is not among the values of K" },
@@ -455,6 +470,6 @@ START_TEST(every_example_parses)
 }
 END_TEST
 
-UNIT_MAIN("spec", a_full_file, a_space_that_lives_on_recordings, what_such_a_space_rules_out, shapes_have_one_order_and_canonical_keys, shape_values_are_expressions_of_earlier_ones, a_key_of_the_rules, defaults, a_reference_from_a_file,
+UNIT_MAIN("spec", a_full_file, ranges, a_space_that_lives_on_recordings, what_such_a_space_rules_out, shapes_have_one_order_and_canonical_keys, shape_values_are_expressions_of_earlier_ones, a_key_of_the_rules, defaults, a_reference_from_a_file,
           quotes_crlf_bom_and_long_lines, mistakes_are_told_with_file_line_and_what_was_expected, a_missing_file, semantics_hold_what_changes_code_and_launches, every_allocation_may_fail,
           every_key_is_documented, every_example_parses)

@@ -1,6 +1,7 @@
 #include "tuner/cli/lookup_print.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "tuner/cli/print.h"
 
@@ -96,6 +97,31 @@ static void describe_map(mt_strbuf *text, const tunelookup_result *result, int i
     if (info.swizzle_bytes) mt_strbuf_addf(text, " swizzle %d", (int)info.swizzle_bytes);
 }
 
+/* Its bytes are little-endian; halves stay bytes. */
+static void add_scalar(mt_strbuf *text, const tunelookup_arg_info *arg)
+{
+    const char *dtype = mt_lookup_dtype_name(arg->dtype);
+    uint64_t bits = 0;
+    if (arg->bytes < 1 || arg->bytes > sizeof bits) return;
+    unsigned unused = 64 - 8 * (unsigned)arg->bytes;
+    for (uint64_t i = 0; i < arg->bytes && i < sizeof arg->scalar; i++) bits |= (uint64_t)arg->scalar[i] << 8 * i;
+    if (*dtype == 'u') {
+        mt_strbuf_addf(text, "%" PRIu64, bits);
+    } else if (*dtype == 'i') {
+        mt_strbuf_addf(text, "%" PRId64, (int64_t)(bits << unused) >> unused);
+    } else if (arg->bytes == sizeof(double)) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        mt_strbuf_addf(text, "%.9g", value);
+    } else if (arg->bytes == sizeof(float)) {
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        mt_strbuf_addf(text, "%.9g", (double)value);
+    } else {
+        mt_strbuf_addf(text, "0x%04" PRIx64, bits);
+    }
+}
+
 static void add_argument(mt_table *table, const tunelookup_result *result, int index)
 {
     tunelookup_arg_info arg;
@@ -107,8 +133,8 @@ static void add_argument(mt_table *table, const tunelookup_result *result, int i
     } else if (arg.kind == TUNELOOKUP_ARG_TENSOR) {
         describe_tensor(&text, &arg);
     } else if (arg.kind == TUNELOOKUP_ARG_SCALAR) {
-        mt_strbuf_addf(&text, "%s, bytes", mt_lookup_dtype_name(arg.dtype));
-        for (uint64_t i = 0; i < arg.bytes && i < sizeof arg.scalar; i++) mt_strbuf_addf(&text, " %02x", arg.scalar[i]);
+        mt_strbuf_addf(&text, "%s ", mt_lookup_dtype_name(arg.dtype));
+        add_scalar(&text, &arg);
     } else {
         describe_map(&text, result, index, 0);
         if (arg.map_count > 1) mt_strbuf_addf(&text, ", the first of %d maps", (int)arg.map_count);

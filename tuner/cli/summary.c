@@ -58,15 +58,16 @@ static void print_rates(FILE *out, const mt_model *model, const mt_device_facts 
 {
     static const struct {
         const char *metric, *unit;
-        double scale;
-    } shown[] = {{"dram_bytes_per_s", "GB/s of DRAM at least", 1e-9}, {"moved_bytes_per_s", "GB/s moved", 1e-9}, {"ops_per_s", "Mops/s", 1e-6}, {"clocks_per_op_per_sm", "clocks per op and SM", 1}};
+        double scale, least; /* from there on in this unit */
+    } shown[] = {{"dram_bytes_per_s", "GB/s of DRAM at least", 1e-9, 0}, {"moved_bytes_per_s", "GB/s moved", 1e-9, 0}, {"flops_per_s", "TFLOP/s", 1e-12, 1e12}, {"flops_per_s", "GFLOP/s", 1e-9, 0},
+                 {"ops_per_s", "Mops/s", 1e-6, 0}, {"clocks_per_op_per_sm", "clocks per op and SM", 1, 0}};
     const mt_timing timing = {.median_ns = summary->best_ns, .sm_mhz = summary->best_sm_mhz};
     mt_metric rates[MT_RATES_MAX];
     size_t count = mt_rates_metrics(model, &timing, facts->sm_count, rates), printed = 0;
     for (size_t i = 0; i < count; i++) {
-        for (size_t k = 0; k < sizeof shown / sizeof shown[0]; k++) {
-            if (strcmp(rates[i].name, shown[k].metric) == 0) fprintf(out, "%s%.4g %s", printed++ ? ", " : "  Rates:      ", rates[i].value * shown[k].scale, shown[k].unit);
-        }
+        size_t k = 0;
+        while (k < sizeof shown / sizeof shown[0] && (strcmp(rates[i].name, shown[k].metric) != 0 || rates[i].value < shown[k].least)) k++;
+        if (k < sizeof shown / sizeof shown[0]) fprintf(out, "%s%.4g %s", printed++ ? ", " : "  Rates:      ", rates[i].value * shown[k].scale, shown[k].unit);
     }
     if (printed) fprintf(out, "\n");
     const mt_cycles *cycles = &summary->best_cycles;

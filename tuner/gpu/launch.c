@@ -60,24 +60,13 @@ static void set_attributes(mt_ready *ready)
     ready->attribute_count = (unsigned)(next - ready->attributes);
 }
 
-/* Bytes that an argument takes as a kernel parameter. */
-static size_t parameter_bytes(const mt_plan_arg *arg)
-{
-    switch (arg->kind) {
-    case MT_ARG_TENSOR: return sizeof(CUdeviceptr);
-    case MT_ARG_TENSORMAP: return arg->map_count * sizeof(CUtensorMap);
-    case MT_ARG_SCALAR: return mt_dtype_bytes(arg->scalar_dtype);
-    }
-    return 0;
-}
-
 /* The driver reads as many bytes as the kernel declares from where we point: a list that does not fit would make it read elsewhere. */
 static bool parameters_fit(mt_gpu *gpu, const mt_plan *plan, const mt_ready *ready, mt_strbuf *why)
 {
     size_t offset, bytes, listed = ready->plan->from ? ready->plan->from->arg_count : 0, declared = 0;
     if (!gpu->cuda.cuFuncGetParamInfo || !ready->plan->from) return true;
     while (gpu->cuda.cuFuncGetParamInfo(ready->function, declared, &offset, &bytes) == CUDA_SUCCESS) {
-        size_t wanted = declared < listed ? parameter_bytes(&plan->args[ready->plan->from->args[declared]]) : 0;
+        size_t wanted = declared < listed ? mt_plan_parameter_bytes(&plan->args[ready->plan->from->args[declared]]) : 0;
         if (declared < listed && wanted != bytes) {
             mt_strbuf_addf(why, "%s: parameter %zu has %zu bytes, the launch gives %zu", ready->plan->entry, declared + 1, bytes, wanted);
             return false;

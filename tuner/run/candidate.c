@@ -14,10 +14,17 @@ static char *launched_by(const mt_plan *plan)
     return entries;
 }
 
+static void add_entry(const mt_plan *plan, const mt_plan_launch *launch, mt_strbuf *text)
+{
+    mt_strbuf_add(text, launch->entry);
+    for (size_t i = 0; i < launch->from->arg_count; i++) mt_strbuf_addf(text, " %llu", (unsigned long long)mt_plan_parameter_bytes(&plan->args[launch->from->args[i]]));
+    mt_strbuf_add_char(text, '\n');
+}
+
 static char *entries_of(const mt_plan *plan, mt_strbuf *text)
 {
-    for (size_t i = 0; i < plan->launch_count; i++) mt_strbuf_addf(text, "%s\n", plan->launches[i].entry);
-    for (size_t i = 0; i < plan->prepare_count; i++) mt_strbuf_addf(text, "%s\n", plan->prepares[i].entry);
+    for (size_t i = 0; i < plan->launch_count; i++) add_entry(plan, &plan->launches[i], text);
+    for (size_t i = 0; i < plan->prepare_count; i++) add_entry(plan, &plan->prepares[i], text);
     char *entries = mt_strbuf_take(text);
     mt_strbuf_free(text);
     return entries;
@@ -64,7 +71,7 @@ char *mt_candidate_support_entries(const mt_scene *scene, mt_error *err)
     mt_strbuf text = {0};
     if (spec->reference && mt_plan_reference(scene, &plan, err) != MT_OK) return NULL;
     for (size_t i = 0; i < spec->arg_count; i++)
-        if (spec->args[i].kind == MT_ARG_TENSOR && spec->args[i].init == MT_INIT_KERNEL) mt_strbuf_addf(&text, "%s\n", spec->args[i].init_kernel);
+        if (spec->args[i].kind == MT_ARG_TENSOR && spec->args[i].init == MT_INIT_KERNEL) mt_strbuf_addf(&text, "%s 8 8 8\n", spec->args[i].init_kernel);
     char *entries = entries_of(&plan, &text);
     mt_plan_free(&plan);
     if (!entries) MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");

@@ -9,7 +9,7 @@
 typedef struct mt_candidate {
     char *illegal;      /* the rule that it breaks; then nothing else is set */
     char *launched;     /* entries of the launches, each with a line end: whose resources count */
-    char *entries;      /* of all launches and prepares, each with a line end */
+    char *entries;      /* of all launches and prepares, a line each: the name, and the bytes of each argument: "gemm 128 128 8 4" */
     mt_options options;
 } mt_candidate;
 

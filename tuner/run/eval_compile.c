@@ -1,19 +1,22 @@
 /* The compile half alone: every point ends at "compiled", for a GPU that need not be there. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
 #include "tuner/run/bundle.h"
 #include "tuner/run/candidate.h"
 #include "tuner/run/compile_pool.h"
 #include "tuner/run/eval_worker.h"
 #include "tuner/run/event_queue.h"
+#include "tuner/run/parameters.h"
 #include "tuner/run/proto.h"
 
 enum { TICK_MS = 250 };
 
-/* What a compile that is under way must define: entries, each with a line end. */
+/* What a compile that is under way must define: mt_candidate.entries. */
 typedef struct pending {
     struct pending *next;
     uint64_t tag;
@@ -75,13 +78,18 @@ static bool log_has(const char *log, const char *name, size_t length)
     return false;
 }
 
+static const char *next_line(const char *line)
+{
+    return line + strcspn(line, "\n") + 1;
+}
+
 /* The first of the entries that the compiled source does not have, which a GPU would find out when it loads it. NULL: none, or the log can't tell (cut, or another compiler's). */
 static const char *missing_entry(const char *log, const char *entries, size_t *length)
 {
     if (!log || !entries || !strstr(log, entry_line) || strlen(log) >= MT_PROTO_MAX_TEXT - 16) return NULL;
-    for (const char *name = entries; *name; name += *length + 1) {
-        *length = strcspn(name, "\n");
-        if (!log_has(log, name, *length)) return name;
+    for (const char *line = entries; *line; line = next_line(line)) {
+        *length = strcspn(line, " \n");
+        if (!log_has(log, line, *length)) return line;
     }
     return NULL;
 }
@@ -110,6 +118,36 @@ static const char *explain_missing(const char *log, const char *name, size_t len
     return out;
 }
 
+/* "NAME BYTES BYTES…\n" against the kernel's own list. */
+static bool fits(const char *line, const mt_parameters *declared, const char *name, mt_strbuf *why)
+{
+    size_t listed = 0;
+    char *at = NULL;
+    for (const char *from = line + strlen(name); *from == ' '; from = at, listed++) {
+        unsigned long long bytes = strtoull(from, &at, 10);
+        if (listed >= declared->count || bytes == declared->bytes[listed]) continue;
+        mt_strbuf_addf(why, "%s: parameter %zu has %u bytes, the launch gives %llu", name, listed + 1, declared->bytes[listed], bytes);
+        return false;
+    }
+    if (listed == declared->count) return true;
+    mt_strbuf_addf(why, "%s has %zu parameters, the launch lists %zu", name, declared->count, listed);
+    return false;
+}
+
+/* The first launch whose arguments are not what its kernel takes, in `why`; nothing where the code does not tell. */
+static void compare_parameters(const mt_compiled *compiled, const char *entries, mt_strbuf *why)
+{
+    char *cubin = NULL, name[256];
+    size_t bytes = 0;
+    if (!entries || !compiled->cubin_path || mt_file_read(compiled->cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) return;
+    for (const char *line = entries; *line && !why->length; line = next_line(line)) {
+        mt_parameters declared;
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " \n"), line);
+        if (mt_parameters_read(cubin, bytes, name, &declared) && !fits(line, &declared, name, why)) break;
+    }
+    mt_free(cubin);
+}
+
 static void support_done(eval_compile *self, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
@@ -118,7 +156,13 @@ static void support_done(eval_compile *self, const mt_pool_result *result)
     const char *missing = compiled && compiled->ok ? missing_entry(compiled->log, self->support_entries, &length) : NULL;
     char why[512];
     if (missing) mt_error_set(&self->failure, MT_ERR_COMPILE, "[kernel] reference or an init = kernel(…): %s", explain_missing(compiled->log, missing, length, why, sizeof why));
-    if (compiled && compiled->ok) return;
+    if (compiled && compiled->ok) {
+        mt_strbuf unfit = {0};
+        if (!missing) compare_parameters(compiled, self->support_entries, &unfit);
+        if (unfit.length) mt_error_set(&self->failure, MT_ERR_COMPILE, "[kernel] reference or an init = kernel(…): %s", mt_strbuf_text(&unfit));
+        mt_strbuf_free(&unfit);
+        return;
+    }
     mt_error_set(&self->failure, MT_ERR_COMPILE, "the reference and the input generators do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
 }
 
@@ -136,6 +180,10 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
     const char *missing = compiled && compiled->ok ? missing_entry(compiled->log, entries, &length) : NULL;
     char why[512];
     if (missing) mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "%s", explain_missing(compiled->log, missing, length, why, sizeof why));
+    mt_strbuf unfit = {0};
+    if (compiled && compiled->ok && !missing) compare_parameters(compiled, entries, &unfit);
+    if (unfit.length) mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "%s", mt_strbuf_text(&unfit));
+    mt_strbuf_free(&unfit);
     mt_free(entries);
     if (!compiled)
         mt_outcome_set(&event.outcome, result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR, "%s", result->text);

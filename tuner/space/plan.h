@@ -53,6 +53,8 @@ typedef struct mt_plan {
 mt_status mt_plan_make(const mt_scene *scene, mt_plan *plan, char **illegal, mt_error *err);
 /* The reference's plan: in/out tensors and the reference's launches; no point needs to be set. */
 mt_status mt_plan_reference(const mt_scene *scene, mt_plan *plan, mt_error *err);
+/* Bytes that an argument takes as a kernel parameter. */
+uint64_t mt_plan_parameter_bytes(const mt_plan_arg *arg);
 void mt_plan_free(mt_plan *plan); /* zeroed struct is fine */
 
 /* Checks the plan against the device, before compiling: threads per block, grid limits, cluster (size against device.max_cluster, grid

@@ -111,13 +111,23 @@ static char *check_resident(const mt_plan_launch *launch, const mt_device_facts 
                 " per SM, device.sm_count is %" PRId64 ")", title, launch->from->cooperative ? "cooperative" : "resident", blocks, resident, per_sm, facts->sm_count);
 }
 
+uint64_t mt_plan_parameter_bytes(const mt_plan_arg *arg)
+{
+    switch (arg->kind) {
+    case MT_ARG_TENSOR: return 8;
+    case MT_ARG_TENSORMAP: return 128 * arg->map_count;
+    case MT_ARG_SCALAR: return mt_dtype_bytes(arg->scalar_dtype);
+    }
+    return 0;
+}
+
 /* 4 KiB before CUDA 12.1; an unknown driver is taken for a new one. */
 static char *check_parameters(const mt_plan *plan, const mt_plan_launch *launch, const mt_device_facts *facts, const char *title)
 {
     uint64_t limit = facts->driver_version && facts->driver_version < 12010 ? 4096 : 32764, bytes = 0;
     for (size_t i = 0; i < launch->from->arg_count; i++) {
         const mt_plan_arg *arg = &plan->args[launch->from->args[i]];
-        uint64_t size = arg->kind == MT_ARG_TENSORMAP ? 128 * arg->map_count : arg->kind == MT_ARG_TENSOR ? 8 : mt_dtype_bytes(arg->scalar_dtype);
+        uint64_t size = mt_plan_parameter_bytes(arg);
         uint64_t align = arg->kind == MT_ARG_TENSORMAP ? 64 : size;
         bytes = (bytes + align - 1) / align * align + size;
     }

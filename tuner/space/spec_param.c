@@ -78,20 +78,30 @@ static mt_status add_number(mt_reader *reader, mt_param *param, int64_t number, 
     return MT_OK;
 }
 
-/* "a..b" or one integer. */
-static bool parse_range(const char *text, int64_t *first, int64_t *last)
+typedef struct number_range {
+    int64_t first, last, step;
+} number_range;
+
+static bool parse_integer(const char *text, size_t length, int64_t *number)
 {
-    const char *dots = strstr(text, "..");
+    while (length > 0 && strchr(" \t", *text)) text++, length--;
+    while (length > 0 && strchr(" \t", text[length - 1])) length--;
+    return mt_text_int64(text, length, number);
+}
+
+/* "a..b", "a..b step s" or one integer. */
+static bool parse_range(const char *text, number_range *range)
+{
+    const char *dots = strstr(text, ".."), *step = strstr(text, "step");
+    range->step = 1;
     if (!dots) {
-        *last = 0;
-        bool ok = mt_text_int64(text, strlen(text), first);
-        *last = *first;
+        bool ok = parse_integer(text, strlen(text), &range->first);
+        range->last = range->first;
         return ok;
     }
-    size_t left = (size_t)(dots - text);
-    const char *right = dots + 2 + strspn(dots + 2, " \t");
-    while (left > 0 && (text[left - 1] == ' ' || text[left - 1] == '\t')) left--;
-    return mt_text_int64(text, left, first) && mt_text_int64(right, strlen(right), last);
+    if (step && (!parse_integer(step + 4, strlen(step + 4), &range->step) || range->step < 1)) return false;
+    size_t right = step ? (size_t)(step - (dots + 2)) : strlen(dots + 2);
+    return step != text && (!step || step > dots) && parse_integer(text, (size_t)(dots - text), &range->first) && parse_integer(dots + 2, right, &range->last);
 }
 
 static mt_status no_number(mt_reader *reader, const mt_ini_entry *entry, const char *item, mt_error *err)
@@ -108,18 +118,18 @@ static mt_status number_values(mt_reader *reader, const mt_ini_entry *entry, cha
 {
     size_t capacity = 0;
     for (size_t i = 0; i < count; i++) {
-        int64_t first, last;
-        if (!parse_range(items[i], &first, &last)) return no_number(reader, entry, items[i], err);
-        if (first > last) return mt_reader_fail(reader, err, entry->line, "values: the range %s is empty: expected the smaller number first",
+        number_range range;
+        if (!parse_range(items[i], &range)) return no_number(reader, entry, items[i], err);
+        if (range.first > range.last) return mt_reader_fail(reader, err, entry->line, "values: the range %s is empty: expected the smaller number first",
                                                 items[i]);
-        for (int64_t number = first;; number++) {
+        for (int64_t number = range.first;; number += range.step) {
             if (param->value_count == VALUE_LIMIT) return mt_reader_fail(reader, err, entry->line, "values: more than %d values", VALUE_LIMIT);
             for (size_t k = 0; k < param->value_count; k++) {
                 if (param->numbers[k] == number) return mt_reader_fail(reader, err, entry->line, "values: %" PRId64 " is there twice", number);
             }
             mt_status st = add_number(reader, param, number, &capacity, err);
             if (st != MT_OK) return st;
-            if (number == last) break;
+            if ((uint64_t)range.last - (uint64_t)number < (uint64_t)range.step) break;
         }
     }
     return MT_OK;

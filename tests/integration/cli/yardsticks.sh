@@ -54,6 +54,7 @@ args  = a, b, out, count
 grid  = ceil_div(N, BLOCK)
 block = BLOCK
 [model]
+flops       = N
 dram_bytes  = 12 * N
 moved_bytes = 12 * N
 ops         = N

@@ -1,0 +1,66 @@
+/* Kernels' parameters out of compiled code; damaged code is not believed and not read past. */
+#include "tests/unit/unit.h"
+#include "tuner/run/parameters.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+
+static char *read_cubin(size_t *bytes)
+{
+    char *cubin = NULL;
+    mt_error err;
+    ck_assert_int_eq(mt_file_read(TEST_DATA_DIR "/fake/o.cubin", 0, &cubin, bytes, &err), MT_OK);
+    return cubin;
+}
+
+START_TEST(are_read)
+{
+    size_t bytes;
+    char *cubin = read_cubin(&bytes);
+    mt_parameters p;
+    ck_assert(mt_parameters_read(cubin, bytes, "fake_add_reference", &p));
+    ck_assert_uint_eq(p.count, 4);
+    for (size_t i = 0; i < 4; i++) ck_assert_uint_eq(p.bytes[i], 8);
+    ck_assert(mt_parameters_read(cubin, bytes, "fake_init", &p));
+    ck_assert_uint_eq(p.count, 3);
+    ck_assert(!mt_parameters_read(cubin, bytes, "fake_ini", &p));
+    ck_assert(!mt_parameters_read(cubin, bytes, "", &p));
+    ck_assert(!mt_parameters_read("FAKE-CUBIN 1\n", 13, "fake_init", &p));
+    mt_free(cubin);
+}
+END_TEST
+
+/* Each copy lies in a block of its own length, so that a sanitizer sees a read behind it. */
+START_TEST(cut_short)
+{
+    size_t bytes;
+    char *cubin = read_cubin(&bytes);
+    for (size_t length = 0; length < bytes; length += 7) {
+        char *cut = mt_alloc(length + !length, 1);
+        mt_parameters p;
+        memcpy(cut, cubin, length);
+        if (mt_parameters_read(cut, length, "fake_init", &p)) ck_assert_uint_eq(p.count, 3);
+        mt_free(cut);
+    }
+    mt_free(cubin);
+}
+END_TEST
+
+START_TEST(damaged)
+{
+    size_t bytes;
+    char *cubin = read_cubin(&bytes);
+    for (size_t at = 0; at < bytes; at++) {
+        mt_parameters p;
+        char kept = cubin[at];
+        cubin[at] = (char)~kept;
+        if (mt_parameters_read(cubin, bytes, "fake_init", &p)) ck_assert_uint_le(p.count, MT_PARAMETERS_MOST);
+        cubin[at] = kept;
+    }
+    mt_free(cubin);
+}
+END_TEST
+
+UNIT_MAIN("parameters", are_read, cut_short, damaged)

@@ -1,0 +1,19 @@
+/* What compiled code says of its kernels' parameters. The driver says it too, but needs a GPU. */
+#ifndef MT_RUN_PARAMETERS_H
+#define MT_RUN_PARAMETERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MT_PARAMETERS_MOST = 256 };
+
+typedef struct mt_parameters {
+    size_t count;
+    uint32_t bytes[MT_PARAMETERS_MOST];
+} mt_parameters;
+
+/* The parameters of a kernel in a cubin. false: it can't be told, because there is no such kernel, or the file is none that is understood here. */
+bool mt_parameters_read(const void *cubin, size_t bytes, const char *entry, mt_parameters *parameters);
+
+#endif
