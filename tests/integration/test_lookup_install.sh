@@ -5,6 +5,7 @@ set -u
 build=$(realpath "$1")
 source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
 grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt" && exit 77 # a sanitizer must be in the program first
+umask 022 # files that others may write are not trusted
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bad=0
