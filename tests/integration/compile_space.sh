@@ -4,7 +4,7 @@
 shapes=()
 read -ra names < <(sed -n 's/^; compiled in tests: //p' "$2")
 for shape in "${names[@]}"; do shapes+=(--shape "$shape"); done
-out=$("$1" check --space "$2" --arch "$3" --sample "${shapes[@]}" 2>&1)
+out=$("$1" check --space "$2" --arch "$3" --sample --compile-limit 600 "${shapes[@]}" 2>&1)
 rc=$?
 printf '%s\n' "$out"
 if [ $rc != 0 ] && grep -qiE 'nvrtc.*(not found|no such|cannot|could not|missing)|no GPU part' <<<"$out"; then exit 77; fi

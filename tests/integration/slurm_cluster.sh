@@ -15,7 +15,7 @@ for program in munged slurmctld slurmd sbatch squeue scontrol; do command -v $pr
 [ -e "$build/share/msda-tune/recordings.sqlite" ] || lacks "this build has no recordings"
 
 failed=no work=
-top=$(mktemp -d)
+top=$(mktemp -d /tmp/slurm-XXXXXX) # whatever TMPDIR is: the path of a socket may have 108 bytes
 etc=$top/etc
 mkdir -p "$etc"/{state,spool,log,munge}
 export HOME=$top XDG_DATA_HOME=$top/data XDG_CACHE_HOME=$top/cache

@@ -5,6 +5,7 @@ set -u
 build=$(realpath "$1")
 source=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt")
 grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt" && exit 77 # a sanitizer must be in the program first
+umask 022 # files that others may write are not trusted
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bad=0
@@ -32,6 +33,7 @@ done
 rm -f "$scratch/d.sqlite"
 "$build/bin/lookup_make_db" "$source/search_spaces/msda.ini" seed48 "$variant" "$scratch/d.sqlite" || fail "lookup_make_db"
 
+cxx() { ! command -v c++ >/dev/null || c++ "$@"; } # a C compiler is all that the project asks for
 use() { # prefix: compiles the example in C and C++ and asks
   local pc flags lib
   pc=$(find "$1" -name tunelookup.pc)
@@ -45,14 +47,14 @@ use() { # prefix: compiles the example in C and C++ and asks
   grep -q '^launch:   msda_direct<<<' "$scratch/out.txt" || fail "no launch in $(cat "$scratch/out.txt")"
   printf '#include <tunelookup.h>\nint main() { return tunelookup_version(0)[0] == 49 ? 0 : 1; }\n' >"$scratch/v.cc"
   # shellcheck disable=SC2086
-  c++ -std=c++11 -pedantic -Wall -Wextra -Werror "$scratch/v.cc" -o "$scratch/v" $flags || fail "the header as C++11"
-  LD_LIBRARY_PATH=$lib "$scratch/v" || fail "a C++ program"
+  cxx -std=c++11 -pedantic -Wall -Wextra -Werror "$scratch/v.cc" -o "$scratch/v" $flags || fail "the header as C++11"
+  [ ! -e "$scratch/v" ] || LD_LIBRARY_PATH=$lib "$scratch/v" || fail "a C++ program"
   if [ -f "$cuda/cuda.h" ]; then
     echo '#include <tunelookup_cuda.h>' >"$scratch/h.c"
     # shellcheck disable=SC2086
     cc -std=c99 -Wall -Wextra -Werror -Wno-unused-function -isystem "$cuda" -c "$scratch/h.c" -o "$scratch/h.o" $flags || fail "tunelookup_cuda.h as C99"
     # shellcheck disable=SC2086
-    c++ -std=c++11 -x c++ -Wall -Wextra -Werror -Wno-unused-function -isystem "$cuda" -c "$scratch/h.c" -o "$scratch/h.o" $flags || fail "tunelookup_cuda.h as C++11"
+    cxx -std=c++11 -x c++ -Wall -Wextra -Werror -Wno-unused-function -isystem "$cuda" -c "$scratch/h.c" -o "$scratch/h.o" $flags || fail "tunelookup_cuda.h as C++11"
   fi
 }
 cuda=$(sed -n 's/^MT_CUDA_INCLUDE:PATH=//p' "$build/CMakeCache.txt")

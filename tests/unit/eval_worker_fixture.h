@@ -83,6 +83,17 @@ static void tear_down(void)
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1); /* no child either */
 }
 
+static bool is_running(pid_t pid)
+{
+    char path[64], state = 'Z';
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    if (!file) return false;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1) state = 'Z';
+    fclose(file);
+    return state != 'Z'; /* whoever adopted it may not have reaped it yet */
+}
+
 typedef struct note {
     double start_ms, end_ms;
 } note;

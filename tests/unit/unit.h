@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 /* Sanitizers make everything several times slower, and look for faults in code that runs, not for wrong values: of cases that are many of one kind, a share visits the same code.
  * UNIT_SHARE(n) is n in plain builds, n / 5 in those. */
@@ -16,10 +17,11 @@ enum { UNIT_SLOWNESS = 1 };
 #endif
 #define UNIT_SHARE(n) ((n) / UNIT_SLOWNESS)
 
-/* The limit of a test that sets none: libcheck's own 4 s are too short for a loaded machine. */
-__attribute__((constructor)) static void unit_set_limit(void)
+/* The limit of a test that sets none: libcheck's own 4 s are too short for a loaded machine. And files that only their owner may write, whoever runs this: others are not trusted. */
+__attribute__((constructor)) static void unit_set_up(void)
 {
     char seconds[16];
+    umask(022);
     snprintf(seconds, sizeof seconds, "%d", UNIT_CASE_S);
     setenv("CK_DEFAULT_TIMEOUT", seconds, 0);
 }

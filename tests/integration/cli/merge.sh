@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC2154
+command -v sqlite3 >/dev/null || command -v python3 >/dev/null || exit 77
 note "two machines, one file; once more adds nothing; the order does not matter"
 mt import --as measured --db a.sqlite "$data/cli/demo.small.jsonl"
 mt import --as measured --db b.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"

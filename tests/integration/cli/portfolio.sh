@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC2154
+command -v python3 >/dev/null || exit 77 # looks into databases
 note "the portfolio of what a recorded GPU filled in"
 mt portfolio --db t.sqlite
 mt import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"

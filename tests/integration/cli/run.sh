@@ -9,6 +9,7 @@ tool=$(realpath "$1")
 case_file=$(realpath "$2")
 expected=${case_file%.sh}.expected
 data=$(realpath "$(dirname "$case_file")/../../data")
+umask 022 # files that others may write are not trusted
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 2
