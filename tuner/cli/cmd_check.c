@@ -4,6 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/base/room.h"
 #include "tuner/cli/check_table.h"
 #include "tuner/cli/command.h"
@@ -12,6 +13,7 @@
 #include "tuner/cli/share.h"
 #include "tuner/cli/wanted.h"
 #include "tuner/run/eval_worker.h"
+#include "tuner/space/idle.h"
 
 typedef struct check_values {
     const char *space, *gpu, *arch;
@@ -57,6 +59,13 @@ typedef struct batch {
     char **texts;
 } batch;
 
+static void warn_of_idle_knobs(const checking *c)
+{
+    uint64_t idle = mt_idle_knobs(c->spec, &c->source);
+    for (size_t i = 0; i < c->spec->param_count; i++)
+        if (idle >> i & 1) mt_log_warn("knob %s changes nothing: neither the source nor a launch, an argument or an option reads it", c->spec->params[i].name);
+}
+
 static mt_status open_all(checking *c, mt_error *err)
 {
     const check_values *v = c->values;
@@ -68,6 +77,7 @@ static mt_status open_all(checking *c, mt_error *err)
     c->wanted.command = "check";
     MT_TRY(mt_wanted_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
     MT_TRY(mt_source_load(c->spec, &c->source, err));
+    warn_of_idle_knobs(c);
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
     if (!c->spaces || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
