@@ -62,8 +62,13 @@ typedef struct batch {
 static void warn_of_idle_knobs(const checking *c)
 {
     uint64_t idle = mt_idle_knobs(c->spec, &c->source);
+    mt_strbuf names = {0};
+    size_t count = 0;
     for (size_t i = 0; i < c->spec->param_count; i++)
-        if (idle >> i & 1) mt_log_warn("knob %s changes nothing: neither the source nor a launch, an argument or an option reads it", c->spec->params[i].name);
+        if (idle >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", c->spec->params[i].name);
+    if (count) mt_log_warn("knob%s %s change%s nothing: neither the source nor a launch, an argument or an option reads %s", count == 1 ? "" : "s", mt_strbuf_text(&names),
+                           count == 1 ? "s" : "", count == 1 ? "it" : "them");
+    mt_strbuf_free(&names);
 }
 
 static mt_status open_all(checking *c, mt_error *err)
