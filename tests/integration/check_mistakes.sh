@@ -63,6 +63,10 @@ says() { # EXIT TEXT SED_COMMANDS
   if grep -qiE 'nvrtc.*(not found|no such|cannot|could not|missing)|no GPU part|without the CUDA Toolkit' <<<"$out"; then exit 77; fi
   [ $rc = "$1" ] && grep -qF -- "$2" <<<"$out" || { printf 'FAILED: %s: expected exit %s and "%s", got %s:\n%s\n' "$3" "$1" "$2" $rc "$out"; bad=1; }
 }
+quiet() { # TEXT SED_COMMANDS
+  sed "$2" good.ini >m.ini
+  if "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1 | grep -F -- "$1"; then echo "FAILED: $2: expected nothing of \"$1\""; bad=1; fi
+}
 says 0 'twice         2   2        0       0' ''
 says 1 'no __global__ function thrice (extern "C")' 's/^\[variant twice/[variant thrice/'
 says 1 'in the compiled source, which has ' 's/^\[variant twice/[variant thrice/'
@@ -77,5 +81,9 @@ says 1 'finish has 1 parameters, the launch lists 0' '/^\[launch 2/,/^args/s/^ar
 says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
 says 1 'reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
+says 0 'knob UNROLL changes nothing: neither the source nor a launch, an argument or an option reads it' 's/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/'
+quiet 'changes nothing' ''
+quiet 'changes nothing' 's/^source.*/&\noptions = -DX=${UNROLL}/; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/'
+quiet 'changes nothing' 's/^\[constraint fits/[param finish]\nvalues = 1, 2\n&/' # a word of the source
 says 4 "'fits' excludes most: no block is larger" 's/BLOCK <= 1024/BLOCK > 1024/'
 exit $bad

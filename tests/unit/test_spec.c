@@ -378,6 +378,10 @@ START_TEST(semantics_hold_what_changes_code_and_launches)
                          "[constraint c]\nexpr = A > 0\n", true);
     same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 3\nU = N\n", false);
     same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n[prepare 1]\nargs = out\ngrid = 1\nblock = 1\n", false);
+#define IN REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
+    same_semantics(IN "constant = c\n", IN "constant = d\n", false);
+    same_semantics(IN "constant = c\n", IN, false);
+#undef IN
     same_semantics(REST, KERNEL "options = -O1\n" SHAPE VARIANT OUT LAUNCH, false);
     same_semantics(REST, KERNEL SHAPE "[variant v]\nbake = none\n" OUT LAUNCH, false);
     same_semantics(REST, KERNEL SHAPE "[variant v]\nentry = w\n" OUT LAUNCH, false);

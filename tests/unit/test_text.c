@@ -129,4 +129,14 @@ START_TEST(durations)
 }
 END_TEST
 
-UNIT_MAIN("text", integers, decimals, booleans_and_identifiers, utf8, what_is_shown, nearest, durations)
+START_TEST(words)
+{
+    ck_assert(mt_text_has_word("#if VEC == 4", "VEC"));
+    ck_assert(mt_text_has_word("VEC", "VEC"));
+    ck_assert(mt_text_has_word("VEC_W, VEC", "VEC"));
+    ck_assert(!mt_text_has_word("VEC_W, AVEC, VEC2, vec", "VEC"));
+    ck_assert(!mt_text_has_word("", "VEC"));
+}
+END_TEST
+
+UNIT_MAIN("text", words, integers, decimals, booleans_and_identifiers, utf8, what_is_shown, nearest, durations)

@@ -104,6 +104,19 @@ bool mt_text_is_identifier(const char *text, size_t length)
     return true;
 }
 
+static bool is_word_part(char c)
+{
+    return is_letter(c) || is_digit(c);
+}
+
+bool mt_text_has_word(const char *text, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = text; (at = strstr(at, word)); at++)
+        if ((at == text || !is_word_part(at[-1])) && !is_word_part(at[length])) return true;
+    return false;
+}
+
 size_t mt_text_utf8(const char *text, size_t length)
 {
     const unsigned char *s = (const unsigned char *)text;

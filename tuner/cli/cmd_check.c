@@ -4,6 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/base/room.h"
 #include "tuner/cli/check_table.h"
 #include "tuner/cli/command.h"
@@ -12,6 +13,7 @@
 #include "tuner/cli/share.h"
 #include "tuner/cli/wanted.h"
 #include "tuner/run/eval_worker.h"
+#include "tuner/space/idle.h"
 
 typedef struct check_values {
     const char *space, *gpu, *arch;
@@ -57,6 +59,18 @@ typedef struct batch {
     char **texts;
 } batch;
 
+static void warn_of_idle_knobs(const checking *c)
+{
+    uint64_t idle = mt_idle_knobs(c->spec, &c->source);
+    mt_strbuf names = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < c->spec->param_count; i++)
+        if (idle >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", c->spec->params[i].name);
+    if (count) mt_log_warn("knob%s %s change%s nothing: neither the source nor a launch, an argument or an option reads %s", count == 1 ? "" : "s", mt_strbuf_text(&names),
+                           count == 1 ? "s" : "", count == 1 ? "it" : "them");
+    mt_strbuf_free(&names);
+}
+
 static mt_status open_all(checking *c, mt_error *err)
 {
     const check_values *v = c->values;
@@ -68,6 +82,7 @@ static mt_status open_all(checking *c, mt_error *err)
     c->wanted.command = "check";
     MT_TRY(mt_wanted_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
     MT_TRY(mt_source_load(c->spec, &c->source, err));
+    warn_of_idle_knobs(c);
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
     if (!c->spaces || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");

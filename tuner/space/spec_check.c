@@ -110,7 +110,7 @@ static uint64_t knobs_of_list(const mt_spec *spec, const mt_expr_list *list)
     return knobs;
 }
 
-static uint64_t knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
+uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
 {
     return knobs_of_list(spec, &arg->shape) | knobs_of_list(spec, &arg->dims) | knobs_of_list(spec, &arg->strides) | knobs_of_list(spec,
                                                                                                                                    &arg->box) |
@@ -118,7 +118,7 @@ static uint64_t knobs_of_arg(const mt_spec *spec, const mt_arg *arg)
            mt_scope_knobs_of_text(spec, arg->dtype_text);
 }
 
-static uint64_t knobs_of_launch(const mt_spec *spec, const mt_launch *launch)
+uint64_t mt_scope_knobs_of_launch(const mt_spec *spec, const mt_launch *launch)
 {
     return knobs_of_list(spec, &launch->grid) | knobs_of_list(spec, &launch->block) | knobs_of_list(spec, &launch->cluster) |
            mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->blocks_per_sm) | mt_scope_knobs(spec, &launch->when);
@@ -234,13 +234,13 @@ done:
 static mt_status check_reference_launch(mt_reader *reader, const mt_launch *launch, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
-    mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", knobs_of_launch(spec, launch),
+    mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", mt_scope_knobs_of_launch(spec, launch),
                                 "the reference runs without a variant", err);
     for (size_t i = 0; st == MT_OK && i < launch->arg_count; i++) {
         const mt_arg *arg = &spec->args[launch->args[i]];
         char what[160];
         snprintf(what, sizeof what, "[arg %s] of [launch reference]", arg->name);
-        st = refuse_knobs(reader, launch->line, what, knobs_of_arg(spec, arg), "the reference runs without a variant", err);
+        st = refuse_knobs(reader, launch->line, what, mt_scope_knobs_of_arg(spec, arg), "the reference runs without a variant", err);
     }
     return st;
 }

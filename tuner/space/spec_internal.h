@@ -97,6 +97,8 @@ mt_status mt_scope_expr(mt_reader *reader, int line, const char *text, mt_type w
 /* Bit i: the expression reads params[i], directly or through lets. 0 for an absent expression. */
 uint64_t mt_scope_knobs(const mt_spec *spec, const mt_expr *expr);
 uint64_t mt_scope_knobs_of_text(const mt_spec *spec, const char *text); /* of the ${NAME} in a text */
+uint64_t mt_scope_knobs_of_arg(const mt_spec *spec, const mt_arg *arg);
+uint64_t mt_scope_knobs_of_launch(const mt_spec *spec, const mt_launch *launch);
 /* Names of the knobs in the mask, for messages. */
 const char *mt_scope_knob_list(const mt_spec *spec, uint64_t knobs, char *out, size_t size);
 /* Calls visit for each ${NAME} of text until it fails; refuses an unclosed ${. */

@@ -6,6 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/base/text.h"
 
 enum { MOST_FILES = 1000, MOST_BYTES = 64 << 20 }; /* of headers: beyond, looking costs more than it saves */
 
@@ -188,22 +189,13 @@ done:
     return st;
 }
 
-static bool has_word(const char *text, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = text; (at = strstr(at, name)); at++) {
-        if ((at == text || !is_word(at[-1])) && !is_word(at[length])) return true;
-    }
-    return false;
-}
-
 /* Looked for once: the names are few, the text is long. */
 static bool is_seen(mt_visible *self, const char *name)
 {
     for (size_t i = 0; i < self->known_count; i++) {
         if (strcmp(self->known[i].name, name) == 0) return self->known[i].is_seen;
     }
-    bool found = has_word(mt_strbuf_text(&self->code), name);
+    bool found = mt_text_has_word(mt_strbuf_text(&self->code), name);
     struct known *known = mt_grow(self->known, self->known_count, &self->known_capacity, sizeof *known);
     char *copy = mt_strdup(name);
     if (known) self->known = known;
@@ -240,7 +232,7 @@ static bool is_wanted(mt_visible *self, const mt_options *options, const bool *k
     char *name = mt_strndup(option + 2, strcspn(option + 2, "=("));
     bool found = !name || is_seen(self, name);
     for (size_t i = 0; i < options->count && !found; i++) {
-        if (keeps[i] && is_macro(options->items[i])) found = has_word(value_of(options->items[i]), name);
+        if (keeps[i] && is_macro(options->items[i])) found = mt_text_has_word(value_of(options->items[i]), name);
     }
     mt_free(name);
     return found;
