@@ -400,11 +400,12 @@ START_TEST(test_user_file)
     lookup_one_row();
     tunelookup_result r;
     ck_assert_int_eq(setenv("MSDA_TUNE_DB", fixture_db, 1), 0);
+    if (try_find(NULL, 0, &r) == TUNELOOKUP_ERR_UNTRUSTED && strstr(tunelookup_detail(), "/share/msda-tune/")) return; /* a checkout below a folder that someone else owns: its shipped files count, too */
     ck_lookup(try_find(NULL, 0, &r));
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
     ck_assert_int_eq(setenv("MSDA_TUNE_DB", "/nonexistent/t.sqlite", 1), 0);
     tunelookup_status st = try_open(NULL); /* shipped files, if this build has some */
-    ck_assert_msg((st == TUNELOOKUP_OK && !*tunelookup_detail()) || st == TUNELOOKUP_ERR_UNTRUSTED /* a checkout that someone else owns */ || (st == TUNELOOKUP_ERR_NOT_FOUND && strstr(tunelookup_detail(), "/nonexistent/t.sqlite")), "%s", tunelookup_detail());
+    ck_assert_msg((st == TUNELOOKUP_OK && !*tunelookup_detail()) || (st == TUNELOOKUP_ERR_NOT_FOUND && strstr(tunelookup_detail(), "/nonexistent/t.sqlite")), "%s", tunelookup_detail());
     char folder[160], file[256], command[1024];
     snprintf(folder, sizeof folder, "%s/data/msda-tune", fixture_folder);
     snprintf(file, sizeof file, "%s/tuning.sqlite", folder);
