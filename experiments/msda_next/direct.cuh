@@ -73,9 +73,13 @@ __device__ inline unsigned pixels_after(unsigned at, int count, int bytes)
 
 /* Where the columns' upper pixels begin for this lane, `first` being where pixel 0 does. BYTES: from a pixel to the next. */
 template <int BYTES, typename PLACE>
-__device__ inline void upper_pixels(PLACE (&upper)[COLUMNS], int code, PLACE first, int side, int right)
+__device__ inline void upper_pixels(PLACE (&upper)[COLUMNS], Record record, PLACE first, int side, int right)
 {
-    if constexpr (PARITY) {
+    int code = (int)record_code(record);
+    if constexpr (SIGN_SWAPS) {
+        upper[0] = pixels_after(first, code, BYTES);
+        upper[COLUMNS - 1] = pixels_after(first + BYTES, code + record_step_back(record), BYTES);
+    } else if constexpr (PARITY) {
         int swap = code & 1, even = code & ~1;
         upper[0] = pixels_after(first, even, BYTES);
         upper[COLUMNS - 1] = pixels_after(first + BYTES, even - 2 * swap, BYTES); /* one pixel on, or back */
@@ -110,7 +114,7 @@ __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, bo
     typedef typename Pointer<STAGED>::type place_t;
     place_t first, upper[COLUMNS];
     aim(first, lane);
-    upper_pixels<BYTES>(upper, (int)record_code(record), first, lane.side, has_right ? BYTES : 0);
+    upper_pixels<BYTES>(upper, record, first, lane.side, has_right ? BYTES : 0);
 
     Channels channels[2][COLUMNS][PIECES];
 #pragma unroll

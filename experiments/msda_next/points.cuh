@@ -14,6 +14,10 @@
  * f32. The code is the number of the upper left pixel. With parity order, of a pair of neighbours the one comes first
  * whose parity is the group's: code = (first - parity) | (the first is the right one), and the weights' first column
  * is that pixel's.
+ *
+ *     SWAP = bit     as said
+ *            sign    code = first - parity; the second column's share is negative, and be it -0, where the first is the right one: the
+ *                    consumer gets -2 * (first is right) by one shift of a whole word, and takes the share's absolute value for free
  */
 #pragma once
 
@@ -24,6 +28,11 @@ constexpr int GROUP = LANES * (CORNERS == CORNERS_pair ? 2 : 1); /* lanes per it
 constexpr int ITEMS_PER_WARP = 32 / GROUP, ITEMS = THREADS / GROUP;
 constexpr int PASSES = ceil_div(ITEMS_PER_WARP * PREP * P / CHUNK, 32);
 constexpr bool PARITY = CORNERS == CORNERS_parity && GRID_AT_LEAST_2X2;
+#if SWAP == SWAP_sign
+constexpr bool SIGN_SWAPS = PARITY && BLEND == BLEND_half2 && RECORD == 8;
+#else
+constexpr bool SIGN_SWAPS = false;
+#endif
 constexpr bool BY_SHUFFLE = EXCHANGE == EXCHANGE_shuffle;
 static_assert(!BY_SHUFFLE || (PREP == 1 && PASSES == 1), "a lane keeps one chunk of records");
 
@@ -105,7 +114,14 @@ __device__ inline unsigned record_code(Record record)
 /* Twice the second column's share, and the weights of the upper and the lower row: half2 blending. */
 __device__ inline half2 record_right(Record record)
 {
-    return __high2half2(half2_of(record.word[RECORD == 8 ? 0 : 1]));
+    half2 right = __high2half2(half2_of(record.word[RECORD == 8 ? 0 : 1]));
+    return SIGN_SWAPS ? __habs2(right) : right;
+}
+
+/* SWAP = sign: the second pixel of a pair less one that is next to the first on the right, in pixels: 0 or -2. The share is at most 1, so bit 30 is 0. */
+__device__ inline int record_step_back(Record record)
+{
+    return (int)record.word[0] >> 30;
 }
 
 __device__ inline half2 record_rows(Record record)
@@ -222,8 +238,13 @@ __device__ inline Record point_record(float x, float y, float weight, Level leve
                                       : (unsigned)((int)row.cell * level.pitch + (int)column.cell + level.origin);
     if constexpr (PARITY) {
         unsigned swap = (pixel ^ parity) & 1;
-        pixel = (pixel + swap - parity) | swap;
-        column.fraction = swap ? 1.0f - column.fraction : column.fraction;
+        if constexpr (SIGN_SWAPS) {
+            pixel += swap - parity;
+            column.fraction = swap ? __fadd_rd(column.fraction, -1.0f) : column.fraction; /* rounded down: 1 - 1 is -0 */
+        } else {
+            pixel = (pixel + swap - parity) | swap;
+            column.fraction = swap ? 1.0f - column.fraction : column.fraction;
+        }
     }
     float lower = weight * row.fraction;
     return make_record(pixel, column.fraction, weight - lower, lower);

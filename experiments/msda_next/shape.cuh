@@ -26,6 +26,11 @@
 #ifndef TRIM
 #define TRIM 0
 #endif
+#ifndef SWAP
+#define SWAP_bit 1
+#define SWAP_sign 2
+#define SWAP SWAP_bit
+#endif
 #ifndef ADDRESS
 #define ADDRESS_shift 1
 #define ADDRESS_wide 2

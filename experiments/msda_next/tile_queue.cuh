@@ -82,8 +82,8 @@ __device__ inline Draw begin_draw(unsigned *tickets, unsigned step, Entry now)
         draw.is_mine = true;
         draw.is_new = now.left == 0 && now.tile + 1 < TILES;
         draw.count = run_after(now.tile);
-        if (draw.is_new)
-            draw.first = atomicAdd(&tickets[0], draw.count);
+        if (draw.is_new) /* not atomicAdd(), which the compiler makes the sum of a warp's, and waits for */
+            asm volatile("atom.global.add.u32 %0, [%1], %2;" : "=r"(draw.first) : "l"(tickets), "r"(draw.count) : "memory");
     }
     return draw;
 }
