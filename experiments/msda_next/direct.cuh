@@ -270,7 +270,8 @@ __device__ inline void add_levels(Sums &sums, Work &work, Stage &stage, const So
             }
             Level level = level_of(work.table, LEVEL + i);
             if (LEVEL + i >= FIRST_STAGED) {
-                stage.wait();
+                if (!TRIM || LEVEL + i == FIRST_STAGED) /* all of them come by one copy */
+                    stage.wait();
                 add_level_number<true>(sums, work, i * P, level, LEVEL + i);
             } else {
                 add_level_number<false>(sums, work, i * P, level, LEVEL + i);

@@ -15,7 +15,7 @@
  * whose parity is the group's: code = (first - parity) | (the first is the right one), and the weights' first column
  * is that pixel's.
  *
- *     SWAP = bit     as said
+ *     SWAPPED = bit     as said
  *            sign    code = first - parity; the second column's share is negative, and be it -0, where the first is the right one: the
  *                    consumer gets -2 * (first is right) by one shift of a whole word, and takes the share's absolute value for free
  */
@@ -28,7 +28,7 @@ constexpr int GROUP = LANES * (CORNERS == CORNERS_pair ? 2 : 1); /* lanes per it
 constexpr int ITEMS_PER_WARP = 32 / GROUP, ITEMS = THREADS / GROUP;
 constexpr int PASSES = ceil_div(ITEMS_PER_WARP * PREP * P / CHUNK, 32);
 constexpr bool PARITY = CORNERS == CORNERS_parity && GRID_AT_LEAST_2X2;
-#if SWAP == SWAP_sign
+#if SWAPPED == SWAPPED_sign
 constexpr bool SIGN_SWAPS = PARITY && BLEND == BLEND_half2 && RECORD == 8;
 #else
 constexpr bool SIGN_SWAPS = false;
@@ -118,7 +118,7 @@ __device__ inline half2 record_right(Record record)
     return SIGN_SWAPS ? __habs2(right) : right;
 }
 
-/* SWAP = sign: the second pixel of a pair less one that is next to the first on the right, in pixels: 0 or -2. The share is at most 1, so bit 30 is 0. */
+/* SWAPPED = sign: the second pixel of a pair less one that is next to the first on the right, in pixels: 0 or -2. The share is at most 1, so bit 30 is 0. */
 __device__ inline int record_step_back(Record record)
 {
     return (int)record.word[0] >> 30;

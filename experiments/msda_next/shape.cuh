@@ -26,10 +26,10 @@
 #ifndef TRIM
 #define TRIM 0
 #endif
-#ifndef SWAP
-#define SWAP_bit 1
-#define SWAP_sign 2
-#define SWAP SWAP_bit
+#ifndef SWAPPED
+#define SWAPPED_bit 1
+#define SWAPPED_sign 2
+#define SWAPPED SWAPPED_bit
 #endif
 #ifndef ADDRESS
 #define ADDRESS_shift 1
