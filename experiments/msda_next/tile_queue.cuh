@@ -100,6 +100,7 @@ __device__ inline Entry end_draw(unsigned *tickets, unsigned step, Entry now, co
         }
         if (tile >= TILES) {
             tile = TILES;
+            left = 0;
             stop_drawing(tickets);
         }
         *place = (unsigned long long)(step + 1) << 40 | (unsigned long long)left << 32 | tile;
