@@ -390,8 +390,9 @@ __device__ inline void gather(const value_t *value, const loc_t *loc, const loc_
     work.lane = make_lane(group, sub);
     work.points = points_of(turn.tile, turn.first + group, loc, attn);
     fetch_points<0, smaller(PREP, L)>(work.chunks, work.weights, work.points);
+    unsigned in_runs = TRIM && PERSISTENT && RUN > 1 ? steps_in_runs() : 0;
     for (unsigned step = 1;; step++) {
-        Turn next = turn_at(step);
+        Turn next = turn_after(turn, step, in_runs);
         bool is_last = !PERSISTENT || next.tile >= TILES;
         if constexpr (PERSISTENT || PREFETCHES)
             work.next = points_of(next.tile < TILES ? next.tile : turn.tile, next.tile < TILES ? next.first + group : turn.first + group, loc, attn);

@@ -79,6 +79,24 @@ __device__ inline Turn turn_at(unsigned step)
     return {first + blockIdx.x, 0, WARPS};
 }
 
+/* How many steps belong to runs of 4 tiles or more; turn_at() deals them out first, so that only every fourth of these steps begins a run. */
+__device__ inline unsigned steps_in_runs(void)
+{
+    unsigned steps = 0;
+#pragma unroll
+    for (unsigned run = RUN; run > 1; run /= 4)
+        steps += (TILES - steps * gridDim.x) / (gridDim.x * run) * run;
+    return steps;
+}
+
+/* The turn that follows `turn`, as number `step`. */
+__device__ inline Turn turn_after(Turn turn, unsigned step, unsigned in_runs)
+{
+    if (TRIM && PERSISTENT && RUN > 1 && step % 4 != 0 && step < in_runs)
+        return {turn.tile + 1, 0, WARPS};
+    return turn_at(step);
+}
+
 /* What a tile is, the same for the whole block: cheap to ask again, so that nothing of it occupies registers meanwhile. */
 struct Tile {
     int image, first_head, first_query; /* the query in the order of work */

@@ -74,12 +74,12 @@ extern Copy pending_copy[];
 static inline void mbarrier_init(unsigned long long *barrier, unsigned) { *barrier = 0; }
 static inline void mbarrier_init_fence(void) {}
 static inline void mbarrier_expect(unsigned long long *, unsigned) {}
-static inline void bulk_load(void *to, const void *from, unsigned bytes, unsigned long long *) { pending_copy[blockIdx.x] = {to, from, bytes}; }
+static inline void bulk_load(void *to, const void *from, unsigned bytes, unsigned long long *) { pending_copy[blockIdx.x % 64] = {to, from, bytes}; }
 static inline void mbarrier_wait(unsigned long long *barrier, unsigned phase)
 {
     while ((*barrier & 1) == phase) {
         wait_in_turn();
-        Copy &copy = pending_copy[blockIdx.x];
+        Copy &copy = pending_copy[blockIdx.x % 64];
         if (copy.bytes) {
             memcpy(copy.to, copy.from, copy.bytes);
             copy.bytes = 0;

@@ -47,7 +47,7 @@ void block_barrier(void)
 
 static value_t *value, *out;
 static loc_t *loc, *attn;
-static unsigned tickets[2];
+static unsigned tickets[2], first_block;
 
 static void run_thread(void)
 {
@@ -99,8 +99,11 @@ int main(int argc, char **argv)
         attn[i] = uniform() / (L * P) * 2;
     }
     memset(out, 0xff, outs * sizeof *out);
-    for (int run = 0; run < 2; run++) { /* the second run finds the tickets as the first one left them */
-        gridDim = {block_count, 1, 1};
+    const unsigned total = SCHEDULE == SCHEDULE_grid ? TILES : block_count; /* block_count of them at a time */
+    for (unsigned run = 0; run < (SCHEDULE == SCHEDULE_dynamic ? 2 : 1); run++) /* the second run finds the tickets as the first one left them */
+    for (first_block = 0; first_block < total; first_block += block_count) {
+        gridDim = {total, 1, 1};
+        if (block_count > total - first_block) block_count = total - first_block;
         blocks.clear();
         blocks.resize(block_count);
         for (unsigned b = 0; b < block_count; b++) {
@@ -122,7 +125,7 @@ int main(int argc, char **argv)
             Block &block = blocks[current_block];
             if (block.done == THREADS) continue;
             memcpy(shared, block.memory.data(), SHARED_BYTES);
-            blockIdx = {(unsigned)current_block, 0, 0};
+            blockIdx = {first_block + current_block, 0, 0};
             int favourite = random_below(THREADS / 32); /* a warp that runs ahead for a while */
             for (int i = 0; i < 40000 && block.done < THREADS; i++) {
                 int t = random_below(4) ? favourite * 32 + (int)random_below(32) : (int)random_below(THREADS);
