@@ -228,6 +228,49 @@ __device__ inline void take_weights(Weights &weights)
     }
 }
 
+/* What a point's level must say, in floats: as constants that are selected, they need no conversion. */
+struct FloatLevel {
+    float width, height, pitch, origin;
+};
+
+static_assert(!TRIM || GRID_S < 1 << 24, "f32 holds pixel numbers");
+
+__device__ inline FloatLevel in_floats(Level level)
+{
+    return {(float)level.width, (float)level.height, (float)level.pitch, (float)level.origin};
+}
+
+template <int LEVEL, int COUNT>
+__device__ inline void select_level(FloatLevel &level, int first_point, int point)
+{
+    if constexpr (COUNT > 0) {
+        constexpr Level here = level_of(LevelTable(), LEVEL);
+        if (point >= first_point)
+            level = in_floats(here);
+        select_level<LEVEL + 1, COUNT - 1>(level, first_point + P, point);
+    }
+}
+
+__device__ inline Record point_record(float x, float y, float weight, FloatLevel level, int parity)
+{
+    Place column = place_on_grid(x, level.width), row = place_on_grid(y, level.height);
+    float scale = column.scale * row.scale;
+    weight = scale > 0.0f ? weight * scale : 0.0f; /* not NaN * 0 */
+    unsigned pixel = (unsigned)fmaf(row.cell, level.pitch, column.cell + level.origin);
+    if constexpr (PARITY) {
+        unsigned swap = (pixel ^ parity) & 1;
+        if constexpr (SIGN_SWAPS) {
+            pixel += swap - parity;
+            column.fraction = swap ? __fadd_rd(column.fraction, -1.0f) : column.fraction; /* rounded down: 1 - 1 is -0 */
+        } else {
+            pixel = (pixel + swap - parity) | swap;
+            column.fraction = swap ? 1.0f - column.fraction : column.fraction;
+        }
+    }
+    float lower = weight * row.fraction;
+    return make_record(pixel, column.fraction, weight - lower, lower);
+}
+
 __device__ inline Record point_record(float x, float y, float weight, Level level, int parity)
 {
     Place column = place_on_grid(x, level.width), row = place_on_grid(y, level.height);
@@ -267,11 +310,16 @@ __device__ inline void prepare_points(Records &to, const Chunk (&chunks)[PASSES]
     for (int pass = 0; pass < PASSES; pass++) {
         ChunkPlace at = chunk_place<LEVELS_NOW>(pass);
         float its_log_sum = 0.0f;
+#if TRIM && LEVELS == LEVELS_baked
+        FloatLevel level = in_floats(level_of(table, LEVEL));
+        select_level<LEVEL + 1, LEVELS_NOW - 1>(level, P, at.point);
+#else
         Level level = level_of(table, LEVEL);
 #pragma unroll
         for (int l = 1; l < LEVELS_NOW; l++)
             if (at.point >= l * P)
                 level = level_of(table, LEVEL + l);
+#endif
         if constexpr (LOGITS && !AT_ONCE)
             its_log_sum = __shfl_sync(0xffffffff, log_sum, at.item * GROUP % 32);
         Record records[CHUNK];
