@@ -76,12 +76,46 @@ typedef pair_t weight_t; /* twice the same */
 struct Sums {
     float total[PIECES][VEC];
     pair_t part[PIECES][VEC / 2];
+#if WIDEN == WIDEN_mma
+    unsigned unit; /* this lane's part of a unit matrix */
+#endif
 };
+
+#if WIDEN == WIDEN_mma
+
+#if SHAPE_dtype == SHAPE_dtype_bf16
+#define MMA "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 "
+constexpr unsigned ONE = 0x3f80;
+#else
+#define MMA "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+constexpr unsigned ONE = 0x3c00;
+#endif
+
+/*
+ * WIDEN = mma: (16 x 8 halves) * (unit matrix of 8) + (16 x 8 floats). A lane's places in the first are its places in the last, so each of its pairs
+ * is added, as floats, to two sums of its own: one instruction where conversions and additions are eight. All lanes of the warp. A pair that is not finite
+ * spoils those of four lanes, of one query.
+ */
+__device__ inline void add_widened(float (&to)[4], unsigned upper, unsigned lower, unsigned unit)
+{
+    asm volatile(MMA "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%7, %8, %9, %10};" : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]) : "r"(upper), "r"(lower), "r"(unit), "f"(to[0]), "f"(to[1]), "f"(to[2]), "f"(to[3]));
+}
+
+__device__ inline void clear(Sums &sums)
+{
+    sums = {};
+    unsigned column = threadIdx.x % 32 / 4, row = threadIdx.x % 4 * 2;
+    sums.unit = (row == column ? ONE : 0) | (row + 1 == column ? ONE << 16 : 0);
+}
+
+#else
 
 __device__ inline void clear(Sums &sums)
 {
     sums = {};
 }
+
+#endif
 
 __device__ inline void add_weighted(Sums &sums, int piece, const Channels &channels, weight_t weight)
 {
@@ -91,6 +125,30 @@ __device__ inline void add_weighted(Sums &sums, int piece, const Channels &chann
 }
 
 /* IS_FIRST: nothing was added before. */
+#if WIDEN == WIDEN_mma
+template <bool IS_FIRST>
+__device__ inline void widen(Sums &sums)
+{
+#pragma unroll
+    for (int piece = 0; piece < PIECES; piece++)
+#pragma unroll
+        for (int i = 0; i < VEC / 2; i += 2) {
+            constexpr bool IS_SINGLE = VEC == 2;
+            pair_t *part = sums.part[piece] + i;
+            float *total = sums.total[piece] + 2 * i, to[4] = {};
+#pragma unroll
+            for (int k = 0; !IS_FIRST && k < (IS_SINGLE ? 2 : 4); k++)
+                to[k] = total[k];
+            add_widened(to, *(unsigned *)part, IS_SINGLE ? 0 : *(unsigned *)(part + 1), sums.unit);
+#pragma unroll
+            for (int k = 0; k < (IS_SINGLE ? 2 : 4); k++)
+                total[k] = to[k];
+            *(unsigned *)part = 0;
+            if (!IS_SINGLE)
+                *(unsigned *)(part + 1) = 0;
+        }
+}
+#else
 template <bool IS_FIRST>
 __device__ inline void widen(Sums &sums)
 {
@@ -104,6 +162,7 @@ __device__ inline void widen(Sums &sums)
             *(unsigned *)&sums.part[piece][i] = 0;
         }
 }
+#endif
 
 /* Weights of the upper and the lower pixel of a column. */
 __device__ inline void split(weight_t &upper, weight_t &lower, half2 rows)

@@ -53,15 +53,10 @@ struct Lane {
     int side;                /* pair: the column it reads, 0 or 1 */
 };
 
-/*
- * `count` pixels of `bytes` after `at`. As C, this becomes twice the instructions: shifts, masks, adds with carry. ADDRESS = wide: and twice the
- * instructions of one multiplication still, a shift and an add with carry, if ptxas may know that `bytes` is a power of two.
- */
+/* `count` pixels of `bytes` after `at`. As C, this becomes twice the instructions: shifts, masks, adds with carry. */
 __device__ inline const char *pixels_after(const char *at, int count, int bytes)
 {
     const char *after;
-    if (ADDRESS == ADDRESS_wide)
-        bytes += threadIdx.z; /* 0 */
     asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(after) : "r"(count), "r"(bytes), "l"(at));
     return after;
 }

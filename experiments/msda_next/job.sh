@@ -34,7 +34,7 @@ times() { grep '"k":"ok"' "$1" | sed -nE 's/.*"v":"([^"]*)".*"ns":([0-9.]+).*/\2
 is_old() { grep 'FOLD=0' | grep 'TRIM=0'; }
 is_new() { grep 'TRIM=1'; }
 # Only the knobs that differ from point to point.
-brief() { sed -E 's/(BLEND|BORDER|EXCHANGE|LEVELS|LOAD_HINT|PREFETCH|RECORD|STORE_HINT|VALUE_HINT|SUM|VEC|STAGED_LEVELS)=[^;]*;?//g; s/;$//'; }
+brief() { sed -E 's/(BLEND|BORDER|EXCHANGE|LEVELS|LOAD_HINT|PREFETCH|RECORD|STORE_HINT|VALUE_HINT|VEC|STAGED_LEVELS)=[^;]*;?//g; s/;$//'; }
 rows() { awk '{ printf "| %.1f | `%s` |\n", $1 / 1000, $2 }'; }
 
 { echo "# msda_next"; "$tool" device 2>/dev/null | head -5 | sed 's/^/    /'; } >"$results"
@@ -54,7 +54,7 @@ subject() { # shape workload seconds
     printf '\n| µs | without new knobs |\n|---|---|\n'; is_old <"$work/times" | head -4 | brief | rows
     printf '\n| µs | with |\n|---|---|\n'; is_new <"$work/times" | head -12 | brief | rows
     printf '\n| best µs | of points that have |\n|---|---|\n'
-    for word in TRIM=0 TRIM=1 FOLD=1 SWAPPED=bit SWAPPED=sign FETCH=last FETCH=first WEIGHTS=with_points WEIGHTS=at_once ADDRESS=shift ADDRESS=wide SCHEDULE=grid SCHEDULE=persistent SCHEDULE=dynamic \
+    for word in TRIM=0 TRIM=1 FOLD=1 SWAPPED=bit SWAPPED=sign FETCH=last FETCH=first WEIGHTS=with_points WEIGHTS=at_once WIDEN=add WIDEN=mma SUM=2 SUM=4 COARSE=last COARSE=first SCHEDULE=grid SCHEDULE=persistent SCHEDULE=dynamic \
       ALGO=direct ALGO=coarse_smem LANES=4 LANES=8; do
       grep -E "(^| |;)$word(;|\$)" "$work/times" | { if [ "$word" = TRIM=0 ]; then cat; else is_new; fi; } | head -1 | awk -v w="$word" '{ printf "| %.1f | %s |\n", $1 / 1000, w }'
     done

@@ -30,6 +30,7 @@ constexpr int PASSES = ceil_div(ITEMS_PER_WARP * PREP * P / CHUNK, 32);
 constexpr bool PARITY = CORNERS == CORNERS_parity && GRID_AT_LEAST_2X2;
 #if SWAPPED == SWAPPED_sign
 constexpr bool SIGN_SWAPS = PARITY && BLEND == BLEND_half2 && RECORD == 8;
+static_assert(TRIM && LEVELS == LEVELS_baked, "made by the trimmed code");
 #else
 constexpr bool SIGN_SWAPS = false;
 #endif
@@ -256,16 +257,17 @@ __device__ inline Record point_record(float x, float y, float weight, FloatLevel
     Place column = place_on_grid(x, level.width), row = place_on_grid(y, level.height);
     float scale = column.scale * row.scale;
     weight = scale > 0.0f ? weight * scale : 0.0f; /* not NaN * 0 */
+    if constexpr (SIGN_SWAPS) { /* (pixel + 1 - parity) & ~1 is the first pixel less its parity; the right one comes first where the bit that is lost was 0 */
+        unsigned next = (unsigned)fmaf(row.cell, level.pitch, column.cell + (level.origin + (1 - parity)));
+        column.fraction = next & 1 ? column.fraction : __fadd_rd(column.fraction, -1.0f); /* rounded down: 1 - 1 is -0 */
+        float lower = weight * row.fraction;
+        return make_record(next & ~1u, column.fraction, weight - lower, lower);
+    }
     unsigned pixel = (unsigned)fmaf(row.cell, level.pitch, column.cell + level.origin);
     if constexpr (PARITY) {
         unsigned swap = (pixel ^ parity) & 1;
-        if constexpr (SIGN_SWAPS) {
-            pixel += swap - parity;
-            column.fraction = swap ? __fadd_rd(column.fraction, -1.0f) : column.fraction; /* rounded down: 1 - 1 is -0 */
-        } else {
-            pixel = (pixel + swap - parity) | swap;
-            column.fraction = swap ? 1.0f - column.fraction : column.fraction;
-        }
+        pixel = (pixel + swap - parity) | swap;
+        column.fraction = swap ? 1.0f - column.fraction : column.fraction;
     }
     float lower = weight * row.fraction;
     return make_record(pixel, column.fraction, weight - lower, lower);
@@ -281,13 +283,8 @@ __device__ inline Record point_record(float x, float y, float weight, Level leve
                                       : (unsigned)((int)row.cell * level.pitch + (int)column.cell + level.origin);
     if constexpr (PARITY) {
         unsigned swap = (pixel ^ parity) & 1;
-        if constexpr (SIGN_SWAPS) {
-            pixel += swap - parity;
-            column.fraction = swap ? __fadd_rd(column.fraction, -1.0f) : column.fraction; /* rounded down: 1 - 1 is -0 */
-        } else {
-            pixel = (pixel + swap - parity) | swap;
-            column.fraction = swap ? 1.0f - column.fraction : column.fraction;
-        }
+        pixel = (pixel + swap - parity) | swap;
+        column.fraction = swap ? 1.0f - column.fraction : column.fraction;
     }
     float lower = weight * row.fraction;
     return make_record(pixel, column.fraction, weight - lower, lower);

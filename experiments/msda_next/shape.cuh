@@ -26,15 +26,20 @@
 #ifndef TRIM
 #define TRIM 0
 #endif
+#ifndef COARSE
+#define COARSE_last 1
+#define COARSE_first 2
+#define COARSE COARSE_last
+#endif
 #ifndef SWAPPED
 #define SWAPPED_bit 1
 #define SWAPPED_sign 2
 #define SWAPPED SWAPPED_bit
 #endif
-#ifndef ADDRESS
-#define ADDRESS_shift 1
-#define ADDRESS_wide 2
-#define ADDRESS ADDRESS_shift
+#ifndef WIDEN
+#define WIDEN_add 1
+#define WIDEN_mma 2
+#define WIDEN WIDEN_add
 #endif
 #ifndef FETCH
 #define FETCH_last 1

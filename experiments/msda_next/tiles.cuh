@@ -109,6 +109,8 @@ __device__ inline Tile tile_number(unsigned tile)
 #else
     unsigned of_queries = tile % TILES_PER_IMAGE, head_group = tile / TILES_PER_IMAGE % HEAD_GROUPS;
 #endif
+    if (COARSE == COARSE_first) /* an encoder's dearest queries, those of coarse levels, whose points lie far apart on fine ones */
+        of_queries = TILES_PER_IMAGE - 1 - of_queries;
     return {(int)(tile / (TILES_PER_IMAGE * HEAD_GROUPS)), (int)head_group * HEADS, (int)of_queries * QUERIES};
 }
 

@@ -34,6 +34,7 @@ static inline half2 __hmul2(half2 a, half2 b) { return {(half)((float)a.x * (flo
 static inline half2 __hsub2(half2 a, half2 b) { return {(half)((float)a.x - (float)b.x), (half)((float)a.y - (float)b.y)}; }
 static inline half2 __hfma2(half2 a, half2 b, half2 c) { return {(half)((double)a.x * (double)b.x + (double)c.x), (half)((double)a.y * (double)b.y + (double)c.y)}; }
 static inline half2 __habs2(half2 v) { return {(half)fabsf((float)v.x), (half)fabsf((float)v.y)}; }
+static inline void add_pair(float *to, unsigned bits) { half2 pair; memcpy(&pair, &bits, 4); to[0] += (float)pair.x; to[1] += (float)pair.y; }
 static inline float __saturatef(float v) { return v > 0.0f ? v < 1.0f ? v : 1.0f : 0.0f; }
 static inline float __fdividef(float a, float b) { return a / b; }
 #define __log2f log2f

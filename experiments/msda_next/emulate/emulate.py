@@ -12,7 +12,7 @@ ENUMS = {
     'ALGO': 'direct coarse_smem smem_cluster baseline', 'CORNERS': 'plain parity pair', 'BLEND': 'half2 f32', 'ORDER': 'tiles heads',
     'SCHEDULE': 'grid persistent aligned in_step dynamic', 'TAIL': 'whole split', 'PREFETCH': 'off bulk', 'BORDER': 'clamp zeros given',
     'EXCHANGE': 'smem shuffle', 'LOAD_HINT': 'no_allocate none', 'VALUE_HINT': 'none fetch_128 fetch_256', 'WEIGHTS': 'with_points at_once',
-    'STORE_HINT': 'streaming none', 'LEVELS': 'baked runtime', 'FETCH': 'last first', 'ADDRESS': 'shift wide', 'SWAPPED': 'bit sign'}
+    'STORE_HINT': 'streaming none', 'LEVELS': 'baked runtime', 'FETCH': 'last first', 'WIDEN': 'add mma', 'SWAPPED': 'bit sign', 'COARSE': 'last first'}
 SHAPES = {
     'grid': dict(N=3, M=1, D=32, P=8, Lq=973, H=(24, 12, 6, 4), W=(40, 20, 10, 6), queries='grid'),
     'levels': dict(N=2, M=4, D=32, P=4, Lq=0, H=(24, 12, 6, 3), W=(40, 21, 10, 5), queries='levels')}
@@ -22,6 +22,7 @@ PTX = [ # each on a line of its own
     (r'asm\("mad\.wide\.s32 .*', 'after = at + (long long)count * bytes;'),
     (r'asm\("rcp\.approx.*', 'reciprocal = 1.0f / (float)d * (1.0f - 6e-8f);'),
     (r'asm\("ex2\.approx.*', 'power = exp2f(exponent);'),
+    (r'asm volatile\(MMA .*', 'add_pair(to, upper), add_pair(to + 2, lower);'),
     (r'asm volatile\("(prefetch|cp\.async\.bulk\.prefetch).*', ';'),
     (r'asm volatile\("atom\.global.*', 'draw.first = atomicAdd(tickets, draw.count), wait_in_turn();'),
     (r'asm volatile\("cp\.async\.cg.*', 'memcpy(to, from, 16);'),
