@@ -31,7 +31,7 @@ ini() {
 }
 # Rows of the newest export: lines "NS VARIANT", sorted.
 times() { grep '"k":"ok"' "$1" | sed -nE 's/.*"v":"([^"]*)".*"ns":([0-9.]+).*/\2 \1/p' | sort -n; }
-is_old() { grep 'FOLD=0' | grep 'TRIM=0'; }
+is_old() { grep 'TRIM=0' | grep -v 'FOLD=1'; }
 is_new() { grep 'TRIM=1'; }
 # Only the knobs that differ from point to point.
 brief() { sed -E 's/(BLEND|BORDER|EXCHANGE|LEVELS|LOAD_HINT|PREFETCH|RECORD|STORE_HINT|VALUE_HINT|VEC|STAGED_LEVELS)=[^;]*;?//g; s/;$//'; }
