@@ -40,9 +40,10 @@ rows() { awk '{ printf "| %.1f | `%s` |\n", $1 / 1000, $2 }'; }
 { echo "# msda_next"; "$tool" device 2>/dev/null | head -5 | sed 's/^/    /'; } >"$results"
 
 subject() { # shape workload seconds
-  local shape=$1 workload=$2 db=$work/next.sqlite
-  [ "$(left)" -gt 15 ] || { echo "$shape $workload: no time left" >>"$results"; return; }
-  "$tool" tune --gpu auto --space "$here/msda_next.ini" --shape "$shape" --workload "$workload" --time "$3" --db "$db" --quiet >"$work/tune.txt" 2>&1
+  local shape=$1 workload=$2 db=$work/next.sqlite seconds
+  seconds=$(($(left) - 5 < $3 ? $(left) - 5 : $3))
+  [ "$seconds" -gt 8 ] || { echo "$shape $workload: no time left" >>"$results"; return; }
+  "$tool" tune --gpu auto --space "$here/msda_next.ini" --shape "$shape" --workload "$workload" --time "$seconds" --db "$db" --quiet >"$work/tune.txt" 2>&1
   echo "$shape $workload: exit $?, $((SECONDS - started)) s since the start"
   "$tool" export --jsonl --shape "$shape" --workload "$workload" --db "$db" -o "$work/$shape.$workload.jsonl" >/dev/null || return
   cat "$work/$shape.$workload.jsonl" >>"$out/next.jsonl"
