@@ -32,6 +32,7 @@ static char db_path[128], ini_path[128], log_path[128], cache_path[128];
 static mt_error err;
 static mt_session_result result;
 static bool guard_pages, has_hang; /* in the space */
+static double hang_limit_s = LIMIT_S;
 
 /* The fake family with BLOCK = 32, 64 … 224 (7 variants) that behave, and for BLOCK = 64 one more for each of `behaviours`. */
 static void write_space(const char *behaviours, const char *more)
@@ -74,7 +75,7 @@ static void tear_down(void)
 static mt_status tune(const mt_session_params *wishes)
 {
     const char *env[] = {"MSDA_TUNE_LIBCUDA=" FAKE_CUDA, "MSDA_TUNE_NVRTC=" FAKE_NVRTC, log_path, NULL};
-    const double limit_s = has_hang ? LIMIT_S : PATIENCE_S;
+    const double limit_s = has_hang ? hang_limit_s : PATIENCE_S;
     mt_worker_options options = {.jobs = 2, .cache_dir = cache_path, .compile_limit_s = limit_s, .variant_limit_s = limit_s, .subject_limit_s = PATIENCE_S, .seed = 1, .guard_pages = guard_pages, .env = env};
     mt_session_params params = wishes ? *wishes : (mt_session_params){0};
     mt_spec *spec = NULL;
@@ -244,19 +245,24 @@ START_TEST(full_cache_disk)
 }
 END_TEST
 
-/* While a variant hangs, the others wait compiled: they are compiled again, and the next worker still finds the kernels that it checks them with. */
+/* While one waits to be loaded, the others wait compiled: they are compiled again, and the next worker still finds the kernels that it checks them with. */
 START_TEST(emptied_cache)
 {
     int status = 0;
-    char command[512];
+    char command[512], gate[64];
     set_up();
     write_space("hang", NULL);
+    hang_limit_s = 20; /* the first variant waits meanwhile, too */
+    snprintf(gate, sizeof gate, "%s/gate", folder);
+    OK(mt_file_write_atomic(gate, "", 0, &err));
+    setenv("MSDA_TUNE_FAKE_GATE", gate, 1);
     pid_t remover = fork();
-    if (remover == 0) {
-        snprintf(command, sizeof command, "cd %s && until [ $(find cache -name '*.cubin' 2>/dev/null | wc -l) -ge 6 ]; do sleep 0.02; done; sleep 0.2; rm -r cache", folder);
+    if (remover == 0) { /* a compiler that writes at this moment makes a folder anew */
+        snprintf(command, sizeof command, "cd %s && until [ $(find cache -name '*.cubin' 2>/dev/null | wc -l) -ge 6 ]; do sleep 0.02; done; until rm -r cache 2>/dev/null; do sleep 0.02; done; rm gate", folder);
         _exit(system(command) != 0);
     }
     OK(tune(NULL));
+    unsetenv("MSDA_TUNE_FAKE_GATE");
     waitpid(remover, &status, 0);
     ck_assert_int_eq(status, 0);
     expect_outcome("hang", "timeout", NULL);

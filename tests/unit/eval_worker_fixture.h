@@ -164,6 +164,13 @@ static mt_status run_some(size_t wanted, mt_error *err)
     return st;
 }
 
+static void await_event(mt_event_kind kind, mt_event *event)
+{
+    mt_error err = {0};
+    do ck_assert_msg(evaluator->ops->next(evaluator, event, &err) == MT_OK, "%s", err.message);
+    while (event->kind != kind);
+}
+
 static mt_status run_all(mt_error *err)
 {
     return run_some(mt_space_count(space), err);

@@ -404,8 +404,7 @@ START_TEST(cancel_keeps_the_running_one)
         mt_trial trial = {.id = i + 1, .index = i, .variant = i == 0 ? "ALGO=plain;DO=a" : "ALGO=plain;DO=b"};
         ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
     }
-    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
-    while (event.kind != MT_EVENT_READY);
+    await_event(MT_EVENT_READY, &event);
     uint64_t first = event.trial;
     ck_assert_int_eq(evaluator->ops->start(evaluator, first, &err), MT_OK);
     evaluator->ops->cancel(evaluator, false);
@@ -433,12 +432,10 @@ START_TEST(late_coordinator)
     begin();
     mt_trial trial = {.id = 1, .variant = "ALGO=plain;DO=a"};
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
-    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
-    while (event.kind != MT_EVENT_READY);
+    await_event(MT_EVENT_READY, &event);
     ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &err), MT_OK);
     usleep(1000 * (VARIANT_MS + 500));
-    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
-    while (event.kind != MT_EVENT_DONE);
+    await_event(MT_EVENT_DONE, &event);
     ck_assert_int_eq(event.outcome.kind, MT_OUTCOME_OK);
     mt_event_free(&event);
     ck_assert_int_eq(evaluator->ops->restarts(evaluator), 0);
@@ -456,14 +453,12 @@ START_TEST(late_after_a_kill)
     begin();
     mt_trial trial = {.id = 1, .variant = "ALGO=plain;DO=hang"};
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
-    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
-    while (event.kind != MT_EVENT_READY);
+    await_event(MT_EVENT_READY, &event);
     pid_t worker = (pid_t)event.worker_pid;
     ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &err), MT_OK);
     while (is_running(worker)) uv_run(&loop, UV_RUN_NOWAIT);
     usleep(1000000 * MT_WORKER_REAP_S + 500000);
-    do ck_assert_msg(evaluator->ops->next(evaluator, &event, &err) == MT_OK, "%s", err.message);
-    while (event.kind != MT_EVENT_DONE);
+    await_event(MT_EVENT_DONE, &event);
     ck_assert_int_eq(event.outcome.kind, MT_OUTCOME_TIMEOUT);
     mt_event_free(&event);
     tear_down();
@@ -479,19 +474,16 @@ START_TEST(cancel_now_kills)
     begin();
     mt_trial hang = {.id = 1, .variant = "ALGO=plain;DO=hang"}, ok = {.id = 2, .index = 1, .variant = "ALGO=plain;DO=ok"};
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &hang, &err), MT_OK);
-    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
-    while (event.kind != MT_EVENT_READY);
+    await_event(MT_EVENT_READY, &event);
     ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &err), MT_OK);
     for (int i = 0; i < 2; i++) ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
     evaluator->ops->cancel(evaluator, true);
     ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
     ck_assert_int_eq(event.kind, MT_EVENT_TICK);
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &ok, &err), MT_OK); /* and it goes on */
-    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
-    while (event.kind != MT_EVENT_READY);
+    await_event(MT_EVENT_READY, &event);
     ck_assert_int_eq(evaluator->ops->start(evaluator, 2, &err), MT_OK);
-    do ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
-    while (event.kind != MT_EVENT_DONE);
+    await_event(MT_EVENT_DONE, &event);
     ck_assert_uint_eq(event.trial, 2);
     ck_assert_int_eq(event.outcome.kind, MT_OUTCOME_OK);
     mt_event_free(&event);

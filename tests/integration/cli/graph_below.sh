@@ -14,11 +14,12 @@ mt --space graphs.ini --db option.sqlite --jobs 1 --shape small --strategy exhau
 batches option.sqlite
 mt verify --db graphs.sqlite --seed 3 --within 1
 note "a portfolio is measured on all GPUs of a model"
-export MSDA_TUNE_FAKE_GPUS="Fake GPU,Fake GPU" MSDA_TUNE_FAKE_LOAD_MS=100
+export MSDA_TUNE_FAKE_GPUS="Fake GPU,Fake GPU"
 sed 's/^values  = 128, 256/values  = 64, 128, 192, 256, 320/; s/^values  = ok, slow/values  = ok/' graphs.ini >more.ini
 mt --gpu 0 --space more.ini --db more.sqlite --jobs 1 --shape small --strategy exhaustive --quiet
 mt --gpu 0 --space more.ini --db more.sqlite --jobs 1 --shape odd --budget 1 --quiet
-MSDA_TUNE_FAKE_LOG=log.txt mt portfolio --measure --gpu all --space more.ini --db more.sqlite --quiet
+# So slow that the second begins before the first has done it all, on the busiest machine.
+MSDA_TUNE_FAKE_LOAD_MS=1500 MSDA_TUNE_FAKE_LOG=log.txt mt portfolio --measure --gpu all --space more.ini --db more.sqlite --quiet
 grep -o 'gpu [0-9]*$' log.txt | sort -u
 mt portfolio --measure --gpu 0,7 --space more.ini --db more.sqlite --quiet
 note "what is no threshold"
