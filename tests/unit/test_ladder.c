@@ -228,6 +228,24 @@ START_TEST(left_out_shapes_are_served_well)
 }
 END_TEST
 
+/* An answer that was not measured on the shape left out is counted, and hides no other. */
+START_TEST(answers_that_were_not_measured_are_told)
+{
+    mt_ladder_trial trials[SHAPES];
+    mt_ladder_evaluation e;
+    make_surface(&ground, 24, 11, 0.02);
+    ck_assert_int_eq(mt_ladder_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
+    size_t answer = trials[5].variant;
+    ground.slowdown[5 * VARIANTS + answer] = NAN;
+    ground.default_slowdown[7] = NAN; /* the ladder alone needs no default there */
+    ck_assert_int_eq(mt_ladder_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
+    ck_assert_uint_eq(trials[5].variant, answer);
+    ck_assert_uint_eq(e.alone.unknown, 1);
+    ck_assert_uint_eq(e.alone.count, 23);
+    ck_assert_uint_eq(e.ladder.count, 22);
+}
+END_TEST
+
 /* What is said of shapes that the fit never saw is, on the average, what happens. */
 START_TEST(expectations_hold)
 {
@@ -405,6 +423,7 @@ START_TEST(nearest_by_volume_passes_over_what_fails)
     ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     ck_assert_double_eq_tol(trials[0].by_volume, 0, 1e-9); /* variant 0, from shape 2 and not from 1 */
     ck_assert(isnan(trials[1].by_volume));                 /* nobody has what runs there */
+    ck_assert_uint_eq(e.alone.count + e.alone.unknown, 3);
 }
 END_TEST
 
@@ -470,6 +489,6 @@ START_TEST(what_decides_is_found)
 END_TEST
 
 UNIT_MAIN("ladder", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, curves_rise_and_end, weights_follow_what_matters,
-          few_shapes_keep_the_prior, left_out_shapes_are_served_well, expectations_hold, sparse_rows_leave_far_shapes_to_the_default, one_shape_serves_its_neighbourhood,
+          few_shapes_keep_the_prior, left_out_shapes_are_served_well, answers_that_were_not_measured_are_told, expectations_hold, sparse_rows_leave_far_shapes_to_the_default, one_shape_serves_its_neighbourhood,
           refused_offers_are_followed_by_others, what_was_refused_or_left_stays_so,
         values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, distance_of_keys, a_stored_tree_is_followed, what_decides_is_found)

@@ -110,6 +110,7 @@ static void print_rule(const mt_portfolio_view *view)
     }
     mt_strbuf held = {0};
     mt_strbuf_addf(&held, "%zu shape%s, one at a time: geomean %.3f×, worst %.3f× of the best", ladder->score.count, plural(ladder->score.count), exp2(ladder->score.mean), exp2(ladder->score.worst));
+    if (ladder->score.unknown) mt_strbuf_addf(&held, "; on %zu more what it chose was not measured", ladder->score.unknown);
     print_line("Held out:", mt_strbuf_text(&held));
     mt_strbuf_free(&held);
 }
@@ -173,6 +174,12 @@ static void print_score(const char *name, const mt_ladder_score *score)
     printf("  %-20s geomean %.3f×  worst %.3f×\n", name, exp2(score->mean), exp2(score->worst));
 }
 
+static void print_alone(const mt_ladder_score *score)
+{
+    if (score->count) printf("The ladder over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
+    if (score->unknown) printf("On %zu shape%s its answer was not measured: --measure --space FILE measures more\n", score->unknown, plural(score->unknown));
+}
+
 mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error *err)
 {
     mt_ladder_evaluation e;
@@ -182,6 +189,7 @@ mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error 
     if (st == MT_OK) {
         printf("\nEach shape as if it had not been tuned (weights, rule and expectations chosen without it):\n");
         print_trials(view, trials);
+        print_alone(&e.alone);
         printf("Over %zu shape%s on which all three have a time:\n", e.ladder.count, plural(e.ladder.count));
         if (e.ladder.count) {
             print_score("the ladder", &e.ladder);

@@ -117,7 +117,7 @@ static void try_way(const building *b, const way *w, double losses[FOLDS], mt_la
         dress(f, w, &ladder);
         mt_rule rule = mt_ladder_rule(b->data, f->is_left_out, &ladder);
         double value = mt_ladder_offer(b->data, &rule, f->shape, &search) ? mt_ladder_cell(b->data, f->shape, search.variant) : NAN;
-        if (isfinite(value)) mt_ladder_add_score(score, value);
+        mt_ladder_add_score(score, value);
         losses[i] = isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2;
     }
     mt_ladder_end_score(score);

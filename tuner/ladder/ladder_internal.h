@@ -34,6 +34,7 @@ bool mt_ladder_learn(const mt_ladder_data *data, const bool *is_left_out, const 
 bool mt_ladder_offer(const mt_ladder_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search);
 /* The next one, where mt_ladder_offer's or a later one will not do. */
 bool mt_ladder_next_offer(const mt_ladder_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search);
+/* What is not finite is not known. */
 void mt_ladder_add_score(mt_ladder_score *score, double value);
 void mt_ladder_end_score(mt_ladder_score *score); /* the sum becomes the mean */
 
