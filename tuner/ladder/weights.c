@@ -198,12 +198,29 @@ static bool take_memory(process *p)
     return p->parts && p->covariance && p->factor;
 }
 
-/* In the unit that the prior has: distances are octaves of an average value. */
+static bool varies(const process *p, size_t name)
+{
+    for (size_t pair = 0; pair < p->shape_count * p->shape_count; pair++) {
+        if (p->parts[pair * p->name_count + name] > 0) return true;
+    }
+    return false;
+}
+
+/* Distances stay octaves of an average value: only what the values weigh against each other is learned, so those that never varied keep their weight. */
 static void apply(const process *p, const double *scales, mt_rule_feature *features)
 {
-    double mean = 0;
-    for (size_t n = 0; n < p->name_count; n++) mean += exp(scales[n]) / (double)p->name_count;
-    for (size_t i = 0; i < p->data->feature_count; i++) features[i].weight *= exp(scales[p->data->name[i]]) / mean;
+    double factors[MT_RULE_FEATURES], sum = 0;
+    size_t count = 0;
+    for (size_t n = 0; n < p->name_count; n++) {
+        bool is_learned = varies(p, n);
+        factors[n] = is_learned ? exp(scales[n]) : 0;
+        sum += factors[n];
+        count += is_learned;
+    }
+    for (size_t i = 0; i < p->data->feature_count; i++) {
+        double factor = factors[p->data->name[i]];
+        if (factor > 0) features[i].weight *= factor * (double)count / sum;
+    }
 }
 
 bool mt_ladder_learn(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder_scales *near, mt_ladder_scales *scales, mt_rule_feature *features)
