@@ -53,8 +53,9 @@ static void say_choice(const asking *a, const mt_lookup_ladder *ladder)
     for (size_t v = 0; v < rule->variant_count; v++) variants += rule->is_usable[v];
     SAY(a, "choice:   of %u variant%s, by ", variants, variants == 1 ? "" : "s");
     if (rule->nodes) SAY(a, "a tree over %u tuned shape%s\n", shapes, plural);
-    else if (rule->power) SAY(a, "%u tuned shape%s, each weighed by 1/distance^%d\n", shapes, plural, rule->power);
-    else SAY(a, "the nearest of %u tuned shape%s\n", shapes, plural);
+    else SAY(a, "the nearest of %u tuned shape%s", shapes, plural);
+    if (!rule->nodes && rule->power && shapes > 1) SAY(a, "; the others count by 1/distance^%d", rule->power);
+    if (!rule->nodes) SAY(a, "\n");
 }
 
 static void say_offer(const asking *a, const mt_lookup_ladder *ladder, const mt_rule_search *search, double advantage, verdict v)

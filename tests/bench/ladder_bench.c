@@ -1,5 +1,6 @@
 /* How good the ladder's answers are for shapes left out, on what a database holds: of all its shapes, and of random subsets, in which everything is chosen anew. A change of the ladder is
- * judged by both, since what helps one set of shapes may hurt another. Needs no GPU.
+ * judged by both, since what helps one set of shapes may hurt another. And among those variants alone that were tried on (nearly) all shapes: there every answer has a time, so that two ladders are judged by the
+ * same shapes, beside the best that any rule could answer. Needs no GPU.
  *
  *     ladder_bench DATABASE [KERNEL [SUBSETS]]
  *
@@ -69,11 +70,63 @@ static mt_ladder_evaluation evaluate(const mt_ladder_data *data)
     return evaluation;
 }
 
+/* The columns that lack a tenth of the shapes at most, and the rows that have a time in one of them. */
+static mt_ladder_data tried_everywhere(const mt_ladder_data *data)
+{
+    size_t columns[MT_RULE_VARIANTS], shapes[MT_RULE_SHAPES], width = 0, count = 0;
+    for (size_t v = 0; v < data->variant_count; v++) {
+        size_t lacking = 0;
+        for (size_t i = 0; i < data->shape_count; i++) lacking += isnan(data->slowdown[i * data->variant_count + v]);
+        if (lacking <= data->shape_count / 10) columns[width++] = v;
+    }
+    for (size_t i = 0; i < data->shape_count; i++) {
+        bool has_time = false;
+        for (size_t k = 0; k < width; k++) has_time = has_time || isfinite(data->slowdown[i * data->variant_count + columns[k]]);
+        if (has_time) shapes[count++] = i;
+    }
+    mt_ladder_data part = part_of(data, shapes, count);
+    double *slowdown = (double *)(uintptr_t)part.slowdown;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < width; k++) slowdown[i * width + k] = data->slowdown[shapes[i] * data->variant_count + columns[k]];
+    }
+    part.variant_count = width;
+    return part;
+}
+
+/* The best of all variants that have a time on another shape. */
+static void print_bound(const mt_ladder_data *data)
+{
+    double mean = 0, worst = 0;
+    for (size_t i = 0; i < data->shape_count; i++) {
+        double least = INFINITY;
+        for (size_t v = 0; v < data->variant_count; v++) {
+            bool is_known = false;
+            for (size_t k = 0; k < data->shape_count; k++) is_known = is_known || (k != i && isfinite(data->slowdown[k * data->variant_count + v]));
+            if (is_known) least = fmin(least, data->slowdown[i * data->variant_count + v]);
+        }
+        if (isinf(least)) continue;
+        mean += least / (double)data->shape_count;
+        worst = fmax(worst, least);
+    }
+    printf("; no rule can do better than %.3f, worst %.3f\n", exp2(mean), exp2(worst));
+}
+
+static void of_tried(const mt_ladder_data *data)
+{
+    mt_ladder_data part = tried_everywhere(data);
+    if (part.shape_count && part.variant_count) {
+        mt_ladder_evaluation e = evaluate(&part);
+        printf("among %zu variants that were tried everywhere: ladder %.3f, worst %.3f over %zu of %zu shapes", part.variant_count, exp2(e.alone.mean), exp2(e.alone.worst), e.alone.count, part.shape_count);
+        print_bound(&part);
+    }
+    free_part(&part);
+}
+
 /* Subsets of `size` shapes, drawn without putting back; the same ones in each run. */
 static void of_subsets(const mt_ladder_data *data, size_t size, int subsets)
 {
     size_t order[MT_RULE_SHAPES];
-    double mean = 0, worst = 0, most = 0, of_default = 0, by_volume = 0;
+    double mean = 0, worst = 0, most = 0, unknown = 0, of_default = 0, by_volume = 0;
     mt_rng rng;
     mt_rng_seed(&rng, size);
     for (int k = 0; k < subsets; k++) {
@@ -86,14 +139,15 @@ static void of_subsets(const mt_ladder_data *data, size_t size, int subsets)
         mt_ladder_data part = part_of(data, order, size);
         mt_ladder_evaluation e = evaluate(&part);
         free_part(&part);
-        mean += e.ladder.mean / subsets;
-        worst += e.ladder.worst / subsets;
+        mean += e.alone.mean / subsets;
+        worst += e.alone.worst / subsets;
+        unknown += (double)e.alone.unknown / subsets;
         of_default += e.by_default.mean / subsets;
         by_volume += e.by_volume.mean / subsets;
-        most = fmax(most, e.ladder.worst);
+        most = fmax(most, e.alone.worst);
     }
-    printf("%3d x %2zu shapes: ladder %.3f, worst %.3f on the average, %.3f at most; always the default %.3f, nearest by volume %.3f\n", subsets, size, exp2(mean), exp2(worst), exp2(most),
-           exp2(of_default), exp2(by_volume));
+    printf("%3d x %2zu shapes: ladder %.3f, worst %.3f on the average, %.3f at most, %.1f answers not measured; always the default %.3f, nearest by volume %.3f\n", subsets, size, exp2(mean),
+           exp2(worst), exp2(most), unknown, exp2(of_default), exp2(by_volume));
 }
 
 int main(int argc, char **argv)
@@ -112,8 +166,10 @@ int main(int argc, char **argv)
     must(mt_ladder_table_load(store, &p.group, MT_LADDER_WITHIN, &table, &err), &err);
     mt_ladder_evaluation e = evaluate(&table.data);
     printf("%s on %s, %zu shapes, %zu variants\n", p.kernel, p.gpu, table.data.shape_count, table.data.variant_count);
-    printf("all shapes: ladder %.3f, worst %.3f; always the default %.3f, worst %.3f; nearest by volume %.3f, worst %.3f; over %zu shapes, %zu times the default answered\n", exp2(e.ladder.mean),
+    printf("the ladder over %zu shapes: %.3f, worst %.3f; %zu answers not measured\n", e.alone.count, exp2(e.alone.mean), exp2(e.alone.worst), e.alone.unknown);
+    printf("where all three have a time: ladder %.3f, worst %.3f; always the default %.3f, worst %.3f; nearest by volume %.3f, worst %.3f; over %zu shapes, %zu times the default answered\n", exp2(e.ladder.mean),
            exp2(e.ladder.worst), exp2(e.by_default.mean), exp2(e.by_default.worst), exp2(e.by_volume.mean), exp2(e.by_volume.worst), e.ladder.count, e.defaults);
+    of_tried(&table.data);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && subsets > 0; i++) of_subsets(&table.data, (size_t)lround(parts[i] * (double)table.data.shape_count), subsets);
     mt_ladder_table_free(&table);
     mt_store_close(store);

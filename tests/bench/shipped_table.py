@@ -61,9 +61,10 @@ def kernel_table(winners, portfolio, say):
         say("| " + " | ".join(cells) + " |")
     say()
     if portfolio and portfolio.get("ladder", {}).get("geomean"):
-        say(f"A portfolio of {len(portfolio['members'])} serves {portfolio['shapes'] - portfolio['unserved']} of {portfolio['shapes']} shapes within {portfolio['within']:.2f}×. Left out one at a time:\n")
+        say(f"A portfolio of {len(portfolio['members'])} serves {portfolio['shapes'] - portfolio['unserved']} of {portfolio['shapes']} shapes within {portfolio['within']:.2f}×. Left out one at a time"
+              + (f" (on {portfolio['not_measured']} the ladder's answer was not measured):\n" if portfolio["not_measured"] else ":\n"))
         say("| | geomean | worst | shapes |\n|---|---|---|---|")
-        for name, title in (("ladder", "the ladder"), ("always_default", "always the default"), ("nearest_by_volume", "nearest by volume")):
+        for name, title in (("ladder_alone", "the ladder, wherever its answer has a time"), ("ladder", "the ladder, where all three have one"), ("always_default", "always the default"), ("nearest_by_volume", "nearest by volume")):
             score = portfolio[name]
             say(f"| {title} | {score['geomean']:.3f} | {score['worst']:.3f} | {score['shapes']} |")
         say()

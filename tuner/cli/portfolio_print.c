@@ -95,38 +95,14 @@ static void add_weights(mt_strbuf *line, const mt_portfolio_view *view)
     }
 }
 
-static void print_tree(const mt_portfolio_view *view, uint32_t at, int depth)
-{
-    char name[128];
-    const mt_rule_node *node = &view->ladder->nodes[at];
-    if (!node->low) {
-        size_t member = 0;
-        while (member < view->ladder->member_count && view->ladder->members[member] != node->variant) member++;
-        printf("%*s%zu\n", 13 + 2 * depth, "", member + 1);
-        return;
-    }
-    mt_ladder_feature_name(view->table, node->feature, name, sizeof name);
-    bool is_text = view->table->data.is_text[node->feature];
-    if (is_text) printf("%*s%s is another one than #%.0f:\n", 13 + 2 * depth, "", name, node->below);
-    else printf("%*s%s < %.4g:\n", 13 + 2 * depth, "", name, exp2(node->below));
-    print_tree(view, node->low, depth + 1);
-    printf("%*selse:\n", 13 + 2 * depth, "");
-    print_tree(view, node->high, depth + 1);
-}
-
 static void print_rule(const mt_portfolio_view *view)
 {
     const mt_ladder *ladder = view->ladder;
     mt_strbuf line = {0};
-    if (ladder->node_count) {
-        print_line("Rule:", "a tree chooses the member:");
-        print_tree(view, 0, 0);
-    } else {
-        mt_strbuf_addf(&line, "the best of %s on the nearest tuned shape%s; ", ladder->uses_all ? "all candidates" : "the members", ladder->power ? ", weighed with the others by nearness" : "");
-        mt_strbuf_addf(&line, "weights%s: ", ladder->is_learned ? " learned from the data" : "");
-        add_weights(&line, view);
-        print_line("Rule:", mt_strbuf_text(&line));
-    }
+    mt_strbuf_addf(&line, "the best of %s on the nearest tuned shape%s; ", ladder->uses_all ? "all candidates" : "the members", ladder->power ? ", weighed with the others by nearness" : "");
+    mt_strbuf_addf(&line, "weights%s: ", ladder->is_learned ? " learned from the data" : "");
+    add_weights(&line, view);
+    print_line("Rule:", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
     if (!ladder->score.count) {
         print_line("Held out:", view->table->shape_count < 2 ? "nothing: one shape alone says nothing about others" : "nothing: the candidates were not measured on each other's shapes");
@@ -134,6 +110,7 @@ static void print_rule(const mt_portfolio_view *view)
     }
     mt_strbuf held = {0};
     mt_strbuf_addf(&held, "%zu shape%s, one at a time: geomean %.3f×, worst %.3f× of the best", ladder->score.count, plural(ladder->score.count), exp2(ladder->score.mean), exp2(ladder->score.worst));
+    if (ladder->score.unknown) mt_strbuf_addf(&held, "; on %zu more what it chose was not measured", ladder->score.unknown);
     print_line("Held out:", mt_strbuf_text(&held));
     mt_strbuf_free(&held);
 }
@@ -197,6 +174,12 @@ static void print_score(const char *name, const mt_ladder_score *score)
     printf("  %-20s geomean %.3f×  worst %.3f×\n", name, exp2(score->mean), exp2(score->worst));
 }
 
+static void print_alone(const mt_ladder_score *score)
+{
+    if (score->count) printf("The ladder over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
+    if (score->unknown) printf("On %zu shape%s its answer was not measured: --measure --space FILE measures more\n", score->unknown, plural(score->unknown));
+}
+
 mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error *err)
 {
     mt_ladder_evaluation e;
@@ -206,6 +189,7 @@ mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error 
     if (st == MT_OK) {
         printf("\nEach shape as if it had not been tuned (weights, rule and expectations chosen without it):\n");
         print_trials(view, trials);
+        print_alone(&e.alone);
         printf("Over %zu shape%s on which all three have a time:\n", e.ladder.count, plural(e.ladder.count));
         if (e.ladder.count) {
             print_score("the ladder", &e.ladder);

@@ -24,6 +24,10 @@ bool mt_ladder_next_offer(const mt_ladder_data *data, const mt_rule *rule, size_
 
 void mt_ladder_add_score(mt_ladder_score *score, double value)
 {
+    if (!isfinite(value)) {
+        score->unknown++;
+        return;
+    }
     score->mean += value;
     if (value > score->worst) score->worst = value;
     score->count++;
@@ -118,12 +122,14 @@ mt_status mt_ladder_evaluate(const mt_ladder_data *data, const mt_ladder_options
         mt_status st = try_shape(data, options, i, &trials[i], err);
         if (st != MT_OK) return st;
         const mt_ladder_trial *t = &trials[i];
+        mt_ladder_add_score(&evaluation->alone, t->slowdown);
         if (!isfinite(t->slowdown) || !isfinite(t->by_default) || !isfinite(t->by_volume)) continue;
         mt_ladder_add_score(&evaluation->ladder, t->slowdown);
         mt_ladder_add_score(&evaluation->by_default, t->by_default);
         mt_ladder_add_score(&evaluation->by_volume, t->by_volume);
         evaluation->defaults += t->variant == data->variant_count;
     }
+    mt_ladder_end_score(&evaluation->alone);
     mt_ladder_end_score(&evaluation->ladder);
     mt_ladder_end_score(&evaluation->by_default);
     mt_ladder_end_score(&evaluation->by_volume);

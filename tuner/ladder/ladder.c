@@ -1,4 +1,4 @@
-/* Which of several rules goes into the database: each is tried on tuned shapes as if they had not been tuned, and the simplest of those that do best is taken. */
+/* Which of several rules goes into the database: each is tried on tuned shapes as if they had not been tuned. */
 #include "tuner/ladder/ladder.h"
 
 #include <math.h>
@@ -8,16 +8,12 @@
 #include "tuner/ladder/ladder_internal.h"
 
 enum { FOLDS = 32 /* shapes left out, at most */, STEPS = 32 /* offers for each, farther and farther */, POINTS = FOLDS * STEPS };
-static const double BETTER = 0.007; /* log2: half a per cent that a less simple rule must win on the shapes left out */
 
 /* A way to choose. */
-typedef struct way { bool uses_all, is_learned, is_tree; int power; } way;
+typedef struct way { bool uses_all, is_learned; int power; } way;
 
-/* From simple to less simple. */
-static const way ways[] = {
-    {.power = 0}, {.power = 2}, {.uses_all = true, .power = 0}, {.uses_all = true, .power = 2}, {.is_learned = true, .power = 0}, {.is_learned = true, .power = 2},
-    {.uses_all = true, .is_learned = true, .power = 0}, {.uses_all = true, .is_learned = true, .power = 2}, {.is_tree = true},
-};
+/* The first is taken unless another is clearly better. 1/distance⁸ is the nearest shape's word, but where that is nearly indifferent. */
+static const way ways[] = {{.uses_all = true, .is_learned = true, .power = 8}, {.is_learned = true, .power = 8}, {.uses_all = true, .power = 2}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 /* What can be known of the shapes without one of them. */
@@ -27,8 +23,7 @@ typedef struct fold {
     mt_ladder members;            /* the portfolio */
     bool serves[MT_RULE_VARIANTS]; /* some shape */
     mt_rule_feature prior[MT_RULE_FEATURES], learned[MT_RULE_FEATURES];
-    mt_rule_node nodes[MT_RULE_NODES];
-    size_t node_count;
+    mt_ladder_scales scales;      /* of what was learned */
 } fold;
 
 typedef struct building {
@@ -61,64 +56,59 @@ static void members_only(const fold *f, bool is_usable[MT_RULE_VARIANTS])
     for (size_t k = 0; k < f->members.member_count; k++) is_usable[f->members.members[k]] = true;
 }
 
-static void fill_fold(const building *b, fold *f)
+static bool fill_fold(const building *b, const mt_ladder_scales *near, fold *f)
 {
     const mt_ladder_data *data = b->data;
-    bool is_member[MT_RULE_VARIANTS];
     double within = log2(b->options->within);
     mt_ladder_choose(data, f->is_left_out, b->options->max, within, &f->members);
     find_serving(data, f, within);
     mt_ladder_prior(data, f->is_left_out, f->prior);
     memcpy(f->learned, f->prior, sizeof f->learned);
-    mt_ladder_learn(data, f->is_left_out, f->serves, f->learned);
-    members_only(f, is_member);
-    f->node_count = mt_ladder_grow_tree(data, f->is_left_out, is_member, f->nodes);
+    return mt_ladder_learn(data, f->is_left_out, near, &f->scales, f->learned);
 }
 
 /* Evenly spread over the shapes. */
-static void make_folds(building *b, const bool *is_left_out)
+static bool make_folds(building *b, const bool *is_left_out)
 {
     size_t shapes[MT_RULE_SHAPES], count = 0;
     for (size_t i = 0; i < b->data->shape_count; i++) {
         b->all.is_left_out[i] = !mt_ladder_has(is_left_out, i);
         if (!b->all.is_left_out[i]) shapes[count++] = i;
     }
-    fill_fold(b, &b->all);
+    bool has_memory = fill_fold(b, NULL, &b->all);
     size_t wanted = count < 2 ? 0 : count < FOLDS ? count : FOLDS;
-    for (size_t k = 0; k < wanted; k++) {
+    for (size_t k = 0; k < wanted && has_memory; k++) {
         fold *f = &b->folds[b->fold_count++];
         f->shape = shapes[k * count / wanted];
         memcpy(f->is_left_out, b->all.is_left_out, sizeof f->is_left_out);
         f->is_left_out[f->shape] = true;
-        fill_fold(b, f);
+        has_memory = fill_fold(b, &b->all.scales, f);
     }
+    return has_memory;
 }
 
 static void dress(const fold *f, const way *w, mt_ladder *ladder)
 {
     ladder->uses_all = w->uses_all;
-    ladder->is_learned = w->is_learned;
+    ladder->is_learned = w->is_learned && f->scales.is_learned;
     ladder->power = w->power;
     memcpy(ladder->features, w->is_learned ? f->learned : f->prior, sizeof ladder->features);
     if (w->uses_all) memcpy(ladder->is_usable, f->serves, sizeof ladder->is_usable);
     else members_only(f, ladder->is_usable);
-    ladder->node_count = w->is_tree ? f->node_count : 0;
-    memcpy(ladder->nodes, f->nodes, sizeof ladder->nodes);
 }
 
 mt_rule mt_ladder_rule(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder *ladder)
 {
     return (mt_rule){.shape_count = data->shape_count, .variant_count = data->variant_count, .feature_count = data->feature_count, .features = ladder->features, .shapes = data->shapes,
                      .slowdown = data->slowdown, .default_slowdown = data->default_slowdown, .is_usable = ladder->is_usable, .is_left_out = is_left_out, .power = ladder->power,
-                     .nodes = ladder->node_count ? ladder->nodes : NULL, .slowdown_curve = ladder->slowdown_curve, .loss_curve = ladder->loss_curve};
+                     .slowdown_curve = ladder->slowdown_curve, .loss_curve = ladder->loss_curve};
 }
 
 /* ---- trying a way ---- */
 
-/* Mean over the folds, in which a choice that was not measured counts as MT_RULE_UNKNOWN_LOG2, so that all ways are judged by the same shapes. */
-static double try_way(const building *b, const way *w, mt_ladder_score *score)
+/* What it loses in each fold, where a choice that was not measured counts as MT_RULE_UNKNOWN_LOG2, so that all ways are judged by the same shapes. */
+static void try_way(const building *b, const way *w, double losses[FOLDS], mt_ladder_score *score)
 {
-    double sum = 0;
     mt_rule_search search;
     *score = (mt_ladder_score){0};
     for (size_t i = 0; i < b->fold_count; i++) {
@@ -127,23 +117,34 @@ static double try_way(const building *b, const way *w, mt_ladder_score *score)
         dress(f, w, &ladder);
         mt_rule rule = mt_ladder_rule(b->data, f->is_left_out, &ladder);
         double value = mt_ladder_offer(b->data, &rule, f->shape, &search) ? mt_ladder_cell(b->data, f->shape, search.variant) : NAN;
-        if (isfinite(value)) mt_ladder_add_score(score, value);
-        sum += isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2;
+        mt_ladder_add_score(score, value);
+        losses[i] = isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2;
     }
     mt_ladder_end_score(score);
-    return b->fold_count ? sum / (double)b->fold_count : 0;
+}
+
+/* By more than the standard error of the mean difference: with fewer shapes than that takes, what looks better is chance. */
+static bool is_clearly_better(const double *losses, const double *than, size_t count)
+{
+    double sum = 0, squares = 0, n = (double)count;
+    for (size_t i = 0; i < count; i++) {
+        double gain = than[i] - losses[i];
+        sum += gain;
+        squares += gain * gain;
+    }
+    return sum > 0 && sum * sum * (n - 1) > n * squares - sum * sum; /* mean² > variance / n */
 }
 
 static const way *best_way(const building *b, mt_ladder_score *score)
 {
     const way *best = &ways[0];
-    double least = try_way(b, best, score);
+    double least[FOLDS], losses[FOLDS];
+    try_way(b, best, least, score);
     for (size_t i = 1; i < WAYS && b->fold_count > 2; i++) {
         mt_ladder_score other;
-        if (ways[i].is_tree && !b->all.node_count) continue;
-        double value = try_way(b, &ways[i], &other);
-        if (value > least - BETTER) continue;
-        least = value;
+        try_way(b, &ways[i], losses, &other);
+        if (!is_clearly_better(losses, least, b->fold_count)) continue;
+        memcpy(least, losses, sizeof least);
         best = &ways[i];
         *score = other;
     }
@@ -164,7 +165,7 @@ static void note_offer(building *b, size_t asked, const mt_rule_search *search)
     if (isfinite(advantage_there) && isfinite(advantage_here) && advantage_there > 1e-9) b->losses[b->loss_count++] = (mt_ladder_point){distance, advantage_there - advantage_here};
 }
 
-/* From the nearest shape, then as if that had not been tuned either, and so on: every pair of shapes says something about its distance. A tree looks at no distance: one offer a fold. */
+/* From the nearest shape, then as if that had not been tuned either, and so on: every pair of shapes says something about its distance. */
 static void note_fold(building *b, const fold *f, const way *w)
 {
     bool is_left_out[MT_RULE_SHAPES];
@@ -175,7 +176,6 @@ static void note_fold(building *b, const fold *f, const way *w)
     mt_rule rule = mt_ladder_rule(b->data, is_left_out, &ladder);
     for (size_t step = 0; step < STEPS && mt_ladder_offer(b->data, &rule, f->shape, &search); step++) {
         note_offer(b, f->shape, &search);
-        if (rule.nodes) break;
         double within = search.distance[search.nearest] * (step < STEPS / 2 ? 1 : 1.25); /* of many shapes, not every one */
         for (size_t i = 0; i < b->data->shape_count; i++) is_left_out[i] = is_left_out[i] || search.distance[i] <= within;
     }
@@ -196,11 +196,10 @@ mt_status mt_ladder_build(const mt_ladder_data *data, const bool *is_left_out, c
     building b = {.data = data, .options = options};
     mt_status st = MT_OK;
     *ladder = (mt_ladder){0};
-    if (!take_memory(&b)) {
+    if (!take_memory(&b) || !make_folds(&b, is_left_out)) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
         goto done;
     }
-    make_folds(&b, is_left_out);
     *ladder = b.all.members;
     const way *best = best_way(&b, &ladder->score);
     for (size_t i = 0; i < b.fold_count; i++) note_fold(&b, &b.folds[i], best);

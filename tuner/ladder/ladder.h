@@ -24,6 +24,7 @@ typedef struct mt_ladder_options {
 /* Outcomes over shapes that were left out, in log2 of the slowdown. */
 typedef struct mt_ladder_score {
     size_t count;                   /* shapes with an outcome */
+    size_t unknown;                 /* shapes without: what was chosen was not measured there, or fails */
     double mean, worst;             /* 0 without any */
 } mt_ladder_score;
 
@@ -37,8 +38,6 @@ typedef struct mt_ladder {
     bool is_usable[MT_RULE_VARIANTS];
     int power;
     mt_rule_feature features[MT_RULE_FEATURES];
-    mt_rule_node nodes[MT_RULE_NODES];
-    size_t node_count;              /* 0: the nearest shape chooses */
     mt_rule_curve slowdown_curve, loss_curve;
     mt_ladder_score score;          /* of the choice alone, over the shapes left out */
 } mt_ladder;
@@ -57,6 +56,7 @@ typedef struct mt_ladder_trial {
     double by_default, by_volume;   /* the default; the winner of the shape whose volume is nearest */
 } mt_ladder_trial;
 typedef struct mt_ladder_evaluation {
+    mt_ladder_score alone;          /* the ladder's, over all shapes */
     mt_ladder_score ladder, by_default, by_volume; /* over the shapes on which all three have a time */
     size_t defaults;                /* times that the ladder took the default */
 } mt_ladder_evaluation;

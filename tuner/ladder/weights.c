@@ -1,21 +1,28 @@
-/* What a difference in one value of the shape is worth, learned from pairs of tuned shapes: how much a shape's best variant loses on another one, as a sum over the values of
- * weight · (squared difference of logarithms). Least squares with weights that are not negative, pulled towards one common weight: a value that never varied, or hardly, keeps it. */
+/* What a difference in one value of the shape is worth, learned from the tuned shapes. Each variant's slowdown is taken for a Gaussian process over the shapes (kriging), all of one covariance, which falls with the
+ * weighted distance; the weights are those under which the measured slowdowns are most likely. A normal law on the weights' logarithms pulls them towards those they start from: a value that never varied, or
+ * hardly, keeps its weight. */
 #include <math.h>
 #include <string.h>
 
+#include "tuner/base/alloc.h"
 #include "tuner/ladder/ladder_internal.h"
 
-enum { ROUNDS = 60, LEAST_PAIRS = 12 };
-static const double FAR = 9;          /* squared octaves beyond which a difference says no more */
-static const double PULL = 0.02;      /* towards the common weight, as a part of the mean evidence */
-static const double LEAST = 0.05, MOST = 20; /* of the common weight: nothing is ignored, nothing is all */
+enum { LEAST_SHAPES = 5, SWEEPS = 7, REFINING_SWEEPS = 1 };
+enum { NUGGET = MT_RULE_FEATURES, SILL, OFFSET, SCALES = MT_LADDER_SCALES }; /* behind the values' own: of three variances */
+static const double MEAN = 0.2;        /* log2 slowdown of a variant of which nothing is known */
+static const double MOST = 0.7;        /* of what is worse, how much worse does not matter */
+static const double RANGE = 4;         /* octaves */
+static const double SPREAD = 2;        /* of the logarithms before anything is measured */
+static const double VARIANCE[3] = {0.001, 0.06, 0.04}; /* to begin with: of a measurement, of what the shape decides, of a variant's mean */
+static const double FIRST_STEP = 1.4, REFINING_STEP = 0.35; /* of a logarithm */
 
-typedef struct normal {               /* equations */
-    size_t names;
-    double matrix[MT_RULE_FEATURES][MT_RULE_FEATURES], right[MT_RULE_FEATURES];
-    double sum_square, sum_product;   /* of the common weight alone */
-    size_t pairs;
-} normal;
+typedef struct process {
+    const mt_ladder_data *data;
+    size_t shapes[MT_RULE_SHAPES], shape_count, name_count;
+    double *parts;       /* [shape_count²][name_count]: of the squared distance, in units of RANGE */
+    double *covariance;  /* [shape_count²] */
+    double *factor;      /* [shape_count²]: of the shapes that a group of variants has times on */
+} process;
 
 static size_t name_count(const mt_ladder_data *data)
 {
@@ -56,78 +63,183 @@ void mt_ladder_prior(const mt_ladder_data *data, const bool *is_left_out, mt_rul
     for (size_t i = 0; i < data->feature_count; i++) features[i].weight *= of_name[data->name[i]];
 }
 
-static size_t best_on(const mt_ladder_data *data, size_t shape, const bool *is_usable)
+/* ---- likelihood ---- */
+
+static void fill_parts(process *p, const mt_rule_feature *features)
 {
-    size_t best = SIZE_MAX;
-    for (size_t v = 0; v < data->variant_count; v++) {
-        if (!is_usable[v] || !isfinite(mt_ladder_cell(data, shape, v))) continue;
-        if (best == SIZE_MAX || mt_ladder_cell(data, shape, v) < mt_ladder_cell(data, shape, best)) best = v;
+    size_t width = p->data->feature_count;
+    for (size_t pair = 0; pair < p->shape_count * p->shape_count; pair++) {
+        const double *a = p->data->shapes + p->shapes[pair / p->shape_count] * width, *b = p->data->shapes + p->shapes[pair % p->shape_count] * width;
+        double *out = p->parts + pair * p->name_count;
+        memset(out, 0, p->name_count * sizeof *out);
+        for (size_t i = 0; i < width; i++) {
+            double difference = p->data->is_text[i] ? (a[i] == b[i] ? 0 : MT_RULE_TEXT_OCTAVES) : a[i] - b[i];
+            out[p->data->name[i]] += features[i].weight * difference * difference / (2 * RANGE * RANGE);
+        }
     }
-    return best;
 }
 
-static void differences(const mt_ladder_data *data, const mt_rule_feature *features, size_t a, size_t b, double *out)
+static void fill_covariance(process *p, const double *scales)
 {
-    const double *x = data->shapes + a * data->feature_count, *y = data->shapes + b * data->feature_count;
-    memset(out, 0, name_count(data) * sizeof *out);
-    for (size_t i = 0; i < data->feature_count; i++) {
-        double difference = data->is_text[i] ? (x[i] == y[i] ? 0 : MT_RULE_TEXT_OCTAVES) : x[i] - y[i];
-        out[data->name[i]] += features[i].weight * difference * difference;
+    double factors[MT_RULE_FEATURES], nugget = VARIANCE[0] * exp(scales[NUGGET]), sill = VARIANCE[1] * exp(scales[SILL]), offset = VARIANCE[2] * exp(scales[OFFSET]);
+    for (size_t n = 0; n < p->name_count; n++) factors[n] = exp(scales[n]);
+    for (size_t i = 0; i < p->shape_count; i++) {
+        for (size_t k = 0; k <= i; k++) {
+            const double *parts = p->parts + (i * p->shape_count + k) * p->name_count;
+            double sum = 0;
+            for (size_t n = 0; n < p->name_count; n++) sum += factors[n] * parts[n];
+            p->covariance[i * p->shape_count + k] = offset + sill * exp(-sum) + (i == k ? nugget : 0);
+        }
     }
-    for (size_t i = 0; i < name_count(data); i++) out[i] = out[i] < FAR ? out[i] : FAR;
 }
 
-static void add_pair(normal *n, const double *q, double loss)
+static double time_of(const process *p, size_t index, size_t variant)
 {
+    return mt_ladder_cell(p->data, p->shapes[index], variant);
+}
+
+/* They have times on the same shapes. */
+static bool are_alike(const process *p, size_t a, size_t b)
+{
+    for (size_t i = 0; i < p->shape_count; i++) {
+        if (isfinite(time_of(p, i, a)) != isfinite(time_of(p, i, b))) return false;
+    }
+    return true;
+}
+
+/* Cholesky's factor L of the covariance of those shapes, in p->factor. */
+static void decompose(process *p, const size_t *known, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double *row = p->factor + i * count;
+        for (size_t k = 0; k <= i; k++) {
+            const double *other = p->factor + k * count;
+            double sum = p->covariance[known[i] * p->shape_count + known[k]];
+            for (size_t j = 0; j < k; j++) sum -= row[j] * other[j];
+            row[k] = i == k ? sqrt(fmax(sum, 1e-12)) : sum / other[k];
+        }
+    }
+}
+
+/* Half the square of L⁻¹ (times − MEAN). */
+static double misfit(const process *p, const size_t *known, size_t count, size_t variant)
+{
+    double rest[MT_RULE_SHAPES], sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        const double *row = p->factor + i * count;
+        rest[i] = fmin(time_of(p, known[i], variant), MOST) - MEAN;
+        for (size_t k = 0; k < i; k++) rest[i] -= row[k] * rest[k];
+        rest[i] /= row[i];
+        sum += rest[i] * rest[i];
+    }
+    return sum / 2;
+}
+
+/* Minus the logarithm of how likely the times and the scales are. */
+static double unlikeliness(process *p, const double *scales)
+{
+    bool is_done[MT_RULE_VARIANTS] = {false};
     double sum = 0;
-    for (size_t i = 0; i < n->names; i++) {
-        sum += q[i];
-        n->right[i] += q[i] * loss;
-        for (size_t k = 0; k < n->names; k++) n->matrix[i][k] += q[i] * q[k];
+    for (size_t i = 0; i < SCALES; i++) sum += scales[i] * scales[i] / (2 * SPREAD * SPREAD);
+    fill_covariance(p, scales);
+    for (size_t v = 0; v < p->data->variant_count; v++) {
+        size_t known[MT_RULE_SHAPES], count = 0;
+        double determinant = 0;
+        for (size_t i = 0; i < p->shape_count && !is_done[v]; i++) {
+            if (isfinite(time_of(p, i, v))) known[count++] = i;
+        }
+        if (!count) continue;
+        decompose(p, known, count);
+        for (size_t i = 0; i < count; i++) determinant += log(p->factor[i * count + i]);
+        for (size_t other = v; other < p->data->variant_count; other++) {
+            if (is_done[other] || !are_alike(p, v, other)) continue;
+            is_done[other] = true;
+            sum += determinant + misfit(p, known, count, other);
+        }
     }
-    n->sum_square += sum * sum;
-    n->sum_product += sum * loss;
-    n->pairs++;
+    return sum;
 }
 
-static void gather(const mt_ladder_data *data, const bool *is_left_out, const bool *is_usable, const mt_rule_feature *features, normal *n)
+/* ---- search ---- */
+
+static bool is_scale(const process *p, size_t index)
 {
-    double q[MT_RULE_FEATURES];
-    n->names = name_count(data);
-    for (size_t from = 0; from < data->shape_count; from++) {
-        size_t best = mt_ladder_has(is_left_out, from) ? best_on(data, from, is_usable) : SIZE_MAX;
-        for (size_t to = 0; to < data->shape_count && best != SIZE_MAX; to++) {
-            double there = mt_ladder_cell(data, to, best);
-            if (to == from || !mt_ladder_has(is_left_out, to) || !isfinite(there)) continue;
-            double loss = there - mt_ladder_cell(data, from, best);
-            differences(data, features, from, to, q);
-            add_pair(n, q, loss > 0 ? loss : 0);
+    return index < p->name_count || index >= NUGGET;
+}
+
+/* Along one scale after the other, with steps that halve where neither direction helps. */
+static void descend(process *p, int sweeps, double first_step, double *scales)
+{
+    double steps[SCALES], least = unlikeliness(p, scales);
+    for (size_t i = 0; i < SCALES; i++) steps[i] = first_step;
+    for (int sweep = 0; sweep < sweeps; sweep++) {
+        for (size_t i = 0; i < SCALES; i++) {
+            double kept = scales[i], value = INFINITY;
+            for (int sign = -1; is_scale(p, i) && sign <= 1 && !(value < least); sign += 2) {
+                scales[i] = kept + sign * steps[i];
+                value = unlikeliness(p, scales);
+            }
+            if (value < least) {
+                least = value;
+            } else {
+                scales[i] = kept;
+                steps[i] /= 2;
+            }
         }
     }
 }
 
-/* Coordinate descent. */
-static void solve(const normal *n, double common, double pull, double *weights)
+static bool take_memory(process *p)
 {
-    for (size_t i = 0; i < n->names; i++) weights[i] = common;
-    for (int round = 0; round < ROUNDS; round++) {
-        for (size_t i = 0; i < n->names; i++) {
-            double rest = n->right[i] + pull * common;
-            for (size_t k = 0; k < n->names; k++) rest -= k == i ? 0 : n->matrix[i][k] * weights[k];
-            double value = rest / (n->matrix[i][i] + pull);
-            weights[i] = fmin(fmax(value, LEAST * common), MOST * common);
-        }
+    size_t pairs = p->shape_count * p->shape_count;
+    p->parts = mt_alloc(pairs * p->name_count + 1, sizeof *p->parts);
+    p->covariance = mt_alloc(pairs + 1, sizeof *p->covariance);
+    p->factor = mt_alloc(pairs + 1, sizeof *p->factor);
+    return p->parts && p->covariance && p->factor;
+}
+
+static bool varies(const process *p, size_t name)
+{
+    for (size_t pair = 0; pair < p->shape_count * p->shape_count; pair++) {
+        if (p->parts[pair * p->name_count + name] > 0) return true;
+    }
+    return false;
+}
+
+/* Distances stay octaves of an average value: only what the values weigh against each other is learned, so those that never varied keep their weight. */
+static void apply(const process *p, const double *scales, mt_rule_feature *features)
+{
+    double factors[MT_RULE_FEATURES], sum = 0;
+    size_t count = 0;
+    for (size_t n = 0; n < p->name_count; n++) {
+        bool is_learned = varies(p, n);
+        factors[n] = is_learned ? exp(scales[n]) : 0;
+        sum += factors[n];
+        count += is_learned;
+    }
+    for (size_t i = 0; i < p->data->feature_count; i++) {
+        double factor = factors[p->data->name[i]];
+        if (factor > 0) features[i].weight *= factor * (double)count / sum;
     }
 }
 
-void mt_ladder_learn(const mt_ladder_data *data, const bool *is_left_out, const bool *is_usable, mt_rule_feature *features)
+bool mt_ladder_learn(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder_scales *near, mt_ladder_scales *scales, mt_rule_feature *features)
 {
-    normal n = {0};
-    double weights[MT_RULE_FEATURES], trace = 0, mean = 0;
-    gather(data, is_left_out, is_usable, features, &n);
-    if (n.pairs < LEAST_PAIRS || n.sum_product <= 0) return;
-    for (size_t i = 0; i < n.names; i++) trace += n.matrix[i][i];
-    solve(&n, n.sum_product / n.sum_square, PULL * trace / (double)n.names, weights);
-    for (size_t i = 0; i < n.names; i++) mean += weights[i] / (double)n.names;
-    for (size_t i = 0; i < data->feature_count; i++) features[i].weight *= weights[data->name[i]] / mean;
+    process p = {.data = data, .name_count = name_count(data)};
+    *scales = near ? *near : (mt_ladder_scales){0};
+    for (size_t i = 0; i < data->shape_count; i++) {
+        if (mt_ladder_has(is_left_out, i)) p.shapes[p.shape_count++] = i;
+    }
+    if (p.shape_count < LEAST_SHAPES) return true;
+    scales->is_learned = true;
+    bool has_memory = take_memory(&p);
+    if (has_memory) {
+        fill_parts(&p, features);
+        descend(&p, near ? REFINING_SWEEPS : SWEEPS, near ? REFINING_STEP : FIRST_STEP, scales->logs);
+        apply(&p, scales->logs, features);
+    }
+    mt_free(p.parts);
+    mt_free(p.covariance);
+    mt_free(p.factor);
+    return has_memory;
 }
