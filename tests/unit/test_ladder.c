@@ -442,7 +442,6 @@ START_TEST(distance_of_keys)
 }
 END_TEST
 
-/* Databases of earlier versions hold trees. */
 START_TEST(a_stored_tree_is_followed)
 {
     double shapes[] = {0, 4}, slowdown[] = {0, 0.3, 0.3, 0}, of_default[] = {1, 1}, low = 3, high = 5;
@@ -456,6 +455,34 @@ START_TEST(a_stored_tree_is_followed)
     ck_assert(mt_rule_next(&rule, &low, &search) && search.variant == 0); /* the nearest shape's best is the other one */
     mt_rule_begin(&rule, &high, &search);
     ck_assert(mt_rule_next(&rule, &high, &search) && search.variant == 1);
+}
+END_TEST
+
+/* Two thresholds part the shapes, beside values that say nothing. Seldom are shapes so spread that the nearest says less than a tree: of 400 seeds with 11. */
+START_TEST(a_tree_is_taken_where_it_does_better)
+{
+    enum { N = 16, D = 4 };
+    static double shapes[N * D], slowdown[N * 2], of_default[N];
+    const bool is_text[D] = {false};
+    const size_t name[D] = {0, 1, 2, 3};
+    mt_rng rng;
+    mt_rng_seed(&rng, 65);
+    for (size_t i = 0; i < N; i++) {
+        for (size_t d = 0; d < D; d++) shapes[D * i + d] = mt_rng_uniform(&rng) * 2;
+        bool high = shapes[D * i] > 1 && shapes[D * i + 1] > 1;
+        slowdown[2 * i] = high ? 0.5 : 0;
+        slowdown[2 * i + 1] = high ? 0 : 0.5;
+        of_default[i] = 0.6;
+    }
+    const mt_ladder_data data = {N, 2, D, shapes, is_text, name, slowdown, of_default};
+    mt_ladder ladder;
+    ck_assert_int_eq(mt_ladder_build(&data, NULL, &usual, &ladder, &err), MT_OK);
+    ck_assert_uint_eq(ladder.member_count, 2);
+    ck_assert_uint_eq(ladder.node_count, 5);
+    for (size_t k = 0; k < ladder.node_count; k++) {
+        const mt_rule_node *node = &ladder.nodes[k];
+        if (node->low) ck_assert_msg(node->feature < 2 && node->below > 0.8 && node->below < 1.2, "%u < %g", (unsigned)node->feature, node->below);
+    }
 }
 END_TEST
 
@@ -491,4 +518,4 @@ END_TEST
 UNIT_MAIN("ladder", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, curves_rise_and_end, weights_follow_what_matters,
           few_shapes_keep_the_prior, left_out_shapes_are_served_well, answers_that_were_not_measured_are_told, expectations_hold, sparse_rows_leave_far_shapes_to_the_default, one_shape_serves_its_neighbourhood,
           refused_offers_are_followed_by_others, what_was_refused_or_left_stays_so,
-        values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, distance_of_keys, a_stored_tree_is_followed, what_decides_is_found)
+        values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, distance_of_keys, a_stored_tree_is_followed, a_tree_is_taken_where_it_does_better, what_decides_is_found)

@@ -95,14 +95,38 @@ static void add_weights(mt_strbuf *line, const mt_portfolio_view *view)
     }
 }
 
+static void print_tree(const mt_portfolio_view *view, uint32_t at, int depth)
+{
+    char name[128];
+    const mt_rule_node *node = &view->ladder->nodes[at];
+    if (!node->low) {
+        size_t member = 0;
+        while (member < view->ladder->member_count && view->ladder->members[member] != node->variant) member++;
+        printf("%*s%zu\n", 13 + 2 * depth, "", member + 1);
+        return;
+    }
+    mt_ladder_feature_name(view->table, node->feature, name, sizeof name);
+    bool is_text = view->table->data.is_text[node->feature];
+    if (is_text) printf("%*s%s is another one than #%.0f:\n", 13 + 2 * depth, "", name, node->below);
+    else printf("%*s%s < %.4g:\n", 13 + 2 * depth, "", name, exp2(node->below));
+    print_tree(view, node->low, depth + 1);
+    printf("%*selse:\n", 13 + 2 * depth, "");
+    print_tree(view, node->high, depth + 1);
+}
+
 static void print_rule(const mt_portfolio_view *view)
 {
     const mt_ladder *ladder = view->ladder;
     mt_strbuf line = {0};
-    mt_strbuf_addf(&line, "the best of %s on the nearest tuned shape%s; ", ladder->uses_all ? "all candidates" : "the members", ladder->power ? ", weighed with the others by nearness" : "");
-    mt_strbuf_addf(&line, "weights%s: ", ladder->is_learned ? " learned from the data" : "");
-    add_weights(&line, view);
-    print_line("Rule:", mt_strbuf_text(&line));
+    if (ladder->node_count) {
+        print_line("Rule:", "a tree chooses the member:");
+        print_tree(view, 0, 0);
+    } else {
+        mt_strbuf_addf(&line, "the best of %s on the nearest tuned shape%s; ", ladder->uses_all ? "all candidates" : "the members", ladder->power ? ", weighed with the others by nearness" : "");
+        mt_strbuf_addf(&line, "weights%s: ", ladder->is_learned ? " learned from the data" : "");
+        add_weights(&line, view);
+        print_line("Rule:", mt_strbuf_text(&line));
+    }
     mt_strbuf_free(&line);
     if (!ladder->score.count) {
         print_line("Held out:", view->table->shape_count < 2 ? "nothing: one shape alone says nothing about others" : "nothing: the candidates were not measured on each other's shapes");

@@ -10,10 +10,10 @@
 enum { FOLDS = 32 /* shapes left out, at most */, STEPS = 32 /* offers for each, farther and farther */, POINTS = FOLDS * STEPS };
 
 /* A way to choose. */
-typedef struct way { bool uses_all, is_learned; int power; } way;
+typedef struct way { bool uses_all, is_learned, is_tree; int power; } way;
 
 /* The first is taken unless another is clearly better. 1/distance⁸ is the nearest shape's word, but where that is nearly indifferent. */
-static const way ways[] = {{.uses_all = true, .is_learned = true, .power = 8}, {.is_learned = true, .power = 8}, {.uses_all = true, .power = 2}};
+static const way ways[] = {{.uses_all = true, .is_learned = true, .power = 8}, {.is_learned = true, .power = 8}, {.uses_all = true, .power = 2}, {.is_tree = true}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 /* What can be known of the shapes without one of them. */
@@ -24,6 +24,8 @@ typedef struct fold {
     bool serves[MT_RULE_VARIANTS]; /* some shape */
     mt_rule_feature prior[MT_RULE_FEATURES], learned[MT_RULE_FEATURES];
     mt_ladder_scales scales;      /* of what was learned */
+    mt_rule_node nodes[MT_RULE_NODES];
+    size_t node_count;
 } fold;
 
 typedef struct building {
@@ -59,9 +61,12 @@ static void members_only(const fold *f, bool is_usable[MT_RULE_VARIANTS])
 static bool fill_fold(const building *b, const mt_ladder_scales *near, fold *f)
 {
     const mt_ladder_data *data = b->data;
+    bool is_member[MT_RULE_VARIANTS];
     double within = log2(b->options->within);
     mt_ladder_choose(data, f->is_left_out, b->options->max, within, &f->members);
     find_serving(data, f, within);
+    members_only(f, is_member);
+    f->node_count = mt_ladder_grow_tree(data, f->is_left_out, is_member, f->nodes);
     mt_ladder_prior(data, f->is_left_out, f->prior);
     memcpy(f->learned, f->prior, sizeof f->learned);
     return mt_ladder_learn(data, f->is_left_out, near, &f->scales, f->learned);
@@ -95,13 +100,15 @@ static void dress(const fold *f, const way *w, mt_ladder *ladder)
     memcpy(ladder->features, w->is_learned ? f->learned : f->prior, sizeof ladder->features);
     if (w->uses_all) memcpy(ladder->is_usable, f->serves, sizeof ladder->is_usable);
     else members_only(f, ladder->is_usable);
+    ladder->node_count = w->is_tree ? f->node_count : 0;
+    memcpy(ladder->nodes, f->nodes, sizeof ladder->nodes);
 }
 
 mt_rule mt_ladder_rule(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder *ladder)
 {
     return (mt_rule){.shape_count = data->shape_count, .variant_count = data->variant_count, .feature_count = data->feature_count, .features = ladder->features, .shapes = data->shapes,
                      .slowdown = data->slowdown, .default_slowdown = data->default_slowdown, .is_usable = ladder->is_usable, .is_left_out = is_left_out, .power = ladder->power,
-                     .slowdown_curve = ladder->slowdown_curve, .loss_curve = ladder->loss_curve};
+                     .nodes = ladder->node_count ? ladder->nodes : NULL, .slowdown_curve = ladder->slowdown_curve, .loss_curve = ladder->loss_curve};
 }
 
 /* ---- trying a way ---- */
@@ -142,6 +149,7 @@ static const way *best_way(const building *b, mt_ladder_score *score)
     try_way(b, best, least, score);
     for (size_t i = 1; i < WAYS && b->fold_count > 2; i++) {
         mt_ladder_score other;
+        if (ways[i].is_tree && !b->all.node_count) continue;
         try_way(b, &ways[i], losses, &other);
         if (!is_clearly_better(losses, least, b->fold_count)) continue;
         memcpy(least, losses, sizeof least);
@@ -165,7 +173,7 @@ static void note_offer(building *b, size_t asked, const mt_rule_search *search)
     if (isfinite(advantage_there) && isfinite(advantage_here) && advantage_there > 1e-9) b->losses[b->loss_count++] = (mt_ladder_point){distance, advantage_there - advantage_here};
 }
 
-/* From the nearest shape, then as if that had not been tuned either, and so on: every pair of shapes says something about its distance. */
+/* From the nearest shape, then as if that had not been tuned either, and so on: every pair of shapes says something about its distance. A tree looks at no distance: one offer a fold. */
 static void note_fold(building *b, const fold *f, const way *w)
 {
     bool is_left_out[MT_RULE_SHAPES];
@@ -176,6 +184,7 @@ static void note_fold(building *b, const fold *f, const way *w)
     mt_rule rule = mt_ladder_rule(b->data, is_left_out, &ladder);
     for (size_t step = 0; step < STEPS && mt_ladder_offer(b->data, &rule, f->shape, &search); step++) {
         note_offer(b, f->shape, &search);
+        if (rule.nodes) break;
         double within = search.distance[search.nearest] * (step < STEPS / 2 ? 1 : 1.25); /* of many shapes, not every one */
         for (size_t i = 0; i < b->data->shape_count; i++) is_left_out[i] = is_left_out[i] || search.distance[i] <= within;
     }

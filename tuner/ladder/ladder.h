@@ -38,6 +38,8 @@ typedef struct mt_ladder {
     bool is_usable[MT_RULE_VARIANTS];
     int power;
     mt_rule_feature features[MT_RULE_FEATURES];
+    mt_rule_node nodes[MT_RULE_NODES];
+    size_t node_count;              /* 0: the nearest shape chooses */
     mt_rule_curve slowdown_curve, loss_curve;
     mt_ladder_score score;          /* of the choice alone, over the shapes left out */
 } mt_ladder;

@@ -53,12 +53,32 @@ static void add_curve(mt_strbuf *out, const char *name, const mt_rule_curve *cur
     mt_strbuf_add(out, "]}");
 }
 
+static void add_tree(mt_strbuf *out, const mt_ladder_table *table, const mt_ladder *ladder)
+{
+    char name[128];
+    mt_strbuf_add(out, ",\"tree\":[");
+    for (size_t i = 0; i < ladder->node_count; i++) {
+        const mt_rule_node *node = &ladder->nodes[i];
+        mt_strbuf_add(out, i ? ",{" : "{");
+        if (node->low) {
+            mt_ladder_feature_name(table, node->feature, name, sizeof name);
+            mt_strbuf_add(out, "\"of\":");
+            mt_strbuf_add_json(out, name);
+            mt_strbuf_addf(out, ",\"feature\":%u,\"below\":%.17g,\"low\":%u,\"high\":%u}", (unsigned)node->feature, node->below, (unsigned)node->low, (unsigned)node->high);
+        } else {
+            mt_strbuf_addf(out, "\"variant\":%lld}", (long long)table->variants[node->variant]);
+        }
+    }
+    mt_strbuf_add(out, "]");
+}
+
 char *mt_ladder_rule_json(const mt_ladder_table *table, const mt_ladder *ladder)
 {
     mt_strbuf out = {0};
-    mt_strbuf_addf(&out, "{\"format\":1,\"choose\":\"nearest\",\"among\":\"%s\",\"power\":%d,\"learned\":%s,", ladder->uses_all ? "all" : "members", ladder->power,
+    mt_strbuf_addf(&out, "{\"format\":1,\"choose\":\"%s\",\"among\":\"%s\",\"power\":%d,\"learned\":%s,", ladder->node_count ? "tree" : "nearest", ladder->uses_all ? "all" : "members", ladder->power,
                    ladder->is_learned ? "true" : "false");
     add_weights(&out, table, ladder);
+    if (ladder->node_count) add_tree(&out, table, ladder);
     add_curve(&out, "slowdown", &ladder->slowdown_curve);
     add_curve(&out, "loss", &ladder->loss_curve);
     mt_strbuf_add(&out, "}");
