@@ -79,7 +79,7 @@ typedef struct export_state {
     mt_strbuf text;
     mt_recording_context line1;
     bool answers_only;
-    mt_recording_answers answers, told; /* told: variants in the order of their first rows */
+    mt_recording_answers answers, told; /* told: the kernel's variants in the order of their first rows */
     int64_t kernel;      /* of the subject before; 0 = none */
 } export_state;
 
@@ -324,6 +324,7 @@ mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, bool
         if (answers_only) MT_TRY(mt_recording_find_answers(store, list.ids[i], &export.answers, err));
         if (answers_only && export.answers.count == 0) continue;
         MT_TRY(kernel_of(store, list.ids[i], &kernel, err));
+        if (kernel != export.kernel) mt_recording_answers_free(&export.told);
         MT_TRY(write_subject(&export, list.ids[i], (mt_recording_header){kernel == export.kernel, answers_only}, filter && filter->with_samples && !answers_only, err));
         export.kernel = kernel;
     }

@@ -23,7 +23,7 @@ typedef struct import_state {
     int64_t rows, failed;
     bool has_row;              /* of the subject at hand */
     int64_t version;           /* of the format */
-    mt_recording_answers told; /* NUMBERED: variants in the order of their first rows */
+    mt_recording_answers told; /* NUMBERED: the kernel's variants in the order of their first rows */
     mt_strbuf last_variant;
     mt_strbuf kernel;          /* "NAME@KEY" of the line 1 before */
     mt_strbuf final;           /* of the subject at hand, stored behind its rows; "" = none */
@@ -121,7 +121,7 @@ static mt_status check_format(import_state *import, sqlite3_stmt *statement, mt_
     return MT_FAIL(err, MT_ERR_UNSUPPORTED, "%s: has format version %lld, this msda-tune reads versions 1 and 2", import->path, (long long)import->version);
 }
 
-/* A line 1 may leave out the programs of the kernel that the one before it was of. */
+/* A line 1 may leave out the programs of the kernel that the one before it was of. Where they stand variants are numbered anew, so that files may be concatenated. */
 static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt_kernel_row *kernel, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -129,6 +129,7 @@ static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt
     mt_strbuf_addf(&name, "%s@%s", kernel->name, kernel->key);
     bool is_same = strcmp(mt_strbuf_text(&name), mt_strbuf_text(&import->kernel)) == 0;
     kernel->spec_json = "{}"; /* not known: replaces nothing */
+    if (sqlite3_column_type(statement, 7) != SQLITE_NULL) mt_recording_answers_free(&import->told);
     if (!is_same || sqlite3_column_type(statement, 7) != SQLITE_NULL) st = get_text(import, statement, 7, "\"kernel.spec\"", 1, &kernel->spec_json, err);
     mt_strbuf_clear(&import->kernel);
     mt_strbuf_add(&import->kernel, mt_strbuf_text(&name));

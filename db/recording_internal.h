@@ -31,7 +31,7 @@ mt_status mt_recording_read_rival(mt_store *store, int64_t measurement, int64_t 
 /* Adds the members between "v" and "s", without a comma before them. */
 mt_status mt_recording_add_members(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err);
 
-/* Versions of the format. Numbered: a variant that had a row in the file before is told by its number among the variants in the order of their first rows, from 0. */
+/* Versions of the format. Numbered: a variant that had a row before is told by its number among the variants in the order of their first rows, from 0, counted from the last line 1 that has the kernel's programs. */
 enum { MT_RECORDING_PLAIN = 1, MT_RECORDING_NUMBERED = 2 };
 
 /* Variants, of a subject sorted; zeroed = none. */

@@ -61,7 +61,7 @@ of_today() {
     function spell_out() { if (match($0, /^\{"v":[0-9]+/)) $0 = "{\"v\":\"" names[substr($0, 6, RLENGTH - 5) + 0] "\"" substr($0, RLENGTH + 1)
       else { match($0, /^\{"v":"[^"]*/); names[known++] = substr($0, 7, RLENGTH - 6) } }
     function flush() { if (held != "" && !(stale && (!best || stale < best))) printf "%s", held; held = ""; best = stale = 0 }
-    /^\{"format"/ { flush(); sub(/"version":2/, "\"version\":1"); held = $0 "\n"; next }
+    /^\{"format"/ { if (/"spec":/) known = 0; flush(); sub(/"version":2/, "\"version\":1"); held = $0 "\n"; next }
     { spell_out()
       ns = number("ns")
       if (ns && ns < below && number("batch") == 1) { if (!stale || ns < stale) stale = ns; next }

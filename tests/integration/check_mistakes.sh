@@ -6,6 +6,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 cd "$scratch" || exit 1
 cat >k.cu <<'END'
+__constant__ float table[16];
 extern "C" __global__ void twice(float *out) { out[threadIdx.x] = 2; }
 extern "C" __global__ void finish(float *out) { out[threadIdx.x] += 0; }
 extern "C" __global__ void reference(double *out) { out[threadIdx.x] = 2; }
@@ -81,6 +82,10 @@ says 1 'finish has 1 parameters, the launch lists 0' '/^\[launch 2/,/^args/s/^ar
 says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
 says 1 'reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
+says 0 'twice         2   2        0       0' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = table/'
+says 1 'no variable tabel in the compiled source, and no launch takes in' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = tabel/'
+says 1 'no variable twice in the compiled source' '/^\[arg in/,/^init/s/^shape .*/shape = 16\nconstant = twice/' # a function
+says 1 'the variable table has 64 bytes, its input 256' '/^\[arg in/,/^init/s/^shape .*/shape = N\nconstant = table/'
 says 0 'knob UNROLL changes nothing: neither the source nor a launch, an argument or an option reads it' 's/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/'
 quiet 'changes nothing' ''
 quiet 'changes nothing' 's/^source.*/&\noptions = -DX=${UNROLL}/; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/'

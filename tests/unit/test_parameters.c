@@ -28,6 +28,9 @@ START_TEST(are_read)
     ck_assert(!mt_parameters_read(cubin, bytes, "fake_ini", &p));
     ck_assert(!mt_parameters_read(cubin, bytes, "", &p));
     ck_assert(!mt_parameters_read("FAKE-CUBIN 1\n", 13, "fake_init", &p));
+    ck_assert_int_eq(mt_variable_bytes(cubin, bytes, "fake_init"), 0); /* a kernel */
+    ck_assert_int_eq(mt_variable_bytes(cubin, bytes, ".nv.reservedSmem.offset0"), 0); /* of another module */
+    ck_assert_int_eq(mt_variable_bytes("FAKE-CUBIN 1\n", 13, "fake_init"), -1);
     mt_free(cubin);
 }
 END_TEST
@@ -42,6 +45,7 @@ START_TEST(cut_short)
         mt_parameters p;
         memcpy(cut, cubin, length);
         if (mt_parameters_read(cut, length, "fake_init", &p)) ck_assert_uint_eq(p.count, 3);
+        ck_assert_int_le(mt_variable_bytes(cut, length, "fake_init"), 0);
         mt_free(cut);
     }
     mt_free(cubin);
@@ -57,6 +61,7 @@ START_TEST(damaged)
         char kept = cubin[at];
         cubin[at] = (char)~kept;
         if (mt_parameters_read(cubin, bytes, "fake_init", &p)) ck_assert_uint_le(p.count, MT_PARAMETERS_MOST);
+        mt_variable_bytes(cubin, bytes, ".nv.reservedSmem.offset0");
         cubin[at] = kept;
     }
     mt_free(cubin);

@@ -246,6 +246,38 @@ START_TEST(only_what_answers_is_shipped)
 }
 END_TEST
 
+/* Two files one behind the other are both read: the second's numbers are of its own variants. */
+START_TEST(files_may_be_concatenated)
+{
+    mt_store *store = make_store(), *other = open_memory();
+    mt_subject s = fixture_subject_of(store, "h200|cc90|sm132|141g", "NVIDIA H200", "00112233445566778899aabbccddeeff", "N=1;dtype=f16", 13000, MT_ORIGIN_MEASURED), t = s;
+    int64_t session = fixture_session(store);
+    ck_ok(mt_recording_export_all(store, NULL, true, in_folder("a.jsonl"), &fixture_err));
+    fixture_put_ok(store, session, &s, "B=0", 5);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    t = fixture_subject_of(store, "h200|cc90|sm132|141g", "NVIDIA H200", "00112233445566778899aabbccddeeff", "N=48;dtype=f16", 13000, MT_ORIGIN_MEASURED);
+    fixture_put_ok(store, session, &t, "B=0", 6);
+    ck_ok(mt_store_refresh_best(store, &t, &fixture_err));
+    const mt_filter h200 = {.gpu = "h200"};
+    ck_ok(mt_recording_export_all(store, &h200, true, in_folder("b.jsonl"), &fixture_err));
+    char *a = text_of(in_folder("a.jsonl")), *b = text_of(in_folder("b.jsonl"));
+    ck_assert_ptr_nonnull(strstr(b, "\n{\"v\":0,"));
+    mt_strbuf both = {0};
+    mt_strbuf_add(&both, a);
+    mt_strbuf_add(&both, b);
+    ck_ok(mt_recording_import_bytes(other, both.text, both.length, "x.jsonl", MT_ORIGIN_MEASURED, &fixture_err));
+    ck_ok(mt_recording_export_all(other, &h200, true, in_folder("c.jsonl"), &fixture_err));
+    char *c = text_of(in_folder("c.jsonl"));
+    ck_assert_str_eq(b, c);
+    mt_strbuf_free(&both);
+    mt_free(a);
+    mt_free(b);
+    mt_free(c);
+    mt_store_close(store);
+    mt_store_close(other);
+}
+END_TEST
+
 START_TEST(without_winners_there_is_nothing_to_ship)
 {
     mt_store *store = fixture_open();
@@ -288,4 +320,4 @@ START_TEST(code_comes_later)
 }
 END_TEST
 
-FIXTURE_MAIN("recording_answers", a_final_travels, an_unsound_final_is_refused, a_rival_travels, only_what_answers_is_shipped, without_winners_there_is_nothing_to_ship, code_comes_later)
+FIXTURE_MAIN("recording_answers", a_final_travels, an_unsound_final_is_refused, a_rival_travels, only_what_answers_is_shipped, files_may_be_concatenated, without_winners_there_is_nothing_to_ship, code_comes_later)

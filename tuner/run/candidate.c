@@ -30,6 +30,20 @@ static char *entries_of(const mt_plan *plan, mt_strbuf *text)
     return entries;
 }
 
+/* By the rules of mt_constants_fill (tuner/gpu/constants.c). */
+static char *variables_of(const mt_spec *spec, const mt_plan *plan, bool is_yardstick)
+{
+    mt_strbuf text = {0};
+    for (size_t i = 0; i < plan->arg_count; i++) {
+        const mt_arg *arg = &spec->args[i];
+        bool is_needed = !plan->args[i].used && !is_yardstick;
+        if (arg->constant) mt_strbuf_addf(&text, "%s %llu%s%s\n", arg->constant, (unsigned long long)plan->args[i].tensor.bytes, is_needed ? " " : "", is_needed ? arg->name : "");
+    }
+    char *variables = mt_strbuf_take(&text);
+    mt_strbuf_free(&text);
+    return variables;
+}
+
 mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -44,7 +58,8 @@ mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index
     mt_strbuf text = {0};
     candidate->launched = launched_by(&plan);
     candidate->entries = entries_of(&plan, &text);
-    if (!candidate->launched || !candidate->entries) {
+    candidate->variables = variables_of(mt_scene_spec(scene), &plan, mt_scene_spec(scene)->variants[point.level[0]].is_yardstick);
+    if (!candidate->launched || !candidate->entries || !candidate->variables) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
         goto done;
     }
@@ -60,6 +75,7 @@ void mt_candidate_free(mt_candidate *candidate)
     mt_free(candidate->illegal);
     mt_free(candidate->launched);
     mt_free(candidate->entries);
+    mt_free(candidate->variables);
     mt_options_free(&candidate->options);
     memset(candidate, 0, sizeof *candidate);
 }

@@ -10,6 +10,7 @@ typedef struct mt_candidate {
     char *illegal;      /* the rule that it breaks; then nothing else is set */
     char *launched;     /* entries of the launches, each with a line end: whose resources count */
     char *entries;      /* of all launches and prepares, a line each: the name, and the bytes of each argument: "gemm 128 128 8 4" */
+    char *variables;    /* that inputs go to, a line each: "d_filter 900 filter" with the bytes and the input, which is left out where the source need not have the variable */
     mt_options options;
 } mt_candidate;
 

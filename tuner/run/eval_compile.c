@@ -16,11 +16,11 @@
 
 enum { TICK_MS = 250 };
 
-/* What a compile that is under way must define: mt_candidate.entries. */
+/* What a compile that is under way must define: an mt_candidate's. */
 typedef struct pending {
     struct pending *next;
     uint64_t tag;
-    char *entries;
+    char *entries, *variables;
 } pending;
 
 typedef struct eval_compile {
@@ -46,22 +46,29 @@ static eval_compile *from_base(mt_evaluator *base)
     return (eval_compile *)base; /* first member */
 }
 
-static char *pending_take(eval_compile *self, uint64_t tag)
+/* With pending_free; NULL = none. */
+static pending *pending_take(eval_compile *self, uint64_t tag)
 {
     for (pending **at = &self->pending; *at; at = &(*at)->next) {
         if ((*at)->tag != tag) continue;
         pending *found = *at;
-        char *entries = found->entries;
         *at = found->next;
-        mt_free(found);
-        return entries;
+        return found;
     }
     return NULL;
 }
 
+static void pending_free(pending *taken)
+{
+    if (!taken) return;
+    mt_free(taken->entries);
+    mt_free(taken->variables);
+    mt_free(taken);
+}
+
 static void pending_clear(eval_compile *self)
 {
-    while (self->pending) mt_free(pending_take(self, self->pending->tag));
+    while (self->pending) pending_free(pending_take(self, self->pending->tag));
     mt_free(self->support_entries);
     self->support_entries = NULL;
 }
@@ -134,17 +141,32 @@ static bool fits(const char *line, const mt_parameters *declared, const char *na
     return false;
 }
 
-/* The first launch whose arguments are not what its kernel takes, in `why`; nothing where the code does not tell. */
-static void compare_parameters(const mt_compiled *compiled, const char *entries, mt_strbuf *why)
+/* A line of mt_candidate.variables. */
+static void compare_variable(const char *line, const char *cubin, size_t bytes, mt_strbuf *why)
+{
+    char name[256], *input;
+    size_t length = strcspn(line, " ");
+    snprintf(name, sizeof name, "%.*s", (int)length, line);
+    unsigned long long needed = strtoull(line + length, &input, 10);
+    int64_t found = mt_variable_bytes(cubin, bytes, name);
+    if (found == 0 && *input == ' ')
+        mt_strbuf_addf(why, "no variable %s in the compiled source, and no launch takes %.*s", name, (int)strcspn(input + 1, "\n"), input + 1);
+    else if (found > 0 && (unsigned long long)found < needed)
+        mt_strbuf_addf(why, "the variable %s has %lld bytes, its input %llu", name, (long long)found, needed);
+}
+
+/* The first launch whose arguments are not what its kernel takes, or the first variable that its input does not fit, in `why`; nothing where the code does not tell. */
+static void compare_compiled(const mt_compiled *compiled, const char *entries, const char *variables, mt_strbuf *why)
 {
     char *cubin = NULL, name[256];
     size_t bytes = 0;
-    if (!entries || !compiled->cubin_path || mt_file_read(compiled->cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) return;
-    for (const char *line = entries; *line && !why->length; line = next_line(line)) {
+    if (!compiled->cubin_path || mt_file_read(compiled->cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) return;
+    for (const char *line = entries; line && *line && !why->length; line = next_line(line)) {
         mt_parameters declared;
         snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " \n"), line);
         if (mt_parameters_read(cubin, bytes, name, &declared) && !fits(line, &declared, name, why)) break;
     }
+    for (const char *line = variables; line && *line && !why->length; line = next_line(line)) compare_variable(line, cubin, bytes, why);
     mt_free(cubin);
 }
 
@@ -158,7 +180,7 @@ static void support_done(eval_compile *self, const mt_pool_result *result)
     if (missing) mt_error_set(&self->failure, MT_ERR_COMPILE, "[kernel] reference or an init = kernel(…): %s", explain_missing(compiled->log, missing, length, why, sizeof why));
     if (compiled && compiled->ok) {
         mt_strbuf unfit = {0};
-        if (!missing) compare_parameters(compiled, self->support_entries, &unfit);
+        if (!missing) compare_compiled(compiled, self->support_entries, NULL, &unfit);
         if (unfit.length) mt_error_set(&self->failure, MT_ERR_COMPILE, "[kernel] reference or an init = kernel(…): %s", mt_strbuf_text(&unfit));
         mt_strbuf_free(&unfit);
         return;
@@ -175,16 +197,16 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
         return;
     }
     mt_event event = {.kind = MT_EVENT_DONE, .trial = tag};
-    char *entries = pending_take(self, tag);
+    pending *wanted = pending_take(self, tag);
     size_t length = 0;
-    const char *missing = compiled && compiled->ok ? missing_entry(compiled->log, entries, &length) : NULL;
+    const char *missing = compiled && compiled->ok && wanted ? missing_entry(compiled->log, wanted->entries, &length) : NULL;
     char why[512];
     if (missing) mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "%s", explain_missing(compiled->log, missing, length, why, sizeof why));
     mt_strbuf unfit = {0};
-    if (compiled && compiled->ok && !missing) compare_parameters(compiled, entries, &unfit);
+    if (compiled && compiled->ok && !missing && wanted) compare_compiled(compiled, wanted->entries, wanted->variables, &unfit);
     if (unfit.length) mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "%s", mt_strbuf_text(&unfit));
     mt_strbuf_free(&unfit);
-    mt_free(entries);
+    pending_free(wanted);
     if (!compiled)
         mt_outcome_set(&event.outcome, result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR, "%s", result->text);
     else if (!compiled->ok)
@@ -241,12 +263,12 @@ static size_t capacity(const mt_evaluator *base)
     return 2 * mt_pool_jobs(((const eval_compile *)base)->pool);
 }
 
-static mt_status pending_add(eval_compile *self, uint64_t tag, char **entries, mt_error *err)
+static mt_status pending_add(eval_compile *self, uint64_t tag, mt_candidate *candidate, mt_error *err)
 {
     pending *added = mt_alloc(1, sizeof *added);
     if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
-    *added = (pending){.next = self->pending, .tag = tag, .entries = *entries};
-    *entries = NULL;
+    *added = (pending){.next = self->pending, .tag = tag, .entries = candidate->entries, .variables = candidate->variables};
+    candidate->entries = candidate->variables = NULL;
     self->pending = added;
     return MT_OK;
 }
@@ -261,7 +283,7 @@ static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *e
         mt_event_queue_push_done(&self->events, request->id, MT_OUTCOME_ILLEGAL, candidate.illegal);
     } else {
         mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = base->arch, .entries = candidate.launched, .options = &candidate.options, .tag = request->id};
-        st = pending_add(self, request->id, &candidate.entries, err);
+        st = pending_add(self, request->id, &candidate, err);
         if (st == MT_OK) st = mt_pool_submit(self->pool, &order, err);
     }
     mt_candidate_free(&candidate);

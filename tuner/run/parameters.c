@@ -87,3 +87,17 @@ bool mt_parameters_read(const void *cubin, size_t bytes, const char *entry, mt_p
         if (!parameters->bytes[i]) return false;
     return total >= 0 && end == (uint64_t)total;
 }
+
+int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name)
+{
+    span symbols, names, text;
+    Elf64_Sym symbol;
+    size_t length = strlen(name) + 1;
+    if (!find_section((span){cubin, bytes}, ".symtab", &symbols) || !find_section((span){cubin, bytes}, ".strtab", &names)) return -1;
+    for (size_t at = 0; at + sizeof symbol <= symbols.bytes; at += sizeof symbol) {
+        memcpy(&symbol, symbols.data + at, sizeof symbol);
+        if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT || symbol.st_shndx == SHN_UNDEF || !part(names, symbol.st_name, length, &text)) continue;
+        if (memcmp(text.data, name, length) == 0) return symbol.st_size <= INT64_MAX ? (int64_t)symbol.st_size : -1;
+    }
+    return 0;
+}

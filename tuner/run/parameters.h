@@ -1,4 +1,4 @@
-/* What compiled code says of its kernels' parameters. The driver says it too, but needs a GPU. */
+/* What compiled code says of its kernels' parameters and of its variables. The driver says it too, but needs a GPU. */
 #ifndef MT_RUN_PARAMETERS_H
 #define MT_RUN_PARAMETERS_H
 
@@ -15,5 +15,7 @@ typedef struct mt_parameters {
 
 /* The parameters of a kernel in a cubin. false: it can't be told, because there is no such kernel, or the file is none that is understood here. */
 bool mt_parameters_read(const void *cubin, size_t bytes, const char *entry, mt_parameters *parameters);
+/* Size of a __constant__ or __device__ variable. 0: there is none of this name; -1: it can't be told. */
+int64_t mt_variable_bytes(const void *cubin, size_t bytes, const char *name);
 
 #endif
