@@ -21,7 +21,7 @@ out=$(realpath "$out")
 db=$out/tuned.sqlite known=$out/known.txt finished=$out/done.txt
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-touch "$finished" "$scratch/claims"
+touch "$finished"
 left() { echo $((budget_s - reserve_s - SECONDS)); }
 
 main="seed48 detr_enc_b1 detr_enc_b4 detr_dec_b4"
@@ -71,7 +71,7 @@ of_today() {
 }
 begin() {
   local kernel file below files=()
-  : >"$known"
+  : >"$scratch/known"
   [ $origin = measured ] || return
   for kernel in $kernels; do
     file=$rows/$kernel.${key%%[|-]*}.jsonl
@@ -85,9 +85,9 @@ begin() {
   for kernel in $kernels; do # lines "KERNEL SHAPE WORKLOAD"
     "$tool" show --db "$db" --kernel "$kernel" --json 2>/dev/null | grep -F "\"gpu\":\"$key\"" | grep -F "\"kernel_key\":\"$(kernel_key "$kernel")\"" |
       sed -nE 's/.*"kernel":"([^"]*)".*"shape":"([^"]*)".*"workload":"([^"]*)".*/\1 \2 \3/p'
-  done >"$known"
+  done >"$scratch/known"
 }
-[ -f "$known" ] || begin
+[ -f "$known" ] || { begin; mv "$scratch/known" "$known"; } # only when it came to its end
 
 # ---- jobs: lines of words, run in this order, each on the GPU that is free first; done.txt remembers those that came to their end
 

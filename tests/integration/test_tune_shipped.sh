@@ -53,6 +53,13 @@ expect "with rows" "portfolio gemm last" "$(tail -n +2 "$top/out.txt")" # the fi
 shipped "$top/b" 1000 || fail "with rows: exit $?"
 cmp "$top/a/gemm.fake.jsonl" "$top/b/gemm.fake.jsonl" || fail "rows changed on the way"
 
+sed -i '1s/^/damaged /' "$top/rows/gemm.fake.jsonl"
+shipped "$top/damaged" 0
+expect "exit with damaged rows" 1 $?
+cp "$top/a/gemm.fake.jsonl" "$top/rows"
+shipped "$top/damaged" 0 || fail "the plan with mended rows: exit $?"
+expect "with mended rows" "portfolio gemm last" "$(tail -n +2 "$top/out.txt")"
+
 sed -i 's/^budget = 100/graph_below = 100/' "$space" # all take some 31 µs
 shipped "$top/c" 1000 || fail "with another method: exit $?"
 expect "jobs run by another method" 3 "$(ran)"

@@ -111,6 +111,30 @@ START_TEST(an_ok_outcome_is_complete)
 }
 END_TEST
 
+/* A tuner tells its workers a path that leads to a descriptor: the same file has others, and the same path another file. */
+START_TEST(inputs_are_kept_by_the_file_not_by_its_path)
+{
+    bench *b = &(bench){0};
+    char folder[] = "/tmp/mt-support-XXXXXX", path[64], *cubin = NULL;
+    size_t bytes;
+    open_bench(b, NULL, "small");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/support", folder);
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    ck_assert_int_eq(symlink(b->support.cubin_path, path), 0);
+    b->subject.support_cubin = path;
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    ck_assert_uint_eq(b->stage_count, 5);
+    GOOD(mt_file_read(b->support.cubin_path, 0, &cubin, &bytes, &b->err));
+    GOOD(mt_file_write_atomic(path, cubin, bytes, &b->err));
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    ck_assert_uint_gt(b->stage_count, 5);
+    mt_free(cubin);
+    ck_assert(unlink(path) == 0 && rmdir(folder) == 0);
+    close_bench(b);
+}
+END_TEST
+
 /* Given up after three samples, with what was seen; a variant that is close is timed to the end. */
 START_TEST(racing_stops_the_hopeless)
 {
@@ -530,7 +554,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {every_behaviour_has_its_outcome, two_runs_by_bits_or_within_a_spread, an_ok_outcome_is_complete, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
+    const TTest *const tests[] = {every_behaviour_has_its_outcome, two_runs_by_bits_or_within_a_spread, an_ok_outcome_is_complete, inputs_are_kept_by_the_file_not_by_its_path, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
                                   guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, resources_are_the_worst_over_launches, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
     fakes_select(), fakes_select_nvml();
     return unit_run("evaluate", tests, sizeof tests / sizeof tests[0]);

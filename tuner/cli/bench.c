@@ -4,6 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/base/room.h"
 #include "tuner/cli/gpu_list.h"
 #include "tuner/cli/share.h"
@@ -30,6 +31,14 @@ done:
     return st;
 }
 
+/* Rows belong to a model, and what a bench measures is of one. */
+static void tell_others(const mt_evaluator *evaluator)
+{
+    int others[MT_DEVICES_MAX];
+    size_t count = mt_eval_worker_others(evaluator, others);
+    for (size_t i = 0; i < count; i++) mt_log_warn("GPU %d is left out: it is of another model than GPU %d", others[i], evaluator->devices[0].ordinal);
+}
+
 static mt_status open_real(mt_bench *bench, const mt_bench_options *options, mt_error *err)
 {
     mt_gpu_list gpus = {.ordinals = {options->device}, .count = 1};
@@ -40,7 +49,9 @@ static mt_status open_real(mt_bench *bench, const mt_bench_options *options, mt_
     if (!bench->cache_dir) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     mt_worker_options workers = {.jobs = options->jobs, .device = gpus.ordinals[0], .more_devices = gpus.ordinals + 1, .more_count = gpus.count - 1, .all_devices = gpus.is_all, .cache_dir = bench->cache_dir, .seed = options->seed, .compile_limit_s = 60,
                                  .variant_limit_s = options->variant_limit_s > 0 ? options->variant_limit_s : 10, .subject_limit_s = 60, .guard_pages = options->guard_pages};
-    return mt_eval_worker_create(&bench->loop, bench->spec, &bench->source, &workers, &bench->evaluator, err);
+    st = mt_eval_worker_create(&bench->loop, bench->spec, &bench->source, &workers, &bench->evaluator, err);
+    if (st == MT_OK) tell_others(bench->evaluator);
+    return st;
 }
 
 static mt_status open_evaluator(mt_bench *bench, const mt_bench_options *options, mt_error *err)

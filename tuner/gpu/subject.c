@@ -1,6 +1,7 @@
 #include "tuner/gpu/subject.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
@@ -29,14 +30,22 @@ void mt_subject_free(mt_gpu *gpu, mt_subject *subject)
     *subject = (mt_subject){0};
 }
 
-/* Everything that inputs and references depend on. The cubin stands for the source, its name being the hash of what was compiled. */
+/* The cubin stands for the source. Its path tells less: it may lead to a descriptor (tuner/run/kept_file.h), and that to another file the next time. */
+static void add_cubin(mt_strbuf *text, const char *path)
+{
+    struct stat file;
+    if (path && stat(path, &file) == 0) mt_strbuf_addf(text, "%llu:%llu", (unsigned long long)file.st_dev, (unsigned long long)file.st_ino);
+}
+
+/* Everything that inputs and references depend on. */
 static mt_status subject_key(const mt_subject_request *request, mt_hash *key, mt_error *err)
 {
     mt_strbuf text = {0};
     char *semantics = mt_spec_semantics(request->spec);
     if (semantics) mt_strbuf_add(&text, semantics);
     mt_strbuf_addf(&text, "\n%s\n%s\n%s\n%s\n", request->spec->name, request->spec->path, request->shape->key, request->workload ? request->workload->key : "");
-    mt_strbuf_addf(&text, "%s\n%llu %d\n", request->support_cubin ? request->support_cubin : "", (unsigned long long)request->seed, request->guard_pages);
+    add_cubin(&text, request->support_cubin);
+    mt_strbuf_addf(&text, "\n%llu %d\n", (unsigned long long)request->seed, request->guard_pages);
     for (size_t i = 0; i < request->input_count; i++)
         mt_strbuf_addf(&text, "%s=%s\n", request->inputs[i].arg, request->inputs[i].path);
     bool failed = !semantics || text.failed;

@@ -2,9 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* There may be no /proc, or another one: of a PID namespace in which this number is somebody else's. */
+static bool leads_to(const char *path, int fd)
+{
+    struct stat there, own;
+    return access(path, R_OK) == 0 && stat(path, &there) == 0 && fstat(fd, &own) == 0 && there.st_dev == own.st_dev && there.st_ino == own.st_ino;
+}
 
 mt_status mt_kept_file_open(mt_kept_file *kept, const char *path, mt_error *err)
 {
@@ -13,7 +22,7 @@ mt_status mt_kept_file_open(mt_kept_file *kept, const char *path, mt_error *err)
     mt_kept_file_close(kept);
     kept->fd = fd;
     snprintf(kept->path, sizeof kept->path, "/proc/%ld/fd/%d", (long)getpid(), fd);
-    if (access(kept->path, R_OK) != 0) snprintf(kept->path, sizeof kept->path, "%s", path); /* no /proc here: the file's own path, which lasts as long as the file */
+    if (!leads_to(kept->path, fd)) snprintf(kept->path, sizeof kept->path, "%s", path); /* which lasts as long as the file */
     return MT_OK;
 }
 

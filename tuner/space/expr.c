@@ -14,7 +14,6 @@ static mt_status parse_conditional(mt_expr_parser *p, mt_operand *out);
 
 /* ---- tokens ---- */
 
-/* "expected X" at the token that stands there instead. */
 /* Python's words for operators. */
 static const char *operator_meant(const mt_token *t)
 {
@@ -23,6 +22,7 @@ static const char *operator_meant(const mt_token *t)
     return t->length == 2 && memcmp(t->text, "or", 2) == 0 ? ": write ||" : "";
 }
 
+/* "expected X" at the token that stands there instead. */
 static mt_status fail_expected(const mt_expr_parser *p, const char *expected)
 {
     const mt_token *t = &p->token;

@@ -183,6 +183,17 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
     return MT_OK;
 }
 
+/* A variable holds one argument's contents. */
+static mt_status check_constant(mt_reader *reader, size_t index, mt_error *err)
+{
+    const mt_arg *args = reader->spec->args, *arg = &args[index];
+    for (size_t i = 0; i < index && arg->constant; i++) {
+        if (!args[i].constant || strcmp(args[i].constant, arg->constant) != 0) continue;
+        return mt_reader_fail(reader, err, key_line(reader, index, "constant"), "`constant` of [arg %s]: the variable %s is [arg %s]'s", arg->name, arg->constant, args[i].name);
+    }
+    return MT_OK;
+}
+
 static mt_status check_tensor(mt_reader *reader, size_t index, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -190,6 +201,7 @@ static mt_status check_tensor(mt_reader *reader, size_t index, mt_error *err)
     const mt_arg *arg = &spec->args[index];
     static const char *const why = "only scratch may depend on knobs, inputs and outputs are the same for all variants";
     MT_TRY(check_keys_fit_role(reader, index, err));
+    MT_TRY(check_constant(reader, index, err));
     if (arg->role == MT_ROLE_SCRATCH) goto done;
     MT_TRY(refuse_knobs(reader, key_line(reader, index, "shape"), "shape", knobs_of_list(spec, &arg->shape), why, err));
     MT_TRY(refuse_knobs(reader, key_line(reader, index, "dtype"), "dtype", mt_scope_knobs_of_text(spec, arg->dtype_text), why, err));

@@ -99,9 +99,9 @@ static bool parse_range(const char *text, number_range *range)
         range->last = range->first;
         return ok;
     }
-    if (step && (!parse_integer(step + 4, strlen(step + 4), &range->step) || range->step < 1)) return false;
+    if (step && (step < dots || !parse_integer(step + 4, strlen(step + 4), &range->step) || range->step < 1)) return false;
     size_t right = step ? (size_t)(step - (dots + 2)) : strlen(dots + 2);
-    return step != text && (!step || step > dots) && parse_integer(text, (size_t)(dots - text), &range->first) && parse_integer(dots + 2, right, &range->last);
+    return parse_integer(text, (size_t)(dots - text), &range->first) && parse_integer(dots + 2, right, &range->last);
 }
 
 static mt_status no_number(mt_reader *reader, const mt_ini_entry *entry, const char *item, mt_error *err)

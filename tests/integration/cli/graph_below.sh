@@ -21,6 +21,7 @@ mt --gpu 0 --space more.ini --db more.sqlite --jobs 1 --shape odd --budget 1 --q
 # So slow that the second begins before the first has done it all, on the busiest machine.
 MSDA_TUNE_FAKE_LOAD_MS=1500 MSDA_TUNE_FAKE_LOG=log.txt mt portfolio --measure --gpu all --space more.ini --db more.sqlite --quiet
 grep -o 'gpu [0-9]*$' log.txt | sort -u
+MSDA_TUNE_FAKE_GPUS="Fake GPU,Other GPU" mt portfolio --measure --gpu all --space more.ini --db more.sqlite --quiet
 mt portfolio --measure --gpu 0,7 --space more.ini --db more.sqlite --quiet
 note "what is no threshold"
 sed -i 's/^graph_below = 100/graph_below = 0/' graphs.ini
