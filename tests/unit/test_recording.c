@@ -245,10 +245,11 @@ START_TEST(export_wants_one_subject)
 }
 END_TEST
 
-#define HEADER_OF(version)                                                                                                                \
+#define HEADER_WITH(version, spec)                                                                                                        \
     "{\"format\":\"msda-tune recording\",\"version\":" version ",\"gpu\":{\"key\":\"g|x\",\"name\":\"G\",\"facts\":{}},\"kernel\":{\"name\":\"k\"," \
-    "\"key\":\"ff\",\"spec\":{}},\"shape\":{\"name\":\"s\",\"key\":\"N=1\"},\"workload\":{\"name\":\"w\",\"key\":\"\"},\"regime\":"        \
+    "\"key\":\"ff\"" spec "},\"shape\":{\"name\":\"s\",\"key\":\"N=1\"},\"workload\":{\"name\":\"w\",\"key\":\"\"},\"regime\":"        \
     "\"cold\",\"toolchain\":{\"nvrtc\":13000,\"driver\":13000,\"arch\":\"sm_90a\"},\"recorded_unix_ms\":5}\n"
+#define HEADER_OF(version) HEADER_WITH(version, ",\"spec\":{}")
 #define HEADER HEADER_OF("1")
 
 #define OTHER_HEADER                                                                                                                      \
@@ -306,7 +307,7 @@ START_TEST(refusals_name_the_line)
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:3: variants must be sorted"},
                  {HEADER_OF("2") "{\"v\":false,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: no variant has this number yet"},
                  {HEADER_OF("2") "{\"v\":-1,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: expected a whole number, zero or more, in \"v\""},
-                 {HEADER_OF("2") "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n" HEADER_OF("2") "{\"v\":false,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:4: expected a number, found true or false, in v"},
+                 {HEADER_OF("2") "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n" HEADER_WITH("2", "") "{\"v\":false,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:4: expected a number, found true or false, in v"},
                  {HEADER "{\"v\":\"\xff\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: byte 7 is not UTF-8"},
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"chain\":{}}\n", "expected a whole number, zero or more, in \"chain\""},
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"ns\":4,\"r\":0.8}}\n", "x.jsonl:2: \"rival\" does not say by which plugin"},
