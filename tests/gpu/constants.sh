@@ -5,7 +5,7 @@
 
 space=$source_folder/examples/convolution/convolution.ini
 for shape in odd large; do
-  tune --space "$space" --shape $shape --strategy exhaustive || fail "tune $shape: exit $?"
+  tune --space "$space" --shape $shape --strategy exhaustive --no-race || fail "tune $shape: exit $?"
 done
 [ -z "$(outcomes)" ] || fail "variants failed: $(outcomes)"
 for variant in constant global; do
