@@ -63,12 +63,17 @@ static void tell_why(mt_around *around, const mt_space *space, const mt_point *p
     snprintf(around->why, sizeof around->why, "%s", why.message);
 }
 
-/* The variant is left out, with a warning, on a shape where it may not run. */
-static mt_status add_target(mt_around *around, const mt_session_params *plan, const mt_device_facts *facts, const mt_session_target *target, const mt_point *point, mt_error *err)
+/* The variant is left out, with a warning, on a shape where it may not run, or has no recording. */
+static mt_status add_target(mt_around *around, const mt_session_params *plan, mt_evaluator *evaluator, const mt_session_target *target, const mt_point *point, mt_error *err)
 {
     mt_space *space = NULL;
     size_t index, before = around->text_count;
-    mt_status st = mt_space_create(plan->spec, target->shape, facts, &space, err);
+    evaluator->regime = plan->regime;
+    mt_status st = mt_evaluator_space(evaluator, plan->spec, target->shape, target->workload, NULL, &space, err);
+    if (st == MT_ERR_NOT_FOUND && evaluator->is_recorded) {
+        mt_log_warn("--around: %s · %s: %s", target->shape->name, target->workload->name, err->message);
+        return MT_OK;
+    }
     if (st == MT_OK && !mt_space_find_legal(space, point, &index))
         tell_why(around, space, point);
     else if (st == MT_OK)
@@ -79,7 +84,7 @@ static mt_status add_target(mt_around *around, const mt_session_params *plan, co
     return st;
 }
 
-mt_status mt_around_gather(const mt_session_params *plan, const mt_device_facts *facts, const char *variant, mt_around *around, mt_error *err)
+mt_status mt_around_gather(const mt_session_params *plan, mt_evaluator *evaluator, const char *variant, mt_around *around, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_point point;
@@ -91,7 +96,7 @@ mt_status mt_around_gather(const mt_session_params *plan, const mt_device_facts 
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
         goto done;
     }
-    for (size_t i = 0; i < count; i++) MT_TRY(add_target(around, plan, facts, &targets[i], &point, err));
+    for (size_t i = 0; i < count; i++) MT_TRY(add_target(around, plan, evaluator, &targets[i], &point, err));
     if (around->count == 0) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "tune: --around: that variant may run on none of the shapes");
     for (size_t i = 0; i < around->count; text += around->given[i++].variant_count) around->given[i].variants = (const char *const *)around->texts + text;
 done:
