@@ -80,7 +80,7 @@ static void compose(const mt_display *display, mt_strbuf *line)
     char best[MT_PRINT_TIME_SIZE];
     size_t failed = 0;
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++)
-        if (mt_outcome_is_failure((mt_outcome_kind)kind) && kind != MT_OUTCOME_PRUNED) failed += display->counts.by_kind[kind];
+        if (mt_outcome_is_failure((mt_outcome_kind)kind)) failed += display->counts.by_kind[kind];
     mt_strbuf_addf(line, "%s  %zu/%zu", display->title, display->done, display->total);
     if (isfinite(display->best_ns)) mt_strbuf_addf(line, "  best %s", mt_print_us(display->best_ns, best, sizeof best));
     if (failed) mt_strbuf_addf(line, "  %zu failed", failed);
@@ -169,7 +169,7 @@ static void note_failure(mt_display *display, const char *variant, const mt_outc
 
 static void note(mt_display *display, const char *variant, const mt_outcome *outcome, double best_ns, const char *best)
 {
-    if (outcome && mt_outcome_is_failure(outcome->kind) && outcome->kind != MT_OUTCOME_PRUNED) note_failure(display, variant, outcome);
+    if (outcome && mt_outcome_is_failure(outcome->kind)) note_failure(display, variant, outcome);
     if (!isfinite(best_ns) || best_ns >= display->best_ns) return;
     mt_strbuf knobs = {0};
     mt_print_knobs(&knobs, best);

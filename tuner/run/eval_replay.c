@@ -252,7 +252,7 @@ static void warn_of_knobs(eval_replay *self, const mt_point *completed)
         while (i < self->count && self->rows[i].point.level[p] == completed[i].level[p]) i++;
         if (i < self->count) mt_strbuf_addf(&names, "%s%s", names.length ? ", " : "", self->spec->params[p].name);
     }
-    if (names.length && !self->has_warned_of_knobs) mt_log_warn("the recording of kernel %s lacks %s: read as the default", self->spec->name, mt_strbuf_text(&names));
+    if (names.length && !self->has_warned_of_knobs) mt_log_warn("the recording of kernel %s lacks %s: taken as left at the default", self->spec->name, mt_strbuf_text(&names));
     self->has_warned_of_knobs = self->has_warned_of_knobs || names.length;
     mt_strbuf_free(&names);
 }
