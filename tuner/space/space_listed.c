@@ -76,7 +76,6 @@ static mt_status fill(mt_space *space, mt_walker *walker, const mt_point *points
         goto done;
     }
     MT_TRY(take_points(space, walker, sorted, count, find, err));
-    MT_TRY(mt_space_count_raw(space, err));
     uint64_t told = space->count;
     for (size_t i = 0; i < space->spec->constraint_count + space->spec->variant_count; i++) told += space->pruned[i];
     space->not_listed = space->raw_count > told ? space->raw_count - told : 0;
@@ -100,12 +99,24 @@ static mt_status complete(const mt_space *space, mt_walker *walker, mt_point *po
     return MT_OK;
 }
 
+/* A shape that is refused has no points, as in the walk: whatever is recorded. */
+static mt_status check_shape(mt_space *space, mt_walker *walker, size_t *count, mt_error *err)
+{
+    const mt_check *culprit;
+    mt_truth truth = mt_checks_at(space, walker, -1, &culprit);
+    if (truth == MT_TRUTH_FAILED) return mt_check_fail(space, culprit, walker, err);
+    if (truth == MT_TRUTH_BROKEN) space->pruned[culprit->kind] = space->raw_count;
+    if (truth == MT_TRUTH_BROKEN) *count = 0;
+    return MT_OK;
+}
+
 static mt_status fill_recorded(mt_space *space, mt_point *points, size_t count, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_check *limit;
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    MT_TRY(check_shape(space, walker, &count, err));
     mt_space_find_extra(space, walker, &limit);
     for (size_t i = 0; i < count; i++) MT_TRY(complete(space, walker, &points[i], err));
     MT_TRY(fill(space, walker, points, count, by_conditions, err));
@@ -117,6 +128,7 @@ done:
 mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **out, mt_error *err)
 {
     mt_status st = mt_space_begin(spec, shape, facts, out, err);
+    if (st == MT_OK) st = mt_space_count_raw(*out, err);
     if (st == MT_OK) st = fill_recorded(*out, points, count, err);
     if (st == MT_OK) return MT_OK;
     mt_space_free(*out);
@@ -127,6 +139,7 @@ mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, c
 mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **out, mt_error *err)
 {
     mt_status st = mt_space_begin(spec, shape, facts, out, err);
+    if (st == MT_OK) st = mt_space_count_raw(*out, err);
     if (st == MT_OK) st = fill(*out, NULL, points, count, always_searched, err);
     if (st == MT_OK) return MT_OK;
     mt_space_free(*out);
