@@ -21,3 +21,10 @@ recorded --space edited.ini --db around.sqlite --around "ALGO=fast BLOCK=128 UNR
 mt show --db around.sqlite --ablation --shape small
 recorded --space edited.ini --db around.sqlite --around "ALGO=fast BLOCK=128 UNROLL=2 VEC=1" --quiet
 mt --gpu recorded:h100 --recordings rec.sqlite --shape large --space edited.ini --db around.sqlite --around "ALGO=fast BLOCK=128 UNROLL=1 VEC=1" --quiet
+note "portfolio --measure: what is not recorded on a shape is told as that"
+grep -v -e 'ALGO=fast;BLOCK=256;VEC=4' "$data/cli/demo.large.jsonl" >large.jsonl
+"$tool" import --as recorded --db less.sqlite "$data/cli/demo.small.jsonl" large.jsonl >/dev/null
+mt --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --workload even --db p.sqlite --quiet
+mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
+mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
+mt show --db p.sqlite --failures --shape large
