@@ -55,7 +55,7 @@ static mt_status by_conditions(mt_space *space, mt_walker *walker, const mt_poin
 static mt_status take_points(mt_space *space, mt_walker *walker, mt_point *sorted, size_t count, find_place *find, mt_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        enum place place;
+        enum place place = NOWHERE;
         mt_status st = find(space, walker, &sorted[i], &place, err);
         if (st != MT_OK) return st;
         if (place == SEARCHED) mt_space_pack(space, &sorted[i], space->points + space->count++ * space->stride);
