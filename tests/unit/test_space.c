@@ -68,6 +68,52 @@ START_TEST(a_listed_space_is_its_points)
 }
 END_TEST
 
+#define EDITED REST "[param K]\nvalues = 1..4\n[param F]\nvalues = a, b\nwhen = K > 1\n[constraint small]\nexpr = K < 4\n[constraint worth]\nexpr = K > 2\nscope = search\n"
+
+START_TEST(a_recorded_space_is_what_is_valid_of_it)
+{
+    static const char *const texts[] = {"ALGO=v;K=1", "ALGO=v;F=b;K=3", "ALGO=v;K=3", "ALGO=v;F=a;K=2", "ALGO=v;F=a;K=4", "ALGO=v;F=a;K=1"};
+    mt_spec *spec = must_parse(EDITED);
+    mt_point points[6];
+    mt_space *space = NULL;
+    mt_error err = { 0 };
+    bool is_exact = false;
+    size_t index;
+    for (size_t i = 0; i < 6; i++) points[i] = must_point(spec, texts[i]);
+    ck_assert_msg(mt_space_create_recorded(spec, &spec->shapes[0], &h100, points, 6, &space, &err) == MT_OK, "%s", err.message);
+    ck_assert_uint_eq(mt_space_count(space), 3);
+    text_is(space, 0, "ALGO=v;K=1"); /* the default, which only the search excludes */
+    text_is(space, 1, "ALGO=v;F=a;K=3"); /* a knob that it lacked stands at its default */
+    text_is(space, 2, "ALGO=v;F=b;K=3");
+    ck_assert(mt_space_default(space, &index, &err) == MT_OK && index == 0);
+    ck_assert(!mt_space_find(space, &points[3], &index) && mt_space_find_legal(space, &points[3], &index) && index == 3);
+    text_is(space, 3, "ALGO=v;F=a;K=2");
+    ck_assert(!mt_space_find_legal(space, &points[4], &index) && !mt_space_find_legal(space, &points[5], &index)); /* excluded; a knob that is not active */
+    ck_assert_uint_eq(mt_space_raw_count(space), 7);
+    ck_assert_uint_eq(pruned_by(space, "small", &is_exact), 1);
+    ck_assert_uint_eq(pruned_by(space, "worth", &is_exact), 1);
+    ck_assert_uint_eq(pruned_by(space, "not recorded", &is_exact), 2); /* K = 2 and K = 4 with F = b */
+    ck_assert(is_exact);
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+START_TEST(what_excludes_all_that_is_recorded_is_told)
+{
+    mt_spec *spec = must_parse(REST "[param K]\nvalues = 1..100\n[constraint small]\nexpr = K < 4\n");
+    mt_point point = must_point(spec, "ALGO=v;K=50");
+    mt_space *space = NULL;
+    mt_error err = { 0 };
+    const char *name = NULL, *why;
+    ck_assert_int_eq(mt_space_create_recorded(spec, &spec->shapes[0], &h100, &point, 1, &space, &err), MT_OK);
+    ck_assert(mt_space_count(space) == 0 && mt_space_pruned_most(space, &name, &why));
+    ck_assert_str_eq(name, "small");
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
 /* ---- enumeration ---- */
 
 START_TEST(order_is_the_file_s_and_inactive_knobs_are_absent)
@@ -457,7 +503,7 @@ START_TEST(every_allocation_may_fail)
         mt_space *space = NULL;
         mt_error err = { 0 };
         mt_alloc_fail_at(n);
-        st = mt_space_create_listed(spec, &spec->shapes[0], &h100, points, 2, &space, &err);
+        st = mt_space_create_recorded(spec, &spec->shapes[0], &h100, points, 2, &space, &err);
         mt_alloc_fail_at(0);
         ck_assert_msg(st == MT_OK || st == MT_ERR_NO_MEMORY, "allocation %zu: %s", n, err.message);
         if (st == MT_OK) ck_assert_uint_eq(mt_space_count(space), 1);
@@ -471,7 +517,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        a_listed_space_is_its_points, order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
+        a_listed_space_is_its_points, a_recorded_space_is_what_is_valid_of_it, what_excludes_all_that_is_recorded_is_told, order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
         requires_guards_what_the_variant_s_constraints_compute, a_constraint_of_shape_values_guards_the_shape, arithmetic_that_fails_says_where,
         one_point_and_one_value, raw_counts_saturate_and_stay_cheap, enumeration_agrees_with_brute_force, wide_knobs_and_lookups,
         default_points, what_limits_the_search_binds_neither_the_default_nor_what_is_named, a_default_that_can_t_run_is_no_point, neighbours_differ_in_one_knob, every_shipped_space_adds_up_and_can_be_planned, a_million_points_take_seconds_at_most, every_allocation_may_fail,

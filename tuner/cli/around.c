@@ -29,14 +29,12 @@ static mt_status parse(const mt_spec *spec, const char *variant, mt_point *point
     return st == MT_OK ? MT_OK : MT_FAIL(err, st == MT_ERR_NO_MEMORY ? st : MT_ERR_USAGE, "tune: --around: %s", why.message);
 }
 
-static mt_status add_text(mt_around *around, const mt_space *space, size_t index, mt_error *err)
+static mt_status add_text(mt_around *around, const mt_spec *spec, const mt_point *point, mt_error *err)
 {
-    mt_point point;
     char **texts = mt_grow(around->texts, around->text_count, &around->text_capacity, sizeof *texts);
     if (!texts) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
     around->texts = texts;
-    mt_space_at(space, index, &point);
-    texts[around->text_count] = mt_point_text(mt_space_spec(space), &point);
+    texts[around->text_count] = mt_point_text(spec, point);
     return texts[around->text_count++] ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
 }
 
@@ -46,8 +44,11 @@ static mt_status add_points(mt_around *around, const mt_space *space, size_t ind
     size_t capacity = mt_space_legal_neighbours(space, index, NULL, 0), *neighbours = mt_alloc(capacity + 1, sizeof *neighbours);
     if (!neighbours) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
     size_t count = mt_space_legal_neighbours(space, index, neighbours, capacity);
-    MT_TRY(add_text(around, space, index, err));
-    for (size_t i = 0; i < count && i < capacity; i++) MT_TRY(add_text(around, space, neighbours[i], err));
+    for (size_t i = 0; i <= count && i <= capacity; i++) {
+        mt_point point;
+        mt_space_at(space, i ? neighbours[i - 1] : index, &point);
+        MT_TRY(add_text(around, mt_space_spec(space), &point, err));
+    }
 done:
     mt_free(neighbours);
     return st;
@@ -63,13 +64,16 @@ static void tell_why(mt_around *around, const mt_space *space, const mt_point *p
     snprintf(around->why, sizeof around->why, "%s", why.message);
 }
 
-/* The variant is left out, with a warning, on a shape where it may not run. */
-static mt_status add_target(mt_around *around, const mt_session_params *plan, const mt_device_facts *facts, const mt_session_target *target, const mt_point *point, mt_error *err)
+/* The variant is left out, with a warning, on a shape where it may not run. A shape without a recording is the session's to skip. */
+static mt_status add_target(mt_around *around, const mt_session_params *plan, mt_evaluator *evaluator, const mt_session_target *target, const mt_point *point, mt_error *err)
 {
     mt_space *space = NULL;
     size_t index, before = around->text_count;
-    mt_status st = mt_space_create(plan->spec, target->shape, facts, &space, err);
-    if (st == MT_OK && !mt_space_find_legal(space, point, &index))
+    evaluator->regime = plan->regime;
+    mt_status st = mt_evaluator_space(evaluator, plan->spec, target->shape, target->workload, NULL, &space, err);
+    if (st == MT_ERR_NOT_FOUND && evaluator->is_recorded)
+        st = add_text(around, plan->spec, point, err);
+    else if (st == MT_OK && !mt_space_find_legal(space, point, &index))
         tell_why(around, space, point);
     else if (st == MT_OK)
         st = add_points(around, space, index, err);
@@ -79,7 +83,7 @@ static mt_status add_target(mt_around *around, const mt_session_params *plan, co
     return st;
 }
 
-mt_status mt_around_gather(const mt_session_params *plan, const mt_device_facts *facts, const char *variant, mt_around *around, mt_error *err)
+mt_status mt_around_gather(const mt_session_params *plan, mt_evaluator *evaluator, const char *variant, mt_around *around, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_point point;
@@ -91,7 +95,7 @@ mt_status mt_around_gather(const mt_session_params *plan, const mt_device_facts 
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
         goto done;
     }
-    for (size_t i = 0; i < count; i++) MT_TRY(add_target(around, plan, facts, &targets[i], &point, err));
+    for (size_t i = 0; i < count; i++) MT_TRY(add_target(around, plan, evaluator, &targets[i], &point, err));
     if (around->count == 0) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "tune: --around: that variant may run on none of the shapes");
     for (size_t i = 0; i < around->count; text += around->given[i++].variant_count) around->given[i].variants = (const char *const *)around->texts + text;
 done:

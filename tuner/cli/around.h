@@ -12,7 +12,7 @@ typedef struct mt_around {
 
 /* What `plan` (whose `given` is not set) would tune, with the points around `variant`, which is written as listings print it. Points that only constraints of the search exclude are among
  * them. USAGE for a text that is no point of the space; NOT_FOUND when the variant may run on none of the shapes. Free with mt_around_free, also after an error. */
-mt_status mt_around_gather(const mt_session_params *plan, const mt_device_facts *facts, const char *variant, mt_around *around, mt_error *err);
+mt_status mt_around_gather(const mt_session_params *plan, mt_evaluator *evaluator, const char *variant, mt_around *around, mt_error *err);
 void mt_around_free(mt_around *around);
 
 #endif

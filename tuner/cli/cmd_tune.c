@@ -357,7 +357,7 @@ static mt_status run_session(tuning *t, mt_error *err)
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
-    if (v->around) st = mt_around_gather(&params, &t->evaluator->facts, v->around, &around, err);
+    if (v->around) st = mt_around_gather(&params, t->evaluator, v->around, &around, err);
     if (st != MT_OK) goto done;
     params.given = around.given;
     params.given_count = around.count;

@@ -35,8 +35,22 @@ void mt_display_init(mt_display *display, bool quiet)
     mt_log_set_hook(clear_hook, display);
 }
 
+/* Shapes that are skipped for one reason, one after the other, make one line. */
+static void tell_skipped(mt_display *display)
+{
+    if (!display->skipped_count) return;
+    mt_display_clear(display);
+    fprintf(display->progress, "skipped: %s", mt_strbuf_text(&display->skipped_first));
+    if (display->skipped_count > 1) fprintf(display->progress, " and %zu more", display->skipped_count - 1);
+    fprintf(display->progress, ": %s\n", mt_strbuf_text(&display->skipped_why));
+    display->skipped_count = 0;
+}
+
 void mt_display_end(mt_display *display)
 {
+    tell_skipped(display);
+    mt_strbuf_free(&display->skipped_first);
+    mt_strbuf_free(&display->skipped_why);
     mt_display_clear(display);
     mt_log_set_hook(NULL, NULL);
 }
@@ -66,7 +80,7 @@ static void compose(const mt_display *display, mt_strbuf *line)
     char best[MT_PRINT_TIME_SIZE];
     size_t failed = 0;
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++)
-        if (mt_outcome_is_failure((mt_outcome_kind)kind) && kind != MT_OUTCOME_PRUNED) failed += display->counts.by_kind[kind];
+        if (mt_outcome_is_failure((mt_outcome_kind)kind)) failed += display->counts.by_kind[kind];
     mt_strbuf_addf(line, "%s  %zu/%zu", display->title, display->done, display->total);
     if (isfinite(display->best_ns)) mt_strbuf_addf(line, "  best %s", mt_print_us(display->best_ns, best, sizeof best));
     if (failed) mt_strbuf_addf(line, "  %zu failed", failed);
@@ -155,7 +169,7 @@ static void note_failure(mt_display *display, const char *variant, const mt_outc
 
 static void note(mt_display *display, const char *variant, const mt_outcome *outcome, double best_ns, const char *best)
 {
-    if (outcome && mt_outcome_is_failure(outcome->kind) && outcome->kind != MT_OUTCOME_PRUNED) note_failure(display, variant, outcome);
+    if (outcome && mt_outcome_is_failure(outcome->kind)) note_failure(display, variant, outcome);
     if (!isfinite(best_ns) || best_ns >= display->best_ns) return;
     mt_strbuf knobs = {0};
     mt_print_knobs(&knobs, best);
@@ -179,6 +193,7 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
 {
     mt_display *display = context;
     mt_strbuf title = {0};
+    tell_skipped(display);
     mt_print_clean(&title, mt_space_shape(space)->name, 60);
     if (mt_summary_names(workload)) mt_strbuf_add(&title, " · ");
     if (mt_summary_names(workload)) mt_print_clean(&title, workload->name, 60);
@@ -193,8 +208,8 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     if (display->quiet) return;
     mt_display_clear(display);
     char count[MT_SPACE_COUNT_SIZE];
-    fprintf(display->progress, "%s: %zu of %s valid point%s (%llu before constraints), strategy %s\n", display->title, total, mt_space_count_text(space, count, sizeof count),
-            mt_space_count(space) == 1 ? "" : "s", (unsigned long long)raw, strategy);
+    fprintf(display->progress, "%s: %zu of %s %s point%s (%llu before constraints), strategy %s\n", display->title, total, mt_space_count_text(space, count, sizeof count),
+            display->is_recorded ? "recorded" : "valid", mt_space_count(space) == 1 ? "" : "s", (unsigned long long)raw, strategy);
 }
 
 static void evaluated(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best)
@@ -238,16 +253,21 @@ static void subject_end(void *context, const mt_space *space, const mt_workload 
 static void skipped(void *context, const char *shape, const char *workload, const char *reason)
 {
     mt_display *display = context;
-    mt_strbuf line = {0};
-    mt_display_clear(display);
-    mt_strbuf_add(&line, "skipped: ");
-    mt_print_clean(&line, shape, 60);
-    if (workload && *workload) mt_strbuf_add(&line, " · ");
-    mt_print_clean(&line, workload, 60);
-    mt_strbuf_add(&line, ": ");
-    mt_print_clean(&line, reason, 300);
-    fprintf(display->progress, "%s\n", mt_strbuf_text(&line));
-    mt_strbuf_free(&line);
+    mt_strbuf why = {0};
+    mt_print_clean(&why, reason, 300);
+    bool is_same = display->skipped_count && strcmp(mt_strbuf_text(&why), mt_strbuf_text(&display->skipped_why)) == 0;
+    if (is_same) {
+        mt_strbuf_free(&why);
+    } else {
+        tell_skipped(display);
+        mt_strbuf_free(&display->skipped_first);
+        mt_strbuf_free(&display->skipped_why);
+        mt_print_clean(&display->skipped_first, shape, 60);
+        if (workload && *workload) mt_strbuf_add(&display->skipped_first, " · ");
+        mt_print_clean(&display->skipped_first, workload, 60);
+        display->skipped_why = why;
+    }
+    display->skipped_count++;
 }
 
 mt_progress mt_display_progress(mt_display *display)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "tuner/base/strbuf.h"
 #include "tuner/cli/summary.h"
 #include "tuner/run/session.h"
 
@@ -29,6 +30,8 @@ typedef struct mt_display {
     double first_ns;               /* the subject's first valid time: the default's */
     char failures[MT_DISPLAY_FAILURES][200]; /* the last ones, the newest first */
     size_t drawn_lines;            /* on the terminal now */
+    mt_strbuf skipped_first, skipped_why; /* shapes skipped for one reason: the first of them, and the reason */
+    size_t skipped_count;
 } mt_display;
 
 /* progress to stderr, summary to stdout; sets the log's hook, so that log lines do not run into the live line. */

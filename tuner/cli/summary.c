@@ -158,7 +158,7 @@ static void print_shared(FILE *out, const mt_subject_summary *summary)
     mt_strbuf_free(&text);
 }
 
-static void print_counts(FILE *out, bool is_recorded, const mt_subject_summary *summary, const mt_summary_counts *counts)
+static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_summary_counts *counts)
 {
     char time[MT_PRINT_TIME_SIZE];
     fprintf(out, "  Evaluated:  %zu in %s", summary->evaluated, mt_print_seconds(summary->seconds, time, sizeof time));
@@ -172,11 +172,10 @@ static void print_counts(FILE *out, bool is_recorded, const mt_subject_summary *
     fprintf(out, "; %zu ok", summary->ok);
     if (summary->censored) fprintf(out, ", %zu given up as too slow", summary->censored);
     if (summary->failed) fprintf(out, ", %zu failed", summary->failed);
-    if (summary->excluded) fprintf(out, ", %zu %s", summary->excluded, is_recorded ? "not recorded" : "excluded");
     if (summary->yardstick) fprintf(out, ", %zu of yardsticks", summary->yardstick);
     fprintf(out, "%s\n", summary->interrupted ? " (interrupted)" : summary->out_of_time ? " (time is up)" : "");
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
-        if (!mt_outcome_is_failure((mt_outcome_kind)kind) || kind == MT_OUTCOME_PRUNED || !counts->by_kind[kind]) continue;
+        if (!mt_outcome_is_failure((mt_outcome_kind)kind) || !counts->by_kind[kind]) continue;
         const char *example = counts->example[kind];
         fprintf(out, "  %5zu %s%s%s\n", counts->by_kind[kind], mt_outcome_name((mt_outcome_kind)kind), example[0] ? ", first: " : "", example);
     }
@@ -190,7 +189,7 @@ void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workl
         print_best(out, space, facts, summary);
     print_shared(out, summary);
     print_yardsticks(out, summary);
-    print_counts(out, is_recorded, summary, counts);
+    print_counts(out, summary, counts);
 }
 
 static const char *seconds(int64_t ns, char *text, size_t size)

@@ -14,7 +14,7 @@
 #include "tuner/space/source.h"
 
 struct recorded {
-    char *variant;
+    mt_point point;
     char *launch_json;
     mt_outcome outcome;
     size_t order; /* as stored: the newest of a variant counts */
@@ -26,9 +26,9 @@ typedef struct eval_replay {
     const mt_spec *spec;
     char *gpu_key;
     mt_hash kernel_key; /* of the source as it is now; "" = unknown */
-    bool has_warned;
+    bool has_warned, has_warned_of_knobs;
     mt_event_queue events;
-    struct recorded *rows; /* of the subject, sorted by variant */
+    struct recorded *rows; /* of the subject, sorted by point */
     size_t count, capacity;
     const mt_shape *shape; /* whose rows they are; NULL = none are loaded */
     const mt_workload *workload;
@@ -121,13 +121,15 @@ done:
 
 /* ---- the rows of a subject ---- */
 
+static void free_row(struct recorded *row)
+{
+    mt_free(row->launch_json);
+    mt_outcome_free(&row->outcome);
+}
+
 static void free_rows(eval_replay *self)
 {
-    for (size_t i = 0; i < self->count; i++) {
-        mt_free(self->rows[i].variant);
-        mt_free(self->rows[i].launch_json);
-        mt_outcome_free(&self->rows[i].outcome);
-    }
+    for (size_t i = 0; i < self->count; i++) free_row(&self->rows[i]);
     self->count = 0;
     self->shape = NULL;
 }
@@ -145,16 +147,20 @@ static mt_status copy_outcome(const mt_outcome *from, mt_outcome *to, mt_error *
     return complete ? MT_OK : no_memory(err);
 }
 
+/* A value that the file no longer lists leaves its points out. */
 static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     eval_replay *self = context;
+    mt_error ignored;
     struct recorded *rows = mt_grow(self->rows, self->count, &self->capacity, sizeof *rows);
     if (!rows) return no_memory(err);
     self->rows = rows;
     struct recorded *copy = &rows[self->count];
-    *copy = (struct recorded){.variant = mt_strdup(row->variant), .launch_json = mt_strdup(row->launch_json), .order = self->count};
+    *copy = (struct recorded){.order = self->count};
+    if (mt_point_parse(self->spec, row->variant, &copy->point, &ignored) != MT_OK) return MT_OK;
     self->count++;
-    if (!copy->variant || (row->launch_json && !copy->launch_json)) return no_memory(err);
+    copy->launch_json = mt_strdup(row->launch_json);
+    if (row->launch_json && !copy->launch_json) return no_memory(err);
     return copy_outcome(&row->outcome, &copy->outcome, err);
 }
 
@@ -174,11 +180,27 @@ static mt_status on_key(void *context, const mt_measurement_row *row, mt_error *
     return MT_OK;
 }
 
-static int by_variant_newest_first(const void *a, const void *b)
+static int by_point_newest_first(const void *a, const void *b)
 {
     const struct recorded *x = a, *y = b;
-    int order = strcmp(x->variant, y->variant);
+    int order = memcmp(&x->point, &y->point, sizeof x->point);
     return order ? order : (x->order < y->order) - (x->order > y->order);
+}
+
+/* Leaves each point's newest row, unless it says that the point was excluded before it ran. */
+static void keep_newest(eval_replay *self)
+{
+    size_t kept = 0;
+    mt_point last;
+    if (self->count) qsort(self->rows, self->count, sizeof *self->rows, by_point_newest_first);
+    for (size_t i = 0; i < self->count; i++) {
+        struct recorded *row = &self->rows[i];
+        bool is_newest = i == 0 || memcmp(&last, &row->point, sizeof last) != 0;
+        last = row->point;
+        if (is_newest && row->outcome.kind != MT_OUTCOME_PRUNED) self->rows[kept++] = *row;
+        else free_row(row);
+    }
+    self->count = kept;
 }
 
 /* After an edit of the kernel its old recording still shows how the tool works; it only must not pass silently. */
@@ -207,7 +229,7 @@ static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_wo
     filter.kernel_key = search.has_current ? search.current : search.newest.hex;
     filter.with_samples = true;
     MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
-    qsort(self->rows, self->count, sizeof *self->rows, by_variant_newest_first);
+    keep_newest(self);
     self->shape = shape;
     self->workload = workload;
     self->loaded_regime = base->regime;
@@ -221,40 +243,64 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     return load_rows(from_base(base), mt_space_shape(space), workload, err);
 }
 
-/* Whether the row is a variant's newest, and none that was excluded before it ran. */
-static bool is_point(const eval_replay *self, size_t row)
+/* Knobs that rows lacked and now have: the file gained them since. */
+static void warn_of_knobs(eval_replay *self, const mt_point *completed)
 {
-    bool is_newest = row == 0 || strcmp(self->rows[row - 1].variant, self->rows[row].variant) != 0;
-    return is_newest && self->rows[row].outcome.kind != MT_OUTCOME_PRUNED;
+    mt_strbuf names = {0};
+    for (size_t p = 0; p < self->spec->param_count; p++) {
+        size_t i = 0;
+        while (i < self->count && self->rows[i].point.level[p] == completed[i].level[p]) i++;
+        if (i < self->count) mt_strbuf_addf(&names, "%s%s", names.length ? ", " : "", self->spec->params[p].name);
+    }
+    if (names.length && !self->has_warned_of_knobs) mt_log_warn("the recording of kernel %s lacks %s: taken as left at the default", self->spec->name, mt_strbuf_text(&names));
+    self->has_warned_of_knobs = self->has_warned_of_knobs || names.length;
+    mt_strbuf_free(&names);
+}
+
+/* Whether the file itself leaves the shape without points: that is told rather than that none is recorded. */
+static bool is_refused(const eval_replay *self, const mt_shape *shape)
+{
+    mt_space *space = NULL;
+    mt_error ignored;
+    const char *name, *why;
+    bool is_exact;
+    if (mt_space_create_recorded(self->spec, shape, &self->base.facts, NULL, 0, &space, &ignored) != MT_OK) return false;
+    uint64_t not_recorded = mt_space_pruned(space, mt_space_pruned_kinds(space) - 1, &name, &why, &is_exact);
+    mt_space_free(space);
+    return not_recorded == 0;
 }
 
 static mt_status recorded_space(mt_evaluator *base, const mt_shape *shape, const mt_workload *workload, mt_space **space, mt_error *err)
 {
     eval_replay *self = from_base(base);
     mt_status st = load_rows(self, shape, workload, err);
+    if (st == MT_ERR_NOT_FOUND && is_refused(self, shape)) st = MT_OK;
     if (st != MT_OK) return st;
     mt_point *points = mt_alloc(self->count, sizeof *points);
-    size_t count = 0;
-    mt_error ignored;
     if (!points) return no_memory(err);
-    for (size_t i = 0; i < self->count; i++) /* a value that the file no longer lists leaves its points out */
-        if (is_point(self, i) && mt_point_parse(self->spec, self->rows[i].variant, &points[count], &ignored) == MT_OK && mt_point_is_complete(self->spec, &points[count])) count++;
-    st = mt_space_create_listed(self->spec, shape, &base->facts, points, count, space, err);
+    for (size_t i = 0; i < self->count; i++) points[i] = self->rows[i].point;
+    st = mt_space_create_recorded(self->spec, shape, &base->facts, points, self->count, space, err);
+    if (st == MT_OK) warn_of_knobs(self, points);
+    for (size_t i = 0; i < self->count; i++) self->rows[i].point = points[i];
+    keep_newest(self); /* one that lacked a knob may have become another */
     mt_free(points);
     return st;
 }
 
 static const struct recorded *find_row(const eval_replay *self, const char *variant)
 {
-    size_t low = 0, high = self->count; /* the first of equals: the newest */
+    mt_error ignored;
+    mt_point point;
+    if (mt_point_parse(self->spec, variant, &point, &ignored) != MT_OK) return NULL;
+    size_t low = 0, high = self->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (strcmp(self->rows[middle].variant, variant) < 0)
-            low = middle + 1;
-        else
-            high = middle;
+        int order = memcmp(&self->rows[middle].point, &point, sizeof point);
+        if (order == 0) return &self->rows[middle];
+        if (order < 0) low = middle + 1;
+        else high = middle;
     }
-    return low < self->count && strcmp(self->rows[low].variant, variant) == 0 ? &self->rows[low] : NULL;
+    return NULL;
 }
 
 /* ---- the evaluator ---- */
@@ -270,10 +316,7 @@ static mt_status submit(mt_evaluator *base, const mt_trial *trial, mt_error *err
 {
     eval_replay *self = from_base(base);
     const struct recorded *row = find_row(self, trial->variant);
-    if (!row) {
-        mt_event_queue_push_done(&self->events, trial->id, MT_OUTCOME_PRUNED, "not recorded");
-        return MT_OK;
-    }
+    if (!row) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s is not recorded", trial->variant); /* no point of the recorded space */
     mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->id, .launch_json = mt_strdup(row->launch_json)};
     mt_status st = copy_outcome(&row->outcome, &event.outcome, err);
     if (st == MT_OK)

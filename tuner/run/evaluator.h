@@ -82,8 +82,7 @@ typedef struct mt_evaluator_ops {
     void (*wake)(mt_evaluator *self);           /* from a callback of the loop: next() returns a TICK, if nothing else, without waiting for more. NULL: next() never waits */
     bool (*has_event)(const mt_evaluator *self); /* next() would return READY, DONE or LOST at once */
     void (*count)(const mt_evaluator *self, mt_compile_counts *counts);
-    /* NULL unless points come from a recording. For a spec with `points = recorded`: the space of what is recorded for the shape and workload, but for what
-     * counts as pruned. NOT_FOUND: nothing is. */
+    /* NULL unless points come from a recording: the space of what is recorded for the shape and workload (mt_space_create_recorded). NOT_FOUND: nothing is. */
     mt_status (*recorded_space)(mt_evaluator *self, const mt_shape *shape, const mt_workload *workload, mt_space **space, mt_error *err);
 } mt_evaluator_ops;
 
@@ -103,5 +102,8 @@ struct mt_evaluator {
     bool can_retime;        /* variants may be timed again, for anchors and finals */
     char warning[1024];     /* for the session's record, one a line, "" = none: foreign load on the GPU … */
 };
+
+/* The space that trials come from: all valid points, or what is recorded of them. USAGE for a spec with `points = recorded` on a real GPU. `watch` may be NULL. */
+mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, const mt_space_watch *watch, mt_space **space, mt_error *err);
 
 #endif

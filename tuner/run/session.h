@@ -18,7 +18,7 @@ typedef struct mt_yardstick {
 
 typedef struct mt_subject_summary {
     size_t evaluated, known, measured;             /* evaluated = known + measured */
-    size_t ok, failed, censored, yardstick, excluded; /* evaluated = the sum of these; excluded: not run, by a constraint or because a recording lacks it */
+    size_t ok, failed, censored, yardstick;        /* evaluated = the sum of these */
     double best_ns, low_ns, high_ns;               /* INFINITY when nothing is OK */
     mt_objective objective, wanted;                /* what the best was picked by, and was to be: TIME instead, where energy could not be measured */
     mt_energy energy;                              /* of the best, when it was measured */

@@ -1,5 +1,6 @@
 /* Sessions that measure given points instead of searching: `msda-tune portfolio --measure`. */
 #include <math.h>
+#include <stdio.h>
 
 #include "db/portfolio.h"
 #include "tuner/base/alloc.h"
@@ -27,7 +28,9 @@ static mt_status store_excluded(mt_session *session, const mt_subject *subject, 
 {
     mt_outcome outcome = {0};
     char text[MT_EXCLUDED_SIZE];
-    mt_status st = mt_query_excluded(session->store, session->kernel, text, err);
+    mt_status st = MT_OK;
+    snprintf(text, sizeof text, "not recorded");
+    if (!session->evaluator->is_recorded) st = mt_query_excluded(session->store, session->kernel, text, err);
     if (st != MT_OK) return st;
     mt_outcome_set(&outcome, MT_OUTCOME_PRUNED, "%s", text);
     mt_result result = {.subject = subject, .variant = variant, .model_flops = NAN, .model_dram_bytes = NAN, .model_floor_ns = NAN, .outcome = &outcome};

@@ -166,24 +166,14 @@ static mt_status store_landmarks(const mt_run *run, mt_error *err)
     return st;
 }
 
-static mt_status create_space(mt_run *run, mt_error *err)
-{
-    mt_session *session = run->session;
-    mt_evaluator *evaluator = session->evaluator;
-    const mt_spec *spec = session->params->spec;
-    const mt_space_watch watch = {watch_enumeration, run};
-    if (!spec->is_recorded) return mt_space_create_watched(spec, run->target->shape, &evaluator->facts, &watch, &run->space, err);
-    if (!evaluator->ops->recorded_space) return MT_FAIL(err, MT_ERR_USAGE, "%s: points = recorded: expected --gpu recorded:NAME", spec->path);
-    return evaluator->ops->recorded_space(evaluator, run->target->shape, run->target->workload, &run->space, err);
-}
-
 static mt_status set_up(mt_run *run, mt_error *err)
 {
     mt_session *session = run->session;
     mt_evaluator *evaluator = session->evaluator;
+    const mt_space_watch watch = {watch_enumeration, run};
     mt_status st = MT_OK;
     evaluator->regime = session->regime;
-    MT_TRY(create_space(run, err));
+    MT_TRY(mt_evaluator_space(evaluator, session->params->spec, run->target->shape, run->target->workload, &watch, &run->space, err));
     if (run->deadline_ns != INT64_MAX) mt_space_draw_until(run->space, run->deadline_ns);
     if (mt_space_count(run->space) == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));

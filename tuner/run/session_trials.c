@@ -91,7 +91,7 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     mt_session *session = run->session;
     mt_subject_summary *summary = run->summary;
     const mt_progress *progress = session->params->progress;
-    bool known = event == NULL, excluded = outcome->kind == MT_OUTCOME_PRUNED, failed = mt_outcome_is_failure(outcome->kind) && !excluded;
+    bool known = event == NULL, failed = mt_outcome_is_failure(outcome->kind);
     double cost_ns = mt_outcome_may_win(outcome->kind) ? outcome->timing.median_ns : INFINITY; /* of one that was given up: too low if anything, and never the best */
     mt_status st = note_best(run, index, variant, outcome, event, err);
     note_yardstick(run, index, outcome);
@@ -100,7 +100,7 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     if (st == MT_OK && run->search && !known) st = mt_search_tell(run->search, index, cost_ns, err);
     summary->evaluated++;
     *(known ? &summary->known : &summary->measured) += 1;
-    *(failed ? &summary->failed : excluded ? &summary->excluded : outcome->kind == MT_OUTCOME_OK ? &summary->ok : outcome->kind == MT_OUTCOME_YARDSTICK ? &summary->yardstick : &summary->censored) += 1;
+    *(failed ? &summary->failed : outcome->kind == MT_OUTCOME_OK ? &summary->ok : outcome->kind == MT_OUTCOME_YARDSTICK ? &summary->yardstick : &summary->censored) += 1;
     session->evaluated++;
     session->known += known;
     session->failed += failed;

@@ -81,13 +81,6 @@ mt_status mt_point_parse(const mt_spec *spec, const char *text, mt_point *point,
     return st;
 }
 
-bool mt_point_is_complete(const mt_spec *spec, const mt_point *point)
-{
-    for (size_t i = 0; i < spec->param_count; i++)
-        if (point->level[i] == MT_INACTIVE) return false;
-    return true;
-}
-
 bool mt_point_equal(const mt_spec *spec, const mt_point *a, const mt_point *b)
 {
     for (size_t i = 0; i < spec->param_count; i++) {

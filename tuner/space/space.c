@@ -34,8 +34,8 @@ void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *
 
 void mt_space_at(const mt_space *space, size_t index, mt_point *point)
 {
-    assert(index < mt_space_index_limit(space) || (space->has_search_limits && space->has_ranks));
-    if (!space->is_enumerated || index >= space->count) {
+    assert(index < mt_space_index_limit(space) + space->outside || (space->has_search_limits && space->has_ranks));
+    if (!space->is_enumerated || index >= space->count + space->outside) {
         mt_rank_decode(space, space->is_enumerated ? index - space->count : index, point);
         return;
     }
@@ -64,11 +64,10 @@ static bool find_sampled(const mt_space *space, const mt_point *point, size_t *i
     return is_valid;
 }
 
-bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index)
+/* Among the packed points low … high − 1. */
+static bool find_packed(const mt_space *space, const mt_point *point, size_t low, size_t high, size_t *index)
 {
-    if (!space->is_enumerated) return find_sampled(space, point, index);
     unsigned char bytes[2 * MT_MAX_PARAMS];
-    size_t low = 0, high = space->count;
     mt_space_pack(space, point, bytes);
     while (low < high) { /* packed points ascend, as the walk met them */
         size_t middle = low + (high - low) / 2;
@@ -83,12 +82,18 @@ bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index)
     return false;
 }
 
-/* Points outside the search have the indices behind the enumerated ones, by rank. */
+bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index)
+{
+    return space->is_enumerated ? find_packed(space, point, 0, space->count, index) : find_sampled(space, point, index);
+}
+
+/* Points outside the search have the indices behind the enumerated ones: as they are listed, else by rank. */
 bool mt_space_find_legal(const mt_space *space, const mt_point *point, size_t *index)
 {
     const mt_check *culprit;
     if (mt_space_find(space, point, index)) return true;
-    if (!space->has_search_limits || space->is_listed || !space->has_ranks) return false;
+    if (space->is_listed) return find_packed(space, point, space->count, space->count + space->outside, index);
+    if (!space->has_search_limits || !space->has_ranks) return false;
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return false;
     walker->point = *point;
@@ -271,7 +276,8 @@ bool mt_space_pruned_most(const mt_space *space, const char **name, const char *
         const char *kind_name, *kind_why;
         bool is_exact;
         uint64_t count = mt_space_pruned(space, kind, &kind_name, &kind_why, &is_exact);
-        if (count <= most) continue;
+        bool is_not_recorded = kind == space->spec->constraint_count + space->spec->variant_count;
+        if (count <= most || (is_not_recorded && most)) continue; /* that of what is recorded a constraint excludes everything says more */
         most = count;
         *name = kind_name;
         *why = kind_why;

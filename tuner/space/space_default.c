@@ -67,20 +67,26 @@ static mt_status insert(mt_space *space, const mt_point *point, mt_error *err)
     return MT_OK;
 }
 
+bool mt_space_find_extra(mt_space *space, mt_walker *walker, const mt_check **limit)
+{
+    const mt_check *culprit;
+    mt_error ignored;
+    if (!space->has_search_limits) return false;
+    bool exists = default_point(space, 0, walker, &ignored) == MT_OK; /* arithmetic that fails: whoever asks for the default is told */
+    space->has_extra = exists && mt_point_truth(space, walker, limit) == MT_TRUTH_BROKEN && mt_point_legality(space, walker, &culprit) == MT_TRUTH_HOLDS;
+    space->extra = walker->point;
+    return space->has_extra;
+}
+
 mt_status mt_space_admit_default(mt_space *space, mt_error *err)
 {
-    const mt_check *limit, *culprit; /* limit: what keeps it out of the search, and counted it */
-    mt_error ignored;
+    const mt_check *limit; /* counted it */
     mt_status st = MT_OK;
-    if (!space->has_search_limits) return MT_OK;
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    bool exists = default_point(space, 0, walker, &ignored) == MT_OK; /* arithmetic that fails: whoever asks for the default is told */
-    bool is_extra = exists && mt_point_truth(space, walker, &limit) == MT_TRUTH_BROKEN && mt_point_legality(space, walker, &culprit) == MT_TRUTH_HOLDS;
+    bool is_extra = mt_space_find_extra(space, walker, &limit);
     if (is_extra && space->is_enumerated) st = insert(space, &walker->point, err);
     if (is_extra && st == MT_OK) {
-        space->has_extra = true;
-        space->extra = walker->point;
         space->count++;
         if (limit && space->pruned[limit->kind] > 0) space->pruned[limit->kind]--; /* an estimate may have missed it */
     }

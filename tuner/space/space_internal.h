@@ -95,8 +95,9 @@ struct mt_space {
     mt_diagram *diagram;
     double count_error;              /* one standard error; 0 = exact */
 
-    /* Listed: made of a list of points */
+    /* Listed: made of a list of points; those that only the search excludes stand behind the others */
     bool is_listed;
+    size_t outside;                  /* how many those are */
 
     /* The first variant's default where only constraints of the search exclude it: a point all the same. */
     bool has_extra;
@@ -125,7 +126,9 @@ mt_truth mt_space_levels(const mt_space *space, mt_walker *walker, size_t param,
 mt_truth mt_point_truth(const mt_space *space, mt_walker *walker, const mt_check **culprit);
 /* The same without the constraints of the search. */
 mt_truth mt_point_legality(const mt_space *space, mt_walker *walker, const mt_check **culprit);
-/* Makes the default a point where the search alone would exclude it (space_default.c). */
+/* Sets `extra`: whether the default is a point that only constraints of the search exclude, and the first of those in *limit (space_default.c). */
+bool mt_space_find_extra(mt_space *space, mt_walker *walker, const mt_check **limit);
+/* Makes it a point (space_default.c). */
 mt_status mt_space_admit_default(mt_space *space, mt_error *err);
 
 void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *bytes); /* space.c */

@@ -1,4 +1,4 @@
-/* A space made of a list of points: what a recording holds. */
+/* Spaces made of a list of points: what a recording holds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,45 +14,135 @@ static int by_levels(const void *a, const void *b)
     return 0;
 }
 
-static uint64_t combinations(const mt_spec *spec)
+/* The points sorted, each once; *count is how many those are. NULL: out of memory. */
+static mt_point *sort_out(const mt_point *points, size_t *count)
 {
-    uint64_t product = 1;
-    for (size_t i = 0; i < spec->param_count; i++)
-        if (__builtin_mul_overflow(product, spec->params[i].value_count, &product)) return UINT64_MAX;
-    return product;
+    size_t kept = 0;
+    mt_point *sorted = mt_alloc(*count, sizeof *sorted);
+    if (!sorted) return NULL;
+    if (*count) memcpy(sorted, points, *count * sizeof *sorted);
+    if (*count) qsort(sorted, *count, sizeof *sorted, by_levels);
+    for (size_t i = 0; i < *count; i++)
+        if (i == 0 || by_levels(&sorted[kept - 1], &sorted[i]) != 0) sorted[kept++] = sorted[i];
+    *count = kept;
+    return sorted;
 }
 
-static mt_status take_points(mt_space *space, const mt_point *points, size_t count, mt_error *err)
+enum place { NOWHERE, OUTSIDE /* of the search: legal all the same */, SEARCHED };
+typedef mt_status find_place(mt_space *space, mt_walker *walker, const mt_point *point, enum place *place, mt_error *err);
+
+static mt_status always_searched(mt_space *space, mt_walker *walker, const mt_point *point, enum place *place, mt_error *err)
 {
-    mt_point *sorted = mt_alloc(count, sizeof *sorted);
-    space->points = mt_alloc(count, space->stride);
-    if (!sorted || !space->points) {
-        mt_free(sorted);
-        return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory for %zu points", count);
-    }
-    if (count) memcpy(sorted, points, count * sizeof *sorted);
-    if (count) qsort(sorted, count, sizeof *sorted, by_levels);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || by_levels(&sorted[i - 1], &sorted[i]) != 0) mt_space_pack(space, &sorted[i], space->points + space->count++ * space->stride);
-    space->capacity = count;
-    mt_free(sorted);
+    (void)space, (void)walker, (void)point, (void)err;
+    *place = SEARCHED;
     return MT_OK;
+}
+
+static mt_status by_conditions(mt_space *space, mt_walker *walker, const mt_point *point, enum place *place, mt_error *err)
+{
+    const mt_check *culprit;
+    walker->point = *point;
+    mt_truth legality = mt_point_legality(space, walker, &culprit);
+    bool is_extra = space->has_extra && by_levels(point, &space->extra) == 0;
+    mt_truth truth = legality == MT_TRUTH_HOLDS && !is_extra ? mt_point_truth(space, walker, &culprit) : legality;
+    if (truth == MT_TRUTH_FAILED) return mt_check_fail(space, culprit, walker, err);
+    if (truth == MT_TRUTH_BROKEN && culprit) space->pruned[culprit->kind]++;
+    *place = truth == MT_TRUTH_HOLDS ? SEARCHED : legality == MT_TRUTH_HOLDS ? OUTSIDE : NOWHERE;
+    return MT_OK;
+}
+
+/* Those of the search first, those outside of it behind; sorted[] is used up. */
+static mt_status take_points(mt_space *space, mt_walker *walker, mt_point *sorted, size_t count, find_place *find, mt_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        enum place place = NOWHERE;
+        mt_status st = find(space, walker, &sorted[i], &place, err);
+        if (st != MT_OK) return st;
+        if (place == SEARCHED) mt_space_pack(space, &sorted[i], space->points + space->count++ * space->stride);
+        if (place == OUTSIDE) sorted[space->outside++] = sorted[i];
+    }
+    for (size_t i = 0; i < space->outside; i++) mt_space_pack(space, &sorted[i], space->points + (space->count + i) * space->stride);
+    return MT_OK;
+}
+
+static mt_status fill(mt_space *space, mt_walker *walker, const mt_point *points, size_t count, find_place *find, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_point *sorted = sort_out(points, &count);
+    space->points = mt_alloc(count, space->stride);
+    space->capacity = count;
+    if (!sorted || !space->points) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory for %zu points", count);
+        goto done;
+    }
+    MT_TRY(take_points(space, walker, sorted, count, find, err));
+    uint64_t told = space->count;
+    for (size_t i = 0; i < space->spec->constraint_count + space->spec->variant_count; i++) told += space->pruned[i];
+    space->not_listed = space->raw_count > told ? space->raw_count - told : 0;
+    space->is_enumerated = space->is_listed = true;
+done:
+    mt_free(sorted);
+    return st;
+}
+
+/* A knob that the file gained since stands at its default. */
+static mt_status complete(const mt_space *space, mt_walker *walker, mt_point *point, mt_error *err)
+{
+    const mt_spec *spec = space->spec;
+    walker->point = *point;
+    for (size_t i = 1; i < spec->param_count; i++) {
+        int low, high;
+        if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(space, &space->whens[i], walker, err);
+        if (low != MT_INACTIVE && walker->point.level[i] == MT_INACTIVE) walker->point.level[i] = (int16_t)spec->params[i].default_level;
+    }
+    *point = walker->point;
+    return MT_OK;
+}
+
+/* A shape that is refused has no points, as in the walk: whatever is recorded. */
+static mt_status check_shape(mt_space *space, mt_walker *walker, size_t *count, mt_error *err)
+{
+    const mt_check *culprit;
+    mt_truth truth = mt_checks_at(space, walker, -1, &culprit);
+    if (truth == MT_TRUTH_FAILED) return mt_check_fail(space, culprit, walker, err);
+    if (truth == MT_TRUTH_BROKEN) space->pruned[culprit->kind] = space->raw_count;
+    if (truth == MT_TRUTH_BROKEN) *count = 0;
+    return MT_OK;
+}
+
+static mt_status fill_recorded(mt_space *space, mt_point *points, size_t count, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_check *limit;
+    mt_walker *walker = mt_walker_take(space);
+    if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    MT_TRY(check_shape(space, walker, &count, err));
+    mt_space_find_extra(space, walker, &limit);
+    for (size_t i = 0; i < count; i++) MT_TRY(complete(space, walker, &points[i], err));
+    MT_TRY(fill(space, walker, points, count, by_conditions, err));
+done:
+    mt_walker_give(space, walker);
+    return st;
+}
+
+mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **out, mt_error *err)
+{
+    mt_status st = mt_space_begin(spec, shape, facts, out, err);
+    if (st == MT_OK) st = mt_space_count_raw(*out, err);
+    if (st == MT_OK) st = fill_recorded(*out, points, count, err);
+    if (st == MT_OK) return MT_OK;
+    mt_space_free(*out);
+    *out = NULL;
+    return st;
 }
 
 mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **out, mt_error *err)
 {
-    mt_status st = MT_OK;
-    mt_space *space = NULL;
+    mt_status st = mt_space_begin(spec, shape, facts, out, err);
+    if (st == MT_OK) st = mt_space_count_raw(*out, err);
+    if (st == MT_OK) st = fill(*out, NULL, points, count, always_searched, err);
+    if (st == MT_OK) return MT_OK;
+    mt_space_free(*out);
     *out = NULL;
-    MT_TRY(mt_space_begin(spec, shape, facts, &space, err));
-    MT_TRY(take_points(space, points, count, err));
-    space->is_enumerated = true;
-    space->is_listed = true;
-    space->raw_count = combinations(spec);
-    space->not_listed = space->raw_count - space->count;
-    *out = space;
-    space = NULL;
-done:
-    mt_space_free(space);
     return st;
 }

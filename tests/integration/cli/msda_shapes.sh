@@ -31,5 +31,6 @@ shape 's/^Lq .*/Lq = 0/' msda_backward
 shape 's/^loc_dtype .*/loc_dtype = bf16/' msda_backward
 shape 's/^queries .*/queries = levels/' msda_backward
 shape 's/^D .*/D = 2048/' msda_backward
+mt check --space spaces/msda_backward.ini --gpu h100 --shape seed48 --sample
 note "a list of one is asked for as the file writes it"
 "$tool" lookup --db rec.sqlite --gpu h100 --kernel msda --space "$source_folder/search_spaces/msda.ini" --shape one_pixel 2>&1 | head -3

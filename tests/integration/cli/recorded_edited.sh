@@ -1,0 +1,30 @@
+# shellcheck shell=bash disable=SC2154
+note "a space that was edited after its recording: value 1024 and knob UNROLL are new, the search meets only what is recorded"
+"$tool" import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" >/dev/null
+recorded() { mt --gpu recorded:h100 --recordings rec.sqlite --shape small "$@"; }
+cp "$data/cli/demo.cu" .
+sed -e 's/^values  = 64, 128, 256, 512/values  = 64, 128, 256, 512, 1024/' -e 's/^\[constraint fits\]/[param UNROLL]\nvalues = 1, 2, 4\n\n&/' "$data/cli/demo.ini" >edited.ini
+recorded --space edited.ini --db t.sqlite --budget 15 --strategy random
+recorded --space edited.ini --db t.sqlite --strategy exhaustive --quiet
+recorded --space edited.ini --db local.sqlite --budget 10 --strategy local --quiet
+mt show --db t.sqlite --failures
+mt report --db t.sqlite --format md --section failures | sed -n '/Points that/,$p'
+note "a default that is not recorded is left out"
+sed 's/^default = 128/default = 1024/' edited.ini >default.ini
+recorded --space default.ini --db default.sqlite --quiet
+note "what a constraint excludes of it, and what only the search leaves out"
+sed 's/^\[constraint fits\]/[constraint whole]\nexpr = VEC == 4\n\n[constraint rare]\nscope = search\nexpr = BLOCK > 128\n\n&/' "$data/cli/demo.ini" >fewer.ini
+recorded --space fewer.ini --db fewer.sqlite --quiet
+mt report --db fewer.sqlite --format md --section failures | sed -n '/Points that/,$p'
+note "--around has recorded neighbours alone"
+recorded --space edited.ini --db around.sqlite --around "ALGO=fast BLOCK=128 UNROLL=1 VEC=1" --quiet
+mt show --db around.sqlite --ablation --shape small
+recorded --space edited.ini --db around.sqlite --around "ALGO=fast BLOCK=128 UNROLL=2 VEC=1" --quiet
+mt --gpu recorded:h100 --recordings rec.sqlite --shape large --space edited.ini --db around.sqlite --around "ALGO=fast BLOCK=128 UNROLL=1 VEC=1" --quiet
+note "portfolio --measure: what is not recorded on a shape is told as that"
+grep -v -e 'ALGO=fast;BLOCK=256;VEC=4' "$data/cli/demo.large.jsonl" >large.jsonl
+"$tool" import --as recorded --db less.sqlite "$data/cli/demo.small.jsonl" large.jsonl >/dev/null
+mt --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --workload even --db p.sqlite --quiet
+mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
+mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
+mt show --db p.sqlite --failures --shape large
