@@ -23,7 +23,7 @@
  */
 #pragma once
 
-/* Knobs that the .ini leaves out where they make no difference. So do ORDER, PREFETCH, TAIL and WEIGHTS. */
+/* Knobs that the .ini leaves out where they make no difference. So do FOLD, ORDER, PREFETCH, SWAPPED, TAIL and WEIGHTS. */
 #ifndef SUM
 #define SUM UNROLL
 #endif
@@ -68,9 +68,13 @@ __device__ inline unsigned pixels_after(unsigned at, int count, int bytes)
 
 /* Where the columns' upper pixels begin for this lane, `first` being where pixel 0 does. BYTES: from a pixel to the next. */
 template <int BYTES, typename PLACE>
-__device__ inline void upper_pixels(PLACE (&upper)[COLUMNS], int code, PLACE first, int side, int right)
+__device__ inline void upper_pixels(PLACE (&upper)[COLUMNS], Record record, PLACE first, int side, int right)
 {
-    if constexpr (PARITY) {
+    int code = (int)record_code(record);
+    if constexpr (SIGN_SWAPS) {
+        upper[0] = pixels_after(first, code, BYTES);
+        upper[COLUMNS - 1] = pixels_after(first + BYTES, code + record_step_back(record), BYTES);
+    } else if constexpr (PARITY) {
         int swap = code & 1, even = code & ~1;
         upper[0] = pixels_after(first, even, BYTES);
         upper[COLUMNS - 1] = pixels_after(first + BYTES, even - 2 * swap, BYTES); /* one pixel on, or back */
@@ -105,7 +109,7 @@ __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, bo
     typedef typename Pointer<STAGED>::type place_t;
     place_t first, upper[COLUMNS];
     aim(first, lane);
-    upper_pixels<BYTES>(upper, (int)record_code(record), first, lane.side, has_right ? BYTES : 0);
+    upper_pixels<BYTES>(upper, record, first, lane.side, has_right ? BYTES : 0);
 
     Channels channels[2][COLUMNS][PIECES];
 #pragma unroll
@@ -131,7 +135,7 @@ __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, bo
  * All points of a level, in the records from number `first_record` on. Not fully unrolled: more registers, fewer loads in
  * flight. A sum of SUM points may go on in the next level.
  */
-template <bool STAGED>
+template <bool STAGED, bool IS_FIRST>
 __device__ inline void add_level(Sums &sums, const Records &records, int first_record, const Lane &lane, Level level, bool ends_sum)
 {
     bool has_right = GRID_AT_LEAST_2X2 || level.width > 1;
@@ -145,13 +149,13 @@ __device__ inline void add_level(Sums &sums, const Records &records, int first_r
             if (P % UNROLL == 0 || first + i < P)
                 add_point<STAGED>(sums, step[i], lane, has_right, down);
             if (SUM < UNROLL && (i + 1) % SUM == 0)
-                widen(sums);
+                widen<false>(sums);
         }
         if (SUM >= UNROLL && SUM < P && (first + UNROLL) % SUM == 0)
-            widen(sums);
+            widen<false>(sums);
     }
     if (ends_sum)
-        widen(sums);
+        widen<IS_FIRST>(sums);
 }
 
 /* Whether a packed sum must be widened behind the last point of a level. */
@@ -160,6 +164,17 @@ __device__ constexpr bool sum_ends_after(int level)
     if (SUM < P) /* widened on the way; a rest may be left */
         return P % SUM != 0;
     return level + 1 == L || SUM % P != 0 || (level + 1) * P % SUM == 0;
+}
+
+/* TRIM: whether a tile's first packed sum ends with this level and not before, so that it is assigned, not added. */
+__device__ constexpr bool first_sum_ends_after(int level)
+{
+    if (!TRIMS || BLEND != BLEND_half2 || SUM < P || SUM < UNROLL)
+        return false;
+    for (int before = 0; before < level; before++)
+        if (sum_ends_after(before))
+            return false;
+    return sum_ends_after(level);
 }
 
 /* What a lane works with, but for its sums. */
@@ -182,6 +197,16 @@ __device__ inline void fetch_next_tile(Work &work)
         for (int line = threadIdx.x % GROUP; line < ceil_div(L * P * (int)sizeof(loc_t), 128); line += GROUP)
             asm volatile("prefetch.global.L1 [%0];" ::"l"(logits + line * (128 / (int)sizeof(loc_t))) : "memory");
     }
+}
+
+/* `number`: of the level, a constant where the loop over levels is unrolled. */
+template <bool STAGED>
+__device__ inline void add_level_number(Sums &sums, const Work &work, int first_record, Level level, int number)
+{
+    if (first_sum_ends_after(number))
+        add_level<STAGED, true>(sums, work.records, first_record, work.lane, level, sum_ends_after(number));
+    else
+        add_level<STAGED, false>(sums, work.records, first_record, work.lane, level, sum_ends_after(number));
 }
 
 /*
@@ -210,10 +235,11 @@ __device__ inline void add_levels(Sums &sums, Work &work, Stage &stage)
             }
             Level level = level_of(work.table, LEVEL + i);
             if (LEVEL + i >= FIRST_STAGED) {
-                stage.wait();
-                add_level<true>(sums, work.records, i * P, work.lane, level, sum_ends_after(LEVEL + i));
+                if (!TRIMS || LEVEL + i == FIRST_STAGED) /* all of them come by one copy */
+                    stage.wait();
+                add_level_number<true>(sums, work, i * P, level, LEVEL + i);
             } else {
-                add_level<false>(sums, work.records, i * P, work.lane, level, sum_ends_after(LEVEL + i));
+                add_level_number<false>(sums, work, i * P, level, LEVEL + i);
             }
         }
         add_levels<NEXT>(sums, work, stage);
@@ -281,8 +307,9 @@ __device__ inline void gather(const value_t *value, const loc_t *loc, const loc_
     work.lane = make_lane(group, sub);
     work.points = points_of(turn.tile, turn.first + group, loc, attn);
     fetch_points<0, smaller(PREP, L)>(work.chunks, work.weights, work.points);
+    unsigned in_runs = TRIMS && PERSISTENT && RUN > 1 ? steps_in_runs() : 0;
     for (unsigned step = 1;; step++) {
-        Turn next = turn_at(step);
+        Turn next = turn_after(turn, step, in_runs);
         bool is_last = !PERSISTENT || next.tile >= TILES;
         if constexpr (PERSISTENT || PREFETCHES)
             work.next = points_of(next.tile < TILES ? next.tile : turn.tile, next.tile < TILES ? next.first + group : turn.first + group, loc, attn);

@@ -13,7 +13,13 @@
  * A record is a pixel code and weights in RECORD bytes: 8 or 12 for half2 blending (a code of 16 or 32 bits), 16 for
  * f32. The code is the number of the upper left pixel. With parity order, of a pair of neighbours the one comes first
  * whose parity is the group's: code = (first - parity) | (the first is the right one), and the weights' first column
- * is that pixel's.
+ * is that pixel's. SWAPPED says how the consumer learns which one it is:
+ *
+ *     bit     as said
+ *     sign    code = first - parity; the second column's share is negative, and be it -0, where the first is the right one: by one shift of
+ *             a whole word it is -2 * (the first is the right one), and the share's absolute value is free
+ *
+ * TRIM = on: the same in fewer instructions; the levels' sizes are selected as floats.
  */
 #pragma once
 
@@ -24,6 +30,13 @@ constexpr int GROUP = LANES * (CORNERS == CORNERS_pair ? 2 : 1); /* lanes per it
 constexpr int ITEMS_PER_WARP = 32 / GROUP, ITEMS = THREADS / GROUP;
 constexpr int PASSES = ceil_div(ITEMS_PER_WARP * PREP * P / CHUNK, 32);
 constexpr bool PARITY = CORNERS == CORNERS_parity && GRID_AT_LEAST_2X2;
+constexpr bool TRIMS = TRIM == TRIM_on;
+#if defined SWAPPED && SWAPPED == SWAPPED_sign
+constexpr bool SIGN_SWAPS = PARITY;
+static_assert(TRIMS && LEVELS == LEVELS_baked && RECORD == 8, "only the trimmed records of 8 bytes have the sign");
+#else
+constexpr bool SIGN_SWAPS = false;
+#endif
 constexpr bool BY_SHUFFLE = EXCHANGE == EXCHANGE_shuffle;
 static_assert(!BY_SHUFFLE || (PREP == 1 && PASSES == 1), "a lane keeps one chunk of records");
 
@@ -88,8 +101,8 @@ __device__ inline Record make_record(unsigned code, float right, float upper, fl
         record.word[2] = __float_as_uint(upper);
         record.word[RECORD / 4 - 1] = __float_as_uint(lower);
     } else {
-        half2 rights = __float2half2_rn(right);
-        record.word[0] = RECORD == 8 ? code | (bits_of(rights) & 0xffff0000) : code;
+        half2 rights = TRIMS && RECORD == 8 ? __floats2half2_rn(0.0f, right) : __float2half2_rn(right);
+        record.word[0] = RECORD != 8 ? code : TRIMS ? code | bits_of(rights) : code | (bits_of(rights) & 0xffff0000);
         if constexpr (RECORD == 12)
             record.word[1] = bits_of(rights);
         record.word[RECORD / 4 - 1] = bits_of(__floats2half2_rn(upper, lower));
@@ -105,7 +118,14 @@ __device__ inline unsigned record_code(Record record)
 /* Twice the second column's share, and the weights of the upper and the lower row: half2 blending. */
 __device__ inline half2 record_right(Record record)
 {
-    return __high2half2(half2_of(record.word[RECORD == 8 ? 0 : 1]));
+    half2 right = __high2half2(half2_of(record.word[RECORD == 8 ? 0 : 1]));
+    return SIGN_SWAPS ? __habs2(right) : right;
+}
+
+/* SWAPPED = sign: from the pixel after the first to the second one, 0 or -2 pixels. The share is at most 1, so bit 30 is 0. */
+__device__ inline int record_step_back(Record record)
+{
+    return (int)record.word[0] >> 30;
 }
 
 __device__ inline half2 record_rows(Record record)
@@ -211,6 +231,51 @@ __device__ inline void take_weights(Weights &weights)
     }
 }
 
+/* TRIM: what a point's level must say. As floats that are selected, they need no conversion. */
+struct FloatLevel {
+    float width, height, pitch, origin;
+};
+
+static_assert(!TRIMS || GRID_S < 1 << 24, "f32 holds pixel numbers");
+
+__device__ inline FloatLevel in_floats(Level level)
+{
+    return {(float)level.width, (float)level.height, (float)level.pitch, (float)level.origin};
+}
+
+#if LEVELS == LEVELS_baked
+template <int LEVEL, int COUNT>
+__device__ inline void select_level(FloatLevel &level, int first_point, int point)
+{
+    if constexpr (COUNT > 0) {
+        constexpr Level here = level_of(LevelTable(), LEVEL);
+        if (point >= first_point)
+            level = in_floats(here);
+        select_level<LEVEL + 1, COUNT - 1>(level, first_point + P, point);
+    }
+}
+#endif
+
+__device__ inline Record point_record(float x, float y, float weight, FloatLevel level, int parity)
+{
+    Place column = place_on_grid(x, level.width), row = place_on_grid(y, level.height);
+    float scale = column.scale * row.scale;
+    weight = scale > 0.0f ? weight * scale : 0.0f; /* not NaN * 0 */
+    float lower = weight * row.fraction;
+    if constexpr (SIGN_SWAPS) { /* (pixel + 1 - parity) & ~1 is the first pixel less its parity; the right one comes first where the bit that is lost was 0 */
+        unsigned next = (unsigned)fmaf(row.cell, level.pitch, column.cell + (level.origin + (1 - parity)));
+        float right = next & 1 ? column.fraction : __fadd_rd(column.fraction, -1.0f); /* rounded down: 1 - 1 is -0 */
+        return make_record(next & ~1u, right, weight - lower, lower);
+    }
+    unsigned pixel = (unsigned)fmaf(row.cell, level.pitch, column.cell + level.origin);
+    if constexpr (PARITY) {
+        unsigned swap = (pixel ^ parity) & 1;
+        pixel = (pixel + swap - parity) | swap;
+        column.fraction = swap ? 1.0f - column.fraction : column.fraction;
+    }
+    return make_record(pixel, column.fraction, weight - lower, lower);
+}
+
 __device__ inline Record point_record(float x, float y, float weight, Level level, int parity)
 {
     Place column = place_on_grid(x, level.width), row = place_on_grid(y, level.height);
@@ -245,11 +310,16 @@ __device__ inline void prepare_points(Records &to, const Chunk (&chunks)[PASSES]
     for (int pass = 0; pass < PASSES; pass++) {
         ChunkPlace at = chunk_place<LEVELS_NOW>(pass);
         float its_log_sum = 0.0f;
+#if TRIM == TRIM_on && LEVELS == LEVELS_baked
+        FloatLevel level = in_floats(level_of(table, LEVEL));
+        select_level<LEVEL + 1, LEVELS_NOW - 1>(level, P, at.point);
+#else
         Level level = level_of(table, LEVEL);
 #pragma unroll
         for (int l = 1; l < LEVELS_NOW; l++)
             if (at.point >= l * P)
                 level = level_of(table, LEVEL + l);
+#endif
         if constexpr (LOGITS && !AT_ONCE)
             its_log_sum = __shfl_sync(0xffffffff, log_sum, at.item * GROUP % 32);
         Record records[CHUNK];

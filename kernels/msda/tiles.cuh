@@ -1,6 +1,6 @@
 /*
  * Which block works on which tile: QUERIES queries x HEADS heads of an image. Tiles are numbered image by image, in an
- * image as ORDER says; query_order.cuh says which queries are neighbours.
+ * image as ORDER says; work_order.cuh says which queries are neighbours.
  *
  *     SCHEDULE = grid         a block per tile
  *                persistent   MIN_BLOCKS blocks per SM walk over the tiles: block p takes runs of RUN tiles in a row
@@ -21,7 +21,7 @@
 #pragma once
 
 #include "points.cuh"
-#include "query_order.cuh"
+#include "work_order.cuh"
 
 constexpr int QUERIES = ITEMS / HEADS;
 constexpr unsigned TILES_PER_IMAGE = ceil_div(LQ, QUERIES), HEAD_GROUPS = M / HEADS;
@@ -79,6 +79,24 @@ __device__ inline Turn turn_at(unsigned step)
     return {first + blockIdx.x, 0, WARPS};
 }
 
+/* TRIM: how many steps belong to runs of 4 tiles or more; turn_at() deals them out first, so that only every fourth of these steps can begin a run. */
+__device__ inline unsigned steps_in_runs(void)
+{
+    unsigned steps = 0;
+#pragma unroll
+    for (unsigned run = RUN; run > 1; run /= 4)
+        steps += (TILES - steps * gridDim.x) / (gridDim.x * run) * run;
+    return steps;
+}
+
+/* The turn that follows `turn`, as number `step`. */
+__device__ inline Turn turn_after(Turn turn, unsigned step, unsigned in_runs)
+{
+    if (TRIMS && PERSISTENT && RUN > 1 && step % 4 != 0 && step < in_runs)
+        return {turn.tile + 1, 0, WARPS};
+    return turn_at(step);
+}
+
 /* What a tile is, the same for the whole block: cheap to ask again, so that nothing of it occupies registers meanwhile. */
 struct Tile {
     int image, first_head, first_query; /* the query in the order of work */
@@ -116,7 +134,7 @@ __device__ inline bool warp_has_queries(Turn turn)
 __device__ inline int item_of_group(unsigned tile, unsigned group)
 {
     Tile at = tile_number(tile);
-    int query = query_at<QUERIES>(min(at.first_query + (int)group / HEADS, LQ - 1));
+    int query = query_in_order<QUERIES>(min(at.first_query + (int)group / HEADS, LQ - 1));
     return query * M + at.first_head + group % HEADS;
 }
 
