@@ -257,6 +257,12 @@ void mt_program_bind(mt_program *program, size_t index, uint32_t slot)
     program->names[index].slot = slot;
 }
 
+uint32_t mt_program_slot(const mt_program *program, size_t index)
+{
+    assert(index < program->name_count);
+    return program->names[index].slot;
+}
+
 /* ---- evaluation ---- */
 
 static mt_program_status divide(int64_t a, int64_t b, int64_t *out)

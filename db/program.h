@@ -63,6 +63,7 @@ size_t mt_program_name_count(const mt_program *program);
 const char *mt_program_name(const mt_program *program, size_t index);
 /* Says in which slot of the array given to mt_program_eval the name `index` will be found. */
 void mt_program_bind(mt_program *program, size_t index, uint32_t slot);
+uint32_t mt_program_slot(const mt_program *program, size_t index); /* as bound */
 
 /* Evaluates with values slots[slot_count]. *result gets an INT, or a STRING/LIST that aliases a slot or the program.
  * *token (may be NULL) receives the failing token's number, for the position in messages. */

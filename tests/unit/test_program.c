@@ -178,6 +178,7 @@ START_TEST(slots_outside_the_array_are_unbound)
     ck_assert_int_eq(mt_program_load("$A", memory, sizeof memory, &program, NULL), MT_PROGRAM_OK);
     mt_program_bind(program, 0, SLOTS);
     ck_assert_int_eq(mt_program_eval(program, slots, SLOTS, &result, NULL), MT_PROGRAM_UNBOUND);
+    ck_assert_uint_eq(mt_program_slot(program, 0), SLOTS);
     mt_program_bind(program, 0, UINT32_MAX);
     ck_assert_int_eq(mt_program_eval(program, slots, SLOTS, &result, NULL), MT_PROGRAM_UNBOUND);
 }

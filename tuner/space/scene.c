@@ -151,8 +151,8 @@ static bool touch_lets_of(const mt_scene *scene, const mt_expr *expr)
 {
     bool any = false;
     for (size_t i = 0; i < mt_program_name_count(expr->program); i++) {
-        uint32_t slot = mt_scope_slot(scene->spec, mt_program_name(expr->program, i));
-        if (slot == MT_NO_SLOT || slot < scene->spec->let_slot) continue;
+        uint32_t slot = mt_program_slot(expr->program, i);
+        if (slot < scene->spec->let_slot || slot >= scene->spec->loop_slot) continue;
         size_t let = slot - scene->spec->let_slot;
         any = any || scene->let_states[let] == LET_UNKNOWN;
         mt_scene_touch_let(scene, let);
