@@ -85,17 +85,16 @@ __device__ inline void add_weighted(Sums &sums, int piece, const Channels &chann
         sums.part[piece][i] = __hfma2(((const pair_t *)&channels)[i], weight, sums.part[piece][i]);
 }
 
-/* IS_FIRST: nothing was added to the totals before. */
-template <bool IS_FIRST>
-__device__ inline void widen(Sums &sums)
+/* is_first: nothing was added to the totals before. Constant where it is called. */
+__device__ inline void widen(Sums &sums, bool is_first)
 {
 #pragma unroll
     for (int piece = 0; piece < PIECES; piece++)
 #pragma unroll
         for (int i = 0; i < VEC / 2; i++) {
             float2 part = widened(sums.part[piece][i]);
-            sums.total[piece][2 * i] = IS_FIRST ? part.x : sums.total[piece][2 * i] + part.x;
-            sums.total[piece][2 * i + 1] = IS_FIRST ? part.y : sums.total[piece][2 * i + 1] + part.y;
+            sums.total[piece][2 * i] = is_first ? part.x : sums.total[piece][2 * i] + part.x;
+            sums.total[piece][2 * i + 1] = is_first ? part.y : sums.total[piece][2 * i + 1] + part.y;
             *(unsigned *)&sums.part[piece][i] = 0;
         }
 }
@@ -140,8 +139,7 @@ __device__ inline void add_weighted(Sums &sums, int piece, const Channels &chann
         sums.total[piece][i] = fmaf(float(((const value_t *)&channels)[i]), weight, sums.total[piece][i]);
 }
 
-template <bool IS_FIRST>
-__device__ inline void widen(Sums &)
+__device__ inline void widen(Sums &, bool)
 {
 }
 

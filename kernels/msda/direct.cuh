@@ -133,10 +133,10 @@ __device__ inline void add_point(Sums &sums, Record record, const Lane &lane, bo
 
 /*
  * All points of a level, in the records from number `first_record` on. Not fully unrolled: more registers, fewer loads in
- * flight. A sum of SUM points may go on in the next level.
+ * flight. A sum of SUM points may go on in the next level. What is_first_sum says holds for the one that ends with the level.
  */
-template <bool STAGED, bool IS_FIRST>
-__device__ inline void add_level(Sums &sums, const Records &records, int first_record, const Lane &lane, Level level, bool ends_sum)
+template <bool STAGED>
+__device__ inline void add_level(Sums &sums, const Records &records, int first_record, const Lane &lane, Level level, bool ends_sum, bool is_first_sum)
 {
     bool has_right = GRID_AT_LEAST_2X2 || level.width > 1;
     int down = GRID_AT_LEAST_2X2 || level.height > 1 ? level.pitch : 0;
@@ -149,13 +149,13 @@ __device__ inline void add_level(Sums &sums, const Records &records, int first_r
             if (P % UNROLL == 0 || first + i < P)
                 add_point<STAGED>(sums, step[i], lane, has_right, down);
             if (SUM < UNROLL && (i + 1) % SUM == 0)
-                widen<false>(sums);
+                widen(sums, false);
         }
         if (SUM >= UNROLL && SUM < P && (first + UNROLL) % SUM == 0)
-            widen<false>(sums);
+            widen(sums, false);
     }
     if (ends_sum)
-        widen<IS_FIRST>(sums);
+        widen(sums, is_first_sum);
 }
 
 /* Whether a packed sum must be widened behind the last point of a level. */
@@ -166,15 +166,10 @@ __device__ constexpr bool sum_ends_after(int level)
     return level + 1 == L || SUM % P != 0 || (level + 1) * P % SUM == 0;
 }
 
-/* TRIM: whether a tile's first packed sum ends with this level and not before, so that it is assigned, not added. */
+/* TRIM: whether a tile's first packed sum, of whole levels, ends with this one, so that it is assigned and not added. */
 __device__ constexpr bool first_sum_ends_after(int level)
 {
-    if (!TRIMS || BLEND != BLEND_half2 || SUM < P || SUM < UNROLL)
-        return false;
-    for (int before = 0; before < level; before++)
-        if (sum_ends_after(before))
-            return false;
-    return sum_ends_after(level);
+    return TRIMS && BLEND == BLEND_half2 && SUM >= P && SUM >= UNROLL && level + 1 == smaller(SUM % P == 0 ? SUM / P : 1, L);
 }
 
 /* What a lane works with, but for its sums. */
@@ -197,16 +192,6 @@ __device__ inline void fetch_next_tile(Work &work)
         for (int line = threadIdx.x % GROUP; line < ceil_div(L * P * (int)sizeof(loc_t), 128); line += GROUP)
             asm volatile("prefetch.global.L1 [%0];" ::"l"(logits + line * (128 / (int)sizeof(loc_t))) : "memory");
     }
-}
-
-/* `number`: of the level, a constant where the loop over levels is unrolled. */
-template <bool STAGED>
-__device__ inline void add_level_number(Sums &sums, const Work &work, int first_record, Level level, int number)
-{
-    if (first_sum_ends_after(number))
-        add_level<STAGED, true>(sums, work.records, first_record, work.lane, level, sum_ends_after(number));
-    else
-        add_level<STAGED, false>(sums, work.records, first_record, work.lane, level, sum_ends_after(number));
 }
 
 /*
@@ -237,9 +222,9 @@ __device__ inline void add_levels(Sums &sums, Work &work, Stage &stage)
             if (LEVEL + i >= FIRST_STAGED) {
                 if (!TRIMS || LEVEL + i == FIRST_STAGED) /* all of them come by one copy */
                     stage.wait();
-                add_level_number<true>(sums, work, i * P, level, LEVEL + i);
+                add_level<true>(sums, work.records, i * P, work.lane, level, sum_ends_after(LEVEL + i), first_sum_ends_after(LEVEL + i));
             } else {
-                add_level_number<false>(sums, work, i * P, level, LEVEL + i);
+                add_level<false>(sums, work.records, i * P, work.lane, level, sum_ends_after(LEVEL + i), first_sum_ends_after(LEVEL + i));
             }
         }
         add_levels<NEXT>(sums, work, stage);

@@ -30,13 +30,16 @@ constexpr int GROUP = LANES * (CORNERS == CORNERS_pair ? 2 : 1); /* lanes per it
 constexpr int ITEMS_PER_WARP = 32 / GROUP, ITEMS = THREADS / GROUP;
 constexpr int PASSES = ceil_div(ITEMS_PER_WARP * PREP * P / CHUNK, 32);
 constexpr bool PARITY = CORNERS == CORNERS_parity && GRID_AT_LEAST_2X2;
-constexpr bool TRIMS = TRIM == TRIM_on;
+/* No constants, which would be symbols of the compiled code: without these knobs it is byte for byte what was measured before there were any. */
+enum : bool {
+    TRIMS = TRIM == TRIM_on,
 #if defined SWAPPED && SWAPPED == SWAPPED_sign
-constexpr bool SIGN_SWAPS = PARITY;
-static_assert(TRIMS && LEVELS == LEVELS_baked && RECORD == 8, "only the trimmed records of 8 bytes have the sign");
+    SIGN_SWAPS = PARITY
 #else
-constexpr bool SIGN_SWAPS = false;
+    SIGN_SWAPS = false
 #endif
+};
+static_assert(!SIGN_SWAPS || (TRIMS && LEVELS == LEVELS_baked && RECORD == 8), "only the trimmed records of 8 bytes have the sign");
 constexpr bool BY_SHUFFLE = EXCHANGE == EXCHANGE_shuffle;
 static_assert(!BY_SHUFFLE || (PREP == 1 && PASSES == 1), "a lane keeps one chunk of records");
 
