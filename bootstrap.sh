@@ -115,7 +115,7 @@ provide_packages() {
 # --- building --------------------------------------------------------------------------------------------------------
 
 jobs() { nproc 2>/dev/null || echo 2; }
-test_jobs() { echo $((3 * $(jobs))); } # many tests wait: for deadlines, for the disk
+test_jobs() { echo $((2 * $(jobs))); } # many tests wait: for deadlines, for the disk
 
 configure() { # tests ON|OFF
   local -a generator=()
