@@ -15,7 +15,7 @@ static mt_space *space_of(const mt_spec *spec, const char *shape)
 /* ---- decoders: HEADS, PREFETCH and VALUE_HINT are not unusual for few queries, nor are blocks of 128 threads ---- */
 
 #define REST_OF_POINT "ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=plain;EXCHANGE=smem;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;ORDER=tiles;RECORD=8;" \
-                      "SCHEDULE=grid;STORE_HINT=streaming;SUM=8;UNROLL=4;VEC=8;"
+                      "SCHEDULE=grid;STORE_HINT=streaming;SUM=8;TRIM=off;UNROLL=4;VEC=8;"
 
 START_TEST(decoders_reach_their_good_points)
 {
@@ -32,7 +32,7 @@ START_TEST(decoders_reach_their_good_points)
             size_t index;
             ck_assert_msg(mt_space_find(space, &point, &index), "%s does not have %s", shapes[i], points[k]);
         }
-        ck_assert_msg(mt_space_count(space) <= 6000, "%s has %zu points", shapes[i], mt_space_count(space));
+        ck_assert_msg(mt_space_count(space) <= 8000, "%s has %zu points", shapes[i], mt_space_count(space));
         mt_space_free(space);
     }
     mt_spec_free(spec);
@@ -132,9 +132,9 @@ START_TEST(tiles_are_compared_on_real_shapes)
 {
     static const char *const points[] = {
         "ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;RUN=4;"
-        "SCHEDULE=persistent;STORE_HINT=streaming;SUM=8;TAIL=whole;THREADS=512;UNROLL=2;VALUE_HINT=fetch_256;VEC=8;TILE_W=0",
+        "SCHEDULE=persistent;STORE_HINT=streaming;SUM=8;TAIL=whole;THREADS=512;UNROLL=2;VALUE_HINT=fetch_256;VEC=8;TILE_W=0;TRIM=off;SWAPPED=bit",
         "ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;"
-        "SCHEDULE=grid;STORE_HINT=streaming;SUM=8;THREADS=512;UNROLL=2;VALUE_HINT=fetch_256;VEC=8;TILE_W=32",
+        "SCHEDULE=grid;STORE_HINT=streaming;SUM=8;THREADS=512;UNROLL=2;VALUE_HINT=fetch_256;VEC=8;TILE_W=32;TRIM=off;FOLD=off;SWAPPED=bit",
     };
     mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
     mt_space *space = space_of(spec, "seed48");
@@ -148,4 +148,37 @@ START_TEST(tiles_are_compared_on_real_shapes)
 }
 END_TEST
 
-UNIT_MAIN("msda_space", decoders_reach_their_good_points, every_value_of_every_knob_is_searched, staged_points_that_cannot_run_are_excluded, tiles_are_compared_on_real_shapes)
+/* ---- TRIM, FOLD and SWAPPED: one choice for the search, each alone for who names it ---- */
+
+#define BEST_OF_SEED48 "ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LOAD_HINT=no_allocate;MIN_BLOCKS=1;PREFETCH=off;PREP=2;RECORD=8;RUN=16;" \
+                       "SCHEDULE=persistent;STORE_HINT=streaming;SUM=8;TAIL=split;THREADS=512;TILE_W=4;UNROLL=8;VALUE_HINT=fetch_256;VEC=8;"
+
+START_TEST(trimming_is_one_choice_for_the_search)
+{
+    static const struct {
+        const char *point;
+        bool is_searched, is_legal;
+    } cases[] = {
+        { BEST_OF_SEED48 "LEVELS=baked;TRIM=off;FOLD=off;SWAPPED=bit", true, true },
+        { BEST_OF_SEED48 "LEVELS=baked;TRIM=on;FOLD=on;SWAPPED=sign", true, true },
+        { BEST_OF_SEED48 "LEVELS=baked;TRIM=on;FOLD=off;SWAPPED=sign", false, true },
+        { BEST_OF_SEED48 "LEVELS=baked;TRIM=on;FOLD=on;SWAPPED=bit", false, true },
+        { BEST_OF_SEED48 "LEVELS=baked;TRIM=off;FOLD=on;SWAPPED=bit", false, true },
+        { BEST_OF_SEED48 "LEVELS=baked;TRIM=off;FOLD=off;SWAPPED=sign", false, false },
+        { BEST_OF_SEED48 "LEVELS=runtime;TRIM=on;FOLD=on;SWAPPED=sign", false, false },
+    };
+    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
+    mt_space *space = space_of(spec, "seed48");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        mt_point point = must_point(spec, cases[i].point);
+        size_t index;
+        ck_assert_msg(mt_space_find(space, &point, &index) == cases[i].is_searched, "%s: searched", cases[i].point);
+        ck_assert_msg(mt_space_find_legal(space, &point, &index) == cases[i].is_legal, "%s: legal", cases[i].point);
+    }
+    mt_space_free(space);
+    mt_spec_free(spec);
+}
+END_TEST
+
+UNIT_MAIN("msda_space", decoders_reach_their_good_points, every_value_of_every_knob_is_searched, staged_points_that_cannot_run_are_excluded, tiles_are_compared_on_real_shapes,
+          trimming_is_one_choice_for_the_search)
