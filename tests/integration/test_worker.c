@@ -269,6 +269,7 @@ START_TEST(emptied_cache)
     ck_assert_int_eq(rows(), 8);
     ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 7);
     ck_assert_int_eq(count("SELECT warnings LIKE '%gone from the compile cache%' FROM session"), 1);
+    ck_assert_uint_eq(result.times.compiles.compiled + result.times.compiles.cached + result.times.compiles.shared, 8); /* and not once more for what was compiled again */
     ck_assert_int_eq(result.worker_restarts, 1);
     sound();
     tear_down();

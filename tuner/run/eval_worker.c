@@ -81,7 +81,7 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
 static void count_compile(eval_worker *self, const struct trial *trial, const mt_pool_result *result)
 {
     bool is_cached = result->compiled && result->compiled->is_cached;
-    if (trial->request.retime || trial->request.baseline) return;
+    if (trial->request.retime || trial->request.baseline || trial->is_recompiling) return;
     *(result->is_shared ? &self->counts.shared : is_cached ? &self->counts.cached : &self->counts.compiled) += 1;
 }
 
