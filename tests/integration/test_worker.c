@@ -470,31 +470,53 @@ START_TEST(worker_that_cannot_be_reaped)
 }
 END_TEST
 
-/* The first Ctrl-C lets the running variant end and keeps everything. */
-START_TEST(interrupted)
+/* Tunes and sends `number` as soon as something is measured. The process's exit code: 42 = the session said that it was interrupted, 43 = it did not. */
+static int tune_and_signal(int number, bool is_ignored)
 {
     int status = 0;
-    set_up();
-    write_space("slow", "[param C]\nvalues = 1..20\n"); /* 160 variants */
-    setenv("MSDA_TUNE_FAKE_LOAD_MS", "80", 1); /* thirteen seconds: it can't be done before it is told */
+    setenv("MSDA_TUNE_FAKE_LOAD_MS", "80", 1); /* times 160, or 40: it can't be done before it is told */
     pid_t child = fork();
-    if (child == 0) _exit(tune(NULL) == MT_OK && result.interrupted ? 42 : 1);
+    if (child == 0) {
+        signal(number, is_ignored ? SIG_IGN : SIG_DFL); /* instead of the test library's handler */
+        _exit(tune(NULL) != MT_OK ? 1 : result.interrupted ? 42 : 43);
+    }
     for (int i = 0; i < PATIENCE_S * 50; i++) { /* until it has measured something */
         usleep(20000);
         if (mt_file_exists(db_path) && count("SELECT count(*) FROM sqlite_master WHERE name = 'measurement'") && rows() > 0) break;
     }
-    kill(child, SIGINT);
+    kill(child, number);
     waitpid(child, &status, 0);
+    unsetenv("MSDA_TUNE_FAKE_LOAD_MS");
     ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), 42);
+    return WEXITSTATUS(status);
+}
+
+/* The first Ctrl-C, and a terminal that is closed, let the running variant end and keep everything. */
+static void check_interrupted_by(int number)
+{
+    set_up();
+    write_space("slow", "[param C]\nvalues = 1..20\n");
+    ck_assert_int_eq(tune_and_signal(number, false), 42);
     int64_t kept = rows();
     ck_assert_int_gt(kept, 0);
     ck_assert_int_lt(kept, 160);
     ck_assert_int_eq(count("SELECT count(*) FROM session WHERE state = 'interrupted'"), 1);
     sound();
-    unsetenv("MSDA_TUNE_FAKE_LOAD_MS");
     OK(tune(NULL));
     ck_assert_int_eq(rows(), 160);
+    sound();
+    tear_down();
+}
+
+START_TEST(interrupted) { check_interrupted_by(SIGINT); } END_TEST
+START_TEST(terminal_closed) { check_interrupted_by(SIGHUP); } END_TEST
+
+START_TEST(nohup)
+{
+    set_up();
+    write_space("slow", "[param C]\nvalues = 1..5\n");
+    ck_assert_int_eq(tune_and_signal(SIGHUP, true), 43);
+    ck_assert_int_eq(rows(), 40);
     sound();
     tear_down();
 }
@@ -511,7 +533,7 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("worker");
     TCase *group = tcase_create("worker");
     tcase_add_loop_test(group, one_bad_of_eight, 0, WAYS);
-    const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, emptied_cache, stopped_compile_worker, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted};
+    const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, emptied_cache, stopped_compile_worker, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted, terminal_closed, nohup};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
