@@ -296,6 +296,25 @@ START_TEST(stopped_compile_worker)
 }
 END_TEST
 
+/* As the out-of-memory killer does it: no verdict on the source, and the next session tries it. */
+START_TEST(killed_compile_workers)
+{
+    set_up();
+    write_space("slow", NULL);
+    setenv("MSDA_TUNE_FAKE_KILLED", "slow", 1);
+    OK(tune(NULL));
+    unsetenv("MSDA_TUNE_FAKE_KILLED");
+    expect_outcome("slow", "pruned", "SIGKILL from outside");
+    ck_assert_int_eq(count("SELECT warnings LIKE '%left to a later session%' FROM session"), 1);
+    ck_assert_int_eq(result.worker_restarts, 2);
+    sound();
+    OK(tune(NULL));
+    ck_assert_int_eq(rows(), 9);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE variant_id = (SELECT id FROM variant WHERE text LIKE '%slow%') AND outcome IN ('ok', 'censored')"), 1);
+    tear_down();
+}
+END_TEST
+
 /* A fault that an earlier variant may have caused is one strike, not a quarantine. */
 START_TEST(fault_not_reproduced_alone)
 {
@@ -478,7 +497,9 @@ static int tune_and_signal(int number, bool is_ignored)
     pid_t child = fork();
     if (child == 0) {
         signal(number, is_ignored ? SIG_IGN : SIG_DFL); /* instead of the test library's handler */
-        _exit(tune(NULL) != MT_OK ? 1 : result.interrupted ? 42 : 43);
+        mt_status st = tune(NULL);
+        if (st != MT_OK) fprintf(stderr, "%s\n", err.message);
+        _exit(st != MT_OK ? 1 : result.interrupted ? 42 : 43);
     }
     for (int i = 0; i < PATIENCE_S * 50; i++) { /* until it has measured something */
         usleep(20000);
@@ -533,7 +554,7 @@ int main(int argc, char **argv)
     Suite *suite = suite_create("worker");
     TCase *group = tcase_create("worker");
     tcase_add_loop_test(group, one_bad_of_eight, 0, WAYS);
-    const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, emptied_cache, stopped_compile_worker, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted, terminal_closed, nohup};
+    const TTest *const tests[] = {all_ways_in_one_session, full_cache_disk, emptied_cache, stopped_compile_worker, killed_compile_workers, fault_not_reproduced_alone, half_writers_in_a_row, second_launch_is_skipped, read_past_the_end, winner_and_its_numbers, quarantine_holds_for_other_workloads, two_shapes, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted, terminal_closed, nohup};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
