@@ -215,22 +215,22 @@ static const char insert_sql[] =
     MT_OUTCOME_COLUMNS(MT_COLUMN_BARE) "launch_json, model_flops, model_dram_bytes, model_floor_ns, samples) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, " MT_OUTCOME_COLUMNS(MT_COLUMN_MARK) "?, ?, ?, ?, ?)";
 
-static mt_status insert_cycles(mt_store *store, int64_t measurement, const mt_cycles *cycles, mt_error *err)
+static mt_status insert_cycles(mt_store *store, int64_t measurement, int64_t at_unix_ms, const mt_cycles *cycles, mt_error *err)
 {
     mt_status st = MT_OK;
     if (cycles->blocks == 0) return MT_OK;
-    MT_TRY(mt_store_metric(store, measurement, "cycles", "cycles_min", (double)cycles->min, err));
-    MT_TRY(mt_store_metric(store, measurement, "cycles", "cycles_mean", cycles->mean, err));
-    MT_TRY(mt_store_metric(store, measurement, "cycles", "cycles_max", (double)cycles->max, err));
+    MT_TRY(mt_store_metric(store, measurement, at_unix_ms, "cycles", "cycles_min", (double)cycles->min, err));
+    MT_TRY(mt_store_metric(store, measurement, at_unix_ms, "cycles", "cycles_mean", cycles->mean, err));
+    MT_TRY(mt_store_metric(store, measurement, at_unix_ms, "cycles", "cycles_max", (double)cycles->max, err));
 done:
     return st;
 }
 
-static mt_status insert_metrics(mt_store *store, int64_t measurement, const mt_result *result, mt_error *err)
+static mt_status insert_metrics(mt_store *store, int64_t measurement, int64_t at_unix_ms, const mt_result *result, mt_error *err)
 {
-    mt_status st = insert_cycles(store, measurement, &result->outcome->cycles, err);
+    mt_status st = insert_cycles(store, measurement, at_unix_ms, &result->outcome->cycles, err);
     for (size_t i = 0; i < result->metric_count && st == MT_OK && is_timed(result->outcome); i++)
-        st = mt_store_metric(store, measurement, "model", result->metrics[i].name, result->metrics[i].value, err);
+        st = mt_store_metric(store, measurement, at_unix_ms, "model", result->metrics[i].name, result->metrics[i].value, err);
     return st;
 }
 
@@ -264,7 +264,7 @@ mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t create
     mt_sql_real(&args, result->model_floor_ns);
     mt_sql_blob(&args, blob, blob_size);
     MT_TRY(mt_sql_run(store, &args, "store a measurement", err));
-    MT_TRY(insert_metrics(store, sqlite3_last_insert_rowid(store->db), result, err));
+    MT_TRY(insert_metrics(store, sqlite3_last_insert_rowid(store->db), created_unix_ms, result, err));
 done:
     mt_free(blob);
     return st;

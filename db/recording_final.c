@@ -115,21 +115,6 @@ done:
     return st;
 }
 
-static mt_status store_final(mt_store *store, int64_t session, const mt_subject *subject, int64_t subject_id, int64_t at_unix_ms, const mt_final_row *final, const mt_finalist_row *rows,
-                             size_t count, mt_error *err)
-{
-    mt_status st;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_store_final(store, session, subject, final, rows, count, err));
-    MT_TRY(mt_sql_cached_get(store, "UPDATE final_round SET created_unix_ms = ? WHERE id = (SELECT max(id) FROM final_round WHERE subject_id = ?)", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, at_unix_ms); /* when it was measured, not when it was read */
-    mt_sql_int(&args, subject_id);
-    st = mt_sql_run(store, &args, "store a final", err);
-done:
-    return st;
-}
-
 mt_status mt_recording_read_final(mt_store *store, int64_t session, const mt_subject *subject, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err)
 {
     mt_status st;
@@ -144,7 +129,7 @@ mt_status mt_recording_read_final(mt_store *store, int64_t session, const mt_sub
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, json);
     MT_TRY(mt_sql_row(store, &args, &row, "read a final", err));
-    final = (mt_final_row){.method = mt_sql_column(statement, 0), .rounds = (size_t)sqlite3_column_int64(statement, 1), .confidence = sqlite3_column_double(statement, 2)};
+    final = (mt_final_row){.at_unix_ms = at_unix_ms, .method = mt_sql_column(statement, 0), .rounds = (size_t)sqlite3_column_int64(statement, 1), .confidence = sqlite3_column_double(statement, 2)};
     bool is_known = !*final.method ? false : strcmp(final.method, "interleaved") == 0 || strcmp(final.method, "intervals") == 0;
     if (!is_known || sqlite3_column_int64(statement, 1) < 0 || !(final.confidence >= 0 && final.confidence <= 1) || !mt_objective_from_name(mt_sql_column(statement, 3), &final.objective)) {
         *problem = "\"final\" has no sound method, rounds, confidence or objective";
@@ -152,7 +137,7 @@ mt_status mt_recording_read_final(mt_store *store, int64_t session, const mt_sub
     }
     MT_TRY(mt_subject_find(store, subject, &id, err));
     MT_TRY(read_rows(store, json, id, rows, &count, problem, err));
-    if (!*problem) MT_TRY(store_final(store, session, subject, id, at_unix_ms, &final, rows, count, err));
+    if (!*problem) MT_TRY(mt_store_final(store, session, subject, &final, rows, count, err));
 done:
     sqlite3_finalize(statement);
     return st;

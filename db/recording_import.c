@@ -61,6 +61,14 @@ static mt_status get_date(const import_state *import, sqlite3_stmt *statement, i
     return st == MT_OK && *unix_ms >= 4102444800000 ? fail_line(import, "expected a time before the year 2100 in", name, err) : st;
 }
 
+/* The two columns of a JSON_MEMBER. NULL: there is none. */
+static mt_status get_object(const import_state *import, sqlite3_stmt *statement, int column, const char *name, const char **json, mt_error *err)
+{
+    const char *type = mt_sql_column_or_null(statement, column);
+    *json = type ? mt_sql_column(statement, column + 1) : NULL;
+    return type && strcmp(type, "object") != 0 ? fail_line(import, "expected an object in", name, err) : MT_OK;
+}
+
 /* \u0000, which some versions of SQLite take for the text's end. */
 static bool has_nul_escape(const char *line)
 {
@@ -105,11 +113,12 @@ done:
 
 #define JSON(path) "json_extract(?1, '$." path "'), "
 #define JSON_OBJECT(path) "CASE json_type(?1, '$." path "') WHEN 'object' THEN json_extract(?1, '$." path "') END, "
+#define JSON_MEMBER(path) "json_type(?1, '$." path "'), " JSON(path) /* for get_object */
 
 static const char header_sql[] =
     "SELECT " JSON("format") JSON("version") JSON("gpu.key") JSON("gpu.name") JSON_OBJECT("gpu.facts") JSON("kernel.name") JSON("kernel.key")
     JSON_OBJECT("kernel.spec") JSON("shape.name") JSON("shape.key") JSON("workload.name") JSON("workload.key") JSON("regime")
-    JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") JSON("default") JSON("baseline") JSON_OBJECT("final") "0";
+    JSON("toolchain.nvrtc") JSON("toolchain.driver") JSON("toolchain.arch") JSON("recorded_unix_ms") JSON("default") JSON("baseline") JSON_MEMBER("final") "0";
 
 static mt_status check_format(import_state *import, sqlite3_stmt *statement, mt_error *err)
 {
@@ -201,8 +210,10 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     MT_TRY(get_date(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
     MT_TRY(read_landmark(import, statement, 17, "default", err));
     MT_TRY(read_landmark(import, statement, 18, "baseline", err));
+    const char *final;
+    MT_TRY(get_object(import, statement, 19, "\"final\"", &final, err));
     mt_strbuf_clear(&import->final);
-    mt_strbuf_add(&import->final, mt_sql_column(statement, 19));
+    mt_strbuf_add(&import->final, final ? final : "");
     if (import->final.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
 done:
     if (statement) sqlite3_reset(statement);
@@ -217,7 +228,7 @@ static const char row_sql[] =
     "json_type(?1, '$.chain'), " JSON("chain.nvrtc") JSON("chain.driver") JSON("chain.arch")
     "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON)
     /* json_extract makes 1 and 0 of true and false */
-    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'v', 'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1), " JSON_OBJECT("rival") "0";
+    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'v', 'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1), " JSON_MEMBER("rival") "0";
 enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
 enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT, COLUMN_RIVAL };
 
@@ -302,8 +313,9 @@ static mt_status check_order(import_state *import, const char *variant, mt_error
 
 static mt_status read_rival(const import_state *import, sqlite3_stmt *statement, int64_t at_unix_ms, mt_error *err)
 {
-    const char *problem = NULL, *json = mt_sql_column_or_null(statement, COLUMN_RIVAL);
-    mt_status st = json ? mt_recording_read_rival(import->store, sqlite3_last_insert_rowid(import->store->db), at_unix_ms, json, &problem, err) : MT_OK;
+    const char *problem = NULL, *json;
+    mt_status st = get_object(import, statement, COLUMN_RIVAL, "\"rival\"", &json, err);
+    if (st == MT_OK && json) st = mt_recording_read_rival(import->store, sqlite3_last_insert_rowid(import->store->db), at_unix_ms, json, &problem, err);
     return problem ? fail_line(import, problem, NULL, err) : st;
 }
 

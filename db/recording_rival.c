@@ -60,17 +60,11 @@ static const char *read_numbers(sqlite3_stmt *statement, double numbers[NUMBERS]
 static mt_status store_numbers(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *plugin, const double numbers[NUMBERS], mt_error *err)
 {
     mt_status st = MT_OK;
-    sqlite3_stmt *statement;
     char name[96];
     for (size_t i = 0; i < NUMBERS; i++) {
         snprintf(name, sizeof name, "%s_%s", plugin, metrics[i]);
-        MT_TRY(mt_store_metric(store, measurement, plugin, name, i == LIMITED && isnan(numbers[i]) ? 0 : numbers[i], err));
+        MT_TRY(mt_store_metric(store, measurement, at_unix_ms, plugin, name, i == LIMITED && isnan(numbers[i]) ? 0 : numbers[i], err));
     }
-    MT_TRY(mt_sql_cached_get(store, "UPDATE metric SET created_unix_ms = ? WHERE measurement_id = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, at_unix_ms); /* when it was measured, not when it was read */
-    mt_sql_int(&args, measurement);
-    st = mt_sql_run(store, &args, "store a comparison", err);
 done:
     return st;
 }

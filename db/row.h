@@ -104,6 +104,7 @@ typedef struct mt_finalist_row {
 } mt_finalist_row;
 
 typedef struct mt_final_row {
+    int64_t at_unix_ms;     /* when it was measured; 0 = now */
     const char *method;     /* "interleaved", "intervals" */
     size_t rounds;
     double confidence;

@@ -125,8 +125,8 @@ mt_status mt_store_answer_code(mt_store *store, int64_t subject, const mt_toolch
 /* A copy of the bytes (mt_free), checked against the hash. NOT_FOUND when they were never kept. */
 mt_status mt_store_cubin_load(mt_store *store, const mt_hash *hash, void **bytes, size_t *count, mt_error *err);
 
-/* Keeps a number beside a measurement; a newer one of the same name replaces. `source`: "cycles", "ncu". */
-mt_status mt_store_metric(mt_store *store, int64_t measurement, const char *source, const char *name, double value, mt_error *err);
+/* Keeps a number beside a measurement; a newer one of the same name replaces. `source`: "cycles", "ncu". `at_unix_ms`: when it was measured; 0 = now. */
+mt_status mt_store_metric(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *source, const char *name, double value, mt_error *err);
 
 /* Several calls in one transaction. Nests: a failing call undoes itself and leaves what was done before it. Rolling back undoes the innermost. */
 mt_status mt_store_begin(mt_store *store, mt_error *err);

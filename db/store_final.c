@@ -105,7 +105,7 @@ static mt_status insert_final(mt_store *store, int64_t session, const mt_subject
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, session);
     mt_sql_int(&args, id);
-    mt_sql_int(&args, mt_clock_unix_ms());
+    mt_sql_int(&args, final->at_unix_ms ? final->at_unix_ms : mt_clock_unix_ms());
     mt_sql_text(&args, final->method);
     mt_sql_int(&args, (int64_t)final->rounds);
     mt_sql_real(&args, final->confidence);

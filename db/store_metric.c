@@ -3,7 +3,7 @@
 #include "db/store_internal.h"
 #include "tuner/base/clock.h"
 
-mt_status mt_store_metric(mt_store *store, int64_t measurement, const char *source, const char *name, double value, mt_error *err)
+mt_status mt_store_metric(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *source, const char *name, double value, mt_error *err)
 {
     mt_status st;
     sqlite3_stmt *statement;
@@ -16,7 +16,7 @@ mt_status mt_store_metric(mt_store *store, int64_t measurement, const char *sour
         mt_sql_text(&args, name);
         mt_sql_real(&args, value);
         mt_sql_text(&args, source);
-        mt_sql_int(&args, mt_clock_unix_ms());
+        mt_sql_int(&args, at_unix_ms ? at_unix_ms : mt_clock_unix_ms());
         st = mt_sql_run(store, &args, "store a metric", err);
     }
     st = mt_tx_end(store, st, err);

@@ -1,5 +1,6 @@
 /* A compiler that only looks for entries: the "cubin" is text with the architecture, the options and the extern "C" __global__ names. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,6 +134,8 @@ int nvrtcCompileProgram(mt_nvrtc_program program, int count, const char *const *
     log_compile(program->name, is_support ? "support" : behaviour ? behaviour : "-", block ? block : "-");
     const char *once = getenv("MSDA_TUNE_FAKE_HANG_ONCE");
     while (once && unlink(once) == 0) pause();
+    const char *killed = getenv("MSDA_TUNE_FAKE_KILLED");
+    if (killed && !is_support && behaviour && strcmp(behaviour, killed) == 0) raise(SIGKILL);
     while (!is_support && behaviour && strcmp(behaviour, "compile_hang") == 0)
         pause();
     if (!is_support && behaviour && strcmp(behaviour, "compile_error") == 0) {

@@ -1,4 +1,4 @@
-/* Coordinator and worker together: killed or interrupted coordinators, workers that stop or can't be killed, a compile cache that is full or gone, no driver. */
+/* Coordinator and worker together: killed or interrupted coordinators, workers that stop, are killed or can't be, a compile cache that is full or gone, no driver. */
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -51,6 +51,7 @@ START_TEST(emptied_cache)
     ck_assert_int_eq(rows(), 8);
     ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 7);
     ck_assert_int_eq(count("SELECT warnings LIKE '%gone from the compile cache%' FROM session"), 1);
+    ck_assert_uint_eq(result.times.compiles.compiled + result.times.compiles.cached + result.times.compiles.shared, 8); /* and not once more for what was compiled again */
     ck_assert_int_eq(result.worker_restarts, 1);
     sound();
     tear_down();
@@ -73,6 +74,25 @@ START_TEST(stopped_compile_worker)
     ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE outcome IN ('ok', 'censored')"), 8);
     ck_assert_int_eq(result.worker_restarts, 1);
     sound();
+    tear_down();
+}
+END_TEST
+
+/* As the out-of-memory killer does it: no verdict on the source, and the next session tries it. */
+START_TEST(killed_compile_workers)
+{
+    set_up();
+    write_space("slow", NULL);
+    setenv("MSDA_TUNE_FAKE_KILLED", "slow", 1);
+    OK(tune(NULL));
+    unsetenv("MSDA_TUNE_FAKE_KILLED");
+    expect_outcome("slow", "pruned", "SIGKILL from outside");
+    ck_assert_int_eq(count("SELECT warnings LIKE '%left to a later session%' FROM session"), 1);
+    ck_assert_int_eq(result.worker_restarts, 2);
+    sound();
+    OK(tune(NULL));
+    ck_assert_int_eq(rows(), 9);
+    ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE variant_id = (SELECT id FROM variant WHERE text LIKE '%slow%') AND outcome IN ('ok', 'censored')"), 1);
     tear_down();
 }
 END_TEST
@@ -154,31 +174,55 @@ START_TEST(worker_that_cannot_be_reaped)
 }
 END_TEST
 
-/* The first Ctrl-C lets the running variant end and keeps everything. */
-START_TEST(interrupted)
+/* Tunes and sends `number` as soon as something is measured. The process's exit code: 42 = the session said that it was interrupted, 43 = it did not. */
+static int tune_and_signal(int number, bool is_ignored)
 {
     int status = 0;
-    set_up();
-    write_space("slow", "[param C]\nvalues = 1..20\n"); /* 160 variants */
-    setenv("MSDA_TUNE_FAKE_LOAD_MS", "80", 1); /* thirteen seconds: it can't be done before it is told */
+    setenv("MSDA_TUNE_FAKE_LOAD_MS", "80", 1); /* times 160, or 40: it can't be done before it is told */
     pid_t child = fork();
-    if (child == 0) _exit(tune(NULL) == MT_OK && result.interrupted ? 42 : 1);
+    if (child == 0) {
+        signal(number, is_ignored ? SIG_IGN : SIG_DFL); /* instead of the test library's handler */
+        mt_status st = tune(NULL);
+        if (st != MT_OK) fprintf(stderr, "%s\n", err.message);
+        _exit(st != MT_OK ? 1 : result.interrupted ? 42 : 43);
+    }
     for (int i = 0; i < PATIENCE_S * 50; i++) { /* until it has measured something */
         usleep(20000);
         if (mt_file_exists(db_path) && count("SELECT count(*) FROM sqlite_master WHERE name = 'measurement'") && rows() > 0) break;
     }
-    kill(child, SIGINT);
+    kill(child, number);
     waitpid(child, &status, 0);
+    unsetenv("MSDA_TUNE_FAKE_LOAD_MS");
     ck_assert(WIFEXITED(status));
-    ck_assert_int_eq(WEXITSTATUS(status), 42);
+    return WEXITSTATUS(status);
+}
+
+/* The first Ctrl-C, and a terminal that is closed, let the running variant end and keep everything. */
+static void check_interrupted_by(int number)
+{
+    set_up();
+    write_space("slow", "[param C]\nvalues = 1..20\n");
+    ck_assert_int_eq(tune_and_signal(number, false), 42);
     int64_t kept = rows();
     ck_assert_int_gt(kept, 0);
     ck_assert_int_lt(kept, 160);
     ck_assert_int_eq(count("SELECT count(*) FROM session WHERE state = 'interrupted'"), 1);
     sound();
-    unsetenv("MSDA_TUNE_FAKE_LOAD_MS");
     OK(tune(NULL));
     ck_assert_int_eq(rows(), 160);
+    sound();
+    tear_down();
+}
+
+START_TEST(interrupted) { check_interrupted_by(SIGINT); } END_TEST
+START_TEST(terminal_closed) { check_interrupted_by(SIGHUP); } END_TEST
+
+START_TEST(nohup)
+{
+    set_up();
+    write_space("slow", "[param C]\nvalues = 1..5\n");
+    ck_assert_int_eq(tune_and_signal(SIGHUP, true), 43);
+    ck_assert_int_eq(rows(), 40);
     sound();
     tear_down();
 }
@@ -187,7 +231,7 @@ END_TEST
 int main(int argc, char **argv)
 {
     const TTest *const tests[] = {
-        full_cache_disk, emptied_cache, stopped_compile_worker, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted,
+        full_cache_disk, emptied_cache, stopped_compile_worker, killed_compile_workers, no_driver, killed_and_resumed, worker_that_cannot_be_reaped, interrupted, terminal_closed, nohup,
     };
     return worker_suite(argc, argv, tcase_create("losses"), tests, sizeof tests / sizeof tests[0]);
 }

@@ -56,6 +56,7 @@ static inline void scripted_compile(mt_channel *channel, const mt_compile_order 
     mt_message reply = {.type = MT_MESSAGE_COMPILED, .compiled = {.id = order->id, .ok = true, .log = "fine", .cubin_path = "/dev/null", .compile_ns = 1000, .has_resources = true, .registers = 40, .spill_bytes = 12}};
     reply.compiled.cubin = mt_hash_text(text);
     if (scripted_asks(text, "compile_hang")) scripted_hang();
+    if (scripted_asks(text, "compile_killed")) raise(SIGKILL);
     if (scripted_asks(text, "compile_crash")) scripted_crash("internal compiler error\n");
     const char *tunables = getenv("GLIBC_TUNABLES"), *wanted = getenv("SCRIPT_TUNABLES"); /* else: huge pages */
     bool is_roomy = tunables && strcmp(tunables, wanted ? wanted : "glibc.malloc.hugetlb=1") == 0;

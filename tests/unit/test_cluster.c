@@ -24,9 +24,11 @@ START_TEST(quoted_is_one_word)
         mt_strbuf script = {0};
         mt_strbuf_add(&script, "printf '[%s]' ");
         mt_cluster_quote(&script, texts[i]);
+        mt_strbuf_add_char(&script, ' ');
+        mt_cluster_word(&script, texts[i]);
         const char *const argv[] = {"sh", "-c", mt_strbuf_text(&script), NULL};
-        char *out = output_of(argv), expected[200];
-        snprintf(expected, sizeof expected, "[%s]", texts[i]);
+        char *out = output_of(argv), expected[400];
+        snprintf(expected, sizeof expected, "[%s][%s]", texts[i], texts[i]);
         ck_assert_str_eq(out, expected);
         mt_free(out);
         mt_strbuf_free(&script);

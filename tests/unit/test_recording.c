@@ -314,7 +314,9 @@ START_TEST(refusals_name_the_line)
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"a\\\"b\",\"ns\":4,\"r\":0.8}}\n", "\"rival\" does not say by which plugin"},
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4}}\n", "\"rival\" needs an ns and an r"},
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4,\"r\":-1}}\n", "all its numbers above 0"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4,\"r\":1,\"rl\":1.1,\"rh\":1.2}}\n", "\"rival\" has an r outside rl and rh"}};
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4,\"r\":1,\"rl\":1.1,\"rh\":1.2}}\n", "\"rival\" has an r outside rl and rh"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":[\"x\",4,0.8]}\n", "x.jsonl:2: expected an object in \"rival\""},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":null}\n", "x.jsonl:2: expected an object in \"rival\""}};
     mt_store *store = open_memory();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_fails(import_text(store, cases[i].text), i == 6 ? MT_ERR_UNSUPPORTED : MT_ERR_SYNTAX, cases[i].part);

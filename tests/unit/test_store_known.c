@@ -82,18 +82,20 @@ END_TEST
 /* What differs in any part of the subject is not known. */
 START_TEST(known_by_subject)
 {
+    static const char h100[] = "h100-sxm|cc90|sm132|80g", key[] = "00112233445566778899aabbccddeeff", shape[] = "N=48;dtype=f16";
     mt_store *store = fixture_open();
-    mt_subject s = fixture_subject(store), other;
+    mt_subject s = fixture_subject(store), warm = s, recorded = s;
+    warm.regime = MT_REGIME_WARM;
+    recorded.origin = MT_ORIGIN_RECORDED;
+    const mt_subject others[] = {
+        warm,
+        recorded,
+        fixture_subject_of(store, h100, "NVIDIA H100 80GB HBM3", "edited", shape, 13000, MT_ORIGIN_MEASURED),
+        fixture_subject_of(store, h100, "NVIDIA H100 80GB HBM3", key, "N=49;dtype=f16", 13000, MT_ORIGIN_MEASURED),
+        fixture_subject_of(store, "h100-pcie|cc90", "NVIDIA H100 PCIe", key, shape, 13000, MT_ORIGIN_MEASURED),
+    };
     fixture_put_ok(store, fixture_session(store), &s, "A=1", 10);
-    other = s, other.regime = MT_REGIME_WARM;
-    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
-    other = s, other.origin = MT_ORIGIN_RECORDED;
-    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
-    other = fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", "edited", "N=48;dtype=f16", 13000, MT_ORIGIN_MEASURED);
-    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
-    other = fixture_subject_of(store, "h100-pcie|cc90", "NVIDIA H100 PCIe", "00112233445566778899aabbccddeeff", "N=48;dtype=f16", 13000,
-                               MT_ORIGIN_MEASURED);
-    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 0);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) ck_assert_int_eq(known_of(store, &others[i], MT_REUSE_ANY).count, 0);
     ck_assert_int_eq(known_of(store, &s, MT_REUSE_ANY).count, 1);
     mt_store_close(store);
 }

@@ -33,11 +33,11 @@ START_TEST(kept_and_replaced)
     fixture_put_ok(store, fixture_session(store), &s, "A=1", 1000);
     seen row = newest(store);
     ck_assert_str_eq(row.metrics, "{}");
-    ck_ok(mt_store_metric(store, row.id, "ncu", "dram_percent", 50, &fixture_err));
-    ck_ok(mt_store_metric(store, row.id, "ncu", "dram_percent", 61.5, &fixture_err));
-    ck_ok(mt_store_metric(store, row.id, "ncu", "l1_percent", NAN, &fixture_err)); /* not measured */
+    ck_ok(mt_store_metric(store, row.id, 0, "ncu", "dram_percent", 50, &fixture_err));
+    ck_ok(mt_store_metric(store, row.id, 0, "ncu", "dram_percent", 61.5, &fixture_err));
+    ck_ok(mt_store_metric(store, row.id, 0, "ncu", "l1_percent", NAN, &fixture_err)); /* not measured */
     ck_assert_str_eq(newest(store).metrics, "{\"dram_percent\":61.5}");
-    ck_fails(mt_store_metric(store, 999, "ncu", "dram_percent", 1, &fixture_err), MT_ERR_DB, "FOREIGN KEY");
+    ck_fails(mt_store_metric(store, 999, 0, "ncu", "dram_percent", 1, &fixture_err), MT_ERR_DB, "FOREIGN KEY");
     ck_ok(mt_store_check(store, &fixture_err));
     mt_store_close(store);
 }

@@ -12,7 +12,7 @@
 /* name (stored in the database as lower-case text), what it means */
 #define MT_OUTCOME_MAP(X)                                                                        \
     X(OK, "ok", "validated and timed")                                                           \
-    X(PRUNED, "pruned", "not run: a constraint excludes it, or a recording lacks it")            \
+    X(PRUNED, "pruned", "not run: excluded by a constraint, not recorded, or its compiler killed") \
     X(ILLEGAL, "illegal", "the hardware can't run it; the rule is named")                         \
     X(COMPILE_ERROR, "compile_error", "NVRTC refused it; the log is kept")                        \
     X(COMPILE_TIMEOUT, "compile_timeout", "compiling took longer than its limit")                 \

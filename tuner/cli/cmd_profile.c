@@ -111,7 +111,7 @@ static mt_status store_metrics(mt_store *store, int64_t id, const mt_ncu *ncu, m
     mt_status st = mt_store_begin(store, err);
     if (st != MT_OK) return st;
 #define KEEP(name, metric) \
-    if (st == MT_OK) st = mt_store_metric(store, id, "ncu", strcmp(#name, "duration_ns") == 0 ? "ncu_duration_ns" : #name, ncu->name, err);
+    if (st == MT_OK) st = mt_store_metric(store, id, 0, "ncu", strcmp(#name, "duration_ns") == 0 ? "ncu_duration_ns" : #name, ncu->name, err);
     MT_NCU_MAP(KEEP)
 #undef KEEP
     if (st == MT_OK) return mt_store_commit(store, err);

@@ -282,15 +282,23 @@ static bool has_program(const char *name)
 static mt_status say_and_submit(const planning *p, mt_error *err)
 {
     bool has_slurm = has_program("sbatch");
+    mt_status st = MT_OK;
+    mt_strbuf word = {0};
+    mt_cluster_word(&word, p->folder);
+    const char *folder = mt_strbuf_text(&word); /* for commands that are copied from here */
     printf("%zu task%s", p->task_count, p->task_count == 1 ? "" : "s");
     if (p->values->gpu_types.count) printf(" for each of %zu GPU type%s", p->gpu_count, p->gpu_count == 1 ? "" : "s");
     printf(": %s\n", p->folder);
-    if (p->values->submit && !has_slurm)
-        return MT_FAIL(err, MT_ERR_NOT_FOUND, "slurm: --submit: sbatch is not in PATH; the scripts are written: on a machine of the cluster, with this folder, run %s/submit.sh", p->folder);
-    if (p->values->submit) return submit(p->folder, err);
-    printf("Submit:  %s/submit.sh%s\n", p->folder, has_slurm ? "" : "   (on a machine that has sbatch; there is none here)");
-    printf("Look:    msda-tune slurm --status %s\n", p->folder);
-    return MT_OK;
+    if (p->values->submit && !has_slurm) {
+        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "slurm: --submit: sbatch is not in PATH; the scripts are written: on a machine of the cluster, with this folder, run %s/submit.sh", folder);
+    } else if (p->values->submit) {
+        st = submit(p->folder, err);
+    } else {
+        printf("Submit:  %s/submit.sh%s\n", folder, has_slurm ? "" : "   (on a machine that has sbatch; there is none here)");
+        printf("Look:    msda-tune slurm --status %s\n", folder);
+    }
+    mt_strbuf_free(&word);
+    return st;
 }
 
 static mt_status write_all(planning *p, mt_error *err)

@@ -10,9 +10,10 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/run/session.h"
 
 static const char parent_variable[] = "MSDA_TUNE_SIBLING_OF";
-enum { HANDLES = 5, INTERRUPTED = 130 };
+enum { INTERRUPTED = 130 };
 
 struct stream {
     uv_pipe_t pipe;
@@ -24,7 +25,8 @@ struct stream {
 struct mt_sibling {
     uv_loop_t *loop;
     uv_process_t process;
-    uv_signal_t signals[2];
+    uv_signal_t signals[MT_STOP_SIGNALS_MAX];
+    size_t signal_count;
     struct stream streams[2];
     char name[64];          /* "GPU 2,3" */
     void (*before_line)(void *context);
@@ -105,10 +107,8 @@ static void on_closed(uv_handle_t *handle)
 static void release(mt_sibling *self)
 {
     uv_close((uv_handle_t *)&self->process, on_closed);
-    for (size_t i = 0; i < 2; i++) {
-        uv_close((uv_handle_t *)&self->signals[i], on_closed);
-        uv_close((uv_handle_t *)&self->streams[i].pipe, on_closed);
-    }
+    for (size_t i = 0; i < self->signal_count; i++) uv_close((uv_handle_t *)&self->signals[i], on_closed);
+    for (size_t i = 0; i < 2; i++) uv_close((uv_handle_t *)&self->streams[i].pipe, on_closed);
     while (self->open) uv_run(self->loop, UV_RUN_ONCE);
     for (size_t i = 0; i < 2; i++) mt_strbuf_free(&self->streams[i].line);
     mt_free(self);
@@ -116,17 +116,21 @@ static void release(mt_sibling *self)
 
 static void init_handles(mt_sibling *self)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
+    int numbers[MT_STOP_SIGNALS_MAX];
     self->process.data = self;
+    self->signal_count = mt_session_stop_signals(numbers);
+    for (size_t i = 0; i < self->signal_count; i++) {
+        uv_signal_init(self->loop, &self->signals[i]);
+        self->signals[i].data = self;
+        uv_signal_start(&self->signals[i], on_signal, numbers[i]);
+    }
     for (size_t i = 0; i < 2; i++) {
         uv_pipe_init(self->loop, &self->streams[i].pipe, 0);
-        uv_signal_init(self->loop, &self->signals[i]);
-        self->streams[i].pipe.data = self->signals[i].data = self;
-        uv_signal_start(&self->signals[i], on_signal, numbers[i]);
+        self->streams[i].pipe.data = self;
     }
     self->streams[0].out = stdout;
     self->streams[1].out = stderr;
-    self->open = HANDLES;
+    self->open = 1 + self->signal_count + 2; /* process, signals, pipes */
 }
 
 /* In a session of its own, so that a terminal's Ctrl-C reaches it once: through us. */

@@ -1,5 +1,6 @@
 #include "tuner/cluster/scripts.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -62,6 +63,14 @@ void mt_cluster_quote(mt_strbuf *out, const char *text)
         else mt_strbuf_add_char(out, *text);
     }
     mt_strbuf_add_char(out, '\'');
+}
+
+void mt_cluster_word(mt_strbuf *out, const char *text)
+{
+    bool is_plain = *text;
+    for (const char *at = text; *at; at++) is_plain = is_plain && (isalnum((unsigned char)*at) || (*at & 0x80) || strchr("_-+./:,@%=", *at));
+    if (is_plain) mt_strbuf_add(out, text);
+    else mt_cluster_quote(out, text);
 }
 
 bool mt_cluster_time(const char *text, long long *seconds)

@@ -2,23 +2,22 @@
 #ifndef MT_RUN_CANDIDATE_H
 #define MT_RUN_CANDIDATE_H
 
+#include "tuner/run/needs.h"
 #include "tuner/space/macros.h"
-#include "tuner/space/plan.h"
 #include "tuner/space/space.h"
 
 typedef struct mt_candidate {
     char *illegal;      /* the rule that it breaks; then nothing else is set */
     char *launched;     /* entries of the launches, each with a line end: whose resources count */
-    char *entries;      /* of all launches and prepares, a line each: the name, and the bytes of each argument: "gemm 128 128 8 4" */
-    char *variables;    /* that inputs go to, a line each: "d_filter 900 filter" with the bytes and the input, which is left out where the source need not have the variable */
+    mt_needs needs;
     mt_options options;
 } mt_candidate;
 
 /* `scene` is of the space's spec, shape and device; its point is set. Errors are the search-space file's (file:line). */
 mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err);
 void mt_candidate_free(mt_candidate *candidate); /* zeroed struct is fine */
-/* The same of the reference's launches and the input generators. NULL: out of memory, or an error of the file's. */
-char *mt_candidate_support_entries(const mt_scene *scene, mt_error *err);
+/* What the reference and the input generators need; mt_needs_free it, whatever the status. */
+mt_status mt_candidate_support_needs(const mt_scene *scene, mt_needs *needs, mt_error *err);
 /* True when the reference or an input generator is a kernel that must be compiled. */
 bool mt_candidate_needs_support(const mt_spec *spec);
 

@@ -15,6 +15,7 @@ typedef struct mt_compile_pool mt_compile_pool;
 typedef struct mt_pool_result {
     const mt_compiled *compiled; /* NULL when the worker died or was killed */
     bool is_timeout;
+    bool is_killed;              /* from outside, the last time: says nothing of the source */
     bool is_shared;              /* another tag had the same order, and was told its time */
     const char *text;            /* without `compiled`: what happened */
 } mt_pool_result;

@@ -1,26 +1,23 @@
 /* The compile half alone: every point ends at "compiled", for a GPU that need not be there. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/file.h"
 #include "tuner/run/bundle.h"
 #include "tuner/run/candidate.h"
 #include "tuner/run/compile_pool.h"
 #include "tuner/run/eval_worker.h"
 #include "tuner/run/event_queue.h"
-#include "tuner/run/parameters.h"
 #include "tuner/run/proto.h"
 
 enum { TICK_MS = 250 };
 
-/* What a compile that is under way must define: an mt_candidate's. */
+/* What a compile that is under way must give. */
 typedef struct pending {
     struct pending *next;
     uint64_t tag;
-    char *entries, *variables;
+    mt_needs needs;
 } pending;
 
 typedef struct eval_compile {
@@ -37,7 +34,7 @@ typedef struct eval_compile {
     const mt_space *space;
     mt_scene *scene;
     bool awaits_support;
-    char *support_entries;
+    mt_needs support_needs;
     pending *pending;
 } eval_compile;
 
@@ -61,131 +58,43 @@ static pending *pending_take(eval_compile *self, uint64_t tag)
 static void pending_free(pending *taken)
 {
     if (!taken) return;
-    mt_free(taken->entries);
-    mt_free(taken->variables);
+    mt_needs_free(&taken->needs);
     mt_free(taken);
 }
 
 static void pending_clear(eval_compile *self)
 {
     while (self->pending) pending_free(pending_take(self, self->pending->tag));
-    mt_free(self->support_entries);
-    self->support_entries = NULL;
-}
-
-static const char entry_line[] = "Compiling entry function '";
-
-/* Whether ptxas speaks of the entry; its line is "… entry function 'NAME' for 'sm_90a'". */
-static bool log_has(const char *log, const char *name, size_t length)
-{
-    for (const char *at = log; (at = strstr(at, entry_line));) {
-        at += sizeof entry_line - 1;
-        if (strncmp(at, name, length) == 0 && at[length] == '\'') return true;
-    }
-    return false;
-}
-
-static const char *next_line(const char *line)
-{
-    return line + strcspn(line, "\n") + 1;
-}
-
-/* The first of the entries that the compiled source does not have, which a GPU would find out when it loads it. NULL: none, or the log can't tell (cut, or another compiler's). */
-static const char *missing_entry(const char *log, const char *entries, size_t *length)
-{
-    if (!log || !entries || !strstr(log, entry_line) || strlen(log) >= MT_PROTO_MAX_TEXT - 16) return NULL;
-    for (const char *line = entries; *line; line = next_line(line)) {
-        *length = strcspn(line, " \n");
-        if (!log_has(log, line, *length)) return line;
-    }
-    return NULL;
-}
-
-/* Says what is missing, and what there is: most often the name with C++ decoration, _Z9decoratedPf. */
-static const char *explain_missing(const char *log, const char *name, size_t length, char *out, size_t size)
-{
-    char decorated[160];
-    mt_strbuf others = {0};
-    int digits = snprintf(decorated, sizeof decorated, "_Z%zu", length);
-    snprintf(out, size, "no __global__ function %.*s (extern \"C\") in the compiled source", (int)length, name);
-    size_t used = strlen(out);
-    for (const char *at = log; used < size && (at = strstr(at, entry_line));) {
-        at += sizeof entry_line - 1;
-        size_t entry = strcspn(at, "'");
-        if (strncmp(at, decorated, (size_t)digits) == 0 && strncmp(at + digits, name, length) == 0) {
-            bool is_template = at[(size_t)digits + length] == 'I';
-            snprintf(out + used, size - used, "; it has the C++ name %.*s: %s", (int)entry, at,
-                     is_template ? "make the template __device__ and call it from an extern \"C\" kernel" : "write extern \"C\" in front of it");
-            break;
-        }
-        mt_strbuf_addf(&others, "%s%.*s", others.length ? ", " : "", (int)entry, at);
-        if (!strstr(at, entry_line)) snprintf(out + used, size - used, ", which has %.300s", mt_strbuf_text(&others));
-    }
-    mt_strbuf_free(&others);
-    return out;
-}
-
-/* "NAME BYTES BYTES…\n" against the kernel's own list. */
-static bool fits(const char *line, const mt_parameters *declared, const char *name, mt_strbuf *why)
-{
-    size_t listed = 0;
-    char *at = NULL;
-    for (const char *from = line + strlen(name); *from == ' '; from = at, listed++) {
-        unsigned long long bytes = strtoull(from, &at, 10);
-        if (listed >= declared->count || bytes == declared->bytes[listed]) continue;
-        mt_strbuf_addf(why, "%s: parameter %zu has %u bytes, the launch gives %llu", name, listed + 1, declared->bytes[listed], bytes);
-        return false;
-    }
-    if (listed == declared->count) return true;
-    mt_strbuf_addf(why, "%s has %zu parameters, the launch lists %zu", name, declared->count, listed);
-    return false;
-}
-
-/* A line of mt_candidate.variables. */
-static void compare_variable(const char *line, const char *cubin, size_t bytes, mt_strbuf *why)
-{
-    char name[256], *input;
-    size_t length = strcspn(line, " ");
-    snprintf(name, sizeof name, "%.*s", (int)length, line);
-    unsigned long long needed = strtoull(line + length, &input, 10);
-    int64_t found = mt_variable_bytes(cubin, bytes, name);
-    if (found == 0 && *input == ' ')
-        mt_strbuf_addf(why, "no variable %s in the compiled source, and no launch takes %.*s", name, (int)strcspn(input + 1, "\n"), input + 1);
-    else if (found > 0 && (unsigned long long)found < needed)
-        mt_strbuf_addf(why, "the variable %s has %lld bytes, its input %llu", name, (long long)found, needed);
-}
-
-/* The first launch whose arguments are not what its kernel takes, or the first variable that its input does not fit, in `why`; nothing where the code does not tell. */
-static void compare_compiled(const mt_compiled *compiled, const char *entries, const char *variables, mt_strbuf *why)
-{
-    char *cubin = NULL, name[256];
-    size_t bytes = 0;
-    if (!compiled->cubin_path || mt_file_read(compiled->cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) return;
-    for (const char *line = entries; line && *line && !why->length; line = next_line(line)) {
-        mt_parameters declared;
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " \n"), line);
-        if (mt_parameters_read(cubin, bytes, name, &declared) && !fits(line, &declared, name, why)) break;
-    }
-    for (const char *line = variables; line && *line && !why->length; line = next_line(line)) compare_variable(line, cubin, bytes, why);
-    mt_free(cubin);
+    mt_needs_free(&self->support_needs);
 }
 
 static void support_done(eval_compile *self, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
+    mt_strbuf why = {0};
     self->awaits_support = false;
-    size_t length = 0;
-    const char *missing = compiled && compiled->ok ? missing_entry(compiled->log, self->support_entries, &length) : NULL;
-    char why[512];
-    if (missing) mt_error_set(&self->failure, MT_ERR_COMPILE, "[kernel] reference or an init = kernel(…): %s", explain_missing(compiled->log, missing, length, why, sizeof why));
-    if (compiled && compiled->ok) {
-        mt_strbuf unfit = {0};
-        if (!missing) compare_compiled(compiled, self->support_entries, NULL, &unfit);
-        if (unfit.length) mt_error_set(&self->failure, MT_ERR_COMPILE, "[kernel] reference or an init = kernel(…): %s", mt_strbuf_text(&unfit));
-        mt_strbuf_free(&unfit);
+    if (!compiled || !compiled->ok) {
+        mt_error_set(&self->failure, MT_ERR_COMPILE, "the reference and the input generators do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
         return;
     }
-    mt_error_set(&self->failure, MT_ERR_COMPILE, "the reference and the input generators do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
+    mt_needs_check(&self->support_needs, compiled, &why);
+    if (why.length) mt_error_set(&self->failure, MT_ERR_COMPILE, "[kernel] reference or an init = kernel(…): %s", mt_strbuf_text(&why));
+    mt_strbuf_free(&why);
+}
+
+/* `wanted`: NULL = nobody waits for it any more. */
+static void judge(const pending *wanted, const mt_pool_result *result, mt_outcome *outcome)
+{
+    const mt_compiled *compiled = result->compiled;
+    mt_strbuf why = {0};
+    if (!compiled)
+        mt_outcome_set(outcome, result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR, "%s", result->text);
+    else if (!compiled->ok)
+        mt_outcome_set(outcome, MT_OUTCOME_COMPILE_ERROR, "%s", compiled->log ? compiled->log : "");
+    else if (wanted)
+        mt_needs_check(&wanted->needs, compiled, &why);
+    if (why.length) mt_outcome_set(outcome, MT_OUTCOME_COMPILE_ERROR, "%s", mt_strbuf_text(&why));
+    mt_strbuf_free(&why);
 }
 
 static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result)
@@ -198,19 +107,8 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
     }
     mt_event event = {.kind = MT_EVENT_DONE, .trial = tag};
     pending *wanted = pending_take(self, tag);
-    size_t length = 0;
-    const char *missing = compiled && compiled->ok && wanted ? missing_entry(compiled->log, wanted->entries, &length) : NULL;
-    char why[512];
-    if (missing) mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "%s", explain_missing(compiled->log, missing, length, why, sizeof why));
-    mt_strbuf unfit = {0};
-    if (compiled && compiled->ok && !missing && wanted) compare_compiled(compiled, wanted->entries, wanted->variables, &unfit);
-    if (unfit.length) mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "%s", mt_strbuf_text(&unfit));
-    mt_strbuf_free(&unfit);
+    judge(wanted, result, &event.outcome);
     pending_free(wanted);
-    if (!compiled)
-        mt_outcome_set(&event.outcome, result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR, "%s", result->text);
-    else if (!compiled->ok)
-        mt_outcome_set(&event.outcome, MT_OUTCOME_COMPILE_ERROR, "%s", compiled->log ? compiled->log : "");
     if (compiled) {
         event.outcome.compile_ns = compiled->compile_ns;
         event.outcome.cubin = compiled->cubin;
@@ -248,8 +146,7 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     MT_TRY(mt_scene_create(self->spec, mt_space_shape(space), &base->facts, &self->scene, err));
     self->awaits_support = mt_candidate_needs_support(self->spec);
     if (!self->awaits_support) goto done;
-    self->support_entries = mt_candidate_support_entries(self->scene, err);
-    if (!self->support_entries) return err->status;
+    MT_TRY(mt_candidate_support_needs(self->scene, &self->support_needs, err));
     MT_TRY(mt_options_support(self->scene, workload, &options, err));
     mt_pool_order order = {.kind = MT_COMPILE_SUPPORT, .arch = base->arch, .options = &options, .tag = subject};
     MT_TRY(mt_pool_submit(self->pool, &order, err));
@@ -267,8 +164,8 @@ static mt_status pending_add(eval_compile *self, uint64_t tag, mt_candidate *can
 {
     pending *added = mt_alloc(1, sizeof *added);
     if (!added) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
-    *added = (pending){.next = self->pending, .tag = tag, .entries = candidate->entries, .variables = candidate->variables};
-    candidate->entries = candidate->variables = NULL;
+    *added = (pending){.next = self->pending, .tag = tag, .needs = candidate->needs};
+    candidate->needs = (mt_needs){0};
     self->pending = added;
     return MT_OK;
 }

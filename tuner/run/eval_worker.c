@@ -81,7 +81,7 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
 static void count_compile(eval_worker *self, const struct trial *trial, const mt_pool_result *result)
 {
     bool is_cached = result->compiled && result->compiled->is_cached;
-    if (trial->request.retime || trial->request.baseline) return;
+    if (trial->request.retime || trial->request.baseline || trial->is_recompiling) return;
     *(result->is_shared ? &self->counts.shared : is_cached ? &self->counts.cached : &self->counts.compiled) += 1;
 }
 
@@ -99,14 +99,22 @@ static void take_compiled(eval_worker *self, struct trial *trial)
     if (trial->state == RUNNING && run(self, trial, &error) != MT_OK) self->pool_failure = error;
 }
 
+/* A compiler that was killed says nothing of the source: as what was never tried, so that a later session does. */
+static mt_outcome_kind uncompiled(eval_worker *self, const mt_pool_result *result)
+{
+    if (!result->is_killed) return result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR;
+    if (!self->is_kill_told) mt_eval_worker_warn(self, "compilers were killed from outside, most often for lack of memory (fewer at once: -j): what they had in hand is left to a later session");
+    self->is_kill_told = true;
+    return MT_OUTCOME_PRUNED;
+}
+
 static void variant_done(eval_worker *self, struct trial *trial, const mt_pool_result *result)
 {
     const mt_compiled *compiled = result->compiled;
     count_compile(self, trial, result);
     if (!compiled || !compiled->ok) {
-        mt_outcome_kind kind = result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR;
         mt_event event = {.kind = MT_EVENT_DONE, .trial = trial->request.id, .device = trial->device};
-        mt_outcome_set(&event.outcome, kind, "%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
+        mt_outcome_set(&event.outcome, uncompiled(self, result), "%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
         event.outcome.compile_ns = compiled ? compiled->compile_ns : 0;
         remove_trial(self, trial);
         mt_event_queue_push(&self->events, &event);

@@ -60,7 +60,7 @@ struct eval_worker {
     mt_error pool_failure, device_failure; /* status MT_OK = none */
     mt_compile_counts counts;
     mt_kept_file tool;
-    bool is_cache_loss_told;
+    bool is_cache_loss_told, is_kill_told;
     /* the subject that trials belong to */
     size_t subject;
     const mt_space *space;

@@ -12,13 +12,13 @@
 #include "tuner/run/session_internal.h"
 
 struct signals {
-    uv_signal_t handles[2];
-    size_t open;
+    uv_signal_t handles[MT_STOP_SIGNALS_MAX];
+    size_t count, open;
     mt_session *session;
     int64_t first_ns; /* clock */
 };
 
-/* A batch system tells both the process group and the script, which passes it on: one end, told twice. */
+/* A batch system tells both the process group and the script, which passes it on; of a terminal that is closed the kernel and the shell tell: one end, told twice. */
 #define MT_SAME_SIGNAL_NS 500000000
 
 /* First: the running variant ends, and everything is kept. Second: it is killed. */
@@ -26,18 +26,28 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct signals *signals = handle->data;
     mt_session *session = signals->session;
-    if (number == SIGTERM && session->interrupts > 0 && mt_clock_now_ns() - signals->first_ns < MT_SAME_SIGNAL_NS) return;
+    if (number != SIGINT && session->interrupts > 0 && mt_clock_now_ns() - signals->first_ns < MT_SAME_SIGNAL_NS) return;
     if (session->interrupts == 0) signals->first_ns = mt_clock_now_ns();
     session->interrupts++;
     session->result->interrupted = true;
     session->evaluator->ops->cancel(session->evaluator, session->interrupts > 1);
 }
 
+size_t mt_session_stop_signals(int numbers[MT_STOP_SIGNALS_MAX])
+{
+    static const int all[MT_STOP_SIGNALS_MAX] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+    memcpy(numbers, all, sizeof all);
+    bool is_ignored = sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+    return is_ignored ? MT_STOP_SIGNALS_MAX - 1 : MT_STOP_SIGNALS_MAX;
+}
+
 static void catch_signals(struct signals *signals, mt_session *session)
 {
-    static const int numbers[] = {SIGINT, SIGTERM};
+    int numbers[MT_STOP_SIGNALS_MAX];
     signals->session = session;
-    for (size_t i = 0; i < 2; i++) {
+    signals->count = mt_session_stop_signals(numbers);
+    for (size_t i = 0; i < signals->count; i++) {
         uv_signal_init(session->loop, &signals->handles[i]);
         signals->handles[i].data = signals;
         signals->open++;
@@ -52,7 +62,7 @@ static void on_signal_closed(uv_handle_t *handle)
 
 static void release_signals(struct signals *signals)
 {
-    for (size_t i = 0; i < 2; i++) uv_close((uv_handle_t *)&signals->handles[i], on_signal_closed);
+    for (size_t i = 0; i < signals->count; i++) uv_close((uv_handle_t *)&signals->handles[i], on_signal_closed);
     while (signals->open) uv_run(signals->session->loop, UV_RUN_ONCE);
 }
 

@@ -105,7 +105,7 @@ typedef struct mt_session_times {
 typedef struct mt_session_result {
     size_t subjects, skipped, with_winner;
     size_t known_elsewhere;        /* subjects without a winner here of which params->shared has a variant that is OK */
-    bool interrupted;              /* Ctrl-C or SIGTERM: everything is kept */
+    bool interrupted;              /* by a signal: everything is kept */
     int64_t worker_restarts;
     size_t cut;                    /* subjects that ended before their budget was spent */
     mt_session_times times;
@@ -116,6 +116,10 @@ typedef struct mt_session_target {
     const mt_workload *workload;
 } mt_session_target;
 
+/* The signals that end a session, everything kept: Ctrl-C, SIGTERM, and SIGHUP, but where it is ignored (nohup). Their count. */
+enum { MT_STOP_SIGNALS_MAX = 3 };
+size_t mt_session_stop_signals(int numbers[MT_STOP_SIGNALS_MAX]);
+
 /* USAGE error unless `name` is "auto" or a strategy's. */
 mt_status mt_session_check_strategy(const char *name, mt_error *err);
 
@@ -124,7 +128,7 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
 /* One for all states of the search space in which these targets have the same points: parts of it (mt_shard) that were made in different states are not disjoint. */
 mt_status mt_session_plan_key(const mt_spec *spec, const mt_session_target *targets, size_t count, mt_hash *key, mt_error *err);
 
-/* Runs to the end, the time limit, or Ctrl-C / SIGTERM (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time
+/* Runs to the end, the time limit, or Ctrl-C / SIGTERM / SIGHUP (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time
  * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime and race_ns. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner, here or in params->shared; USAGE for unknown shapes,
  * workloads and strategies; an evaluator's or the database's error ends the session as "failed", with all results kept. `result` is filled in every case. */
 mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err);

@@ -76,7 +76,7 @@ static mt_status keep_metric(mt_final *final, int64_t measurement, const char *w
     const char *plugin = final->session->params->spec->rival;
     snprintf(name, sizeof name, "%s_%s", plugin, what);
     snprintf(source, sizeof source, "%s: %s", plugin, rival->text ? rival->text : "");
-    return mt_store_metric(final->session->store, measurement, source, name, value, err);
+    return mt_store_metric(final->session->store, measurement, 0, source, name, value, err);
 }
 
 static mt_status keep_one(mt_final *final, const mt_finalist *finalist, const mt_rival *first, const mt_rival *best, mt_error *err)

@@ -33,7 +33,7 @@ typedef struct mt_session {
     int64_t started_cpu_ns;        /* of this thread */
     int64_t deadline_ns;           /* INT64_MAX = none */
     size_t budget;                 /* evaluations per subject; SIZE_MAX = no limit */
-    int interrupts;                /* Ctrl-C and SIGTERM so far: 1 = stop after the running variant, 2 = kill it */
+    int interrupts;                /* Ctrl-C, SIGTERM and SIGHUP so far: 1 = stop after the running variant, 2 = kill it */
     uint64_t last_trial;
     int64_t evaluated, known, failed;
     mt_session_times times;

@@ -104,6 +104,7 @@ static void report_gone(mt_worker *worker)
         .is_timeout = worker->is_timeout,
         .is_lost = worker->phase != EXITED,
         .signal = worker->signal,
+        .is_killed = worker->signal == SIGKILL && !worker->is_timeout && !worker->complaint[0],
         .how = how,
         .log_tail = tail,
     };

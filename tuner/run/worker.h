@@ -20,6 +20,7 @@ typedef struct mt_worker_death {
     bool is_timeout;       /* killed because its deadline passed */
     bool is_lost;          /* killed, but not gone: the process hangs in the kernel */
     int signal;            /* it died of; 0 = it exited */
+    bool is_killed;        /* by somebody else's SIGKILL: the out-of-memory killer's, most often */
     const char *how;       /* "SIGSEGV", "exit code 3", "it broke the protocol: …" */
     const char *log_tail;  /* what it printed last, never NULL */
 } mt_worker_death;

@@ -5,7 +5,7 @@
 #include "tuner/space/source.h"
 
 /* Bit i: spec->params[i] stands in no file of the source, and no launch, argument, option or other knob's `when` reads it. What constraints read does not count. Without bits where words
- * can't tell, as with names pasted by ##. */
+ * can't tell, as with names pasted by ## and folders given by -I. */
 uint64_t mt_idle_knobs(const mt_spec *spec, const mt_source *source);
 
 #endif

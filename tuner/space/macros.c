@@ -146,6 +146,16 @@ static mt_status add_words(const mt_scene *scene, const char *text, mt_options *
     return MT_OK;
 }
 
+bool mt_options_open_files(const char *words)
+{
+    for (size_t length; *(words += strspn(words, " \t")); words += length) {
+        length = strcspn(words, " \t");
+        if (strncmp(words, "-D", 2) == 0) continue;
+        if (strncmp(words, "-I", 2) == 0 || *words == '@' || memmem(words, length, "include", strlen("include"))) return true;
+    }
+    return false;
+}
+
 mt_status mt_options_variant(const mt_scene *scene, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;

@@ -218,10 +218,8 @@ static const char *value_of(const char *option)
 /* A folder or a file that the words were not looked for in. */
 static bool opens_more(const mt_options *options)
 {
-    for (size_t i = 0; i < options->count; i++) {
-        const char *option = options->items[i];
-        if (!is_macro(option) && (strncmp(option, "-I", 2) == 0 || strstr(option, "include") || option[0] == '@')) return true;
-    }
+    for (size_t i = 0; i < options->count; i++)
+        if (mt_options_open_files(options->items[i])) return true;
     return false;
 }
 

@@ -38,6 +38,9 @@ mkdir 'in%a'
 ln -s 'in%a' link
 (cd 'in%a' && mt slurm --space demo -o job; mt slurm --space demo; ls)
 mt slurm --space demo -o link/job
+note "a folder that the shell would not take for one word"
+mt slurm --space demo --shards 2 -o "it's my job"
+mt slurm --space demo --shards 2 -o "it's my job" --submit
 note "files behind '--' are found from where the command was given"
 mkdir files
 (cd files && "$tool" slurm --space demo -o job -- --gpu recorded:h100 --recordings rec.sqlite --events=e.jsonl --input a=in/a.npy --input=b=/b.npy --strategy random -j 3 --quiet >log.txt; echo "exit $?"; grep '^run "' job/tune.sh | sed 's/.*merged.sqlite //' | keyless)
