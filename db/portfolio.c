@@ -71,8 +71,11 @@ done:
 /* Of row o of subject s: not one that says other expressions excluded the variant. */
 #define AND_IS_OF_TODAY(excluded) "AND (s.origin = 'recorded' OR o.outcome <> 'pruned' OR o.text = " excluded ") "
 
+/* The default's time o beside the best's m; where it is latent, the least that it can be: an answer must not win by launch latency. */
+#define DEFAULT_NS(latency) "CASE WHEN s.origin <> 'recorded' AND " MT_IS_LATENT("o", "m") " THEN max(m.median_ns, o.median_ns - " latency ") ELSE o.median_ns END"
+
 static const char subjects_sql[] =
-    "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, o.outcome, o.median_ns, "
+    "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, o.outcome, " DEFAULT_NS("?6") ", "
     "(SELECT group_concat(json_extract(j.value, '$.kind')) FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') j WHERE k.id = ?1), "
     "v.text, w.key FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "JOIN workload w ON w.id = s.workload_id LEFT JOIN landmark l ON l.subject_id = s.id AND l.role = 'default' LEFT JOIN variant v ON v.id = l.variant_id "
@@ -89,6 +92,7 @@ mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group 
     mt_sql_args args = mt_sql_args_of(statement);
     bind_group(&args, group);
     mt_sql_text(&args, excluded);
+    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
     for (;;) {
         bool row;
         MT_TRY(mt_sql_row(store, &args, &row, "list tuned shapes", err));
@@ -106,15 +110,18 @@ done:
 }
 
 /* Bare columns beside max() come from the row that holds the maximum. */
+static const char times_sql[] = "SELECT o.variant_id, max(o.id), o.outcome, o.median_ns, o.text FROM measurement o WHERE o.subject_id = ?1 AND NOT " MT_SAYS_NOTHING("o", "?2") " GROUP BY o.variant_id";
+
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
     char excluded[MT_EXCLUDED_SIZE];
     MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
-    MT_TRY(mt_sql_prepare(store, "SELECT variant_id, max(id), outcome, median_ns, text FROM measurement WHERE subject_id = ? GROUP BY variant_id", &statement, err));
+    MT_TRY(mt_sql_prepare(store, times_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
+    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
     for (;;) {
         bool row;
         MT_TRY(mt_sql_row(store, &args, &row, "read a shape's times", err));
@@ -213,7 +220,7 @@ done:
 
 /* The default's newest row beside the winner's, as subjects_sql reads them. */
 static const char shape_sql[] =
-    "INSERT INTO portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome = 'ok' THEN o.median_ns END, o.outcome "
+    "INSERT INTO portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome = 'ok' THEN " DEFAULT_NS("?4") " END, o.outcome "
     "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM landmark l JOIN measurement n ON n.subject_id = l.subject_id AND n.variant_id = l.variant_id "
     "WHERE l.subject_id = s.id AND l.role = 'default') " AND_IS_OF_TODAY("?3") "WHERE s.id = ?2";
@@ -230,6 +237,7 @@ static mt_status insert_shapes(mt_store *store, const mt_portfolio_group *group,
         mt_sql_int(&args, id);
         mt_sql_int(&args, portfolio->subjects[i]);
         mt_sql_text(&args, excluded);
+        mt_sql_real(&args, MT_EVENT_LATENCY_NS);
         MT_TRY(mt_sql_run(store, &args, "store a portfolio's shape", err));
     }
 done:

@@ -32,7 +32,7 @@ typedef struct mt_portfolio_subject {
     const char *kinds;              /* "int,list,string" in the order of the key's parts */
     double best_ns;
     const char *default_outcome;    /* NULL = the default was not measured there, or was excluded by other expressions than the stored ones */
-    double default_ns;              /* NAN unless ok */
+    double default_ns;              /* NAN unless ok; by events beside a best in graphs, the least that it may take in graphs */
     const char *default_variant;    /* its text; NULL = not known */
 } mt_portfolio_subject;
 typedef mt_status (*mt_query_portfolio_subject_callback)(void *context, const mt_portfolio_subject *row, mt_error *err);
@@ -46,7 +46,8 @@ typedef struct mt_portfolio_time {
     double median_ns;               /* NAN unless ok or censored */
 } mt_portfolio_time;
 typedef mt_status (*mt_query_portfolio_time_callback)(void *context, const mt_portfolio_time *row, mt_error *err);
-/* Rows of variants that other expressions than the stored ones excluded are passed over, but not a recording's: what it lacks is excluded for good. */
+/* Rows of variants that other expressions than the stored ones excluded are passed over, but not a recording's: what it lacks is excluded for good. So are times by events beside a best that was
+ * timed in graphs (docs/measurement.md): by how much they are slower is not known; they are measured again. */
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err);
 /* mt_free *text. */
 mt_status mt_query_variant_text(mt_store *store, int64_t variant, char **text, mt_error *err);

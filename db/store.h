@@ -113,6 +113,8 @@ mt_status mt_store_final(mt_store *store, int64_t session, const mt_subject *sub
 /* Appends to the series of an anchor; the outcome is OK. */
 mt_status mt_store_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err);
 
+/* Launches per sample of the subject's best: 1 = timed by events; 0 = there is none, or it is not known. */
+mt_status mt_store_best_batch(mt_store *store, const mt_subject *subject, uint32_t *batch, mt_error *err);
 /* Recomputes table `best` for the subject: the pick of the current final; where there is none the fastest OK row (newest per variant) for (device, kernel, shape, workload, regime, origin); ties by least dynamic
  * shared memory, smallest cluster, canonical text. Removes the row when nothing is OK. Ties are equal medians; the size of the statistically tied
  * set (intervals that reach into the winner's) is stored beside it. launch_json: an array of objects, "cluster" a number or [x,y,z]. */

@@ -16,6 +16,7 @@ static const char known_sql[] =
     "AND NOT (m.outcome IN ('quarantined', 'timeout', 'crashed', 'gpu_fault') AND EXISTS (SELECT 1 FROM strike k WHERE k.device_id = ?4 "
     "AND k.shape_id = ?5 AND k.origin = ?6 AND k.variant_id = m.variant_id AND k.lifted_unix_ms >= m.created_unix_ms)) "
     "AND m.outcome <> 'pruned' " /* who asks has a point that is valid now: another text of the search space excluded it, or an older recording lacked it */
+    "AND NOT " MT_SAYS_NOTHING("m", "?7") " "
     "GROUP BY m.variant_id ORDER BY max(m.id)";
 
 static const char *reuse_name(mt_reuse reuse)
@@ -53,6 +54,7 @@ mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse re
     mt_sql_int(&args, subject->device);
     mt_sql_int(&args, subject->shape);
     mt_sql_text(&args, mt_origin_name(subject->origin));
+    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
     for (;;) {
         bool row;
         MT_TRY(mt_sql_row(store, &args, &row, "read what is known", err));
@@ -109,6 +111,25 @@ static const char winner_sql[] =
     "SELECT f.id, (SELECT count(*) FROM good g WHERE ifnull(g.low_ns, g.median_ns) <= max(ifnull(f.high_ns, f.median_ns), f.median_ns)) "
     "FROM first f JOIN variant v ON v.id = f.variant_id "
     "ORDER BY ifnull(f.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("f") ", 1), v.text LIMIT 1";
+
+mt_status mt_store_best_batch(mt_store *store, const mt_subject *subject, uint32_t *batch, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    int64_t id;
+    sqlite3_stmt *statement;
+    *batch = 0;
+    MT_TRY(mt_subject_find(store, subject, &id, err));
+    if (!id) return MT_OK;
+    MT_TRY(mt_sql_cached_get(store, "SELECT m.batch_count FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE b.subject_id = ? AND m.batch_count BETWEEN 1 AND 1000000", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, id);
+    MT_TRY(mt_sql_row(store, &args, &row, "read how the best was timed", err));
+    if (row) *batch = (uint32_t)sqlite3_column_int(statement, 0);
+    sqlite3_reset(statement);
+done:
+    return st;
+}
 
 static mt_status find_winner(mt_store *store, int64_t subject, int64_t *winner, int64_t *tied, mt_error *err)
 {

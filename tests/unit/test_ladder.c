@@ -427,6 +427,21 @@ START_TEST(nearest_by_volume_passes_over_what_fails)
 }
 END_TEST
 
+/* Of several that are the best on the nearest shape the mean: the order of the columns would know the asked shape. */
+START_TEST(nearest_by_volume_tells_equals_apart_by_nothing)
+{
+    double shapes[] = {0, 1, 3}, slowdown[] = {0, 0.4, 0.9, 0, 0, 0.1, 0.2, 0.3, 0}, of_default[] = {1, 1, 1};
+    const bool is_text[] = {false};
+    const size_t name[] = {0};
+    mt_ladder_trial trials[3];
+    mt_ladder_evaluation e;
+    const mt_ladder_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default};
+    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    ck_assert_double_eq_tol(trials[0].by_volume, 0.2, 1e-9); /* variants 0 and 1 are equal on shape 1 */
+    ck_assert_double_eq_tol(trials[1].by_volume, 0, 1e-9);   /* shape 0 has one best */
+}
+END_TEST
+
 /* Keys are compared by what they hold; those of another version of a file are farthest. */
 START_TEST(distance_of_keys)
 {
@@ -518,4 +533,4 @@ END_TEST
 UNIT_MAIN("ladder", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, curves_rise_and_end, weights_follow_what_matters,
           few_shapes_keep_the_prior, left_out_shapes_are_served_well, answers_that_were_not_measured_are_told, expectations_hold, sparse_rows_leave_far_shapes_to_the_default, one_shape_serves_its_neighbourhood,
           refused_offers_are_followed_by_others, what_was_refused_or_left_stays_so,
-        values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, distance_of_keys, a_stored_tree_is_followed, a_tree_is_taken_where_it_does_better, what_decides_is_found)
+        values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, nearest_by_volume_tells_equals_apart_by_nothing, distance_of_keys, a_stored_tree_is_followed, a_tree_is_taken_where_it_does_better, what_decides_is_found)

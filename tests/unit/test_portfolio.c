@@ -193,6 +193,37 @@ START_TEST(test_winners_come_first)
 }
 END_TEST
 
+static void put_timed(lookup_writer *w, const char *variant, double median_ns, uint32_t batch)
+{
+    mt_outcome outcome = fixture_outcome(MT_OUTCOME_OK, median_ns);
+    outcome.timing.batch = batch;
+    fixture_put(w->store, w->session, &w->subject, variant, &outcome);
+}
+
+/* What was timed by events beside a best in graphs can't be compared with it: no cell, so that it is measured again; the default gets the benefit of the doubt. */
+START_TEST(test_launch_latency)
+{
+    mt_ladder_table table;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    put(&w, 4, "one", "ALGO=plain;B=32", 6e3);
+    put(&w, 4, "one", "ALGO=plain;B=64", 6.3e3);
+    put(&w, 64, "one", "ALGO=plain;B=64", 6e3);
+    put_timed(&w, "ALGO=plain;B=32", 9.6e3, 1);
+    ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
+    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    ck_assert_uint_eq(table.variant_count, 2);
+    size_t none = 0;
+    for (size_t i = 0; i < 4; i++) none += !table.cells[i].measurement;
+    ck_assert_uint_eq(none, 1);
+    ck_assert_double_eq_tol(table.subjects[1].default_slowdown, 1.1, 1e-9); /* 3 µs less */
+    mt_ladder_table_free(&table);
+    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err));
+    lookup_end(&w);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio_cell"), 3);
+    ck_assert_int_eq(fixture_number("SELECT round(default_ns) FROM portfolio_shape WHERE default_ns IS NOT NULL"), 6600); /* as the lookup reads it */
+}
+END_TEST
+
 /* Without winners there is nothing to answer with. */
 START_TEST(test_winners_gone)
 {
@@ -208,4 +239,4 @@ START_TEST(test_winners_gone)
 }
 END_TEST
 
-FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_limits_stay, test_more_shapes_than_fit, test_winners_come_first, test_winners_gone)
+FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_limits_stay, test_more_shapes_than_fit, test_winners_come_first, test_launch_latency, test_winners_gone)

@@ -276,6 +276,21 @@ START_TEST(a_final_has_one_method)
 }
 END_TEST
 
+/* A later session measures beside the stored best, by its method. */
+START_TEST(a_stored_best_has_its_method)
+{
+    set_up();
+    evaluator.base.can_retime = true;
+    evaluator.time = near_by_graph;
+    evaluator.batch = first_by_events;
+    tune_ok("", "[param A]\nvalues = 2\n");
+    tune_ok("", "[param A]\nvalues = 1, 2\ndefault = 1\n");
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM best"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT max(median_ns) FROM measurement"), 9900);
+    tear_down();
+}
+END_TEST
+
 static double least_at_3(const char *variant)
 {
     return knob(variant) == 3 ? 500 : 1000;
@@ -417,7 +432,7 @@ int main(void)
     Suite *suite = suite_create("session_trust");
     TCase *group = tcase_create("session");
     const TTest *const tests[] = {racing, no_race_measures_what_was_given_up, finals_see_through_drift, a_finalist_dies, an_interrupted_final_leaves_nothing, 
-        finals_of_a_recording, anchors_show_drift, how_far_an_anchor_has_certainly_moved, scatter_is_no_drift, an_anchor_keeps_its_method, a_final_has_one_method,
+        finals_of_a_recording, anchors_show_drift, how_far_an_anchor_has_certainly_moved, scatter_is_no_drift, an_anchor_keeps_its_method, a_final_has_one_method, a_stored_best_has_its_method,
         objectives, energy_of_a_single_variant, energy_that_nobody_tells, an_anchor_dies, both_regimes};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);

@@ -130,4 +130,41 @@ START_TEST(lifting_makes_a_variant_unknown_again)
 }
 END_TEST
 
-FIXTURE_MAIN("store_known", known_takes_every_outcome_and_the_newest_row, known_refuses_what_no_tuner_writes, known_by_toolchain, known_by_subject, lifting_makes_a_variant_unknown_again)
+static void put_timed(mt_store *store, int64_t session, const mt_subject *s, const char *variant, double median_ns, uint32_t batch)
+{
+    mt_outcome outcome = fixture_outcome(MT_OUTCOME_OK, median_ns);
+    outcome.timing.batch = batch;
+    fixture_put(store, session, s, variant, &outcome);
+}
+
+/* Beside a best in graphs a time by events holds launch latency: what may be faster than it looks is timed again. */
+START_TEST(latency_is_not_known)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store), recorded = fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", "00112233445566778899aabbccddeeff", "N=48;dtype=f16", 13000, MT_ORIGIN_RECORDED);
+    int64_t session = fixture_session(store);
+    uint32_t batch;
+    const mt_subject *subjects[] = {&s, &recorded};
+    for (size_t i = 0; i < 2; i++) {
+        ck_ok(mt_store_best_batch(store, subjects[i], &batch, &fixture_err));
+        ck_assert_uint_eq(batch, 0);
+        put_timed(store, session, subjects[i], "A=1", 9e3, 1);
+        ck_ok(mt_store_refresh_best(store, subjects[i], &fixture_err));
+        ck_ok(mt_store_best_batch(store, subjects[i], &batch, &fixture_err));
+        ck_assert_uint_eq(batch, 1);
+        ck_assert_int_eq(known_of(store, subjects[i], MT_REUSE_ANY).count, 1); /* by the same method as the best */
+        put_timed(store, session, subjects[i], "A=2", 6e3, 20);
+        put_timed(store, session, subjects[i], "A=3", 20e3, 1); /* slow by either method */
+        ck_ok(mt_store_refresh_best(store, subjects[i], &fixture_err));
+        ck_ok(mt_store_best_batch(store, subjects[i], &batch, &fixture_err));
+        ck_assert_uint_eq(batch, 20);
+        ck_assert_int_eq(known_of(store, subjects[i], MT_REUSE_ANY).count, i ? 3 : 2); /* a recording can't be timed again */
+    }
+    put_timed(store, session, &s, "A=1", 6.5e3, 20);
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_ANY).count, 3);
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("store_known", known_takes_every_outcome_and_the_newest_row, known_refuses_what_no_tuner_writes, known_by_toolchain, known_by_subject, lifting_makes_a_variant_unknown_again,
+             latency_is_not_known)

@@ -52,30 +52,35 @@ static double volume(const mt_ladder_data *data, size_t shape)
     return sum;
 }
 
-/* What is best on shape `there` of what does not fail on `asked`; SIZE_MAX = nothing. */
-static size_t best_of_other(const mt_ladder_data *data, size_t there, size_t asked)
+/* What is best on shape `there`, of what does not fail on `asked`, tried on `asked`: the mean of equals, since columns are ordered by how many shapes they win, `asked` included. NAN = no time.
+ * False = nothing to offer. */
+static bool try_best_of_other(const mt_ladder_data *data, size_t there, size_t asked, double *value)
 {
-    size_t best = SIZE_MAX;
+    double least = INFINITY, sum = 0;
+    size_t count = 0;
     for (size_t v = 0; v < data->variant_count; v++) {
-        if (!isfinite(mt_ladder_cell(data, there, v)) || isinf(mt_ladder_cell(data, asked, v))) continue;
-        if (best == SIZE_MAX || mt_ladder_cell(data, there, v) < mt_ladder_cell(data, there, best)) best = v;
+        if (!isinf(mt_ladder_cell(data, asked, v))) least = fmin(least, mt_ladder_cell(data, there, v));
     }
-    return best;
+    for (size_t v = 0; v < data->variant_count; v++) {
+        if (!(mt_ladder_cell(data, there, v) <= least) || !isfinite(mt_ladder_cell(data, asked, v))) continue;
+        sum += mt_ladder_cell(data, asked, v);
+        count++;
+    }
+    *value = count ? sum / (double)count : NAN;
+    return isfinite(least);
 }
 
 /* Of the nearest shape that has something to offer. */
 static double of_nearest_volume(const mt_ladder_data *data, size_t asked)
 {
-    size_t best = SIZE_MAX;
-    double least = INFINITY;
+    double nearest = INFINITY, best = NAN, value;
     for (size_t i = 0; i < data->shape_count; i++) {
         double distance = fabs(volume(data, i) - volume(data, asked));
-        size_t offer = i == asked || distance >= least ? SIZE_MAX : best_of_other(data, i, asked);
-        if (offer == SIZE_MAX) continue;
-        least = distance;
-        best = offer;
+        if (i == asked || distance >= nearest || !try_best_of_other(data, i, asked, &value)) continue;
+        nearest = distance;
+        best = value;
     }
-    return best == SIZE_MAX ? NAN : mt_ladder_cell(data, asked, best);
+    return best;
 }
 
 static mt_status try_shape(const mt_ladder_data *data, const mt_ladder_options *options, size_t shape, mt_ladder_trial *trial, mt_error *err)

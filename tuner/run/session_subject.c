@@ -182,6 +182,7 @@ static mt_status set_up(mt_run *run, mt_error *err)
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
     if (!session->is_follower) MT_TRY(choose_strategy(run, err));
     MT_TRY(mt_history_load(session, &run->subject, run->space, run->shard.count > 1 ? &run->shard : NULL, &run->history, err));
+    MT_TRY(mt_store_best_batch(session->store, &run->subject, &run->best_batch, err));
     if (session->params->given) MT_TRY(mt_session_given_points(session, run->target, &run->subject, run->space, err));
     run->total = count_total(run);
     choose_first(run);

@@ -49,7 +49,7 @@ static mt_status note_best(mt_run *run, size_t index, const char *variant, const
     mt_free(run->cubin.path);
     run->best = text;
     run->best_ns = median_ns;
-    run->best_batch = outcome->timing.batch;
+    if (event) run->best_batch = outcome->timing.batch; /* the stored best came with its own */
     run->best_sm_mhz = outcome->timing.sm_mhz;
     run->best_cycles = outcome->cycles;
     run->cubin.path = path;
