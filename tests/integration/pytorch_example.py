@@ -78,7 +78,7 @@ def check_compile(space_path):
     shape = problem.shape_of(names, values)
     assert shape == {"N": 2, "M": 2, "D": 16, "P": 3, "Lq": 37, "H": [7, 4, 1], "W": [13, 7, 3], "S": 122, "START": [0, 91, 119], "dtype": "f16", "loc_dtype": "f32",
                      "attn": "weights", "queries": "free"}, shape
-    variant = "ALGO=direct;BLEND=f32;BORDER=clamp;CARVEOUT=exact;CORNERS=plain;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;SCHEDULE=grid;STORE_HINT=streaming;THREADS=512;UNROLL=2;VALUE_HINT=fetch_256;VEC=8"
+    variant = "ALGO=direct;BLEND=f32;BORDER=clamp;CARVEOUT=exact;CORNERS=plain;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;SCHEDULE=grid;STORE_HINT=streaming;THREADS=512;TRIM=off;UNROLL=2;VALUE_HINT=fetch_256;VEC=8"
     options = compile_variant.macros(space, variant, shape)
     for wanted in ("-DALGO=ALGO_direct", "-DALGO_baseline=4", "-DTHREADS=512", "-DSHAPE_H=7,4,1", "-DSHAPE_H_LEN=3", "-DSHAPE_W_2=3", "-DSHAPE_dtype=SHAPE_dtype_f16", "-DSHAPE_dtype_f16=1"):
         assert wanted in options, (wanted, options)

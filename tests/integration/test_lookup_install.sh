@@ -10,7 +10,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bad=0
 fail() { echo "FAILED: $*"; bad=1; }
-variant='ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;SCHEDULE=grid;STORE_HINT=streaming;SUM=4;THREADS=512;TILE_W=8;UNROLL=2;VALUE_HINT=fetch_256;VEC=8'
+variant='ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;FOLD=off;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;SCHEDULE=grid;STORE_HINT=streaming;SUM=4;SWAPPED=bit;THREADS=512;TILE_W=8;TRIM=off;UNROLL=2;VALUE_HINT=fetch_256;VEC=8'
 
 # ---- the library itself ----
 lib=$build/lib/libtunelookup.so

@@ -29,7 +29,7 @@ python3 "$test" problem || fail "problem.py"
 python3 "$test" compile "$source/search_spaces/msda.ini" || fail "compile_variant.py"
 
 if ! grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then # a sanitizer must be in the program first
-  for variant in 'ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;SCHEDULE=grid;STORE_HINT=streaming;SUM=4;THREADS=512;TILE_W=8;UNROLL=2;VALUE_HINT=fetch_256;VEC=8' \
+  for variant in 'ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;FOLD=off;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;SCHEDULE=grid;STORE_HINT=streaming;SUM=4;SWAPPED=bit;THREADS=512;TILE_W=8;TRIM=off;UNROLL=2;VALUE_HINT=fetch_256;VEC=8' \
     'ALGO=smem_cluster;BLOCKS_PER_SM=1;BOX_H=4;BOX_W=32;CLUSTER=4;CPB=2;STAGES=4;STAGING=tma;THREADS=1024'; do
     rm -f "$scratch/d.sqlite"
     "$build/bin/lookup_make_db" "$source/search_spaces/msda.ini" seed48 "$variant" "$scratch/d.sqlite" || fail "lookup_make_db"
