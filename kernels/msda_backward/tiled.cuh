@@ -44,6 +44,7 @@ __device__ inline void walk_points(const Shared &shared, int length, const Level
                 own = add_point(walk, {walk.cell.row, walk.cell.column, at.y, at.x}, at.weight, gradient[u], level);
             }
             OwnTotal total = own_total(own);
+            __syncwarp(); /* all lanes of the group have read the point whose place is written now: shuffles do not order memory */
             if (exists)
                 store_total(total, [&](int which, float value) { ((float *)point)[which] = value; });
         }
