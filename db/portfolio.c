@@ -68,8 +68,8 @@ done:
     return st;
 }
 
-/* Of row o of subject s: not one that says other expressions excluded the variant. */
-#define AND_IS_OF_TODAY(excluded) "AND (s.origin = 'recorded' OR o.outcome <> 'pruned' OR o.text = " excluded ") "
+/* Of a row of subject s: not one that says other expressions excluded the variant, or that its compiler was killed; what is older counts then. */
+#define AND_IS_OF_TODAY(row, excluded) "AND (s.origin = 'recorded' OR " row ".outcome <> 'pruned' OR " row ".text = " excluded ") "
 
 /* The default's time o beside the best's m; where it is latent, the least that it can be: an answer must not win by launch latency. */
 #define DEFAULT_NS(latency) "CASE WHEN s.origin <> 'recorded' AND " MT_IS_LATENT("o", "m") " THEN max(m.median_ns, o.median_ns - " latency ") ELSE o.median_ns END"
@@ -79,7 +79,7 @@ static const char subjects_sql[] =
     "(SELECT group_concat(json_extract(j.value, '$.kind')) FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') j WHERE k.id = ?1), "
     "v.text, w.key FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "JOIN workload w ON w.id = s.workload_id LEFT JOIN landmark l ON l.subject_id = s.id AND l.role = 'default' LEFT JOIN variant v ON v.id = l.variant_id "
-    "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM measurement n WHERE n.subject_id = s.id AND n.variant_id = l.variant_id) " AND_IS_OF_TODAY("?5")
+    "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM measurement n WHERE n.subject_id = s.id AND n.variant_id = l.variant_id " AND_IS_OF_TODAY("n", "?5") ") "
     "WHERE s.kernel_id = ?1 AND s.device_id = ?2 AND s.regime = ?3 AND s.origin = ?4 AND m.median_ns > 0 ORDER BY s.id";
 
 mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group *group, mt_query_portfolio_subject_callback callback, void *context, mt_error *err)
@@ -110,7 +110,8 @@ done:
 }
 
 /* Bare columns beside max() come from the row that holds the maximum. */
-static const char times_sql[] = "SELECT o.variant_id, max(o.id), o.outcome, o.median_ns, o.text FROM measurement o WHERE o.subject_id = ?1 AND NOT " MT_SAYS_NOTHING("o", "?2") " GROUP BY o.variant_id";
+static const char times_sql[] =
+    "SELECT o.variant_id, max(o.id), o.outcome, o.median_ns FROM subject s JOIN measurement o ON o.subject_id = s.id WHERE s.id = ?1 " AND_IS_OF_TODAY("o", "?2") "AND NOT " MT_SAYS_NOTHING("o", "?3") " GROUP BY o.variant_id";
 
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {
@@ -121,6 +122,7 @@ mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *gr
     MT_TRY(mt_sql_prepare(store, times_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
+    mt_sql_text(&args, excluded);
     mt_sql_real(&args, MT_EVENT_LATENCY_NS);
     for (;;) {
         bool row;
@@ -129,7 +131,6 @@ mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *gr
         mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN};
         if (!mt_outcome_from_name(mt_sql_column(statement, 2), &time.kind)) continue;
         if (mt_outcome_may_win(time.kind)) time.median_ns = real_or_nan(statement, 3);
-        if (time.kind == MT_OUTCOME_PRUNED && group->origin != MT_ORIGIN_RECORDED && strcmp(mt_sql_column(statement, 4), excluded) != 0) continue;
         MT_TRY(callback(context, &time, err));
     }
 done:
@@ -223,7 +224,7 @@ static const char shape_sql[] =
     "INSERT INTO portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome = 'ok' THEN " DEFAULT_NS("?4") " END, o.outcome "
     "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM landmark l JOIN measurement n ON n.subject_id = l.subject_id AND n.variant_id = l.variant_id "
-    "WHERE l.subject_id = s.id AND l.role = 'default') " AND_IS_OF_TODAY("?3") "WHERE s.id = ?2";
+    "WHERE l.subject_id = s.id AND l.role = 'default' " AND_IS_OF_TODAY("n", "?3") ") WHERE s.id = ?2";
 
 static mt_status insert_shapes(mt_store *store, const mt_portfolio_group *group, int64_t id, const mt_portfolio *portfolio, mt_error *err)
 {

@@ -57,6 +57,10 @@ static inline void scripted_compile(mt_channel *channel, const mt_compile_order 
     reply.compiled.cubin = mt_hash_text(text);
     if (scripted_asks(text, "compile_hang")) scripted_hang();
     if (scripted_asks(text, "compile_killed")) raise(SIGKILL);
+    if (scripted_asks(text, "compile_mute")) { /* closed its socket, and does not end */
+        close(channel->fd);
+        scripted_hang();
+    }
     if (scripted_asks(text, "compile_crash")) scripted_crash("internal compiler error\n");
     const char *tunables = getenv("GLIBC_TUNABLES"), *wanted = getenv("SCRIPT_TUNABLES"); /* else: huge pages */
     bool is_roomy = tunables && strcmp(tunables, wanted ? wanted : "glibc.malloc.hugetlb=1") == 0;

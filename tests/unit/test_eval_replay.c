@@ -75,6 +75,8 @@ static void set_up(void)
     record("A=4;ALGO=plain", MT_OUTCOME_TIMEOUT, 0);
     record("A=5;ALGO=plain", MT_OUTCOME_OK, 300);
     record("A=2;ALGO=plain", MT_OUTCOME_OK, 200); /* measured again: the newest counts */
+    record("A=5;ALGO=plain", MT_OUTCOME_PRUNED, 0); /* not run the second time, which says nothing */
+    record("A=6;ALGO=plain", MT_OUTCOME_PRUNED, 0);
 }
 
 static void tear_down(void)
@@ -186,6 +188,9 @@ START_TEST(its_space_is_what_is_recorded)
         {"A=4;ALGO=plain;B=old", false, false}, {"A=1;ALGO=plain;B=new", false, false}, {"A=7;ALGO=plain;B=old", false, false}};
     set_up();
     edit_space(EDITED);
+    record("A=1;ALGO=plain;B=old", MT_OUTCOME_OK, 150); /* the same as the one without B, and newer */
+    record("A=2;ALGO=plain;B=old", MT_OUTCOME_OK, 150);
+    record("A=2;ALGO=plain", MT_OUTCOME_OK, 150);
     mt_evaluator *evaluator = open_replay("h100");
     mt_space *space = NULL;
     OK(mt_evaluator_space(evaluator, spec, &spec->shapes[0], &spec->workloads[0], NULL, &space, &err));
@@ -201,6 +206,7 @@ START_TEST(its_space_is_what_is_recorded)
         ck_assert(mt_point_equal(spec, &point, &found));
         mt_event event = answer(evaluator, points[i].variant);
         ck_assert_int_eq(event.outcome.kind, i == 2 ? MT_OUTCOME_WRONG_RESULT : MT_OUTCOME_OK);
+        ck_assert(i == 2 || event.outcome.timing.median_ns == 150);
         mt_event_free(&event);
     }
     mt_space_free(space);

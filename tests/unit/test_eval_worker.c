@@ -236,14 +236,15 @@ END_TEST
 START_TEST(slow_compile_stops_nobody) /* CASES 3 */
 {
     mt_error err = {0};
-    set_up("compile_hang, a, b, c, compile_crash, compile_killed");
+    set_up("compile_hang, a, b, c, compile_crash, compile_killed, compile_mute");
     options.compile_limit_s = 100;
     begin();
-    ck_assert_msg(run_some(5, &err) == MT_OK, "%s", err.message); /* the sixth is still at it */
+    ck_assert_msg(run_some(6, &err) == MT_OK, "%s", err.message); /* the first is still at it */
     for (size_t i = 1; i <= 3; i++) expect(i, MT_OUTCOME_OK, NULL);
     expect(4, MT_OUTCOME_COMPILE_ERROR, "SIGSEGV");
     expect(4, MT_OUTCOME_COMPILE_ERROR, "internal compiler error");
     expect(5, MT_OUTCOME_PRUNED, "SIGKILL from outside"); /* no verdict on the source: it may have been the out-of-memory killer */
+    expect(6, MT_OUTCOME_COMPILE_ERROR, "the compiler died: SIGKILL"); /* by us, since it closed its socket */
     free_all();
     tear_down();
 }

@@ -119,6 +119,30 @@ START_TEST(test_excluded_by_other_expressions)
 }
 END_TEST
 
+/* A compiler that was killed in a later session is no verdict: the older times stay. */
+START_TEST(test_what_did_not_run_hides_nothing)
+{
+    mt_ladder_table table;
+    size_t known = 0;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    put(&w, 4, "one", "ALGO=plain;B=32", 100);
+    put(&w, 64, "one", "ALGO=plain;B=64", 50);
+    put(&w, 64, "one", "ALGO=plain;B=32", 54);
+    ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
+    put_failure(&w, "ALGO=plain;B=32", MT_OUTCOME_PRUNED);
+    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    for (size_t i = 0; i < table.subject_count * table.variant_count; i++) known += isfinite(table.cells[i].slowdown);
+    ck_assert_uint_eq(known, 3);
+    ck_assert(isfinite(table.subjects[1].default_slowdown));
+    mt_ladder_table_free(&table);
+    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err));
+    ck_ok(mt_store_commit(w.store, &fixture_err));
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio_shape WHERE default_outcome = 'ok'"), 1);
+    ck_ok(mt_store_begin(w.store, &fixture_err));
+    lookup_end(&w);
+}
+END_TEST
+
 START_TEST(test_limits_stay)
 {
     bool is_asked;
@@ -239,4 +263,4 @@ START_TEST(test_winners_gone)
 }
 END_TEST
 
-FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_limits_stay, test_more_shapes_than_fit, test_winners_come_first, test_launch_latency, test_winners_gone)
+FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_what_did_not_run_hides_nothing, test_limits_stay, test_more_shapes_than_fit, test_winners_come_first, test_launch_latency, test_winners_gone)

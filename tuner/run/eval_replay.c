@@ -147,11 +147,12 @@ static mt_status copy_outcome(const mt_outcome *from, mt_outcome *to, mt_error *
     return complete ? MT_OK : no_memory(err);
 }
 
-/* A value that the file no longer lists leaves its points out. */
+/* A value that the file no longer lists leaves its points out. That a point was not run (excluded by the constraints of then, its compiler killed) says nothing of it. */
 static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     eval_replay *self = context;
     mt_error ignored;
+    if (row->outcome.kind == MT_OUTCOME_PRUNED) return MT_OK;
     struct recorded *rows = mt_grow(self->rows, self->count, &self->capacity, sizeof *rows);
     if (!rows) return no_memory(err);
     self->rows = rows;
@@ -187,17 +188,15 @@ static int by_point_newest_first(const void *a, const void *b)
     return order ? order : (x->order < y->order) - (x->order > y->order);
 }
 
-/* Leaves each point's newest row, unless it says that the point was excluded before it ran. */
+/* Leaves each point's newest row. */
 static void keep_newest(eval_replay *self)
 {
     size_t kept = 0;
-    mt_point last;
     if (self->count) qsort(self->rows, self->count, sizeof *self->rows, by_point_newest_first);
     for (size_t i = 0; i < self->count; i++) {
         struct recorded *row = &self->rows[i];
-        bool is_newest = i == 0 || memcmp(&last, &row->point, sizeof last) != 0;
-        last = row->point;
-        if (is_newest && row->outcome.kind != MT_OUTCOME_PRUNED) self->rows[kept++] = *row;
+        bool is_newest = kept == 0 || memcmp(&self->rows[kept - 1].point, &row->point, sizeof row->point) != 0;
+        if (is_newest) self->rows[kept++] = *row;
         else free_row(row);
     }
     self->count = kept;

@@ -39,6 +39,7 @@ struct mt_worker {
     int64_t slice_ns;      /* when the slice began */
     bool had_grace;        /* of this deadline, or of this phase */
     bool is_timeout, is_drained, is_gone;
+    bool is_ours;          /* the kill: its deadline, its words, its closed socket, or the end of everything */
     int64_t exit_code;
     int signal;
     char complaint[256];   /* how it broke the protocol */
@@ -104,7 +105,7 @@ static void report_gone(mt_worker *worker)
         .is_timeout = worker->is_timeout,
         .is_lost = worker->phase != EXITED,
         .signal = worker->signal,
-        .is_killed = worker->signal == SIGKILL && !worker->is_timeout && !worker->complaint[0],
+        .is_killed = worker->signal == SIGKILL && !worker->is_ours,
         .how = how,
         .log_tail = tail,
     };
@@ -441,6 +442,7 @@ void mt_worker_kill(mt_worker *worker)
     if (worker->phase == KILLED || worker->phase == EXITED) return;
     if (!pretend_unkillable) uv_process_kill(&worker->process, SIGKILL);
     worker->phase = KILLED;
+    worker->is_ours = true;
     worker->had_grace = false;
     start_timer(worker, MT_WORKER_REAP_S);
 }
