@@ -309,7 +309,7 @@ static mt_lookup_row *settle(sqlite3_stmt *statement, mt_lookup_row *head)
 static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
 {
     sqlite3_stmt *statement = NULL;
-    static const char sql[] = "SELECT median_ns, outcome FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 ORDER BY id DESC LIMIT 1";
+    static const char sql[] = "SELECT median_ns, outcome FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND outcome <> 'pruned' ORDER BY id DESC LIMIT 1";
     for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
         uint32_t index = loader->table[i].row;
         if (!index || index - 1 < first || !loader->rows[index - 1]->next) continue;

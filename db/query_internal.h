@@ -23,7 +23,7 @@ typedef mt_status (*mt_query_subject_callback)(void *context, const mt_subject_i
 /* Subjects with at least one measurement. */
 mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_subject_callback callback, void *context, mt_error *err);
 
-/* The newest row of each variant of a subject, ordered by variant. */
+/* The newest row of each variant of a subject, ordered by variant; one that is pruned only where there is no other. */
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err);
 
 #endif

@@ -43,7 +43,7 @@ mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *i
 
 /* A subject's variants (?1) that stand: their newest rows, where those are OK. */
 #define MT_WITH_GOOD \
-    "WITH newest AS (SELECT max(id) AS id FROM measurement WHERE subject_id = ?1 GROUP BY variant_id), " \
+    "WITH newest AS (SELECT max(id) AS id FROM measurement WHERE subject_id = ?1 AND outcome <> 'pruned' GROUP BY variant_id), " \
     "good AS (SELECT m.* FROM newest n JOIN measurement m ON m.id = n.id WHERE m.outcome = 'ok' AND m.median_ns > 0)"
 
 /* Row `o`, timed by events beside its subject's best `m`, which was timed in graphs, holds launch latency that the best does not: how much slower it is, is not known. Of a recording that is all there is. */

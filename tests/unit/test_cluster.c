@@ -36,6 +36,18 @@ START_TEST(quoted_is_one_word)
 }
 END_TEST
 
+/* As a command's first word it would be an assignment. */
+START_TEST(words_to_copy)
+{
+    mt_strbuf words = {0};
+    mt_cluster_word(&words, "runs/a-1");
+    mt_strbuf_add_char(&words, ' ');
+    mt_cluster_word(&words, "lr=1");
+    ck_assert_str_eq(mt_strbuf_text(&words), "runs/a-1 'lr=1'");
+    mt_strbuf_free(&words);
+}
+END_TEST
+
 START_TEST(time_limits)
 {
     static const struct { const char *text; long long seconds; } good[] = {{"0", 0}, {"90", 5400}, {"90:30", 5430}, {"1:30:01", 5401}, {"2-12", 216000}, {"2-12:30", 217800}, {"2-12:30:01", 217801},
@@ -234,4 +246,4 @@ START_TEST(parts_alone_tell_how_far)
 }
 END_TEST
 
-FIXTURE_MAIN("cluster", quoted_is_one_word, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, a_folder_of_another_plan, signals_are_passed_on, a_step_is_told_by_slurm, parts_alone_tell_how_far)
+FIXTURE_MAIN("cluster", quoted_is_one_word, words_to_copy, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, a_folder_of_another_plan, signals_are_passed_on, a_step_is_told_by_slurm, parts_alone_tell_how_far)

@@ -99,6 +99,32 @@ START_TEST(a_recorded_space_is_what_is_valid_of_it)
 }
 END_TEST
 
+/* As in the walk, a constraint guards what stands behind it, and without one the error is told. */
+START_TEST(a_recorded_point_may_be_guarded)
+{
+#define DIVIDES REST "[param K]\nvalues = 0..3\ndefault = 1\n[param F]\nvalues = a, b\nwhen = 12 / K > 4\n"
+    static const char *const guards[] = {"[constraint some]\nexpr = K > 0\n", "[constraint some]\nexpr = K > 0\nscope = search\n", ""};
+    for (size_t i = 0; i < 3; i++) {
+        char text[sizeof DIVIDES + 100];
+        snprintf(text, sizeof text, "%s%s", DIVIDES, guards[i]);
+        mt_spec *spec = must_parse(text);
+        mt_point points[] = {must_point(spec, "ALGO=v;K=0"), must_point(spec, "ALGO=v;K=2")};
+        mt_space *space = NULL;
+        mt_error err = { 0 };
+        bool is_exact;
+        mt_status st = mt_space_create_recorded(spec, &spec->shapes[0], &h100, points, 2, &space, &err);
+        ck_assert_msg(st == (i < 2 ? MT_OK : MT_ERR_SPEC), "%d: %s", st, err.message);
+        if (i < 2) {
+            ck_assert_uint_eq(mt_space_count(space), 1);
+            text_is(space, 0, "ALGO=v;F=a;K=2");
+            ck_assert_uint_eq(pruned_by(space, "some", &is_exact), 1);
+        }
+        mt_space_free(space);
+        mt_spec_free(spec);
+    }
+}
+END_TEST
+
 START_TEST(what_excludes_all_that_is_recorded_is_told)
 {
     mt_spec *spec = must_parse(REST "[param K]\nvalues = 1..100\n[constraint small]\nexpr = K < 4\n");
@@ -517,7 +543,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        a_listed_space_is_its_points, a_recorded_space_is_what_is_valid_of_it, what_excludes_all_that_is_recorded_is_told, order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
+        a_listed_space_is_its_points, a_recorded_space_is_what_is_valid_of_it, a_recorded_point_may_be_guarded, what_excludes_all_that_is_recorded_is_told, order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
         requires_guards_what_the_variant_s_constraints_compute, a_constraint_of_shape_values_guards_the_shape, arithmetic_that_fails_says_where,
         one_point_and_one_value, raw_counts_saturate_and_stay_cheap, enumeration_agrees_with_brute_force, wide_knobs_and_lookups,
         default_points, what_limits_the_search_binds_neither_the_default_nor_what_is_named, a_default_that_can_t_run_is_no_point, neighbours_differ_in_one_knob, every_shipped_space_adds_up_and_can_be_planned, a_million_points_take_seconds_at_most, every_allocation_may_fail,

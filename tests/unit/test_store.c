@@ -1,4 +1,5 @@
 /* Writing: rows, steps, intents, strikes, winners, cubins, transactions. */
+#include "db/query_internal.h"
 #include "tests/unit/known_fixture.h"
 
 #include <sys/wait.h>
@@ -266,6 +267,35 @@ END_TEST
 
 /* --- best --------------------------------------------------------------------------------------------------------------------------- */
 
+static mt_status count_ok(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)err;
+    *(size_t *)context += row->outcome.kind == MT_OUTCOME_OK;
+    return MT_OK;
+}
+
+/* Its compiler was killed in a later session, say: what was measured stands. */
+START_TEST(what_did_not_run_hides_nothing)
+{
+    char best[64];
+    size_t fastest = 0, newest = 0;
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    mt_outcome pruned = fixture_outcome(MT_OUTCOME_PRUNED, 10);
+    fixture_put_ok(store, session, &s, "A=1", 100);
+    fixture_put(store, session, &s, "A=1", &pruned);
+    fixture_put(store, session, &s, "A=2", &pruned);
+    best_of(store, &s, best);
+    ck_assert_str_eq(best, "A=1");
+    ck_ok(mt_query_fastest(store, NULL, 9, count_ok, &fastest, &fixture_err));
+    ck_ok(mt_query_newest(store, fixture_number("SELECT id FROM subject"), false, count_ok, &newest, &fixture_err));
+    ck_assert_uint_eq(fastest, 1);
+    ck_assert_uint_eq(newest, 1);
+    mt_store_close(store);
+}
+END_TEST
+
 START_TEST(best_is_the_fastest_newest_ok_row)
 {
     char best[64];
@@ -459,6 +489,6 @@ END_TEST
 
 FIXTURE_MAIN("store", find_or_insert_gives_stable_ids, newer_texts_replace_older_ones, step_appends_and_moves_the_intent,
              step_with_bad_ids_leaves_nothing, nested_transactions, no_time_is_no_measurement, strikes_quarantine, killed_coordinator_is_no_strike,
-             host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row,
+             host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row, what_did_not_run_hides_nothing,
              best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, landmarks, answers_follow_the_best,
              check_finds_dangling_rows, pruned_counts)

@@ -68,7 +68,7 @@ void mt_cluster_quote(mt_strbuf *out, const char *text)
 void mt_cluster_word(mt_strbuf *out, const char *text)
 {
     bool is_plain = *text;
-    for (const char *at = text; *at; at++) is_plain = is_plain && (isalnum((unsigned char)*at) || (*at & 0x80) || strchr("_-+./:,@%=", *at));
+    for (const char *at = text; *at; at++) is_plain = is_plain && (isalnum((unsigned char)*at) || (*at & 0x80) || strchr("_-+./:,@%", *at));
     if (is_plain) mt_strbuf_add(out, text);
     else mt_cluster_quote(out, text);
 }

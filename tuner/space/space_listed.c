@@ -44,7 +44,7 @@ static mt_status by_conditions(mt_space *space, mt_walker *walker, const mt_poin
     walker->point = *point;
     mt_truth legality = mt_point_legality(space, walker, &culprit);
     bool is_extra = space->has_extra && by_levels(point, &space->extra) == 0;
-    mt_truth truth = legality == MT_TRUTH_HOLDS && !is_extra ? mt_point_truth(space, walker, &culprit) : legality;
+    mt_truth truth = legality != MT_TRUTH_BROKEN && !is_extra ? mt_point_truth(space, walker, &culprit) : legality; /* what fails may be guarded by a constraint of the search */
     if (truth == MT_TRUTH_FAILED) return mt_check_fail(space, culprit, walker, err);
     if (truth == MT_TRUTH_BROKEN && culprit) space->pruned[culprit->kind]++;
     *place = truth == MT_TRUTH_HOLDS ? SEARCHED : legality == MT_TRUTH_HOLDS ? OUTSIDE : NOWHERE;
@@ -85,18 +85,15 @@ done:
     return st;
 }
 
-/* A knob that the file gained since stands at its default. */
-static mt_status complete(const mt_space *space, mt_walker *walker, mt_point *point, mt_error *err)
+/* A knob that the file gained since stands at its default. Where a `when` fails, a constraint before it may exclude the point: by_conditions() finds out, or tells. */
+static void complete(const mt_space *space, mt_walker *walker, mt_point *point)
 {
     const mt_spec *spec = space->spec;
+    int low, high;
     walker->point = *point;
-    for (size_t i = 1; i < spec->param_count; i++) {
-        int low, high;
-        if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(space, &space->whens[i], walker, err);
+    for (size_t i = 1; i < spec->param_count && mt_space_levels(space, walker, i, &low, &high) != MT_TRUTH_FAILED; i++)
         if (low != MT_INACTIVE && walker->point.level[i] == MT_INACTIVE) walker->point.level[i] = (int16_t)spec->params[i].default_level;
-    }
     *point = walker->point;
-    return MT_OK;
 }
 
 /* A shape that is refused has no points, as in the walk: whatever is recorded. */
@@ -118,7 +115,7 @@ static mt_status fill_recorded(mt_space *space, mt_point *points, size_t count, 
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     MT_TRY(check_shape(space, walker, &count, err));
     mt_space_find_extra(space, walker, &limit);
-    for (size_t i = 0; i < count; i++) MT_TRY(complete(space, walker, &points[i], err));
+    for (size_t i = 0; i < count; i++) complete(space, walker, &points[i]);
     MT_TRY(fill(space, walker, points, count, by_conditions, err));
 done:
     mt_walker_give(space, walker);
