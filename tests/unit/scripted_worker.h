@@ -91,7 +91,6 @@ static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_orde
     if (scripted_asks(text, "crash")) scripted_crash("about to \033[31mfall\n");
     if (scripted_asks(text, "quit")) _exit(7);
     if (scripted_asks(text, "run_killed")) raise(SIGKILL);
-    if (scripted_asks(text, "killed_once") && unlink(getenv("SCRIPT_KILLED_ONCE")) == 0) raise(SIGKILL);
     if (scripted_asks(text, "garbage")) {
         if (write(channel->fd, "this is no frame at all", 23) < 0) _exit(1);
         scripted_hang();
