@@ -135,9 +135,22 @@ if [ -f "$lib/libfake_cuda.so" ]; then
   begin_gated() { rm -rf cache log.txt times.txt; : >gate; }
   export MSDA_TUNE_FAKE_GATE=$scratch/gate MSDA_TUNE_FAKE_LOG=$scratch/log.txt MSDA_TUNE_TIMES=$scratch/times.txt
 
+  # No variant is blamed when somebody else kills the worker that has it in hand.
+  sed -i 's/, hang$//' fake.ini
+  begin_gated
+  "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 600 --quiet --db killed.sqlite >out.txt 2>&1 &
+  tuner=$!
+  until_true "a variant to be at the gate" has log.txt '^at the gate'
+  worker=$(grep -lsaP "worker\x00device\x00$tuner\x00" /proc/[0-9]*/cmdline | head -1 | tr -dc 0-9)
+  kill -KILL "$worker" || fail "no device worker"
+  until_true "the killed device worker to be told" has out.txt 'warning: .*killed from outside .SIGKILL.'
+  rm gate
+  wait $tuner || fail "a killed device worker: exit $?"
+  "$tool" show --db killed.sqlite --failures >out.txt 2>&1
+  grep -qE 'timeout|crashed' out.txt && fail "a killed device worker: a variant is blamed"
+
   # A worker that is stopped answers nothing; SIGKILL reaches it all the same. It is replaced at once, not when its ten minutes are over, and no variant is blamed: neither the one at work nor
   # one in reserve.
-  sed -i 's/, hang$//' fake.ini
   for role in device reserve; do
     begin_gated
     rm -f stopped.sqlite*

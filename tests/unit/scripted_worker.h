@@ -94,6 +94,7 @@ static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_orde
     scripted_stage(channel, order->id, MT_WORK_VALIDATE);
     if (scripted_asks(text, "crash")) scripted_crash("about to \033[31mfall\n");
     if (scripted_asks(text, "quit")) _exit(7);
+    if (scripted_asks(text, "run_killed")) raise(SIGKILL);
     if (scripted_asks(text, "garbage")) {
         if (write(channel->fd, "this is no frame at all", 23) < 0) _exit(1);
         scripted_hang();

@@ -223,11 +223,13 @@ END_TEST
 START_TEST(dies_between_variants)
 {
     mt_error err = {0};
-    set_up("late_death, ok");
+    set_up("late_death, ok, run_killed");
     begin();
     ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
     expect(0, MT_OUTCOME_OK, NULL);
     ck_assert(outcomes[1].kind == MT_OUTCOME_OK); /* handed to the dying worker or to the next, it is nobody's fault */
+    expect(2, MT_OUTCOME_CRASHED, "SIGKILL in stage validate");
+    ck_assert_msg(strstr(evaluator->warning, "tried once more"), "%s", evaluator->warning); /* the first time it may have been the out-of-memory killer's choice */
     free_all();
     tear_down();
 }

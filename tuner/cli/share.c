@@ -9,6 +9,7 @@
 #include "db/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/text.h"
 
 mt_status mt_share_file(const char *relative, char **path, mt_error *err)
 {
@@ -41,7 +42,9 @@ static mt_status no_such_space(const char *given, mt_error *err)
     mt_status st = mt_share_spaces(&names, err);
     if (st != MT_OK) goto done;
     for (size_t i = 0; i < names.count; i++) mt_strbuf_addf(&list, "%s%s", i ? ", " : "", names.items[i]);
-    st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: no such search space%s%s", given, names.count ? "; shipped with the tool: " : "", mt_strbuf_text(&list));
+    const char *near = mt_text_nearest(given, (const char *const *)names.items, names.count);
+    st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: no such file or search space%s%s%s%s%s", given, near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "",
+                 names.count ? "; shipped with the tool: " : "", mt_strbuf_text(&list));
 done:
     mt_strbuf_free(&list);
     mt_names_free(&names);

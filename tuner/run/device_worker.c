@@ -303,6 +303,15 @@ static void lose_start(mt_device_worker *self, const mt_worker_death *death)
     fail_gone(self, &error);
 }
 
+/* Whoever stopped or killed it from outside need not have meant the variant; but the out-of-memory killer's choice may be the variant's doing, if it makes it again. */
+static bool may_retry(mt_device_worker *self, const mt_worker_death *death, bool is_stopped)
+{
+    if (is_stopped) return self->attempts <= MAX_STOPS;
+    if (!death->is_killed || self->attempts >= MAX_ATTEMPTS) return false;
+    self->options.notice(self->options.context, "the device worker was killed from outside (SIGKILL), most often for lack of memory: what it ran is tried once more");
+    return true;
+}
+
 /* The one at work is gone without having said why. */
 static void lose_active(mt_device_worker *self, const mt_worker_death *death, bool is_stopped)
 {
@@ -310,8 +319,8 @@ static void lose_active(mt_device_worker *self, const mt_worker_death *death, bo
     self->active = NULL;
     if (!self->is_replay) self->restarts++;
     begin_incident(self);
-    if (self->is_sent && is_stopped && self->attempts <= MAX_STOPS)
-        self->is_sent = false; /* no variant's doing: the next worker gets it */
+    if (self->is_sent && may_retry(self, death, is_stopped))
+        self->is_sent = false; /* the next worker gets it */
     else if (self->is_sent && is_stopped)
         mt_error_set(&error, MT_ERR_WORKER, "the device worker was stopped (SIGSTOP) again and again"), fail_gone(self, &error);
     else if (self->is_sent)

@@ -26,10 +26,12 @@ typedef struct eval_replay {
     const mt_spec *spec;
     char *gpu_key;
     mt_hash kernel_key; /* of the source as it is now; "" = unknown */
-    bool has_warned, has_warned_of_knobs;
+    bool has_warned, has_warned_of_knobs, has_warned_of_strangers;
     mt_event_queue events;
     struct recorded *rows; /* of the subject, sorted by point */
     size_t count, capacity;
+    size_t strangers; /* rows left out: a knob or value that the file does not list; the first one's reason: */
+    mt_error stranger;
     const mt_shape *shape; /* whose rows they are; NULL = none are loaded */
     const mt_workload *workload;
     mt_regime loaded_regime;
@@ -151,14 +153,17 @@ static mt_status copy_outcome(const mt_outcome *from, mt_outcome *to, mt_error *
 static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     eval_replay *self = context;
-    mt_error ignored;
+    mt_error stranger;
     if (row->outcome.kind == MT_OUTCOME_PRUNED) return MT_OK;
     struct recorded *rows = mt_grow(self->rows, self->count, &self->capacity, sizeof *rows);
     if (!rows) return no_memory(err);
     self->rows = rows;
     struct recorded *copy = &rows[self->count];
     *copy = (struct recorded){.order = self->count};
-    if (mt_point_parse(self->spec, row->variant, &copy->point, &ignored) != MT_OK) return MT_OK;
+    if (mt_point_parse(self->spec, row->variant, &copy->point, &stranger) != MT_OK) {
+        if (self->strangers++ == 0) self->stranger = stranger;
+        return MT_OK;
+    }
     self->count++;
     copy->launch_json = mt_strdup(row->launch_json);
     if (row->launch_json && !copy->launch_json) return no_memory(err);
@@ -210,6 +215,14 @@ static void warn_of_edit(eval_replay *self, const struct key_search *search)
     mt_log_warn("the recording is of another version of kernel %s (%.8s, now %.8s)", self->spec->name, search->newest.hex, self->kernel_key.hex);
 }
 
+/* What a file that lost or renamed a knob misses. */
+static void warn_of_strangers(eval_replay *self)
+{
+    if (self->strangers == 0 || self->has_warned_of_strangers) return;
+    self->has_warned_of_strangers = true;
+    mt_log_warn("%zu of %zu rows of the recording are left out, first: %s", self->strangers, self->strangers + self->count, self->stranger.message);
+}
+
 static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_workload *workload, mt_error *err)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
@@ -227,7 +240,9 @@ static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_wo
     warn_of_edit(self, &search);
     filter.kernel_key = search.has_current ? search.current : search.newest.hex;
     filter.with_samples = true;
+    self->strangers = 0;
     MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
+    warn_of_strangers(self);
     keep_newest(self);
     self->shape = shape;
     self->workload = workload;

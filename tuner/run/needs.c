@@ -27,7 +27,7 @@ static mt_status add_launches(mt_needs *needs, const mt_plan *plan, const mt_pla
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < count; i++) {
-        mt_needed_kernel *kernel;
+        mt_needed_kernel *kernel = NULL;
         const mt_launch *from = launches[i].from;
         MT_TRY(add_kernel(needs, launches[i].entry, from->arg_count, &kernel, err));
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
@@ -64,7 +64,7 @@ mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_
     mt_status st;
     MT_TRY(make_room(needs, spec->arg_count + reference->launch_count + reference->prepare_count, 0, err));
     for (size_t i = 0; i < spec->arg_count; i++) {
-        mt_needed_kernel *kernel;
+        mt_needed_kernel *kernel = NULL;
         if (spec->args[i].kind != MT_ARG_TENSOR || spec->args[i].init != MT_INIT_KERNEL) continue;
         MT_TRY(add_kernel(needs, spec->args[i].init_kernel, PARAMETERS, &kernel, err));
         for (size_t a = 0; a < PARAMETERS; a++) kernel->bytes[a] = BYTES;

@@ -12,6 +12,11 @@ mt report --db t.sqlite --format md --section failures | sed -n '/Points that/,$
 note "a default that is not recorded is left out"
 sed 's/^default = 128/default = 1024/' edited.ini >default.ini
 recorded --space default.ini --db default.sqlite --quiet
+note "a knob that was renamed, a value that was taken away: what is left out of the recording is told"
+sed 's/BLOCK/THREADS/g' "$data/cli/demo.ini" >renamed.ini
+recorded --space renamed.ini --db renamed.sqlite --quiet
+sed 's/^values  = 64, 128, 256, 512/values  = 64, 128, 256/' "$data/cli/demo.ini" >removed.ini
+recorded --space removed.ini --db removed.sqlite --quiet
 note "what a constraint excludes of it, and what only the search leaves out"
 sed 's/^\[constraint fits\]/[constraint whole]\nexpr = VEC == 4\n\n[constraint rare]\nscope = search\nexpr = BLOCK > 128\n\n&/' "$data/cli/demo.ini" >fewer.ini
 recorded --space fewer.ini --db fewer.sqlite --quiet

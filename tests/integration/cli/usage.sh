@@ -10,6 +10,7 @@ mt tune extra words
 mt tune demo.ini
 mt demo.ini
 mt --space nothing_here
+mt --space demmo
 mt --space "$data/cli/demo.ini" --shape smal
 mt --space "$data/cli/demo.ini" --workload wavy
 mt --space "$data/cli/demo.ini" --strategy exhastive
