@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
@@ -437,12 +438,19 @@ void mt_worker_pretend_unkillable(bool unkillable)
     pretend_unkillable = unkillable;
 }
 
+/* Dead, though libuv has not told yet: its socket's end may be seen long before, on a busy host. */
+static bool has_ended(const mt_worker *worker)
+{
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)worker->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
+}
+
 void mt_worker_kill(mt_worker *worker)
 {
     if (worker->phase == KILLED || worker->phase == EXITED) return;
+    worker->is_ours = !has_ended(worker);
     if (!pretend_unkillable) uv_process_kill(&worker->process, SIGKILL);
     worker->phase = KILLED;
-    worker->is_ours = true;
     worker->had_grace = false;
     start_timer(worker, MT_WORKER_REAP_S);
 }
