@@ -241,6 +241,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
 done:
     mt_free(targets);
     mt_free(session.points);
+    mt_space_free(session.space);
     mt_strbuf_free(&session.notes);
     mt_strbuf_free(&session.cut);
     return st;

@@ -38,6 +38,7 @@ typedef struct mt_session {
     int64_t evaluated, known, failed;
     mt_session_times times;
     mt_regime regime;              /* of the subject under way */
+    mt_space *space;               /* of the last subject, owned: the next one's when that is of the same shape; NULL = none */
     bool is_follower;              /* it measures `points` in the other regime, and searches nothing */
     size_t *points;                /* that passed in the regime that is searched, in that order */
     size_t point_count, point_capacity;
