@@ -43,7 +43,7 @@ static void tear_down(void)
     ck_assert_int_eq(system(command), 0);
 }
 
-static pid_t start_tool(const char *gpus, const char *list)
+static pid_t start(const char *gpus, char *const words[])
 {
     pid_t child = fork();
     if (child != 0) return child;
@@ -51,8 +51,20 @@ static pid_t start_tool(const char *gpus, const char *list)
     int out = open("out.txt", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     dup2(out, 1);
     dup2(out, 2);
-    execl(MT_TOOL, MT_TOOL, "--gpu", list, "--space", "fake.ini", "--strategy", "exhaustive", "--jobs", "2", "--variant-limit", variant_limit, "--db", "t.sqlite", (char *)NULL);
+    execv(MT_TOOL, words);
     _exit(127);
+}
+
+static pid_t start_tool(const char *gpus, const char *list)
+{
+    char *words[] = {MT_TOOL, "--gpu", (char *)list, "--space", "fake.ini", "--strategy", "exhaustive", "--jobs", "2", "--variant-limit", (char *)variant_limit, "--db", "t.sqlite", NULL};
+    return start(gpus, words);
+}
+
+static pid_t start_portfolio(const char *gpus)
+{
+    char *words[] = {MT_TOOL, "portfolio", "--measure", "--gpu", "all", "--space", "fake.ini", "--jobs", "4", "--db", "t.sqlite", NULL};
+    return start(gpus, words);
 }
 
 static char *output(void)
@@ -64,13 +76,18 @@ static char *output(void)
     return text;
 }
 
-static void run_tool(const char *gpus, const char *list, int wanted)
+static void expect_end(pid_t tool, int wanted)
 {
     int status = 0;
-    waitpid(start_tool(gpus, list), &status, 0);
+    waitpid(tool, &status, 0);
     char *text = output();
     ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == wanted, "status %d: %s", status, text);
     mt_free(text);
+}
+
+static void run_tool(const char *gpus, const char *list, int wanted)
+{
+    expect_end(start_tool(gpus, list), wanted);
 }
 
 static void expect_output(const char *words)
@@ -93,15 +110,20 @@ static int64_t number(const char *sql)
     return value;
 }
 
-static size_t lines_with(const char *words)
+static size_t count_in(const char *file, const char *words)
 {
     char *text = NULL;
     size_t length, count = 0;
     mt_error err = {0};
-    ck_assert_msg(mt_file_read("log.txt", 0, &text, &length, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_file_read(file, 0, &text, &length, &err) == MT_OK, "%s", err.message);
     for (const char *at = text; (at = strstr(at, words)); at++) count++;
     mt_free(text);
     return count;
+}
+
+static size_t lines_with(const char *words)
+{
+    return count_in("log.txt", words);
 }
 
 /* So long that the work of one GPU is not done before another has begun, whoever of them had to wait for its turn. */
@@ -381,11 +403,102 @@ START_TEST(a_hanging_one_delays_nobody)
 }
 END_TEST
 
+/* ---- portfolio --measure ---- */
+
+/* Six shapes, of which each was tuned with four variants of its own: 24 variants, each missing on five shapes. */
+enum { SUBJECTS = 6, VARIANTS = 24 };
+
+static void tune_apart(void)
+{
+    set_up("ok");
+    char command[] = "sed -i 's/^values = 32..64/values = 241..264/; s/^default = 64/default = 256/; s/^\\[shape small\\]/"
+                     "[shape s1]\\nN = 1001\\n[shape s2]\\nN = 2002\\n[shape s3]\\nN = 3003\\n[shape s4]\\nN = 4004\\n[shape s5]\\nN = 5005\\n[shape small]/; s/^N = 1000$/N = 6006/' fake.ini && cp fake.ini now.ini && "
+                     "printf '[constraint part]\\nexpr = BLOCK %% 6 == N %% 1000 %% 6\\nwhy = each shape has its own\\n' >>fake.ini";
+    ck_assert_int_eq(system(command), 0);
+    run_tool("Fake GPU", "0", 0);
+    ck_assert_int_eq(rename("now.ini", "fake.ini"), 0);
+    ck_assert_int_eq(number("SELECT count(*) FROM subject"), SUBJECTS);
+    setenv("MSDA_TUNE_FAKE_DOMAIN", "7", 1); /* processes see the same GPUs */
+}
+
+static void expect_all_measured(void)
+{
+    ck_assert_int_eq(number("SELECT count(DISTINCT subject_id || ' ' || variant_id) FROM measurement WHERE outcome = 'ok'"), SUBJECTS * VARIANTS);
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome NOT IN ('ok', 'pruned')") + number("SELECT count(*) FROM strike") + number("SELECT count(*) FROM intent"), 0);
+}
+
+/* Each subject is set up once, on one GPU, which measures all of its variants; none is measured twice, and the portfolio is chosen once by each. */
+START_TEST(a_portfolio_shares_its_subjects)
+{
+    tune_apart();
+    int64_t sessions = number("SELECT count(*) FROM session");
+    setenv("MSDA_TUNE_TIMES", "times.txt", 1);
+    take_ms("20");
+    expect_end(start_portfolio("Fake GPU,Fake GPU,Fake GPU"), 0);
+    unsetenv("MSDA_TUNE_TIMES");
+    expect_all_measured();
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), SUBJECTS * VARIANTS);
+    ck_assert_uint_eq(count_in("times.txt", " subject "), SUBJECTS);
+    ck_assert_int_eq(number("SELECT max(n) FROM (SELECT count(DISTINCT session_id) AS n FROM measurement WHERE session_id > 1 GROUP BY subject_id)"), 1);
+    ck_assert_int_eq(number("SELECT count(*) FROM session"), sessions + 3);
+    ck_assert_uint_eq(count_in("times.txt", " ladder "), 3);
+    ck_assert_uint_eq(count_in("out.txt", "another msda-tune"), 0);
+    ck_assert_uint_eq(count_in("out.txt", "other process"), 0);
+    expect_output("[GPU 1] s");
+    expect_output("on 6 of 6 shapes");
+    expect_end(start_portfolio("Fake GPU,Fake GPU,Fake GPU"), 0); /* nothing is left to do */
+    ck_assert_int_eq(number("SELECT count(*) FROM session"), sessions + 3);
+    tear_down();
+}
+END_TEST
+
+static void lose_in_a_portfolio(const char *lost)
+{
+    tune_apart();
+    take_ms("20");
+    setenv("MSDA_TUNE_FAKE_LOST", lost, 1);
+    expect_end(start_portfolio("Fake GPU,Fake GPU,Fake GPU"), 0);
+    ck_assert(mt_file_exists("gone"));
+    expect_all_measured();
+    ck_assert_int_ge(number("SELECT count(*) FROM session WHERE state = 'failed'"), 1);
+    tear_down();
+}
+
+/* What it had not done is measured by the others, also where it is the GPU of the process that they help. */
+START_TEST(a_portfolio_goes_on_without_a_helper)
+{
+    lose_in_a_portfolio("1:gone");
+}
+END_TEST
+
+START_TEST(a_portfolio_goes_on_without_the_first)
+{
+    lose_in_a_portfolio("0:gone");
+}
+END_TEST
+
+START_TEST(ctrl_c_ends_a_portfolio)
+{
+    tune_apart();
+    take_ms("100");
+    pid_t tool = start_portfolio("Fake GPU,Fake GPU");
+    for (int i = 0; i < 6000 && !count_in("out.txt", "[GPU 1] s"); i++) usleep(10000);
+    kill(tool, SIGINT);
+    expect_end(tool, 130);
+    ck_assert_int_eq(number("SELECT count(*) FROM session WHERE state = 'interrupted'"), 2);
+    take_ms("0");
+    expect_end(start_portfolio("Fake GPU,Fake GPU"), 0);
+    expect_all_measured();
+    ck_assert_int_eq(number("SELECT count(*) FROM measurement WHERE outcome = 'ok'"), SUBJECTS * VARIANTS);
+    tear_down();
+}
+END_TEST
+
 int main(void)
 {
     if (!mt_file_exists(FAKE_CUDA)) return 77;
     TCase *group = tcase_create("gpus");
     const TTest *const tests[] = {equal_ones_share, visible_ones_start_at_once, a_list_leaves_the_others_alone, models_get_rows_of_their_own, ctrl_c_reaches_the_siblings, a_lost_one_leaves_the_others, the_only_one_is_lost, a_final_is_shared, one_is_lost_in_a_final,
-        idle_time_has_its_reasons, a_hanging_one_delays_nobody};
+        idle_time_has_its_reasons, a_hanging_one_delays_nobody, a_portfolio_shares_its_subjects, a_portfolio_goes_on_without_a_helper, a_portfolio_goes_on_without_the_first, ctrl_c_ends_a_portfolio};
     return unit_run_group("gpus", group, tests, sizeof tests / sizeof tests[0]);
 }

@@ -9,12 +9,13 @@
 #include "tuner/cli/database.h"
 #include "tuner/cli/portfolio_measure.h"
 #include "tuner/cli/portfolio_print.h"
+#include "tuner/cli/sibling.h"
 
 enum { DEFAULT_MAX = 8, CANDIDATES_PER_MEMBER = 3 };
 
 typedef struct portfolio_values {
     const char *gpu, *kernel, *space, *db, *within, *recordings;
-    int64_t max, candidates, seed;
+    int64_t max, candidates, seed, jobs;
     int regime;
     bool measure, evaluate, json, quiet;
 } portfolio_values;
@@ -34,6 +35,7 @@ static const mt_option options[] = {
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs (default 0)"},
+    {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers while measuring (default: the host's cores, at most 32)"},
     {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress while measuring"},
     {0},
 };
@@ -106,17 +108,13 @@ static mt_status measure(work *w, const found_group *g, mt_error *err)
     enum { ROUNDS = 4 };
     mt_status st = MT_OK;
     size_t candidates = w->values->candidates ? (size_t)w->values->candidates : w->options.max * CANDIDATES_PER_MEMBER, missing = 1;
-    mt_strbuf command = {0};
-    mt_strbuf_add(&command, "msda-tune portfolio");
-    for (int i = 0; i < w->arguments->argc; i++) mt_strbuf_addf(&command, " %s", w->arguments->argv[i]);
     for (int round = 0; round < ROUNDS && missing && st == MT_OK; round++) {
         mt_ladder_table table;
         st = mt_ladder_table_load(w->store, &g->group, w->options.within, &table, err);
         if (st != MT_OK) break;
-        st = mt_portfolio_bench_measure(w->bench, w->store, &table, candidates, mt_strbuf_text(&command), &missing, err);
+        st = mt_portfolio_bench_measure(w->bench, w->store, &table, candidates, &missing, err);
         mt_ladder_table_free(&table);
     }
-    mt_strbuf_free(&command);
     return st;
 }
 
@@ -169,15 +167,29 @@ done:
     return st;
 }
 
+static void command_line(const mt_arguments *arguments, mt_strbuf *line)
+{
+    mt_strbuf_add(line, "msda-tune portfolio");
+    for (int i = 0; i < arguments->argc; i++) mt_strbuf_addf(line, " %s", arguments->argv[i]);
+}
+
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     work w = {.values = arguments->values, .arguments = arguments};
     const portfolio_values *v = w.values;
-    const mt_portfolio_bench_options bench = {.space = v->space, .gpu = v->gpu, .recordings = v->recordings, .seed = v->seed, .regime = v->regime, .quiet = v->quiet};
+    mt_strbuf command = {0};
+    command_line(arguments, &command);
+    const mt_portfolio_bench_options bench = {.space = v->space, .gpu = v->gpu, .recordings = v->recordings, .seed = v->seed, .regime = v->regime, .quiet = v->quiet, .jobs = (size_t)v->jobs,
+                                              .arguments = arguments, .command = mt_strbuf_text(&command)};
+    bool is_sibling = mt_sibling_enter();
     mt_status st = MT_OK;
     MT_TRY(read_limits(&w, err));
     MT_TRY(mt_database_open_as(v->db, only_shows(v) ? MT_STORE_READ_ONLY : MT_STORE_READ_WRITE, &w.store, err));
     if (v->measure) MT_TRY(mt_portfolio_bench_open(&bench, w.store, &w.bench, err));
+    if (v->measure && is_sibling) {
+        st = mt_portfolio_bench_help(w.bench, w.store, err);
+        goto done;
+    }
     MT_TRY(find_groups(&w, err));
     if (v->json) printf("[");
     for (size_t i = 0; i < w.count; i++) {
@@ -194,6 +206,7 @@ done:
     mt_free(w.groups);
     mt_portfolio_bench_close(w.bench);
     mt_store_close(w.store);
+    mt_strbuf_free(&command);
     return st;
 }
 

@@ -219,7 +219,8 @@ static mt_status open_sibling(tuning *t, mt_error *err)
     if (count == 0) return MT_OK;
     size_t ours = t->evaluator->device_count, jobs = mt_eval_worker_jobs(t->evaluator), theirs = jobs * count / (ours + count);
     mt_eval_worker_set_jobs(t->evaluator, jobs - theirs);
-    return mt_sibling_start(&t->loop, t->arguments->argc, t->arguments->argv, others, count, theirs, clear_display, &t->display, &t->sibling, err);
+    const mt_sibling_options sibling = {.command = "tune", .argc = t->arguments->argc, .argv = t->arguments->argv, .ordinals = others, .count = count, .jobs = theirs, .before_line = clear_display, .context = &t->display};
+    return mt_sibling_start(&t->loop, &sibling, &t->sibling, err);
 }
 
 static mt_status open_evaluator(tuning *t, mt_error *err)

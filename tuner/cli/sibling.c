@@ -37,13 +37,14 @@ struct mt_sibling {
     int signal;
 };
 
-void mt_sibling_enter(void)
+bool mt_sibling_enter(void)
 {
     const char *parent = getenv(parent_variable);
-    if (!parent) return;
+    if (!parent) return false;
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != (pid_t)strtol(parent, NULL, 10)) raise(SIGTERM); /* it died before the line above took effect */
     unsetenv(parent_variable);
+    return true;
 }
 
 /* ---- what it says ---- */
@@ -134,9 +135,9 @@ static void init_handles(mt_sibling *self)
 }
 
 /* In a session of its own, so that a terminal's Ctrl-C reaches it once: through us. */
-static int spawn(mt_sibling *self, char **argv)
+static int spawn(mt_sibling *self, char **argv, int input)
 {
-    uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE}};
+    uv_stdio_container_t stdio[3] = {{.flags = input ? UV_INHERIT_FD : UV_IGNORE, .data.fd = input}};
     for (size_t i = 0; i < 2; i++) {
         stdio[i + 1].flags = UV_CREATE_PIPE | UV_WRITABLE_PIPE;
         stdio[i + 1].data.stream = (uv_stream_t *)&self->streams[i].pipe;
@@ -161,29 +162,28 @@ static int spawn(mt_sibling *self, char **argv)
     return code;
 }
 
-mt_status mt_sibling_start(uv_loop_t *loop, int argc, char **argv, const int *ordinals, size_t count, size_t jobs, void (*before_line)(void *context), void *context, mt_sibling **sibling,
-    mt_error *err)
+mt_status mt_sibling_start(uv_loop_t *loop, const mt_sibling_options *options, mt_sibling **sibling, mt_error *err)
 {
     mt_strbuf list = {0};
     char number[24];
     char *tool = mt_path_self();
-    char **words = mt_alloc((size_t)argc + 8, sizeof *words);
+    char **words = mt_alloc((size_t)options->argc + 8, sizeof *words);
     mt_sibling *self = mt_alloc(1, sizeof *self);
-    for (size_t i = 0; i < count; i++) mt_strbuf_addf(&list, "%s%d", i ? "," : "", ordinals[i]);
-    mt_status st = tool && words && self && !list.failed ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
+    for (size_t i = 0; i < options->count; i++) mt_strbuf_addf(&list, "%s%d", i ? "," : "", options->ordinals[i]);
+    mt_status st = tool && words && self && !list.failed ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", options->command);
     if (st == MT_OK) {
-        *self = (mt_sibling){.loop = loop, .before_line = before_line, .context = context};
+        *self = (mt_sibling){.loop = loop, .before_line = options->before_line, .context = options->context};
         snprintf(self->name, sizeof self->name, "GPU %s", mt_strbuf_text(&list));
-        snprintf(number, sizeof number, "%zu", jobs ? jobs : 1);
+        snprintf(number, sizeof number, "%zu", options->jobs ? options->jobs : 1);
         size_t at = 0;
         words[at++] = tool;
-        words[at++] = (char *)"tune";
-        for (int i = 0; i < argc; i++) words[at++] = argv[i];
+        words[at++] = (char *)options->command;
+        for (int i = 0; i < options->argc; i++) words[at++] = options->argv[i];
         char *const last[] = {(char *)"--gpu", (char *)mt_strbuf_text(&list), (char *)"--jobs", number}; /* the last one given counts */
         memcpy(words + at, last, sizeof last);
         init_handles(self);
-        int code = spawn(self, words);
-        if (code != 0) st = MT_FAIL(err, MT_ERR_WORKER, "tune: cannot start a tuner for %s: %s", self->name, uv_strerror(code));
+        int code = spawn(self, words, options->input);
+        if (code != 0) st = MT_FAIL(err, MT_ERR_WORKER, "%s: cannot start a tuner for %s: %s", options->command, self->name, uv_strerror(code));
         if (st == MT_OK) *sibling = self;
         else release(self);
         self = NULL;

@@ -1,19 +1,29 @@
-/* A second tuner beside this one, for GPUs of another model: the same command with another --gpu, over the same database. It finds out by itself whether those
- * are of one model, and starts a third one if not. Its lines come out of ours, marked with its GPUs. */
+/* A second tuner beside this one, for other GPUs: the same command with another --gpu, over the same database. Its lines come out of ours, marked with its GPUs. `tune` has one for GPUs of
+ * another model: it finds out by itself whether those are of one model, and starts a third one if not. `portfolio` has one for each further GPU, which reads what there is to do from its stdin. */
 #ifndef MT_CLI_SIBLING_H
 #define MT_CLI_SIBLING_H
 
+#include <stdbool.h>
 #include <uv.h>
 
 #include "tuner/base/status.h"
 
 typedef struct mt_sibling mt_sibling;
 
-/* To be called first by a tuner that may be a sibling: it then ends when the one that started it is gone. */
-void mt_sibling_enter(void);
-/* argv[0..argc): the words behind the command's name; `jobs`: its compile workers. `before_line`: called before one of its lines is printed. It gets the signals that stop a session from us. */
-mt_status mt_sibling_start(uv_loop_t *loop, int argc, char **argv, const int *ordinals, size_t count, size_t jobs, void (*before_line)(void *context), void *context, mt_sibling **sibling,
-    mt_error *err);
+typedef struct mt_sibling_options {
+    const char *command;                  /* its name; */
+    int argc; char **argv;                /* the words behind it */
+    const int *ordinals; size_t count;    /* its GPUs */
+    size_t jobs;                          /* its compile workers */
+    int input;                            /* descriptor that it has as stdin; 0 = nothing */
+    void (*before_line)(void *context);   /* called before one of its lines is printed */
+    void *context;
+} mt_sibling_options;
+
+/* To be called first by a tuner that may be a sibling: true if it is, and then it ends when the one that started it is gone. */
+bool mt_sibling_enter(void);
+/* It gets the signals that stop a session from us. */
+mt_status mt_sibling_start(uv_loop_t *loop, const mt_sibling_options *options, mt_sibling **sibling, mt_error *err);
 /* Waits for its end. An error names its GPUs and its exit code; 130 is MT_ERR_INTERRUPTED. Invalid afterwards; NULL is MT_OK. */
 mt_status mt_sibling_join(mt_sibling *sibling, mt_error *err);
 

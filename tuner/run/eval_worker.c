@@ -500,6 +500,11 @@ void mt_eval_worker_set_jobs(mt_evaluator *base, size_t jobs)
     mt_pool_set_jobs(from_base(base)->pool, jobs);
 }
 
+void mt_eval_worker_keep(mt_evaluator *base, size_t device)
+{
+    mt_eval_worker_stop_others(from_base(base), device);
+}
+
 size_t mt_eval_worker_others(const mt_evaluator *base, int *others)
 {
     const eval_worker *self = (const eval_worker *)base;

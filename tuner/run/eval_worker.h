@@ -35,6 +35,9 @@ mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_s
 /* GPUs that were asked for, but are of another model than the first: ordinals into others[MT_DEVICES_MAX], the number of them returned. */
 size_t mt_eval_worker_others(const mt_evaluator *evaluator, int *others);
 
+/* Between sessions: only this one of its GPUs stays, the others are there for other processes. */
+void mt_eval_worker_keep(mt_evaluator *evaluator, size_t device);
+
 /* Compile workers that it may start, and fewer of them from now on (a sibling needs some). */
 size_t mt_eval_worker_jobs(const mt_evaluator *evaluator);
 void mt_eval_worker_set_jobs(mt_evaluator *evaluator, size_t jobs);

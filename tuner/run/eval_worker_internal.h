@@ -97,6 +97,7 @@ typedef struct eval_worker_callbacks {
 mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const eval_worker_callbacks *callbacks, mt_error *err);
 /* Warns, once, of another tuner on the same GPU. */
 void mt_eval_worker_look_for_rival(eval_gpu *gpu);
+void mt_eval_worker_stop_others(eval_worker *self, size_t kept);
 void mt_eval_worker_stop(eval_worker *self); /* ends all workers and waits for them */
 
 #endif

@@ -225,6 +225,18 @@ done:
     return st;
 }
 
+void mt_eval_worker_stop_others(eval_worker *self, size_t kept)
+{
+    eval_gpu *stays = self->gpus[kept];
+    self->gpus[kept] = self->gpus[0];
+    self->gpus[0] = stays;
+    self->base.devices[0] = self->base.devices[kept];
+    stays->index = 0;
+    for (size_t i = 1; i < self->gpu_count; i++) mt_device_worker_stop(self->gpus[i]->worker);
+    for (size_t i = 1; i < self->gpu_count; i++) stop_gpu(&self->gpus[i]);
+    self->base.device_count = self->gpu_count = 1;
+}
+
 /* A context takes a tenth of a second and more to be torn down: all of them at once. */
 void mt_eval_worker_stop(eval_worker *self)
 {

@@ -150,6 +150,7 @@ static mt_status run_targets(mt_session *session, const mt_session_target *targe
     const mt_session_params *params = session->params;
     size_t each = params->both_regimes ? 2 : 1;
     for (size_t i = 0; i < count && !session->interrupts; i++) {
+        if (params->takes && !params->takes(params->takes_context, i)) continue;
         session->regime = params->regime;
         session->is_follower = params->given != NULL;
         session->point_count = 0;
@@ -163,11 +164,21 @@ done:
     return st;
 }
 
+/* Given points are a few of many subjects: what untuned shapes are answered with is chosen when all have been measured, since the GPUs wait for it. Also after an error: what is stored counts. */
+static void renew_ladders(mt_session *session)
+{
+    const mt_session_params *params = session->params;
+    mt_error err;
+    mt_status st = mt_session_renew_ladder(session, params->regime, &err);
+    if (st == MT_OK && params->both_regimes) st = mt_session_renew_ladder(session, other_regime(params->regime), &err);
+    if (st != MT_OK) mt_session_warn(session, "what untuned shapes are answered with was not chosen anew: %s", err.message);
+}
+
 static mt_status judge(const mt_session *session, mt_error *err)
 {
     const mt_session_result *result = session->result;
     bool is_part = session->params->shard.count > 1 && result->subjects > 0; /* that nothing of a part passes, or that it is empty, says nothing of the whole */
-    if (result->with_winner || result->known_elsewhere || result->interrupted || is_part) return MT_OK;
+    if (result->with_winner || result->known_elsewhere || result->interrupted || is_part || session->params->takes) return MT_OK;
     if (result->subjects == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "nothing was tuned: every shape was skipped");
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "no variant of %s passed: %lld of %lld failed%s", session->params->spec->name, (long long)session->failed, (long long)session->evaluated,
                    session->failed < session->evaluated ? ", the others were yardsticks or given up" : "");
@@ -191,6 +202,7 @@ static mt_status run_session(mt_session *session, const mt_session_target *targe
     if (st != MT_OK) return st;
     catch_signals(&signals, session);
     st = run_targets(session, targets, count, err);
+    if (session->params->given) renew_ladders(session);
     release_signals(&signals);
     tell_how_to_resume(session, st, err);
     mt_error close_error;
@@ -229,6 +241,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
 done:
     mt_free(targets);
     mt_free(session.points);
+    mt_space_free(session.space);
     mt_strbuf_free(&session.notes);
     mt_strbuf_free(&session.cut);
     return st;

@@ -69,6 +69,8 @@ typedef struct mt_session_params {
     const char *const *shapes;     size_t shape_count;    /* --shape; 0 = every shape that is default */
     const char *const *workloads;  size_t workload_count; /* --workload; 0 = each shape's own */
     const mt_session_given *given; size_t given_count;    /* only these points of these subjects; then shapes, workloads, strategy and budget do not count */
+    bool (*takes)(void *context, size_t given);           /* asked before the subject at that place of `given`: false = another process has it. NULL = all are ours */
+    void *takes_context;
     const char *strategy;          /* "auto" … */
     const mt_strategy *own_strategy; /* instead: one that is in no list (tests); NULL = by name */
     int64_t budget;                /* evaluations per subject; 0 = the file's; exhaustive given by name ignores the file's */

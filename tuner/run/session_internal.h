@@ -38,6 +38,7 @@ typedef struct mt_session {
     int64_t evaluated, known, failed;
     mt_session_times times;
     mt_regime regime;              /* of the subject under way */
+    mt_space *space;               /* of the last subject, owned: the next one's when that is of the same shape; NULL = none */
     bool is_follower;              /* it measures `points` in the other regime, and searches nothing */
     size_t *points;                /* that passed in the regime that is searched, in that order */
     size_t point_count, point_capacity;
@@ -145,7 +146,9 @@ __attribute__((format(printf, 2, 3))) void mt_session_warn(mt_session *session, 
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err);
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);
-/* Keeps the winner's cubin, renews table best and what untuned shapes are answered with, and reads the winner back: what `show` will say is what the summary says. */
+/* What untuned shapes are answered with, chosen anew from the rows of that regime. */
+mt_status mt_session_renew_ladder(mt_session *session, mt_regime regime, mt_error *err);
+/* Keeps the winner's cubin, renews table best and, but for given points, the ladder, and reads the winner back: what `show` will say is what the summary says. */
 mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
     mt_error *err);
 

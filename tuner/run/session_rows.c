@@ -11,6 +11,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/base/times.h"
 #include "tuner/ladder/table.h"
 #include "tuner/run/facts_json.h"
 #include "tuner/run/session_internal.h"
@@ -353,12 +354,21 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     return MT_OK;
 }
 
+mt_status mt_session_renew_ladder(mt_session *session, mt_regime regime, mt_error *err)
+{
+    int64_t before = mt_clock_now_ns();
+    const mt_portfolio_group group = {session->kernel, session->device, regime, session->origin};
+    mt_status st = mt_ladder_refresh(session->store, &group, NULL, err);
+    session->times.database_ns += mt_clock_now_ns() - before;
+    mt_times_note("ladder", before, NULL);
+    return st;
+}
+
 mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
     mt_error *err)
 {
     int64_t before = mt_clock_now_ns();
     struct winner winner = {.summary = summary};
-    const mt_portfolio_group group = {subject->kernel, subject->device, subject->regime, subject->origin};
     mt_strbuf name = {0}, key = {0};
     mt_status st = MT_OK;
     MT_TRY(workload_row(session, target, &name, &key, err));
@@ -373,7 +383,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
     };
     MT_TRY(mt_session_keep_cubin(session, cubin, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));
-    MT_TRY(mt_ladder_refresh(session->store, &group, NULL, err));
+    if (!session->params->given) MT_TRY(mt_session_renew_ladder(session, subject->regime, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));
     *best = winner.text;

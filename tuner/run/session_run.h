@@ -27,7 +27,7 @@ typedef struct mt_run {
     const mt_session_target *target;
     size_t number;             /* of the subject */
     mt_subject subject;
-    mt_space *space;
+    mt_space *space;           /* the session's */
     mt_model model;
     mt_history history;
     const mt_strategy *strategy; /* NULL: a follower */

@@ -5,6 +5,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
+#include "tuner/base/times.h"
 #include "tuner/run/session_run.h"
 #include "tuner/space/plan.h"
 
@@ -166,15 +167,33 @@ static mt_status store_landmarks(const mt_run *run, mt_error *err)
     return st;
 }
 
-static mt_status set_up(mt_run *run, mt_error *err)
+/* Workloads of a shape, and its regimes, have the same points, unless they come from a recording. */
+static mt_status find_space(mt_run *run, mt_error *err)
 {
     mt_session *session = run->session;
     mt_evaluator *evaluator = session->evaluator;
     const mt_space_watch watch = {watch_enumeration, run};
+    bool is_same = session->space && !evaluator->ops->recorded_space && mt_space_shape(session->space) == run->target->shape;
+    mt_status st = MT_OK;
+    if (!is_same) {
+        int64_t start_ns = mt_clock_now_ns();
+        mt_space_free(session->space);
+        session->space = NULL;
+        st = mt_evaluator_space(evaluator, session->params->spec, run->target->shape, run->target->workload, &watch, &session->space, err);
+        mt_times_note("space", start_ns, run->target->shape->name);
+    }
+    run->space = session->space;
+    if (st == MT_OK) mt_space_draw_until(run->space, run->deadline_ns == INT64_MAX ? 0 : run->deadline_ns);
+    return st;
+}
+
+static mt_status set_up(mt_run *run, mt_error *err)
+{
+    mt_session *session = run->session;
+    mt_evaluator *evaluator = session->evaluator;
     mt_status st = MT_OK;
     evaluator->regime = session->regime;
-    MT_TRY(mt_evaluator_space(evaluator, session->params->spec, run->target->shape, run->target->workload, &watch, &run->space, err));
-    if (run->deadline_ns != INT64_MAX) mt_space_draw_until(run->space, run->deadline_ns);
+    MT_TRY(find_space(run, err));
     if (mt_space_count(run->space) == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
     MT_TRY(evaluator->ops->begin(evaluator, run->number, run->space, run->target->workload, err));
@@ -199,7 +218,6 @@ static void free_run(mt_run *run)
     if (run->search) run->session->times.search_ns += mt_search_spent_ns(run->search);
     mt_search_destroy(run->search);
     mt_history_free(&run->history);
-    mt_space_free(run->space);
     mt_index_map_free(&run->seen);
     mt_free(run->best);
     mt_free(run->shared_best);

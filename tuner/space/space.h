@@ -44,7 +44,7 @@ const char *mt_space_count_text(const mt_space *space, char *text, size_t size);
 size_t mt_space_index_limit(const mt_space *space);   /* every index is below; = count where enumerated */
 /* A uniform draw of a valid point. False: none was found (an empty space; a sampled one whose points are rarer than one in a million draws). Threads: any. */
 bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index);
-/* From this instant (mt_clock_now_ns) on, draws from a space that is sampled find nothing: where valid points are rare, a strategy's next thought may take longer than what is left of the
+/* From this instant (mt_clock_now_ns; 0 = never) on, draws from a space that is sampled find nothing: where valid points are rare, a strategy's next thought may take longer than what is left of the
  * time. Threads: any, also while others draw. */
 void mt_space_draw_until(const mt_space *space, int64_t instant_ns);
 /* The first valid index from `least` on, in the file's order: walks a sampled space without storing it. False: there is none, or (sampled) it was not found within
