@@ -105,7 +105,7 @@ struct Chunk {
     int count;
 };
 
-/* Number of a chunk's point in the tile, or -1. */
+/* Number of a chunk's point in the tile, or -1: such lanes read no point, since other warps write the places of theirs meanwhile. */
 __device__ inline int point_of(const Chunk &chunk, int i)
 {
     return i < chunk.count ? (int)(chunk.order[i] & 0xffff) : -1;
@@ -118,8 +118,11 @@ __device__ inline void add_sums(Window &window, const Shared &shared, const Chun
 #pragma unroll
     for (int i = 0; i < 4; i++) {
         number[i] = point_of(chunk, 2 * t + i % 2 + i / 2 * 8);
-        TilePoint point = shared.points[max(number[i], 0)];
-        weight[i] = number[i] >= 0 ? point.weight * row_share(point, g / 4) * column_share(point, g % 4) : 0.0f;
+        weight[i] = 0.0f;
+        if (number[i] >= 0) {
+            TilePoint point = shared.points[number[i]];
+            weight[i] = point.weight * row_share(point, g / 4) * column_share(point, g % 4);
+        }
     }
     half2 first = __floats2half2_rn(weight[0], weight[1]), second = __floats2half2_rn(weight[2], weight[3]);
 #pragma unroll
@@ -167,8 +170,10 @@ __device__ inline void add_chunk(Window &window, const Shared &shared, const Chu
     find_dots(dot, window, shared, number);
     OwnTotal total[2];
 #pragma unroll
-    for (int i = 0; i < 2; i++)
-        total[i] = own_total(own_part(shared.points[max(number[i], 0)], dot + 2 * i, t / 2, t % 2 * 2, level));
+    for (int i = 0; i < 2; i++) {
+        TilePoint point = number[i] >= 0 ? shared.points[number[i]] : TilePoint{0.0f, 0.0f, 0.0f, 0};
+        total[i] = own_total(own_part(point, dot + 2 * i, t / 2, t % 2 * 2, level));
+    }
     __syncwarp(); /* all have read the points whose places are written now */
 #pragma unroll
     for (int i = 0; i < 2; i++)
@@ -201,12 +206,5 @@ __device__ inline void add_points(const Shared &shared, int length, const Level 
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     msda_backward_tensor(const value_t *value, const loc_t *loc, const loc_t *attn, const value_t *grad_out, sum_t *sums, loc_t *grad_loc, loc_t *grad_attn)
 {
-    extern __shared__ __align__(16) char memory[];
-    Shared shared = parts_of(memory);
-    Tile tile = this_tile();
-    long long head = tile.image * S * PIXEL + tile.head * D;
-    number_queries(shared, tile);
-    load_rows(shared, tile, grad_out);
-    for_levels(shared, tile, loc, attn, grad_loc, grad_attn,
-               [&](const Level &level, int length) { add_points(shared, length, level, value + head, sums + head); });
+    add_tile<add_points>(value, loc, attn, grad_out, sums, grad_loc, grad_attn);
 }

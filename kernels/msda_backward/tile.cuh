@@ -163,10 +163,16 @@ __device__ inline void store_own(const Shared &shared, const Tile &tile, int num
     }
 }
 
-/* ADD(level, how many points of it count) for each level, between its points' arrival and their gradients' departure. */
-template <typename ADD>
-__device__ inline void for_levels(const Shared &shared, const Tile &tile, const loc_t *loc, const loc_t *attn, loc_t *grad_loc, loc_t *grad_attn, ADD add)
+/* ADD(tile's parts, how many points of the level count, level, the head's values, its sums): between each level's points' arrival and their gradients' departure. */
+template <void (*ADD)(const Shared &, int, const Level &, const value_t *, sum_t *)>
+__device__ inline void add_tile(const value_t *value, const loc_t *loc, const loc_t *attn, const value_t *grad_out, sum_t *sums, loc_t *grad_loc, loc_t *grad_attn)
 {
+    extern __shared__ __align__(16) char memory[];
+    Shared shared = parts_of(memory);
+    Tile tile = this_tile();
+    long long head = tile.image * S * PIXEL + tile.head * D;
+    number_queries(shared, tile);
+    load_rows(shared, tile, grad_out);
 #pragma unroll 1
     for (int l = 0; l < L; l++) {
         Level level = level_at(l);
@@ -179,7 +185,7 @@ __device__ inline void for_levels(const Shared &shared, const Tile &tile, const 
         int length = sums_before<THREADS>(shared.counters, bins);
         sort_points(shared, tile, level);
         __syncthreads();
-        add(level, length);
+        ADD(shared, length, level, value + head, sums + head);
         __syncthreads();
         store_own(shared, tile, l, grad_loc, grad_attn);
     }

@@ -55,12 +55,5 @@ __device__ inline void walk_points(const Shared &shared, int length, const Level
 extern "C" __global__ void __launch_bounds__(THREADS, MIN_BLOCKS)
     msda_backward_tiled(const value_t *value, const loc_t *loc, const loc_t *attn, const value_t *grad_out, sum_t *sums, loc_t *grad_loc, loc_t *grad_attn)
 {
-    extern __shared__ __align__(16) char memory[];
-    Shared shared = parts_of(memory);
-    Tile tile = this_tile();
-    long long head = tile.image * S * PIXEL + tile.head * D;
-    number_queries(shared, tile);
-    load_rows(shared, tile, grad_out);
-    for_levels(shared, tile, loc, attn, grad_loc, grad_attn,
-               [&](const Level &level, int length) { walk_points(shared, length, level, value + head, sums + head); });
+    add_tile<walk_points>(value, loc, attn, grad_out, sums, grad_loc, grad_attn);
 }
