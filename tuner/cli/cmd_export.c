@@ -17,7 +17,7 @@ typedef struct export_values {
 #define FIELD(name) offsetof(export_values, name)
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
-    {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this version of the kernel's source"},
+    {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this version of the kernel's source; its first digits suffice"},
     {"recording", 0, MT_OPTION_FLAG, FIELD(recording), NULL, "a recording: the newest row of each variant of one subject"},
     {"jsonl", 0, MT_OPTION_FLAG, FIELD(jsonl), NULL, "recordings of all subjects that the filters leave, in one file"},
     {"tuned", 0, MT_OPTION_FLAG, FIELD(tuned), NULL, "the same, but only the rows that lookups need: winners, what they were\ncompared with, the portfolio's candidates; measured ones unless\n--origin says otherwise"},
