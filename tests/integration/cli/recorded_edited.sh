@@ -12,6 +12,12 @@ mt report --db t.sqlite --format md --section failures | sed -n '/Points that/,$
 note "a default that is not recorded is left out"
 sed 's/^default = 128/default = 1024/' edited.ini >default.ini
 recorded --space default.ini --db default.sqlite --quiet
+note "so is a baseline, a plugin always"
+grep -v -e 'ALGO=plain;BLOCK=128' "$data/cli/demo.small.jsonl" >no_baseline.jsonl
+"$tool" import --as recorded --db no_baseline_rec.sqlite no_baseline.jsonl >/dev/null
+mt --gpu recorded:h100 --recordings no_baseline_rec.sqlite --shape small --space "$data/cli/demo.ini" --db no_baseline.sqlite --quiet
+sed 's/^baseline = plain/baseline = cublaslt/' "$data/cli/demo.ini" >plugin.ini
+recorded --space plugin.ini --db plugin.sqlite --quiet
 note "a knob that was renamed, a value that was taken away: what is left out of the recording is told"
 sed 's/BLOCK/THREADS/g' "$data/cli/demo.ini" >renamed.ini
 recorded --space renamed.ini --db renamed.sqlite --quiet
