@@ -166,3 +166,16 @@ mt_status mt_space_explain(const mt_space *space, const mt_point *point, mt_erro
     mt_strbuf_free(&idle);
     return st;
 }
+
+bool mt_space_excluded_by(const mt_space *space, const mt_point *point, const char **name, const char **why)
+{
+    const mt_check *culprit = NULL;
+    bool is_exact;
+    mt_walker *walker = mt_walker_take(space);
+    if (!walker) return false;
+    walker->point = *point;
+    bool is_excluded = mt_point_legality(space, walker, &culprit) == MT_TRUTH_BROKEN && culprit;
+    if (is_excluded) mt_space_pruned(space, culprit->kind, name, why, &is_exact);
+    mt_walker_give(space, walker);
+    return is_excluded;
+}

@@ -39,3 +39,9 @@ mt --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --w
 mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
 mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
 mt show --db p.sqlite --failures --shape large
+note "and what a constraint excludes there by the constraint's name and reason"
+{ cat "$data/cli/demo.ini"; printf '\n[constraint whole_blocks]\nexpr = BLOCK != 256 || N > 5000\nwhy  = few blocks leave multiprocessors idle\n'; } >shaped.ini
+"$tool" import --as recorded --db both.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" >/dev/null
+"$tool" --gpu recorded:h100 --recordings both.sqlite --space shaped.ini --workload even --db shaped.sqlite --quiet >tuned.txt 2>&1
+"$tool" portfolio --db shaped.sqlite --gpu recorded:h100 --recordings both.sqlite --space shaped.ini --measure --quiet >portfolio.txt 2>&1
+mt show --db shaped.sqlite --failures --shape small
