@@ -33,7 +33,7 @@ static mt_status set_excluded(mt_session *session, const mt_space *space, const 
     if (st != MT_OK) return st;
     if (!session->evaluator->is_recorded) mt_outcome_set(outcome, MT_OUTCOME_PRUNED, "%s", text);
     else if (point && mt_space_excluded_by(space, point, &name, &why)) mt_outcome_set(outcome, MT_OUTCOME_PRUNED, "'%s' excludes it: %s", name, why);
-    else mt_outcome_set(outcome, MT_OUTCOME_PRUNED, "not recorded");
+    else mt_outcome_set(outcome, MT_OUTCOME_PRUNED, MT_PRUNED_NOT_RECORDED);
     return MT_OK;
 }
 

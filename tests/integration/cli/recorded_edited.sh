@@ -45,3 +45,7 @@ note "and what a constraint excludes there by the constraint's name and reason"
 "$tool" --gpu recorded:h100 --recordings both.sqlite --space shaped.ini --workload even --db shaped.sqlite --quiet >tuned.txt 2>&1
 "$tool" portfolio --db shaped.sqlite --gpu recorded:h100 --recordings both.sqlite --space shaped.ini --measure --quiet >portfolio.txt 2>&1
 mt show --db shaped.sqlite --failures --shape small
+note "T4 has a word for what a constraint excludes, none for what was not recorded"
+"$tool" export --t4 --db shaped.sqlite --shape small -o - | grep -c '"invalidity":"constraints"'
+mt export --t4 --db p.sqlite --shape large -o p.json
+grep -c '"invalidity":"constraints"' p.json
