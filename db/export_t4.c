@@ -52,7 +52,7 @@ typedef struct t4_export {
     mt_store *store;
     mt_strbuf text;
     mt_recording_context line1;
-    size_t subject;
+    size_t subject, untried;
     bool has_result;
 } t4_export;
 
@@ -119,6 +119,10 @@ static mt_status write_result(void *context, const mt_measurement_row *row, mt_e
     t4_export *export = context;
     mt_strbuf *json = &export->text;
     char timestamp[64];
+    if (mt_outcome_is_untried(&row->outcome)) {
+        export->untried++;
+        return MT_OK;
+    }
     mt_strbuf_add(json, export->has_result ? ",\n{\"timestamp\":" : "\n{\"timestamp\":");
     mt_strbuf_add_json(json, timestamp_of(row->created_unix_ms, timestamp, sizeof timestamp));
     mt_strbuf_add(json, ",\"configuration\":{");
@@ -155,13 +159,14 @@ done:
     return st;
 }
 
-mt_status mt_t4_export(mt_store *store, const mt_filter *filter, const char *path, mt_error *err)
+mt_status mt_t4_export(mt_store *store, const mt_filter *filter, const char *path, size_t *untried, mt_error *err)
 {
     mt_status st;
     t4_export export = {.store = store};
     mt_subject_list list = {0};
     MT_TRY(mt_recording_subjects(store, filter, &list, err));
     MT_TRY(write_results(&export, &list, err));
+    *untried = export.untried;
     st = mt_recording_write(path, &export.text, err);
 done:
     mt_free(list.ids);

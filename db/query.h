@@ -5,7 +5,7 @@
 #include "db/store.h"
 
 /* NULL members do not filter. Names compare exactly; gpu matches the key, the driver's name, the model ("h100-sxm") or a leading
- * part of the model up to '-' ("h100"), without case. */
+ * part of the model up to '-' ("h100"), without case; kernel_key matches the key's first digits. */
 typedef struct mt_filter {
     const char *gpu, *kernel, *kernel_key, *shape, *shape_key, *workload, *workload_key;
     const mt_origin *origin;

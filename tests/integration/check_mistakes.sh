@@ -92,4 +92,10 @@ quiet 'changes nothing' 's/^source.*/&\noptions = -DX=${UNROLL}/; s/^\[constrain
 quiet 'changes nothing' 's/^source.*/&\noptions = -I./; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/' # a header that is found there may read it
 quiet 'changes nothing' 's/^\[constraint fits/[param finish]\nvalues = 1, 2\n&/' # a word of the source
 says 4 "'fits' excludes most: no block is larger" 's/BLOCK <= 1024/BLOCK > 1024/'
+# For programs: where in the source.
+sed 's/^\[variant twice/[variant typo/' good.ini >m.ini
+sed 's/twice(float \*out) { out/typo(float *out) { uot/' k.cu >typo.cu
+sed -i 's/^source .*/source = typo.cu/' m.ini
+"$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache --json 2>/dev/null | grep -qE '"severity":"error","file":"[^"]*typo.cu","line":2,"text":"identifier ..uot.. is undefined"}' ||
+  { echo 'FAILED: --json: expected the place of the mistake'; "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache --json; bad=1; }
 exit $bad

@@ -23,9 +23,9 @@ START_TEST(quoted_is_one_word)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         mt_strbuf script = {0};
         mt_strbuf_add(&script, "printf '[%s]' ");
-        mt_cluster_quote(&script, texts[i]);
+        mt_strbuf_add_quoted(&script, texts[i]);
         mt_strbuf_add_char(&script, ' ');
-        mt_cluster_word(&script, texts[i]);
+        mt_strbuf_add_word(&script, texts[i]);
         const char *const argv[] = {"sh", "-c", mt_strbuf_text(&script), NULL};
         char *out = output_of(argv), expected[400];
         snprintf(expected, sizeof expected, "[%s][%s]", texts[i], texts[i]);
@@ -40,9 +40,9 @@ END_TEST
 START_TEST(words_to_copy)
 {
     mt_strbuf words = {0};
-    mt_cluster_word(&words, "runs/a-1");
+    mt_strbuf_add_word(&words, "runs/a-1");
     mt_strbuf_add_char(&words, ' ');
-    mt_cluster_word(&words, "lr=1");
+    mt_strbuf_add_word(&words, "lr=1");
     ck_assert_str_eq(mt_strbuf_text(&words), "runs/a-1 'lr=1'");
     mt_strbuf_free(&words);
 }
@@ -102,7 +102,7 @@ static const char *plan_key = "0011"; /* of the space */
 static mt_status plan_into(bool is_sharded, bool replaces)
 {
     mt_strbuf quoted = {0};
-    mt_cluster_quote(&quoted, HOSTILE);
+    mt_strbuf_add_quoted(&quoted, HOSTILE);
     char words[300];
     snprintf(words, sizeof words, " --shape %s", mt_strbuf_text(&quoted));
     mt_cluster_gpu gpus[] = {{"h100", true}, {"h200", false}};

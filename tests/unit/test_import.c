@@ -377,10 +377,12 @@ START_TEST(t4_there_and_back)
 {
     char path[192];
     mt_filter with_samples = {.with_samples = true};
+    size_t untried;
     mt_store *store = make_store();
     char *before = export_text(store, &with_samples, "before.jsonl");
     snprintf(path, sizeof path, "%s/x.json.gz", fixture_folder);
-    ck_ok(mt_t4_export(store, NULL, path, &fixture_err));
+    ck_ok(mt_t4_export(store, NULL, path, &untried, &fixture_err));
+    ck_assert_uint_eq(untried, 0);
     mt_store_close(store);
     ck_ok(mt_import_open(path, &import, &fixture_err));
     ck_assert(mt_import_describe(import)->is_recording);
@@ -402,21 +404,31 @@ END_TEST
 START_TEST(t4_for_other_tools)
 {
     char path[192], *text;
-    size_t length;
+    size_t length, untried;
     mt_store *store = fixture_open();
     mt_subject subject = fixture_subject(store);
     int64_t session = fixture_session(store);
+    static const char *const reasons[] = {"'fits' excludes it: too large", MT_PRUNED_NOT_RECORDED, MT_PRUNED_COMPILER_DIED ": SIGKILL"};
     fixture_put_ok(store, session, &subject, "ALGO=direct;K=8", 2e6);
+    for (int i = 0; i < 3; i++) {
+        char variant[32], *why = (char *)reasons[i];
+        snprintf(variant, sizeof variant, "ALGO=pruned;K=%d", i);
+        fixture_put(store, session, &subject, variant, &(mt_outcome){.kind = MT_OUTCOME_PRUNED, .text = why});
+    }
     mt_outcome bad = fixture_outcome(MT_OUTCOME_OUT_OF_BOUNDS, NAN);
     fixture_put(store, session, &subject, "ALGO=direct;K=9", &bad);
     snprintf(path, sizeof path, "%s/x.json", fixture_folder);
-    ck_ok(mt_t4_export(store, NULL, path, &fixture_err));
+    ck_ok(mt_t4_export(store, NULL, path, &untried, &fixture_err));
+    ck_assert_uint_eq(untried, 2); /* T4 has a word for the one that a constraint excludes alone */
     mt_store_close(store);
     ck_ok(mt_file_read(path, 0, &text, &length, &fixture_err));
     ck_assert_ptr_nonnull(strstr(text, "\"schema_version\":\"1.0.0\""));
     ck_assert_ptr_nonnull(strstr(text, "\"configuration\":{\"ALGO\":\"direct\",\"K\":8},\"times\":{\"compilation_time\":190,"));
     ck_assert_ptr_nonnull(strstr(text, "\"invalidity\":\"correct\",\"correctness\":1,\"objectives\":[\"time\"],\"measurements\":[{\"name\":\"time\",\"value\":2,\"unit\":\"ms\"}]"));
     ck_assert_ptr_nonnull(strstr(text, "\"invalidity\":\"correctness\",\"correctness\":0,\"objectives\":[\"time\"],\"measurements\":[{\"name\":\"time\",\"value\":\"out_of_bounds\""));
+    ck_assert_uint_eq(count_of(text, "\"invalidity\":\"constraints\""), 1);
+    ck_assert_ptr_nonnull(strstr(text, "\"ALGO\":\"pruned\",\"K\":0}"));
+    ck_assert_ptr_null(strstr(text, "\"ALGO\":\"pruned\",\"K\":1}"));
     mt_free(text);
 }
 END_TEST
@@ -425,7 +437,8 @@ START_TEST(an_empty_choice_is_said)
 {
     mt_store *store = make_store();
     mt_filter none = {.kernel = "nope"};
-    ck_fails(mt_t4_export(store, &none, "/nowhere/x", &fixture_err), MT_ERR_NOT_FOUND, "nothing matches this choice; there is:\n  ");
+    size_t untried;
+    ck_fails(mt_t4_export(store, &none, "/nowhere/x", &untried, &fixture_err), MT_ERR_NOT_FOUND, "nothing matches this choice; there is:\n  ");
     mt_store_close(store);
 }
 END_TEST

@@ -332,7 +332,7 @@ START_TEST(default_points)
     old.cc = 80;
     space = must_space(spec, 0, &old);
     ck_assert_int_eq(mt_space_variant_default(space, "tma", &index, &err), MT_ERR_NOT_FOUND);
-    must_contain(err.message, "[variant tma] excludes the default point ALGO=tma");
+    must_contain(err.message, "[variant tma] excludes variant tma's default point ALGO=tma");
     must_contain(err.message, "device.cc >= 90");
     mt_space_free(space);
     mt_spec_free(spec);
@@ -365,7 +365,7 @@ START_TEST(what_limits_the_search_binds_neither_the_default_nor_what_is_named)
     ck_assert(!mt_space_find_legal(space, &illegal, &index));
     ck_assert(!mt_space_next(space, mt_space_count(space), &index));
     ck_assert_int_eq(mt_space_variant_default(space, "b", &index, &err), MT_ERR_NOT_FOUND);
-    must_contain(err.message, "[constraint small] excludes the default point ALGO=b;K=4;M=2");
+    must_contain(err.message, "[constraint small] excludes variant b's default point ALGO=b;K=4;M=2");
     mt_space_free(space);
     mt_spec_free(spec);
 }

@@ -11,6 +11,10 @@ START_TEST(known_takes_every_outcome_and_the_newest_row)
         char variant[32];
         snprintf(variant, sizeof variant, "K=%02d", kind);
         mt_outcome outcome = fixture_outcome((mt_outcome_kind)kind, 100 + kind);
+        char why[300];
+        memset(why, 'x', sizeof why);
+        why[mt_outcome_is_failure((mt_outcome_kind)kind) ? 100 : 299] = '\0';
+        if (kind % 2) outcome.text = why;
         fixture_put(store, session, &s, variant, &outcome);
     }
     fixture_put_ok(store, session, &s, "K=01", 50);
@@ -18,6 +22,7 @@ START_TEST(known_takes_every_outcome_and_the_newest_row)
     ck_assert_int_eq(all.count, MT_OUTCOME_KIND_COUNT);
     for (int i = 0; i < all.count; i++) {
         ck_assert_int_eq(isinf(all.median_ns[i]) != 0, mt_outcome_is_failure(all.kind[i]));
+        ck_assert_uint_eq(strlen(all.text[i]), mt_outcome_is_failure(all.kind[i]) && all.kind[i] % 2 ? 100 : 0);
         if (strcmp(all.variant[i], "K=01") == 0) ck_assert_double_eq(all.median_ns[i], 50);
     }
     seen stopped = {.answer = MT_ERR_INTERRUPTED};

@@ -93,6 +93,12 @@ bool mt_objective_from_name(const char *name, mt_objective *objective)
     return true;
 }
 
+bool mt_outcome_is_untried(const mt_outcome *outcome)
+{
+    if (outcome->kind != MT_OUTCOME_PRUNED || !outcome->text) return false;
+    return strcmp(outcome->text, MT_PRUNED_NOT_RECORDED) == 0 || strncmp(outcome->text, MT_PRUNED_COMPILER_DIED, strlen(MT_PRUNED_COMPILER_DIED)) == 0;
+}
+
 void mt_outcome_free(mt_outcome *outcome)
 {
     mt_free(outcome->text);

@@ -128,6 +128,11 @@ typedef struct mt_outcome {
     float *sample_ns;       /* kept samples in measuring order, timing.samples of them; may be NULL. Owned. */
 } mt_outcome;
 
+/* How the text of a PRUNED outcome begins where no constraint excluded the variant. */
+#define MT_PRUNED_NOT_RECORDED "not recorded"
+#define MT_PRUNED_COMPILER_DIED "the compiler died"
+bool mt_outcome_is_untried(const mt_outcome *outcome); /* PRUNED, and by no constraint: nothing is known of it */
+
 void mt_outcome_free(mt_outcome *outcome); /* zeroed struct is fine; zeroes it */
 /* Sets kind and text (formatted), freeing an older text. */
 void mt_outcome_set(mt_outcome *outcome, mt_outcome_kind kind, const char *format, ...) __attribute__((format(printf, 3, 4)));

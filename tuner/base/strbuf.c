@@ -1,5 +1,6 @@
 #include "tuner/base/strbuf.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -104,6 +105,24 @@ void mt_strbuf_add_json(mt_strbuf *buf, const char *text)
         left -= length;
     }
     mt_strbuf_add_char(buf, '"');
+}
+
+void mt_strbuf_add_quoted(mt_strbuf *buf, const char *text)
+{
+    mt_strbuf_add_char(buf, '\'');
+    for (; *text; text++) {
+        if (*text == '\'') mt_strbuf_add(buf, "'\\''");
+        else mt_strbuf_add_char(buf, *text);
+    }
+    mt_strbuf_add_char(buf, '\'');
+}
+
+void mt_strbuf_add_word(mt_strbuf *buf, const char *text)
+{
+    bool is_plain = *text;
+    for (const char *at = text; *at; at++) is_plain = is_plain && (isalnum((unsigned char)*at) || (*at & 0x80) || strchr("_-+./:,@%", *at));
+    if (is_plain) mt_strbuf_add(buf, text);
+    else mt_strbuf_add_quoted(buf, text);
 }
 
 const char *mt_strbuf_text(const mt_strbuf *buf)

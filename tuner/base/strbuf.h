@@ -21,6 +21,10 @@ void mt_strbuf_addf(mt_strbuf *buf, const char *format, ...) __attribute__((form
 void mt_strbuf_addv(mt_strbuf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* Adds text as a JSON string with quotes; invalid UTF-8 bytes become U+FFFD. */
 void mt_strbuf_add_json(mt_strbuf *buf, const char *text);
+/* 'text' for a POSIX shell, whatever is in it. */
+void mt_strbuf_add_quoted(mt_strbuf *buf, const char *text);
+/* The same for people to read and copy: quoted only where the shell would not take it for one plain word. */
+void mt_strbuf_add_word(mt_strbuf *buf, const char *text);
 const char *mt_strbuf_text(const mt_strbuf *buf); /* never NULL; "" when empty or failed */
 char *mt_strbuf_take(mt_strbuf *buf);             /* ownership to the caller (mt_free), NULL if failed; the buffer is empty after */
 void mt_strbuf_clear(mt_strbuf *buf);             /* length 0, memory kept */

@@ -365,6 +365,7 @@ mt_status mt_asked_make(const mt_asked_options *options, mt_asked *asked, mt_err
     mt_status st = MT_OK;
     mt_asked_files files = {0};
     MT_TRY(find_files(options->db, &files, err));
+    asked->space = options->space;
     MT_TRY(options->space ? from_space(options, asked, err) : from_database(options, &files, asked, err));
     for (size_t i = 0; i < options->set->count; i++) MT_TRY(set_value(asked, options->set->items[i], err));
     for (size_t i = 0; i < asked->value_count; i++) MT_TRY(push_value(asked, &asked->values[i], err));

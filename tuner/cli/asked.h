@@ -16,6 +16,7 @@ typedef struct mt_asked_value {
 
 typedef struct mt_asked {
     char *kernel;                 /* "NAME" or "NAME@KEY" */
+    const char *space;            /* --space, borrowed; NULL = not given */
     mt_asked_value values[TUNELOOKUP_MAX_VALUES];
     size_t value_count;
     mt_device_facts facts;

@@ -58,6 +58,7 @@ static void add_message(mt_check_table *table, const char *text, const mt_outcom
     }
     mt_check_message *message = &table->messages[table->message_count++];
     message->why = mt_strdup(why);
+    message->variant = mt_strdup(text);
     mt_strbuf_addf(&message->text, "\n  %s: ", mt_outcome_name(outcome->kind));
     mt_print_knobs(&message->text, text);
     mt_strbuf_add(&message->text, "\n");
@@ -140,5 +141,6 @@ void mt_check_free(mt_check_table *table)
     for (size_t i = 0; i < table->message_count; i++) {
         mt_strbuf_free(&table->messages[i].text);
         mt_free(table->messages[i].why);
+        mt_free(table->messages[i].variant);
     }
 }

@@ -20,7 +20,7 @@ typedef struct mt_check_variant {
 /* What some variants failed with, and which was the first. */
 typedef struct mt_check_message {
     mt_strbuf text;               /* as printed */
-    char *why;                    /* the outcome's text; owned */
+    char *why, *variant;          /* the outcome's text, and whose; owned */
     size_t others;                /* variants behind the first that failed with the same */
 } mt_check_message;
 

@@ -6,7 +6,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/room.h"
-#include "tuner/cli/check_table.h"
+#include "tuner/cli/check_json.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/cover.h"
 #include "tuner/cli/known_device.h"
@@ -20,7 +20,7 @@ typedef struct check_values {
     mt_words shapes;
     int64_t jobs;
     double compile_limit_s;
-    bool sample, list, no_cache;
+    bool sample, list, no_cache, json;
 } check_values;
 
 #define FIELD(name) offsetof(check_values, name)
@@ -31,6 +31,7 @@ static const mt_option options[] = {
     {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "only this [shape], or the one with the values\n\"N=1;M=8;H=92,46;dtype=f16\"; may be repeated"},
     {"sample", 0, MT_OPTION_FLAG, FIELD(sample), NULL, "a covering sample: each value of each knob at least once"},
     {"list", 0, MT_OPTION_FLAG, FIELD(list), NULL, "one line for every point"},
+    {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text: the space's facts, the shapes' points,\nand what was found, with file and line"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
@@ -50,6 +51,7 @@ typedef struct checking {
     mt_evaluator *evaluator;
     mt_space **spaces; /* one per shape of the spec; the evaluator refers to them */
     size_t trials;     /* given out over all shapes: ids are unique */
+    mt_check_json json;
 } checking;
 
 /* The points of one shape and where their compiles stand. */
@@ -59,15 +61,21 @@ typedef struct batch {
     char **texts;
 } batch;
 
-static void warn_of_idle_knobs(const checking *c)
+static void warn_of_idle_knobs(checking *c)
 {
     uint64_t idle = mt_idle_knobs(c->spec, &c->source);
     mt_strbuf names = {0};
     size_t count = 0;
     for (size_t i = 0; i < c->spec->param_count; i++)
         if (idle >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", c->spec->params[i].name);
-    if (count) mt_log_warn("knob%s %s change%s nothing: neither the source nor a launch, an argument or an option reads %s", count == 1 ? "" : "s", mt_strbuf_text(&names),
-                           count == 1 ? "s" : "", count == 1 ? "it" : "them");
+    if (count) {
+        mt_strbuf text = {0};
+        mt_strbuf_addf(&text, "knob%s %s change%s nothing: neither the source nor a launch, an argument or an option reads %s", count == 1 ? "" : "s", mt_strbuf_text(&names), count == 1 ? "s" : "",
+                       count == 1 ? "it" : "them");
+        mt_log_warn("%s", mt_strbuf_text(&text));
+        mt_check_json_message(&c->json, &c->source, "warning", mt_strbuf_text(&text));
+        mt_strbuf_free(&text);
+    }
     mt_strbuf_free(&names);
 }
 
@@ -75,6 +83,7 @@ static mt_status open_all(checking *c, mt_error *err)
 {
     const check_values *v = c->values;
     mt_status st = MT_OK;
+    if (v->json && v->list) return MT_FAIL(err, MT_ERR_USAGE, "check: --json and --list are two forms; expected one of them");
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "check: --space FILE is missing; 'msda-tune list' names the shipped ones");
     st = mt_known_device(v->gpu || v->arch ? v->gpu : "h100", v->arch, &c->facts, c->arch, err);
     if (st != MT_OK) return st == MT_ERR_NOT_FOUND ? MT_ERR_USAGE : st;
@@ -107,6 +116,7 @@ static void close_all(checking *c)
     mt_source_free(&c->source);
     mt_spec_free(c->spec);
     mt_wanted_free(&c->wanted);
+    mt_check_json_free(&c->json);
     mt_free(c->spaces);
     mt_free(c->space_path);
     mt_free(c->cache_dir);
@@ -186,22 +196,39 @@ done:
     return st;
 }
 
+static void tell_points(const checking *c, const batch *b)
+{
+    const mt_space *space = c->spaces[b->subject];
+    char count[MT_SPACE_COUNT_SIZE];
+    printf("%s: %zu of %s valid point%s for %s\n", mt_space_shape(space)->name, b->count, mt_space_count_text(space, count, sizeof count), mt_space_count(space) == 1 ? "" : "s", c->arch);
+    fflush(stdout);
+}
+
+static void tell_empty(checking *c, const mt_space *space)
+{
+    const char *name, *why;
+    mt_strbuf text = {0};
+    if (mt_space_count(space) != 0 || !mt_space_pruned_most(space, &name, &why)) return;
+    mt_strbuf_addf(&text, "'%s' excludes most%s%s", name, why && *why ? ": " : "", why ? why : "");
+    if (!c->values->json) printf("  %s\n", mt_strbuf_text(&text));
+    mt_strbuf_clear(&text);
+    mt_strbuf_addf(&text, "shape %s has no valid point: '%s' excludes most%s%s", mt_space_shape(space)->name, name, why && *why ? ": " : "", why ? why : "");
+    mt_check_json_message(&c->json, &c->source, "warning", mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+}
+
 static mt_status check_shape(checking *c, size_t index, size_t *failed, mt_error *err)
 {
     batch b = {.subject = index, .first_id = c->trials + 1};
     mt_check_table table = {.spec = c->spec, .list = c->values->list};
     mt_status st = MT_OK;
-    char count[MT_SPACE_COUNT_SIZE];
     MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
-    printf("%s: %zu of %s valid point%s for %s\n", c->spec->shapes[index].name, b.count, mt_space_count_text(c->spaces[index], count, sizeof count),
-           mt_space_count(c->spaces[index]) == 1 ? "" : "s", c->arch);
-    const char *name, *why;
-    if (mt_space_count(c->spaces[index]) == 0 && mt_space_pruned_most(c->spaces[index], &name, &why)) printf("  '%s' excludes most%s%s\n", name, why && *why ? ": " : "", why ? why : "");
-    fflush(stdout);
-    if (b.count == 0) goto done;
-    MT_TRY(compile_batch(c, &b, &table, err));
-    mt_check_print(&table, stdout);
+    if (!c->values->json) tell_points(c, &b);
+    tell_empty(c, c->spaces[index]);
+    if (b.count) MT_TRY(compile_batch(c, &b, &table, err));
+    if (b.count && !c->values->json) mt_check_print(&table, stdout);
+    mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.count, &table);
     *failed += table.failed;
 done:
     for (size_t i = 0; b.texts && i < b.count; i++) mt_free(b.texts[i]);
@@ -224,13 +251,17 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     checking c = {.values = arguments->values};
     size_t failed = 0;
+    bool is_checked = false;
     mt_status st = MT_OK;
     MT_TRY(open_all(&c, err));
     for (size_t i = 0; i < c.spec->shape_count; i++)
         if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, &failed, err));
+    is_checked = true;
     if (failed) st = MT_FAIL(err, MT_ERR_COMPILE, "%zu variant%s of %s did not compile for %s", failed, failed == 1 ? "" : "s", c.space_path, c.arch);
     else if (!c.trials) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no valid point for %s", c.space_path, c.arch);
 done:
+    if (!is_checked) mt_check_json_message(&c.json, &c.source, "error", err->message);
+    if (c.values->json && c.space_path) mt_check_json_print(&c.json, stdout, c.space_path, c.spec, c.facts.name, c.arch);
     close_all(&c);
     return st;
 }

@@ -17,7 +17,7 @@ typedef struct export_values {
 #define FIELD(name) offsetof(export_values, name)
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
-    {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this version of the kernel's source"},
+    {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this version of the kernel's source; its first digits suffice"},
     {"recording", 0, MT_OPTION_FLAG, FIELD(recording), NULL, "a recording: the newest row of each variant of one subject"},
     {"jsonl", 0, MT_OPTION_FLAG, FIELD(jsonl), NULL, "recordings of all subjects that the filters leave, in one file"},
     {"tuned", 0, MT_OPTION_FLAG, FIELD(tuned), NULL, "the same, but only the rows that lookups need: winners, what they were\ncompared with, the portfolio's candidates; measured ones unless\n--origin says otherwise"},
@@ -37,9 +37,17 @@ static mt_status warn_of_censored(mt_store *store, const mt_filter *filter, mt_e
     return st;
 }
 
+static mt_status write_t4(const export_values *values, mt_store *store, const mt_filter *filter, mt_error *err)
+{
+    size_t untried = 0;
+    mt_status st = mt_t4_export(store, filter, values->output, &untried, err);
+    if (st == MT_OK && untried) mt_log_warn("%zu row%s of variants that nobody tried (not recorded, or the compiler was killed) %s left out: T4 has no word for them", untried, untried == 1 ? "" : "s", untried == 1 ? "is" : "are");
+    return st;
+}
+
 static mt_status write_file(const export_values *values, mt_store *store, const mt_filter *filter, mt_error *err)
 {
-    if (values->t4) return mt_t4_export(store, filter, values->output, err);
+    if (values->t4) return write_t4(values, store, filter, err);
     if (values->recording) return mt_recording_export(store, filter, values->output, err);
     return mt_recording_export_all(store, filter, values->tuned, values->output, err);
 }

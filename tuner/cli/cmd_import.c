@@ -6,6 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/print.h"
 #include "tuner/cli/results.h"
 #include "tuner/cli/share.h"
 #include "tuner/ladder/table.h"
@@ -80,7 +81,15 @@ static void print_next(const importing *im, const mt_import_about *about, const 
 {
     printf("%zu results of a %s\nSearch space: %s\n", about->results, about->format, mt_strbuf_text(&results->space_path));
     if (origin != MT_ORIGIN_RECORDED || im->values->output) return;
-    printf("Next:         msda-tune --gpu recorded:%s --space %s%s%s\n", results->model, mt_strbuf_text(&results->space_path), im->values->db ? " --recordings " : "", im->values->db ? im->values->db : "");
+    mt_strbuf command = {0};
+    char gpu[sizeof results->model + sizeof "recorded:"];
+    snprintf(gpu, sizeof gpu, "recorded:%s", results->model);
+    mt_strbuf_add(&command, "msda-tune");
+    mt_print_option(&command, "--gpu", gpu);
+    mt_print_option(&command, "--space", mt_strbuf_text(&results->space_path));
+    mt_print_option(&command, "--recordings", im->values->db);
+    printf("Next:         %s\n", mt_strbuf_text(&command));
+    mt_strbuf_free(&command);
 }
 
 static mt_status import_file(importing *im, const char *file, mt_error *err)

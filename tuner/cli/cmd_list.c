@@ -5,16 +5,19 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/list_json.h"
 #include "tuner/cli/print.h"
 #include "tuner/cli/share.h"
 #include "tuner/search/strategy.h"
 
 typedef struct list_values {
     const char *recordings;
+    bool json;
 } list_values;
 
 static const mt_option options[] = {
     {"recordings", 0, MT_OPTION_TEXT, offsetof(list_values, recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
+    {"json", 0, MT_OPTION_FLAG, offsetof(list_values, json), NULL, "an object instead of text, with each space's knobs, constraints, shapes\nand workloads"},
     {0},
 };
 
@@ -141,33 +144,40 @@ static mt_status list_devices(mt_store *store, size_t *count, mt_error *err)
     return st;
 }
 
-static mt_status list_recordings(const char *given, mt_error *err)
+/* The databases of recordings: the shipped one, or `given`, and one's own. NULL where there is none. */
+static mt_status open_recordings(const char *given, mt_store *stores[2], mt_error *err)
 {
-    mt_store *store = NULL, *own = NULL;
     mt_error missing = {0};
+    if (mt_share_recordings(given, &stores[0], &missing) != MT_OK && given) return MT_FAIL(err, missing.status, "%s", missing.message);
+    return given ? MT_OK : mt_share_open_own_recordings(&stores[1], err);
+}
+
+static mt_status list_recordings(mt_store *const stores[2], mt_error *err)
+{
     size_t count = 0;
     mt_status st = MT_OK;
     printf("\nRecorded GPUs (--gpu recorded:NAME):\n");
-    if (mt_share_recordings(given, &store, &missing) == MT_OK)
-        st = list_devices(store, &count, err);
-    else if (given)
-        st = MT_FAIL(err, missing.status, "%s", missing.message);
-    if (st == MT_OK && !given) st = mt_share_open_own_recordings(&own, err);
-    if (st == MT_OK && own) st = list_devices(own, &count, err);
+    for (size_t i = 0; i < 2 && st == MT_OK; i++)
+        if (stores[i]) st = list_devices(stores[i], &count, err);
     if (st == MT_OK && !count) printf("  none\n");
-    mt_store_close(own);
-    mt_store_close(store);
     return st;
 }
 
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const list_values *values = arguments->values;
+    mt_store *stores[2] = {0};
     mt_status st = MT_OK;
+    MT_TRY(open_recordings(values->recordings, stores, err));
+    if (values->json) {
+        st = mt_list_json_print(stores, 2, err);
+        goto done;
+    }
     MT_TRY(list_spaces(err));
     list_strategies();
-    MT_TRY(list_recordings(values->recordings, err));
+    MT_TRY(list_recordings(stores, err));
 done:
+    for (size_t i = 0; i < 2; i++) mt_store_close(stores[i]);
     return st;
 }
 

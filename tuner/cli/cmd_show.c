@@ -14,10 +14,11 @@
 #include "tuner/cli/print.h"
 #include "tuner/cli/quarantine.h"
 #include "tuner/cli/show_json.h"
+#include "tuner/cli/sources.h"
 
 typedef struct show_values {
     mt_filter_values filter;
-    const char *db, *variant;
+    const char *db, *variant, *kernel_key, *space;
     int64_t top;
     bool json, sessions, failures, quarantine, ablation;
 } show_values;
@@ -26,6 +27,8 @@ typedef struct show_values {
 static const mt_option options[] = {
     MT_FILTER_OPTIONS,
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this state of the kernel's source; its first digits suffice"},
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "the search space whose source is today's, where rows of several states\nare listed; default: the kernel's shipped one"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
     {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings; with --json\nalso where their time went"},
@@ -43,6 +46,7 @@ typedef struct listing {
     mt_strbuf notes;    /* --sessions: what is worth saying of them, one line each */
     size_t rows;
     mt_store *store;
+    mt_sources sources;
 } listing;
 
 static void flush_table(listing *l)
@@ -64,7 +68,7 @@ static void start_group(listing *l, const mt_measurement_row *row)
     mt_print_clean(&heading, row->gpu_name, 0);
     mt_strbuf_add(&heading, "  [");
     mt_print_clean(&heading, row->gpu_key, 0);
-    mt_strbuf_addf(&heading, ", source %.8s, %s]", row->kernel_key, mt_origin_name(row->origin));
+    mt_strbuf_addf(&heading, ", source %.8s%s, %s]", row->kernel_key, mt_sources_mark(&l->sources, row->kernel, row->kernel_key), mt_origin_name(row->origin));
     if (strcmp(mt_strbuf_text(&heading), mt_strbuf_text(&l->heading)) != 0) {
         flush_table(l);
         if (l->rows) printf("\n");
@@ -242,10 +246,16 @@ static mt_status add_session_json(void *context, const mt_session_info *row, mt_
     return MT_OK;
 }
 
+static void fill_filter(const show_values *values, mt_filter_box *box)
+{
+    mt_filter_fill(&values->filter, box);
+    box->filter.kernel_key = values->kernel_key;
+}
+
 static mt_status query(const show_values *values, mt_store *store, listing *l, mt_error *err)
 {
     mt_filter_box box;
-    mt_filter_fill(&values->filter, &box);
+    fill_filter(values, &box);
     if (values->sessions) return mt_query_sessions(store, values->json ? add_session_json : add_session, l, err);
     if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
     if (values->top) return mt_query_fastest(store, &box.filter, values->top, values->json ? add_json : add_best, l, err);
@@ -263,6 +273,7 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
         if (l->notes.length) printf("\n%s", mt_strbuf_text(&l->notes));
     } else {
         flush_table(l);
+        mt_sources_hint(&l->sources, stdout);
     }
     if (l->rows || values->failures || values->sessions) return MT_OK;
     return mt_database_nothing(store, err);
@@ -285,17 +296,18 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (values->ablation) {
         mt_filter_box box;
         size_t bases = 0;
-        mt_filter_fill(&values->filter, &box);
+        fill_filter(values, &box);
         MT_TRY(mt_ablation_print(store, &box.filter, values->variant, &bases, err));
         if (!bases) st = mt_database_nothing(store, err);
         goto done;
     }
     if (values->quarantine) {
         mt_filter_box box;
-        mt_filter_fill(&values->filter, &box);
+        fill_filter(values, &box);
         st = mt_quarantine_print(store, &box.filter, values->json, err);
         goto done;
     }
+    MT_TRY(mt_sources_load(store, values->space, &l.sources, err));
     MT_TRY(query(values, store, &l, err));
     MT_TRY(print_listing(values, &l, store, err));
 done:
@@ -303,6 +315,7 @@ done:
     mt_strbuf_free(&l.heading);
     mt_strbuf_free(&l.json);
     mt_strbuf_free(&l.notes);
+    mt_sources_free(&l.sources);
     mt_store_close(store);
     return st;
 }

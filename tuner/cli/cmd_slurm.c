@@ -73,7 +73,7 @@ static mt_status no_memory(mt_error *err)
 static void add_word(mt_strbuf *words, const char *option, const char *value)
 {
     mt_strbuf_addf(words, " %s ", option);
-    mt_cluster_quote(words, value);
+    mt_strbuf_add_quoted(words, value);
 }
 
 /* A shape that was given by values is known to other processes by them alone. */
@@ -284,7 +284,7 @@ static mt_status say_and_submit(const planning *p, mt_error *err)
     bool has_slurm = has_program("sbatch");
     mt_status st = MT_OK;
     mt_strbuf word = {0};
-    mt_cluster_word(&word, p->folder);
+    mt_strbuf_add_word(&word, p->folder);
     const char *folder = mt_strbuf_text(&word); /* for commands that are copied from here */
     printf("%zu task%s", p->task_count, p->task_count == 1 ? "" : "s");
     if (p->values->gpu_types.count) printf(" for each of %zu GPU type%s", p->gpu_count, p->gpu_count == 1 ? "" : "s");

@@ -13,6 +13,7 @@
 #include "tuner/cli/inputs.h"
 #include "tuner/cli/known_device.h"
 #include "tuner/cli/events.h"
+#include "tuner/cli/print.h"
 #include "tuner/cli/progress.h"
 #include "tuner/cli/share.h"
 #include "tuner/cli/sibling.h"
@@ -319,7 +320,19 @@ static void close_all(tuning *t)
 static void command_line(const mt_arguments *arguments, mt_strbuf *line)
 {
     mt_strbuf_add(line, "msda-tune tune");
-    for (int i = 0; i < arguments->argc; i++) mt_strbuf_addf(line, strpbrk(arguments->argv[i], " \t'\"\\$;&|<>*?()") ? " \"%s\"" : " %s", arguments->argv[i]);
+    for (int i = 0; i < arguments->argc; i++) {
+        mt_strbuf_add_char(line, ' ');
+        mt_strbuf_add_word(line, arguments->argv[i]);
+    }
+}
+
+static void print_next(const char *db)
+{
+    mt_strbuf command = {0};
+    mt_strbuf_add(&command, "msda-tune show");
+    mt_print_option(&command, "--db", db);
+    printf("Next:         %s\n", mt_strbuf_text(&command));
+    mt_strbuf_free(&command);
 }
 
 static void print_end(const tuning *t, const mt_session_result *result)
@@ -329,8 +342,8 @@ static void print_end(const tuning *t, const mt_session_result *result)
     mt_summary_times(stdout, &result->times, t->evaluator->is_recorded);
     printf("Database:     %s%s\n", t->db_path, strcmp(t->db_path, ":memory:") == 0 ? " (not kept)" : "");
     if (result->worker_restarts) printf("Restarts:     %lld of worker processes\n", (long long)result->worker_restarts);
-    if (!result->with_winner && result->known_elsewhere) printf("Next:         msda-tune show --db %s\n", t->values->known);
-    if (result->with_winner && strcmp(t->db_path, ":memory:") != 0) printf("Next:         msda-tune show%s%s\n", t->values->db ? " --db " : "", t->values->db ? t->values->db : "");
+    if (!result->with_winner && result->known_elsewhere) print_next(t->values->known);
+    if (result->with_winner && strcmp(t->db_path, ":memory:") != 0) print_next(t->values->db);
 }
 
 static mt_status run_session(tuning *t, mt_error *err)

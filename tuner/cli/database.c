@@ -4,7 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
-#include "tuner/base/strbuf.h"
+#include "tuner/cli/print.h"
 #include "tuner/cli/share.h"
 
 /* Where the tuned rows lie that came with the tool, if some did. */
@@ -12,7 +12,10 @@ static void add_shipped(mt_strbuf *text)
 {
     char *path = NULL;
     mt_error ignored;
-    if (mt_share_file("tuned.sqlite", &path, &ignored) == MT_OK && mt_file_exists(path)) mt_strbuf_addf(text, "; rows that came with the tool: --db %s", path);
+    if (mt_share_file("tuned.sqlite", &path, &ignored) == MT_OK && mt_file_exists(path)) {
+        mt_strbuf_add(text, "; rows that came with the tool:");
+        mt_print_option(text, "--db", path);
+    }
     mt_free(path);
 }
 
@@ -37,20 +40,23 @@ mt_status mt_database_nothing(mt_store *store, mt_error *err)
 {
     size_t winners = 0;
     int64_t counts[MT_OUTCOME_KIND_COUNT], rows = 0;
-    mt_strbuf shipped = {0};
+    mt_strbuf shipped = {0}, option = {0};
     const char *path = mt_store_path(store);
     mt_status st = MT_OK;
     MT_TRY(mt_query_best(store, NULL, count_winner, &winners, err));
     MT_TRY(mt_query_outcome_counts(store, NULL, counts, err));
     for (int i = 0; i < MT_OUTCOME_KIND_COUNT; i++) rows += counts[i];
     add_shipped(&shipped);
+    mt_print_option(&option, "--db", path);
+    const char *db = mt_strbuf_text(&option);
     if (winners)
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match; it has %zu, msda-tune show --db %s lists them", path, winners, path);
+        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match; it has %zu, msda-tune show%s lists them", path, winners, db);
     else if (rows)
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no validated result; msda-tune show --failures --db %s tells how the %lld evaluations ended", path, path, (long long)rows);
+        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no validated result; msda-tune show --failures%s tells how the %lld evaluations ended", path, db, (long long)rows);
     else
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: is empty; msda-tune --gpu auto --space FILE --db %s fills it%s", path, path, mt_strbuf_text(&shipped));
+        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: is empty; msda-tune --gpu auto --space FILE%s fills it%s", path, db, mt_strbuf_text(&shipped));
 done:
+    mt_strbuf_free(&option);
     mt_strbuf_free(&shipped);
     return st;
 }

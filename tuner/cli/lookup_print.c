@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "db/lookup.h"
 #include "tuner/cli/print.h"
 
 const char *mt_lookup_match_name(tunelookup_match match)
@@ -156,7 +157,20 @@ static void print_arguments(FILE *out, const tunelookup_result *result)
     mt_table_free(&table);
 }
 
-static void add_cubin(mt_strbuf *line, const tunelookup_result *result)
+/* What stores the code of a winner that was imported, or came with the tool. Recorded rows never have code. */
+static void add_compile(mt_strbuf *line, const mt_asked *asked, const tunelookup_result *result)
+{
+    const mt_lookup_block *block = result->block_;
+    const mt_lookup_row *row = block->rows[result->row_];
+    if (result->match != TUNELOOKUP_MATCH_EXACT || row->is_recorded) return;
+    mt_strbuf_add(line, "          msda-tune compile");
+    mt_print_option(line, "--db", block->db->files[row->file].path);
+    mt_print_option(line, "--kernel", block->kernel);
+    mt_print_option(line, "--space", asked->space);
+    mt_strbuf_add(line, " makes it\n");
+}
+
+static void add_cubin(mt_strbuf *line, const mt_asked *asked, const tunelookup_result *result)
 {
     const void *cubin;
     size_t bytes;
@@ -169,6 +183,7 @@ static void add_cubin(mt_strbuf *line, const tunelookup_result *result)
     if (*tunelookup_detail()) mt_strbuf_add(line, ": ");
     mt_print_clean(line, tunelookup_detail(), 0);
     mt_strbuf_add_char(line, '\n');
+    if (status == TUNELOOKUP_ERR_NOT_FOUND) add_compile(line, asked, result);
 }
 
 static void add_asked(mt_strbuf *text, const mt_asked *asked)
@@ -196,7 +211,7 @@ mt_status mt_lookup_print_text(FILE *out, const mt_asked *asked, const char *gpu
     tunelookup_explain(result, why, sizeof why); /* its texts are cleaned by the library */
     mt_strbuf_add(&text, why);
     for (int i = 0; matched && i < result->launch_count; i++) add_launch(&text, result, i);
-    if (matched) add_cubin(&text, result);
+    if (matched) add_cubin(&text, asked, result);
     mt_status st = text.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "lookup: out of memory") : MT_OK;
     if (st == MT_OK) fputs(mt_strbuf_text(&text), out);
     if (st == MT_OK && matched) print_arguments(out, result);

@@ -84,6 +84,13 @@ void mt_print_knobs(mt_strbuf *buf, const char *variant)
         if (buf->text[i] == ';') buf->text[i] = ' ';
 }
 
+void mt_print_option(mt_strbuf *command, const char *option, const char *value)
+{
+    if (!value) return;
+    mt_strbuf_addf(command, " %s ", option);
+    mt_strbuf_add_word(command, value);
+}
+
 size_t mt_print_columns(const char *text)
 {
     size_t columns = 0;

@@ -116,7 +116,7 @@ static void add_word(const char *word, const char *file, const char *here, mt_st
     if (file && *file != '/') mt_strbuf_addf(&text, "%.*s%s%s%s", (int)(file - word), word, here, here[1] ? "/" : "", file);
     else mt_strbuf_add(&text, word);
     mt_strbuf_add_char(out, ' ');
-    mt_cluster_quote(out, mt_strbuf_text(&text));
+    mt_strbuf_add_quoted(out, mt_strbuf_text(&text));
     out->failed |= text.failed;
     mt_strbuf_free(&text);
 }

@@ -55,24 +55,6 @@ static const char run_function[] =
 
 /* ---- pieces ---- */
 
-void mt_cluster_quote(mt_strbuf *out, const char *text)
-{
-    mt_strbuf_add_char(out, '\'');
-    for (; *text; text++) {
-        if (*text == '\'') mt_strbuf_add(out, "'\\''");
-        else mt_strbuf_add_char(out, *text);
-    }
-    mt_strbuf_add_char(out, '\'');
-}
-
-void mt_cluster_word(mt_strbuf *out, const char *text)
-{
-    bool is_plain = *text;
-    for (const char *at = text; *at; at++) is_plain = is_plain && (isalnum((unsigned char)*at) || (*at & 0x80) || strchr("_-+./:,@%", *at));
-    if (is_plain) mt_strbuf_add(out, text);
-    else mt_cluster_quote(out, text);
-}
-
 bool mt_cluster_time(const char *text, long long *seconds)
 {
     static const struct { char separators[4]; int unit_s[4]; } forms[] = {
@@ -118,7 +100,7 @@ static void add_sbatch_lines(const char *text, mt_strbuf *out)
 static void add_folder(const mt_cluster_plan *plan, mt_strbuf *out)
 {
     mt_strbuf_add(out, "for folder in \"$(dirname -- \"${BASH_SOURCE[0]}\")\" \"${SLURM_SUBMIT_DIR:-.}\" ");
-    mt_cluster_quote(out, plan->folder);
+    mt_strbuf_add_quoted(out, plan->folder);
     mt_strbuf_add(out, "; do if [ -e \"$folder/plan.tsv\" ]; then break; fi; done\ncd -- \"$folder\" || exit 1\n");
 }
 
@@ -129,7 +111,7 @@ static void add_head(const mt_cluster_plan *plan, const char *stage, const char 
     mt_strbuf_addf(out, "\n#SBATCH --open-mode=append\n#SBATCH --requeue\n#SBATCH --signal=B:USR1@%d\n", MT_CLUSTER_SIGNAL_S);
     add_sbatch_lines(plan->template_text, out);
     mt_strbuf_add(out, "launch=()\ntool=");
-    mt_cluster_quote(out, plan->tool);
+    mt_strbuf_add_quoted(out, plan->tool);
     mt_strbuf_add(out, "\nif [ -n \"${SLURM_CPUS_PER_TASK:-}\" ]; then export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK; fi # srun does not ask for them of its own\n");
     mt_strbuf_addf(out, "\n# ---- template.sh ----\n%s\n# ---- end of template.sh ----\n\n", plan->template_text);
     add_folder(plan, out);
@@ -139,7 +121,7 @@ static void add_head(const mt_cluster_plan *plan, const char *stage, const char 
 static void add_space(const mt_cluster_plan *plan, mt_strbuf *out)
 {
     mt_strbuf_add(out, " --space ");
-    mt_cluster_quote(out, plan->space);
+    mt_strbuf_add_quoted(out, plan->space);
 }
 
 /* ---- scripts ---- */
@@ -148,7 +130,7 @@ static void compile_script(const mt_cluster_plan *plan, const mt_cluster_gpu *gp
 {
     add_head(plan, "compile", gpu->type, out);
     mt_strbuf_add(out, "run \"$tool\" check --gpu ");
-    mt_cluster_quote(out, gpu->type);
+    mt_strbuf_add_quoted(out, gpu->type);
     add_space(plan, out);
     mt_strbuf_addf(out, "%s\n", plan->check_words);
 }
@@ -206,7 +188,7 @@ static void add_option(mt_strbuf *out, const char *option, const char *value)
 {
     if (!value) return;
     mt_strbuf_addf(out, " %s=", option);
-    mt_cluster_quote(out, value);
+    mt_strbuf_add_quoted(out, value);
 }
 
 static void add_common(const mt_cluster_plan *plan, const char *partition, mt_strbuf *out)

@@ -34,10 +34,6 @@ typedef struct mt_cluster_plan {
     long long cpus, at_once;             /* 0 = not given */
 } mt_cluster_plan;
 
-/* 'text' for a POSIX shell, whatever is in it. */
-void mt_cluster_quote(mt_strbuf *out, const char *text);
-/* The same for people to read and copy: quoted only where the shell would not take it for one plain word. */
-void mt_cluster_word(mt_strbuf *out, const char *text);
 /* A time limit as sbatch takes it: "90" (minutes), "90:00", "1:30:00", "2-12", "2-12:30", "2-12:30:00", "UNLIMITED". *seconds: 0 = no limit. False for anything else. */
 bool mt_cluster_time(const char *text, long long *seconds);
 /* How long before its time limit a task is told, and the shortest limit that makes sense with it. */

@@ -24,15 +24,25 @@ static mt_status add_point(mt_session *session, size_t index, mt_error *err)
     return MT_OK;
 }
 
-static mt_status store_excluded(mt_session *session, const mt_subject *subject, const char *variant, mt_error *err)
+/* What a GPU would answer changes with the file's expressions, and its text names them; what a recording answers does not. */
+static mt_status set_excluded(mt_session *session, const mt_space *space, const mt_point *point, mt_outcome *outcome, mt_error *err)
+{
+    char text[MT_EXCLUDED_SIZE];
+    const char *name, *why;
+    mt_status st = session->evaluator->is_recorded ? MT_OK : mt_query_excluded(session->store, session->kernel, text, err);
+    if (st != MT_OK) return st;
+    if (!session->evaluator->is_recorded) mt_outcome_set(outcome, MT_OUTCOME_PRUNED, "%s", text);
+    else if (point && mt_space_excluded_by(space, point, &name, &why)) mt_outcome_set(outcome, MT_OUTCOME_PRUNED, "'%s' excludes it: %s", name, why);
+    else mt_outcome_set(outcome, MT_OUTCOME_PRUNED, MT_PRUNED_NOT_RECORDED);
+    return MT_OK;
+}
+
+/* `point`: NULL = the file has no such point. */
+static mt_status store_excluded(mt_session *session, const mt_subject *subject, const mt_space *space, const mt_point *point, const char *variant, mt_error *err)
 {
     mt_outcome outcome = {0};
-    char text[MT_EXCLUDED_SIZE];
-    mt_status st = MT_OK;
-    snprintf(text, sizeof text, "not recorded");
-    if (!session->evaluator->is_recorded) st = mt_query_excluded(session->store, session->kernel, text, err);
+    mt_status st = set_excluded(session, space, point, &outcome, err);
     if (st != MT_OK) return st;
-    mt_outcome_set(&outcome, MT_OUTCOME_PRUNED, "%s", text);
     mt_result result = {.subject = subject, .variant = variant, .model_flops = NAN, .model_dram_bytes = NAN, .model_floor_ns = NAN, .outcome = &outcome};
     st = mt_store_step(session->store, session->id, &result, NULL, err);
     mt_outcome_free(&outcome);
@@ -50,8 +60,9 @@ mt_status mt_session_given_points(mt_session *session, const mt_session_target *
             mt_point point;
             mt_error ignored;
             size_t index;
-            bool exists = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK && mt_space_find_legal(space, &point, &index);
-            st = exists ? add_point(session, index, err) : store_excluded(session, subject, given->variants[v], err);
+            bool is_point = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK;
+            bool exists = is_point && mt_space_find_legal(space, &point, &index);
+            st = exists ? add_point(session, index, err) : store_excluded(session, subject, space, is_point ? &point : NULL, given->variants[v], err);
         }
     }
     return st;

@@ -74,6 +74,7 @@ typedef struct mt_known {
     size_t index;
     mt_outcome_kind kind;
     double median_ns; /* INFINITY unless kind is OK or CENSORED */
+    char *text;       /* a failure's, cut; NULL = none */
 } mt_known;
 
 typedef struct mt_quarantined {

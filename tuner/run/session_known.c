@@ -24,7 +24,7 @@ static bool find_index(const struct loading *loading, const char *variant, size_
     return loading->takes_legal ? mt_space_find_legal(loading->space, &point, index) : mt_space_find(loading->space, &point, index);
 }
 
-static mt_status on_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, mt_error *err)
+static mt_status on_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, const char *text, mt_error *err)
 {
     struct loading *loading = context;
     mt_history *history = loading->history;
@@ -36,7 +36,9 @@ static mt_status on_known(void *context, const char *variant, mt_outcome_kind ki
     mt_known *known = mt_grow(history->known, history->known_count, &history->known_capacity, sizeof *known);
     if (!known) return MT_FAIL(err, MT_ERR_NO_MEMORY, "known variants: out of memory");
     history->known = known;
-    history->known[history->known_count++] = (mt_known){index, kind, median_ns};
+    char *copy = mt_strdup(text);
+    if (text && !copy) return MT_FAIL(err, MT_ERR_NO_MEMORY, "known variants: out of memory");
+    history->known[history->known_count++] = (mt_known){index, kind, median_ns, copy};
     return MT_OK;
 }
 
@@ -103,6 +105,7 @@ const char *mt_history_quarantine(const mt_history *history, size_t index)
 void mt_history_free(mt_history *history)
 {
     for (size_t i = 0; i < history->quarantined_count; i++) mt_free(history->quarantined[i].reason);
+    for (size_t i = 0; i < history->known_count; i++) mt_free(history->known[i].text);
     mt_free(history->quarantined);
     mt_free(history->known);
     memset(history, 0, sizeof *history);

@@ -130,7 +130,7 @@ mt_status mt_run_count_known(mt_run *run, mt_error *err)
     mt_status st = MT_OK;
     for (size_t i = 0; i < run->history.known_count && st == MT_OK; i++) {
         const mt_known *known = &run->history.known[i];
-        mt_outcome outcome = {.kind = known->kind, .timing.median_ns = known->median_ns};
+        mt_outcome outcome = {.kind = known->kind, .text = known->text, .timing.median_ns = known->median_ns};
         char *variant = mt_run_variant_text(run, known->index);
         if (!variant) return mt_run_no_memory(err);
         st = mt_run_note_known(run, i, err);

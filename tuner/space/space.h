@@ -74,6 +74,8 @@ bool mt_space_pruned_most(const mt_space *space, const char **name, const char *
 mt_status mt_space_default(const mt_space *space, size_t *index, mt_error *err);
 /* Why mt_space_find_legal does not know the point: the NOT_FOUND error names the knobs that it lacks or has too many, or else the condition that excludes it. Threads: any. */
 mt_status mt_space_explain(const mt_space *space, const mt_point *point, mt_error *err);
+/* The condition that excludes the point from running, named as by mt_space_pruned. False: none does; of a recorded GPU's space the point is then not recorded. Threads: any. */
+bool mt_space_excluded_by(const mt_space *space, const mt_point *point, const char **name, const char **why);
 /* The default point of variant `name`, for the baseline. */
 mt_status mt_space_variant_default(const mt_space *space, const char *name, size_t *index, mt_error *err);
 

@@ -94,26 +94,29 @@ mt_status mt_space_admit_default(mt_space *space, mt_error *err)
     return st;
 }
 
-static mt_status find_default(const mt_space *space, size_t variant, size_t *index, mt_error *err)
+static mt_status find_default(const mt_space *space, size_t variant, const char *which, size_t *index, mt_error *err)
 {
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     mt_status st = default_point(space, variant, walker, err);
-    if (st == MT_OK && !mt_space_find(space, &walker->point, index)) st = explain(space, walker, "the default point", err);
+    if (st == MT_OK && !mt_space_find(space, &walker->point, index)) st = explain(space, walker, which, err);
     mt_walker_give(space, walker);
     return st;
 }
 
 mt_status mt_space_default(const mt_space *space, size_t *index, mt_error *err)
 {
-    return find_default(space, 0, index, err);
+    return find_default(space, 0, "the default point", index, err);
 }
 
 mt_status mt_space_variant_default(const mt_space *space, const char *name, size_t *index, mt_error *err)
 {
     const mt_param *algo = &space->spec->params[0];
     for (size_t i = 0; i < algo->value_count; i++) {
-        if (strcmp(algo->strings[i], name) == 0) return find_default(space, i, index, err);
+        if (strcmp(algo->strings[i], name) != 0) continue;
+        char which[128];
+        snprintf(which, sizeof which, "variant %.90s's default point", name);
+        return find_default(space, i, which, index, err);
     }
     const char *near = mt_text_nearest(name, (const char *const *)algo->strings, algo->value_count);
     return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s has no variant `%s`%s%s%s", space->spec->name, name, near ? ", did you mean `" : "",
@@ -162,4 +165,17 @@ mt_status mt_space_explain(const mt_space *space, const mt_point *point, mt_erro
     mt_strbuf_free(&missing);
     mt_strbuf_free(&idle);
     return st;
+}
+
+bool mt_space_excluded_by(const mt_space *space, const mt_point *point, const char **name, const char **why)
+{
+    const mt_check *culprit = NULL;
+    bool is_exact;
+    mt_walker *walker = mt_walker_take(space);
+    if (!walker) return false;
+    walker->point = *point;
+    bool is_excluded = mt_point_legality(space, walker, &culprit) == MT_TRUTH_BROKEN && culprit;
+    if (is_excluded) mt_space_pruned(space, culprit->kind, name, why, &is_exact);
+    mt_walker_give(space, walker);
+    return is_excluded;
 }

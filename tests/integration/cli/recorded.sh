@@ -42,3 +42,13 @@ grep -c -a -F -e "$(uname -n)" -e "$PWD" ship1.sqlite
 note "what a recording does not name is not compared with"
 mt report --db ship1.sqlite -o ship.html
 grep -c 'not in the recording' ship.html
+note "commands to copy are quoted where a shell needs it, and only there"
+mkdir "it's a"
+for db in "it's a/t.sqlite" 'a"b$c.sqlite' plain-1.sqlite; do
+  "$tool" --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db "$db" --shape small --quiet >tuned.txt 2>&1
+  next=$(sed -n 's/^Next: *msda-tune //p' tuned.txt)
+  echo "$next"
+  eval "\"\$tool\" $next" | grep -c 'ALGO='
+  "$tool" show --db "$db" --shape none
+done 2>&1
+"$tool" show --db "it's a/t.sqlite" --sessions --json | grep -o '"command":.*,"host":' | steady

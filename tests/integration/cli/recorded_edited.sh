@@ -12,6 +12,12 @@ mt report --db t.sqlite --format md --section failures | sed -n '/Points that/,$
 note "a default that is not recorded is left out"
 sed 's/^default = 128/default = 1024/' edited.ini >default.ini
 recorded --space default.ini --db default.sqlite --quiet
+note "so is a baseline, a plugin always"
+grep -v -e 'ALGO=plain;BLOCK=128' "$data/cli/demo.small.jsonl" >no_baseline.jsonl
+"$tool" import --as recorded --db no_baseline_rec.sqlite no_baseline.jsonl >/dev/null
+mt --gpu recorded:h100 --recordings no_baseline_rec.sqlite --shape small --space "$data/cli/demo.ini" --db no_baseline.sqlite --quiet
+sed 's/^baseline = plain/baseline = cublaslt/' "$data/cli/demo.ini" >plugin.ini
+recorded --space plugin.ini --db plugin.sqlite --quiet
 note "a knob that was renamed, a value that was taken away: what is left out of the recording is told"
 sed 's/BLOCK/THREADS/g' "$data/cli/demo.ini" >renamed.ini
 recorded --space renamed.ini --db renamed.sqlite --quiet
@@ -33,3 +39,13 @@ mt --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --w
 mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
 mt portfolio --db p.sqlite --gpu recorded:h100 --recordings less.sqlite --space "$data/cli/demo.ini" --measure --max 1 --quiet
 mt show --db p.sqlite --failures --shape large
+note "and what a constraint excludes there by the constraint's name and reason"
+{ cat "$data/cli/demo.ini"; printf '\n[constraint whole_blocks]\nexpr = BLOCK != 256 || N > 5000\nwhy  = few blocks leave multiprocessors idle\n'; } >shaped.ini
+"$tool" import --as recorded --db both.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" >/dev/null
+"$tool" --gpu recorded:h100 --recordings both.sqlite --space shaped.ini --workload even --db shaped.sqlite --quiet >tuned.txt 2>&1
+"$tool" portfolio --db shaped.sqlite --gpu recorded:h100 --recordings both.sqlite --space shaped.ini --measure --quiet >portfolio.txt 2>&1
+mt show --db shaped.sqlite --failures --shape small
+note "T4 has a word for what a constraint excludes, none for what was not recorded"
+"$tool" export --t4 --db shaped.sqlite --shape small -o - | grep -c '"invalidity":"constraints"'
+mt export --t4 --db p.sqlite --shape large -o p.json
+grep -c '"invalidity":"constraints"' p.json

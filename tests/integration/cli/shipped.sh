@@ -12,11 +12,15 @@ cmp fake.jsonl again.jsonl && echo "the same"
 mt show --db t.sqlite
 mt show --db shipped.sqlite
 "$tool" show --db shipped.sqlite --json | grep -o '"default_us":.*'
-note "their code: none, then all"
+note "their code: none, then all; lookup says how"
+"$tool" lookup --db shipped.sqlite --gpu auto --shape small --space here/fake.ini >lookup.txt
+grep -A1 cubin: lookup.txt | steady
 mt compile --db shipped.sqlite
 mt compile --db shipped.sqlite --space here/fake.ini --seal --jobs 1
 mt compile --db shipped.sqlite --space here/fake.ini --seal
 ls shipped.sqlite*
+[[ $(sed -n 's/^ *\(msda-tune compile .*\) makes it$/\1/p' lookup.txt) = "msda-tune compile --db shipped.sqlite --kernel fake --space here/fake.ini" ]] && echo "as just done"
+"$tool" lookup --db shipped.sqlite --gpu auto --shape small | grep -c 'makes it'
 note "validated and timed again"
 mt verify --db shipped.sqlite --space here/fake.ini --seed 3 --within 1000
 note "one that was once much faster fails"

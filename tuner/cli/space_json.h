@@ -1,0 +1,15 @@
+/* A search space's facts for programs: what `list --json` and `check --json` tell of one. */
+#ifndef MT_CLI_SPACE_JSON_H
+#define MT_CLI_SPACE_JSON_H
+
+#include "tuner/base/strbuf.h"
+#include "tuner/space/spec.h"
+
+/* Members without braces: kernel, source, variants, knobs, constraints, workloads. */
+void mt_space_json_facts(mt_strbuf *out, const mt_spec *spec);
+/* Members without braces: name, values, workloads, default. */
+void mt_space_json_shape(mt_strbuf *out, const mt_shape *shape);
+/* ,"name":"text", or null for NULL. */
+void mt_space_json_text(mt_strbuf *out, const char *name, const char *text);
+
+#endif
