@@ -63,16 +63,18 @@ const mt_spec *mt_rerun_spec(const mt_rerun *self)
 
 /* ---- one evaluation ---- */
 
+/* The space of this one point: to enumerate all of them would take longer than the run. */
 static mt_status find_point(mt_rerun *self, const mt_shape *shape, const char *variant, size_t *index, mt_error *err)
 {
-    mt_point point;
+    mt_point point, listed;
+    mt_error why;
+    if (mt_point_parse(self->bench.spec, variant, &point, &why) != MT_OK) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s", variant, why.message);
+    listed = point; /* which would be completed with defaults */
     mt_space *space = NULL;
-    mt_status st = mt_space_create(self->bench.spec, shape, &self->bench.evaluator->facts, &space, err);
+    mt_status st = mt_space_create_recorded(self->bench.spec, shape, &self->bench.evaluator->facts, &listed, 1, &space, err);
     if (st != MT_OK) return st;
     mt_space_free(self->space);
     self->space = space;
-    mt_error why;
-    if (mt_point_parse(self->bench.spec, variant, &point, &why) != MT_OK) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s", variant, why.message);
     if (!mt_space_find_legal(space, &point, index)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s excludes it for shape %s on this GPU", variant, self->bench.path, shape->name);
     return MT_OK;
 }
