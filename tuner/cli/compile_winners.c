@@ -75,6 +75,15 @@ void mt_winners_free(mt_winner_list *list)
 
 /* ---- the search space ---- */
 
+enum { MAX_LANES = 16, LANE_JOBS = 2 /* the reference and a variant */, MAX_JOBS = 32 };
+
+/* A shape at a time. An evaluator compiles for one shape alone, and most shapes have few winners: several side by side keep the cores busy. */
+typedef struct lane {
+    mt_evaluator *evaluator;
+    mt_space *space;
+    size_t open;          /* winners that are being compiled */
+} lane;
+
 typedef struct compiling {
     mt_store *store;
     const mt_winner_group *group;
@@ -86,9 +95,8 @@ typedef struct compiling {
     mt_spec *spec;
     mt_source source;
     mt_device_facts facts;
-    mt_evaluator *evaluator;
-    mt_space *space;      /* of the shape at hand */
-    size_t subjects;
+    lane lanes[MAX_LANES];
+    size_t lane_count, subjects;
 } compiling;
 
 /* With the shapes that the file does not name. */
@@ -126,6 +134,28 @@ done:
     return st;
 }
 
+static size_t count_shapes(const mt_winner_group *group)
+{
+    size_t count = group->count > 0;
+    for (size_t i = 1; i < group->count; i++) count += strcmp(group->winners[i].shape_key, group->winners[i - 1].shape_key) != 0;
+    return count;
+}
+
+static mt_status open_lanes(compiling *c, mt_error *err)
+{
+    size_t cores = uv_available_parallelism(), jobs = c->wishes->jobs ? c->wishes->jobs : cores < MAX_JOBS ? cores : MAX_JOBS, shapes = count_shapes(c->group);
+    size_t wanted = (jobs + LANE_JOBS - 1) / LANE_JOBS, count = wanted < shapes ? wanted : shapes;
+    if (count > MAX_LANES) count = MAX_LANES;
+    for (size_t i = 0; i < count; i++) {
+        mt_worker_options worker = {.jobs = jobs / count + (i < jobs % count), .arch = c->group->arch, .cache_dir = c->cache_dir,
+                                    .compile_limit_s = c->wishes->compile_limit_s > 0 ? c->wishes->compile_limit_s : 60, .variant_limit_s = 10, .subject_limit_s = 60};
+        mt_status st = mt_eval_compile_create(&c->loop, c->spec, &c->source, &worker, &c->facts, &c->lanes[i].evaluator, err);
+        if (st != MT_OK) return st;
+        c->lane_count++;
+    }
+    return MT_OK;
+}
+
 static mt_status open_all(compiling *c, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -136,18 +166,18 @@ static mt_status open_all(compiling *c, mt_error *err)
     MT_TRY(mt_room_check(err));
     if (uv_loop_init(&c->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "compile: no event loop");
     c->has_loop = true;
-    mt_worker_options worker = {.jobs = c->wishes->jobs, .arch = c->group->arch, .cache_dir = c->cache_dir, .compile_limit_s = c->wishes->compile_limit_s > 0 ? c->wishes->compile_limit_s : 60,
-                                .variant_limit_s = 10, .subject_limit_s = 60};
-    MT_TRY(mt_eval_compile_create(&c->loop, c->spec, &c->source, &worker, &c->facts, &c->evaluator, err));
-    c->report->nvrtc_version = c->evaluator->facts.nvrtc_version;
+    MT_TRY(open_lanes(c, err));
+    c->report->nvrtc_version = c->lanes[0].evaluator->facts.nvrtc_version;
 done:
     return st;
 }
 
 static void close_all(compiling *c)
 {
-    if (c->evaluator) c->evaluator->ops->destroy(c->evaluator);
-    mt_space_free(c->space);
+    for (size_t i = 0; i < c->lane_count; i++) {
+        c->lanes[i].evaluator->ops->destroy(c->lanes[i].evaluator);
+        mt_space_free(c->lanes[i].space);
+    }
     if (c->has_loop) {
         uv_run(&c->loop, UV_RUN_NOWAIT);
         uv_loop_close(&c->loop);
@@ -187,29 +217,29 @@ done:
     return st;
 }
 
-static mt_status submit(compiling *c, size_t index, bool *is_submitted, mt_error *err)
+static mt_status submit(compiling *c, lane *on, size_t index, mt_error *err)
 {
     const mt_winner *winner = &c->group->winners[index];
     mt_point point;
     mt_error why = {0};
     size_t at;
-    *is_submitted = false;
-    if (mt_point_parse(c->spec, winner->variant, &point, &why) != MT_OK || !mt_space_find_legal(c->space, &point, &at)) {
+    if (mt_point_parse(c->spec, winner->variant, &point, &why) != MT_OK || !mt_space_find_legal(on->space, &point, &at)) {
         tell_failure(c, winner, *why.message ? why.message : "a constraint excludes it for this shape and GPU");
         return MT_OK;
     }
     const mt_trial trial = {.id = index + 1, .subject = c->subjects, .index = at, .variant = winner->variant};
-    *is_submitted = true;
-    return c->evaluator->ops->submit(c->evaluator, &trial, err);
+    on->open++;
+    return on->evaluator->ops->submit(on->evaluator, &trial, err);
 }
 
-static mt_status take(compiling *c, size_t *open, mt_error *err)
+/* Meanwhile the other lanes compile on: all are on one loop. */
+static mt_status take(compiling *c, lane *on, mt_error *err)
 {
     mt_event event = {0};
-    mt_status st = c->evaluator->ops->next(c->evaluator, &event, err);
+    mt_status st = on->evaluator->ops->next(on->evaluator, &event, err);
     if (st != MT_OK || event.kind != MT_EVENT_DONE) return st;
     const mt_winner *winner = &c->group->winners[event.trial - 1];
-    --*open;
+    on->open--;
     if (event.outcome.kind == MT_OUTCOME_OK && event.cubin_path) st = keep_code(c, winner, &event, err);
     else tell_failure(c, winner, event.outcome.text ? event.outcome.text : mt_outcome_name(event.outcome.kind));
     mt_event_free(&event);
@@ -230,30 +260,47 @@ static const mt_shape *shape_of(const mt_spec *spec, const char *key)
     return NULL;
 }
 
+static mt_status finish(compiling *c, lane *on, mt_error *err)
+{
+    mt_status st = MT_OK;
+    while (st == MT_OK && on->open) st = take(c, on, err);
+    return st;
+}
+
+/* The space of these winners alone: what was measured is not asked for all the others. */
+static mt_status create_space(const compiling *c, const mt_shape *shape, size_t first, size_t end, mt_space **space, mt_error *err)
+{
+    mt_point *points = mt_alloc(end - first, sizeof *points);
+    size_t count = 0;
+    mt_error ignored; /* submit() tells it */
+    if (!points) return no_memory(err);
+    for (size_t i = first; i < end; i++) count += mt_point_parse(c->spec, c->group->winners[i].variant, &points[count], &ignored) == MT_OK;
+    mt_status st = mt_space_create_recorded(c->spec, shape, &c->facts, points, count, space, err);
+    mt_free(points);
+    return st;
+}
+
 /* Winners first … end − 1, of one shape. */
-static mt_status compile_shape(compiling *c, size_t first, size_t end, mt_error *err)
+static mt_status compile_shape(compiling *c, lane *on, size_t first, size_t end, mt_error *err)
 {
     const mt_winner *winner = &c->group->winners[first];
     const mt_shape *shape = shape_of(c->spec, winner->shape_key);
     mt_space *space = NULL;
-    size_t open = 0;
     mt_status st = MT_OK;
     if (!shape) {
         for (size_t i = first; i < end; i++) tell_failure(c, &c->group->winners[i], "the search space has no such shape");
         return MT_OK;
     }
-    MT_TRY(mt_space_create(c->spec, shape, &c->facts, &space, err));
-    MT_TRY(c->evaluator->ops->begin(c->evaluator, ++c->subjects, space, workload_of(c->spec, winner->workload_key), err));
-    mt_space_free(c->space); /* the evaluator refers to the new one now */
-    c->space = space;
+    MT_TRY(finish(c, on, err));
+    MT_TRY(create_space(c, shape, first, end, &space, err));
+    MT_TRY(on->evaluator->ops->begin(on->evaluator, ++c->subjects, space, workload_of(c->spec, winner->workload_key), err));
+    mt_space_free(on->space); /* the evaluator refers to the new one now */
+    on->space = space;
     space = NULL;
     for (size_t i = first; i < end; i++) {
-        bool is_submitted;
-        while (open >= c->evaluator->ops->capacity(c->evaluator)) MT_TRY(take(c, &open, err));
-        MT_TRY(submit(c, i, &is_submitted, err));
-        open += is_submitted;
+        while (on->open >= on->evaluator->ops->capacity(on->evaluator)) MT_TRY(take(c, on, err));
+        MT_TRY(submit(c, on, i, err));
     }
-    while (open) MT_TRY(take(c, &open, err));
 done:
     mt_space_free(space);
     return st;
@@ -264,10 +311,11 @@ mt_status mt_compile_winners(mt_store *store, const mt_winner_group *group, cons
     compiling c = {.store = store, .group = group, .wishes = wishes, .report = report};
     mt_status st = MT_OK;
     MT_TRY(open_all(&c, err));
-    for (size_t first = 0, end; first < group->count; first = end) {
+    for (size_t first = 0, end, shape = 0; first < group->count; first = end, shape++) {
         for (end = first + 1; end < group->count && strcmp(group->winners[end].shape_key, group->winners[first].shape_key) == 0;) end++;
-        MT_TRY(compile_shape(&c, first, end, err));
+        MT_TRY(compile_shape(&c, &c.lanes[shape % c.lane_count], first, end, err));
     }
+    for (size_t i = 0; i < c.lane_count; i++) MT_TRY(finish(&c, &c.lanes[i], err));
 done:
     close_all(&c);
     return st;
