@@ -7,7 +7,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
 
-enum { MAX_ATTEMPTS = 2, MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, MAX_FALSE_STARTS = 3, STOPPED_CHECKS = 2 };
+enum { MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, MAX_FALSE_STARTS = 3, STOPPED_CHECKS = 2 };
 /* A counter's 20 periods, its patience and settling, then perhaps power readings: generously. */
 static const double ENERGY_BASE_S = 10, ENERGY_LOOPS = 20;
 
@@ -282,7 +282,7 @@ static void blame(mt_device_worker *self, const mt_worker_death *death)
         mt_outcome outcome = {0};
         mt_outcome_set(&outcome, death->is_timeout ? MT_OUTCOME_TIMEOUT : MT_OUTCOME_CRASHED, "%s", mt_strbuf_text(&text));
         mt_device_conclude(self, &outcome, NULL);
-    } else if (self->attempts < MAX_ATTEMPTS && !death->is_lost) {
+    } else if (self->attempts < MT_WORKER_ATTEMPTS && !death->is_lost) {
         self->is_sent = false; /* the next worker gets it */
     } else {
         mt_error error;
@@ -332,7 +332,7 @@ static void lose_active(mt_device_worker *self, const mt_worker_death *death, bo
     } else if (is_stopped) {
         mt_error_set(&error, MT_ERR_WORKER, "the device worker was stopped (SIGSTOP) again and again");
         fail_gone(self, &error);
-    } else if (death->is_killed && self->attempts < MAX_ATTEMPTS) {
+    } else if (death->is_killed && self->attempts < MT_WORKER_ATTEMPTS) {
         self->options.notice(self->options.context, "the device worker was killed from outside (SIGKILL), most often for lack of memory: what it ran is tried once more");
         hand_on(self, true);
     } else {
