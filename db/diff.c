@@ -36,7 +36,7 @@ static const char side_sql[] =
     "WHERE (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR substr(k.key, 1, length(?2)) = lower(?2)) AND (?3 = 0 OR t.driver_version = ?3) "
     "AND (?4 = 0 OR t.nvrtc_version = ?4) AND (?5 = 0 OR m.session_id = ?5) AND (?6 = 0 OR m.created_unix_ms >= ?6) AND (?7 = 0 OR m.created_unix_ms < ?7) "
     "AND (?8 IS NULL OR k.name = ?8) AND (?9 IS NULL OR h.name = ?9) AND (?10 IS NULL OR w.name = ?10) AND (?11 IS NULL OR s.origin = ?11) AND (?12 IS NULL OR s.regime = ?12) "
-    "AND (?16 IS NULL OR mt_device_matches(?16, d.key, d.name)) AND m.outcome <> 'pruned' "
+    "AND (?16 IS NULL OR mt_device_matches(?16, d.key, d.name)) AND " MT_IS_RUN("m") " "
     "GROUP BY m.subject_id, m.variant_id) "
     "SELECT k.name, k.key, h.key, w.key, s.regime, s.origin, d.key, h.name, w.name, v.text, ifnull(f.median_ns, m.median_ns), "
     "CASE WHEN f.median_ns IS NULL THEN m.low_ns ELSE f.low_ns END, CASE WHEN f.median_ns IS NULL THEN m.high_ns ELSE f.high_ns END, t.nvrtc_version, t.driver_version, "

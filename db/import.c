@@ -40,7 +40,7 @@ mt_status mt_import_no_memory(const mt_import *import, mt_error *err)
 mt_status mt_import_query(mt_import *import, const char *literal, const char *text, sqlite3_stmt **statement, mt_sql_args *args, mt_error *err)
 {
     mt_status st = MT_OK;
-    if (!import->parser) MT_TRY(mt_store_open(":memory:", MT_STORE_READ_WRITE, &import->parser, err));
+    if (!import->parser) MT_TRY(mt_store_open(":memory:", MT_STORE_NO_TABLES, &import->parser, err));
     MT_TRY(mt_sql_cached_get(import->parser, literal, statement, err));
     *args = mt_sql_args_of(*statement);
     mt_sql_text(args, text);

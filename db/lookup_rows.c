@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/standing.h"
+
 static const char rows_sql[] = "SELECT origin, regime, workload_id, shape_key, shape_name, measurement_id, subject_id, variant_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, "
                                "created_unix_ms, cubin_hash, carveouts FROM answer WHERE kernel_id = ?1 AND device_id = ?2";
 enum { ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, SUBJECT, VARIANT, TOOLCHAIN, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUTS };
@@ -309,7 +311,7 @@ static mt_lookup_row *settle(sqlite3_stmt *statement, mt_lookup_row *head)
 static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
 {
     sqlite3_stmt *statement = NULL;
-    static const char sql[] = "SELECT median_ns, outcome FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND outcome <> 'pruned' ORDER BY id DESC LIMIT 1";
+    static const char sql[] = "SELECT median_ns, outcome FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement") " ORDER BY id DESC LIMIT 1";
     for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
         uint32_t index = loader->table[i].row;
         if (!index || index - 1 < first || !loader->rows[index - 1]->next) continue;

@@ -69,7 +69,7 @@ done:
 }
 
 /* Of a row of subject s: not one that says other expressions excluded the variant, or that its compiler was killed; what is older counts then. */
-#define AND_IS_OF_TODAY(row, excluded) "AND (s.origin = 'recorded' OR " row ".outcome <> 'pruned' OR " row ".text = " excluded ") "
+#define AND_IS_OF_TODAY(row, excluded) "AND (s.origin = 'recorded' OR " MT_IS_RUN(row) " OR " row ".text = " excluded ") "
 
 /* The default's time o beside the best's m; where it is latent, the least that it can be: an answer must not win by launch latency. */
 #define DEFAULT_NS(latency) "CASE WHEN s.origin <> 'recorded' AND " MT_IS_LATENT("o", "m") " THEN max(m.median_ns, o.median_ns - " latency ") ELSE o.median_ns END"
@@ -111,7 +111,7 @@ done:
 
 /* Bare columns beside max() come from the row that holds the maximum. */
 static const char times_sql[] =
-    "SELECT o.variant_id, max(o.id), o.outcome, o.median_ns FROM subject s JOIN measurement o ON o.subject_id = s.id WHERE s.id = ?1 " AND_IS_OF_TODAY("o", "?2") "AND NOT " MT_SAYS_NOTHING("o", "?3") " GROUP BY o.variant_id";
+    "SELECT o.variant_id, max(o.id), o.outcome, o.median_ns FROM subject s JOIN measurement o ON o.subject_id = s.id WHERE s.id = ?1 " AND_IS_OF_TODAY("o", "?2") "AND NOT " MT_NEEDS_RETIMING("o", "?3") " GROUP BY o.variant_id";
 
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {

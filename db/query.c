@@ -145,7 +145,7 @@ mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callb
 /* The winner first, which may not have the least median: finalists by what they took in the final, side by side; the others by their own rows. A finalist's row is the one that
  * the final was held with. */
 #define FASTEST \
-    "WITH newest AS (SELECT subject_id, max(id) AS id FROM measurement WHERE outcome <> 'pruned' GROUP BY subject_id, variant_id), " \
+    "WITH newest AS (SELECT subject_id, max(id) AS id FROM measurement WHERE " MT_IS_RUN("measurement") " GROUP BY subject_id, variant_id), " \
     "fastest AS (SELECT m.id, b.measurement_id = m.id AS is_best, b.tied_count, fi.final_id, row_number() OVER (PARTITION BY m.subject_id " \
     "ORDER BY b.measurement_id IS NOT m.id, ifnull(fi.median_ns, m.median_ns), m.id) AS place FROM newest n JOIN measurement m ON m.id = n.id " \
     "LEFT JOIN best b ON b.subject_id = m.subject_id LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id " \
@@ -172,7 +172,7 @@ mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, m
     sqlite3_stmt *statement = NULL;
     mt_status st;
     MT_TRY(mt_sql_prepare(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
-                          "WHERE s.id = ?1 AND m.id IN (SELECT ifnull(max(CASE WHEN outcome <> 'pruned' THEN id END), max(id)) FROM measurement WHERE subject_id = ?1 GROUP BY variant_id) "
+                          "WHERE s.id = ?1 AND m.id IN (SELECT ifnull(max(CASE WHEN " MT_IS_RUN("measurement") " THEN id END), max(id)) FROM measurement WHERE subject_id = ?1 GROUP BY variant_id) "
                           "ORDER BY v.text", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);

@@ -32,7 +32,7 @@ mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **out, mt
         goto done;
     }
     MT_TRY(mt_store_file_open(path, mode, &store->db, err));
-    MT_TRY(mt_migrate(store->db, path, store->read_only, err));
+    if (mode != MT_STORE_NO_TABLES) MT_TRY(mt_migrate(store->db, path, store->read_only, err));
     MT_TRY(mt_device_match_register(store, err));
     *out = store;
     store = NULL;

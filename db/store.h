@@ -10,7 +10,7 @@
 #include "tuner/base/status.h"
 
 typedef struct mt_store mt_store;
-typedef enum mt_store_mode { MT_STORE_READ_WRITE /* creates */, MT_STORE_READ_ONLY } mt_store_mode;
+typedef enum mt_store_mode { MT_STORE_READ_WRITE /* creates */, MT_STORE_READ_ONLY, MT_STORE_NO_TABLES /* ":memory:", for SQLite's own functions (JSON, dates) */ } mt_store_mode;
 
 /* Opens, creates or migrates. Errors say what is wrong with the file: missing (read only), not a database, truncated, newer schema, not
  * writable, locked. READ_ONLY on read-only media falls back to immutable=1.

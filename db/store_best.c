@@ -15,8 +15,8 @@ static const char known_sql[] =
     "AND o.driver_version / 1000 = t.driver_version / 1000) END "
     "AND NOT (m.outcome IN ('quarantined', 'timeout', 'crashed', 'gpu_fault') AND EXISTS (SELECT 1 FROM strike k WHERE k.device_id = ?4 "
     "AND k.shape_id = ?5 AND k.origin = ?6 AND k.variant_id = m.variant_id AND k.lifted_unix_ms >= m.created_unix_ms)) "
-    "AND m.outcome <> 'pruned' " /* who asks has a point that is valid now: another text of the search space excluded it, or an older recording lacked it */
-    "AND NOT " MT_SAYS_NOTHING("m", "?7") " "
+    "AND " MT_IS_RUN("m") " " /* who asks has a point that is valid now: another text of the search space excluded it, or an older recording lacked it */
+    "AND NOT " MT_NEEDS_RETIMING("m", "?7") " "
     "GROUP BY m.variant_id ORDER BY max(m.id)";
 
 static const char *reuse_name(mt_reuse reuse)

@@ -6,6 +6,7 @@
 #include <zstd.h>
 
 #include "db/sql.h"
+#include "db/standing.h"
 #include "db/store.h"
 
 enum { MT_STORE_BUSY_MS = 30000, MT_STORE_STATEMENTS = 64 };
@@ -43,15 +44,8 @@ mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *i
 
 /* A subject's variants (?1) that stand: their newest rows, where those are OK. */
 #define MT_WITH_GOOD \
-    "WITH newest AS (SELECT max(id) AS id FROM measurement WHERE subject_id = ?1 AND outcome <> 'pruned' GROUP BY variant_id), " \
+    "WITH newest AS (SELECT max(id) AS id FROM measurement WHERE subject_id = ?1 AND " MT_IS_RUN("measurement") " GROUP BY variant_id), " \
     "good AS (SELECT m.* FROM newest n JOIN measurement m ON m.id = n.id WHERE m.outcome = 'ok' AND m.median_ns > 0)"
-
-/* Row `o`, timed by events beside its subject's best `m`, which was timed in graphs, holds launch latency that the best does not: how much slower it is, is not known. Of a recording that is all there is. */
-#define MT_IS_LATENT(o, m) "(" o ".outcome IN ('ok', 'censored') AND ifnull(" o ".batch_count, 1) <= 1 AND " m ".batch_count > 1)"
-/* The same of a row alone, unless it is slow by either method: then nobody need time it again. `latency`: a parameter, MT_EVENT_LATENCY_NS. */
-#define MT_SAYS_NOTHING(o, latency) \
-    "EXISTS (SELECT 1 FROM best lb JOIN measurement lm ON lm.id = lb.measurement_id JOIN subject ls ON ls.id = lb.subject_id WHERE lb.subject_id = " o ".subject_id AND ls.origin <> 'recorded' " \
-    "AND " MT_IS_LATENT(o, "lm") " AND " o ".median_ns - " latency " < 2 * lm.median_ns)"
 
 mt_status mt_variant_id(mt_store *store, int64_t kernel, const char *text, int64_t *id, mt_error *err);
 

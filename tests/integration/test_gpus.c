@@ -2,11 +2,11 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/unit/ask_database.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
@@ -99,15 +99,7 @@ static void expect_output(const char *words)
 
 static int64_t number(const char *sql)
 {
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    ck_assert_int_eq(sqlite3_open_v2("t.sqlite", &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    sqlite3_busy_timeout(db, 100000);
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
-    int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return value;
+    return ask_number("t.sqlite", sql);
 }
 
 static size_t count_in(const char *file, const char *words)

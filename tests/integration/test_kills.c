@@ -2,12 +2,12 @@
  * that nobody disturbed. */
 #include <fcntl.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "db/store.h"
+#include "tests/unit/ask_database.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
@@ -49,30 +49,17 @@ static bool run_tool(const char *const words[], int64_t delay_us)
     return true;
 }
 
-static char *ask(const char *path, const char *sql)
-{
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    sqlite3_busy_timeout(db, 100000);
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
-    char *text = sqlite3_step(statement) == SQLITE_ROW ? mt_strdup((const char *)sqlite3_column_text(statement, 0)) : NULL;
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return text ? text : mt_strdup("");
-}
-
 /* All rows, twins included, in an order of their own. */
 static char *rows_of(const char *path)
 {
-    return ask(path, "SELECT group_concat(line, char(10)) FROM (SELECT h.name || ' ' || w.name || ' ' || v.text || ' ' || m.outcome || ' ' || ifnull(round(m.median_ns, 1), '-') AS line "
-                     "FROM measurement m JOIN subject s ON s.id = m.subject_id JOIN shape h ON h.id = s.shape_id JOIN workload w ON w.id = s.workload_id JOIN variant v ON v.id = m.variant_id "
-                     "ORDER BY line)");
+    return ask_database(path, "SELECT group_concat(line, char(10)) FROM (SELECT h.name || ' ' || w.name || ' ' || v.text || ' ' || m.outcome || ' ' || ifnull(round(m.median_ns, 1), '-') AS line "
+                              "FROM measurement m JOIN subject s ON s.id = m.subject_id JOIN shape h ON h.id = s.shape_id JOIN workload w ON w.id = s.workload_id JOIN variant v ON v.id = m.variant_id "
+                              "ORDER BY line)");
 }
 
 static void expect_text(const char *path, const char *sql, const char *wanted)
 {
-    char *found = ask(path, sql);
+    char *found = ask_database(path, sql);
     ck_assert_msg(strcmp(found, wanted) == 0, "%s: %s, expected %s", sql, found, wanted);
     mt_free(found);
 }

@@ -129,7 +129,7 @@ START_TEST(winner_and_its_numbers)
     set_up();
     write_space("slow", NULL);
     OK(tune(NULL));
-    char *best = ask_database("SELECT v.text FROM best b JOIN measurement m ON m.id = b.measurement_id JOIN variant v ON v.id = m.variant_id");
+    char *best = ask_database(db_path, "SELECT v.text FROM best b JOIN measurement m ON m.id = b.measurement_id JOIN variant v ON v.id = m.variant_id");
     ck_assert_str_eq(best, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=224"); /* fake_add takes 30 µs + 20 ns · |BLOCK − 256| */
     mt_free(best);
     ck_assert_int_eq(count("SELECT count(*) FROM measurement WHERE median_ns BETWEEN 30000 AND 36000"), 7);

@@ -175,10 +175,10 @@ START_TEST(worker_that_cannot_be_reaped)
 END_TEST
 
 /* Tunes and sends `number` as soon as something is measured. The process's exit code: 42 = the session said that it was interrupted, 43 = it did not. */
-static int tune_and_signal(int number, bool is_ignored)
+static int tune_and_signal(int number, bool is_ignored, const char *load_ms)
 {
     int status = 0;
-    setenv("MSDA_TUNE_FAKE_LOAD_MS", "80", 1); /* times 160, or 40: it can't be done before it is told */
+    setenv("MSDA_TUNE_FAKE_LOAD_MS", load_ms, 1); /* of each variant, and of each turn in the final: it can't be done before it is told */
     pid_t child = fork();
     if (child == 0) {
         signal(number, is_ignored ? SIG_IGN : SIG_DFL); /* instead of the test library's handler */
@@ -201,15 +201,15 @@ static int tune_and_signal(int number, bool is_ignored)
 static void check_interrupted_by(int number)
 {
     set_up();
-    write_space("slow", "[param C]\nvalues = 1..20\n");
-    ck_assert_int_eq(tune_and_signal(number, false), 42);
+    write_space("slow", "[param C]\nvalues = 1..5\n");
+    ck_assert_int_eq(tune_and_signal(number, false, "320"), 42);
     int64_t kept = rows();
     ck_assert_int_gt(kept, 0);
-    ck_assert_int_lt(kept, 160);
+    ck_assert_int_lt(kept, 40);
     ck_assert_int_eq(count("SELECT count(*) FROM session WHERE state = 'interrupted'"), 1);
     sound();
     OK(tune(NULL));
-    ck_assert_int_eq(rows(), 160);
+    ck_assert_int_eq(rows(), 40);
     sound();
     tear_down();
 }
@@ -220,9 +220,9 @@ START_TEST(terminal_closed) { check_interrupted_by(SIGHUP); } END_TEST
 START_TEST(nohup)
 {
     set_up();
-    write_space("slow", "[param C]\nvalues = 1..5\n");
-    ck_assert_int_eq(tune_and_signal(SIGHUP, true), 43);
-    ck_assert_int_eq(rows(), 40);
+    write_space("slow", "[param C]\nvalues = 1..2\n");
+    ck_assert_int_eq(tune_and_signal(SIGHUP, true, "80"), 43);
+    ck_assert_int_eq(rows(), 16);
     sound();
     tear_down();
 }

@@ -3,10 +3,9 @@
 #ifndef MT_TESTS_WORKER_FIXTURE_H
 #define MT_TESTS_WORKER_FIXTURE_H
 
-#include <sqlite3.h>
 #include <unistd.h>
 
-#include "tests/unit/unit.h"
+#include "tests/unit/ask_database.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
@@ -100,25 +99,9 @@ done:
     return st;
 }
 
-static char *ask_database(const char *sql)
-{
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    ck_assert_int_eq(sqlite3_open_v2(db_path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK); /* may have to recover a killed writer's log */
-    sqlite3_busy_timeout(db, 100000);
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
-    char *text = sqlite3_step(statement) == SQLITE_ROW ? mt_strdup((const char *)sqlite3_column_text(statement, 0)) : NULL;
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return text ? text : mt_strdup("");
-}
-
 static int64_t count(const char *sql)
 {
-    char *text = ask_database(sql);
-    int64_t value = atoll(text);
-    mt_free(text);
-    return value;
+    return ask_number(db_path, sql);
 }
 
 static int64_t rows(void)
@@ -130,7 +113,7 @@ static void expect_outcome(const char *behaviour, const char *outcome, const cha
 {
     char sql[512];
     snprintf(sql, sizeof sql, "SELECT m.outcome || ': ' || ifnull(m.text, '') FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE instr(v.text || ';', 'BEHAVIOUR=%s;')", behaviour);
-    char *found = ask_database(sql);
+    char *found = ask_database(db_path, sql);
     size_t length = strlen(outcome);
     ck_assert_msg(strncmp(found, outcome, length) == 0 && found[length] == ':', "%s: %s, expected %s", behaviour, found, outcome);
     ck_assert_msg(!words || strstr(found, words), "%s: %s, expected \"%s\"", behaviour, found, words);
@@ -139,7 +122,7 @@ static void expect_outcome(const char *behaviour, const char *outcome, const cha
 
 static void sound(void)
 {
-    char *state = ask_database("PRAGMA integrity_check");
+    char *state = ask_database(db_path, "PRAGMA integrity_check");
     ck_assert_str_eq(state, "ok");
     mt_free(state);
     ck_assert_int_eq(count("SELECT count(*) FROM intent"), 0);

@@ -15,12 +15,12 @@
 /* As ck_assert_msg, which writes to a pipe each time, also when all is well. */
 #define must(condition, ...) ((condition) ? (void)0 : ck_abort_msg(__VA_ARGS__))
 
-enum { MAX_PROCESSES = 16, MAX_QUEUE = 16 };
+enum { MAX_PROCESSES = 16, MAX_QUEUE = 16, SHOT = 137 };
 
 struct mt_worker {
     mt_worker_launch launch;
     bool is_started, has_context, is_hung, is_killed, is_dead, is_timeout;
-    int served, to_exit; /* how it will end when its present step is done; 0 = it goes on */
+    int served, to_exit; /* how it will end when its present step is done; 0 = it goes on, SHOT = it is killed from outside */
     bool has_deadline;
     mt_message in[MAX_QUEUE], out[MAX_QUEUE]; /* FIFO; those of `in` own their texts */
     size_t in_count, out_count;
@@ -164,6 +164,7 @@ static void act(mt_worker *self, const mt_evaluate_order *order)
     if (strcmp(text, "vanish") == 0) gpu.is_gone = true;
     if (!pass_stages(self, order->id, MT_WORK_TIME)) return;
     if (strcmp(text, "crash") == 0) self->to_exit = 7;
+    if (strcmp(text, "killed") == 0) self->to_exit = SHOT;
     if (strcmp(text, "hang") == 0) self->is_hung = true;
     if (self->to_exit || self->is_hung) return;
     mt_verdict *verdict = &say(self, MT_MESSAGE_RESULT)->verdict;
@@ -228,7 +229,7 @@ static void deliver(mt_worker *at)
 static void happen(size_t index, enum event event)
 {
     mt_worker *at = gpu.processes[index];
-    const mt_worker_death death = {.is_timeout = at->is_timeout, .how = "its end", .log_tail = ""};
+    const mt_worker_death death = {.is_timeout = at->is_timeout, .is_killed = at->to_exit == SHOT, .how = "its end", .log_tail = ""};
     if (event == STEP && gpu.stillborn > 0) at->to_exit = 9, gpu.stillborn--;
     else if (event == STEP && !at->is_started) say_hello(at);
     else if (event == STEP) take_order(at);

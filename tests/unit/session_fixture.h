@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "db/query.h"
+#include "tests/unit/ask_database.h"
 #include "tests/unit/toy.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
@@ -103,15 +104,7 @@ static mt_status script_submit(mt_evaluator *base, const mt_trial *trial, mt_err
 
 static int64_t scalar(mt_store *store, const char *sql)
 {
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    ck_assert_int_eq(sqlite3_open_v2(mt_store_path(store), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    int64_t value = sqlite3_column_int64(statement, 0);
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return value;
+    return ask_number(mt_store_path(store), sql);
 }
 
 static mt_status script_start(mt_evaluator *base, uint64_t trial, mt_error *err)

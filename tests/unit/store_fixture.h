@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "db/query.h"
+#include "tests/unit/ask_database.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 
@@ -114,15 +115,7 @@ static inline void fixture_put_ok(mt_store *store, int64_t session, const mt_sub
 /* One number by SQL on a handle of its own. */
 static inline int64_t fixture_number(const char *sql)
 {
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    ck_assert_int_eq(sqlite3_open_v2(fixture_db, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    sqlite3_busy_timeout(db, 100000);
-    ck_assert_msg(sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK, "%s: %s", sql, sqlite3_errmsg(db));
-    int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return value;
+    return ask_number(fixture_db, sql);
 }
 
 static inline void fixture_sql(const char *sql)

@@ -28,15 +28,7 @@ static const char content_sql[] =
 
 static char *content(const char *path)
 {
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    ck_assert_int_eq(sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_msg(sqlite3_prepare_v2(db, content_sql, -1, &statement, NULL) == SQLITE_OK, "%s", sqlite3_errmsg(db));
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    char *text = mt_strdup((const char *)sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return text;
+    return ask_database(path, content_sql);
 }
 
 START_TEST(any_order_gives_the_same_rows)

@@ -168,16 +168,8 @@ static mt_outcome_kind two_rows_fail(const char *variant)
 /* Every row in the order in which it was stored; mt_free. */
 static char *rows_in_order(void)
 {
-    sqlite3 *db = NULL;
-    sqlite3_stmt *statement = NULL;
-    ck_assert_int_eq(sqlite3_open_v2(mt_store_path(store), &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT group_concat(line, char(10)) FROM (SELECT v.text || ' ' || m.outcome || ' ' || ifnull(m.median_ns, '-') AS line FROM measurement m "
-                                            "JOIN variant v ON v.id = m.variant_id ORDER BY m.id)", -1, &statement, NULL), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_step(statement), SQLITE_ROW);
-    char *text = mt_strdup((const char *)sqlite3_column_text(statement, 0));
-    sqlite3_finalize(statement);
-    sqlite3_close(db);
-    return text;
+    return ask_database(mt_store_path(store), "SELECT group_concat(line, char(10)) FROM (SELECT v.text || ' ' || m.outcome || ' ' || ifnull(m.median_ns, '-') AS line FROM measurement m "
+                                              "JOIN variant v ON v.id = m.variant_id ORDER BY m.id)");
 }
 
 static void begin_resume_test(const char *strategy)

@@ -12,7 +12,7 @@
 #include "tuner/base/log.h"
 #include "tuner/run/worker.h"
 
-enum { PLACES = 2 /* for a cache of our own: temporary files, memory */, MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_ATTEMPTS = 2, MAX_FALSE_STARTS = 3, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };
+enum { PLACES = 2 /* for a cache of our own: temporary files, memory */, MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_FALSE_STARTS = 3, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };
 
 struct job {
     struct job *next;
@@ -188,8 +188,7 @@ static void on_message(void *context, mt_message *message)
     pump(slot->pool);
 }
 
-/* The worker died with a job in its hands, or had to be killed. What comes from outside (the out-of-memory killer, a process that was stopped, a host that was
- * held up) deserves a second try in another process, and a compiler that crashes or hangs on this source does so again. */
+/* The worker died with a job in its hands, or had to be killed. */
 static void lose_job(mt_compile_pool *pool, struct job *job, const mt_worker_death *death)
 {
     pool->restarts++;
@@ -197,7 +196,7 @@ static void lose_job(mt_compile_pool *pool, struct job *job, const mt_worker_dea
         free_job(job);
         return;
     }
-    if (job->attempts < MAX_ATTEMPTS) {
+    if (job->attempts < MT_WORKER_ATTEMPTS) {
         enqueue(pool, job);
         return;
     }

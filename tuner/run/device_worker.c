@@ -7,7 +7,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
 
-enum { MAX_ATTEMPTS = 2, MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, MAX_FALSE_STARTS = 3, STOPPED_CHECKS = 2 };
+enum { MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, MAX_FALSE_STARTS = 3, STOPPED_CHECKS = 2 };
 /* A counter's 20 periods, its patience and settling, then perhaps power readings: generously. */
 static const double ENERGY_BASE_S = 10, ENERGY_LOOPS = 20;
 
@@ -282,7 +282,7 @@ static void blame(mt_device_worker *self, const mt_worker_death *death)
         mt_outcome outcome = {0};
         mt_outcome_set(&outcome, death->is_timeout ? MT_OUTCOME_TIMEOUT : MT_OUTCOME_CRASHED, "%s", mt_strbuf_text(&text));
         mt_device_conclude(self, &outcome, NULL);
-    } else if (self->attempts < MAX_ATTEMPTS && !death->is_lost) {
+    } else if (self->attempts < MT_WORKER_ATTEMPTS && !death->is_lost) {
         self->is_sent = false; /* the next worker gets it */
     } else {
         mt_error error;
@@ -303,30 +303,41 @@ static void lose_start(mt_device_worker *self, const mt_worker_death *death)
     fail_gone(self, &error);
 }
 
-/* Whoever stopped or killed it from outside need not have meant the variant; but the out-of-memory killer's choice may be the variant's doing, if it makes it again. */
-static bool may_retry(mt_device_worker *self, const mt_worker_death *death, bool is_stopped)
+/* It had nothing to do, or had not begun what it was handed in its last moments. */
+static bool was_idle(const mt_device_worker *self, const mt_worker_death *death)
 {
-    if (is_stopped) return self->attempts <= MAX_STOPS;
-    if (!death->is_killed || self->attempts >= MAX_ATTEMPTS) return false;
-    self->options.notice(self->options.context, "the device worker was killed from outside (SIGKILL), most often for lack of memory: what it ran is tried once more");
-    return true;
+    return !self->is_sent || (self->work == MT_WORK_START && !death->is_timeout);
 }
 
-/* The one at work is gone without having said why. */
+/* The next worker gets the order. */
+static void hand_on(mt_device_worker *self, bool was_attempt)
+{
+    if (self->is_sent && !was_attempt) self->attempts--;
+    self->is_sent = false;
+}
+
+/* The one at work is gone without having said why. Whoever stopped it from outside did not mean the variant, nor whoever killed it; but the out-of-memory killer's choice may be the variant's doing, if it
+ * makes it again. */
 static void lose_active(mt_device_worker *self, const mt_worker_death *death, bool is_stopped)
 {
     mt_error error;
     self->active = NULL;
     if (!self->is_replay) self->restarts++;
     begin_incident(self);
-    if (self->is_sent && may_retry(self, death, is_stopped))
-        self->is_sent = false; /* the next worker gets it */
-    else if (self->is_sent && is_stopped)
-        mt_error_set(&error, MT_ERR_WORKER, "the device worker was stopped (SIGSTOP) again and again"), fail_gone(self, &error);
-    else if (self->is_sent)
-        blame(self, death);
-    else
+    if (was_idle(self, death)) {
         self->idle_deaths++;
+        hand_on(self, false);
+    } else if (is_stopped && self->stops++ < MAX_STOPS) {
+        hand_on(self, false);
+    } else if (is_stopped) {
+        mt_error_set(&error, MT_ERR_WORKER, "the device worker was stopped (SIGSTOP) again and again");
+        fail_gone(self, &error);
+    } else if (death->is_killed && self->attempts < MT_WORKER_ATTEMPTS) {
+        self->options.notice(self->options.context, "the device worker was killed from outside (SIGKILL), most often for lack of memory: what it ran is tried once more");
+        hand_on(self, true);
+    } else {
+        blame(self, death);
+    }
     if (self->idle_deaths <= MAX_IDLE_DEATHS) return;
     mt_error_set(&error, MT_ERR_WORKER, "the device worker keeps dying while it has nothing to do: %s", death->how);
     fail_with(self, &error);
@@ -407,7 +418,7 @@ mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_or
     message.type = MT_MESSAGE_EVALUATE;
     MT_TRY(mt_proto_encode(&message, &self->frame, err));
     self->id = order->id;
-    self->attempts = 0;
+    self->attempts = self->stops = 0;
     self->extra_s = order->energy_ns > 0 ? ENERGY_BASE_S + ENERGY_LOOPS * (double)order->energy_ns / 1e9 : 0;
     self->has_order = true;
     self->is_sent = false;

@@ -53,7 +53,7 @@ struct mt_device_worker {
     int64_t ordered_ns, ended_ns; /* when the last order came, and when it was answered */
     uint64_t id;
     mt_strbuf frame, preparation; /* the order, and the same for a process in reserve */
-    int attempts;
+    int attempts, stops;          /* of workers at it: those that may have ended by its doing, and those that somebody stopped */
     mt_work work;
     enum part part;
     int64_t part_started_ns;

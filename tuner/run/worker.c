@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
@@ -114,8 +113,8 @@ static void report_gone(mt_worker *worker)
     close_handles(worker);
 }
 
-/* The coordinator itself may have been late (stopped by Ctrl-Z, held up by a slow disk): then the answer is already in the socket, and libuv
- * serves timers before it. */
+/* The coordinator itself may have been late (stopped by Ctrl-Z, held up by a slow disk): then the answer is already in the socket, or the worker's end is known, and libuv
+ * serves timers before either. */
 static bool has_unread(const mt_worker *worker)
 {
     int fd = -1;
@@ -170,7 +169,7 @@ static void on_timer(uv_timer_t *timer)
         return;
     }
     worker->left_s = 0;
-    if (worker->phase == WORKING && has_unread(worker) && takes_grace(worker)) return;
+    if (has_unread(worker) && takes_grace(worker)) return;
     worker->is_timeout = worker->phase == WORKING;
     mt_worker_kill(worker);
     if (worker->is_timeout && worker->launch.doomed) worker->launch.doomed(worker->launch.context);
@@ -254,6 +253,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
         report_gone(worker);
     } else if (worker->phase == WORKING) {
         worker->phase = CLOSING;
+        worker->had_grace = false;
         start_timer(worker, 1.0);
     }
 }
@@ -438,17 +438,10 @@ void mt_worker_pretend_unkillable(bool unkillable)
     pretend_unkillable = unkillable;
 }
 
-/* Dead, though libuv has not told yet: its socket's end may be seen long before, on a busy host. */
-static bool has_ended(const mt_worker *worker)
-{
-    siginfo_t info = {.si_pid = 0};
-    return waitid(P_PID, (id_t)worker->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid != 0;
-}
-
 void mt_worker_kill(mt_worker *worker)
 {
     if (worker->phase == KILLED || worker->phase == EXITED) return;
-    worker->is_ours = !has_ended(worker);
+    worker->is_ours = true;
     if (!pretend_unkillable) uv_process_kill(&worker->process, SIGKILL);
     worker->phase = KILLED;
     worker->had_grace = false;

@@ -13,6 +13,8 @@
 #include "tuner/run/proto.h"
 
 enum { MT_WORKER_SOCKET_FD = 3, MT_WORKER_BUNDLE_FD = 4, MT_WORKER_LOG_TAIL = 4096, MT_WORKER_REAP_S = 5, MT_WORKER_HELLO_S = 30 };
+/* Workers that may be lost over one order. One may have been killed from outside (the out-of-memory killer), or held up; where it is the order's doing, it loses the second too. */
+enum { MT_WORKER_ATTEMPTS = 2 };
 
 typedef struct mt_worker mt_worker;
 

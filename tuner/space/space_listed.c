@@ -122,24 +122,30 @@ done:
     return st;
 }
 
-mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **out, mt_error *err)
+static mt_status fill_listed(mt_space *space, mt_point *points, size_t count, mt_error *err)
+{
+    return fill(space, NULL, points, count, always_searched, err);
+}
+
+typedef mt_status fill_space(mt_space *space, mt_point *points, size_t count, mt_error *err);
+
+static mt_status create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, fill_space *fill_it, mt_point *points, size_t count, mt_space **out, mt_error *err)
 {
     mt_status st = mt_space_begin(spec, shape, facts, out, err);
     if (st == MT_OK) st = mt_space_count_raw(*out, err);
-    if (st == MT_OK) st = fill_recorded(*out, points, count, err);
+    if (st == MT_OK) st = fill_it(*out, points, count, err);
     if (st == MT_OK) return MT_OK;
     mt_space_free(*out);
     *out = NULL;
     return st;
 }
 
+mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **out, mt_error *err)
+{
+    return create(spec, shape, facts, fill_recorded, points, count, out, err);
+}
+
 mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **out, mt_error *err)
 {
-    mt_status st = mt_space_begin(spec, shape, facts, out, err);
-    if (st == MT_OK) st = mt_space_count_raw(*out, err);
-    if (st == MT_OK) st = fill(*out, NULL, points, count, always_searched, err);
-    if (st == MT_OK) return MT_OK;
-    mt_space_free(*out);
-    *out = NULL;
-    return st;
+    return create(spec, shape, facts, fill_listed, (mt_point *)points /* which stay as they are */, count, out, err);
 }
