@@ -333,6 +333,7 @@ typedef struct mt_lookup_ladder {
     mt_rule rule;
     const uint32_t *rows;            /* [shape_count][variant_count]: 1 + index into the block's rows; 0 = not validated there */
     const char **shape_names;
+    const mt_lookup_variant **variants; /* [variant_count], where the rule has a turn_cost; else NULL */
     const char *gpu;
     uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, … */
     uint32_t held_out;               /* shapes that its expectations come from */
@@ -373,6 +374,12 @@ typedef struct mt_lookup_trace {
 /* Fills a rule's features, power, tree and curves from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids. *uses_all: all variants may be
  * chosen, not the members alone. False = damaged, or no memory (lookup_rule.c). */
 bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, mt_rule *rule, bool *uses_all);
+/* Its member `turns`, if it has one, → rule->turns, turn_cost and the ladder's variants (lookup_turns.c). `variants`: ids; `subjects`: of the shapes. */
+typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
+tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_ladder *ladder,
+                                       bool *is_damaged);
+/* Turns of the ladder's variants for these values, as mt_rule_set_turns takes them. */
+void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_ladder *ladder, const int64_t *values, double turns[MT_RULE_VARIANTS]);
 /* The portfolios of the loader's file, for the asked GPU and for others of its architecture. Damaged ones are counted and left out. */
 tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schema_version);
 /* When all files are read: sorts the ladders, makes room for default variants and for the cache. */
