@@ -55,7 +55,7 @@ static void say_choice(const asking *a, const mt_lookup_ladder *ladder)
     if (rule->nodes) SAY(a, "a tree over %u tuned shape%s\n", shapes, plural);
     else SAY(a, "the nearest of %u tuned shape%s", shapes, plural);
     if (!rule->nodes && rule->power && shapes > 1) SAY(a, "; the others count by 1/distance^%d", rule->power);
-    if (!rule->nodes && rule->turn_cost > 0) SAY(a, "; times follow blocks/SM^%.2f", rule->turn_cost);
+    if (!rule->nodes && rule->turn_cost > 0) SAY(a, "; times follow (blocks/SM)^%.2f", rule->turn_cost);
     if (!rule->nodes) SAY(a, "\n");
 }
 
@@ -68,7 +68,7 @@ static void say_offer(const asking *a, const mt_lookup_ladder *ladder, const mt_
     SAY(a, "nearest:  shape %s on %s, %.2f octaves away", shape, ladder->gpu, distance);
     if (ladder->ignores_workload) SAY(a, "; nothing was tuned for this workload, so all count");
     SAY(a, "\n");
-    if (fabs(change) > 0.001) SAY(a, "blocks:   on that shape its time against the others' counts %.3f times, as its blocks change here\n", mt_rule_exp2(change));
+    if (fabs(change) > 0.001) SAY(a, "blocks:   on that shape its time counts %.3f times, since here it takes other turns than variants usually do\n", mt_rule_exp2(change));
     if (v == UNKNOWN && isnan(ladder->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so nobody can say whether its variant would lose to it\n");
     else if (v == UNKNOWN && !ladder->held_out) SAY(a, "unknown:  no shape could be held out to learn what such a distance costs\n");
     else if (v == UNKNOWN) SAY(a, "unknown:  no held-out shape was that far from the nearest; what such a distance costs is not known\n");
