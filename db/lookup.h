@@ -141,7 +141,11 @@ typedef struct mt_lookup_model_param {
     mt_value standard;
     const char *standard_text;   /* "NAME=value" */
 } mt_lookup_model_param;
-typedef struct mt_lookup_model_let { const char *name; const mt_program *value; } mt_lookup_model_let;
+typedef struct mt_lookup_model_let {
+    const char *name;
+    const mt_program *value;
+    bool is_in_grids, reads_knobs; /* some launch's grid or condition reads it, itself or through others (lookup_turns.c) */
+} mt_lookup_model_let;
 typedef struct mt_lookup_model_variant { const char *name, *entry; const mt_program *requires_program; } mt_lookup_model_variant;
 typedef struct mt_lookup_model_constraint { const char *name, *why; const mt_program *holds; } mt_lookup_model_constraint;
 typedef struct mt_lookup_model_list { const mt_program **items; uint32_t count; } mt_lookup_model_list;
@@ -419,6 +423,10 @@ typedef struct mt_lookup_scene {
 
 /* Sets every name for `values` (which must outlive the scene) and the variant. */
 void mt_lookup_scene_fill(mt_lookup_scene *scene, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values);
+/* The same in three steps, the last for each let in order, for who needs some of them, or asks for several variants. */
+void mt_lookup_scene_begin(mt_lookup_scene *scene, const mt_lookup_block *block, const int64_t *values);
+void mt_lookup_scene_set_variant(mt_lookup_scene *scene, const mt_lookup_variant *variant);
+void mt_lookup_scene_compute(mt_lookup_scene *scene, uint32_t let);
 mt_program_status mt_lookup_scene_number(const mt_lookup_scene *scene, const mt_program *program, int64_t *value);
 /* Describes a failure of the program: which let or device fact is at fault. Returns out. */
 const char *mt_lookup_scene_trouble(const mt_lookup_scene *scene, const mt_program *program, mt_program_status status, char *out, size_t size);

@@ -11,6 +11,43 @@ typedef struct reading {
     double sm_count, *turns;            /* turns [shape_count][variant_count] */
 } reading;
 
+/* ---- which lets it takes ---- */
+
+static bool is_let(const mt_lookup_model *model, uint32_t slot)
+{
+    return slot >= model->let_slot && slot < model->let_slot + model->let_count;
+}
+
+static void mark_lets(const mt_lookup_model *model, const mt_program *program)
+{
+    for (size_t i = 0; program && i < mt_program_name_count(program); i++) {
+        uint32_t slot = mt_lookup_model_slot(model, mt_program_name(program, i));
+        if (is_let(model, slot)) model->lets[slot - model->let_slot].is_in_grids = true;
+    }
+}
+
+static bool reads_knobs(const mt_lookup_model *model, const mt_program *program)
+{
+    for (size_t i = 0; i < mt_program_name_count(program); i++) {
+        uint32_t slot = mt_lookup_model_slot(model, mt_program_name(program, i));
+        if (is_let(model, slot) ? model->lets[slot - model->let_slot].reads_knobs : slot >= model->param_slot && slot < model->let_slot) return true;
+    }
+    return false;
+}
+
+/* A let reads earlier ones only. */
+static void look_through_lets(const mt_lookup_model *model)
+{
+    for (uint32_t i = 0; i < model->launch_count; i++) {
+        mark_lets(model, model->launches[i].when);
+        for (uint32_t k = 0; k < model->launches[i].grid.count; k++) mark_lets(model, model->launches[i].grid.items[k]);
+    }
+    for (uint32_t i = model->let_count; i-- > 0;) {
+        if (model->lets[i].is_in_grids) mark_lets(model, model->lets[i].value);
+    }
+    for (uint32_t i = 0; i < model->let_count; i++) model->lets[i].reads_knobs = reads_knobs(model, model->lets[i].value);
+}
+
 /* ---- what is stored ---- */
 
 /* "132 4096 0": blocks of each listed variant, 0 = not known. */
@@ -74,6 +111,7 @@ tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup
     st = read_variants(loader, mt_lookup_json_member(object, "variants"), variants, ladder, &r, is_damaged);
     if (st != TUNELOOKUP_OK) return st;
     if (!*is_damaged) *is_damaged = !cost || !(cost->real > 0 && cost->real <= 1) || !(r.sm_count >= 1) || !read_shapes(&r, mt_lookup_json_member(object, "shapes"), subjects, subject_count, rule);
+    look_through_lets(&loader->block->model);
     rule->turns = r.turns;
     rule->turn_cost = *is_damaged ? 0 : cost->real;
     return TUNELOOKUP_OK;
@@ -81,30 +119,42 @@ tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup
 
 /* ---- what is asked ---- */
 
-/* Of all launches of one call; NAN where the expressions give none. */
-static double blocks_of(const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values)
+/* Of all launches of one call; NAN where the expressions give none. The lets that grids read are computed. */
+static double blocks_of(const mt_lookup_scene *scene)
 {
-    mt_lookup_scene scene;
     mt_lookup_launches list;
     double blocks = 0;
-    if (variant->problem) return NAN;
-    mt_lookup_scene_fill(&scene, block, variant, values);
-    if (mt_lookup_scene_launches(&scene, &list) != MT_PROGRAM_OK) return NAN;
+    if (mt_lookup_scene_launches(scene, &list) != MT_PROGRAM_OK) return NAN;
     for (uint32_t i = 0; i < list.count; i++) {
-        tunelookup_launch_info info;
-        const char *rule;
-        if (list.items[i]->is_prepare) continue;
-        if (mt_lookup_scene_launch(&scene, list.items[i], &info, &rule) != MT_PROGRAM_OK || rule) return NAN;
-        blocks += (double)info.grid[0] * info.grid[1] * info.grid[2];
+        const mt_lookup_model_list *grid = &list.items[i]->grid;
+        double own = 1;
+        for (uint32_t k = 0; k < grid->count && !list.items[i]->is_prepare; k++) {
+            int64_t size;
+            if (mt_lookup_scene_number(scene, grid->items[k], &size) != MT_PROGRAM_OK) return NAN;
+            own *= (double)size;
+        }
+        if (!list.items[i]->is_prepare) blocks += own;
     }
     return blocks;
 }
 
+/* Some dozens of variants, each with a few of the lets: those that no grid reads are left out, those that read no knob are computed once. */
 void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_ladder *ladder, const int64_t *values, double turns[MT_RULE_VARIANTS])
 {
-    double sm_count = (double)block->model.facts[SM_COUNT];
+    const mt_lookup_model *model = &block->model;
+    double sm_count = (double)model->facts[SM_COUNT];
+    mt_lookup_scene scene;
+    bool is_first = true;
+    mt_lookup_scene_begin(&scene, block, values);
     for (size_t v = 0; v < ladder->rule.variant_count; v++) {
-        double blocks = sm_count > 0 ? blocks_of(block, ladder->variants[v], values) : 0;
-        turns[v] = blocks > 0 ? mt_rule_turns(blocks, sm_count) : NAN;
+        turns[v] = NAN;
+        if (!(sm_count > 0) || !ladder->rule.is_usable[v] || ladder->variants[v]->problem) continue;
+        mt_lookup_scene_set_variant(&scene, ladder->variants[v]);
+        for (uint32_t i = 0; i < model->let_count; i++) {
+            if (model->lets[i].is_in_grids && (is_first || model->lets[i].reads_knobs)) mt_lookup_scene_compute(&scene, i);
+        }
+        is_first = false;
+        double blocks = blocks_of(&scene);
+        if (blocks > 0) turns[v] = mt_rule_turns(blocks, sm_count);
     }
 }
