@@ -72,18 +72,17 @@ static void add_tree(mt_strbuf *out, const mt_ladder_table *table, const mt_ladd
     mt_strbuf_add(out, "]");
 }
 
-/* Blocks, not turns: the GPU that asks may have another number of SMs. The variants' in one text a shape, since they are many. */
+/* Blocks, not turns: a launch has blocks, and turns are of a GPU. The variants' in one text a subject, since they are many. */
 static void add_turns(mt_strbuf *out, const mt_ladder_table *table, const mt_ladder *ladder)
 {
     size_t width = table->variant_count;
     mt_strbuf_addf(out, ",\"turns\":{\"cost\":%.6g,\"sm_count\":%lld,\"variants\":[", ladder->turn_cost, (long long)table->sm_count);
     for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
     mt_strbuf_add(out, "],\"shapes\":[");
-    for (size_t i = 0; i < table->shape_count; i++) {
-        size_t subject = 0;
-        while (table->subjects[subject].shape != i) subject++;
-        mt_strbuf_addf(out, "%s{\"subject\":%lld,\"blocks\":\"", i ? "," : "", (long long)table->subjects[subject].id);
-        for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", table->blocks[i * width + v] > 0 ? table->blocks[i * width + v] : 0);
+    for (size_t s = 0; s < table->subject_count; s++) { /* a lookup may ask for one workload */
+        const double *blocks = table->blocks + table->subjects[s].shape * width;
+        mt_strbuf_addf(out, "%s{\"subject\":%lld,\"blocks\":\"", s ? "," : "", (long long)table->subjects[s].id);
+        for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", blocks[v] > 0 ? blocks[v] : 0);
         mt_strbuf_add(out, "\"}");
     }
     mt_strbuf_add(out, "]}");

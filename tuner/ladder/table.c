@@ -207,8 +207,11 @@ static mt_status find_turns(mt_store *store, mt_ladder_table *table, mt_error *e
     for (size_t i = 0; i < table->subject_count * width && table->sm_count > 0; i++) {
         size_t at = table->subjects[i / width].shape * width + i % width;
         if (!isfinite(table->cells[i].slowdown)) continue;
-        MT_TRY(mt_query_blocks(store, table->cells[i].measurement, &table->blocks[at], err));
-        if (table->blocks[at] > 0) turns[at] = mt_rule_turns(table->blocks[at], (double)table->sm_count);
+        double blocks;
+        MT_TRY(mt_query_blocks(store, table->cells[i].measurement, &blocks, err));
+        if (!(blocks > 0)) continue;
+        table->blocks[at] = blocks;
+        turns[at] = mt_rule_turns(blocks, (double)table->sm_count);
     }
 done:
     return st;
