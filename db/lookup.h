@@ -141,7 +141,11 @@ typedef struct mt_lookup_model_param {
     mt_value standard;
     const char *standard_text;   /* "NAME=value" */
 } mt_lookup_model_param;
-typedef struct mt_lookup_model_let { const char *name; const mt_program *value; } mt_lookup_model_let;
+typedef struct mt_lookup_model_let {
+    const char *name;
+    const mt_program *value;
+    bool is_in_grids, reads_knobs; /* some launch's grid or condition reads it, itself or through others (lookup_turns.c) */
+} mt_lookup_model_let;
 typedef struct mt_lookup_model_variant { const char *name, *entry; const mt_program *requires_program; } mt_lookup_model_variant;
 typedef struct mt_lookup_model_constraint { const char *name, *why; const mt_program *holds; } mt_lookup_model_constraint;
 typedef struct mt_lookup_model_list { const mt_program **items; uint32_t count; } mt_lookup_model_list;
@@ -333,6 +337,7 @@ typedef struct mt_lookup_ladder {
     mt_rule rule;
     const uint32_t *rows;            /* [shape_count][variant_count]: 1 + index into the block's rows; 0 = not validated there */
     const char **shape_names;
+    const mt_lookup_variant **variants; /* [variant_count], where the rule has a turn_cost; else NULL */
     const char *gpu;
     uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, … */
     uint32_t held_out;               /* shapes that its expectations come from */
@@ -373,6 +378,12 @@ typedef struct mt_lookup_trace {
 /* Fills a rule's features, power, tree and curves from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids. *uses_all: all variants may be
  * chosen, not the members alone. False = damaged, or no memory (lookup_rule.c). */
 bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, mt_rule *rule, bool *uses_all);
+/* Its member `turns`, if it has one, → rule->turns, turn_cost and the ladder's variants (lookup_turns.c). `variants`: ids; `subjects`: of the shapes. */
+typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
+tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_ladder *ladder,
+                                       bool *is_damaged);
+/* Turns of the ladder's variants for these values, as mt_rule_set_turns takes them. */
+void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_ladder *ladder, const int64_t *values, double turns[MT_RULE_VARIANTS]);
 /* The portfolios of the loader's file, for the asked GPU and for others of its architecture. Damaged ones are counted and left out. */
 tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schema_version);
 /* When all files are read: sorts the ladders, makes room for default variants and for the cache. */
@@ -412,6 +423,10 @@ typedef struct mt_lookup_scene {
 
 /* Sets every name for `values` (which must outlive the scene) and the variant. */
 void mt_lookup_scene_fill(mt_lookup_scene *scene, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values);
+/* The same in three steps, the last for each let in order, for who needs some of them, or asks for several variants. */
+void mt_lookup_scene_begin(mt_lookup_scene *scene, const mt_lookup_block *block, const int64_t *values);
+void mt_lookup_scene_set_variant(mt_lookup_scene *scene, const mt_lookup_variant *variant);
+void mt_lookup_scene_compute(mt_lookup_scene *scene, uint32_t let);
 mt_program_status mt_lookup_scene_number(const mt_lookup_scene *scene, const mt_program *program, int64_t *value);
 /* Describes a failure of the program: which let or device fact is at fault. Returns out. */
 const char *mt_lookup_scene_trouble(const mt_lookup_scene *scene, const mt_program *program, mt_program_status status, char *out, size_t size);

@@ -55,17 +55,20 @@ static void say_choice(const asking *a, const mt_lookup_ladder *ladder)
     if (rule->nodes) SAY(a, "a tree over %u tuned shape%s\n", shapes, plural);
     else SAY(a, "the nearest of %u tuned shape%s", shapes, plural);
     if (!rule->nodes && rule->power && shapes > 1) SAY(a, "; the others count by 1/distance^%d", rule->power);
+    if (!rule->nodes && rule->turn_cost > 0) SAY(a, "; times follow (blocks/SM)^%.2f", rule->turn_cost);
     if (!rule->nodes) SAY(a, "\n");
 }
 
 static void say_offer(const asking *a, const mt_lookup_ladder *ladder, const mt_rule_search *search, double advantage, verdict v)
 {
     if (!a->trace) return;
+    double change = mt_rule_moved(&ladder->rule, search, search->nearest, search->variant) - ladder->rule.slowdown[search->nearest * ladder->rule.variant_count + search->variant];
     const char *shape = ladder->shape_names[search->nearest];
     double distance = search->distance[search->nearest];
     SAY(a, "nearest:  shape %s on %s, %.2f octaves away", shape, ladder->gpu, distance);
     if (ladder->ignores_workload) SAY(a, "; nothing was tuned for this workload, so all count");
     SAY(a, "\n");
+    if (fabs(change) > 0.001) SAY(a, "blocks:   on that shape its time counts %.3f times, since here it takes other turns than variants usually do\n", mt_rule_exp2(change));
     if (v == UNKNOWN && isnan(ladder->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so nobody can say whether its variant would lose to it\n");
     else if (v == UNKNOWN && !ladder->held_out) SAY(a, "unknown:  no shape could be held out to learn what such a distance costs\n");
     else if (v == UNKNOWN) SAY(a, "unknown:  no held-out shape was that far from the nearest; what such a distance costs is not known\n");
@@ -107,6 +110,14 @@ static bool next_offer(asking *a, const mt_lookup_ladder *ladder, mt_rule_search
     return false;
 }
 
+static void set_turns(const asking *a, const mt_lookup_ladder *ladder, mt_rule_search *search)
+{
+    double turns[MT_RULE_VARIANTS];
+    if (ladder->rule.turn_cost == 0) return;
+    mt_lookup_turns_of(a->block, ladder, a->values, turns);
+    mt_rule_set_turns(&ladder->rule, turns, search);
+}
+
 /* The nearest shape's offer; where that would lose to the default, a farther one's which would not, as far as it is expected to do no worse than the default does by the nearest. */
 static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 {
@@ -118,6 +129,7 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
     double of_default = NAN;
     a->refused = 0;
     mt_rule_begin(&ladder->rule, a->features, &search);
+    set_turns(a, ladder, &search);
     for (int offers = 0; offers < MT_RULE_OFFERS && next_offer(a, ladder, &search, &row, &launches); offers++) {
         double slowdown, advantage;
         mt_rule_expect(&ladder->rule, &search, &slowdown, &advantage);

@@ -24,22 +24,37 @@ static void fill_shape(mt_lookup_scene *scene, const int64_t *values)
     }
 }
 
-void mt_lookup_scene_fill(mt_lookup_scene *scene, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values)
+void mt_lookup_scene_begin(mt_lookup_scene *scene, const mt_lookup_block *block, const int64_t *values)
 {
     const mt_lookup_model *model = &block->model;
     scene->block = block;
-    scene->variant = variant;
     fill_shape(scene, values);
     for (uint32_t i = 0; i < MT_LOOKUP_FACTS; i++) scene->slots[model->device_slot + i] = (mt_value){ .kind = MT_VALUE_INT, .number = model->facts[i] };
-    if (model->param_count) memcpy(&scene->slots[model->param_slot], variant->knobs, model->param_count * sizeof *variant->knobs);
     scene->slots[model->loop_slot] = (mt_value){ 0 };
-    for (uint32_t i = 0; i < model->let_count; i++) {
-        mt_value value = { 0 };
-        mt_program_status status = mt_program_eval(model->lets[i].value, scene->slots, model->let_slot + i, &value, NULL);
-        if (status == MT_PROGRAM_INACTIVE) value = (mt_value){ 0 };
-        else if (status != MT_PROGRAM_OK) value = (mt_value){ .kind = (mt_value_kind)FAILED_LET, .number = status };
-        scene->slots[model->let_slot + i] = value;
-    }
+}
+
+void mt_lookup_scene_set_variant(mt_lookup_scene *scene, const mt_lookup_variant *variant)
+{
+    const mt_lookup_model *model = &scene->block->model;
+    scene->variant = variant;
+    if (model->param_count) memcpy(&scene->slots[model->param_slot], variant->knobs, model->param_count * sizeof *variant->knobs);
+}
+
+void mt_lookup_scene_compute(mt_lookup_scene *scene, uint32_t let)
+{
+    const mt_lookup_model *model = &scene->block->model;
+    mt_value value = { 0 };
+    mt_program_status status = mt_program_eval(model->lets[let].value, scene->slots, model->let_slot + let, &value, NULL);
+    if (status == MT_PROGRAM_INACTIVE) value = (mt_value){ 0 };
+    else if (status != MT_PROGRAM_OK) value = (mt_value){ .kind = (mt_value_kind)FAILED_LET, .number = status };
+    scene->slots[model->let_slot + let] = value;
+}
+
+void mt_lookup_scene_fill(mt_lookup_scene *scene, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values)
+{
+    mt_lookup_scene_begin(scene, block, values);
+    mt_lookup_scene_set_variant(scene, variant);
+    for (uint32_t i = 0; i < block->model.let_count; i++) mt_lookup_scene_compute(scene, i);
 }
 
 mt_program_status mt_lookup_scene_number(const mt_lookup_scene *scene, const mt_program *program, int64_t *value)

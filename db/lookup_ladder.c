@@ -14,15 +14,13 @@ static const char cells_sql[] = "SELECT subject_id, variant_id, outcome, slowdow
                                 "FROM portfolio_cell WHERE portfolio_id = ?1";
 enum { SUBJECT_LIMIT = 4 * MT_RULE_SHAPES }; /* shapes × workloads */
 
-typedef struct subject { int64_t id; uint32_t shape; } subject;
-
 typedef struct building {
     mt_lookup_loader *loader;
     mt_lookup_ladder *ladder;
     int64_t portfolio;
     bool is_damaged, any_workload;     /* any_workload: the one asked for does not narrow */
     char kinds[1024];
-    subject subjects[SUBJECT_LIMIT];
+    mt_lookup_subject subjects[SUBJECT_LIMIT];
     uint32_t subject_count, shape_count;
     const char *keys[MT_RULE_SHAPES], *shape_names[MT_RULE_SHAPES];
     double features[MT_RULE_SHAPES * MT_RULE_FEATURES], defaults[MT_RULE_SHAPES];
@@ -122,7 +120,7 @@ static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
     double slowdown = !is_known ? NAN : strcmp(outcome, "ok") != 0 ? INFINITY : of_default > best ? of_default / best : 1;
     if (is_known && strcmp(outcome, "ok") == 0 && isnan(of_default)) slowdown = NAN;
     b->defaults[shape] = mt_rule_worse(b->defaults[shape], slowdown);
-    b->subjects[b->subject_count++] = (subject){ id, (uint32_t)shape };
+    b->subjects[b->subject_count++] = (mt_lookup_subject){ id, (uint32_t)shape };
     b->subjects_of[shape]++;
     return TUNELOOKUP_OK;
 }
@@ -272,6 +270,7 @@ static tunelookup_status read_parts(building *b, const char *rule_json)
     else if (st != TUNELOOKUP_OK) return st;
     st = TUNELOOKUP_OK;
     if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(loader, root, b->names, b->variants, &b->ladder->rule, &uses_all);
+    if (!b->is_damaged) LOOKUP_TRY(mt_lookup_turns_read(loader, root, b->variants, b->subjects, b->subject_count, b->ladder, &b->is_damaged));
     for (uint32_t v = 0; v < b->variant_count && uses_all && !b->is_damaged; v++) ((bool *)(uintptr_t)b->ladder->rule.is_usable)[v] = true;
 done:
     return st;

@@ -138,6 +138,39 @@ done:
     return st;
 }
 
+mt_status mt_query_blocks(mt_store *store, int64_t measurement, double *blocks, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    sqlite3_stmt *statement;
+    *blocks = NAN;
+    MT_TRY(mt_sql_cached_get(store, "SELECT sum(json_extract(l.value, '$.grid[0]') * json_extract(l.value, '$.grid[1]') * json_extract(l.value, '$.grid[2]')) FROM measurement m, json_each(m.launch_json, '$.launches') l "
+                                    "WHERE m.id = ? AND json_valid(m.launch_json)", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, measurement);
+    MT_TRY(mt_sql_row(store, &args, &row, "read a launch", err));
+    if (row) *blocks = real_or_nan(statement, 0);
+    sqlite3_reset(statement);
+done:
+    return st;
+}
+
+mt_status mt_query_sm_count(mt_store *store, int64_t device, int64_t *count, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    sqlite3_stmt *statement;
+    *count = 0;
+    MT_TRY(mt_sql_cached_get(store, "SELECT json_extract(facts_json, '$.sm_count') FROM device WHERE id = ? AND json_valid(facts_json)", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, device);
+    MT_TRY(mt_sql_row(store, &args, &row, "read a GPU's size", err));
+    if (row) *count = sqlite3_column_int64(statement, 0);
+    sqlite3_reset(statement);
+done:
+    return st;
+}
+
 mt_status mt_query_variant_text(mt_store *store, int64_t variant, char **text, mt_error *err)
 {
     mt_status st;

@@ -49,6 +49,10 @@ typedef mt_status (*mt_query_portfolio_time_callback)(void *context, const mt_po
 /* Rows that say that other expressions than the stored ones excluded the variant, or that its compiler was killed, are passed over, but not a recording's: what it lacks is excluded for good. So are
  * times by events beside a best that was timed in graphs (docs/measurement.md): by how much they are slower is not known; they are measured again. */
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err);
+/* How many blocks the launches of a measurement had together; NAN = not known. */
+mt_status mt_query_blocks(mt_store *store, int64_t measurement, double *blocks, mt_error *err);
+/* The GPU's; 0 = not known. */
+mt_status mt_query_sm_count(mt_store *store, int64_t device, int64_t *count, mt_error *err);
 /* mt_free *text. */
 mt_status mt_query_variant_text(mt_store *store, int64_t variant, char **text, mt_error *err);
 

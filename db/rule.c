@@ -201,6 +201,11 @@ double mt_rule_key_distance(const char *a, const char *b, const char *kinds)
     return mt_rule_distance(features, count, of_a, of_b);
 }
 
+double mt_rule_turns(double blocks, double sm_count)
+{
+    return blocks > sm_count ? mt_rule_log2_real(blocks / sm_count) : 0;
+}
+
 /* ---- curve, tree, score ---- */
 
 double mt_rule_curve_at(const mt_rule_curve *curve, double distance)
@@ -242,32 +247,67 @@ static double cell(const mt_rule *rule, size_t shape, size_t variant)
     return rule->slowdown[shape * rule->variant_count + variant];
 }
 
+static double growth(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
+{
+    return rule->turn_cost > 0 ? search->turns[variant] - rule->turns[shape * rule->variant_count + variant] : NAN;
+}
+
+double mt_rule_moved(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
+{
+    double grown = growth(rule, search, shape, variant);
+    return cell(rule, shape, variant) + (isnan(grown) ? 0 : rule->turn_cost * (grown - search->usual[shape]));
+}
+
+void mt_rule_set_turns(const mt_rule *rule, const double *turns, mt_rule_search *search)
+{
+    memcpy(search->turns, turns, rule->variant_count * sizeof *turns);
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        double sum = 0;
+        size_t count = 0;
+        for (size_t v = 0; v < rule->variant_count; v++) {
+            double grown = growth(rule, search, i, v);
+            if (isnan(grown)) continue;
+            sum += grown;
+            count++;
+        }
+        search->usual[i] = count ? sum / (double)count : 0;
+    }
+}
+
 /* Lower is better; INFINITY when the variant has no time on the nearest shape. */
 static double score(const mt_rule *rule, const mt_rule_search *search, const double *weights, size_t variant)
 {
-    double there = cell(rule, search->nearest, variant), sum = 0, total = 0;
+    double there = mt_rule_moved(rule, search, search->nearest, variant), sum = 0, total = 0;
     if (!isfinite(there) || rule->power == 0) return isfinite(there) ? there : INFINITY;
     for (size_t i = 0; i < rule->shape_count; i++) {
-        double value = cell(rule, i, variant);
+        double value = mt_rule_moved(rule, search, i, variant);
         sum += weights[i] * (isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2);
         total += weights[i];
     }
     return sum / total;
 }
 
-/* The nearest shape on which one of the variants that may be chosen, or `variant`, has a time; false = none. */
-static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t variant)
+static bool is_known(const mt_rule *rule, size_t shape, size_t variant, double most)
+{
+    double value = cell(rule, shape, variant);
+    return isfinite(value) && value <= most;
+}
+
+/* The nearest shape on which one of the variants that may be chosen, or `variant`, loses no more than `most`; false = none. */
+static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t variant, double most)
 {
     bool found = false;
+    size_t before = search->nearest;
     for (size_t i = 0; i < rule->shape_count; i++) {
         if (isnan(search->distance[i]) || (found && search->distance[i] >= search->distance[search->nearest])) continue;
-        bool has_time = variant < rule->variant_count && isfinite(cell(rule, i, variant));
+        bool has_time = variant < rule->variant_count && is_known(rule, i, variant, most);
         for (size_t v = 0; v < rule->variant_count && !has_time && variant >= rule->variant_count; v++)
-            has_time = rule->is_usable[v] && !search->is_refused[v] && isfinite(cell(rule, i, v));
+            has_time = rule->is_usable[v] && !search->is_refused[v] && is_known(rule, i, v, most);
         if (!has_time) continue;
         search->nearest = i;
         found = true;
     }
+    if (search->nearest != before) memset(search->is_tried, 0, sizeof search->is_tried);
     return found;
 }
 
@@ -276,7 +316,8 @@ void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *sea
     memset(search->is_tried, 0, sizeof search->is_tried);
     memset(search->is_refused, 0, sizeof search->is_refused);
     search->tree_is_asked = false;
-    search->variant = SIZE_MAX;
+    search->variant = search->nearest = SIZE_MAX;
+    for (size_t v = 0; v < rule->variant_count; v++) search->turns[v] = NAN;
     for (size_t i = 0; i < rule->shape_count; i++) {
         bool is_out = rule->is_left_out && rule->is_left_out[i];
         search->distance[i] = is_out ? NAN : mt_rule_distance(rule->features, rule->feature_count, rule->shapes + i * rule->feature_count, shape);
@@ -304,9 +345,10 @@ bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *sear
     if (rule->nodes && !search->tree_is_asked) {
         search->tree_is_asked = true;
         search->variant = mt_rule_tree_variant(rule->nodes, rule->features, shape);
-        if (search->variant < rule->variant_count && find_nearest(rule, search, search->variant)) return true;
+        if (search->variant < rule->variant_count && find_nearest(rule, search, search->variant, INFINITY)) return true;
     }
-    while (find_nearest(rule, search, SIZE_MAX)) {
+    /* A shape on which nothing is fast that may run here, since its own best may not, says little as long as another has something. */
+    while (find_nearest(rule, search, SIZE_MAX, MT_RULE_UNKNOWN_LOG2) || find_nearest(rule, search, SIZE_MAX, INFINITY)) {
         if (best_untried(rule, search)) return true;
         mt_rule_leave(search); /* nothing of it will do: on to the next one */
     }
@@ -326,9 +368,10 @@ void mt_rule_leave(mt_rule_search *search)
 
 void mt_rule_expect(const mt_rule *rule, const mt_rule_search *search, double *slowdown, double *advantage)
 {
-    double distance = search->distance[search->nearest], there = cell(rule, search->nearest, search->variant), of_default = rule->default_slowdown[search->nearest];
+    double distance = search->distance[search->nearest], there = mt_rule_moved(rule, search, search->nearest, search->variant), of_default = rule->default_slowdown[search->nearest];
     double loss = mt_rule_curve_at(&rule->loss_curve, distance);
     if (isnan(loss) && distance <= MT_RULE_CLOSE_OCTAVES) loss = 0;
+    if (there < 0) there = 0; /* nothing is faster than the best */
     *slowdown = there + mt_rule_curve_at(&rule->slowdown_curve, distance);
     *advantage = isinf(of_default) ? INFINITY : of_default - there - loss;
 }

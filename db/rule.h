@@ -52,6 +52,9 @@ double mt_rule_distance(const mt_rule_feature *features, size_t count, const dou
 /* Between two shapes' keys, with the weights above; INFINITY where they do not have the same names, kinds and so features. */
 double mt_rule_key_distance(const char *a, const char *b, const char *kinds);
 
+/* Binary logarithm of how many blocks an SM runs for a launch of so many: one at least, since an SM without a block saves no time. */
+double mt_rule_turns(double blocks, double sm_count);
+
 /* A monotone curve over distance, from 0 at distance 0 through its knots. */
 typedef struct mt_rule_curve {
     double distance[MT_RULE_KNOTS], value[MT_RULE_KNOTS]; /* both ascending, values ≥ 0 */
@@ -80,6 +83,8 @@ typedef struct mt_rule {
     const bool *is_usable;          /* [variant_count]: may be chosen */
     const bool *is_left_out;        /* [shape_count]; NULL = none: a shape that does not exist for the rule */
     int power;                      /* variants are weighed over all shapes by distance^-power; 0: by the nearest alone */
+    const double *turns;            /* [shape_count][variant_count]: mt_rule_turns of what was launched; NAN = not known. NULL where turn_cost is 0 */
+    double turn_cost;               /* turns^turn_cost is what a variant's time follows from one shape to another, beside what all variants' do */
     const mt_rule_node *nodes;      /* a tree that chooses; NULL = the nearest shape does */
     mt_rule_curve slowdown_curve;   /* what a choice loses, in log2, when it serves a shape so far away */
     mt_rule_curve loss_curve;       /* how much of its advantage over the default it loses there, in log2 */
@@ -95,10 +100,16 @@ typedef struct mt_rule_search {
     double distance[MT_RULE_SHAPES]; /* to each tuned shape; NAN = it does not count (any more) */
     bool is_tried[MT_RULE_VARIANTS]; /* on the nearest shape */
     bool is_refused[MT_RULE_VARIANTS]; /* they may not run on the asked shape at all */
+    double turns[MT_RULE_VARIANTS];  /* of the asked shape; NAN = not known */
+    double usual[MT_RULE_SHAPES];    /* by how much they grow from a tuned shape to the asked one, the mean over the variants */
     bool tree_is_asked;
     size_t nearest, variant;         /* the offer */
 } mt_rule_search;
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search);
+/* Tells the turns of the asked shape, [variant_count], NAN where not known; before the first mt_rule_next. Without, none are known. */
+void mt_rule_set_turns(const mt_rule *rule, const double *turns, mt_rule_search *search);
+/* A variant's slowdown on a tuned shape, as far as its turns change on the way to the asked one otherwise than the variants' usually do. */
+double mt_rule_moved(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant);
 /* False when there is nothing left. `shape` as above. The offer has a time on its `nearest`. */
 bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *search);
 /* The offered variant may not run for the asked shape: it is not offered again. */

@@ -135,7 +135,7 @@ START_TEST(the_portfolio_knows_what_it_lacks)
     double slowdown[] = {0, NAN, INFINITY, NAN, 0, NAN, INFINITY, NAN, 0}, of_default[] = {1, 1, 1}, shapes[] = {0, 1, 2};
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_ladder_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default};
+    const mt_ladder_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL};
     mt_ladder ladder = {0};
     mt_ladder_choose(&data, NULL, 8, log2(1.1), &ladder);
     ck_assert_uint_eq(ladder.member_count, 3);
@@ -278,7 +278,7 @@ START_TEST(sparse_rows_leave_far_shapes_to_the_default)
         for (size_t v = 0; v < 4; v++) slowdown[i * 5 + v] = 0.1 * fabs((double)i - (double)v);
         slowdown[i * 5 + 4] = of_default[i] = 0.25;
     }
-    const mt_ladder_data data = {4, 5, 1, shapes, is_text, name, slowdown, of_default};
+    const mt_ladder_data data = {4, 5, 1, shapes, is_text, name, slowdown, of_default, NULL};
     mt_ladder ladder;
     mt_rule_search search;
     ck_assert_int_eq(mt_ladder_build(&data, NULL, &usual, &ladder, &err), MT_OK);
@@ -300,7 +300,7 @@ START_TEST(one_shape_serves_its_neighbourhood)
     double shapes[] = {10}, slowdown[] = {0, 0.4}, of_default[] = {0.4}, said, advantage, next = 10.1, far = 13;
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_ladder_data data = {1, 2, 1, shapes, is_text, name, slowdown, of_default};
+    const mt_ladder_data data = {1, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
     mt_ladder ladder;
     mt_rule_search search;
     ck_assert_int_eq(mt_ladder_build(&data, NULL, &usual, &ladder, &err), MT_OK);
@@ -362,6 +362,30 @@ START_TEST(what_was_refused_or_left_stays_so)
 }
 END_TEST
 
+/* All that is fast on the nearest shape may not run here. */
+START_TEST(a_shape_whose_fast_variants_may_not_run_is_passed_over)
+{
+    double shapes[] = {0, 1, 3}, slowdown[] = {0, 0.8, NAN, NAN, 0.1, 0.2, 0, NAN, 0.05}, of_default[] = {1, 1, 1}, asked = 0.1;
+    mt_rule_feature features[] = {{1, false}};
+    bool is_usable[] = {true, true, true};
+    mt_rule rule = {.shape_count = 3, .variant_count = 3, .feature_count = 1, .features = features, .shapes = shapes, .slowdown = slowdown, .default_slowdown = of_default, .is_usable = is_usable};
+    mt_rule_search search;
+    mt_rule_begin(&rule, &asked, &search);
+    ck_assert(mt_rule_next(&rule, &asked, &search) && search.nearest == 0 && search.variant == 0);
+    mt_rule_refuse(&search);
+    ck_assert(mt_rule_next(&rule, &asked, &search) && search.nearest == 1 && search.variant == 1);
+    mt_rule_refuse(&search);
+    ck_assert(mt_rule_next(&rule, &asked, &search) && search.nearest == 1 && search.variant == 2);
+    mt_rule_refuse(&search);
+    ck_assert(!mt_rule_next(&rule, &asked, &search));
+    slowdown[4] = slowdown[5] = slowdown[8] = 0.9; /* nothing is better anywhere */
+    mt_rule_begin(&rule, &asked, &search);
+    mt_rule_next(&rule, &asked, &search);
+    mt_rule_refuse(&search);
+    ck_assert(mt_rule_next(&rule, &asked, &search) && search.nearest == 0 && search.variant == 1);
+}
+END_TEST
+
 /* Four values that say the same count as one beside an independent one; alone, nothing changes. */
 START_TEST(values_that_go_together_share_a_weight)
 {
@@ -375,7 +399,7 @@ START_TEST(values_that_go_together_share_a_weight)
         for (size_t f = 0; f < 4; f++) shapes[i * VALUES_HERE + f] = (double)(i / 2) * (double)(f + 1);
         shapes[i * VALUES_HERE + 4] = (double)(i % 2) * 3;
     }
-    const mt_ladder_data data = {N, 1, VALUES_HERE, shapes, is_text, name, slowdown, of_default};
+    const mt_ladder_data data = {N, 1, VALUES_HERE, shapes, is_text, name, slowdown, of_default, NULL};
     mt_ladder_prior(&data, NULL, features);
     for (size_t f = 0; f < 4; f++) ck_assert_double_eq_tol(features[f].weight, 0.25, 1e-6);
     ck_assert_double_eq_tol(features[4].weight, 1, 1e-6);
@@ -400,7 +424,7 @@ START_TEST(farther_shapes_help_where_the_nearest_would_lose)
         slowdown[i * V + SPECIAL] = i == 4 ? 0 : INFINITY;
         of_default[i] = i == 4 ? 0.4 : 0.5;
     }
-    const mt_ladder_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default};
+    const mt_ladder_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
     ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     for (size_t i = 0; i < N; i++) {
         if (i == 4) continue;
@@ -419,7 +443,7 @@ START_TEST(nearest_by_volume_passes_over_what_fails)
     const size_t name[] = {0};
     mt_ladder_trial trials[3];
     mt_ladder_evaluation e;
-    const mt_ladder_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default};
+    const mt_ladder_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
     ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     ck_assert_double_eq_tol(trials[0].by_volume, 0, 1e-9); /* variant 0, from shape 2 and not from 1 */
     ck_assert(isnan(trials[1].by_volume));                 /* nobody has what runs there */
@@ -435,7 +459,7 @@ START_TEST(nearest_by_volume_tells_equals_apart_by_nothing)
     const size_t name[] = {0};
     mt_ladder_trial trials[3];
     mt_ladder_evaluation e;
-    const mt_ladder_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default};
+    const mt_ladder_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL};
     ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     ck_assert_double_eq_tol(trials[0].by_volume, 0.2, 1e-9); /* variants 0 and 1 are equal on shape 1 */
     ck_assert_double_eq_tol(trials[1].by_volume, 0, 1e-9);   /* shape 0 has one best */
@@ -489,7 +513,7 @@ START_TEST(a_tree_is_taken_where_it_does_better)
         slowdown[2 * i + 1] = high ? 0 : 0.5;
         of_default[i] = 0.6;
     }
-    const mt_ladder_data data = {N, 2, D, shapes, is_text, name, slowdown, of_default};
+    const mt_ladder_data data = {N, 2, D, shapes, is_text, name, slowdown, of_default, NULL};
     mt_ladder ladder;
     ck_assert_int_eq(mt_ladder_build(&data, NULL, &usual, &ladder, &err), MT_OK);
     ck_assert_uint_eq(ladder.member_count, 2);
@@ -518,7 +542,7 @@ START_TEST(what_decides_is_found)
         slowdown[2 * i + 1] = high ? 0 : 0.5;
         of_default[i] = 0.6;
     }
-    const mt_ladder_data data = {N, 2, 2, shapes, is_text, name, slowdown, of_default};
+    const mt_ladder_data data = {N, 2, 2, shapes, is_text, name, slowdown, of_default, NULL};
     mt_ladder ladder;
     mt_ladder_trial trials[N];
     mt_ladder_evaluation e;
@@ -532,5 +556,5 @@ END_TEST
 
 UNIT_MAIN("ladder", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, curves_rise_and_end, weights_follow_what_matters,
           few_shapes_keep_the_prior, left_out_shapes_are_served_well, answers_that_were_not_measured_are_told, expectations_hold, sparse_rows_leave_far_shapes_to_the_default, one_shape_serves_its_neighbourhood,
-          refused_offers_are_followed_by_others, what_was_refused_or_left_stays_so,
-        values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, nearest_by_volume_tells_equals_apart_by_nothing, distance_of_keys, a_stored_tree_is_followed, a_tree_is_taken_where_it_does_better, what_decides_is_found)
+          refused_offers_are_followed_by_others, what_was_refused_or_left_stays_so, a_shape_whose_fast_variants_may_not_run_is_passed_over,
+          values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, nearest_by_volume_tells_equals_apart_by_nothing, distance_of_keys, a_stored_tree_is_followed, a_tree_is_taken_where_it_does_better, what_decides_is_found)

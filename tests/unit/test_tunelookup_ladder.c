@@ -313,6 +313,51 @@ START_TEST(test_one_shape)
 }
 END_TEST
 
+/* ---- what blocks make of a shape ---- */
+
+/* Variants of 32 and of 64 threads a block: as long as every SM has a block at most, the former are faster by a tenth; the more turns SMs must take, the slower they are against the latter, who need half as many. */
+static void put_by_turns(lookup_writer *w, int64_t n)
+{
+    static const char *const variants[] = {plain, wide, "ALGO=wide;B=32;C=2", plain64, "ALGO=wide;B=64;C=1", wide64};
+    double times[6];
+    for (size_t v = 0; v < 6; v++) {
+        bool is_small = v < 3;
+        double blocks = (double)((n + (is_small ? 31 : 63)) / (is_small ? 32 : 64));
+        times[v] = 1000 * (is_small ? 1 : 1.1) * (v == 0 ? 1.5 : 1 + 0.01 * (double)(v % 3)) * pow(blocks > 132 ? blocks / 132 : 1, 0.5);
+    }
+    put_shape(w, n, "default", variants, times, 6);
+}
+
+/* N = 6000 is nearest to 4096, where 32 threads are better; but there it takes 188 blocks of them, for 132 SMs. */
+START_TEST(test_turns)
+{
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    for (int octave = 10; octave <= 16; octave++) {
+        if (octave != 13) put_by_turns(&w, INT64_C(1) << octave);
+    }
+    lookup_end(&w);
+    fixture_sql("UPDATE device SET facts_json = '{\"cc\":90,\"sm_count\":132}'; UPDATE measurement SET launch_json = (SELECT json_object('launches', json_array(json_object('grid', json_array("
+                "(substr(h.key, 9, length(h.key) - 18) + b.size - 1) / b.size, 1, 1)))) FROM subject s JOIN shape h ON h.id = s.shape_id, "
+                "(SELECT id, CASE WHEN text LIKE '%B=64%' THEN 64 ELSE 32 END size FROM variant) b WHERE s.id = measurement.subject_id AND b.id = measurement.variant_id)");
+    w.store = fixture_open();
+    ck_ok(mt_ladder_refresh_all(w.store, &fixture_err));
+    mt_store_close(w.store);
+    tunelookup_db *db = open_db(0);
+    tunelookup_result r = find(prepare(db, &lookup_h100), 6000);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NEAREST);
+    ck_assert_msg(strstr(r.variant, "B=64") != NULL, "%s\n%s", r.variant, lookup_explain(&r));
+    ck_says(&r, "times follow (blocks/SM)^0.");
+    ck_says(&r, "blocks:   on that shape its time counts 0.");
+    ck_assert_msg(strstr(find(prepare(db, &lookup_h100), 3000).variant, "B=32") != NULL, "no turns there");
+    tunelookup_close(db);
+    fixture_sql("UPDATE portfolio SET rule_json = json_remove(rule_json, '$.turns')"); /* as an older tuner stored it */
+    db = open_db(0);
+    r = find(prepare(db, &lookup_h100), 6000);
+    ck_assert_msg(strstr(r.variant, "B=32") != NULL, "%s\n%s", r.variant, lookup_explain(&r));
+    tunelookup_close(db);
+}
+END_TEST
+
 /* ---- damaged tables ---- */
 
 static const char *const damages[] = {
@@ -332,6 +377,19 @@ static const char *const damages[] = {
     "portfolio SET rule_json = json_set(rule_json, '$.tree', json('[{\"feature\":0,\"below\":1,\"low\":1,\"high\":9}]'))",
     "portfolio SET rule_json = json_set(rule_json, '$.tree', json('[{\"feature\":999,\"below\":1,\"low\":1,\"high\":2},{\"variant\":1},{\"variant\":1}]'))",
     "portfolio SET rule_json = json_set(rule_json, '$.tree', json('[{\"variant\":123456}]'))", "portfolio SET rule_json = json_set(rule_json, '$.tree', 'oak')",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('[]'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2,\"sm_count\":132,\"variants\":[],\"shapes\":[]}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2,\"sm_count\":132,\"variants\":[1,1,1],\"shapes\":[]}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2,\"sm_count\":132,\"variants\":[1,2,999],\"shapes\":[]}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":2,\"sm_count\":132,\"variants\":[1,2,3],\"shapes\":[]}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2,\"sm_count\":0,\"variants\":[1,2,3],\"shapes\":[]}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2,\"sm_count\":132,\"variants\":[1,2,3],\"shapes\":7}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2,\"sm_count\":132,\"variants\":[1,2,3],\"shapes\":[{\"subject\":1}]}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2,\"sm_count\":132,\"variants\":[1,2,3],\"shapes\":[{\"subject\":1,\"blocks\":\"1 2\"}]}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2,\"sm_count\":132,\"variants\":[1,2,3],\"shapes\":[{\"subject\":1,\"blocks\":\"1 2 3 4\"}]}'))",
+    "portfolio SET rule_json = json_set(rule_json, '$.turns', json('{\"cost\":0.2,\"sm_count\":132,\"variants\":[1,2,3],\"shapes\":[{\"subject\":1,\"blocks\":\"1 -2 3\"}]}'))",
 };
 
 START_TEST(test_damaged_portfolios)
@@ -426,4 +484,4 @@ START_TEST(test_misses)
 END_TEST
 
 FIXTURE_MAIN("tunelookup_ladder", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_workloads, test_foreign_rows, test_unvalidated, test_one_shape,
-             test_damaged_portfolios, test_cache_overflow, test_older_schema, test_misses)
+             test_turns, test_damaged_portfolios, test_cache_overflow, test_older_schema, test_misses)

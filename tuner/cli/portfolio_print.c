@@ -125,6 +125,7 @@ static void print_rule(const mt_portfolio_view *view)
         mt_strbuf_addf(&line, "the best of %s on the nearest tuned shape%s; ", ladder->uses_all ? "all candidates" : "the members", ladder->power ? ", weighed with the others by nearness" : "");
         mt_strbuf_addf(&line, "weights%s: ", ladder->is_learned ? " learned from the data" : "");
         add_weights(&line, view);
+        if (ladder->turn_cost > 0) mt_strbuf_addf(&line, "; times follow (blocks/SM)^%.2f", ladder->turn_cost);
         print_line("Rule:", mt_strbuf_text(&line));
     }
     mt_strbuf_free(&line);

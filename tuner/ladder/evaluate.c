@@ -9,6 +9,7 @@ bool mt_ladder_offer(const mt_ladder_data *data, const mt_rule *rule, size_t ask
 {
     const double *shape = data->shapes + asked * data->feature_count;
     mt_rule_begin(rule, shape, search);
+    if (data->turns) mt_rule_set_turns(rule, data->turns + asked * data->variant_count, search);
     return mt_ladder_next_offer(data, rule, asked, search);
 }
 

@@ -24,6 +24,7 @@ typedef struct fold {
     bool serves[MT_RULE_VARIANTS]; /* some shape */
     mt_rule_feature prior[MT_RULE_FEATURES], learned[MT_RULE_FEATURES];
     mt_ladder_scales scales;      /* of what was learned */
+    double turn_cost;
     mt_rule_node nodes[MT_RULE_NODES];
     size_t node_count;
 } fold;
@@ -69,7 +70,9 @@ static bool fill_fold(const building *b, const mt_ladder_scales *near, fold *f)
     f->node_count = mt_ladder_grow_tree(data, f->is_left_out, is_member, f->nodes);
     mt_ladder_prior(data, f->is_left_out, f->prior);
     memcpy(f->learned, f->prior, sizeof f->learned);
-    return mt_ladder_learn(data, f->is_left_out, near, &f->scales, f->learned);
+    if (!mt_ladder_learn(data, f->is_left_out, near, &f->scales, f->learned)) return false;
+    f->turn_cost = mt_ladder_learn_turn_cost(data, f->is_left_out, f->learned);
+    return true;
 }
 
 /* Evenly spread over the shapes. */
@@ -97,6 +100,7 @@ static void dress(const fold *f, const way *w, mt_ladder *ladder)
     ladder->uses_all = w->uses_all;
     ladder->is_learned = w->is_learned && f->scales.is_learned;
     ladder->power = w->power;
+    ladder->turn_cost = w->is_learned ? f->turn_cost : 0;
     memcpy(ladder->features, w->is_learned ? f->learned : f->prior, sizeof ladder->features);
     if (w->uses_all) memcpy(ladder->is_usable, f->serves, sizeof ladder->is_usable);
     else members_only(f, ladder->is_usable);
@@ -108,7 +112,7 @@ mt_rule mt_ladder_rule(const mt_ladder_data *data, const bool *is_left_out, cons
 {
     return (mt_rule){.shape_count = data->shape_count, .variant_count = data->variant_count, .feature_count = data->feature_count, .features = ladder->features, .shapes = data->shapes,
                      .slowdown = data->slowdown, .default_slowdown = data->default_slowdown, .is_usable = ladder->is_usable, .is_left_out = is_left_out, .power = ladder->power,
-                     .nodes = ladder->node_count ? ladder->nodes : NULL, .slowdown_curve = ladder->slowdown_curve, .loss_curve = ladder->loss_curve};
+                     .turns = data->turns, .turn_cost = ladder->turn_cost, .nodes = ladder->node_count ? ladder->nodes : NULL, .slowdown_curve = ladder->slowdown_curve, .loss_curve = ladder->loss_curve};
 }
 
 /* ---- trying a way ---- */
@@ -162,11 +166,11 @@ static const way *best_way(const building *b, mt_ladder_score *score)
 /* ---- curves ---- */
 
 /* One offer for a shape that was left out: how much more it loses there than where it was measured, and how much of its advantage over the default. */
-static void note_offer(building *b, size_t asked, const mt_rule_search *search)
+static void note_offer(building *b, const mt_rule *rule, size_t asked, const mt_rule_search *search)
 {
     const mt_ladder_data *data = b->data;
     double distance = search->distance[search->nearest];
-    double there = mt_ladder_cell(data, search->nearest, search->variant), here = mt_ladder_cell(data, asked, search->variant);
+    double there = fmax(0, mt_rule_moved(rule, search, search->nearest, search->variant)), here = mt_ladder_cell(data, asked, search->variant);
     double advantage_there = data->default_slowdown[search->nearest] - there, advantage_here = data->default_slowdown[asked] - here;
     if (!isfinite(here)) return;
     b->slowdowns[b->slowdown_count++] = (mt_ladder_point){distance, here - there};
@@ -183,7 +187,7 @@ static void note_fold(building *b, const fold *f, const way *w)
     memcpy(is_left_out, f->is_left_out, sizeof is_left_out);
     mt_rule rule = mt_ladder_rule(b->data, is_left_out, &ladder);
     for (size_t step = 0; step < STEPS && mt_ladder_offer(b->data, &rule, f->shape, &search); step++) {
-        note_offer(b, f->shape, &search);
+        note_offer(b, &rule, f->shape, &search);
         if (rule.nodes) break;
         double within = search.distance[search.nearest] * (step < STEPS / 2 ? 1 : 1.25); /* of many shapes, not every one */
         for (size_t i = 0; i < b->data->shape_count; i++) is_left_out[i] = is_left_out[i] || search.distance[i] <= within;

@@ -14,6 +14,7 @@ typedef struct mt_ladder_data {
     const size_t *name;             /* [feature_count]: which of the shape's values a feature belongs to, 0, 1, …; its features share one weight */
     const double *slowdown;         /* [shape_count][variant_count] */
     const double *default_slowdown; /* [shape_count] */
+    const double *turns;            /* [shape_count][variant_count]: as in mt_rule; NULL = none are known */
 } mt_ladder_data;
 
 typedef struct mt_ladder_options {
@@ -37,6 +38,7 @@ typedef struct mt_ladder {
     bool is_learned;                /* its weights come from the times */
     bool is_usable[MT_RULE_VARIANTS];
     int power;
+    double turn_cost;
     mt_rule_feature features[MT_RULE_FEATURES];
     mt_rule_node nodes[MT_RULE_NODES];
     size_t node_count;              /* 0: the nearest shape chooses */

@@ -30,6 +30,9 @@ typedef struct mt_ladder_scales {
 /* Starts from the prior in `features`, and with `near`, which may be NULL, from what was found for nearly the same shapes; fewer than five change nothing. False = out of memory. */
 bool mt_ladder_learn(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder_scales *near, mt_ladder_scales *scales, mt_rule_feature *features);
 
+/* turns.c: as in mt_rule, by how the slowdowns of near shapes differ; 0 where nothing is known of turns. */
+double mt_ladder_learn_turn_cost(const mt_ladder_data *data, const bool *is_left_out, const mt_rule_feature *features);
+
 /* tree.c: a tree over the usable variants; 0 nodes when there are too few shapes. */
 size_t mt_ladder_grow_tree(const mt_ladder_data *data, const bool *is_left_out, const bool *is_usable, mt_rule_node nodes[MT_RULE_NODES]);
 

@@ -72,6 +72,22 @@ static void add_tree(mt_strbuf *out, const mt_ladder_table *table, const mt_ladd
     mt_strbuf_add(out, "]");
 }
 
+/* Blocks, not turns: a launch has blocks, and turns are of a GPU. The variants' in one text a subject, since they are many. */
+static void add_turns(mt_strbuf *out, const mt_ladder_table *table, const mt_ladder *ladder)
+{
+    size_t width = table->variant_count;
+    mt_strbuf_addf(out, ",\"turns\":{\"cost\":%.6g,\"sm_count\":%lld,\"variants\":[", ladder->turn_cost, (long long)table->sm_count);
+    for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
+    mt_strbuf_add(out, "],\"shapes\":[");
+    for (size_t s = 0; s < table->subject_count; s++) { /* a lookup may ask for one workload */
+        const double *blocks = table->blocks + table->subjects[s].shape * width;
+        mt_strbuf_addf(out, "%s{\"subject\":%lld,\"blocks\":\"", s ? "," : "", (long long)table->subjects[s].id);
+        for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", blocks[v] > 0 ? blocks[v] : 0);
+        mt_strbuf_add(out, "\"}");
+    }
+    mt_strbuf_add(out, "]}");
+}
+
 char *mt_ladder_rule_json(const mt_ladder_table *table, const mt_ladder *ladder)
 {
     mt_strbuf out = {0};
@@ -79,6 +95,7 @@ char *mt_ladder_rule_json(const mt_ladder_table *table, const mt_ladder *ladder)
                    ladder->is_learned ? "true" : "false");
     add_weights(&out, table, ladder);
     if (ladder->node_count) add_tree(&out, table, ladder);
+    if (ladder->turn_cost > 0) add_turns(&out, table, ladder);
     add_curve(&out, "slowdown", &ladder->slowdown_curve);
     add_curve(&out, "loss", &ladder->loss_curve);
     mt_strbuf_add(&out, "}");

@@ -193,6 +193,30 @@ static void fill_data(mt_ladder_table *table, double *slowdown, double *of_defau
     for (size_t i = 0; i < table->shape_count; i++) of_default[i] = log2(of_default[i]);
 }
 
+/* Turns of every cell that has a time. */
+static mt_status find_turns(mt_store *store, mt_ladder_table *table, mt_error *err)
+{
+    mt_status st;
+    size_t width = table->variant_count, count = table->shape_count * width;
+    double *turns = mt_alloc(count + 1, sizeof *turns);
+    table->blocks = mt_alloc(count + 1, sizeof *table->blocks);
+    table->data.turns = turns; /* mt_ladder_table_free frees it */
+    if (!turns || !table->blocks) return no_memory(err);
+    for (size_t i = 0; i < count; i++) turns[i] = table->blocks[i] = NAN;
+    MT_TRY(mt_query_sm_count(store, table->group.device, &table->sm_count, err));
+    for (size_t i = 0; i < table->subject_count * width && table->sm_count > 0; i++) {
+        size_t at = table->subjects[i / width].shape * width + i % width;
+        if (!isfinite(table->cells[i].slowdown)) continue;
+        double blocks;
+        MT_TRY(mt_query_blocks(store, table->cells[i].measurement, &blocks, err));
+        if (!(blocks > 0)) continue;
+        table->blocks[at] = blocks;
+        turns[at] = mt_rule_turns(blocks, (double)table->sm_count);
+    }
+done:
+    return st;
+}
+
 static mt_status make_data(mt_ladder_table *table, mt_error *err)
 {
     double *slowdown = mt_alloc(table->shape_count * table->variant_count + 1, sizeof *slowdown), *of_default = mt_alloc(table->shape_count + 1, sizeof *of_default);
@@ -231,6 +255,7 @@ mt_status mt_ladder_table_load(mt_store *store, const mt_portfolio_group *group,
     }
     fill_cells(&l);
     MT_TRY(make_data(table, err));
+    MT_TRY(find_turns(store, table, err));
 done:
     mt_free(l.entries);
     if (st != MT_OK) mt_ladder_table_free(table);
@@ -246,8 +271,9 @@ void mt_ladder_table_free(mt_ladder_table *table)
     }
     mt_free(table->subjects);
     mt_free(table->cells);
+    mt_free(table->blocks);
     mt_free(table->kinds);
-    const void *const of_data[] = {table->data.shapes, table->data.is_text, table->data.name, table->data.slowdown, table->data.default_slowdown};
+    const void *const of_data[] = {table->data.shapes, table->data.is_text, table->data.name, table->data.slowdown, table->data.default_slowdown, table->data.turns};
     for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++) mt_free((void *)(uintptr_t)of_data[i]);
     *table = (mt_ladder_table){0};
 }

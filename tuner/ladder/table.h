@@ -26,6 +26,8 @@ typedef struct mt_ladder_table {
     int64_t variants[MT_RULE_VARIANTS];
     mt_ladder_cell_row *cells;       /* [subject_count][variant_count] */
     size_t left_out;                 /* tuned shapes beyond MT_RULE_SHAPES */
+    double *blocks;                  /* [shape_count][variant_count]: of the launches together; NAN = not known */
+    int64_t sm_count;                /* 0 = not known, nor are turns then */
     mt_ladder_data data;             /* of the shapes: the worst over their workloads */
     char *kinds;
 } mt_ladder_table;

@@ -1,0 +1,10 @@
+# shellcheck shell=bash disable=SC2154
+note "on the shipped rows of gemm a variant's time follows its blocks: the tuner says so, and the lookup of a shape that nobody tuned, whose blocks are computed by the stored expressions"
+"$tool" import --as measured --db t.sqlite "$data/../../db/tuned/gemm.h200.jsonl" >/dev/null 2>&1
+"$tool" portfolio --kernel gemm --db t.sqlite | grep -o 'times follow (blocks/SM)^0\.'
+"$tool" lookup --db t.sqlite --gpu h200 --shape f16_rc_256 --set M=30000 | grep -oE 'times follow \(blocks/SM\)\^0\.|^ *blocks: .* counts'
+note "from rows without launches nothing is known of blocks"
+sed -E 's/,"launch":\{.*\}\]\}//' "$data/../../db/tuned/gemm.h200.jsonl" >bare.jsonl
+"$tool" import --as measured --db bare.sqlite bare.jsonl >/dev/null 2>&1
+"$tool" portfolio --kernel gemm --db bare.sqlite | grep -c 'times follow'
+"$tool" portfolio --kernel gemm --db bare.sqlite | grep -o 'Rule: *the best of all candidates'
