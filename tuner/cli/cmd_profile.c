@@ -139,7 +139,7 @@ static mt_status profile_one(profiling *p, mt_store *store, const subject_row *r
     mt_strbuf filter = {0};
     mt_ncu ncu;
     char launches[16];
-    MT_TRY(mt_rerun_variant(p->rerun, row->shape, row->workload, row->variant, &outcome, err));
+    MT_TRY(mt_rerun_variant(p->rerun, row->shape, row->workload, row->variant, 0, &outcome, err));
     if (outcome.kind != MT_OUTCOME_OK) {
         st = MT_FAIL(err, MT_ERR_GPU, "%s: ended as %s now: %s", row->variant, mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
         goto done;

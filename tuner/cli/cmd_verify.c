@@ -46,6 +46,7 @@ typedef struct winner {
     int64_t session;
     char *shape_key;
     double median_ns;        /* as stored */
+    uint32_t batch;          /* likewise: by which method it was timed */
 } winner;
 
 typedef struct verification {
@@ -76,7 +77,8 @@ static mt_status add_winner(void *context, const mt_measurement_row *row, mt_err
     v->winners = grown;
     winner *w = &grown[v->count++];
     *w = (winner){mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->shape), mt_strdup(row->workload), mt_strdup(row->variant), NULL,
-                  row->outcome.timing.regime, row->session, mt_strdup(row->shape_key), row->outcome.timing.median_ns};
+                  row->outcome.timing.regime, row->session, mt_strdup(row->shape_key), row->outcome.timing.median_ns,
+                  row->outcome.timing.batch};
     if (!w->gpu_key || !w->kernel || !w->kernel_key || !w->shape || !w->workload || !w->variant || !w->shape_key) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     return MT_OK;
 }
@@ -209,10 +211,10 @@ static bool is_slower(const verification *v, const winner *w, const mt_timing *n
 /* Validates and times, again where it seems too slow: *outcome is the first that failed, else the fastest. */
 static mt_status run_winner(verification *v, const winner *w, mt_outcome *outcome, mt_error *err)
 {
-    mt_status st = mt_rerun_variant(v->rerun, w->shape, w->workload, w->variant, outcome, err);
+    mt_status st = mt_rerun_variant(v->rerun, w->shape, w->workload, w->variant, w->batch, outcome, err);
     for (int i = 1; i < TIMINGS && st == MT_OK && outcome->kind == MT_OUTCOME_OK && is_slower(v, w, &outcome->timing); i++) {
         mt_outcome again;
-        st = mt_rerun_variant(v->rerun, w->shape, w->workload, w->variant, &again, err);
+        st = mt_rerun_variant(v->rerun, w->shape, w->workload, w->variant, w->batch, &again, err);
         if (st != MT_OK) break;
         mt_outcome worse = again;
         if (again.kind != MT_OUTCOME_OK || again.timing.median_ns < outcome->timing.median_ns) {

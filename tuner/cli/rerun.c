@@ -97,7 +97,7 @@ static mt_status drive(mt_rerun *self, uint64_t id, mt_outcome *outcome, mt_erro
     }
 }
 
-mt_status mt_rerun_variant(mt_rerun *self, const char *shape_name, const char *workload_name, const char *variant, mt_outcome *outcome, mt_error *err)
+mt_status mt_rerun_variant(mt_rerun *self, const char *shape_name, const char *workload_name, const char *variant, uint32_t batch, mt_outcome *outcome, mt_error *err)
 {
     mt_status st = MT_OK;
     size_t index;
@@ -109,6 +109,7 @@ mt_status mt_rerun_variant(mt_rerun *self, const char *shape_name, const char *w
     mt_trial trial = {.id = ++self->trials, .subject = self->trials, .variant = variant};
     MT_TRY(find_point(self, shape, variant, &index, err));
     trial.index = index;
+    self->bench.evaluator->method = mt_trial_method_of(batch);
     MT_TRY(self->bench.evaluator->ops->begin(self->bench.evaluator, self->trials, self->space, workload, err));
     MT_TRY(self->bench.evaluator->ops->submit(self->bench.evaluator, &trial, err));
     MT_TRY(drive(self, trial.id, outcome, err));

@@ -21,8 +21,8 @@ const char *mt_rerun_kernel(const mt_rerun *rerun);
 const char *mt_rerun_gpu_key(const mt_rerun *rerun);
 const mt_spec *mt_rerun_spec(const mt_rerun *rerun);
 
-/* Compiles, validates and times. A shape, workload or variant that the file no longer has is MT_ERR_NOT_FOUND. *outcome is the caller's (mt_outcome_free). */
-mt_status mt_rerun_variant(mt_rerun *rerun, const char *shape, const char *workload, const char *variant, mt_outcome *outcome, mt_error *err);
+/* Compiles, validates and times, as a time with `batch` launches per sample was measured (0: as the file says). A shape, workload or variant that the file no longer has is MT_ERR_NOT_FOUND. *outcome is the caller's (mt_outcome_free). */
+mt_status mt_rerun_variant(mt_rerun *rerun, const char *shape, const char *workload, const char *variant, uint32_t batch, mt_outcome *outcome, mt_error *err);
 
 /* What an outside tool said. */
 typedef struct mt_rerun_report {

@@ -1,5 +1,11 @@
 #include "tuner/run/evaluator.h"
 
+mt_trial_method mt_trial_method_of(uint32_t batch)
+{
+    if (batch == 0) return MT_TRIAL_BY_LENGTH;
+    return batch > 1 ? MT_TRIAL_GRAPH : MT_TRIAL_EVENTS;
+}
+
 mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, const mt_space_watch *watch, mt_space **space, mt_error *err)
 {
     if (evaluator->ops->recorded_space) return evaluator->ops->recorded_space(evaluator, shape, workload, space, err);

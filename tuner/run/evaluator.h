@@ -32,6 +32,9 @@ typedef enum mt_trial_method {
     MT_TRIAL_EVENTS
 } mt_trial_method;
 
+/* As a time with so many launches per sample was measured; 0: unknown. */
+mt_trial_method mt_trial_method_of(uint32_t batch);
+
 typedef enum mt_event_kind {
     MT_EVENT_READY,         /* compiled; waits for start */
     MT_EVENT_DONE,          /* outcome */

@@ -15,8 +15,7 @@ bool mt_anchor_is_due(const mt_session *session, const mt_anchor *anchor)
 
 mt_trial_method mt_anchor_method(const mt_anchor *anchor)
 {
-    if (isnan(anchor->first_ns) || anchor->batch == 0) return MT_TRIAL_BY_LENGTH;
-    return anchor->batch > 1 ? MT_TRIAL_GRAPH : MT_TRIAL_EVENTS;
+    return mt_trial_method_of(isnan(anchor->first_ns) ? 0 : anchor->batch);
 }
 
 double mt_anchor_moved(double low_ns, double high_ns, double later_low_ns, double later_high_ns)

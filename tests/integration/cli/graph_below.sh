@@ -13,6 +13,10 @@ batches graphs.sqlite
 mt --space graphs.ini --db option.sqlite --jobs 1 --shape small --strategy exhaustive --graph-below 5 --quiet
 batches option.sqlite
 mt verify --db graphs.sqlite --seed 3 --within 1
+note "verify times as the row was timed, whatever the file says today"
+MSDA_TUNE_FAKE_LOG=few.txt mt verify --db events.sqlite --space graphs.ini --seed 3 --within 1
+MSDA_TUNE_FAKE_LOG=many.txt mt verify --db graphs.sqlite --space events.ini --seed 3 --within 1
+echo "launches: $(grep -c launch few.txt) by events, $(grep -c launch many.txt) in graphs"
 note "a portfolio is measured on all GPUs of a model"
 export MSDA_TUNE_FAKE_GPUS="Fake GPU,Fake GPU"
 sed 's/^values  = 128, 256/values  = 64, 128, 192, 256, 320/; s/^values  = ok, slow/values  = ok/' graphs.ini >more.ini
