@@ -293,16 +293,27 @@ static bool is_known(const mt_rule *rule, size_t shape, size_t variant, double m
     return isfinite(value) && value <= most;
 }
 
-/* The nearest shape on which one of the variants that may be chosen, or `variant`, loses no more than `most`; false = none. */
+/* Of any variant: of several workloads' times the worst counts, so that none may be as fast as the best of each. */
+static double least_on(const mt_rule *rule, size_t shape)
+{
+    double least = INFINITY;
+    for (size_t v = 0; v < rule->variant_count; v++) {
+        if (cell(rule, shape, v) < least) least = cell(rule, shape, v);
+    }
+    return least;
+}
+
+/* The nearest shape on which one of the variants that may be chosen, or `variant`, loses no more than `most` to what loses least there; false = none. */
 static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t variant, double most)
 {
     bool found = false;
     size_t before = search->nearest;
     for (size_t i = 0; i < rule->shape_count; i++) {
         if (isnan(search->distance[i]) || (found && search->distance[i] >= search->distance[search->nearest])) continue;
-        bool has_time = variant < rule->variant_count && is_known(rule, i, variant, most);
+        double limit = most + least_on(rule, i);
+        bool has_time = variant < rule->variant_count && is_known(rule, i, variant, limit);
         for (size_t v = 0; v < rule->variant_count && !has_time && variant >= rule->variant_count; v++)
-            has_time = rule->is_usable[v] && !search->is_refused[v] && is_known(rule, i, v, most);
+            has_time = rule->is_usable[v] && !search->is_refused[v] && is_known(rule, i, v, limit);
         if (!has_time) continue;
         search->nearest = i;
         found = true;
