@@ -118,6 +118,17 @@ static void set_turns(const asking *a, const mt_lookup_ladder *ladder, mt_rule_s
     mt_rule_set_turns(&ladder->rule, turns, search);
 }
 
+/* What no constraint excludes may still be wrong here: half-precision sums where the type is another one, say. */
+static void rule_out(asking *a, const mt_lookup_ladder *ladder, mt_rule_search *search)
+{
+    size_t wrong = mt_rule_refuse_wrong(&ladder->rule, a->features, search);
+    if (wrong) SAY(a, "refused:  %u of the variants computed wrong results, and never right ones, for a tuned shape with one of this shape's texts\n", (unsigned)wrong);
+    if (!mt_rule_default_fails(&ladder->rule, a->features) || (a->default_is_known && a->default_row == a->block->row_total)) return;
+    a->default_is_known = true;
+    a->default_row = a->block->row_total;
+    SAY(a, "default:  it fails on the tuned shapes with one of this shape's texts\n");
+}
+
 /* The nearest shape's offer; where that would lose to the default, a farther one's which would not, as far as it is expected to do no worse than the default does by the nearest. */
 static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 {
@@ -129,6 +140,7 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
     double of_default = NAN;
     a->refused = 0;
     mt_rule_begin(&ladder->rule, a->features, &search);
+    rule_out(a, ladder, &search);
     set_turns(a, ladder, &search);
     for (int offers = 0; offers < MT_RULE_OFFERS && next_offer(a, ladder, &search, &row, &launches); offers++) {
         double slowdown, advantage;

@@ -32,6 +32,7 @@ typedef struct building {
     uint32_t subjects_of[MT_RULE_SHAPES];
     double *slowdown;                  /* [shape_count][variant_count], factors until the end */
     uint32_t *rows;
+    bool *is_wrong;
 } building;
 
 static tunelookup_status no_memory(void)
@@ -182,6 +183,7 @@ static tunelookup_status on_cell(building *b, sqlite3_stmt *statement)
     bool is_ok = strcmp(text_of(statement, 2), "ok") == 0, is_timed = is_ok || strcmp(text_of(statement, 2), "censored") == 0;
     if (is_ok && isnan(slowdown)) b->is_damaged = true;
     b->heard[at]++;
+    if (strcmp(text_of(statement, 2), "wrong_result") == 0) b->is_wrong[at] = true;
     double before = b->slowdown[at];
     b->slowdown[at] = mt_rule_worse(before, is_timed ? slowdown : INFINITY);
     if (is_ok && !b->is_damaged && b->rows[at] != UINT32_MAX && (!b->rows[at] || b->slowdown[at] > before)) {
@@ -241,6 +243,7 @@ static bool settle(building *b)
     ladder->rule.default_slowdown = defaults;
     ladder->rule.is_usable = is_usable;
     ladder->rule.slowdown = b->slowdown;
+    ladder->rule.is_wrong = b->is_wrong;
     ladder->rows = b->rows;
     ladder->shape_names = shape_names;
     return true;
@@ -259,7 +262,8 @@ static tunelookup_status read_parts(building *b, const char *rule_json)
     if (b->is_damaged || !b->shape_count || !b->variant_count) goto done;
     b->slowdown = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->slowdown);
     b->rows = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->rows);
-    if (!b->slowdown || !b->rows) return no_memory();
+    b->is_wrong = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->is_wrong);
+    if (!b->slowdown || !b->rows || !b->is_wrong) return no_memory();
     for (size_t i = 0; i < (size_t)b->shape_count * b->variant_count; i++) b->slowdown[i] = 1;
     LOOKUP_TRY(each(b, cells_sql, b->portfolio, on_cell));
     if (b->is_damaged) goto done;

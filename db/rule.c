@@ -293,16 +293,27 @@ static bool is_known(const mt_rule *rule, size_t shape, size_t variant, double m
     return isfinite(value) && value <= most;
 }
 
-/* The nearest shape on which one of the variants that may be chosen, or `variant`, loses no more than `most`; false = none. */
+/* Of any variant: of several workloads' times the worst counts, so that none may be as fast as the best of each. */
+static double least_on(const mt_rule *rule, size_t shape)
+{
+    double least = INFINITY;
+    for (size_t v = 0; v < rule->variant_count; v++) {
+        if (cell(rule, shape, v) < least) least = cell(rule, shape, v);
+    }
+    return least;
+}
+
+/* The nearest shape on which one of the variants that may be chosen, or `variant`, loses no more than `most` to what loses least there; false = none. */
 static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t variant, double most)
 {
     bool found = false;
     size_t before = search->nearest;
     for (size_t i = 0; i < rule->shape_count; i++) {
         if (isnan(search->distance[i]) || (found && search->distance[i] >= search->distance[search->nearest])) continue;
-        bool has_time = variant < rule->variant_count && is_known(rule, i, variant, most);
+        double limit = most + least_on(rule, i);
+        bool has_time = variant < rule->variant_count && is_known(rule, i, variant, limit);
         for (size_t v = 0; v < rule->variant_count && !has_time && variant >= rule->variant_count; v++)
-            has_time = rule->is_usable[v] && !search->is_refused[v] && is_known(rule, i, v, most);
+            has_time = rule->is_usable[v] && !search->is_refused[v] && is_known(rule, i, v, limit);
         if (!has_time) continue;
         search->nearest = i;
         found = true;
@@ -323,6 +334,49 @@ void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *sea
         search->distance[i] = is_out ? NAN : mt_rule_distance(rule->features, rule->feature_count, rule->shapes + i * rule->feature_count, shape);
     }
 }
+
+/* ---- what one of the shape's texts rules out ---- */
+
+typedef enum fate { UNTRIED, FAILS, WORKS } fate;
+
+/* On that shape; variant_count: the default. */
+static fate fate_on(const mt_rule *rule, size_t shape, size_t variant)
+{
+    if (variant == rule->variant_count) return isnan(rule->default_slowdown[shape]) ? UNTRIED : isinf(rule->default_slowdown[shape]) ? FAILS : WORKS;
+    if (rule->is_wrong[shape * rule->variant_count + variant]) return FAILS;
+    return isfinite(cell(rule, shape, variant)) ? WORKS : UNTRIED;
+}
+
+static bool is_ruled_out(const mt_rule *rule, const double *asked, size_t variant)
+{
+    for (size_t f = 0; f < rule->feature_count; f++) {
+        fate known = UNTRIED;
+        for (size_t i = 0; i < rule->shape_count && rule->features[f].is_text && known != WORKS; i++) {
+            bool counts = rule->shapes[i * rule->feature_count + f] == asked[f] && !(rule->is_left_out && rule->is_left_out[i]);
+            fate here = counts ? fate_on(rule, i, variant) : UNTRIED;
+            if (here > known) known = here;
+        }
+        if (known == FAILS) return true;
+    }
+    return false;
+}
+
+size_t mt_rule_refuse_wrong(const mt_rule *rule, const double *shape, mt_rule_search *search)
+{
+    size_t count = 0;
+    for (size_t v = 0; v < rule->variant_count && rule->is_wrong; v++) {
+        search->is_refused[v] = search->is_refused[v] || is_ruled_out(rule, shape, v);
+        count += search->is_refused[v] && rule->is_usable[v];
+    }
+    return count;
+}
+
+bool mt_rule_default_fails(const mt_rule *rule, const double *shape)
+{
+    return is_ruled_out(rule, shape, rule->variant_count);
+}
+
+/* ---- offers ---- */
 
 /* The best of what was not tried on the nearest shape. */
 static bool best_untried(const mt_rule *rule, mt_rule_search *search)
@@ -345,7 +399,7 @@ bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *sear
     if (rule->nodes && !search->tree_is_asked) {
         search->tree_is_asked = true;
         search->variant = mt_rule_tree_variant(rule->nodes, rule->features, shape);
-        if (search->variant < rule->variant_count && find_nearest(rule, search, search->variant, INFINITY)) return true;
+        if (search->variant < rule->variant_count && !search->is_refused[search->variant] && find_nearest(rule, search, search->variant, INFINITY)) return true;
     }
     /* A shape on which nothing is fast that may run here, since its own best may not, says little as long as another has something. */
     while (find_nearest(rule, search, SIZE_MAX, MT_RULE_UNKNOWN_LOG2) || find_nearest(rule, search, SIZE_MAX, INFINITY)) {

@@ -81,6 +81,7 @@ typedef struct mt_rule {
     const double *slowdown;         /* [shape_count][variant_count] */
     const double *default_slowdown; /* [shape_count], of the kernel's default variant */
     const bool *is_usable;          /* [variant_count]: may be chosen */
+    const bool *is_wrong;           /* [shape_count][variant_count]: it computes wrong results there; NULL = nobody looks at that */
     const bool *is_left_out;        /* [shape_count]; NULL = none: a shape that does not exist for the rule */
     int power;                      /* variants are weighed over all shapes by distance^-power; 0: by the nearest alone */
     const double *turns;            /* [shape_count][variant_count]: mt_rule_turns of what was launched; NAN = not known. NULL where turn_cost is 0 */
@@ -106,6 +107,10 @@ typedef struct mt_rule_search {
     size_t nearest, variant;         /* the offer */
 } mt_rule_search;
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search);
+/* Refuses each variant that with one of the asked shape's texts (a type, say) has computed wrong results and never right ones; returns how many. After mt_rule_begin. */
+size_t mt_rule_refuse_wrong(const mt_rule *rule, const double *shape, mt_rule_search *search);
+/* The same of the default: with one of the texts it fails on every shape on which its time is known. */
+bool mt_rule_default_fails(const mt_rule *rule, const double *shape);
 /* Tells the turns of the asked shape, [variant_count], NAN where not known; before the first mt_rule_next. Without, none are known. */
 void mt_rule_set_turns(const mt_rule *rule, const double *turns, mt_rule_search *search);
 /* A variant's slowdown on a tuned shape, as far as its turns change on the way to the asked one otherwise than the variants' usually do. */

@@ -287,6 +287,31 @@ START_TEST(test_unvalidated)
 }
 END_TEST
 
+/* One tuned bf16 shape tells that two variants, the default among them, are wrong in bf16: no bf16 shape gets them from f16 shapes that are nearer. */
+START_TEST(test_wrong_for_a_type)
+{
+    const char *const names[] = {"N", "H[0]", "H[1]", "dtype=bf16"}, *const wrong[] = {plain, plain64};
+    smooth(MT_ORIGIN_MEASURED);
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=16;dtype=bf16", "default", wide64, 500);
+    for (size_t i = 0; i < 2; i++) fixture_put(w.store, w.session, &w.subject, wrong[i], &(mt_outcome){.kind = MT_OUTCOME_WRONG_RESULT});
+    ck_ok(mt_store_landmark(w.store, &w.subject, "default", plain, &fixture_err));
+    ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
+    finish(&w);
+    tunelookup_db *db = open_db(0);
+    tunelookup_plan *plan;
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", names, LOOKUP_NAMES, &plan));
+    for (int64_t n = 32; n <= 65536; n *= 2) {
+        tunelookup_result r = find(plan, n);
+        ck_assert_msg(strcmp(r.variant, wide64) == 0, "%s", lookup_explain(&r));
+        ck_says(&r, "refused:  1 of the variants computed wrong results");
+        ck_says(&r, "default:  it fails on the tuned shapes with one of this shape's texts");
+    }
+    ck_assert_str_eq(find(prepare(db, &lookup_h100), 100).variant, plain64); /* f16 as before */
+    tunelookup_close(db);
+}
+END_TEST
+
 /* One tuned shape: what is next to it takes its variant, unless the default was never timed there. */
 START_TEST(test_one_shape)
 {
@@ -483,5 +508,5 @@ START_TEST(test_misses)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_ladder", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_workloads, test_foreign_rows, test_unvalidated, test_one_shape,
+FIXTURE_MAIN("tunelookup_ladder", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_workloads, test_foreign_rows, test_unvalidated, test_wrong_for_a_type, test_one_shape,
              test_turns, test_damaged_portfolios, test_cache_overflow, test_older_schema, test_misses)

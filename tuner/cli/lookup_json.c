@@ -45,8 +45,10 @@ static void add_shape(mt_strbuf *out, const mt_asked *asked)
         mt_strbuf_add_char(out, ':');
         if (value->kind == MT_ASKED_STRING)
             mt_strbuf_add_json(out, value->text);
+        else if (value->kind == MT_ASKED_LIST) /* a list of one is "7," */
+            mt_strbuf_addf(out, "[%.*s]", (int)(strlen(value->text) - (value->text[strlen(value->text) - 1] == ',')), value->text);
         else
-            mt_strbuf_addf(out, value->kind == MT_ASKED_LIST ? "[%s]" : "%s", value->text);
+            mt_strbuf_add(out, value->text);
     }
     mt_strbuf_add_char(out, '}');
 }

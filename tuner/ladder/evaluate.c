@@ -97,7 +97,7 @@ static mt_status try_shape(const mt_ladder_data *data, const mt_ladder_options *
     *trial = (mt_ladder_trial){.shape = shape, .nearest = SIZE_MAX, .distance = NAN, .variant = data->variant_count, .expected = NAN, .by_default = data->default_slowdown[shape]};
     trial->slowdown = trial->by_default;
     trial->by_volume = of_nearest_volume(data, shape);
-    bool more = mt_ladder_offer(data, &rule, shape, &search), default_fails = isinf(data->default_slowdown[shape]);
+    bool more = mt_ladder_offer(data, &rule, shape, &search), default_fails = !isfinite(data->default_slowdown[shape]); /* without a time: excluded, since else it is measured first */
     double of_default = NAN; /* as the nearest shape lets expect it */
     for (int offers = 0; more && offers < MT_RULE_OFFERS; offers++) {
         double slowdown;

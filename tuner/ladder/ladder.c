@@ -21,7 +21,7 @@ typedef struct fold {
     size_t shape;
     bool is_left_out[MT_RULE_SHAPES];
     mt_ladder members;            /* the portfolio */
-    bool serves[MT_RULE_VARIANTS]; /* some shape */
+    bool serves[MT_RULE_VARIANTS]; /* some shape, nearly */
     mt_rule_feature prior[MT_RULE_FEATURES], learned[MT_RULE_FEATURES];
     mt_ladder_scales scales;      /* of what was learned */
     double turn_cost;
@@ -40,15 +40,17 @@ typedef struct building {
 
 /* ---- a fold ---- */
 
+/* Whatever is within a quarter of the best somewhere: where constraints leave few variants, those may be nowhere the best, and what is best for one workload may be slower over all of a shape's. */
 static void find_serving(const mt_ladder_data *data, fold *f, double within_log2)
 {
+    double limit = fmax(within_log2, MT_RULE_UNKNOWN_LOG2) + 1e-9;
     for (size_t i = 0; i < data->shape_count; i++) {
         double least = INFINITY;
         if (!mt_ladder_has(f->is_left_out, i)) continue;
         for (size_t v = 0; v < data->variant_count; v++) least = fmin(least, mt_ladder_cell(data, i, v));
         for (size_t v = 0; v < data->variant_count; v++) {
             double value = mt_ladder_cell(data, i, v);
-            if (isfinite(value) && value <= least + within_log2) f->serves[v] = true;
+            if (isfinite(value) && value <= least + limit) f->serves[v] = true;
         }
     }
 }

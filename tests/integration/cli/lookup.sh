@@ -50,3 +50,6 @@ note "no HOME: no guess where the database may be, by the tool as by the library
 cp rec.sqlite share/recordings.sqlite
 (unset HOME XDG_DATA_HOME; mt show; mt import "$data/cli/demo.small.jsonl"; mt lookup --gpu h100 --shape small)
 rm share/recordings.sqlite
+note "JSON of lists, one element too"
+"$tool" import --as measured --db msda.sqlite "$data/../../db/tuned/msda.h100.jsonl" >/dev/null
+"$tool" lookup --db msda.sqlite --gpu h100 --kernel msda --shape detr_enc_b1 --set H=100, --set W=134, --set START=0, --json | grep -o '"shape":{[^}]*}'
