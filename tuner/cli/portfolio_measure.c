@@ -86,7 +86,7 @@ mt_status mt_portfolio_bench_open(const mt_portfolio_bench_options *options, mt_
 done:
     for (size_t i = 0; i < shapes.count; i++) mt_free(shapes.keys[i]);
     mt_free(shapes.keys);
-    mt_free(self);
+    mt_portfolio_bench_close(self);
     return st;
 }
 
