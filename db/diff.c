@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "db/query_internal.h"
 #include "db/store_internal.h"
 #include "tuner/base/alloc.h"
 
@@ -33,7 +34,7 @@ enum { KERNEL, SOURCE, SHAPE_KEY, WORKLOAD_KEY, REGIME, ORIGIN, GPU, KEY_COUNT, 
 static const char side_sql[] =
     "WITH mine AS (SELECT max(m.id) AS id FROM measurement m JOIN subject s ON s.id = m.subject_id JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id "
     "JOIN toolchain t ON t.id = m.toolchain_id JOIN shape h ON h.id = s.shape_id JOIN workload w ON w.id = s.workload_id "
-    "WHERE (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR substr(k.key, 1, length(?2)) = lower(?2)) AND (?3 = 0 OR t.driver_version = ?3) "
+    "WHERE (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND " MT_KEY_BEGINS("?2") " AND (?3 = 0 OR t.driver_version = ?3) "
     "AND (?4 = 0 OR t.nvrtc_version = ?4) AND (?5 = 0 OR m.session_id = ?5) AND (?6 = 0 OR m.created_unix_ms >= ?6) AND (?7 = 0 OR m.created_unix_ms < ?7) "
     "AND (?8 IS NULL OR k.name = ?8) AND (?9 IS NULL OR h.name = ?9) AND (?10 IS NULL OR w.name = ?10) AND (?11 IS NULL OR s.origin = ?11) AND (?12 IS NULL OR s.regime = ?12) "
     "AND (?16 IS NULL OR mt_device_matches(?16, d.key, d.name)) AND " MT_IS_RUN("m") " "

@@ -144,8 +144,10 @@ mt_status mt_query_blocks(mt_store *store, int64_t measurement, double *blocks, 
     bool row;
     sqlite3_stmt *statement;
     *blocks = NAN;
-    MT_TRY(mt_sql_cached_get(store, "SELECT sum(json_extract(l.value, '$.grid[0]') * json_extract(l.value, '$.grid[1]') * json_extract(l.value, '$.grid[2]')) FROM measurement m, json_each(m.launch_json, '$.launches') l "
-                                    "WHERE m.id = ? AND json_valid(m.launch_json)", &statement, err));
+    /* By their whole paths: an element of the list that is no JSON of its own, a text of somebody's file, would be an error. */
+    MT_TRY(mt_sql_cached_get(store, "SELECT CASE WHEN count(*) = count(blocks) THEN total(blocks) END FROM (SELECT json_extract(m.launch_json, l.fullkey || '.grid[0]') * "
+                                    "json_extract(m.launch_json, l.fullkey || '.grid[1]') * json_extract(m.launch_json, l.fullkey || '.grid[2]') AS blocks "
+                                    "FROM measurement m, json_each(m.launch_json, '$.launches') l WHERE m.id = ? AND json_valid(m.launch_json))", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, measurement);
     MT_TRY(mt_sql_row(store, &args, &row, "read a launch", err));

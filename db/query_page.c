@@ -170,7 +170,7 @@ mt_status mt_query_portfolios(mt_store *store, const mt_filter *filter, mt_query
     return each_filtered(store, "SELECT d.key, d.name, k.name, k.key, p.regime, p.origin, p.id, (SELECT count(*) FROM portfolio_shape WHERE portfolio_id = p.id), "
                          "(SELECT count(*) FROM portfolio_variant WHERE portfolio_id = p.id AND position > 0), p.max_count, p.unserved_count, p.held_out_count, p.updated_unix_ms, "
                          "p.within, p.worst, p.held_out_mean, p.held_out_worst FROM portfolio p JOIN device d ON d.id = p.device_id JOIN kernel k ON k.id = p.kernel_id "
-                         "WHERE (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND (?3 IS NULL OR k.key = lower(?3)) AND ?4 IS ?4 AND ?5 IS ?5 "
+                         "WHERE (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND " MT_KEY_BEGINS("?3") " AND ?4 IS ?4 AND ?5 IS ?5 "
                          "AND ?6 IS ?6 AND ?7 IS ?7 AND (?8 IS NULL OR p.origin = ?8) AND (?9 IS NULL OR p.regime = ?9) ORDER BY k.name, k.id, d.key, p.regime, p.origin",
                          filter, "read portfolios", read_portfolio, &request, err);
 }

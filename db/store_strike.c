@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "db/query.h"
+#include "db/query_internal.h"
 #include "db/store_internal.h"
 #include "tuner/base/clock.h"
 
@@ -122,7 +122,7 @@ static const char strikes_sql[] =
     "SELECT d.key, d.name, k.name, k.key, h.name, v.text, s.origin, s.device_id, k.id, s.shape_id, max(s.created_unix_ms), " QUARANTINES ", " CAUSE_COLUMNS
     "FROM strike s JOIN device d ON d.id = s.device_id JOIN shape h ON h.id = s.shape_id JOIN kernel k ON k.id = h.kernel_id "
     "JOIN variant v ON v.id = s.variant_id "
-    "WHERE s.lifted = 0 AND (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND (?3 IS NULL OR k.key = lower(?3)) "
+    "WHERE s.lifted = 0 AND (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND " MT_KEY_BEGINS("?3") " "
     "AND (?4 IS NULL OR h.name = ?4) AND (?5 IS NULL OR h.key = ?5) AND (?6 IS NULL OR s.origin = ?6) "
     "GROUP BY s.device_id, s.shape_id, s.variant_id, s.origin ORDER BY d.key, k.name, k.id, h.key, v.text";
 

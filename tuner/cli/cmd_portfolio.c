@@ -167,18 +167,12 @@ done:
     return st;
 }
 
-static void command_line(const mt_arguments *arguments, mt_strbuf *line)
-{
-    mt_strbuf_add(line, "msda-tune portfolio");
-    for (int i = 0; i < arguments->argc; i++) mt_strbuf_addf(line, " %s", arguments->argv[i]);
-}
-
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     work w = {.values = arguments->values, .arguments = arguments};
     const portfolio_values *v = w.values;
     mt_strbuf command = {0};
-    command_line(arguments, &command);
+    mt_command_line("portfolio", arguments, &command);
     const mt_portfolio_bench_options bench = {.space = v->space, .gpu = v->gpu, .recordings = v->recordings, .seed = v->seed, .regime = v->regime, .quiet = v->quiet, .jobs = (size_t)v->jobs,
                                               .arguments = arguments, .command = mt_strbuf_text(&command)};
     bool is_sibling = mt_sibling_enter();

@@ -317,15 +317,6 @@ static void close_all(tuning *t)
     mt_free(t->sanitizer);
 }
 
-static void command_line(const mt_arguments *arguments, mt_strbuf *line)
-{
-    mt_strbuf_add(line, "msda-tune tune");
-    for (int i = 0; i < arguments->argc; i++) {
-        mt_strbuf_add_char(line, ' ');
-        mt_strbuf_add_word(line, arguments->argv[i]);
-    }
-}
-
 static void print_next(const char *db)
 {
     mt_strbuf command = {0};
@@ -352,7 +343,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     mt_strbuf command = {0};
     mt_around around = {0};
     mt_session_result result = {0};
-    command_line(t->arguments, &command);
+    mt_command_line("tune", t->arguments, &command);
     mt_display_init(&t->display, v->quiet);
     mt_status st = open_sibling(t, err);
     if (st != MT_OK) goto done;

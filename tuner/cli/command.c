@@ -77,6 +77,15 @@ done:
     return st;
 }
 
+void mt_command_line(const char *name, const mt_arguments *arguments, mt_strbuf *line)
+{
+    mt_strbuf_addf(line, "msda-tune %s", name);
+    for (int i = 0; i < arguments->argc; i++) {
+        mt_strbuf_add_char(line, ' ');
+        mt_strbuf_add_word(line, arguments->argv[i]);
+    }
+}
+
 static void print_overview(void)
 {
     printf("msda-tune %s: finds the fastest setting of a CUDA kernel's knobs, and remembers it.\n\n"

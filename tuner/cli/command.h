@@ -2,6 +2,7 @@
 #ifndef MT_CLI_COMMAND_H
 #define MT_CLI_COMMAND_H
 
+#include "tuner/base/strbuf.h"
 #include "tuner/cli/options.h"
 
 /* What a command is called with. Texts live as long as the process. */
@@ -33,6 +34,8 @@ mt_status mt_command_unknown(const char *name, mt_error *err);
 
 /* Parses and runs; the status has its message in *err. */
 mt_status mt_command_run(const mt_command *command, int argc, char **argv, mt_error *err);
+/* "msda-tune NAME WORDS…", as a shell takes it: for the record. */
+void mt_command_line(const char *name, const mt_arguments *arguments, mt_strbuf *line);
 /* Prints the page of a command, or with NULL the overview, on stdout. */
 void mt_command_help(const mt_command *command);
 

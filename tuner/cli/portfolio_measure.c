@@ -86,7 +86,7 @@ mt_status mt_portfolio_bench_open(const mt_portfolio_bench_options *options, mt_
 done:
     for (size_t i = 0; i < shapes.count; i++) mt_free(shapes.keys[i]);
     mt_free(shapes.keys);
-    mt_free(self);
+    mt_portfolio_bench_close(self);
     return st;
 }
 
@@ -204,14 +204,25 @@ static mt_status start_other(mt_portfolio_bench *self, const mt_portfolio_tasks 
     return mt_sibling_start(&self->bench.loop, &options, sibling, err);
 }
 
+/* No more of them than there are tasks for: each takes seconds to start, and has a session. */
+static void start_others(mt_portfolio_bench *self, const mt_portfolio_tasks *tasks, mt_display *display, mt_sibling **siblings, size_t *started)
+{
+    size_t wanted = tasks->count - !self->is_out;
+    *started = wanted < self->other_count ? wanted : self->other_count;
+    for (size_t i = 0; i < *started; i++) {
+        mt_error error;
+        if (start_other(self, tasks, display, i, &siblings[i], &error) != MT_OK) mt_log_warn("GPU %d is left out: %s", self->others[i], error.message);
+    }
+}
+
 /* Waits for the other processes. What one that failed had not done is still missing, and measured in the next round. */
-static bool join_others(mt_portfolio_bench *self, mt_sibling **siblings)
+static bool join_others(mt_portfolio_bench *self, mt_sibling **siblings, size_t started)
 {
     size_t kept = 0;
     bool is_interrupted = false;
     for (size_t i = 0; i < self->other_count; i++) {
         mt_error error;
-        mt_status st = siblings[i] ? mt_sibling_join(siblings[i], &error) : MT_ERR_WORKER;
+        mt_status st = i >= started ? MT_OK : siblings[i] ? mt_sibling_join(siblings[i], &error) : MT_ERR_WORKER;
         is_interrupted |= st == MT_ERR_INTERRUPTED;
         if (st == MT_OK || st == MT_ERR_INTERRUPTED) self->others[kept++] = self->others[i];
         else if (siblings[i]) mt_log_warn("GPU %d is out, the others go on: %s", self->others[i], error.message);
@@ -224,14 +235,12 @@ static bool join_others(mt_portfolio_bench *self, mt_sibling **siblings)
 static mt_status run_shared(mt_portfolio_bench *self, mt_store *store, mt_portfolio_tasks *tasks, mt_display *display, mt_error *err)
 {
     mt_sibling *siblings[MT_DEVICES_MAX] = {0};
+    size_t started;
     mt_status st = mt_portfolio_tasks_share(tasks, err);
     if (st != MT_OK) return st;
-    for (size_t i = 0; i < self->other_count; i++) {
-        mt_error error;
-        if (start_other(self, tasks, display, i, &siblings[i], &error) != MT_OK) mt_log_warn("GPU %d is left out: %s", self->others[i], error.message);
-    }
+    start_others(self, tasks, display, siblings, &started);
     if (!self->is_out) st = run_tasks(self, store, tasks, display, err);
-    bool is_interrupted = join_others(self, siblings), is_of_the_gpu = st == MT_ERR_GPU || st == MT_ERR_NO_GPU || st == MT_ERR_WORKER;
+    bool is_interrupted = join_others(self, siblings, started), is_of_the_gpu = st == MT_ERR_GPU || st == MT_ERR_NO_GPU || st == MT_ERR_WORKER;
     if (is_of_the_gpu && self->other_count) { /* the evaluator has told it */
         self->is_out = true;
         st = MT_OK;

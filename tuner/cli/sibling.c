@@ -31,7 +31,7 @@ struct mt_sibling {
     char name[64];          /* "GPU 2,3" */
     void (*before_line)(void *context);
     void *context;
-    bool has_exited;
+    bool has_exited, was_told; /* to end, by us */
     size_t talking, open;   /* streams without an end; handles */
     int64_t exit_code;
     int signal;
@@ -97,7 +97,7 @@ static void on_exit_status(uv_process_t *process, int64_t exit_code, int number)
 static void on_signal(uv_signal_t *handle, int number)
 {
     mt_sibling *self = handle->data;
-    if (!self->has_exited) uv_process_kill(&self->process, number);
+    if (!self->has_exited) self->was_told = uv_process_kill(&self->process, number) == 0;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -200,7 +200,7 @@ mt_status mt_sibling_join(mt_sibling *self, mt_error *err)
     mt_status st = MT_OK;
     if (!self) return MT_OK;
     while (!self->has_exited || self->talking) uv_run(self->loop, UV_RUN_ONCE);
-    if (self->exit_code == INTERRUPTED)
+    if (self->exit_code == INTERRUPTED || (self->signal && self->was_told)) /* one that had not begun its session yet just dies */
         st = MT_FAIL(err, MT_ERR_INTERRUPTED, "interrupted; everything measured until then is kept, the same command goes on from there");
     else if (self->signal)
         st = MT_FAIL(err, MT_ERR_WORKER, "the tuner for %s died of signal %d", self->name, self->signal);

@@ -24,7 +24,7 @@ typedef struct mt_sibling_options {
 bool mt_sibling_enter(void);
 /* It gets the signals that stop a session from us. */
 mt_status mt_sibling_start(uv_loop_t *loop, const mt_sibling_options *options, mt_sibling **sibling, mt_error *err);
-/* Waits for its end. An error names its GPUs and its exit code; 130 is MT_ERR_INTERRUPTED. Invalid afterwards; NULL is MT_OK. */
+/* Waits for its end. An error names its GPUs and its exit code; 130 is MT_ERR_INTERRUPTED, and so is that it died of a signal that it got from us. Invalid afterwards; NULL is MT_OK. */
 mt_status mt_sibling_join(mt_sibling *sibling, mt_error *err);
 
 #endif

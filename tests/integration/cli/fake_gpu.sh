@@ -31,9 +31,13 @@ note "session, state, strategy, evaluated, known, failed, restarts, space"
 "$tool" show --db t.sqlite --sessions | awk 'NR > 1 && NF > 7 { print $1, $(NF-7), $(NF-6), $(NF-4), $(NF-3), $(NF-2), $(NF-1), $NF }' # from the right: how long it lasted may be one word or four
 
 note "what faulted or hung is listed, and lifted: then it is tried again"
-strikes() { "$tool" show --db t.sqlite --quarantine | awk 'NR > 1 { print $4, $5, $6, $7, $NF }'; }
+strikes() { "$tool" show --db t.sqlite --quarantine "$@" | awk 'NR > 1 { print $4, $5, $6, $7 ~ /^2/ ? "" : $7, $NF }'; } # a word or two for the cause, then the day
 cp "$data/fake/fake.cu" .
 strikes
+note "of one state of the source, by its first digits"
+first=$("$tool" show --db t.sqlite --quarantine --json | sed -n 's/.*"kernel_key":"\([0-9a-f]\{8\}\).*/\1/p' | head -n 1)
+strikes --kernel-key "$first"
+strikes --kernel-key 0123456789
 mt quarantine --db t.sqlite --lift "BLOCK=128 ALGO=fake_add BEHAVIOUR=hang"
 mt quarantine --db t.sqlite --lift "ALGO=fake_add BEHAVIOUR=hang BLOCK=128"
 strikes

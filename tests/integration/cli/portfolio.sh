@@ -29,7 +29,9 @@ sed '/^\[shape large\]/,/^$/d' "$data/cli/demo.ini" >here.ini
 cp "$data/cli/demo.cu" .
 mt --gpu recorded:h100 --space here.ini --recordings rec.sqlite --db adhoc.sqlite --shape small --workload even --budget 5 --strategy random --quiet
 mt --gpu recorded:h100 --space here.ini --recordings rec.sqlite --db adhoc.sqlite --shape N=65536 --workload even --budget 5 --strategy random --seed 3 --quiet
-mt portfolio --db adhoc.sqlite --gpu recorded:h100 --recordings rec.sqlite --space here.ini --measure --quiet
+cp here.ini "it's here.ini"
+mt portfolio --db adhoc.sqlite --gpu recorded:h100 --recordings rec.sqlite --space "it's here.ini" --measure --quiet
+"$tool" show --db adhoc.sqlite --sessions --json | grep -o '"command":"msda-tune portfolio.*,"host":'
 note "what is wrong is said"
 mt portfolio --db t.sqlite --kernel other
 mt portfolio --db t.sqlite --gpu a100
