@@ -133,8 +133,8 @@ static void add_slowdown(text *to, const mt_lookup_row *row)
 {
     unsigned count = row->workload_count;
     add(to, "expected: ");
-    if (row->slowdown == row->slowdown) add(to, "%.3f times the best", row->slowdown);
-    if (row->slowdown == row->slowdown && count > 1) add(to, " on the worst of %u workloads", count);
+    if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f times the best on the worst of %u workloads", row->slowdown, count);
+    else if (row->slowdown == row->slowdown) add(to, "%.3f times the best", row->slowdown);
     else if (isinf(row->known_slowdown)) add(to, "unknown; each workload's winner fails on another workload");
     else add(to, "unknown; no winner was measured to the end on all %u workloads, this one on %u of them; as far as known it takes %.3f times the best on the worst", count, count - row->unmeasured,
              row->known_slowdown);
