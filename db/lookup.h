@@ -232,6 +232,8 @@ typedef struct mt_lookup_row {
     char cubin[MT_LOOKUP_KEY_SIZE];       /* "" = none */
     int8_t carveouts[MT_LOOKUP_CARVEOUTS]; /* as measured, launch by launch; −1 = unknown */
     uint8_t file, workload_count;
+    uint8_t unmeasured;                   /* of those workloads, or not to the end; where there are any, slowdown is NAN, and */
+    double known_slowdown;                /* the worst over those that it has a time for; INFINITY: it failed on one */
     bool is_recorded, is_warm;
     /* What checking it for this shape and device gave: 0 = not checked yet, 1 = refused, else 2 + its launches. Checking gives the same whoever does it, so that a finder
      * that comes first may write it down. */
@@ -255,7 +257,7 @@ typedef struct mt_lookup_block {
     const char **gpus;                /* the key as each file has it, or NULL */
     const char *workload;             /* bound, or NULL */
     const char *elsewhere;            /* GPUs that have rows for this kernel, for explain; never NULL */
-    const char *unknown;              /* string values of the names that no stored shape has, and those there are; "" = none */
+    const char *unknown;              /* what was bound (strings, lengths of lists, the workload) and no stored shape has, and what there is; then find says NONE. "" = nothing */
     const char *left_out;             /* the file that is left out, and why; NULL = none */
     size_t spec_file, other_spec_file; /* whose expressions hold; a later one that has others, or the former again */
     uint32_t value_count;             /* integers of a shape */
@@ -272,6 +274,7 @@ typedef struct mt_lookup_block {
     unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
     size_t cache_stride;
     uint32_t damaged_ladders;
+    uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
     uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because their columns hold what no tuner writes */
     mt_lookup_entry *table;
     uint32_t mask;
@@ -313,7 +316,7 @@ tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader);
 /* The variant with that id; its text is read when it first comes up. */
 tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, const mt_lookup_variant **variant);
 
-/* What explain says where no row answers (lookup_hints.c): block->elsewhere and block->unknown. */
+/* What there is where no row answers (lookup_hints.c): block->elsewhere and block->unknown. */
 tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lookup_source *sources);
 tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_lookup_source *sources);
 
@@ -339,9 +342,9 @@ typedef struct mt_lookup_ladder {
     const char **shape_names;
     const mt_lookup_variant **variants; /* [variant_count], where the rule has a turn_cost; else NULL */
     const char *gpu;
-    uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, … */
+    uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, kin before strangers, … */
     uint32_t held_out;               /* shapes that its expectations come from */
-    double away;                     /* another GPU: how unlike in size, |log2 of SM counts| */
+    double away, memory_away;        /* another GPU: how unlike in size, |log2| of SM counts and of gigabytes */
     bool is_other_gpu, is_recorded, is_warm;
     bool ignores_workload;           /* nothing was tuned for the workload asked for: all of them count */
     uint8_t file;

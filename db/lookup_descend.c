@@ -173,6 +173,7 @@ void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, cons
 {
     asking a = { .block = block, .values = values, .trace = trace, .default_slowdown = NAN };
     *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .ladder = NO_LADDER, .slowdown = NAN, .row = block->row_total };
+    if (*block->unknown) return; /* a mistake of the caller, or something that nobody tried: near shapes and the default say nothing of it */
     if (block->ladder_count) features_of(block, values, a.features);
     for (uint32_t i = 0; i < block->ladder_count; i++) {
         verdict v = ask(&a, i, decision);

@@ -1,6 +1,7 @@
 /* A result in words. */
 #include "db/lookup.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -127,15 +128,25 @@ static void add_measured(text *to, const mt_lookup_row *row, const char *where)
     add(to, "\n");
 }
 
+/* Of an exact row; of several workloads, on the worst. */
+static void add_slowdown(text *to, const mt_lookup_row *row)
+{
+    unsigned count = row->workload_count;
+    add(to, "expected: ");
+    if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f times the best on the worst of %u workloads", row->slowdown, count);
+    else if (row->slowdown == row->slowdown) add(to, "%.3f times the best", row->slowdown);
+    else if (isinf(row->known_slowdown)) add(to, "unknown; each workload's winner fails on another workload");
+    else add(to, "unknown; no winner was measured to the end on all %u workloads, this one on %u of them; as far as known it takes %.3f times the best on the worst", count, count - row->unmeasured,
+             row->known_slowdown);
+    add(to, "\n");
+}
+
 static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
 {
     add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", block->gpus[row->file] ? block->gpus[row->file] : block->gpu, row->shape_name, row->workload);
     add(to, "variant:  %s\n", row->variant->text);
     add_measured(to, row, "");
-    if (row->slowdown == row->slowdown) add(to, "expected: %.3f times the best", row->slowdown);
-    else add(to, "expected: unknown, not measured on every workload");
-    if (row->workload_count > 1) add(to, " on the worst of %d workloads", row->workload_count);
-    add(to, "\n");
+    add_slowdown(to, row);
     add_source(to, block, row);
     add_file_notes(to, block);
 }
@@ -161,7 +172,8 @@ static void add_no_row(text *to, const mt_lookup_block *block, const tunelookup_
     } else {
         add(to, "%-9s nothing of this kind was tuned on %s", head, block->gpu);
         if (block->workload) add(to, " for workload %s", block->workload);
-        if (*block->elsewhere) add(to, "; the kernel has winners on: %s", block->elsewhere);
+        if (block->other_kinds) add(to, "; %u row%s there %s of other kinds (strings, lengths of lists, workloads)", (unsigned)block->other_kinds, plural(block->other_kinds), block->other_kinds == 1 ? "is" : "are");
+        else if (*block->elsewhere) add(to, "; the kernel has winners on: %s", block->elsewhere);
         add(to, "\n");
         if (*block->unknown) add(to, "unknown:  %s\n", block->unknown);
     }

@@ -1,4 +1,5 @@
-/* What explain can say beyond "nothing was tuned": the GPUs that have winners, and the values that the asked names have in stored shapes. Read only where no row answers. */
+/* What there is beyond "nothing was tuned": the GPUs that have winners, and whether stored shapes have the values that the asked names are bound to. Read only where no row answers:
+ * a row that does has them all. */
 #include "db/lookup.h"
 
 #include <sqlite3.h>
@@ -77,44 +78,53 @@ static const char *comparable(const mt_lookup_model_name *name, const char *valu
     return number;
 }
 
-/* Adds the values (of lists the lengths) that `name` has in the file's shapes; NULL: the names of its workloads. */
-static tunelookup_status list_values(mt_lookup_loader *loader, const mt_lookup_source *source, size_t file, const mt_lookup_model_name *name, list *values)
+typedef struct values {
+    const char *asked; /* to look for */
+    bool is_found;
+    list others;
+} values;
+
+/* Looks through the values (of lists the lengths) that `name` has in the file's shapes, as far as the asked one; NULL: the names of its workloads. */
+static tunelookup_status look_through(mt_lookup_loader *loader, const mt_lookup_source *source, size_t file, const mt_lookup_model_name *name, values *known)
 {
     sqlite3_stmt *statement = NULL;
     int code = SQLITE_OK;
-    const char *sql = name ? "SELECT key FROM shape WHERE kernel_id = ?1 LIMIT 10000" : "SELECT name FROM workload WHERE kernel_id = ?1 ORDER BY name LIMIT 100";
+    const char *sql = name ? "SELECT key FROM shape WHERE kernel_id = ?1" : "SELECT name FROM workload WHERE kernel_id = ?1 ORDER BY name";
     if (sqlite3_prepare_v2(source->session.db, sql, -1, &statement, NULL) != SQLITE_OK) return fail(loader, source->session.db, file);
     sqlite3_bind_int64(statement, 1, source->kernel);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+    while (!known->is_found && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         char number[16];
         const char *key = (const char *)sqlite3_column_text(statement, 0), *value = key;
         size_t length = key ? strlen(key) : 0;
         if (key && name) value = value_in(key, name->name, &length);
         if (value && name) value = comparable(name, value, &length, number);
-        if (value && !has(values, value, length)) add(values, ", ", value, length);
+        if (!value) continue;
+        known->is_found = length == strlen(known->asked) && memcmp(value, known->asked, length) == 0;
+        if (!has(&known->others, value, length)) add(&known->others, ", ", value, length);
     }
     sqlite3_finalize(statement);
-    return code == SQLITE_DONE ? TUNELOOKUP_OK : fail(loader, source->session.db, file);
+    return known->is_found || code == SQLITE_DONE ? TUNELOOKUP_OK : fail(loader, source->session.db, file);
 }
 
-static tunelookup_status list_all(mt_lookup_loader *loader, const mt_lookup_source *sources, const mt_lookup_model_name *name, list *values)
+static tunelookup_status look_through_all(mt_lookup_loader *loader, const mt_lookup_source *sources, const mt_lookup_model_name *name, values *known)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     for (size_t file = 0; file < loader->plan->db->file_count && st == TUNELOOKUP_OK; file++) {
-        if (sources[file].kernel) st = list_values(loader, &sources[file], file, name, values);
+        if (sources[file].kernel) st = look_through(loader, &sources[file], file, name, known);
     }
     return st;
 }
 
 /* One line about the value that was asked for, where no stored shape has it. */
-static void add_unknown(list *text, const mt_lookup_model_name *name, const char *asked, const list *values)
+static void add_unknown(list *text, const mt_lookup_model_name *name, const values *known)
 {
     char line[1024];
+    const char *asked = known->asked, *others = known->others.text;
     int length;
-    if (!values->used || has(values, asked, strlen(asked))) return;
-    if (!name) length = snprintf(line, sizeof line, "workload=%.200s is not known; known are: %.500s", asked, values->text);
-    else if (name->kind == MT_LOOKUP_NAME_LIST) length = snprintf(line, sizeof line, "%.200s was given with %s elements; stored shapes have: %.500s", name->name, asked, values->text);
-    else length = snprintf(line, sizeof line, "%.200s=%.200s is in no stored shape; known are: %.500s", name->name, asked, values->text);
+    if (known->is_found || !*others) return;
+    if (!name) length = snprintf(line, sizeof line, "workload=%.200s is not known; known are: %.500s", asked, others);
+    else if (name->kind == MT_LOOKUP_NAME_LIST) length = snprintf(line, sizeof line, "%.200s was given with %s elements; stored shapes have: %.500s", name->name, asked, others);
+    else length = snprintf(line, sizeof line, "%.200s=%.200s is in no stored shape; known are: %.500s", name->name, asked, others);
     add(text, "; ", line, (size_t)length);
 }
 
@@ -124,7 +134,6 @@ tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_look
     list text = { 0 };
     for (uint32_t i = 0; i <= block->model.name_count; i++) {
         const mt_lookup_model_name *name = i < block->model.name_count ? &block->model.names[i] : NULL;
-        list values = { 0 };
         char length[16];
         const char *asked = name ? name->string : block->workload;
         if (name && name->kind == MT_LOOKUP_NAME_LIST) {
@@ -132,9 +141,10 @@ tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_look
             asked = length;
         }
         if (!asked || (name && name->kind == MT_LOOKUP_NAME_INT)) continue;
-        tunelookup_status st = list_all(loader, sources, name, &values);
+        values known = { .asked = asked };
+        tunelookup_status st = look_through_all(loader, sources, name, &known);
         if (st != TUNELOOKUP_OK) return st;
-        add_unknown(&text, name, asked, &values);
+        add_unknown(&text, name, &known);
     }
     return keep(loader, &text, &loader->block->unknown);
 }

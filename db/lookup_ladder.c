@@ -289,6 +289,30 @@ static double sm_count(const char *key)
     return at ? (double)strtol(at + 3, NULL, 10) : 0;
 }
 
+/* The number of gigabytes at the end of a GPU's key; 0 = none. */
+static double memory_of(const char *key)
+{
+    const char *at = strrchr(key, '|');
+    return at && at[1] >= '1' && at[1] <= '9' ? (double)strtol(at + 1, NULL, 10) : 0;
+}
+
+/* How unlike two sizes are, in octaves; 0 where one is not known. */
+static double octaves_between(double a, double b)
+{
+    return a > 0 && b > 0 ? fabs(mt_rule_log2_real(a / b)) : 0;
+}
+
+/* Whether the asked GPU's model has the tuned one's in its name: a slice of it (h200-mig-1g.18gb), or its chip in another product (gh200). Not l40 in l40s. */
+static bool is_kin(const char *tuned, const char *asked)
+{
+    size_t length = strcspn(tuned, "|"), room = strcspn(asked, "|");
+    for (size_t at = 0; length && at + length <= room; at++) {
+        char next = asked[at + length];
+        if (memcmp(asked + at, tuned, length) == 0 && (next == '|' || next == '-' || next == '\0')) return true;
+    }
+    return false;
+}
+
 static bool same_architecture(const char *key, int64_t cc)
 {
     const char *at = strstr(key, "|cc");
@@ -309,9 +333,12 @@ static bool place(const mt_lookup_loader *loader, sqlite3_stmt *row, mt_lookup_l
     ladder->held_out = held_out < 1000000 ? (uint32_t)held_out : 1000000;
     if (ladder->is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) return false;
     if (ladder->is_other_gpu && !same_architecture(key, block->cc)) return false;
-    double there = sm_count(key), here = sm_count(loader->asked_gpu);
-    ladder->away = ladder->is_other_gpu && there > 0 && here > 0 ? fabs(mt_rule_log2_real(there / here)) : 0;
-    ladder->rank = (ladder->is_other_gpu ? 65536u : 0) + (ladder->is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), block->model.regime) != 0);
+    if (ladder->is_other_gpu) {
+        ladder->away = octaves_between(sm_count(key), sm_count(loader->asked_gpu));
+        ladder->memory_away = octaves_between(memory_of(key), memory_of(loader->asked_gpu));
+    }
+    bool is_stranger = ladder->is_other_gpu && !is_kin(key, loader->asked_gpu);
+    ladder->rank = (ladder->is_other_gpu ? 65536u : 0) + (ladder->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), block->model.regime) != 0);
     return true;
 }
 
@@ -356,12 +383,19 @@ tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schem
 
 /* ---- the block's share ---- */
 
+/* Whether `a` is asked before `b`, or neither before the other. */
+static bool is_in_order(const mt_lookup_ladder *a, const mt_lookup_ladder *b)
+{
+    if (a->rank != b->rank) return a->rank < b->rank;
+    return a->away != b->away ? a->away < b->away : a->memory_away <= b->memory_away;
+}
+
 static void sort_ladders(mt_lookup_block *block)
 {
     for (uint32_t i = 1; i < block->ladder_count; i++) {
         for (uint32_t k = i; k > 0; k--) {
             mt_lookup_ladder *a = &block->ladders[k - 1], *b = &block->ladders[k], tmp = *a;
-            if (a->rank < b->rank || (a->rank == b->rank && a->away <= b->away)) break;
+            if (is_in_order(a, b)) break;
             *a = *b;
             *b = tmp;
         }

@@ -146,17 +146,22 @@ void mt_lookup_read_carveouts(const char *text, int8_t carveouts[MT_LOOKUP_CARVE
     }
 }
 
-/* Whether the plan may answer from such a row at all. */
-static bool is_wanted(mt_lookup_loader *loader, sqlite3_stmt *statement, const char *workload, bool is_recorded)
+/* Whether the row has the strings, lengths of lists and workload that the plan is bound to. */
+static bool is_of_kind(const mt_lookup_block *block, sqlite3_stmt *statement, const char *workload, int64_t *values)
+{
+    return mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values) && (!block->workload || strcmp(block->workload, workload) == 0);
+}
+
+/* Whether the plan may answer from a row of such an origin. */
+static bool is_wanted(mt_lookup_loader *loader, sqlite3_stmt *statement, bool is_of_its_kind, bool is_recorded)
 {
     mt_lookup_block *block = loader->block;
-    if (block->workload && strcmp(block->workload, workload) != 0) return false;
     if (is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) {
-        block->hidden_recorded++;
+        block->hidden_recorded += is_of_its_kind;
         return false;
     }
     if (!is_recorded && strcmp(column(statement, ORIGIN), "measured") != 0) {
-        block->hidden_imported++; /* nobody compared its output with a reference here */
+        block->hidden_imported += is_of_its_kind; /* nobody compared its output with a reference here */
         return false;
     }
     return true;
@@ -209,7 +214,12 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
-    if (!mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values) || !is_wanted(loader, statement, workload, is_recorded)) return TUNELOOKUP_OK;
+    bool is_of_its_kind = is_of_kind(block, statement, workload, values);
+    if (!is_wanted(loader, statement, is_of_its_kind, is_recorded)) return TUNELOOKUP_OK;
+    if (!is_of_its_kind) {
+        block->other_kinds++;
+        return TUNELOOKUP_OK;
+    }
     tunelookup_status st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
     if (st != TUNELOOKUP_OK) return st;
     mt_lookup_row *row = mt_lookup_arena_take(&block->arena, 1, sizeof *row + bytes);
@@ -273,37 +283,56 @@ static bool place_row(mt_lookup_loader *loader, uint32_t index)
 
 /* ---- several workloads ---- */
 
-/* The variant's newest valid median on another subject; INFINITY when it was not measured there. */
-static double median_on(sqlite3_stmt *statement, int64_t subject, int64_t variant)
+/* The variant's newest median on another subject: NAN when it was not measured there, INFINITY when it failed. *is_whole: it was measured to the end, not given up as hopeless. */
+static double median_on(sqlite3_stmt *statement, int64_t subject, int64_t variant, bool *is_whole)
 {
     sqlite3_bind_int64(statement, 1, subject);
     sqlite3_bind_int64(statement, 2, variant);
-    bool is_ok = sqlite3_step(statement) == SQLITE_ROW && strcmp(column(statement, 1), "ok") == 0 && sqlite3_column_double(statement, 0) > 0;
-    double median = is_ok ? sqlite3_column_double(statement, 0) : INFINITY;
+    bool is_known = sqlite3_step(statement) == SQLITE_ROW;
+    *is_whole = is_known && strcmp(column(statement, 1), "censored") != 0;
+    bool is_timed = is_known && (!*is_whole || strcmp(column(statement, 1), "ok") == 0) && sqlite3_column_double(statement, 0) > 0;
+    double median = is_timed ? sqlite3_column_double(statement, 0) : *is_whole ? INFINITY : NAN;
     sqlite3_reset(statement);
     return median;
 }
 
-/* Of the winners of a shape's workloads, the one with the least worst-case slowdown over all of them. */
+typedef struct worst_case { double slowdown; uint32_t unmeasured; } worst_case; /* over the workloads that it has a time for; how many it was not measured on, or not to the end */
+
+static worst_case worst_of(sqlite3_stmt *statement, const mt_lookup_row *head, const mt_lookup_row *candidate)
+{
+    worst_case worst = { .slowdown = 1 };
+    uint32_t others = 0;
+    for (const mt_lookup_row *other = head; other && others < WORKLOAD_LIMIT; other = other->next, others++) {
+        bool is_whole = true;
+        double slowdown = other == candidate ? 1 : median_on(statement, other->subject, candidate->variant->id, &is_whole) / other->median_ns;
+        worst.unmeasured += !is_whole;
+        if (slowdown > worst.slowdown) worst.slowdown = slowdown;
+    }
+    return worst;
+}
+
+/* One that failed comes last; one that was measured on more workloads comes first; among those the least worst case. */
+static bool is_better(worst_case a, worst_case b)
+{
+    if (isfinite(a.slowdown) != isfinite(b.slowdown)) return isfinite(a.slowdown);
+    return a.unmeasured != b.unmeasured ? a.unmeasured < b.unmeasured : a.slowdown < b.slowdown;
+}
+
+/* Of the winners of a shape's workloads, the one with the least worst-case slowdown over all of them, as far as that is known. */
 static mt_lookup_row *settle(sqlite3_stmt *statement, mt_lookup_row *head)
 {
     mt_lookup_row *best = head;
-    uint32_t count = 0;
-    double best_worst = INFINITY;
-    for (mt_lookup_row *candidate = head; candidate && count < WORKLOAD_LIMIT; candidate = candidate->next) {
-        double worst = 1;
-        uint32_t others = 0;
-        count++;
-        for (mt_lookup_row *other = head; other && others < WORKLOAD_LIMIT; other = other->next, others++) {
-            double slowdown = other == candidate ? 1 : median_on(statement, other->subject, candidate->variant->id) / other->median_ns;
-            if (!(slowdown <= worst)) worst = slowdown;
-        }
-        if (worst < best_worst) {
-            best_worst = worst;
-            best = candidate;
-        }
+    worst_case of_best = worst_of(statement, head, head);
+    uint32_t count = 1;
+    for (mt_lookup_row *candidate = head->next; candidate && count < WORKLOAD_LIMIT; candidate = candidate->next, count++) {
+        worst_case worst = worst_of(statement, head, candidate);
+        if (!is_better(worst, of_best)) continue;
+        of_best = worst;
+        best = candidate;
     }
-    best->slowdown = isfinite(best_worst) ? best_worst : NAN;
+    best->slowdown = isfinite(of_best.slowdown) && !of_best.unmeasured ? of_best.slowdown : NAN;
+    best->known_slowdown = of_best.slowdown;
+    best->unmeasured = (uint8_t)of_best.unmeasured;
     best->workload_count = (uint8_t)count;
     return best;
 }

@@ -218,6 +218,66 @@ START_TEST(test_refused_offers)
 }
 END_TEST
 
+/* What no stored shape has is nobody's neighbour: none, though portfolio and default could answer. */
+START_TEST(test_unknown_kinds)
+{
+    static const struct { const char *dtype, *workload, *why; } cases[] = {
+        {"dtype=f61", "workload=default", "unknown:  dtype=f61 is in no stored shape; known are: f16\n"},
+        {"dtype=", "workload=default", "unknown:  dtype= is in no stored shape; known are: f16\n"},
+        {"dtype=f16, f16", "workload=default", "unknown:  dtype=f16, f16 is in no stored shape"},
+        {"dtype=f16", "workload=nope", "unknown:  workload=nope is not known; known are: default\n"},
+        {"dtype=f16", "workload=", "unknown:  workload= is not known; known are: default\n"},
+    };
+    const tunelookup_device *const devices[] = {&lookup_h100, &h200};
+    tunelookup_plan *plan;
+    smooth(MT_ORIGIN_MEASURED);
+    tunelookup_db *db = open_db(0);
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const char *const names[] = {"N", "H[0]", "H[1]", cases[i / 2].dtype, cases[i / 2].workload};
+        ck_lookup(tunelookup_prepare(db, devices[i % 2], "toy", names, 5, &plan));
+        tunelookup_result r = find(plan, 64);
+        ck_assert_msg(r.match == TUNELOOKUP_MATCH_NONE, "%s", lookup_explain(&r));
+        ck_says(&r, cases[i / 2].why);
+    }
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){"N", "H[0]", "dtype=f16"}, 3, &plan));
+    tunelookup_result r = find(plan, 64);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
+    ck_says(&r, "unknown:  H was given with 1 elements; stored shapes have: 2\n");
+    tunelookup_close(db);
+}
+END_TEST
+
+/* Of other GPUs the one whose model's name is in the asked one's, then the one nearest in SMs, then in memory; not the one that was tuned first. */
+START_TEST(test_which_other_gpu)
+{
+    static const struct { const char *name; int64_t sm_count, gigabytes; const char *from; } cases[] = {
+        {"NVIDIA H200 MIG 1g.18gb", 16, 18, "h200|cc90|sm132|141g"}, {"NVIDIA GH200 480GB", 132, 96, "h200|cc90|sm132|141g"}, {"NVIDIA H100 80GB HBM3 MIG 1g.10gb", 16, 10, "h100-sxm|cc90|sm132|80g"},
+        {"NVIDIA H100 NVL", 132, 94, "h100-sxm|cc90|sm132|80g"}, {"NVIDIA H300", 132, 180, "h200|cc90|sm132|141g"}, {"NVIDIA H2000", 132, 80, "h100-sxm|cc90|sm132|80g"},
+    };
+    const char *const variants[] = {plain, plain64, wide64};
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    const mt_device_row second = {.key = "h200|cc90|sm132|141g", .name = "NVIDIA H200", .facts_json = "{\"cc\":90}"};
+    for (int device = 0; device < 2; device++) {
+        if (device) ck_ok(mt_store_device(w.store, &second, &w.subject.device, &fixture_err));
+        for (int octave = 4; octave <= 9; octave++) put_shape(&w, INT64_C(1) << octave, "default", variants, (const double[]){200, 100, 150}, 3);
+    }
+    finish(&w);
+    tunelookup_db *db = open_db(0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tunelookup_device device = h200;
+        char answer[128];
+        device.name = cases[i].name;
+        device.sm_count = cases[i].sm_count;
+        device.mem_bytes = cases[i].gigabytes << 30;
+        tunelookup_result r = find(prepare(db, &device), 64);
+        ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_ARCHITECTURE);
+        snprintf(answer, sizeof answer, "another GPU of this architecture, %s\n", cases[i].from);
+        ck_says(&r, answer);
+    }
+    tunelookup_close(db);
+}
+END_TEST
+
 /* The least worst case over all workloads, or the one asked for. */
 START_TEST(test_workloads)
 {
@@ -227,6 +287,9 @@ START_TEST(test_workloads)
         put_shape(&w, INT64_C(1) << octave, "one", variants, (const double[]){200, 105, 100}, 3);
         put_shape(&w, INT64_C(1) << octave, "two", variants, (const double[]){200, 100, 180}, 3);
     }
+    const mt_shape_row three = {.name = "three", .key = "three"};
+    int64_t workload;
+    ck_ok(mt_store_workload(w.store, w.subject.kernel, &three, &workload, &fixture_err)); /* known, not tuned here */
     finish(&w);
     tunelookup_db *db = open_db(0);
     tunelookup_plan *plan;
@@ -241,6 +304,7 @@ START_TEST(test_workloads)
     r = find(plan, 100);
     ck_assert_str_eq(r.variant, plain64);
     ck_says(&r, "nothing was tuned for this workload, so all count");
+    ck_says(&r, "; 12 rows there are of other kinds");
     tunelookup_close(db);
 }
 END_TEST
@@ -508,5 +572,5 @@ START_TEST(test_misses)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_ladder", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_workloads, test_foreign_rows, test_unvalidated, test_wrong_for_a_type, test_one_shape,
+FIXTURE_MAIN("tunelookup_ladder", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_unknown_kinds, test_which_other_gpu, test_workloads, test_foreign_rows, test_unvalidated, test_wrong_for_a_type, test_one_shape,
              test_turns, test_damaged_portfolios, test_cache_overflow, test_older_schema, test_misses)

@@ -57,7 +57,7 @@ static mt_status ask(const lookup_values *values, const mt_asked *asked, tuneloo
     char why[4096];
     tunelookup_explain(&result, why, sizeof why);
     bool has_recorded = strstr(why, "TUNELOOKUP_RECORDED") != NULL; /* its flag is this tool's --gpu recorded: */
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing to run here is known; the kernel's default must do%s%.*s%s", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing that may run here is known%s%.*s%s", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
         has_recorded ? (int)strcspn(gpu, "|") : 0, gpu, has_recorded ? ")" : "");
 }
 

@@ -35,6 +35,16 @@ static void add_numbers32(mt_strbuf *out, const char *name, const uint32_t *numb
     add_numbers(out, name, wide, count);
 }
 
+/* A list of one ends with a comma ("7,"), as the .ini writes it. */
+static void add_value(mt_strbuf *out, const mt_asked_value *value)
+{
+    size_t length = strlen(value->text);
+    if (value->kind == MT_ASKED_LIST)
+        mt_strbuf_addf(out, "[%.*s]", (int)(length && value->text[length - 1] == ',' ? length - 1 : length), value->text);
+    else
+        mt_strbuf_add(out, value->text);
+}
+
 static void add_shape(mt_strbuf *out, const mt_asked *asked)
 {
     mt_strbuf_add(out, ",\"shape\":{");
@@ -45,10 +55,8 @@ static void add_shape(mt_strbuf *out, const mt_asked *asked)
         mt_strbuf_add_char(out, ':');
         if (value->kind == MT_ASKED_STRING)
             mt_strbuf_add_json(out, value->text);
-        else if (value->kind == MT_ASKED_LIST) /* a list of one is "7," */
-            mt_strbuf_addf(out, "[%.*s]", (int)(strlen(value->text) - (value->text[strlen(value->text) - 1] == ',')), value->text);
         else
-            mt_strbuf_add(out, value->text);
+            add_value(out, value);
     }
     mt_strbuf_add_char(out, '}');
 }
