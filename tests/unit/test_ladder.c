@@ -149,6 +149,29 @@ START_TEST(the_portfolio_knows_what_it_lacks)
 }
 END_TEST
 
+/* Of a shape whose workloads have different winners no variant may be near each one's best: its best single variant is served all the same, and the shape counted as apart. */
+START_TEST(the_portfolio_tells_what_no_single_variant_reaches)
+{
+    double slowdown[] = {log2(1.3), log2(1.35), log2(1.05), 1, 2, 1}, of_default[] = {1, 1, 1}, shapes[] = {0, 1, 2};
+    const bool is_text[] = {false};
+    const size_t name[] = {0};
+    const mt_ladder_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_ladder ladder = {0};
+    mt_ladder_choose(&data, NULL, 8, log2(1.1), &ladder);
+    ck_assert_uint_eq(ladder.member_count, 2);
+    ck_assert_uint_eq(ladder.unserved, 0);
+    ck_assert_uint_eq(ladder.apart, 2);
+    ck_assert_double_eq_tol(ladder.worst, 1, 1e-12);
+    const bool is_left_out[] = {true, false, true};
+    mt_ladder_choose(&data, is_left_out, 8, log2(1.1), &ladder);
+    ck_assert_uint_eq(ladder.apart, 0);
+    double fails[] = {INFINITY, NAN};
+    const mt_ladder_data none = {1, 2, 1, shapes, is_text, name, fails, of_default, NULL};
+    mt_ladder_choose(&none, NULL, 8, log2(1.1), &ladder);
+    ck_assert(ladder.unserved == 1 && ladder.apart == 1);
+}
+END_TEST
+
 /* ---- curves ---- */
 
 START_TEST(curves_rise_and_end)
@@ -554,7 +577,7 @@ START_TEST(what_decides_is_found)
 }
 END_TEST
 
-UNIT_MAIN("ladder", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, curves_rise_and_end, weights_follow_what_matters,
+UNIT_MAIN("ladder", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, the_portfolio_tells_what_no_single_variant_reaches, curves_rise_and_end, weights_follow_what_matters,
           few_shapes_keep_the_prior, left_out_shapes_are_served_well, answers_that_were_not_measured_are_told, expectations_hold, sparse_rows_leave_far_shapes_to_the_default, one_shape_serves_its_neighbourhood,
           refused_offers_are_followed_by_others, what_was_refused_or_left_stays_so, a_shape_whose_fast_variants_may_not_run_is_passed_over,
           values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, nearest_by_volume_tells_equals_apart_by_nothing, distance_of_keys, a_stored_tree_is_followed, a_tree_is_taken_where_it_does_better, what_decides_is_found)
