@@ -156,7 +156,7 @@ static mt_status read_portfolio(sqlite3_stmt *statement, void *request, mt_error
     mt_portfolio_info info;
     int column = 0;
     const char **texts[] = {&info.gpu_key, &info.gpu_name, &info.kernel, &info.kernel_key, &info.regime, &info.origin};
-    int64_t *counts[] = {&info.id, &info.shapes, &info.members, &info.max_count, &info.unserved, &info.held_out, &info.updated_unix_ms};
+    int64_t *counts[] = {&info.id, &info.shapes, &info.members, &info.max_count, &info.unserved, &info.apart, &info.held_out, &info.updated_unix_ms};
     double *factors[] = {&info.within, &info.worst, &info.held_out_mean, &info.held_out_worst};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) *counts[i] = sqlite3_column_int64(statement, column++);
@@ -164,11 +164,17 @@ static mt_status read_portfolio(sqlite3_stmt *statement, void *request, mt_error
     return r->callback(r->context, &info, err);
 }
 
+/* Shapes on which no member has a time with every workload that is within the portfolio's factor of that workload's best. */
+#define APART \
+    "(SELECT count(DISTINCT shape_key) FROM portfolio_shape WHERE portfolio_id = p.id) - (SELECT count(DISTINCT shape_key) FROM (SELECT s.shape_key FROM portfolio_shape s " \
+    "JOIN portfolio_variant v ON v.portfolio_id = s.portfolio_id AND v.position > 0 LEFT JOIN portfolio_cell c ON c.portfolio_id = s.portfolio_id AND c.subject_id = s.subject_id " \
+    "AND c.variant_id = v.variant_id WHERE s.portfolio_id = p.id GROUP BY s.shape_key, v.variant_id HAVING count(c.slowdown) = count(*) AND max(c.slowdown) <= p.within + 1e-8))"
+
 mt_status mt_query_portfolios(mt_store *store, const mt_filter *filter, mt_query_portfolio_callback callback, void *context, mt_error *err)
 {
     portfolio_request request = {callback, context};
-    return each_filtered(store, "SELECT d.key, d.name, k.name, k.key, p.regime, p.origin, p.id, (SELECT count(*) FROM portfolio_shape WHERE portfolio_id = p.id), "
-                         "(SELECT count(*) FROM portfolio_variant WHERE portfolio_id = p.id AND position > 0), p.max_count, p.unserved_count, p.held_out_count, p.updated_unix_ms, "
+    return each_filtered(store, "SELECT d.key, d.name, k.name, k.key, p.regime, p.origin, p.id, (SELECT count(DISTINCT shape_key) FROM portfolio_shape WHERE portfolio_id = p.id), "
+                         "(SELECT count(*) FROM portfolio_variant WHERE portfolio_id = p.id AND position > 0), p.max_count, p.unserved_count, " APART ", p.held_out_count, p.updated_unix_ms, "
                          "p.within, p.worst, p.held_out_mean, p.held_out_worst FROM portfolio p JOIN device d ON d.id = p.device_id JOIN kernel k ON k.id = p.kernel_id "
                          "WHERE (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND " MT_KEY_BEGINS("?3") " AND ?4 IS ?4 AND ?5 IS ?5 "
                          "AND ?6 IS ?6 AND ?7 IS ?7 AND (?8 IS NULL OR p.origin = ?8) AND (?9 IS NULL OR p.regime = ?9) ORDER BY k.name, k.id, d.key, p.regime, p.origin",

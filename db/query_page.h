@@ -38,7 +38,7 @@ typedef mt_status (*mt_query_number_callback)(void *context, const char *name, d
 mt_status mt_query_numbers(mt_store *store, const char *json, mt_query_number_callback callback, void *context, mt_error *err);
 
 typedef struct mt_portfolio_info {
-    int64_t id, shapes, members, max_count, unserved, held_out, updated_unix_ms;
+    int64_t id, shapes, members, max_count, unserved, apart, held_out, updated_unix_ms;
     const char *gpu_key, *gpu_name, *kernel, *kernel_key, *regime, *origin;
     double within, worst, held_out_mean, held_out_worst; /* factors; NAN = nothing was held out */
 } mt_portfolio_info;

@@ -12,7 +12,7 @@ typedef struct state {
 } state;
 
 static const mt_column portfolio_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Tuned shapes", "%.0f"}, {"Members", "%.0f"},
-                                              {"Within", "%.2f"}, {"Not served", "%.0f"}, {"Worst served", "%.3f"}, {"Left out in turn", "%.0f"}, {"Mean regret then", "%.3f"},
+                                              {"Within", "%.2f"}, {"Apart", "%.0f"}, {"Not served", "%.0f"}, {"Worst served", "%.3f"}, {"Left out in turn", "%.0f"}, {"Mean regret then", "%.3f"},
                                               {"Worst regret then", "%.3f"}, {"Updated", NULL}, {0}};
 static const mt_column covered_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Best (µs)", "%.2f"}, {"Best member", "%.0f"}, {"Its slowdown", "%.3f"},
                                             {"The default's", "%.3f"}, {"Default ended", NULL}, {0}};
@@ -28,7 +28,7 @@ static mt_status add_portfolio(void *context, const mt_portfolio_info *p, mt_err
     mt_doc_textf(s->doc, "%.8s", p->kernel_key);
     mt_doc_text(s->doc, p->regime);
     mt_doc_text(s->doc, p->origin);
-    const double numbers[] = {(double)p->shapes, (double)p->members, p->within, (double)p->unserved, p->worst, (double)p->held_out, p->held_out_mean, p->held_out_worst};
+    const double numbers[] = {(double)p->shapes, (double)p->members, p->within, (double)p->apart, (double)p->unserved, p->worst, (double)p->held_out, p->held_out_mean, p->held_out_worst};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
     mt_doc_time(s->doc, p->updated_unix_ms);
     return MT_OK;
@@ -112,6 +112,9 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     s.rows = 0;
     MT_TRY(mt_query_portfolios(context->store, context->filter, each_covered, &s, err));
     if (s.rows > context->most_rows) mt_doc_note(doc, "%zu more shapes are not listed here; --format csv --section lookup lists all.", s.rows - context->most_rows);
+    if (has_any)
+        mt_doc_note(doc, "Apart: shapes on which no member is within that factor of the best of every workload. Not served: on which none is within it of the best single variant for all of the shape's workloads, "
+                         "which have different winners where the two differ. Worst served: the best member's slowdown there, against a workload's own best.");
     if (has_any)
         mt_doc_note(doc, "A tuned shape is answered with its own winner: no regret. For others a member is chosen by a rule; left out in turn: each tuned shape was forgotten once, and the rule's answer "
                          "compared with its best. msda-tune portfolio --evaluate prints each of these.");

@@ -46,6 +46,12 @@ def fallback_text(trial):
     return f"{trial['slowdown']:.2f}×" + (" (default)" if trial["is_default"] else "")
 
 
+def served_text(portfolio):
+    shapes, apart, unserved = portfolio["shapes"], portfolio["apart"], portfolio["unserved"]
+    text = f"has a variant within {portfolio['within']:.2f}× of the best on {shapes - apart} of {shapes} shapes"
+    return text if apart == unserved else text + f", of the best single variant for all workloads of the shape on {shapes - unserved} (worst {portfolio['worst']:.2f}× of a workload's own best)"
+
+
 def kernel_table(winners, portfolio, say):
     usual = usual_knobs(winners)
     trials = {trial["shape"]: trial for trial in portfolio.get("left_out", [])} if portfolio else {}
@@ -61,7 +67,7 @@ def kernel_table(winners, portfolio, say):
         say("| " + " | ".join(cells) + " |")
     say()
     if portfolio and portfolio.get("ladder", {}).get("geomean"):
-        say(f"A portfolio of {len(portfolio['members'])} serves {portfolio['shapes'] - portfolio['unserved']} of {portfolio['shapes']} shapes within {portfolio['within']:.2f}×. Left out one at a time"
+        say(f"A portfolio of {len(portfolio['members'])} {served_text(portfolio)}. Left out one at a time"
               + (f" (on {portfolio['not_measured']} the ladder's answer was not measured):\n" if portfolio["not_measured"] else ":\n"))
         say("| | geomean | worst | shapes |\n|---|---|---|---|")
         for name, title in (("ladder_alone", "the ladder, wherever its answer has a time"), ("ladder", "the ladder, where all three have one"), ("always_default", "always the default"), ("nearest_by_volume", "nearest by volume")):

@@ -1,6 +1,7 @@
 /* Portfolios in the database: what is read, chosen and stored, and what stays. */
 #include "tests/unit/lookup_fixture.h"
 
+#include "db/query_page.h"
 #include "tuner/ladder/table.h"
 
 static mt_portfolio_group group;
@@ -171,6 +172,44 @@ START_TEST(test_limits_stay)
 }
 END_TEST
 
+static mt_status keep_info(void *context, const mt_portfolio_info *info, mt_error *err)
+{
+    mt_portfolio_info *kept = context;
+    (void)err;
+    *kept = *info;
+    return MT_OK;
+}
+
+/* What the report tells: shapes, not shapes with workloads; those on which no member is near each workload's best, as the ladder counts them. */
+START_TEST(test_info)
+{
+    mt_portfolio_info info = {0};
+    mt_ladder_table table;
+    mt_ladder ladder = {0};
+    const mt_ladder_options options = {8, 1.1};
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    for (int i = 0; i < 2; i++) { /* each workload has its winner, or one of the two serves both */
+        put(&w, 4, i ? "two" : "one", "ALGO=plain;B=32", i ? 150 : 100);
+        put(&w, 4, i ? "two" : "one", "ALGO=plain;B=64", i ? 100 : 140);
+        put(&w, 8, i ? "two" : "one", "ALGO=plain;B=32", 105);
+        put(&w, 8, i ? "two" : "one", "ALGO=plain;B=64", 100);
+    }
+    put(&w, 16, "one", "ALGO=plain;B=32", 100);
+    put(&w, 16, "one", "ALGO=plain;B=64", 500);
+    put(&w, 16, "two", "ALGO=plain;B=64", 100); /* no member has a time with both */
+    ck_ok(mt_ladder_refresh(w.store, &group, &options, &fixture_err));
+    ck_ok(mt_query_portfolios(w.store, &(mt_filter){0}, keep_info, &info, &fixture_err));
+    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    ck_ok(mt_ladder_build(&table.data, NULL, &options, &ladder, &fixture_err));
+    ck_assert_int_eq(info.shapes, 3);
+    ck_assert_int_eq(info.apart, 2);
+    ck_assert_uint_eq(ladder.apart, 2);
+    ck_assert_int_eq(info.unserved, (int64_t)ladder.unserved);
+    mt_ladder_table_free(&table);
+    lookup_end(&w);
+}
+END_TEST
+
 START_TEST(test_more_shapes_than_fit)
 {
     mt_ladder_table table;
@@ -263,4 +302,4 @@ START_TEST(test_winners_gone)
 }
 END_TEST
 
-FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_what_did_not_run_hides_nothing, test_limits_stay, test_more_shapes_than_fit, test_winners_come_first, test_launch_latency, test_winners_gone)
+FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_what_did_not_run_hides_nothing, test_limits_stay, test_info, test_more_shapes_than_fit, test_winners_come_first, test_launch_latency, test_winners_gone)

@@ -227,17 +227,23 @@ static mt_status name_problem(naming *n, mt_error *err)
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: of this kernel only an import is stored, without its expressions; tuning or replaying it once adds them");
 }
 
+/* Otherwise all files are read, so that the message names what any of them has. */
+static bool is_settled(const naming *n)
+{
+    return n->found && (n->options->kernel || n->kernels.count == 1);
+}
+
 static mt_status from_database(const mt_asked_options *options, const mt_asked_files *files, mt_asked *asked, mt_error *err)
 {
     naming n = {.options = options, .asked = asked};
     mt_status st = MT_OK;
-    for (size_t i = 0; i < files->count && st == MT_OK && !n.found; i++) {
+    for (size_t i = 0; i < files->count && st == MT_OK && !is_settled(&n); i++) {
         mt_store *store = NULL;
         st = mt_store_open(files->paths[i], MT_STORE_READ_ONLY, &store, err);
         if (st == MT_OK) st = mt_query_shapes(store, on_shape, &n, err);
         mt_store_close(store);
     }
-    if (st == MT_OK && (!n.found || (!options->kernel && n.kernels.count > 1))) st = name_problem(&n, err);
+    if (st == MT_OK && !is_settled(&n)) st = name_problem(&n, err);
     mt_names_free(&n.kernels);
     mt_names_free(&n.shapes);
     return st;

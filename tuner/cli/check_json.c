@@ -142,7 +142,8 @@ void mt_check_json_print(const mt_check_json *json, FILE *out, const char *space
 {
     mt_strbuf text = {0};
     mt_strbuf_add(&text, "{\"space\":");
-    mt_strbuf_add_json(&text, space_path);
+    if (space_path) mt_strbuf_add_json(&text, space_path);
+    else mt_strbuf_add(&text, "null");
     mt_space_json_text(&text, "gpu", gpu);
     mt_space_json_text(&text, "arch", arch);
     if (spec) {

@@ -261,7 +261,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     else if (!c.trials) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no valid point for %s", c.space_path, c.arch);
 done:
     if (!is_checked) mt_check_json_message(&c.json, &c.source, "error", err->message);
-    if (c.values->json && c.space_path) mt_check_json_print(&c.json, stdout, c.space_path, c.spec, c.facts.name, c.arch);
+    if (c.values->json) mt_check_json_print(&c.json, stdout, c.space_path ? c.space_path : c.values->space, c.spec, *c.facts.name ? c.facts.name : NULL, *c.arch ? c.arch : NULL);
     close_all(&c);
     return st;
 }

@@ -84,7 +84,7 @@ mt_status mt_portfolio_print_json(const mt_portfolio_view *view, bool with_evalu
     add_text(&out, ",\"gpu\":", view->gpu_key);
     add_text(&out, ",\"regime\":", mt_regime_name(view->table->group.regime));
     add_text(&out, ",\"origin\":", mt_origin_name(view->table->group.origin));
-    mt_strbuf_addf(&out, ",\"within\":%.6g,\"shapes\":%zu,\"unserved\":%zu", view->options->within, view->table->shape_count, view->ladder->unserved);
+    mt_strbuf_addf(&out, ",\"within\":%.6g,\"shapes\":%zu,\"unserved\":%zu,\"apart\":%zu", view->options->within, view->table->shape_count, view->ladder->unserved, view->ladder->apart);
     add_factor(&out, "worst", view->ladder->worst);
     mt_strbuf_add(&out, ",\"members\":[");
     MT_TRY(add_members(&out, view, err));

@@ -45,13 +45,15 @@ static mt_status print_members(const mt_portfolio_view *view, mt_error *err)
     return MT_OK;
 }
 
+/* Where a shape's workloads have different winners, no variant may be near each one's best: the portfolio is then chosen by what one variant can reach for all of them, and both are told. */
 static void print_size(const mt_portfolio_view *view)
 {
     const mt_ladder *ladder = view->ladder;
     size_t shapes = view->table->shape_count;
     mt_strbuf line = {0};
     mt_strbuf_addf(&line, "%zu variant%s within %.0f %% of the best on %zu of %zu shape%s, worst %.2f×", ladder->member_count, plural(ladder->member_count), 100 * (view->options->within - 1),
-                   shapes - ladder->unserved, shapes, plural(shapes), exp2(ladder->worst));
+                   shapes - ladder->apart, shapes, plural(shapes), exp2(ladder->worst));
+    if (ladder->apart != ladder->unserved) mt_strbuf_addf(&line, "; within it of the best single variant for all workloads of the shape on %zu", shapes - ladder->unserved);
     if (ladder->is_exact && ladder->member_count > 1) mt_strbuf_add(&line, "; fewer do not suffice");
     print_line("Portfolio:", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
@@ -140,13 +142,23 @@ static void print_rule(const mt_portfolio_view *view)
     mt_strbuf_free(&held);
 }
 
+/* Of a shape where the default may not run none is stored, and nothing measures it. */
+static bool lacks_default(const mt_ladder_table *table, size_t shape)
+{
+    for (size_t i = 0; i < table->subject_count; i++) {
+        const mt_ladder_subject *subject = &table->subjects[i];
+        if (subject->shape == shape && subject->default_variant && isnan(subject->default_slowdown)) return true;
+    }
+    return false;
+}
+
 static void print_missing(const mt_portfolio_view *view)
 {
     const mt_ladder_data *data = &view->table->data;
     size_t missing = 0, defaults = 0;
     mt_strbuf line = {0};
     for (size_t i = 0; i < data->shape_count; i++) {
-        defaults += isnan(data->default_slowdown[i]);
+        defaults += lacks_default(view->table, i);
         for (size_t k = 0; k < view->ladder->member_count; k++) missing += isnan(data->slowdown[i * data->variant_count + view->ladder->members[k]]);
     }
     if (missing) mt_strbuf_addf(&line, "%zu time%s of members on shapes", missing, plural(missing));

@@ -194,22 +194,29 @@ static void sort_members(const cover *c, mt_ladder *ladder)
     }
 }
 
-static void judge(const cover *c, mt_ladder *ladder)
+static double least_of_members(const mt_ladder_data *data, const mt_ladder *ladder, size_t shape)
+{
+    double least = INFINITY;
+    for (size_t k = 0; k < ladder->member_count; k++) {
+        double value = mt_ladder_cell(data, shape, ladder->members[k]);
+        if (value < least) least = value;
+    }
+    return least;
+}
+
+static void judge(const cover *c, double within_log2, mt_ladder *ladder)
 {
     shape_set left = c->all;
     for (size_t k = 0; k < ladder->member_count; k++) left = set_without(&left, &c->serves[ladder->members[k]]);
-    ladder->unserved = 0;
+    ladder->unserved = ladder->apart = 0;
     ladder->worst = 0;
     for (size_t i = 0; i < c->data->shape_count; i++) {
-        double least = INFINITY;
         if (!mt_ladder_has(c->is_left_out, i)) continue;
+        double least = least_of_members(c->data, ladder, i);
+        ladder->apart += !(least <= within_log2 + 1e-9);
         if (!set_has(&c->all, i) || set_has(&left, i)) {
             ladder->unserved++;
             continue;
-        }
-        for (size_t k = 0; k < ladder->member_count; k++) {
-            double value = mt_ladder_cell(c->data, i, ladder->members[k]);
-            if (value < least) least = value;
         }
         if (least > ladder->worst) ladder->worst = least;
     }
@@ -229,5 +236,5 @@ void mt_ladder_choose(const mt_ladder_data *data, const bool *is_left_out, size_
     ladder->member_count = c.best_count;
     ladder->is_exact = is_cover && !c.is_cut;
     sort_members(&c, ladder);
-    judge(&c, ladder);
+    judge(&c, within_log2, ladder);
 }

@@ -19,7 +19,7 @@ typedef struct mt_ladder_data {
 
 typedef struct mt_ladder_options {
     size_t max;                     /* variants of the portfolio */
-    double within;                  /* 1.1: a variant serves a shape on which it is at most 10 % slower than the best */
+    double within;                  /* 1.1: a variant serves a shape on which it is at most 10 % slower than the best one there, both as by their worst workload */
 } mt_ladder_options;
 
 /* Outcomes over shapes that were left out, in log2 of the slowdown. */
@@ -32,7 +32,8 @@ typedef struct mt_ladder_score {
 typedef struct mt_ladder {
     size_t members[MT_RULE_VARIANTS], member_count; /* the portfolio, the one that serves most shapes first */
     size_t unserved;                /* shapes that no member serves */
-    double worst;                   /* the best member's slowdown on the worst served shape, log2 */
+    size_t apart;                   /* shapes on which no member is within that factor of the best of every workload; more than `unserved` where a shape's workloads have different winners */
+    double worst;                   /* the best member's slowdown on the worst served shape, log2, against each workload's own best */
     bool is_exact;                  /* no smaller portfolio serves as many shapes; else the greedy choice, which was too large to be proved */
     bool uses_all;                  /* the rule chooses among all variants that serve some shape, not among the members alone */
     bool is_learned;                /* its weights come from the times */

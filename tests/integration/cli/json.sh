@@ -18,6 +18,9 @@ sed 's/^values  = 64/valeus  = 64/' "$data/cli/demo.ini" >typo.ini
 check --space typo.ini
 check --space fake.ini --list
 check
+check --space nowhere.ini
+mt check --json --gpu h1000 --space fake.ini
+mt check --json --arch sm_fast --space fake.ini
 note "they are what programs read"
 command -v python3 >/dev/null || exit 77
 { "$tool" list --json; "$tool" check --json --gpu h100 --jobs 1 --space fake.ini --sample; "$tool" check --json --gpu h100 --space typo.ini; } 2>/dev/null |

@@ -51,5 +51,5 @@ cp rec.sqlite share/recordings.sqlite
 (unset HOME XDG_DATA_HOME; mt show; mt import "$data/cli/demo.small.jsonl"; mt lookup --gpu h100 --shape small)
 rm share/recordings.sqlite
 note "JSON of lists, one element too"
-"$tool" import --as measured --db msda.sqlite "$data/../../db/tuned/msda.h100.jsonl" >/dev/null
-"$tool" lookup --db msda.sqlite --gpu h100 --kernel msda --shape detr_enc_b1 --set H=100, --set W=134, --set START=0, --json | grep -o '"shape":{[^}]*}'
+"$tool" import --as measured --db tma.sqlite "$data/../../db/tuned/tma_load.h200.jsonl" >/dev/null
+"$tool" lookup --db tma.sqlite --gpu h200 --kernel tma_load --shape level0 --json | grep -o '"shape":{[^}]*}'

@@ -32,6 +32,15 @@ mt --gpu recorded:h100 --space here.ini --recordings rec.sqlite --db adhoc.sqlit
 cp here.ini "it's here.ini"
 mt portfolio --db adhoc.sqlite --gpu recorded:h100 --recordings rec.sqlite --space "it's here.ini" --measure --quiet
 "$tool" show --db adhoc.sqlite --sessions --json | grep -o '"command":"msda-tune portfolio.*,"host":'
+note "workloads of one shape with different winners: what no single variant reaches is told beside what one does"
+sed -E 's/"name":"even","key":"spread=1"/"name":"skewed","key":"spread=4"/; s/"(ns|lo|hi|min|mean)":270/"\1":70/g' "$data/cli/demo.large.jsonl" >skewed.jsonl
+"$tool" import --as recorded --db apart.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" skewed.jsonl >/dev/null
+"$tool" --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings apart.sqlite --db two.sqlite --quiet >/dev/null 2>&1
+"$tool" portfolio --db two.sqlite | sed -n '/^Portfolio/p; /^  shape/,/^  large/p'
+"$tool" report --db two.sqlite --format md --section lookup | grep "^| .*\(Apart\|recorded\)" | cut -d"|" -f7-12
+note "a default that may not run is not missing: nothing measures it"
+python3 -c 'import sqlite3; c = sqlite3.connect("two.sqlite"); c.execute("DELETE FROM landmark WHERE role = \"default\""); c.commit()'
+"$tool" portfolio --db two.sqlite | sed -n '/^  shape/,/^  large/p; /^Missing/p'
 note "what is wrong is said"
 mt portfolio --db t.sqlite --kernel other
 mt portfolio --db t.sqlite --gpu a100
