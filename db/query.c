@@ -17,8 +17,10 @@
 /* The winner's figures are the final's that picked it. */
 #define ENERGY_OF(finalist) finalist ".energy_uj, " finalist ".energy_error_uj, " finalist ".power_w, " finalist ".energy_loop_ms, " finalist ".energy_period_ms, " \
     finalist ".energy_runs, " finalist ".energy_source "
-#define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
-#define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi")
+/* A final times all by one method, in graphs if any of its finalists was: also those whose own rows are by events. */
+#define FINAL_BATCH ", CASE WHEN fr.method = 'interleaved' THEN (SELECT max(fm.batch_count) FROM finalist ff JOIN measurement fm ON fm.id = ff.measurement_id WHERE ff.final_id = fr.id) END "
+#define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
+#define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi") FINAL_BATCH
 #define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "
 enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_FINAL_COLUMN };
 
@@ -78,6 +80,7 @@ static void read_final(sqlite3_stmt *statement, mt_measurement_row *row)
     timing->high_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 4);
     if (!mt_objective_from_name(mt_sql_column(statement, FIRST_FINAL_COLUMN + 5), &row->objective)) row->objective = MT_OBJECTIVE_TIME;
     row->outcome.energy = read_energy(statement, FIRST_FINAL_COLUMN + 6);
+    if (sqlite3_column_int64(statement, FIRST_FINAL_COLUMN + 13) > 0) timing->batch = (uint32_t)sqlite3_column_int64(statement, FIRST_FINAL_COLUMN + 13);
 }
 
 /* Fills *row from the statement at hand. row->outcome.sample_ns is the caller's to free. */
@@ -150,7 +153,7 @@ mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callb
     "ORDER BY b.measurement_id IS NOT m.id, ifnull(fi.median_ns, m.median_ns), m.id) AS place FROM newest n JOIN measurement m ON m.id = n.id " \
     "LEFT JOIN best b ON b.subject_id = m.subject_id LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id " \
     "WHERE m.outcome = 'ok' AND m.median_ns > 0) "
-#define FASTEST_FINAL "CASE WHEN f.is_best THEN f.tied_count END, f.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi")
+#define FASTEST_FINAL "CASE WHEN f.is_best THEN f.tied_count END, f.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi") FINAL_BATCH
 
 mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t count, mt_query_callback callback, void *context, mt_error *err)
 {

@@ -197,6 +197,14 @@ START_TEST(methods_are_compared_fairly)
     fixture_put(store, session, &s, "A=4", &by_events);
     ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, see_near_tie, &graphs, &fixture_err));
     ck_assert_str_eq(graphs.text, "A=1 A=2 ");
+    /* The final times both in graphs: so was the winner's time, whatever its own row says. */
+    mt_measurement_row best = {0};
+    mt_final_row final = {.method = "interleaved", .rounds = 3, .confidence = 0.95};
+    graphs.rows[1].is_picked = true;
+    ck_ok(mt_store_final(store, session, &s, &final, graphs.rows, graphs.count, &fixture_err));
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_ok(mt_query_best(store, NULL, see_best_row, &best, &fixture_err));
+    ck_assert(best.outcome.timing.median_ns == 12501 && best.outcome.timing.batch > 1);
     by_events.timing.median_ns = 9700;
     fixture_put(store, session, &s, "A=5", &by_events); /* the best is by events too: nothing is taken off */
     ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, see_near_tie, &events, &fixture_err));
