@@ -59,12 +59,12 @@ static void run_with(sqlite3 *db, const char *sql, const char *a, const char *b)
     sqlite3_finalize(statement);
 }
 
-/* Cuts the shape's key around the value of its last-named integer, so that keys of other shapes are prefix + number + suffix. */
+/* Cuts the shape's key around the value of its first-named integer (msda's last, S, follows from others, and a shape where it does not is refused), so that keys of other shapes are prefix + number + suffix. */
 static const mt_setting *cut_key(const mt_shape *shape, char *prefix, char *suffix, size_t size)
 {
     const mt_setting *chosen = NULL;
     for (size_t i = 0; i < shape->setting_count; i++) {
-        if (shape->settings[i].value.kind == MT_VALUE_INT) chosen = &shape->settings[i];
+        if (!chosen && shape->settings[i].value.kind == MT_VALUE_INT) chosen = &shape->settings[i];
     }
     if (!chosen) die("space", "no integer in its shapes");
     char pattern[128];
