@@ -6,6 +6,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/room.h"
 #include "tuner/cli/share.h"
+#include "tuner/run/compile_pool.h"
 #include "tuner/run/eval_worker.h"
 #include "tuner/run/event_queue.h"
 #include "tuner/run/facts_json.h"
@@ -75,7 +76,7 @@ void mt_winners_free(mt_winner_list *list)
 
 /* ---- the search space ---- */
 
-enum { MAX_LANES = 16, LANE_JOBS = 2 /* the reference and a variant */, MAX_JOBS = 32 };
+enum { MAX_LANES = 16, LANE_JOBS = 2 /* the reference and a variant */ };
 
 /* A shape at a time. An evaluator compiles for one shape alone, and most shapes have few winners: several side by side keep the cores busy. */
 typedef struct lane {
@@ -143,7 +144,7 @@ static size_t count_shapes(const mt_winner_group *group)
 
 static mt_status open_lanes(compiling *c, mt_error *err)
 {
-    size_t cores = uv_available_parallelism(), jobs = c->wishes->jobs ? c->wishes->jobs : cores < MAX_JOBS ? cores : MAX_JOBS, shapes = count_shapes(c->group);
+    size_t jobs = mt_pool_choose_jobs(c->wishes->jobs, 0), shapes = count_shapes(c->group);
     size_t wanted = (jobs + LANE_JOBS - 1) / LANE_JOBS, count = wanted < shapes ? wanted : shapes;
     if (count > MAX_LANES) count = MAX_LANES;
     for (size_t i = 0; i < count; i++) {

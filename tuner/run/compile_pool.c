@@ -316,10 +316,10 @@ static void pump(mt_compile_pool *pool)
     staff(pool);
 }
 
-static size_t choose_jobs(const mt_pool_options *options)
+size_t mt_pool_choose_jobs(size_t jobs, size_t default_jobs)
 {
-    size_t cores = uv_available_parallelism(), most = options->default_jobs ? options->default_jobs : DEFAULT_JOBS;
-    size_t jobs = options->jobs ? options->jobs : cores < most ? cores : most;
+    size_t cores = uv_available_parallelism(), most = default_jobs ? default_jobs : DEFAULT_JOBS;
+    if (!jobs) jobs = cores < most ? cores : most;
     return jobs > MAX_JOBS ? MAX_JOBS : jobs;
 }
 
@@ -350,7 +350,7 @@ mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **out, 
     mt_compile_pool *pool = mt_alloc(1, sizeof *pool);
     if (!pool) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile workers: out of memory");
     pool->options = *options;
-    pool->options.jobs = choose_jobs(options);
+    pool->options.jobs = mt_pool_choose_jobs(options->jobs, options->default_jobs);
     for (size_t i = 0; i < MAX_JOBS; i++) pool->slots[i].pool = pool;
     mt_status st = make_cache(pool, err);
     for (size_t i = 0; i < FIRST_WORKERS && i < pool->options.jobs && st == MT_OK; i++) st = spawn(pool, &pool->slots[i], err);

@@ -40,6 +40,7 @@ typedef struct mt_pool_options {
 mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **pool, mt_error *err);
 bool mt_pool_greeted(const mt_compile_pool *pool);           /* a worker has said HELLO: the version is known */
 int64_t mt_pool_nvrtc_version(const mt_compile_pool *pool);
+size_t mt_pool_choose_jobs(size_t jobs, size_t default_jobs); /* how many a pool with these options has */
 size_t mt_pool_jobs(const mt_compile_pool *pool);
 void mt_pool_set_jobs(mt_compile_pool *pool, size_t jobs);   /* before the first VARIANT order; at least 1, and not more than before */
 int64_t mt_pool_restarts(const mt_compile_pool *pool);       /* workers lost while they had an order */
