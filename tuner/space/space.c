@@ -34,8 +34,8 @@ void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *
 
 void mt_space_at(const mt_space *space, size_t index, mt_point *point)
 {
-    assert(index < mt_space_index_limit(space) + space->outside || (space->has_search_limits && space->has_ranks));
-    if (!space->is_enumerated || index >= space->count + space->outside) {
+    assert(index < mt_space_index_limit(space) || (space->has_search_limits && space->has_ranks));
+    if (!space->is_enumerated || index >= space->count) {
         mt_rank_decode(space, space->is_enumerated ? index - space->count : index, point);
         return;
     }
@@ -87,12 +87,12 @@ bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index)
     return space->is_enumerated ? find_packed(space, point, 0, space->count, index) : find_sampled(space, point, index);
 }
 
-/* Points outside the search have the indices behind the enumerated ones: as they are listed, else by rank. */
+/* Points outside the search have the indices behind the enumerated ones, by rank. A list has none. */
 bool mt_space_find_legal(const mt_space *space, const mt_point *point, size_t *index)
 {
     const mt_check *culprit;
     if (mt_space_find(space, point, index)) return true;
-    if (space->is_listed) return find_packed(space, point, space->count, space->count + space->outside, index);
+    if (space->is_listed) return false;
     if (!space->has_search_limits || !space->has_ranks) return false;
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return false;

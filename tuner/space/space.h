@@ -25,7 +25,8 @@ typedef struct mt_space_watch {
 mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **space, mt_error *err);
 
 /* The space on a recorded GPU: of the spec's points those that are recorded. `points` may be in any order and more than once; one that lacks an active knob, which the file gained since,
- * is changed to that with the knob's default. What constraints exclude of them counts as pruned by those, everything else that the knobs' values would also allow as pruned, "not recorded". */
+ * is changed to that with the knob's default. Constraints of the search do not exclude any: to look at what was measured costs nothing.
+ * What others exclude of them counts as pruned by those, everything else that the knobs' values would also allow as pruned, "not recorded". */
 mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **space, mt_error *err);
 /* The space of exactly these points, whatever constraints would say: for benchmarks of the search. */
 mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **space, mt_error *err);
@@ -57,7 +58,7 @@ uint64_t mt_space_raw_count(const mt_space *space);
 void mt_space_at(const mt_space *space, size_t index, mt_point *point); /* index: a valid point's; sampled: any below the limit, valid or not */
 bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index); /* false: not valid. Threads: any */
 /* The same for points that only constraints of the search (`scope = search`) exclude: they may run, and mt_space_at knows their index, but no strategy does: of an
- * enumerated space it is count or more. Of a recorded GPU's, recorded ones alone. For variants that somebody names. Threads: any. */
+ * enumerated space it is count or more. A recorded GPU's space has no others. For variants that somebody names. Threads: any. */
 bool mt_space_find_legal(const mt_space *space, const mt_point *point, size_t *index);
 
 /* Constraints that pruned: index < spec constraint_count is that constraint; index − constraint_count is variant i's `requires`; of a listed space one more,

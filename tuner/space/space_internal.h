@@ -95,9 +95,7 @@ struct mt_space {
     mt_diagram *diagram;
     double count_error;              /* one standard error; 0 = exact */
 
-    /* Listed: made of a list of points; those that only the search excludes stand behind the others */
-    bool is_listed;
-    size_t outside;                  /* how many those are */
+    bool is_listed;                  /* made of a list of points */
 
     /* The first variant's default where only constraints of the search exclude it: a point all the same. */
     bool has_extra;

@@ -28,40 +28,36 @@ static mt_point *sort_out(const mt_point *points, size_t *count)
     return sorted;
 }
 
-enum place { NOWHERE, OUTSIDE /* of the search: legal all the same */, SEARCHED };
-typedef mt_status find_place(mt_space *space, mt_walker *walker, const mt_point *point, enum place *place, mt_error *err);
+typedef mt_status find_place(mt_space *space, mt_walker *walker, const mt_point *point, bool *is_point, mt_error *err);
 
-static mt_status always_searched(mt_space *space, mt_walker *walker, const mt_point *point, enum place *place, mt_error *err)
+static mt_status always(mt_space *space, mt_walker *walker, const mt_point *point, bool *is_point, mt_error *err)
 {
     (void)space, (void)walker, (void)point, (void)err;
-    *place = SEARCHED;
+    *is_point = true;
     return MT_OK;
 }
 
-static mt_status by_conditions(mt_space *space, mt_walker *walker, const mt_point *point, enum place *place, mt_error *err)
+/* What was measured costs nothing to look at: limits of the search do not count, only what can not run is left out. */
+static mt_status where_legal(mt_space *space, mt_walker *walker, const mt_point *point, bool *is_point, mt_error *err)
 {
     const mt_check *culprit;
     walker->point = *point;
-    mt_truth legality = mt_point_legality(space, walker, &culprit);
-    bool is_extra = space->has_extra && by_levels(point, &space->extra) == 0;
-    mt_truth truth = legality != MT_TRUTH_BROKEN && !is_extra ? mt_point_truth(space, walker, &culprit) : legality; /* what fails may be guarded by a constraint of the search */
+    mt_truth truth = mt_point_legality(space, walker, &culprit);
+    if (truth == MT_TRUTH_FAILED) truth = mt_point_truth(space, walker, &culprit); /* what fails may be guarded by a constraint of the search */
     if (truth == MT_TRUTH_FAILED) return mt_check_fail(space, culprit, walker, err);
     if (truth == MT_TRUTH_BROKEN && culprit) space->pruned[culprit->kind]++;
-    *place = truth == MT_TRUTH_HOLDS ? SEARCHED : legality == MT_TRUTH_HOLDS ? OUTSIDE : NOWHERE;
+    *is_point = truth == MT_TRUTH_HOLDS;
     return MT_OK;
 }
 
-/* Those of the search first, those outside of it behind; sorted[] is used up. */
-static mt_status take_points(mt_space *space, mt_walker *walker, mt_point *sorted, size_t count, find_place *find, mt_error *err)
+static mt_status take_points(mt_space *space, mt_walker *walker, const mt_point *sorted, size_t count, find_place *find, mt_error *err)
 {
     for (size_t i = 0; i < count; i++) {
-        enum place place = NOWHERE;
-        mt_status st = find(space, walker, &sorted[i], &place, err);
+        bool is_point = false;
+        mt_status st = find(space, walker, &sorted[i], &is_point, err);
         if (st != MT_OK) return st;
-        if (place == SEARCHED) mt_space_pack(space, &sorted[i], space->points + space->count++ * space->stride);
-        if (place == OUTSIDE) sorted[space->outside++] = sorted[i];
+        if (is_point) mt_space_pack(space, &sorted[i], space->points + space->count++ * space->stride);
     }
-    for (size_t i = 0; i < space->outside; i++) mt_space_pack(space, &sorted[i], space->points + (space->count + i) * space->stride);
     return MT_OK;
 }
 
@@ -85,7 +81,7 @@ done:
     return st;
 }
 
-/* A knob that the file gained since stands at its default. Where a `when` fails, a constraint before it may exclude the point: by_conditions() finds out, or tells. */
+/* A knob that the file gained since stands at its default. Where a `when` fails, a constraint before it may exclude the point: where_legal() finds out, or tells. */
 static void complete(const mt_space *space, mt_walker *walker, mt_point *point)
 {
     const mt_spec *spec = space->spec;
@@ -110,13 +106,11 @@ static mt_status check_shape(mt_space *space, mt_walker *walker, size_t *count, 
 static mt_status fill_recorded(mt_space *space, mt_point *points, size_t count, mt_error *err)
 {
     mt_status st = MT_OK;
-    const mt_check *limit;
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     MT_TRY(check_shape(space, walker, &count, err));
-    mt_space_find_extra(space, walker, &limit);
     for (size_t i = 0; i < count; i++) complete(space, walker, &points[i]);
-    MT_TRY(fill(space, walker, points, count, by_conditions, err));
+    MT_TRY(fill(space, walker, points, count, where_legal, err));
 done:
     mt_walker_give(space, walker);
     return st;
@@ -124,7 +118,7 @@ done:
 
 static mt_status fill_listed(mt_space *space, mt_point *points, size_t count, mt_error *err)
 {
-    return fill(space, NULL, points, count, always_searched, err);
+    return fill(space, NULL, points, count, always, err);
 }
 
 typedef mt_status fill_space(mt_space *space, mt_point *points, size_t count, mt_error *err);
