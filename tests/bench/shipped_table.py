@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The tables of docs/benchmarks.md of what is shipped, as Markdown.
+"""The tables of docs/tuned_tables.md of what is shipped, as Markdown.
 
-    shipped_table.py TOOL SOURCE_FOLDER              writes them into SOURCE_FOLDER/docs/benchmarks.md, between two comments, from SOURCE_FOLDER/db/tuned
+    shipped_table.py TOOL SOURCE_FOLDER              writes them into SOURCE_FOLDER/docs/tuned_tables.md, between two comments, from SOURCE_FOLDER/db/tuned
     shipped_table.py TOOL SOURCE_FOLDER --check      exit code 1 when others stand there; what needs the portfolios is not looked at, which would take a debug build half a minute
     shipped_table.py TOOL DATABASE [KERNEL…]         prints those of a database, the tuner's own say
 
@@ -90,7 +90,7 @@ def tables(tool, database, wanted=(), with_portfolios=True):
     return "\n".join(lines)
 
 
-# ---- in docs/benchmarks.md
+# ---- in docs/tuned_tables.md
 
 BEGIN = "<!-- by tests/bench/shipped_table.py, from here -->\n"
 END = "<!-- to here -->\n"
@@ -113,12 +113,12 @@ def differences(now, then):
     for line in [line for line in now if line not in then][:5]:
         print("db/tuned gives:             ", line)
     for line in [line for line in then if line not in now][:5]:
-        print("docs/benchmarks.md has:     ", line)
+        print("docs/tuned_tables.md has:     ", line)
     return now != then
 
 
 def in_document(tool, folder, is_check):
-    path = os.path.join(folder, "docs/benchmarks.md")
+    path = os.path.join(folder, "docs/tuned_tables.md")
     with open(path, encoding="utf-8") as document:
         before, rest = document.read().split(BEGIN)
     then, after = rest.split(END)
