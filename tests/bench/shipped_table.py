@@ -56,7 +56,7 @@ def kernel_table(winners, portfolio, say):
     usual = usual_knobs(winners)
     trials = {trial["shape"]: trial for trial in portfolio.get("left_out", [])} if portfolio else {}
     first = winners[0]
-    say(f"### {first['kernel']} on {first['gpu_name']}, {first['regime']}, source {first['kernel_key'][:8]}\n")
+    say(f"## {first['kernel']} on {first['gpu_name']}, {first['regime']}, source {first['kernel_key'][:8]}\n")
     say(f"Usual knobs, left out below: `{knobs_text(usual, {})}`\n")
     say("| shape | workload | winner | µs | % of floor | default µs | × | without the row |\n|---|---|---|---|---|---|---|---|")
     for w in winners:
