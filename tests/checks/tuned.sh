@@ -1,5 +1,5 @@
 #!/bin/bash
-# What is shipped in db/: 12 MiB at most with the recordings; each file of db/tuned is exactly what `export --tuned` writes of it (sorted, nothing twice, nothing that lookups do not need),
+# What is shipped in db/: 12 MiB of rows at most, and 6 MiB of recordings; each file of db/tuned is exactly what `export --tuned` writes of it (sorted, nothing twice, nothing that lookups do not need),
 # holds one kernel of one GPU, as its name says, and is of the source that is shipped. Usage: tuned.sh TOOL SOURCE_FOLDER
 set -u
 tool=$1
@@ -9,10 +9,15 @@ trap 'rm -rf "$scratch"' EXIT
 rc=0
 bad() { echo "$*"; rc=1; }
 
-kib=$(du -ck --apparent-size db/tuned db/recordings 2>/dev/null | tail -1 | cut -f1)
-echo "$kib KiB of rows"
-[ "$kib" -gt 0 ] || bad "db/recordings is not there"
-[ "$kib" -le 12288 ] || bad "db/tuned and db/recordings have $kib KiB: 12288 at most"
+holds() { # folder, KiB at most
+  local kib
+  kib=$(du -sk --apparent-size "$1" 2>/dev/null | cut -f1)
+  [ -n "$kib" ] || { bad "$1 is not there"; return; }
+  echo "$1: $kib KiB"
+  [ "$kib" -le "$2" ] || bad "$1 has $kib KiB: $2 at most"
+}
+holds db/tuned 12288
+holds db/recordings 6144
 shopt -s nullglob
 for file in db/tuned/*; do
   name=$(basename "$file")

@@ -13,9 +13,10 @@ export XDG_DATA_HOME=$scratch/data XDG_CACHE_HOME=$scratch/cache
 unset MSDA_TUNE_DB
 PATH=$(dirname "$tool"):$PATH
 
-case $("$tool" version) in *'with GPU tuning'*) compiler=yes ;; *) compiler=no ;; esac
+# shellcheck source=../toolkit.sh
+. "$(dirname "$0")/../toolkit.sh"
 kinds="sh"
-[ $compiler = yes ] && "$tool" check --space "$source_folder/search_spaces/vector_add.ini" --gpu h100 --sample >/dev/null 2>&1 && kinds="$kinds compiler"
+can_compile "$tool" && kinds="$kinds compiler"
 [ "$GPU" = auto ] && kinds="$kinds gpu"
 build=$(dirname "$(dirname "$tool")")
 if [ -f "$build/cmake_install.cmake" ] && command -v pkg-config >/dev/null && cmake --install "$build" --prefix "$scratch/p" >/dev/null 2>&1; then

@@ -27,7 +27,7 @@ stop() {
     [ -s "$etc/$daemon.pid" ] && kill "$(cat "$etc/$daemon.pid" 2>/dev/null)" 2>/dev/null
   done
   if [ $failed = yes ]; then tail -n 30 "$etc"/log/* ${work:+"$work"/log/*} 2>/dev/null; squeue --states=all 2>/dev/null; fi
-  for daemon in slurmd mariadb; do
+  for daemon in slurmd slurmctld mariadb; do
     for _ in {1..300}; do pgrep -F "$etc/$daemon.pid" >/dev/null 2>&1 || break; sleep 0.1; done
   done
   rm -rf "$top"
@@ -85,6 +85,8 @@ AccountingStoragePass=$etc/munge/socket"
 }
 
 configure() {
+  # Nothing here uses cgroups; the plugin that slurmd would choose by itself needs them mounted, which chroots and some containers lack.
+  echo "CgroupPlugin=cgroup/v1" >"$etc/cgroup.conf"
   cat >"$SLURM_CONF" <<END2
 ClusterName=scratch
 SlurmctldHost=$node(127.0.0.1)

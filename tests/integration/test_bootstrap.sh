@@ -51,6 +51,41 @@ attempt 1 ./bootstrap.sh run --yes
 grep -q 'still missing' out || fail "does not notice that nothing was installed"
 rm no_effect
 
+# Optional packages are named before anything is installed, and --minimal leaves them out. npm is not found where only the stand-ins and the usual folders are looked into.
+only="PATH=$scratch/bin:$scratch/usual"
+mkdir usual
+for program in bash sed grep tr printf env nproc cat mkdir touch dirname cut ninja cc git; do
+  path=$(command -v $program) && [ -x "$path" ] && ln -s "$path" usual/
+done
+attempt 1 "$only" ./bootstrap.sh test --yes
+grep -q '^Missing optional packages: .*npm.*chromium' out || fail "does not name the optional packages"
+[ "$(grep -n 'Missing optional' out | cut -d: -f1)" -lt "$(grep -n 'configured' out | cut -d: -f1)" ] || fail "names them too late"
+grep -qE 'install .* chromium' apt.log || fail "does not install them: $(cat apt.log)"
+attempt 1 "$only" ./bootstrap.sh test --yes --minimal
+grep -qE 'optional|chromium|slurm|npm' out apt.log && fail "--minimal names or installs optional packages: $(cat apt.log)"
+
+# A GPU, and nothing to compile with: no replay, exit 3, and the recording is named.
+stand_in cmake "mkdir -p build/bin; cp $scratch/tool build/bin/msda-tune"
+cat >tool <<'END'
+#!/bin/bash
+case $1 in
+  device) echo "msda-tune: error: no NVIDIA driver"; exit 3 ;;
+  version) echo '{"version":"0","has_cuda_headers":false,"has_nvrtc":false,"nvrtc_version":0,"problem":"built without \"headers\"; install them","libuv":"1"}' ;;
+  tune) echo "tuned $*" ;;
+esac
+END
+chmod +x tool
+stand_in nvidia-smi 'exit 0'
+attempt 3 ./bootstrap.sh run --yes
+grep -q 'cannot be compiled: built without' out || fail "does not say what is missing"
+grep -qE -- '--gpu recorded:[a-z0-9]+ ' out || fail "does not name the recording"
+grep -q '^tuned' out && fail "replays a recording on a machine with a GPU"
+stand_in nvidia-smi 'exit 9'
+if [ ! -e /proc/driver/nvidia/version ]; then
+  attempt 0 ./bootstrap.sh run --yes
+  grep -q '^tuned tune --gpu recorded:' out || fail "does not replay where there is no GPU"
+fi
+
 attempt 2 ./bootstrap.sh
 attempt 2 ./bootstrap.sh walk
 attempt 0 ./bootstrap.sh --help

@@ -72,7 +72,8 @@ add_executable(p p.c)
 target_link_libraries(p PRIVATE tunelookup::tunelookup)
 END
 cp "$source/examples/lookup.c" "$scratch/project/p.c"
-{ cmake -S "$scratch/project" -B "$scratch/project/b" -DCMAKE_PREFIX_PATH="$scratch/moved" && cmake --build "$scratch/project/b"; } >"$scratch/cmake.txt" 2>&1 || fail "find_package: $(tail -3 "$scratch/cmake.txt")"
+generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt") # there may be no other here
+{ cmake -G "$generator" -S "$scratch/project" -B "$scratch/project/b" -DCMAKE_PREFIX_PATH="$scratch/moved" && cmake --build "$scratch/project/b"; } >"$scratch/cmake.txt" 2>&1 || fail "find_package: $(tail -3 "$scratch/cmake.txt")"
 "$scratch/project/b/p" "$scratch/d.sqlite" >/dev/null || fail "the program of find_package: exit $?"
 
 # ---- from a recorded GPU to the program ----

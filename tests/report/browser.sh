@@ -32,4 +32,4 @@ mkdir large
 demo large.sqlite large/*.jsonl
 for name in tuned failing hostile large; do "$tool" report --db "$name.sqlite" -o "$name.html" >/dev/null; done
 "$tool" report --diff tuned.sqlite other.sqlite -o diff.html >/dev/null
-"$node" "$here/browser.js" "$build/web" "$chromium" tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html diff=diff.html
+"$node" "$here/browser.mjs" "$build/web" "$chromium" tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html diff=diff.html

@@ -44,7 +44,6 @@ static mt_status open_real(mt_bench *bench, const mt_bench_options *options, mt_
     mt_gpu_list gpus = {.ordinals = {options->device}, .count = 1};
     mt_status st = options->gpu ? mt_gpu_list_parse(options->gpu, &gpus, err) : MT_OK;
     if (st != MT_OK) return st;
-    if (!MT_WITH_CUDA) return MT_FAIL(err, MT_ERR_NO_GPU, "this build has no GPU part (the CUDA Toolkit's headers were not there)");
     bench->cache_dir = mt_path_user_cache();
     if (!bench->cache_dir) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     mt_worker_options workers = {.jobs = options->jobs, .device = gpus.ordinals[0], .more_devices = gpus.ordinals + 1, .more_count = gpus.count - 1, .all_devices = gpus.is_all, .cache_dir = bench->cache_dir, .seed = options->seed, .compile_limit_s = 60,

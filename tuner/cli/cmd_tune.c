@@ -180,10 +180,6 @@ static mt_regime chosen_regime(const tuning *t)
 static mt_status prepare_real(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
-    if (!MT_WITH_CUDA) {
-        MT_FAIL(err, MT_ERR_NO_GPU, "this build has no GPU part (the CUDA Toolkit's headers were not there)");
-        return no_gpu(t, err);
-    }
     if (!v->no_cache && !(t->cache_dir = mt_path_user_cache())) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
     if (v->diagnose && !(t->sanitizer = mt_outside_find("compute-sanitizer")))
         mt_log_warn("--diagnose: compute-sanitizer is neither in PATH nor in CUDA_HOME/bin; faults are stored without its text");

@@ -4,7 +4,10 @@
 
 #include "tuner/cli/known_device.h"
 
-/* NO_GPU when there is none, or when this build has no GPU part. */
+/* NO_GPU when there is none, or when this build has no CUDA headers. */
 mt_status mt_live_device(int ordinal, mt_device_facts *facts, char arch[MT_ARCH_SIZE], mt_error *err);
+
+/* NVRTC's version as 1000 · major + 10 · minor, as a compile worker finds it. UNSUPPORTED when this build has no CUDA headers, COMPILE when there is no NVRTC. */
+mt_status mt_live_compiler(int64_t *nvrtc_version, mt_error *err);
 
 #endif

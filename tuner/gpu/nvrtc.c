@@ -11,6 +11,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/toolkit.h"
 #include "tuner/gpu/dynlib.h"
 
 #if defined(__aarch64__)
@@ -100,6 +101,18 @@ static mt_status load_symbols(mt_nvrtc *nvrtc, mt_error *err)
     return MT_OK;
 }
 
+/* NVRTC opens libnvrtc-builtins.so.MAJOR.MINOR by that name alone, which the loader finds only in its own path; one that is loaded already is taken. So the one beside
+ * NVRTC is loaded first, for as long as the process lives: NVRTC keeps its handle. */
+static void load_builtins(const mt_nvrtc *nvrtc, const char *library_path)
+{
+    mt_strbuf path = {0};
+    char *folder = mt_path_folder(library_path);
+    if (folder) mt_strbuf_addf(&path, "%s/libnvrtc-builtins.so.%d.%d", folder, (int)(nvrtc->version / 1000), (int)(nvrtc->version % 1000 / 10));
+    if (path.length && mt_file_exists(mt_strbuf_text(&path))) dlopen(mt_strbuf_text(&path), RTLD_NOW | RTLD_LOCAL);
+    mt_strbuf_free(&path);
+    mt_free(folder);
+}
+
 mt_status mt_nvrtc_open(mt_nvrtc **out, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -111,12 +124,12 @@ mt_status mt_nvrtc_open(mt_nvrtc **out, mt_error *err)
     all_names(&names);
     nvrtc->handle = mt_dynlib_open("MSDA_TUNE_NVRTC", (const char *const *)names.items, names.count, &tried);
     if (!nvrtc->handle) {
-        st = MT_FAIL(err, MT_ERR_COMPILE, "NVRTC not found: set CUDA_HOME to a CUDA Toolkit or MSDA_TUNE_NVRTC to libnvrtc.so; tried %s",
-                     mt_strbuf_text(&tried));
+        st = MT_FAIL(err, MT_ERR_COMPILE, "NVRTC not found: set CUDA_HOME to a CUDA Toolkit or MSDA_TUNE_NVRTC to libnvrtc.so, or install " MT_TOOLKIT_PARTS "; tried %s", mt_strbuf_text(&tried));
         goto done;
     }
     MT_TRY(load_symbols(nvrtc, err));
     bool known = dladdr((void *)(uintptr_t)nvrtc->api.Version, &where) != 0 && where.dli_fname;
+    if (known) load_builtins(nvrtc, where.dli_fname);
     MT_TRY(mt_nvrtc_find_headers(nvrtc, known ? where.dli_fname : "", err));
     *out = nvrtc;
     nvrtc = NULL;

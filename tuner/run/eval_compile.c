@@ -279,9 +279,6 @@ static mt_status start_pool(eval_compile *self, const mt_source *source, const m
 
 mt_status mt_eval_compile_create(uv_loop_t *loop, const mt_spec *spec, const mt_source *source, const mt_worker_options *options, const mt_device_facts *facts, mt_evaluator **evaluator, mt_error *err)
 {
-#if !MT_WITH_CUDA
-    return MT_FAIL(err, MT_ERR_UNSUPPORTED, "built without the CUDA Toolkit: nothing can be compiled");
-#endif
     eval_compile *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
     self->base.ops = &ops;

@@ -561,9 +561,6 @@ static mt_status submit_tool(eval_worker *self, mt_error *err)
 
 mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_source *source, const mt_worker_options *options, mt_evaluator **evaluator, mt_error *err)
 {
-#if !MT_WITH_CUDA
-    return MT_FAIL(err, MT_ERR_NO_GPU, "built without the CUDA Toolkit: only recorded GPUs can be tuned");
-#endif
     static const eval_worker_callbacks callbacks = {on_compiled, on_pool_failed, on_device_done, on_foreign_processes, on_vacuous, on_notice, on_device_failed};
     mt_status st = MT_OK;
     eval_worker *self = mt_alloc(1, sizeof *self);

@@ -1,4 +1,4 @@
-/* The worker process. Only in builds with the CUDA Toolkit (MT_WITH_CUDA). */
+/* The worker process. In a build without the CUDA Toolkit's headers (worker_no_cuda.c) it only says that it can do nothing. */
 #ifndef MT_RUN_WORKER_MAIN_H
 #define MT_RUN_WORKER_MAIN_H
 

@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC2154
+needs_compiler
 note "gemm refuses sizes by name; check and tune take a shape by its values"
 b="dtype=f16;layout=RC;accumulate=f32;beta=zero"
 check() { mt check --space "$data/../../search_spaces/gemm.ini" --gpu h100 --sample --shape "$1"; }

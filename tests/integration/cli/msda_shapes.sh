@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC2154
+needs_compiler
 note "msda refuses levels that overlap or reach beyond the image, lists of different lengths, and bf16 locations (CASES 19)"
 source_folder=$data/../..
 "$tool" import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" >/dev/null

@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2154
 note "without a GPU: says so, names the recordings, exits 3"
-needs_gpu_part
+needs_headers
 export MSDA_TUNE_LIBCUDA=/nowhere/libcuda.so.1
 "$tool" import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" >/dev/null
 mt --gpu auto --space demo

@@ -38,10 +38,13 @@ mt() {
   printf 'exit %d\n\n' $rc
 }
 note() { printf '# %s\n' "$*"; }
-needs_gpu_part() { case $("$tool" version) in *'with GPU tuning'*) ;; *) exit 77 ;; esac; }
+# shellcheck source=../../toolkit.sh
+. "$data/../toolkit.sh"
+needs_headers() { has_cuda_headers "$tool" || exit 77; }
+needs_compiler() { can_compile "$tool" || exit 77; }
 # The scripted driver and compiler of tests/fakes instead of real ones.
 fake_gpu() {
-  needs_gpu_part
+  needs_headers
   local lib
   lib=$(dirname "$(dirname "$tool")")/lib
   [ -f "$lib/libfake_cuda.so" ] || exit 77

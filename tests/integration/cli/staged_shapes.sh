@@ -1,4 +1,5 @@
 # shellcheck shell=bash disable=SC2154
+needs_compiler
 note "msda_staged and msda_coords refuse bf16 locations and overlapping levels, as msda does; staging refuses channels that are no whole pieces"
 mkdir -p spaces
 cp -r "$data/../../kernels" .

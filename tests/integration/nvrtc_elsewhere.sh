@@ -1,0 +1,45 @@
+#!/bin/bash
+# An NVRTC in a folder that the loader does not know compiles: the tool loads its builtins from beside it. Usage: nvrtc_elsewhere.sh TOOL. Skipped (77) without NVRTC.
+tool=$(realpath "$1")
+# shellcheck source=../toolkit.sh
+. "$(dirname "$0")/../toolkit.sh"
+skip_without_compiler "$tool"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cat >"$scratch/k.cu" <<'END'
+extern "C" __global__ void set(float *out) { out[threadIdx.x] = __fdividef(1.0f, 3.0f); }
+extern "C" __global__ void reference(double *out) { out[threadIdx.x] = 1.0 / 3; }
+END
+cat >"$scratch/k.ini" <<'END'
+[kernel]
+source = k.cu
+reference = reference
+[shape s]
+N = 64
+[variant set]
+[arg out]
+kind = tensor
+role = out
+dtype = f32
+shape = N
+[launch 1]
+args = out
+grid = 1
+block = 64
+END
+# Where NVRTC is, by what the loader says of a compile worker that uses it.
+check() { LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/ld" "$tool" check --space "$scratch/k.ini" --gpu h100 --jobs 1 --no-cache 2>&1; }
+loaded() { sed -nE "s/.*calling init: (.*$1.*)/\1/p" "$scratch"/ld.* | grep -v "$2" | sort -u | head -1; }
+check >/dev/null || { check; exit 1; }
+nvrtc=$(loaded libnvrtc builtins) builtins=$(loaded libnvrtc-builtins none)
+[ -n "$nvrtc" ] && [ -n "$builtins" ] || { echo "skipped: the loader does not tell where NVRTC is"; exit 77; }
+mkdir "$scratch/elsewhere"
+cp "$nvrtc" "$builtins" "$scratch/elsewhere/"
+rm -f "$scratch"/ld.*
+export MSDA_TUNE_NVRTC=$scratch/elsewhere/$(basename "$nvrtc")
+CUDA_HOME=$(dirname "$(dirname "$(realpath "$builtins")")") # its headers stay where they are
+export CUDA_HOME
+said=$(check) || { printf 'FAILED: it does not compile:\n%s\n' "$said"; exit 1; }
+now=$(loaded libnvrtc-builtins none)
+[ "$now" = "$scratch/elsewhere/$(basename "$builtins")" ] || { echo "FAILED: the builtins came from '$now'"; exit 1; }
+echo "ok"
