@@ -36,9 +36,9 @@ nvrtc=$(loaded libnvrtc builtins) builtins=$(loaded libnvrtc-builtins none)
 mkdir "$scratch/elsewhere"
 cp "$nvrtc" "$builtins" "$scratch/elsewhere/"
 rm -f "$scratch"/ld.*
-export MSDA_TUNE_NVRTC=$scratch/elsewhere/$(basename "$nvrtc")
+MSDA_TUNE_NVRTC=$scratch/elsewhere/$(basename "$nvrtc")
 CUDA_HOME=$(dirname "$(dirname "$(realpath "$builtins")")") # its headers stay where they are
-export CUDA_HOME
+export MSDA_TUNE_NVRTC CUDA_HOME
 said=$(check) || { printf 'FAILED: it does not compile:\n%s\n' "$said"; exit 1; }
 now=$(loaded libnvrtc-builtins none)
 [ "$now" = "$scratch/elsewhere/$(basename "$builtins")" ] || { echo "FAILED: the builtins came from '$now'"; exit 1; }
