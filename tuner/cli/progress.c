@@ -220,7 +220,7 @@ static void evaluated(void *context, size_t done, size_t total, const char *vari
     display->total = total;
     display->measured += !known;
     display->best_ns = best_ns;
-    mt_summary_count(&display->counts, outcome);
+    mt_summary_count(&display->counts, variant, outcome);
     if (display->quiet) return;
     int64_t now = display->now_ns();
     if (display->is_terminal) {

@@ -6,11 +6,32 @@
 #include "tuner/cli/print.h"
 #include "tuner/run/rates.h"
 
-void mt_summary_count(mt_summary_counts *counts, const mt_outcome *outcome)
+/* The value of ALGO, which each variant's text begins with. */
+static size_t algorithm_length(const char *variant)
+{
+    return strncmp(variant, "ALGO=", 5) == 0 ? strcspn(variant + 5, ";") : 0;
+}
+
+static void count_algorithm(mt_summary_counts *counts, const char *variant, double ns)
+{
+    size_t length = algorithm_length(variant), i = 0;
+    if (length == 0 || length >= sizeof counts->algorithms[0].name || strlen(variant) >= sizeof counts->algorithms[0].variant) return;
+    while (i < counts->algorithm_count && (strlen(counts->algorithms[i].name) != length || strncmp(counts->algorithms[i].name, variant + 5, length) != 0)) i++;
+    if (i == MT_SUMMARY_ALGORITHMS) return;
+    mt_summary_algorithm *algorithm = &counts->algorithms[i];
+    if (i < counts->algorithm_count && algorithm->best_ns <= ns) return;
+    if (i == counts->algorithm_count) counts->algorithm_count++;
+    snprintf(algorithm->name, sizeof algorithm->name, "%.*s", (int)length, variant + 5);
+    snprintf(algorithm->variant, sizeof algorithm->variant, "%s", variant);
+    algorithm->best_ns = ns;
+}
+
+void mt_summary_count(mt_summary_counts *counts, const char *variant, const mt_outcome *outcome)
 {
     if (!outcome) return;
     counts->total++;
     counts->by_kind[outcome->kind]++;
+    if (outcome->kind == MT_OUTCOME_OK && variant) count_algorithm(counts, variant, outcome->timing.median_ns);
     char *example = counts->example[outcome->kind];
     if (outcome->kind == MT_OUTCOME_OK || !outcome->text || example[0]) return;
     mt_strbuf clean = {0};
@@ -143,6 +164,43 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     print_model(out, space, facts, summary);
 }
 
+static bool has_knob(const char *variant, const char *item)
+{
+    size_t length = strcspn(item, "=") + 1;
+    for (const char *at = variant; *at; at += strcspn(at, ";"), at += *at == ';')
+        if (strncmp(at, item, length) == 0) return true;
+    return false;
+}
+
+/* " CLUSTER=4 STAGES=2 …": those knobs that the best variant does not have. */
+static void add_own_knobs(mt_strbuf *out, const char *variant, const char *best)
+{
+    for (const char *at = variant; *at; at += strcspn(at, ";"), at += *at == ';') {
+        char item[128];
+        snprintf(item, sizeof item, "%.*s", (int)strcspn(at, ";"), at);
+        if (!has_knob(best, item)) mt_strbuf_add(out, " ");
+        if (!has_knob(best, item)) mt_print_clean(out, item, 0);
+    }
+}
+
+/* The other algorithms' best, each with the knobs that are its own. The baseline has a line already. */
+static void print_algorithms(FILE *out, const mt_space *space, const mt_subject_summary *summary, const mt_summary_counts *counts)
+{
+    const char *baseline = mt_space_spec(space)->baseline;
+    size_t best_length = algorithm_length(summary->best), printed = 0;
+    for (size_t i = 0; i < counts->algorithm_count; i++) {
+        const mt_summary_algorithm *algorithm = &counts->algorithms[i];
+        char time[MT_PRINT_TIME_SIZE];
+        mt_strbuf line = {0};
+        if ((baseline && strcmp(algorithm->name, baseline) == 0) || (strlen(algorithm->name) == best_length && strncmp(algorithm->name, summary->best + 5, best_length) == 0)) continue;
+        mt_print_clean(&line, algorithm->name, 0);
+        mt_strbuf_addf(&line, " %s", mt_print_us(algorithm->best_ns, time, sizeof time));
+        add_own_knobs(&line, algorithm->variant, summary->best);
+        fprintf(out, "%s%s\n", printed++ ? "              " : "  Others:     ", mt_strbuf_text(&line));
+        mt_strbuf_free(&line);
+    }
+}
+
 /* What --known has is no row of this database: its time is of another session, perhaps of another board. */
 static void print_shared(FILE *out, const mt_subject_summary *summary)
 {
@@ -187,6 +245,7 @@ void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workl
     print_title(out, space, workload, facts, is_recorded, summary->regime);
     if (summary->best && isfinite(summary->best_ns))
         print_best(out, space, facts, summary);
+    if (summary->best && isfinite(summary->best_ns)) print_algorithms(out, space, summary, counts);
     print_shared(out, summary);
     print_yardsticks(out, summary);
     print_counts(out, summary, counts);
