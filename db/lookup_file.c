@@ -67,7 +67,7 @@ static bool user_path(char out[PATH_MAX])
     return length > 0 && length < PATH_MAX;
 }
 
-/* <prefix>/share/msda-tune, found from where this library lies: lib/, lib/<triplet>/ or, linked into a program, bin/. An installed tree may be moved. */
+/* <prefix>/share/msda-tune-shipped, found from where this library lies: lib/, lib/<triplet>/ or, linked into a program, bin/. An installed tree may be moved. */
 static bool shipped_folder(char out[PATH_MAX])
 {
     static const char here;
@@ -81,7 +81,7 @@ static bool shipped_folder(char out[PATH_MAX])
         *slash = '\0';
         slash = strrchr(place, '/');
         if (!slash) break;
-        int length = snprintf(out, PATH_MAX, "%.*s/share/msda-tune", (int)(slash - place), place);
+        int length = snprintf(out, PATH_MAX, "%.*s/share/msda-tune-shipped", (int)(slash - place), place);
         if (length > 0 && length < PATH_MAX && stat(out, &info) == 0 && S_ISDIR(info.st_mode)) return true;
     }
     return false;
@@ -146,7 +146,7 @@ tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count)
     if (*count == 1) (*files)[0].is_optional = false; /* nothing else could answer */
     if (*count == 0 || (*count == 1 && mt_lookup_stamp_of(user).bytes < 0 && *user && !(*files)[0].is_shipped)) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no tuning database: looked for %s and %s", *user ? user : "a user's file (no $HOME)",
-                            *shipped ? shipped : "share/msda-tune beside the library");
+                            *shipped ? shipped : "share/msda-tune-shipped beside the library");
     }
 done:
     if (st != TUNELOOKUP_OK) {

@@ -12,7 +12,7 @@ lacks() { # without CI a machine may lack Slurm; CI installs it
 }
 PATH=$PATH:/usr/sbin
 for program in munged slurmctld slurmd sbatch squeue scontrol; do command -v $program >/dev/null || lacks "no $program here (Debian: slurm-wlm, munge)"; done
-[ -e "$build/share/msda-tune/recordings.sqlite" ] || lacks "this build has no recordings"
+[ -e "$build/share/msda-tune-shipped/recordings.sqlite" ] || lacks "this build has no recordings"
 
 failed=no work=
 top=$(mktemp -d /tmp/slurm-XXXXXX) # whatever TMPDIR is: the path of a socket may have 108 bytes

@@ -85,17 +85,17 @@ export LD_LIBRARY_PATH
 "$scratch/lookup" "$recorded" >"$scratch/out.txt" || fail "the example on a recorded GPU's database: exit $?"
 grep -qxF "variant:  $best" "$scratch/out.txt" || fail "the example says $(cat "$scratch/out.txt"), the tool $best"
 # What is installed answers a newcomer: its tuned rows, and without them the recordings, since the example asks for those too.
-share=$scratch/moved/share/msda-tune
+share=$scratch/moved/share/msda-tune-shipped
 shipped() { HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$scratch/lookup" >"$scratch/out.txt" || fail "the example on the shipped databases: exit $?"; }
 shipped
 grep -q '^exact: ' "$scratch/out.txt" || fail "no exact answer: $(cat "$scratch/out.txt")"
-grep -q '^from: .*moved/share/msda-tune/tuned.sqlite (shipped), ' "$scratch/out.txt" || fail "the shipped tuned rows do not answer: $(cat "$scratch/out.txt")"
+grep -q '^from: .*moved/share/msda-tune-shipped/tuned.sqlite (shipped), ' "$scratch/out.txt" || fail "the shipped tuned rows do not answer: $(cat "$scratch/out.txt")"
 # A shape that was not tuned is answered from the portfolio, which the import chose.
 "$build/bin/msda-tune" lookup --db "$share/tuned.sqlite" --gpu h200 --kernel msda --shape detr_enc_b1 --set N=3 >"$scratch/out.txt" || fail "lookup of an untuned shape: exit $?"
 grep -q '^choice: .* tuned shapes' "$scratch/out.txt" && grep -q '^answer:   as tuned for another shape ' "$scratch/out.txt" || fail "no portfolio answers: $(cat "$scratch/out.txt")"
 mv "$share/tuned.sqlite" "$scratch/tuned.sqlite"
 shipped
-grep -q '^from: .*moved/share/msda-tune/recordings.sqlite (shipped, a recorded GPU)' "$scratch/out.txt" || fail "the shipped recordings do not answer: $(cat "$scratch/out.txt")"
+grep -q '^from: .*moved/share/msda-tune-shipped/recordings.sqlite (shipped, a recorded GPU)' "$scratch/out.txt" || fail "the shipped recordings do not answer: $(cat "$scratch/out.txt")"
 mv "$scratch/tuned.sqlite" "$share/tuned.sqlite"
 # A user's measured row comes before the shipped ones.
 MSDA_TUNE_DB=$scratch/d.sqlite "$scratch/lookup" >"$scratch/out.txt" || fail "the example on an overlay: exit $?"

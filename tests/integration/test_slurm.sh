@@ -10,7 +10,7 @@ configure
 cluster
 
 # ---- what one run finds ----
-space=$build/share/msda-tune/search_spaces/resample.ini
+space=$build/share/msda-tune-shipped/search_spaces/resample.ini
 [ -e "$space" ] || fail "no $space"
 one=(--space resample --shape large --gpu recorded:h200 --strategy exhaustive --quiet)
 "$tool" tune "${one[@]}" --db "$top/serial.sqlite" >"$top/serial.txt" 2>&1 || fail "the serial run: $(cat "$top/serial.txt")"

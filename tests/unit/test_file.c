@@ -282,7 +282,7 @@ START_TEST(standard_places)
     char *self = mt_path_self(), *bin = mt_path_folder(self), *prefix = mt_path_folder(bin), *share = mt_path_share();
     ck_assert_int_eq(access(self, X_OK), 0);
     ck_assert_int_eq(strncmp(share, prefix, strlen(prefix)), 0);
-    ck_assert_str_eq(share + strlen(prefix), "/share/msda-tune");
+    ck_assert_str_eq(share + strlen(prefix), "/share/msda-tune-shipped");
     mt_free(self);
     mt_free(bin);
     mt_free(prefix);

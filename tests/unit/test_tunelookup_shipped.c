@@ -48,8 +48,8 @@ static void make_prefix(double ns)
     lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", ns);
     lookup_end(&w);
     fixture_sql("PRAGMA journal_mode = DELETE");
-    snprintf(shipped, sizeof shipped, "%s/prefix/share/msda-tune/tuned.sqlite", fixture_folder);
-    shell("mkdir -p '%s/prefix/bin' '%s/prefix/share/msda-tune'", fixture_folder, fixture_folder);
+    snprintf(shipped, sizeof shipped, "%s/prefix/share/msda-tune-shipped/tuned.sqlite", fixture_folder);
+    shell("mkdir -p '%s/prefix/bin' '%s/prefix/share/msda-tune-shipped'", fixture_folder, fixture_folder);
     shell("cp /proc/$PPID/exe '%s/prefix/bin/asker' && chmod 755 '%s/prefix/bin/asker'", fixture_folder, fixture_folder);
     shell("mv '%s' '%s'", fixture_db, shipped);
 }
@@ -76,7 +76,7 @@ START_TEST(test_shipped_answers_alone)
     make_prefix(2000);
     run_asker();
     ck_told("open 0: \nprepare 0: \nfind 0: match 1 median 2000\n");
-    ck_told("prefix/share/msda-tune/tuned.sqlite (shipped), measurement");
+    ck_told("prefix/share/msda-tune-shipped/tuned.sqlite (shipped), measurement");
     ck_told("refresh 0: \n");
     ck_assert_ptr_null(strstr(answer, "left out"));
 }
@@ -136,7 +136,7 @@ START_TEST(test_other_constraints)
     lookup_end(&w);
     run_asker();
     ck_told("refused: breaks constraint small here: N must be small");
-    ck_told("prefix/share/msda-tune/tuned.sqlite holds other expressions of this kernel; those of ");
+    ck_told("prefix/share/msda-tune-shipped/tuned.sqlite holds other expressions of this kernel; those of ");
     ck_told("t.sqlite hold, which comes first");
     mt_free(spec);
 }

@@ -1,6 +1,7 @@
 /* The path half of file.h. */
 #include <errno.h>
 #include <pwd.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -111,8 +112,18 @@ char *mt_path_share(void)
     char *self = mt_path_self();
     char *folder = self ? mt_path_folder(self) : NULL;
     mt_free(self);
-    if (!folder || folder[0] != '/') return join_and_free(folder, "../share/msda-tune"); /* no /proc */
+    if (!folder || folder[0] != '/') return join_and_free(folder, "../share/msda-tune-shipped"); /* no /proc */
     char *prefix = mt_path_folder(folder); /* people read this path: without "bin/.." */
     mt_free(folder);
-    return join_and_free(prefix, "share/msda-tune");
+    return join_and_free(prefix, "share/msda-tune-shipped");
+}
+
+bool mt_path_is_shipped(const char *path)
+{
+    char real_folder[PATH_MAX], real_share[PATH_MAX];
+    char *share = mt_path_share(), *folder = mt_path_folder(path);
+    bool is_shipped = share && folder && realpath(share, real_share) && realpath(folder, real_folder) && strcmp(real_share, real_folder) == 0;
+    mt_free(folder);
+    mt_free(share);
+    return is_shipped;
 }

@@ -91,8 +91,9 @@ const mt_command mt_cmd_compile = {
     .summary = "compile the winners of a database, without a GPU",
     .help = "Files that were imported, and the tuned rows that come with the tool, hold no compiled code. This compiles what is missing with\n"
             "NVRTC, from the shipped search spaces (or --space), so that lookups can hand it out. Rows of another version of a kernel's\n"
-            "source are told and left as they are. Exit code 1 when a winner could not be compiled.\n\n"
-            "  msda-tune compile --db /usr/share/msda-tune/tuned.sqlite --seal",
+            "source are told and left as they are. Exit code 1 when a winner could not be compiled. Files that came with the tool are\n"
+            "never written: compile a copy, and open that with TUNELOOKUP_USER_CUBINS.\n\n"
+            "  cp /usr/share/msda-tune-shipped/tuned.sqlite . && msda-tune compile --db tuned.sqlite --seal",
     .options = options,
     .values_size = sizeof(compile_values),
     .run = run,

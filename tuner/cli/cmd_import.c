@@ -1,4 +1,4 @@
-/* msda-tune import: recordings, Kernel Tuner caches and T4 files into a database. The build makes share/msda-tune/recordings.sqlite with it. */
+/* msda-tune import: recordings, Kernel Tuner caches and T4 files into a database. The build makes share/msda-tune-shipped/recordings.sqlite with it. */
 #include <stdio.h>
 #include <string.h>
 

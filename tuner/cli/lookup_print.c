@@ -163,8 +163,15 @@ static void add_compile(mt_strbuf *line, const mt_asked *asked, const tunelookup
     const mt_lookup_block *block = result->block_;
     const mt_lookup_row *row = block->rows[result->row_];
     if (result->match != TUNELOOKUP_MATCH_EXACT || row->is_recorded) return;
-    mt_strbuf_add(line, "          msda-tune compile");
-    mt_print_option(line, "--db", block->db->files[row->file].path);
+    const mt_lookup_file *file = &block->db->files[row->file];
+    mt_strbuf_add(line, "          ");
+    if (file->is_shipped) {
+        mt_strbuf_add(line, "in a copy, since shipped files are never written: cp ");
+        mt_strbuf_add_word(line, file->path);
+        mt_strbuf_add(line, " tuned.sqlite; ");
+    }
+    mt_strbuf_add(line, "msda-tune compile");
+    mt_print_option(line, "--db", file->is_shipped ? "tuned.sqlite" : file->path);
     mt_print_option(line, "--kernel", block->kernel);
     mt_print_option(line, "--space", asked->space);
     mt_strbuf_add(line, " makes it\n");
