@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "db/cells.h"
 #include "db/key.h"
 #include "db/program.h"
 #include "db/rule.h"
@@ -29,7 +30,7 @@ enum {
     MT_LOOKUP_FACTS = 12,
     MT_LOOKUP_NO_SLOT = UINT32_MAX,
     MT_LOOKUP_KEY_SIZE = 33,
-    MT_LOOKUP_CARVEOUTS = 8    /* launches whose measured carve-out is kept */
+    MT_LOOKUP_CARVEOUTS = MT_CELL_CARVEOUTS /* launches whose measured carve-out is kept */
 };
 
 /* Writes tunelookup_detail's text and returns `status`, so that `return mt_lookup_fail(…)` reads well. */
@@ -114,8 +115,8 @@ typedef struct mt_lookup_json {
     struct mt_lookup_json *first, *next, *last; /* members; next: the following one of the same parent */
 } mt_lookup_json;
 
-/* SQLite reads the text; the nodes live in the arena. */
-tunelookup_status mt_lookup_json_load(struct sqlite3 *db, const char *path, const char *text, mt_lookup_arena *arena, const mt_lookup_json **root);
+/* Nodes and texts live in the arena. ERR_NOT_A_DATABASE where it is no JSON, or more or deeper than anything that the tuner writes. */
+tunelookup_status mt_lookup_json_load(const char *path, const char *text, mt_lookup_arena *arena, const mt_lookup_json **root);
 const mt_lookup_json *mt_lookup_json_member(const mt_lookup_json *object, const char *key);                 /* or NULL; object may be NULL */
 const char *mt_lookup_json_text(const mt_lookup_json *object, const char *key);                      /* or NULL */
 int64_t mt_lookup_json_int(const mt_lookup_json *object, const char *key, int64_t otherwise);
@@ -309,6 +310,7 @@ typedef struct mt_lookup_loader {
     mt_lookup_table workloads, toolchains;
     uint32_t *variant_map, variant_mask, variant_used; /* id → index + 1 into variants */
     mt_lookup_variant **variants;
+    struct sqlite3_stmt *variant_text; /* made when the first is read; whoever begins another file, or ends, finalizes it */
 } mt_lookup_loader;
 
 /* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
@@ -322,8 +324,6 @@ tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_look
 
 /* Empties the map of variants and reads the file's small tables; the loader's file, db, kernel and device are set. */
 tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader);
-/* Carve-outs as a column holds them, "28,28"; −1 where nothing is known. */
-void mt_lookup_read_carveouts(const char *text, int8_t carveouts[MT_LOOKUP_CARVEOUTS]);
 const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id); /* never NULL */
 
 /* ---- the steps below an exact row (lookup_ladder.c, lookup_default.c, lookup_descend.c) ---- */

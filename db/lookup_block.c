@@ -154,7 +154,7 @@ static tunelookup_status choose_key(mt_lookup_loader *loader, const mt_lookup_so
 /* ---- its expressions ---- */
 
 /* The first file that has expressions gives them. That a later one has others is for explain: rows of one key share them, but a search space may have been edited in between. */
-static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, sqlite3 *db, const char *spec)
+static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, const char *spec)
 {
     char where[512];
     tunelookup_status st = TUNELOOKUP_OK;
@@ -167,7 +167,7 @@ static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, sqlite
     if (!(loader->spec = mt_lookup_arena_text(&loader->scratch, spec, strlen(spec)))) return no_memory();
     block->spec_file = block->other_spec_file = file;
     snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), block->kernel);
-    LOOKUP_TRY(mt_lookup_json_load(db, path_of(loader, file), spec, &block->arena, &root));
+    LOOKUP_TRY(mt_lookup_json_load(path_of(loader, file), spec, &block->arena, &root));
     LOOKUP_TRY(mt_lookup_model_load(root, &loader->plan->device, where, &block->arena, &block->model));
 done:
     return st;
@@ -189,7 +189,7 @@ static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, mt_l
     if (code == SQLITE_ROW) from->kernel = sqlite3_column_int64(statement, 0);
     else if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
     const char *spec = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 1) : NULL;
-    if (spec && st == TUNELOOKUP_OK && strcmp(spec, "{}") != 0) st = take_spec(loader, file, from->session.db, spec);
+    if (spec && st == TUNELOOKUP_OK && strcmp(spec, "{}") != 0) st = take_spec(loader, file, spec);
 done:
     sqlite3_finalize(statement);
     return st;
@@ -305,6 +305,7 @@ tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_bl
     *out = loader.block;
     loader.block = NULL;
 done:
+    sqlite3_finalize(loader.variant_text);
     for (size_t i = 0; sources && i < plan->db->file_count; i++) mt_lookup_sqlite_close(&sources[i].session);
     free(sources);
     mt_lookup_arena_free(&loader.scratch);

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "db/answer.h"
+#include "db/cells.h"
 #include "db/query_internal.h"
 #include "db/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
+#include "tuner/base/strbuf.h"
 
 static double real_or_nan(sqlite3_stmt *statement, int column)
 {
@@ -313,6 +315,34 @@ done:
     return st;
 }
 
+/* All cells once more as one blob. */
+static mt_status insert_blob(mt_store *store, int64_t id, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *rows = NULL, *update = NULL;
+    mt_strbuf blob = {0};
+    mt_cell cell;
+    bool has_row = false;
+    MT_TRY(mt_sql_prepare(store, "SELECT " MT_CELL_COLUMNS " FROM portfolio_cell WHERE portfolio_id = ? ORDER BY subject_id, variant_id", &rows, err));
+    mt_sql_args args = mt_sql_args_of(rows);
+    mt_sql_int(&args, id);
+    for (;;) {
+        MT_TRY(mt_sql_row(store, &args, &has_row, "read a portfolio's times", err));
+        if (!has_row) break;
+        if (mt_cell_read(rows, &cell)) mt_strbuf_add_bytes(&blob, (const char *)&cell, sizeof cell);
+    }
+    MT_TRY(mt_sql_prepare(store, "UPDATE portfolio SET cells = ? WHERE id = ?", &update, err));
+    args = mt_sql_args_of(update);
+    mt_sql_blob(&args, blob.text, blob.length);
+    mt_sql_int(&args, id);
+    MT_TRY(mt_sql_run(store, &args, "store a portfolio's times", err));
+done:
+    sqlite3_finalize(rows);
+    sqlite3_finalize(update);
+    mt_strbuf_free(&blob);
+    return st;
+}
+
 mt_status mt_store_portfolio(mt_store *store, const mt_portfolio_group *group, const mt_portfolio *portfolio, mt_error *err)
 {
     mt_status st;
@@ -323,6 +353,7 @@ mt_status mt_store_portfolio(mt_store *store, const mt_portfolio_group *group, c
     if (st == MT_OK && portfolio) st = insert_shapes(store, group, id, portfolio, err);
     if (st == MT_OK && portfolio) st = insert_variants(store, id, portfolio, err);
     if (st == MT_OK && portfolio) st = insert_cells(store, id, portfolio, err);
+    if (st == MT_OK && portfolio) st = insert_blob(store, id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
