@@ -1,7 +1,8 @@
 /* How a portfolio's candidates did on its shapes, for the lookup: rows of table portfolio_cell, and the same as one blob (portfolio.cells). Ten thousand of them take the lookup longer row by
  * row than all else that it reads. The tuner writes the blob beside the rows; a file without one is read by its rows.
  *
- * The blob is an array of mt_cell in the order of the table's key, little-endian as every host of a GPU is. */
+ * The blob, little-endian as every host of a GPU is: the number of variants and their ids, ascending (8 bytes each); then for each subject, ascending, its id, an outcome for each variant
+ * (mt_cell_outcome, one byte each, zeros up to a multiple of 8), and mt_cell_figures of those that have some, in that order. */
 #ifndef MT_DB_CELLS_H
 #define MT_DB_CELLS_H
 
@@ -13,16 +14,30 @@
 #include <string.h>
 
 enum { MT_CELL_CARVEOUTS = 8 };
-typedef enum mt_cell_outcome { MT_CELL_FAILED = 0, MT_CELL_OK = 1, MT_CELL_CENSORED = 2, MT_CELL_WRONG = 3 } mt_cell_outcome;
+typedef enum mt_cell_outcome { MT_CELL_NONE = 0 /* not measured */, MT_CELL_OK = 1, MT_CELL_CENSORED = 2, MT_CELL_WRONG = 3, MT_CELL_FAILED = 4 /* otherwise */ } mt_cell_outcome;
+
+typedef struct mt_cell_figures {
+    int64_t measurement, toolchain, created_unix_ms;
+    double slowdown, median_ns, low_ns, high_ns, norm_error; /* NAN = none */
+    int8_t carveouts[MT_CELL_CARVEOUTS];                     /* per cent, launch by launch; −1 = not known */
+} mt_cell_figures;
+_Static_assert(sizeof(mt_cell_figures) == 72 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as the blob has it");
 
 typedef struct mt_cell {
-    int64_t subject, variant, measurement, toolchain, created_unix_ms;
-    double slowdown, median_ns, low_ns, high_ns, norm_error; /* NAN = none */
+    int64_t subject, variant;
     uint8_t outcome;
-    int8_t carveouts[MT_CELL_CARVEOUTS]; /* per cent, launch by launch; −1 = not known */
-    uint8_t unused[7];                   /* 0 */
+    mt_cell_figures figures;
 } mt_cell;
-_Static_assert(sizeof(mt_cell) == 96 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "as the blob has it");
+
+static inline bool mt_cell_has_figures(uint8_t outcome)
+{
+    return outcome == MT_CELL_OK || outcome == MT_CELL_CENSORED;
+}
+
+static inline size_t mt_cells_padded(size_t variants)
+{
+    return (variants + 7) / 8 * 8;
+}
 
 /* The columns that mt_cell_read wants, in its order. */
 #define MT_CELL_COLUMNS "subject_id, variant_id, measurement_id, toolchain_id, created_unix_ms, slowdown, median_ns, low_ns, high_ns, norm_error, outcome, carveouts"
@@ -49,18 +64,21 @@ static inline bool mt_cell_real_is(double value, double least)
 /* Whether the tuner could have written it. */
 static inline bool mt_cell_is_sound(const mt_cell *cell)
 {
-    if (cell->subject < 0 || cell->variant < 0 || cell->measurement < 0 || cell->toolchain < 0 || cell->created_unix_ms < 0) return false;
-    if (!mt_cell_real_is(cell->slowdown, 1)) return false;
+    const mt_cell_figures *is = &cell->figures;
+    if (cell->subject < 0 || cell->variant < 0) return false;
+    if (!mt_cell_has_figures(cell->outcome)) return true;
+    if (is->measurement < 0 || is->toolchain < 0 || is->created_unix_ms < 0 || !mt_cell_real_is(is->slowdown, 1)) return false;
     if (cell->outcome != MT_CELL_OK) return true;
-    return !isnan(cell->slowdown) && !isnan(cell->median_ns) && mt_cell_real_is(cell->median_ns, 1e-300) && mt_cell_real_is(cell->low_ns, 1e-300)
-           && mt_cell_real_is(cell->high_ns, 1e-300) && mt_cell_real_is(cell->norm_error, 0);
+    return !isnan(is->slowdown) && !isnan(is->median_ns) && mt_cell_real_is(is->median_ns, 1e-300) && mt_cell_real_is(is->low_ns, 1e-300) && mt_cell_real_is(is->high_ns, 1e-300)
+           && mt_cell_real_is(is->norm_error, 0);
 }
 
 /* The row at hand of a statement with MT_CELL_COLUMNS. False where a column has another type. */
 static inline bool mt_cell_read(sqlite3_stmt *row, mt_cell *cell)
 {
-    int64_t *const ids[] = { &cell->subject, &cell->variant, &cell->measurement, &cell->toolchain, &cell->created_unix_ms };
-    double *const reals[] = { &cell->slowdown, &cell->median_ns, &cell->low_ns, &cell->high_ns, &cell->norm_error };
+    mt_cell_figures *is = &cell->figures;
+    int64_t *const ids[] = { &cell->subject, &cell->variant, &is->measurement, &is->toolchain, &is->created_unix_ms };
+    double *const reals[] = { &is->slowdown, &is->median_ns, &is->low_ns, &is->high_ns, &is->norm_error };
     *cell = (mt_cell){ 0 };
     for (int i = 0; i < 5; i++) {
         int type = sqlite3_column_type(row, 5 + i);
@@ -72,7 +90,7 @@ static inline bool mt_cell_read(sqlite3_stmt *row, mt_cell *cell)
     const char *carveouts = sqlite3_column_type(row, 11) == SQLITE_TEXT ? (const char *)sqlite3_column_text(row, 11) : NULL;
     if (!outcome) return false;
     cell->outcome = strcmp(outcome, "ok") == 0 ? MT_CELL_OK : strcmp(outcome, "censored") == 0 ? MT_CELL_CENSORED : strcmp(outcome, "wrong_result") == 0 ? MT_CELL_WRONG : MT_CELL_FAILED;
-    mt_carveouts_read(carveouts ? carveouts : "", cell->carveouts);
+    mt_carveouts_read(carveouts ? carveouts : "", is->carveouts);
     return true;
 }
 

@@ -387,6 +387,9 @@ tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup
                                        bool *is_damaged);
 /* Turns of the ladder's variants for these values, as mt_rule_set_turns takes them. */
 void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_ladder *ladder, const int64_t *values, double turns[MT_RULE_VARIANTS]);
+/* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
+typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
+tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);
 /* The portfolios of the loader's file, for the asked GPU and for others of its architecture. Damaged ones are counted and left out. */
 tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schema_version);
 /* When all files are read: sorts the ladders, makes room for default variants and for the cache. */

@@ -78,8 +78,8 @@ static bool read_escape(reader *r, char **to)
 /* From the opening quote on. No text is longer than it is written. */
 static const char *read_text(reader *r)
 {
-    const char *end = r->at + 1;
-    while (*end && *end != '"') end += end[0] == '\\' && end[1] ? 2 : 1;
+    const char *end = *r->at ? r->at + 1 : r->at;
+    for (end += strcspn(end, "\"\\"); *end == '\\'; end += strcspn(end, "\"\\")) end += end[1] ? 2 : 1;
     if (*r->at != '"' || !*end) {
         fail(r, "a text is expected, or has no end");
         return NULL;
@@ -90,8 +90,11 @@ static const char *read_text(reader *r)
         return NULL;
     }
     for (r->at++; r->at < end;) {
-        if (*r->at != '\\') *to++ = *r->at++;
-        else if (r->at++, !read_escape(r, &to)) return NULL;
+        size_t plain = strcspn(r->at, "\"\\");
+        memcpy(to, r->at, plain);
+        to += plain;
+        r->at += plain;
+        if (r->at < end && (r->at++, !read_escape(r, &to))) return NULL;
     }
     r->at = end + 1;
     return text;

@@ -10,7 +10,6 @@ static const char portfolios_sql[] = "SELECT p.id, p.device_id, d.key, p.regime,
                                      "WHERE p.kernel_id = ?1 AND p.origin IN ('measured', 'recorded') ORDER BY p.id";
 static const char shapes_sql[] = "SELECT subject_id, workload_id, shape_key, shape_name, best_ns, default_ns, default_outcome FROM portfolio_shape WHERE portfolio_id = ?1";
 static const char variants_sql[] = "SELECT variant_id, position FROM portfolio_variant WHERE portfolio_id = ?1";
-static const char cells_sql[] = "SELECT " MT_CELL_COLUMNS " FROM portfolio_cell WHERE portfolio_id = ?1";
 enum { SUBJECT_LIMIT = 4 * MT_RULE_SHAPES }; /* shapes × workloads */
 
 typedef struct building {
@@ -32,7 +31,7 @@ typedef struct building {
     uint32_t subjects_of[MT_RULE_SHAPES];
     double *slowdown;                  /* [shape_count][variant_count], factors until the end */
     uint32_t *rows;                    /* 0 = none, UINT32_MAX = not to be answered with, else there is one: worst[] */
-    mt_cell *worst;                    /* [shape_count][variant_count]: of the workload on which it loses most */
+    mt_cell_figures *worst;                    /* [shape_count][variant_count]: of the workload on which it loses most */
     bool *is_wrong;
 } building;
 
@@ -143,79 +142,44 @@ static tunelookup_status on_variant(building *b, sqlite3_stmt *row)
     return TUNELOOKUP_OK;
 }
 
-/* Where the id stands, from *at on; ids ascend in both, as the tables' keys do. */
-static bool seek(uint32_t *at, uint32_t count, int64_t id, int64_t (*id_at)(const building *, uint32_t), const building *b)
+/* Where the cell's subject stands, and its variant, from where the cell before stood: all of them ascend, as the tables' keys do. */
+static bool find_subject(building *b, int64_t id)
 {
-    if (*at >= count || id_at(b, *at) > id) *at = 0;
-    while (*at < count && id_at(b, *at) < id) ++*at;
-    return *at < count && id_at(b, *at) == id;
+    uint32_t at = b->at_subject < b->subject_count && b->subjects[b->at_subject].id <= id ? b->at_subject : 0;
+    while (at < b->subject_count && b->subjects[at].id < id) at++;
+    b->at_subject = at;
+    return at < b->subject_count && b->subjects[at].id == id;
 }
 
-static int64_t subject_at(const building *b, uint32_t at)
+static bool find_variant(building *b, int64_t id)
 {
-    return b->subjects[at].id;
-}
-
-static int64_t variant_at(const building *b, uint32_t at)
-{
-    return b->variants[at];
+    uint32_t at = b->at_variant < b->variant_count && b->variants[b->at_variant] <= id ? b->at_variant : 0;
+    while (at < b->variant_count && b->variants[at] < id) at++;
+    b->at_variant = at;
+    return at < b->variant_count && b->variants[at] == id;
 }
 
 /* The row that stands for a shape is that of its worst workload. Only valid measurements become rows. */
-static void on_cell(building *b, const mt_cell *cell)
+static bool on_cell(void *context, const mt_cell *cell)
 {
-    b->is_damaged = !mt_cell_is_sound(cell);
-    if (b->is_damaged) return;
-    if (!seek(&b->at_subject, b->subject_count, cell->subject, subject_at, b) || !seek(&b->at_variant, b->variant_count, cell->variant, variant_at, b)) return; /* another workload's, say */
+    building *b = context;
+    if (!find_subject(b, cell->subject) || !find_variant(b, cell->variant)) return true; /* another workload's, say */
     size_t at = b->subjects[b->at_subject].shape * b->variant_count + b->at_variant;
     bool is_ok = cell->outcome == MT_CELL_OK, is_timed = is_ok || cell->outcome == MT_CELL_CENSORED;
     b->heard[at]++;
     if (cell->outcome == MT_CELL_WRONG) b->is_wrong[at] = true;
     double before = b->slowdown[at];
-    b->slowdown[at] = mt_rule_worse(before, is_timed ? cell->slowdown : INFINITY);
+    b->slowdown[at] = mt_rule_worse(before, is_timed ? cell->figures.slowdown : INFINITY);
     if (!is_ok) {
         b->rows[at] = UINT32_MAX; /* not valid for one workload: not to be answered with */
     } else if (!b->rows[at] || (b->rows[at] != UINT32_MAX && b->slowdown[at] > before)) {
         b->rows[at] = 1;
-        b->worst[at] = *cell;
+        b->worst[at] = cell->figures;
     }
+    return true;
 }
 
-static tunelookup_status on_cell_row(building *b, sqlite3_stmt *statement)
-{
-    mt_cell cell;
-    b->is_damaged = !mt_cell_read(statement, &cell);
-    if (!b->is_damaged) on_cell(b, &cell);
-    return TUNELOOKUP_OK;
-}
-
-/* From the blob, piece by piece: as a whole it takes longer to make room for than to read. */
-static tunelookup_status read_blob(building *b, sqlite3_blob *blob)
-{
-    enum { AT_ONCE = 128 };
-    mt_cell cells[AT_ONCE];
-    int bytes = sqlite3_blob_bytes(blob), at = 0;
-    b->is_damaged = bytes % (int)sizeof *cells != 0;
-    while (at < bytes && !b->is_damaged) {
-        int piece = bytes - at < (int)sizeof cells ? bytes - at : (int)sizeof cells;
-        if (sqlite3_blob_read(blob, cells, piece, at) != SQLITE_OK) return mt_lookup_sqlite_fail(b->loader->db, b->loader->plan->db->files[b->loader->file].path);
-        for (int i = 0; i < piece / (int)sizeof *cells && !b->is_damaged; i++) on_cell(b, &cells[i]);
-        at += piece;
-    }
-    return TUNELOOKUP_OK;
-}
-
-/* A file whose tuner wrote no blob (its column is not there, or NULL) has the rows of the table alone. */
-static tunelookup_status read_cells(building *b)
-{
-    sqlite3_blob *blob = NULL;
-    bool has_blob = sqlite3_blob_open(b->loader->db, "main", "portfolio", "cells", b->portfolio, 0, &blob) == SQLITE_OK;
-    tunelookup_status st = has_blob ? read_blob(b, blob) : each(b, cells_sql, b->portfolio, on_cell_row);
-    sqlite3_blob_close(blob);
-    return st;
-}
-
-static void fill_row(const building *b, const mt_lookup_variant *variant, const mt_cell *cell, size_t shape, mt_lookup_row *row)
+static void fill_row(const building *b, const mt_lookup_variant *variant, const mt_cell_figures *cell, size_t shape, mt_lookup_row *row)
 {
     mt_lookup_loader *loader = b->loader;
     *row = (mt_lookup_row){ .variant = variant, .median_ns = cell->median_ns, .low_ns = cell->low_ns, .high_ns = cell->high_ns, .norm_error = cell->norm_error, .slowdown = NAN,
@@ -319,7 +283,7 @@ static tunelookup_status read_parts(building *b, const char *rule_json)
     b->worst = mt_lookup_arena_take(&loader->scratch, (size_t)b->shape_count * b->variant_count, sizeof *b->worst);
     if (!b->slowdown || !b->rows || !b->is_wrong || !b->worst) return no_memory();
     for (size_t i = 0; i < (size_t)b->shape_count * b->variant_count; i++) b->slowdown[i] = 1;
-    LOOKUP_TRY(read_cells(b));
+    LOOKUP_TRY(mt_lookup_cells_read(loader, b->portfolio, b, on_cell, &b->is_damaged));
     if (b->is_damaged) goto done;
     LOOKUP_TRY(make_rows(b));
     if (!settle(b)) return no_memory();
