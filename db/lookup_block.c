@@ -243,6 +243,39 @@ done:
     return st;
 }
 
+static void take_up(mt_lookup_loader *loader, const mt_lookup_source *sources, size_t file)
+{
+    loader->file = file;
+    loader->db = sources[file].session.db;
+    loader->kernel = sources[file].kernel;
+    loader->device = sources[file].device;
+}
+
+static tunelookup_status read_rows(mt_lookup_loader *loader, const mt_lookup_source *sources)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    for (size_t file = 0; file < loader->plan->db->file_count; file++) {
+        if (!sources[file].kernel) continue;
+        take_up(loader, sources, file);
+        LOOKUP_TRY(mt_lookup_rows_begin(loader));
+        if (loader->device) LOOKUP_TRY(mt_lookup_rows_load(loader));
+        LOOKUP_TRY(mt_lookup_ladders_load(loader, sources[file].session.version));
+    }
+done:
+    return st;
+}
+
+/* No row here is of the workload that was asked for. A workload says how inputs are distributed, never what is computed: the rows of the others answer. */
+static void forget_rows(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    block->missing_workload = block->workload;
+    block->workload = NULL;
+    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_ladders = 0;
+    block->ladder_count = loader->extra_count = 0;
+    loader->extra = NULL;
+}
+
 static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *sources)
 {
     tunelookup_status st;
@@ -253,16 +286,17 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
     LOOKUP_TRY(mt_lookup_bind_names(loader->block, (const char *const *)plan->names, plan->name_count));
     for (size_t file = 0; file < plan->db->file_count; file++) {
         if (!sources[file].kernel) continue;
-        loader->file = file;
-        loader->db = sources[file].session.db;
-        loader->kernel = sources[file].kernel;
-        loader->device = sources[file].device;
-        LOOKUP_TRY(mt_lookup_rows_begin(loader));
-        if (loader->device) LOOKUP_TRY(mt_lookup_rows_load(loader));
-        LOOKUP_TRY(mt_lookup_ladders_load(loader, sources[file].session.version));
+        take_up(loader, sources, file);
+        LOOKUP_TRY(mt_lookup_wrong_load(loader, sources[file].session.version));
+    }
+    LOOKUP_TRY(read_rows(loader, sources));
+    if (loader->block->workload && !loader->row_count && loader->block->other_workloads) {
+        forget_rows(loader);
+        LOOKUP_TRY(read_rows(loader, sources));
     }
     LOOKUP_TRY(keep_rows(loader));
     LOOKUP_TRY(mt_lookup_ladders_end(loader));
+    if (loader->block->missing_workload || loader->block->row_count == 0) LOOKUP_TRY(mt_lookup_hint_workload(loader, sources));
     if (loader->block->row_count == 0) {
         LOOKUP_TRY(mt_lookup_hint_elsewhere(loader, sources));
         LOOKUP_TRY(mt_lookup_hint_unknown(loader, sources));
@@ -287,7 +321,7 @@ static bool name_block(mt_lookup_loader *loader)
     block->kernel = mt_lookup_arena_text(&block->arena, plan->kernel, strlen(plan->kernel));
     block->gpu = mt_lookup_arena_text(&block->arena, gpu, strlen(gpu));
     block->gpus = mt_lookup_arena_take(&block->arena, plan->db->file_count, sizeof *block->gpus);
-    block->elsewhere = block->unknown = "";
+    block->elsewhere = block->unknown = block->unknown_workload = "";
     return block->kernel && block->gpu && block->gpus && loader->asked_gpu;
 }
 

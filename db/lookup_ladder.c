@@ -266,6 +266,19 @@ static bool settle(building *b)
     return true;
 }
 
+static bool mark_wrong(const building *b)
+{
+    mt_lookup_loader *loader = b->loader;
+    bool *is_out = mt_lookup_arena_take(&loader->block->arena, b->variant_count, sizeof *is_out);
+    for (uint32_t v = 0; is_out && v < b->variant_count; v++) {
+        const mt_lookup_variant *variant;
+        if (mt_lookup_variant_get(loader, b->variants[v], &variant) != TUNELOOKUP_OK) return false;
+        is_out[v] = mt_lookup_is_wrong(loader->block, variant->text);
+    }
+    b->ladder->is_out = is_out;
+    return is_out != NULL;
+}
+
 static tunelookup_status read_parts(building *b, const char *rule_json)
 {
     tunelookup_status st;
@@ -286,7 +299,7 @@ static tunelookup_status read_parts(building *b, const char *rule_json)
     LOOKUP_TRY(mt_lookup_cells_read(loader, b->portfolio, b, on_cell, &b->is_damaged));
     if (b->is_damaged) goto done;
     LOOKUP_TRY(make_rows(b));
-    if (!settle(b)) return no_memory();
+    if (!settle(b) || !mark_wrong(b)) return no_memory();
     st = mt_lookup_json_load(loader->plan->db->files[loader->file].path, rule_json, arena, &root);
     b->is_damaged = st == TUNELOOKUP_ERR_NOT_A_DATABASE;
     if (b->is_damaged) mt_lookup_clear_detail();
@@ -473,6 +486,16 @@ static bool make_default(mt_lookup_block *block, mt_lookup_default *slot, size_t
     return true;
 }
 
+static size_t longest_variant(const mt_lookup_model *model)
+{
+    size_t longest = 0;
+    for (uint32_t i = 0; i < model->variant_count; i++) {
+        size_t length = strlen(model->variants[i].name);
+        if (length > longest) longest = length;
+    }
+    return longest;
+}
+
 static tunelookup_status make_defaults(mt_lookup_block *block)
 {
     const mt_lookup_model *model = &block->model;
@@ -486,7 +509,7 @@ static tunelookup_status make_defaults(mt_lookup_block *block)
         uint32_t at = i;
         for (; at > 0 && strcmp(model->params[order[at - 1]].name, model->params[i].name) > 0; at--) order[at] = order[at - 1];
         order[at] = i;
-        bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + strlen(model->variants[0].name) + 1) + 1;
+        bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + longest_variant(model) + 1) + 1;
     }
     block->text_order = order;
     block->whens_read_lets = whens_read_lets(model);

@@ -132,10 +132,12 @@ static bool is_sound(const mt_lookup_loader *loader, sqlite3_stmt *statement)
     return is_regime && toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED && is_carveout_list(column(statement, CARVEOUTS));
 }
 
-/* Whether the row has the strings, lengths of lists and workload that the plan is bound to. */
-static bool is_of_kind(const mt_lookup_block *block, sqlite3_stmt *statement, const char *workload, int64_t *values)
+/* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */
+static bool is_of_kind(const mt_lookup_block *block, sqlite3_stmt *statement, const char *workload, int64_t *values, bool *is_other_workload)
 {
-    return mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values) && (!block->workload || strcmp(block->workload, workload) == 0);
+    bool has_shape = mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values);
+    *is_other_workload = has_shape && block->workload && strcmp(block->workload, workload) != 0;
+    return has_shape && !*is_other_workload;
 }
 
 /* Whether the plan may answer from a row of such an origin. */
@@ -200,10 +202,11 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
-    bool is_of_its_kind = is_of_kind(block, statement, workload, values);
+    bool is_other_workload, is_of_its_kind = is_of_kind(block, statement, workload, values, &is_other_workload);
     if (!is_wanted(loader, statement, is_of_its_kind, is_recorded)) return TUNELOOKUP_OK;
     if (!is_of_its_kind) {
         block->other_kinds++;
+        block->other_workloads += is_other_workload;
         return TUNELOOKUP_OK;
     }
     tunelookup_status st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);

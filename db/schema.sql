@@ -186,6 +186,7 @@ CREATE TABLE measurement (
     samples            BLOB              -- float32 little-endian nanoseconds in measuring order, one zstd frame
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
+CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; -- the lookup reads all of them
 CREATE INDEX measurement_by_session ON measurement (session_id, variant_id);
 
 -- The anchor of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.
