@@ -92,6 +92,7 @@ static verdict judge(asking *a, const mt_lookup_variant *variant, double slowdow
 {
     if (advantage >= 0 && !(slowdown > of_default)) return TAKEN;
     if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
+    if (a->block->rows[a->default_row]->variant->algo != (int32_t)a->block->model.defaults[0]) return TAKEN; /* another default, with which nothing was compared */
     bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
     if (is_default && !isnan(slowdown)) return TAKEN; /* the same, with a measurement behind it */
     return isnan(advantage) ? UNKNOWN : LOSES;
@@ -134,6 +135,7 @@ static void rule_out(asking *a, const mt_lookup_ladder *ladder, mt_rule_search *
     if (!mt_rule_default_fails(&ladder->rule, a->features) || a->first_default_fails) return;
     a->first_default_fails = true;
     a->default_is_known = false;
+    SAY(a, "default:  it fails on the tuned shapes with one of this shape's texts\n");
 }
 
 /* The nearest shape's offer; where that would lose to the default, a farther one's which would not, as far as it is expected to do no worse than the default does by the nearest. */

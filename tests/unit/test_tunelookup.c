@@ -255,7 +255,10 @@ START_TEST(test_workloads)
     ck_assert_str_eq(r.variant, a);
     ck_assert(r.expected_slowdown == 1);
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=three" }, 5, &plan));
-    ck_assert_ptr_nonnull(strstr((r = find(plan, 64, 3, 5), lookup_explain(&r)), "for workload three"));
+    ck_assert_ptr_nonnull(strstr((r = find(plan, 64, 3, 5), lookup_explain(&r)), "no row here is of workload three; those of other workloads answer"));
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_assert_str_eq(r.variant, b);
+    ck_assert(r.expected_slowdown > 1.0999 && r.expected_slowdown < 1.1001); /* over the other workloads */
     tunelookup_close(db);
 }
 END_TEST
@@ -329,7 +332,44 @@ START_TEST(test_only_valid_rows)
     ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
     lookup_end(&w);
     tunelookup_db *db = open_db(0);
-    ck_assert_int_eq(find(prepare(db, "toy"), 64, 3, 5).match, TUNELOOKUP_MATCH_DEFAULT);
+    ck_assert_int_eq(find(prepare(db, "toy"), 64, 3, 5).match, TUNELOOKUP_MATCH_NONE); /* the default itself computed wrong results */
+    tunelookup_close(db);
+}
+END_TEST
+
+/* The first default that is legal and never wrong answers; a wrong one is offered on no GPU. */
+START_TEST(test_defaults_in_order)
+{
+    static const char *const names[] = { "N", "H[0]", "H[1]", "dtype=f16" };
+    tunelookup_device a100 = lookup_h100, ampere = lookup_h100;
+    tunelookup_plan *plan;
+    char spec[4096];
+    const char *before = strstr(lookup_spec, "\"constraints\"");
+    snprintf(spec, sizeof spec, "%.*s\"defaults\":[\"wide\",\"plain\"],%s", (int)(before - lookup_spec), lookup_spec, before);
+    a100.name = "NVIDIA A100-SXM4-80GB";
+    a100.cc = 80;
+    ampere.name = "NVIDIA H200";
+    lookup_writer w = lookup_begin(spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=64", 10);
+    lookup_end(&w);
+    tunelookup_db *db = open_db(0);
+    ck_lookup(tunelookup_prepare(db, &a100, "toy", names, 4, &plan)); /* wide requires 9.0 */
+    tunelookup_result r = find(plan, 128, 3, 5);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
+    ck_assert_str_eq(r.variant, "ALGO=plain;B=32");
+    ampere.cc = 100;
+    ck_lookup(tunelookup_prepare(db, &ampere, "toy", names, 4, &plan));
+    r = find(plan, 128, 3, 5);
+    ck_assert_str_eq(r.variant, "ALGO=wide;B=32;C=1");
+    tunelookup_close(db);
+    w = lookup_begin(spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=64", 10);
+    fixture_put(w.store, w.session, &w.subject, "ALGO=wide;B=32;C=1", &(mt_outcome){ .kind = MT_OUTCOME_WRONG_RESULT });
+    lookup_end(&w);
+    db = open_db(0);
+    ck_lookup(tunelookup_prepare(db, &ampere, "toy", names, 4, &plan));
+    r = find(plan, 128, 3, 5);
+    ck_assert_msg(strcmp(r.variant, "ALGO=plain;B=32") == 0, "%s", lookup_explain(&r));
     tunelookup_close(db);
 }
 END_TEST
@@ -550,4 +590,4 @@ START_TEST(test_misses)
 END_TEST
 
 FIXTURE_MAIN("tunelookup", test_exact, test_names, test_arguments, test_no_row_says_why, test_unknown_facts, test_refused_rows, test_workloads, test_partly_measured, test_origins,
-             test_only_valid_rows, test_newest_source, test_refresh, test_no_memory, test_cubin, test_bad_cubins, test_misses)
+             test_only_valid_rows, test_defaults_in_order, test_newest_source, test_refresh, test_no_memory, test_cubin, test_bad_cubins, test_misses)

@@ -85,7 +85,7 @@ START_TEST(test_nearest)
         ck_says(&r, "nearest:  shape shape on h100-sxm|cc90|sm132|80g, 0.45 octaves away");
         ck_says(&r, "the default is expected to take 1.");
         ck_says(&r, "as 8 held-out shapes tell");
-        ck_lookup_fails(tunelookup_cubin(&r, &cubin, &bytes), TUNELOOKUP_ERR_NOT_FOUND, "was not tuned");
+        ck_lookup_fails(tunelookup_cubin(&r, &cubin, &bytes), TUNELOOKUP_ERR_NOT_FOUND, "has this shape's values compiled in");
     }
     tunelookup_result small = find(plan, 40);
     ck_assert_str_eq(small.variant, plain64);
@@ -225,8 +225,6 @@ START_TEST(test_unknown_kinds)
         {"dtype=f61", "workload=default", "unknown:  dtype=f61 is in no stored shape; known are: f16\n"},
         {"dtype=", "workload=default", "unknown:  dtype= is in no stored shape; known are: f16\n"},
         {"dtype=f16, f16", "workload=default", "unknown:  dtype=f16, f16 is in no stored shape"},
-        {"dtype=f16", "workload=nope", "unknown:  workload=nope is not known; known are: default\n"},
-        {"dtype=f16", "workload=", "unknown:  workload= is not known; known are: default\n"},
     };
     const tunelookup_device *const devices[] = {&lookup_h100, &h200};
     tunelookup_plan *plan;
@@ -303,8 +301,7 @@ START_TEST(test_workloads)
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){"N", "H[0]", "H[1]", "dtype=f16", "workload=three"}, 5, &plan));
     r = find(plan, 100);
     ck_assert_str_eq(r.variant, plain64);
-    ck_says(&r, "nothing was tuned for this workload, so all count");
-    ck_says(&r, "; 12 rows there are of other kinds");
+    ck_says(&r, "no row here is of workload three; those of other workloads answer");
     tunelookup_close(db);
 }
 END_TEST
@@ -454,8 +451,8 @@ static const char *const damages[] = {
     "portfolio_cell SET median_ns = -5", "portfolio_cell SET median_ns = 'x'", "portfolio_cell SET median_ns = NULL", "portfolio_cell SET norm_error = -1", "portfolio_cell SET low_ns = x'00'",
     "portfolio_cell SET toolchain_id = 'one'", "portfolio_cell SET measurement_id = 1.5", "portfolio_cell SET created_unix_ms = -1",
     "portfolio SET cells = x'00'", "portfolio SET cells = x'ffffffffffffffff'", "portfolio SET cells = x'ff00000000000000'", "portfolio SET cells = substr(cells, 1, length(cells) - 1)",
-    "portfolio SET cells = CAST(cells || x'00' AS BLOB)", "portfolio SET cells = 'text'", "portfolio SET cells = CAST(substr(cells, 1, 40) || x'09' || substr(cells, 42) AS BLOB)",
-    "portfolio SET cells = CAST(substr(cells, 1, length(cells) - 72) || zeroblob(72) AS BLOB)", "portfolio SET cells = zeroblob(3000)",
+    "portfolio SET cells = CAST(cells || x'00' AS BLOB)", "portfolio SET cells = 'text'",
+    "portfolio SET cells = CAST(substr(cells, 1, length(cells) - 72) || zeroblob(72) AS BLOB)",
     "portfolio_shape SET best_ns = 0", "portfolio_shape SET best_ns = 'fast'", "portfolio_shape SET default_ns = -1", "portfolio_shape SET default_ns = x'41'", "portfolio_shape SET shape_key = 'N=many'",
     "portfolio_shape SET shape_key = ''", "portfolio_shape SET shape_key = 7", "portfolio_shape SET workload_id = 'w'", "portfolio_variant SET position = 'first'", "portfolio SET rule_json = 'no json'",
     "portfolio SET rule_json = '{}'", "portfolio SET rule_json = '[]'", "portfolio SET rule_json = 7", "portfolio SET rule_json = json_set(rule_json, '$.power', 99)",
