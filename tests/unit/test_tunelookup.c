@@ -337,43 +337,6 @@ START_TEST(test_only_valid_rows)
 }
 END_TEST
 
-/* The first default that is legal and never wrong answers; a wrong one is offered on no GPU. */
-START_TEST(test_defaults_in_order)
-{
-    static const char *const names[] = { "N", "H[0]", "H[1]", "dtype=f16" };
-    tunelookup_device a100 = lookup_h100, ampere = lookup_h100;
-    tunelookup_plan *plan;
-    char spec[4096];
-    const char *before = strstr(lookup_spec, "\"constraints\"");
-    snprintf(spec, sizeof spec, "%.*s\"defaults\":[\"wide\",\"plain\"],%s", (int)(before - lookup_spec), lookup_spec, before);
-    a100.name = "NVIDIA A100-SXM4-80GB";
-    a100.cc = 80;
-    ampere.name = "NVIDIA H200";
-    lookup_writer w = lookup_begin(spec, "toy", lookup_kernel_key);
-    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=64", 10);
-    lookup_end(&w);
-    tunelookup_db *db = open_db(0);
-    ck_lookup(tunelookup_prepare(db, &a100, "toy", names, 4, &plan)); /* wide requires 9.0 */
-    tunelookup_result r = find(plan, 128, 3, 5);
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
-    ck_assert_str_eq(r.variant, "ALGO=plain;B=32");
-    ampere.cc = 100;
-    ck_lookup(tunelookup_prepare(db, &ampere, "toy", names, 4, &plan));
-    r = find(plan, 128, 3, 5);
-    ck_assert_str_eq(r.variant, "ALGO=wide;B=32;C=1");
-    tunelookup_close(db);
-    w = lookup_begin(spec, "toy", lookup_kernel_key);
-    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=64", 10);
-    fixture_put(w.store, w.session, &w.subject, "ALGO=wide;B=32;C=1", &(mt_outcome){ .kind = MT_OUTCOME_WRONG_RESULT });
-    lookup_end(&w);
-    db = open_db(0);
-    ck_lookup(tunelookup_prepare(db, &ampere, "toy", names, 4, &plan));
-    r = find(plan, 128, 3, 5);
-    ck_assert_msg(strcmp(r.variant, "ALGO=plain;B=32") == 0, "%s", lookup_explain(&r));
-    tunelookup_close(db);
-}
-END_TEST
-
 START_TEST(test_newest_source)
 {
     static const char shape[] = "H=3,5;N=64;dtype=f16", other_key[] = "ffeeddccbbaa99887766554433221100";
@@ -524,6 +487,33 @@ START_TEST(test_cubin)
 }
 END_TEST
 
+/* A shape without code of its own gets another's where nothing that is compiled in differs. */
+START_TEST(test_cubin_of_another_shape)
+{
+    static const struct { const char *bakes; bool serves; } cases[] = { { NULL, false }, { "[]", true }, { "[\"dtype\"]", true }, { "[\"H\"]", true }, { "[\"N\"]", false }, { "[\"what\"]", false }, { "7", false } };
+    fake_cubin cubin = make_cubin(90);
+    const void *data = NULL;
+    size_t bytes = 0;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
+    lookup_put(&w, "H=3,5;N=128;dtype=f16", "default", "ALGO=wide;B=32;C=2", 2000);
+    lookup_end(&w);
+    store_cubin(&cubin, sizeof cubin);
+    fixture_sql("UPDATE answer SET cubin_hash = NULL WHERE shape_key LIKE '%N=128;%'");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[160];
+        snprintf(sql, sizeof sql, "UPDATE kernel SET spec_json = json_set(spec_json, '$.variants[1].bakes', json('%s'))", cases[i].bakes ? cases[i].bakes : "null");
+        fixture_sql(sql);
+        tunelookup_db *db = open_db(TUNELOOKUP_USER_CUBINS);
+        tunelookup_result r = find(prepare(db, "toy"), 128, 3, 5);
+        ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+        ck_assert_int_eq(tunelookup_cubin(&r, &data, &bytes), cases[i].serves ? TUNELOOKUP_OK : TUNELOOKUP_ERR_NOT_FOUND);
+        if (cases[i].serves) ck_assert_mem_eq(data, &cubin, sizeof cubin);
+        tunelookup_close(db);
+    }
+}
+END_TEST
+
 START_TEST(test_bad_cubins)
 {
     const void *data = NULL;
@@ -590,4 +580,4 @@ START_TEST(test_misses)
 END_TEST
 
 FIXTURE_MAIN("tunelookup", test_exact, test_names, test_arguments, test_no_row_says_why, test_unknown_facts, test_refused_rows, test_workloads, test_partly_measured, test_origins,
-             test_only_valid_rows, test_defaults_in_order, test_newest_source, test_refresh, test_no_memory, test_cubin, test_bad_cubins, test_misses)
+             test_only_valid_rows, test_newest_source, test_refresh, test_no_memory, test_cubin, test_cubin_of_another_shape, test_bad_cubins, test_misses)
