@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "db/cells.h"
 #include "db/key.h"
 #include "db/program.h"
 #include "db/rule.h"
@@ -27,9 +28,10 @@ enum {
     MT_LOOKUP_RANK = 8,
     MT_LOOKUP_MAP_RANK = 5,
     MT_LOOKUP_FACTS = 12,
+    MT_LOOKUP_CHOICES = 4,     /* defaults of a kernel */
     MT_LOOKUP_NO_SLOT = UINT32_MAX,
     MT_LOOKUP_KEY_SIZE = 33,
-    MT_LOOKUP_CARVEOUTS = 8    /* launches whose measured carve-out is kept */
+    MT_LOOKUP_CARVEOUTS = MT_CELL_CARVEOUTS /* launches whose measured carve-out is kept */
 };
 
 /* Writes tunelookup_detail's text and returns `status`, so that `return mt_lookup_fail(…)` reads well. */
@@ -114,8 +116,8 @@ typedef struct mt_lookup_json {
     struct mt_lookup_json *first, *next, *last; /* members; next: the following one of the same parent */
 } mt_lookup_json;
 
-/* SQLite reads the text; the nodes live in the arena. */
-tunelookup_status mt_lookup_json_load(struct sqlite3 *db, const char *path, const char *text, mt_lookup_arena *arena, const mt_lookup_json **root);
+/* Nodes and texts live in the arena. ERR_NOT_A_DATABASE where it is no JSON, or more or deeper than anything that the tuner writes. */
+tunelookup_status mt_lookup_json_load(const char *path, const char *text, mt_lookup_arena *arena, const mt_lookup_json **root);
 const mt_lookup_json *mt_lookup_json_member(const mt_lookup_json *object, const char *key);                 /* or NULL; object may be NULL */
 const char *mt_lookup_json_text(const mt_lookup_json *object, const char *key);                      /* or NULL */
 int64_t mt_lookup_json_int(const mt_lookup_json *object, const char *key, int64_t otherwise);
@@ -146,7 +148,11 @@ typedef struct mt_lookup_model_let {
     const mt_program *value;
     bool is_in_grids, reads_knobs; /* some launch's grid or condition reads it, itself or through others (lookup_turns.c) */
 } mt_lookup_model_let;
-typedef struct mt_lookup_model_variant { const char *name, *entry; const mt_program *requires_program; } mt_lookup_model_variant;
+typedef struct mt_lookup_model_variant {
+    const char *name, *entry;
+    const mt_program *requires_program;
+    uint64_t baked;              /* shape values that are compiled in, as bits of their indices */
+} mt_lookup_model_variant;
 typedef struct mt_lookup_model_constraint { const char *name, *why; const mt_program *holds; } mt_lookup_model_constraint;
 typedef struct mt_lookup_model_list { const mt_program **items; uint32_t count; } mt_lookup_model_list;
 
@@ -187,6 +193,7 @@ typedef struct mt_lookup_model {
     mt_lookup_model_constraint *constraints; uint32_t constraint_count;
     mt_lookup_model_arg *args;               uint32_t arg_count;
     mt_lookup_model_launch *launches;        uint32_t launch_count; /* prepares first, each group by number */
+    uint32_t defaults[MT_LOOKUP_CHOICES], default_count; /* variants whose default points may answer, in order of preference */
     uint32_t device_slot, param_slot, let_slot, loop_slot, slot_count;
     int64_t facts[MT_LOOKUP_FACTS];   /* of the prepared device; 0 = not given */
     uint32_t missing_facts;           /* those that its expressions read and the caller did not give, as bits */
@@ -256,8 +263,10 @@ typedef struct mt_lookup_block {
     const char *gpu;                  /* key of the GPU whose rows answer; where the files have none like it, of the asked one as far as it is known */
     const char **gpus;                /* the key as each file has it, or NULL */
     const char *workload;             /* bound, or NULL */
+    const char *missing_workload;     /* bound, but no row here is of it, so that those of all others count; NULL = none */
     const char *elsewhere;            /* GPUs that have rows for this kernel, for explain; never NULL */
-    const char *unknown;              /* what was bound (strings, lengths of lists, the workload) and no stored shape has, and what there is; then find says NONE. "" = nothing */
+    const char *unknown;              /* what was bound (strings, lengths of lists) and no stored shape has, and what there is; then find says NONE. "" = nothing */
+    const char *unknown_workload;     /* that no file has the bound workload, and which there are; "" = one has */
     const char *left_out;             /* the file that is left out, and why; NULL = none */
     size_t spec_file, other_spec_file; /* whose expressions hold; a later one that has others, or the former again */
     uint32_t value_count;             /* integers of a shape */
@@ -268,12 +277,16 @@ typedef struct mt_lookup_block {
     struct mt_lookup_ladder *ladders;
     uint32_t ladder_count, first_default; /* rows of the default variant: one a slot, from there to row_total */
     struct mt_lookup_default *defaults;
+    const char **wrong;               /* texts of variants that computed wrong results with the bound strings, anywhere; sorted (lookup_wrong.c) */
+    uint32_t wrong_count;
+    bool default_fails;               /* the first default does, as another architecture's rows tell */
     const char *default_problem;      /* why the kernel's default is not known; NULL = it is */
     bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
     const uint32_t *text_order;       /* knobs in the order of a variant's text */
     unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
     size_t cache_stride;
     uint32_t damaged_ladders;
+    uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
     uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
     uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because their columns hold what no tuner writes */
     mt_lookup_entry *table;
@@ -302,6 +315,8 @@ typedef struct mt_lookup_loader {
     uint32_t extra_count;
     mt_lookup_entry *table;           /* shape → the row that answers, or the first of several workloads' */
     uint32_t mask, used;
+    uint32_t wrong_capacity;
+    uint64_t failed_strings, worked_strings; /* of the bound ones, as bits: with which the first default computed wrong results on some GPU, and right ones */
     /* of the file at hand */
     size_t file;
     struct sqlite3 *db;
@@ -309,6 +324,7 @@ typedef struct mt_lookup_loader {
     mt_lookup_table workloads, toolchains;
     uint32_t *variant_map, variant_mask, variant_used; /* id → index + 1 into variants */
     mt_lookup_variant **variants;
+    struct sqlite3_stmt *variant_text; /* made when the first is read; whoever begins another file, or ends, finalizes it */
 } mt_lookup_loader;
 
 /* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
@@ -318,13 +334,17 @@ tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, co
 
 /* What there is where no row answers (lookup_hints.c): block->elsewhere and block->unknown. */
 tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lookup_source *sources);
+tunelookup_status mt_lookup_hint_workload(mt_lookup_loader *loader, const mt_lookup_source *sources); /* block->unknown_workload */
 tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_lookup_source *sources);
 
 /* Empties the map of variants and reads the file's small tables; the loader's file, db, kernel and device are set. */
 tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader);
-/* Carve-outs as a column holds them, "28,28"; −1 where nothing is known. */
-void mt_lookup_read_carveouts(const char *text, int8_t carveouts[MT_LOOKUP_CARVEOUTS]);
 const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id); /* never NULL */
+
+/* What computed wrong results with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's ladders. */
+tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader, int64_t schema_version);
+bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *variant);
+#define MT_LOOKUP_COMPUTED_WRONG "it computed wrong results for a shape with these texts"
 
 /* ---- the steps below an exact row (lookup_ladder.c, lookup_default.c, lookup_descend.c) ---- */
 
@@ -345,6 +365,7 @@ typedef struct mt_lookup_ladder {
     uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, kin before strangers, … */
     uint32_t held_out;               /* shapes that its expectations come from */
     double away, memory_away;        /* another GPU: how unlike in size, |log2| of SM counts and of gigabytes */
+    const bool *is_out;              /* [variant_count]: it computed wrong results with the plan's strings, here or elsewhere */
     bool is_other_gpu, is_recorded, is_warm;
     bool ignores_workload;           /* nothing was tuned for the workload asked for: all of them count */
     uint8_t file;
@@ -387,12 +408,16 @@ tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup
                                        bool *is_damaged);
 /* Turns of the ladder's variants for these values, as mt_rule_set_turns takes them. */
 void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_ladder *ladder, const int64_t *values, double turns[MT_RULE_VARIANTS]);
+/* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
+typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
+tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);
 /* The portfolios of the loader's file, for the asked GPU and for others of its architecture. Damaged ones are counted and left out. */
 tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schema_version);
 /* When all files are read: sorts the ladders, makes room for default variants and for the cache. */
 tunelookup_status mt_lookup_ladders_end(mt_lookup_loader *loader);
-/* The row of the default variant for these values, or row_total of the block when it may not run here: then *why (may be NULL) says why not, or that the kernel has none. */
-uint32_t mt_lookup_default_row(const mt_lookup_block *block, const int64_t *values, uint8_t *launches, char *why, size_t size);
+/* The row of the first default that may run for these values, or row_total of the block: then *why (may be NULL) says why none does, or that the kernel has none. first_fails: the first does,
+ * as the rows of a ladder tell. */
+uint32_t mt_lookup_default_row(const mt_lookup_block *block, const int64_t *values, bool first_fails, uint8_t *launches, char *why, size_t size);
 /* Whether the variant may run for these values; *why as mt_lookup_scene_refusal. */
 bool mt_lookup_may_run(const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
 /* Asks one ladder after the other, then the default. */

@@ -154,7 +154,7 @@ static tunelookup_status choose_key(mt_lookup_loader *loader, const mt_lookup_so
 /* ---- its expressions ---- */
 
 /* The first file that has expressions gives them. That a later one has others is for explain: rows of one key share them, but a search space may have been edited in between. */
-static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, sqlite3 *db, const char *spec)
+static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, const char *spec)
 {
     char where[512];
     tunelookup_status st = TUNELOOKUP_OK;
@@ -167,7 +167,7 @@ static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, sqlite
     if (!(loader->spec = mt_lookup_arena_text(&loader->scratch, spec, strlen(spec)))) return no_memory();
     block->spec_file = block->other_spec_file = file;
     snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), block->kernel);
-    LOOKUP_TRY(mt_lookup_json_load(db, path_of(loader, file), spec, &block->arena, &root));
+    LOOKUP_TRY(mt_lookup_json_load(path_of(loader, file), spec, &block->arena, &root));
     LOOKUP_TRY(mt_lookup_model_load(root, &loader->plan->device, where, &block->arena, &block->model));
 done:
     return st;
@@ -189,7 +189,7 @@ static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, mt_l
     if (code == SQLITE_ROW) from->kernel = sqlite3_column_int64(statement, 0);
     else if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
     const char *spec = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 1) : NULL;
-    if (spec && st == TUNELOOKUP_OK && strcmp(spec, "{}") != 0) st = take_spec(loader, file, from->session.db, spec);
+    if (spec && st == TUNELOOKUP_OK && strcmp(spec, "{}") != 0) st = take_spec(loader, file, spec);
 done:
     sqlite3_finalize(statement);
     return st;
@@ -243,6 +243,39 @@ done:
     return st;
 }
 
+static void take_up(mt_lookup_loader *loader, const mt_lookup_source *sources, size_t file)
+{
+    loader->file = file;
+    loader->db = sources[file].session.db;
+    loader->kernel = sources[file].kernel;
+    loader->device = sources[file].device;
+}
+
+static tunelookup_status read_rows(mt_lookup_loader *loader, const mt_lookup_source *sources)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    for (size_t file = 0; file < loader->plan->db->file_count; file++) {
+        if (!sources[file].kernel) continue;
+        take_up(loader, sources, file);
+        LOOKUP_TRY(mt_lookup_rows_begin(loader));
+        if (loader->device) LOOKUP_TRY(mt_lookup_rows_load(loader));
+        LOOKUP_TRY(mt_lookup_ladders_load(loader, sources[file].session.version));
+    }
+done:
+    return st;
+}
+
+/* No row here is of the workload that was asked for. A workload says how inputs are distributed, never what is computed: the rows of the others answer. */
+static void forget_rows(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    block->missing_workload = block->workload;
+    block->workload = NULL;
+    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_ladders = 0;
+    block->ladder_count = loader->extra_count = 0;
+    loader->extra = NULL;
+}
+
 static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *sources)
 {
     tunelookup_status st;
@@ -253,16 +286,17 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
     LOOKUP_TRY(mt_lookup_bind_names(loader->block, (const char *const *)plan->names, plan->name_count));
     for (size_t file = 0; file < plan->db->file_count; file++) {
         if (!sources[file].kernel) continue;
-        loader->file = file;
-        loader->db = sources[file].session.db;
-        loader->kernel = sources[file].kernel;
-        loader->device = sources[file].device;
-        LOOKUP_TRY(mt_lookup_rows_begin(loader));
-        if (loader->device) LOOKUP_TRY(mt_lookup_rows_load(loader));
-        LOOKUP_TRY(mt_lookup_ladders_load(loader, sources[file].session.version));
+        take_up(loader, sources, file);
+        LOOKUP_TRY(mt_lookup_wrong_load(loader, sources[file].session.version));
+    }
+    LOOKUP_TRY(read_rows(loader, sources));
+    if (loader->block->workload && !loader->row_count && loader->block->other_workloads) {
+        forget_rows(loader);
+        LOOKUP_TRY(read_rows(loader, sources));
     }
     LOOKUP_TRY(keep_rows(loader));
     LOOKUP_TRY(mt_lookup_ladders_end(loader));
+    if (loader->block->missing_workload || loader->block->row_count == 0) LOOKUP_TRY(mt_lookup_hint_workload(loader, sources));
     if (loader->block->row_count == 0) {
         LOOKUP_TRY(mt_lookup_hint_elsewhere(loader, sources));
         LOOKUP_TRY(mt_lookup_hint_unknown(loader, sources));
@@ -287,7 +321,7 @@ static bool name_block(mt_lookup_loader *loader)
     block->kernel = mt_lookup_arena_text(&block->arena, plan->kernel, strlen(plan->kernel));
     block->gpu = mt_lookup_arena_text(&block->arena, gpu, strlen(gpu));
     block->gpus = mt_lookup_arena_take(&block->arena, plan->db->file_count, sizeof *block->gpus);
-    block->elsewhere = block->unknown = "";
+    block->elsewhere = block->unknown = block->unknown_workload = "";
     return block->kernel && block->gpu && block->gpus && loader->asked_gpu;
 }
 
@@ -305,6 +339,7 @@ tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_bl
     *out = loader.block;
     loader.block = NULL;
 done:
+    sqlite3_finalize(loader.variant_text);
     for (size_t i = 0; sources && i < plan->db->file_count; i++) mt_lookup_sqlite_close(&sources[i].session);
     free(sources);
     mt_lookup_arena_free(&loader.scratch);

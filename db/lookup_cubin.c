@@ -96,6 +96,7 @@ static tunelookup_status read_cubin(const mt_lookup_file *file, mt_lookup_cubin 
     sqlite3_stmt *statement = NULL;
     LOOKUP_TRY(mt_lookup_sqlite_open(file, &session));
     if (!session.db) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "%s: is gone", file->path);
+    sqlite3_limit(session.db, SQLITE_LIMIT_LENGTH, CUBIN_LIMIT);
     if (sqlite3_prepare_v2(session.db, "SELECT encoding, bytes FROM cubin WHERE hash = ?1", -1, &statement, NULL) != SQLITE_OK) {
         st = mt_lookup_sqlite_fail(session.db, file->path);
         goto done;
@@ -160,6 +161,31 @@ static bool driver_is_too_old(int64_t driver, int64_t nvrtc)
     return driver && nvrtc && driver / 1000 < nvrtc / 1000;
 }
 
+/* Whether the code of a tuned shape is that of the asked one: nothing that the variant's source reads of it differs. Strings are the plan's. */
+static bool has_its_code(const mt_lookup_block *block, const mt_lookup_row *row, const tunelookup_result *result, const mt_lookup_variant *variant)
+{
+    const mt_lookup_model *model = &block->model;
+    if (!*row->cubin || strcmp(row->variant->text, variant->text) != 0 || variant->algo < 0) return false;
+    uint64_t baked = model->variants[variant->algo].baked;
+    for (uint32_t i = 0; i < model->name_count; i++) {
+        const mt_lookup_model_name *name = &model->names[i];
+        if (!(baked >> i & 1) || name->kind == MT_LOOKUP_NAME_STRING) continue;
+        if (memcmp(row->values + name->offset, result->values_ + name->offset, name->length * sizeof *row->values) != 0) return false;
+    }
+    return true;
+}
+
+/* The result's own row, or another tuned shape's that was compiled to the same; NULL = none. */
+static const mt_lookup_row *row_with_code(const mt_lookup_block *block, const tunelookup_result *result)
+{
+    const mt_lookup_row *own = block->rows[result->row_];
+    if (result->match == TUNELOOKUP_MATCH_EXACT && *own->cubin) return own;
+    for (uint32_t i = 0; i < block->row_count; i++) {
+        if (has_its_code(block, block->rows[i], result, own->variant)) return block->rows[i];
+    }
+    return NULL;
+}
+
 tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **data, size_t *bytes)
 {
     mt_lookup_clear_detail();
@@ -167,10 +193,10 @@ tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void *
     if (!data || !bytes || !block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) {
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "a NULL, or a result without a match");
     }
-    const mt_lookup_row *row = block->rows[result->row_];
-    if (result->match != TUNELOOKUP_MATCH_EXACT) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "this shape was not tuned, so there is no cubin with its values compiled in; compile the variant for it");
+    const mt_lookup_row *row = row_with_code(block, result);
+    if (!row && result->match == TUNELOOKUP_MATCH_EXACT) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no cubin was stored for this row");
+    if (!row) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no stored cubin of this variant has this shape's values compiled in; compile the variant for it");
     const mt_lookup_file *file = &block->db->files[row->file];
-    if (!*row->cubin) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no cubin was stored for this row");
     if (!file->is_shipped && !(block->db->flags & TUNELOOKUP_USER_CUBINS)) {
         return mt_lookup_fail(TUNELOOKUP_ERR_CUBIN_NOT_ALLOWED, "%s: is not shipped with the library; open it with TUNELOOKUP_USER_CUBINS", file->path);
     }

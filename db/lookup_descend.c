@@ -30,6 +30,7 @@ typedef struct asking {
     const int64_t *values;
     const mt_lookup_trace *trace;
     double features[MT_RULE_FEATURES];
+    bool first_default_fails;
     bool default_is_known;           /* what follows was found out */
     uint32_t default_row;            /* row_total: it may not run here */
     uint8_t default_launches;
@@ -81,7 +82,7 @@ static uint32_t default_row(asking *a)
 {
     if (a->default_is_known) return a->default_row;
     a->default_is_known = true;
-    a->default_row = mt_lookup_default_row(a->block, a->values, &a->default_launches, a->trace ? a->why : NULL, sizeof a->why);
+    a->default_row = mt_lookup_default_row(a->block, a->values, a->first_default_fails, &a->default_launches, a->trace ? a->why : NULL, sizeof a->why);
     if (a->default_row == a->block->row_total) SAY(a, "default:  it may not run here: %s\n", a->why);
     return a->default_row;
 }
@@ -91,6 +92,7 @@ static verdict judge(asking *a, const mt_lookup_variant *variant, double slowdow
 {
     if (advantage >= 0 && !(slowdown > of_default)) return TAKEN;
     if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
+    if (a->block->rows[a->default_row]->variant->algo != (int32_t)a->block->model.defaults[0]) return TAKEN; /* another default, with which nothing was compared */
     bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
     if (is_default && !isnan(slowdown)) return TAKEN; /* the same, with a measurement behind it */
     return isnan(advantage) ? UNKNOWN : LOSES;
@@ -122,10 +124,17 @@ static void set_turns(const asking *a, const mt_lookup_ladder *ladder, mt_rule_s
 static void rule_out(asking *a, const mt_lookup_ladder *ladder, mt_rule_search *search)
 {
     size_t wrong = mt_rule_refuse_wrong(&ladder->rule, a->features, search);
+    unsigned elsewhere = 0;
+    for (size_t v = 0; v < ladder->rule.variant_count; v++) {
+        if (!ladder->is_out[v] || search->is_refused[v]) continue;
+        search->is_refused[v] = true;
+        elsewhere += ladder->rule.is_usable[v];
+    }
+    if (elsewhere) SAY(a, "refused:  %u of the variants computed wrong results for shapes with this shape's texts, on some GPU\n", elsewhere);
     if (wrong) SAY(a, "refused:  %u of the variants computed wrong results, and never right ones, for a tuned shape with one of this shape's texts\n", (unsigned)wrong);
-    if (!mt_rule_default_fails(&ladder->rule, a->features) || (a->default_is_known && a->default_row == a->block->row_total)) return;
-    a->default_is_known = true;
-    a->default_row = a->block->row_total;
+    if (!mt_rule_default_fails(&ladder->rule, a->features) || a->first_default_fails) return;
+    a->first_default_fails = true;
+    a->default_is_known = false;
     SAY(a, "default:  it fails on the tuned shapes with one of this shape's texts\n");
 }
 

@@ -71,10 +71,18 @@ static void add_missing_facts(text *to, const mt_lookup_model *model)
     add(to, ": read by the kernel's expressions and not given by the caller\n");
 }
 
+/* The workload that was asked for, where nothing answers that was measured with it. */
+static void add_workload_note(text *to, const mt_lookup_block *block)
+{
+    if (block->missing_workload) add(to, "note:     no row here is of workload %s; those of other workloads answer, since a workload says how inputs are distributed and not what is computed\n", block->missing_workload);
+    if (*block->unknown_workload) add(to, "note:     %s\n", block->unknown_workload);
+}
+
 /* Of files: one that could not be read, and one that knows the kernel by another text of its search space. */
 static void add_file_notes(text *to, const mt_lookup_block *block)
 {
     const mt_lookup_file *files = block->db->files;
+    add_workload_note(to, block);
     if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
     if (block->other_spec_file == block->spec_file) return;
     add(to, "note:     %s holds other expressions of this kernel; those of %s hold, which comes first (a session of msda-tune on it renews them)\n", files[block->other_spec_file].path,
@@ -129,10 +137,14 @@ static void add_measured(text *to, const mt_lookup_row *row, const char *where)
 }
 
 /* Of an exact row; of several workloads, on the worst. */
-static void add_slowdown(text *to, const mt_lookup_row *row)
+static void add_slowdown(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
 {
     unsigned count = row->workload_count;
     add(to, "expected: ");
+    if (block->missing_workload && count == 1) {
+        add(to, "unknown for workload %s; with workload %s it is the best\n", block->missing_workload, row->workload);
+        return;
+    }
     if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f times the best on the worst of %u workloads", row->slowdown, count);
     else if (row->slowdown == row->slowdown) add(to, "%.3f times the best", row->slowdown);
     else if (isinf(row->known_slowdown)) add(to, "unknown; each workload's winner fails on another workload");
@@ -146,7 +158,7 @@ static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_
     add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", block->gpus[row->file] ? block->gpus[row->file] : block->gpu, row->shape_name, row->workload);
     add(to, "variant:  %s\n", row->variant->text);
     add_measured(to, row, "");
-    add_slowdown(to, row);
+    add_slowdown(to, block, row);
     add_source(to, block, row);
     add_file_notes(to, block);
 }

@@ -57,7 +57,7 @@ static void answer_row(const mt_lookup_block *block, mt_lookup_row *row, tuneloo
     result->median_ns = row->median_ns;
     result->low_ns = row->low_ns;
     result->high_ns = row->high_ns;
-    result->expected_slowdown = row->slowdown;
+    result->expected_slowdown = block->missing_workload && row->workload_count == 1 ? NAN : row->slowdown;
     result->norm_error = row->norm_error;
     result->variant = row->variant->text;
     result->kernel_key = block->kernel_key;

@@ -132,19 +132,31 @@ tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_look
 {
     const mt_lookup_block *block = loader->block;
     list text = { 0 };
-    for (uint32_t i = 0; i <= block->model.name_count; i++) {
-        const mt_lookup_model_name *name = i < block->model.name_count ? &block->model.names[i] : NULL;
+    for (uint32_t i = 0; i < block->model.name_count; i++) {
+        const mt_lookup_model_name *name = &block->model.names[i];
         char length[16];
-        const char *asked = name ? name->string : block->workload;
-        if (name && name->kind == MT_LOOKUP_NAME_LIST) {
+        const char *asked = name->string;
+        if (name->kind == MT_LOOKUP_NAME_LIST) {
             snprintf(length, sizeof length, "%u", (unsigned)name->length);
             asked = length;
         }
-        if (!asked || (name && name->kind == MT_LOOKUP_NAME_INT)) continue;
+        if (!asked || name->kind == MT_LOOKUP_NAME_INT) continue;
         values known = { .asked = asked };
         tunelookup_status st = look_through_all(loader, sources, name, &known);
         if (st != TUNELOOKUP_OK) return st;
         add_unknown(&text, name, &known);
     }
     return keep(loader, &text, &loader->block->unknown);
+}
+
+tunelookup_status mt_lookup_hint_workload(mt_lookup_loader *loader, const mt_lookup_source *sources)
+{
+    const mt_lookup_block *block = loader->block;
+    list text = { 0 };
+    values known = { .asked = block->missing_workload ? block->missing_workload : block->workload };
+    if (!known.asked) return TUNELOOKUP_OK;
+    tunelookup_status st = look_through_all(loader, sources, NULL, &known);
+    if (st != TUNELOOKUP_OK) return st;
+    add_unknown(&text, NULL, &known);
+    return keep(loader, &text, &loader->block->unknown_workload);
 }

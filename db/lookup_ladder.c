@@ -10,8 +10,6 @@ static const char portfolios_sql[] = "SELECT p.id, p.device_id, d.key, p.regime,
                                      "WHERE p.kernel_id = ?1 AND p.origin IN ('measured', 'recorded') ORDER BY p.id";
 static const char shapes_sql[] = "SELECT subject_id, workload_id, shape_key, shape_name, best_ns, default_ns, default_outcome FROM portfolio_shape WHERE portfolio_id = ?1";
 static const char variants_sql[] = "SELECT variant_id, position FROM portfolio_variant WHERE portfolio_id = ?1";
-static const char cells_sql[] = "SELECT subject_id, variant_id, outcome, slowdown, measurement_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, created_unix_ms, carveouts "
-                                "FROM portfolio_cell WHERE portfolio_id = ?1";
 enum { SUBJECT_LIMIT = 4 * MT_RULE_SHAPES }; /* shapes × workloads */
 
 typedef struct building {
@@ -23,15 +21,17 @@ typedef struct building {
     mt_lookup_subject subjects[SUBJECT_LIMIT];
     uint32_t subject_count, shape_count;
     const char *keys[MT_RULE_SHAPES], *shape_names[MT_RULE_SHAPES];
-    double features[MT_RULE_SHAPES * MT_RULE_FEATURES], defaults[MT_RULE_SHAPES];
+    double *features, defaults[MT_RULE_SHAPES]; /* [MT_RULE_SHAPES][feature_count] */
     size_t names[MT_RULE_FEATURES], feature_count;
     int64_t variants[MT_RULE_VARIANTS];
     bool is_member[MT_RULE_VARIANTS];
     uint32_t variant_count;
+    uint32_t at_subject, at_variant;   /* of the cell before: they come in order */
     uint32_t heard[MT_RULE_SHAPES * MT_RULE_VARIANTS]; /* cells seen of a shape's subjects */
     uint32_t subjects_of[MT_RULE_SHAPES];
     double *slowdown;                  /* [shape_count][variant_count], factors until the end */
-    uint32_t *rows;
+    uint32_t *rows;                    /* 0 = none, UINT32_MAX = not to be answered with, else there is one: worst[] */
+    mt_cell_figures *worst;                    /* [shape_count][variant_count]: of the workload on which it loses most */
     bool *is_wrong;
 } building;
 
@@ -95,7 +95,11 @@ static size_t shape_of(building *b, const char *key, const char *name)
     if (at < b->shape_count) return at;
     if (at == MT_RULE_SHAPES) return SIZE_MAX;
     count = mt_rule_of_key(key, b->kinds, features, b->names, NULL);
-    if (at == 0) b->feature_count = count;
+    if (at == 0) {
+        b->feature_count = count;
+        b->features = mt_lookup_arena_take(arena, MT_RULE_SHAPES * count, sizeof *features);
+        if (!b->features) return SIZE_MAX;
+    }
     b->keys[at] = mt_lookup_arena_text(arena, key, strlen(key));
     b->shape_names[at] = mt_lookup_arena_text(arena, name, strlen(name));
     if (!count || count != b->feature_count || !b->keys[at] || !b->shape_names[at]) return SIZE_MAX;
@@ -138,61 +142,76 @@ static tunelookup_status on_variant(building *b, sqlite3_stmt *row)
     return TUNELOOKUP_OK;
 }
 
-static tunelookup_status make_row(building *b, sqlite3_stmt *statement, int64_t variant, size_t shape, mt_lookup_row **out)
+/* Where the cell's subject stands, and its variant, from where the cell before stood: all of them ascend, as the tables' keys do. */
+static bool find_subject(building *b, int64_t id)
 {
-    mt_lookup_loader *loader = b->loader;
-    mt_lookup_row *row = mt_lookup_arena_take(&loader->block->arena, 1, sizeof *row);
-    int64_t toolchain = 0, created = 0;
-    *out = NULL;
-    if (!row) return no_memory();
-    tunelookup_status st = mt_lookup_variant_get(loader, variant, &row->variant);
-    if (st != TUNELOOKUP_OK) return st;
-    b->is_damaged = !real_of(statement, 6, 1e-300, false, &row->median_ns) || !real_of(statement, 7, 1e-300, true, &row->low_ns) || !real_of(statement, 8, 1e-300, true, &row->high_ns)
-                    || !real_of(statement, 9, 0, true, &row->norm_error) || !id_of(statement, 5, &toolchain) || !id_of(statement, 4, &row->measurement) || !id_of(statement, 10, &created);
-    if (b->is_damaged) return TUNELOOKUP_OK;
-    row->slowdown = NAN;
-    row->created_unix_ms = created;
-    row->shape_name = b->shape_names[shape];
-    row->workload = "";
-    row->toolchain = mt_lookup_table_find(&loader->toolchains, toolchain);
-    row->file = (uint8_t)loader->file;
-    row->workload_count = 1;
-    row->is_recorded = b->ladder->is_recorded;
-    row->is_warm = b->ladder->is_warm;
-    mt_lookup_read_carveouts(text_of(statement, 11), row->carveouts);
-    row->next = loader->extra;
-    loader->extra = row;
-    loader->extra_count++;
-    *out = row;
-    return TUNELOOKUP_OK;
+    uint32_t at = b->at_subject < b->subject_count && b->subjects[b->at_subject].id <= id ? b->at_subject : 0;
+    while (at < b->subject_count && b->subjects[at].id < id) at++;
+    b->at_subject = at;
+    return at < b->subject_count && b->subjects[at].id == id;
+}
+
+static bool find_variant(building *b, int64_t id)
+{
+    uint32_t at = b->at_variant < b->variant_count && b->variants[b->at_variant] <= id ? b->at_variant : 0;
+    while (at < b->variant_count && b->variants[at] < id) at++;
+    b->at_variant = at;
+    return at < b->variant_count && b->variants[at] == id;
 }
 
 /* The row that stands for a shape is that of its worst workload. Only valid measurements become rows. */
-static tunelookup_status on_cell(building *b, sqlite3_stmt *statement)
+static bool on_cell(void *context, const mt_cell *cell)
 {
-    int64_t id = 0, variant = 0;
-    double slowdown = NAN;
-    uint32_t s = 0, v = 0;
-    mt_lookup_row *row = NULL;
-    tunelookup_status st = TUNELOOKUP_OK;
-    b->is_damaged = !id_of(statement, 0, &id) || !id_of(statement, 1, &variant) || !real_of(statement, 3, 1, true, &slowdown);
-    while (s < b->subject_count && b->subjects[s].id != id) s++;
-    while (v < b->variant_count && b->variants[v] != variant) v++;
-    if (b->is_damaged || s == b->subject_count || v == b->variant_count) return TUNELOOKUP_OK; /* another workload's, say */
-    size_t shape = b->subjects[s].shape, at = shape * b->variant_count + v;
-    bool is_ok = strcmp(text_of(statement, 2), "ok") == 0, is_timed = is_ok || strcmp(text_of(statement, 2), "censored") == 0;
-    if (is_ok && isnan(slowdown)) b->is_damaged = true;
+    building *b = context;
+    if (!find_subject(b, cell->subject) || !find_variant(b, cell->variant)) return true; /* another workload's, say */
+    size_t at = b->subjects[b->at_subject].shape * b->variant_count + b->at_variant;
+    bool is_ok = cell->outcome == MT_CELL_OK, is_timed = is_ok || cell->outcome == MT_CELL_CENSORED;
     b->heard[at]++;
-    if (strcmp(text_of(statement, 2), "wrong_result") == 0) b->is_wrong[at] = true;
+    if (cell->outcome == MT_CELL_WRONG) b->is_wrong[at] = true;
     double before = b->slowdown[at];
-    b->slowdown[at] = mt_rule_worse(before, is_timed ? slowdown : INFINITY);
-    if (is_ok && !b->is_damaged && b->rows[at] != UINT32_MAX && (!b->rows[at] || b->slowdown[at] > before)) {
-        st = make_row(b, statement, variant, shape, &row);
-        if (row) b->rows[at] = b->loader->extra_count; /* the place among the extra rows, from 1 */
-    } else if (!is_ok) {
+    b->slowdown[at] = mt_rule_worse(before, is_timed ? cell->figures.slowdown : INFINITY);
+    if (!is_ok) {
         b->rows[at] = UINT32_MAX; /* not valid for one workload: not to be answered with */
+    } else if (!b->rows[at] || (b->rows[at] != UINT32_MAX && b->slowdown[at] > before)) {
+        b->rows[at] = 1;
+        b->worst[at] = cell->figures;
     }
-    return st;
+    return true;
+}
+
+static void fill_row(const building *b, const mt_lookup_variant *variant, const mt_cell_figures *cell, size_t shape, mt_lookup_row *row)
+{
+    mt_lookup_loader *loader = b->loader;
+    *row = (mt_lookup_row){ .variant = variant, .median_ns = cell->median_ns, .low_ns = cell->low_ns, .high_ns = cell->high_ns, .norm_error = cell->norm_error, .slowdown = NAN,
+                            .created_unix_ms = cell->created_unix_ms, .measurement = cell->measurement, .shape_name = b->shape_names[shape], .workload = "", .workload_count = 1,
+                            .toolchain = mt_lookup_table_find(&loader->toolchains, cell->toolchain), .file = (uint8_t)loader->file, .is_recorded = b->ladder->is_recorded,
+                            .is_warm = b->ladder->is_warm, .next = loader->extra };
+    memcpy(row->carveouts, cell->carveouts, sizeof row->carveouts);
+}
+
+/* rows[] then holds places among the extra rows, from 1. */
+static tunelookup_status make_rows(building *b)
+{
+    mt_lookup_loader *loader = b->loader;
+    size_t cells = (size_t)b->shape_count * b->variant_count, count = 0;
+    for (size_t i = 0; i < cells; i++) {
+        if (b->rows[i] == UINT32_MAX) b->rows[i] = 0;
+        count += b->rows[i];
+    }
+    mt_lookup_row *row = mt_lookup_arena_take(&loader->block->arena, count, sizeof *row);
+    if (!row) return no_memory();
+    for (uint32_t v = 0; v < b->variant_count; v++) {
+        const mt_lookup_variant *variant;
+        tunelookup_status st = mt_lookup_variant_get(loader, b->variants[v], &variant);
+        if (st != TUNELOOKUP_OK) return st;
+        for (size_t at = v; at < cells; at += b->variant_count) {
+            if (!b->rows[at]) continue;
+            fill_row(b, variant, &b->worst[at], at / b->variant_count, row);
+            loader->extra = row++;
+            b->rows[at] = ++loader->extra_count;
+        }
+    }
+    return TUNELOOKUP_OK;
 }
 
 /* ---- one portfolio ---- */
@@ -222,24 +241,22 @@ static bool settle(building *b)
 {
     mt_lookup_arena *arena = &b->loader->block->arena;
     mt_lookup_ladder *ladder = b->ladder;
-    size_t cells = (size_t)b->shape_count * b->variant_count, features = b->shape_count * b->feature_count;
-    double *shapes = mt_lookup_arena_take(arena, features, sizeof *shapes), *defaults = mt_lookup_arena_take(arena, b->shape_count, sizeof *defaults);
+    size_t cells = (size_t)b->shape_count * b->variant_count;
+    double *defaults = mt_lookup_arena_take(arena, b->shape_count, sizeof *defaults);
     bool *is_usable = mt_lookup_arena_take(arena, b->variant_count, sizeof *is_usable);
     const char **shape_names = mt_lookup_arena_take(arena, b->shape_count, sizeof *shape_names);
-    if (!shapes || !defaults || !is_usable || !shape_names) return false;
-    memcpy(shapes, b->features, features * sizeof *shapes);
+    if (!defaults || !is_usable || !shape_names) return false;
     memcpy(is_usable, b->is_member, b->variant_count * sizeof *is_usable);
     memcpy(shape_names, b->shape_names, b->shape_count * sizeof *shape_names);
     for (size_t i = 0; i < b->shape_count; i++) defaults[i] = isfinite(b->defaults[i]) ? mt_rule_log2_real(b->defaults[i]) : b->defaults[i];
     for (size_t i = 0; i < cells; i++) {
         bool is_whole = b->heard[i] == b->subjects_of[i / b->variant_count];
         b->slowdown[i] = !is_whole ? NAN : isfinite(b->slowdown[i]) ? mt_rule_log2_real(b->slowdown[i]) : b->slowdown[i];
-        if (b->rows[i] == UINT32_MAX) b->rows[i] = 0;
     }
     ladder->rule.shape_count = b->shape_count;
     ladder->rule.variant_count = b->variant_count;
     ladder->rule.feature_count = b->feature_count;
-    ladder->rule.shapes = shapes;
+    ladder->rule.shapes = b->features;
     ladder->rule.default_slowdown = defaults;
     ladder->rule.is_usable = is_usable;
     ladder->rule.slowdown = b->slowdown;
@@ -247,6 +264,19 @@ static bool settle(building *b)
     ladder->rows = b->rows;
     ladder->shape_names = shape_names;
     return true;
+}
+
+static bool mark_wrong(const building *b)
+{
+    mt_lookup_loader *loader = b->loader;
+    bool *is_out = mt_lookup_arena_take(&loader->block->arena, b->variant_count, sizeof *is_out);
+    for (uint32_t v = 0; is_out && v < b->variant_count; v++) {
+        const mt_lookup_variant *variant;
+        if (mt_lookup_variant_get(loader, b->variants[v], &variant) != TUNELOOKUP_OK) return false;
+        is_out[v] = mt_lookup_is_wrong(loader->block, variant->text);
+    }
+    b->ladder->is_out = is_out;
+    return is_out != NULL;
 }
 
 static tunelookup_status read_parts(building *b, const char *rule_json)
@@ -263,12 +293,14 @@ static tunelookup_status read_parts(building *b, const char *rule_json)
     b->slowdown = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->slowdown);
     b->rows = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->rows);
     b->is_wrong = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->is_wrong);
-    if (!b->slowdown || !b->rows || !b->is_wrong) return no_memory();
+    b->worst = mt_lookup_arena_take(&loader->scratch, (size_t)b->shape_count * b->variant_count, sizeof *b->worst);
+    if (!b->slowdown || !b->rows || !b->is_wrong || !b->worst) return no_memory();
     for (size_t i = 0; i < (size_t)b->shape_count * b->variant_count; i++) b->slowdown[i] = 1;
-    LOOKUP_TRY(each(b, cells_sql, b->portfolio, on_cell));
+    LOOKUP_TRY(mt_lookup_cells_read(loader, b->portfolio, b, on_cell, &b->is_damaged));
     if (b->is_damaged) goto done;
-    if (!settle(b)) return no_memory();
-    st = mt_lookup_json_load(loader->db, loader->plan->db->files[loader->file].path, rule_json, arena, &root);
+    LOOKUP_TRY(make_rows(b));
+    if (!settle(b) || !mark_wrong(b)) return no_memory();
+    st = mt_lookup_json_load(loader->plan->db->files[loader->file].path, rule_json, arena, &root);
     b->is_damaged = st == TUNELOOKUP_ERR_NOT_A_DATABASE;
     if (b->is_damaged) mt_lookup_clear_detail();
     else if (st != TUNELOOKUP_OK) return st;
@@ -454,6 +486,16 @@ static bool make_default(mt_lookup_block *block, mt_lookup_default *slot, size_t
     return true;
 }
 
+static size_t longest_variant(const mt_lookup_model *model)
+{
+    size_t longest = 0;
+    for (uint32_t i = 0; i < model->variant_count; i++) {
+        size_t length = strlen(model->variants[i].name);
+        if (length > longest) longest = length;
+    }
+    return longest;
+}
+
 static tunelookup_status make_defaults(mt_lookup_block *block)
 {
     const mt_lookup_model *model = &block->model;
@@ -467,7 +509,7 @@ static tunelookup_status make_defaults(mt_lookup_block *block)
         uint32_t at = i;
         for (; at > 0 && strcmp(model->params[order[at - 1]].name, model->params[i].name) > 0; at--) order[at] = order[at - 1];
         order[at] = i;
-        bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + strlen(model->variants[0].name) + 1) + 1;
+        bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + longest_variant(model) + 1) + 1;
     }
     block->text_order = order;
     block->whens_read_lets = whens_read_lets(model);

@@ -199,6 +199,20 @@ done:
     return st;
 }
 
+/* Which shape values the code depends on; a file that does not say: all. */
+static uint64_t read_baked(const mt_lookup_model *model, const mt_lookup_json *array)
+{
+    uint64_t baked = 0;
+    if (!array || array->kind != MT_LOOKUP_JSON_ARRAY) return UINT64_MAX;
+    for (const mt_lookup_json *at = array->first; at; at = at->next) {
+        uint32_t i = 0;
+        while (i < model->name_count && (!at->text || strcmp(model->names[i].name, at->text) != 0)) i++;
+        if (i == model->name_count) return UINT64_MAX;
+        baked |= UINT64_C(1) << i;
+    }
+    return baked;
+}
+
 static tunelookup_status load_variants(mt_lookup_model_reader *reader, const mt_lookup_json *array)
 {
     mt_lookup_model *model = reader->model;
@@ -209,10 +223,28 @@ static tunelookup_status load_variants(mt_lookup_model_reader *reader, const mt_
         variant->name = mt_lookup_json_text(at, "name");
         variant->entry = mt_lookup_json_text(at, "entry");
         if (!variant->name || !variant->entry) return mt_lookup_model_bad(reader, "a variant has no name or entry");
+        variant->baked = read_baked(model, mt_lookup_json_member(at, "bakes"));
         LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "requires"), &variant->requires_program));
     }
 done:
     return st;
+}
+
+/* ["direct","baseline"]; a file that does not say has one, the first variant. */
+static tunelookup_status load_defaults(mt_lookup_model_reader *reader, const mt_lookup_json *array)
+{
+    mt_lookup_model *model = reader->model;
+    model->default_count = model->variant_count ? 1 : 0;
+    if (!array) return TUNELOOKUP_OK;
+    if (array->kind != MT_LOOKUP_JSON_ARRAY || array->count > MT_LOOKUP_CHOICES) return mt_lookup_model_bad(reader, "its defaults are no list or too many");
+    model->default_count = 0;
+    for (const mt_lookup_json *at = array->first; at; at = at->next) {
+        uint32_t i = 0;
+        while (i < model->variant_count && (!at->text || strcmp(model->variants[i].name, at->text) != 0)) i++;
+        if (i == model->variant_count) return mt_lookup_model_bad(reader, "a default is no variant");
+        model->defaults[model->default_count++] = i;
+    }
+    return TUNELOOKUP_OK;
 }
 
 static tunelookup_status load_constraints(mt_lookup_model_reader *reader, const mt_lookup_json *array)
@@ -250,6 +282,7 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
     LOOKUP_TRY(lay_out_slots(&reader));
     LOOKUP_TRY(load_name_programs(&reader, params, lets));
     LOOKUP_TRY(load_variants(&reader, mt_lookup_json_member(root, "variants")));
+    LOOKUP_TRY(load_defaults(&reader, mt_lookup_json_member(root, "defaults")));
     LOOKUP_TRY(load_constraints(&reader, mt_lookup_json_member(root, "constraints")));
     LOOKUP_TRY(mt_lookup_model_args(&reader, mt_lookup_json_member(root, "args")));
     LOOKUP_TRY(mt_lookup_model_launches(&reader, mt_lookup_json_member(root, "prepares"), mt_lookup_json_member(root, "launches")));

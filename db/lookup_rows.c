@@ -109,7 +109,7 @@ static bool is_sound_column(sqlite3_stmt *statement, int index)
     return isfinite(value) && (kind == MAYBE_ERROR ? value >= 0 : value > 0);
 }
 
-/* "28,28", "-1", "": as read_carveouts reads it. */
+/* "28,28", "-1", "": as mt_carveouts_read reads it. */
 static bool is_carveout_list(const char *text)
 {
     while (*text) {
@@ -132,24 +132,12 @@ static bool is_sound(const mt_lookup_loader *loader, sqlite3_stmt *statement)
     return is_regime && toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED && is_carveout_list(column(statement, CARVEOUTS));
 }
 
-/* "28,28": as measured, launch by launch; the first stands for launches beyond the list. */
-void mt_lookup_read_carveouts(const char *text, int8_t carveouts[MT_LOOKUP_CARVEOUTS])
+/* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */
+static bool is_of_kind(const mt_lookup_block *block, sqlite3_stmt *statement, const char *workload, int64_t *values, bool *is_other_workload)
 {
-    memset(carveouts, -1, MT_LOOKUP_CARVEOUTS);
-    for (int i = 0; *text && i < MT_LOOKUP_CARVEOUTS; i++) {
-        char *end;
-        long value = strtol(text, &end, 10);
-        if (end == text || value < -1 || value > 100) return;
-        if (i == 0) memset(carveouts, (int)value, MT_LOOKUP_CARVEOUTS);
-        carveouts[i] = (int8_t)value;
-        text = end + (*end == ',');
-    }
-}
-
-/* Whether the row has the strings, lengths of lists and workload that the plan is bound to. */
-static bool is_of_kind(const mt_lookup_block *block, sqlite3_stmt *statement, const char *workload, int64_t *values)
-{
-    return mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values) && (!block->workload || strcmp(block->workload, workload) == 0);
+    bool has_shape = mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values);
+    *is_other_workload = has_shape && block->workload && strcmp(block->workload, workload) != 0;
+    return has_shape && !*is_other_workload;
 }
 
 /* Whether the plan may answer from a row of such an origin. */
@@ -184,7 +172,7 @@ static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_looku
     row->workload_count = 1;
     row->is_warm = strcmp(column(statement, REGIME), "warm") == 0;
     if (strlen(cubin) == MT_LOOKUP_KEY_SIZE - 1) memcpy(row->cubin, cubin, MT_LOOKUP_KEY_SIZE);
-    mt_lookup_read_carveouts(column(statement, CARVEOUTS), row->carveouts);
+    mt_carveouts_read(column(statement, CARVEOUTS), row->carveouts);
     return row->shape_name != NULL;
 }
 
@@ -214,10 +202,11 @@ static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *stateme
     const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
     bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
     const mt_lookup_variant *variant = NULL;
-    bool is_of_its_kind = is_of_kind(block, statement, workload, values);
+    bool is_other_workload, is_of_its_kind = is_of_kind(block, statement, workload, values, &is_other_workload);
     if (!is_wanted(loader, statement, is_of_its_kind, is_recorded)) return TUNELOOKUP_OK;
     if (!is_of_its_kind) {
         block->other_kinds++;
+        block->other_workloads += is_other_workload;
         return TUNELOOKUP_OK;
     }
     tunelookup_status st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
@@ -355,6 +344,8 @@ tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader)
 {
     tunelookup_status st;
     loader->variant_mask = loader->variant_used = 0;
+    sqlite3_finalize(loader->variant_text);
+    loader->variant_text = NULL;
     LOOKUP_TRY(load_table(loader, "SELECT id, name, 0, 0 FROM workload WHERE kernel_id = ?1 ORDER BY id", &loader->workloads));
     LOOKUP_TRY(load_table(loader, "SELECT id, arch, nvrtc_version, driver_version FROM toolchain ORDER BY id", &loader->toolchains));
 done:

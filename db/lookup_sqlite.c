@@ -14,10 +14,11 @@
 
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
-    SCHEMA_VERSION = 7,
+    SCHEMA_VERSION = 8,
     OLDEST_SCHEMA = 2,           /* its tables that the lookup reads are the same */
     OLDEST_SQLITE = 3026000,
     BUSY_MS = 2000,
+    VALUE_BYTES = 16 << 20,      /* the longest that is read, a portfolio's cells, has three; reading cubins raises it */
     STEPS_PER_CALLBACK = 100000,
     CALLBACK_LIMIT = 20000       /* 2·10⁹ virtual machine steps: a million rows take a tenth of that */
 };
@@ -53,11 +54,12 @@ static tunelookup_status read_number(sqlite3 *db, const char *path, const char *
     return st;
 }
 
-/* Only tables and indices of its own pages: no view, trigger or virtual table can then run behind our queries. */
+/* Only tables and indices of its own pages, which compute nothing: no view, trigger, virtual table or generated column can then run behind our queries. */
 static tunelookup_status check_schema(sqlite3 *db, const char *path, int64_t *schema)
 {
     tunelookup_status st;
-    int64_t application = 0, version = 0, strange = 0;
+    int64_t application = 0, version = 0;
+    char strange[256];
     LOOKUP_TRY(read_number(db, path, "PRAGMA application_id", &application));
     LOOKUP_TRY(read_number(db, path, "PRAGMA user_version", &version));
     *schema = version;
@@ -70,8 +72,8 @@ static tunelookup_status check_schema(sqlite3 *db, const char *path, int64_t *sc
         st = mt_lookup_fail(TUNELOOKUP_ERR_OLDER_SCHEMA, "%s: has the older schema %lld, this libtunelookup (%s) reads %d to %d; any writing msda-tune command of this version migrates it",
                             path, (long long)version, tunelookup_version(NULL), OLDEST_SCHEMA, SCHEMA_VERSION);
     } else {
-        LOOKUP_TRY(read_number(db, path, "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index') OR ifnull(rootpage, 0) < 2", &strange));
-        if (strange) st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: holds views, triggers or virtual tables, which no tuning database does", path);
+        if (mt_sqlite_strange(db, strange, sizeof strange) != SQLITE_OK) st = mt_lookup_sqlite_fail(db, path);
+        else if (*strange) st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: %s", path, strange);
     }
 done:
     return st;
@@ -89,7 +91,7 @@ static int open_handle(const char *name, int flags, sqlite3 **db)
     if (code != SQLITE_OK) return code;
     sqlite3_extended_result_codes(*db, 1);
     sqlite3_busy_timeout(*db, BUSY_MS);
-    mt_sqlite_defend(*db, 64 << 10, 0); /* what matters most (no views, triggers or virtual tables) check_schema looks for too */
+    mt_sqlite_defend(*db, VALUE_BYTES, 64 << 10, 0); /* what matters most (a schema that computes) check_schema looks for too */
     return sqlite3_exec(*db, begin_sql, NULL, NULL, NULL);
 }
 

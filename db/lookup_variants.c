@@ -34,7 +34,7 @@ static const char *set_knob(const mt_lookup_model *model, mt_lookup_variant *var
     uint32_t param = 0;
     if (!equals) return "its text is damaged";
     size_t length = (size_t)(equals - pair);
-    while (param < model->param_count && (strncmp(model->params[param].name, pair, length) != 0 || model->params[param].name[length])) param++;
+    while (param < model->param_count && (model->params[param].name[0] != *pair || strncmp(model->params[param].name, pair, length) != 0 || model->params[param].name[length])) param++;
     if (param == model->param_count) return "it has a knob that the kernel no longer has";
     mt_value *knob = &variant->knobs[param];
     if (model->params[param].is_string) {
@@ -103,21 +103,19 @@ static bool grow_map(mt_lookup_loader *loader)
 
 static tunelookup_status read_variant(mt_lookup_loader *loader, int64_t id, mt_lookup_variant **variant)
 {
+    static const char sql[] = "SELECT text FROM variant WHERE id = ?1 AND kernel_id = ?2";
     const char *path = loader->plan->db->files[loader->file].path;
     tunelookup_status st = TUNELOOKUP_OK;
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(loader->db, "SELECT text FROM variant WHERE id = ?1 AND kernel_id = ?2", -1, &statement, NULL) != SQLITE_OK) {
-        st = mt_lookup_sqlite_fail(loader->db, path);
-        goto done;
-    }
+    sqlite3_stmt *statement = loader->variant_text;
+    if (!statement && sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) return mt_lookup_sqlite_fail(loader->db, path);
+    loader->variant_text = statement;
     sqlite3_bind_int64(statement, 1, id);
     sqlite3_bind_int64(statement, 2, loader->kernel);
     int code = sqlite3_step(statement);
     const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
     if (code != SQLITE_ROW && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(loader->db, path);
     else if (!(*variant = make_variant(loader->block, id, text ? text : ""))) st = no_memory();
-done:
-    sqlite3_finalize(statement);
+    sqlite3_reset(statement);
     return st;
 }
 

@@ -2,14 +2,17 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/answer.h"
+#include "db/cells.h"
 #include "db/query_internal.h"
 #include "db/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/hash.h"
+#include "tuner/base/strbuf.h"
 
 static double real_or_nan(sqlite3_stmt *statement, int column)
 {
@@ -313,6 +316,86 @@ done:
     return st;
 }
 
+/* ---- cells as one blob (db/cells.h) ---- */
+
+static void begin_blob(mt_strbuf *blob, const int64_t *variants, size_t count)
+{
+    int64_t listed = (int64_t)count;
+    mt_strbuf_add_bytes(blob, &listed, sizeof listed);
+    mt_strbuf_add_bytes(blob, variants, count * sizeof *variants);
+}
+
+/* What was gathered of one subject. */
+static void add_subject(mt_strbuf *blob, int64_t subject, uint8_t *outcomes, size_t count, mt_strbuf *figures)
+{
+    mt_strbuf_add_bytes(blob, &subject, sizeof subject);
+    mt_strbuf_add_bytes(blob, outcomes, mt_cells_padded(count));
+    mt_strbuf_add_bytes(blob, mt_strbuf_text(figures), figures->length);
+    memset(outcomes, MT_CELL_NONE, mt_cells_padded(count));
+    mt_strbuf_clear(figures);
+}
+
+static mt_status gather_blob(mt_store *store, int64_t id, const int64_t *variants, size_t count, mt_strbuf *blob, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *rows = NULL;
+    mt_strbuf figures = {0};
+    mt_cell cell;
+    uint8_t *outcomes = mt_alloc(mt_cells_padded(count), 1);
+    int64_t subject = -1;
+    bool has_row = false;
+    memset(outcomes, MT_CELL_NONE, mt_cells_padded(count));
+    begin_blob(blob, variants, count);
+    MT_TRY(mt_sql_prepare(store, "SELECT " MT_CELL_COLUMNS " FROM portfolio_cell WHERE portfolio_id = ? ORDER BY subject_id, variant_id", &rows, err));
+    mt_sql_args args = mt_sql_args_of(rows);
+    mt_sql_int(&args, id);
+    for (;;) {
+        size_t at = 0;
+        MT_TRY(mt_sql_row(store, &args, &has_row, "read a portfolio's times", err));
+        if (!has_row) break;
+        if (!mt_cell_read(rows, &cell)) continue;
+        if (cell.subject != subject && subject >= 0) add_subject(blob, subject, outcomes, count, &figures);
+        subject = cell.subject;
+        while (at < count && variants[at] != cell.variant) at++;
+        if (at == count) continue;
+        outcomes[at] = cell.outcome;
+        if (mt_cell_has_figures(cell.outcome)) mt_strbuf_add_bytes(&figures, &cell.figures, sizeof cell.figures);
+    }
+    if (subject >= 0) add_subject(blob, subject, outcomes, count, &figures);
+done:
+    sqlite3_finalize(rows);
+    mt_strbuf_free(&figures);
+    mt_free(outcomes);
+    return st;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static mt_status insert_blob(mt_store *store, int64_t id, const mt_portfolio *portfolio, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *update = NULL;
+    mt_strbuf blob = {0};
+    int64_t *variants = mt_alloc(portfolio->variant_count + 1, sizeof *variants);
+    for (size_t i = 0; i < portfolio->variant_count; i++) variants[i] = portfolio->variants[i].variant;
+    qsort(variants, portfolio->variant_count, sizeof *variants, by_id);
+    MT_TRY(gather_blob(store, id, variants, portfolio->variant_count, &blob, err));
+    MT_TRY(mt_sql_prepare(store, "UPDATE portfolio SET cells = ? WHERE id = ?", &update, err));
+    mt_sql_args args = mt_sql_args_of(update);
+    mt_sql_blob(&args, blob.text, blob.length);
+    mt_sql_int(&args, id);
+    MT_TRY(mt_sql_run(store, &args, "store a portfolio's times", err));
+done:
+    sqlite3_finalize(update);
+    mt_strbuf_free(&blob);
+    mt_free(variants);
+    return st;
+}
+
 mt_status mt_store_portfolio(mt_store *store, const mt_portfolio_group *group, const mt_portfolio *portfolio, mt_error *err)
 {
     mt_status st;
@@ -323,6 +406,7 @@ mt_status mt_store_portfolio(mt_store *store, const mt_portfolio_group *group, c
     if (st == MT_OK && portfolio) st = insert_shapes(store, group, id, portfolio, err);
     if (st == MT_OK && portfolio) st = insert_variants(store, id, portfolio, err);
     if (st == MT_OK && portfolio) st = insert_cells(store, id, portfolio, err);
+    if (st == MT_OK && portfolio) st = insert_blob(store, id, portfolio, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;

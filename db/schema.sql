@@ -1,11 +1,11 @@
--- The tuning database, schema version 7. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 8. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -186,6 +186,7 @@ CREATE TABLE measurement (
     samples            BLOB              -- float32 little-endian nanoseconds in measuring order, one zstd frame
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
+CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; -- the lookup reads all of them
 CREATE INDEX measurement_by_session ON measurement (session_id, variant_id);
 
 -- The anchor of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.
@@ -310,6 +311,7 @@ CREATE TABLE portfolio (
     held_out_worst  REAL,
     rule_json       TEXT NOT NULL,       -- weights, tree, curves: docs/lookup.md
     updated_unix_ms INTEGER NOT NULL,
+    cells           BLOB,                -- all of its rows in portfolio_cell, as the lookup reads them at once (db/cells.h); NULL = of an older tuner
     UNIQUE (kernel_id, device_id, regime, origin)
 );
 

@@ -4,9 +4,13 @@
 
 #include <sqlite3.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
-/* Options that the SQLite at hand doesn't know are refused by it, which is harmless. */
-static inline void mt_sqlite_defend(sqlite3 *db, int sql_bytes, int attached)
+#include "db/schema_text.h"
+
+/* Before anything is read. value_bytes: of one text or blob; longer ones are SQLITE_TOOBIG. Options that the SQLite at hand doesn't know are refused by it, which is harmless. */
+static inline void mt_sqlite_defend(sqlite3 *db, int value_bytes, int sql_bytes, int attached)
 {
 #ifdef SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, NULL);
@@ -25,13 +29,34 @@ static inline void mt_sqlite_defend(sqlite3 *db, int sql_bytes, int attached)
 #ifdef SQLITE_DBCONFIG_ENABLE_VIEW
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
 #endif
-    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, 256 << 20);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, value_bytes);
     sqlite3_limit(db, SQLITE_LIMIT_SQL_LENGTH, sql_bytes);
     sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 100);
     sqlite3_limit(db, SQLITE_LIMIT_COLUMN, 200);
     sqlite3_limit(db, SQLITE_LIMIT_VDBE_OP, 100000);
     sqlite3_limit(db, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, attached);
+}
+
+/* After the first read: what the schema holds that no tuning database does (views, triggers, virtual tables, generated columns, functions in CHECKs and indexes), into `out` as a sentence's
+ * rest: "holds …". An empty text = nothing. Returns SQLite's code: SQLITE_OK when the schema could be read. */
+static inline int mt_sqlite_strange(sqlite3 *db, char *out, size_t size)
+{
+    enum { OBJECT_LIMIT = 1000 };
+    sqlite3_stmt *rows = NULL;
+    int code = sqlite3_prepare_v2(db, "SELECT type, name, sql, ifnull(rootpage, 0) FROM sqlite_master", -1, &rows, NULL), count = 0;
+    *out = '\0';
+    while (code == SQLITE_OK && !*out && (code = sqlite3_step(rows)) == SQLITE_ROW) {
+        const char *type = (const char *)sqlite3_column_text(rows, 0), *name = (const char *)sqlite3_column_text(rows, 1);
+        int is_plain = type && (strcmp(type, "table") == 0 || strcmp(type, "index") == 0) && sqlite3_column_int64(rows, 3) >= 2;
+        const char *problem = is_plain ? mt_schema_text_problem((const char *)sqlite3_column_text(rows, 2)) : NULL;
+        code = SQLITE_OK;
+        if (!is_plain) snprintf(out, size, "holds views, triggers or virtual tables, which no tuning database does");
+        else if (problem) snprintf(out, size, "holds %s (in %s %.60s), which no tuning database does", problem, type, name ? name : "");
+        else if (++count > OBJECT_LIMIT) snprintf(out, size, "holds more tables and indexes than any tuning database does");
+    }
+    sqlite3_finalize(rows);
+    return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
 #endif

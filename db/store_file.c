@@ -141,6 +141,14 @@ static mt_status check_whole(sqlite3 *db, const char *path, mt_error *err)
     return fail_truncated(path, have, want, err);
 }
 
+/* The lookup library refuses the same. */
+static mt_status check_schema(sqlite3 *db, const char *path, mt_error *err)
+{
+    char strange[256];
+    if (mt_sqlite_strange(db, strange, sizeof strange) != SQLITE_OK) return mt_sql_fail_handle(db, path, "read the schema", err);
+    return *strange ? MT_FAIL(err, MT_ERR_DB, "%s: %s", path, strange) : MT_OK;
+}
+
 /* Things that SQLite would report as "unable to open database file". */
 static mt_status check_path(const char *path, mt_store_mode mode, mt_error *err)
 {
@@ -194,7 +202,7 @@ static char *plain_path(const char *path)
 
 void mt_store_file_defend(sqlite3 *db)
 {
-    mt_sqlite_defend(db, 1 << 20, 2); /* VACUUM needs one */
+    mt_sqlite_defend(db, 256 << 20, 1 << 20, 2); /* VACUUM needs one */
 }
 
 /* The first read: finds out whether this is a database at all, and takes part in the recovery of a killed writer's file. */
@@ -319,6 +327,7 @@ mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db,
     mt_fs fs = mt_fs_of(path);
     st = mode == MT_STORE_READ_ONLY ? open_reader(path, plain, fs, &handle, err) : open_writer(path, plain, fs, &handle, err);
     if (st == MT_OK) st = check_whole(handle, path, err);
+    if (st == MT_OK) st = check_schema(handle, path, err);
 done:
     if (st == MT_OK) {
         *db = handle;

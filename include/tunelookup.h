@@ -74,7 +74,7 @@ typedef enum tunelookup_match {
     TUNELOOKUP_MATCH_EXACT = 1,        /* tuned for this GPU and this shape */
     TUNELOOKUP_MATCH_NEAREST = 2,      /* tuned for this GPU, another shape (portfolio or nearest) */
     TUNELOOKUP_MATCH_ARCHITECTURE = 3, /* tuned for another GPU of the same architecture */
-    TUNELOOKUP_MATCH_DEFAULT = 4       /* the kernel's default variant */
+    TUNELOOKUP_MATCH_DEFAULT = 4       /* the first of the kernel's default variants that may run */
 } tunelookup_match;
 
 /* The device as the caller's driver describes it. Set struct_size to sizeof(tunelookup_device). name and cc are required; zero what else you do not know: a row
@@ -182,7 +182,7 @@ TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flag
 /* Resolves a kernel's shape values for one device and loads its rows into one immutable block.
  * kernel: "msda" (the newest validated source answers) or "msda@<32 hex digits>" (the key that `msda-tune key` writes into a header).
  * names[count]: how values[] of find will be ordered. "N" an integer, "H[0]" … a list's elements (all of them, in any order), and
- * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (else: the variant with the least worst-case slowdown among the
+ * bound settings that take no place in values[]: "dtype=f16" a string of the shape, "workload=local15" (where no row here has it, those of other workloads answer; without: the variant with the least worst-case slowdown among the
  * winners of the workloads measured). A GPU without rows is no error: find then takes the next steps of tunelookup_match, and explain says why.
  * Errors: ARGUMENT, NO_MEMORY, UNKNOWN_KERNEL, NAMES, LIMIT, and those of open. The plan lives until close. */
 TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tunelookup_device *device, const char *kernel, const char *const names[], size_t count,
@@ -204,7 +204,7 @@ TUNELOOKUP_API tunelookup_status tunelookup_arg(const tunelookup_result *result,
 /* Tensor map `map` of argument `index`. Errors: ARGUMENT, VALUE. */
 TUNELOOKUP_API tunelookup_status tunelookup_tensormap(const tunelookup_result *result, int index, int map, tunelookup_tensormap_info *info);
 
-/* The winner's cubin for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close.
+/* The variant's cubin, compiled for the asked shape or for a tuned one with the same baked values, for cuLibraryLoadData/cuModuleLoadData: read from the file at the first call, checked (hash, ELF, architecture, length), kept until close.
  * Any number of threads may call it. Errors: NOT_FOUND, CUBIN_NOT_ALLOWED, DRIVER_TOO_OLD, CUBIN_DAMAGED, IO, NO_MEMORY. */
 TUNELOOKUP_API tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void **cubin, size_t *bytes);
 

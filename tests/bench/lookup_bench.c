@@ -1,9 +1,12 @@
-/* How long open, prepare and find of libtunelookup take: 100 and 10,000 winners of one kernel on one GPU, and a million over 1000 kernels.
+/* How long open, prepare and find of libtunelookup take: 100 and 10,000 winners of one kernel on one GPU, and a million over 1000 kernels; and on a file that is shipped.
  *
  *     lookup_bench SPACE.ini [KERNELS WINNERS]…      e.g.  lookup_bench search_spaces/msda.ini 1 100  1 10000  1000 1000
+ *     lookup_bench shipped FILE [KERNEL]             e.g.  lookup_bench shipped build/share/msda-tune/tuned.sqlite
  *
  * Rows are made with SQL, because a million evaluations would take an hour to write as the tuner does. Shapes are the space's first with one number changed, variants the
  * space's valid points. find is timed in groups of 16 calls in random order (the clock costs as much as a call), the first pass apart: it finds caches cold and checks rows. */
+#include "tests/bench/lookup_bench.h"
+
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -28,7 +31,7 @@ static const mt_device_facts h100 = { .name = "NVIDIA H100 80GB HBM3", .cc = 90,
                                       .regs_per_sm = 65536, .threads_per_sm = 2048, .blocks_per_sm = 32, .max_cluster = 16, .l2_bytes = 52428800,
                                       .mem_bytes = 85017755648, .clock_mhz = 1980 };
 
-static void die(const char *what, const char *why)
+void bench_die(const char *what, const char *why)
 {
     fprintf(stderr, "lookup_bench: %s: %s\n", what, why);
     exit(1);
@@ -39,23 +42,23 @@ static void die(const char *what, const char *why)
 static sqlite3 *open_sql(const char *path)
 {
     sqlite3 *db = NULL;
-    if (sqlite3_open(path, &db) != SQLITE_OK) die(path, sqlite3_errmsg(db));
+    if (sqlite3_open(path, &db) != SQLITE_OK) bench_die(path, sqlite3_errmsg(db));
     return db;
 }
 
 static void run(sqlite3 *db, const char *sql)
 {
     char *message = NULL;
-    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) die(sql, message);
+    if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) bench_die(sql, message);
 }
 
 static void run_with(sqlite3 *db, const char *sql, const char *a, const char *b)
 {
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) die(sql, sqlite3_errmsg(db));
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) bench_die(sql, sqlite3_errmsg(db));
     sqlite3_bind_text(statement, 1, a, -1, SQLITE_STATIC);
     if (b) sqlite3_bind_text(statement, 2, b, -1, SQLITE_STATIC);
-    if (sqlite3_step(statement) != SQLITE_DONE) die(sql, sqlite3_errmsg(db));
+    if (sqlite3_step(statement) != SQLITE_DONE) bench_die(sql, sqlite3_errmsg(db));
     sqlite3_finalize(statement);
 }
 
@@ -66,7 +69,7 @@ static const mt_setting *cut_key(const mt_shape *shape, char *prefix, char *suff
     for (size_t i = 0; i < shape->setting_count; i++) {
         if (!chosen && shape->settings[i].value.kind == MT_VALUE_INT) chosen = &shape->settings[i];
     }
-    if (!chosen) die("space", "no integer in its shapes");
+    if (!chosen) bench_die("space", "no integer in its shapes");
     char pattern[128];
     snprintf(pattern, sizeof pattern, "%s=", chosen->name);
     const char *at = shape->key;
@@ -81,7 +84,7 @@ static size_t add_variants(sqlite3 *db, const mt_spec *spec, const mt_shape *sha
 {
     mt_space *space = NULL;
     mt_error err;
-    if (mt_space_create(spec, shape, &h100, &space, &err) != MT_OK) die("space", err.message);
+    if (mt_space_create(spec, shape, &h100, &space, &err) != MT_OK) bench_die("space", err.message);
     size_t count = mt_space_count(space) < VARIANTS ? mt_space_count(space) : VARIANTS;
     run(db, "CREATE TEMP TABLE texts (number INTEGER PRIMARY KEY, text TEXT)");
     for (size_t i = 0; i < count; i++) {
@@ -100,7 +103,7 @@ static void fill(const char *path, const mt_spec *spec, const mt_shape *shape, l
     char prefix[1024], suffix[1024], sql[512];
     mt_store *store = NULL;
     mt_error err;
-    if (mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) != MT_OK) die(path, err.message);
+    if (mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) != MT_OK) bench_die(path, err.message);
     mt_store_close(store);
     sqlite3 *db = open_sql(path);
     char *json = mt_spec_json(spec);
@@ -139,9 +142,9 @@ static void add_portfolio(const char *path)
             "INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) "
             "SELECT l.subject_id, l.variant_id, 1, 1, 1700000000000, 2, 'ok', 516000.0 FROM landmark l JOIN measurement m ON m.id = l.subject_id WHERE m.variant_id <> l.variant_id; COMMIT");
     sqlite3_close(db);
-    if (mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) != MT_OK) die(path, err.message);
+    if (mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) != MT_OK) bench_die(path, err.message);
     int64_t start = mt_clock_now_ns();
-    if (mt_ladder_refresh_all(store, &err) != MT_OK) die(path, err.message);
+    if (mt_ladder_refresh_all(store, &err) != MT_OK) bench_die(path, err.message);
     printf("  portfolio renewed in   %.1f ms\n", (double)(mt_clock_now_ns() - start) / 1e6);
     mt_store_close(store);
 }
@@ -230,10 +233,10 @@ static void bench(const char *path, const mt_shape *shape, long kernels, long wi
         tunelookup_db *db;
         tunelookup_plan *plan;
         int64_t start = mt_clock_now_ns();
-        if (tunelookup_open(path, 0, &db) != TUNELOOKUP_OK) die("open", tunelookup_detail());
+        if (tunelookup_open(path, 0, &db) != TUNELOOKUP_OK) bench_die("open", tunelookup_detail());
         opens[i] = (double)(mt_clock_now_ns() - start);
         start = mt_clock_now_ns();
-        if (tunelookup_prepare(db, &device, kernel, list, count, &plan) != TUNELOOKUP_OK) die("prepare", tunelookup_detail());
+        if (tunelookup_prepare(db, &device, kernel, list, count, &plan) != TUNELOOKUP_OK) bench_die("prepare", tunelookup_detail());
         prepares[i] = (double)(mt_clock_now_ns() - start);
         if (i == REPEATS - 1) {
             print_times("open", opens, REPEATS, 1e6, "ms");
@@ -252,9 +255,13 @@ int main(int argc, char **argv)
     mt_spec *spec = NULL;
     mt_error err;
     char folder[] = "/tmp/lookup_bench.XXXXXX", path[64];
-    if (argc < 2) die("usage", "lookup_bench SPACE.ini [KERNELS WINNERS]...");
-    if (mt_spec_load(argv[1], &spec, &err) != MT_OK) die(argv[1], err.message);
-    if (!mkdtemp(folder)) die(folder, "can't be made");
+    if (argc < 2) bench_die("usage", "lookup_bench SPACE.ini [KERNELS WINNERS]... or lookup_bench shipped FILE [KERNEL]");
+    if (strcmp(argv[1], "shipped") == 0) {
+        if (argc > 2) bench_shipped(argv[2], argc > 3 ? argv[3] : NULL);
+        return 0;
+    }
+    if (mt_spec_load(argv[1], &spec, &err) != MT_OK) bench_die(argv[1], err.message);
+    if (!mkdtemp(folder)) bench_die(folder, "can't be made");
     snprintf(path, sizeof path, "%s/b.sqlite", folder);
     for (int i = 2; i + 1 < argc; i += 2) {
         long kernels = strtol(argv[i], NULL, 10), winners = strtol(argv[i + 1], NULL, 10);

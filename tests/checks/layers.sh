@@ -32,7 +32,8 @@ allow_for() { # file
     db/program.[ch]) allowed='db/program\.h' ;;
     db/key.[ch]) allowed='db/key\.h' ;;
     db/rule.[ch]) allowed='db/rule\.h' ;;
-    db/tunelookup*.[ch] | db/lookup*.[ch]) allowed='db/lookup[a-z_]*\.h|db/tunelookup[a-z_]*\.h|db/key\.h|db/program\.h|db/rule\.h|db/sqlite_defend\.h|db/standing\.h|include/tunelookup\.h|tunelookup\.h' ;;
+    db/schema_text.[ch]) allowed='db/schema_text\.h' ;;
+    db/tunelookup*.[ch] | db/lookup*.[ch]) allowed='db/lookup[a-z_]*\.h|db/tunelookup[a-z_]*\.h|db/cells\.h|db/key\.h|db/program\.h|db/rule\.h|db/schema_text\.h|db/sqlite_defend\.h|db/standing\.h|include/tunelookup\.h|tunelookup\.h' ;;
     include/*) allowed='tunelookup\.h' ;;
     tuner/run/worker_main.c) allowed="$run|$gpu" ;;
     tuner/base/*) allowed=$base ;;

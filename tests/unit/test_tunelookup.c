@@ -255,7 +255,10 @@ START_TEST(test_workloads)
     ck_assert_str_eq(r.variant, a);
     ck_assert(r.expected_slowdown == 1);
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=three" }, 5, &plan));
-    ck_assert_ptr_nonnull(strstr((r = find(plan, 64, 3, 5), lookup_explain(&r)), "for workload three"));
+    ck_assert_ptr_nonnull(strstr((r = find(plan, 64, 3, 5), lookup_explain(&r)), "no row here is of workload three; those of other workloads answer"));
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_assert_str_eq(r.variant, b);
+    ck_assert(r.expected_slowdown > 1.0999 && r.expected_slowdown < 1.1001); /* over the other workloads */
     tunelookup_close(db);
 }
 END_TEST
@@ -329,7 +332,7 @@ START_TEST(test_only_valid_rows)
     ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
     lookup_end(&w);
     tunelookup_db *db = open_db(0);
-    ck_assert_int_eq(find(prepare(db, "toy"), 64, 3, 5).match, TUNELOOKUP_MATCH_DEFAULT);
+    ck_assert_int_eq(find(prepare(db, "toy"), 64, 3, 5).match, TUNELOOKUP_MATCH_NONE); /* the default itself computed wrong results */
     tunelookup_close(db);
 }
 END_TEST
@@ -484,6 +487,33 @@ START_TEST(test_cubin)
 }
 END_TEST
 
+/* A shape without code of its own gets another's where nothing that is compiled in differs. */
+START_TEST(test_cubin_of_another_shape)
+{
+    static const struct { const char *bakes; bool serves; } cases[] = { { NULL, false }, { "[]", true }, { "[\"dtype\"]", true }, { "[\"H\"]", true }, { "[\"N\"]", false }, { "[\"what\"]", false }, { "7", false } };
+    fake_cubin cubin = make_cubin(90);
+    const void *data = NULL;
+    size_t bytes = 0;
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
+    lookup_put(&w, "H=3,5;N=128;dtype=f16", "default", "ALGO=wide;B=32;C=2", 2000);
+    lookup_end(&w);
+    store_cubin(&cubin, sizeof cubin);
+    fixture_sql("UPDATE answer SET cubin_hash = NULL WHERE shape_key LIKE '%N=128;%'");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sql[160];
+        snprintf(sql, sizeof sql, "UPDATE kernel SET spec_json = json_set(spec_json, '$.variants[1].bakes', json('%s'))", cases[i].bakes ? cases[i].bakes : "null");
+        fixture_sql(sql);
+        tunelookup_db *db = open_db(TUNELOOKUP_USER_CUBINS);
+        tunelookup_result r = find(prepare(db, "toy"), 128, 3, 5);
+        ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+        ck_assert_int_eq(tunelookup_cubin(&r, &data, &bytes), cases[i].serves ? TUNELOOKUP_OK : TUNELOOKUP_ERR_NOT_FOUND);
+        if (cases[i].serves) ck_assert_mem_eq(data, &cubin, sizeof cubin);
+        tunelookup_close(db);
+    }
+}
+END_TEST
+
 START_TEST(test_bad_cubins)
 {
     const void *data = NULL;
@@ -550,4 +580,4 @@ START_TEST(test_misses)
 END_TEST
 
 FIXTURE_MAIN("tunelookup", test_exact, test_names, test_arguments, test_no_row_says_why, test_unknown_facts, test_refused_rows, test_workloads, test_partly_measured, test_origins,
-             test_only_valid_rows, test_newest_source, test_refresh, test_no_memory, test_cubin, test_bad_cubins, test_misses)
+             test_only_valid_rows, test_newest_source, test_refresh, test_no_memory, test_cubin, test_cubin_of_another_shape, test_bad_cubins, test_misses)

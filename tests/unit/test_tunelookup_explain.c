@@ -174,7 +174,7 @@ START_TEST(test_unknown_string)
     ck_says(&r, "unknown:  H was given with 3 elements; stored shapes have: 2\n");
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=defualt" }, 5, &plan));
     ck_lookup(tunelookup_find(plan, asked, &r));
-    ck_says(&r, "unknown:  workload=defualt is not known; known are: default\n");
+    ck_says(&r, "note:     workload=defualt is not known; known are: default\n");
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=default" }, 5, &plan));
     ck_lookup(tunelookup_find(plan, asked, &r));
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);

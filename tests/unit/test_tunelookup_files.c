@@ -3,6 +3,8 @@
 #include "db/migrate.h"
 #include "tests/unit/lookup_fixture.h"
 
+#include "tuner/base/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -88,6 +90,45 @@ START_TEST(test_strange_schema)
     fixture_sql("DROP TRIGGER t; DROP TABLE answer");
     tunelookup_result r;
     ck_lookup_fails(try_find(fixture_db, 0, &r), TUNELOOKUP_ERR_NOT_A_DATABASE, "no such table: answer");
+}
+END_TEST
+
+/* What a schema can have computed while a file is read or written. The tool refuses the same. */
+static const char *const computing[] = {
+    "DROP TABLE answer; CREATE TABLE answer (kernel_id INTEGER, device_id INTEGER, subject_id INTEGER, origin TEXT, regime TEXT, workload_id INTEGER, shape_name TEXT, measurement_id INTEGER, "
+    "variant_id INTEGER, toolchain_id INTEGER, median_ns REAL, low_ns REAL, high_ns REAL, norm_error REAL, created_unix_ms INTEGER, updated_unix_ms INTEGER, cubin_hash TEXT, carveouts TEXT, "
+    "shape_key TEXT GENERATED ALWAYS AS (printf('%.*c', 200000000, 'x')) VIRTUAL)",
+    "ALTER TABLE answer ADD COLUMN more TEXT AS (printf('%.*c', 200000000, 'x'))",
+    "ALTER TABLE measurement ADD COLUMN more TEXT as /* quietly */ (1)",
+    "CREATE INDEX i ON answer (printf('%.*c', 100, 'x'))",
+    "CREATE INDEX i ON answer (subject_id) WHERE length(shape_key) > 3",
+    "CREATE TABLE more (a TEXT CHECK (length(hex(a)) < 1000))",
+    "CREATE TABLE more (a TEXT DEFAULT (hex('a')))",
+    "CREATE TABLE more (a TEXT CHECK (a NOT GLOB '*a*b*c*d*'))",
+};
+
+START_TEST(test_schema_that_computes)
+{
+    for (size_t i = 0; i < sizeof computing / sizeof *computing; i++) {
+        mt_store *store = NULL;
+        lookup_one_row();
+        fixture_sql(computing[i]);
+        int64_t start = mt_clock_thread_cpu_ns();
+        ck_lookup_fails(try_open(fixture_db), TUNELOOKUP_ERR_NOT_A_DATABASE, "which no tuning database does");
+        ck_fails(mt_store_open(fixture_db, MT_STORE_READ_WRITE, &store, &fixture_err), MT_ERR_DB, "which no tuning database does");
+        ck_assert_msg(mt_clock_thread_cpu_ns() - start < INT64_C(5000000000), "%s", computing[i]);
+        unlink(fixture_db);
+    }
+}
+END_TEST
+
+/* Longer than any value that the lookup reads: told by SQLite before it is read. */
+START_TEST(test_long_value)
+{
+    tunelookup_result r;
+    lookup_one_row();
+    fixture_sql("UPDATE answer SET shape_name = CAST(zeroblob(20000000) AS TEXT)");
+    ck_lookup_fails(try_find(fixture_db, 0, &r), TUNELOOKUP_ERR_NOT_A_DATABASE, "too big");
 }
 END_TEST
 
@@ -420,5 +461,5 @@ START_TEST(test_user_file)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_files", test_missing, test_not_ours, test_other_schema, test_strange_schema, test_truncated, test_bad_expressions, test_circular_lets,
+FIXTURE_MAIN("tunelookup_files", test_missing, test_not_ours, test_other_schema, test_strange_schema, test_schema_that_computes, test_long_value, test_truncated, test_bad_expressions, test_circular_lets,
              test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_written_while_read, test_no_locks, test_unfinished_on_read_only_media, test_refresh_sees_kept_times, test_beside_a_writer, test_user_file)

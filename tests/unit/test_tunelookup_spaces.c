@@ -328,8 +328,8 @@ static bool is_valid_here(bench *b, const random_shape *random, const char *text
     return fits;
 }
 
-/* The first variant with every active knob at its default; false when it may not run here. */
-static bool default_here(bench *b, const random_shape *random, char *out, size_t size)
+/* A variant with every active knob at its default; false when it may not run here. */
+static bool default_of(bench *b, const random_shape *random, int16_t algo, char *out, size_t size)
 {
     mt_scene *scene = must_scene(b->spec, &random->shape, &h100);
     mt_point point;
@@ -340,7 +340,7 @@ static bool default_here(bench *b, const random_shape *random, char *out, size_t
         bool inactive = false;
         if (b->spec->params[i].has_when && mt_scene_int(scene, &b->spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
         if (!active || inactive) continue;
-        point.level[i] = i ? (int16_t)b->spec->params[i].default_level : 0;
+        point.level[i] = i ? (int16_t)b->spec->params[i].default_level : algo;
         mt_scene_set_knob(scene, i, point.level[i]);
     }
     char *text = mt_point_text(b->spec, &point);
@@ -348,6 +348,18 @@ static bool default_here(bench *b, const random_shape *random, char *out, size_t
     mt_free(text);
     mt_scene_free(scene);
     return is_valid_here(b, random, out);
+}
+
+/* The first of the space's defaults that may run here. */
+static bool default_here(bench *b, const random_shape *random, char *out, size_t size)
+{
+    if (default_of(b, random, 0, out, size)) return true;
+    for (size_t i = 1; i < b->spec->default_count; i++) {
+        int16_t algo = 0;
+        while (strcmp(b->spec->variants[algo].name, b->spec->defaults[i]) != 0) algo++;
+        if (default_of(b, random, algo, out, size)) return true;
+    }
+    return false;
 }
 
 /* An answer that is no exact row. */

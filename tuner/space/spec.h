@@ -15,7 +15,7 @@
 #include "tuner/space/dtype.h"
 #include "tuner/space/expr.h"
 
-enum { MT_MAX_PARAMS = 64, MT_MAX_RANK = 8, MT_TENSORMAP_RANK = 5, MT_YARDSTICKS_MAX = 4 };
+enum { MT_MAX_PARAMS = 64, MT_MAX_RANK = 8, MT_TENSORMAP_RANK = 5, MT_YARDSTICKS_MAX = 4, MT_DEFAULTS_MAX = 4 };
 
 /* One value of a shape or workload: exactly one of the forms. */
 typedef struct mt_setting {
@@ -153,6 +153,9 @@ typedef struct mt_spec {
     double graph_below_us; /* kernels shorter than this are timed in CUDA graphs */
     mt_objective objective; /* what the pick among the finalists is for */
     char *baseline;       /* variant name or NULL */
+    char *defaults_text;  /* [tune] defaults as written, or NULL */
+    char **defaults;      /* variants whose default points the lookup answers with, in that order; the first is the first [variant]. None = that alone */
+    size_t default_count;
     char *rival;          /* [tune] baseline where it names a plugin (baselines.def) instead; NULL = none */
 
     mt_shape *shapes;           size_t shape_count;

@@ -385,6 +385,39 @@ static mt_status check_baseline(mt_reader *reader, mt_error *err)
     return refuse_baseline(reader, mt_ini_find(reader->sections[MT_SECTION_TUNE][0], "baseline")->line, err);
 }
 
+/* ---- the defaults ---- */
+
+static mt_status check_default(mt_reader *reader, int line, size_t index, mt_error *err)
+{
+    const mt_spec *spec = reader->spec;
+    const mt_param *algo = &spec->params[0];
+    const char *name = spec->defaults[index];
+    char hint[1024];
+    size_t variant = 0;
+    while (variant < spec->variant_count && strcmp(spec->variants[variant].name, name) != 0) variant++;
+    if (variant == spec->variant_count)
+        return mt_reader_fail(reader, err, line, "defaults: no variant %s%s", name, mt_reader_suggest(name, (const char *const *)algo->strings, algo->value_count, hint, sizeof hint));
+    if (index == 0 && variant != 0) return mt_reader_fail(reader, err, line, "defaults begins with %s: expected the first [variant], %s", name, spec->variants[0].name);
+    if (spec->variants[variant].is_yardstick) return mt_reader_fail(reader, err, line, "defaults: %s is a yardstick; expected variants that compute the outputs", name);
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(spec->defaults[i], name) == 0) return mt_reader_fail(reader, err, line, "defaults names %s twice", name);
+    }
+    return MT_OK;
+}
+
+static mt_status check_defaults(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_spec *spec = reader->spec;
+    if (!spec->defaults_text || spec->is_recorded) return MT_OK;
+    int line = mt_ini_find(reader->sections[MT_SECTION_TUNE][0], "defaults")->line;
+    MT_TRY(mt_split(spec->defaults_text, &spec->defaults, &spec->default_count, err));
+    if (spec->default_count == 0 || spec->default_count > MT_DEFAULTS_MAX) return mt_reader_fail(reader, err, line, "defaults: expected 1 to %d variants", MT_DEFAULTS_MAX);
+    for (size_t i = 0; i < spec->default_count; i++) MT_TRY(check_default(reader, line, i, err));
+done:
+    return st;
+}
+
 mt_status mt_check_spec(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -394,6 +427,7 @@ mt_status mt_check_spec(mt_reader *reader, mt_error *err)
     MT_TRY(check_model(reader, err));
     MT_TRY(check_texts(reader, err));
     MT_TRY(check_baseline(reader, err));
+    MT_TRY(check_defaults(reader, err));
 done:
     return st;
 }

@@ -132,6 +132,46 @@ static void add_lets(mt_strbuf *out, const mt_spec *spec)
     end_list(out);
 }
 
+static const mt_setting *shape_value(const mt_spec *spec, const char *name, size_t length)
+{
+    const mt_shape *shape = &spec->shapes[0];
+    for (size_t i = 0; spec->shape_count && i < shape->setting_count; i++) {
+        const char *own = shape->settings[i].name;
+        if (strncmp(own, name, length) == 0 && !own[length]) return &shape->settings[i];
+    }
+    return NULL;
+}
+
+static bool is_knob(const mt_spec *spec, const char *name, size_t length)
+{
+    for (size_t i = 0; i < spec->param_count; i++) {
+        if (strncmp(spec->params[i].name, name, length) == 0 && !spec->params[i].name[length]) return true;
+    }
+    return false;
+}
+
+/* Whether compiler options read nothing but knobs. */
+static bool reads_knobs_alone(const mt_spec *spec, const char *options)
+{
+    for (const char *at = options ? strstr(options, "${") : NULL; at; at = strstr(at + 2, "${")) {
+        if (!is_knob(spec, at + 2, strcspn(at + 2, "}"))) return false;
+    }
+    return true;
+}
+
+/* The shape's values that the variant's code depends on, where that is not all of them: a cubin serves every shape that has the same. */
+static void add_baked(mt_strbuf *out, const mt_spec *spec, const mt_variant *variant)
+{
+    if (variant->bake_all || !reads_knobs_alone(spec, spec->options) || !reads_knobs_alone(spec, variant->options)) return;
+    begin_list(out, "bakes");
+    for (size_t i = 0, count = 0; i < variant->bake_count; i++) {
+        if (!shape_value(spec, variant->bake[i], strlen(variant->bake[i]))) continue;
+        if (count++) mt_strbuf_add(out, ",");
+        mt_strbuf_add_json(out, variant->bake[i]);
+    }
+    end_list(out);
+}
+
 static void add_conditions(mt_strbuf *out, const mt_spec *spec)
 {
     begin_list(out, "variants");
@@ -141,6 +181,7 @@ static void add_conditions(mt_strbuf *out, const mt_spec *spec)
         add_text(out, "name", variant->name);
         add_text(out, "entry", variant->entry);
         if (variant->has_requires) add_expr(out, "requires", &variant->requires_expr);
+        add_baked(out, spec, variant);
         end_object(out);
     }
     end_list(out);
@@ -152,6 +193,18 @@ static void add_conditions(mt_strbuf *out, const mt_spec *spec)
         add_text(out, "why", spec->constraints[i].why);
         add_expr(out, "holds", &spec->constraints[i].expr);
         end_object(out);
+    }
+    end_list(out);
+}
+
+/* Left out where the first variant is the only one. */
+static void add_defaults(mt_strbuf *out, const mt_spec *spec)
+{
+    if (spec->default_count < 2) return;
+    begin_list(out, "defaults");
+    for (size_t i = 0; i < spec->default_count; i++) {
+        if (i) mt_strbuf_add(out, ",");
+        mt_strbuf_add_json(out, spec->defaults[i]);
     }
     end_list(out);
 }
@@ -245,6 +298,7 @@ char *mt_spec_json(const mt_spec *spec)
     add_params(&out, spec);
     add_lets(&out, spec);
     add_conditions(&out, spec);
+    add_defaults(&out, spec);
     add_args(&out, spec);
     add_launches(&out, "launches", spec->launches, spec->launch_count);
     add_launches(&out, "prepares", spec->prepares, spec->prepare_count);

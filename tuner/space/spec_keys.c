@@ -56,6 +56,7 @@ static const mt_key_rule tune_rules[] = {
     NAMES(mt_spec, "graph_below", mt_parse_double, graph_below_us, &microseconds),
     NAMES(mt_spec, "objective", mt_parse_choice, objective, objectives),
     NAMES(mt_spec, "baseline", mt_parse_identifier, baseline, NULL),
+    NAMES(mt_spec, "defaults", mt_parse_text, defaults_text, NULL),
 };
 static const mt_key_rule shape_rules[] = { /* and free names */
     NAMES(mt_shape, "workload", mt_parse_workload_names, workloads, NULL),

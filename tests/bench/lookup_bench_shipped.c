@@ -1,0 +1,124 @@
+/* What open and prepare cost on a database as it is shipped, in processor time: its winners have neighbours, workloads and portfolios, which made-up ones lack. */
+#include "tests/bench/lookup_bench.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/tunelookup.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/stats.h"
+
+enum { REPEATS = 51, NAMES = 4 * TUNELOOKUP_MAX_VALUES, NAME_SIZE = 80 };
+
+/* A name for each value of one stored shape: ints and elements by name, strings bound. */
+static const char subjects_sql[] =
+    "SELECT k.name, d.name, d.facts_json, count(*), min(a.shape_key), k.id, d.key FROM answer a JOIN kernel k ON k.id = a.kernel_id JOIN device d ON d.id = a.device_id "
+    "GROUP BY a.kernel_id, a.device_id ORDER BY k.name, d.key";
+static const char kinds_sql[] = "SELECT json_extract(s.value, '$.name'), json_extract(s.value, '$.kind') FROM kernel k, json_each(k.spec_json, '$.shape') s WHERE k.id = ?1";
+static const char fact_sql[] = "SELECT json_extract(?1, '$.' || ?2)";
+
+typedef struct asked {
+    char names[NAMES][NAME_SIZE];
+    const char *list[NAMES];
+    size_t count;
+    tunelookup_device device;
+} asked;
+
+static sqlite3_stmt *statement_of(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) bench_die("SQL", sqlite3_errmsg(db));
+    return statement;
+}
+
+static char *next_name(asked *a)
+{
+    if (a->count == NAMES) bench_die("shape", "has too many values");
+    a->list[a->count] = a->names[a->count];
+    return a->names[a->count++];
+}
+
+/* `value` ends at ';' or at the end. */
+static void add_value(asked *a, const char *name, const char *kind, const char *value)
+{
+    size_t length = strcspn(value, ";"), elements = 1;
+    if (strcmp(kind, "string") == 0) snprintf(next_name(a), NAME_SIZE, "%s=%.*s", name, (int)length, value);
+    if (strcmp(kind, "int") == 0) snprintf(next_name(a), NAME_SIZE, "%s", name);
+    if (strcmp(kind, "list") != 0) return;
+    for (size_t i = 0; i < length; i++) elements += value[i] == ',';
+    for (size_t i = 0; i < elements; i++) snprintf(next_name(a), NAME_SIZE, "%s[%zu]", name, i);
+}
+
+static void name_shape(sqlite3 *db, int64_t kernel, const char *key, asked *a)
+{
+    sqlite3_stmt *kinds = statement_of(db, kinds_sql);
+    sqlite3_bind_int64(kinds, 1, kernel);
+    while (sqlite3_step(kinds) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(kinds, 0), *value = strchr(key, '=');
+        if (!value) bench_die(key, "does not fit its kernel");
+        add_value(a, name, (const char *)sqlite3_column_text(kinds, 1), value + 1);
+        key = value + strcspn(value, ";");
+        key += *key == ';';
+    }
+    sqlite3_finalize(kinds);
+}
+
+static int64_t fact(sqlite3 *db, const char *json, const char *name)
+{
+    sqlite3_stmt *statement = statement_of(db, fact_sql);
+    sqlite3_bind_text(statement, 1, json, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, name, -1, SQLITE_STATIC);
+    int64_t value = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static tunelookup_device device_of(sqlite3 *db, const char *name, const char *json)
+{
+#define FACT(name) .name = fact(db, json, #name)
+    return (tunelookup_device){ .struct_size = sizeof(tunelookup_device), .name = name, FACT(cc), FACT(sm_count), FACT(smem_optin), FACT(smem_per_sm), FACT(smem_reserved), FACT(regs_per_sm),
+                                FACT(threads_per_sm), FACT(blocks_per_sm), FACT(max_cluster), FACT(l2_bytes), FACT(mem_bytes), FACT(clock_mhz) };
+#undef FACT
+}
+
+static double bench_one(const char *path, const char *kernel, const asked *a)
+{
+    double ns[REPEATS];
+    for (int i = 0; i < REPEATS; i++) {
+        tunelookup_db *db;
+        tunelookup_plan *plan;
+        int64_t start = mt_clock_thread_cpu_ns();
+        if (tunelookup_open(path, 0, &db) != TUNELOOKUP_OK) bench_die("open", tunelookup_detail());
+        if (tunelookup_prepare(db, &a->device, kernel, a->list, a->count, &plan) != TUNELOOKUP_OK) bench_die(kernel, tunelookup_detail());
+        ns[i] = (double)(mt_clock_thread_cpu_ns() - start);
+        tunelookup_close(db);
+    }
+    mt_stats_sort(ns, REPEATS);
+    return mt_stats_median(ns, REPEATS) / 1e6;
+}
+
+double bench_shipped(const char *path, const char *only)
+{
+    sqlite3 *db = NULL;
+    double dearest = 0;
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) bench_die(path, sqlite3_errmsg(db));
+    sqlite3_stmt *subjects = statement_of(db, subjects_sql);
+    while (sqlite3_step(subjects) == SQLITE_ROW) {
+        static asked a;
+        const char *kernel = (const char *)sqlite3_column_text(subjects, 0);
+        if (only && strcmp(only, kernel) != 0) continue;
+        a.count = 0;
+        a.device = device_of(db, (const char *)sqlite3_column_text(subjects, 1), (const char *)sqlite3_column_text(subjects, 2));
+        name_shape(db, sqlite3_column_int64(subjects, 5), (const char *)sqlite3_column_text(subjects, 4), &a);
+        double ms = bench_one(path, kernel, &a);
+        printf("  %-14s %-26s %5lld winners   open and prepare: median %6.2f ms of processor time\n", kernel, (const char *)sqlite3_column_text(subjects, 6),
+               (long long)sqlite3_column_int64(subjects, 3), ms);
+        fflush(stdout);
+        if (ms > dearest) dearest = ms;
+    }
+    sqlite3_finalize(subjects);
+    sqlite3_close(db);
+    return dearest;
+}
