@@ -215,14 +215,6 @@ static const char *value_of(const char *option)
     return equals ? equals + 1 : "";
 }
 
-/* A folder or a file that the words were not looked for in. */
-static bool opens_more(const mt_options *options)
-{
-    for (size_t i = 0; i < options->count; i++)
-        if (mt_options_open_files(options->items[i])) return true;
-    return false;
-}
-
 /* By the source, or by the value of one that is. */
 static bool is_wanted(mt_visible *self, const mt_options *options, const bool *keeps, size_t which)
 {
@@ -238,7 +230,7 @@ static bool is_wanted(mt_visible *self, const mt_options *options, const bool *k
 
 void mt_visible_filter(mt_visible *self, mt_options *options)
 {
-    bool *keeps = self->sees_all || opens_more(options) ? NULL : mt_alloc(options->count + 1, sizeof *keeps);
+    bool *keeps = self->sees_all ? NULL : mt_alloc(options->count + 1, sizeof *keeps);
     size_t kept = 0;
     if (!keeps) return;
     for (bool grows = true; grows;) {
@@ -248,7 +240,9 @@ void mt_visible_filter(mt_visible *self, mt_options *options)
             keeps[i] = grows = true;
         }
     }
+    size_t macros = options->macro_count;
     for (size_t i = 0; i < options->count; i++) {
+        if (!keeps[i] && i < macros) options->macro_count--;
         if (keeps[i]) options->items[kept++] = options->items[i];
         else mt_free(options->items[i]);
     }
