@@ -65,6 +65,9 @@ static const char to_7[] =
     "ALTER TABLE session ADD COLUMN job TEXT; DROP INDEX IF EXISTS measurement_by_session; "
     "CREATE INDEX measurement_by_session ON measurement (session_id, variant_id); PRAGMA user_version = 7;";
 
+/* Rows of another toolkit's headers are not known. Of older sessions nobody can tell. */
+static const char to_8[] = "ALTER TABLE session ADD COLUMN headers TEXT; PRAGMA user_version = 8;";
+
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
@@ -80,6 +83,7 @@ static const char *const steps[] = {
     to_5,
     to_6,
     to_7,
+    to_8,
 };
 _Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
 

@@ -1,11 +1,11 @@
--- The tuning database, schema version 7. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 8. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 7;
+PRAGMA user_version = 8;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -98,7 +98,8 @@ CREATE TABLE session (
     times_json      TEXT,               -- where the time went
     warnings        TEXT,               -- one a line
     drift           REAL,               -- largest deviation of an anchor from its first time, as a part of that; NULL = not timed twice
-    job             TEXT                -- of a batch system: "slurm 4711_3" is task 3 of array job 4711; NULL = none
+    job             TEXT,               -- of a batch system: "slurm 4711_3" is task 3 of array job 4711; NULL = none
+    headers         TEXT                -- digest of the toolkit's headers that the kernel's source includes; '' = it includes none, NULL = not known
 );
 CREATE INDEX session_by_source ON session (source_hash) WHERE source_hash IS NOT NULL;
 
