@@ -93,6 +93,17 @@ echo '#define SCALE 1' >stray.h
 check && fail "compiles with a header that nobody named"
 rm stray.h
 
+way="a name that a macro with arguments makes"
+echo '#define SCALE 1' >inc/scale.h
+write '#define PLACE(name) TEXT(inc/name.h)\n#define TEXT(x) #x\n#include PLACE(scale)\n' ''
+check && fail "compiles, though its key can't know the header"
+grep -q 'inc/scale.h is named by a macro with arguments, .*one inside #if 0 does' out.txt || fail "does not say what is to be done"
+sed -i '1i #if 0\n#include "inc/scale.h"\n#endif' k.cu
+check || fail "does not compile"
+before=$(key)
+echo '#define SCALE 2' >inc/scale.h
+[ "$before" != "$(key)" ] || fail "the key stayed"
+
 # Knobs that are not in effect, that share a macro, that a header uses.
 expect() { # WORDS
   check

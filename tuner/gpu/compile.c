@@ -194,6 +194,7 @@ static mt_status take_log(const mt_nvrtc *nvrtc, const mt_compile_request *reque
     if (size && nvrtc->api.GetProgramLog(program, log) != MT_NVRTC_SUCCESS) log[0] = '\0';
     if (!ok && !mt_compile_redefined(request, log, &text)) {
         mt_compile_macro_hint(request, log, &text);
+        mt_compile_include_hint(log, &text);
         mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, &text);
     }
     mt_strbuf_add(&text, log);

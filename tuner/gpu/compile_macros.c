@@ -114,3 +114,15 @@ void mt_compile_macro_hint(const mt_compile_request *request, const char *log, m
     mt_strbuf_addf(hints, "msda-tune: %.*s uses the name %.*s, which is the macro of a %s here: rename it, or let knobs arrive as KNOB_… by [kernel] macros = KNOB_\n", (int)strcspn(error, ":\n"), error,
                    (int)at.length, at.name, kind_of(&at));
 }
+
+void mt_compile_include_hint(const char *log, mt_strbuf *hints)
+{
+    const char *found = strstr(log, "open source file \""), *line = found ? strchr(found, '\n') : NULL;
+    const char *directive = line ? strstr(line, "include") : NULL, *behind = line ? line + 1 + strcspn(line + 1, "\n") : NULL;
+    if (!directive || directive > behind) return;
+    directive += strlen("include");
+    directive += strspn(directive, " \t");
+    if (*directive == '"' || *directive == '<') return;
+    const char *name = strchr(found, '"') + 1;
+    mt_strbuf_addf(hints, "msda-tune: %.*s is named by a macro with arguments, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", (int)strcspn(name, "\"\n"), name);
+}
