@@ -123,7 +123,7 @@ way="a name that NVRTC uses"
 write '#define SCALE mode\n' ''
 printf '[param mode]\nvalues = 1, 2\n' >>k.ini
 expect 'warning: knob mode: its macro breaks headers of NVRTC'
-expect 'uses the name mode, which is the macro of a knob here: rename it, or let knobs arrive as KNOB_'
+expect 'uses the name mode, which is the macro of a knob here: where that is not meant, rename it, or let knobs arrive as KNOB_'
 way="the same behind a beginning"
 sed -i 's/BLOCK \* 1/&/; s/mode/KNOB_mode/; s/BLOCK + /KNOB_BLOCK + /; s/blockIdx.x \* BLOCK/blockIdx.x * KNOB_BLOCK/' k.cu
 sed -i 's/^source .*/&\nmacros = KNOB_/' k.ini

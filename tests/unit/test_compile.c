@@ -456,7 +456,7 @@ START_TEST(taken_names_are_told)
         const mt_taken_name *taken = &mt_taken_names[i];
         mt_strbuf option = {0}, words = {0};
         mt_strbuf_addf(&option, "-D%s=4", taken->name);
-        mt_strbuf_addf(&words, " uses the name %s, which is the macro of a knob here: rename it, or let knobs arrive as KNOB_", taken->name);
+        mt_strbuf_addf(&words, " uses the name %s, which is the macro of a knob here: where that is not meant, rename it, or let knobs arrive as KNOB_", taken->name);
         mt_source_file file = {(char *)"k.cu", (char *)"k.cu", taken->header ? (char *)"#include <cub/block/block_reduce.cuh>\n#include <cub/warp/warp_reduce.cuh>\n" : (char *)"__device__ int i;\n"};
         const mt_source source = {&file, 1};
         const char *options[] = {mt_strbuf_text(&option)};

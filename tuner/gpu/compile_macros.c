@@ -111,7 +111,7 @@ void mt_compile_macro_hint(const mt_compile_request *request, const char *log, m
         word += letters ? letters : 1;
     }
     if (!at.name) return;
-    mt_strbuf_addf(hints, "msda-tune: %.*s uses the name %.*s, which is the macro of a %s here: rename it, or let knobs arrive as KNOB_… by [kernel] macros = KNOB_\n", (int)strcspn(error, ":\n"), error,
+    mt_strbuf_addf(hints, "msda-tune: %.*s uses the name %.*s, which is the macro of a %s here: where that is not meant, rename it, or let knobs arrive as KNOB_… by [kernel] macros = KNOB_\n", (int)strcspn(error, ":\n"), error,
                    (int)at.length, at.name, kind_of(&at));
 }
 
