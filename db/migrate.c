@@ -65,10 +65,11 @@ static const char to_7[] =
     "ALTER TABLE session ADD COLUMN job TEXT; DROP INDEX IF EXISTS measurement_by_session; "
     "CREATE INDEX measurement_by_session ON measurement (session_id, variant_id); PRAGMA user_version = 7;";
 
-/* A portfolio's cells as the lookup reads them; the next session's portfolio has them. And what computed wrong results, which the lookup reads all of. */
+/* A portfolio's cells as the lookup reads them; the next session's portfolio has them. What computed wrong results, which the lookup reads all of. Rows of another toolkit's headers are not
+ * known; of older sessions nobody can tell. */
 static const char to_8[] =
     "ALTER TABLE portfolio ADD COLUMN cells BLOB; CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; "
-    "PRAGMA user_version = 8;";
+    "ALTER TABLE session ADD COLUMN headers TEXT; PRAGMA user_version = 8;";
 
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {

@@ -44,6 +44,7 @@ typedef struct mt_session_row {
     const char *strategy;
     const char *space_path;
     const char *job;        /* of a batch system; NULL = none */
+    const char *headers;    /* digest of the toolkit's headers that the kernel's source includes; "" = none, NULL = not known */
     int64_t seed;
     mt_origin origin;
 } mt_session_row;
@@ -60,6 +61,7 @@ typedef struct mt_session_end_row {
 /* What identifies a measurement, as ids of a store. */
 typedef struct mt_subject {
     int64_t device, kernel, shape, workload, toolchain;
+    const char *headers;    /* as in mt_session_row, of who asks for what is known: rows of other headers are not, those of unknown ones are; borrowed, NULL = all are */
     mt_regime regime;
     mt_origin origin;
 } mt_subject;

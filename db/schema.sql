@@ -98,7 +98,8 @@ CREATE TABLE session (
     times_json      TEXT,               -- where the time went
     warnings        TEXT,               -- one a line
     drift           REAL,               -- largest deviation of an anchor from its first time, as a part of that; NULL = not timed twice
-    job             TEXT                -- of a batch system: "slurm 4711_3" is task 3 of array job 4711; NULL = none
+    job             TEXT,               -- of a batch system: "slurm 4711_3" is task 3 of array job 4711; NULL = none
+    headers         TEXT                -- digest of the toolkit's headers that the kernel's source includes; '' = it includes none, NULL = not known
 );
 CREATE INDEX session_by_source ON session (source_hash) WHERE source_hash IS NOT NULL;
 

@@ -9,8 +9,8 @@
  * A row that ended badly is not known any more once a strike of its variant was lifted after it: the person wants it tried again. */
 static const char known_sql[] =
     "SELECT v.text, m.outcome, m.median_ns, max(m.id), substr(m.text, 1, 200) "
-    "FROM measurement m JOIN toolchain t ON t.id = m.toolchain_id JOIN variant v ON v.id = m.variant_id "
-    "WHERE m.subject_id = ?1 AND CASE ?2 WHEN 'any' THEN 1 WHEN 'exact' THEN t.id = ?3 "
+    "FROM measurement m JOIN toolchain t ON t.id = m.toolchain_id JOIN variant v ON v.id = m.variant_id JOIN session n ON n.id = m.session_id "
+    "WHERE m.subject_id = ?1 AND (?2 = 'any' OR ifnull(n.headers = ?8, 1)) AND CASE ?2 WHEN 'any' THEN 1 WHEN 'exact' THEN t.id = ?3 "
     "ELSE EXISTS (SELECT 1 FROM toolchain o WHERE o.id = ?3 AND o.arch = t.arch AND o.nvrtc_version / 1000 = t.nvrtc_version / 1000 "
     "AND o.driver_version / 1000 = t.driver_version / 1000) END "
     "AND NOT (m.outcome IN ('quarantined', 'timeout', 'crashed', 'gpu_fault') AND EXISTS (SELECT 1 FROM strike k WHERE k.device_id = ?4 "
@@ -55,6 +55,7 @@ mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse re
     mt_sql_int(&args, subject->shape);
     mt_sql_text(&args, mt_origin_name(subject->origin));
     mt_sql_real(&args, MT_EVENT_LATENCY_NS);
+    mt_sql_text(&args, subject->headers);
     for (;;) {
         bool row;
         MT_TRY(mt_sql_row(store, &args, &row, "read what is known", err));
@@ -95,7 +96,7 @@ mt_status mt_store_subject_elsewhere(mt_store *store, const mt_subject *subject,
     MT_TRY(mt_sql_row(other, &there, found, "find a subject", err));
     if (!*found) goto done;
     *elsewhere = (mt_subject){.device = sqlite3_column_int64(ids, 0), .kernel = sqlite3_column_int64(ids, 1), .shape = sqlite3_column_int64(ids, 2),
-                              .workload = sqlite3_column_int64(ids, 3), .toolchain = sqlite3_column_int64(ids, 4), .regime = subject->regime, .origin = subject->origin};
+                              .workload = sqlite3_column_int64(ids, 3), .toolchain = sqlite3_column_int64(ids, 4), .regime = subject->regime, .origin = subject->origin, .headers = subject->headers};
 done:
     sqlite3_finalize(names);
     sqlite3_finalize(ids);

@@ -202,7 +202,7 @@ mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int
     }
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_cached_get(store, "INSERT INTO session (command, host, boot_id, process_id, tool_version, strategy, space_path, seed, "
-                           "origin, started_unix_ms, job) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err);
+                           "origin, started_unix_ms, job, headers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err);
     if (st == MT_OK) {
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_text_or(&args, row->command, "");
@@ -216,6 +216,7 @@ mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int
         mt_sql_text(&args, mt_origin_name(row->origin));
         mt_sql_int(&args, mt_clock_unix_ms());
         mt_sql_text(&args, row->job);
+        mt_sql_text(&args, row->headers);
         st = mt_sql_run(store, &args, "begin a session", err);
         *id = sqlite3_last_insert_rowid(store->db);
     }

@@ -91,7 +91,7 @@ says 1 'the variable table has 64 bytes, its input 256' '/^\[arg in/,/^init/s/^s
 says 0 'knob UNROLL changes nothing: neither the source nor a launch, an argument or an option reads it' 's/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/'
 quiet 'changes nothing' ''
 quiet 'changes nothing' 's/^source.*/&\noptions = -DX=${UNROLL}/; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/'
-quiet 'changes nothing' 's/^source.*/&\noptions = -I./; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/' # a header that is found there may read it
+says 0 'knob UNROLL changes nothing' 's/^source.*/&\noptions = -I./; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/' # the headers that are found there are read
 quiet 'changes nothing' 's/^\[constraint fits/[param finish]\nvalues = 1, 2\n&/' # a word of the source
 says 4 "'fits' excludes most: no block is larger" 's/BLOCK <= 1024/BLOCK > 1024/'
 # For programs: where in the source.

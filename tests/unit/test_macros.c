@@ -76,4 +76,83 @@ START_TEST(nothing_is_baked)
 }
 END_TEST
 
-UNIT_MAIN("macros", knobs_baked_shape_and_options_of_a_variant, everything_is_baked_by_default, the_support_module_sees_all, nothing_is_baked)
+static void point_is(const char *text, const char *point, const char *expected)
+{
+    mt_spec *spec = must_parse(text);
+    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_options options;
+    mt_error err = { 0 };
+    must_set(scene, point);
+    ck_assert_msg(mt_options_variant(scene, &options, &err) == MT_OK, "%s", err.message);
+    options_are(&options, expected);
+    mt_options_free(&options);
+    mt_scene_free(scene);
+    mt_spec_free(spec);
+}
+
+static void must_not_parse(const char *text, const char *words)
+{
+    mt_spec *spec = NULL;
+    mt_error err = { 0 };
+    ck_assert_int_eq(mt_spec_parse("test.ini", text, strlen(text), &spec, &err), MT_ERR_SPEC);
+    must_contain(err.message, words);
+}
+
+/* What the tool follows itself does not reach the compiler; the other words keep their order, and quotes hold them together. */
+START_TEST(words_of_options)
+{
+    point_is(KERNEL "options = -Iinc -I \"a b\" -O1x -include=x.h --pre-include y.h -DTEXT=\"a b\" '-DMORE=a b' -D LAST=2 -DC='x' it's\n" SHAPE VARIANT OUT LAUNCH, "ALGO=v",
+             "-DALGO=ALGO_v -DALGO_v=1 -DSHAPE_N=128 -O1x -DTEXT=\"a b\" -DMORE=a b -DLAST=2 -DC='x' it's");
+}
+END_TEST
+
+START_TEST(macros_of_knobs_may_have_a_beginning)
+{
+    point_is(KERNEL "macros = KNOB_\noptions = -DT=${T}\n" SHAPE VARIANT OUT LAUNCH "[param T]\nvalues = 8\n[param mode]\nvalues = on, off\n", "ALGO=v;T=8;mode=off",
+             "-DKNOB_ALGO=KNOB_ALGO_v -DKNOB_ALGO_v=1 -DKNOB_T=8 -DKNOB_mode=KNOB_mode_off -DKNOB_mode_off=2 -DKNOB_mode_on=1 -DSHAPE_N=128 -DT=8");
+    must_not_parse(KERNEL "macros = SHAPE_K\n" SHAPE VARIANT OUT LAUNCH, "macros = SHAPE_K: names that begin with SHAPE_ are taken");
+    must_not_parse(KERNEL "macros = 1K\n" SHAPE VARIANT OUT LAUNCH, "macros = 1K: expected a name");
+}
+END_TEST
+
+/* A list never defines a name twice with different values. */
+START_TEST(collisions_name_both)
+{
+    static const struct { const char *kernel, *shape, *knobs, *words; } cases[] = {
+        {"", "", "[param A]\nvalues = x, B_C\n[param A_B]\nvalues = C\n", "macro A_B_C has two values, -DA_B_C=1 and -DA_B_C=2: B_C, a value of knob A and C, a value of knob A_B; expected different names"},
+        {"", "H = 3, 5\nH_LEN = 7\n", "", "macro SHAPE_H_LEN has two values, -DSHAPE_H_LEN=2 and -DSHAPE_H_LEN=7: LEN, a part of the list H and shape value H_LEN"},
+        {"", "H = 3, 5\nH_1 = 7\n", "", "1, a part of the list H and shape value H_1"},
+        {"", "dtype = f16\ndtype_f16 = 5\n", "", "macro SHAPE_dtype_f16 has two values, -DSHAPE_dtype_f16=1 and -DSHAPE_dtype_f16=5: f16, the value of dtype and shape value dtype_f16"},
+        {"options = -DK=32\n", "", "[param K]\nvalues = 64\n", "macro K has two values, -DK=64 and -DK=32: knob K and -DK=32 of options"},
+        {"options = --define-macro=K=32\n", "", "[param K]\nvalues = 64\n", "knob K and --define-macro=K=32 of options"},
+        {"options = -D K\n", "", "[param K]\nvalues = 64\n", "knob K and -DK of options"},
+        {"options = -UK\n", "", "[param K]\nvalues = 64\n", "-DK=64 and -UK: knob K and -UK of options"},
+        {"options = -DSHAPE_N=1\n", "", "", "shape value N and -DSHAPE_N=1 of options"},
+        {"options = -DX=1 -DX=2\n", "", "", "macro X has two values, -DX=1 and -DX=2: -DX=2 of options"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_strbuf text = { 0 };
+        mt_options options;
+        mt_error err = { 0 };
+        mt_strbuf_addf(&text, KERNEL "%s" SHAPE "%s" VARIANT OUT LAUNCH "%s", cases[i].kernel, cases[i].shape, cases[i].knobs);
+        mt_spec *spec = must_parse(mt_strbuf_text(&text));
+        mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+        mt_scene_set_knob(scene, 0, 0);
+        for (size_t k = 1; k < spec->param_count; k++) mt_scene_set_knob(scene, k, 0);
+        ck_assert_int_eq(mt_options_variant(scene, &options, &err), MT_ERR_SPEC);
+        must_contain(err.message, cases[i].words);
+        mt_scene_free(scene);
+        mt_spec_free(spec);
+        mt_strbuf_free(&text);
+    }
+}
+END_TEST
+
+/* Twice the same harms nobody. */
+START_TEST(one_value_twice_is_no_collision)
+{
+    point_is(KERNEL "options = -DK=64 -DX -DX=1\n" SHAPE VARIANT OUT LAUNCH "[param K]\nvalues = 64\n", "ALGO=v;K=64", "-DALGO=ALGO_v -DALGO_v=1 -DK=64 -DSHAPE_N=128 -DK=64 -DX -DX=1");
+}
+END_TEST
+
+UNIT_MAIN("macros", words_of_options, macros_of_knobs_may_have_a_beginning, collisions_name_both, one_value_twice_is_no_collision, knobs_baked_shape_and_options_of_a_variant, everything_is_baked_by_default, the_support_module_sees_all, nothing_is_baked)

@@ -1,9 +1,11 @@
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/file.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/space/source.h"
 
 #include <ftw.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static mt_source must_read(const mt_spec *spec)
@@ -103,22 +105,182 @@ START_TEST(the_key_changes_with_what_runs)
 }
 END_TEST
 
-START_TEST(one_name_must_mean_one_file)
+static void has_file(const mt_source *source, const char *name, const char *text)
+{
+    for (size_t i = 0; i < source->file_count; i++) {
+        if (strcmp(source->files[i].name, name) != 0) continue;
+        ck_assert_str_eq(source->files[i].text, text);
+        return;
+    }
+    ck_abort_msg("no file %s", name);
+}
+
+/* NVRTC knows headers by name alone, compilers by place. */
+START_TEST(files_of_one_name_get_names_of_their_own)
 {
     folder f = make_folder();
     put(&f, "k.cu", "#include \"one/a.cuh\"\n#include \"two/a.cuh\"\n");
     put(&f, "one/a.cuh", "#include \"b.cuh\"\n");
-    put(&f, "two/a.cuh", "#include \"b.cuh\"\n");
+    put(&f, "two/a.cuh", "#  include /* here */ \"b.cuh\" // mine\n");
     put(&f, "one/b.cuh", "1\n");
     put(&f, "two/b.cuh", "2\n");
     mt_spec *spec = spec_in(&f, REST);
-    mt_source source;
-    mt_error err = { 0 };
-    ck_assert_int_eq(mt_source_load(spec, &source, &err), MT_ERR_SPEC);
-    must_contain(err.message, "#include \"b.cuh\" means both");
-    must_contain(err.message, "/one/b.cuh and");
-    ck_assert_uint_eq(source.file_count, 0);
+    mt_source source = must_read(spec);
+    ck_assert_uint_eq(source.file_count, 5);
+    has_file(&source, "one/a.cuh", "#include \"b.cuh\"\n");
+    has_file(&source, "b.cuh", "1\n");
+    has_file(&source, "two/a.cuh", "#  include \"two/b.cuh\" // mine\n");
+    has_file(&source, "two/b.cuh", "2\n");
+    mt_source_free(&source);
     mt_spec_free(spec);
+    drop(&f);
+}
+END_TEST
+
+START_TEST(spellings_of_one_file_are_one)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "#include \"p.h\"\n#include \"sub/../p.h\"\n#include \"link.h\"\n#if __has_include(\"link.h\")\n#endif\n");
+    put(&f, "p.h", "\xEF\xBB\xBF#pragma once\n"); /* with the mark of other systems' editors */
+    put(&f, "sub/x", "");
+    char *link = mt_path_join(f.path, "link.h");
+    ck_assert_int_eq(symlink("p.h", link), 0);
+    mt_free(link);
+    mt_spec *spec = spec_in(&f, REST);
+    mt_source source = must_read(spec);
+    ck_assert_uint_eq(source.file_count, 2);
+    has_file(&source, "k.cu", "#include \"p.h\"\n#include \"p.h\"\n#include \"p.h\"\n#if __has_include(\"p.h\")\n#endif\n");
+    has_file(&source, "p.h", "#pragma once\n");
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    drop(&f);
+}
+END_TEST
+
+#define KERNEL_WITH(options) KERNEL options SHAPE VARIANT OUT LAUNCH
+
+/* All ways in which a header may come to the compiler: the key is of its contents, and not of where it lies. */
+static const struct { const char *source, *lines; } ways[] = {
+    {"#include \"x.h\"\n", "include = inc\n"},
+    {"#include <x.h>\n", "include = inc\n"},
+    {"#include <x.h>\n", "options = -Iinc\n"},
+    {"#include <x.h>\n", "options = -O2x -I inc\n"},
+    {"#include <x.h>\n", "options = --include-path=inc\n"},
+    {"#include <x.h>\n", "options = -I\"with blank\" -Iinc\n"},
+    {"#include \"x.h\"\n", "options = '-Iinc'\n"},
+    {"", "options = -include=inc/x.h\n"},
+    {"", "options = -include=x.h -Iinc\n"},
+    {"", "options = --pre-include=inc/x.h\n"},
+    {"#if __has_include(<x.h>)\n#include <x.h>\n#endif\n", "options = -Iinc\n"},
+    {"#define HEADER <x.h>\n#include HEADER\n", "include = inc\n"},
+    {"#define FAST \"inc/x.h\"\n#define HEADER FAST\n#include HEADER\n", ""},
+    {"#include HEADER\n", "options = -DHEADER=<x.h> -Iinc\n"},
+    {"#include HEADER\n", "options = -D HEADER=\"inc/x.h\"\n"},
+    {"#if 0\n#include \\\n  \"inc/x.h\"\n#endif\n", ""},
+};
+
+START_TEST(every_way_to_a_header_is_in_the_key)
+{
+    folder f = make_folder(), elsewhere = make_folder();
+    mt_strbuf text = {0};
+    const folder *both[] = {&f, &elsewhere};
+    mt_strbuf_addf(&text, KERNEL "%s" SHAPE VARIANT OUT LAUNCH, ways[_i].lines);
+    for (int i = 0; i < 2; i++) {
+        put(both[i], "k.cu", ways[_i].source);
+        put(both[i], "with blank/y.h", "");
+        put(both[i], "inc/x.h", "one\n");
+    }
+    mt_hash one = key_of(&f, mt_strbuf_text(&text));
+    ck_assert_str_eq(key_of(&elsewhere, mt_strbuf_text(&text)).hex, one.hex);
+    put(&f, "inc/x.h", "#error edited\n");
+    ck_assert_str_ne(key_of(&f, mt_strbuf_text(&text)).hex, one.hex);
+    put(&f, "inc/x.h", "one\n");
+    ck_assert_str_eq(key_of(&f, mt_strbuf_text(&text)).hex, one.hex);
+    mt_strbuf_free(&text);
+    drop(&f);
+    drop(&elsewhere);
+}
+END_TEST
+
+/* Not the folder's name, nor how many there are. */
+START_TEST(paths_are_not_in_the_key)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "#include <x.h>\n");
+    put(&f, "inc/x.h", "one\n");
+    put(&f, "deep/in/x.h", "one\n");
+    put(&f, "deep/other/y.h", "one\n");
+    mt_hash key = key_of(&f, KERNEL_WITH("options = -O2x -Iinc\n"));
+    ck_assert_str_eq(key_of(&f, KERNEL_WITH("options = -Ideep/other -O2x -I deep/in\n")).hex, key.hex);
+    ck_assert_str_eq(key_of(&f, KERNEL_WITH("options = -O2x\ninclude = deep/in\n")).hex, key.hex);
+    ck_assert_str_ne(key_of(&f, KERNEL_WITH("options = -O2x -Ideep/other\n")).hex, key.hex);
+    drop(&f);
+}
+END_TEST
+
+START_TEST(folders_shadow_in_their_order)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "#include <cuda_fp16.h>\n#include <x.h>\n#include_next <x.h>\n");
+    put(&f, "one/x.h", "#include_next <x.h>\n");
+    put(&f, "two/x.h", "second\n");
+    put(&f, "two/cuda_fp16.h", "#include_next <cuda_fp16.h>\n");
+    mt_spec *spec = spec_in(&f, KERNEL_WITH("include = one\noptions = -Itwo\n"));
+    mt_source source = must_read(spec);
+    ck_assert_uint_eq(source.file_count, 4);
+    has_file(&source, "cuda_fp16.h", "#include <./cuda_fp16.h>\n"); /* the toolkit's */
+    has_file(&source, "x.h", "#include \"2/x.h\"\n");
+    has_file(&source, "2/x.h", "second\n");
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    drop(&f);
+}
+END_TEST
+
+START_TEST(a_header_named_by_a_macro_has_that_name_too)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "#include \"sub/a.h\"\n#define A \"a.h\"\n");
+    put(&f, "sub/a.h", "#pragma once\n");
+    put(&f, "sub/b.h", "#include A\n");
+    mt_spec *spec = spec_in(&f, KERNEL_WITH("options = -include=sub/b.h\n"));
+    mt_source source = must_read(spec);
+    ck_assert_uint_eq(source.file_count, 4);
+    has_file(&source, "k.cu", "#include \"b.h\"\n#line 1 \"k.cu\"\n#include \"sub/a.h\"\n#define A \"a.h\"\n");
+    has_file(&source, "a.h", "#include \"sub/a.h\"\n");
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    drop(&f);
+}
+END_TEST
+
+/* What the tool could not follow is refused by name. */
+START_TEST(options_that_open_other_files_are_refused)
+{
+    static const struct { const char *lines, *words; } cases[] = {
+        {"options = @more\n" SHAPE VARIANT, "[kernel] options: @more: the tool can't see which files"},
+        {"options = --use-pch=x\n" SHAPE VARIANT, "--use-pch=x: the tool can't see which files"},
+        {"options = -Xcudafe=--preinclude=x\n" SHAPE VARIANT, "expected -I, -include or [kernel] include"},
+        {"options = -Inowhere\n" SHAPE VARIANT, "[kernel] options: nowhere: no such folder"},
+        {"options = -include=nowhere.h\n" SHAPE VARIANT, "-include=nowhere.h: no such file"},
+        {"options = -Iinc_${MODE}\n" SHAPE VARIANT, "inc_${MODE}: a folder that depends on a knob can't be part of the kernel's key"},
+        {SHAPE "[variant v]\noptions = -Iinc\n", "[variant v] options: inc: all variants share one source; expected folders and headers in [kernel]"},
+    };
+    folder f = make_folder();
+    put(&f, "k.cu", "\n");
+    put(&f, "inc/x.h", "\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_strbuf text = {0};
+        mt_source source;
+        mt_error err = {0};
+        mt_strbuf_addf(&text, KERNEL "%s" OUT LAUNCH "[param MODE]\nvalues = a, b\n", cases[i].lines);
+        mt_spec *spec = spec_in(&f, mt_strbuf_text(&text));
+        ck_assert_int_eq(mt_source_load(spec, &source, &err), MT_ERR_SPEC);
+        must_contain(err.message, cases[i].words);
+        ck_assert_uint_eq(source.file_count, 0);
+        mt_spec_free(spec);
+        mt_strbuf_free(&text);
+    }
     drop(&f);
 }
 END_TEST
@@ -166,5 +328,26 @@ START_TEST(the_key_changes_with_the_expected_output)
 }
 END_TEST
 
-UNIT_MAIN("source", includes_are_followed_once_and_comments_are_not, the_key_changes_with_what_runs, the_key_changes_with_the_expected_output, one_name_must_mean_one_file,
-          cycles_end_and_odd_text_is_survived, a_missing_source_is_named)
+int main(void)
+{
+    Suite *suite = suite_create("source");
+    TCase *cases = tcase_create("source");
+    tcase_add_test(cases, includes_are_followed_once_and_comments_are_not);
+    tcase_add_test(cases, the_key_changes_with_what_runs);
+    tcase_add_test(cases, the_key_changes_with_the_expected_output);
+    tcase_add_test(cases, files_of_one_name_get_names_of_their_own);
+    tcase_add_test(cases, spellings_of_one_file_are_one);
+    tcase_add_loop_test(cases, every_way_to_a_header_is_in_the_key, 0, sizeof ways / sizeof *ways);
+    tcase_add_test(cases, paths_are_not_in_the_key);
+    tcase_add_test(cases, folders_shadow_in_their_order);
+    tcase_add_test(cases, a_header_named_by_a_macro_has_that_name_too);
+    tcase_add_test(cases, options_that_open_other_files_are_refused);
+    tcase_add_test(cases, cycles_end_and_odd_text_is_survived);
+    tcase_add_test(cases, a_missing_source_is_named);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

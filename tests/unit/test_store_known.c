@@ -84,6 +84,36 @@ START_TEST(known_by_toolchain)
 }
 END_TEST
 
+static int64_t session_with(mt_store *store, const char *headers)
+{
+    int64_t id;
+    const mt_session_row row = {.command = "tune", .strategy = "random", .space_path = "x.ini", .headers = headers, .origin = MT_ORIGIN_MEASURED};
+    ck_ok(mt_store_session_begin(store, &row, &id, &fixture_err));
+    return id;
+}
+
+/* One compiler, headers of two toolkits. Of rows without the digest nobody can tell. */
+START_TEST(known_by_headers)
+{
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store), same = s, other = s, none = s;
+    same.headers = "one", other.headers = "two", none.headers = "";
+    fixture_put_ok(store, session_with(store, "one"), &s, "A=1", 10);
+    ck_assert_int_eq(known_of(store, &same, MT_REUSE_MAJOR).count, 1);
+    ck_assert_int_eq(known_of(store, &same, MT_REUSE_EXACT).count, 1);
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_MAJOR).count, 0);
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_EXACT).count, 0);
+    ck_assert_int_eq(known_of(store, &none, MT_REUSE_MAJOR).count, 0);
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_ANY).count, 1);
+    ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 1);
+    fixture_put_ok(store, session_with(store, NULL), &s, "A=2", 20);
+    fixture_put_ok(store, session_with(store, "two"), &s, "A=1", 30);
+    ck_assert_int_eq(known_of(store, &other, MT_REUSE_MAJOR).count, 2);
+    ck_assert_double_eq(known_of(store, &same, MT_REUSE_MAJOR).median_ns[0], 10); /* the newest of these headers */
+    mt_store_close(store);
+}
+END_TEST
+
 /* What differs in any part of the subject is not known. */
 START_TEST(known_by_subject)
 {
@@ -171,5 +201,5 @@ START_TEST(latency_is_not_known)
 }
 END_TEST
 
-FIXTURE_MAIN("store_known", known_takes_every_outcome_and_the_newest_row, known_refuses_what_no_tuner_writes, known_by_toolchain, known_by_subject, lifting_makes_a_variant_unknown_again,
+FIXTURE_MAIN("store_known", known_takes_every_outcome_and_the_newest_row, known_refuses_what_no_tuner_writes, known_by_toolchain, known_by_headers, known_by_subject, lifting_makes_a_variant_unknown_again,
              latency_is_not_known)

@@ -1,5 +1,6 @@
 /* Which macros a source sees, by the words that stand in it. */
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
@@ -100,11 +101,49 @@ START_TEST(where_words_cannot_tell_all_stay)
     set_up();
     expect("#define J(a, b) a##b\nint a = J(SHAPE_, N);", "-DSHAPE_N=1 -DB=2", "-DSHAPE_N=1 -DB=2");
     expect("#include WHAT\n", "-DA=1", "-DA=1");
-    expect("int a;", "-DA=1 -I/opt/include", "-DA=1 -I/opt/include");
-    expect("int a;", "-DA=1 --pre-include=x.h", "-DA=1 --pre-include=x.h");
     expect("#include <astray.h>\n", "-DA=1", "-DA=1");
     tear_down();
 }
 END_TEST
 
-UNIT_MAIN("visible", words_decide, comments_do_not_count, headers_are_read, where_words_cannot_tell_all_stay)
+static mt_hash digest_of(const char *source_text)
+{
+    mt_error err = {0};
+    mt_visible *visible = NULL;
+    mt_source_file file = {(char *)"a.cu", (char *)"a.cu", (char *)source_text};
+    const mt_source source = {&file, 1};
+    const char *folders[] = {folder, NULL};
+    ck_assert_msg(mt_visible_create(&source, folders, 2, &visible, &err) == MT_OK, "%s", err.message);
+    mt_hash digest = *mt_visible_headers(visible);
+    mt_visible_free(visible);
+    return digest;
+}
+
+/* Of what the source may read, and of nothing else. */
+START_TEST(the_digest_is_of_the_headers_that_count)
+{
+    static const char reads_all[] = "#define PASTE(a, b) a##b\n#include <named.h>\n";
+    char sub[96];
+    set_up();
+    snprintf(sub, sizeof sub, "%s/sub", folder);
+    ck_assert_int_eq(mkdir(sub, 0755), 0);
+    add_header("sub/first.h", "#include \"second.h\"\n");
+    add_header("sub/second.h", "int second;\n");
+    add_header("named.h", "#include NAME\n");
+    mt_hash none = digest_of("int a;"), top = digest_of("#include <top.h>\n"), relative = digest_of("#define J(a, b) a##b\n#include <sub/first.h>\n"), all = digest_of(reads_all);
+    ck_assert_str_eq(none.hex, "");
+    ck_assert_str_ne(top.hex, "");
+    add_header("unrelated.h", "int other;\n");
+    ck_assert_str_eq(digest_of("#include <top.h>\n").hex, top.hex);
+    ck_assert_str_eq(digest_of("#define J(a, b) a##b\n#include <sub/first.h>\n").hex, relative.hex);
+    ck_assert_str_ne(digest_of(reads_all).hex, all.hex); /* a macro may name it */
+    add_header("deep.h", "int deep = 2 * DEEP; // edited\n");
+    ck_assert_str_ne(digest_of("#include <top.h>\n").hex, top.hex);
+    add_header("sub/second.h", "// only a comment\n");
+    ck_assert_str_ne(digest_of("#define J(a, b) a##b\n#include <sub/first.h>\n").hex, relative.hex);
+    ck_assert_str_eq(digest_of("int a;").hex, "");
+    tear_down();
+}
+END_TEST
+
+UNIT_MAIN("visible", words_decide, comments_do_not_count, headers_are_read, where_words_cannot_tell_all_stay, the_digest_is_of_the_headers_that_count)

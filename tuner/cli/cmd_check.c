@@ -7,6 +7,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/room.h"
 #include "tuner/cli/check_json.h"
+#include "tuner/cli/check_knobs.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/cover.h"
 #include "tuner/cli/known_device.h"
@@ -52,31 +53,58 @@ typedef struct checking {
     mt_space **spaces; /* one per shape of the spec; the evaluator refers to them */
     size_t trials;     /* given out over all shapes: ids are unique */
     mt_check_json json;
+    uint64_t idle;     /* knobs that the source does not hold, by index */
+    uint64_t compared, differing; /* knobs whose values were compiled at points equal otherwise, and gave different code somewhere */
 } checking;
 
 /* The points of one shape and where their compiles stand. */
 typedef struct batch {
     size_t subject, *points, count, submitted, done;
+    mt_check_codes codes;
     uint64_t first_id;
     char **texts;
 } batch;
 
-static void warn_of_idle_knobs(checking *c)
+static void warn(checking *c, const char *text)
 {
-    uint64_t idle = mt_idle_knobs(c->spec, &c->source);
-    mt_strbuf names = {0};
+    mt_log_warn("%s", text);
+    mt_check_json_message(&c->json, &c->source, "warning", text);
+}
+
+/* `one` and `many`: why, of one knob and of several. */
+static void warn_of_knobs(checking *c, uint64_t knobs, const char *one, const char *many)
+{
+    mt_strbuf names = {0}, text = {0};
     size_t count = 0;
     for (size_t i = 0; i < c->spec->param_count; i++)
-        if (idle >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", c->spec->params[i].name);
-    if (count) {
-        mt_strbuf text = {0};
-        mt_strbuf_addf(&text, "knob%s %s change%s nothing: neither the source nor a launch, an argument or an option reads %s", count == 1 ? "" : "s", mt_strbuf_text(&names), count == 1 ? "s" : "",
-                       count == 1 ? "it" : "them");
-        mt_log_warn("%s", mt_strbuf_text(&text));
-        mt_check_json_message(&c->json, &c->source, "warning", mt_strbuf_text(&text));
-        mt_strbuf_free(&text);
-    }
+        if (knobs >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", c->spec->params[i].name);
+    mt_strbuf_addf(&text, "knob%s %s change%s nothing: %s", count == 1 ? "" : "s", mt_strbuf_text(&names), count == 1 ? "s" : "", count == 1 ? one : many);
+    if (count) warn(c, mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
     mt_strbuf_free(&names);
+}
+
+static void warn_before(checking *c)
+{
+    mt_strbuf taken = {0};
+    c->idle = mt_idle_knobs(c->spec, &c->source);
+    warn_of_knobs(c, c->idle, "neither the source nor a launch, an argument or an option reads it", "neither the source nor a launch, an argument or an option reads them");
+    mt_check_taken_names(c->spec, &c->source, &taken);
+    for (const char *line = mt_strbuf_text(&taken); *line;) {
+        size_t length = strcspn(line, "\n");
+        char *text = mt_strndup(line, length);
+        if (text) warn(c, text);
+        mt_free(text);
+        line += length + 1;
+    }
+    mt_strbuf_free(&taken);
+}
+
+/* A knob that a launch or an argument reads may well leave the code alone. */
+static void warn_after(checking *c)
+{
+    uint64_t same = c->compared & ~c->differing & ~c->idle & ~mt_knobs_of_expressions(c->spec);
+    warn_of_knobs(c, same, "every value compiles to the same code, and no launch, argument or option reads it", "every value compiles to the same code, and no launch, argument or option reads them");
 }
 
 static mt_status open_all(checking *c, mt_error *err)
@@ -91,7 +119,7 @@ static mt_status open_all(checking *c, mt_error *err)
     c->wanted.command = "check";
     MT_TRY(mt_wanted_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
     MT_TRY(mt_source_load(c->spec, &c->source, err));
-    warn_of_idle_knobs(c);
+    warn_before(c);
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
     if (!c->spaces || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
@@ -164,6 +192,7 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
     size_t i = (size_t)(event.trial - b->first_id);
     mt_space_at(c->spaces[b->subject], b->points[i], &point);
     mt_check_add(table, (size_t)point.level[0], b->texts[i], &event.outcome);
+    if (event.outcome.kind == MT_OUTCOME_OK) mt_check_codes_add(&b->codes, &point, &event.outcome.cubin);
     mt_outcome_free(&event.outcome);
     mt_free(event.launch_json);
     mt_free(event.cubin_path);
@@ -230,7 +259,9 @@ static mt_status check_shape(checking *c, size_t index, size_t *failed, mt_error
     if (b.count && !c->values->json) mt_check_print(&table, stdout);
     mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.count, &table);
     *failed += table.failed;
+    mt_check_codes_compare(&b.codes, c->spec, &c->compared, &c->differing);
 done:
+    mt_check_codes_free(&b.codes);
     for (size_t i = 0; b.texts && i < b.count; i++) mt_free(b.texts[i]);
     mt_free(b.texts);
     mt_free(b.points);
@@ -257,6 +288,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     for (size_t i = 0; i < c.spec->shape_count; i++)
         if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, &failed, err));
     is_checked = true;
+    warn_after(&c);
     if (failed) st = MT_FAIL(err, MT_ERR_COMPILE, "%zu variant%s of %s did not compile for %s", failed, failed == 1 ? "" : "s", c.space_path, c.arch);
     else if (!c.trials) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no valid point for %s", c.space_path, c.arch);
 done:

@@ -8,8 +8,10 @@
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/compile_log.h"
+#include "tuner/gpu/compile_macros.h"
 #include "tuner/gpu/nvrtc.h"
 #include "tuner/space/macros.h"
+#include "tuner/space/visible.h"
 
 extern const unsigned char mt_gpu_support_cu[], mt_gpu_support_h[];
 
@@ -36,7 +38,8 @@ static void add_part(mt_strbuf *text, const char *part)
 static mt_status request_key(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_hash *key, mt_error *err)
 {
     mt_strbuf text = {0};
-    mt_strbuf_addf(&text, "msda-tune 1;%lld;", (long long)nvrtc->version);
+    mt_strbuf_addf(&text, "msda-tune 2;%lld;%zu;", (long long)nvrtc->version, request->macro_count);
+    add_part(&text, request->headers ? request->headers : "");
     add_part(&text, request->arch);
     for (size_t i = 0; i < request->option_count; i++)
         add_part(&text, request->options[i]);
@@ -154,12 +157,16 @@ done:
     return st;
 }
 
-static mt_status program_create(const mt_nvrtc *nvrtc, const mt_source *source, mt_nvrtc_program *program, mt_error *err)
+static mt_status program_create(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program *program, mt_error *err)
 {
     mt_status st = MT_OK;
+    const mt_source *source = request->source;
     size_t count = source->file_count - 1;
+    mt_strbuf text = {0};
     const char **texts = mt_alloc(count + 1, sizeof *texts), **names = mt_alloc(count + 1, sizeof *names);
-    if (!texts || !names) {
+    mt_strbuf_add(&text, source->files[0].text);
+    mt_compile_add_guards(request, &text);
+    if (!texts || !names || text.failed) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "headers");
         goto done;
     }
@@ -167,16 +174,17 @@ static mt_status program_create(const mt_nvrtc *nvrtc, const mt_source *source, 
         texts[i] = source->files[i + 1].text;
         names[i] = source->files[i + 1].name;
     }
-    int code = nvrtc->api.CreateProgram(program, source->files[0].text, source->files[0].name, (int)count, texts, names);
+    int code = nvrtc->api.CreateProgram(program, mt_strbuf_text(&text), source->files[0].name, (int)count, texts, names);
     if (code != MT_NVRTC_SUCCESS) st = MT_FAIL(err, MT_ERR_COMPILE, "nvrtcCreateProgram: %s", nvrtc->api.GetErrorString(code));
 done:
+    mt_strbuf_free(&text);
     mt_free(texts);
     mt_free(names);
     return st;
 }
 
 /* NVRTC's log with our hints in front: the first line is what a table of failures shows. */
-static mt_status take_log(const mt_nvrtc *nvrtc, mt_nvrtc_program program, bool ok, mt_compile_result *result, mt_error *err)
+static mt_status take_log(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, bool ok, mt_compile_result *result, mt_error *err)
 {
     size_t size = 0;
     mt_strbuf text = {0};
@@ -184,7 +192,11 @@ static mt_status take_log(const mt_nvrtc *nvrtc, mt_nvrtc_program program, bool 
     char *log = mt_alloc(size + 1, 1);
     if (!log) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
     if (size && nvrtc->api.GetProgramLog(program, log) != MT_NVRTC_SUCCESS) log[0] = '\0';
-    if (!ok) mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, &text);
+    if (!ok && !mt_compile_redefined(request, log, &text)) {
+        mt_compile_macro_hint(request, log, &text);
+        mt_compile_include_hint(log, &text);
+        mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, &text);
+    }
     mt_strbuf_add(&text, log);
     mt_free(log);
     result->log = mt_strbuf_take(&text);
@@ -212,8 +224,10 @@ static mt_status compile_program(const mt_nvrtc *nvrtc, const mt_compile_request
     mt_status st = MT_OK;
     mt_options options = {0};
     MT_TRY(all_options(nvrtc, request, &options, err));
-    MT_TRY(program_create(nvrtc, request->source, program, err));
+    MT_TRY(program_create(nvrtc, request, program, err));
+    int here = mt_nvrtc_leave_folder();
     *code = nvrtc->api.CompileProgram(*program, (int)options.count, (const char *const *)options.items);
+    mt_nvrtc_return_to(here);
 done:
     mt_options_free(&options);
     return st;
@@ -234,7 +248,7 @@ static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, c
         nvrtc->lacks_no_cache = code != MT_NVRTC_INVALID_OPTION;
     }
     result->ok = code == MT_NVRTC_SUCCESS;
-    MT_TRY(take_log(nvrtc, program, result->ok, result, err));
+    MT_TRY(take_log(nvrtc, request, program, result->ok, result, err));
     if (result->ok) {
         MT_TRY(take_cubin(nvrtc, program, entry, result, err));
     } else if (code != MT_NVRTC_COMPILATION && !result->log[0]) {
@@ -248,11 +262,11 @@ done:
     return st;
 }
 
-/* Right results, and a time that says nothing of the variant: as good as not compiled. The cache keeps what the compiler made. */
-static mt_status refuse_serialized(mt_compile_result *result, mt_error *err)
+/* What compiled and is not what was asked for: wgmma in turns, whose time says nothing of the variant, or another value of a knob. As good as not compiled. The cache keeps what the compiler made. */
+static mt_status refuse_unfit(const mt_compile_request *request, mt_compile_result *result, mt_error *err)
 {
     mt_strbuf text = {0};
-    if (!result->ok || !mt_compile_serialized(result->log, &text)) return MT_OK;
+    if (!result->ok || (!mt_compile_serialized(result->log, &text) && !mt_compile_redefined(request, result->log, &text))) return MT_OK;
     mt_strbuf_addf(&text, "\n%s", result->log);
     mt_free(result->log);
     result->log = mt_strbuf_take(&text);
@@ -269,7 +283,7 @@ mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_comp
     result->cached = request->cache_dir && entry_read(&entry, result);
     result->ok = result->cached;
     if (!result->cached) MT_TRY(run_nvrtc(nvrtc, request, &entry, result, err));
-    MT_TRY(refuse_serialized(result, err));
+    MT_TRY(refuse_unfit(request, result, err));
     if (result->ok) {
         result->cubin_path = entry.cubin_path;
         entry.cubin_path = NULL;
@@ -285,6 +299,17 @@ void mt_compile_result_free(mt_compile_result *result)
     mt_free(result->log);
     mt_free(result->cubin_path);
     *result = (mt_compile_result){0};
+}
+
+mt_status mt_compile_headers(const mt_nvrtc *nvrtc, const mt_source *source, mt_hash *digest, mt_error *err)
+{
+    const char *folders[2];
+    mt_visible *visible = NULL;
+    mt_nvrtc_header_folders(nvrtc, folders);
+    mt_status st = mt_visible_create(source, folders, 2, &visible, err);
+    if (st == MT_OK) *digest = *mt_visible_headers(visible);
+    mt_visible_free(visible);
+    return st;
 }
 
 static bool source_file_set(mt_source_file *file, const char *name, const unsigned char *text)

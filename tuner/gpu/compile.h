@@ -21,6 +21,8 @@ typedef struct mt_compile_request {
     size_t option_count;
     const char *arch;              /* "sm_90a" */
     const char *cache_dir;         /* NULL = no cache */
+    size_t macro_count;            /* the first so many options are macros that must be in effect (mt_options) */
+    const char *headers;           /* digest of the toolkit's headers that the source reads (mt_compile_headers): part of the cache's key; NULL = none */
 } mt_compile_request;
 
 typedef struct mt_compile_result {
@@ -40,6 +42,9 @@ void mt_compile_result_free(mt_compile_result *result); /* zeroed struct is fine
 
 /* The worst of what ptxas said of the entries (lines of a text; "" = of all) in the log: false when the log has no such lines. */
 bool mt_compile_resources(const char *log, const char *entries, uint32_t *registers, uint32_t *spill_bytes, uint32_t *static_smem_bytes);
+
+/* Digest of those of the toolkit's headers that the source may include, by name and content; *digest is "" where it includes none. */
+mt_status mt_compile_headers(const mt_nvrtc *nvrtc, const mt_source *source, mt_hash *digest, mt_error *err);
 
 /* The tool's own kernels (poison, guard, compare, flush, hold, clock …), tuner/gpu/support.cu, as a source for mt_compile. */
 mt_status mt_compile_tool_source(mt_source *source, mt_error *err);

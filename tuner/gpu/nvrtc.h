@@ -18,6 +18,9 @@ struct mt_nvrtc {
 
 /* Finds the toolkit's headers: CUDA_HOME, CUDA_PATH, the prefix of the library at `library_path` (a toolkit's lib folder or a wheel's), /usr/local/cuda*. */
 mt_status mt_nvrtc_find_headers(mt_nvrtc *nvrtc, const char *library_path, mt_error *err);
+/* NVRTC looks for headers in the working folder too, whatever the options say. Goes to a folder that holds nothing, as long as the process compiles, and says where it was; -1: it stayed. One thread. */
+int mt_nvrtc_leave_folder(void);
+void mt_nvrtc_return_to(int folder); /* takes it */
 mt_status mt_nvrtc_temporary_dir(mt_nvrtc *nvrtc, mt_error *err);
 
 #endif

@@ -367,6 +367,11 @@ bool mt_pool_greeted(const mt_compile_pool *pool)
     return pool->is_greeted;
 }
 
+const char *mt_pool_headers(const mt_compile_pool *pool)
+{
+    return pool->visible ? mt_visible_headers(pool->visible)->hex : "";
+}
+
 int64_t mt_pool_nvrtc_version(const mt_compile_pool *pool)
 {
     return pool->nvrtc_version;
@@ -438,6 +443,7 @@ static mt_status make_job(mt_compile_pool *pool, const mt_pool_order *order, con
             .entries = order->entries,
             .options = (const char *const *)order->options->items,
             .option_count = (uint32_t)order->options->count,
+            .macro_count = (uint32_t)order->options->macro_count,
         },
     };
     mt_status st = mt_proto_encode(&message, &made->frame, err);

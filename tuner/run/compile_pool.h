@@ -39,6 +39,7 @@ typedef struct mt_pool_options {
 /* Starts one worker, so that a missing compiler shows at once. */
 mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **pool, mt_error *err);
 bool mt_pool_greeted(const mt_compile_pool *pool);           /* a worker has said HELLO: the version is known */
+const char *mt_pool_headers(const mt_compile_pool *pool);       /* digest of the toolkit's headers that the source may include; "" = none, and before the first HELLO */
 int64_t mt_pool_nvrtc_version(const mt_compile_pool *pool);
 size_t mt_pool_choose_jobs(size_t jobs, size_t default_jobs); /* how many a pool with these options has */
 size_t mt_pool_jobs(const mt_compile_pool *pool);

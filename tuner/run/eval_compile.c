@@ -274,6 +274,7 @@ static mt_status start_pool(eval_compile *self, const mt_source *source, const m
     while (!mt_pool_greeted(self->pool) && self->failure.status == MT_OK) uv_run(self->loop, UV_RUN_ONCE);
     if (self->failure.status != MT_OK) return MT_FAIL(err, self->failure.status, "%s", self->failure.message);
     self->base.facts.nvrtc_version = mt_pool_nvrtc_version(self->pool);
+    self->base.headers = mt_pool_headers(self->pool);
     return MT_OK;
 }
 

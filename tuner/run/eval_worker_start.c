@@ -190,6 +190,7 @@ static void take_facts(eval_worker *self)
     self->base.facts = mt_device_worker_hello(self->gpus[0]->worker)->facts;
     self->base.energy = mt_device_worker_hello(self->gpus[0]->worker)->energy; /* finals are timed there */
     self->base.facts.nvrtc_version = mt_pool_nvrtc_version(self->pool);
+    self->base.headers = mt_pool_headers(self->pool);
     if (self->options.arch)
         snprintf(self->base.arch, sizeof self->base.arch, "%s", self->options.arch);
     else

@@ -92,6 +92,7 @@ typedef struct mt_evaluator_ops {
 struct mt_evaluator {
     const mt_evaluator_ops *ops;
     mt_device_facts facts;  /* of the device, or of the recording */
+    const char *headers;    /* digest of the toolkit's headers that the source may include (mt_visible_headers), "" = none; NULL = not known, as of a recording. As long as the evaluator */
     bool is_recorded;       /* rows are marked `recorded` */
     char arch[16];
     mt_regime regime;       /* what times mean; the session sets it before each begin */

@@ -70,6 +70,8 @@ static void compile_fields(mt_codec *codec, mt_compile_order *order)
     mt_codec_text(codec, &order->cache_dir);
     mt_codec_text(codec, &order->entries);
     mt_codec_texts(codec, &order->options, &order->option_count);
+    mt_codec_u32(codec, &order->macro_count);
+    if (codec->mode == MT_CODEC_READ && order->macro_count > order->option_count) codec->failed = true;
 }
 
 static void compiled_fields(mt_codec *codec, mt_compiled *compiled)

@@ -55,6 +55,7 @@ typedef struct mt_compile_order {
     const char *entries;          /* whose worst resources to report, each with a line end; NULL = of all */
     const char *const *options;
     uint32_t option_count;
+    uint32_t macro_count;         /* the first so many options are macros that must be in effect */
 } mt_compile_order;
 
 typedef struct mt_compiled {

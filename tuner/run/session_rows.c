@@ -62,6 +62,7 @@ static mt_status begin_session_row(mt_session *session, mt_error *err)
         .strategy = params->strategy ? params->strategy : params->spec->strategy,
         .space_path = params->spec->path,
         .job = *job ? job : NULL,
+        .headers = session->evaluator->headers,
         .seed = (int64_t)params->seed,
         .origin = session->origin,
     };
@@ -242,6 +243,7 @@ mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *
         .device = session->device,
         .kernel = session->kernel,
         .toolchain = session->toolchain,
+        .headers = session->evaluator->headers,
         .regime = session->regime,
         .origin = session->origin,
     };

@@ -33,7 +33,17 @@ struct compiler {
     mt_bundle bundle;
     mt_source tool;
     mt_nvrtc *nvrtc;
+    mt_hash headers[2]; /* of the toolkit that the kernel's source and the tool's own read */
+    bool knows_headers[2];
 };
+
+/* Once for each source: a toolkit that changes under a running session is not looked for. */
+static mt_status find_headers(struct compiler *self, const mt_source *source, bool is_tool, mt_error *err)
+{
+    if (self->knows_headers[is_tool]) return MT_OK;
+    self->knows_headers[is_tool] = true;
+    return mt_compile_headers(self->nvrtc, source, &self->headers[is_tool], err);
+}
 
 static mt_status run_compiler(struct compiler *self, const mt_compile_order *order, mt_compile_result *result, mt_error *err)
 {
@@ -41,8 +51,14 @@ static mt_status run_compiler(struct compiler *self, const mt_compile_order *ord
         mt_status st = mt_compile_tool_source(&self->tool, err);
         if (st != MT_OK) return st;
     }
+    bool is_tool = order->kind == MT_COMPILE_TOOL;
+    const mt_source *source = is_tool ? &self->tool : &self->bundle.source;
+    mt_status st = find_headers(self, source, is_tool, err);
+    if (st != MT_OK) return st;
     mt_compile_request request = {
-        .source = order->kind == MT_COMPILE_TOOL ? &self->tool : &self->bundle.source,
+        .source = source,
+        .macro_count = order->macro_count,
+        .headers = self->headers[is_tool].hex,
         .options = order->options,
         .option_count = order->option_count,
         .arch = order->arch,

@@ -13,15 +13,7 @@ static bool may_stand_in(const mt_source *source, const char *word)
     return false;
 }
 
-/* Headers that only the compiler finds may read any knob. */
-static bool opens_files(const mt_spec *spec)
-{
-    for (size_t i = 0; i < spec->variant_count; i++)
-        if (mt_options_open_files(spec->variants[i].options)) return true;
-    return mt_options_open_files(spec->options);
-}
-
-static uint64_t read_by_expressions(const mt_spec *spec)
+uint64_t mt_knobs_of_expressions(const mt_spec *spec)
 {
     uint64_t knobs = mt_scope_knobs_of_text(spec, spec->options);
     for (size_t i = 0; i < spec->variant_count; i++) knobs |= mt_scope_knobs_of_text(spec, spec->variants[i].options);
@@ -35,8 +27,8 @@ static uint64_t read_by_expressions(const mt_spec *spec)
 
 uint64_t mt_idle_knobs(const mt_spec *spec, const mt_source *source)
 {
-    uint64_t idle = 0, read = spec->is_recorded || opens_files(spec) ? UINT64_MAX : read_by_expressions(spec);
+    uint64_t idle = 0, read = spec->is_recorded ? UINT64_MAX : mt_knobs_of_expressions(spec);
     for (size_t i = 1; i < spec->param_count; i++)
-        if (!(read >> i & 1) && !may_stand_in(source, spec->params[i].name)) idle |= UINT64_C(1) << i;
+        if (!(read >> i & 1) && !may_stand_in(source, spec->params[i].macro)) idle |= UINT64_C(1) << i;
     return idle;
 }

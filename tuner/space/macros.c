@@ -7,6 +7,8 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/space/macros_internal.h"
+#include "tuner/space/option_words.h"
 #include "tuner/space/scene_internal.h"
 
 /* ---- the list ---- */
@@ -52,9 +54,10 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void sort_options(mt_options *options)
+static void sort_macros(mt_options *options)
 {
     if (options->count) qsort(options->items, options->count, sizeof *options->items, by_text);
+    options->macro_count = options->count;
 }
 
 /* ---- knobs ---- */
@@ -63,9 +66,9 @@ static void sort_options(mt_options *options)
 static mt_status add_knob(const mt_param *param, size_t level, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
-    if (!param->is_string) return add_formatted(options, err, "-D%s=%" PRId64, param->name, param->numbers[level]);
-    MT_TRY(add_formatted(options, err, "-D%s=%s_%s", param->name, param->name, param->strings[level]));
-    for (size_t i = 0; i < param->value_count; i++) MT_TRY(add_formatted(options, err, "-D%s_%s=%zu", param->name, param->strings[i], i + 1));
+    if (!param->is_string) return add_formatted(options, err, "-D%s=%" PRId64, param->macro, param->numbers[level]);
+    MT_TRY(add_formatted(options, err, "-D%s=%s_%s", param->macro, param->macro, param->strings[level]));
+    for (size_t i = 0; i < param->value_count; i++) MT_TRY(add_formatted(options, err, "-D%s_%s=%zu", param->macro, param->strings[i], i + 1));
 done:
     return st;
 }
@@ -133,27 +136,17 @@ static bool is_baked(const mt_variant *variant, const char *name)
 /* Adds the words of an options text. A word that names an inactive knob is left out, as the knob's macro is. */
 static mt_status add_words(const mt_scene *scene, const char *text, mt_options *options, mt_error *err)
 {
-    while (*(text += strspn(text, " \t"))) {
+    mt_word word;
+    mt_status st;
+    while ((st = mt_word_next(&text, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
         char *expanded = NULL;
-        size_t length = strcspn(text, " \t");
-        char *word = mt_strndup(text, length);
-        mt_status st = word ? mt_scene_expand(scene, word, &expanded, err) : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-        mt_free(word);
-        if (st == MT_OK) st = take(options, expanded, err);
+        if (word.kind == MT_WORD_PLAIN) st = mt_scene_expand(scene, word.text, &expanded, err);
+        bool is_taken = word.kind == MT_WORD_PLAIN && st == MT_OK;
+        mt_free(word.text);
+        if (is_taken) st = take(options, expanded, err);
         if (st != MT_OK && st != MT_ERR_NOT_FOUND) return st;
-        text += length;
     }
-    return MT_OK;
-}
-
-bool mt_options_open_files(const char *words)
-{
-    for (size_t length; *(words += strspn(words, " \t")); words += length) {
-        length = strcspn(words, " \t");
-        if (strncmp(words, "-D", 2) == 0) continue;
-        if (strncmp(words, "-I", 2) == 0 || *words == '@' || memmem(words, length, "include", strlen("include"))) return true;
-    }
-    return false;
+    return st;
 }
 
 mt_status mt_options_variant(const mt_scene *scene, mt_options *options, mt_error *err)
@@ -167,9 +160,10 @@ mt_status mt_options_variant(const mt_scene *scene, mt_options *options, mt_erro
     for (size_t i = 0; i < shape->setting_count; i++) {
         if (is_baked(variant, shape->settings[i].name)) MT_TRY(add_setting("SHAPE_", &shape->settings[i], options, err));
     }
-    sort_options(options);
+    sort_macros(options);
     MT_TRY(add_words(scene, spec->options, options, err));
     MT_TRY(add_words(scene, variant->options, options, err));
+    MT_TRY(mt_macros_check(scene, NULL, options, err));
 done:
     if (st != MT_OK) mt_options_free(options);
     return st;
@@ -188,8 +182,9 @@ mt_status mt_options_support(const mt_scene *scene, const mt_workload *workload,
     for (size_t i = 0; i < shape->setting_count; i++) MT_TRY(add_setting("SHAPE_", &shape->settings[i], options, err));
     for (size_t i = 0; i < workload->setting_count; i++) MT_TRY(add_setting("WORKLOAD_", &workload->settings[i], options, err));
     MT_TRY(mt_options_add(options, "-DMT_SUPPORT=1", err));
-    sort_options(options);
+    sort_macros(options);
     MT_TRY(add_words(defaults, spec->options, options, err));
+    MT_TRY(mt_macros_check(defaults, workload, options, err));
 done:
     mt_scene_free(defaults);
     if (st != MT_OK) mt_options_free(options);

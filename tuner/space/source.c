@@ -1,94 +1,180 @@
 #include "tuner/space/source.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/space/directive.h"
+#include "tuner/space/option_words.h"
+#include "tuner/space/spec_internal.h"
 
-enum { FILE_LIMIT = 1000, SIZE_LIMIT = 16 << 20 };
+enum { FILE_LIMIT = 4000, SIZE_LIMIT = 16 << 20, MOST_MACROS = 16 /* that name one another before one names a file */, NO_FOLDER = -1 };
 
-/* ---- scanning ---- */
+/* Beside each file of the source. */
+typedef struct place {
+    char *real;  /* its one path; NULL: a text of ours */
+    int folder;  /* of loader.folders, that it was found in; NO_FOLDER: beside another */
+} place;
 
-/* Behind a comment that starts at `at`, else `at` itself. */
-static const char *skip_comment(const char *at)
+typedef struct loader {
+    const mt_spec *spec;
+    mt_source *source;
+    place *places;
+    size_t file_capacity, place_capacity;
+    char **folders; /* of [kernel] include, then of -I */
+    size_t folder_count;
+    char **headers; /* of -include */
+    size_t header_count;
+} loader;
+
+static mt_status no_memory(mt_error *err)
 {
-    if (at[0] != '/') return at;
-    if (at[1] == '/') return at + strcspn(at, "\n");
-    if (at[1] != '*') return at;
-    const char *end = strstr(at + 2, "*/");
-    return end ? end + 2 : at + strlen(at);
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "source: out of memory");
 }
 
-/* Behind a string or character literal that starts at `at`; an unclosed one ends with its line. */
-static const char *skip_literal(const char *at)
+/* ---- what the options name ---- */
+
+/* Takes the text. */
+static mt_status append(char ***items, size_t *count, char *text, mt_error *err)
 {
-    char quote = *at++;
-    for (; *at && *at != quote && *at != '\n'; at++) {
-        if (*at == '\\' && at[1]) at++;
+    char **grown = text ? mt_realloc(*items, *count + 1, sizeof *grown) : NULL;
+    if (!grown) {
+        mt_free(text);
+        return no_memory(err);
     }
-    return *at == quote ? at + 1 : at;
+    *items = grown;
+    grown[(*count)++] = text;
+    return MT_OK;
 }
 
-static const char *skip_blanks(const char *at)
+static mt_status refuse_word(const mt_spec *spec, const char *where, const mt_word *word, const char *expected, mt_error *err)
 {
-    for (;;) {
-        while (*at == ' ' || *at == '\t') at++;
-        const char *behind = skip_comment(at);
-        if (behind == at || at[1] == '/') return at;
-        at = behind;
-    }
+    return MT_FAIL(err, MT_ERR_SPEC, "%s: %s options: %s: %s", spec->path, where, word->text, expected);
 }
 
-/* The name of `#include "name"` when the directive's # stands at `at`. NULL when it is another directive. */
-static const char *include_name(const char *at, size_t *length)
+/* A folder that is not there would only show as a header that the compiler does not find. */
+static mt_status add_folder(loader *self, const mt_word *word, mt_error *err)
 {
-    at = skip_blanks(at + 1);
-    if (strncmp(at, "include", 7) != 0) return NULL;
-    at = skip_blanks(at + 7);
-    if (*at != '"') return NULL; /* <…> and macros are left to the compiler */
-    *length = strcspn(at + 1, "\"\n");
-    return at[1 + *length] == '"' && *length ? at + 1 : NULL;
+    if (strstr(word->text, "${")) return refuse_word(self->spec, "[kernel]", word, "a folder that depends on a knob can't be part of the kernel's key; expected a fixed one, and an #if in the source", err);
+    char *base = mt_path_folder(self->spec->path), *folder = base ? mt_path_join(base, word->text) : NULL;
+    mt_free(base);
+    mt_status st = folder && !mt_dir_exists(folder) ? refuse_word(self->spec, "[kernel]", word, "no such folder", err) : MT_OK;
+    if (st == MT_OK) return append(&self->folders, &self->folder_count, folder, err);
+    mt_free(folder);
+    return st;
 }
 
-/* The next `#include "name"` at or behind *at; moves *at behind it. Conditions are not evaluated: a file that some macro might
- * include belongs to the kernel's identity. */
-static const char *next_include(const char **at, size_t *length, bool *line_start)
+static mt_status take_kernel_words(loader *self, mt_error *err)
 {
-    while (**at) {
-        const char *behind = skip_comment(*at);
-        if (behind != *at) {
-            *at = behind;
-        } else if (**at == '#' && *line_start) {
-            const char *name = include_name(*at, length);
-            *line_start = false;
-            *at = name ? name + *length + 1 : *at + 1;
-            if (name) return name;
-        } else if (**at == '"' || **at == '\'') {
-            *at = skip_literal(*at);
-            *line_start = false;
-        } else {
-            if (**at == '\n') *line_start = true;
-            else if (!isspace((unsigned char)**at)) *line_start = false;
-            (*at)++;
+    mt_word word;
+    mt_status st;
+    for (const char *at = self->spec->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
+        if (word.kind == MT_WORD_FILE) st = refuse_word(self->spec, "[kernel]", &word, "the tool can't see which files this reads; expected -I, -include or [kernel] include", err);
+        if (word.kind == MT_WORD_FOLDER) st = add_folder(self, &word, err);
+        if (word.kind == MT_WORD_HEADER) {
+            st = append(&self->headers, &self->header_count, word.text, err);
+            word.text = NULL;
         }
+        mt_free(word.text);
+        if (st != MT_OK) return st;
     }
-    return NULL;
+    return st;
 }
 
-/* ---- finding ---- */
-
-/* Where `name` is, included by the file at `from`: beside it, beside the source, in the include folders. *path is NULL when nowhere. */
-static mt_status find_file(const mt_spec *spec, const char *from, const char *name, char **path, mt_error *err)
+static mt_status check_variant_words(const mt_spec *spec, const mt_variant *variant, mt_error *err)
 {
-    *path = NULL;
-    for (size_t i = 0; i < 2 + spec->include_count; i++) {
-        char *folder = i == 0 ? mt_path_folder(from) : i == 1 ? mt_path_folder(spec->source) : mt_strdup(spec->include_dirs[i - 2]);
-        char *candidate = folder ? mt_path_join(folder, name) : NULL;
-        mt_free(folder);
-        if (!candidate) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    mt_word word;
+    mt_status st;
+    for (const char *at = variant->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
+        mt_strbuf where = {0};
+        mt_strbuf_addf(&where, "[variant %s]", variant->name);
+        if (word.kind != MT_WORD_PLAIN) st = refuse_word(spec, mt_strbuf_text(&where), &word, "all variants share one source; expected folders and headers in [kernel], and an #if in the source", err);
+        mt_strbuf_free(&where);
+        mt_free(word.text);
+        if (st != MT_OK) return st;
+    }
+    return st;
+}
+
+static mt_status find_folders(loader *self, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = self->spec;
+    for (size_t i = 0; i < spec->include_count; i++) {
+        if (!mt_dir_exists(spec->include_dirs[i])) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: include: %s: no such folder", spec->path, spec->include_line, spec->include_dirs[i]);
+        MT_TRY(append(&self->folders, &self->folder_count, mt_strdup(spec->include_dirs[i]), err));
+    }
+    MT_TRY(take_kernel_words(self, err));
+    for (size_t i = 0; i < spec->variant_count; i++) MT_TRY(check_variant_words(spec, &spec->variants[i], err));
+done:
+    return st;
+}
+
+/* ---- files ---- */
+
+static size_t file_named(const mt_source *source, const char *name)
+{
+    size_t i = 0;
+    while (i < source->file_count && strcmp(source->files[i].name, name) != 0) i++;
+    return i;
+}
+
+/* Editors of other systems put a mark in front, which NVRTC takes for code. */
+static void drop_mark(char *text)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    if (strncmp(text, mark, sizeof mark - 1) == 0) memmove(text, text + sizeof mark - 1, strlen(text) - (sizeof mark - 1) + 1);
+}
+
+/* Takes name, path, text and real. */
+static mt_status add_text(loader *self, mt_source_file file, char *real, int folder, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_source *source = self->source;
+    mt_source_file *files = mt_grow(source->files, source->file_count, &self->file_capacity, sizeof *files);
+    if (files) source->files = files;
+    place *places = mt_grow(self->places, source->file_count, &self->place_capacity, sizeof *places);
+    if (places) self->places = places;
+    if (!files || !places || !file.name || !file.path || !file.text) st = no_memory(err);
+    else if (source->file_count == FILE_LIMIT) st = MT_FAIL(err, MT_ERR_SPEC, "%s: more than %d included files", files[0].path, FILE_LIMIT);
+    if (st != MT_OK) {
+        mt_free(file.name);
+        mt_free(file.path);
+        mt_free(file.text);
+        free(real);
+        return st;
+    }
+    places[source->file_count] = (place){real, folder};
+    files[source->file_count++] = file;
+    return MT_OK;
+}
+
+/* Takes name and path. */
+static mt_status add_file(loader *self, char *name, char *path, int folder, mt_error *err)
+{
+    mt_source_file file = {.name = name, .path = path};
+    size_t length = 0;
+    mt_status st = name && path ? mt_file_read_regular(path, SIZE_LIMIT, &file.text, &length, err) : no_memory(err);
+    if (st == MT_OK && strlen(file.text) != length) st = MT_FAIL(err, MT_ERR_SPEC, "%s holds NUL bytes: expected source text", path);
+    if (st != MT_OK) {
+        mt_free(file.text);
+        mt_free(name);
+        mt_free(path);
+        return st;
+    }
+    drop_mark(file.text);
+    return add_text(self, file, realpath(path, NULL), folder, err);
+}
+
+/* The first of the folders from `first` on that has it; NULL: none. *folder says which. */
+static mt_status look_in_folders(const loader *self, const char *name, size_t first, char **path, int *folder, mt_error *err)
+{
+    for (size_t i = first; i < self->folder_count; i++) {
+        char *candidate = mt_path_join(self->folders[i], name);
+        if (!candidate) return no_memory(err);
+        *folder = (int)i;
         if (mt_file_exists(candidate)) {
             *path = candidate;
             return MT_OK;
@@ -98,102 +184,284 @@ static mt_status find_file(const mt_spec *spec, const char *from, const char *na
     return MT_OK;
 }
 
-static mt_status add_file(mt_source *source, size_t *capacity, char *name, char *path, mt_error *err)
+static mt_status look_beside(const char *neighbour, const char *name, char **path, mt_error *err)
+{
+    char *folder = mt_path_folder(neighbour), *candidate = folder ? mt_path_join(folder, name) : NULL;
+    mt_free(folder);
+    if (!candidate) return no_memory(err);
+    if (mt_file_exists(candidate)) *path = candidate;
+    else mt_free(candidate);
+    return MT_OK;
+}
+
+static mt_status find_file(const loader *self, size_t from, const mt_directive *what, const char *name, char **path, int *folder, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_source_file file = { .name = name, .path = path };
-    size_t length;
-    mt_source_file *grown = name && path ? mt_grow(source->files, source->file_count, capacity, sizeof *grown) : NULL;
-    if (!grown) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-        goto done;
+    size_t first = what->kind == MT_DIRECTIVE_INCLUDE_NEXT ? (size_t)(self->places[from].folder + 1) : 0;
+    *path = NULL;
+    *folder = NO_FOLDER;
+    if (what->kind != MT_DIRECTIVE_INCLUDE_NEXT && (what->form == '"' || *name == '/')) {
+        MT_TRY(look_beside(self->source->files[from].path, name, path, err));
+        if (!*path) MT_TRY(look_beside(self->spec->source, name, path, err));
     }
-    source->files = grown;
-    if (source->file_count == FILE_LIMIT) {
-        st = MT_FAIL(err, MT_ERR_SPEC, "%s: more than %d included files", source->files[0].path, FILE_LIMIT);
-        goto done;
-    }
-    MT_TRY(mt_file_read_regular(path, SIZE_LIMIT, &file.text, &length, err));
-    if (strlen(file.text) != length) {
-        st = MT_FAIL(err, MT_ERR_SPEC, "%s holds NUL bytes: expected source text", path);
-        goto done;
-    }
-    grown[source->file_count++] = file;
-    return MT_OK;
+    if (!*path && *name != '/') MT_TRY(look_in_folders(self, name, first, path, folder, err));
 done:
-    mt_free(file.text);
-    mt_free(name);
-    mt_free(path);
     return st;
 }
 
-static bool same_path(const char *a, const char *b)
+/* NVRTC knows headers in memory by name alone. A name that another file has already gets the including file's folder in front, or a number. */
+static char *free_name(const loader *self, size_t from, const char *name)
 {
-    char *left = realpath(a, NULL), *right = realpath(b, NULL);
-    bool same = left && right ? strcmp(left, right) == 0 : strcmp(a, b) == 0;
-    free(left);
-    free(right);
-    return same;
+    mt_strbuf text = {0};
+    const char *includer = self->source->files[from].name, *slash = strrchr(includer, '/');
+    mt_strbuf_add(&text, name);
+    if (file_named(self->source, name) < self->source->file_count && slash) {
+        mt_strbuf_clear(&text);
+        mt_strbuf_addf(&text, "%.*s/%s", (int)(slash - includer), includer, name);
+    }
+    for (int number = 2; !text.failed && file_named(self->source, mt_strbuf_text(&text)) < self->source->file_count; number++) {
+        mt_strbuf_clear(&text);
+        mt_strbuf_addf(&text, "%d/%s", number, name);
+    }
+    char *out = mt_strbuf_take(&text);
+    mt_strbuf_free(&text);
+    return out;
 }
 
-/* Takes one include into the set, if it is new. NVRTC knows headers by name alone, so a name must mean one file. */
-static mt_status take_include(const mt_spec *spec, mt_source *source, size_t *capacity, size_t from, const char *name, mt_error *err)
+/* The file of the source that lies at `path`, which is taken; a new one is called `name`, where that is free. */
+static mt_status take_path(loader *self, size_t from, char *path, int folder, const char *name, size_t *index, mt_error *err)
+{
+    char *real = realpath(path, NULL);
+    *index = 0;
+    while (*index < self->source->file_count && !(real && self->places[*index].real && strcmp(self->places[*index].real, real) == 0)) ++*index;
+    free(real);
+    if (*index == self->source->file_count) return add_file(self, free_name(self, from, name), path, folder, err);
+    mt_free(path);
+    return MT_OK;
+}
+
+/* The index of the file that `name` means there; SIZE_MAX: none of the user's. */
+static mt_status resolve(loader *self, size_t from, const mt_directive *what, const char *name, size_t *index, mt_error *err)
 {
     char *path = NULL;
-    mt_status st = find_file(spec, source->files[from].path, name, &path, err);
-    if (st != MT_OK || !path) return st;
-    for (size_t i = 0; i < source->file_count; i++) {
-        if (strcmp(source->files[i].name, name) != 0) continue;
-        if (!same_path(source->files[i].path, path)) {
-            st = MT_FAIL(err, MT_ERR_SPEC, "%s: #include \"%s\" means both %s and %s: expected different names", source->files[from].path,
-                         name, source->files[i].path, path);
-        }
-        mt_free(path);
-        return st;
-    }
-    return add_file(source, capacity, mt_strdup(name), path, err);
+    int folder;
+    *index = SIZE_MAX;
+    mt_status st = find_file(self, from, what, name, &path, &folder, err);
+    return st != MT_OK || !path ? st : take_path(self, from, path, folder, name, index, err);
 }
 
-static mt_status scan_file(const mt_spec *spec, mt_source *source, size_t *capacity, size_t index, mt_error *err)
+/* ---- following ---- */
+
+/* What stands in the rewritten text in the directive's place; nothing where it may stay. */
+static void name_anew(const loader *self, const mt_directive *what, const char *name, size_t index, mt_strbuf *out)
 {
-    const char *at = source->files[index].text; /* stays where it is when the array grows */
-    const char *found;
-    size_t length;
-    bool line_start = true;
-    while ((found = next_include(&at, &length, &line_start))) {
-        char *name = mt_strndup(found, length);
-        mt_status st = name ? take_include(spec, source, capacity, index, name, err) : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-        mt_free(name);
+    bool is_next = what->kind == MT_DIRECTIVE_INCLUDE_NEXT;
+    const char *word = what->kind == MT_DIRECTIVE_PROBE ? "" : "include ";
+    if (index == SIZE_MAX && is_next) mt_strbuf_addf(out, "%s<./%s>", word, name); /* the toolkit's: in memory there is no next one, and by this name none at all */
+    else if (index != SIZE_MAX && (is_next || strcmp(self->source->files[index].name, name) != 0)) mt_strbuf_addf(out, "%s\"%s\"", word, self->source->files[index].name);
+}
+
+static mt_status follow(loader *self, size_t from, const mt_directive *what, mt_strbuf *out, mt_error *err)
+{
+    size_t index;
+    char *name = mt_strndup(what->name, what->length);
+    if (!name) return no_memory(err);
+    mt_status st = resolve(self, from, what, name, &index, err);
+    if (st == MT_OK) name_anew(self, what, name, index, out);
+    mt_free(name);
+    return st;
+}
+
+static mt_status scan_file(loader *self, size_t index, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const char *text = self->source->files[index].text, *copied = text; /* stays where it is when the array grows */
+    mt_directive_walk walk = {.at = text};
+    mt_directive what;
+    mt_strbuf rewritten = {0}, operand = {0};
+    while (mt_directive_next(&walk, &what)) {
+        if (what.kind == MT_DIRECTIVE_DEFINE || !what.form) continue;
+        mt_strbuf_clear(&operand);
+        MT_TRY(follow(self, index, &what, &operand, err));
+        if (!operand.length) continue;
+        mt_strbuf_add_bytes(&rewritten, copied, (size_t)(what.start - copied));
+        mt_strbuf_add(&rewritten, mt_strbuf_text(&operand));
+        copied = what.end;
+    }
+    if (copied == text) goto done;
+    mt_strbuf_add(&rewritten, copied);
+    char *taken = rewritten.failed || operand.failed ? NULL : mt_strbuf_take(&rewritten);
+    if (!taken) {
+        st = no_memory(err);
+        goto done;
+    }
+    mt_free(self->source->files[index].text);
+    self->source->files[index].text = taken;
+done:
+    mt_strbuf_free(&rewritten);
+    mt_strbuf_free(&operand);
+    return st;
+}
+
+/* ---- names that macros give ---- */
+
+static mt_status follow_macro(loader *self, size_t from, const char *macro, size_t length, int depth, mt_error *err);
+
+/* The macro's text is not rewritten: a file that has another name already gets this one too, as a file that includes it. */
+static mt_status follow_named(loader *self, size_t from, const mt_directive *what, mt_error *err)
+{
+    size_t index, taken;
+    mt_status st = MT_OK;
+    mt_source_file *files;
+    mt_strbuf text = {0};
+    char *name = mt_strndup(what->name, what->length);
+    if (!name) return no_memory(err);
+    MT_TRY(resolve(self, from, what, name, &index, err));
+    files = self->source->files;
+    taken = file_named(self->source, name);
+    if (index == SIZE_MAX || taken == index) goto done;
+    mt_strbuf_addf(&text, "#include \"%s\"\n", files[index].name);
+    if (taken == self->source->file_count) {
+        st = add_text(self, (mt_source_file){mt_strdup(name), mt_strdup(files[index].path), mt_strbuf_take(&text)}, NULL, NO_FOLDER, err);
+    } else if (strcmp(files[taken].text, mt_strbuf_text(&text)) != 0) {
+        st = MT_FAIL(err, MT_ERR_SPEC, "%s: an #include whose name a macro gives, \"%s\", means both %s and %s: expected different names", files[from].path, name, files[taken].path, files[index].path);
+    }
+done:
+    mt_strbuf_free(&text);
+    mt_free(name);
+    return st;
+}
+
+static mt_status follow_body(loader *self, size_t from, const char *body, int depth, mt_error *err)
+{
+    mt_directive what = {.kind = MT_DIRECTIVE_INCLUDE};
+    if (!mt_directive_file(body, &what)) return MT_OK;
+    return what.form ? follow_named(self, from, &what, err) : follow_macro(self, from, what.name, what.length, depth + 1, err);
+}
+
+static mt_status follow_options(loader *self, const char *options, size_t from, const char *macro, size_t length, int depth, mt_error *err)
+{
+    mt_word word;
+    mt_status st;
+    while ((st = mt_word_next(&options, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
+        size_t name_length;
+        const char *value = NULL, *name = mt_word_macro(word.text, &name_length, &value);
+        if (name && value && name_length == length && strncmp(name, macro, length) == 0) st = follow_body(self, from, value, depth, err);
+        mt_free(word.text);
         if (st != MT_OK) return st;
     }
-    return MT_OK;
+    return st;
 }
 
-/* A folder that is not there would only show as a header that the compiler does not find. */
-static mt_status check_folders(const mt_spec *spec, mt_error *err)
+/* All definitions count, as all includes do. */
+static mt_status follow_macro(loader *self, size_t from, const char *macro, size_t length, int depth, mt_error *err)
 {
-    for (size_t i = 0; i < spec->include_count; i++) {
-        if (!mt_dir_exists(spec->include_dirs[i])) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: include: %s: no such folder", spec->path, spec->include_line, spec->include_dirs[i]);
+    mt_status st = MT_OK;
+    if (depth == MOST_MACROS) return MT_OK;
+    for (size_t i = 0; i < self->source->file_count; i++) {
+        mt_directive_walk walk = {.at = self->source->files[i].text};
+        mt_directive what;
+        while (mt_directive_next(&walk, &what)) {
+            bool is_it = what.kind == MT_DIRECTIVE_DEFINE && what.length == length && strncmp(what.name, macro, length) == 0 && *what.end != '(';
+            if (is_it) MT_TRY(follow_body(self, from, what.end, depth, err));
+        }
     }
-    return MT_OK;
+    MT_TRY(follow_options(self, self->spec->options, from, macro, length, depth, err));
+    for (size_t i = 0; i < self->spec->variant_count; i++) MT_TRY(follow_options(self, self->spec->variants[i].options, from, macro, length, depth, err));
+done:
+    return st;
+}
+
+static mt_status follow_macros_of(loader *self, size_t index, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_directive_walk walk = {.at = self->source->files[index].text};
+    mt_directive what;
+    while (mt_directive_next(&walk, &what))
+        if (what.kind != MT_DIRECTIVE_DEFINE && !what.form && *what.end != '(') MT_TRY(follow_macro(self, index, what.name, what.length, 0, err));
+done:
+    return st;
+}
+
+/* A file that a macro names may define what names another. */
+static mt_status follow_all(loader *self, mt_error *err)
+{
+    mt_status st = MT_OK;
+    size_t scanned = 0, before;
+    do {
+        for (; scanned < self->source->file_count; scanned++) MT_TRY(scan_file(self, scanned, err));
+        before = self->source->file_count;
+        for (size_t i = 0; i < before; i++) MT_TRY(follow_macros_of(self, i, err));
+    } while (before < self->source->file_count);
+done:
+    return st;
+}
+
+/* ---- loading ---- */
+
+/* Named from the folder of the .ini, as -I is, or as by #include "…" in the source. */
+static mt_status add_header(loader *self, const char *name, mt_strbuf *text, mt_error *err)
+{
+    const mt_directive what = {.kind = MT_DIRECTIVE_INCLUDE, .form = '"'};
+    const char *slash = strrchr(name, '/');
+    char *path = NULL;
+    size_t index;
+    int folder = NO_FOLDER;
+    mt_status st = look_beside(self->spec->path, name, &path, err);
+    if (st == MT_OK && !path) st = find_file(self, 0, &what, name, &path, &folder, err);
+    if (st == MT_OK && !path) st = MT_FAIL(err, MT_ERR_SPEC, "%s: [kernel] options: -include=%s: no such file", self->spec->path, name);
+    if (st == MT_OK) st = take_path(self, 0, path, folder, slash ? slash + 1 : name, &index, err);
+    if (st == MT_OK) mt_strbuf_addf(text, "#include \"%s\"\n", self->source->files[index].name);
+    return st;
+}
+
+/* -include: lines of the main file, which the compiler does not count. */
+static mt_status include_first(loader *self, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_strbuf text = {0};
+    for (size_t i = 0; i < self->header_count; i++) MT_TRY(add_header(self, self->headers[i], &text, err));
+    if (!self->header_count) goto done;
+    mt_source_file *main_file = &self->source->files[0];
+    mt_strbuf_addf(&text, "#line 1 \"%s\"\n%s", main_file->name, main_file->text);
+    char *taken = mt_strbuf_take(&text);
+    if (!taken) {
+        st = no_memory(err);
+        goto done;
+    }
+    mt_free(main_file->text);
+    main_file->text = taken;
+done:
+    mt_strbuf_free(&text);
+    return st;
+}
+
+static void free_loader(loader *self)
+{
+    for (size_t i = 0; i < self->source->file_count; i++) free(self->places[i].real);
+    mt_free(self->places);
+    mt_strings_free(self->folders, self->folder_count);
+    mt_strings_free(self->headers, self->header_count);
 }
 
 mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t capacity = 0;
+    loader self = {.spec = spec, .source = source};
     *source = (mt_source){ 0 };
     if (spec->is_recorded) return MT_FAIL(err, MT_ERR_SPEC, "%s: points = recorded: there is nothing to compile; expected `msda-tune tune --gpu recorded:NAME`", spec->path);
     const char *slash = strrchr(spec->source, '/');
     mt_error reason;
-    MT_TRY(check_folders(spec, err));
-    st = add_file(source, &capacity, mt_strdup(slash ? slash + 1 : spec->source), mt_strdup(spec->source), &reason);
+    MT_TRY(find_folders(&self, err));
+    st = add_file(&self, mt_strdup(slash ? slash + 1 : spec->source), mt_strdup(spec->source), NO_FOLDER, &reason);
     if (st != MT_OK) {
         MT_FAIL(err, st, "%s: [kernel] source: %s", spec->path, reason.message);
         goto done;
     }
-    for (size_t i = 0; i < source->file_count; i++) MT_TRY(scan_file(spec, source, &capacity, i, err));
+    MT_TRY(include_first(&self, err));
+    MT_TRY(follow_all(&self, err));
 done:
+    free_loader(&self);
     if (st != MT_OK) mt_source_free(source);
     return st;
 }
@@ -207,49 +475,4 @@ void mt_source_free(mt_source *source)
     }
     mt_free(source->files);
     *source = (mt_source){ 0 };
-}
-
-/* ---- identity ---- */
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp((*(const mt_source_file *const *)a)->name, (*(const mt_source_file *const *)b)->name);
-}
-
-/* With another expected output an old verdict says nothing. */
-static mt_status add_expected(const mt_spec *spec, mt_strbuf *text, mt_error *err)
-{
-    char *bytes = NULL;
-    size_t count = 0;
-    if (!spec->reference_file) return MT_OK;
-    mt_status st = mt_file_read(spec->reference_file, 0, &bytes, &count, err);
-    if (st != MT_OK) return mt_error_prefix(err, st, "%s: [kernel] reference", spec->path);
-    mt_hash hash = mt_hash_bytes(bytes, count);
-    mt_strbuf_addf(text, "expected %s\n", hash.hex);
-    mt_free(bytes);
-    return MT_OK;
-}
-
-mt_status mt_source_key(const mt_spec *spec, const mt_source *source, mt_hash *key, mt_error *err)
-{
-    mt_strbuf text = { 0 };
-    mt_status st = add_expected(spec, &text, err);
-    if (st != MT_OK) return st;
-    char *semantics = mt_spec_semantics(spec);
-    const mt_source_file **sorted = mt_alloc(source->file_count, sizeof *sorted);
-    if (semantics && sorted) {
-        for (size_t i = 0; i < source->file_count; i++) sorted[i] = &source->files[i];
-        qsort(sorted, source->file_count, sizeof *sorted, by_name);
-        for (size_t i = 0; i < source->file_count; i++) { /* lengths keep one file's end from reading as the next one's start */
-            mt_strbuf_addf(&text, "file %s %zu\n", sorted[i]->name, strlen(sorted[i]->text));
-            mt_strbuf_add(&text, sorted[i]->text);
-        }
-        mt_strbuf_addf(&text, "options %s\nsemantics\n%s", spec->options, semantics);
-    }
-    bool ok = semantics && sorted && !text.failed;
-    if (ok) *key = mt_hash_bytes(text.text, text.length);
-    mt_free(sorted);
-    mt_free(semantics);
-    mt_strbuf_free(&text);
-    return ok ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
 }

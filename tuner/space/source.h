@@ -1,13 +1,14 @@
-/* The kernel's source with every file it includes by "…", read once, so that what is hashed is what is compiled. */
+/* The kernel's source with every file of the user's that it may include, read once, so that what is hashed is what is compiled: NVRTC gets these texts in memory, no folder but the toolkit's, and
+ * runs in a folder that holds nothing. */
 #ifndef MT_SPACE_SOURCE_H
 #define MT_SPACE_SOURCE_H
 
 #include "tuner/space/spec.h"
 
 typedef struct mt_source_file {
-    char *name; /* as NVRTC sees it: the text between the quotes; the main file's base name for files[0] */
+    char *name; /* as NVRTC knows it: the text between the quotes where it was first included; the main file's base name for files[0] */
     char *path; /* where it was found */
-    char *text;
+    char *text; /* without a byte-order mark; every include that says another name than the file's is rewritten to it */
 } mt_source_file;
 
 typedef struct mt_source {
@@ -15,11 +16,12 @@ typedef struct mt_source {
     size_t file_count;
 } mt_source;
 
-/* Follows #include "…" beside the including file, then beside the source, then in the spec's include folders; names found nowhere and <…> are
- * left to NVRTC's own search path. Two different files under one name are refused. */
+/* Follows #include and __has_include of all files and of -include, whatever conditions stand around them: "…" beside the including file, beside the source, then in the folders of [kernel] include and
+ * of -I (from the .ini's folder); <…> in the folders only. Names found nowhere are left to NVRTC, which knows the toolkit's headers. A macro that names a file is followed through its definitions in the
+ * files and in the options. A file has one name, under which all spellings of it are compiled. */
 mt_status mt_source_load(const mt_spec *spec, mt_source *source, mt_error *err);
 void mt_source_free(mt_source *source); /* zeroed struct is fine */
-/* Identity of the kernel: source, includes, options, semantics (mt_spec_semantics), and the contents of a `reference = file:…`. */
+/* Identity of the kernel: source, includes, options without paths, semantics (mt_spec_semantics), and the contents of a `reference = file:…`. */
 mt_status mt_source_key(const mt_spec *spec, const mt_source *source, mt_hash *key, mt_error *err);
 
 #endif

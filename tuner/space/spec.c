@@ -125,6 +125,14 @@ mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const m
     return mt_parse_text(reader, rule, entry, value, object, err);
 }
 
+mt_status mt_parse_macros(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
+{
+    static const char *const taken[] = {"SHAPE_", "WORKLOAD_", "MT_"};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (strncmp(value, taken[i], strlen(taken[i])) == 0) return mt_reader_fail(reader, err, entry->line, "macros = %s: names that begin with %s are taken; expected another beginning, such as KNOB_", value, taken[i]);
+    return mt_parse_identifier(reader, rule, entry, value, object, err);
+}
+
 mt_status mt_parse_includes(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
                             mt_error *err)
 {

@@ -51,6 +51,7 @@ typedef struct mt_let {
 
 typedef struct mt_param {
     char *name;          /* params[0] is ALGO, made from the variants */
+    char *macro;         /* as the source sees it: [kernel] macros and the name */
     bool is_string;
     int64_t *numbers;    /* value_count, when integers */
     char **strings;      /* value_count, when strings */
@@ -142,6 +143,7 @@ typedef struct mt_spec {
     char *reference;      /* entry name, or NULL when reference_file is set */
     char *reference_file; /* .npy with the expected first output */
     char *options;        /* NVRTC options with ${…} */
+    char *macros;         /* what the knobs' macros begin with; NULL = nothing */
     char **include_dirs;  /* resolved */
     int include_line;     /* of the key, for messages */
     size_t include_count;

@@ -41,6 +41,7 @@ static void free_variant(mt_variant *variant)
 static void free_param(mt_param *param)
 {
     mt_free(param->name);
+    mt_free(param->macro);
     mt_free(param->numbers);
     mt_strings_free(param->strings, param->value_count);
     mt_expr_free(&param->when);
@@ -102,6 +103,7 @@ static void free_kernel(mt_spec *spec)
     mt_free(spec->reference);
     mt_free(spec->reference_file);
     mt_free(spec->options);
+    mt_free(spec->macros);
     mt_strings_free(spec->include_dirs, spec->include_count);
     mt_free(spec->strategy);
     mt_free(spec->baseline);

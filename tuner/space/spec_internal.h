@@ -119,6 +119,7 @@ mt_status mt_check_recorded(mt_reader *reader, mt_error *err);  /* spec_recorded
 
 mt_status mt_parse_workload_names(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_reference(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
+mt_status mt_parse_macros(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_includes(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_bake(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);
 mt_status mt_parse_values(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);

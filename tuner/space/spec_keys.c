@@ -46,6 +46,7 @@ static const mt_key_rule kernel_rules[] = {
     NAMES(mt_spec, "source", mt_parse_path, source, NULL),
     NAMES(mt_spec, "reference", mt_parse_reference, reference, NULL),
     NAMES(mt_spec, "options", mt_parse_text, options, NULL),
+    NAMES(mt_spec, "macros", mt_parse_macros, macros, NULL),
     NAMES(mt_spec, "include", mt_parse_includes, include_dirs, NULL),
 };
 static const mt_key_rule tune_rules[] = {

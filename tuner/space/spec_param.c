@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 
 enum { VALUE_LIMIT = 4096 }; /* of one knob; a range a..b with a slip must not eat the memory */
@@ -230,15 +231,24 @@ mt_status mt_parse_when(mt_reader *reader, const mt_key_rule *rule, const mt_ini
     return check_only_earlier(reader, entry->line, param, mt_scope_knobs(reader->spec, &param->when), err);
 }
 
+static char *macro_of(const mt_spec *spec, const char *name)
+{
+    mt_strbuf text = { 0 };
+    mt_strbuf_addf(&text, "%s%s", spec->macros ? spec->macros : "", name);
+    char *out = mt_strbuf_take(&text);
+    mt_strbuf_free(&text);
+    return out;
+}
+
 /* params[0]: which variant. */
 static mt_status make_algo(mt_reader *reader, mt_error *err)
 {
     mt_spec *spec = reader->spec;
     mt_param *algo = &spec->params[0];
     spec->param_count = 1;
-    *algo = (mt_param){ .name = mt_strdup("ALGO"), .doc = mt_strdup("algorithm"), .is_string = true };
+    *algo = (mt_param){ .name = mt_strdup("ALGO"), .doc = mt_strdup("algorithm"), .is_string = true, .macro = macro_of(spec, "ALGO") };
     algo->strings = mt_alloc(spec->variant_count, sizeof *algo->strings);
-    if (!algo->name || !algo->doc || !algo->strings) return mt_reader_no_memory(reader, err);
+    if (!algo->name || !algo->macro || !algo->doc || !algo->strings) return mt_reader_no_memory(reader, err);
     for (size_t i = 0; i < spec->variant_count; i++) {
         algo->strings[i] = mt_strdup(spec->variants[i].name);
         algo->value_count = i + 1;
@@ -262,7 +272,9 @@ static mt_status read_params(mt_reader *reader, mt_error *err)
         const mt_ini_section *section = reader->sections[MT_SECTION_PARAM][i];
         mt_param *param = &spec->params[i + 1];
         spec->param_count = i + 2;
-        if (!(param->name = mt_strdup(section->name))) return mt_reader_no_memory(reader, err);
+        param->name = mt_strdup(section->name);
+        param->macro = macro_of(spec, section->name);
+        if (!param->name || !param->macro) return mt_reader_no_memory(reader, err);
         MT_TRY(mt_rules_check(reader, section, MT_RULES_PARAM, err));
         MT_TRY(mt_rules_apply(reader, section, MT_RULES_PARAM, MT_PASS_NAMES, param, err));
         if (!param->doc && !(param->doc = mt_strdup(""))) return mt_reader_no_memory(reader, err);

@@ -7,6 +7,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/space/option_words.h"
 
 typedef struct lines {
     char **items;
@@ -120,7 +121,11 @@ char *mt_spec_semantics(const mt_spec *spec)
 {
     lines all = { 0 };
     mt_strbuf line = { 0 };
-    mt_strbuf_addf(&line, "kernel options=%s reference=%s", spec->options, spec->reference ? spec->reference : "file");
+    char *options = mt_words_without_files(spec->options);
+    all.failed = !options;
+    mt_strbuf_addf(&line, "kernel options=%s reference=%s", options ? options : "", spec->reference ? spec->reference : "file");
+    if (spec->macros) mt_strbuf_addf(&line, " macros=%s", spec->macros); /* younger than the first keys */
+    mt_free(options);
     add_line(&all, &line);
     for (size_t i = 0; i < spec->let_count; i++) {
         mt_strbuf_addf(&line, "let %s", spec->lets[i].name);

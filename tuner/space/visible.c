@@ -1,6 +1,8 @@
 #include "tuner/space/visible.h"
 
 #include <ctype.h>
+#include <fts.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -15,6 +17,11 @@ struct known {
     bool is_seen;
 };
 
+struct header {
+    char *path;
+    size_t start; /* in the code */
+};
+
 struct mt_visible {
     mt_strbuf code;          /* of all files, without comments */
     bool sees_all;
@@ -22,8 +29,11 @@ struct mt_visible {
     size_t known_count, known_capacity;
     const char *const *folders;
     size_t folder_count;
-    char **headers;          /* paths that were read */
+    struct header *headers;  /* that were read, in the order of their code */
     size_t header_count, header_capacity;
+    mt_strbuf read;          /* their names and contents, hashed one by one */
+    bool reads_more;         /* a macro names a header, or there are too many: the folders count as a whole */
+    mt_hash digest;
 };
 
 static bool is_word(char c)
@@ -75,7 +85,7 @@ static void add_code(mt_strbuf *code, const char *text)
 static bool was_read(const mt_visible *self, const char *path)
 {
     for (size_t i = 0; i < self->header_count; i++) {
-        if (strcmp(self->headers[i], path) == 0) return true;
+        if (strcmp(self->headers[i].path, path) == 0) return true;
     }
     return false;
 }
@@ -85,43 +95,55 @@ static mt_status no_memory(mt_error *err)
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "macros of the source: out of memory");
 }
 
-/* Takes the path. */
-static mt_status read_header(mt_visible *self, char *path, mt_error *err)
+static void add_to_digest(mt_strbuf *read, const char *name, const char *text, size_t length)
+{
+    mt_hash hash = mt_hash_bytes(text, length);
+    mt_strbuf_addf(read, "%s %s\n", hash.hex, name);
+}
+
+/* Takes the path; `name`: as it is known in its folder. */
+static mt_status read_header(mt_visible *self, char *path, const char *name, mt_error *err)
 {
     char *text = NULL;
     size_t length;
     mt_error ignored;
-    char **headers = mt_grow(self->headers, self->header_count, &self->header_capacity, sizeof *headers);
+    struct header *headers = mt_grow(self->headers, self->header_count, &self->header_capacity, sizeof *headers);
     if (!headers) {
         mt_free(path);
         return no_memory(err);
     }
     self->headers = headers;
-    headers[self->header_count++] = path;
+    headers[self->header_count++] = (struct header){path, self->code.length};
     bool is_read = mt_file_read(path, 0, &text, &length, &ignored) == MT_OK;
+    if (is_read) add_to_digest(&self->read, name, text, length);
     if (is_read) add_code(&self->code, text);
-    if (!is_read || self->header_count > MOST_FILES || self->code.length > MOST_BYTES) self->sees_all = true;
+    if (!is_read || self->header_count > MOST_FILES || self->code.length > MOST_BYTES) self->sees_all = self->reads_more = true;
     mt_free(text);
-    return self->code.failed ? no_memory(err) : MT_OK;
+    return self->code.failed || self->read.failed ? no_memory(err) : MT_OK;
 }
 
-/* The first folder that has it, as for the compiler. What is in none of them the compiler does not find either – but beside the including header, which `is_quoted` allows. */
-static mt_status follow(mt_visible *self, const char *name, bool is_quoted, mt_error *err)
+/* The header beside `neighbour`, which includes it by quotes, or in the first folder that has it, as for the compiler. */
+static char *find_header(const mt_visible *self, const char *neighbour, const char *name)
 {
-    mt_strbuf path = {0};
-    bool is_found = false;
-    mt_status st = MT_OK;
-    for (size_t i = 0; i < self->folder_count && !is_found; i++) {
-        if (!self->folders[i]) continue;
-        mt_strbuf_clear(&path);
-        mt_strbuf_addf(&path, "%s/%s", self->folders[i], name);
-        is_found = !path.failed && mt_file_exists(mt_strbuf_text(&path));
+    char *folder = neighbour ? mt_path_folder(neighbour) : NULL, *path = folder ? mt_path_join(folder, name) : NULL;
+    mt_free(folder);
+    for (size_t i = 0; i <= self->folder_count; i++) {
+        if (path && mt_file_exists(path)) return path;
+        mt_free(path);
+        path = i < self->folder_count && self->folders[i] ? mt_path_join(self->folders[i], name) : NULL;
     }
-    if (path.failed) st = no_memory(err);
-    else if (!is_found) self->sees_all |= is_quoted;
-    else if (!was_read(self, mt_strbuf_text(&path))) st = read_header(self, mt_strbuf_take(&path), err);
-    mt_strbuf_free(&path);
-    return st;
+    mt_free(path);
+    return NULL;
+}
+
+/* What is found nowhere the compiler does not find either. `header`: the including one; NULL: the source. */
+static mt_status follow(mt_visible *self, const char *header, const char *name, bool is_quoted, mt_error *err)
+{
+    char *path = find_header(self, is_quoted ? header : NULL, name);
+    if (path && !was_read(self, path)) return read_header(self, path, name, err);
+    if (!path) self->sees_all |= is_quoted && header;
+    mt_free(path);
+    return MT_OK;
 }
 
 static bool is_of_source(const mt_source *source, const char *name)
@@ -148,21 +170,85 @@ static const char *included(const char *line)
 }
 
 /* The code grows while it is walked over. */
-static mt_status follow_includes(mt_visible *self, const mt_source *source, size_t own_length, mt_error *err)
+static mt_status follow_includes(mt_visible *self, const mt_source *source, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t at = 0; at < self->code.length && st == MT_OK && !self->sees_all;) {
+    size_t next_header = 0;
+    for (size_t at = 0; at < self->code.length && st == MT_OK && !self->reads_more;) {
         const char *line = self->code.text + at, *what = included(line);
-        bool is_own = at < own_length;
+        while (next_header < self->header_count && self->headers[next_header].start <= at) next_header++;
+        const char *header = next_header ? self->headers[next_header - 1].path : NULL;
         at += strcspn(line, "\n") + 1;
         if (!what) continue;
         bool is_quoted = *what == '"';
         char *name = *what == '<' || is_quoted ? mt_strndup(what + 1, strcspn(what + 1, is_quoted ? "\"\n" : ">\n")) : NULL;
-        if (name && !(is_own && is_of_source(source, name))) st = follow(self, name, is_quoted && !is_own, err);
-        if (!name) self->sees_all |= is_own; /* a macro names the file, or there is no memory */
+        if (name && (header || !is_of_source(source, name))) st = follow(self, header, name, is_quoted, err);
+        if (!name && header) self->reads_more = true; /* a macro names the file, or there is no memory */
+        if (!name && !header) self->sees_all = true;
         mt_free(name);
     }
     return st;
+}
+
+/* ---- the headers' digest ---- */
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* The paths of all files below a folder, without the folder; links to folders are not followed. */
+static mt_status list_files(const char *folder, char ***paths, size_t *count, mt_error *err)
+{
+    mt_status st = MT_OK;
+    char *roots[] = {(char *)folder, NULL};
+    size_t capacity = 0, root_length = strlen(folder) + 1;
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    for (FTSENT *entry; walk && st == MT_OK && (entry = fts_read(walk));) {
+        if (entry->fts_info != FTS_F) continue;
+        char **grown = mt_grow(*paths, *count, &capacity, sizeof *grown), *copy = mt_strdup(entry->fts_path + root_length);
+        if (grown) *paths = grown;
+        if (grown && copy) grown[(*count)++] = copy;
+        else st = no_memory(err);
+        if (st != MT_OK) mt_free(copy);
+    }
+    if (walk) fts_close(walk);
+    return st;
+}
+
+static mt_status read_folder(mt_visible *self, const char *folder, mt_error *err)
+{
+    char **paths = NULL;
+    size_t count = 0;
+    mt_status st = list_files(folder, &paths, &count, err);
+    if (count) qsort(paths, count, sizeof *paths, by_text);
+    for (size_t i = 0; i < count; i++) {
+        char *path = mt_path_join(folder, paths[i]), *text = NULL;
+        size_t length;
+        mt_error ignored;
+        if (st == MT_OK && path && mt_file_read(path, 0, &text, &length, &ignored) == MT_OK) add_to_digest(&self->read, paths[i], text, length);
+        mt_free(text);
+        mt_free(path);
+        mt_free(paths[i]);
+    }
+    mt_free(paths);
+    return self->read.failed ? no_memory(err) : st;
+}
+
+static mt_status make_digest(mt_visible *self, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (self->reads_more) mt_strbuf_clear(&self->read);
+    for (size_t i = 0; self->reads_more && i < self->folder_count; i++)
+        if (self->folders[i]) MT_TRY(read_folder(self, self->folders[i], err));
+    if (self->read.length) self->digest = mt_hash_bytes(self->read.text, self->read.length);
+done:
+    return st;
+}
+
+const mt_hash *mt_visible_headers(const mt_visible *self)
+{
+    return &self->digest;
 }
 
 /* ---- deciding ---- */
@@ -180,7 +266,9 @@ mt_status mt_visible_create(const mt_source *source, const char *const *folders,
         goto done;
     }
     self->sees_all = strstr(mt_strbuf_text(&self->code), "##") != NULL; /* of the toolkit's own pastings none makes a knob's name */
-    MT_TRY(follow_includes(self, source, self->code.length, err));
+    MT_TRY(follow_includes(self, source, err));
+    self->sees_all |= self->reads_more;
+    MT_TRY(make_digest(self, err));
     *visible = self;
     self = NULL;
 done:
@@ -215,14 +303,6 @@ static const char *value_of(const char *option)
     return equals ? equals + 1 : "";
 }
 
-/* A folder or a file that the words were not looked for in. */
-static bool opens_more(const mt_options *options)
-{
-    for (size_t i = 0; i < options->count; i++)
-        if (mt_options_open_files(options->items[i])) return true;
-    return false;
-}
-
 /* By the source, or by the value of one that is. */
 static bool is_wanted(mt_visible *self, const mt_options *options, const bool *keeps, size_t which)
 {
@@ -238,7 +318,7 @@ static bool is_wanted(mt_visible *self, const mt_options *options, const bool *k
 
 void mt_visible_filter(mt_visible *self, mt_options *options)
 {
-    bool *keeps = self->sees_all || opens_more(options) ? NULL : mt_alloc(options->count + 1, sizeof *keeps);
+    bool *keeps = self->sees_all ? NULL : mt_alloc(options->count + 1, sizeof *keeps);
     size_t kept = 0;
     if (!keeps) return;
     for (bool grows = true; grows;) {
@@ -248,7 +328,9 @@ void mt_visible_filter(mt_visible *self, mt_options *options)
             keeps[i] = grows = true;
         }
     }
+    size_t macros = options->macro_count;
     for (size_t i = 0; i < options->count; i++) {
+        if (!keeps[i] && i < macros) options->macro_count--;
         if (keeps[i]) options->items[kept++] = options->items[i];
         else mt_free(options->items[i]);
     }
@@ -260,9 +342,10 @@ void mt_visible_free(mt_visible *self)
 {
     if (!self) return;
     for (size_t i = 0; i < self->known_count; i++) mt_free(self->known[i].name);
-    for (size_t i = 0; i < self->header_count; i++) mt_free(self->headers[i]);
+    for (size_t i = 0; i < self->header_count; i++) mt_free(self->headers[i].path);
     mt_free(self->known);
     mt_free(self->headers);
     mt_strbuf_free(&self->code);
+    mt_strbuf_free(&self->read);
     mt_free(self);
 }

@@ -1,0 +1,132 @@
+#!/bin/bash
+# The real NVRTC reads what the kernel's key is made of, and nothing else. Usage: check_identity.sh TOOL
+# Skipped (77) without NVRTC.
+tool=$(realpath "$1")
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+export XDG_CACHE_HOME=$scratch/cache HOME=$scratch
+failed=0
+fail() { echo "$way: $1"; cat out.txt; failed=1; }
+kernel='extern "C" __global__ void k(float *out) { out[blockIdx.x * BLOCK + threadIdx.x] = SCALE; }
+extern "C" __global__ void reference(float *out) { out[blockIdx.x * 256 + threadIdx.x] = SCALE; }'
+write() { # SOURCE-HEAD KERNEL-LINES
+  printf '%b%s\n' "$1" "$kernel" >k.cu
+  cat >k.ini <<END
+[kernel]
+source    = k.cu
+reference = reference
+$(printf '%b' "$2")
+[shape s]
+N = 1024
+[variant k]
+[param BLOCK]
+values = 128, 256
+[arg out]
+kind  = tensor
+role  = out
+dtype = f32
+shape = N
+[launch 1]
+args  = out
+grid  = N / BLOCK
+block = BLOCK
+END
+}
+check() { "$tool" check --space k.ini --list >out.txt 2>&1; }
+key() { "$tool" key --space k.ini | sed -n 's/.*@\([0-9a-f]*\).*/\1/p'; }
+
+mkdir -p inc "with blank" toolkit/include
+way=plain
+write '#define SCALE 1\n' ''
+check || { grep -q 'NVRTC not found' out.txt && exit 77; fail "does not compile"; }
+
+# Each way to a header: cached as long as it stays as it is, another key and another compile when it is edited.
+while IFS='|' read -r source lines; do
+  way="$source $lines"
+  write "$source" "$lines"
+  echo '#define SCALE 3' >inc/scale.h
+  cp inc/scale.h "with blank/scale.h"
+  check || fail "does not compile"
+  before=$(key)
+  check && [ "$(grep -c ' cached ' out.txt)" = 2 ] || fail "not cached"
+  printf '#pragma once\n#error edited\n' >inc/scale.h
+  cp inc/scale.h "with blank/scale.h"
+  check && fail "compiles, though the header says #error"
+  grep -q '#error directive: edited' out.txt || fail "fails otherwise"
+  [ "$before" != "$(key)" ] || fail "the key stayed"
+done <<'END'
+#include "inc/scale.h"\n|
+#include "scale.h"\n|include = inc
+#include <scale.h>\n|include = inc
+#include <scale.h>\n|options = -Iinc
+#include "scale.h"\n|options = -I inc -lineinfo
+#include <scale.h>\n|options = -I"with blank"
+|options = -include=inc/scale.h
+#include HEADER\n|options = -DHEADER=<scale.h>\ninclude = inc
+#define HEADER "inc/scale.h"\n#include HEADER\n|
+#if __has_include("inc/scale.h")\n#include "inc/scale.h"\n#endif\n|
+\0357\0273\0277#include "inc/../inc/scale.h"\n#include "inc/scale.h"\n|
+END
+
+way="a header in front of the toolkit's"
+echo '#pragma once
+#include_next <cuda_fp16.h>
+#define SCALE __half2float(__float2half(1))' >inc/cuda_fp16.h
+write '#include <cuda_fp16.h>\n' 'include = inc'
+check || grep -q 'set CUDA_HOME' out.txt || fail "does not compile"
+rm inc/cuda_fp16.h
+
+way="two toolkits"
+write '#include <cuda_fp16.h>\n' ''
+echo '#define SCALE 1' >toolkit/include/cuda_fp16.h
+CUDA_HOME=$scratch/toolkit check || fail "does not compile"
+CUDA_HOME=$scratch/toolkit check && [ "$(grep -c ' cached ' out.txt)" = 2 ] || fail "not cached"
+before=$(key)
+echo '#error edited' >toolkit/include/cuda_fp16.h
+CUDA_HOME=$scratch/toolkit check && fail "compiles with the other toolkit's header"
+[ "$before" = "$(key)" ] || fail "the kernel's key changed with the toolkit"
+
+way="a stray header in the working folder"
+write '#include <stray.h>\n' ''
+echo '#define SCALE 1' >stray.h
+check && fail "compiles with a header that nobody named"
+rm stray.h
+
+way="a name that a macro with arguments makes"
+echo '#define SCALE 1' >inc/scale.h
+write '#define PLACE(name) TEXT(inc/name.h)\n#define TEXT(x) #x\n#include PLACE(scale)\n' ''
+check && fail "compiles, though its key can't know the header"
+grep -q 'inc/scale.h is named by a macro with arguments, .*one inside #if 0 does' out.txt || fail "does not say what is to be done"
+sed -i '1i #if 0\n#include "inc/scale.h"\n#endif' k.cu
+check || fail "does not compile"
+before=$(key)
+echo '#define SCALE 2' >inc/scale.h
+[ "$before" != "$(key)" ] || fail "the key stayed"
+
+# Knobs that are not in effect, that share a macro, that a header uses.
+expect() { # WORDS
+  check
+  grep -qF "$1" out.txt || fail "does not say: $1"
+}
+way="a knob that the source defines anew"
+write '#define SCALE 1\n#undef BLOCK\n#define BLOCK 64\n' ''
+expect 'knob BLOCK is not in effect: the source defines the macro BLOCK anew'
+way="a knob that an option defines too"
+write '#define SCALE 1\n' 'options = -DBLOCK=64'
+expect 'macro BLOCK has two values, -DBLOCK=128 and -DBLOCK=64: knob BLOCK and -DBLOCK=64 of options'
+way="a knob that changes nothing"
+write '#define SCALE UNROLL * 0\n' ''
+printf '[param UNROLL]\nvalues = 1, 2\n' >>k.ini
+expect 'knob UNROLL changes nothing: every value compiles to the same code'
+way="a name that NVRTC uses"
+write '#define SCALE mode\n' ''
+printf '[param mode]\nvalues = 1, 2\n' >>k.ini
+expect 'warning: knob mode: its macro breaks headers of NVRTC'
+expect 'uses the name mode, which is the macro of a knob here: where that is not meant, rename it, or let knobs arrive as KNOB_'
+way="the same behind a beginning"
+sed -i 's/BLOCK \* 1/&/; s/mode/KNOB_mode/; s/BLOCK + /KNOB_BLOCK + /; s/blockIdx.x \* BLOCK/blockIdx.x * KNOB_BLOCK/' k.cu
+sed -i 's/^source .*/&\nmacros = KNOB_/' k.ini
+check || fail "does not compile"
+[ "$(grep -c '^  ok ' out.txt)" = 4 ] || fail "not all compiled"
+exit $failed

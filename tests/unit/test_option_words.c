@@ -1,0 +1,76 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/unit.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/space/option_words.h"
+
+/* One line a word: the kind's letter and the text. */
+static void words_are(const char *text, const char *expected)
+{
+    static const char letters[] = {[MT_WORD_PLAIN] = 'p', [MT_WORD_FOLDER] = 'I', [MT_WORD_HEADER] = 'h', [MT_WORD_FILE] = 'f'};
+    mt_strbuf all = {0};
+    mt_word word;
+    mt_error err = {0};
+    const char *at = text;
+    for (;;) {
+        ck_assert_int_eq(mt_word_next(&at, &word, &err), MT_OK);
+        if (word.kind == MT_WORD_END) break;
+        mt_strbuf_addf(&all, "%c:%s\n", letters[word.kind], word.text);
+        mt_free(word.text);
+    }
+    ck_assert_msg(strcmp(mt_strbuf_text(&all), expected) == 0, "%s: %s", text, mt_strbuf_text(&all));
+    mt_strbuf_free(&all);
+}
+
+START_TEST(words_and_quotes)
+{
+    words_are("", "");
+    words_are(" \t-a\t -b ", "p:-a\np:-b\n");
+    words_are("\"-a b\" '-c d'", "p:-a b\np:-c d\n");
+    words_are("-DT=\"a b\" -DS='c d'", "p:-DT=\"a b\"\np:-DS='c d'\n");
+    words_are("-DT=don't -a", "p:-DT=don't\np:-a\n"); /* no quote without its partner */
+    words_are("-D A=1 -U B", "p:-DA=1\np:-UB\n");
+    words_are("-D", "p:-D\n");
+}
+END_TEST
+
+START_TEST(words_that_name_files)
+{
+    words_are("-Ia -I=b -I c --include-path=d --include-path e", "I:a\nI:b\nI:c\nI:d\nI:e\n");
+    words_are("-I\"a b\" \"-Ic d\" -I 'e f'", "I:a b\nI:c d\nI:e f\n");
+    words_are("-include=a --pre-include=b -include c", "h:a\nh:b\nh:c\n");
+    words_are("@f --options-file=f -optf f --use-pch=f -pch -Xcudafe=--preinclude=f", "f:@f\nf:--options-file=f\nf:-optf\np:f\nf:--use-pch=f\nf:-pch\nf:-Xcudafe=--preinclude=f\n");
+    words_are("-Dinclude=1 --define-macro=include=1 -O3 -I", "p:-Dinclude=1\np:--define-macro=include=1\np:-O3\nI:\n");
+}
+END_TEST
+
+START_TEST(without_files_a_text_stays)
+{
+    static const struct { const char *text, *expected; } cases[] = {{"  -a   -b ", "  -a   -b "}, {"-a -Ix  -b", "-a -b"}, {"-include=x", ""}, {"", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *text = mt_words_without_files(cases[i].text);
+        ck_assert_str_eq(text, cases[i].expected);
+        mt_free(text);
+    }
+}
+END_TEST
+
+START_TEST(macros_of_options)
+{
+    static const struct { const char *option, *name, *value; } cases[] = {
+        {"-DA=1", "A", "1"}, {"-DA", "A", ""}, {"-DA(x)=x", "A", "(x)=x"}, {"--define-macro=B_2=\"x\"", "B_2", "\"x\""}, {"-UA", "A", NULL}, {"--undefine-macro=A", "A", NULL}, {"-D", NULL, NULL}, {"-Ix", NULL, NULL}, {"-default-device", NULL, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length = 0;
+        const char *value = NULL, *name = mt_word_macro(cases[i].option, &length, &value);
+        ck_assert_msg(!name == !cases[i].name, "%s", cases[i].option);
+        if (!name) continue;
+        ck_assert_msg(strlen(cases[i].name) == length && strncmp(name, cases[i].name, length) == 0, "%s", cases[i].option);
+        ck_assert_msg(!value == !cases[i].value && (!value || strcmp(value, cases[i].value) == 0), "%s", cases[i].option);
+    }
+}
+END_TEST
+
+UNIT_MAIN("option_words", words_and_quotes, words_that_name_files, without_files_a_text_stays, macros_of_options)

@@ -1,0 +1,128 @@
+#include "tuner/gpu/compile_macros.h"
+
+#include <string.h>
+
+#include "tuner/base/text.h"
+#include "tuner/space/option_words.h"
+
+static const char guard_mark[] = "msda-tune guard: ";
+
+typedef struct macro {
+    const char *name, *value;
+    size_t length;
+} macro;
+
+/* The i-th macro of the request; false: it defines none. */
+static bool macro_at(const mt_compile_request *request, size_t i, macro *out)
+{
+    out->name = mt_word_macro(request->options[i], &out->length, &out->value);
+    return out->name && out->value;
+}
+
+static const char *kind_of(const macro *m)
+{
+    if (strncmp(m->name, "SHAPE_", 6) == 0) return "shape value";
+    return strncmp(m->name, "WORKLOAD_", 9) == 0 ? "workload value" : strncmp(m->name, "MT_", 3) == 0 ? "macro of the tool" : "knob";
+}
+
+static bool is_integer(const char *text)
+{
+    int64_t number;
+    return mt_text_int64(text, strlen(text), &number);
+}
+
+/* The number of a macro's value: itself, or that of the macro it names, as MODE=MODE_fast does. NULL: none. */
+static const char *number_of(const mt_compile_request *request, const macro *m)
+{
+    if (is_integer(m->value)) return m->value;
+    for (size_t i = 0; i < request->macro_count; i++) {
+        macro other;
+        if (macro_at(request, i, &other) && strlen(m->value) == other.length && strncmp(m->value, other.name, other.length) == 0 && is_integer(other.value)) return other.value;
+    }
+    return NULL;
+}
+
+void mt_compile_add_guards(const mt_compile_request *request, mt_strbuf *text)
+{
+    if (request->macro_count) mt_strbuf_add(text, "\n#line 1 \"msda-tune\"\n");
+    for (size_t i = 0; i < request->macro_count; i++) {
+        macro m;
+        const char *number = macro_at(request, i, &m) ? number_of(request, &m) : NULL;
+        int length = (int)m.length;
+        if (number) mt_strbuf_addf(text, "#if defined(%.*s) && (%.*s) != (%s)\n#error %s%.*s\n#endif\n", length, m.name, length, m.name, number, guard_mark, length, m.name);
+    }
+}
+
+/* The macro whose name stands at `text`. */
+static bool find_macro(const mt_compile_request *request, const char *text, macro *found)
+{
+    size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+    for (size_t i = 0; i < request->macro_count; i++)
+        if (macro_at(request, i, found) && found->length == length && strncmp(found->name, text, length) == 0) return true;
+    return false;
+}
+
+static void tell_redefined(const macro *m, const char *log, const char *place, mt_strbuf *why)
+{
+    mt_strbuf_addf(why, "%s %.*s is not in effect: the source defines the macro %.*s anew", kind_of(m), (int)m->length, m->name, (int)m->length, m->name);
+    if (place) {
+        while (place > log && place[-1] != '\n') place--;
+        mt_strbuf_addf(why, " (%.*s)", (int)strcspn(place, ":\n"), place);
+    }
+    mt_strbuf_add(why, "; expected #ifndef around its own definition, or another name\n");
+}
+
+bool mt_compile_redefined(const mt_compile_request *request, const char *log, mt_strbuf *why)
+{
+    static const char warning[] = "incompatible redefinition of macro \"";
+    macro m;
+    for (const char *at = log; at && (at = strstr(at, warning)); at++) {
+        if (!find_macro(request, at + sizeof warning - 1, &m)) continue;
+        tell_redefined(&m, log, at, why);
+        return true;
+    }
+    const char *guard = log ? strstr(log, guard_mark) : NULL;
+    if (!guard || !find_macro(request, guard + sizeof guard_mark - 1, &m)) return false;
+    tell_redefined(&m, log, NULL, why);
+    return true;
+}
+
+/* "FILE(LINE): error: …" of the .cu; a header of the user's may be another's work. */
+static bool is_of_the_source(const mt_compile_request *request, const char *line)
+{
+    const char *name = request->source->files[0].name;
+    size_t length = strlen(name);
+    return strncmp(line, name, length) == 0 && line[length] == '(';
+}
+
+void mt_compile_macro_hint(const mt_compile_request *request, const char *log, mt_strbuf *hints)
+{
+    const char *error = strstr(log, ": error: "), *shown;
+    if (!error) return;
+    while (error > log && error[-1] != '\n') error--;
+    shown = strchr(error, '\n');
+    if (!shown || is_of_the_source(request, error)) return;
+    size_t length = strcspn(++shown, "\n"), caret = shown[length] ? strspn(shown + length + 1, " ") : 0;
+    macro at = {0};
+    for (const char *word = shown; word < shown + length;) { /* the compiler points at the macro, or behind it */
+        size_t letters = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+        macro m;
+        if (letters && (size_t)(word - shown) <= caret && find_macro(request, word, &m)) at = m;
+        word += letters ? letters : 1;
+    }
+    if (!at.name) return;
+    mt_strbuf_addf(hints, "msda-tune: %.*s uses the name %.*s, which is the macro of a %s here: where that is not meant, rename it, or let knobs arrive as KNOB_… by [kernel] macros = KNOB_\n", (int)strcspn(error, ":\n"), error,
+                   (int)at.length, at.name, kind_of(&at));
+}
+
+void mt_compile_include_hint(const char *log, mt_strbuf *hints)
+{
+    const char *found = strstr(log, "open source file \""), *line = found ? strchr(found, '\n') : NULL;
+    const char *directive = line ? strstr(line, "include") : NULL, *behind = line ? line + 1 + strcspn(line + 1, "\n") : NULL;
+    if (!directive || directive > behind) return;
+    directive += strlen("include");
+    directive += strspn(directive, " \t");
+    if (*directive == '"' || *directive == '<') return;
+    const char *name = strchr(found, '"') + 1;
+    mt_strbuf_addf(hints, "msda-tune: %.*s is named by a macro with arguments, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", (int)strcspn(name, "\"\n"), name);
+}

@@ -1,0 +1,126 @@
+#include "tuner/space/option_words.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+
+static const char blanks[] = " \t";
+
+/* Behind the word that starts at `at`. A quote without its partner is a letter like any other. */
+static const char *word_end(const char *at)
+{
+    while (*at && !strchr(blanks, *at)) {
+        const char *partner = *at == '"' || *at == '\'' ? strchr(at + 1, *at) : NULL;
+        at = partner ? partner + 1 : at + 1;
+    }
+    return at;
+}
+
+static char *unquoted(const char *start, size_t length)
+{
+    bool is_quoted = length >= 2 && (*start == '"' || *start == '\'') && memchr(start + 1, *start, length - 1) == start + length - 1;
+    return is_quoted ? mt_strndup(start + 1, length - 2) : mt_strndup(start, length);
+}
+
+static const char *behind(const char *text, const char *prefix)
+{
+    size_t length = strlen(prefix);
+    return strncmp(text, prefix, length) == 0 ? text + length : NULL;
+}
+
+/* The path of an option that names one, "" when it is the next word; NULL: another option. */
+static const char *path_of(const char *word, mt_word_kind *kind)
+{
+    static const struct { const char *name; mt_word_kind kind; } options[] = {{"--include-path", MT_WORD_FOLDER}, {"--pre-include", MT_WORD_HEADER}, {"-include", MT_WORD_HEADER}};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        const char *rest = behind(word, options[i].name);
+        if (!rest || (*rest && *rest != '=')) continue;
+        *kind = options[i].kind;
+        return rest + (*rest == '=');
+    }
+    const char *folder = behind(word, "-I");
+    *kind = MT_WORD_FOLDER;
+    return folder ? folder + (*folder == '=') : NULL;
+}
+
+static bool opens_a_file(const char *word)
+{
+    if (*word == '@') return true;
+    if (*word != '-' || behind(word, "-D") || behind(word, "--define-macro")) return false;
+    return strstr(word, "pch") || strstr(word, "options-file") || behind(word, "-optf") || strstr(word, "include");
+}
+
+static char *take(const char **at)
+{
+    *at += strspn(*at, blanks);
+    const char *end = word_end(*at);
+    char *text = unquoted(*at, (size_t)(end - *at));
+    *at = end;
+    return text;
+}
+
+/* "-D" "X=1" → "-DX=1" */
+static char *joined(char *first, char *second)
+{
+    mt_strbuf text = {0};
+    if (first && second) mt_strbuf_addf(&text, "%s%s", first, second);
+    char *out = first && second ? mt_strbuf_take(&text) : NULL;
+    mt_strbuf_free(&text);
+    mt_free(first);
+    mt_free(second);
+    return out;
+}
+
+mt_status mt_word_next(const char **at, mt_word *word, mt_error *err)
+{
+    *word = (mt_word){.kind = MT_WORD_END};
+    *at += strspn(*at, blanks);
+    if (!**at) return MT_OK;
+    char *text = take(at);
+    word->kind = MT_WORD_PLAIN;
+    if (text && (strcmp(text, "-D") == 0 || strcmp(text, "-U") == 0)) text = joined(text, take(at));
+    const char *path = text ? path_of(text, &word->kind) : NULL;
+    if (path) {
+        char *copy = *path ? unquoted(path, strlen(path)) : take(at);
+        mt_free(text);
+        text = copy;
+    } else if (text) {
+        word->kind = opens_a_file(text) ? MT_WORD_FILE : MT_WORD_PLAIN;
+    }
+    word->text = text;
+    return text ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "options: out of memory");
+}
+
+char *mt_words_without_files(const char *text)
+{
+    const char *at = text;
+    bool names_files = false;
+    mt_word word;
+    mt_error ignored;
+    mt_strbuf plain = {0};
+    mt_status st;
+    while ((st = mt_word_next(&at, &word, &ignored)) == MT_OK && word.kind != MT_WORD_END) {
+        names_files |= word.kind != MT_WORD_PLAIN;
+        if (word.kind == MT_WORD_PLAIN) mt_strbuf_addf(&plain, "%s%s", plain.length ? " " : "", word.text);
+        mt_free(word.text);
+    }
+    char *out = st != MT_OK ? NULL : names_files ? mt_strbuf_take(&plain) : mt_strdup(text);
+    mt_strbuf_free(&plain);
+    return out;
+}
+
+const char *mt_word_macro(const char *option, size_t *length, const char **value)
+{
+    static const struct { const char *prefix; bool defines; } forms[] = {{"-D", true}, {"--define-macro=", true}, {"-U", false}, {"--undefine-macro=", false}};
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const char *name = behind(option, forms[i].prefix);
+        if (!name || !(isalpha((unsigned char)*name) || *name == '_')) continue;
+        *length = 0;
+        while (isalnum((unsigned char)name[*length]) || name[*length] == '_') ++*length;
+        *value = !forms[i].defines ? NULL : name[*length] == '=' ? name + *length + 1 : name + *length;
+        return name;
+    }
+    return NULL;
+}
