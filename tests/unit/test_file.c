@@ -151,15 +151,15 @@ START_TEST(only_regular_files)
     mt_error err;
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        ck_assert_int_eq(mt_file_read_regular(others[i], 0, &data, &length, &err), MT_ERR_IO);
+        ck_assert_int_eq(mt_file_read(others[i], 0, &data, &length, &err), MT_ERR_IO);
         ck_assert_ptr_nonnull(strstr(err.message, others[i]));
         ck_assert_ptr_nonnull(strstr(err.message, "is not a regular file"));
         ck_assert_ptr_null(data);
     }
     ck_assert_int_eq(unlink(path), 0);
-    ck_assert_int_eq(mt_file_read_regular(path, 0, &data, &length, &err), MT_ERR_NOT_FOUND);
+    ck_assert_int_eq(mt_file_read(path, 0, &data, &length, &err), MT_ERR_NOT_FOUND);
     ck_assert_int_eq(mt_file_write_output(path, "text", 4, &err), MT_OK); /* a name is a file */
-    ck_assert_int_eq(mt_file_read_regular(path, 0, &data, &length, &err), MT_OK);
+    ck_assert_int_eq(mt_file_read(path, 0, &data, &length, &err), MT_OK);
     ck_assert_str_eq(data, "text");
     ck_assert(mt_dir_exists(folder) && !mt_dir_exists(path) && !mt_dir_exists("/no/such/folder"));
     mt_free(data);

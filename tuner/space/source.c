@@ -113,7 +113,7 @@ static mt_status add_file(mt_source *source, size_t *capacity, char *name, char 
         st = MT_FAIL(err, MT_ERR_SPEC, "%s: more than %d included files", source->files[0].path, FILE_LIMIT);
         goto done;
     }
-    MT_TRY(mt_file_read_regular(path, SIZE_LIMIT, &file.text, &length, err));
+    MT_TRY(mt_file_read(path, SIZE_LIMIT, &file.text, &length, err));
     if (strlen(file.text) != length) {
         st = MT_FAIL(err, MT_ERR_SPEC, "%s holds NUL bytes: expected source text", path);
         goto done;
