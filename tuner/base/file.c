@@ -166,8 +166,8 @@ mt_status mt_file_write_atomic(const char *path, const void *data, size_t length
     struct stat info;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_in_place(path, data, length, err);
     char *target = realpath(path, NULL); /* a symbolic link stays one */
-    mt_leftover_sweep_beside(target ? target : path);
     mt_status st = write_beside(target ? target : path, path, data, length, true, err);
+    if (st == MT_OK) mt_leftover_sweep_beside(target ? target : path);
     free(target); /* realpath's own */
     return st;
 }
