@@ -294,7 +294,7 @@ mt_status mt_misses_read(const char *path, mt_misses_skipped_callback skipped, v
     size_t length = 0;
     reader r = {.path = path, .misses = misses, .skipped = skipped, .context = context};
     *misses = (mt_misses){0};
-    MT_TRY(mt_file_read_regular(path, MAX_FILE_BYTES, &text, &length, err));
+    MT_TRY(mt_file_read(path, MAX_FILE_BYTES, &text, &length, err));
     MT_TRY(mt_store_open(":memory:", MT_STORE_NO_TABLES, &r.json, err));
     for (char *at = text, *end = text + length; at < end;) {
         char *stop = memchr(at, '\n', (size_t)(end - at));

@@ -106,10 +106,15 @@ static void add_header(mt_strbuf *json, sqlite3_stmt *statement, mt_recording_he
     mt_strbuf_addf(json, "{\"format\":\"msda-tune recording\",\"version\":%d", wishes.is_of_winner ? MT_RECORDING_NUMBERED : MT_RECORDING_PLAIN);
     add_text(json, ",\"gpu\":{\"key\":", statement, 0);
     add_text(json, ",\"name\":", statement, 1);
-    mt_strbuf_addf(json, ",\"facts\":%s}", mt_sql_column(statement, 2));
+    mt_strbuf_add(json, ",\"facts\":");
+    mt_strbuf_add_json_value(json, mt_sql_column(statement, 2));
+    mt_strbuf_add_char(json, '}');
     add_text(json, ",\"kernel\":{\"name\":", statement, 3);
     add_text(json, ",\"key\":", statement, 4);
-    if (!wishes.has_no_spec) mt_strbuf_addf(json, ",\"spec\":%s", mt_sql_column(statement, 5));
+    if (!wishes.has_no_spec) {
+        mt_strbuf_add(json, ",\"spec\":");
+        mt_strbuf_add_json_value(json, mt_sql_column(statement, 5));
+    }
     mt_strbuf_add_char(json, '}');
     add_text(json, ",\"shape\":{\"name\":", statement, 6);
     add_text(json, ",\"key\":", statement, 7);
@@ -165,7 +170,7 @@ static mt_status add_launch(mt_store *store, mt_strbuf *json, const char *launch
     MT_TRY(mt_sql_row(store, &args, &row, "minify a launch", err));
     mt_strbuf_add(json, ",\"launch\":");
     if (row && mt_sql_column_or_null(statement, 0))
-        mt_strbuf_add(json, mt_sql_column(statement, 0));
+        mt_strbuf_add_json_value(json, mt_sql_column(statement, 0));
     else
         mt_strbuf_add_json(json, launch_json);
     sqlite3_reset(statement);

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -150,6 +151,26 @@ static mt_status check_schema(sqlite3 *db, const char *path, mt_error *err)
 }
 
 /* Things that SQLite would report as "unable to open database file". */
+/* SQLite would open what lies beside the file whatever it is: it waits for ever for the writer of a pipe, and takes a device for a journal. It follows links to the file, not to these. */
+static mt_status check_companions(const char *path, mt_error *err)
+{
+    static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
+    mt_status st = MT_OK;
+    char *real = realpath(path, NULL);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && st == MT_OK; i++) {
+        struct stat info;
+        mt_strbuf name = {0};
+        mt_strbuf_addf(&name, "%s%s", real ? real : path, suffixes[i]);
+        if (name.failed)
+            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+        else if (lstat(mt_strbuf_text(&name), &info) == 0 && !S_ISREG(info.st_mode))
+            st = MT_FAIL(err, MT_ERR_DB, "%s: is not a regular file; expected what SQLite keeps beside %s, or nothing", mt_strbuf_text(&name), path);
+        mt_strbuf_free(&name);
+    }
+    free(real); /* realpath's own */
+    return st;
+}
+
 static mt_status check_path(const char *path, mt_store_mode mode, mt_error *err)
 {
     struct stat info;
@@ -319,6 +340,7 @@ mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db,
         goto done;
     }
     MT_TRY(check_path(path, mode, err));
+    MT_TRY(check_companions(path, err));
     plain = plain_path(path);
     if (!plain) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);

@@ -87,6 +87,36 @@ if (ulimit -v 4000000; "$tool" version >/dev/null 2>&1); then
   says 'too little address space.*limit is 39 MiB.*ulimit -v' "40000 KiB of address space"
 fi
 
+# --- little memory for data, a small stack, few processes: an error that names the limit, never a signal
+if (ulimit -v 4000000; "$tool" version >/dev/null 2>&1); then
+  for much in 1000 4000 16000 40000 64000 100000; do
+    (ulimit -d $much; recorded --db data.sqlite --strategy exhaustive)
+    rc=$?
+    [ $rc = 0 ] || [ $rc = 1 ] || fail "$much KiB of data: exit $rc"
+    [ $rc = 0 ] || says 'ulimit -d|out of memory' "$much KiB of data"
+  done
+  for much in 32 64 128 256 511; do
+    for words in list version 'show --db whole.sqlite' 'tune --space demo --gpu recorded:h100'; do
+      # shellcheck disable=SC2086
+      (ulimit -s $much; "$tool" $words >out.txt 2>&1)
+      rc=$?
+      [ $rc = 1 ] || fail "a stack of $much KiB, $words: exit $rc, expected 1"
+      says "too small a stack: the limit is $much KiB.*ulimit -s" "a stack of $much KiB, $words"
+    done
+  done
+  (ulimit -s 512; recorded --db stack.sqlite --strategy exhaustive) || fail "a stack of 512 KiB: $?"
+fi
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null && setpriv --reuid 54321 --clear-groups "$tool" version >/dev/null 2>&1; then # of root nobody counts the processes
+  chmod 755 "$scratch"
+  few_processes() { setpriv --reuid 54321 --clear-groups bash -c 'ulimit -u "$1"; shift; exec "$@"' limit "$@"; }
+  for few in 1 2 3 4 5; do
+    few_processes $few "$tool" --gpu recorded:h100 --recordings "$scratch/rec.sqlite" --space "$data/cli/demo.ini" --quiet --db :memory: >out.txt 2>&1
+    rc=$?
+    [ $rc = 0 ] || [ $rc = 1 ] || fail "$few processes: exit $rc"
+    [ $rc = 0 ] || says 'ulimit -u' "$few processes"
+  done
+fi
+
 # --- a locale that writes 0,5
 if command -v localedef >/dev/null && localedef -i de_DE -f UTF-8 "$scratch/de_DE.UTF-8" >/dev/null 2>&1; then
   comma() { env LOCPATH="$scratch" LC_ALL=de_DE.UTF-8 LANG=de_DE.UTF-8 "$@"; }

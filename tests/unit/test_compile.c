@@ -158,6 +158,86 @@ START_TEST(a_damaged_entry_is_compiled_again)
 }
 END_TEST
 
+static void log_of(const char *cubin, char path[256])
+{
+    snprintf(path, 256, "%.*s.log", (int)(strlen(cubin) - strlen(".cubin")), cubin);
+}
+
+static void spoil(const char *path, int how)
+{
+    if (how == 4) ck_assert_int_eq(chmod(path, 0666), 0);
+    if (how == 3) ck_assert_int_eq(chown(path, 4242, 4242), 0);
+    if (how >= 3) return;
+    ck_assert_int_eq(unlink(path), 0);
+    if (how == 0) ck_assert_int_eq(mkfifo(path, 0600), 0);
+    if (how == 1) ck_assert_int_eq(symlink("/dev/zero", path), 0);
+    if (how == 2) ck_assert_int_eq(symlink("/etc/hostname", path), 0);
+}
+
+/* A pipe, a device without an end, a link, another user's file, one that everybody may write: each is a miss at once, and what is compiled takes its place. */
+START_TEST(an_entry_that_others_laid_is_not_used)
+{
+    make_folder();
+    mt_nvrtc *nvrtc = open_compiler(false);
+    for (int how = 0; how < 5; how++) {
+        if (how == 3 && geteuid() != 0) continue; /* only root can make one */
+        for (int is_log = 0; is_log < 2; is_log++) {
+            char path[256];
+            mt_compile_result first = compile(nvrtc, kernel_text, "sm_90a", NULL, folder);
+            log_of(first.cubin_path, path);
+            spoil(is_log ? path : first.cubin_path, how);
+            mt_compile_result second = compile(nvrtc, kernel_text, "sm_90a", NULL, folder), third = compile(nvrtc, kernel_text, "sm_90a", NULL, folder);
+            ck_assert_msg(second.ok && !second.cached && third.cached, "case %d", how);
+            mt_compile_result_free(&first), mt_compile_result_free(&second), mt_compile_result_free(&third);
+        }
+    }
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
+START_TEST(an_entry_under_anothers_name_is_not_used)
+{
+    make_folder();
+    mt_nvrtc *nvrtc = open_compiler(false);
+    char from[256], to[256];
+    mt_compile_result one = compile(nvrtc, kernel_text, "sm_90a", "-DA=1", folder), two = compile(nvrtc, kernel_text, "sm_90a", "-DA=2", folder);
+    log_of(one.cubin_path, from), log_of(two.cubin_path, to);
+    ck_assert_int_eq(rename(one.cubin_path, two.cubin_path), 0);
+    ck_assert_int_eq(rename(from, to), 0);
+    mt_compile_result again = compile(nvrtc, kernel_text, "sm_90a", "-DA=2", folder);
+    ck_assert(again.ok && !again.cached);
+    mt_compile_result_free(&one), mt_compile_result_free(&two), mt_compile_result_free(&again);
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
+/* The order fails, so that the pool goes on in a folder of its own. */
+START_TEST(a_folder_that_strangers_may_write_is_no_cache)
+{
+    make_folder();
+    mt_nvrtc *nvrtc = open_compiler(false);
+    mt_compile_result first = compile(nvrtc, kernel_text, "sm_90a", NULL, folder), second;
+    const mode_t modes[] = {0777, 01777};
+    char *place = mt_path_folder(first.cubin_path);
+    mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)kernel_text};
+    const mt_source source = {&file, 1};
+    const mt_compile_request request = {&source, NULL, 0, "sm_90a", folder};
+    for (size_t i = 0; i < 2; i++) {
+        mt_error err = {0};
+        ck_assert_int_eq(chmod(place, modes[i]), 0);
+        ck_assert_int_eq(mt_compile(nvrtc, &request, &second, &err), MT_ERR_IO);
+        ck_assert_msg(strstr(err.message, "everybody may write in") && strstr(err.message, place), "%s", err.message);
+        mt_compile_result_free(&second);
+    }
+    mt_free(place);
+    mt_compile_result_free(&first);
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
 START_TEST(without_a_cache_cubins_go_with_the_compiler)
 {
     struct stat info;
@@ -548,6 +628,9 @@ int main(void)
     tcase_add_test(fake, a_hit_needs_no_compiler);
     tcase_add_test(fake, the_cache_is_of_the_toolkits_headers_too);
     tcase_add_test(fake, a_damaged_entry_is_compiled_again);
+    tcase_add_test(fake, an_entry_that_others_laid_is_not_used);
+    tcase_add_test(fake, an_entry_under_anothers_name_is_not_used);
+    tcase_add_test(fake, a_folder_that_strangers_may_write_is_no_cache);
     tcase_add_test(fake, without_a_cache_cubins_go_with_the_compiler);
     tcase_add_test(fake, a_refused_source_is_a_result);
     tcase_add_test(fake, a_missing_compiler_names_all_places);

@@ -151,19 +151,66 @@ START_TEST(only_regular_files)
     mt_error err;
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        ck_assert_int_eq(mt_file_read_regular(others[i], 0, &data, &length, &err), MT_ERR_IO);
+        ck_assert_int_eq(mt_file_read(others[i], 0, &data, &length, &err), MT_ERR_IO);
         ck_assert_ptr_nonnull(strstr(err.message, others[i]));
         ck_assert_ptr_nonnull(strstr(err.message, "is not a regular file"));
         ck_assert_ptr_null(data);
     }
     ck_assert_int_eq(unlink(path), 0);
-    ck_assert_int_eq(mt_file_read_regular(path, 0, &data, &length, &err), MT_ERR_NOT_FOUND);
+    ck_assert_int_eq(mt_file_read(path, 0, &data, &length, &err), MT_ERR_NOT_FOUND);
     ck_assert_int_eq(mt_file_write_output(path, "text", 4, &err), MT_OK); /* a name is a file */
-    ck_assert_int_eq(mt_file_read_regular(path, 0, &data, &length, &err), MT_OK);
+    ck_assert_int_eq(mt_file_read(path, 0, &data, &length, &err), MT_OK);
     ck_assert_str_eq(data, "text");
     ck_assert(mt_dir_exists(folder) && !mt_dir_exists(path) && !mt_dir_exists("/no/such/folder"));
     mt_free(data);
     mt_free(path);
+    remove_scratch();
+}
+END_TEST
+
+START_TEST(appending_waits_for_nobody)
+{
+    make_scratch();
+    char *pipe_path = in_scratch("fifo"), *path = in_scratch("lines");
+    int fd;
+    mt_error err;
+    ck_assert_int_eq(mkfifo(pipe_path, 0600), 0);
+    ck_assert_int_eq(mt_file_open_append(pipe_path, &fd, &err), MT_ERR_IO);
+    ck_assert_ptr_nonnull(strstr(err.message, "nobody reads this pipe"));
+    ck_assert_int_ne(mt_file_write_output(pipe_path, "x", 1, &err), MT_OK);
+    int reader = open(pipe_path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ck_assert_int_eq(mt_file_open_append(pipe_path, &fd, &err), MT_OK);
+    ck_assert_int_eq(fcntl(fd, F_GETFL) & O_NONBLOCK, 0); /* a slow reader loses nothing */
+    close(fd);
+    close(reader);
+    ck_assert_int_eq(mt_file_open_append("/dev/zero", &fd, &err), MT_ERR_IO);
+    ck_assert_int_eq(mt_file_open_append(folder, &fd, &err), MT_ERR_IO);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(mt_file_open_append(path, &fd, &err), MT_OK);
+        ck_assert_int_eq(mt_fd_write_all(fd, "x", 1), 0);
+        close(fd);
+    }
+    check_content(path, "xx");
+    mt_free(pipe_path);
+    mt_free(path);
+    remove_scratch();
+}
+END_TEST
+
+START_TEST(a_cached_file_takes_the_place_of_anything)
+{
+    make_scratch();
+    char *pipe_path = in_scratch("fifo"), *link = in_scratch("link"), *other = in_scratch("other");
+    mt_error err;
+    ck_assert_int_eq(mkfifo(pipe_path, 0600), 0);
+    ck_assert_int_eq(mt_file_write_atomic(other, "kept", 4, &err), MT_OK);
+    ck_assert_int_eq(symlink(other, link), 0);
+    ck_assert_int_eq(mt_file_write_cached(pipe_path, "one", 3, &err), MT_OK);
+    ck_assert_int_eq(mt_file_write_cached(link, "two", 3, &err), MT_OK);
+    check_content(pipe_path, "one");
+    check_content(link, "two");
+    check_content(other, "kept");
+    mt_free(pipe_path), mt_free(link), mt_free(other);
     remove_scratch();
 }
 END_TEST
@@ -290,5 +337,5 @@ START_TEST(standard_places)
 }
 END_TEST
 
-UNIT_MAIN("file", write_then_read, symbolic_links_and_devices_stay, failures_name_the_file, size_limit, pipes_are_read_to_the_end, only_regular_files, dash_is_stdout, out_of_memory, folders,
+UNIT_MAIN("file", write_then_read, symbolic_links_and_devices_stay, failures_name_the_file, size_limit, pipes_are_read_to_the_end, only_regular_files, appending_waits_for_nobody, a_cached_file_takes_the_place_of_anything, dash_is_stdout, out_of_memory, folders,
           memfd, path_parts, standard_places)

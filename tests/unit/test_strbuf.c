@@ -76,4 +76,14 @@ START_TEST(json_strings)
 }
 END_TEST
 
-UNIT_MAIN("strbuf", adds_and_takes, grows_far, failure_stays, json_strings)
+/* As a file holds it: nothing that steers a terminal or turns the direction of writing gets through, and what is read of it is the same. */
+START_TEST(json_values)
+{
+    mt_strbuf buf = {0};
+    mt_strbuf_add_json_value(&buf, "{\n\t\"a\xe2\x80\xae" "b\": [1, \"\xe2\x81\xa6\x7f\xc2\x9b\x1bµ\\n\xff\"]}");
+    ck_assert_str_eq(mt_strbuf_text(&buf), "{\n\t\"a\\u202eb\": [1, \"\\u2066\\u007f\\u009b\\u001bµ\\n\xEF\xBF\xBD\"]}");
+    mt_strbuf_free(&buf);
+}
+END_TEST
+
+UNIT_MAIN("strbuf", adds_and_takes, grows_far, failure_stays, json_strings, json_values)

@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/strbuf.h"
+#include "tuner/base/leftover.h"
 
 static mt_status fail_errno(mt_error *err, const char *path, const char *verb)
 {
     int code = errno;
-    return MT_FAIL(err, code == ENOENT ? MT_ERR_NOT_FOUND : MT_ERR_IO, "%s: cannot %s: %s", path, verb, strerror(code));
+    return MT_FAIL(err, code == ENOENT || code == ENOTDIR ? MT_ERR_NOT_FOUND : MT_ERR_IO, "%s: cannot %s: %s", path, verb, strerror(code));
 }
 
 /* Reads until the end rather than trusting st_size: pipes and /proc files say 0. */
@@ -63,15 +63,6 @@ done:
     return st;
 }
 
-mt_status mt_file_read(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(err, path, "open");
-    mt_status st = mt_file_read_fd(fd, max_bytes, path, data, length, err);
-    close(fd);
-    return st;
-}
-
 mt_status mt_file_open_regular(const char *path, int *fd, mt_error *err)
 {
     struct stat info;
@@ -88,7 +79,7 @@ mt_status mt_file_open_regular(const char *path, int *fd, mt_error *err)
     return st;
 }
 
-mt_status mt_file_read_regular(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err)
+mt_status mt_file_read(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err)
 {
     int fd;
     mt_status st = mt_file_open_regular(path, &fd, err);
@@ -111,79 +102,80 @@ int mt_fd_write_all(int fd, const void *data, size_t length)
     return 0;
 }
 
-/* Creates a file beside `target` that no one else has. open() rather than mkstemp(), so that the umask decides the mode. */
-static int open_beside(const char *target, char **path)
+/* Blocks nowhere: a pipe that nobody reads is refused rather than waited for. */
+static int open_sink(const char *path, int flags)
 {
-    static unsigned serial;
-    for (int attempt = 0; attempt < 100; attempt++) {
-        mt_strbuf name = {0};
-        mt_strbuf_addf(&name, "%s.tmp.%ld.%u", target, (long)getpid(), __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
-        *path = mt_strbuf_take(&name);
-        if (!*path) {
-            errno = ENOMEM;
-            return -1;
-        }
-        int fd = open(*path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd >= 0) return fd;
-        mt_free(*path);
-        *path = NULL;
-        if (errno != EEXIST) return -1;
-    }
-    return -1;
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags, 0666);
+    int status = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+    if (status >= 0) fcntl(fd, F_SETFL, status & ~O_NONBLOCK); /* a slow reader is waited for */
+    return fd;
+}
+
+static mt_status fail_sink(mt_error *err, const char *path)
+{
+    if (errno == ENXIO) return MT_FAIL(err, MT_ERR_IO, "%s: cannot open: nobody reads this pipe", path);
+    return fail_errno(err, path, "open");
+}
+
+mt_status mt_file_open_append(const char *path, int *fd, mt_error *err)
+{
+    struct stat info;
+    *fd = open_sink(path, O_CREAT | O_APPEND);
+    if (*fd < 0) return fail_sink(err, path);
+    if (fstat(*fd, &info) == 0 && (S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode))) return MT_OK;
+    close(*fd);
+    *fd = -1;
+    return MT_FAIL(err, MT_ERR_IO, "%s: is neither a regular file nor a pipe", path);
 }
 
 /* Pipes and devices (/dev/stdout) can't be renamed over; they get the bytes directly. */
 static mt_status write_in_place(const char *path, const void *data, size_t length, mt_error *err)
 {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return fail_errno(err, path, "open");
+    int fd = open_sink(path, 0);
+    if (fd < 0) return fail_sink(err, path);
     mt_status st = MT_OK;
     if (mt_fd_write_all(fd, data, length) != 0) st = fail_errno(err, path, "write");
     if (close(fd) != 0 && st == MT_OK) st = fail_errno(err, path, "write");
     return st;
 }
 
-static mt_status write_beside(const char *path, const void *data, size_t length, bool wants_sync, mt_error *err)
+/* The lock says until the file has its name that somebody writes it. A descriptor of its own holds it, since close() may still tell an error of the disk. */
+static mt_status fill_and_rename(int fd, const char *temporary, const char *target, const char *path, const void *data, size_t length, bool wants_sync, mt_error *err)
 {
-    struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_in_place(path, data, length, err);
     mt_status st = MT_OK;
-    char *target = realpath(path, NULL); /* a symbolic link stays one */
+    int lock = dup(fd);
+    if (mt_fd_write_all(fd, data, length) != 0 || (wants_sync && fsync(fd) != 0)) st = fail_errno(err, path, "write");
+    if (close(fd) != 0 && st == MT_OK) st = fail_errno(err, path, "write");
+    if (st == MT_OK && rename(temporary, target) != 0) st = fail_errno(err, path, "write");
+    if (st != MT_OK) unlink(temporary);
+    if (lock >= 0) close(lock);
+    return st;
+}
+
+static mt_status write_beside(const char *target, const char *path, const void *data, size_t length, bool wants_sync, mt_error *err)
+{
     char *temporary = NULL;
-    const char *final = target ? target : path;
-    int fd = open_beside(final, &temporary);
-    if (fd < 0) {
-        st = fail_errno(err, path, "create");
-        goto done;
-    }
-    if (mt_fd_write_all(fd, data, length) != 0 || (wants_sync && fsync(fd) != 0)) {
-        st = fail_errno(err, path, "write");
-        goto done;
-    }
-    int closed = close(fd);
-    fd = -1;
-    if (closed != 0 || rename(temporary, final) != 0) {
-        st = fail_errno(err, path, "write");
-        goto done;
-    }
+    int fd = mt_leftover_create_beside(target, &temporary);
+    mt_status st = fd < 0 ? fail_errno(err, path, "create") : fill_and_rename(fd, temporary, target, path, data, length, wants_sync, err);
     mt_free(temporary);
-    temporary = NULL;
-done:
-    if (fd >= 0) close(fd);
-    if (temporary) unlink(temporary);
-    mt_free(temporary);
-    free(target); /* realpath's own */
     return st;
 }
 
 mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err)
 {
-    return write_beside(path, data, length, true, err);
+    struct stat info;
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_in_place(path, data, length, err);
+    char *target = realpath(path, NULL); /* a symbolic link stays one */
+    mt_status st = write_beside(target ? target : path, path, data, length, true, err);
+    if (st == MT_OK) mt_leftover_sweep_beside(target ? target : path);
+    free(target); /* realpath's own */
+    return st;
 }
 
+/* In the place of whatever lies there: a link or a pipe in a cache is nobody's wish. */
 mt_status mt_file_write_cached(const char *path, const void *data, size_t length, mt_error *err)
 {
-    return write_beside(path, data, length, false, err);
+    return write_beside(path, path, data, length, false, err);
 }
 
 mt_status mt_file_write_output(const char *path, const void *data, size_t length, mt_error *err)

@@ -7,17 +7,18 @@
 
 #include "tuner/base/status.h"
 
-/* Whole file, NUL-terminated behind the `length` bytes; the caller mt_free's *data. Refuses more than max_bytes (0 = 1 GiB). */
+/* Whole file, NUL-terminated behind the `length` bytes; the caller mt_free's *data. Refuses more than max_bytes (0 = 1 GiB).
+ * Of a regular file only: a FIFO, a socket or a device, given by mistake or laid by somebody else, is refused at once rather than waited for. */
 mt_status mt_file_read(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err);
-/* The same of a regular file only: a FIFO or a device given by mistake is refused at once rather than waited for. */
-mt_status mt_file_read_regular(const char *path, size_t max_bytes, char **data, size_t *length, mt_error *err);
-mt_status mt_file_open_regular(const char *path, int *fd, mt_error *err); /* for reading; the caller closes it */
+mt_status mt_file_open_regular(const char *path, int *fd, mt_error *err); /* for reading, else as above; the caller closes it */
+/* For appending, made where it is missing: a regular file or a pipe that somebody reads (or waits to); anything else is an IO error at once. The caller closes it. */
+mt_status mt_file_open_append(const char *path, int *fd, mt_error *err);
 mt_status mt_file_read_fd(int fd, size_t max_bytes, const char *name, char **data, size_t *length, mt_error *err);
 /* Writes beside the target and renames, so that readers see the old file or the new one, never a part. */
 mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err);
 /* What a user's -o names: "-" is stdout (which the caller flushed), else as above. */
 mt_status mt_file_write_output(const char *path, const void *data, size_t length, mt_error *err);
-/* The same without waiting for the disk: for caches, whose readers check what they find. After a power cut the file may be empty or torn. */
+/* Without waiting for the disk, and in the place of whatever has the name (a link, a pipe): for caches, whose readers check what they find. After a power cut the file may be empty or torn. */
 mt_status mt_file_write_cached(const char *path, const void *data, size_t length, mt_error *err);
 bool mt_file_exists(const char *path);
 bool mt_dir_exists(const char *path);

@@ -107,6 +107,19 @@ void mt_strbuf_add_json(mt_strbuf *buf, const char *text)
     mt_strbuf_add_char(buf, '"');
 }
 
+void mt_strbuf_add_json_value(mt_strbuf *buf, const char *json)
+{
+    size_t left = strlen(json);
+    while (left) {
+        size_t length;
+        if (mt_text_is_shown(json, left, &length) || strchr("\n\t\r", *json)) mt_strbuf_add_bytes(buf, json, length);
+        else if (length > 1 || (unsigned char)*json < 0x80) mt_strbuf_addf(buf, "\\u%04x", (unsigned)mt_text_code_point(json, length));
+        else mt_strbuf_add(buf, "\xEF\xBF\xBD");
+        json += length;
+        left -= length;
+    }
+}
+
 void mt_strbuf_add_quoted(mt_strbuf *buf, const char *text)
 {
     mt_strbuf_add_char(buf, '\'');

@@ -239,7 +239,7 @@ static mt_status read_template(planning *p, mt_error *err)
     char *path = p->values->template ? mt_strdup(p->values->template) : mt_path_join(p->folder, "template.sh");
     if (!path) return no_memory(err);
     if (!p->values->template && !mt_file_exists(path)) MT_TRY(mt_file_write_atomic(path, mt_cluster_template, strlen(mt_cluster_template), err));
-    MT_TRY(mt_file_read_regular(path, TEMPLATE_MAX_BYTES, &p->template_text, &length, err));
+    MT_TRY(mt_file_read(path, TEMPLATE_MAX_BYTES, &p->template_text, &length, err));
     if (strlen(p->template_text) != length) st = MT_FAIL(err, MT_ERR_SPEC, "%s: holds a NUL byte; expected lines of bash", path);
 done:
     mt_free(path);

@@ -1,7 +1,6 @@
 #include "tuner/cli/events.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
@@ -17,8 +16,8 @@
 mt_status mt_events_open(mt_events *events, const char *path, const mt_progress *next, const char *gpu, mt_error *err)
 {
     *events = (mt_events){.next = *next, .gpu = gpu};
-    events->fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (events->fd < 0) return MT_FAIL(err, MT_ERR_IO, "--events %s: can't be written: %s", path, strerror(errno));
+    mt_error why;
+    if (mt_file_open_append(path, &events->fd, &why) != MT_OK) return MT_FAIL(err, MT_ERR_IO, "--events: can't be written: %s", why.message);
     events->is_open = true;
     return MT_OK;
 }

@@ -119,8 +119,10 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
                    outcome->resources.blocks_per_sm);
     mt_strbuf_addf(out, ",\"nvrtc_version\":%lld,\"driver_version\":%lld", (long long)row->nvrtc_version, (long long)row->driver_version);
     add_text(out, "arch", row->arch);
-    mt_strbuf_addf(out, ",\"metrics\":%s", row->metrics_json && *row->metrics_json ? row->metrics_json : "{}");
-    mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":%s", (long long)row->created_unix_ms, row->launch_json ? row->launch_json : "null");
+    mt_strbuf_add(out, ",\"metrics\":");
+    mt_strbuf_add_json_value(out, row->metrics_json && *row->metrics_json ? row->metrics_json : "{}");
+    mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":", (long long)row->created_unix_ms);
+    mt_strbuf_add_json_value(out, row->launch_json ? row->launch_json : "null");
 }
 
 static void add_energy(mt_strbuf *out, const mt_energy *energy)
@@ -214,7 +216,8 @@ void mt_show_json_session(mt_strbuf *out, const mt_session_info *row)
     mt_strbuf_addf(out, ",\"seed\":%lld,\"evaluated\":%lld,\"known\":%lld,\"failed\":%lld,\"worker_restarts\":%lld", (long long)row->seed, (long long)row->evaluated,
         (long long)row->known, (long long)row->failed, (long long)row->worker_restarts);
     add_number(out, "drift", row->drift);
-    mt_strbuf_addf(out, ",\"times\":%s", row->times_json && *row->times_json == '{' ? row->times_json : "null");
+    mt_strbuf_add(out, ",\"times\":");
+    mt_strbuf_add_json_value(out, row->times_json && *row->times_json == '{' ? row->times_json : "null");
     add_lines(out, row->warnings);
     mt_strbuf_add_char(out, '}');
 }

@@ -129,6 +129,9 @@ static mt_status add_miss(const mt_spec *spec, const mt_miss *miss, const char *
     return MT_OK;
 }
 
+/* More than anybody tunes in one go. What a shape costs here grows with the number of shapes before it. */
+enum { MOST_SHAPES = 2000 };
+
 mt_status mt_wanted_load_misses(const char *path, const mt_misses *misses, const char *file, mt_spec **spec, mt_wanted *wanted, mt_error *err)
 {
     mt_status st;
@@ -139,10 +142,12 @@ mt_status mt_wanted_load_misses(const char *path, const mt_misses *misses, const
         goto done;
     }
     wanted->name_count = misses->count;
-    for (size_t i = 0; i < misses->count; i++) {
-        if (strcmp(misses->items[i].kernel, (*spec)->name) != 0) continue;
+    size_t taken = 0;
+    for (size_t i = 0; i < misses->count; i++) { /* the most asked for first */
+        if (strcmp(misses->items[i].kernel, (*spec)->name) != 0 || ++taken > MOST_SHAPES) continue;
         MT_TRY(add_miss(*spec, &misses->items[i], file, &sections, &wanted->names[i], err));
     }
+    if (taken > MOST_SHAPES) mt_log_warn("%s: of %zu shapes of %s the %d that were asked for most are taken", file, taken, (*spec)->name, MOST_SHAPES);
     st = reload(path, &sections, spec, err);
 done:
     mt_strbuf_free(&sections);

@@ -30,7 +30,7 @@ static mt_status read_text(const char *folder, const char *name, char **text, mt
     size_t length;
     char *path = mt_path_join(folder, name);
     *text = NULL;
-    mt_status st = !path ? no_memory(err) : mt_file_exists(path) ? mt_file_read_regular(path, FILE_MAX_BYTES, text, &length, err) : MT_OK;
+    mt_status st = !path ? no_memory(err) : mt_file_exists(path) ? mt_file_read(path, FILE_MAX_BYTES, text, &length, err) : MT_OK;
     mt_free(path);
     return st;
 }

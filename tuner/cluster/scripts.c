@@ -306,11 +306,19 @@ void mt_cluster_plan_table(const mt_cluster_plan *plan, mt_strbuf *out)
 
 /* ---- the folder ---- */
 
+/* Whoever may read it may run it: what the umask left of reading decides, as it does for programs that a compiler writes. */
+static int make_executable(const char *path)
+{
+    struct stat info;
+    if (stat(path, &info) != 0) return -1;
+    return chmod(path, (info.st_mode & 0777) | (info.st_mode & 0444) >> 2);
+}
+
 static mt_status write_file(const char *folder, const char *name, mt_strbuf *text, bool is_script, mt_error *err)
 {
     char *path = mt_path_join(folder, name);
     mt_status st = path && !text->failed ? mt_file_write_atomic(path, mt_strbuf_text(text), text->length, err) : MT_FAIL(err, MT_ERR_NO_MEMORY, "slurm: out of memory");
-    if (st == MT_OK && is_script && chmod(path, 0755) != 0) st = MT_FAIL(err, MT_ERR_IO, "%s: cannot be made executable", path);
+    if (st == MT_OK && is_script && make_executable(path) != 0) st = MT_FAIL(err, MT_ERR_IO, "%s: cannot be made executable", path);
     mt_free(path);
     mt_strbuf_free(text);
     return st;

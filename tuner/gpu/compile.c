@@ -7,6 +7,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
+#include "tuner/base/trust.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/gpu/compile_macros.h"
 #include "tuner/gpu/nvrtc.h"
@@ -15,11 +16,12 @@
 
 extern const unsigned char mt_gpu_support_cu[], mt_gpu_support_h[];
 
-/* First line of a cached log; the cubin's hash follows, then the hash of the log behind the line. */
-static const char log_magic[] = "msda-tune cubin 2 ";
+/* First line of a cached log; the entry's key follows, the cubin's hash, and the hash of the log behind the line: an entry under another's name is none. */
+static const char log_magic[] = "msda-tune cubin 3 ";
 
 typedef struct cache_entry {
     char *cubin_path, *log_path;
+    mt_hash key;
 } cache_entry;
 
 static void cache_entry_free(cache_entry *entry)
@@ -57,21 +59,21 @@ static mt_status request_key(const mt_nvrtc *nvrtc, const mt_compile_request *re
 static mt_status entry_make(mt_nvrtc *nvrtc, const mt_compile_request *request, cache_entry *entry, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_hash key;
     mt_strbuf path = {0};
-    MT_TRY(request_key(nvrtc, request, &key, err));
+    MT_TRY(request_key(nvrtc, request, &entry->key, err));
     if (request->cache_dir) {
-        mt_strbuf_addf(&path, "%s/%.2s", request->cache_dir, key.hex);
+        mt_strbuf_addf(&path, "%s/%.2s", request->cache_dir, entry->key.hex);
         MT_TRY(mt_dir_make_all(mt_strbuf_text(&path), err));
+        MT_TRY(mt_trust_folder(mt_strbuf_text(&path), err));
     } else {
         MT_TRY(mt_nvrtc_temporary_dir(nvrtc, err));
-        mt_strbuf_add(&path, nvrtc->temporary_dir);
+        mt_strbuf_add(&path, nvrtc->temporary.path);
     }
     size_t folder_length = path.length;
-    mt_strbuf_addf(&path, "/%s.cubin", key.hex);
+    mt_strbuf_addf(&path, "/%s.cubin", entry->key.hex);
     entry->cubin_path = mt_strdup(mt_strbuf_text(&path));
     path.length = folder_length;
-    mt_strbuf_addf(&path, "/%s.log", key.hex);
+    mt_strbuf_addf(&path, "/%s.log", entry->key.hex);
     entry->log_path = mt_strbuf_take(&path);
     if (!entry->cubin_path || !entry->log_path) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "cache path");
 done:
@@ -79,25 +81,27 @@ done:
     return st;
 }
 
-/* The log behind its first line, or NULL when it is not whole, or not of this cubin. */
-static const char *log_body(const char *log, size_t length, const mt_hash *cubin)
+/* The log behind its first line, or NULL when it is not whole, of another key, or not of this cubin. */
+static const char *log_body(const char *log, size_t length, const mt_hash *key, const mt_hash *cubin)
 {
-    enum { MAGIC = sizeof log_magic - 1, HEX = MT_HASH_HEX_SIZE - 1, HEADER = MAGIC + HEX + 1 + HEX + 1 };
-    if (length < HEADER || memcmp(log, log_magic, MAGIC) != 0 || memcmp(log + MAGIC, cubin->hex, HEX) != 0) return NULL;
-    mt_hash body = mt_hash_bytes(log + HEADER, length - HEADER);
-    return memcmp(log + MAGIC + HEX + 1, body.hex, HEX) == 0 ? log + HEADER : NULL;
+    enum { MAGIC = sizeof log_magic - 1, HEX = MT_HASH_HEX_SIZE - 1, HEADER = MAGIC + 3 * (HEX + 1) };
+    if (length < HEADER || memcmp(log, log_magic, MAGIC) != 0) return NULL;
+    const mt_hash body = mt_hash_bytes(log + HEADER, length - HEADER), *expected[] = {key, cubin, &body};
+    for (size_t i = 0; i < 3; i++)
+        if (memcmp(log + MAGIC + i * (HEX + 1), expected[i]->hex, HEX) != 0) return NULL;
+    return log + HEADER;
 }
 
-/* True when both files are there and whole. Anything else is a miss and is compiled again. */
+/* True when both files are there, whole, and of nobody else. Anything else is a miss and is compiled again. */
 static bool entry_read(const cache_entry *entry, mt_compile_result *result)
 {
     char *log = NULL, *cubin = NULL;
     size_t log_length = 0, cubin_length = 0;
     bool hit = false;
-    if (mt_file_read(entry->log_path, 0, &log, &log_length, NULL) != MT_OK) goto done;
-    if (mt_file_read(entry->cubin_path, 0, &cubin, &cubin_length, NULL) != MT_OK) goto done;
+    if (mt_trust_read(entry->log_path, 0, &log, &log_length, NULL) != MT_OK) goto done;
+    if (mt_trust_read(entry->cubin_path, 0, &cubin, &cubin_length, NULL) != MT_OK) goto done;
     result->cubin = mt_hash_bytes(cubin, cubin_length);
-    const char *body = log_body(log, log_length, &result->cubin);
+    const char *body = log_body(log, log_length, &entry->key, &result->cubin);
     if (body) result->log = mt_strdup(body);
     hit = result->log != NULL;
 done:
@@ -112,7 +116,7 @@ static mt_status entry_write(const cache_entry *entry, const char *cubin, size_t
     mt_strbuf log = {0};
     result->cubin = mt_hash_bytes(cubin, size);
     mt_hash body = mt_hash_text(result->log);
-    mt_strbuf_addf(&log, "%s%s %s\n%s", log_magic, result->cubin.hex, body.hex, result->log);
+    mt_strbuf_addf(&log, "%s%s %s %s\n%s", log_magic, entry->key.hex, result->cubin.hex, body.hex, result->log);
     mt_status st = log.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log") : mt_file_write_cached(entry->cubin_path, cubin, size, err);
     if (st == MT_OK) st = mt_file_write_cached(entry->log_path, mt_strbuf_text(&log), log.length, err);
     mt_strbuf_free(&log);

@@ -1,13 +1,13 @@
 #include "tuner/gpu/npy.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 
 static const unsigned char magic[6] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
@@ -158,12 +158,9 @@ mt_status mt_npy_open(const char *path, mt_npy_file *file, mt_error *err)
     mt_status st = MT_OK;
     struct stat info;
     *file = (mt_npy_file){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &info) != 0) {
-        st = MT_FAIL(err, errno == ENOENT ? MT_ERR_NOT_FOUND : MT_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
-        goto done;
-    }
-    if (!S_ISREG(info.st_mode) || info.st_size <= 0) {
+    int fd;
+    MT_TRY(mt_file_open_regular(path, &fd, err));
+    if (fstat(fd, &info) != 0 || info.st_size <= 0) {
         st = MT_FAIL(err, MT_ERR_SYNTAX, "%s: not a .npy file", path);
         goto done;
     }

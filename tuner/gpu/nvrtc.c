@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <glob.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,25 +140,10 @@ done:
     return st;
 }
 
-static void remove_folder(const char *folder)
-{
-    mt_strbuf pattern = {0};
-    glob_t found;
-    mt_strbuf_addf(&pattern, "%s/*", folder);
-    if (glob(mt_strbuf_text(&pattern), 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            unlink(found.gl_pathv[i]);
-        globfree(&found);
-    }
-    rmdir(folder);
-    mt_strbuf_free(&pattern);
-}
-
 void mt_nvrtc_close(mt_nvrtc *nvrtc)
 {
     if (!nvrtc) return;
-    if (nvrtc->temporary_dir) remove_folder(nvrtc->temporary_dir);
-    mt_free(nvrtc->temporary_dir);
+    mt_temporary_remove(&nvrtc->temporary);
     mt_free(nvrtc->include_dir);
     mt_free(nvrtc->cccl_dir);
     mt_free(nvrtc->include_searched);
@@ -180,17 +164,8 @@ int64_t mt_nvrtc_version(const mt_nvrtc *nvrtc)
 
 mt_status mt_nvrtc_temporary_dir(mt_nvrtc *nvrtc, mt_error *err)
 {
-    if (nvrtc->temporary_dir) return MT_OK;
     const char *root = getenv("TMPDIR");
-    char *name = mt_path_join(root && root[0] ? root : "/tmp", "msda-tune-XXXXXX");
-    if (!name) return MT_FAIL(err, MT_ERR_NO_MEMORY, "temporary folder");
-    if (!mkdtemp(name)) {
-        mt_status st = MT_FAIL(err, MT_ERR_IO, "%s: cannot create: %s", name, strerror(errno));
-        mt_free(name);
-        return st;
-    }
-    nvrtc->temporary_dir = name;
-    return MT_OK;
+    return nvrtc->temporary.path ? MT_OK : mt_temporary_make(root && root[0] ? root : "/tmp", &nvrtc->temporary, err);
 }
 
 /* Takes root/tail as the header folder when cuda_fp16.h is in it. */

@@ -2,6 +2,7 @@
 #ifndef MT_GPU_NVRTC_H
 #define MT_GPU_NVRTC_H
 
+#include "tuner/base/leftover.h"
 #include "tuner/gpu/compile.h"
 #include "tuner/gpu/nvrtc_api.h"
 
@@ -13,7 +14,7 @@ struct mt_nvrtc {
     char *cccl_dir;         /* include/cccl of CUDA ≥ 13; NULL = none */
     char *include_searched; /* for the message when a header is missing */
     bool lacks_no_cache;    /* it does not know --no-cache */
-    char *temporary_dir;    /* cubins without a cache; made when first needed, removed at close */
+    mt_temporary temporary; /* cubins without a cache; made when first needed, removed at close */
 };
 
 /* Finds the toolkit's headers: CUDA_HOME, CUDA_PATH, the prefix of the library at `library_path` (a toolkit's lib folder or a wheel's), /usr/local/cuda*. */

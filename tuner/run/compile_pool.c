@@ -1,7 +1,6 @@
 #include "tuner/run/compile_pool.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,9 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/leftover.h"
 #include "tuner/base/log.h"
+#include "tuner/base/trust.h"
 #include "tuner/run/worker.h"
 
 enum { PLACES = 2 /* for a cache of our own: temporary files, memory */, MAX_JOBS = 256, DEFAULT_JOBS = 32, MAX_FALSE_STARTS = 3, MOST_STARTING = 8, FIRST_WORKERS = 3 /* the tool's own kernels, the reference, the first variant: all GPUs wait for these */ };
@@ -39,7 +40,7 @@ struct mt_compile_pool {
     struct job *queue;          /* SUPPORT and TOOL first */
     uint64_t last_id;
     mt_visible *visible; /* once a worker has greeted */
-    char *own_caches[PLACES]; /* temporary folders, when no cache was given or it can't be written */
+    mt_temporary own_caches[PLACES]; /* temporary folders, when no cache was given or it can't be written */
     size_t own_cache_count;
     int64_t nvrtc_version, restarts;
     size_t open_handles;
@@ -110,19 +111,10 @@ static mt_status make_own_cache(mt_compile_pool *pool, mt_error *err)
     const char *wished = secure_getenv("TMPDIR");
     const char *places[PLACES] = {wished && wished[0] == '/' ? wished : "/tmp", "/dev/shm"};
     mt_status st = MT_FAIL(err, MT_ERR_IO, "no temporary folder is left to try");
-    for (size_t *next = &pool->own_cache_count; *next < PLACES;) {
-        mt_strbuf path = {0};
-        mt_strbuf_addf(&path, "%s/msda-tune-XXXXXX", places[*next]);
-        char *folder = mt_strbuf_take(&path);
-        if (!folder) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile workers: out of memory");
-        pool->own_caches[(*next)++] = folder;
-        if (mkdtemp(folder)) {
-            pool->options.cache_dir = folder;
-            return MT_OK;
-        }
-        st = MT_FAIL(err, MT_ERR_IO, "%s: cannot make a temporary folder: %s", folder, strerror(errno));
-        mt_free(folder);
-        pool->own_caches[*next - 1] = NULL;
+    while (st != MT_OK && pool->own_cache_count < PLACES) {
+        size_t next = pool->own_cache_count++;
+        st = mt_temporary_make(places[next], &pool->own_caches[next], err);
+        if (st == MT_OK) pool->options.cache_dir = pool->own_caches[next].path;
     }
     return st;
 }
@@ -331,18 +323,13 @@ static mt_status make_cache(mt_compile_pool *pool, mt_error *err)
     if (!wanted) return make_own_cache(pool, err);
     mt_status st = mt_dir_make_all(wanted, &reason);
     if (st == MT_OK && access(wanted, W_OK | X_OK) != 0) st = MT_FAIL(&reason, MT_ERR_IO, "%s: %s", wanted, strerror(errno));
-    if (st == MT_OK) return MT_OK;
+    if (st == MT_OK) st = mt_trust_folder(wanted, &reason);
+    if (st == MT_OK) {
+        mt_leftover_sweep_cache(wanted);
+        return MT_OK;
+    }
     mt_log_warn("compiled kernels are not kept: %s", reason.message);
     return make_own_cache(pool, err);
-}
-
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *position)
-{
-    (void)info;
-    (void)kind;
-    (void)position;
-    remove(path); /* what can't be removed stays: a temporary folder is not worth an error */
-    return 0;
 }
 
 mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **out, mt_error *err)
@@ -510,9 +497,6 @@ void mt_pool_destroy(mt_compile_pool *pool)
         pool->queue = next;
     }
     mt_visible_free(pool->visible);
-    for (size_t i = 0; i < pool->own_cache_count; i++) {
-        if (pool->own_caches[i]) nftw(pool->own_caches[i], remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-        mt_free(pool->own_caches[i]);
-    }
+    for (size_t i = 0; i < pool->own_cache_count; i++) mt_temporary_remove(&pool->own_caches[i]);
     mt_free(pool);
 }

@@ -1,12 +1,11 @@
 #include "tuner/run/kept_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "tuner/base/file.h"
 
 /* There may be no /proc, or another one: of a PID namespace in which this number is somebody else's. */
 static bool leads_to(const char *path, int fd)
@@ -17,8 +16,9 @@ static bool leads_to(const char *path, int fd)
 
 mt_status mt_kept_file_open(mt_kept_file *kept, const char *path, mt_error *err)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return MT_FAIL(err, errno == ENOENT || errno == ENOTDIR ? MT_ERR_NOT_FOUND : MT_ERR_IO, "%s: cannot open: %s", path, strerror(errno));
+    int fd;
+    mt_status st = mt_file_open_regular(path, &fd, err);
+    if (st != MT_OK) return st;
     mt_kept_file_close(kept);
     kept->fd = fd;
     snprintf(kept->path, sizeof kept->path, "/proc/%ld/fd/%d", (long)getpid(), fd);

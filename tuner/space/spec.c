@@ -279,7 +279,7 @@ mt_status mt_spec_load_with(const char *path, const char *more, mt_spec **spec, 
     size_t length = 0;
     mt_strbuf text = { 0 };
     *spec = NULL;
-    MT_TRY(mt_file_read_regular(path, 64u << 20, &file, &length, err));
+    MT_TRY(mt_file_read(path, 64u << 20, &file, &length, err));
     mt_strbuf_add_bytes(&text, file, length);
     mt_strbuf_addf(&text, "\n%s", more ? more : "");
     if (text.failed) {

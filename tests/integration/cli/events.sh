@@ -14,8 +14,10 @@ note "a file that can't be written"
 mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --events nowhere/e.jsonl
 note "a reader that goes away costs the events, not the session"
 mkfifo pipe
-: <pipe &
-"$tool" --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db v.sqlite --shape small --quiet --events pipe >/dev/null 2>&1
+exec 3<>pipe
+"$tool" --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db v.sqlite --shape small --quiet --events pipe >/dev/null 2>&1 3>&- &
+read -r -n 1 <&3
+exec 3>&-
+wait $!
 echo "exit $?"
-wait
 "$tool" show --db v.sqlite >/dev/null && echo "all is stored"
