@@ -156,7 +156,7 @@ static mt_status add_file(loader *self, char *name, char *path, int folder, mt_e
 {
     mt_source_file file = {.name = name, .path = path};
     size_t length = 0;
-    mt_status st = name && path ? mt_file_read_regular(path, SIZE_LIMIT, &file.text, &length, err) : no_memory(err);
+    mt_status st = name && path ? mt_file_read(path, SIZE_LIMIT, &file.text, &length, err) : no_memory(err);
     if (st == MT_OK && strlen(file.text) != length) st = MT_FAIL(err, MT_ERR_SPEC, "%s holds NUL bytes: expected source text", path);
     if (st != MT_OK) {
         mt_free(file.text);
