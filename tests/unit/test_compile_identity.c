@@ -1,0 +1,128 @@
+/* What the real compiler reads, and whether knobs reach it. */
+#include "tests/unit/compile_fixture.h"
+#include "tuner/gpu/compile.h"
+#include "tuner/space/macro_names.h"
+
+static mt_compile_result compile_macros(mt_nvrtc *nvrtc, const mt_source *source, const char *const *options, size_t count, const char *headers, const char *cache)
+{
+    const mt_compile_request request = {.source = source, .options = options, .option_count = count, .macro_count = count, .arch = "sm_90a", .headers = headers, .cache_dir = cache};
+    mt_compile_result result;
+    mt_error err = {0};
+    ck_assert_msg(mt_compile(nvrtc, &request, &result, &err) == MT_OK, "%s", err.message);
+    return result;
+}
+
+/* A knob whose macro the source defines anew is not turned. */
+START_TEST(a_knob_must_be_in_effect)
+{
+    static const char *const options[] = {"-DBLOCK=32", "-DMODE=MODE_fast", "-DMODE_fast=1", "-DMODE_slow=2", "-DSHAPE_H=3,5", "-DWORKLOAD_s=1.5"};
+    static const struct { const char *text, *words; } cases[] = {
+        {"#define BLOCK 64\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew (k.cu(1)); expected #ifndef"},
+        {"#pragma nv_diag_suppress 47\n#define BLOCK 64\n", "knob BLOCK is not in effect: the source defines the macro BLOCK anew; expected"},
+        {"#undef BLOCK\n#define BLOCK 64\n", "knob BLOCK is not in effect"},
+        {"#define BLOCK 64\n#undef BLOCK\n", "knob BLOCK is not in effect"},
+        {"#undef MODE\n#define MODE MODE_slow\n", "knob MODE is not in effect"},
+        {"#undef MODE\n#define MODE MODE_other\n", "knob MODE is not in effect"},
+        {"#define SHAPE_H 1\n", "shape value SHAPE_H is not in effect"},
+        {"#ifndef BLOCK\n#define BLOCK 64\n#endif\n", NULL},
+        {"#define BLOCK 32\n", NULL},
+        {"#undef BLOCK\n#undef MODE\n", NULL},
+        {"#define BLOCK_SIZE 64\n#define OTHER 1\n#undef OTHER\n#define OTHER 2", NULL},
+    };
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_strbuf text = {0};
+        mt_strbuf_addf(&text, "%s\nextern \"C\" __global__ void k(float *out) { out[0] = 1; } // no end of line", cases[i].text);
+        mt_source_file file = {(char *)"k.cu", (char *)"k.cu", (char *)mt_strbuf_text(&text)};
+        const mt_source source = {&file, 1};
+        mt_compile_result result = compile_macros(nvrtc, &source, options, sizeof options / sizeof *options, NULL, NULL);
+        ck_assert_msg(result.ok == !cases[i].words && (result.ok || strstr(result.log, cases[i].words) == result.log), "%s: %s", cases[i].text, result.log);
+        mt_compile_result_free(&result);
+        mt_strbuf_free(&text);
+    }
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+/* Each name that `check` warns of does break what it is said to break, and the log says whose it is. */
+START_TEST(taken_names_are_told)
+{
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    for (size_t i = 0; i < mt_taken_name_count; i++) {
+        const mt_taken_name *taken = &mt_taken_names[i];
+        mt_strbuf option = {0}, words = {0};
+        mt_strbuf_addf(&option, "-D%s=4", taken->name);
+        mt_strbuf_addf(&words, " uses the name %s, which is the macro of a knob here: where that is not meant, rename it, or let knobs arrive as KNOB_", taken->name);
+        mt_source_file file = {(char *)"k.cu", (char *)"k.cu", taken->header ? (char *)"#include <cub/block/block_reduce.cuh>\n#include <cub/warp/warp_reduce.cuh>\n" : (char *)"__device__ int i;\n"};
+        const mt_source source = {&file, 1};
+        const char *options[] = {mt_strbuf_text(&option)};
+        mt_compile_result result = compile_macros(nvrtc, &source, options, 1, NULL, NULL), prefixed;
+        bool lacks_header = taken->header && strstr(result.log, "source file \"cub/");
+        ck_assert_msg(lacks_header || (!result.ok && strstr(result.log, mt_strbuf_text(&words)) && strncmp(result.log, "msda-tune: ", 11) == 0), "%s: %s", taken->name, result.log);
+        mt_strbuf_clear(&option);
+        mt_strbuf_addf(&option, "-DKNOB_%s=4", taken->name);
+        options[0] = mt_strbuf_text(&option);
+        prefixed = compile_macros(nvrtc, &source, options, 1, NULL, NULL);
+        ck_assert_msg(lacks_header || prefixed.ok, "%s: %s", options[0], prefixed.log);
+        mt_compile_result_free(&result);
+        mt_compile_result_free(&prefixed);
+        mt_strbuf_free(&option);
+        mt_strbuf_free(&words);
+    }
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+static void write_text(const char *name, const char *text)
+{
+    char path[128];
+    mt_error err = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    ck_assert_msg(mt_file_write_atomic(path, text, strlen(text), &err) == MT_OK, "%s", err.message);
+}
+
+/* What nobody named is not read: the working folder, which NVRTC searches by itself, and neighbours of the toolkit's. */
+START_TEST(only_what_is_handed_over_is_read)
+{
+    char here[4096];
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    make_folder();
+    write_text("stray.h", "#define STRAY 1\n");
+    ck_assert_ptr_nonnull(getcwd(here, sizeof here));
+    ck_assert_int_eq(chdir(folder), 0);
+    mt_compile_result read = compile(nvrtc, "#include \"stray.h\"\n", "sm_90a", NULL, NULL);
+    mt_compile_result probe = compile(nvrtc, "#if __has_include(\"stray.h\")\n#error seen\n#endif\n", "sm_90a", NULL, NULL);
+    ck_assert_msg(!read.ok && strstr(read.log, "stray.h"), "%s", read.log);
+    ck_assert_msg(probe.ok, "%s", probe.log);
+    char now[4096];
+    ck_assert_ptr_nonnull(getcwd(now, sizeof now));
+    ck_assert_ptr_nonnull(strstr(now, strrchr(folder, '/'))); /* back again */
+    ck_assert_int_eq(chdir(here), 0);
+    mt_compile_result_free(&read), mt_compile_result_free(&probe);
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
+/* In memory: __has_include sees what #include sees, <…> too; a header in front of the toolkit's can include that. */
+START_TEST(headers_in_memory_are_as_on_disk)
+{
+    static const char text[] = "#if !__has_include(\"own.h\") || !__has_include(<own.h>) || __has_include(\"none.h\")\n#error probe\n#endif\n#include <own.h>\n#include <cuda_fp16.h>\n"
+                               "extern \"C\" __global__ void k(__half *out) { out[0] = __float2half(OWN + SHADOW); }\n";
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    mt_source_file files[] = {{(char *)"k.cu", (char *)"k.cu", (char *)text},
+                              {(char *)"own.h", (char *)"own.h", (char *)"#pragma once\n#define OWN 1\n"},
+                              {(char *)"cuda_fp16.h", (char *)"cuda_fp16.h", (char *)"#include <./cuda_fp16.h>\n#define SHADOW 1\n"}};
+    const mt_source source = {files, 3};
+    mt_compile_result result = compile_macros(nvrtc, &source, NULL, 0, NULL, NULL);
+    ck_assert_msg(result.ok || strstr(result.log, "set CUDA_HOME"), "%s", result.log);
+    mt_compile_result_free(&result);
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+UNIT_MAIN("compile_identity", a_knob_must_be_in_effect, taken_names_are_told, only_what_is_handed_over_is_read, headers_in_memory_are_as_on_disk)
