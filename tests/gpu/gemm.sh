@@ -15,7 +15,7 @@ only() { # algorithm, words of sed → a space of it alone
 
 shapes=()
 for shape in ${SHAPES:-odd_rc odd_cr odd_rc_bf16 odd_cr_bf16 odd_rr odd_cc odd_tall odd_sums16 one}; do shapes+=(--shape "$shape"); done
-for algorithm in $(sed -nE 's/^\[variant ([a-z_]+)\]/\1/p' "$space"); do
+for algorithm in $(sed -nE 's/^\[algorithm ([a-z_]+)\]/\1/p' "$space"); do
   # What does not run here, and shapes that an algorithm is not for, leave no valid point.
   tune --space "$(only "$algorithm" '/^baseline/d')" "${shapes[@]}" --strategy random --budget "${BUDGET:-6}" --guard pages --db "$scratch/$algorithm.sqlite" --quiet >/dev/null
   rc=$?

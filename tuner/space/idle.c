@@ -16,15 +16,15 @@ static bool may_stand_in(const mt_source *source, const char *word)
 /* Headers that only the compiler finds may read any knob. */
 static bool opens_files(const mt_spec *spec)
 {
-    for (size_t i = 0; i < spec->variant_count; i++)
-        if (mt_options_open_files(spec->variants[i].options)) return true;
+    for (size_t i = 0; i < spec->algorithm_count; i++)
+        if (mt_options_open_files(spec->algorithms[i].options)) return true;
     return mt_options_open_files(spec->options);
 }
 
 static uint64_t read_by_expressions(const mt_spec *spec)
 {
     uint64_t knobs = mt_scope_knobs_of_text(spec, spec->options);
-    for (size_t i = 0; i < spec->variant_count; i++) knobs |= mt_scope_knobs_of_text(spec, spec->variants[i].options);
+    for (size_t i = 0; i < spec->algorithm_count; i++) knobs |= mt_scope_knobs_of_text(spec, spec->algorithms[i].options);
     for (size_t i = 0; i < spec->arg_count; i++) knobs |= mt_scope_knobs_of_arg(spec, &spec->args[i]);
     for (size_t i = 0; i < spec->launch_count; i++) knobs |= mt_scope_knobs_of_launch(spec, &spec->launches[i]);
     for (size_t i = 0; i < spec->prepare_count; i++) knobs |= mt_scope_knobs_of_launch(spec, &spec->prepares[i]);

@@ -169,11 +169,17 @@ static mt_status scan_file(const mt_spec *spec, mt_source *source, size_t *capac
     return MT_OK;
 }
 
+static mt_status no_folder(const mt_spec *spec, const char *folder, mt_error *err)
+{
+    mt_place place = mt_spec_place(spec, spec->include_line);
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: include: %s: no such folder", place.path, place.line, folder);
+}
+
 /* A folder that is not there would only show as a header that the compiler does not find. */
 static mt_status check_folders(const mt_spec *spec, mt_error *err)
 {
     for (size_t i = 0; i < spec->include_count; i++) {
-        if (!mt_dir_exists(spec->include_dirs[i])) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: include: %s: no such folder", spec->path, spec->include_line, spec->include_dirs[i]);
+        if (!mt_dir_exists(spec->include_dirs[i])) return no_folder(spec, spec->include_dirs[i], err);
     }
     return MT_OK;
 }

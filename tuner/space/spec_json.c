@@ -135,12 +135,12 @@ static void add_lets(mt_strbuf *out, const mt_spec *spec)
 static void add_conditions(mt_strbuf *out, const mt_spec *spec)
 {
     begin_list(out, "variants");
-    for (size_t i = 0; i < spec->variant_count; i++) {
-        const mt_variant *variant = &spec->variants[i];
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
+        const mt_algorithm *algorithm = &spec->algorithms[i];
         begin_object(out);
-        add_text(out, "name", variant->name);
-        add_text(out, "entry", variant->entry);
-        if (variant->has_requires) add_expr(out, "requires", &variant->requires_expr);
+        add_text(out, "name", algorithm->name);
+        add_text(out, "entry", algorithm->entry);
+        if (algorithm->has_requires) add_expr(out, "requires", &algorithm->requires_expr);
         end_object(out);
     }
     end_list(out);
@@ -214,9 +214,9 @@ static void add_launches(mt_strbuf *out, const char *key, const mt_launch *launc
     begin_list(out, key);
     for (size_t i = 0; i < count; i++) {
         const mt_launch *launch = &launches[i];
-        if (launch->variant && strcmp(launch->variant, "reference") == 0) continue;
+        if (launch->algorithm && strcmp(launch->algorithm, "reference") == 0) continue;
         begin_object(out);
-        add_text(out, "variant", launch->variant);
+        add_text(out, "variant", launch->algorithm);
         add_int(out, "number", launch->number);
         add_text(out, "entry", launch->entry);
         begin_list(out, "args");
