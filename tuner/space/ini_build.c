@@ -54,19 +54,16 @@ static mt_status fail_twice(const mt_ini *ini, int line, int first, const char *
 
 /* ---- sections and entries ---- */
 
-/* These hold for their file, or only hold others: each file may have its own. */
-static bool is_of_its_file(const char *kind)
+/* These only hold lines that are sections themselves: as many as the file's order wants. */
+static bool holds_lines(const char *kind)
 {
-    static const char *const kinds[] = {"shapes", "params", "constraints", "args"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(kinds[i], kind) == 0) return true;
-    return false;
+    return strcmp(kind, "params") == 0 || strcmp(kind, "constraints") == 0 || strcmp(kind, "args") == 0;
 }
 
 static bool is_same_section(const mt_ini *ini, const mt_ini_section *section, const char *kind, const char *name, int line)
 {
-    if (strcmp(section->kind, kind) != 0 || strcmp(section->name, name) != 0) return false;
-    return !is_of_its_file(kind) || mt_ini_same_file(ini, section->line, line);
+    if (holds_lines(kind) || strcmp(section->kind, kind) != 0 || strcmp(section->name, name) != 0) return false;
+    return strcmp(kind, "shapes") != 0 || mt_ini_same_file(ini, section->line, line); /* each file may have its defaults */
 }
 
 mt_status mt_ini_add_section(mt_ini *ini, const char *kind, const char *name, int line, mt_error *err)

@@ -18,14 +18,6 @@ mt_status mt_short_check_defaults(mt_short *all, const mt_ini_section *section, 
     return MT_OK;
 }
 
-/* The defaults of the file that the shape stands in; NULL without. */
-static const mt_ini_section *defaults_of(const mt_ini *ini, const mt_ini_section *shape)
-{
-    for (size_t i = 0; i < ini->section_count; i++)
-        if (strcmp(ini->sections[i].kind, "shapes") == 0 && mt_ini_same_file(ini, ini->sections[i].line, shape->line)) return &ini->sections[i];
-    return NULL;
-}
-
 static size_t find_shape(const mt_ini *ini, const char *name)
 {
     size_t i = 0;
@@ -69,16 +61,27 @@ static mt_status add_missing(mt_short *all, const mt_ini_section *shape, const m
     return st;
 }
 
+/* Those of the shape's own file go first, then those of the other files in the order they are read. */
+static mt_status add_defaults(mt_short *all, const mt_ini_section *shape, bool of_own_file, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; st == MT_OK && i < all->in->section_count; i++) {
+        const mt_ini_section *section = &all->in->sections[i];
+        bool is_wanted = strcmp(section->kind, "shapes") == 0 && mt_ini_same_file(all->in, section->line, shape->line) == of_own_file;
+        if (is_wanted) st = add_missing(all, shape, section, err);
+    }
+    return st;
+}
+
 mt_status mt_short_write_shape(mt_short *all, const mt_ini_section *section, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_ini_entry *like = mt_ini_find(section, like_key);
-    const mt_ini_section *defaults = defaults_of(all->in, section);
-    if (!like && !defaults) return mt_short_copy(all, section, err);
     MT_TRY(mt_ini_add_section(&all->out, "shape", section->name, section->line, err));
     if (like) MT_TRY(add_base(all, section, like, err));
     MT_TRY(add_missing(all, section, section, err));
-    MT_TRY(add_missing(all, section, defaults, err)); /* last: they may be expressions of the shape's own values */
+    MT_TRY(add_defaults(all, section, true, err)); /* last: they may be expressions of the shape's own values */
+    MT_TRY(add_defaults(all, section, false, err));
 done:
     return st;
 }
