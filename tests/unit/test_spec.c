@@ -223,7 +223,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[tune]\ntime = 0\n", "expected a number above 0" },
     { REST "[tune]\nregime = hot\n", "regime = hot is not known; expected one of cold, warm" },
     { REST "[tune]\nobjective = power\n", "objective = power is not known; expected one of time, energy, edp" },
-    { REST "[tune]\nbaseline = w\n", "baseline = w: no such variant or plugin; expected one of v, cublaslt" },
+    { REST "[tune]\nbaseline = w\n", "baseline = w: no such algorithm or plugin; expected one of v, cublaslt" },
     /* shapes */
     { REST "[shape t]\nM = 1\n", "[shape t] has no `N`: expected the same names as in [shape s]" },
     { REST "[shape t]\nN = 1\nM = 2\n", "[shape t] has `M`, which [shape s] has not" },
