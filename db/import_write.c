@@ -108,13 +108,13 @@ static mt_status add_variants(const mt_import *import, const char *kernel, mt_st
     size_t first = algo ? default_row(import)->levels[algo - import->knobs] : 0;
     if (!algo) {
         char *name = variant_name(kernel);
-        mt_strbuf_addf(ini, "\n[variant %s]\n", name ? name : "");
+        mt_strbuf_addf(ini, "\n[algorithm %s]\n", name ? name : "");
         mt_free(name);
         return name ? MT_OK : mt_import_no_memory(import, err);
     }
-    mt_strbuf_addf(ini, "\n[variant %s]\n", algo->values[first]); /* the first variant is the default's */
+    mt_strbuf_addf(ini, "\n[algorithm %s]\n", algo->values[first]); /* the first variant is the default's */
     for (size_t i = 0; i < algo->value_count; i++)
-        if (i != first) mt_strbuf_addf(ini, "\n[variant %s]\n", algo->values[i]);
+        if (i != first) mt_strbuf_addf(ini, "\n[algorithm %s]\n", algo->values[i]);
     return MT_OK;
 }
 

@@ -8,7 +8,7 @@
 
 static const char frame[] = "[kernel]\nsource = none.cu\nreference = none\n[shape s]\nN = 64\n%s\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n"
                             "[launch 1]\nargs = out\ngrid = N\nblock = 64\n%s\n";
-#define ONE "[variant plain]"
+#define ONE "[algorithm plain]"
 #define SIX_KNOBS \
     "[param A]\nvalues = 1,2,4,8,16,32\n[param B]\nvalues = 1,2,3,4,6\n[param C]\nvalues = 16,32,64,128,256\n[param D]\nvalues = 1,2,4,8\n[param E]\nvalues = 0..5\n[param F]\nvalues = 0,1,2\n"
 #define GPU_KNOBS \
@@ -125,7 +125,7 @@ static const struct made {
     {"steps2", ONE, SIX_KNOBS, cost_steps, 2},
     {"needle", ONE, SIX_KNOBS, cost_needle, 3},
     {"rugged", ONE, SIX_KNOBS, cost_rugged, 4},
-    {"cond", "[variant a]\n[variant b]\n[variant c]",
+    {"cond", "[algorithm a]\n[algorithm b]\n[algorithm c]",
      "[param T]\nvalues = 32,64,128,256,512\n[param U]\nvalues = 1,2,4,8\n"
      "[param A1]\nvalues = 1..6\nwhen = ALGO == \"a\"\n[param A2]\nvalues = 1,2,4,8\nwhen = ALGO == \"a\"\n[param A3]\nvalues = x,y,z\nwhen = ALGO == \"a\"\n"
      "[param B1]\nvalues = 1,2,4,8,16\nwhen = ALGO == \"b\"\n[param B2]\nvalues = 1..8\nwhen = ALGO == \"b\"\n[param B3]\nvalues = 0,1\nwhen = ALGO == \"b\"\n[param B4]\nvalues = 1,2,4\nwhen = ALGO == \"b\" && B3 == 1\n"

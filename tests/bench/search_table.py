@@ -11,7 +11,7 @@ source = none.cu
 reference = none
 [shape s]
 N = 64
-[variant plain]
+[algorithm plain]
 [arg out]
 kind = tensor
 role = out

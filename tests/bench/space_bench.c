@@ -40,7 +40,7 @@ static mt_spec *make_spec(const constraint_kind *kind, int few, int many)
     mt_spec *spec = NULL;
     mt_error err;
     mt_strbuf text = { 0 };
-    mt_strbuf_add(&text, "[kernel]\nsource = k.cu\nreference = r\n[shape s]\nN = 128\n[variant v]\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n"
+    mt_strbuf_add(&text, "[kernel]\nsource = k.cu\nreference = r\n[shape s]\nN = 128\n[algorithm v]\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n"
                          "[launch 1]\nargs = out\ngrid = N\nblock = 32\n");
     for (int i = 0; i < KNOBS; i++) mt_strbuf_addf(&text, "[param %c]\nvalues = 1..%d\n", 'A' + i, i % 2 ? many : few);
     mt_strbuf_add(&text, kind->constraints);

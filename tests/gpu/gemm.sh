@@ -3,19 +3,20 @@
 # power does to large problems, said. Environment: BUDGET (6) variants of an algorithm and shape, SHAPES, LARGE (f16_rc_8192, empty: not).
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
-space=$source_folder/search_spaces/gemm.ini
+space=$source_folder/tests/spaces/gemm.ini
 mkdir -p "$scratch/space"
 ln -s "$(realpath "$source_folder/kernels")" "$scratch/kernels"
 
 only() { # algorithm, words of sed → a space of it alone
-  awk -v algorithm="$1" '/^; ---- Arguments/ { print "[constraint only_one]\nexpr = ALGO == " algorithm "\nwhy  = this test asks for one algorithm\n" } { print }' "$space" |
-    sed "${2:-}" >"$scratch/space/$1.ini"
+  sed "${2:-}" "$source_folder/search_spaces/gemm.ini" >"$scratch/space/base_$1.ini"
+  sed "s/^include = .*/include = base_$1.ini/" "$space" >"$scratch/space/$1.ini"
+  printf '[constraint only_one]\nexpr = ALGO == %s\nwhy  = this test asks for one algorithm\n' "$1" >>"$scratch/space/$1.ini"
   echo "$scratch/space/$1.ini"
 }
 
 shapes=()
 for shape in ${SHAPES:-odd_rc odd_cr odd_rc_bf16 odd_cr_bf16 odd_rr odd_cc odd_tall odd_sums16 one}; do shapes+=(--shape "$shape"); done
-for algorithm in $(sed -nE 's/^\[variant ([a-z_]+)\]/\1/p' "$space"); do
+for algorithm in $(sed -nE 's/^\[algorithm ([a-z_]+)\]/\1/p' "$source_folder/search_spaces/gemm.ini"); do
   # What does not run here, and shapes that an algorithm is not for, leave no valid point.
   tune --space "$(only "$algorithm" '/^baseline/d')" "${shapes[@]}" --strategy random --budget "${BUDGET:-6}" --guard pages --db "$scratch/$algorithm.sqlite" --quiet >/dev/null
   rc=$?

@@ -130,7 +130,7 @@ static const char *reference_space(const proof *self, size_t judged)
     mt_strbuf_add(&text, "[kernel]\nname = msda_backward_reference\n");
     proof_add_sources(self, &text, "msda_backward", expected);
     add_shapes(&text);
-    mt_strbuf_add(&text, "[variant reference_kernels]\nentry = msda_backward_reference_value\noptions = -DMT_SUPPORT=1\n");
+    mt_strbuf_add(&text, "[algorithm reference_kernels]\nentry = msda_backward_reference_value\noptions = -DMT_SUPPORT=1\n");
     for (size_t i = VALUE; i < GRAD_VALUE; i++) add_input(&text, i);
     add_output(&text, judged);
     for (size_t i = GRAD_VALUE; i < ARRAYS; i++)

@@ -108,7 +108,7 @@ static const char *reference_space(const proof *self)
     mt_strbuf_add(&text, "[kernel]\nname = msda_reference\n");
     proof_add_sources(self, &text, "msda", "file:expected.npy");
     add_shapes(&text);
-    mt_strbuf_add(&text, "[variant reference_kernel]\nentry = msda_reference\noptions = -DMT_SUPPORT=1\n");
+    mt_strbuf_add(&text, "[algorithm reference_kernel]\nentry = msda_reference\noptions = -DMT_SUPPORT=1\n");
     add_input(&text, "value", "dtype", "N, S, M, D");
     add_input(&text, "loc", "loc_dtype", "N, Lq, M, len(H), P, 2");
     add_input(&text, "attn", "loc_dtype", "N, Lq, M, len(H), P");

@@ -1,16 +1,17 @@
 #!/bin/bash
-# Every shipped space on its small shapes (default = no): a random sample of its variants, each validated. None may be wrong. But: packed sums
+# Every shipped space on its small shapes (those in tests/spaces, where a space has some there): a random sample of its variants, each validated. None may be wrong. But: packed sums
 # of bf16 values may be too rough for the tolerance, which the space leaves to it; then some must pass, and those that do not must be as near as
 # rounding explains. Shapes of more than 2^31 elements: a few. SPACES="msda gemm": these alone.
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-small_shapes() { # file → names of shapes that are not tuned by default
-  awk '/^\[/ { shape = ""; if ($1 == "[shape") { shape = $2; sub(/\]/, "", shape) } } shape != "" && /^default *= *no/ { print shape }' "$1"
+shapes_of() { # file → its shapes
+  sed -nE 's/^\[shape ([^]]+)\].*/\1/p' "$1"
 }
 
-dtype_of() { # file, shape
-  awk -v wanted="$2" '/^\[/ { shape = ""; if ($1 == "[shape") { shape = $2; sub(/\]/, "", shape) } } shape == wanted && $1 == "dtype" { print $3 }' "$1"
+dtype_of() { # file, shape: its own dtype, or that of the shape it is like
+  awk -v wanted="$2" '/^\[/ { shape = ""; if ($1 == "[shape") { shape = $2; sub(/\]/, "", shape) } } shape != "" && $1 == "dtype" { dtype[shape] = $3 } shape != "" && $1 == "like" { like[shape] = $3 }
+    END { while (!(wanted in dtype) && wanted in like) wanted = like[wanted]; print dtype[wanted] }' "$1"
 }
 
 # Of `show --failures --json`, what rounding to bf16 does not explain. Rounding once costs 0.41 u of a value (u = 2^-8 is the most it can cost, the root mean
@@ -29,7 +30,8 @@ not_rounding() {
 for space in "$source_folder"/search_spaces/*.ini; do
   [[ " ${SPACES:-$(basename "$space" .ini)} " = *" $(basename "$space" .ini) "* ]] || continue
   kernel=$(awk '/^\[/ { inside = $1 == "[kernel]" } inside && $1 == "name" { print $3 }' "$space")
-  for shape in $(small_shapes "$space"); do
+  [ ! -f "$source_folder/tests/spaces/$(basename "$space")" ] || space=$source_folder/tests/spaces/$(basename "$space")
+  for shape in $(shapes_of "$space"); do
     budget=${BUDGET:-60}
     case $shape in odd* | one_* | tiny* | n1m) ;; huge*) budget=$(((budget + 9) / 10)) ;; *) continue ;; esac
     tune --space "$space" --shape "$shape" --strategy random --budget "$budget" --quiet || fail "$space, $shape: exit $?"

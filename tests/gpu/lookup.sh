@@ -9,7 +9,7 @@ ln -s "$source_folder/kernels" "$scratch/kernels"
 
 try() { # name, condition
   local space=$scratch/search_spaces/$1.ini db=$scratch/$1.sqlite
-  { cat "$source_folder/search_spaces/msda.ini"; printf '\n[constraint only_%s]\nexpr = %s\nwhy = this test wants such a row\n' "$1" "$2"; } >"$space"
+  { printf 'include = %s\n[constraint only_%s]\nexpr = %s\nwhy = this test wants such a row\n' "$source_folder/search_spaces/msda.ini" "$1" "$2"; } >"$space"
   tune --space "$space" --shape seed48 --workload local15 --strategy random --budget 6 --db "$db" || { fail "$1: tune"; return; }
   "$infer" "$db" >"$scratch/infer.txt" 2>&1
   local rc=$?

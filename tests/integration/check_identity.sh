@@ -22,7 +22,7 @@ reference = reference
 $(printf '%b' "$2")
 [shape s]
 N = 1024
-[variant k]
+[algorithm k]
 [param BLOCK]
 values = 128, 256
 [arg out]

@@ -24,7 +24,7 @@ source    = k.cu
 reference = reference
 [shape s]
 N = 64
-[variant twice]
+[algorithm twice]
 [param BLOCK]
 values = 64, 128
 [constraint fits]
@@ -71,11 +71,11 @@ quiet() { # TEXT SED_COMMANDS
   if "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1 | grep -F -- "$1"; then echo "FAILED: $2: expected nothing of \"$1\""; bad=1; fi
 }
 says 0 'twice         2   2        0       0' ''
-says 1 'no __global__ function thrice (extern "C")' 's/^\[variant twice/[variant thrice/'
-says 1 'in the compiled source, which has ' 's/^\[variant twice/[variant thrice/'
-says 1 'no __global__ function decorated (extern "C") in the compiled source; it has the C++ name _Z9decoratedPf: write extern "C" in front of it' 's/^\[variant twice/[variant decorated/'
-says 1 'make the template __device__ and call it from an extern "C" kernel' 's/^\[variant twice/[variant generic/'
-says 1 'and 1 more with the same' 's/^\[variant twice/[variant decorated/'
+says 1 'no __global__ function thrice (extern "C")' 's/^\[algorithm twice/[algorithm thrice/'
+says 1 'in the compiled source, which has ' 's/^\[algorithm twice/[algorithm thrice/'
+says 1 'no __global__ function decorated (extern "C") in the compiled source; it has the C++ name _Z9decoratedPf: write extern "C" in front of it' 's/^\[algorithm twice/[algorithm decorated/'
+says 1 'make the template __device__ and call it from an extern "C" kernel' 's/^\[algorithm twice/[algorithm generic/'
+says 1 'and 1 more with the same' 's/^\[algorithm twice/[algorithm decorated/'
 says 1 'no __global__ function finnish (extern "C")' 's/= finish/= finnish/' # a later launch
 says 1 'no __global__ function refrence (extern "C")' 's/^reference = .*/reference = refrence/'
 says 1 'no __global__ function init_in (extern "C")' 's/^init .*/init = kernel(init_in)/'
@@ -95,7 +95,7 @@ says 0 'knob UNROLL changes nothing' 's/^source.*/&\noptions = -I./; s/^\[constr
 quiet 'changes nothing' 's/^\[constraint fits/[param finish]\nvalues = 1, 2\n&/' # a word of the source
 says 4 "'fits' excludes most: no block is larger" 's/BLOCK <= 1024/BLOCK > 1024/'
 # For programs: where in the source.
-sed 's/^\[variant twice/[variant typo/' good.ini >m.ini
+sed 's/^\[algorithm twice/[algorithm typo/' good.ini >m.ini
 sed 's/twice(float \*out) { out/typo(float *out) { uot/' k.cu >typo.cu
 sed -i 's/^source .*/source = typo.cu/' m.ini
 "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache --json 2>/dev/null | grep -qE '"severity":"error","file":"[^"]*typo.cu","line":2,"text":"identifier ..uot.. is undefined"}' ||

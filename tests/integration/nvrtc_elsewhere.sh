@@ -16,7 +16,7 @@ source = k.cu
 reference = reference
 [shape s]
 N = 64
-[variant set]
+[algorithm set]
 [arg out]
 kind = tensor
 role = out

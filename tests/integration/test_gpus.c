@@ -28,7 +28,7 @@ static void set_up(const char *values)
     setenv("MSDA_TUNE_LIBCUDA", FAKE_CUDA, 1);
     setenv("MSDA_TUNE_NVRTC", BINARY_DIR "/lib/libfake_nvrtc.so", 1);
     setenv("MSDA_TUNE_FAKE_LOG", "log.txt", 1);
-    snprintf(ini, sizeof ini, "[kernel]\nname = fake\nsource = " TEST_DATA_DIR "/fake/fake.cu\nreference = fake_add_reference\n[shape small]\nN = 1000\n[variant fake_add]\n"
+    snprintf(ini, sizeof ini, "[kernel]\nname = fake\nsource = " TEST_DATA_DIR "/fake/fake.cu\nreference = fake_add_reference\n[shape small]\nN = 1000\n[algorithm fake_add]\n"
         "[param BLOCK]\nvalues = 32..64\ndefault = 64\n[param BEHAVIOUR]\nvalues = %s\n"
         "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = kernel(fake_init)\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(-1, 1)\n"
         "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"

@@ -168,7 +168,7 @@ static void set_up_fake(void)
 {
     mt_error err = {0};
     set_up();
-    const char *ini = "[kernel]\nname = fake\nsource = " TEST_DATA_DIR "/fake/fake.cu\nreference = fake_add_reference\n[shape small]\nN = 1000\n[variant fake_add]\n"
+    const char *ini = "[kernel]\nname = fake\nsource = " TEST_DATA_DIR "/fake/fake.cu\nreference = fake_add_reference\n[shape small]\nN = 1000\n[algorithm fake_add]\n"
         "[param BLOCK]\nvalues = 32, 64, 96, 128\ndefault = 128\n[param BEHAVIOUR]\nvalues = ok, slow, wrong, nondet, compile_error\n"
         "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = kernel(fake_init)\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(-1, 1)\n"
         "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"

@@ -26,7 +26,7 @@ stand_in() {
   local name=$1 sections=$2 n=0 shape
   shift 2
   for shape; do sections+="[shape $shape]\nN = $((++n * 1000))\n\n"; done
-  sed "s/^name      = fake/name = $name/; s/^values  = 64, 128, 256, 512/values  = 64, 128, 256/; s/^values  = ok, .*/values  = ok/; /^ *compile_error/d; /^\[shape/,/^$/d; s/^\[variant/$sections&/" \
+  sed "s/^name      = fake/name = $name/; s/^values  = 64, 128, 256, 512/values  = 64, 128, 256/; s/^values  = ok, .*/values  = ok/; /^ *compile_error/d; /^\[shape/,/^$/d; s/^\[algorithm/$sections&/" \
     "$data/fake/fake.ini" >"$top/source/search_spaces/$name.ini"
 }
 stand_in gemm "" f16_rc_4096 f16_cr_4096 bf16_rc_4096 bf16_cr_4096 f16_rc_2048 f16_cr_2048

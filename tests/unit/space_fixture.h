@@ -21,7 +21,7 @@ static const mt_device_facts h100 = {
 /* The sections that a short test leaves out. */
 #define KERNEL "[kernel]\nsource = k.cu\nreference = ref\n"
 #define SHAPE "[shape s]\nN = 128\n"
-#define VARIANT "[variant v]\n"
+#define VARIANT "[algorithm v]\n"
 #define OUT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n"
 #define LAUNCH "[launch 1]\nargs = out\ngrid = N\nblock = 32\n"
 #define REST KERNEL SHAPE VARIANT OUT LAUNCH

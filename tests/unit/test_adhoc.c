@@ -12,7 +12,7 @@ static const char ini_text[] =
     "[kernel]\nname = k\nsource = k.cu\nreference = r\n"
     "[shape first]\nN = 4\nH = 8, 4\ndtype = f16\nLq = dot(H, H)\n[shape second]\nN = 4\nH = 7,\ndtype = f32\nLq = 3\n"
     "[workload even]\nspread = 1\ndefault = yes\n[workload local]\nspread = 2\n"
-    "[variant v]\n[arg x]\nkind = tensor\nrole = out\ndtype = ${dtype}\nshape = N\nrtol = 1e-3\n[launch 1]\nargs = x\ngrid = N\nblock = 32\n";
+    "[algorithm v]\n[arg x]\nkind = tensor\nrole = out\ndtype = ${dtype}\nshape = N\nrtol = 1e-3\n[launch 1]\nargs = x\ngrid = N\nblock = 32\n";
 static mt_error adhoc_err;
 
 static mt_spec *parse(void)

@@ -45,7 +45,7 @@ static bool has(const size_t *points, size_t count, const mt_space *space, size_
 
 START_TEST(every_value_of_every_knob_is_there)
 {
-    sample s = take("[variant a]\n[variant b]\n[param X]\nvalues = 1, 2, 3, 4, 5\n[param Y]\nvalues = 1, 2, 3\n[param Z]\nvalues = 1, 2\nwhen = ALGO == b\n"
+    sample s = take("[algorithm a]\n[algorithm b]\n[param X]\nvalues = 1, 2, 3, 4, 5\n[param Y]\nvalues = 1, 2, 3\n[param Z]\nvalues = 1, 2\nwhen = ALGO == b\n"
                     "[constraint c]\nexpr = X + Y <= 6\nwhy = small\n");
     size_t all = mt_space_count(s.space), *everything = mt_alloc(all, sizeof *everything);
     for (size_t i = 0; i < all; i++) everything[i] = i;
@@ -63,7 +63,7 @@ END_TEST
 /* 10^8 combinations; one value that draws hardly meet, one that no valid point has. */
 START_TEST(every_value_of_a_sampled_space_is_there)
 {
-    sample s = take("[variant a]\n[variant b]\n[param A]\nvalues = 1..100\n[param B]\nvalues = 1..100\n[param C]\nvalues = 1..100\n[param D]\nvalues = 1..100\n"
+    sample s = take("[algorithm a]\n[algorithm b]\n[param A]\nvalues = 1..100\n[param B]\nvalues = 1..100\n[param C]\nvalues = 1..100\n[param D]\nvalues = 1..100\n"
                     "[param Z]\nvalues = 1, 2\nwhen = ALGO == b\n"
                     "[constraint rare]\nexpr = A != 57 || (B == 3 && C == 4 && D == 5)\n[constraint never]\nexpr = D != 99\n");
     ck_assert(!mt_space_is_enumerated(s.space));
@@ -83,10 +83,10 @@ END_TEST
 
 START_TEST(one_point_and_none)
 {
-    sample one = take("[variant a]\n[param X]\nvalues = 7\n");
+    sample one = take("[algorithm a]\n[param X]\nvalues = 7\n");
     ck_assert_uint_eq(one.count, 1);
     drop(&one);
-    sample none = take("[variant a]\n[param X]\nvalues = 7\n[constraint c]\nexpr = X < 7\nwhy = none\n");
+    sample none = take("[algorithm a]\n[param X]\nvalues = 7\n[constraint c]\nexpr = X < 7\nwhy = none\n");
     ck_assert_uint_eq(none.count, 0);
     drop(&none);
 }

@@ -62,7 +62,7 @@ END_TEST
 
 /* A space of fake_add, with more keys for `out`. */
 #define LITTLE_SPACE(shape, out)                                                                                                                              \
-    "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape " shape "]\nN = 100000\n[variant fake_add]\n[param BLOCK]\nvalues = 128\n"     \
+    "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape " shape "]\nN = 100000\n[algorithm fake_add]\n[param BLOCK]\nvalues = 128\n"     \
     "[param BEHAVIOUR]\nvalues = ok, oob, wrong, nondet\n[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = kernel(fake_init)\n"                    \
     "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0, 1)\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n" \
     out "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n"
@@ -278,7 +278,7 @@ START_TEST(parameters_must_fit_the_kernel)
 {
     bench *b = &(bench){0};
     mt_outcome outcome;
-    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[param BLOCK]\nvalues = 128\n"
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[algorithm fake_add]\n[param BLOCK]\nvalues = 128\n"
                   "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
                   "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
                   "[launch 1]\nargs = a, b, out\ngrid = 8\nblock = BLOCK\n[launch reference 1]\nargs = a, b, out, count\ngrid = 4\nblock = 256\n",
@@ -295,7 +295,7 @@ START_TEST(cycles_of_the_blocks)
 {
     bench *b = &(bench){0};
     mt_outcome outcome;
-    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add_counting]\n[param BLOCK]\nvalues = 100\n"
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[algorithm fake_add_counting]\n[param BLOCK]\nvalues = 100\n"
                   "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
                   "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
                   "[arg cycles]\nkind = tensor\nrole = scratch\ndtype = u64\nshape = ceil_div(N, BLOCK)\ncycles = yes\n"
@@ -317,7 +317,7 @@ START_TEST(a_yardstick_is_timed_and_not_compared)
 {
     bench *b = &(bench){0};
     mt_outcome outcome;
-    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[variant half]\nentry = fake_second\nyardstick = yes\n"
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[algorithm fake_add]\n[algorithm half]\nentry = fake_second\nyardstick = yes\n"
                   "[param BLOCK]\nvalues = 128\n[param BEHAVIOUR]\nvalues = ok, illegal_address\n"
                   "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
                   "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
@@ -358,7 +358,7 @@ START_TEST(clusters_must_fit)
         {"ALGO=fake_add;CLUSTER=16;GROUP=3", "fake_add: no cluster of 16 blocks with 1024 threads and 0 bytes of shared memory each can be resident; the largest cluster that fits has 6"},
     };
     bench *b = &(bench){0};
-    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[param CLUSTER]\nvalues = 8, 16\n"
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[algorithm fake_add]\n[param CLUSTER]\nvalues = 8, 16\n"
                   "[param GROUP]\nvalues = 1, 3, 16\n[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
                   "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n"
                   "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = 16\nblock = 1024\ncluster = CLUSTER\n",
@@ -382,8 +382,8 @@ START_TEST(residency_by_the_compiled_kernel)
         {"ALGO=together;PER_SM=3;REGS=64", NULL},
     };
     bench *b = &(bench){0};
-    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[variant persistent]\nentry = fake_add\n"
-                  "[variant together]\nentry = fake_add\n[param REGS]\nvalues = 32, 64, 128\n[param PER_SM]\nvalues = 2, 3\n"
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[algorithm fake_add]\n[algorithm persistent]\nentry = fake_add\n"
+                  "[algorithm together]\nentry = fake_add\n[param REGS]\nvalues = 32, 64, 128\n[param PER_SM]\nvalues = 2, 3\n"
                   "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
                   "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
                   "[launch fake_add 1]\nargs = a, b, out, count\ngrid = 8\nblock = 256\nblocks_per_sm = PER_SM\n"
@@ -400,7 +400,7 @@ START_TEST(resources_are_the_worst_over_launches)
 {
     bench *b = &(bench){0};
     mt_outcome outcome;
-    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[variant fake_add]\n[param REGS]\nvalues = 64\n"
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[algorithm fake_add]\n[param REGS]\nvalues = 64\n"
                   "[arg a]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
                   "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n"
                   "[launch 1]\nargs = a, b, out, count\ngrid = 8\nblock = 256\n"

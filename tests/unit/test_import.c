@@ -270,7 +270,7 @@ START_TEST(names_that_would_write_lines)
         ck_assert_uint_eq(space.length, 0);
     }
     convert("{\"tune_params_keys\":[\"ALGO\",\"a\"],\"cache\":{\"x\":{\"ALGO\":\"one\",\"a\":1,\"time\":\"InvalidConfig\"},\"y\":{\"ALGO\":\"two\",\"a\":1,\"time\":1}}}");
-    has_space("\n[variant two]\n\n[variant one]\n"); /* the default's first */
+    has_space("\n[algorithm two]\n\n[algorithm one]\n"); /* the default's first */
     has_line("{\"v\":\"ALGO=two;a=1\",\"k\":\"ok\"");
     clear();
 }

@@ -62,7 +62,7 @@ END_TEST
 
 START_TEST(nothing_is_baked)
 {
-    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[variant v]\nbake = none\noptions = -DX=${N}  --std=c++20\n");
+    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[algorithm v]\nbake = none\noptions = -DX=${N}  --std=c++20\n");
     mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
     mt_options options;
     mt_error err = { 0 };

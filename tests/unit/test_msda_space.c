@@ -24,7 +24,7 @@ START_TEST(decoders_reach_their_good_points)
         REST_OF_POINT "THREADS=128;MIN_BLOCKS=8;HEADS=4;PREP=4;PREFETCH=bulk;VALUE_HINT=none", REST_OF_POINT "THREADS=128;MIN_BLOCKS=8;HEADS=4;PREP=2;PREFETCH=bulk;VALUE_HINT=none",
         REST_OF_POINT "THREADS=128;MIN_BLOCKS=8;HEADS=4;PREP=4;PREFETCH=off;VALUE_HINT=none",  REST_OF_POINT "THREADS=256;MIN_BLOCKS=4;HEADS=4;PREP=2;PREFETCH=bulk;VALUE_HINT=fetch_128",
     };
-    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
+    mt_spec *spec = must_load(SOURCE_DIR "/tests/spaces/msda.ini");
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         mt_space *space = space_of(spec, shapes[i]);
         for (size_t k = 0; k < sizeof points / sizeof points[0]; k++) {
@@ -136,7 +136,7 @@ START_TEST(tiles_are_compared_on_real_shapes)
         "ALGO=direct;BLEND=half2;BORDER=clamp;CARVEOUT=exact;CORNERS=parity;EXCHANGE=smem;HEADS=1;LANES=4;LEVELS=baked;LOAD_HINT=no_allocate;MIN_BLOCKS=2;PREFETCH=off;PREP=2;RECORD=8;"
         "SCHEDULE=grid;STORE_HINT=streaming;SUM=8;THREADS=512;UNROLL=2;VALUE_HINT=fetch_256;VEC=8;TILE_W=32;TRIM=off;FOLD=off;SWAPPED=bit",
     };
-    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
+    mt_spec *spec = must_load(SOURCE_DIR "/tests/spaces/msda.ini");
     mt_space *space = space_of(spec, "seed48");
     for (size_t k = 0; k < sizeof points / sizeof points[0]; k++) {
         mt_point point = must_point(spec, points[k]);
@@ -167,7 +167,7 @@ START_TEST(trimming_is_one_choice_for_the_search)
         { BEST_OF_SEED48 "LEVELS=baked;TRIM=off;FOLD=off;SWAPPED=sign", false, false },
         { BEST_OF_SEED48 "LEVELS=runtime;TRIM=on;FOLD=on;SWAPPED=sign", false, false },
     };
-    mt_spec *spec = must_load(SOURCE_DIR "/search_spaces/msda.ini");
+    mt_spec *spec = must_load(SOURCE_DIR "/tests/spaces/msda.ini");
     mt_space *space = space_of(spec, "seed48");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         mt_point point = must_point(spec, cases[i].point);

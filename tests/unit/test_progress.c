@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char spec_text[] = "[kernel]\nname = k\nsource = k.cu\nreference = r\n[shape s]\nN = 64\n[workload w]\nsigma = 2\n[variant a]\n"
+static const char spec_text[] = "[kernel]\nname = k\nsource = k.cu\nreference = r\n[shape s]\nN = 64\n[workload w]\nsigma = 2\n[algorithm a]\n"
                                 "[param X]\nvalues = 1, 2, 3, 4\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1\n"
                                 "[launch 1]\nargs = out\ngrid = 1\nblock = 32\n[model]\nfloor_ns = 1000\n";
 

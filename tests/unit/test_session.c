@@ -316,7 +316,7 @@ START_TEST(baseline_is_measured)
 {
     set_up();
     params.strategy = "random";
-    tune_ok("budget = 2\nbaseline = slow", "[param A]\nvalues = 1..50\n[variant slow]\n");
+    tune_ok("budget = 2\nbaseline = slow", "[param A]\nvalues = 1..50\n[algorithm slow]\n");
     ck_assert_int_eq(rows(), 2);
     ck_assert(isfinite(last.baseline_ns) && isfinite(last.default_ns));
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM variant WHERE text = 'A=1;ALGO=slow'"), 1);
@@ -337,7 +337,7 @@ static double time_of_yardsticks(const char *variant, size_t start)
 /* Measured first, the fastest of each told, and whatever their times: never the best. */
 START_TEST(yardsticks_are_measured_and_never_win)
 {
-    static const char space[] = "[param A]\nvalues = 1..3\nwhen = ALGO != empty\n[variant copy]\nyardstick = yes\n[variant empty]\nyardstick = yes\n"
+    static const char space[] = "[param A]\nvalues = 1..3\nwhen = ALGO != empty\n[algorithm copy]\nyardstick = yes\n[algorithm empty]\nyardstick = yes\n"
                                 "[model]\nops = 264\nmoved_bytes = 1000\n";
     set_up();
     evaluator.kind = yardsticks_are_fast;

@@ -264,7 +264,7 @@ START_TEST(options_that_open_other_files_are_refused)
         {"options = -Inowhere\n" SHAPE VARIANT, "[kernel] options: nowhere: no such folder"},
         {"options = -include=nowhere.h\n" SHAPE VARIANT, "-include=nowhere.h: no such file"},
         {"options = -Iinc_${MODE}\n" SHAPE VARIANT, "inc_${MODE}: a folder that depends on a knob can't be part of the kernel's key"},
-        {SHAPE "[variant v]\noptions = -Iinc\n", "[variant v] options: inc: all variants share one source; expected folders and headers in [kernel]"},
+        {SHAPE "[algorithm v]\noptions = -Iinc\n", "[algorithm v] options: inc: all variants share one source; expected folders and headers in [kernel]"},
     };
     folder f = make_folder();
     put(&f, "k.cu", "\n");

@@ -39,7 +39,7 @@ static uint64_t pruned_by(const mt_space *space, const char *wanted, bool *is_ex
 
 START_TEST(a_listed_space_is_its_points)
 {
-    mt_spec *spec = must_parse("[kernel]\npoints = recorded\n[shape s]\n[variant v]\n[param K]\nvalues = 1..300\n[param F]\nvalues = \"0.5\", word\ndefault = word\n");
+    mt_spec *spec = must_parse("[kernel]\npoints = recorded\n[shape s]\n[algorithm v]\n[param K]\nvalues = 1..300\n[param F]\nvalues = \"0.5\", word\ndefault = word\n");
     const char *const texts[] = {"ALGO=v;F=word;K=2", "ALGO=v;F=0.5;K=1", "ALGO=v;F=word;K=2", "ALGO=v;F=0.5;K=300"};
     mt_point points[4];
     mt_space *space = NULL;
@@ -144,7 +144,7 @@ END_TEST
 
 START_TEST(order_is_the_file_s_and_inactive_knobs_are_absent)
 {
-    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[variant a]\n[variant b]\n[param K]\nvalues = 1, 2\nwhen = ALGO == b\n[param M]\nvalues = x, y\n");
+    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[algorithm a]\n[algorithm b]\n[param K]\nvalues = 1, 2\nwhen = ALGO == b\n[param M]\nvalues = x, y\n");
     mt_space *space = must_space(spec, 0, &h100);
     ck_assert_uint_eq(mt_space_count(space), 6);
     ck_assert_uint_eq(mt_space_raw_count(space), 6);
@@ -159,7 +159,7 @@ END_TEST
 
 START_TEST(a_constraint_on_an_inactive_knob_does_not_apply)
 {
-    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[variant a]\n[variant b]\n[param K]\nvalues = 1, 2\nwhen = ALGO == b\n[param M]\nvalues = 1, 2\n"
+    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[algorithm a]\n[algorithm b]\n[param K]\nvalues = 1, 2\nwhen = ALGO == b\n[param M]\nvalues = 1, 2\n"
                                "[let]\nT = K * M\n[constraint c]\nexpr = T < 3\nwhy = small\n[constraint d]\nexpr = M == 1 || K == 1\n");
     mt_space *space = must_space(spec, 0, &h100);
     bool is_exact;
@@ -174,7 +174,7 @@ END_TEST
 
 START_TEST(requires_guards_what_the_variant_s_constraints_compute)
 {
-    mt_spec *spec = must_parse(KERNEL "[shape s]\nN = 100\n[shape t]\nN = 128\n" OUT LAUNCH "[variant a]\n[variant b]\nrequires = N % 64 == 0\n[param K]\nvalues = 1, 2\n"
+    mt_spec *spec = must_parse(KERNEL "[shape s]\nN = 100\n[shape t]\nN = 128\n" OUT LAUNCH "[algorithm a]\n[algorithm b]\nrequires = N % 64 == 0\n[param K]\nvalues = 1, 2\n"
                                "[let]\nTILES = N / 64\n[constraint c]\nexpr = ALGO == a || TILES >= K\n");
     mt_space *space = must_space(spec, 0, &h100);
     const char *name, *why;
@@ -332,7 +332,7 @@ START_TEST(default_points)
     old.cc = 80;
     space = must_space(spec, 0, &old);
     ck_assert_int_eq(mt_space_variant_default(space, "tma", &index, &err), MT_ERR_NOT_FOUND);
-    must_contain(err.message, "[variant tma] excludes variant tma's default point ALGO=tma");
+    must_contain(err.message, "[algorithm tma] excludes variant tma's default point ALGO=tma");
     must_contain(err.message, "device.cc >= 90");
     mt_space_free(space);
     mt_spec_free(spec);
@@ -340,7 +340,7 @@ START_TEST(default_points)
 END_TEST
 
 /* Legal: all but K=4;M=3. Searched: K < 4. */
-static const char limited[] = KERNEL SHAPE OUT LAUNCH "[variant a]\n[variant b]\n[param K]\nvalues = 1, 2, 4\ndefault = 4\n[param M]\nvalues = 1, 2, 3\ndefault = 2\n"
+static const char limited[] = KERNEL SHAPE OUT LAUNCH "[algorithm a]\n[algorithm b]\n[param K]\nvalues = 1, 2, 4\ndefault = 4\n[param M]\nvalues = 1, 2, 3\ndefault = 2\n"
                               "[constraint legal]\nexpr = K * M != 12\n[constraint small]\nscope = search\nexpr = K < 4\nwhy = larger ones are slow\n";
 
 START_TEST(what_limits_the_search_binds_neither_the_default_nor_what_is_named)
@@ -373,7 +373,7 @@ END_TEST
 
 START_TEST(a_default_that_can_t_run_is_no_point)
 {
-    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[variant a]\n[param K]\nvalues = 1, 2, 4\ndefault = 4\n[constraint legal]\nexpr = K < 3\n[constraint small]\nscope = search\nexpr = K < 2\n");
+    mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[algorithm a]\n[param K]\nvalues = 1, 2, 4\ndefault = 4\n[constraint legal]\nexpr = K < 3\n[constraint small]\nscope = search\nexpr = K < 2\n");
     mt_space *space = must_space(spec, 0, &h100);
     mt_error err = { 0 };
     size_t index;

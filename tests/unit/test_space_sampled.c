@@ -12,7 +12,7 @@
 
 /* Conditional knobs (by ALGO, by another knob, by a let), wide and narrow constraints, one that guards another's division, a `requires`. */
 static const char mixed[] = KERNEL SHAPE OUT LAUNCH
-    "[variant a]\n[variant b]\nrequires = N % 64 == 0\n[variant c]\nrequires = N == 1\n[let]\nT = K * M\nU = L - 2\n"
+    "[algorithm a]\n[algorithm b]\nrequires = N % 64 == 0\n[algorithm c]\nrequires = N == 1\n[let]\nT = K * M\nU = L - 2\n"
     "[param K]\nvalues = 1, 2, 3, 4\nwhen = ALGO == b\n[param M]\nvalues = 1, 2, 3\ndefault = 2\n[param L]\nvalues = 1, 2, 3\n[param R]\nvalues = x, y, z\nwhen = M > 1\n"
     "[param S]\nvalues = 1, 2\nwhen = R == y\n[param V]\nvalues = 1..5\n[param W]\nvalues = 1..6\n"
     "[constraint t]\nexpr = T <= 6\n[constraint guard]\nexpr = L != 2\n[constraint guarded]\nexpr = 6 / U != 0 || L == 2\n[constraint wide]\nexpr = (M + L + V + W) % 3 == 0\n"
@@ -85,11 +85,11 @@ static void neighbours_agree(const pair *p)
 
 static void defaults_agree(const pair *p)
 {
-    for (size_t i = 0; i < p->spec->variant_count; i++) {
+    for (size_t i = 0; i < p->spec->algorithm_count; i++) {
         size_t expected = 0, given = 0;
         mt_error expected_error = { 0 }, given_error = { 0 };
-        mt_status st = mt_space_variant_default(p->all, p->spec->variants[i].name, &expected, &expected_error);
-        ck_assert_int_eq(mt_space_variant_default(p->sampled, p->spec->variants[i].name, &given, &given_error), st);
+        mt_status st = mt_space_variant_default(p->all, p->spec->algorithms[i].name, &expected, &expected_error);
+        ck_assert_int_eq(mt_space_variant_default(p->sampled, p->spec->algorithms[i].name, &given, &given_error), st);
         if (st == MT_OK) ck_assert_uint_eq(translate(p, given), expected);
         ck_assert_str_eq(given_error.message, expected_error.message);
     }
@@ -97,7 +97,7 @@ static void defaults_agree(const pair *p)
 
 static void first_of_each_value_agrees(const pair *p)
 {
-    for (size_t v = 0; v < p->spec->variant_count; v++) {
+    for (size_t v = 0; v < p->spec->algorithm_count; v++) {
         for (size_t param = 0; param < p->spec->param_count; param++) {
             for (int level = 0; level < (int)p->spec->params[param].value_count; level++) {
                 size_t expected, given;
@@ -548,7 +548,7 @@ END_TEST
 /* The default is broken by a constraint of the search alone. */
 START_TEST(a_default_outside_the_search_is_a_point)
 {
-    pair p = make_pair(must_parse(KERNEL SHAPE OUT LAUNCH "[variant a]\n[variant b]\n[param K]\nvalues = 1..4\ndefault = 4\n[param M]\nvalues = 1, 2, 3\ndefault = 2\n[param V]\nvalues = 1..5\n"
+    pair p = make_pair(must_parse(KERNEL SHAPE OUT LAUNCH "[algorithm a]\n[algorithm b]\n[param K]\nvalues = 1..4\ndefault = 4\n[param M]\nvalues = 1, 2, 3\ndefault = 2\n[param V]\nvalues = 1..5\n"
                                   "[constraint small]\nscope = search\nexpr = K < 4\n[constraint legal]\nexpr = K * M != 12\n"), 1 << 20);
     size_t index;
     mt_error err = { 0 };

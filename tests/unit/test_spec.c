@@ -29,10 +29,10 @@ START_TEST(a_full_file)
     ck_assert_int_eq(spec->params[1].numbers[3], 130);
     ck_assert_uint_eq(spec->params[1].default_level, 1);
     ck_assert(spec->params[2].has_when && !spec->params[4].has_when);
-    ck_assert_str_eq(spec->variants[0].entry, "direct");
-    ck_assert_str_eq(spec->variants[1].entry, "tma_main");
-    ck_assert(spec->variants[0].bake_all && !spec->variants[1].bake_all);
-    ck_assert_uint_eq(spec->variants[1].bake_count, 2);
+    ck_assert_str_eq(spec->algorithms[0].entry, "direct");
+    ck_assert_str_eq(spec->algorithms[1].entry, "tma_main");
+    ck_assert(spec->algorithms[0].bake_all && !spec->algorithms[1].bake_all);
+    ck_assert_uint_eq(spec->algorithms[1].bake_count, 2);
     mt_spec_free(spec);
 }
 END_TEST
@@ -49,7 +49,7 @@ END_TEST
 
 /* ---- points = recorded ---- */
 
-#define RECORDED "[kernel]\nname = r\npoints = recorded\n[shape s]\n[variant v]\n"
+#define RECORDED "[kernel]\nname = r\npoints = recorded\n[shape s]\n[algorithm v]\n"
 
 START_TEST(a_space_that_lives_on_recordings)
 {
@@ -74,8 +74,8 @@ END_TEST
 START_TEST(what_such_a_space_rules_out)
 {
     static const struct { const char *text, *part; } cases[] = {
-        {"[kernel]\npoints = recorded\nsource = k.cu\n[shape s]\n[variant v]\n", "test.ini:3: `source` in a space with points = recorded: expected none"},
-        {"[kernel]\npoints = recorded\noptions = -G\n[shape s]\n[variant v]\n", "`options` in a space"},
+        {"[kernel]\npoints = recorded\nsource = k.cu\n[shape s]\n[algorithm v]\n", "test.ini:3: `source` in a space with points = recorded: expected none"},
+        {"[kernel]\npoints = recorded\noptions = -G\n[shape s]\n[algorithm v]\n", "`options` in a space"},
         {RECORDED "requires = true\n", "test.ini:6: `requires` in a space"},
         {RECORDED "[param K]\nvalues = 1\nwhen = true\n", "`when` in a space"},
         {RECORDED "[constraint c]\nexpr = true\n", "[constraint] in a space with points = recorded: expected none"},
@@ -84,8 +84,8 @@ START_TEST(what_such_a_space_rules_out)
         {RECORDED "[param F]\nvalues = \"a;b\"\n", "neither a name nor a text in quotes without `;`"},
         {RECORDED "[param F]\nvalues = \"a\", 0.5\n", "`0.5` is neither"},
         {RECORDED "[param F]\nvalues = 0.5, 1.5\n", "`0.5` is neither an integer nor a range a..b; expected fractions in quotes"},
-        {"[kernel]\npoints = some\n[shape s]\n[variant v]\n", "[arg …] section"},
-        {"[kernel]\npoints = recorded\n[variant v]\n", "no [shape …] section"},
+        {"[kernel]\npoints = some\n[shape s]\n[algorithm v]\n", "[arg …] section"},
+        {"[kernel]\npoints = recorded\n[algorithm v]\n", "no [shape …] section"},
         {KERNEL "points = some\n" SHAPE VARIANT OUT LAUNCH, "expected one of all, recorded"},
         {REST "[param F]\nvalues = \"0.5\", \"a\"\n", "values: `\"0.5\"` is neither an integer"},
         {"[kernel]\nreference = r\n" SHAPE VARIANT OUT LAUNCH, "[kernel] has no `source`: expected a line `source = …`"},
@@ -169,7 +169,7 @@ START_TEST(defaults)
     ck_assert_int_eq(spec->params[1].numbers[0], -1);
     ck_assert(spec->args[0].rtol == 1e-3 && spec->args[0].worst == 2e-2 && spec->args[0].floor == 0 && spec->args[0].spread == 0);
     ck_assert_uint_eq(spec->launch_count, 2); /* the reference's is made */
-    ck_assert_str_eq(spec->launches[1].variant, "reference");
+    ck_assert_str_eq(spec->launches[1].algorithm, "reference");
     ck_assert_str_eq(spec->launches[1].grid.items[0].source, "ceil_div((N), 256)");
     mt_spec_free(spec);
 }
@@ -223,7 +223,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[tune]\ntime = 0\n", "expected a number above 0" },
     { REST "[tune]\nregime = hot\n", "regime = hot is not known; expected one of cold, warm" },
     { REST "[tune]\nobjective = power\n", "objective = power is not known; expected one of time, energy, edp" },
-    { REST "[tune]\nbaseline = w\n", "baseline = w: no such variant or plugin; expected one of v, cublaslt" },
+    { REST "[tune]\nbaseline = w\n", "baseline = w: no such algorithm or plugin; expected one of v, cublaslt" },
     /* shapes */
     { REST "[shape t]\nM = 1\n", "[shape t] has no `N`: expected the same names as in [shape s]" },
     { REST "[shape t]\nN = 1\nM = 2\n", "[shape t] has `M`, which [shape s] has not" },
@@ -245,7 +245,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[let]\ndevice = 1\n", "`device` is a word of the expression language" },
     { REST "[param SHAPE_X]\nvalues = 1\n", "names that start with SHAPE_ are the tool's macros" },
     { REST "[param M]\nvalues = a, b\n[param M_a]\nvalues = 1\n", "knob M_a has the name of the macro for M = a" },
-    { REST "[variant reference]\n", "the name is taken" },
+    { REST "[algorithm reference]\n", "the name is taken" },
     /* params */
     { REST "[param K]\nvalues =\n", "expected" },
     { REST "[param K]\nvalues = 1, a\n", "`a` is neither an integer nor a range a..b" },
@@ -274,9 +274,9 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[constraint c]\nexpr = N + 1\n", "N + 1 is an integer: expected a condition" },
     { REST "[constraint c]\nexpr = M > 1\n", "test.ini:17: " },
     { REST "[constraint c]\nexpr = device.smem_optn > 1\n", "device.smem_optin" },
-    { KERNEL SHAPE OUT LAUNCH "[variant v]\nbake = M\n", "bake: `M` is no shape value" },
-    { KERNEL SHAPE OUT LAUNCH "[variant v]\noptions = -D${M}\n", "${M}: expected a shape value, a knob or a let" },
-    { KERNEL SHAPE OUT LAUNCH "[variant v]\noptions = -D${N\n", "`${` without `}`" },
+    { KERNEL SHAPE OUT LAUNCH "[algorithm v]\nbake = M\n", "bake: `M` is no shape value" },
+    { KERNEL SHAPE OUT LAUNCH "[algorithm v]\noptions = -D${M}\n", "${M}: expected a shape value, a knob or a let" },
+    { KERNEL SHAPE OUT LAUNCH "[algorithm v]\noptions = -D${N\n", "`${` without `}`" },
     /* arguments */
     { REST "[arg x]\nrole = in\n", "[arg x] has no `kind`" },
     { REST "[arg x]\nkind = tensr\n", "did you mean `tensor`?" },
@@ -312,23 +312,23 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[arg q]\nkind = scalar\ndtype = i32\nvalue = 0.5\n", "needs a floating dtype, it is i32" },
     { KERNEL SHAPE VARIANT "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n[launch 1]\nargs = x\ngrid = 1\nblock = 1\n", "no argument has role out or inout" },
     /* yardsticks */
-    { KERNEL SHAPE OUT VARIANT "[launch v 1]\nargs = out\ngrid = 1\nblock = 1\n[variant y]\n[launch y 1]\nargs =\ngrid = 1\nblock = 1\n", "no launch of [variant y] takes an output" },
-    { KERNEL SHAPE OUT LAUNCH "[variant y]\nyardstick = yes\n", "[variant y] is the default and a yardstick: expected one that computes the outputs first" },
-    { REST "[variant y]\nyardstick = yes\n[tune]\nbaseline = y\n", "baseline = y: that is a yardstick" },
-    { REST "[variant a]\nyardstick = yes\n[variant b]\nyardstick = yes\n[variant c]\nyardstick = yes\n[variant d]\nyardstick = yes\n[variant e]\nyardstick = yes\n", "more than 4 yardsticks" },
+    { KERNEL SHAPE OUT VARIANT "[launch v 1]\nargs = out\ngrid = 1\nblock = 1\n[algorithm y]\n[launch y 1]\nargs =\ngrid = 1\nblock = 1\n", "no launch of [algorithm y] takes an output" },
+    { KERNEL SHAPE OUT LAUNCH "[algorithm y]\nyardstick = yes\n", "[algorithm y] is the default and a yardstick: expected one that computes the outputs first" },
+    { REST "[algorithm y]\nyardstick = yes\n[tune]\nbaseline = y\n", "baseline = y: that is a yardstick" },
+    { REST "[algorithm a]\nyardstick = yes\n[algorithm b]\nyardstick = yes\n[algorithm c]\nyardstick = yes\n[algorithm d]\nyardstick = yes\n[algorithm e]\nyardstick = yes\n", "more than 4 yardsticks" },
     { REST "[model]\nops = K\n[param K]\nvalues = 1\n", "ops reads K: the model describes the problem" },
     { REST "[model]\nmoved_bytes = K\n[param K]\nvalues = 1\n", "moved_bytes reads K: the model describes the problem" },
     /* launches */
     { REST "[launch]\nargs = out\ngrid = 1\nblock = 1\n", "expected [launch N] or [launch VARIANT N]" },
     { REST "[launch v 0]\nargs = out\ngrid = 1\nblock = 1\n", "with N from 1 to 1000" },
-    { REST "[launch w 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [variant w]" },
-    { REST "[prepare reference 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [variant reference]" },
+    { REST "[launch w 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [algorithm w]" },
+    { REST "[prepare reference 1]\nargs = out\ngrid = 1\nblock = 1\n", "no [algorithm reference]" },
     { REST "[launch 2]\nargs = oot\ngrid = 1\nblock = 1\n", "args: no [arg oot], did you mean `out`?" },
     { REST "[launch 2]\nargs = out\nblock = 1\n", "[launch 2] has no `grid`" },
     { REST "[launch 2]\nargs = out\ngrid = 1,1,1,1\nblock = 1\n", "grid has 4 expressions: expected 1 to 3" },
     { REST "[launch 2]\nargs = out\ngrid = 1,\nblock = 1\n", "an expression is missing" },
     { REST "[launch 2]\nargs = out\ngrid = ALGO\nblock = 1\n", "ALGO is a string: expected an integer" },
-    { KERNEL SHAPE OUT VARIANT "[variant w]\n[launch w 1]\nargs = out\ngrid = 1\nblock = 1\n", "[variant v] has no launch" },
+    { KERNEL SHAPE OUT VARIANT "[algorithm w]\n[launch w 1]\nargs = out\ngrid = 1\nblock = 1\n", "[algorithm v] has no launch" },
     { REST "[launch reference 1]\nargs = out\ngrid = K\nblock = 1\n[param K]\nvalues = 1\n", "[launch reference] reads K" },
     { REST "[launch reference 1]\nargs = t\ngrid = 1\nblock = 1\n[param K]\nvalues = 1\n[arg t]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = K\n", "[arg t] of [launch reference] reads K" },
     { REST "[model]\nflops = K\n[param K]\nvalues = 1\n", "flops reads K: the model describes the problem" },
@@ -386,8 +386,8 @@ START_TEST(semantics_hold_what_changes_code_and_launches)
     same_semantics(IN "constant = c\n", IN, false);
 #undef IN
     same_semantics(REST, KERNEL "options = -O1\n" SHAPE VARIANT OUT LAUNCH, false);
-    same_semantics(REST, KERNEL SHAPE "[variant v]\nbake = none\n" OUT LAUNCH, false);
-    same_semantics(REST, KERNEL SHAPE "[variant v]\nentry = w\n" OUT LAUNCH, false);
+    same_semantics(REST, KERNEL SHAPE "[algorithm v]\nbake = none\n" OUT LAUNCH, false);
+    same_semantics(REST, KERNEL SHAPE "[algorithm v]\nentry = w\n" OUT LAUNCH, false);
     same_semantics(REST, KERNEL SHAPE VARIANT OUT "rtol = 1e-2\n" LAUNCH, false);
     same_semantics(REST, KERNEL SHAPE VARIANT OUT LAUNCH "smem = 16\n", false);
 }
@@ -447,7 +447,7 @@ END_TEST
 /* Adds the sections that a fragment leaves out. */
 static void complete(mt_strbuf *text)
 {
-    static const struct { const char *has, *else_add; } parts[] = { { "[kernel]", KERNEL }, { "[shape ", SHAPE }, { "[variant ", VARIANT }, { "[arg out]", OUT }, { "[launch ", LAUNCH } };
+    static const struct { const char *has, *else_add; } parts[] = { { "[kernel]", KERNEL }, { "[shape ", SHAPE }, { "[algorithm ", VARIANT }, { "[arg out]", OUT }, { "[launch ", LAUNCH } };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (!strstr(mt_strbuf_text(text), parts[i].has)) mt_strbuf_add(text, parts[i].else_add);
     }

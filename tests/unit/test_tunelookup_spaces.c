@@ -183,7 +183,7 @@ static bool holds(const mt_scene *scene, const mt_expr *expr)
 static bool keeps_constraints(const mt_scene *scene, const mt_point *point)
 {
     const mt_spec *spec = mt_scene_spec(scene);
-    const mt_variant *variant = &spec->variants[point->level[0]];
+    const mt_algorithm *variant = &spec->algorithms[point->level[0]];
     if (variant->has_requires && !holds(scene, &variant->requires_expr)) return false;
     for (size_t i = 0; i < spec->constraint_count; i++) {
         if (!spec->constraints[i].is_of_search && !holds(scene, &spec->constraints[i].expr)) return false;
@@ -356,7 +356,7 @@ static bool default_here(bench *b, const random_shape *random, char *out, size_t
     if (default_of(b, random, 0, out, size)) return true;
     for (size_t i = 1; i < b->spec->default_count; i++) {
         int16_t algo = 0;
-        while (strcmp(b->spec->variants[algo].name, b->spec->defaults[i]) != 0) algo++;
+        while (strcmp(b->spec->algorithms[algo].name, b->spec->defaults[i]) != 0) algo++;
         if (default_of(b, random, algo, out, size)) return true;
     }
     return false;

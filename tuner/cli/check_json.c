@@ -123,10 +123,10 @@ void mt_check_json_shape(mt_check_json *json, const mt_space *space, const mt_so
     mt_strbuf_addf(out, ",\"points\":%zu,\"points_exact\":%s,\"points_before_constraints\":%llu,\"checked\":%zu,\"variants\":[", mt_space_count(space),
                    mt_space_count_is_exact(space) ? "true" : "false", (unsigned long long)mt_space_raw_count(space), checked);
     bool is_first = true;
-    for (size_t i = 0; table->variants && i < spec->variant_count; i++) {
+    for (size_t i = 0; table->variants && i < spec->algorithm_count; i++) {
         if (!table->variants[i].points) continue;
         if (!is_first) mt_strbuf_add_char(out, ',');
-        add_variant(out, spec->variants[i].name, &table->variants[i]);
+        add_variant(out, spec->algorithms[i].name, &table->variants[i]);
         is_first = false;
     }
     mt_strbuf_add(out, "]}");

@@ -75,7 +75,7 @@ static void add_message(mt_check_table *table, const char *text, const mt_outcom
 
 void mt_check_add(mt_check_table *table, size_t variant, const char *text, const mt_outcome *outcome)
 {
-    if (!table->variants) table->variants = mt_alloc(table->spec->variant_count, sizeof *table->variants);
+    if (!table->variants) table->variants = mt_alloc(table->spec->algorithm_count, sizeof *table->variants);
     bool failed = outcome->kind == MT_OUTCOME_COMPILE_ERROR || outcome->kind == MT_OUTCOME_COMPILE_TIMEOUT || outcome->kind == MT_OUTCOME_CRASHED;
     table->failed += failed;
     if (failed) add_message(table, text, outcome);
@@ -120,8 +120,8 @@ void mt_check_print(const mt_check_table *table, FILE *out)
     static const char *const names[] = {"variant", "points", "ok", "illegal", "failed", "registers", "spilling", "most spills", "static smem", "per compile"};
     mt_table rows = {.columns = sizeof names / sizeof names[0], .right = "lrrrrrrrrr"};
     for (size_t i = 0; i < rows.columns; i++) mt_table_cell(&rows, names[i]);
-    for (size_t i = 0; table->variants && i < table->spec->variant_count; i++)
-        if (table->variants[i].points) add_variant_row(&rows, table->spec->variants[i].name, &table->variants[i]);
+    for (size_t i = 0; table->variants && i < table->spec->algorithm_count; i++)
+        if (table->variants[i].points) add_variant_row(&rows, table->spec->algorithms[i].name, &table->variants[i]);
     if (table->list) mt_table_print(&table->lines, out, "  ");
     if (table->list) fprintf(out, "\n");
     mt_table_print(&rows, out, "  ");

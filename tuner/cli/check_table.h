@@ -27,7 +27,7 @@ typedef struct mt_check_message {
 typedef struct mt_check_table {
     const mt_spec *spec;
     bool list;                    /* keep a line for each point */
-    mt_check_variant *variants;   /* one per [variant]; owned */
+    mt_check_variant *variants;   /* one per [algorithm]; owned */
     mt_table lines;
     mt_check_message messages[MT_CHECK_EXAMPLES]; /* the first few different ones */
     size_t failed, message_count, untold;

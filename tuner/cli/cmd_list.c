@@ -46,7 +46,7 @@ static void print_spec(const mt_spec *spec)
 {
     const char *names[256];
     size_t count = 0;
-    for (size_t i = 0; i < spec->variant_count && count < 256; i++) names[count++] = spec->variants[i].name;
+    for (size_t i = 0; i < spec->algorithm_count && count < 256; i++) names[count++] = spec->algorithms[i].name;
     print_names("variants", names, count);
     for (count = 0; count + 1 < spec->param_count && count < 256; count++) names[count] = spec->params[count + 1].name;
     print_names("knobs", names, count);

@@ -93,7 +93,7 @@ static mt_status pick_rest(cover *c, mt_error *err)
 static mt_status pick_missing(cover *c, mt_error *err)
 {
     mt_point wanted;
-    for (size_t variant = 0; variant < c->spec->variant_count; variant++) {
+    for (size_t variant = 0; variant < c->spec->algorithm_count; variant++) {
         wanted.level[0] = (int16_t)variant;
         for (size_t param = 0; param < c->spec->param_count; param++) {
             size_t index, levels = param ? c->spec->params[param].value_count : 1;
@@ -119,7 +119,7 @@ mt_status mt_cover_sample(const mt_space *space, size_t **points, size_t *count,
     cover c = {.space = space, .spec = mt_space_spec(space)};
     mt_status st = MT_OK;
     for (size_t i = 0; i < c.spec->param_count; i++) c.offset[i + 1] = c.offset[i] + c.spec->params[i].value_count;
-    c.covered = mt_alloc(c.spec->variant_count * c.offset[c.spec->param_count], sizeof *c.covered);
+    c.covered = mt_alloc(c.spec->algorithm_count * c.offset[c.spec->param_count], sizeof *c.covered);
     if (!c.covered) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory choosing a covering sample");
     MT_TRY(pick_greedily(&c, err));
     MT_TRY(mt_space_is_enumerated(space) ? pick_rest(&c, err) : pick_missing(&c, err));

@@ -8,7 +8,7 @@
 #include "tuner/run/eval_worker.h"
 
 /* Workers start for a search space, which they are given as a file; the smallest one serves, since nothing of it is compiled. */
-static const char probe[] = "[kernel]\nname = probe\nsource = probe.cu\nreference = probe\n[shape one]\nN = 1\n[variant probe]\n"
+static const char probe[] = "[kernel]\nname = probe\nsource = probe.cu\nreference = probe\n[shape one]\nN = 1\n[algorithm probe]\n"
                             "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n";
 
 /* *fd stays open as long as workers may be started: they are given the file. */

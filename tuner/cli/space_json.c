@@ -71,7 +71,7 @@ static void add_knob(mt_strbuf *out, const mt_param *param)
     mt_strbuf_add_char(out, '}');
 }
 
-static void add_variant(mt_strbuf *out, const mt_variant *variant)
+static void add_variant(mt_strbuf *out, const mt_algorithm *variant)
 {
     mt_strbuf_add(out, "{\"name\":");
     mt_strbuf_add_json(out, variant->name);
@@ -127,7 +127,7 @@ void mt_space_json_facts(mt_strbuf *out, const mt_spec *spec)
     mt_strbuf_add(out, "\"kernel\":");
     mt_strbuf_add_json(out, spec->name);
     mt_space_json_text(out, "source", spec->source);
-    ADD_EACH("variants", add_variant, spec->variants, spec->variant_count);
+    ADD_EACH("variants", add_variant, spec->algorithms, spec->algorithm_count);
     ADD_EACH("knobs", add_knob, spec->params + 1, spec->param_count - 1); /* the first is ALGO: the variants */
     ADD_EACH("constraints", add_constraint, spec->constraints, spec->constraint_count);
     ADD_EACH("workloads", add_workload, spec->workloads, spec->workload_count);

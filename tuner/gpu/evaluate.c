@@ -144,7 +144,7 @@ done:
 
 static bool is_yardstick(const mt_trial *trial)
 {
-    return trial->spec->variants[trial->request->point->level[0]].is_yardstick;
+    return trial->spec->algorithms[trial->request->point->level[0]].is_yardstick;
 }
 
 /* A baseline has no module; a yardstick may do without any input. */

@@ -41,49 +41,21 @@ static void bundle_fields(mt_codec *codec, mt_bundle *bundle)
     for (size_t i = 0; i < bundle->source.file_count; i++) file_fields(codec, &bundle->source.files[i]);
 }
 
-/* The spec was parsed from a read of its own; an editor may have saved between the two. */
-static mt_status check_unchanged(const mt_spec *spec, const char *text, size_t length, mt_error *err)
-{
-    mt_spec *again = NULL;
-    char *before = NULL, *after = NULL;
-    mt_status st = MT_OK;
-    MT_TRY(mt_spec_parse(spec->path, text, length, &again, err));
-    before = mt_spec_semantics(spec);
-    after = mt_spec_semantics(again);
-    if (!before || !after)
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", spec->path);
-    else if (strcmp(before, after) != 0)
-        st = MT_FAIL(err, MT_ERR_SPEC, "%s: changed while the tuner was starting; start it again", spec->path);
-done:
-    mt_free(before);
-    mt_free(after);
-    mt_spec_free(again);
-    return st;
-}
-
 mt_status mt_bundle_make(const mt_spec *spec, const mt_source *source, int *fd, mt_error *err)
 {
     mt_status st = MT_OK;
-    char *file = NULL;
-    size_t length = 0;
-    mt_strbuf bytes = {0}, text = {0};
+    mt_strbuf bytes = {0};
     *fd = -1;
-    MT_TRY(mt_file_read(spec->path, 0, &file, &length, err));
-    mt_strbuf_add_bytes(&text, file, length);
-    if (spec->more) mt_strbuf_addf(&text, "\n%s", spec->more);
-    MT_TRY(check_unchanged(spec, mt_strbuf_text(&text), text.length, err));
-    mt_bundle bundle = {.path = spec->path, .text = mt_strbuf_text(&text), .source = *source};
+    mt_bundle bundle = {.path = spec->path, .text = spec->text, .source = *source}; /* as they were read: an editor may have saved since */
     mt_codec codec = {.mode = MT_CODEC_WRITE, .out = &bytes};
     bundle_fields(&codec, &bundle);
-    if (bytes.failed || text.failed || codec.failed) {
+    if (bytes.failed || codec.failed) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", spec->path);
         goto done;
     }
     MT_TRY(mt_memfd("msda-tune-bundle", bytes.text, bytes.length, fd, err));
 done:
     mt_strbuf_free(&bytes);
-    mt_strbuf_free(&text);
-    mt_free(file);
     return st;
 }
 

@@ -11,7 +11,7 @@ typedef struct mt_bundle {
     mt_source source;    /* its texts are owned by the bundle: mt_bundle_free, not mt_source_free */
 } mt_bundle;
 
-/* Writes spec->path's text and the source into a memory file. SPEC error when the .ini changed since the spec was loaded. The caller closes *fd. */
+/* Writes spec->text and the source into a memory file. What was read is what workers get, whatever became of the files since. The caller closes *fd. */
 mt_status mt_bundle_make(const mt_spec *spec, const mt_source *source, int *fd, mt_error *err);
 /* Reads one; does not move fd's offset, which all workers share. */
 mt_status mt_bundle_open(int fd, mt_bundle *bundle, mt_error *err);

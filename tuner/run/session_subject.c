@@ -103,9 +103,9 @@ static void choose_first(mt_run *run)
         mt_log_warn("%s: not compared with the baseline: %s", run->target->shape->name, error.message);
     }
     if (spec->rival && run->session->evaluator->is_recorded) snprintf(run->summary->rival_why, sizeof run->summary->rival_why, "%s: a recorded GPU runs no plugin", spec->rival);
-    for (size_t i = 0; i < spec->variant_count; i++) {
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
         size_t index;
-        if (spec->variants[i].is_yardstick && mt_space_variant_default(run->space, spec->variants[i].name, &index, &error) == MT_OK) run->first[run->first_count++] = index;
+        if (spec->algorithms[i].is_yardstick && mt_space_variant_default(run->space, spec->algorithms[i].name, &index, &error) == MT_OK) run->first[run->first_count++] = index;
     }
 }
 

@@ -26,7 +26,7 @@ static void note_yardstick(mt_run *run, size_t index, const mt_outcome *outcome)
     size_t i = 0;
     if (outcome->kind != MT_OUTCOME_YARDSTICK) return;
     mt_space_at(run->space, index, &point);
-    const char *name = mt_space_spec(run->space)->variants[point.level[0]].name;
+    const char *name = mt_space_spec(run->space)->algorithms[point.level[0]].name;
     while (i < summary->yardstick_count && strcmp(summary->yardsticks[i].name, name) != 0) i++;
     if (i == MT_YARDSTICKS_MAX) return;
     if (i == summary->yardstick_count) summary->yardsticks[summary->yardstick_count++] = (mt_yardstick){name, INFINITY};
@@ -230,7 +230,7 @@ static double race_limit(const mt_run *run, const mt_run_trial *trial)
     size_t index = trial->request.index;
     mt_point point;
     mt_space_at(run->space, index, &point);
-    bool is_compared_with = index == run->default_index || index == run->baseline_index || mt_space_spec(run->space)->variants[point.level[0]].is_yardstick;
+    bool is_compared_with = index == run->default_index || index == run->baseline_index || mt_space_spec(run->space)->algorithms[point.level[0]].is_yardstick;
     return run->session->params->no_race || is_compared_with || !isfinite(run->best_ns) ? 0 : run->best_ns;
 }
 

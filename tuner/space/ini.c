@@ -8,16 +8,13 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 
-/* Duplicates are found by comparing with all earlier ones; the limit keeps that cheap on hostile files. */
-enum { COUNT_LIMIT = 10000 };
-
 typedef struct parser {
     const char *path;
     const char *at, *end; /* what is left of the text */
     const char *line_start;
     int line; /* of the physical line last taken, 1-based */
+    bool in_section; /* a section has begun in this file */
     mt_ini *ini;
-    size_t section_capacity, entry_capacity;
     mt_error *err;
 } parser;
 
@@ -36,7 +33,8 @@ static mt_status fail_at(const parser *p, int line, const char *format, ...)
     va_start(args, format);
     mt_strbuf_addv(&message, format, args);
     va_end(args);
-    mt_status st = MT_FAIL(p->err, MT_ERR_SYNTAX, "%s:%d: %s", p->path, line, mt_strbuf_text(&message));
+    mt_place place = mt_ini_place(p->ini, line);
+    mt_status st = MT_FAIL(p->err, MT_ERR_SYNTAX, "%s:%d: %s", place.path, place.line, mt_strbuf_text(&message));
     mt_strbuf_free(&message);
     return st;
 }
@@ -109,6 +107,25 @@ static mt_status take_line(parser *p, piece *line, bool *more)
     return st;
 }
 
+static const char mark_word[] = "@file ";
+
+/* "@file LINE PATH": the text below is that file's, from its line LINE on. Written where includes are put in (include.c). */
+static bool is_mark(piece line)
+{
+    return line.length > sizeof mark_word && memcmp(line.text, mark_word, sizeof mark_word - 1) == 0;
+}
+
+static mt_status take_mark(parser *p, piece line)
+{
+    int64_t number = 0;
+    piece rest = {line.text + sizeof mark_word - 1, line.length - (sizeof mark_word - 1)};
+    const char *space = memchr(rest.text, ' ', rest.length);
+    bool is_good = space && mt_text_int64(rest.text, (size_t)(space - rest.text), &number) && number > 0 && number < INT32_MAX;
+    if (!is_good) return fail_at(p, p->line, "expected '@file LINE PATH', found '%.*s'", (int)(line.length < 60 ? line.length : 60), line.text);
+    p->in_section = false;
+    return mt_ini_add_mark(p->ini, p->line + 1, (int)number, space + 1, (size_t)(line.text + line.length - (space + 1)), p->err);
+}
+
 static bool ends_with_backslash(piece line)
 {
     return line.length && line.text[line.length - 1] == '\\';
@@ -126,40 +143,11 @@ static mt_status take_value(parser *p, piece line, mt_strbuf *value)
         if (!continues) return MT_OK;
         mt_status st = take_line(p, &line, &more);
         if (st != MT_OK) return st;
-        if (!more) return fail_at(p, p->line, "the file ends after a backslash, expected the line that continues this one");
+        if (!more || is_mark(line)) return fail_at(p, p->line - (int)more, "the file ends after a backslash, expected the line that continues this one");
     }
 }
 
 /* ---- sections and entries ---- */
-
-static bool same_section(const mt_ini_section *section, const char *kind, const char *name)
-{
-    return strcmp(section->kind, kind) == 0 && strcmp(section->name, name) == 0;
-}
-
-/* Adds a section, which owns kind and name from then on; frees them on failure. */
-static mt_status add_section(parser *p, char *kind, char *name)
-{
-    mt_ini *ini = p->ini;
-    mt_status st = MT_OK;
-    for (size_t i = 0; i < ini->section_count && st == MT_OK; i++)
-        if (same_section(&ini->sections[i], kind, name))
-            st = fail_at(p, p->line, "duplicate section [%s%s%s], first given in line %d", kind, *name ? " " : "", name, ini->sections[i].line);
-    if (st == MT_OK && ini->section_count == COUNT_LIMIT) st = fail_at(p, p->line, "more than %d sections", (int)COUNT_LIMIT);
-    if (st == MT_OK) {
-        mt_ini_section *grown = mt_grow(ini->sections, ini->section_count, &p->section_capacity, sizeof *grown);
-        if (grown) {
-            ini->sections = grown;
-            p->entry_capacity = 0;
-            grown[ini->section_count++] = (mt_ini_section){.kind = kind, .name = name, .line = p->line};
-            return MT_OK;
-        }
-        st = fail_memory(p);
-    }
-    mt_free(kind);
-    mt_free(name);
-    return st;
-}
 
 /* The words of "kind name …" joined by single spaces, cut after the first. */
 static mt_status parse_header(parser *p, piece line)
@@ -181,10 +169,11 @@ static mt_status parse_header(parser *p, piece line)
     }
     char *kind = mt_strndup(inner.text, kind_length);
     char *name_text = mt_strbuf_take(&name);
-    if (kind && name_text) return add_section(p, kind, name_text);
+    mt_status st = kind && name_text ? mt_ini_add_section(p->ini, kind, name_text, p->line, p->err) : fail_memory(p);
+    p->in_section = true;
     mt_free(kind);
     mt_free(name_text);
-    return fail_memory(p);
+    return st;
 }
 
 static bool is_key(piece key)
@@ -197,31 +186,6 @@ static bool is_key(piece key)
     return true;
 }
 
-/* Adds an entry to the last section, which owns key and value from then on; frees them on failure. */
-static mt_status add_entry(parser *p, char *key, char *value, int line)
-{
-    mt_ini_section *section = &p->ini->sections[p->ini->section_count - 1];
-    const mt_ini_entry *earlier = mt_ini_find(section, key);
-    mt_status st = MT_OK;
-    if (earlier)
-        st = fail_at(p, line, "duplicate key '%s' in [%s%s%s], first given in line %d", key, section->kind, *section->name ? " " : "", section->name,
-                     earlier->line);
-    else if (section->entry_count == COUNT_LIMIT)
-        st = fail_at(p, line, "more than %d keys in a section", (int)COUNT_LIMIT);
-    else {
-        mt_ini_entry *grown = mt_grow(section->entries, section->entry_count, &p->entry_capacity, sizeof *grown);
-        if (grown) {
-            section->entries = grown;
-            grown[section->entry_count++] = (mt_ini_entry){.key = key, .value = value, .line = line};
-            return MT_OK;
-        }
-        st = fail_memory(p);
-    }
-    mt_free(key);
-    mt_free(value);
-    return st;
-}
-
 static mt_status parse_entry(parser *p, piece line)
 {
     int key_line = p->line;
@@ -232,7 +196,8 @@ static mt_status parse_entry(parser *p, piece line)
     if (!is_key(key))
         return fail_at(p, key_line, "'%.*s' is not a key, expected a name of letters, digits and _ in front of '='",
                        (int)(key.length < 60 ? key.length : 60), key.text);
-    if (p->ini->section_count == 0)
+    bool is_include = !p->in_section && key.length == 7 && memcmp(key.text, "include", 7) == 0;
+    if (!p->in_section && !is_include)
         return fail_at(p, key_line, "key '%.*s' stands outside a section, expected [section] first", (int)key.length, key.text);
     mt_strbuf value = {0};
     mt_status st = take_value(p, (piece){equals + 1, line.length - key_length - 1}, &value);
@@ -242,10 +207,12 @@ static mt_status parse_entry(parser *p, piece line)
     }
     char *key_text = mt_strndup(key.text, key.length);
     char *value_text = mt_strbuf_take(&value);
-    if (key_text && value_text) return add_entry(p, key_text, value_text, key_line);
+    st = !key_text || !value_text ? fail_memory(p)
+         : is_include             ? mt_ini_add_include(p->ini, value_text, key_line, p->err)
+                                  : mt_ini_add_entry(p->ini, key_text, value_text, key_line, p->err);
     mt_free(key_text);
     mt_free(value_text);
-    return fail_memory(p);
+    return st;
 }
 
 mt_status mt_ini_parse(const char *path, const char *text, size_t length, mt_ini *ini, mt_error *err)
@@ -259,39 +226,8 @@ mt_status mt_ini_parse(const char *path, const char *text, size_t length, mt_ini
         piece line = {0};
         st = take_line(&p, &line, &more);
         if (st != MT_OK || !line.length) continue;
-        st = *line.text == '[' ? parse_header(&p, line) : parse_entry(&p, line);
+        st = is_mark(line) ? take_mark(&p, line) : *line.text == '[' ? parse_header(&p, line) : parse_entry(&p, line);
     }
     if (st != MT_OK) mt_ini_free(ini);
     return st;
-}
-
-void mt_ini_free(mt_ini *ini)
-{
-    for (size_t i = 0; i < ini->section_count; i++) {
-        mt_ini_section *section = &ini->sections[i];
-        for (size_t j = 0; j < section->entry_count; j++) {
-            mt_free(section->entries[j].key);
-            mt_free(section->entries[j].value);
-        }
-        mt_free(section->entries);
-        mt_free(section->kind);
-        mt_free(section->name);
-    }
-    mt_free(ini->sections);
-    mt_free(ini->path);
-    *ini = (mt_ini){0};
-}
-
-const mt_ini_entry *mt_ini_find(const mt_ini_section *section, const char *key)
-{
-    for (size_t i = 0; i < section->entry_count; i++)
-        if (strcmp(section->entries[i].key, key) == 0) return &section->entries[i];
-    return NULL;
-}
-
-char *mt_ini_unquote(const char *value)
-{
-    size_t length = strlen(value);
-    bool is_quoted = length >= 2 && value[0] == '"' && strchr(value + 1, '"') == value + length - 1; /* not: "a" == "b" */
-    return is_quoted ? mt_strndup(value + 1, length - 2) : mt_strdup(value);
 }

@@ -123,7 +123,7 @@ done:
     return st;
 }
 
-static bool is_baked(const mt_variant *variant, const char *name)
+static bool is_baked(const mt_algorithm *variant, const char *name)
 {
     for (size_t i = 0; i < variant->bake_count; i++) {
         if (strcmp(variant->bake[i], name) == 0) return true;
@@ -154,7 +154,7 @@ mt_status mt_options_variant(const mt_scene *scene, mt_options *options, mt_erro
     mt_status st = MT_OK;
     const mt_spec *spec = mt_scene_spec(scene);
     const mt_shape *shape = mt_scene_shape(scene);
-    const mt_variant *variant = &spec->variants[mt_scene_level(scene, 0)];
+    const mt_algorithm *variant = &spec->algorithms[mt_scene_level(scene, 0)];
     *options = (mt_options){ 0 };
     MT_TRY(add_knobs(scene, options, err));
     for (size_t i = 0; i < shape->setting_count; i++) {

@@ -37,7 +37,7 @@ mt_status mt_planner_int(mt_planner *planner, const mt_expr *expr, int64_t *valu
 /* "[launch direct 1]" */
 static const char *launch_title(const mt_launch *launch, const char *kind, char *out, size_t size)
 {
-    snprintf(out, size, "[%s %s%s%d]", kind, launch->variant ? launch->variant : "", launch->variant ? " " : "", launch->number);
+    snprintf(out, size, "[%s %s%s%d]", kind, launch->algorithm ? launch->algorithm : "", launch->algorithm ? " " : "", launch->number);
     return out;
 }
 
@@ -47,7 +47,7 @@ static const char *launch_title(const mt_launch *launch, const char *kind, char 
 static bool is_replaced(const mt_launch *launches, size_t count, const mt_launch *general, const char *variant)
 {
     for (size_t i = 0; i < count; i++) {
-        if (launches[i].variant && launches[i].number == general->number && strcmp(launches[i].variant, variant) == 0) return true;
+        if (launches[i].algorithm && launches[i].number == general->number && strcmp(launches[i].algorithm, variant) == 0) return true;
     }
     return false;
 }
@@ -70,7 +70,7 @@ static mt_status choose(mt_planner *planner, const mt_launch *launches, size_t c
     if (!*out) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < count; i++) {
         const mt_launch *launch = &launches[i];
-        bool wanted = launch->variant ? strcmp(launch->variant, variant) == 0 : general_too && !is_replaced(launches, count, launch, variant);
+        bool wanted = launch->algorithm ? strcmp(launch->algorithm, variant) == 0 : general_too && !is_replaced(launches, count, launch, variant);
         if (wanted) MT_TRY(is_wanted(planner, launch, &wanted));
         if (!wanted) continue;
         size_t at = *out_count;
@@ -204,7 +204,7 @@ mt_status mt_plan_make(const mt_scene *scene, mt_plan *plan, char **illegal, mt_
     *illegal = NULL;
     assert(level != MT_INACTIVE); /* a point is set */
     MT_TRY(begin(&planner));
-    const mt_variant *variant = &spec->variants[level];
+    const mt_algorithm *variant = &spec->algorithms[level];
     MT_TRY(choose(&planner, spec->launches, spec->launch_count, variant->name, true, &plan->launches, &plan->launch_count));
     MT_TRY(choose(&planner, spec->prepares, spec->prepare_count, variant->name, true, &plan->prepares, &plan->prepare_count));
     if (plan->launch_count == 0) {

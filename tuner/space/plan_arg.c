@@ -13,11 +13,11 @@ static const uint64_t byte_limit = UINT64_C(1) << 62;
 
 static mt_status dtype_of(mt_planner *planner, const mt_arg *arg, mt_dtype *dtype)
 {
+    mt_place place = mt_spec_place(planner->spec, arg->line);
     char *text = NULL;
     mt_status st = mt_scene_expand(planner->scene, arg->dtype_text, &text, planner->err);
     if (st == MT_OK && !mt_dtype_from_name(text, dtype)) {
-        st = MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dtype = %s is `%s` here: expected a name such as f16", planner->spec->path,
-                     arg->line, arg->name,
+        st = MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dtype = %s is `%s` here: expected a name such as f16", place.path, place.line, arg->name,
                      arg->dtype_text, text);
     }
     mt_free(text);
@@ -29,11 +29,12 @@ static mt_status dtype_of(mt_planner *planner, const mt_arg *arg, mt_dtype *dtyp
 /* An input or output of no elements is a mistake in the file; scratch may be empty where a point needs none. */
 static mt_status check_dim(mt_planner *planner, const mt_arg *arg, size_t dim, int64_t value)
 {
+    mt_place place = mt_spec_place(planner->spec, arg->line);
     if (value >= 1 || (value == 0 && arg->role == MT_ROLE_SCRATCH)) return MT_OK;
     if (arg->role == MT_ROLE_SCRATCH) return mt_planner_refuse(planner, "[arg %s] dimension %zu is %" PRId64 ": must not be negative",
                                                                arg->name, dim, value);
     return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dimension %zu (%s) is %" PRId64 " for shape %s: expected at least 1",
-                   planner->spec->path, arg->line,
+                   place.path, place.line,
                    arg->name, dim, arg->shape.items[dim].source, value, mt_scene_shape(planner->scene)->name);
 }
 
@@ -41,6 +42,7 @@ static mt_status plan_tensor(mt_planner *planner, size_t index)
 {
     mt_status st = MT_OK;
     const mt_arg *arg = &planner->spec->args[index];
+    mt_place place = mt_spec_place(planner->spec, arg->line);
     mt_plan_tensor *tensor = &planner->plan->args[index].tensor;
     tensor->arg = index;
     tensor->rank = arg->shape.count;
@@ -51,8 +53,7 @@ static mt_status plan_tensor(mt_planner *planner, size_t index)
         MT_TRY(check_dim(planner, arg, i, tensor->dims[i]));
         bool overflows = __builtin_mul_overflow(tensor->elements, (uint64_t)tensor->dims[i], &tensor->elements);
         if (overflows || tensor->elements > byte_limit / 8) {
-            return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] has more than 2^59 elements for shape %s", planner->spec->path,
-                           arg->line, arg->name,
+            return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] has more than 2^59 elements for shape %s", place.path, place.line, arg->name,
                            mt_scene_shape(planner->scene)->name);
         }
     }

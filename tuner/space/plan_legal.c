@@ -140,7 +140,7 @@ static char *check_launch(const mt_scene *scene, const mt_plan *plan, const char
     const mt_device_facts *facts = mt_scene_facts(scene);
     const mt_launch *from = launch->from;
     char title[160], *broken = NULL;
-    snprintf(title, sizeof title, "[%s %s%s%d]", kind, from->variant ? from->variant : "", from->variant ? " " : "", from->number);
+    snprintf(title, sizeof title, "[%s %s%s%d]", kind, from->algorithm ? from->algorithm : "", from->algorithm ? " " : "", from->number);
     if (!broken) broken = check_block(launch, title);
     if (!broken) broken = check_shared_memory(launch, facts, title);
     if (!broken) broken = check_cluster(launch, facts, title);

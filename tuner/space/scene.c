@@ -213,7 +213,8 @@ mt_program_status mt_scene_eval(const mt_scene *scene, const mt_expr *expr, mt_v
 
 mt_status mt_scene_fail(const mt_scene *scene, const mt_blame *blame, mt_program_status status, const char *where, mt_error *err)
 {
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)", scene->spec->path, blame->expr->line,
+    mt_place place = mt_spec_place(scene->spec, blame->expr->line);
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)", place.path, place.line,
                    mt_expr_column(blame->expr, blame->token),
                    blame->expr->source, mt_program_strerror(status), scene->shape->name, where);
 }

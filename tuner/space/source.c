@@ -83,13 +83,13 @@ static mt_status take_kernel_words(loader *self, mt_error *err)
     return st;
 }
 
-static mt_status check_variant_words(const mt_spec *spec, const mt_variant *variant, mt_error *err)
+static mt_status check_variant_words(const mt_spec *spec, const mt_algorithm *variant, mt_error *err)
 {
     mt_word word;
     mt_status st;
     for (const char *at = variant->options; (st = mt_word_next(&at, &word, err)) == MT_OK && word.kind != MT_WORD_END;) {
         mt_strbuf where = {0};
-        mt_strbuf_addf(&where, "[variant %s]", variant->name);
+        mt_strbuf_addf(&where, "[algorithm %s]", variant->name);
         if (word.kind != MT_WORD_PLAIN) st = refuse_word(spec, mt_strbuf_text(&where), &word, "all variants share one source; expected folders and headers in [kernel], and an #if in the source", err);
         mt_strbuf_free(&where);
         mt_free(word.text);
@@ -107,7 +107,7 @@ static mt_status find_folders(loader *self, mt_error *err)
         MT_TRY(append(&self->folders, &self->folder_count, mt_strdup(spec->include_dirs[i]), err));
     }
     MT_TRY(take_kernel_words(self, err));
-    for (size_t i = 0; i < spec->variant_count; i++) MT_TRY(check_variant_words(spec, &spec->variants[i], err));
+    for (size_t i = 0; i < spec->algorithm_count; i++) MT_TRY(check_variant_words(spec, &spec->algorithms[i], err));
 done:
     return st;
 }
@@ -367,7 +367,7 @@ static mt_status follow_macro(loader *self, size_t from, const char *macro, size
         }
     }
     MT_TRY(follow_options(self, self->spec->options, from, macro, length, depth, err));
-    for (size_t i = 0; i < self->spec->variant_count; i++) MT_TRY(follow_options(self, self->spec->variants[i].options, from, macro, length, depth, err));
+    for (size_t i = 0; i < self->spec->algorithm_count; i++) MT_TRY(follow_options(self, self->spec->algorithms[i].options, from, macro, length, depth, err));
 done:
     return st;
 }

@@ -118,7 +118,7 @@ mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, co
 mt_status mt_space_begin(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_space **out, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t kinds = spec->constraint_count + spec->variant_count;
+    size_t kinds = spec->constraint_count + spec->algorithm_count;
     mt_space *space = mt_alloc(1, sizeof *space);
     *out = NULL;
     if (!space) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
@@ -248,7 +248,7 @@ double mt_space_count_error(const mt_space *space)
 
 size_t mt_space_index_limit(const mt_space *space)
 {
-    return space->is_enumerated ? space->count : space->base[space->spec->variant_count];
+    return space->is_enumerated ? space->count : space->base[space->spec->algorithm_count];
 }
 
 size_t mt_space_bytes(const mt_space *space)
@@ -266,7 +266,7 @@ uint64_t mt_space_raw_count(const mt_space *space)
 
 size_t mt_space_pruned_kinds(const mt_space *space)
 {
-    return space->spec->constraint_count + space->spec->variant_count + space->is_listed;
+    return space->spec->constraint_count + space->spec->algorithm_count + space->is_listed;
 }
 
 bool mt_space_pruned_most(const mt_space *space, const char **name, const char **why)
@@ -276,7 +276,7 @@ bool mt_space_pruned_most(const mt_space *space, const char **name, const char *
         const char *kind_name, *kind_why;
         bool is_exact;
         uint64_t count = mt_space_pruned(space, kind, &kind_name, &kind_why, &is_exact);
-        bool is_not_recorded = kind == space->spec->constraint_count + space->spec->variant_count;
+        bool is_not_recorded = kind == space->spec->constraint_count + space->spec->algorithm_count;
         if (count <= most || (is_not_recorded && most)) continue; /* that of what is recorded a constraint excludes everything says more */
         most = count;
         *name = kind_name;
@@ -289,7 +289,7 @@ uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, 
 {
     const mt_spec *spec = space->spec;
     assert(kind < mt_space_pruned_kinds(space));
-    if (kind == spec->constraint_count + spec->variant_count) {
+    if (kind == spec->constraint_count + spec->algorithm_count) {
         *name = "not recorded";
         *why = "the recording has no result of it";
         *is_exact = true;
@@ -300,7 +300,7 @@ uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, 
         *name = constraint->name;
         *why = *constraint->why ? constraint->why : constraint->expr.source;
     } else {
-        const mt_variant *variant = &spec->variants[kind - spec->constraint_count];
+        const mt_algorithm *variant = &spec->algorithms[kind - spec->constraint_count];
         *name = variant->name;
         *why = variant->has_requires ? variant->requires_expr.source : "";
     }

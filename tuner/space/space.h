@@ -70,7 +70,7 @@ uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, 
 /* The kind that pruned most: false when nothing was pruned. For a space without a valid point. */
 bool mt_space_pruned_most(const mt_space *space, const char **name, const char **why);
 
-/* The default point: the first [variant] and every active knob at its default. It is a point of the space wherever it may run: constraints of the search do not
+/* The default point: the first [algorithm] and every active knob at its default. It is a point of the space wherever it may run: constraints of the search do not
  * exclude it. NOT_FOUND, naming the constraint, when it is not valid here. */
 mt_status mt_space_default(const mt_space *space, size_t *index, mt_error *err);
 /* Why mt_space_find_legal does not know the point: the NOT_FOUND error names the knobs that it lacks or has too many, or else the condition that excludes it. Threads: any. */

@@ -83,8 +83,8 @@ static bool make_checks(mt_space *space, mt_check *unsorted)
 {
     const mt_spec *spec = space->spec;
     bool ok = true;
-    for (size_t i = 0; i < spec->variant_count; i++) {
-        const mt_variant *variant = &spec->variants[i];
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
+        const mt_algorithm *variant = &spec->algorithms[i];
         if (variant->has_requires) ok = make_check(spec, &variant->requires_expr, spec->constraint_count + i, (int)i, &unsorted[space->check_count++]) && ok;
     }
     for (size_t i = 0; i < spec->constraint_count; i++) {
@@ -105,8 +105,8 @@ static bool make_checks(mt_space *space, mt_check *unsorted)
 static void classify(mt_space *space, mt_walker *walker)
 {
     const mt_spec *spec = space->spec;
-    memset(space->activities, MT_ACTIVE_DEPENDS, spec->variant_count * spec->param_count);
-    for (size_t v = 0; v < spec->variant_count; v++) {
+    memset(space->activities, MT_ACTIVE_DEPENDS, spec->algorithm_count * spec->param_count);
+    for (size_t v = 0; v < spec->algorithm_count; v++) {
         walker->point.level[0] = (int16_t)v;
         for (size_t p = 0; p < spec->param_count; p++) {
             bool asks_algo_alone = (space->whens[p].knobs & ~UINT64_C(1)) == 0;
@@ -121,12 +121,12 @@ static void classify(mt_space *space, mt_walker *walker)
 mt_status mt_checks_make(mt_space *space, mt_error *err)
 {
     const mt_spec *spec = space->spec;
-    size_t most = spec->constraint_count + spec->variant_count;
+    size_t most = spec->constraint_count + spec->algorithm_count;
     mt_check *unsorted = mt_alloc(most, sizeof *unsorted);
     mt_walker *walker = mt_walker_take(space);
     space->checks = mt_alloc(most, sizeof *space->checks);
     space->whens = mt_alloc(spec->param_count, sizeof *space->whens);
-    space->activities = mt_alloc(spec->variant_count * spec->param_count, 1);
+    space->activities = mt_alloc(spec->algorithm_count * spec->param_count, 1);
     bool ok = walker && unsorted && space->checks && space->whens && space->activities;
     if (ok) {
         ok = make_checks(space, unsorted);

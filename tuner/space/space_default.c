@@ -24,7 +24,7 @@ static mt_status fail_by(const mt_space *space, const mt_check *check, const cha
 {
     const mt_spec *spec = space->spec;
     bool is_constraint = check->kind < spec->constraint_count;
-    const char *name = is_constraint ? spec->constraints[check->kind].name : spec->variants[check->kind - spec->constraint_count].name;
+    const char *name = is_constraint ? spec->constraints[check->kind].name : spec->algorithms[check->kind - spec->constraint_count].name;
     const char *why = is_constraint ? spec->constraints[check->kind].why : "";
     char *text = mt_point_text(spec, point);
     char what[1024];
@@ -33,8 +33,9 @@ static mt_status fail_by(const mt_space *space, const mt_check *check, const cha
     } else {
         snprintf(what, sizeof what, "%s %s of shape %s", which, text ? text : "?", space->shape->name);
     }
-    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s:%d: [%s %s] excludes %s on %s: %s%s%s", spec->path, check->expr->line,
-                           is_constraint ? "constraint" : "variant",
+    mt_place place = mt_spec_place(spec, check->expr->line);
+    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s:%d: [%s %s] excludes %s on %s: %s%s%s", place.path, place.line,
+                           is_constraint ? "constraint" : "algorithm",
                            name, what, space->facts.name, why, *why ? ": " : "", check->expr->source);
     mt_free(text);
     return st;

@@ -73,7 +73,7 @@ static mt_status fill(mt_space *space, mt_walker *walker, const mt_point *points
     }
     MT_TRY(take_points(space, walker, sorted, count, find, err));
     uint64_t told = space->count;
-    for (size_t i = 0; i < space->spec->constraint_count + space->spec->variant_count; i++) told += space->pruned[i];
+    for (size_t i = 0; i < space->spec->constraint_count + space->spec->algorithm_count; i++) told += space->pruned[i];
     space->not_listed = space->raw_count > told ? space->raw_count - told : 0;
     space->is_enumerated = space->is_listed = true;
 done:

@@ -17,11 +17,11 @@ mt_status mt_ranks_make(mt_space *space, mt_error *err)
 {
     const mt_spec *spec = space->spec;
     uint64_t next = 0;
-    space->base = mt_alloc(spec->variant_count + 1, sizeof *space->base);
-    space->place = mt_alloc(spec->variant_count * spec->param_count, sizeof *space->place);
+    space->base = mt_alloc(spec->algorithm_count + 1, sizeof *space->base);
+    space->place = mt_alloc(spec->algorithm_count * spec->param_count, sizeof *space->place);
     if (!space->base || !space->place) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     space->has_ranks = true;
-    for (size_t v = 0; v < spec->variant_count; v++) {
+    for (size_t v = 0; v < spec->algorithm_count; v++) {
         uint64_t product = 1;
         bool overflows = false;
         for (size_t p = spec->param_count; p-- > 1;) {
@@ -32,7 +32,7 @@ mt_status mt_ranks_make(mt_space *space, mt_error *err)
         overflows = __builtin_add_overflow(next, product, &next) || overflows || next > INT64_MAX;
         if (overflows) space->has_ranks = false;
     }
-    space->base[spec->variant_count] = (size_t)next;
+    space->base[spec->algorithm_count] = (size_t)next;
     return MT_OK;
 }
 
@@ -69,8 +69,8 @@ void mt_rank_decode(const mt_space *space, size_t rank, mt_point *point)
 size_t mt_rank_digits(const mt_space *space, size_t param)
 {
     uint64_t most = 1;
-    if (param == 0) return space->spec->variant_count;
-    for (size_t v = 0; v < space->spec->variant_count; v++) {
+    if (param == 0) return space->spec->algorithm_count;
+    for (size_t v = 0; v < space->spec->algorithm_count; v++) {
         uint64_t digits = digits_of(space, v, param);
         if (digits > most) most = digits;
     }

@@ -105,7 +105,7 @@ static mt_status estimate_pruned(mt_space *space, mt_walker *walker, const mt_sp
     mt_rng rng;
     mt_rng_seed(&rng, ESTIMATE_SEED);
     mt_status st = MT_OK;
-    size_t kinds = mt_space_pruned_kinds(space), ranks = space->base[space->spec->variant_count];
+    size_t kinds = mt_space_pruned_kinds(space), ranks = space->base[space->spec->algorithm_count];
     for (size_t i = 0; i < kinds; i++) {
         space->pruned[i] = 0;
         space->is_exact[i] = false;

@@ -46,10 +46,10 @@ static uint64_t plus(uint64_t a, uint64_t b)
 static bool prepare(walk *w)
 {
     const mt_spec *spec = w->space->spec;
-    w->remaining = mt_alloc(spec->variant_count * spec->param_count, sizeof *w->remaining);
+    w->remaining = mt_alloc(spec->algorithm_count * spec->param_count, sizeof *w->remaining);
     if (!w->remaining) return false;
     for (size_t i = 0; i < spec->param_count; i++) w->control |= w->space->whens[i].knobs;
-    for (size_t v = 0; v < spec->variant_count; v++) {
+    for (size_t v = 0; v < spec->algorithm_count; v++) {
         const unsigned char *row = w->space->activities + v * spec->param_count;
         uint64_t product = 1;
         for (size_t p = spec->param_count; p-- > 0;) {

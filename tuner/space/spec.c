@@ -9,6 +9,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
+#include "tuner/space/include.h"
 #include "tuner/space/spec_internal.h"
 
 /* ---- messages ---- */
@@ -20,7 +21,15 @@ mt_status mt_reader_fail(const mt_reader *reader, mt_error *err, int line, const
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %s", reader->spec->path, line, text);
+    mt_place place = mt_ini_place(reader->ini, line);
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %s", place.path, place.line, text);
+}
+
+char *mt_reader_resolve(const mt_reader *reader, int line, const char *name)
+{
+    char *folder = mt_path_folder(mt_ini_place(reader->ini, line).path), *path = folder ? mt_path_join(folder, name) : NULL;
+    mt_free(folder);
+    return path;
 }
 
 mt_status mt_reader_no_memory(const mt_reader *reader, mt_error *err)
@@ -62,7 +71,8 @@ static mt_status check_section_name(mt_reader *reader, const mt_ini_section *sec
         return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s NAME], one word of letters, digits, `_`, `-` and `.`",
                               section->kind,
                               section->name, section->kind);
-    case MT_SECTION_VARIANT: case MT_SECTION_PARAM: case MT_SECTION_ARG:
+    case MT_SECTION_ALGORITHM: case MT_SECTION_PARAM: case MT_SECTION_ARG:
+        if (kind == MT_SECTION_ARG && mt_is_literal_arg(section->name)) return MT_OK; /* written out of a launch's args */
         if (mt_text_is_identifier(section->name, strlen(section->name))) return MT_OK;
         return mt_reader_fail(reader, err, section->line, "[%s %s]: expected [%s NAME], a name made of letters, digits and _", section->kind,
                               section->name,
@@ -83,6 +93,7 @@ static mt_status group_sections(mt_reader *reader, mt_error *err)
         const mt_ini_section *section = &ini->sections[i];
         size_t kind = 0;
         while (kind < MT_SECTION_COUNT && strcmp(mt_section_names[kind], section->kind) != 0) kind++;
+        if (strcmp(section->kind, "variant") == 0) return mt_reader_fail(reader, err, section->line, "[algorithm %s]: the section is called [algorithm %s]", section->name, section->name);
         if (kind == MT_SECTION_COUNT) {
             char hint[256];
             return mt_reader_fail(reader, err, section->line, "unknown section [%s]%s", section->kind,
@@ -97,7 +108,7 @@ static mt_status group_sections(mt_reader *reader, mt_error *err)
 
 static mt_status check_sections(mt_reader *reader, mt_error *err)
 {
-    static const mt_section_kind needed[] = { MT_SECTION_KERNEL, MT_SECTION_SHAPE, MT_SECTION_VARIANT, MT_SECTION_ARG, MT_SECTION_LAUNCH };
+    static const mt_section_kind needed[] = { MT_SECTION_KERNEL, MT_SECTION_SHAPE, MT_SECTION_ALGORITHM, MT_SECTION_ARG, MT_SECTION_LAUNCH };
     const mt_ini_entry *points = reader->counts[MT_SECTION_KERNEL] ? mt_ini_find(reader->sections[MT_SECTION_KERNEL][0], "points") : NULL;
     size_t count = points && strcmp(points->value, "recorded") == 0 ? 3 : sizeof needed / sizeof needed[0];
     for (size_t i = 0; i < count; i++) {
@@ -116,7 +127,7 @@ mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const m
 {
     mt_spec *spec = object;
     if (strncmp(value, "file:", 5) == 0 && value[5]) {
-        spec->reference_file = mt_path_join(reader->folder, value + 5);
+        spec->reference_file = mt_reader_resolve(reader, entry->line, value + 5);
         return spec->reference_file ? MT_OK : mt_reader_no_memory(reader, err);
     }
     if (!mt_text_is_identifier(value, strlen(value))) {
@@ -142,7 +153,7 @@ mt_status mt_parse_includes(mt_reader *reader, const mt_key_rule *rule, const mt
     for (size_t i = 0; st == MT_OK && i < spec->include_count; i++) {
         char *folder = mt_ini_unquote(spec->include_dirs[i]);
         if (folder && !*folder) st = mt_reader_fail(reader, err, entry->line, "include has an empty folder name between commas");
-        char *joined = folder ? mt_path_join(reader->folder, folder) : NULL;
+        char *joined = folder ? mt_reader_resolve(reader, entry->line, folder) : NULL;
         mt_free(folder);
         if (!joined) return mt_reader_no_memory(reader, err);
         mt_free(spec->include_dirs[i]);
@@ -210,6 +221,14 @@ done:
     return st;
 }
 
+/* Includes are put in when a file is loaded; text that has only the line would be read without what it needs. */
+static mt_status check_includes(mt_reader *reader, mt_error *err)
+{
+    const mt_ini *ini = reader->ini;
+    if (ini->includes.entry_count == 0 || ini->mark_count > 0) return MT_OK;
+    return mt_reader_fail(reader, err, ini->includes.entries[0].line, "include stands in a text that is no file: expected its sections themselves");
+}
+
 /* Texts end with a byte that none of them holds, so that none of them can reach into the next. */
 static void add_text(mt_strbuf *all, const char *text)
 {
@@ -240,29 +259,29 @@ static mt_status rules_key(const mt_ini *ini, mt_hash *key, mt_error *err)
 mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_spec **out, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_ini ini = { 0 };
-    mt_reader reader = { .ini = &ini };
+    mt_reader reader = { 0 };
     mt_spec *spec = mt_alloc(1, sizeof *spec);
     *out = NULL;
     if (!spec) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
     *spec = (mt_spec){ .budget = 400, .time_s = 300, .regime = MT_REGIME_COLD, .graph_below_us = 10 };
     reader.spec = spec;
-    reader.folder = mt_path_folder(path);
     spec->path = mt_strdup(path);
+    spec->text = mt_strndup(text, length);
     spec->owned = mt_alloc(1, sizeof *spec->owned);
-    if (!reader.folder || !spec->path || !spec->owned) {
+    if (!spec->path || !spec->text || !spec->owned) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
         goto done;
     }
-    MT_TRY(mt_ini_parse(path, text, length, &ini, err));
-    MT_TRY(rules_key(&ini, &spec->rules_key, err));
+    reader.ini = &spec->owned->ini;
+    MT_TRY(mt_ini_parse(path, text, length, &spec->owned->ini, err));
+    MT_TRY(check_includes(&reader, err));
+    MT_TRY(mt_write_out_short_forms(&reader, &spec->owned->ini, err));
+    MT_TRY(rules_key(&spec->owned->ini, &spec->rules_key, err));
     MT_TRY(read_all(&reader, err));
     *out = spec;
     spec = NULL;
 done:
     for (size_t kind = 0; kind < MT_SECTION_COUNT; kind++) mt_free(reader.sections[kind]);
-    mt_free(reader.folder);
-    mt_ini_free(&ini);
     mt_spec_free(spec);
     return st;
 }
@@ -275,30 +294,26 @@ mt_status mt_spec_load(const char *path, mt_spec **spec, mt_error *err)
 mt_status mt_spec_load_with(const char *path, const char *more, mt_spec **spec, mt_error *err)
 {
     mt_status st = MT_OK;
-    char *file = NULL;
-    size_t length = 0;
     mt_strbuf text = { 0 };
     *spec = NULL;
-    MT_TRY(mt_file_read(path, 64u << 20, &file, &length, err));
-    mt_strbuf_add_bytes(&text, file, length);
-    mt_strbuf_addf(&text, "\n%s", more ? more : "");
+    MT_TRY(mt_include_read(path, &text, err));
+    if (more) mt_strbuf_addf(&text, "\n%s", more);
     if (text.failed) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
         goto done;
     }
-    MT_TRY(mt_spec_parse(path, more ? text.text : file, more ? text.length : length, spec, err));
-    if (more && !((*spec)->more = mt_strdup(more))) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+    st = mt_spec_parse(path, mt_strbuf_text(&text), text.length, spec, err);
 done:
-    if (st != MT_OK) {
-        mt_spec_free(*spec);
-        *spec = NULL;
-    }
     mt_strbuf_free(&text);
-    mt_free(file);
     return st;
 }
 
 /* ---- finding ---- */
+
+mt_place mt_spec_place(const mt_spec *spec, int line)
+{
+    return mt_ini_place(&spec->owned->ini, line);
+}
 
 const mt_shape *mt_spec_shape(const mt_spec *spec, const char *name)
 {

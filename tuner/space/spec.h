@@ -14,6 +14,7 @@
 #include "tuner/base/status.h"
 #include "tuner/space/dtype.h"
 #include "tuner/space/expr.h"
+#include "tuner/space/ini.h"
 
 enum { MT_MAX_PARAMS = 64, MT_MAX_RANK = 8, MT_TENSORMAP_RANK = 5, MT_YARDSTICKS_MAX = 4, MT_DEFAULTS_MAX = 4 };
 
@@ -50,7 +51,7 @@ typedef struct mt_let {
 } mt_let;
 
 typedef struct mt_param {
-    char *name;          /* params[0] is ALGO, made from the variants */
+    char *name;          /* params[0] is ALGO, made from the algorithms */
     char *macro;         /* as the source sees it: [kernel] macros and the name */
     bool is_string;
     int64_t *numbers;    /* value_count, when integers */
@@ -110,9 +111,9 @@ typedef struct mt_arg {
 } mt_arg;
 
 typedef struct mt_launch {
-    char *variant;        /* NULL = every variant; "reference" for the reference */
+    char *algorithm;      /* NULL = every algorithm; "reference" for the reference */
     int number;
-    char *entry;          /* NULL = the variant's */
+    char *entry;          /* NULL = the algorithm's */
     size_t *args;         /* indices into spec args */
     size_t arg_count;
     mt_expr_list grid, block, cluster; /* 1..3; cluster count 0 = none */
@@ -123,7 +124,7 @@ typedef struct mt_launch {
     int line;
 } mt_launch;
 
-typedef struct mt_variant {
+typedef struct mt_algorithm {
     char *name, *entry, *doc, *options;
     bool has_requires;
     mt_expr requires_expr;
@@ -131,12 +132,12 @@ typedef struct mt_variant {
     bool bake_all;
     char **bake;          /* shape value names when !bake_all; count 0 = none */
     size_t bake_count;
-} mt_variant;
+} mt_algorithm;
 
 typedef struct mt_spec {
     char *path;           /* of the .ini, as given */
     mt_hash rules_key;    /* of the file without comments, [tune], shapes and workloads: what decides, for a shape, which points there are */
-    char *more;           /* sections that were read as if they stood at the file's end (tuner/space/adhoc.h); NULL = none */
+    char *text;           /* what was read: the file, what it includes, and sections behind it (tuner/space/adhoc.h). mt_spec_parse reads it again */
     char *name;           /* [kernel] name */
     bool is_recorded;     /* `points = recorded`: nothing to compile, its points are those of a recording. Then source and reference are NULL and there are no arguments and launches */
     char *source;         /* resolved path of the .cu */
@@ -154,16 +155,16 @@ typedef struct mt_spec {
     mt_regime regime;
     double graph_below_us; /* kernels shorter than this are timed in CUDA graphs */
     mt_objective objective; /* what the pick among the finalists is for */
-    char *baseline;       /* variant name or NULL */
+    char *baseline;       /* algorithm name or NULL */
     char *defaults_text;  /* [tune] defaults as written, or NULL */
-    char **defaults;      /* variants whose default points the lookup answers with, in that order; the first is the first [variant]. None = that alone */
+    char **defaults;      /* algorithms whose default points the lookup answers with, in that order; the first is the first [algorithm]. None = that alone */
     size_t default_count;
     char *rival;          /* [tune] baseline where it names a plugin (baselines.def) instead; NULL = none */
 
     mt_shape *shapes;           size_t shape_count;
     mt_workload *workloads;     size_t workload_count;   /* at least the implicit one */
     mt_let *lets;               size_t let_count;
-    mt_variant *variants;       size_t variant_count;
+    mt_algorithm *algorithms;   size_t algorithm_count;
     mt_param *params;           size_t param_count;      /* params[0] = ALGO */
     mt_constraint *constraints; size_t constraint_count;
     mt_arg *args;               size_t arg_count;
@@ -178,13 +179,15 @@ typedef struct mt_spec {
 } mt_spec;
 
 /* Reads a file, or text that was read before (`path` then only resolves relative names and stands in messages). Nothing but the .ini
- * itself is read. The caller mt_spec_free's. */
+ * itself and what it includes is read. The caller mt_spec_free's. */
 mt_status mt_spec_load(const char *path, mt_spec **spec, mt_error *err);
 /* The same with `more` behind the file's text. */
 mt_status mt_spec_load_with(const char *path, const char *more, mt_spec **spec, mt_error *err);
 mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_spec **spec, mt_error *err);
 void mt_spec_free(mt_spec *spec); /* NULL is a no-op */
 
+/* Where a line that an expression or a section keeps is found by a person. */
+mt_place mt_spec_place(const mt_spec *spec, int line);
 const mt_shape *mt_spec_shape(const mt_spec *spec, const char *name);       /* or NULL */
 const mt_workload *mt_spec_workload(const mt_spec *spec, const char *name); /* or NULL */
 const mt_setting *mt_settings_find(const mt_setting *settings, size_t count, const char *name);

@@ -39,8 +39,8 @@ static size_t collect_names(const mt_reader *reader, named *out)
         out[count++] = (named){ spec->shapes[0].settings[i].name, "a shape value", entry ? entry->line : shape->line };
     }
     for (size_t i = 0; i < spec->param_count; i++) {
-        int line = i == 0 ? reader->sections[MT_SECTION_VARIANT][0]->line : reader->sections[MT_SECTION_PARAM][i - 1]->line;
-        out[count++] = (named){ spec->params[i].name, i == 0 ? "the implicit knob of the variants" : "a knob", line };
+        int line = i == 0 ? reader->sections[MT_SECTION_ALGORITHM][0]->line : reader->sections[MT_SECTION_PARAM][i - 1]->line;
+        out[count++] = (named){ spec->params[i].name, i == 0 ? "the implicit knob of the algorithms" : "a knob", line };
     }
     for (size_t i = 0; i < spec->let_count; i++) {
         out[count++] = (named){ spec->lets[i].name, "a let", reader->sections[MT_SECTION_LET][0]->entries[i].line };
@@ -128,7 +128,7 @@ static mt_status check_model(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_spec *spec = reader->spec;
-    static const char *const why = "the model describes the problem, not a variant; expected shape values, device facts and lets without knobs";
+    static const char *const why = "the model describes the problem, not a algorithm; expected shape values, device facts and lets without knobs";
     MT_TRY(refuse_knobs(reader, spec->model_flops.line, "flops", mt_scope_knobs(spec, &spec->model_flops), why, err));
     MT_TRY(refuse_knobs(reader, spec->model_dram_bytes.line, "dram_bytes", mt_scope_knobs(spec, &spec->model_dram_bytes), why, err));
     MT_TRY(refuse_knobs(reader, spec->model_moved_bytes.line, "moved_bytes", mt_scope_knobs(spec, &spec->model_moved_bytes), why, err));
@@ -268,22 +268,22 @@ static bool takes_output(const mt_spec *spec, const mt_launch *launch)
 }
 
 /* What computes nothing would be the fastest: only a yardstick may. */
-static mt_status check_variant_launches(mt_reader *reader, size_t variant, mt_error *err)
+static mt_status check_algorithm_launches(mt_reader *reader, size_t algorithm, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
-    const mt_variant *what = &spec->variants[variant];
-    int line = reader->sections[MT_SECTION_VARIANT][variant]->line;
+    const mt_algorithm *what = &spec->algorithms[algorithm];
+    int line = reader->sections[MT_SECTION_ALGORITHM][algorithm]->line;
     bool has_launch = false, has_output = false;
     for (size_t i = 0; i < spec->launch_count; i++) {
         const mt_launch *launch = &spec->launches[i];
-        if (launch->variant && strcmp(launch->variant, what->name) != 0) continue;
+        if (launch->algorithm && strcmp(launch->algorithm, what->name) != 0) continue;
         has_launch = true;
         has_output = has_output || takes_output(spec, launch);
     }
     if (!has_launch)
-        return mt_reader_fail(reader, err, line, "[variant %s] has no launch: expected [launch %s 1] or [launch 1]", what->name, what->name);
+        return mt_reader_fail(reader, err, line, "[algorithm %s] has no launch: expected [launch %s 1] or [launch 1]", what->name, what->name);
     if (!has_output && !what->is_yardstick)
-        return mt_reader_fail(reader, err, line, "no launch of [variant %s] takes an output, so that nothing can be verified: expected an argument of role out or inout, or `yardstick = yes`", what->name);
+        return mt_reader_fail(reader, err, line, "no launch of [algorithm %s] takes an output, so that nothing can be verified: expected an argument of role out or inout, or `yardstick = yes`", what->name);
     return MT_OK;
 }
 
@@ -292,16 +292,16 @@ static mt_status check_yardsticks(mt_reader *reader, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
     size_t count = 0;
-    if (spec->variants[0].is_yardstick)
-        return mt_reader_fail(reader, err, reader->sections[MT_SECTION_VARIANT][0]->line, "[variant %s] is the default and a yardstick: expected one that computes the outputs first", spec->variants[0].name);
-    for (size_t i = 0; i < spec->variant_count; i++) {
-        const mt_variant *variant = &spec->variants[i];
-        if (!variant->is_yardstick) continue;
+    if (spec->algorithms[0].is_yardstick)
+        return mt_reader_fail(reader, err, reader->sections[MT_SECTION_ALGORITHM][0]->line, "[algorithm %s] is the default and a yardstick: expected one that computes the outputs first", spec->algorithms[0].name);
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
+        const mt_algorithm *algorithm = &spec->algorithms[i];
+        if (!algorithm->is_yardstick) continue;
         if (++count > MT_YARDSTICKS_MAX)
-            return mt_reader_fail(reader, err, reader->sections[MT_SECTION_VARIANT][i]->line, "more than %d yardsticks", MT_YARDSTICKS_MAX);
-        if (spec->baseline && strcmp(spec->baseline, variant->name) == 0)
+            return mt_reader_fail(reader, err, reader->sections[MT_SECTION_ALGORITHM][i]->line, "more than %d yardsticks", MT_YARDSTICKS_MAX);
+        if (spec->baseline && strcmp(spec->baseline, algorithm->name) == 0)
             return mt_reader_fail(reader, err, mt_ini_find(reader->sections[MT_SECTION_TUNE][0], "baseline")->line,
-                                  "baseline = %s: that is a yardstick, which is shown anyway; expected a variant that computes the outputs", variant->name);
+                                  "baseline = %s: that is a yardstick, which is shown anyway; expected an algorithm that computes the outputs", algorithm->name);
     }
     return MT_OK;
 }
@@ -312,14 +312,14 @@ static mt_status check_launches(mt_reader *reader, mt_error *err)
     const mt_spec *spec = reader->spec;
     for (size_t i = 0; i < spec->launch_count; i++) {
         const mt_launch *launch = &spec->launches[i];
-        if (launch->variant && strcmp(launch->variant, "reference") == 0) MT_TRY(check_reference_launch(reader, launch, err));
+        if (launch->algorithm && strcmp(launch->algorithm, "reference") == 0) MT_TRY(check_reference_launch(reader, launch, err));
     }
-    for (size_t i = 0; i < spec->variant_count; i++) MT_TRY(check_variant_launches(reader, i, err));
+    for (size_t i = 0; i < spec->algorithm_count; i++) MT_TRY(check_algorithm_launches(reader, i, err));
 done:
     return st;
 }
 
-/* ---- texts with ${…} and names of variants ---- */
+/* ---- texts with ${…} and names of algorithms ---- */
 
 static mt_status check_texts(mt_reader *reader, mt_error *err)
 {
@@ -328,10 +328,10 @@ static mt_status check_texts(mt_reader *reader, mt_error *err)
     const mt_ini_section *kernel = reader->sections[MT_SECTION_KERNEL][0];
     const mt_ini_entry *options = mt_ini_find(kernel, "options");
     MT_TRY(mt_scope_check_text(reader, options ? options->line : kernel->line, spec->options, err));
-    for (size_t i = 0; i < spec->variant_count; i++) {
-        const mt_ini_section *section = reader->sections[MT_SECTION_VARIANT][i];
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
+        const mt_ini_section *section = reader->sections[MT_SECTION_ALGORITHM][i];
         options = mt_ini_find(section, "options");
-        MT_TRY(mt_scope_check_text(reader, options ? options->line : section->line, spec->variants[i].options, err));
+        MT_TRY(mt_scope_check_text(reader, options ? options->line : section->line, spec->algorithms[i].options, err));
     }
 done:
     return st;
@@ -353,7 +353,7 @@ static bool names_plugin(const char *name)
     return false;
 }
 
-/* The file's variants and the plugins, for the message. */
+/* The file's algorithms and the plugins, for the message. */
 static mt_status refuse_baseline(mt_reader *reader, int line, mt_error *err)
 {
     const mt_param *algo = &reader->spec->params[0];
@@ -362,13 +362,13 @@ static mt_status refuse_baseline(mt_reader *reader, int line, mt_error *err)
     if (!known) return MT_FAIL(err, MT_ERR_NO_MEMORY, "baseline");
     for (size_t i = 0; i < algo->value_count; i++) known[i] = algo->strings[i];
     for (size_t i = 0; i < PLUGIN_COUNT; i++) known[algo->value_count + i] = plugins[i];
-    mt_status st = mt_reader_fail(reader, err, line, "baseline = %s: no such variant or plugin%s", reader->spec->baseline,
+    mt_status st = mt_reader_fail(reader, err, line, "baseline = %s: no such algorithm or plugin%s", reader->spec->baseline,
                                   mt_reader_suggest(reader->spec->baseline, known, algo->value_count + PLUGIN_COUNT, hint, sizeof hint));
     mt_free(known);
     return st;
 }
 
-/* A variant; else a plugin. */
+/* An algorithm; else a plugin. */
 static mt_status check_baseline(mt_reader *reader, mt_error *err)
 {
     mt_spec *spec = reader->spec;
@@ -394,11 +394,11 @@ static mt_status check_default(mt_reader *reader, int line, size_t index, mt_err
     const char *name = spec->defaults[index];
     char hint[1024];
     size_t variant = 0;
-    while (variant < spec->variant_count && strcmp(spec->variants[variant].name, name) != 0) variant++;
-    if (variant == spec->variant_count)
+    while (variant < spec->algorithm_count && strcmp(spec->algorithms[variant].name, name) != 0) variant++;
+    if (variant == spec->algorithm_count)
         return mt_reader_fail(reader, err, line, "defaults: no variant %s%s", name, mt_reader_suggest(name, (const char *const *)algo->strings, algo->value_count, hint, sizeof hint));
-    if (index == 0 && variant != 0) return mt_reader_fail(reader, err, line, "defaults begins with %s: expected the first [variant], %s", name, spec->variants[0].name);
-    if (spec->variants[variant].is_yardstick) return mt_reader_fail(reader, err, line, "defaults: %s is a yardstick; expected variants that compute the outputs", name);
+    if (index == 0 && variant != 0) return mt_reader_fail(reader, err, line, "defaults begins with %s: expected the first [algorithm], %s", name, spec->algorithms[0].name);
+    if (spec->algorithms[variant].is_yardstick) return mt_reader_fail(reader, err, line, "defaults: %s is a yardstick; expected variants that compute the outputs", name);
     for (size_t i = 0; i < index; i++) {
         if (strcmp(spec->defaults[i], name) == 0) return mt_reader_fail(reader, err, line, "defaults names %s twice", name);
     }
@@ -412,7 +412,7 @@ static mt_status check_defaults(mt_reader *reader, mt_error *err)
     if (!spec->defaults_text || spec->is_recorded) return MT_OK;
     int line = mt_ini_find(reader->sections[MT_SECTION_TUNE][0], "defaults")->line;
     MT_TRY(mt_split(spec->defaults_text, &spec->defaults, &spec->default_count, err));
-    if (spec->default_count == 0 || spec->default_count > MT_DEFAULTS_MAX) return mt_reader_fail(reader, err, line, "defaults: expected 1 to %d variants", MT_DEFAULTS_MAX);
+    if (spec->default_count == 0 || spec->default_count > MT_DEFAULTS_MAX) return mt_reader_fail(reader, err, line, "defaults: expected 1 to %d algorithms", MT_DEFAULTS_MAX);
     for (size_t i = 0; i < spec->default_count; i++) MT_TRY(check_default(reader, line, i, err));
 done:
     return st;

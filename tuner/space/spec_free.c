@@ -28,14 +28,14 @@ static void free_workload(mt_workload *workload)
     mt_settings_free(workload->settings, workload->setting_count);
 }
 
-static void free_variant(mt_variant *variant)
+static void free_algorithm(mt_algorithm *algorithm)
 {
-    mt_free(variant->name);
-    mt_free(variant->entry);
-    mt_free(variant->doc);
-    mt_free(variant->options);
-    mt_expr_free(&variant->requires_expr);
-    mt_strings_free(variant->bake, variant->bake_count);
+    mt_free(algorithm->name);
+    mt_free(algorithm->entry);
+    mt_free(algorithm->doc);
+    mt_free(algorithm->options);
+    mt_expr_free(&algorithm->requires_expr);
+    mt_strings_free(algorithm->bake, algorithm->bake_count);
 }
 
 static void free_param(mt_param *param)
@@ -68,7 +68,7 @@ static void free_launches(mt_launch *launches, size_t count)
 {
     for (size_t i = 0; launches && i < count; i++) {
         mt_launch *launch = &launches[i];
-        mt_free(launch->variant);
+        mt_free(launch->algorithm);
         mt_free(launch->entry);
         mt_free(launch->args);
         mt_expr_list_free(&launch->grid);
@@ -91,12 +91,13 @@ static void free_owned(mt_spec *spec)
     for (size_t i = 0; owned->shape_strings && i < names; i++) mt_free(owned->shape_strings[i]);
     mt_free(owned->shape_strings);
     mt_free(owned->shape_string_counts);
+    mt_ini_free(&owned->ini);
     mt_free(owned);
 }
 
 static void free_kernel(mt_spec *spec)
 {
-    mt_free(spec->more);
+    mt_free(spec->text);
     mt_free(spec->path);
     mt_free(spec->name);
     mt_free(spec->source);
@@ -146,7 +147,7 @@ void mt_spec_free(mt_spec *spec)
     FREE_EACH(spec->shapes, spec->shape_count, free_shape);
     FREE_EACH(spec->workloads, spec->workload_count, free_workload);
     FREE_EACH(spec->lets, spec->let_count, free_let);
-    FREE_EACH(spec->variants, spec->variant_count, free_variant);
+    FREE_EACH(spec->algorithms, spec->algorithm_count, free_algorithm);
     FREE_EACH(spec->params, spec->param_count, free_param);
     FREE_EACH(spec->constraints, spec->constraint_count, free_constraint);
     FREE_EACH(spec->args, spec->arg_count, free_arg);

@@ -6,7 +6,7 @@
 #include "tuner/space/spec.h"
 
 typedef enum mt_section_kind {
-    MT_SECTION_KERNEL, MT_SECTION_TUNE, MT_SECTION_SHAPE, MT_SECTION_WORKLOAD, MT_SECTION_LET, MT_SECTION_VARIANT, MT_SECTION_PARAM,
+    MT_SECTION_KERNEL, MT_SECTION_TUNE, MT_SECTION_SHAPE, MT_SECTION_WORKLOAD, MT_SECTION_LET, MT_SECTION_ALGORITHM, MT_SECTION_PARAM,
     MT_SECTION_CONSTRAINT, MT_SECTION_ARG, MT_SECTION_LAUNCH, MT_SECTION_PREPARE, MT_SECTION_MODEL, MT_SECTION_COUNT
 } mt_section_kind;
 extern const char *const mt_section_names[MT_SECTION_COUNT];
@@ -16,12 +16,12 @@ struct mt_ini_data {
     uint64_t *let_knobs;         /* per let: bit i = reads params[i], directly or through other lets; NULL until lets are read */
     const char ***shape_strings; /* per shape value: the strings it has in the shapes (borrowed) */
     size_t *shape_string_counts;
+    mt_ini ini;                  /* as it was read, the short forms written out */
 };
 
 typedef struct mt_reader {
     mt_spec *spec;
     const mt_ini *ini;
-    char *folder;                                       /* of the .ini: relative paths start here */
     const mt_ini_section **sections[MT_SECTION_COUNT];  /* by kind, in file order */
     size_t counts[MT_SECTION_COUNT];
     size_t let_limit;                                   /* lets that expressions may read now */
@@ -31,6 +31,12 @@ typedef struct mt_reader {
 /* "path:line: …", MT_ERR_SPEC. Returns the status. */
 mt_status mt_reader_fail(const mt_reader *reader, mt_error *err, int line, const char *format, ...) __attribute__((format(printf, 4, 5)));
 mt_status mt_reader_no_memory(const mt_reader *reader, mt_error *err);
+/* A path that was written in that line, relative to the folder of its file. mt_free it; NULL = out of memory. */
+char *mt_reader_resolve(const mt_reader *reader, int line, const char *name);
+/* Replaces the short forms in *ini by the sections that they stand for (spec_short.c). */
+mt_status mt_write_out_short_forms(mt_reader *reader, mt_ini *ini, mt_error *err);
+/* `i32(N)`: a scalar that stands in a launch's args. */
+bool mt_is_literal_arg(const char *text);
 /* Writes ", did you mean `x`?" or "; expected one of a, b, c" into out; returns out. */
 const char *mt_reader_suggest(const char *word, const char *const *known, size_t count, char *out, size_t size);
 
@@ -42,7 +48,7 @@ typedef mt_status (*mt_key_parser)(mt_reader *reader, const mt_key_rule *rule, c
                                    mt_error *err);
 
 typedef enum mt_rule_set {
-    MT_RULES_KERNEL, MT_RULES_TUNE, MT_RULES_SHAPE, MT_RULES_WORKLOAD, MT_RULES_VARIANT, MT_RULES_PARAM, MT_RULES_CONSTRAINT,
+    MT_RULES_KERNEL, MT_RULES_TUNE, MT_RULES_SHAPE, MT_RULES_WORKLOAD, MT_RULES_ALGORITHM, MT_RULES_PARAM, MT_RULES_CONSTRAINT,
     MT_RULES_TENSOR, MT_RULES_TENSORMAP, MT_RULES_SCALAR, MT_RULES_LAUNCH, MT_RULES_MODEL, MT_RULES_COUNT
 } mt_rule_set;
 

@@ -160,7 +160,7 @@ static bool reads_knobs_alone(const mt_spec *spec, const char *options)
 }
 
 /* The shape's values that the variant's code depends on, where that is not all of them: a cubin serves every shape that has the same. */
-static void add_baked(mt_strbuf *out, const mt_spec *spec, const mt_variant *variant)
+static void add_baked(mt_strbuf *out, const mt_spec *spec, const mt_algorithm *variant)
 {
     if (variant->bake_all || !reads_knobs_alone(spec, spec->options) || !reads_knobs_alone(spec, variant->options)) return;
     begin_list(out, "bakes");
@@ -175,13 +175,13 @@ static void add_baked(mt_strbuf *out, const mt_spec *spec, const mt_variant *var
 static void add_conditions(mt_strbuf *out, const mt_spec *spec)
 {
     begin_list(out, "variants");
-    for (size_t i = 0; i < spec->variant_count; i++) {
-        const mt_variant *variant = &spec->variants[i];
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
+        const mt_algorithm *algorithm = &spec->algorithms[i];
         begin_object(out);
-        add_text(out, "name", variant->name);
-        add_text(out, "entry", variant->entry);
-        if (variant->has_requires) add_expr(out, "requires", &variant->requires_expr);
-        add_baked(out, spec, variant);
+        add_text(out, "name", algorithm->name);
+        add_text(out, "entry", algorithm->entry);
+        if (algorithm->has_requires) add_expr(out, "requires", &algorithm->requires_expr);
+        add_baked(out, spec, algorithm);
         end_object(out);
     }
     end_list(out);
@@ -267,9 +267,9 @@ static void add_launches(mt_strbuf *out, const char *key, const mt_launch *launc
     begin_list(out, key);
     for (size_t i = 0; i < count; i++) {
         const mt_launch *launch = &launches[i];
-        if (launch->variant && strcmp(launch->variant, "reference") == 0) continue;
+        if (launch->algorithm && strcmp(launch->algorithm, "reference") == 0) continue;
         begin_object(out);
-        add_text(out, "variant", launch->variant);
+        add_text(out, "variant", launch->algorithm);
         add_int(out, "number", launch->number);
         add_text(out, "entry", launch->entry);
         begin_list(out, "args");

@@ -9,7 +9,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 
-const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shape", "workload", "let", "variant", "param", "constraint",
+const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shape", "workload", "let", "algorithm", "param", "constraint",
                                                          "arg", "launch", "prepare", "model" };
 
 static const mt_choice origins_of_points[] = { { "all", 0 }, { "recorded", 1 }, { NULL, 0 } };
@@ -66,13 +66,13 @@ static const mt_key_rule shape_rules[] = { /* and free names */
 static const mt_key_rule workload_rules[] = { /* and free names */
     NAMES(mt_workload, "default", mt_parse_bool, is_default, NULL),
 };
-static const mt_key_rule variant_rules[] = {
-    NAMES(mt_variant, "entry", mt_parse_identifier, entry, NULL),
-    NAMES(mt_variant, "doc", mt_parse_text, doc, NULL),
-    NAMES(mt_variant, "options", mt_parse_text, options, NULL),
-    NAMES(mt_variant, "yardstick", mt_parse_bool, is_yardstick, NULL),
-    NAMES(mt_variant, "bake", mt_parse_bake, bake, NULL),
-    LATER(mt_variant, "requires", mt_parse_requires, requires_expr, NULL),
+static const mt_key_rule algorithm_rules[] = {
+    NAMES(mt_algorithm, "entry", mt_parse_identifier, entry, NULL),
+    NAMES(mt_algorithm, "doc", mt_parse_text, doc, NULL),
+    NAMES(mt_algorithm, "options", mt_parse_text, options, NULL),
+    NAMES(mt_algorithm, "yardstick", mt_parse_bool, is_yardstick, NULL),
+    NAMES(mt_algorithm, "bake", mt_parse_bake, bake, NULL),
+    LATER(mt_algorithm, "requires", mt_parse_requires, requires_expr, NULL),
 };
 static const mt_key_rule param_rules[] = {
     NEEDED(mt_param, "values", mt_parse_values, numbers, NULL),
@@ -149,7 +149,7 @@ static const struct {
     [MT_RULES_TUNE] = SET("[tune]", tune_rules),
     [MT_RULES_SHAPE] = SET("[shape]", shape_rules),
     [MT_RULES_WORKLOAD] = SET("[workload]", workload_rules),
-    [MT_RULES_VARIANT] = SET("[variant]", variant_rules),
+    [MT_RULES_ALGORITHM] = SET("[algorithm]", algorithm_rules),
     [MT_RULES_PARAM] = SET("[param]", param_rules),
     [MT_RULES_CONSTRAINT] = SET("[constraint]", constraint_rules),
     [MT_RULES_TENSOR] = SET("[arg] of kind tensor", tensor_rules),

@@ -56,7 +56,7 @@ static bool parse_number(const char *text, int *number)
     return true;
 }
 
-static mt_status check_variant(mt_reader *reader, const mt_ini_section *section, const char *variant, mt_error *err)
+static mt_status check_algorithm(mt_reader *reader, const mt_ini_section *section, const char *algorithm, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
     const char *known[64];
@@ -64,12 +64,12 @@ static mt_status check_variant(mt_reader *reader, const mt_ini_section *section,
     size_t count = 0;
     bool is_prepare = strcmp(section->kind, "prepare") == 0;
     if (!is_prepare) known[count++] = reference_name;
-    for (size_t i = 0; i < spec->variant_count && count < 64; i++) known[count++] = spec->variants[i].name;
+    for (size_t i = 0; i < spec->algorithm_count && count < 64; i++) known[count++] = spec->algorithms[i].name;
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(known[i], variant) == 0) return MT_OK;
+        if (strcmp(known[i], algorithm) == 0) return MT_OK;
     }
-    return mt_reader_fail(reader, err, section->line, "[%s %s]: no [variant %s]%s", section->kind, section->name, variant,
-                          mt_reader_suggest(variant, known, count, hint, sizeof hint));
+    return mt_reader_fail(reader, err, section->line, "[%s %s]: no [algorithm %s]%s", section->kind, section->name, algorithm,
+                          mt_reader_suggest(algorithm, known, count, hint, sizeof hint));
 }
 
 /* "VARIANT N" or "N". */
@@ -79,9 +79,9 @@ static mt_status read_name(mt_reader *reader, const mt_ini_section *section, mt_
     if (!section->name[length]) {
         if (parse_number(section->name, &launch->number)) return MT_OK;
     } else if (parse_number(section->name + length + 1, &launch->number)) {
-        launch->variant = mt_strndup(section->name, length);
-        if (!launch->variant) return mt_reader_no_memory(reader, err);
-        return check_variant(reader, section, launch->variant, err);
+        launch->algorithm = mt_strndup(section->name, length);
+        if (!launch->algorithm) return mt_reader_no_memory(reader, err);
+        return check_algorithm(reader, section, launch->algorithm, err);
     }
     return mt_reader_fail(reader, err, section->line, "[%s%s%s]: expected [%s N] or [%s VARIANT N] with N from 1 to %d, such as [%s 1]",
                           section->kind,
@@ -101,11 +101,11 @@ done:
 }
 
 /* General ones first, then by variant and number: the order in the file means nothing, the numbers do. */
-static int by_variant_and_number(const void *a, const void *b)
+static int by_algorithm_and_number(const void *a, const void *b)
 {
     const mt_launch *left = a, *right = b;
-    if (!left->variant != !right->variant) return left->variant ? 1 : -1;
-    int order = left->variant ? strcmp(left->variant, right->variant) : 0;
+    if (!left->algorithm != !right->algorithm) return left->algorithm ? 1 : -1;
+    int order = left->algorithm ? strcmp(left->algorithm, right->algorithm) : 0;
     return order ? order : left->number - right->number;
 }
 
@@ -157,12 +157,12 @@ static mt_status make_reference_launch(mt_reader *reader, const mt_arg *output, 
     mt_strbuf grid = { 0 };
     launch->line = output->line;
     launch->number = 1;
-    launch->variant = mt_strdup(reference_name);
+    launch->algorithm = mt_strdup(reference_name);
     launch->args = mt_alloc(spec->arg_count, sizeof *launch->args);
     mt_strbuf_add(&grid, "ceil_div(");
     for (size_t i = 0; i < output->shape.count; i++) mt_strbuf_addf(&grid, "%s(%s)", i ? " * " : "", output->shape.items[i].source);
     mt_strbuf_add(&grid, ", 256)");
-    if (!launch->variant || !launch->args || grid.failed) {
+    if (!launch->algorithm || !launch->args || grid.failed) {
         st = mt_reader_no_memory(reader, err);
         goto done;
     }
@@ -184,15 +184,15 @@ mt_status mt_read_launches(mt_reader *reader, mt_error *err)
     MT_TRY(read_sections(reader, MT_SECTION_LAUNCH, 1, &spec->launches, &spec->launch_count, err));
     MT_TRY(read_sections(reader, MT_SECTION_PREPARE, 0, &spec->prepares, &spec->prepare_count, err));
     for (size_t i = 0; i < spec->launch_count; i++) {
-        has_reference = has_reference || (spec->launches[i].variant && strcmp(spec->launches[i].variant, reference_name) == 0);
+        has_reference = has_reference || (spec->launches[i].algorithm && strcmp(spec->launches[i].algorithm, reference_name) == 0);
     }
     const mt_arg *output = first_output(spec);
     if (!has_reference && spec->reference && output) {
         spec->launch_count++;
         MT_TRY(make_reference_launch(reader, output, &spec->launches[spec->launch_count - 1], err));
     }
-    qsort(spec->launches, spec->launch_count, sizeof *spec->launches, by_variant_and_number);
-    qsort(spec->prepares, spec->prepare_count, sizeof *spec->prepares, by_variant_and_number);
+    qsort(spec->launches, spec->launch_count, sizeof *spec->launches, by_algorithm_and_number);
+    qsort(spec->prepares, spec->prepare_count, sizeof *spec->prepares, by_algorithm_and_number);
 done:
     return st;
 }

@@ -1,4 +1,4 @@
-/* [variant], [param], [let] and [constraint]: the knobs and what they must keep. */
+/* [algorithm], [param], [let] and [constraint]: the knobs and what they must keep. */
 #include "tuner/space/spec_internal.h"
 
 #include <inttypes.h>
@@ -12,23 +12,23 @@ enum { VALUE_LIMIT = 4096 }; /* of one knob; a range a..b with a slip must not e
 
 #define TARGET(type) ((type *)(void *)((char *)object + rule->offset))
 
-/* ---- [variant] ---- */
+/* ---- [algorithm] ---- */
 
 mt_status mt_parse_bake(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
 {
-    mt_variant *variant = object;
-    variant->bake_all = strcmp(value, "all") == 0;
-    if (variant->bake_all || strcmp(value, "none") == 0) return MT_OK;
-    mt_status st = mt_split(value, &variant->bake, &variant->bake_count, err);
+    mt_algorithm *algorithm = object;
+    algorithm->bake_all = strcmp(value, "all") == 0;
+    if (algorithm->bake_all || strcmp(value, "none") == 0) return MT_OK;
+    mt_status st = mt_split(value, &algorithm->bake, &algorithm->bake_count, err);
     const mt_shape *shape = &reader->spec->shapes[0];
-    for (size_t i = 0; st == MT_OK && i < variant->bake_count; i++) {
+    for (size_t i = 0; st == MT_OK && i < algorithm->bake_count; i++) {
         const char *known[64] = { "all", "none" };
         char hint[512];
         size_t count = 2;
-        if (mt_settings_find(shape->settings, shape->setting_count, variant->bake[i])) continue;
+        if (mt_settings_find(shape->settings, shape->setting_count, algorithm->bake[i])) continue;
         for (size_t k = 0; k < shape->setting_count && count < 64; k++) known[count++] = shape->settings[k].name;
-        st = mt_reader_fail(reader, err, entry->line, "bake: `%s` is no shape value%s", variant->bake[i],
-                            mt_reader_suggest(variant->bake[i], known, count, hint, sizeof hint));
+        st = mt_reader_fail(reader, err, entry->line, "bake: `%s` is no shape value%s", algorithm->bake[i],
+                            mt_reader_suggest(algorithm->bake[i], known, count, hint, sizeof hint));
     }
     return st;
 }
@@ -36,33 +36,33 @@ mt_status mt_parse_bake(mt_reader *reader, const mt_key_rule *rule, const mt_ini
 mt_status mt_parse_requires(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
                             mt_error *err)
 {
-    mt_variant *variant = object;
-    variant->has_requires = true;
+    mt_algorithm *algorithm = object;
+    algorithm->has_requires = true;
     return mt_parse_bool_expr(reader, rule, entry, value, object, err);
 }
 
-static mt_status read_variants(mt_reader *reader, mt_error *err)
+static mt_status read_algorithms(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_spec *spec = reader->spec;
-    size_t count = reader->counts[MT_SECTION_VARIANT];
-    spec->variants = mt_alloc(count, sizeof *spec->variants);
-    if (!spec->variants) return mt_reader_no_memory(reader, err);
+    size_t count = reader->counts[MT_SECTION_ALGORITHM];
+    spec->algorithms = mt_alloc(count, sizeof *spec->algorithms);
+    if (!spec->algorithms) return mt_reader_no_memory(reader, err);
     for (size_t i = 0; i < count; i++) {
-        const mt_ini_section *section = reader->sections[MT_SECTION_VARIANT][i];
-        mt_variant *variant = &spec->variants[i];
-        spec->variant_count = i + 1;
-        *variant = (mt_variant){ .bake_all = true, .name = mt_strdup(section->name) };
+        const mt_ini_section *section = reader->sections[MT_SECTION_ALGORITHM][i];
+        mt_algorithm *algorithm = &spec->algorithms[i];
+        spec->algorithm_count = i + 1;
+        *algorithm = (mt_algorithm){ .bake_all = true, .name = mt_strdup(section->name) };
         if (strcmp(section->name, "reference") == 0) {
             return mt_reader_fail(reader, err, section->line,
-                                  "[variant reference]: the name is taken by [launch reference N]; expected another");
+                                  "[algorithm reference]: the name is taken by [launch reference N]; expected another");
         }
-        MT_TRY(mt_rules_check(reader, section, MT_RULES_VARIANT, err));
-        MT_TRY(mt_rules_apply(reader, section, MT_RULES_VARIANT, MT_PASS_NAMES, variant, err));
-        if (!variant->entry) variant->entry = mt_strdup(section->name);
-        if (!variant->doc) variant->doc = mt_strdup("");
-        if (!variant->options) variant->options = mt_strdup("");
-        if (!variant->name || !variant->entry || !variant->doc || !variant->options) return mt_reader_no_memory(reader, err);
+        MT_TRY(mt_rules_check(reader, section, MT_RULES_ALGORITHM, err));
+        MT_TRY(mt_rules_apply(reader, section, MT_RULES_ALGORITHM, MT_PASS_NAMES, algorithm, err));
+        if (!algorithm->entry) algorithm->entry = mt_strdup(section->name);
+        if (!algorithm->doc) algorithm->doc = mt_strdup("");
+        if (!algorithm->options) algorithm->options = mt_strdup("");
+        if (!algorithm->name || !algorithm->entry || !algorithm->doc || !algorithm->options) return mt_reader_no_memory(reader, err);
     }
 done:
     return st;
@@ -240,17 +240,17 @@ static char *macro_of(const mt_spec *spec, const char *name)
     return out;
 }
 
-/* params[0]: which variant. */
+/* params[0]: which algorithm. */
 static mt_status make_algo(mt_reader *reader, mt_error *err)
 {
     mt_spec *spec = reader->spec;
     mt_param *algo = &spec->params[0];
     spec->param_count = 1;
     *algo = (mt_param){ .name = mt_strdup("ALGO"), .doc = mt_strdup("algorithm"), .is_string = true, .macro = macro_of(spec, "ALGO") };
-    algo->strings = mt_alloc(spec->variant_count, sizeof *algo->strings);
+    algo->strings = mt_alloc(spec->algorithm_count, sizeof *algo->strings);
     if (!algo->name || !algo->macro || !algo->doc || !algo->strings) return mt_reader_no_memory(reader, err);
-    for (size_t i = 0; i < spec->variant_count; i++) {
-        algo->strings[i] = mt_strdup(spec->variants[i].name);
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
+        algo->strings[i] = mt_strdup(spec->algorithms[i].name);
         algo->value_count = i + 1;
         if (!algo->strings[i]) return mt_reader_no_memory(reader, err);
     }
@@ -307,7 +307,7 @@ static mt_status read_let_names(mt_reader *reader, mt_error *err)
 mt_status mt_read_knob_names(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
-    MT_TRY(read_variants(reader, err));
+    MT_TRY(read_algorithms(reader, err));
     MT_TRY(read_params(reader, err));
     MT_TRY(read_let_names(reader, err));
 done:
@@ -360,8 +360,8 @@ mt_status mt_read_conditions(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_spec *spec = reader->spec;
-    for (size_t i = 0; i < spec->variant_count; i++) {
-        MT_TRY(mt_rules_apply(reader, reader->sections[MT_SECTION_VARIANT][i], MT_RULES_VARIANT, MT_PASS_EXPRESSIONS, &spec->variants[i], err));
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
+        MT_TRY(mt_rules_apply(reader, reader->sections[MT_SECTION_ALGORITHM][i], MT_RULES_ALGORITHM, MT_PASS_EXPRESSIONS, &spec->algorithms[i], err));
     }
     for (size_t i = 1; i < spec->param_count; i++) {
         MT_TRY(mt_rules_apply(reader, reader->sections[MT_SECTION_PARAM][i - 1], MT_RULES_PARAM, MT_PASS_EXPRESSIONS, &spec->params[i], err));

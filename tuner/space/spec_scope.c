@@ -110,7 +110,8 @@ mt_status mt_scope_expr(mt_reader *reader, int line, const char *text, mt_type w
     mt_expr_scope scope = { lookup, names, reader };
     mt_expr expr = { 0 };
     mt_strbuf where = { 0 };
-    mt_strbuf_addf(&where, "%s:%d", reader->spec->path, line);
+    mt_place place = mt_ini_place(reader->ini, line);
+    mt_strbuf_addf(&where, "%s:%d", place.path, place.line);
     if (!*text) {
         st = mt_reader_fail(reader, err, line, "an expression is missing: expected %s", want == MT_TYPE_LIST ? "one" : type_name(want));
         goto done;

@@ -71,7 +71,7 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
 
 static void add_launch(const mt_spec *spec, const char *kind, const mt_launch *launch, mt_strbuf *line)
 {
-    mt_strbuf_addf(line, "%s %s %d entry=%s cooperative=%d programmatic=%d args=", kind, launch->variant ? launch->variant : "*", launch->number,
+    mt_strbuf_addf(line, "%s %s %d entry=%s cooperative=%d programmatic=%d args=", kind, launch->algorithm ? launch->algorithm : "*", launch->number,
                    launch->entry ? launch->entry : "", launch->cooperative, launch->programmatic);
     for (size_t i = 0; i < launch->arg_count; i++) mt_strbuf_addf(line, "%s%s", i ? "," : "", spec->args[launch->args[i]].name);
     add_list(line, "grid", &launch->grid);
@@ -90,19 +90,19 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void add_variant(const mt_variant *variant, mt_strbuf *line)
+static void add_algorithm(const mt_algorithm *algorithm, mt_strbuf *line)
 {
-    mt_strbuf_addf(line, "variant %s entry=%s options=%s bake=%s", variant->name, variant->entry, variant->options,
-                   variant->bake_all ? "all" : "");
-    if (variant->is_yardstick) mt_strbuf_add(line, " yardstick=1"); /* younger than the first keys */
-    const char **bake = mt_alloc(variant->bake_count, sizeof *bake);
+    mt_strbuf_addf(line, "variant %s entry=%s options=%s bake=%s", algorithm->name, algorithm->entry, algorithm->options,
+                   algorithm->bake_all ? "all" : "");
+    if (algorithm->is_yardstick) mt_strbuf_add(line, " yardstick=1"); /* younger than the first keys */
+    const char **bake = mt_alloc(algorithm->bake_count, sizeof *bake);
     if (!bake) {
         line->failed = true;
         return;
     }
-    for (size_t i = 0; i < variant->bake_count; i++) bake[i] = variant->bake[i];
-    if (variant->bake_count) qsort(bake, variant->bake_count, sizeof *bake, by_text);
-    for (size_t i = 0; i < variant->bake_count; i++) mt_strbuf_addf(line, "%s,", bake[i]);
+    for (size_t i = 0; i < algorithm->bake_count; i++) bake[i] = algorithm->bake[i];
+    if (algorithm->bake_count) qsort(bake, algorithm->bake_count, sizeof *bake, by_text);
+    for (size_t i = 0; i < algorithm->bake_count; i++) mt_strbuf_addf(line, "%s,", bake[i]);
     mt_free(bake);
 }
 
@@ -132,8 +132,8 @@ char *mt_spec_semantics(const mt_spec *spec)
         add_expr(&line, "is", &spec->lets[i].expr);
         add_line(&all, &line);
     }
-    for (size_t i = 0; i < spec->variant_count; i++) {
-        add_variant(&spec->variants[i], &line);
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
+        add_algorithm(&spec->algorithms[i], &line);
         add_line(&all, &line);
     }
     for (size_t i = 0; i < spec->arg_count; i++) {

@@ -81,7 +81,8 @@ static mt_status evaluate(mt_reader *reader, int line, const char *text, const m
     mt_value result = { 0 };
     mt_strbuf where = { 0 };
     shape_scope scope = { settings, count, mt_alloc(count, sizeof *scope.names) };
-    mt_strbuf_addf(&where, "%s:%d", reader->spec->path, line);
+    mt_place place = mt_ini_place(reader->ini, line);
+    mt_strbuf_addf(&where, "%s:%d", place.path, place.line);
     if (!scope.names) {
         st = mt_reader_no_memory(reader, err);
         goto done;

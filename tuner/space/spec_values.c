@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 
@@ -33,7 +32,7 @@ mt_status mt_parse_path(mt_reader *reader, const mt_key_rule *rule, const mt_ini
     if (!*value) return mt_reader_fail(reader, err, entry->line, "%s is empty: expected a path relative to this file", entry->key);
     char **target = TARGET(char *);
     mt_free(*target);
-    *target = mt_path_join(reader->folder, value);
+    *target = mt_reader_resolve(reader, entry->line, value);
     return *target ? MT_OK : mt_reader_no_memory(reader, err);
 }
 

@@ -11,7 +11,7 @@ cp "$data/cli/demo.cu" .
 sed -e 's/^values  = 64, 128, 256, 512/values  = 256/' -e 's/^default = 128/default = 256/' "$data/cli/demo.ini" >one_value.ini
 recorded --space one_value.ini --shape small --db e.sqlite
 sed -e 's/^values = 1, 2, 4/values = 2/' -e 's/^expr = .*/expr = BLOCK == 256 \&\& VEC == 2 \&\& ALGO == fast/' one_value.ini |
-  sed -e '/^\[variant plain\]/,/^entry/d' -e '/^baseline/d' >one_point.ini
+  sed -e '/^\[algorithm plain\]/,/^entry/d' -e '/^baseline/d' >one_point.ini
 recorded --space one_point.ini --shape small --db f.sqlite
 sed -e 's/^expr = .*/expr = BLOCK * VEC < 0/' one_point.ini >none.ini
 recorded --space none.ini --shape small --db g.sqlite

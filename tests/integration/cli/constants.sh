@@ -22,8 +22,8 @@ source    = k.cu
 reference = fake_add_constant_reference
 [shape small]
 N = 1000
-[variant fake_add_constant]
-[variant copy]
+[algorithm fake_add_constant]
+[algorithm copy]
 entry     = fake_add_constant
 yardstick = yes
 [arg a]

@@ -34,4 +34,4 @@ shape 's/^queries .*/queries = levels/' msda_backward
 shape 's/^D .*/D = 2048/' msda_backward
 mt check --space spaces/msda_backward.ini --gpu h100 --shape seed48 --sample
 note "a list of one is asked for as the file writes it"
-"$tool" lookup --db rec.sqlite --gpu h100 --kernel msda --space "$source_folder/search_spaces/msda.ini" --shape one_pixel 2>&1 | head -3
+"$tool" lookup --db rec.sqlite --gpu h100 --kernel msda --space "$source_folder/tests/spaces/msda.ini" --shape one_pixel 2>&1 | head -3

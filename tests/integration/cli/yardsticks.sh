@@ -11,9 +11,9 @@ reference = fake_add_reference
 strategy = exhaustive
 [shape small]
 N = 10000
-[variant counting]
+[algorithm counting]
 entry = fake_add_counting
-[variant half]
+[algorithm half]
 entry     = fake_second
 yardstick = yes
 [param BLOCK]

@@ -1,0 +1,87 @@
+/* [shapes] and `like`: a shape's values that stand elsewhere are put into its section. */
+#include "tuner/space/spec_short.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+
+/* Each limit is far beyond what people write; together they bound the work that a small hostile file makes. */
+enum { KEYS_MAX = 128, VALUES_MAX = 1000000 };
+
+static const char like_key[] = "like", default_key[] = "default";
+
+mt_status mt_short_check_defaults(mt_short *all, const mt_ini_section *section, mt_error *err)
+{
+    const mt_ini_entry *like = mt_ini_find(section, like_key);
+    if (*section->name) return mt_reader_fail(all->reader, err, section->line, "[shapes %s]: expected [shapes] without a name, or [shape %s]", section->name, section->name);
+    if (like) return mt_reader_fail(all->reader, err, like->line, "[shapes] holds defaults: expected `like` in a [shape NAME]");
+    return MT_OK;
+}
+
+static size_t find_shape(const mt_ini *ini, const char *name)
+{
+    size_t i = 0;
+    while (i < ini->section_count && (strcmp(ini->sections[i].kind, "shape") != 0 || strcmp(ini->sections[i].name, name) != 0)) i++;
+    return i;
+}
+
+static mt_status add_value(mt_short *all, const mt_ini_section *shape, const mt_ini_entry *entry, mt_error *err)
+{
+    size_t count = all->out.sections[all->out.section_count - 1].entry_count;
+    if (count == KEYS_MAX) return mt_reader_fail(all->reader, err, shape->line, "[shape %s] has more than %d keys", shape->name, KEYS_MAX);
+    if (++all->shape_values > VALUES_MAX) return mt_reader_fail(all->reader, err, shape->line, "the shapes have more than %d values together", VALUES_MAX);
+    return mt_ini_add_entry(&all->out, entry->key, entry->value, entry->line, err);
+}
+
+/* The other shape's values in its order, each replaced where the shape has its own. `default` says what is tuned, not what the shape is like. */
+static mt_status add_base(mt_short *all, const mt_ini_section *shape, const mt_ini_entry *like, mt_error *err)
+{
+    mt_status st = MT_OK;
+    char *name = mt_ini_unquote(like->value);
+    if (!name) return mt_reader_no_memory(all->reader, err);
+    size_t base = find_shape(&all->out, name), self = all->out.section_count - 1;
+    if (base >= self) st = mt_reader_fail(all->reader, err, like->line, "like = %s: expected the name of a [shape] that stands above this one", name);
+    for (size_t i = 0; st == MT_OK && i < all->out.sections[base].entry_count; i++) {
+        const mt_ini_entry *entry = &all->out.sections[base].entries[i], *own = mt_ini_find(shape, entry->key);
+        if (strcmp(entry->key, default_key) != 0) st = add_value(all, shape, own ? own : entry, err);
+    }
+    mt_free(name);
+    return st;
+}
+
+/* Those of the section's keys that the shape does not have yet. */
+static mt_status add_missing(mt_short *all, const mt_ini_section *shape, const mt_ini_section *from, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; st == MT_OK && from && i < from->entry_count; i++) {
+        const mt_ini_entry *entry = &from->entries[i];
+        bool is_there = mt_ini_find(&all->out.sections[all->out.section_count - 1], entry->key);
+        if (!is_there && strcmp(entry->key, like_key) != 0) st = add_value(all, shape, entry, err);
+    }
+    return st;
+}
+
+/* Those of the shape's own file go first, then those of the other files in the order they are read. */
+static mt_status add_defaults(mt_short *all, const mt_ini_section *shape, bool of_own_file, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; st == MT_OK && i < all->in->section_count; i++) {
+        const mt_ini_section *section = &all->in->sections[i];
+        bool is_wanted = strcmp(section->kind, "shapes") == 0 && mt_ini_same_file(all->in, section->line, shape->line) == of_own_file;
+        if (is_wanted) st = add_missing(all, shape, section, err);
+    }
+    return st;
+}
+
+mt_status mt_short_write_shape(mt_short *all, const mt_ini_section *section, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_ini_entry *like = mt_ini_find(section, like_key);
+    MT_TRY(mt_ini_add_section(&all->out, "shape", section->name, section->line, err));
+    if (like) MT_TRY(add_base(all, section, like, err));
+    MT_TRY(add_missing(all, section, section, err));
+    MT_TRY(add_defaults(all, section, true, err)); /* last: they may be expressions of the shape's own values */
+    MT_TRY(add_defaults(all, section, false, err));
+done:
+    return st;
+}
