@@ -22,10 +22,12 @@ class Space:
             entry = re.fullmatch(r"\s*(\w+)\s*=\s*(.*?)\s*", line)
             if heading:
                 section = heading.groups()
-                if section[0] == "variant":
+                if section[0] == "algorithm":
                     self.knobs["ALGO"].append(section[1])
             elif entry and section == ("kernel", ""):
                 self.kernel[entry[1]] = entry[2]
+            elif entry and section == ("params", ""): # NAME = VALUES [default VALUE] [when EXPRESSION] [doc "TEXT"]
+                self.knobs[entry[1]] = [word.strip() for word in re.split(r"\s(?:default|when|doc)\s", entry[2])[0].split(",")]
             elif entry and section and section[0] == "param" and entry[1] == "values":
                 self.knobs[section[1]] = [word.strip() for word in entry[2].split(",")]
         folder = pathlib.Path(path).resolve().parent

@@ -79,16 +79,16 @@ static void must_reach_all(const char *path, const char *const *shapes, size_t c
     mt_strbuf_free(&unseen);
     mt_spec_free(spec);
 }
-#define MUST_REACH_ALL(file, shapes) must_reach_all(SOURCE_DIR "/search_spaces/" file, shapes, sizeof(shapes) / sizeof(shapes)[0])
+#define MUST_REACH_ALL(file, shapes) must_reach_all(SOURCE_DIR "/" file, shapes, sizeof(shapes) / sizeof(shapes)[0])
 
 START_TEST(every_value_of_every_knob_is_searched)
 {
     static const char *const msda[] = {"seed48", "seed48_f32", "detr_enc_b1", "odd", "odd_d9", "odd_d18", "odd_d128", "odd_d20", "odd_grid"};
     static const char *const staged[] = {"seed48", "odd", "odd_f32", "odd_d64"};
     static const char *const staging[] = {"maps768"};
-    MUST_REACH_ALL("msda.ini", msda);
-    MUST_REACH_ALL("msda_staged.ini", staged);
-    MUST_REACH_ALL("staging.ini", staging);
+    MUST_REACH_ALL("tests/spaces/msda.ini", msda);
+    MUST_REACH_ALL("search_spaces/msda_staged.ini", staged);
+    MUST_REACH_ALL("search_spaces/staging.ini", staging);
 }
 END_TEST
 

@@ -132,7 +132,7 @@ START_TEST(unknown_names_are_errors)
     static const char text[] = "[kernel]\nname = k\nsource = k.cu\nreference = r\n[tune]\nbaseline = cublas\n[shape s]\nN = 1\n[algorithm v]\n"
                                "[arg o]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\n[launch 1]\nargs = o\ngrid = 1\nblock = 32\n";
     ck_assert_int_eq(mt_spec_parse("x.ini", text, strlen(text), &spec, &err), MT_ERR_SPEC);
-    ck_assert_ptr_nonnull(strstr(err.message, "x.ini:6: baseline = cublas: no such variant or plugin, did you mean `cublaslt`?"));
+    ck_assert_ptr_nonnull(strstr(err.message, "x.ini:6: baseline = cublas: no such algorithm or plugin, did you mean `cublaslt`?"));
 }
 END_TEST
 

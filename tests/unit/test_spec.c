@@ -241,7 +241,7 @@ static const struct { const char *text, *part; } bad[] = {
     /* names */
     { REST "[param N]\nvalues = 1\n", "`N` is a knob and a shape value" },
     { REST "[param K]\nvalues = 1\n[let]\nK = 1\n", "`K` is a let and a knob (line 16)" },
-    { REST "[param ALGO]\nvalues = 1\n", "`ALGO` is a knob and the implicit knob of the variants" },
+    { REST "[param ALGO]\nvalues = 1\n", "`ALGO` is a knob and the implicit knob of the algorithms" },
     { REST "[let]\ndevice = 1\n", "`device` is a word of the expression language" },
     { REST "[param SHAPE_X]\nvalues = 1\n", "names that start with SHAPE_ are the tool's macros" },
     { REST "[param M]\nvalues = a, b\n[param M_a]\nvalues = 1\n", "knob M_a has the name of the macro for M = a" },
