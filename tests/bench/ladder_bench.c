@@ -12,7 +12,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/rng.h"
-#include "tuner/ladder/table.h"
+#include "tuner/predictor/table.h"
 
 typedef struct picked { const char *kernel; mt_portfolio_group group; char gpu[128]; int64_t shapes; } picked;
 

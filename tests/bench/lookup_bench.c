@@ -14,14 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "db/answer.h"
-#include "db/store.h"
+#include "db/store/answer.h"
+#include "db/store/store.h"
 #include "include/tunelookup.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/rng.h"
 #include "tuner/base/stats.h"
-#include "tuner/ladder/table.h"
+#include "tuner/predictor/table.h"
 #include "tuner/space/space.h"
 #include "tuner/space/spec_json.h"
 

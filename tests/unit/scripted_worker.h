@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "tests/unit/toy.h"
-#include "tuner/run/bundle.h"
-#include "tuner/run/worker.h"
-#include "tuner/run/worker_channel.h"
+#include "tuner/worker/bundle.h"
+#include "tuner/worker/worker.h"
+#include "tuner/worker/worker_channel.h"
 
 /* "…DO=x…" or "-DDO=DO_x" asks for x. */
 static inline bool scripted_asks(const char *text, const char *what)

@@ -7,14 +7,14 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "db/query.h"
+#include "db/store/query.h"
 #include "tests/unit/ask_database.h"
 #include "tests/unit/toy.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
-#include "tuner/run/event_queue.h"
-#include "tuner/run/session.h"
+#include "tuner/evaluate/event_queue.h"
+#include "tuner/session/session.h"
 
 /* Not every test file needs all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"

@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 #include "tuner/space/plan.h"
-#include "tuner/space/scene.h"
+#include "tuner/space/env.h"
 #include "tuner/space/spec.h"
 
 #include <string.h>

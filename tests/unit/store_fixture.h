@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "db/query.h"
+#include "db/store/query.h"
 #include "tests/unit/ask_database.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"

@@ -3,7 +3,7 @@
 
 #include "tuner/base/file.h"
 #include "tuner/cluster/folder.h"
-#include "tuner/cluster/progress.h"
+#include "tuner/cluster/part_progress.h"
 #include "tuner/cluster/scripts.h"
 
 static const char HOSTILE[] = "a'b\"c $(touch pwned) `touch pwned` ; touch pwned & | > pwned \\ ! * ~ #";

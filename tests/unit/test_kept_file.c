@@ -1,6 +1,6 @@
 /* Files that are kept: read by a path of ours after they are gone; never another process's. */
 #include "tests/unit/unit.h"
-#include "tuner/run/kept_file.h"
+#include "tuner/evaluate/open_file.h"
 
 #include <fcntl.h>
 #include <signal.h>

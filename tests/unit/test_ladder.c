@@ -1,12 +1,12 @@
 /* Portfolio, distances, curves, leave-one-out: on small tables that can be worked out otherwise, and on made-up performance surfaces whose truth is known. */
-#include "tuner/ladder/ladder.h"
+#include "tuner/predictor/predictor.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "tests/unit/unit.h"
 #include "tuner/base/rng.h"
-#include "tuner/ladder/ladder_internal.h"
+#include "tuner/predictor/predictor_internal.h"
 
 static mt_error err;
 

@@ -1,11 +1,11 @@
 /* What may not answer: variants and defaults that do not run on the asked shape, or computed wrong results with one of its texts. */
-#include "tuner/ladder/ladder.h"
+#include "tuner/predictor/predictor.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/ladder/ladder_internal.h"
+#include "tuner/predictor/predictor_internal.h"
 
 static mt_error err;
 static const mt_ladder_options usual = {.max = 8, .within = 1.10};

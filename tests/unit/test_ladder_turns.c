@@ -1,10 +1,10 @@
 /* What blocks cost: learned by the tuner, followed by the rule. */
-#include "tuner/ladder/ladder.h"
+#include "tuner/predictor/predictor.h"
 
 #include <math.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/ladder/ladder_internal.h"
+#include "tuner/predictor/predictor_internal.h"
 
 /* Two shapes, two variants: blocks of the first grow fourfold from the nearest shape to the asked one, those of the second stay. So the mean is 1 octave, and each moves by half the cost of 2. */
 START_TEST(a_time_moves_with_its_turns)

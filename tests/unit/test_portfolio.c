@@ -1,8 +1,8 @@
 /* Portfolios in the database: what is read, chosen and stored, and what stays. */
 #include "tests/unit/lookup_fixture.h"
 
-#include "db/query_page.h"
-#include "tuner/ladder/table.h"
+#include "db/store/query_page.h"
+#include "tuner/predictor/table.h"
 
 static mt_portfolio_group group;
 

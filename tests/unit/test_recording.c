@@ -4,9 +4,9 @@
 #include <math.h>
 #include <zstd.h>
 
-#include "db/migrate.h"
-#include "db/recording.h"
-#include "db/recording_io.h"
+#include "db/store/migrate.h"
+#include "db/exchange/recording.h"
+#include "db/exchange/recording_io.h"
 #include "tuner/base/file.h"
 
 static const mt_origin recorded = MT_ORIGIN_RECORDED;

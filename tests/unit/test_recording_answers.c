@@ -1,8 +1,8 @@
 /* What is shipped: the rows that answer, the comparison that picked the winner, code compiled later. */
 #include "tests/unit/store_fixture.h"
 
-#include "db/portfolio.h"
-#include "db/recording.h"
+#include "db/store/portfolio_rows.h"
+#include "db/exchange/recording.h"
 #include "tuner/base/file.h"
 
 static const char *in_folder(const char *name)

@@ -1,5 +1,5 @@
 #include "tests/unit/space_fixture.h"
-#include "tuner/space/scene.h"
+#include "tuner/space/env.h"
 
 #include <math.h>
 

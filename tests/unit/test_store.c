@@ -1,5 +1,5 @@
 /* Writing: rows, steps, intents, strikes, winners, cubins, transactions. */
-#include "db/query_internal.h"
+#include "db/store/query_internal.h"
 #include "tests/unit/known_fixture.h"
 
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "db/lookup.h"
+#include "db/lookup/lookup.h"
 #include "tuner/base/hash.h"
 
 static const int64_t asked[] = { 64, 3, 5 }; /* N, H[0], H[1] */

@@ -1,6 +1,6 @@
 /* Which files libtunelookup opens: missing, damaged, hostile, foreign, read-only ones; the user's over the shipped ones. */
-#include "db/lookup.h"
-#include "db/migrate.h"
+#include "db/lookup/lookup.h"
+#include "db/store/migrate.h"
 #include "tests/unit/lookup_fixture.h"
 
 #include "tuner/base/clock.h"

@@ -1,7 +1,7 @@
 /* The steps below an exact row: nearest tuned shape, another GPU of the architecture, the default; what must never be returned; what damaged tables do. */
 #include "tests/unit/lookup_fixture.h"
 
-#include "tuner/ladder/table.h"
+#include "tuner/predictor/table.h"
 
 static const char plain[] = "ALGO=plain;B=32", plain64[] = "ALGO=plain;B=64", wide[] = "ALGO=wide;B=32;C=1", wide64[] = "ALGO=wide;B=64;C=4";
 static const tunelookup_device h200 = {

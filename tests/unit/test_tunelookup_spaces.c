@@ -9,7 +9,7 @@
 #include "db/key.h"
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/rng.h"
-#include "tuner/ladder/table.h"
+#include "tuner/predictor/table.h"
 #include "tuner/space/spec_json.h"
 
 enum { SHAPES = UNIT_SHARE(1000), TRIES = 40, LIST_LIMIT = 4, PLAN_LIMIT = 512 };

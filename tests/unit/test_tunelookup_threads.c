@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "tuner/ladder/table.h"
+#include "tuner/predictor/table.h"
 
 enum { FINDERS = 16, REFRESHES = 10, SHAPES = 40 };
 

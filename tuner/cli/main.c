@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/log.h"
-#include "tuner/base/room.h"
+#include "tuner/base/process_limits.h"
 #include "tuner/cli/command.h"
 
 /* A full disk or a closed pipe must not look like success. */

@@ -30,7 +30,7 @@ void mt_subject_free(mt_gpu *gpu, mt_subject *subject)
     *subject = (mt_subject){0};
 }
 
-/* The cubin stands for the source. Its path tells less: it may lead to a descriptor (tuner/run/kept_file.h), and that to another file the next time. */
+/* The cubin stands for the source. Its path tells less: it may lead to a descriptor (tuner/evaluate/open_file.h), and that to another file the next time. */
 static void add_cubin(mt_strbuf *text, const char *path)
 {
     struct stat file;

@@ -2,7 +2,7 @@
 #ifndef MT_SPACE_MACROS_H
 #define MT_SPACE_MACROS_H
 
-#include "tuner/space/scene.h"
+#include "tuner/space/env.h"
 
 typedef struct mt_options {
     char **items;

@@ -2,7 +2,7 @@
 #ifndef MT_SPACE_PLAN_H
 #define MT_SPACE_PLAN_H
 
-#include "tuner/space/scene.h"
+#include "tuner/space/env.h"
 
 typedef struct mt_plan_tensor {
     size_t arg;               /* index into spec args */

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "tuner/space/scene_internal.h"
+#include "tuner/space/env_internal.h"
 #include "tuner/space/space.h"
 
 /* ---- conditions (space_check.c) ---- */
