@@ -86,7 +86,7 @@ static mt_status open_part(mt_merge *m, mt_error *err)
     MT_TRY(mt_merge_part_open(m->path, true, &m->part, err));
     if (sqlite3_exec(m->part, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) st = mt_sql_fail_handle(m->part, m->path, "read", err); /* one state of it */
 done:
-    return st == MT_OK ? st : mt_merge_blame(m, st);
+    return st == MT_OK ? st : mt_merge_name_row(m, st);
 }
 
 mt_status mt_merge_part(mt_merge *m, const char *path, mt_merge_counts *counts, bool *is_part_bad, mt_error *err)

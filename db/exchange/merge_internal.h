@@ -47,7 +47,7 @@ struct mt_merge {
 
 mt_status mt_merge_no_memory(const char *path, mt_error *err);
 /* Notes that the failure is the part's own; returns `st`. */
-mt_status mt_merge_blame(mt_merge *merge, mt_status st);
+mt_status mt_merge_name_row(mt_merge *merge, mt_status st);
 /* Prepares the statements of a rule's table on the store; what it leaves is freed by mt_merge_table_free in every case. */
 mt_status mt_merge_table_prepare(mt_merge *merge, size_t rule, mt_error *err);
 void mt_merge_table_free(mt_merge_table *table);

@@ -11,7 +11,7 @@ mt_status mt_merge_no_memory(const char *path, mt_error *err)
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: merge: out of memory", path);
 }
 
-mt_status mt_merge_blame(mt_merge *m, mt_status st)
+mt_status mt_merge_name_row(mt_merge *m, mt_status st)
 {
     m->is_blamed = true;
     return st;
@@ -172,7 +172,7 @@ static mt_status bind_row(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *re
         } else {
             int64_t from = sqlite3_column_int64(read, i + 1);
             if (!find_id(&m->tables[t->refers[i]].ids, from, &to))
-                return mt_merge_blame(m, MT_FAIL(err, MT_ERR_DB, "%s: is damaged: a row of %s refers to row %lld of %s, which is not there", m->path, t->rule->table, (long long)from,
+                return mt_merge_name_row(m, MT_FAIL(err, MT_ERR_DB, "%s: is damaged: a row of %s refers to row %lld of %s, which is not there", m->path, t->rule->table, (long long)from,
                                mt_merge_rules[t->refers[i]].table));
             code = sqlite3_bind_int64(statement, parameter, to);
         }
@@ -187,7 +187,7 @@ static mt_status step(mt_merge *m, const mt_merge_table *t, const mt_merge_query
     *row = code == SQLITE_ROW;
     if (code == SQLITE_ROW || code == SQLITE_DONE) return MT_OK;
     mt_status st = mt_sql_fail(m->store, t->rule->table, err);
-    return (code & 0xff) == SQLITE_CONSTRAINT ? mt_merge_blame(m, mt_error_prefix(err, st, "%s: is damaged: it holds a row that no tuner writes", m->path)) : st;
+    return (code & 0xff) == SQLITE_CONSTRAINT ? mt_merge_name_row(m, mt_error_prefix(err, st, "%s: is damaged: it holds a row that no tuner writes", m->path)) : st;
 }
 
 static void count_row(const mt_merge *m, const mt_merge_table *t, bool is_new)
@@ -229,7 +229,7 @@ static mt_status count_left_out(mt_merge *m, mt_error *err)
     sqlite3_stmt *statement = NULL;
     if (sqlite3_prepare_v2(m->part, "SELECT count(*) FROM cubin", -1, &statement, NULL) != SQLITE_OK || sqlite3_step(statement) != SQLITE_ROW) {
         sqlite3_finalize(statement);
-        return mt_merge_blame(m, mt_sql_fail_handle(m->part, m->path, "cubin", err));
+        return mt_merge_name_row(m, mt_sql_fail_handle(m->part, m->path, "cubin", err));
     }
     m->counts->cubins_left_out += sqlite3_column_int64(statement, 0);
     sqlite3_finalize(statement);
@@ -253,11 +253,11 @@ mt_status mt_merge_table_rows(mt_merge *m, size_t rule, mt_error *err)
     if (!t->read_sql) return MT_OK;
     if (t->rule->kind == MT_MERGE_CUBINS && !m->options.with_cubins) return count_left_out(m, err);
     if (sqlite3_prepare_v2(m->part, t->read_sql, -1, &read, NULL) != SQLITE_OK) {
-        st = mt_merge_blame(m, mt_sql_fail_handle(m->part, m->path, t->rule->table, err));
+        st = mt_merge_name_row(m, mt_sql_fail_handle(m->part, m->path, t->rule->table, err));
         goto done;
     }
     while ((code = sqlite3_step(read)) == SQLITE_ROW) MT_TRY(merge_row(m, t, read, err));
-    if (code != SQLITE_DONE) st = mt_merge_blame(m, mt_sql_fail_handle(m->part, m->path, t->rule->table, err));
+    if (code != SQLITE_DONE) st = mt_merge_name_row(m, mt_sql_fail_handle(m->part, m->path, t->rule->table, err));
 done:
     sqlite3_finalize(read);
     if (t->find.statement) let_go(&t->find);

@@ -228,7 +228,7 @@ static mt_status add_row(const mt_recording_context *line1, const mt_measurement
     else mt_strbuf_addf(json, "%lld", (long long)number);
     mt_strbuf_add_char(json, ',');
     mt_status st = mt_recording_add_members(line1, row, json, err);
-    mt_recording_add_rival(row, json);
+    mt_recording_add_library(row, json);
     add_samples(json, &row->outcome);
     mt_strbuf_add(json, "}\n");
     return st;

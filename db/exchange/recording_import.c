@@ -230,7 +230,7 @@ static const char row_sql[] =
     /* json_extract makes 1 and 0 of true and false */
     "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'v', 'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1), " JSON_MEMBER("rival") "0";
 enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
-enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT, COLUMN_RIVAL };
+enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT, COLUMN_LIBRARY };
 
 /* "[1.5,2,…]" of exactly `count` numbers. */
 static bool parse_samples(const char *json, float *samples, size_t count)
@@ -311,11 +311,11 @@ static mt_status check_order(import_state *import, const char *variant, mt_error
     return import->last_variant.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : MT_OK;
 }
 
-static mt_status read_rival(const import_state *import, sqlite3_stmt *statement, int64_t at_unix_ms, mt_error *err)
+static mt_status read_library(const import_state *import, sqlite3_stmt *statement, int64_t at_unix_ms, mt_error *err)
 {
     const char *problem = NULL, *json;
-    mt_status st = get_object(import, statement, COLUMN_RIVAL, "\"rival\"", &json, err);
-    if (st == MT_OK && json) st = mt_recording_read_rival(import->store, sqlite3_last_insert_rowid(import->store->db), at_unix_ms, json, &problem, err);
+    mt_status st = get_object(import, statement, COLUMN_LIBRARY, "\"rival\"", &json, err);
+    if (st == MT_OK && json) st = mt_recording_read_library(import->store, sqlite3_last_insert_rowid(import->store->db), at_unix_ms, json, &problem, err);
     return problem ? fail_line(import, problem, NULL, err) : st;
 }
 
@@ -358,7 +358,7 @@ static mt_status read_row(import_state *import, const char *line, mt_error *err)
     int64_t at = import->recorded_unix_ms;
     if (sqlite3_column_type(statement, COLUMN_AT) != SQLITE_NULL) MT_TRY(get_date(import, statement, COLUMN_AT, "\"at\"", &at, err));
     MT_TRY(mt_measurement_insert(import->store, import->session, at, &result, err));
-    MT_TRY(read_rival(import, statement, at, err));
+    MT_TRY(read_library(import, statement, at, err));
     import->rows++;
     import->failed += outcome.kind != MT_OUTCOME_OK;
 done:

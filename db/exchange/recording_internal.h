@@ -22,12 +22,12 @@ mt_status mt_recording_add_header(mt_store *store, int64_t subject, mt_recording
 mt_status mt_recording_add_final(mt_store *store, int64_t subject, mt_strbuf *json, mt_error *err);
 /* Stores such a member. The subject's rows are stored already. *problem: what is wrong with the text, NULL = nothing; then nothing was stored. */
 mt_status mt_recording_read_final(mt_store *store, int64_t session, const mt_subject *subject, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err);
-/* Adds a row's line: {"v":…,members,"rival":{…},"s":[…]} and the line end. */
+/* Adds a row's line: {"v":…,members,"library":{…},"s":[…]} and the line end. */
 mt_status mt_recording_add_row(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err);
-/* Adds the member "rival" behind a comma, if the row was compared with a baseline plugin. */
-void mt_recording_add_rival(const mt_measurement_row *row, mt_strbuf *json);
+/* Adds the member "library" behind a comma, if the row was compared with a baseline plugin. */
+void mt_recording_add_library(const mt_measurement_row *row, mt_strbuf *json);
 /* Stores such a member. *problem: what is wrong with the text, NULL = nothing; then nothing was stored. */
-mt_status mt_recording_read_rival(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err);
+mt_status mt_recording_read_library(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err);
 /* Adds the members between "v" and "s", without a comma before them. */
 mt_status mt_recording_add_members(const mt_recording_context *line1, const mt_measurement_row *row, mt_strbuf *json, mt_error *err);
 

@@ -273,9 +273,9 @@ typedef struct mt_lookup_block {
     uint32_t order[TUNELOOKUP_MAX_VALUES]; /* place of the caller's i-th value */
     mt_lookup_row **rows;             /* the exact ones first */
     uint32_t row_count;               /* exact ones, one a shape */
-    uint32_t row_total;               /* with those that ladders lead to, and the default's */
-    struct mt_lookup_ladder *ladders;
-    uint32_t ladder_count, first_default; /* rows of the default variant: one a slot, from there to row_total */
+    uint32_t row_total;               /* with those that predictors lead to, and the default's */
+    struct mt_lookup_predictor *predictors;
+    uint32_t predictor_count, first_default; /* rows of the default variant: one a slot, from there to row_total */
     struct mt_lookup_default *defaults;
     const char **wrong;               /* texts of variants that computed wrong results with the bound strings, anywhere; sorted (lookup_wrong.c) */
     uint32_t wrong_count;
@@ -285,7 +285,7 @@ typedef struct mt_lookup_block {
     const uint32_t *text_order;       /* knobs in the order of a variant's text */
     unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
     size_t cache_stride;
-    uint32_t damaged_ladders;
+    uint32_t damaged_predictors;
     uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
     uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
     uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because their columns hold what no tuner writes */
@@ -311,7 +311,7 @@ typedef struct mt_lookup_loader {
     const char *spec;                 /* text of the expressions that hold; NULL = none yet */
     mt_lookup_row **rows;             /* every row that may answer */
     uint32_t row_count, row_capacity;
-    mt_lookup_row *extra;             /* rows of ladders, newest first, by `next` */
+    mt_lookup_row *extra;             /* rows of predictors, newest first, by `next` */
     uint32_t extra_count;
     mt_lookup_entry *table;           /* shape → the row that answers, or the first of several workloads' */
     uint32_t mask, used;
@@ -341,22 +341,22 @@ tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_look
 tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader);
 const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id); /* never NULL */
 
-/* What computed wrong results with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's ladders. */
+/* What computed wrong results with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
 tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader, int64_t schema_version);
 bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *variant);
 #define MT_LOOKUP_COMPUTED_WRONG "it computed wrong results for a shape with these texts"
 
-/* ---- the steps below an exact row (lookup_ladder.c, lookup_default.c, lookup_descend.c) ---- */
+/* ---- the steps below an exact row (lookup_predictor.c, lookup_default.c, lookup_descend.c) ---- */
 
 enum {
-    MT_LOOKUP_LADDERS = 8,
+    MT_LOOKUP_PREDICTORS = 8,
     MT_LOOKUP_DEFAULTS = 8,    /* different sets of active knobs that the default may have */
     MT_LOOKUP_CACHED = 256,    /* answers to untuned shapes that are kept */
     MT_LOOKUP_CACHE_PROBES = 4
 };
 
 /* What is known of one GPU's tuned shapes: a portfolio of one file. */
-typedef struct mt_lookup_ladder {
+typedef struct mt_lookup_predictor {
     mt_rule rule;
     const uint32_t *rows;            /* [shape_count][variant_count]: 1 + index into the block's rows; 0 = not validated there */
     const char **shape_names;
@@ -369,7 +369,7 @@ typedef struct mt_lookup_ladder {
     bool is_other_gpu, is_recorded, is_warm;
     bool ignores_workload;           /* nothing was tuned for the workload asked for: all of them count */
     uint8_t file;
-} mt_lookup_ladder;
+} mt_lookup_predictor;
 
 /* The kernel's default variant for one set of active knobs. Slots are filled by finders and never change then. */
 typedef struct mt_lookup_default {
@@ -383,7 +383,7 @@ typedef struct mt_lookup_default {
 /* What find answers for a shape without a row. */
 typedef struct mt_lookup_decision {
     uint32_t row;                    /* index into the block's rows */
-    uint8_t match, launches, ladder; /* ladder: index, 255 = none had a say */
+    uint8_t match, launches, predictor; /* predictor: index, 255 = none had a say */
     double slowdown;                 /* factor, NAN = unknown */
 } mt_lookup_decision;
 typedef struct mt_lookup_cached {
@@ -402,25 +402,25 @@ typedef struct mt_lookup_trace {
 /* Fills a rule's features, power, tree and curves from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids. *uses_all: all variants may be
  * chosen, not the members alone. False = damaged, or no memory (lookup_rule.c). */
 bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, mt_rule *rule, bool *uses_all);
-/* Its member `turns`, if it has one, → rule->turns, turn_cost and the ladder's variants (lookup_turns.c). `variants`: ids; `subjects`: of the shapes. */
+/* Its member `turns`, if it has one, → rule->turns, turn_cost and the predictor's variants (lookup_turns.c). `variants`: ids; `subjects`: of the shapes. */
 typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
-tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_ladder *ladder,
+tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
                                        bool *is_damaged);
-/* Turns of the ladder's variants for these values, as mt_rule_set_turns takes them. */
-void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_ladder *ladder, const int64_t *values, double turns[MT_RULE_VARIANTS]);
+/* Turns of the predictor's variants for these values, as mt_rule_set_turns takes them. */
+void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double turns[MT_RULE_VARIANTS]);
 /* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
 typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
 tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);
 /* The portfolios of the loader's file, for the asked GPU and for others of its architecture. Damaged ones are counted and left out. */
-tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schema_version);
-/* When all files are read: sorts the ladders, makes room for default variants and for the cache. */
-tunelookup_status mt_lookup_ladders_end(mt_lookup_loader *loader);
+tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader, int64_t schema_version);
+/* When all files are read: sorts the predictors, makes room for default variants and for the cache. */
+tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader);
 /* The row of the first default that may run for these values, or row_total of the block: then *why (may be NULL) says why none does, or that the kernel has none. first_fails: the first does,
- * as the rows of a ladder tell. */
+ * as the rows of a predictor tell. */
 uint32_t mt_lookup_default_row(const mt_lookup_block *block, const int64_t *values, bool first_fails, uint8_t *launches, char *why, size_t size);
-/* Whether the variant may run for these values; *why as mt_lookup_scene_refusal. */
+/* Whether the variant may run for these values; *why as mt_lookup_env_refusal. */
 bool mt_lookup_may_run(const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
-/* Asks one ladder after the other, then the default. */
+/* Asks one predictor after the other, then the default. */
 void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision);
 /* The same through the cache. */
 void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decision);
@@ -443,25 +443,25 @@ bool mt_lookup_parse_shape(const mt_lookup_model *model, const char *key, int64_
 
 /* ---- evaluation (lookup_eval.c) ---- */
 
-typedef struct mt_lookup_scene {
+typedef struct mt_lookup_env {
     const mt_lookup_block *block;
     const mt_lookup_variant *variant;
     mt_value slots[MT_LOOKUP_SLOTS];
-} mt_lookup_scene;
+} mt_lookup_env;
 
-/* Sets every name for `values` (which must outlive the scene) and the variant. */
-void mt_lookup_scene_fill(mt_lookup_scene *scene, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values);
+/* Sets every name for `values` (which must outlive the environment) and the variant. */
+void mt_lookup_env_fill(mt_lookup_env *env, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values);
 /* The same in three steps, the last for each let in order, for who needs some of them, or asks for several variants. */
-void mt_lookup_scene_begin(mt_lookup_scene *scene, const mt_lookup_block *block, const int64_t *values);
-void mt_lookup_scene_set_variant(mt_lookup_scene *scene, const mt_lookup_variant *variant);
-void mt_lookup_scene_compute(mt_lookup_scene *scene, uint32_t let);
-mt_program_status mt_lookup_scene_number(const mt_lookup_scene *scene, const mt_program *program, int64_t *value);
+void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_block *block, const int64_t *values);
+void mt_lookup_env_set_variant(mt_lookup_env *env, const mt_lookup_variant *variant);
+void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let);
+mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value);
 /* Describes a failure of the program: which let or device fact is at fault. Returns out. */
-const char *mt_lookup_scene_trouble(const mt_lookup_scene *scene, const mt_program *program, mt_program_status status, char *out, size_t size);
+const char *mt_lookup_env_trouble(const mt_lookup_env *env, const mt_program *program, mt_program_status status, char *out, size_t size);
 /* Why the variant may not run for these values on this device; NULL when it may. The text is written to `out`, or left out when that is NULL. */
-const char *mt_lookup_scene_refusal(const mt_lookup_scene *scene, char *out, size_t size);
+const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size);
 /* Expands ${NAME}; false when a name has no text here or it does not fit. */
-bool mt_lookup_scene_expand(const mt_lookup_scene *scene, const char *text, char *out, size_t size);
+bool mt_lookup_env_expand(const mt_lookup_env *env, const char *text, char *out, size_t size);
 
 /* ---- launches and arguments (lookup_launch.c, lookup_arg.c) ---- */
 
@@ -469,21 +469,21 @@ typedef struct mt_lookup_launches {
     const mt_lookup_model_launch *items[MT_LOOKUP_LAUNCHES];
     uint32_t count;
 } mt_lookup_launches;
-mt_program_status mt_lookup_scene_launches(const mt_lookup_scene *scene, mt_lookup_launches *list);
+mt_program_status mt_lookup_env_launches(const mt_lookup_env *env, mt_lookup_launches *list);
 /* Numbers of one launch. *rule: what it breaks when the numbers can't be a launch on this device. */
-mt_program_status mt_lookup_scene_launch(const mt_lookup_scene *scene, const mt_lookup_model_launch *from, tunelookup_launch_info *info, const char **rule);
+mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup_model_launch *from, tunelookup_launch_info *info, const char **rule);
 /* Numbers of one argument, and of one map of a tensor map whose tensor's numbers are known. *rule as above. */
-mt_program_status mt_lookup_scene_arg(const mt_lookup_scene *scene, const mt_lookup_model_arg *arg, tunelookup_arg_info *info, const char **rule);
-mt_program_status mt_lookup_scene_map(mt_lookup_scene *scene, const mt_lookup_model_arg *arg, int64_t index, const tunelookup_arg_info *tensor,
+mt_program_status mt_lookup_env_arg(const mt_lookup_env *env, const mt_lookup_model_arg *arg, tunelookup_arg_info *info, const char **rule);
+mt_program_status mt_lookup_env_map(mt_lookup_env *env, const mt_lookup_model_arg *arg, int64_t index, const tunelookup_arg_info *tensor,
                                       tunelookup_tensormap_info *info, const char **rule);
-void mt_lookup_scene_used(const mt_lookup_scene *scene, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS]);
+void mt_lookup_env_used(const mt_lookup_env *env, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS]);
 /* The device's rules for one launch or map (lookup_legal.c); NULL = kept. */
-const char *mt_lookup_launch_rule(const mt_lookup_scene *scene, const tunelookup_launch_info *info);
-const char *mt_lookup_map_rule(const mt_lookup_scene *scene, const tunelookup_tensormap_info *info);
-/* What would stop the launches of the scene's variant on this device, or NULL; *count gets their number. */
-const char *mt_lookup_scene_illegal(mt_lookup_scene *scene, uint32_t *count);
-/* The scene of a result that matched; ERR_ARGUMENT otherwise. */
-tunelookup_status mt_lookup_result_scene(const tunelookup_result *result, mt_lookup_scene *scene);
+const char *mt_lookup_launch_rule(const mt_lookup_env *env, const tunelookup_launch_info *info);
+const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensormap_info *info);
+/* What would stop the launches of the environment's variant on this device, or NULL; *count gets their number. */
+const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count);
+/* The environment of a result that matched; ERR_ARGUMENT otherwise. */
+tunelookup_status mt_lookup_result_env(const tunelookup_result *result, mt_lookup_env *env);
 bool mt_lookup_dtype(const char *name, tunelookup_dtype *dtype);
 uint32_t mt_lookup_dtype_bytes(tunelookup_dtype dtype);
 

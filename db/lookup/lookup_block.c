@@ -259,7 +259,7 @@ static tunelookup_status read_rows(mt_lookup_loader *loader, const mt_lookup_sou
         take_up(loader, sources, file);
         LOOKUP_TRY(mt_lookup_rows_begin(loader));
         if (loader->device) LOOKUP_TRY(mt_lookup_rows_load(loader));
-        LOOKUP_TRY(mt_lookup_ladders_load(loader, sources[file].session.version));
+        LOOKUP_TRY(mt_lookup_predictors_load(loader, sources[file].session.version));
     }
 done:
     return st;
@@ -271,8 +271,8 @@ static void forget_rows(mt_lookup_loader *loader)
     mt_lookup_block *block = loader->block;
     block->missing_workload = block->workload;
     block->workload = NULL;
-    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_ladders = 0;
-    block->ladder_count = loader->extra_count = 0;
+    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_predictors = 0;
+    block->predictor_count = loader->extra_count = 0;
     loader->extra = NULL;
 }
 
@@ -295,7 +295,7 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
         LOOKUP_TRY(read_rows(loader, sources));
     }
     LOOKUP_TRY(keep_rows(loader));
-    LOOKUP_TRY(mt_lookup_ladders_end(loader));
+    LOOKUP_TRY(mt_lookup_predictors_end(loader));
     if (loader->block->missing_workload || loader->block->row_count == 0) LOOKUP_TRY(mt_lookup_hint_workload(loader, sources));
     if (loader->block->row_count == 0) {
         LOOKUP_TRY(mt_lookup_hint_elsewhere(loader, sources));

@@ -14,17 +14,17 @@ static uint64_t activate(const mt_lookup_block *block, uint32_t algo, const int6
 {
     const mt_lookup_model *model = &block->model;
     const mt_lookup_variant variant = { .knobs = knobs, .algo = (int32_t)algo };
-    mt_lookup_scene scene;
+    mt_lookup_env env;
     uint64_t active = 1;
     memset(knobs, 0, model->param_count * sizeof *knobs);
     knobs[ALGO] = (mt_value){ .kind = MT_VALUE_STRING, .string = model->variants[algo].name };
-    mt_lookup_scene_fill(&scene, block, &variant, values);
+    mt_lookup_env_fill(&env, block, &variant, values);
     for (uint32_t i = 1; i < model->param_count; i++) {
         int64_t holds = 1;
-        if (model->params[i].when && block->whens_read_lets) mt_lookup_scene_fill(&scene, block, &variant, values);
-        if (model->params[i].when && mt_lookup_scene_number(&scene, model->params[i].when, &holds) != MT_PROGRAM_OK) holds = 0;
+        if (model->params[i].when && block->whens_read_lets) mt_lookup_env_fill(&env, block, &variant, values);
+        if (model->params[i].when && mt_lookup_env_number(&env, model->params[i].when, &holds) != MT_PROGRAM_OK) holds = 0;
         if (!holds) continue;
-        knobs[i] = scene.slots[model->param_slot + i] = model->params[i].standard;
+        knobs[i] = env.slots[model->param_slot + i] = model->params[i].standard;
         active |= UINT64_C(1) << i;
     }
     return active;
@@ -83,14 +83,14 @@ static uint32_t slot_of(const mt_lookup_block *block, uint32_t algo, uint64_t ac
 
 bool mt_lookup_may_run(const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size)
 {
-    mt_lookup_scene scene;
+    mt_lookup_env env;
     uint32_t count = 0;
     if (why && size) *why = '\0';
     const char *problem = variant->problem;
     if (!problem) {
-        mt_lookup_scene_fill(&scene, block, variant, values);
-        problem = mt_lookup_scene_refusal(&scene, why, size);
-        if (!problem) problem = mt_lookup_scene_illegal(&scene, &count);
+        mt_lookup_env_fill(&env, block, variant, values);
+        problem = mt_lookup_env_refusal(&env, why, size);
+        if (!problem) problem = mt_lookup_env_illegal(&env, &count);
     }
     *launches = (uint8_t)count;
     if (problem && why && problem != why) snprintf(why, size, "%s", problem);

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { EMPTY = 0, WRITING = 1, READY = 2, NO_LADDER = 255 };
+enum { EMPTY = 0, WRITING = 1, READY = 2, NO_PREDICTOR = 255 };
 
 /* ---- features of what is asked ---- */
 
@@ -21,7 +21,7 @@ static void features_of(const mt_lookup_block *block, const int64_t *values, dou
     }
 }
 
-/* ---- one ladder ---- */
+/* ---- one predictor ---- */
 
 typedef enum verdict { TAKEN, LOSES /* to the default */, UNKNOWN /* nothing can be said of it */, EXHAUSTED /* no variant of it may run here */ } verdict;
 
@@ -34,8 +34,8 @@ typedef struct asking {
     bool default_is_known;           /* what follows was found out */
     uint32_t default_row;            /* row_total: it may not run here */
     uint8_t default_launches;
-    double default_slowdown;         /* log2, as the ladder expects it; NAN = nothing was said */
-    uint32_t refused;                /* variants of the ladder at hand */
+    double default_slowdown;         /* log2, as the predictor expects it; NAN = nothing was said */
+    uint32_t refused;                /* variants of the predictor at hand */
     char why[256];                   /* why a variant may not run; for the trace */
 } asking;
 
@@ -45,9 +45,9 @@ typedef struct asking {
     } while (0)
 
 /* The portfolio and its rule. */
-static void say_choice(const asking *a, const mt_lookup_ladder *ladder)
+static void say_choice(const asking *a, const mt_lookup_predictor *predictor)
 {
-    const mt_rule *rule = &ladder->rule;
+    const mt_rule *rule = &predictor->rule;
     unsigned variants = 0, shapes = (unsigned)rule->shape_count;
     const char *plural = shapes == 1 ? "" : "s";
     if (!a->trace) return;
@@ -60,18 +60,18 @@ static void say_choice(const asking *a, const mt_lookup_ladder *ladder)
     if (!rule->nodes) SAY(a, "\n");
 }
 
-static void say_offer(const asking *a, const mt_lookup_ladder *ladder, const mt_rule_search *search, double advantage, verdict v)
+static void say_offer(const asking *a, const mt_lookup_predictor *predictor, const mt_rule_search *search, double advantage, verdict v)
 {
     if (!a->trace) return;
-    double change = mt_rule_moved(&ladder->rule, search, search->nearest, search->variant) - ladder->rule.slowdown[search->nearest * ladder->rule.variant_count + search->variant];
-    const char *shape = ladder->shape_names[search->nearest];
+    double change = mt_rule_moved(&predictor->rule, search, search->nearest, search->variant) - predictor->rule.slowdown[search->nearest * predictor->rule.variant_count + search->variant];
+    const char *shape = predictor->shape_names[search->nearest];
     double distance = search->distance[search->nearest];
-    SAY(a, "nearest:  shape %s on %s, %.2f octaves away", shape, ladder->gpu, distance);
-    if (ladder->ignores_workload) SAY(a, "; nothing was tuned for this workload, so all count");
+    SAY(a, "nearest:  shape %s on %s, %.2f octaves away", shape, predictor->gpu, distance);
+    if (predictor->ignores_workload) SAY(a, "; nothing was tuned for this workload, so all count");
     SAY(a, "\n");
     if (fabs(change) > 0.001) SAY(a, "blocks:   on that shape its time counts %.3f times, since here it takes other turns than variants usually do\n", mt_rule_exp2(change));
-    if (v == UNKNOWN && isnan(ladder->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so nobody can say whether its variant would lose to it\n");
-    else if (v == UNKNOWN && !ladder->held_out) SAY(a, "unknown:  no shape could be held out to learn what such a distance costs\n");
+    if (v == UNKNOWN && isnan(predictor->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so nobody can say whether its variant would lose to it\n");
+    else if (v == UNKNOWN && !predictor->held_out) SAY(a, "unknown:  no shape could be held out to learn what such a distance costs\n");
     else if (v == UNKNOWN) SAY(a, "unknown:  no held-out shape was that far from the nearest; what such a distance costs is not known\n");
     if (v == LOSES) SAY(a, "loses:    its variant is expected to take %.3f times the default's time here\n", mt_rule_exp2(-advantage));
     if (v == TAKEN && isfinite(advantage) && advantage > 0) SAY(a, "gains:    the default is expected to take %.3f times its time\n", mt_rule_exp2(advantage));
@@ -98,41 +98,41 @@ static verdict judge(asking *a, const mt_lookup_variant *variant, double slowdow
     return isnan(advantage) ? UNKNOWN : LOSES;
 }
 
-/* The ladder's next offer that may run here. */
-static bool next_offer(asking *a, const mt_lookup_ladder *ladder, mt_rule_search *search, uint32_t *row, uint8_t *launches)
+/* The predictor's next offer that may run here. */
+static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search, uint32_t *row, uint8_t *launches)
 {
     enum { TOLD = 4 }; /* refusals */
-    while (mt_rule_next(&ladder->rule, a->features, search)) {
-        *row = ladder->rows[search->nearest * ladder->rule.variant_count + search->variant];
+    while (mt_rule_next(&predictor->rule, a->features, search)) {
+        *row = predictor->rows[search->nearest * predictor->rule.variant_count + search->variant];
         if (!*row) continue;
         if (mt_lookup_may_run(a->block, a->block->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
-        if (a->refused++ < TOLD) SAY(a, "refused:  a variant of shape %s: %s\n", ladder->shape_names[search->nearest], a->why);
+        if (a->refused++ < TOLD) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->nearest], a->why);
         mt_rule_refuse(search);
     }
     return false;
 }
 
-static void set_turns(const asking *a, const mt_lookup_ladder *ladder, mt_rule_search *search)
+static void set_turns(const asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
 {
     double turns[MT_RULE_VARIANTS];
-    if (ladder->rule.turn_cost == 0) return;
-    mt_lookup_turns_of(a->block, ladder, a->values, turns);
-    mt_rule_set_turns(&ladder->rule, turns, search);
+    if (predictor->rule.turn_cost == 0) return;
+    mt_lookup_turns_of(a->block, predictor, a->values, turns);
+    mt_rule_set_turns(&predictor->rule, turns, search);
 }
 
 /* What no constraint excludes may still be wrong here: half-precision sums where the type is another one, say. */
-static void rule_out(asking *a, const mt_lookup_ladder *ladder, mt_rule_search *search)
+static void rule_out(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
 {
-    size_t wrong = mt_rule_refuse_wrong(&ladder->rule, a->features, search);
+    size_t wrong = mt_rule_refuse_wrong(&predictor->rule, a->features, search);
     unsigned elsewhere = 0;
-    for (size_t v = 0; v < ladder->rule.variant_count; v++) {
-        if (!ladder->is_out[v] || search->is_refused[v]) continue;
+    for (size_t v = 0; v < predictor->rule.variant_count; v++) {
+        if (!predictor->is_out[v] || search->is_refused[v]) continue;
         search->is_refused[v] = true;
-        elsewhere += ladder->rule.is_usable[v];
+        elsewhere += predictor->rule.is_usable[v];
     }
     if (elsewhere) SAY(a, "refused:  %u of the variants computed wrong results for shapes with this shape's texts, on some GPU\n", elsewhere);
     if (wrong) SAY(a, "refused:  %u of the variants computed wrong results, and never right ones, for a tuned shape with one of this shape's texts\n", (unsigned)wrong);
-    if (!mt_rule_default_fails(&ladder->rule, a->features) || a->first_default_fails) return;
+    if (!mt_rule_default_fails(&predictor->rule, a->features) || a->first_default_fails) return;
     a->first_default_fails = true;
     a->default_is_known = false;
     SAY(a, "default:  it fails on the tuned shapes with one of this shape's texts\n");
@@ -141,37 +141,37 @@ static void rule_out(asking *a, const mt_lookup_ladder *ladder, mt_rule_search *
 /* The nearest shape's offer; where that would lose to the default, a farther one's which would not, as far as it is expected to do no worse than the default does by the nearest. */
 static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 {
-    const mt_lookup_ladder *ladder = &a->block->ladders[index];
+    const mt_lookup_predictor *predictor = &a->block->predictors[index];
     verdict first = EXHAUSTED;
     mt_rule_search search;
     uint32_t row;
     uint8_t launches;
     double of_default = NAN;
     a->refused = 0;
-    mt_rule_begin(&ladder->rule, a->features, &search);
-    rule_out(a, ladder, &search);
-    set_turns(a, ladder, &search);
-    for (int offers = 0; offers < MT_RULE_OFFERS && next_offer(a, ladder, &search, &row, &launches); offers++) {
+    mt_rule_begin(&predictor->rule, a->features, &search);
+    rule_out(a, predictor, &search);
+    set_turns(a, predictor, &search);
+    for (int offers = 0; offers < MT_RULE_OFFERS && next_offer(a, predictor, &search, &row, &launches); offers++) {
         double slowdown, advantage;
-        mt_rule_expect(&ladder->rule, &search, &slowdown, &advantage);
+        mt_rule_expect(&predictor->rule, &search, &slowdown, &advantage);
         verdict v = judge(a, a->block->rows[row - 1]->variant, slowdown, advantage, of_default);
-        if (offers == 0) say_choice(a, ladder);
-        if (offers == 0 || v == TAKEN) say_offer(a, ladder, &search, advantage, v);
+        if (offers == 0) say_choice(a, predictor);
+        if (offers == 0 || v == TAKEN) say_offer(a, predictor, &search, advantage, v);
         if (offers == 0) {
             first = v;
             of_default = slowdown + advantage < 0 ? 0 : slowdown + advantage; /* nothing is faster than the best */
         }
         if (v == TAKEN) {
-            *decision = (mt_lookup_decision){ .row = row - 1, .match = ladder->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .ladder = (uint8_t)index,
+            *decision = (mt_lookup_decision){ .row = row - 1, .match = predictor->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .predictor = (uint8_t)index,
                                               .slowdown = isnan(slowdown) ? NAN : mt_rule_exp2(slowdown) };
             return TAKEN;
         }
         if (v == UNKNOWN) break; /* the farther ones are not known either */
         mt_rule_leave(&search);
     }
-    if (first == LOSES && !ladder->is_other_gpu) {
+    if (first == LOSES && !predictor->is_other_gpu) {
         a->default_slowdown = of_default;
-        decision->ladder = (uint8_t)index;
+        decision->predictor = (uint8_t)index;
     }
     return first;
 }
@@ -181,10 +181,10 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision)
 {
     asking a = { .block = block, .values = values, .trace = trace, .default_slowdown = NAN };
-    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .ladder = NO_LADDER, .slowdown = NAN, .row = block->row_total };
+    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .predictor = NO_PREDICTOR, .slowdown = NAN, .row = block->row_total };
     if (*block->unknown) return; /* a mistake of the caller, or something that nobody tried: near shapes and the default say nothing of it */
-    if (block->ladder_count) features_of(block, values, a.features);
-    for (uint32_t i = 0; i < block->ladder_count; i++) {
+    if (block->predictor_count) features_of(block, values, a.features);
+    for (uint32_t i = 0; i < block->predictor_count; i++) {
         verdict v = ask(&a, i, decision);
         if (v == TAKEN) return;
         if (v == LOSES) break; /* what is known says that the default is better here */

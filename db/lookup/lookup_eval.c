@@ -9,12 +9,12 @@
 
 enum { FAILED_LET = 99 }; /* no mt_value_kind */
 
-static void fill_shape(mt_lookup_scene *scene, const int64_t *values)
+static void fill_shape(mt_lookup_env *env, const int64_t *values)
 {
-    const mt_lookup_model *model = &scene->block->model;
+    const mt_lookup_model *model = &env->block->model;
     for (uint32_t i = 0; i < model->name_count; i++) {
         const mt_lookup_model_name *name = &model->names[i];
-        mt_value *slot = &scene->slots[i];
+        mt_value *slot = &env->slots[i];
         *slot = (mt_value){ 0 };
         switch (name->kind) {
         case MT_LOOKUP_NAME_INT: *slot = (mt_value){ .kind = MT_VALUE_INT, .number = values[name->offset] }; break;
@@ -24,44 +24,44 @@ static void fill_shape(mt_lookup_scene *scene, const int64_t *values)
     }
 }
 
-void mt_lookup_scene_begin(mt_lookup_scene *scene, const mt_lookup_block *block, const int64_t *values)
+void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_block *block, const int64_t *values)
 {
     const mt_lookup_model *model = &block->model;
-    scene->block = block;
-    fill_shape(scene, values);
-    for (uint32_t i = 0; i < MT_LOOKUP_FACTS; i++) scene->slots[model->device_slot + i] = (mt_value){ .kind = MT_VALUE_INT, .number = model->facts[i] };
-    scene->slots[model->loop_slot] = (mt_value){ 0 };
+    env->block = block;
+    fill_shape(env, values);
+    for (uint32_t i = 0; i < MT_LOOKUP_FACTS; i++) env->slots[model->device_slot + i] = (mt_value){ .kind = MT_VALUE_INT, .number = model->facts[i] };
+    env->slots[model->loop_slot] = (mt_value){ 0 };
 }
 
-void mt_lookup_scene_set_variant(mt_lookup_scene *scene, const mt_lookup_variant *variant)
+void mt_lookup_env_set_variant(mt_lookup_env *env, const mt_lookup_variant *variant)
 {
-    const mt_lookup_model *model = &scene->block->model;
-    scene->variant = variant;
-    if (model->param_count) memcpy(&scene->slots[model->param_slot], variant->knobs, model->param_count * sizeof *variant->knobs);
+    const mt_lookup_model *model = &env->block->model;
+    env->variant = variant;
+    if (model->param_count) memcpy(&env->slots[model->param_slot], variant->knobs, model->param_count * sizeof *variant->knobs);
 }
 
-void mt_lookup_scene_compute(mt_lookup_scene *scene, uint32_t let)
+void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let)
 {
-    const mt_lookup_model *model = &scene->block->model;
+    const mt_lookup_model *model = &env->block->model;
     mt_value value = { 0 };
-    mt_program_status status = mt_program_eval(model->lets[let].value, scene->slots, model->let_slot + let, &value, NULL);
+    mt_program_status status = mt_program_eval(model->lets[let].value, env->slots, model->let_slot + let, &value, NULL);
     if (status == MT_PROGRAM_INACTIVE) value = (mt_value){ 0 };
     else if (status != MT_PROGRAM_OK) value = (mt_value){ .kind = (mt_value_kind)FAILED_LET, .number = status };
-    scene->slots[model->let_slot + let] = value;
+    env->slots[model->let_slot + let] = value;
 }
 
-void mt_lookup_scene_fill(mt_lookup_scene *scene, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values)
+void mt_lookup_env_fill(mt_lookup_env *env, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values)
 {
-    mt_lookup_scene_begin(scene, block, values);
-    mt_lookup_scene_set_variant(scene, variant);
-    for (uint32_t i = 0; i < block->model.let_count; i++) mt_lookup_scene_compute(scene, i);
+    mt_lookup_env_begin(env, block, values);
+    mt_lookup_env_set_variant(env, variant);
+    for (uint32_t i = 0; i < block->model.let_count; i++) mt_lookup_env_compute(env, i);
 }
 
-mt_program_status mt_lookup_scene_number(const mt_lookup_scene *scene, const mt_program *program, int64_t *value)
+mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value)
 {
     mt_value result = { 0 };
     *value = 0;
-    mt_program_status status = mt_program_eval(program, scene->slots, scene->block->model.slot_count, &result, NULL);
+    mt_program_status status = mt_program_eval(program, env->slots, env->block->model.slot_count, &result, NULL);
     if (status != MT_PROGRAM_OK) return status;
     if (result.kind != MT_VALUE_INT) return MT_PROGRAM_TYPE;
     *value = result.number;
@@ -69,17 +69,17 @@ mt_program_status mt_lookup_scene_number(const mt_lookup_scene *scene, const mt_
 }
 
 /* What went wrong in words: the failed let or the missing device fact that the program reads says more than the status. */
-const char *mt_lookup_scene_trouble(const mt_lookup_scene *scene, const mt_program *program, mt_program_status status, char *out, size_t size)
+const char *mt_lookup_env_trouble(const mt_lookup_env *env, const mt_program *program, mt_program_status status, char *out, size_t size)
 {
-    const mt_lookup_model *model = &scene->block->model;
+    const mt_lookup_model *model = &env->block->model;
     snprintf(out, size, "%s", mt_program_strerror(status));
     for (size_t i = 0; i < mt_program_name_count(program); i++) {
         const char *name = mt_program_name(program, i);
         uint32_t slot = mt_lookup_model_slot(model, name);
         if (slot == MT_LOOKUP_NO_SLOT) {
             if (strncmp(name, "device.", 7) == 0) snprintf(out, size, "needs %s, which the caller did not give", name);
-        } else if (slot >= model->let_slot && slot < model->loop_slot && (int)scene->slots[slot].kind == FAILED_LET) {
-            snprintf(out, size, "%s: %s", name, mt_program_strerror((mt_program_status)scene->slots[slot].number));
+        } else if (slot >= model->let_slot && slot < model->loop_slot && (int)env->slots[slot].kind == FAILED_LET) {
+            snprintf(out, size, "%s: %s", name, mt_program_strerror((mt_program_status)env->slots[slot].number));
         }
     }
     return out;
@@ -88,26 +88,26 @@ const char *mt_lookup_scene_trouble(const mt_lookup_scene *scene, const mt_progr
 /* ---- may it run? ---- */
 
 /* Writes why not and returns it; NULL when the condition holds or does not apply. */
-static const char *refuse(const mt_lookup_scene *scene, const mt_program *condition, const char *what, const char *name, const char *why, char *out, size_t size)
+static const char *refuse(const mt_lookup_env *env, const mt_program *condition, const char *what, const char *name, const char *why, char *out, size_t size)
 {
     char trouble[128];
     int64_t holds;
-    mt_program_status status = mt_lookup_scene_number(scene, condition, &holds);
+    mt_program_status status = mt_lookup_env_number(env, condition, &holds);
     if (status == MT_PROGRAM_INACTIVE || (status == MT_PROGRAM_OK && holds)) return NULL;
     if (!out) return "";
     if (status == MT_PROGRAM_OK) snprintf(out, size, "breaks %s %s here%s%s", what, name, *why ? ": " : "", why);
-    else snprintf(out, size, "%s %s can't be decided here: %s", what, name, mt_lookup_scene_trouble(scene, condition, status, trouble, sizeof trouble));
+    else snprintf(out, size, "%s %s can't be decided here: %s", what, name, mt_lookup_env_trouble(env, condition, status, trouble, sizeof trouble));
     return out;
 }
 
 /* Which knobs are active depends on the shape: the variant must have exactly those. */
-static const char *refuse_knobs(const mt_lookup_scene *scene, char *out, size_t size)
+static const char *refuse_knobs(const mt_lookup_env *env, char *out, size_t size)
 {
-    const mt_lookup_model *model = &scene->block->model;
+    const mt_lookup_model *model = &env->block->model;
     for (uint32_t i = 0; i < model->param_count; i++) {
         int64_t active = 1;
-        if (model->params[i].when && mt_lookup_scene_number(scene, model->params[i].when, &active) != MT_PROGRAM_OK) active = 0;
-        if (!active == (scene->variant->knobs[i].kind == MT_VALUE_UNDEFINED)) continue;
+        if (model->params[i].when && mt_lookup_env_number(env, model->params[i].when, &active) != MT_PROGRAM_OK) active = 0;
+        if (!active == (env->variant->knobs[i].kind == MT_VALUE_UNDEFINED)) continue;
         if (!out) return "";
         snprintf(out, size, "%s %s, which is %s here", active ? "has no" : "has", model->params[i].name, active ? "active" : "inactive");
         return out;
@@ -115,16 +115,16 @@ static const char *refuse_knobs(const mt_lookup_scene *scene, char *out, size_t 
     return NULL;
 }
 
-const char *mt_lookup_scene_refusal(const mt_lookup_scene *scene, char *out, size_t size)
+const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size)
 {
-    const mt_lookup_model *model = &scene->block->model;
-    if (scene->variant->problem) return scene->variant->problem;
-    const mt_lookup_model_variant *algorithm = &model->variants[scene->variant->algo];
-    const char *refusal = refuse_knobs(scene, out, size);
-    if (!refusal && algorithm->requires_program) refusal = refuse(scene, algorithm->requires_program, "the requirement of", algorithm->name, "", out, size);
+    const mt_lookup_model *model = &env->block->model;
+    if (env->variant->problem) return env->variant->problem;
+    const mt_lookup_model_variant *algorithm = &model->variants[env->variant->algo];
+    const char *refusal = refuse_knobs(env, out, size);
+    if (!refusal && algorithm->requires_program) refusal = refuse(env, algorithm->requires_program, "the requirement of", algorithm->name, "", out, size);
     for (uint32_t i = 0; i < model->constraint_count && !refusal; i++) {
         const mt_lookup_model_constraint *constraint = &model->constraints[i];
-        refusal = refuse(scene, constraint->holds, "constraint", constraint->name, constraint->why, out, size);
+        refusal = refuse(env, constraint->holds, "constraint", constraint->name, constraint->why, out, size);
     }
     return refusal;
 }
@@ -138,7 +138,7 @@ static int value_text(const mt_value *value, char *out, size_t size)
     return -1; /* lists have no place in a dtype */
 }
 
-bool mt_lookup_scene_expand(const mt_lookup_scene *scene, const char *text, char *out, size_t size)
+bool mt_lookup_env_expand(const mt_lookup_env *env, const char *text, char *out, size_t size)
 {
     char name[128];
     size_t used = 0;
@@ -153,8 +153,8 @@ bool mt_lookup_scene_expand(const mt_lookup_scene *scene, const char *text, char
         if (!open[2 + length] || length >= sizeof name) return false;
         memcpy(name, open + 2, length);
         name[length] = '\0';
-        uint32_t slot = mt_lookup_model_slot(&scene->block->model, name);
-        int added = slot == MT_LOOKUP_NO_SLOT ? -1 : value_text(&scene->slots[slot], out + used, size - used);
+        uint32_t slot = mt_lookup_model_slot(&env->block->model, name);
+        int added = slot == MT_LOOKUP_NO_SLOT ? -1 : value_text(&env->slots[slot], out + used, size - used);
         if (added < 0 || (size_t)added >= size - used) return false;
         used += (size_t)added;
         at = open + 2 + length + 1;

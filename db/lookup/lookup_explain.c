@@ -96,7 +96,7 @@ static void add_left_out(text *to, const mt_lookup_block *block)
     if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
     if (damaged) add(to, "note:     %u damaged row%s %s left out: a column holds what no tuner writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
-    if (block->damaged_ladders) add(to, "note:     %u damaged portfolio%s left out: a column holds what no tuner writes\n", (unsigned)block->damaged_ladders, block->damaged_ladders == 1 ? " is" : "s are");
+    if (block->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column holds what no tuner writes\n", (unsigned)block->damaged_predictors, block->damaged_predictors == 1 ? " is" : "s are");
     add_file_notes(to, block);
 }
 
@@ -218,8 +218,8 @@ static void explain_none(text *to, const mt_lookup_block *block, const tunelooku
 
 static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup_decision *decision, const char *what)
 {
-    bool is_known = decision->slowdown == decision->slowdown && decision->ladder < block->ladder_count;
-    uint32_t count = is_known ? block->ladders[decision->ladder].held_out : 0;
+    bool is_known = decision->slowdown == decision->slowdown && decision->predictor < block->predictor_count;
+    uint32_t count = is_known ? block->predictors[decision->predictor].held_out : 0;
     bool is_foreign = decision->match == TUNELOOKUP_MATCH_ARCHITECTURE;
     if (is_known) add(to, "expected: %s%.3f times the best %s, as %u held-out shape%s tell%s%s\n", what, decision->slowdown, is_foreign ? "there" : "here", (unsigned)count, plural(count),
                       count == 1 ? "s" : "", is_foreign ? "; how it carries over to this GPU was not measured" : "");
@@ -239,7 +239,7 @@ static void explain_step(text *to, const mt_lookup_block *block, const tunelooku
         add_expected(to, block, &decision, "it takes ");
         add(to, "source:   %s@%s\n", block->kernel, block->kernel_key);
     } else {
-        const char *gpu = decision.ladder < block->ladder_count ? block->ladders[decision.ladder].gpu : block->gpu;
+        const char *gpu = decision.predictor < block->predictor_count ? block->predictors[decision.predictor].gpu : block->gpu;
         if (result->match == TUNELOOKUP_MATCH_NEAREST) add(to, "answer:   as tuned for another shape (%s) on %s\n", row->shape_name, gpu);
         else add(to, "answer:   as tuned for shape %s on another GPU of this architecture, %s\n", row->shape_name, gpu);
         add(to, "variant:  %s\n", row->variant->text);

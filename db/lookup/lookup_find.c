@@ -13,12 +13,12 @@ bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row)
 {
     uint8_t state = atomic_load_explicit(&row->state, memory_order_relaxed);
     if (state == UNCHECKED) {
-        mt_lookup_scene scene;
+        mt_lookup_env env;
         uint32_t count = 0;
         state = REFUSED;
         if (!row->variant->problem) {
-            mt_lookup_scene_fill(&scene, block, row->variant, row->values);
-            if (!mt_lookup_scene_refusal(&scene, NULL, 0) && !mt_lookup_scene_illegal(&scene, &count)) state = (uint8_t)(LAUNCHES + count);
+            mt_lookup_env_fill(&env, block, row->variant, row->values);
+            if (!mt_lookup_env_refusal(&env, NULL, 0) && !mt_lookup_env_illegal(&env, &count)) state = (uint8_t)(LAUNCHES + count);
         }
         atomic_store_explicit(&row->state, state, memory_order_relaxed);
     }

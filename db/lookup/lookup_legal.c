@@ -24,9 +24,9 @@ static bool can_be_resident(const int64_t *facts, const tunelookup_launch_info *
     return product(info->grid) <= per_sm * (uint64_t)facts[SM_COUNT];
 }
 
-const char *mt_lookup_launch_rule(const mt_lookup_scene *scene, const tunelookup_launch_info *info)
+const char *mt_lookup_launch_rule(const mt_lookup_env *env, const tunelookup_launch_info *info)
 {
-    const int64_t *facts = scene->block->model.facts;
+    const int64_t *facts = env->block->model.facts;
     if (product(info->block) > THREAD_LIMIT) return "a block has more than 1024 threads";
     if (facts[SMEM_OPTIN] && info->smem_bytes > facts[SMEM_OPTIN]) return "dynamic shared memory is above device.smem_optin";
     if (info->cooperative && !can_be_resident(facts, info)) return "a cooperative grid can't be resident";
@@ -39,9 +39,9 @@ const char *mt_lookup_launch_rule(const mt_lookup_scene *scene, const tunelookup
 }
 
 /* What cuTensorMapEncodeTiled and the copies demand. */
-const char *mt_lookup_map_rule(const mt_lookup_scene *scene, const tunelookup_tensormap_info *info)
+const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensormap_info *info)
 {
-    const int64_t *facts = scene->block->model.facts;
+    const int64_t *facts = env->block->model.facts;
     uint64_t element_bytes = mt_lookup_dtype_bytes(info->dtype), inner = info->box[0] * element_bytes, box_bytes = element_bytes;
     if (facts[CC] < 90) return "tensor maps need compute capability 9.0";
     if (info->fill_nan && info->dtype > TUNELOOKUP_F64) return "filling with NaN needs a floating dtype";
@@ -59,54 +59,54 @@ const char *mt_lookup_map_rule(const mt_lookup_scene *scene, const tunelookup_te
 /* ---- a variant's launches and arguments ---- */
 
 /* One used argument with all its maps; *bytes is its size as a kernel parameter. */
-static const char *arg_problem(mt_lookup_scene *scene, const mt_lookup_model_arg *arg, uint32_t *bytes)
+static const char *arg_problem(mt_lookup_env *env, const mt_lookup_model_arg *arg, uint32_t *bytes)
 {
     const char *rule = NULL;
     tunelookup_arg_info info, tensor;
     tunelookup_tensormap_info map;
-    if (mt_lookup_scene_arg(scene, arg, &info, &rule) != MT_PROGRAM_OK) return "an argument can't be computed here";
+    if (mt_lookup_env_arg(env, arg, &info, &rule) != MT_PROGRAM_OK) return "an argument can't be computed here";
     *bytes = arg->kind == TUNELOOKUP_ARG_TENSOR ? 8 : (uint32_t)info.bytes;
     if (arg->kind != TUNELOOKUP_ARG_TENSORMAP || rule) return rule;
     *bytes = MAP_BYTES * (uint32_t)info.map_count;
-    if (mt_lookup_scene_arg(scene, &scene->block->model.args[arg->tensor], &tensor, &rule) != MT_PROGRAM_OK) return "a tensor can't be computed here";
+    if (mt_lookup_env_arg(env, &env->block->model.args[arg->tensor], &tensor, &rule) != MT_PROGRAM_OK) return "a tensor can't be computed here";
     for (int32_t i = 0; i < info.map_count && !rule; i++) {
-        if (mt_lookup_scene_map(scene, arg, i, &tensor, &map, &rule) != MT_PROGRAM_OK) return "a tensor map can't be computed here";
+        if (mt_lookup_env_map(env, arg, i, &tensor, &map, &rule) != MT_PROGRAM_OK) return "a tensor map can't be computed here";
     }
     return rule;
 }
 
 /* 4 KiB of parameters before CUDA 12.1. */
-static bool parameters_fit(const mt_lookup_scene *scene, const mt_lookup_model_launch *launch, const uint32_t bytes[MT_LOOKUP_ALL_ARGS])
+static bool parameters_fit(const mt_lookup_env *env, const mt_lookup_model_launch *launch, const uint32_t bytes[MT_LOOKUP_ALL_ARGS])
 {
     uint64_t total = 0;
-    int64_t driver = scene->block->driver_version;
+    int64_t driver = env->block->driver_version;
     for (int32_t i = 0; i < launch->arg_count; i++) {
         int32_t arg = launch->args[i];
-        uint64_t align = scene->block->model.args[arg].kind == TUNELOOKUP_ARG_TENSORMAP ? 64 : bytes[arg];
+        uint64_t align = env->block->model.args[arg].kind == TUNELOOKUP_ARG_TENSORMAP ? 64 : bytes[arg];
         total = (total + align - 1) / align * align + bytes[arg];
     }
     return total <= (driver && driver < 12010 ? 4096 : 32764);
 }
 
-const char *mt_lookup_scene_illegal(mt_lookup_scene *scene, uint32_t *count)
+const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count)
 {
     mt_lookup_launches list;
     bool used[MT_LOOKUP_ALL_ARGS];
     uint32_t bytes[MT_LOOKUP_ALL_ARGS];
-    const mt_lookup_model *model = &scene->block->model;
+    const mt_lookup_model *model = &env->block->model;
     const char *rule = NULL;
-    if (mt_lookup_scene_launches(scene, &list) != MT_PROGRAM_OK) return "which launches it makes can't be decided here";
-    mt_lookup_scene_used(scene, &list, used);
+    if (mt_lookup_env_launches(env, &list) != MT_PROGRAM_OK) return "which launches it makes can't be decided here";
+    mt_lookup_env_used(env, &list, used);
     for (uint32_t i = 0; i < model->arg_count && !rule; i++) {
         bool exists = model->args[i].kind == TUNELOOKUP_ARG_TENSOR && model->args[i].role != TUNELOOKUP_SCRATCH; /* inputs and outputs exist for every variant */
-        if (used[i] || exists) rule = arg_problem(scene, &model->args[i], &bytes[i]);
+        if (used[i] || exists) rule = arg_problem(env, &model->args[i], &bytes[i]);
     }
     bool has_launch = false;
     for (uint32_t i = 0; i < list.count && !rule; i++) {
         tunelookup_launch_info launch;
         has_launch = has_launch || !list.items[i]->is_prepare;
-        if (mt_lookup_scene_launch(scene, list.items[i], &launch, &rule) != MT_PROGRAM_OK) return "a launch can't be computed here";
-        if (!rule && !parameters_fit(scene, list.items[i], bytes)) rule = "a launch has too many bytes of parameters";
+        if (mt_lookup_env_launch(env, list.items[i], &launch, &rule) != MT_PROGRAM_OK) return "a launch can't be computed here";
+        if (!rule && !parameters_fit(env, list.items[i], bytes)) rule = "a launch has too many bytes of parameters";
     }
     *count = list.count;
     if (rule || has_launch) return rule;

@@ -14,7 +14,7 @@
     "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
 
 /* Rows for all of table best; a caller adds "WHERE b.subject_id = ?". Where a final picked the winner, its figures are the answer's: they were taken
- * in turns with those of its rivals. */
+ * in turns with those of its libraries. */
 #define MT_ANSWER_INSERT                                                                                                                              \
     MT_ANSWER_INTO("ifnull(f.median_ns, m.median_ns), CASE WHEN f.median_ns IS NULL THEN m.low_ns ELSE f.low_ns END, "                               \
                    "CASE WHEN f.median_ns IS NULL THEN m.high_ns ELSE f.high_ns END")                                                                 \

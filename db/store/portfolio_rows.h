@@ -1,4 +1,4 @@
-/* What tuned shapes tell of untuned ones: reading the measurements that a portfolio is chosen from, and storing what was chosen. tuner/ladder/ decides. */
+/* What tuned shapes tell of untuned ones: reading the measurements that a portfolio is chosen from, and storing what was chosen. tuner/predictor/ decides. */
 #ifndef MT_DB_PORTFOLIO_H
 #define MT_DB_PORTFOLIO_H
 

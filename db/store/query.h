@@ -79,13 +79,13 @@ mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *defau
 double mt_row_metric(const mt_measurement_row *row, const char *name);
 
 /* How a row's variant did against a baseline plugin, in rounds in which both were timed: medians; ratios are the plugin's time / the variant's. NAN: not known. */
-typedef struct mt_row_rival {
+typedef struct mt_row_library {
     char plugin[32];
     double first_ns, first_ratio;                    /* what a caller who does not choose gets */
     double best_ns, best_ratio, best_low, best_high; /* the fastest of its algorithms; interval of the ratio */
     bool is_limited;                                 /* power or heat held the clock down meanwhile: only the ratios say anything */
-} mt_row_rival;
-bool mt_row_rivals(const mt_measurement_row *row, mt_row_rival *rival); /* false: it was not compared */
+} mt_row_library;
+bool mt_row_libraries(const mt_measurement_row *row, mt_row_library *library); /* false: it was not compared */
 /* One of its launches was a programmatic dependent one: it overlaps with the kernel in front. */
 bool mt_row_is_programmatic(const mt_measurement_row *row);
 

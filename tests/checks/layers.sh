@@ -39,8 +39,7 @@ allow_for() { # file
     db/key.[ch]) allowed='db/key\.h' ;;
     db/rule.[ch]) allowed='db/rule\.h' ;;
     db/schema_text.[ch]) allowed='db/schema_text\.h' ;;
-    db/*.h) allowed=$shared ;;
-    db/lookup/*) allowed="db/lookup/[a-z_]*\.h|$shared|include/tunelookup\.h|tunelookup\.h" ;;
+    db/lookup/*) allowed="db/lookup/[a-z_]*\.h|$shared|(include/)?tunelookup\.h" ;;
     include/*) allowed='tunelookup\.h' ;;
     tuner/worker/worker_main.c) allowed="$worker|$gpu" ;;
     tuner/base/*) allowed=$base ;;
@@ -58,7 +57,8 @@ allow_for() { # file
     tuner/cli/*) allowed=$cli ;;
     reports/*) allowed=$reports ;;
     db/store/*) allowed=$store ;;
-    db/*) allowed=$db ;;
+    db/exchange/*) allowed=$db ;;
+    db/*) allowed=$shared ;;
     *) allowed='^$' ;;
   esac
 }

@@ -337,7 +337,7 @@ START_TEST(objectives)
 }
 END_TEST
 
-/* One variant alone has no rival, but its energy was asked for. */
+/* One variant alone has no library, but its energy was asked for. */
 START_TEST(energy_of_a_single_variant)
 {
     set_up();

@@ -83,7 +83,7 @@ static mt_status check_threads(mt_error *err)
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "too few threads: %ld of %ld can be started (%s); raise the limit of processes (ulimit -u)", got, wanted, strerror(code));
 }
 
-mt_status mt_room_check(mt_error *err)
+mt_status mt_process_limits_check(mt_error *err)
 {
     mt_status st = MT_OK;
     MT_TRY(mt_room_check_stack(err));

@@ -12,7 +12,7 @@ static void make_prefix(const char *bus_id, char *prefix, size_t size)
     snprintf(prefix, size, "msda-tune/%s/", bus_id);
 }
 
-int mt_presence_announce(const char *bus_id)
+int mt_beacon_announce(const char *bus_id)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char *name = address.sun_path + 1; /* a first byte of 0: no file */
@@ -29,7 +29,7 @@ int mt_presence_announce(const char *bus_id)
     return fd;
 }
 
-int64_t mt_presence_find_other(const char *bus_id)
+int64_t mt_beacon_find_other(const char *bus_id)
 {
     char prefix[96], line[512];
     int64_t found = 0;

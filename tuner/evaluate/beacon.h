@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* The descriptor that holds the name until it is closed; −1 where it can't be had (then others don't see us, which is no error). */
-int mt_presence_announce(const char *bus_id);
+int mt_beacon_announce(const char *bus_id);
 /* The process id of another tuner on that GPU, 0 = none is seen. */
-int64_t mt_presence_find_other(const char *bus_id);
+int64_t mt_beacon_find_other(const char *bus_id);
 
 #endif

@@ -14,17 +14,17 @@ static char *launched_by(const mt_plan *plan)
     return entries;
 }
 
-mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err)
+mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_plan plan = {0};
     mt_point point;
-    const mt_spec *spec = mt_scene_spec(scene);
+    const mt_spec *spec = mt_env_spec(env);
     memset(candidate, 0, sizeof *candidate);
     mt_space_at(space, index, &point);
-    MT_TRY(mt_scene_set_point(scene, &point, err));
-    MT_TRY(mt_plan_make(scene, &plan, &candidate->illegal, err));
-    if (!candidate->illegal) candidate->illegal = mt_plan_illegal(scene, &plan);
+    MT_TRY(mt_env_set_point(env, &point, err));
+    MT_TRY(mt_plan_make(env, &plan, &candidate->illegal, err));
+    if (!candidate->illegal) candidate->illegal = mt_plan_illegal(env, &plan);
     if (candidate->illegal) goto done;
     candidate->launched = launched_by(&plan);
     if (!candidate->launched) {
@@ -32,7 +32,7 @@ mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index
         goto done;
     }
     MT_TRY(mt_needs_of_variant(spec, &plan, spec->algorithms[point.level[0]].is_yardstick, &candidate->needs, err));
-    MT_TRY(mt_options_variant(scene, &candidate->options, err));
+    MT_TRY(mt_options_variant(env, &candidate->options, err));
 done:
     mt_plan_free(&plan);
     if (st != MT_OK) mt_candidate_free(candidate);
@@ -48,12 +48,12 @@ void mt_candidate_free(mt_candidate *candidate)
     memset(candidate, 0, sizeof *candidate);
 }
 
-mt_status mt_candidate_support_needs(const mt_scene *scene, mt_needs *needs, mt_error *err)
+mt_status mt_candidate_support_needs(const mt_env *env, mt_needs *needs, mt_error *err)
 {
-    const mt_spec *spec = mt_scene_spec(scene);
+    const mt_spec *spec = mt_env_spec(env);
     mt_plan plan = {0};
     mt_status st = MT_OK;
-    if (spec->reference) MT_TRY(mt_plan_reference(scene, &plan, err));
+    if (spec->reference) MT_TRY(mt_plan_reference(env, &plan, err));
     st = mt_needs_of_support(spec, &plan, needs, err);
 done:
     mt_plan_free(&plan);

@@ -13,11 +13,11 @@ typedef struct mt_candidate {
     mt_options options;
 } mt_candidate;
 
-/* `scene` is of the space's spec, shape and device; its point is set. Errors are the search-space file's (file:line). */
-mt_status mt_candidate_make(mt_scene *scene, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err);
+/* `environment` is of the space's spec, shape and device; its point is set. Errors are the search-space file's (file:line). */
+mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err);
 void mt_candidate_free(mt_candidate *candidate); /* zeroed struct is fine */
 /* What the reference and the input generators need; mt_needs_free it, whatever the status. */
-mt_status mt_candidate_support_needs(const mt_scene *scene, mt_needs *needs, mt_error *err);
+mt_status mt_candidate_support_needs(const mt_env *env, mt_needs *needs, mt_error *err);
 /* True when the reference or an input generator is a kernel that must be compiled. */
 bool mt_candidate_needs_support(const mt_spec *spec);
 

@@ -13,11 +13,11 @@ enum { MAX_KEPT = 16384 };
 
 struct mt_diagnosis {
     mt_diagnose_request request;
-    mt_outside *outside;
+    mt_external_tool *outside;
     char path[64]; /* of the case */
 };
 
-static void on_end(void *context, const mt_outside_end *end)
+static void on_end(void *context, const mt_external_tool_end *end)
 {
     mt_diagnosis *self = context;
     mt_strbuf text = {0};
@@ -33,7 +33,7 @@ static void on_end(void *context, const mt_outside_end *end)
 mt_status mt_diagnose_start(const mt_diagnose_request *request, mt_diagnosis **diagnosis, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_once_command command = {0};
+    mt_single_run_command command = {0};
     mt_diagnosis *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "diagnose: out of memory");
     self->request = *request;
@@ -41,19 +41,19 @@ mt_status mt_diagnose_start(const mt_diagnose_request *request, mt_diagnosis **d
     int fd = mkstemp(self->path);
     if (fd >= 0) close(fd);
     const char *const prefix[] = {request->sanitizer, "--tool", "memcheck", "--report-api-errors", "no", "--print-limit", "20", NULL};
-    MT_TRY(mt_once_save(self->path, request->frame, MT_ORDER_VALIDATE, request->bundle_fd, err));
-    MT_TRY(mt_once_command_make(prefix, request->device, self->path, &command, err));
-    MT_TRY(mt_outside_start(request->loop, command.argv, request->limit_s, on_end, self, &self->outside, err));
+    MT_TRY(mt_single_run_save(self->path, request->frame, MT_ORDER_VALIDATE, request->bundle_fd, err));
+    MT_TRY(mt_single_run_command_make(prefix, request->device, self->path, &command, err));
+    MT_TRY(mt_external_tool_start(request->loop, command.argv, request->limit_s, on_end, self, &self->outside, err));
     *diagnosis = self;
     self = NULL;
 done:
     if (self) unlink(self->path);
     mt_free(self);
-    mt_once_command_free(&command);
+    mt_single_run_command_free(&command);
     return st;
 }
 
 void mt_diagnose_kill(mt_diagnosis *diagnosis)
 {
-    mt_outside_kill(diagnosis->outside);
+    mt_external_tool_kill(diagnosis->outside);
 }

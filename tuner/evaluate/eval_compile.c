@@ -32,7 +32,7 @@ typedef struct eval_compile {
     mt_error failure; /* status MT_OK = none */
     size_t subject;
     const mt_space *space;
-    mt_scene *scene;
+    mt_env *env;
     bool awaits_support;
     mt_needs support_needs;
     pending *pending;
@@ -139,15 +139,15 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     mt_pool_cancel(self->pool);
     mt_event_queue_free(&self->events);
     pending_clear(self);
-    mt_scene_free(self->scene);
-    self->scene = NULL;
+    mt_env_free(self->env);
+    self->env = NULL;
     self->subject = subject;
     self->space = space;
-    MT_TRY(mt_scene_create(self->spec, mt_space_shape(space), &base->facts, &self->scene, err));
+    MT_TRY(mt_env_create(self->spec, mt_space_shape(space), &base->facts, &self->env, err));
     self->awaits_support = mt_candidate_needs_support(self->spec);
     if (!self->awaits_support) goto done;
-    MT_TRY(mt_candidate_support_needs(self->scene, &self->support_needs, err));
-    MT_TRY(mt_options_support(self->scene, workload, &options, err));
+    MT_TRY(mt_candidate_support_needs(self->env, &self->support_needs, err));
+    MT_TRY(mt_options_support(self->env, workload, &options, err));
     mt_pool_order order = {.kind = MT_COMPILE_SUPPORT, .arch = base->arch, .options = &options, .tag = subject};
     MT_TRY(mt_pool_submit(self->pool, &order, err));
 done:
@@ -174,7 +174,7 @@ static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *e
 {
     eval_compile *self = from_base(base);
     mt_candidate candidate;
-    mt_status st = mt_candidate_make(self->scene, self->space, request->index, &candidate, err);
+    mt_status st = mt_candidate_make(self->env, self->space, request->index, &candidate, err);
     if (st != MT_OK) return st;
     if (candidate.illegal) {
         mt_event_queue_push_done(&self->events, request->id, MT_OUTCOME_ILLEGAL, candidate.illegal);
@@ -237,7 +237,7 @@ static void destroy(mt_evaluator *base)
     while (self->has_tick) uv_run(self->loop, UV_RUN_ONCE);
     mt_event_queue_free(&self->events);
     pending_clear(self);
-    mt_scene_free(self->scene);
+    mt_env_free(self->env);
     if (self->bundle_fd >= 0) close(self->bundle_fd);
     mt_free(self);
 }

@@ -13,7 +13,7 @@
 #include "tuner/evaluate/candidate.h"
 #include "tuner/worker/single_run.h"
 
-enum { TICK_MS = 250, RIVAL_TICKS = 4 /* how often others are looked for */, MAX_LOSSES = 3 };
+enum { TICK_MS = 250, LIBRARY_TICKS = 4 /* how often others are looked for */, MAX_LOSSES = 3 };
 enum { MIN_SAMPLES = 10, MAX_SAMPLES = 200 };
 static const double INTERVAL = 0.0025;      /* ± a quarter of a percent of the median, so that medians of ten runs lie within half a percent */
 static const int64_t TIMING_NS = 60000000;  /* wall time for one variant's samples */
@@ -70,7 +70,7 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
         return;
     }
     mt_error error;
-    if (mt_kept_file_open(kind == MT_COMPILE_TOOL ? &self->tool : &self->support, compiled->cubin_path, &error) != MT_OK) {
+    if (mt_open_file_open(kind == MT_COMPILE_TOOL ? &self->tool : &self->support, compiled->cubin_path, &error) != MT_OK) {
         self->pool_failure = error;
         return;
     }
@@ -217,8 +217,8 @@ static void on_foreign_processes(void *context, int count)
     eval_gpu *gpu = context;
     if (count <= 0 || gpu->foreign > 0) return;
     gpu->foreign = count;
-    mt_eval_worker_look_for_rival(gpu); /* a tuner is told by its name, and only once */
-    if (gpu->has_rival) return;
+    mt_eval_worker_look_for_library(gpu); /* a tuner is told by its name, and only once */
+    if (gpu->has_library) return;
     mt_eval_worker_warn(gpu->owner, "%d other process%s came to GPU %d during the session: times may be disturbed", count, count == 1 ? "" : "es", gpu->ordinal);
 }
 
@@ -241,7 +241,7 @@ static void on_notice(void *context, const char *text)
 mt_status mt_eval_worker_save_case(const mt_evaluator *base, const char *path, mt_order_depth depth, mt_error *err)
 {
     const eval_worker *self = (const eval_worker *)base;
-    return mt_once_save(path, mt_device_worker_frame(self->gpus[0]->worker), depth, self->bundle_fd, err);
+    return mt_single_run_save(path, mt_device_worker_frame(self->gpus[0]->worker), depth, self->bundle_fd, err);
 }
 
 static void on_device_done(void *context, uint64_t id, mt_outcome *outcome, char **launch_json)
@@ -271,14 +271,14 @@ static void on_tick(uv_timer_t *timer)
         eval_gpu *gpu = self->gpus[i];
         if (!gpu) continue; /* it is being ended */
         if (gpu->worker) mt_device_worker_tick(gpu->worker);
-        if (self->is_started && self->ticks % RIVAL_TICKS == 0) mt_eval_worker_look_for_rival(gpu);
+        if (self->is_started && self->ticks % LIBRARY_TICKS == 0) mt_eval_worker_look_for_library(gpu);
     }
 }
 
 static mt_status submit_support(eval_worker *self, mt_error *err)
 {
     mt_options options = {0};
-    mt_status st = mt_options_support(self->scene, self->workload, &options, err);
+    mt_status st = mt_options_support(self->env, self->workload, &options, err);
     if (st == MT_OK) {
         mt_pool_order order = {.kind = MT_COMPILE_SUPPORT, .arch = self->base.arch, .options = &options, .tag = self->subject};
         st = mt_pool_submit(self->pool, &order, err);
@@ -302,13 +302,13 @@ static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space
     mt_pool_cancel(self->pool);
     drop_trials(self, true);
     mt_event_queue_free(&self->events);
-    mt_scene_free(self->scene);
-    self->scene = NULL;
-    mt_kept_file_close(&self->support);
+    mt_env_free(self->env);
+    self->env = NULL;
+    mt_open_file_close(&self->support);
     self->subject = subject;
     self->space = space;
     self->workload = workload;
-    mt_status st = mt_scene_create(self->spec, mt_space_shape(space), &base->facts, &self->scene, err);
+    mt_status st = mt_env_create(self->spec, mt_space_shape(space), &base->facts, &self->env, err);
     if (st != MT_OK) return st;
     self->is_vacuous = false;
     self->is_support_ready = !mt_candidate_needs_support(self->spec);
@@ -329,7 +329,7 @@ static mt_status compile(eval_worker *self, mt_candidate *candidate, uint64_t id
 static mt_status compile_again(eval_worker *self, const struct trial *trial, mt_error *err)
 {
     mt_candidate candidate;
-    mt_status st = mt_candidate_make(self->scene, self->space, trial->request.index, &candidate, err);
+    mt_status st = mt_candidate_make(self->env, self->space, trial->request.index, &candidate, err);
     if (st != MT_OK) return st;
     st = compile(self, &candidate, trial->request.id, err);
     mt_candidate_free(&candidate);
@@ -340,7 +340,7 @@ static mt_status submit(mt_evaluator *base, const mt_trial *request, mt_error *e
 {
     eval_worker *self = from_base(base);
     mt_candidate candidate;
-    mt_status st = mt_candidate_make(self->scene, self->space, request->index, &candidate, err);
+    mt_status st = mt_candidate_make(self->env, self->space, request->index, &candidate, err);
     if (st != MT_OK) return st;
     if (candidate.illegal) {
         mt_event_queue_push_done(&self->events, request->id, MT_OUTCOME_ILLEGAL, candidate.illegal);
@@ -400,7 +400,7 @@ static mt_status send_order(eval_worker *self, struct trial *trial, mt_error *er
 /* Somebody may empty the cache while it is in use: then the variant is compiled once more, and runs after that. */
 static mt_status run(eval_worker *self, struct trial *trial, mt_error *err)
 {
-    mt_status st = mt_kept_file_open(&self->gpus[trial->device]->cubin, trial->cubin_path, err);
+    mt_status st = mt_open_file_open(&self->gpus[trial->device]->cubin, trial->cubin_path, err);
     if (st == MT_OK) return send_order(self, trial, err);
     if (st != MT_ERR_NOT_FOUND || ++trial->losses > MAX_LOSSES) return st;
     if (!self->is_cache_loss_told) mt_eval_worker_warn(self, "files have gone from the compile cache while it is in use: what is still needed of them is compiled again");
@@ -530,9 +530,9 @@ static void destroy(mt_evaluator *base)
     while (self->has_tick) uv_run(self->loop, UV_RUN_ONCE);
     drop_trials(self, true);
     mt_event_queue_free(&self->events);
-    mt_scene_free(self->scene);
-    mt_kept_file_close(&self->support);
-    mt_kept_file_close(&self->tool);
+    mt_env_free(self->env);
+    mt_open_file_close(&self->support);
+    mt_open_file_close(&self->tool);
     if (self->bundle_fd >= 0) close(self->bundle_fd);
     mt_free(self);
 }

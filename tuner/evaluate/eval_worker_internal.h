@@ -32,11 +32,11 @@ typedef struct eval_gpu {
     size_t index;            /* in owner->gpus and base.devices */
     int ordinal;
     mt_device_worker *worker;
-    mt_kept_file cubin;      /* of the last order */
+    mt_open_file cubin;      /* of the last order */
     mt_error failure;        /* before its first HELLO; status MT_OK = none */
     int foreign;             /* processes on it when that was last told to the user */
     int presence;            /* descriptor that tells other tuners; −1 = none */
-    bool has_rival;          /* another tuner was seen on it, and told of */
+    bool has_library;          /* another tuner was seen on it, and told of */
     mt_diagnosis *diagnosis; /* under way; its event waits */
     mt_event undiagnosed;
 } eval_gpu;
@@ -59,16 +59,16 @@ struct eval_worker {
     mt_event_queue events;
     mt_error pool_failure, device_failure; /* status MT_OK = none */
     mt_compile_counts counts;
-    mt_kept_file tool;
+    mt_open_file tool;
     bool is_cache_loss_told, is_kill_told;
     /* the subject that trials belong to */
     size_t subject;
     const mt_space *space;
     const mt_workload *workload;
-    mt_scene *scene;
+    mt_env *env;
     bool is_support_ready;
     bool is_vacuous; /* and was told to be */
-    mt_kept_file support;
+    mt_open_file support;
     struct trial *trials;
 };
 
@@ -96,7 +96,7 @@ typedef struct eval_worker_callbacks {
 /* Starts compile and device workers and waits for their HELLO. */
 mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const eval_worker_callbacks *callbacks, mt_error *err);
 /* Warns, once, of another tuner on the same GPU. */
-void mt_eval_worker_look_for_rival(eval_gpu *gpu);
+void mt_eval_worker_look_for_library(eval_gpu *gpu);
 void mt_eval_worker_stop_others(eval_worker *self, size_t kept);
 void mt_eval_worker_stop(eval_worker *self); /* ends all workers and waits for them */
 

@@ -71,7 +71,7 @@ static void stop_gpu(eval_gpu **at)
     eval_gpu *gpu = *at;
     *at = NULL;
     mt_device_worker_destroy(gpu->worker);
-    mt_kept_file_close(&gpu->cubin);
+    mt_open_file_close(&gpu->cubin);
     if (gpu->presence >= 0) close(gpu->presence);
     mt_free(gpu);
 }
@@ -160,7 +160,7 @@ static void note_load(eval_worker *self, eval_gpu *gpu)
     const mt_hello *hello = mt_device_worker_hello(gpu->worker);
     if (hello->foreign_processes < 0 && hello->busy_percent < 0) mt_log_info("no NVML: other load on GPU %d and throttling can't be seen", gpu->ordinal);
     gpu->foreign = hello->foreign_processes;
-    if (gpu->has_rival) return;
+    if (gpu->has_library) return;
     if (hello->foreign_processes > 0)
         mt_eval_worker_warn(self, "%d other process%s on GPU %d, which was %d %% busy before the first launch: times may be disturbed", (int)hello->foreign_processes,
             hello->foreign_processes == 1 ? " is" : "es are", gpu->ordinal, hello->busy_percent < 0 ? 0 : (int)hello->busy_percent);
@@ -172,16 +172,16 @@ static void note_load(eval_worker *self, eval_gpu *gpu)
 static void announce(eval_gpu *gpu)
 {
     const char *bus_id = mt_device_worker_bus_id(gpu->worker);
-    if (bus_id[0]) gpu->presence = mt_presence_announce(bus_id);
-    mt_eval_worker_look_for_rival(gpu);
+    if (bus_id[0]) gpu->presence = mt_beacon_announce(bus_id);
+    mt_eval_worker_look_for_library(gpu);
 }
 
-void mt_eval_worker_look_for_rival(eval_gpu *gpu)
+void mt_eval_worker_look_for_library(eval_gpu *gpu)
 {
     const char *bus_id = mt_device_worker_bus_id(gpu->worker);
-    int64_t pid = gpu->has_rival || !bus_id[0] ? 0 : mt_presence_find_other(bus_id);
+    int64_t pid = gpu->has_library || !bus_id[0] ? 0 : mt_beacon_find_other(bus_id);
     if (!pid) return;
-    gpu->has_rival = true;
+    gpu->has_library = true;
     mt_eval_worker_warn(gpu->owner, "another msda-tune (pid %lld) uses GPU %d: each disturbs the other's times", (long long)pid, gpu->ordinal);
 }
 

@@ -13,12 +13,12 @@
 
 enum { MAX_TEXT = 4 << 20 };
 
-struct mt_outside {
+struct mt_external_tool {
     uv_process_t process;
     uv_timer_t timer;
-    void (*done)(void *context, const mt_outside_end *end);
+    void (*done)(void *context, const mt_external_tool_end *end);
     void *context;
-    mt_outside_end end;
+    mt_external_tool_end end;
     int output;
     int open; /* of our two handles */
 };
@@ -34,7 +34,7 @@ static char *in_folder(const char *folder, size_t length, const char *rest, cons
     return NULL;
 }
 
-char *mt_outside_find(const char *name)
+char *mt_external_tool_find(const char *name)
 {
     const char *path = getenv("PATH");
     char *found = NULL;
@@ -53,7 +53,7 @@ char *mt_outside_find(const char *name)
 
 static void on_closed(uv_handle_t *handle)
 {
-    mt_outside *self = handle->data;
+    mt_external_tool *self = handle->data;
     if (--self->open > 0) return;
     close(self->output);
     mt_free(self);
@@ -74,7 +74,7 @@ static char *read_output(int fd)
 
 static void on_exit_status(uv_process_t *process, int64_t exit_code, int signal)
 {
-    mt_outside *self = process->data;
+    mt_external_tool *self = process->data;
     char *text = read_output(self->output);
     self->end.exit_code = (int)exit_code;
     self->end.signal = signal;
@@ -85,19 +85,19 @@ static void on_exit_status(uv_process_t *process, int64_t exit_code, int signal)
     uv_close((uv_handle_t *)&self->timer, on_closed);
 }
 
-void mt_outside_kill(mt_outside *self)
+void mt_external_tool_kill(mt_external_tool *self)
 {
     uv_kill(-uv_process_get_pid(&self->process), SIGKILL); /* its group: these programs start others */
 }
 
 static void on_time(uv_timer_t *timer)
 {
-    mt_outside *self = timer->data;
+    mt_external_tool *self = timer->data;
     self->end.is_timeout = true;
-    mt_outside_kill(self);
+    mt_external_tool_kill(self);
 }
 
-static int spawn(uv_loop_t *loop, mt_outside *self, const char *const *argv)
+static int spawn(uv_loop_t *loop, mt_external_tool *self, const char *const *argv)
 {
     uv_stdio_container_t stdio[3] = {
         {.flags = UV_IGNORE},
@@ -115,10 +115,10 @@ static int spawn(uv_loop_t *loop, mt_outside *self, const char *const *argv)
     return uv_spawn(loop, &self->process, &options);
 }
 
-mt_status mt_outside_start(uv_loop_t *loop, const char *const *argv, double limit_s, void (*done)(void *context, const mt_outside_end *end), void *context, mt_outside **out,
+mt_status mt_external_tool_start(uv_loop_t *loop, const char *const *argv, double limit_s, void (*done)(void *context, const mt_external_tool_end *end), void *context, mt_external_tool **out,
                            mt_error *err)
 {
-    mt_outside *self = mt_alloc(1, sizeof *self);
+    mt_external_tool *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", argv[0]);
     self->done = done;
     self->context = context;

@@ -6,13 +6,13 @@
 
 #include "tuner/base/status.h"
 
-typedef struct mt_kept_file {
+typedef struct mt_open_file {
     int fd;
     char path[PATH_MAX]; /* "" = none; good for as long as this process lives and the file is kept */
-} mt_kept_file;
+} mt_open_file;
 
 /* In the place of what was kept before. NOT_FOUND when it is gone already. */
-mt_status mt_kept_file_open(mt_kept_file *kept, const char *path, mt_error *err);
-void mt_kept_file_close(mt_kept_file *kept); /* none is a no-op */
+mt_status mt_open_file_open(mt_open_file *kept, const char *path, mt_error *err);
+void mt_open_file_close(mt_open_file *kept); /* none is a no-op */
 
 #endif

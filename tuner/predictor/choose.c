@@ -12,7 +12,7 @@ static const double UNSERVED_COST = 4; /* log2 */
 typedef struct shape_set { uint64_t bits[MT_RULE_SHAPES / 64]; } shape_set;
 
 typedef struct cover {
-    const mt_ladder_data *data;
+    const mt_predictor_data *data;
     const bool *is_left_out;
     shape_set all, serves[MT_RULE_VARIANTS]; /* all: that some variant serves */
     size_t served_by[MT_RULE_SHAPES];        /* how many variants serve it */
@@ -39,11 +39,11 @@ static bool set_has(const shape_set *set, size_t shape)
 
 /* ---- who serves whom ---- */
 
-static double least_on(const mt_ladder_data *data, size_t shape)
+static double least_on(const mt_predictor_data *data, size_t shape)
 {
     double least = INFINITY;
     for (size_t v = 0; v < data->variant_count; v++) {
-        double value = mt_ladder_cell(data, shape, v);
+        double value = mt_predictor_cell(data, shape, v);
         if (value < least) least = value;
     }
     return least;
@@ -51,12 +51,12 @@ static double least_on(const mt_ladder_data *data, size_t shape)
 
 static void fill(cover *c, double within_log2)
 {
-    const mt_ladder_data *data = c->data;
+    const mt_predictor_data *data = c->data;
     for (size_t i = 0; i < data->shape_count; i++) {
-        if (!mt_ladder_has(c->is_left_out, i)) continue;
+        if (!mt_predictor_has(c->is_left_out, i)) continue;
         double limit = least_on(data, i) + within_log2 + 1e-9;
         for (size_t v = 0; v < data->variant_count; v++) {
-            if (!(mt_ladder_cell(data, i, v) <= limit) || isinf(mt_ladder_cell(data, i, v))) continue;
+            if (!(mt_predictor_cell(data, i, v) <= limit) || isinf(mt_predictor_cell(data, i, v))) continue;
             c->serves[v].bits[i / 64] |= UINT64_C(1) << i % 64;
             c->all.bits[i / 64] |= UINT64_C(1) << i % 64;
             c->served_by[i]++;
@@ -73,7 +73,7 @@ static double cost(const cover *c, const size_t *chosen, size_t count)
         if (!set_has(&c->all, i)) continue;
         double least = UNSERVED_COST;
         for (size_t k = 0; k < count; k++) {
-            double value = mt_ladder_cell(c->data, i, chosen[k]);
+            double value = mt_predictor_cell(c->data, i, chosen[k]);
             if (value < least) least = value;
         }
         sum += least;
@@ -90,7 +90,7 @@ static double cost_with(const cover *c, const double least[MT_RULE_SHAPES], size
     double sum = 0;
     for (size_t i = 0; i < c->data->shape_count; i++) {
         if (!set_has(&c->all, i)) continue;
-        double value = mt_ladder_cell(c->data, i, variant);
+        double value = mt_predictor_cell(c->data, i, variant);
         sum += value < least[i] ? value : least[i];
     }
     return sum;
@@ -122,7 +122,7 @@ static void take_greedily(cover *c, size_t max)
         size_t best = most_useful(c, &left, least);
         c->best[c->best_count++] = best;
         left = set_without(&left, &c->serves[best]);
-        for (size_t i = 0; i < c->data->shape_count; i++) least[i] = fmin(least[i], mt_ladder_cell(c->data, i, best));
+        for (size_t i = 0; i < c->data->shape_count; i++) least[i] = fmin(least[i], mt_predictor_cell(c->data, i, best));
     }
     c->best_cost = cost(c, c->best, c->best_count);
 }
@@ -181,11 +181,11 @@ static void search_smaller(cover *c)
 /* ---- the result ---- */
 
 /* Most shapes first, so that the list reads well. */
-static void sort_members(const cover *c, mt_ladder *ladder)
+static void sort_members(const cover *c, mt_predictor *predictor)
 {
-    for (size_t i = 1; i < ladder->member_count; i++) {
+    for (size_t i = 1; i < predictor->member_count; i++) {
         for (size_t k = i; k > 0; k--) {
-            size_t *a = &ladder->members[k - 1], *b = &ladder->members[k], tmp = *a;
+            size_t *a = &predictor->members[k - 1], *b = &predictor->members[k], tmp = *a;
             size_t of_a = set_count(&c->serves[*a]), of_b = set_count(&c->serves[*b]);
             if (of_a > of_b || (of_a == of_b && *a < *b)) break;
             *a = *b;
@@ -194,35 +194,35 @@ static void sort_members(const cover *c, mt_ladder *ladder)
     }
 }
 
-static double least_of_members(const mt_ladder_data *data, const mt_ladder *ladder, size_t shape)
+static double least_of_members(const mt_predictor_data *data, const mt_predictor *predictor, size_t shape)
 {
     double least = INFINITY;
-    for (size_t k = 0; k < ladder->member_count; k++) {
-        double value = mt_ladder_cell(data, shape, ladder->members[k]);
+    for (size_t k = 0; k < predictor->member_count; k++) {
+        double value = mt_predictor_cell(data, shape, predictor->members[k]);
         if (value < least) least = value;
     }
     return least;
 }
 
-static void judge(const cover *c, double within_log2, mt_ladder *ladder)
+static void judge(const cover *c, double within_log2, mt_predictor *predictor)
 {
     shape_set left = c->all;
-    for (size_t k = 0; k < ladder->member_count; k++) left = set_without(&left, &c->serves[ladder->members[k]]);
-    ladder->unserved = ladder->apart = 0;
-    ladder->worst = 0;
+    for (size_t k = 0; k < predictor->member_count; k++) left = set_without(&left, &c->serves[predictor->members[k]]);
+    predictor->unserved = predictor->apart = 0;
+    predictor->worst = 0;
     for (size_t i = 0; i < c->data->shape_count; i++) {
-        if (!mt_ladder_has(c->is_left_out, i)) continue;
-        double least = least_of_members(c->data, ladder, i);
-        ladder->apart += !(least <= within_log2 + 1e-9);
+        if (!mt_predictor_has(c->is_left_out, i)) continue;
+        double least = least_of_members(c->data, predictor, i);
+        predictor->apart += !(least <= within_log2 + 1e-9);
         if (!set_has(&c->all, i) || set_has(&left, i)) {
-            ladder->unserved++;
+            predictor->unserved++;
             continue;
         }
-        if (least > ladder->worst) ladder->worst = least;
+        if (least > predictor->worst) predictor->worst = least;
     }
 }
 
-void mt_ladder_choose(const mt_ladder_data *data, const bool *is_left_out, size_t max, double within_log2, mt_ladder *ladder)
+void mt_predictor_choose(const mt_predictor_data *data, const bool *is_left_out, size_t max, double within_log2, mt_predictor *predictor)
 {
     cover c = {.data = data, .is_left_out = is_left_out, .best_cost = INFINITY};
     if (max > MT_RULE_VARIANTS) max = MT_RULE_VARIANTS;
@@ -232,9 +232,9 @@ void mt_ladder_choose(const mt_ladder_data *data, const bool *is_left_out, size_
     for (size_t k = 0; k < c.best_count; k++) left = set_without(&left, &c.serves[c.best[k]]);
     bool is_cover = set_count(&left) == 0;
     if (is_cover) search_smaller(&c);
-    memcpy(ladder->members, c.best, sizeof c.best);
-    ladder->member_count = c.best_count;
-    ladder->is_exact = is_cover && !c.is_cut;
-    sort_members(&c, ladder);
-    judge(&c, within_log2, ladder);
+    memcpy(predictor->members, c.best, sizeof c.best);
+    predictor->member_count = c.best_count;
+    predictor->is_exact = is_cover && !c.is_cut;
+    sort_members(&c, predictor);
+    judge(&c, within_log2, predictor);
 }

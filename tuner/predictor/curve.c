@@ -7,7 +7,7 @@ typedef struct block { double distance, value, weight; } block;
 
 static int by_distance(const void *a, const void *b)
 {
-    const mt_ladder_point *x = a, *y = b;
+    const mt_predictor_point *x = a, *y = b;
     if (x->distance != y->distance) return x->distance < y->distance ? -1 : 1;
     return (x->value > y->value) - (x->value < y->value);
 }
@@ -38,7 +38,7 @@ static size_t make_room(block *blocks, size_t count)
     return count - 1;
 }
 
-void mt_ladder_fit_curve(mt_ladder_point *points, size_t count, mt_rule_curve *curve)
+void mt_predictor_fit_curve(mt_predictor_point *points, size_t count, mt_rule_curve *curve)
 {
     block blocks[MT_RULE_KNOTS + 1];
     size_t used = 0;

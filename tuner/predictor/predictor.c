@@ -20,36 +20,36 @@ enum { WAYS = sizeof ways / sizeof *ways };
 typedef struct fold {
     size_t shape;
     bool is_left_out[MT_RULE_SHAPES];
-    mt_ladder members;            /* the portfolio */
+    mt_predictor members;            /* the portfolio */
     bool serves[MT_RULE_VARIANTS]; /* some shape, nearly */
     mt_rule_feature prior[MT_RULE_FEATURES], learned[MT_RULE_FEATURES];
-    mt_ladder_scales scales;      /* of what was learned */
+    mt_predictor_scales scales;      /* of what was learned */
     double turn_cost;
     mt_rule_node nodes[MT_RULE_NODES];
     size_t node_count;
 } fold;
 
 typedef struct building {
-    const mt_ladder_data *data;
-    const mt_ladder_options *options;
+    const mt_predictor_data *data;
+    const mt_predictor_options *options;
     fold *folds, all;             /* all: nothing left out but what the caller does */
     size_t fold_count;
-    mt_ladder_point *slowdowns, *losses; /* [POINTS] */
+    mt_predictor_point *slowdowns, *losses; /* [POINTS] */
     size_t slowdown_count, loss_count;
 } building;
 
 /* ---- a fold ---- */
 
 /* Whatever is within a quarter of the best somewhere: where constraints leave few variants, those may be nowhere the best, and what is best for one workload may be slower over all of a shape's. */
-static void find_serving(const mt_ladder_data *data, fold *f, double within_log2)
+static void find_serving(const mt_predictor_data *data, fold *f, double within_log2)
 {
     double limit = fmax(within_log2, MT_RULE_UNKNOWN_LOG2) + 1e-9;
     for (size_t i = 0; i < data->shape_count; i++) {
         double least = INFINITY;
-        if (!mt_ladder_has(f->is_left_out, i)) continue;
-        for (size_t v = 0; v < data->variant_count; v++) least = fmin(least, mt_ladder_cell(data, i, v));
+        if (!mt_predictor_has(f->is_left_out, i)) continue;
+        for (size_t v = 0; v < data->variant_count; v++) least = fmin(least, mt_predictor_cell(data, i, v));
         for (size_t v = 0; v < data->variant_count; v++) {
-            double value = mt_ladder_cell(data, i, v);
+            double value = mt_predictor_cell(data, i, v);
             if (isfinite(value) && value <= least + limit) f->serves[v] = true;
         }
     }
@@ -61,19 +61,19 @@ static void members_only(const fold *f, bool is_usable[MT_RULE_VARIANTS])
     for (size_t k = 0; k < f->members.member_count; k++) is_usable[f->members.members[k]] = true;
 }
 
-static bool fill_fold(const building *b, const mt_ladder_scales *near, fold *f)
+static bool fill_fold(const building *b, const mt_predictor_scales *near, fold *f)
 {
-    const mt_ladder_data *data = b->data;
+    const mt_predictor_data *data = b->data;
     bool is_member[MT_RULE_VARIANTS];
     double within = log2(b->options->within);
-    mt_ladder_choose(data, f->is_left_out, b->options->max, within, &f->members);
+    mt_predictor_choose(data, f->is_left_out, b->options->max, within, &f->members);
     find_serving(data, f, within);
     members_only(f, is_member);
-    f->node_count = mt_ladder_grow_tree(data, f->is_left_out, is_member, f->nodes);
-    mt_ladder_prior(data, f->is_left_out, f->prior);
+    f->node_count = mt_predictor_grow_tree(data, f->is_left_out, is_member, f->nodes);
+    mt_predictor_prior(data, f->is_left_out, f->prior);
     memcpy(f->learned, f->prior, sizeof f->learned);
-    if (!mt_ladder_learn(data, f->is_left_out, near, &f->scales, f->learned)) return false;
-    f->turn_cost = mt_ladder_learn_turn_cost(data, f->is_left_out, f->learned);
+    if (!mt_predictor_learn(data, f->is_left_out, near, &f->scales, f->learned)) return false;
+    f->turn_cost = mt_predictor_learn_turn_cost(data, f->is_left_out, f->learned);
     return true;
 }
 
@@ -82,7 +82,7 @@ static bool make_folds(building *b, const bool *is_left_out)
 {
     size_t shapes[MT_RULE_SHAPES], count = 0;
     for (size_t i = 0; i < b->data->shape_count; i++) {
-        b->all.is_left_out[i] = !mt_ladder_has(is_left_out, i);
+        b->all.is_left_out[i] = !mt_predictor_has(is_left_out, i);
         if (!b->all.is_left_out[i]) shapes[count++] = i;
     }
     bool has_memory = fill_fold(b, NULL, &b->all);
@@ -97,43 +97,43 @@ static bool make_folds(building *b, const bool *is_left_out)
     return has_memory;
 }
 
-static void dress(const fold *f, const way *w, mt_ladder *ladder)
+static void dress(const fold *f, const way *w, mt_predictor *predictor)
 {
-    ladder->uses_all = w->uses_all;
-    ladder->is_learned = w->is_learned && f->scales.is_learned;
-    ladder->power = w->power;
-    ladder->turn_cost = w->is_learned ? f->turn_cost : 0;
-    memcpy(ladder->features, w->is_learned ? f->learned : f->prior, sizeof ladder->features);
-    if (w->uses_all) memcpy(ladder->is_usable, f->serves, sizeof ladder->is_usable);
-    else members_only(f, ladder->is_usable);
-    ladder->node_count = w->is_tree ? f->node_count : 0;
-    memcpy(ladder->nodes, f->nodes, sizeof ladder->nodes);
+    predictor->uses_all = w->uses_all;
+    predictor->is_learned = w->is_learned && f->scales.is_learned;
+    predictor->power = w->power;
+    predictor->turn_cost = w->is_learned ? f->turn_cost : 0;
+    memcpy(predictor->features, w->is_learned ? f->learned : f->prior, sizeof predictor->features);
+    if (w->uses_all) memcpy(predictor->is_usable, f->serves, sizeof predictor->is_usable);
+    else members_only(f, predictor->is_usable);
+    predictor->node_count = w->is_tree ? f->node_count : 0;
+    memcpy(predictor->nodes, f->nodes, sizeof predictor->nodes);
 }
 
-mt_rule mt_ladder_rule(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder *ladder)
+mt_rule mt_predictor_rule(const mt_predictor_data *data, const bool *is_left_out, const mt_predictor *predictor)
 {
-    return (mt_rule){.shape_count = data->shape_count, .variant_count = data->variant_count, .feature_count = data->feature_count, .features = ladder->features, .shapes = data->shapes,
-                     .slowdown = data->slowdown, .default_slowdown = data->default_slowdown, .is_usable = ladder->is_usable, .is_left_out = is_left_out, .power = ladder->power,
-                     .turns = data->turns, .turn_cost = ladder->turn_cost, .nodes = ladder->node_count ? ladder->nodes : NULL, .slowdown_curve = ladder->slowdown_curve, .loss_curve = ladder->loss_curve};
+    return (mt_rule){.shape_count = data->shape_count, .variant_count = data->variant_count, .feature_count = data->feature_count, .features = predictor->features, .shapes = data->shapes,
+                     .slowdown = data->slowdown, .default_slowdown = data->default_slowdown, .is_usable = predictor->is_usable, .is_left_out = is_left_out, .power = predictor->power,
+                     .turns = data->turns, .turn_cost = predictor->turn_cost, .nodes = predictor->node_count ? predictor->nodes : NULL, .slowdown_curve = predictor->slowdown_curve, .loss_curve = predictor->loss_curve};
 }
 
 /* ---- trying a way ---- */
 
 /* What it loses in each fold, where a choice that was not measured counts as MT_RULE_UNKNOWN_LOG2, so that all ways are judged by the same shapes. */
-static void try_way(const building *b, const way *w, double losses[FOLDS], mt_ladder_score *score)
+static void try_way(const building *b, const way *w, double losses[FOLDS], mt_predictor_score *score)
 {
     mt_rule_search search;
-    *score = (mt_ladder_score){0};
+    *score = (mt_predictor_score){0};
     for (size_t i = 0; i < b->fold_count; i++) {
         const fold *f = &b->folds[i];
-        mt_ladder ladder = {0};
-        dress(f, w, &ladder);
-        mt_rule rule = mt_ladder_rule(b->data, f->is_left_out, &ladder);
-        double value = mt_ladder_offer(b->data, &rule, f->shape, &search) ? mt_ladder_cell(b->data, f->shape, search.variant) : NAN;
-        mt_ladder_add_score(score, value);
+        mt_predictor predictor = {0};
+        dress(f, w, &predictor);
+        mt_rule rule = mt_predictor_rule(b->data, f->is_left_out, &predictor);
+        double value = mt_predictor_offer(b->data, &rule, f->shape, &search) ? mt_predictor_cell(b->data, f->shape, search.variant) : NAN;
+        mt_predictor_add_score(score, value);
         losses[i] = isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2;
     }
-    mt_ladder_end_score(score);
+    mt_predictor_end_score(score);
 }
 
 /* By more than the standard error of the mean difference: with fewer shapes than that takes, what looks better is chance. */
@@ -148,13 +148,13 @@ static bool is_clearly_better(const double *losses, const double *than, size_t c
     return sum > 0 && sum * sum * (n - 1) > n * squares - sum * sum; /* mean² > variance / n */
 }
 
-static const way *best_way(const building *b, mt_ladder_score *score)
+static const way *best_way(const building *b, mt_predictor_score *score)
 {
     const way *best = &ways[0];
     double least[FOLDS], losses[FOLDS];
     try_way(b, best, least, score);
     for (size_t i = 1; i < WAYS && b->fold_count > 2; i++) {
-        mt_ladder_score other;
+        mt_predictor_score other;
         if (ways[i].is_tree && !b->all.node_count) continue;
         try_way(b, &ways[i], losses, &other);
         if (!is_clearly_better(losses, least, b->fold_count)) continue;
@@ -170,13 +170,13 @@ static const way *best_way(const building *b, mt_ladder_score *score)
 /* One offer for a shape that was left out: how much more it loses there than where it was measured, and how much of its advantage over the default. */
 static void note_offer(building *b, const mt_rule *rule, size_t asked, const mt_rule_search *search)
 {
-    const mt_ladder_data *data = b->data;
+    const mt_predictor_data *data = b->data;
     double distance = search->distance[search->nearest];
-    double there = fmax(0, mt_rule_moved(rule, search, search->nearest, search->variant)), here = mt_ladder_cell(data, asked, search->variant);
+    double there = fmax(0, mt_rule_moved(rule, search, search->nearest, search->variant)), here = mt_predictor_cell(data, asked, search->variant);
     double advantage_there = data->default_slowdown[search->nearest] - there, advantage_here = data->default_slowdown[asked] - here;
     if (!isfinite(here)) return;
-    b->slowdowns[b->slowdown_count++] = (mt_ladder_point){distance, here - there};
-    if (isfinite(advantage_there) && isfinite(advantage_here) && advantage_there > 1e-9) b->losses[b->loss_count++] = (mt_ladder_point){distance, advantage_there - advantage_here};
+    b->slowdowns[b->slowdown_count++] = (mt_predictor_point){distance, here - there};
+    if (isfinite(advantage_there) && isfinite(advantage_here) && advantage_there > 1e-9) b->losses[b->loss_count++] = (mt_predictor_point){distance, advantage_there - advantage_here};
 }
 
 /* From the nearest shape, then as if that had not been tuned either, and so on: every pair of shapes says something about its distance. A tree looks at no distance: one offer a fold. */
@@ -184,11 +184,11 @@ static void note_fold(building *b, const fold *f, const way *w)
 {
     bool is_left_out[MT_RULE_SHAPES];
     mt_rule_search search;
-    mt_ladder ladder = {0};
-    dress(f, w, &ladder);
+    mt_predictor predictor = {0};
+    dress(f, w, &predictor);
     memcpy(is_left_out, f->is_left_out, sizeof is_left_out);
-    mt_rule rule = mt_ladder_rule(b->data, is_left_out, &ladder);
-    for (size_t step = 0; step < STEPS && mt_ladder_offer(b->data, &rule, f->shape, &search); step++) {
+    mt_rule rule = mt_predictor_rule(b->data, is_left_out, &predictor);
+    for (size_t step = 0; step < STEPS && mt_predictor_offer(b->data, &rule, f->shape, &search); step++) {
         note_offer(b, &rule, f->shape, &search);
         if (rule.nodes) break;
         double within = search.distance[search.nearest] * (step < STEPS / 2 ? 1 : 1.25); /* of many shapes, not every one */
@@ -206,21 +206,21 @@ static bool take_memory(building *b)
     return b->folds && b->slowdowns && b->losses;
 }
 
-mt_status mt_ladder_build(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder_options *options, mt_ladder *ladder, mt_error *err)
+mt_status mt_predictor_build(const mt_predictor_data *data, const bool *is_left_out, const mt_predictor_options *options, mt_predictor *predictor, mt_error *err)
 {
     building b = {.data = data, .options = options};
     mt_status st = MT_OK;
-    *ladder = (mt_ladder){0};
+    *predictor = (mt_predictor){0};
     if (!take_memory(&b) || !make_folds(&b, is_left_out)) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
         goto done;
     }
-    *ladder = b.all.members;
-    const way *best = best_way(&b, &ladder->score);
+    *predictor = b.all.members;
+    const way *best = best_way(&b, &predictor->score);
     for (size_t i = 0; i < b.fold_count; i++) note_fold(&b, &b.folds[i], best);
-    mt_ladder_fit_curve(b.slowdowns, b.slowdown_count, &ladder->slowdown_curve);
-    mt_ladder_fit_curve(b.losses, b.loss_count, &ladder->loss_curve);
-    dress(&b.all, best, ladder);
+    mt_predictor_fit_curve(b.slowdowns, b.slowdown_count, &predictor->slowdown_curve);
+    mt_predictor_fit_curve(b.losses, b.loss_count, &predictor->loss_curve);
+    dress(&b.all, best, predictor);
 done:
     mt_free(b.folds);
     mt_free(b.slowdowns);

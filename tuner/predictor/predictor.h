@@ -1,13 +1,13 @@
 /* What an untuned shape is answered with: which few variants do well everywhere, how a new shape chooses among them, and how well that is expected to go. Fitted on slowdowns that were
  * measured, and judged by leaving one tuned shape out at a time. Pure, deterministic. The rule itself, as the lookup library follows it, is db/rule.h. */
-#ifndef MT_LADDER_LADDER_H
-#define MT_LADDER_LADDER_H
+#ifndef MT_PREDICTOR_PREDICTOR_H
+#define MT_PREDICTOR_PREDICTOR_H
 
 #include "db/rule.h"
 #include "tuner/base/status.h"
 
 /* What is known of the tuned shapes, borrowed. Slowdowns are log2, as in mt_rule. */
-typedef struct mt_ladder_data {
+typedef struct mt_predictor_data {
     size_t shape_count, variant_count, feature_count; /* at most MT_RULE_SHAPES, MT_RULE_VARIANTS, MT_RULE_FEATURES */
     const double *shapes;           /* [shape_count][feature_count] */
     const bool *is_text;            /* [feature_count] */
@@ -15,21 +15,21 @@ typedef struct mt_ladder_data {
     const double *slowdown;         /* [shape_count][variant_count] */
     const double *default_slowdown; /* [shape_count] */
     const double *turns;            /* [shape_count][variant_count]: as in mt_rule; NULL = none are known */
-} mt_ladder_data;
+} mt_predictor_data;
 
-typedef struct mt_ladder_options {
+typedef struct mt_predictor_options {
     size_t max;                     /* variants of the portfolio */
     double within;                  /* 1.1: a variant serves a shape on which it is at most 10 % slower than the best one there, both as by their worst workload */
-} mt_ladder_options;
+} mt_predictor_options;
 
 /* Outcomes over shapes that were left out, in log2 of the slowdown. */
-typedef struct mt_ladder_score {
+typedef struct mt_predictor_score {
     size_t count;                   /* shapes with an outcome */
     size_t unknown;                 /* shapes without: what was chosen was not measured there, or fails */
     double mean, worst;             /* 0 without any */
-} mt_ladder_score;
+} mt_predictor_score;
 
-typedef struct mt_ladder {
+typedef struct mt_predictor {
     size_t members[MT_RULE_VARIANTS], member_count; /* the portfolio, the one that serves most shapes first */
     size_t unserved;                /* shapes that no member serves */
     size_t apart;                   /* shapes on which no member is within that factor of the best of every workload; more than `unserved` where a shape's workloads have different winners */
@@ -44,28 +44,28 @@ typedef struct mt_ladder {
     mt_rule_node nodes[MT_RULE_NODES];
     size_t node_count;              /* 0: the nearest shape chooses */
     mt_rule_curve slowdown_curve, loss_curve;
-    mt_ladder_score score;          /* of the choice alone, over the shapes left out */
-} mt_ladder;
+    mt_predictor_score score;          /* of the choice alone, over the shapes left out */
+} mt_predictor;
 
 /* `is_left_out` [shape_count] (NULL = none): shapes that do not exist. NO_MEMORY only. */
-mt_status mt_ladder_build(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder_options *options, mt_ladder *ladder, mt_error *err);
-/* The ladder as a rule, which borrows both. */
-mt_rule mt_ladder_rule(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder *ladder);
+mt_status mt_predictor_build(const mt_predictor_data *data, const bool *is_left_out, const mt_predictor_options *options, mt_predictor *predictor, mt_error *err);
+/* The predictor as a rule, which borrows both. */
+mt_rule mt_predictor_rule(const mt_predictor_data *data, const bool *is_left_out, const mt_predictor *predictor);
 
-/* What the whole ladder, its decision for the default included, would have answered each shape had that not been tuned; beside two simpler ways. */
-typedef struct mt_ladder_trial {
+/* What the whole predictor, its decision for the default included, would have answered each shape had that not been tuned; beside two simpler ways. */
+typedef struct mt_predictor_trial {
     size_t shape, nearest;
     double distance;
     size_t variant;                 /* variant_count = the default */
     double slowdown, expected;      /* log2; NAN = not measured; nothing was said */
     double by_default, by_volume;   /* the default; the winner of the shape whose volume is nearest */
-} mt_ladder_trial;
-typedef struct mt_ladder_evaluation {
-    mt_ladder_score alone;          /* the ladder's, over all shapes */
-    mt_ladder_score ladder, by_default, by_volume; /* over the shapes on which all three have a time */
-    size_t defaults;                /* times that the ladder took the default */
-} mt_ladder_evaluation;
+} mt_predictor_trial;
+typedef struct mt_predictor_evaluation {
+    mt_predictor_score alone;          /* the predictor's, over all shapes */
+    mt_predictor_score predictor, by_default, by_volume; /* over the shapes on which all three have a time */
+    size_t defaults;                /* times that the predictor took the default */
+} mt_predictor_evaluation;
 /* trials[shape_count]. */
-mt_status mt_ladder_evaluate(const mt_ladder_data *data, const mt_ladder_options *options, mt_ladder_trial *trials, mt_ladder_evaluation *evaluation, mt_error *err);
+mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predictor_options *options, mt_predictor_trial *trials, mt_predictor_evaluation *evaluation, mt_error *err);
 
 #endif

@@ -10,7 +10,7 @@
 /* ---- JSON ---- */
 
 /* The n-th "NAME=…" of a shape's key. */
-static void name_of(const mt_ladder_table *table, size_t name, char *out, size_t size)
+static void name_of(const mt_predictor_table *table, size_t name, char *out, size_t size)
 {
     const char *at = table->shape_keys[0];
     for (size_t i = 0; i < name && *at; i++) at += strcspn(at, ";") + 1;
@@ -18,7 +18,7 @@ static void name_of(const mt_ladder_table *table, size_t name, char *out, size_t
     snprintf(out, size, "%.*s", (int)length, at);
 }
 
-void mt_ladder_feature_name(const mt_ladder_table *table, size_t feature, char *out, size_t size)
+void mt_predictor_feature_name(const mt_predictor_table *table, size_t feature, char *out, size_t size)
 {
     static const char *const parts[] = {".length", ".sum", ".mean", ".first", ".last"};
     const size_t *name = table->data.name;
@@ -30,7 +30,7 @@ void mt_ladder_feature_name(const mt_ladder_table *table, size_t feature, char *
     if (is_list) snprintf(out + used, size - used, "%s", parts[feature - first]);
 }
 
-static void add_weights(mt_strbuf *out, const mt_ladder_table *table, const mt_ladder *ladder)
+static void add_weights(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
 {
     char name[128];
     mt_strbuf_add(out, "\"weights\":[");
@@ -41,7 +41,7 @@ static void add_weights(mt_strbuf *out, const mt_ladder_table *table, const mt_l
         name_of(table, table->data.name[i], name, sizeof name);
         mt_strbuf_addf(out, "%s{\"name\":", i ? "," : "");
         mt_strbuf_add_json(out, name);
-        mt_strbuf_addf(out, ",\"weight\":%.6g}", ladder->features[i].weight * (double)siblings);
+        mt_strbuf_addf(out, ",\"weight\":%.6g}", predictor->features[i].weight * (double)siblings);
     }
     mt_strbuf_add(out, "]");
 }
@@ -53,15 +53,15 @@ static void add_curve(mt_strbuf *out, const char *name, const mt_rule_curve *cur
     mt_strbuf_add(out, "]}");
 }
 
-static void add_tree(mt_strbuf *out, const mt_ladder_table *table, const mt_ladder *ladder)
+static void add_tree(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
 {
     char name[128];
     mt_strbuf_add(out, ",\"tree\":[");
-    for (size_t i = 0; i < ladder->node_count; i++) {
-        const mt_rule_node *node = &ladder->nodes[i];
+    for (size_t i = 0; i < predictor->node_count; i++) {
+        const mt_rule_node *node = &predictor->nodes[i];
         mt_strbuf_add(out, i ? ",{" : "{");
         if (node->low) {
-            mt_ladder_feature_name(table, node->feature, name, sizeof name);
+            mt_predictor_feature_name(table, node->feature, name, sizeof name);
             mt_strbuf_add(out, "\"of\":");
             mt_strbuf_add_json(out, name);
             mt_strbuf_addf(out, ",\"feature\":%u,\"below\":%.17g,\"low\":%u,\"high\":%u}", (unsigned)node->feature, node->below, (unsigned)node->low, (unsigned)node->high);
@@ -73,10 +73,10 @@ static void add_tree(mt_strbuf *out, const mt_ladder_table *table, const mt_ladd
 }
 
 /* Blocks, not turns: a launch has blocks, and turns are of a GPU. The variants' in one text a subject, since they are many. */
-static void add_turns(mt_strbuf *out, const mt_ladder_table *table, const mt_ladder *ladder)
+static void add_turns(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
 {
     size_t width = table->variant_count;
-    mt_strbuf_addf(out, ",\"turns\":{\"cost\":%.6g,\"sm_count\":%lld,\"variants\":[", ladder->turn_cost, (long long)table->sm_count);
+    mt_strbuf_addf(out, ",\"turns\":{\"cost\":%.6g,\"sm_count\":%lld,\"variants\":[", predictor->turn_cost, (long long)table->sm_count);
     for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
     mt_strbuf_add(out, "],\"shapes\":[");
     for (size_t s = 0; s < table->subject_count; s++) { /* a lookup may ask for one workload */
@@ -88,16 +88,16 @@ static void add_turns(mt_strbuf *out, const mt_ladder_table *table, const mt_lad
     mt_strbuf_add(out, "]}");
 }
 
-char *mt_ladder_rule_json(const mt_ladder_table *table, const mt_ladder *ladder)
+char *mt_predictor_rule_json(const mt_predictor_table *table, const mt_predictor *predictor)
 {
     mt_strbuf out = {0};
-    mt_strbuf_addf(&out, "{\"format\":1,\"choose\":\"%s\",\"among\":\"%s\",\"power\":%d,\"learned\":%s,", ladder->node_count ? "tree" : "nearest", ladder->uses_all ? "all" : "members", ladder->power,
-                   ladder->is_learned ? "true" : "false");
-    add_weights(&out, table, ladder);
-    if (ladder->node_count) add_tree(&out, table, ladder);
-    if (ladder->turn_cost > 0) add_turns(&out, table, ladder);
-    add_curve(&out, "slowdown", &ladder->slowdown_curve);
-    add_curve(&out, "loss", &ladder->loss_curve);
+    mt_strbuf_addf(&out, "{\"format\":1,\"choose\":\"%s\",\"among\":\"%s\",\"power\":%d,\"learned\":%s,", predictor->node_count ? "tree" : "nearest", predictor->uses_all ? "all" : "members", predictor->power,
+                   predictor->is_learned ? "true" : "false");
+    add_weights(&out, table, predictor);
+    if (predictor->node_count) add_tree(&out, table, predictor);
+    if (predictor->turn_cost > 0) add_turns(&out, table, predictor);
+    add_curve(&out, "slowdown", &predictor->slowdown_curve);
+    add_curve(&out, "loss", &predictor->loss_curve);
     mt_strbuf_add(&out, "}");
     return mt_strbuf_take(&out);
 }
@@ -110,38 +110,38 @@ typedef struct parts {
     mt_portfolio_cell *cells;
 } parts;
 
-static size_t fill_parts(const mt_ladder_table *table, const mt_ladder *ladder, parts *p)
+static size_t fill_parts(const mt_predictor_table *table, const mt_predictor *predictor, parts *p)
 {
     size_t cells = 0;
     for (size_t s = 0; s < table->subject_count; s++) p->subjects[s] = table->subjects[s].id;
     for (size_t v = 0; v < table->variant_count; v++) p->variants[v] = (mt_portfolio_member){table->variants[v], 0};
-    for (size_t k = 0; k < ladder->member_count; k++) p->variants[ladder->members[k]].position = (int64_t)k + 1;
+    for (size_t k = 0; k < predictor->member_count; k++) p->variants[predictor->members[k]].position = (int64_t)k + 1;
     for (size_t s = 0; s < table->subject_count; s++) {
         for (size_t v = 0; v < table->variant_count; v++) {
-            const mt_ladder_cell_row *cell = &table->cells[s * table->variant_count + v];
+            const mt_predictor_cell_row *cell = &table->cells[s * table->variant_count + v];
             if (cell->measurement) p->cells[cells++] = (mt_portfolio_cell){table->subjects[s].id, table->variants[v], cell->measurement, isfinite(cell->slowdown) ? cell->slowdown : NAN};
         }
     }
     return cells;
 }
 
-static mt_status store(mt_store *to, const mt_ladder_table *table, const mt_ladder_options *options, bool is_asked, const mt_ladder *ladder, mt_error *err)
+static mt_status store(mt_store *to, const mt_predictor_table *table, const mt_predictor_options *options, bool is_asked, const mt_predictor *predictor, mt_error *err)
 {
     mt_status st = MT_OK;
-    char *json = mt_ladder_rule_json(table, ladder);
+    char *json = mt_predictor_rule_json(table, predictor);
     parts p = {mt_alloc(table->subject_count + 1, sizeof *p.subjects), mt_alloc(table->variant_count + 1, sizeof *p.variants),
                mt_alloc(table->subject_count * table->variant_count + 1, sizeof *p.cells)};
     if (!json || !p.subjects || !p.variants || !p.cells) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
         goto done;
     }
-    const mt_ladder_score *score = &ladder->score;
+    const mt_predictor_score *score = &predictor->score;
     mt_portfolio portfolio = {
-        .row = {.is_asked = is_asked, .is_exact = ladder->is_exact, .max_count = (int64_t)options->max, .unserved_count = (int64_t)ladder->unserved, .held_out_count = (int64_t)score->count,
-                .within = options->within, .worst = exp2(ladder->worst), .held_out_mean = score->count ? exp2(score->mean) : NAN, .held_out_worst = score->count ? exp2(score->worst) : NAN,
+        .row = {.is_asked = is_asked, .is_exact = predictor->is_exact, .max_count = (int64_t)options->max, .unserved_count = (int64_t)predictor->unserved, .held_out_count = (int64_t)score->count,
+                .within = options->within, .worst = exp2(predictor->worst), .held_out_mean = score->count ? exp2(score->mean) : NAN, .held_out_worst = score->count ? exp2(score->worst) : NAN,
                 .rule_json = json},
         .subjects = p.subjects, .subject_count = table->subject_count, .variants = p.variants, .variant_count = table->variant_count, .cells = p.cells};
-    portfolio.cell_count = fill_parts(table, ladder, &p);
+    portfolio.cell_count = fill_parts(table, predictor, &p);
     st = mt_store_portfolio(to, &table->group, &portfolio, err);
 done:
     mt_free(json);
@@ -151,21 +151,21 @@ done:
     return st;
 }
 
-mt_status mt_ladder_refresh(mt_store *to, const mt_portfolio_group *group, const mt_ladder_options *asked, mt_error *err)
+mt_status mt_predictor_refresh(mt_store *to, const mt_portfolio_group *group, const mt_predictor_options *asked, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_ladder_table table = {0};
-    mt_ladder *ladder = mt_alloc(1, sizeof *ladder);
-    mt_ladder_options options = asked ? *asked : (mt_ladder_options){MT_LADDER_AUTO_MAX, MT_LADDER_WITHIN};
+    mt_predictor_table table = {0};
+    mt_predictor *predictor = mt_alloc(1, sizeof *predictor);
+    mt_predictor_options options = asked ? *asked : (mt_predictor_options){MT_PREDICTOR_AUTO_MAX, MT_PREDICTOR_WITHIN};
     bool was_asked = asked != NULL;
     int64_t max;
-    if (!ladder) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+    if (!predictor) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
     if (!asked) {
         MT_TRY(mt_query_portfolio_limits(to, group, &was_asked, &max, &options.within, err));
         if (was_asked) options.max = (size_t)max;
     }
     mt_error why;
-    st = mt_ladder_table_load(to, group, options.within, &table, &why);
+    st = mt_predictor_table_load(to, group, options.within, &table, &why);
     bool has_none = st == MT_OK ? table.shape_count == 0 : st == MT_ERR_UNSUPPORTED && !asked; /* shapes without values, as imports have: nothing to compare */
     if (st != MT_OK && !has_none) {
         st = MT_FAIL(err, st, "%s", why.message);
@@ -175,11 +175,11 @@ mt_status mt_ladder_refresh(mt_store *to, const mt_portfolio_group *group, const
         st = mt_store_portfolio(to, group, NULL, err);
         goto done;
     }
-    MT_TRY(mt_ladder_build(&table.data, NULL, &options, ladder, err));
-    st = store(to, &table, &options, was_asked, ladder, err);
+    MT_TRY(mt_predictor_build(&table.data, NULL, &options, predictor, err));
+    st = store(to, &table, &options, was_asked, predictor, err);
 done:
-    mt_ladder_table_free(&table);
-    mt_free(ladder);
+    mt_predictor_table_free(&table);
+    mt_free(predictor);
     return st;
 }
 
@@ -198,12 +198,12 @@ static mt_status add_group(void *context, const mt_portfolio_group_info *row, mt
     return MT_OK;
 }
 
-mt_status mt_ladder_refresh_all(mt_store *to, mt_error *err)
+mt_status mt_predictor_refresh_all(mt_store *to, mt_error *err)
 {
     group_list list = {0};
     const mt_filter everything = {0};
     mt_status st = mt_query_groups(to, &everything, add_group, &list, err);
-    for (size_t i = 0; i < list.count && st == MT_OK; i++) st = mt_ladder_refresh(to, &list.items[i], NULL, err);
+    for (size_t i = 0; i < list.count && st == MT_OK; i++) st = mt_predictor_refresh(to, &list.items[i], NULL, err);
     mt_free(list.items);
     return st;
 }

@@ -21,7 +21,7 @@ typedef struct standing {
 } standing;
 
 typedef struct loading {
-    mt_ladder_table *table;
+    mt_predictor_table *table;
     entry *entries;
     size_t entry_count, entry_capacity, subject; /* subject: whose times are read */
 } loading;
@@ -33,7 +33,7 @@ static mt_status no_memory(mt_error *err)
 
 /* ---- subjects ---- */
 
-static void free_subject(mt_ladder_subject *subject)
+static void free_subject(mt_predictor_subject *subject)
 {
     mt_free(subject->workload);
     mt_free(subject->workload_key);
@@ -49,7 +49,7 @@ static double default_slowdown(const mt_portfolio_subject *row)
 }
 
 /* The index of the row's shape, made new where there is room; SIZE_MAX = no room. */
-static size_t shape_index(mt_ladder_table *table, const mt_portfolio_subject *row, mt_status *st, mt_error *err)
+static size_t shape_index(mt_predictor_table *table, const mt_portfolio_subject *row, mt_status *st, mt_error *err)
 {
     for (size_t i = 0; i < table->shape_count; i++) {
         if (table->shape_ids[i] == row->shape) return i;
@@ -66,7 +66,7 @@ static size_t shape_index(mt_ladder_table *table, const mt_portfolio_subject *ro
 
 static mt_status on_subject(void *context, const mt_portfolio_subject *row, mt_error *err)
 {
-    mt_ladder_table *table = ((loading *)context)->table;
+    mt_predictor_table *table = ((loading *)context)->table;
     mt_status st = MT_OK;
     size_t shape = shape_index(table, row, &st, err);
     if (st != MT_OK) return st;
@@ -75,11 +75,11 @@ static mt_status on_subject(void *context, const mt_portfolio_subject *row, mt_e
         return MT_OK;
     }
     if (!table->kinds && !(table->kinds = mt_strdup(row->kinds))) return no_memory(err);
-    mt_ladder_subject *grown = mt_grow(table->subjects, table->subject_count, &table->subject_capacity, sizeof *grown);
+    mt_predictor_subject *grown = mt_grow(table->subjects, table->subject_count, &table->subject_capacity, sizeof *grown);
     if (!grown) return no_memory(err);
     table->subjects = grown;
-    mt_ladder_subject *subject = &grown[table->subject_count++];
-    *subject = (mt_ladder_subject){.id = row->id, .shape = shape, .workload = mt_strdup(row->workload_name), .workload_key = mt_strdup(row->workload_key),
+    mt_predictor_subject *subject = &grown[table->subject_count++];
+    *subject = (mt_predictor_subject){.id = row->id, .shape = shape, .workload = mt_strdup(row->workload_name), .workload_key = mt_strdup(row->workload_key),
                                    .default_variant = row->default_variant ? mt_strdup(row->default_variant) : NULL, .best_ns = row->best_ns, .default_slowdown = default_slowdown(row)};
     return subject->workload && subject->workload_key && (subject->default_variant || !row->default_variant) ? MT_OK : no_memory(err);
 }
@@ -103,13 +103,13 @@ static int by_variant(const void *a, const void *b)
     return (x->subject > y->subject) - (x->subject < y->subject);
 }
 
-static double slowdown_of(const mt_ladder_table *table, const entry *e)
+static double slowdown_of(const mt_predictor_table *table, const entry *e)
 {
     if (!mt_outcome_may_win(e->time.kind)) return INFINITY;
     return e->time.median_ns > 0 ? fmax(1, e->time.median_ns / table->subjects[e->subject].best_ns) : NAN;
 }
 
-static void count_entry(const mt_ladder_table *table, const entry *e, double within, standing *s)
+static void count_entry(const mt_predictor_table *table, const entry *e, double within, standing *s)
 {
     double slowdown = slowdown_of(table, e);
     if (e->time.kind != MT_OUTCOME_OK || !(slowdown <= within)) return;
@@ -131,7 +131,7 @@ static int by_standing(const void *a, const void *b)
 }
 
 /* In the order of their standing, but such that all winners have room: near-ties of one shape must not take the place of another's winner. */
-static void take_columns(mt_ladder_table *table, const standing *standings, size_t count)
+static void take_columns(mt_predictor_table *table, const standing *standings, size_t count)
 {
     size_t winners = 0;
     for (size_t i = 0; i < count; i++) winners += standings[i].is_winner;
@@ -145,7 +145,7 @@ static void take_columns(mt_ladder_table *table, const standing *standings, size
 
 static mt_status choose_columns(loading *l, double within, mt_error *err)
 {
-    mt_ladder_table *table = l->table;
+    mt_predictor_table *table = l->table;
     standing *standings = mt_alloc(l->entry_count + 1, sizeof *standings);
     size_t count = 0;
     if (!standings) return no_memory(err);
@@ -159,7 +159,7 @@ static mt_status choose_columns(loading *l, double within, mt_error *err)
     return MT_OK;
 }
 
-static size_t column_of(const mt_ladder_table *table, int64_t variant)
+static size_t column_of(const mt_predictor_table *table, int64_t variant)
 {
     size_t at = 0;
     while (at < table->variant_count && table->variants[at] != variant) at++;
@@ -168,24 +168,24 @@ static size_t column_of(const mt_ladder_table *table, int64_t variant)
 
 static void fill_cells(loading *l)
 {
-    mt_ladder_table *table = l->table;
+    mt_predictor_table *table = l->table;
     for (size_t i = 0; i < table->subject_count * table->variant_count; i++) table->cells[i].slowdown = NAN;
     for (size_t i = 0, column = 0; i < l->entry_count; i++) {
         const entry *e = &l->entries[i];
         if (i == 0 || e->time.variant != l->entries[i - 1].time.variant) column = column_of(table, e->time.variant);
-        if (column < table->variant_count) table->cells[e->subject * table->variant_count + column] = (mt_ladder_cell_row){e->time.measurement, slowdown_of(table, e)};
+        if (column < table->variant_count) table->cells[e->subject * table->variant_count + column] = (mt_predictor_cell_row){e->time.measurement, slowdown_of(table, e)};
     }
 }
 
 /* ---- data ---- */
 
-static void fill_data(mt_ladder_table *table, double *slowdown, double *of_default)
+static void fill_data(mt_predictor_table *table, double *slowdown, double *of_default)
 {
     size_t width = table->variant_count;
     for (size_t i = 0; i < table->shape_count * width; i++) slowdown[i] = 1;
     for (size_t i = 0; i < table->shape_count; i++) of_default[i] = 1;
     for (size_t s = 0; s < table->subject_count; s++) {
-        const mt_ladder_subject *subject = &table->subjects[s];
+        const mt_predictor_subject *subject = &table->subjects[s];
         of_default[subject->shape] = mt_rule_worse(of_default[subject->shape], subject->default_slowdown);
         for (size_t v = 0; v < width; v++) slowdown[subject->shape * width + v] = mt_rule_worse(slowdown[subject->shape * width + v], table->cells[s * width + v].slowdown);
     }
@@ -194,13 +194,13 @@ static void fill_data(mt_ladder_table *table, double *slowdown, double *of_defau
 }
 
 /* Turns of every cell that has a time. */
-static mt_status find_turns(mt_store *store, mt_ladder_table *table, mt_error *err)
+static mt_status find_turns(mt_store *store, mt_predictor_table *table, mt_error *err)
 {
     mt_status st;
     size_t width = table->variant_count, count = table->shape_count * width;
     double *turns = mt_alloc(count + 1, sizeof *turns);
     table->blocks = mt_alloc(count + 1, sizeof *table->blocks);
-    table->data.turns = turns; /* mt_ladder_table_free frees it */
+    table->data.turns = turns; /* mt_predictor_table_free frees it */
     if (!turns || !table->blocks) return no_memory(err);
     for (size_t i = 0; i < count; i++) turns[i] = table->blocks[i] = NAN;
     MT_TRY(mt_query_sm_count(store, table->group.device, &table->sm_count, err));
@@ -217,13 +217,13 @@ done:
     return st;
 }
 
-static mt_status make_data(mt_ladder_table *table, mt_error *err)
+static mt_status make_data(mt_predictor_table *table, mt_error *err)
 {
     double *slowdown = mt_alloc(table->shape_count * table->variant_count + 1, sizeof *slowdown), *of_default = mt_alloc(table->shape_count + 1, sizeof *of_default);
     double *shapes = mt_alloc(table->shape_count * MT_RULE_FEATURES + 1, sizeof *shapes);
     bool *texts = mt_alloc(MT_RULE_FEATURES, sizeof *texts);
     size_t *names = mt_alloc(MT_RULE_FEATURES, sizeof *names), width = 0;
-    table->data = (mt_ladder_data){.shapes = shapes, .is_text = texts, .name = names, .slowdown = slowdown, .default_slowdown = of_default}; /* mt_ladder_table_free frees them */
+    table->data = (mt_predictor_data){.shapes = shapes, .is_text = texts, .name = names, .slowdown = slowdown, .default_slowdown = of_default}; /* mt_predictor_table_free frees them */
     if (!slowdown || !of_default || !shapes || !texts || !names) return no_memory(err);
     for (size_t i = 0; i < table->shape_count; i++) {
         double row[MT_RULE_FEATURES];
@@ -239,11 +239,11 @@ static mt_status make_data(mt_ladder_table *table, mt_error *err)
     return MT_OK;
 }
 
-mt_status mt_ladder_table_load(mt_store *store, const mt_portfolio_group *group, double within, mt_ladder_table *table, mt_error *err)
+mt_status mt_predictor_table_load(mt_store *store, const mt_portfolio_group *group, double within, mt_predictor_table *table, mt_error *err)
 {
     mt_status st = MT_OK;
     loading l = {.table = table};
-    *table = (mt_ladder_table){.group = *group};
+    *table = (mt_predictor_table){.group = *group};
     MT_TRY(mt_query_portfolio_subjects(store, group, on_subject, &l, err));
     for (l.subject = 0; l.subject < table->subject_count; l.subject++) MT_TRY(mt_query_portfolio_times(store, group, table->subjects[l.subject].id, on_time, &l, err));
     if (l.entry_count) qsort(l.entries, l.entry_count, sizeof *l.entries, by_variant);
@@ -258,11 +258,11 @@ mt_status mt_ladder_table_load(mt_store *store, const mt_portfolio_group *group,
     MT_TRY(find_turns(store, table, err));
 done:
     mt_free(l.entries);
-    if (st != MT_OK) mt_ladder_table_free(table);
+    if (st != MT_OK) mt_predictor_table_free(table);
     return st;
 }
 
-void mt_ladder_table_free(mt_ladder_table *table)
+void mt_predictor_table_free(mt_predictor_table *table)
 {
     for (size_t i = 0; i < table->subject_count; i++) free_subject(&table->subjects[i]);
     for (size_t i = 0; i < table->shape_count; i++) {
@@ -275,5 +275,5 @@ void mt_ladder_table_free(mt_ladder_table *table)
     mt_free(table->kinds);
     const void *const of_data[] = {table->data.shapes, table->data.is_text, table->data.name, table->data.slowdown, table->data.default_slowdown, table->data.turns};
     for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++) mt_free((void *)(uintptr_t)of_data[i]);
-    *table = (mt_ladder_table){0};
+    *table = (mt_predictor_table){0};
 }

@@ -8,7 +8,7 @@ enum { DEPTH = 3, LEAST_IN_LEAF = 2, LEAST_SHAPES = 6, MOST_SHAPES = 32 /* with 
 static const double LEAST_GAIN = 0.03; /* log2, of the mean over the node's shapes: 2 % */
 
 typedef struct growing {
-    const mt_ladder_data *data;
+    const mt_predictor_data *data;
     const bool *is_usable;
     mt_rule_node *nodes;
     size_t count;
@@ -21,7 +21,7 @@ static double leaf_cost(const growing *g, const size_t *shapes, size_t count, ui
     for (size_t v = 0; v < g->data->variant_count; v++) {
         double sum = 0;
         for (size_t i = 0; i < count; i++) {
-            double value = mt_ladder_cell(g->data, shapes[i], v);
+            double value = mt_predictor_cell(g->data, shapes[i], v);
             sum += isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2 * (isnan(value) ? 1 : 8);
         }
         if (!g->is_usable[v] || !(sum < least)) continue;
@@ -106,12 +106,12 @@ static uint32_t grow(growing *g, const size_t *shapes, size_t count, int depth)
     return at;
 }
 
-size_t mt_ladder_grow_tree(const mt_ladder_data *data, const bool *is_left_out, const bool *is_usable, mt_rule_node nodes[MT_RULE_NODES])
+size_t mt_predictor_grow_tree(const mt_predictor_data *data, const bool *is_left_out, const bool *is_usable, mt_rule_node nodes[MT_RULE_NODES])
 {
     size_t shapes[MT_RULE_SHAPES], count = 0;
     growing g = {.data = data, .is_usable = is_usable, .nodes = nodes};
     for (size_t i = 0; i < data->shape_count; i++) {
-        if (mt_ladder_has(is_left_out, i)) shapes[count++] = i;
+        if (mt_predictor_has(is_left_out, i)) shapes[count++] = i;
     }
     if (count < LEAST_SHAPES || count > MOST_SHAPES) return 0;
     grow(&g, shapes, count, 0);

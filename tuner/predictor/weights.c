@@ -8,7 +8,7 @@
 #include "tuner/predictor/predictor_internal.h"
 
 enum { LEAST_SHAPES = 5, SWEEPS = 7, REFINING_SWEEPS = 1 };
-enum { NUGGET = MT_RULE_FEATURES, SILL, OFFSET, SCALES = MT_LADDER_SCALES }; /* behind the values' own: of three variances */
+enum { NUGGET = MT_RULE_FEATURES, SILL, OFFSET, SCALES = MT_PREDICTOR_SCALES }; /* behind the values' own: of three variances */
 static const double MEAN = 0.2;        /* log2 slowdown of a variant of which nothing is known */
 static const double MOST = 0.7;        /* of what is worse, how much worse does not matter */
 static const double RANGE = 4;         /* octaves */
@@ -17,25 +17,25 @@ static const double VARIANCE[3] = {0.001, 0.06, 0.04}; /* to begin with: of a me
 static const double FIRST_STEP = 1.4, REFINING_STEP = 0.35; /* of a logarithm */
 
 typedef struct process {
-    const mt_ladder_data *data;
+    const mt_predictor_data *data;
     size_t shapes[MT_RULE_SHAPES], shape_count, name_count;
     double *parts;       /* [shape_count²][name_count]: of the squared distance, in units of RANGE */
     double *covariance;  /* [shape_count²] */
     double *factor;      /* [shape_count²]: of the shapes that a group of variants has times on */
 } process;
 
-static size_t name_count(const mt_ladder_data *data)
+static size_t name_count(const mt_predictor_data *data)
 {
     return data->feature_count ? data->name[data->feature_count - 1] + 1 : 0;
 }
 
 /* Of two features over the shapes, 0 … 1; a text is compared by whether it equals the first shape's. */
-static double correlation(const mt_ladder_data *data, const bool *is_left_out, size_t a, size_t b)
+static double correlation(const mt_predictor_data *data, const bool *is_left_out, size_t a, size_t b)
 {
     double n = 0, of_a = 0, of_b = 0, aa = 0, bb = 0, ab = 0;
     for (size_t i = 0; i < data->shape_count; i++) {
         const double *row = data->shapes + i * data->feature_count;
-        if (!mt_ladder_has(is_left_out, i)) continue;
+        if (!mt_predictor_has(is_left_out, i)) continue;
         double x = data->is_text[a] ? row[a] == data->shapes[a] : row[a], y = data->is_text[b] ? row[b] == data->shapes[b] : row[b];
         n++;
         of_a += x;
@@ -48,7 +48,7 @@ static double correlation(const mt_ladder_data *data, const bool *is_left_out, s
     return spread_a > 1e-9 * n * aa && spread_b > 1e-9 * n * bb ? fabs(n * ab - of_a * of_b) / sqrt(spread_a * spread_b) : 0;
 }
 
-void mt_ladder_prior(const mt_ladder_data *data, const bool *is_left_out, mt_rule_feature *features)
+void mt_predictor_prior(const mt_predictor_data *data, const bool *is_left_out, mt_rule_feature *features)
 {
     double shares[MT_RULE_FEATURES], of_name[MT_RULE_FEATURES] = {0};
     mt_rule_prior(data->name, data->is_text, data->feature_count, features);
@@ -95,7 +95,7 @@ static void fill_covariance(process *p, const double *scales)
 
 static double time_of(const process *p, size_t index, size_t variant)
 {
-    return mt_ladder_cell(p->data, p->shapes[index], variant);
+    return mt_predictor_cell(p->data, p->shapes[index], variant);
 }
 
 /* They have times on the same shapes. */
@@ -223,12 +223,12 @@ static void apply(const process *p, const double *scales, mt_rule_feature *featu
     }
 }
 
-bool mt_ladder_learn(const mt_ladder_data *data, const bool *is_left_out, const mt_ladder_scales *near, mt_ladder_scales *scales, mt_rule_feature *features)
+bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, const mt_predictor_scales *near, mt_predictor_scales *scales, mt_rule_feature *features)
 {
     process p = {.data = data, .name_count = name_count(data)};
-    *scales = near ? *near : (mt_ladder_scales){0};
+    *scales = near ? *near : (mt_predictor_scales){0};
     for (size_t i = 0; i < data->shape_count; i++) {
-        if (mt_ladder_has(is_left_out, i)) p.shapes[p.shape_count++] = i;
+        if (mt_predictor_has(is_left_out, i)) p.shapes[p.shape_count++] = i;
     }
     if (p.shape_count < LEAST_SHAPES) return true;
     scales->is_learned = true;

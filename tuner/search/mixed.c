@@ -5,13 +5,13 @@
 #include "tuner/base/alloc.h"
 #include "tuner/search/model_search.h"
 
-enum arm { GP, FOREST, SWEEP, OFFSPRING, RIVAL, WALK };
+enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, WALK };
 #define WALK_SEED 0x5555u
 enum { TURNS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2 };
 
 static const enum arm usual[TURNS] = {GP, FOREST, FOREST, GP, FOREST, FOREST, SWEEP};
-static const enum arm slow[TURNS] = {GP, FOREST, RIVAL, GP, OFFSPRING, RIVAL, SWEEP};
-static const enum arm stuck[TURNS] = {GP, OFFSPRING, RIVAL, GP, OFFSPRING, RIVAL, OFFSPRING};
+static const enum arm slow[TURNS] = {GP, FOREST, SECOND_START, GP, OFFSPRING, SECOND_START, SWEEP};
+static const enum arm stuck[TURNS] = {GP, OFFSPRING, SECOND_START, GP, OFFSPRING, SECOND_START, OFFSPRING};
 
 extern const mt_strategy mt_strategy_local;
 
@@ -87,18 +87,18 @@ static bool take_turn(struct state *state, enum arm arm, mt_proposal *out)
     case GP: return mt_propose_gp(search, out);
     case SWEEP: return mt_propose_sweep(search, false, out);
     case OFFSPRING: return mt_propose_offspring(search, PARENTS, out);
-    case RIVAL: return mt_propose_rival(search, out) || mt_propose_central(search, out);
+    case SECOND_START: return mt_propose_second_start(search, out) || mt_propose_central(search, out);
     case WALK: return take_step(state, out);
     default: return false; /* the forest is what all fall back to */
     }
 }
 
-/* Offspring and rivals are ordered by the forest: where it is worth less than no model, a search without one has their turns. */
+/* Offspring and second_starts are ordered by the forest: where it is worth less than no model, a search without one has their turns. */
 static enum arm choose_arm(const mt_model_search *search)
 {
     const enum arm *turns = search->since_better > STUCK_AFTER ? stuck : search->since_better > MT_SLOW_AFTER ? slow : usual;
     enum arm arm = turns[search->ledger.count % TURNS];
-    return (arm == OFFSPRING || arm == RIVAL) && mt_hindsight_is_misled(&search->hindsight) ? WALK : arm;
+    return (arm == OFFSPRING || arm == SECOND_START) && mt_hindsight_is_misled(&search->hindsight) ? WALK : arm;
 }
 
 static bool propose(struct state *state, mt_proposal *out)

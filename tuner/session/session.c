@@ -165,12 +165,12 @@ done:
 }
 
 /* Given points are a few of many subjects: what untuned shapes are answered with is chosen when all have been measured, since the GPUs wait for it. Also after an error: what is stored counts. */
-static void renew_ladders(mt_session *session)
+static void renew_predictors(mt_session *session)
 {
     const mt_session_params *params = session->params;
     mt_error err;
-    mt_status st = mt_session_renew_ladder(session, params->regime, &err);
-    if (st == MT_OK && params->both_regimes) st = mt_session_renew_ladder(session, other_regime(params->regime), &err);
+    mt_status st = mt_session_renew_predictor(session, params->regime, &err);
+    if (st == MT_OK && params->both_regimes) st = mt_session_renew_predictor(session, other_regime(params->regime), &err);
     if (st != MT_OK) mt_session_warn(session, "what untuned shapes are answered with was not chosen anew: %s", err.message);
 }
 
@@ -202,7 +202,7 @@ static mt_status run_session(mt_session *session, const mt_session_target *targe
     if (st != MT_OK) return st;
     catch_signals(&signals, session);
     st = run_targets(session, targets, count, err);
-    if (session->params->given) renew_ladders(session);
+    if (session->params->given) renew_predictors(session);
     release_signals(&signals);
     tell_how_to_resume(session, st, err);
     mt_error close_error;

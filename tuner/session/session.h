@@ -28,8 +28,8 @@ typedef struct mt_subject_summary {
     double shared_ns;                              /* the fastest of those, as its file has it; INFINITY when none is OK. `best` is never one of them */
     const char *shared_best, *shared_path;         /* canonical text and the file; NULL when there is none */
     double default_ns, baseline_ns;                /* INFINITY = not OK or not measured */
-    mt_row_rival rival;                            /* how the best did against the file's baseline plugin; plugin "" = it was not compared */
-    char rival_why[256];                           /* why not; "" = it was, or the file names none */
+    mt_row_library library;                            /* how the best did against the file's baseline plugin; plugin "" = it was not compared */
+    char library_why[256];                           /* why not; "" = it was, or the file names none */
     bool is_programmatic;                          /* the best's launch overlaps with the kernel in front of it */
     bool is_limited;                               /* power or heat held the clock down while the finalists were timed */
     mt_yardstick yardsticks[MT_YARDSTICKS_MAX];    /* the fastest of each variant that is one */

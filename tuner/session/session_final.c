@@ -102,15 +102,15 @@ static mt_status compare(mt_final *final, mt_winner_cubin *winner, mt_subject_su
     int64_t current;
     bool is_compared = true, is_by_time = final->objective == MT_OBJECTIVE_TIME;
     MT_TRY(mt_store_final_current(session->store, final->subject, &final->objective, &current, err));
-    if (current && final->rival_count && final->is_first) MT_TRY(mt_final_was_compared(final, current, &is_compared, err));
+    if (current && final->library_count && final->is_first) MT_TRY(mt_final_was_compared(final, current, &is_compared, err));
     bool holds = current && is_compared;
     if (!holds) MT_TRY(mt_store_near_ties(session->store, final->subject, final->objective, on_near_tie, final, err));
-    *is_settled = holds || final->count < (is_by_time && !final->rival_count ? 2 : 1);
+    *is_settled = holds || final->count < (is_by_time && !final->library_count ? 2 : 1);
     if (*is_settled) goto done;
-    if (final->can_retime && final->rival_count) MT_TRY(mt_final_try_rivals(final, err));
-    if (current && !final->rival_count) { /* it holds, and the plugin is still not there */
+    if (final->can_retime && final->library_count) MT_TRY(mt_final_try_libraries(final, err));
+    if (current && !final->library_count) { /* it holds, and the plugin is still not there */
         *is_settled = true;
-        st = mt_final_keep_rivals(final, summary, err);
+        st = mt_final_keep_libraries(final, summary, err);
         goto done;
     }
     if (final->can_retime && !session->interrupts) MT_TRY(mt_final_run_rounds(final, err));
@@ -118,14 +118,14 @@ static mt_status compare(mt_final *final, mt_winner_cubin *winner, mt_subject_su
     close_ranks(final);
     if (final->count == 1 && !final->rounds && is_by_time) { /* nobody to compare it with after all */
         *is_settled = true;
-        st = mt_final_keep_rivals(final, summary, err);
+        st = mt_final_keep_libraries(final, summary, err);
         goto done;
     }
     *is_settled = session->interrupts > 0 || (!is_by_time && final->count == began);
     if (session->interrupts || final->count == 0) goto done;
     judge(final);
     MT_TRY(keep(final, err));
-    MT_TRY(mt_final_keep_rivals(final, summary, err));
+    MT_TRY(mt_final_keep_libraries(final, summary, err));
     if (!final->rounds) goto done;
     mt_final_entry *pick = &final->entries[mt_final_pick(final->finalists, final->count)];
     mt_free(winner->path);
@@ -139,16 +139,16 @@ done:
 mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_t number, const mt_space *space, int64_t *evaluation, mt_winner_cubin *winner, mt_subject_summary *summary, mt_error *err)
 {
     mt_status st = MT_OK;
-    bool has_rivals = session->params->spec->rival && session->evaluator->can_retime;
+    bool has_libraries = session->params->spec->library && session->evaluator->can_retime;
     bool is_settled = false;
     for (int attempt = 0; attempt < MOST_ATTEMPTS && !is_settled && st == MT_OK; attempt++) {
         mt_final final = {.session = session, .subject = subject, .space = space, .number = number, .evaluation = *evaluation, .objective = session->objective,
-            .can_retime = session->evaluator->can_retime, .is_first = attempt == 0, .rival_count = has_rivals ? MT_RIVALS_MAX : 0};
+            .can_retime = session->evaluator->can_retime, .is_first = attempt == 0, .library_count = has_libraries ? MT_LIBRARIES_MAX : 0};
         st = compare(&final, winner, summary, &is_settled, err);
         *evaluation = final.evaluation;
         bool is_cut = st == MT_OK && session->interrupts > 0 && final.count > 1;
         for (size_t i = 0; i < MT_FINALISTS_MAX; i++) forget(&final.entries[i]);
-        for (size_t i = 0; i < MT_RIVALS_MAX; i++) mt_free(final.rivals[i].text);
+        for (size_t i = 0; i < MT_LIBRARIES_MAX; i++) mt_free(final.libraries[i].text);
         if (is_cut) mt_session_warn(session, "%s: the comparison of the near-ties was interrupted: picked by the times of the search alone", mt_space_shape(space)->name);
     }
     return st;

@@ -14,18 +14,18 @@ typedef struct mt_final_entry {
 } mt_final_entry;
 
 /* An algorithm of the baseline plugin: timed in the same rounds, never picked. */
-typedef struct mt_rival {
+typedef struct mt_library {
     char *text;         /* what the plugin calls it; NULL until it ran */
     double alone_ns;    /* before the rounds, validated */
     double round_ns[MT_FINAL_ROUNDS];
     bool is_out;
-} mt_rival;
+} mt_library;
 
 enum {
-    MT_RIVALS_MAX = 8,
-    MT_RIVALS_TIMED = 4,  /* in the rounds: the first, and the fastest of the others */
-    MT_RIVAL_DEATHS = 2,  /* worker processes that a plugin may cost, alone; then those of its algorithms that have not run do not */
-    MT_FINAL_SEATS = MT_FINALISTS_MAX + MT_RIVALS_MAX /* rival r sits at MT_FINALISTS_MAX + r */
+    MT_LIBRARIES_MAX = 8,
+    MT_LIBRARIES_TIMED = 4,  /* in the rounds: the first, and the fastest of the others */
+    MT_LIBRARY_DEATHS = 2,  /* worker processes that a plugin may cost, alone; then those of its algorithms that have not run do not */
+    MT_FINAL_SEATS = MT_FINALISTS_MAX + MT_LIBRARIES_MAX /* library r sits at MT_FINALISTS_MAX + r */
 };
 
 typedef struct mt_final {
@@ -38,28 +38,28 @@ typedef struct mt_final {
     size_t count, rounds;
     bool can_retime, is_first; /* of this session */
     mt_objective objective;
-    mt_rival rivals[MT_RIVALS_MAX];
-    size_t rival_count; /* 0 = there is no plugin, or it can't be used */
-    char rival_why[256]; /* of the first that could not be run */
-    size_t rival_deaths;
+    mt_library libraries[MT_LIBRARIES_MAX];
+    size_t library_count; /* 0 = there is no plugin, or it can't be used */
+    char library_why[256]; /* of the first that could not be run */
+    size_t library_deaths;
     bool is_limited;    /* power or heat held the clock down meanwhile */
     char why[256];      /* of the first whose energy could not be measured */
     int64_t evaluation;
 } mt_final;
 
-/* Runs the rivals alone, and chooses those that take part in the rounds; rival_count is 0 when there are none. After a signal it ends early, with nothing running. */
-mt_status mt_final_try_rivals(mt_final *final, mt_error *err);
+/* Runs the libraries alone, and chooses those that take part in the rounds; library_count is 0 when there are none. After a signal it ends early, with nothing running. */
+mt_status mt_final_try_libraries(mt_final *final, mt_error *err);
 /* Times the entries in turns, round by round: each round on one GPU, several GPUs side by side. Fills round_ns, energy and `rounds`, and stores the rows of those that
  * fail. After a signal it ends early, with nothing running. */
 mt_status mt_final_run_rounds(mt_final *final, mt_error *err);
 
 /* ---- session_final_libraries.c ---- */
 
-/* After the rivals ran alone: which of them take part in the rounds. */
-void mt_final_choose_rivals(mt_final *final);
+/* After the libraries ran alone: which of them take part in the rounds. */
+void mt_final_choose_libraries(mt_final *final);
 /* Does a final of the database (its id) say how its pick did against the plugin? */
 mt_status mt_final_was_compared(const mt_final *final, int64_t id, bool *is_compared, mt_error *err);
-/* Stores how each finalist did against the first rival and the fastest: metrics of its measurement. Says why where there is nothing to compare with; the summary keeps that. */
-mt_status mt_final_keep_rivals(mt_final *final, mt_subject_summary *summary, mt_error *err);
+/* Stores how each finalist did against the first library and the fastest: metrics of its measurement. Says why where there is nothing to compare with; the summary keeps that. */
+mt_status mt_final_keep_libraries(mt_final *final, mt_subject_summary *summary, mt_error *err);
 
 #endif

@@ -7,31 +7,31 @@
 #include "tuner/base/stats.h"
 #include "tuner/session/session_final.h"
 
-void mt_final_choose_rivals(mt_final *final)
+void mt_final_choose_libraries(mt_final *final)
 {
-    bool takes_part[MT_RIVALS_MAX] = {!final->rivals[0].is_out};
+    bool takes_part[MT_LIBRARIES_MAX] = {!final->libraries[0].is_out};
     size_t chosen = takes_part[0];
-    for (; chosen < MT_RIVALS_TIMED; chosen++) {
-        size_t next = MT_RIVALS_MAX;
-        for (size_t i = 0; i < MT_RIVALS_MAX; i++) {
-            bool is_free = !final->rivals[i].is_out && !takes_part[i];
-            if (is_free && (next == MT_RIVALS_MAX || final->rivals[i].alone_ns < final->rivals[next].alone_ns)) next = i;
+    for (; chosen < MT_LIBRARIES_TIMED; chosen++) {
+        size_t next = MT_LIBRARIES_MAX;
+        for (size_t i = 0; i < MT_LIBRARIES_MAX; i++) {
+            bool is_free = !final->libraries[i].is_out && !takes_part[i];
+            if (is_free && (next == MT_LIBRARIES_MAX || final->libraries[i].alone_ns < final->libraries[next].alone_ns)) next = i;
         }
-        if (next == MT_RIVALS_MAX) break;
+        if (next == MT_LIBRARIES_MAX) break;
         takes_part[next] = true;
     }
-    for (size_t i = 0; i < MT_RIVALS_MAX; i++) final->rivals[i].is_out = !takes_part[i];
-    if (!chosen) final->rival_count = 0;
+    for (size_t i = 0; i < MT_LIBRARIES_MAX; i++) final->libraries[i].is_out = !takes_part[i];
+    if (!chosen) final->library_count = 0;
 }
 
-/* The fastest in the rounds; MT_RIVALS_MAX = none. */
+/* The fastest in the rounds; MT_LIBRARIES_MAX = none. */
 static size_t fastest(const mt_final *final)
 {
-    size_t best = MT_RIVALS_MAX;
+    size_t best = MT_LIBRARIES_MAX;
     double best_ns = INFINITY, work[MT_FINAL_ROUNDS];
-    for (size_t i = 0; i < MT_RIVALS_MAX; i++) {
-        if (final->rivals[i].is_out) continue;
-        memcpy(work, final->rivals[i].round_ns, sizeof work);
+    for (size_t i = 0; i < MT_LIBRARIES_MAX; i++) {
+        if (final->libraries[i].is_out) continue;
+        memcpy(work, final->libraries[i].round_ns, sizeof work);
         mt_stats_sort(work, final->rounds);
         double median = mt_stats_median(work, final->rounds);
         if (!(median < best_ns)) continue;
@@ -42,16 +42,16 @@ static size_t fastest(const mt_final *final)
 }
 
 typedef struct comparison {
-    double ns;                /* the rival's median */
-    double ratio, low, high;  /* rival / finalist, of each round */
+    double ns;                /* the library's median */
+    double ratio, low, high;  /* library / finalist, of each round */
 } comparison;
 
-static comparison compare(const mt_final *final, const mt_rival *rival, const mt_finalist *finalist)
+static comparison compare(const mt_final *final, const mt_library *library, const mt_finalist *finalist)
 {
     comparison result;
     double ratio[MT_FINAL_ROUNDS], ns[MT_FINAL_ROUNDS];
     for (size_t r = 0; r < final->rounds; r++) {
-        ns[r] = rival->round_ns[r];
+        ns[r] = library->round_ns[r];
         ratio[r] = ns[r] / finalist->round_ns[r];
     }
     mt_stats_sort(ns, final->rounds);
@@ -65,21 +65,21 @@ static comparison compare(const mt_final *final, const mt_rival *rival, const mt
 mt_status mt_final_was_compared(const mt_final *final, int64_t id, bool *is_compared, mt_error *err)
 {
     char name[128];
-    snprintf(name, sizeof name, "%s_best_ratio", final->session->params->spec->rival);
+    snprintf(name, sizeof name, "%s_best_ratio", final->session->params->spec->library);
     return mt_store_final_has_metric(final->session->store, id, name, is_compared, err);
 }
 
 /* <plugin>_<what>; the source says which algorithm it was. */
-static mt_status keep_metric(mt_final *final, int64_t measurement, const char *what, double value, const mt_rival *rival, mt_error *err)
+static mt_status keep_metric(mt_final *final, int64_t measurement, const char *what, double value, const mt_library *library, mt_error *err)
 {
     char name[128], source[320];
-    const char *plugin = final->session->params->spec->rival;
+    const char *plugin = final->session->params->spec->library;
     snprintf(name, sizeof name, "%s_%s", plugin, what);
-    snprintf(source, sizeof source, "%s: %s", plugin, rival->text ? rival->text : "");
+    snprintf(source, sizeof source, "%s: %s", plugin, library->text ? library->text : "");
     return mt_store_metric(final->session->store, measurement, 0, source, name, value, err);
 }
 
-static mt_status keep_one(mt_final *final, const mt_finalist *finalist, const mt_rival *first, const mt_rival *best, mt_error *err)
+static mt_status keep_one(mt_final *final, const mt_finalist *finalist, const mt_library *first, const mt_library *best, mt_error *err)
 {
     mt_status st = MT_OK;
     int64_t id = finalist->row.measurement;
@@ -98,20 +98,20 @@ done:
     return st;
 }
 
-mt_status mt_final_keep_rivals(mt_final *final, mt_subject_summary *summary, mt_error *err)
+mt_status mt_final_keep_libraries(mt_final *final, mt_subject_summary *summary, mt_error *err)
 {
     mt_status st = MT_OK;
-    const char *plugin = final->session->params->spec->rival;
-    size_t best = final->rounds ? fastest(final) : MT_RIVALS_MAX;
+    const char *plugin = final->session->params->spec->library;
+    size_t best = final->rounds ? fastest(final) : MT_LIBRARIES_MAX;
     summary->is_limited = final->is_limited;
     if (!plugin || !final->can_retime) return MT_OK;
-    if (best == MT_RIVALS_MAX) {
-        snprintf(summary->rival_why, sizeof summary->rival_why, "%s: %.200s", plugin, final->rival_why[0] ? final->rival_why : "it was not timed");
-        mt_log_warn("%s: not compared with baseline %s", mt_space_shape(final->space)->name, summary->rival_why);
+    if (best == MT_LIBRARIES_MAX) {
+        snprintf(summary->library_why, sizeof summary->library_why, "%s: %.200s", plugin, final->library_why[0] ? final->library_why : "it was not timed");
+        mt_log_warn("%s: not compared with baseline %s", mt_space_shape(final->space)->name, summary->library_why);
         return MT_OK;
     }
-    const mt_rival *first = final->rivals[0].is_out ? NULL : &final->rivals[0];
-    for (size_t i = 0; i < final->count; i++) MT_TRY(keep_one(final, &final->finalists[i], first, &final->rivals[best], err));
+    const mt_library *first = final->libraries[0].is_out ? NULL : &final->libraries[0];
+    for (size_t i = 0; i < final->count; i++) MT_TRY(keep_one(final, &final->finalists[i], first, &final->libraries[best], err));
 done:
     return st;
 }

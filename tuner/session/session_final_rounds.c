@@ -24,7 +24,7 @@ typedef struct lane {
     size_t device;
     bool is_lost, has_round, is_running;
     size_t round, place;                 /* whose turn it is */
-    struct turn turns[MT_FINAL_SEATS]; /* of the entries and rivals in this round */
+    struct turn turns[MT_FINAL_SEATS]; /* of the entries and libraries in this round */
     const char *intent;                  /* the variant whose name is written ahead; borrowed from its entry; NULL = none */
     int64_t started_ns;
 } lane;
@@ -34,7 +34,7 @@ typedef struct rounds {
     lane lanes[MT_DEVICES_MAX];
     size_t lane_count;
     bool is_for_energy;
-    bool is_trial;                  /* one round of the rivals alone, validated: which of them take part? */
+    bool is_trial;                  /* one round of the libraries alone, validated: which of them take part? */
     size_t given, most;             /* rounds */
     size_t returned[MT_DEVICES_MAX], returned_count; /* of GPUs that were lost */
     int64_t began_ns;
@@ -42,16 +42,16 @@ typedef struct rounds {
 
 /* ---- who takes part ---- */
 
-static mt_rival *rival_of(const rounds *self, size_t which)
+static mt_library *library_of(const rounds *self, size_t which)
 {
-    return which < MT_FINALISTS_MAX ? NULL : &self->final->rivals[which - MT_FINALISTS_MAX];
+    return which < MT_FINALISTS_MAX ? NULL : &self->final->libraries[which - MT_FINALISTS_MAX];
 }
 
 /* Energy is the finalists' affair. */
 static size_t seat_count(const rounds *self)
 {
-    size_t rivals = self->final->rival_count ? MT_RIVALS_MAX : 0;
-    return self->is_trial ? rivals : self->final->count + (self->is_for_energy ? 0 : rivals);
+    size_t libraries = self->final->library_count ? MT_LIBRARIES_MAX : 0;
+    return self->is_trial ? libraries : self->final->count + (self->is_for_energy ? 0 : libraries);
 }
 
 static size_t seat_at(const rounds *self, size_t number)
@@ -62,8 +62,8 @@ static size_t seat_at(const rounds *self, size_t number)
 
 static bool is_out(const rounds *self, size_t which)
 {
-    const mt_rival *rival = rival_of(self, which);
-    return rival ? rival->is_out : self->final->entries[which].is_out;
+    const mt_library *library = library_of(self, which);
+    return library ? library->is_out : self->final->entries[which].is_out;
 }
 
 /* ---- events ---- */
@@ -122,24 +122,24 @@ static void leave_gpu(rounds *self, lane *at)
 static void count_death(mt_final *final, mt_outcome_kind kind)
 {
     bool is_death = kind == MT_OUTCOME_TIMEOUT || kind == MT_OUTCOME_CRASHED || kind == MT_OUTCOME_GPU_FAULT;
-    if (!is_death || ++final->rival_deaths < MT_RIVAL_DEATHS) return;
-    for (size_t i = 0; i < MT_RIVALS_MAX; i++) final->rivals[i].is_out = final->rivals[i].is_out || !(final->rivals[i].alone_ns > 0);
+    if (!is_death || ++final->library_deaths < MT_LIBRARY_DEATHS) return;
+    for (size_t i = 0; i < MT_LIBRARIES_MAX; i++) final->libraries[i].is_out = final->libraries[i].is_out || !(final->libraries[i].alone_ns > 0);
 }
 
 /* One that fails is no loss but of the comparison. */
-static void rival_done(rounds *self, const lane *at, mt_rival *rival, mt_event *event)
+static void library_done(rounds *self, const lane *at, mt_library *library, mt_event *event)
 {
     mt_final *final = self->final;
     const char *text = event->outcome.text ? event->outcome.text : "";
     if (event->outcome.kind != MT_OUTCOME_OK) {
-        rival->is_out = true;
+        library->is_out = true;
         if (self->is_trial) count_death(final, event->outcome.kind);
-        if (!final->rival_why[0]) snprintf(final->rival_why, sizeof final->rival_why, "%s: %.200s", mt_outcome_name(event->outcome.kind), text);
+        if (!final->library_why[0]) snprintf(final->library_why, sizeof final->library_why, "%s: %.200s", mt_outcome_name(event->outcome.kind), text);
         return;
     }
-    if (!rival->text) rival->text = mt_strdup(text);
-    if (self->is_trial) rival->alone_ns = event->outcome.timing.median_ns;
-    else rival->round_ns[at->round] = event->outcome.timing.median_ns;
+    if (!library->text) library->text = mt_strdup(text);
+    if (self->is_trial) library->alone_ns = event->outcome.timing.median_ns;
+    else library->round_ns[at->round] = event->outcome.timing.median_ns;
 }
 
 static mt_status on_done(rounds *self, lane *at, size_t which, mt_event *event, mt_error *err)
@@ -150,8 +150,8 @@ static mt_status on_done(rounds *self, lane *at, size_t which, mt_event *event, 
     at->turns[which].is_done = true;
     final->session->times.time_ns += event->outcome.time_ns;
     final->is_limited = final->is_limited || event->outcome.timing.limited > 0;
-    if (rival_of(self, which)) {
-        rival_done(self, at, rival_of(self, which), event);
+    if (library_of(self, which)) {
+        library_done(self, at, library_of(self, which), event);
         return MT_OK;
     }
     if (event->outcome.kind != MT_OUTCOME_OK) return drop(self, at, entry, event, err);
@@ -235,14 +235,14 @@ static mt_status submit(rounds *self, lane *at, size_t which, mt_error *err)
 {
     mt_final *final = self->final;
     mt_evaluator *evaluator = final->session->evaluator;
-    bool is_rival = rival_of(self, which) != NULL;
-    size_t finalist = is_rival ? 0 : which; /* a rival takes the arguments of a variant */
+    bool is_library = library_of(self, which) != NULL;
+    size_t finalist = is_library ? 0 : which; /* a library takes the arguments of a variant */
     const mt_final_entry *entry = &final->entries[finalist];
     at->turns[which].trial = ++final->session->last_trial;
     mt_trial trial = {.id = at->turns[which].trial, .subject = final->number, .index = entry->index, .variant = entry->variant};
     if (!self->is_trial) trial.retime = samples_for(final->finalists[finalist].near.median_ns);
-    if (is_rival) {
-        trial.baseline = final->session->params->spec->rival;
+    if (is_library) {
+        trial.baseline = final->session->params->spec->library;
         trial.algorithm = (uint32_t)(which - MT_FINALISTS_MAX);
     }
     return evaluator->ops->submit(evaluator, &trial, err);
@@ -291,7 +291,7 @@ static mt_status start(rounds *self, lane *at, size_t which, mt_error *err)
     mt_evaluator *evaluator = self->final->session->evaluator;
     const struct turn *turn = &at->turns[which];
     int64_t pid = evaluator->ops->worker_pid ? evaluator->ops->worker_pid(evaluator, at->device) : turn->worker_pid;
-    MT_TRY(announce(self, at, rival_of(self, which) ? NULL : self->final->entries[which].variant, pid, err)); /* a rival is no variant to be blamed */
+    MT_TRY(announce(self, at, library_of(self, which) ? NULL : self->final->entries[which].variant, pid, err)); /* a library is no variant to be blamed */
     evaluator->race_ns = 0;
     evaluator->method = method_for(self->final);
     evaluator->energy_ns = self->is_for_energy ? energy_ns : 0;
@@ -352,12 +352,12 @@ done:
     return st;
 }
 
-mt_status mt_final_try_rivals(mt_final *final, mt_error *err)
+mt_status mt_final_try_libraries(mt_final *final, mt_error *err)
 {
     mt_status st = MT_OK;
     rounds alone = {.final = final, .most = 1, .is_trial = true, .lanes = {{.device = final->session->evaluator->device}}, .lane_count = 1};
     MT_TRY(run(&alone, err));
-    mt_final_choose_rivals(final);
+    mt_final_choose_libraries(final);
 done:
     return st;
 }
@@ -371,7 +371,7 @@ mt_status mt_final_run_rounds(mt_final *final, mt_error *err)
     rounds by_energy = {.final = final, .most = MT_FINAL_ENERGY_ROUNDS, .is_for_energy = true, .lanes = {{.device = first}}, .lane_count = 1}; /* one board's meter */
     for (size_t device = 0; device < count; device++)
         if (!evaluator->devices[device].is_lost) by_time.lanes[by_time.lane_count++].device = device;
-    if (final->count > 1 || final->rival_count || final->objective != MT_OBJECTIVE_TIME) MT_TRY(run(&by_time, err));
+    if (final->count > 1 || final->library_count || final->objective != MT_OBJECTIVE_TIME) MT_TRY(run(&by_time, err));
     final->rounds = by_time.given;
     if (final->objective != MT_OBJECTIVE_TIME && !final->session->interrupts) MT_TRY(run(&by_energy, err));
 done:

@@ -126,7 +126,7 @@ typedef struct mt_winner_cubin {
 } mt_winner_cubin;
 
 /* Compares the near-ties unless the database has a final that still holds. *evaluation: number of the last row of this session and subject; *winner becomes the
- * pick's when it was timed again. An interrupted final leaves nothing. Where the file names a baseline plugin, its algorithms are timed in the same rounds: the summary's `rivals`. */
+ * pick's when it was timed again. An interrupted final leaves nothing. Where the file names a baseline plugin, its algorithms are timed in the same rounds: the summary's `libraries`. */
 mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_t number, const mt_space *space, int64_t *evaluation, mt_winner_cubin *winner, mt_subject_summary *summary, mt_error *err);
 
 /* ---- session_rows.c ---- */
@@ -148,8 +148,8 @@ mt_status mt_session_note_cut(mt_session *session, const mt_session_target *targ
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);
 /* What untuned shapes are answered with, chosen anew from the rows of that regime. */
-mt_status mt_session_renew_ladder(mt_session *session, mt_regime regime, mt_error *err);
-/* Keeps the winner's cubin, renews table best and, but for given points, the ladder, and reads the winner back: what `show` will say is what the summary says. */
+mt_status mt_session_renew_predictor(mt_session *session, mt_regime regime, mt_error *err);
+/* Keeps the winner's cubin, renews table best and, but for given points, the predictor, and reads the winner back: what `show` will say is what the summary says. */
 mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
     mt_error *err);
 

@@ -351,16 +351,16 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     winner->summary->objective = row->objective;
     winner->summary->energy = row->outcome.energy;
     winner->summary->is_programmatic = mt_row_is_programmatic(row);
-    if (mt_row_rivals(row, &winner->summary->rival)) winner->summary->is_limited = winner->summary->rival.is_limited;
+    if (mt_row_libraries(row, &winner->summary->library)) winner->summary->is_limited = winner->summary->library.is_limited;
     winner->summary->tied = row->tied_count > 1 ? (size_t)row->tied_count - 1 : 0;
     return MT_OK;
 }
 
-mt_status mt_session_renew_ladder(mt_session *session, mt_regime regime, mt_error *err)
+mt_status mt_session_renew_predictor(mt_session *session, mt_regime regime, mt_error *err)
 {
     int64_t before = mt_clock_now_ns();
     const mt_portfolio_group group = {session->kernel, session->device, regime, session->origin};
-    mt_status st = mt_ladder_refresh(session->store, &group, NULL, err);
+    mt_status st = mt_predictor_refresh(session->store, &group, NULL, err);
     session->times.database_ns += mt_clock_now_ns() - before;
     mt_times_note("ladder", before, NULL);
     return st;
@@ -385,7 +385,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
     };
     MT_TRY(mt_session_keep_cubin(session, cubin, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));
-    if (!session->params->given) MT_TRY(mt_session_renew_ladder(session, subject->regime, err));
+    if (!session->params->given) MT_TRY(mt_session_renew_predictor(session, subject->regime, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));
     *best = winner.text;

@@ -102,7 +102,7 @@ static void choose_first(mt_run *run)
         run->baseline_index = MT_NO_POINT;
         mt_log_warn("%s: not compared with the baseline: %s", run->target->shape->name, error.message);
     }
-    if (spec->rival && run->session->evaluator->is_recorded) snprintf(run->summary->rival_why, sizeof run->summary->rival_why, "%s: a recorded GPU runs no plugin", spec->rival);
+    if (spec->library && run->session->evaluator->is_recorded) snprintf(run->summary->library_why, sizeof run->summary->library_why, "%s: a recorded GPU runs no plugin", spec->library);
     for (size_t i = 0; i < spec->algorithm_count; i++) {
         size_t index;
         if (spec->algorithms[i].is_yardstick && mt_space_variant_default(run->space, spec->algorithms[i].name, &index, &error) == MT_OK) run->first[run->first_count++] = index;
@@ -118,12 +118,12 @@ static void keep_to_shard(mt_run *run)
 }
 
 /* Inputs and outputs that do not fit in the GPU's memory are this shape's end, not the session's. */
-static mt_status check_memory(const mt_run *run, const mt_scene *scene, mt_error *err)
+static mt_status check_memory(const mt_run *run, const mt_env *env, mt_error *err)
 {
     mt_plan plan = {0};
     const mt_evaluator *evaluator = run->session->evaluator;
     double bytes = 0, most = (double)evaluator->facts.mem_bytes;
-    mt_status st = mt_plan_reference(scene, &plan, err);
+    mt_status st = mt_plan_reference(env, &plan, err);
     for (size_t i = 0; i < plan.arg_count; i++)
         if (plan.args[i].kind == MT_ARG_TENSOR && plan.args[i].used) bytes += (double)plan.args[i].tensor.bytes;
     if (st == MT_OK && most > 0 && bytes > most) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "its inputs and outputs take %.1f GB, the GPU's memory has %.1f GB", bytes / 1e9, most / 1e9);
@@ -133,11 +133,11 @@ static mt_status check_memory(const mt_run *run, const mt_scene *scene, mt_error
 
 static mt_status make_model(mt_run *run, mt_error *err)
 {
-    mt_scene *scene = NULL;
-    mt_status st = mt_scene_create(run->session->params->spec, run->target->shape, &run->session->evaluator->facts, &scene, err);
-    if (st == MT_OK) st = mt_scene_model(scene, &run->model, err);
-    if (st == MT_OK && !run->session->evaluator->is_recorded) st = check_memory(run, scene, err);
-    mt_scene_free(scene);
+    mt_env *env = NULL;
+    mt_status st = mt_env_create(run->session->params->spec, run->target->shape, &run->session->evaluator->facts, &env, err);
+    if (st == MT_OK) st = mt_env_model(env, &run->model, err);
+    if (st == MT_OK && !run->session->evaluator->is_recorded) st = check_memory(run, env, err);
+    mt_env_free(env);
     return st;
 }
 

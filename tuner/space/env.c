@@ -15,7 +15,7 @@
 
 typedef enum let_state { LET_UNKNOWN, LET_KNOWN, LET_FAILED } let_state;
 
-struct mt_scene {
+struct mt_env {
     const mt_spec *spec;
     const mt_shape *shape;
     mt_device_facts facts;
@@ -26,69 +26,69 @@ struct mt_scene {
     int16_t levels[MT_MAX_PARAMS];
 };
 
-mt_status mt_scene_create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_scene **out, mt_error *err)
+mt_status mt_env_create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_env **out, mt_error *err)
 {
-    mt_scene *scene = mt_alloc(1, sizeof *scene);
+    mt_env *env = mt_alloc(1, sizeof *env);
     *out = NULL;
-    if (!scene) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    scene->spec = spec;
-    scene->shape = shape;
-    scene->facts = *facts;
-    scene->slots = mt_alloc(spec->slot_count, sizeof *scene->slots);
-    scene->let_states = mt_alloc(spec->let_count, 1);
-    scene->let_failures = mt_alloc(spec->let_count, sizeof *scene->let_failures);
-    scene->let_blames = mt_alloc(spec->let_count, sizeof *scene->let_blames);
-    if (!scene->slots || !scene->let_states || !scene->let_failures || !scene->let_blames) {
-        mt_scene_free(scene);
+    if (!env) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    env->spec = spec;
+    env->shape = shape;
+    env->facts = *facts;
+    env->slots = mt_alloc(spec->slot_count, sizeof *env->slots);
+    env->let_states = mt_alloc(spec->let_count, 1);
+    env->let_failures = mt_alloc(spec->let_count, sizeof *env->let_failures);
+    env->let_blames = mt_alloc(spec->let_count, sizeof *env->let_blames);
+    if (!env->slots || !env->let_states || !env->let_failures || !env->let_blames) {
+        mt_env_free(env);
         return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     }
-    for (size_t i = 0; i < shape->setting_count; i++) scene->slots[spec->shape_slot + i] = shape->settings[i].value;
+    for (size_t i = 0; i < shape->setting_count; i++) env->slots[spec->shape_slot + i] = shape->settings[i].value;
     for (size_t i = 0; i < mt_facts_count(); i++) {
-        scene->slots[spec->device_slot + i] = (mt_value){ .kind = MT_VALUE_INT, .number = mt_facts_value(facts, i) };
+        env->slots[spec->device_slot + i] = (mt_value){ .kind = MT_VALUE_INT, .number = mt_facts_value(facts, i) };
     }
-    for (size_t i = 0; i < MT_MAX_PARAMS; i++) scene->levels[i] = MT_INACTIVE;
-    *out = scene;
+    for (size_t i = 0; i < MT_MAX_PARAMS; i++) env->levels[i] = MT_INACTIVE;
+    *out = env;
     return MT_OK;
 }
 
-void mt_scene_free(mt_scene *scene)
+void mt_env_free(mt_env *env)
 {
-    if (!scene) return;
-    mt_free(scene->slots);
-    mt_free(scene->let_states);
-    mt_free(scene->let_failures);
-    mt_free(scene->let_blames);
-    mt_free(scene);
+    if (!env) return;
+    mt_free(env->slots);
+    mt_free(env->let_states);
+    mt_free(env->let_failures);
+    mt_free(env->let_blames);
+    mt_free(env);
 }
 
-const mt_spec *mt_scene_spec(const mt_scene *scene)
+const mt_spec *mt_env_spec(const mt_env *env)
 {
-    return scene->spec;
+    return env->spec;
 }
 
-const mt_shape *mt_scene_shape(const mt_scene *scene)
+const mt_shape *mt_env_shape(const mt_env *env)
 {
-    return scene->shape;
+    return env->shape;
 }
 
-const mt_device_facts *mt_scene_facts(const mt_scene *scene)
+const mt_device_facts *mt_env_facts(const mt_env *env)
 {
-    return &scene->facts;
+    return &env->facts;
 }
 
-int mt_scene_level(const mt_scene *scene, size_t param)
+int mt_env_level(const mt_env *env, size_t param)
 {
-    return scene->levels[param];
+    return env->levels[param];
 }
 
 /* ---- setting ---- */
 
-static void put_knob(mt_scene *scene, size_t param, int level)
+static void put_knob(mt_env *env, size_t param, int level)
 {
-    const mt_param *knob = &scene->spec->params[param];
-    mt_value *slot = &scene->slots[scene->spec->param_slot + param];
-    assert(param < scene->spec->param_count && level >= MT_INACTIVE && level < (int)knob->value_count);
-    scene->levels[param] = (int16_t)level;
+    const mt_param *knob = &env->spec->params[param];
+    mt_value *slot = &env->slots[env->spec->param_slot + param];
+    assert(param < env->spec->param_count && level >= MT_INACTIVE && level < (int)knob->value_count);
+    env->levels[param] = (int16_t)level;
     *slot = (mt_value){ .kind = MT_VALUE_UNDEFINED };
     if (level == MT_INACTIVE) return;
     if (knob->is_string) {
@@ -98,72 +98,72 @@ static void put_knob(mt_scene *scene, size_t param, int level)
     }
 }
 
-static void forget_let(mt_scene *scene, size_t let)
+static void forget_let(mt_env *env, size_t let)
 {
-    scene->let_states[let] = LET_UNKNOWN;
-    scene->slots[scene->spec->let_slot + let].kind = MT_VALUE_UNDEFINED;
+    env->let_states[let] = LET_UNKNOWN;
+    env->slots[env->spec->let_slot + let].kind = MT_VALUE_UNDEFINED;
 }
 
-void mt_scene_set_knob(mt_scene *scene, size_t param, int level)
+void mt_env_set_knob(mt_env *env, size_t param, int level)
 {
-    const mt_spec *spec = scene->spec;
-    put_knob(scene, param, level);
+    const mt_spec *spec = env->spec;
+    put_knob(env, param, level);
     for (size_t i = 0; i < spec->let_count; i++) {
-        if (spec->owned->let_knobs[i] >> param & 1) forget_let(scene, i);
+        if (spec->owned->let_knobs[i] >> param & 1) forget_let(env, i);
     }
 }
 
-mt_status mt_scene_set_point(mt_scene *scene, const mt_point *point, mt_error *err)
+mt_status mt_env_set_point(mt_env *env, const mt_point *point, mt_error *err)
 {
-    for (size_t i = 0; i < scene->spec->param_count; i++) put_knob(scene, i, point->level[i]);
-    for (size_t i = 0; i < scene->spec->let_count; i++) forget_let(scene, i);
+    for (size_t i = 0; i < env->spec->param_count; i++) put_knob(env, i, point->level[i]);
+    for (size_t i = 0; i < env->spec->let_count; i++) forget_let(env, i);
     return MT_OK;
 }
 
-void mt_scene_put_loop(const mt_scene *scene, int64_t value)
+void mt_env_put_loop(const mt_env *env, int64_t value)
 {
-    scene->slots[scene->spec->loop_slot] = (mt_value){ .kind = MT_VALUE_INT, .number = value };
+    env->slots[env->spec->loop_slot] = (mt_value){ .kind = MT_VALUE_INT, .number = value };
 }
 
-void mt_scene_set_loop(mt_scene *scene, int64_t value)
+void mt_env_set_loop(mt_env *env, int64_t value)
 {
-    mt_scene_put_loop(scene, value);
+    mt_env_put_loop(env, value);
 }
 
 /* ---- evaluating ---- */
 
-void mt_scene_touch_let(const mt_scene *scene, size_t let)
+void mt_env_touch_let(const mt_env *env, size_t let)
 {
-    const mt_spec *spec = scene->spec;
-    if (scene->let_states[let] != LET_UNKNOWN) return;
+    const mt_spec *spec = env->spec;
+    if (env->let_states[let] != LET_UNKNOWN) return;
     mt_blame blame = { 0 };
     mt_value value = { 0 };
-    mt_program_status status = mt_scene_run(scene, &spec->lets[let].expr, &value, &blame);
+    mt_program_status status = mt_env_run(env, &spec->lets[let].expr, &value, &blame);
     bool is_fine = status == MT_PROGRAM_OK || status == MT_PROGRAM_INACTIVE;
-    scene->let_states[let] = is_fine ? LET_KNOWN : LET_FAILED;
-    scene->let_failures[let] = status;
-    scene->let_blames[let] = blame;
-    scene->slots[spec->let_slot + let] = status == MT_PROGRAM_OK ? value : (mt_value){ .kind = MT_VALUE_UNDEFINED };
+    env->let_states[let] = is_fine ? LET_KNOWN : LET_FAILED;
+    env->let_failures[let] = status;
+    env->let_blames[let] = blame;
+    env->slots[spec->let_slot + let] = status == MT_PROGRAM_OK ? value : (mt_value){ .kind = MT_VALUE_UNDEFINED };
 }
 
 /* Evaluates the lets that the program names and nobody asked for since the knobs changed. */
-static bool touch_lets_of(const mt_scene *scene, const mt_expr *expr)
+static bool touch_lets_of(const mt_env *env, const mt_expr *expr)
 {
     bool any = false;
     for (size_t i = 0; i < mt_program_name_count(expr->program); i++) {
         uint32_t slot = mt_program_slot(expr->program, i);
-        if (slot < scene->spec->let_slot || slot >= scene->spec->loop_slot) continue;
-        size_t let = slot - scene->spec->let_slot;
-        any = any || scene->let_states[let] == LET_UNKNOWN;
-        mt_scene_touch_let(scene, let);
+        if (slot < env->spec->let_slot || slot >= env->spec->loop_slot) continue;
+        size_t let = slot - env->spec->let_slot;
+        any = any || env->let_states[let] == LET_UNKNOWN;
+        mt_env_touch_let(env, let);
     }
     return any;
 }
 
 /* The name that token number `token` of the program reads, when it is a let that failed; else spec's let_count. */
-static size_t failed_let_at(const mt_scene *scene, const mt_expr *expr, size_t token)
+static size_t failed_let_at(const mt_env *env, const mt_expr *expr, size_t token)
 {
-    const mt_spec *spec = scene->spec;
+    const mt_spec *spec = env->spec;
     const char *at = expr->program_text;
     for (; token > 0 && *at; token--) { /* tokens are separated by one space; strings may hold some */
         if (*at == '"') at += 1 + strcspn(at + 1, "\"");
@@ -173,57 +173,57 @@ static size_t failed_let_at(const mt_scene *scene, const mt_expr *expr, size_t t
     if (*at != '$') return spec->let_count;
     size_t length = strcspn(++at, " ");
     for (size_t i = 0; i < spec->let_count; i++) {
-        if (scene->let_states[i] == LET_FAILED && strlen(spec->lets[i].name) == length && memcmp(spec->lets[i].name, at, length) == 0) return i;
+        if (env->let_states[i] == LET_FAILED && strlen(spec->lets[i].name) == length && memcmp(spec->lets[i].name, at, length) == 0) return i;
     }
     return spec->let_count;
 }
 
 /* A let that failed is undefined in its slot; whoever reads it gets the let's failure instead of "inactive". */
-static mt_program_status pass_blame(const mt_scene *scene, mt_blame *blame)
+static mt_program_status pass_blame(const mt_env *env, mt_blame *blame)
 {
-    size_t let_count = scene->spec->let_count;
-    if (!memchr(scene->let_states, LET_FAILED, let_count)) return MT_PROGRAM_INACTIVE;
-    size_t let = failed_let_at(scene, blame->expr, blame->token);
+    size_t let_count = env->spec->let_count;
+    if (!memchr(env->let_states, LET_FAILED, let_count)) return MT_PROGRAM_INACTIVE;
+    size_t let = failed_let_at(env, blame->expr, blame->token);
     if (let == let_count) return MT_PROGRAM_INACTIVE;
-    *blame = scene->let_blames[let];
-    return scene->let_failures[let];
+    *blame = env->let_blames[let];
+    return env->let_failures[let];
 }
 
-mt_program_status mt_scene_run_ready(const mt_scene *scene, const mt_expr *expr, mt_value *value, mt_blame *blame)
+mt_program_status mt_env_run_ready(const mt_env *env, const mt_expr *expr, mt_value *value, mt_blame *blame)
 {
     *blame = (mt_blame){ .expr = expr };
-    mt_program_status status = mt_program_eval(expr->program, scene->slots, scene->spec->slot_count, value, &blame->token);
-    return status == MT_PROGRAM_INACTIVE ? pass_blame(scene, blame) : status;
+    mt_program_status status = mt_program_eval(expr->program, env->slots, env->spec->slot_count, value, &blame->token);
+    return status == MT_PROGRAM_INACTIVE ? pass_blame(env, blame) : status;
 }
 
-mt_program_status mt_scene_run(const mt_scene *scene, const mt_expr *expr, mt_value *value, mt_blame *blame)
+mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *value, mt_blame *blame)
 {
     *blame = (mt_blame){ .expr = expr };
-    mt_program_status status = mt_program_eval(expr->program, scene->slots, scene->spec->slot_count, value, &blame->token);
+    mt_program_status status = mt_program_eval(expr->program, env->slots, env->spec->slot_count, value, &blame->token);
     if (status != MT_PROGRAM_INACTIVE) return status;
-    if (!touch_lets_of(scene, expr)) return pass_blame(scene, blame);
-    return mt_scene_run_ready(scene, expr, value, blame);
+    if (!touch_lets_of(env, expr)) return pass_blame(env, blame);
+    return mt_env_run_ready(env, expr, value, blame);
 }
 
-mt_program_status mt_scene_eval(const mt_scene *scene, const mt_expr *expr, mt_value *value)
+mt_program_status mt_env_eval(const mt_env *env, const mt_expr *expr, mt_value *value)
 {
     mt_blame blame;
-    return mt_scene_run(scene, expr, value, &blame);
+    return mt_env_run(env, expr, value, &blame);
 }
 
-mt_status mt_scene_fail(const mt_scene *scene, const mt_blame *blame, mt_program_status status, const char *where, mt_error *err)
+mt_status mt_env_fail(const mt_env *env, const mt_blame *blame, mt_program_status status, const char *where, mt_error *err)
 {
-    mt_place place = mt_spec_place(scene->spec, blame->expr->line);
+    mt_place place = mt_spec_place(env->spec, blame->expr->line);
     return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)", place.path, place.line,
                    mt_expr_column(blame->expr, blame->token),
-                   blame->expr->source, mt_program_strerror(status), scene->shape->name, where);
+                   blame->expr->source, mt_program_strerror(status), env->shape->name, where);
 }
 
-mt_status mt_scene_int(const mt_scene *scene, const mt_expr *expr, int64_t *value, bool *inactive, mt_error *err)
+mt_status mt_env_int(const mt_env *env, const mt_expr *expr, int64_t *value, bool *inactive, mt_error *err)
 {
     mt_blame blame = { 0 };
     mt_value result = { 0 };
-    mt_program_status status = mt_scene_run(scene, expr, &result, &blame);
+    mt_program_status status = mt_env_run(env, expr, &result, &blame);
     *value = 0;
     if (inactive) *inactive = false;
     if (status == MT_PROGRAM_OK && result.kind == MT_VALUE_INT) {
@@ -234,7 +234,7 @@ mt_status mt_scene_int(const mt_scene *scene, const mt_expr *expr, int64_t *valu
         *inactive = true;
         return MT_OK;
     }
-    return mt_scene_fail(scene, &blame, status == MT_PROGRAM_OK ? MT_PROGRAM_TYPE : status, "", err);
+    return mt_env_fail(env, &blame, status == MT_PROGRAM_OK ? MT_PROGRAM_TYPE : status, "", err);
 }
 
 /* ---- ${NAME} ---- */
@@ -248,24 +248,24 @@ static void add_value(mt_strbuf *out, const mt_value *value)
     }
 }
 
-static mt_status expand_name(const mt_scene *scene, const char *text, const char *name, mt_strbuf *out, mt_error *err)
+static mt_status expand_name(const mt_env *env, const char *text, const char *name, mt_strbuf *out, mt_error *err)
 {
-    const mt_spec *spec = scene->spec;
+    const mt_spec *spec = env->spec;
     uint32_t slot = mt_scope_slot(spec, name);
     if (slot == MT_NO_SLOT) return MT_FAIL(err, MT_ERR_SPEC, "%s: ${%s} in `%s`: no such name", spec->path, name, text);
     if (slot >= spec->let_slot) {
         size_t let = slot - spec->let_slot;
-        mt_scene_touch_let(scene, let);
-        if (scene->let_states[let] == LET_FAILED) return mt_scene_fail(scene, &scene->let_blames[let], scene->let_failures[let], "", err);
+        mt_env_touch_let(env, let);
+        if (env->let_states[let] == LET_FAILED) return mt_env_fail(env, &env->let_blames[let], env->let_failures[let], "", err);
     }
-    if (scene->slots[slot].kind == MT_VALUE_UNDEFINED) {
+    if (env->slots[slot].kind == MT_VALUE_UNDEFINED) {
         return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: ${%s} in `%s` is inactive at this point", spec->path, name, text);
     }
-    add_value(out, &scene->slots[slot]);
+    add_value(out, &env->slots[slot]);
     return MT_OK;
 }
 
-mt_status mt_scene_expand(const mt_scene *scene, const char *text, char **expanded, mt_error *err)
+mt_status mt_env_expand(const mt_env *env, const char *text, char **expanded, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_strbuf out = { 0 };
@@ -279,12 +279,12 @@ mt_status mt_scene_expand(const mt_scene *scene, const char *text, char **expand
         if (!open) break;
         size_t length = strcspn(open + 2, "}");
         if (!open[2 + length] || length >= sizeof name) {
-            st = MT_FAIL(err, MT_ERR_SPEC, "%s: `${` without `}` in `%s`", scene->spec->path, text);
+            st = MT_FAIL(err, MT_ERR_SPEC, "%s: `${` without `}` in `%s`", env->spec->path, text);
             goto done;
         }
         memcpy(name, open + 2, length);
         name[length] = '\0';
-        MT_TRY(expand_name(scene, text, name, &out, err));
+        MT_TRY(expand_name(env, text, name, &out, err));
         at = open + 2 + length + 1;
     }
     *expanded = mt_strbuf_take(&out);
@@ -296,25 +296,25 @@ done:
 
 /* ---- model ---- */
 
-static mt_status figure(const mt_scene *scene, const mt_expr *expr, double *value, mt_error *err)
+static mt_status figure(const mt_env *env, const mt_expr *expr, double *value, mt_error *err)
 {
     int64_t number;
     *value = NAN;
     if (!expr->program) return MT_OK;
-    mt_status st = mt_scene_int(scene, expr, &number, NULL, err);
+    mt_status st = mt_env_int(env, expr, &number, NULL, err);
     if (st == MT_OK) *value = (double)number;
     return st;
 }
 
-mt_status mt_scene_model(const mt_scene *scene, mt_model *model, mt_error *err)
+mt_status mt_env_model(const mt_env *env, mt_model *model, mt_error *err)
 {
     mt_status st = MT_OK;
     *model = (mt_model){ NAN, NAN, NAN, NAN, NAN };
-    MT_TRY(figure(scene, &scene->spec->model_flops, &model->flops, err));
-    MT_TRY(figure(scene, &scene->spec->model_dram_bytes, &model->dram_bytes, err));
-    MT_TRY(figure(scene, &scene->spec->model_moved_bytes, &model->moved_bytes, err));
-    MT_TRY(figure(scene, &scene->spec->model_ops, &model->ops, err));
-    MT_TRY(figure(scene, &scene->spec->model_floor_ns, &model->floor_ns, err));
+    MT_TRY(figure(env, &env->spec->model_flops, &model->flops, err));
+    MT_TRY(figure(env, &env->spec->model_dram_bytes, &model->dram_bytes, err));
+    MT_TRY(figure(env, &env->spec->model_moved_bytes, &model->moved_bytes, err));
+    MT_TRY(figure(env, &env->spec->model_ops, &model->ops, err));
+    MT_TRY(figure(env, &env->spec->model_floor_ns, &model->floor_ns, err));
 done:
     return st;
 }

@@ -159,7 +159,7 @@ typedef struct mt_spec {
     char *defaults_text;  /* [tune] defaults as written, or NULL */
     char **defaults;      /* algorithms whose default points the lookup answers with, in that order; the first is the first [algorithm]. None = that alone */
     size_t default_count;
-    char *rival;          /* [tune] baseline where it names a plugin (baselines.def) instead; NULL = none */
+    char *library;          /* [tune] baseline where it names a plugin (baselines.def) instead; NULL = none */
 
     mt_shape *shapes;           size_t shape_count;
     mt_workload *workloads;     size_t workload_count;   /* at least the implicit one */

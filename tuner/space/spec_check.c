@@ -378,7 +378,7 @@ static mt_status check_baseline(mt_reader *reader, mt_error *err)
         if (strcmp(algo->strings[i], spec->baseline) == 0) return MT_OK;
     }
     if (names_plugin(spec->baseline)) {
-        spec->rival = spec->baseline;
+        spec->library = spec->baseline;
         spec->baseline = NULL;
         return MT_OK;
     }

@@ -283,7 +283,7 @@ static size_t count_starting(const mt_compile_pool *pool)
 
 /* Starts a worker for each queued job that no starting worker is going to take, as far as there are slots. A few at a time: to start a process holds the loop up, and a
  * hundred that load the compiler at once keep the first from the kernels that all GPUs wait for. */
-static void staff(mt_compile_pool *pool)
+static void ensure_workers(mt_compile_pool *pool)
 {
     size_t wanted = 0, starting = count_starting(pool);
     for (struct job *job = pool->queue; job && wanted < MAX_JOBS; job = job->next) wanted++;
@@ -305,7 +305,7 @@ static void pump(mt_compile_pool *pool)
 {
     if (pool->is_closing || pool->is_failed) return;
     hand_out(pool);
-    staff(pool);
+    ensure_workers(pool);
 }
 
 size_t mt_pool_choose_jobs(size_t jobs, size_t default_jobs)

@@ -47,7 +47,7 @@ static void enter_work(mt_device_worker *self, mt_work work)
 
 static bool may_send(const mt_device_worker *self)
 {
-    const seat *at = self->active;
+    const slot *at = self->active;
     if (!self->has_order || self->is_sent || !at || !at->has_context || at->is_preparing || at->is_leaving) return false;
     return (self->is_replay && self->may_crowd) || mt_device_is_quiet(self);
 }
@@ -61,7 +61,7 @@ static void send_order(mt_device_worker *self)
         fail_with(self, &error);
         return;
     }
-    self->is_crowded = mt_device_count_seats(self, mt_seat_has_gpu) > 1;
+    self->is_crowded = mt_device_count_slots(self, mt_slot_has_gpu) > 1;
     self->served_before = self->active->served;
     self->is_sent = true;
     if (!self->is_replay && mt_clock_now_ns() - self->ordered_ns > 1000000) mt_times_note("quiet", self->ordered_ns, "an order waited for our own processes");
@@ -78,7 +78,7 @@ static void send_order(mt_device_worker *self)
 /* What an incident costs, for $MSDA_TUNE_TIMES: until the device could take the next order, and then until that one's inputs were made ("refill"). */
 static bool end_incident(mt_device_worker *self)
 {
-    const seat *at = self->active;
+    const slot *at = self->active;
     if (!self->incident_ns || self->is_replay || !at || !at->has_context || !self->has_proof || !mt_device_is_quiet(self)) return false;
     mt_times_note("incident", self->incident_ns, self->incident);
     self->incident_ns = 0;
@@ -93,7 +93,7 @@ static void on_gone(void *context, const mt_worker_death *death);
 static void on_doomed(void *context);
 
 /* On a host of several GPUs each process sees its own alone: CUDA starts faster, and all the more in several at once. */
-static bool staff(mt_device_worker *self, mt_error *err)
+static bool ensure_workers(mt_device_worker *self, mt_error *err)
 {
     enum { MAX_ENV = 32 };
     const char *env[MAX_ENV + 2] = {0};
@@ -109,20 +109,20 @@ static bool staff(mt_device_worker *self, mt_error *err)
         .doomed = on_doomed,
         .open_handles = &self->open_handles,
     };
-    return mt_device_staff(self, &launch, err);
+    return mt_device_ensure_workers(self, &launch, err);
 }
 
 /* After anything that came or went: somebody is at work, somebody in reserve. */
-static void reseat(mt_device_worker *self)
+static void refill_slot(mt_device_worker *self)
 {
     mt_error error;
     if (self->is_failed || self->is_closing) return;
-    if (!staff(self, &error)) {
+    if (!ensure_workers(self, &error)) {
         fail_with(self, &error);
         return;
     }
     mt_device_provide(self);
-    if (end_incident(self)) (void)staff(self, &error); /* what the incident used up */
+    if (end_incident(self)) (void)ensure_workers(self, &error); /* what the incident used up */
     send_order(self);
 }
 
@@ -131,34 +131,34 @@ static void begin_incident(mt_device_worker *self)
     if (self->incident_ns) return;
     self->incident_ns = mt_clock_now_ns();
     self->has_proof = false;
-    for (size_t i = 0; i < SEATS; i++) self->seats[i].is_warm = false; /* perhaps for another subject */
+    for (size_t i = 0; i < SLOTS; i++) self->slots[i].is_warm = false; /* perhaps for another subject */
 }
 
 /* Killing takes a tenth of a second and more: what will be needed starts meanwhile. */
 static void on_doomed(void *context)
 {
-    seat *at = context;
+    slot *at = context;
     mt_device_worker *self = at->owner;
     mt_error ignored;
     at->is_leaving = true;
     at->since_ns = mt_clock_now_ns();
     if (at != self->active || self->is_closing || self->is_failed) return;
     begin_incident(self);
-    (void)staff(self, &ignored);
+    (void)ensure_workers(self, &ignored);
     mt_device_provide(self);
 }
 
 /* No end of the variant that ran: neither stored nor a strike. */
 static void fail_gone(mt_device_worker *self, const mt_error *error)
 {
-    if (self->is_replay) mt_device_drop_suspicion(self);
+    if (self->is_replay) mt_device_drop_suspect(self);
     mt_device_drop_held(self);
     fail_with(self, error);
 }
 
 /* ---- messages ---- */
 
-static void on_hello(seat *at, mt_hello *hello)
+static void on_hello(slot *at, mt_hello *hello)
 {
     mt_device_worker *self = at->owner;
     if (hello->status != MT_OK && at == self->active) {
@@ -183,15 +183,15 @@ static void on_hello(seat *at, mt_hello *hello)
         self->hello.error = self->hello.bus_id = NULL; /* the message frees them */
         self->was_greeted = at->has_context = true;
     }
-    reseat(self);
+    refill_slot(self);
 }
 
-static void on_prepared(seat *at, const mt_prepared *prepared)
+static void on_prepared(slot *at, const mt_prepared *prepared)
 {
     mt_error error;
     if (at->is_leaving || !at->is_preparing) return;
     if (mt_device_take_prepared(at, prepared, &error))
-        reseat(at->owner);
+        refill_slot(at->owner);
     else
         fail_gone(at->owner, &error);
 }
@@ -201,7 +201,7 @@ static int count_foreign(mt_device_worker *self, int counted)
 {
     static const int64_t lately_ns = 2000000000;
     if (mt_clock_now_ns() - self->last_gone_ns > lately_ns) self->gone_lately = 0;
-    int ours = (int)mt_device_count_seats(self, mt_seat_has_gpu) - 1 + self->gone_lately;
+    int ours = (int)mt_device_count_slots(self, mt_slot_has_gpu) - 1 + self->gone_lately;
     return counted <= 0 ? counted : counted > ours ? counted - ours : 0;
 }
 
@@ -222,7 +222,7 @@ static void leave(mt_device_worker *self)
     mt_device_retire(self->active); /* it is about to exit by itself, which may hang in the driver */
 }
 
-static void on_verdict(seat *at, mt_verdict *verdict)
+static void on_verdict(slot *at, mt_verdict *verdict)
 {
     mt_device_worker *self = at->owner;
     if (at != self->active || !self->has_order || !self->is_sent || verdict->id != self->id) return;
@@ -233,7 +233,7 @@ static void on_verdict(seat *at, mt_verdict *verdict)
         self->has_proof = true; /* it ran there */
     if (must_repeat(self, verdict)) {
         if (at->is_leaving) self->active = NULL;
-        reseat(self);
+        refill_slot(self);
         return;
     }
     if (verdict->status != MT_OK) {
@@ -251,12 +251,12 @@ static void on_verdict(seat *at, mt_verdict *verdict)
     verdict->launch_json = NULL;
     mt_device_conclude(self, &outcome, launch_json);
     if (at->is_leaving && self->active == at) self->active = NULL;
-    reseat(self);
+    refill_slot(self);
 }
 
 static void on_message(void *context, mt_message *message)
 {
-    seat *at = context;
+    slot *at = context;
     mt_device_worker *self = at->owner;
     switch (message->type) {
     case MT_MESSAGE_HELLO: on_hello(at, &message->hello); break;
@@ -353,9 +353,9 @@ static void lose_reserve(mt_device_worker *self, bool had_started)
 
 static void on_gone(void *context, const mt_worker_death *death)
 {
-    seat *at = context, was = *at;
+    slot *at = context, was = *at;
     mt_device_worker *self = was.owner;
-    *at = (seat){.owner = self};
+    *at = (slot){.owner = self};
     if (was.is_leaving) mt_times_note("gone", was.since_ns, NULL);
     if (was.has_context || was.is_preparing) {
         self->last_gone_ns = mt_clock_now_ns();
@@ -371,7 +371,7 @@ static void on_gone(void *context, const mt_worker_death *death)
         mt_error_set(&error, MT_ERR_GPU, "GPU %d (%s) is lost: its worker could not be killed", self->options.device, self->hello.facts.name);
         fail_with(self, &error);
     }
-    reseat(self);
+    refill_slot(self);
 }
 
 mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_device_worker **out, mt_error *err)
@@ -380,7 +380,7 @@ mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_de
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "device worker: out of memory");
     self->options = *options;
     self->is_alone = mt_visible_alone(options->device, self->alone); /* once: the host's GPUs stay those that they are */
-    if (!staff(self, err)) {
+    if (!ensure_workers(self, err)) {
         mt_device_worker_destroy(self);
         return err->status;
     }
@@ -429,7 +429,7 @@ done:
 }
 
 /* A process that was stopped (by SIGSTOP; Ctrl-Z stops us too) answers nothing until somebody lets it go on, perhaps never. */
-static void replace_stopped(seat *at)
+static void replace_stopped(slot *at)
 {
     mt_device_worker *self = at->owner;
     at->stopped_count = mt_worker_is_stopped(at->worker) ? at->stopped_count + 1 : 0;
@@ -449,10 +449,10 @@ void mt_device_worker_tick(mt_device_worker *self)
     if (self->is_failed || self->is_closing) return;
     if (now - self->checked_ns > second_ns) {
         self->checked_ns = now;
-        for (size_t i = 0; i < SEATS; i++)
-            if (mt_seat_is_usable(&self->seats[i])) replace_stopped(&self->seats[i]);
+        for (size_t i = 0; i < SLOTS; i++)
+            if (mt_slot_is_usable(&self->slots[i])) replace_stopped(&self->slots[i]);
     }
-    reseat(self);
+    refill_slot(self);
 }
 
 const mt_strbuf *mt_device_worker_frame(const mt_device_worker *self)
@@ -465,7 +465,7 @@ void mt_device_worker_abort(mt_device_worker *self)
     mt_device_drop_held(self);
     if (!self->has_order) return;
     if (self->is_sent && self->active) mt_worker_kill(self->active->worker);
-    mt_device_drop_suspicion(self);
+    mt_device_drop_suspect(self);
     self->has_order = self->is_sent = false;
 }
 
@@ -473,8 +473,8 @@ void mt_device_worker_stop(mt_device_worker *self)
 {
     if (self->is_closing) return;
     self->is_closing = true;
-    for (size_t i = 0; i < SEATS; i++)
-        if (self->seats[i].worker) mt_worker_kill(self->seats[i].worker);
+    for (size_t i = 0; i < SLOTS; i++)
+        if (self->slots[i].worker) mt_worker_kill(self->slots[i].worker);
 }
 
 void mt_device_worker_destroy(mt_device_worker *self)
@@ -482,7 +482,7 @@ void mt_device_worker_destroy(mt_device_worker *self)
     if (!self) return;
     mt_device_worker_stop(self);
     while (self->open_handles) uv_run(self->options.loop, UV_RUN_ONCE);
-    mt_device_drop_suspicion(self);
+    mt_device_drop_suspect(self);
     mt_device_drop_held(self);
     mt_strbuf_free(&self->frame);
     mt_strbuf_free(&self->preparation);

@@ -47,18 +47,18 @@ static bool needs_replay(const mt_device_worker *self, const mt_outcome *outcome
 static void begin_replay(mt_device_worker *self, const mt_outcome *fault, char *launch_json)
 {
     self->is_replay = true;
-    self->suspicion = *fault;
-    self->suspicion_launch = launch_json;
+    self->suspect = *fault;
+    self->suspect_launch = launch_json;
     self->is_sent = false; /* the next worker gets the order again */
     self->may_crowd = true;
     self->attempts = 0;
 }
 
-void mt_device_drop_suspicion(mt_device_worker *self)
+void mt_device_drop_suspect(mt_device_worker *self)
 {
-    mt_outcome_free(&self->suspicion);
-    mt_free(self->suspicion_launch);
-    self->suspicion_launch = NULL;
+    mt_outcome_free(&self->suspect);
+    mt_free(self->suspect_launch);
+    self->suspect_launch = NULL;
     self->is_replay = false;
 }
 
@@ -76,10 +76,10 @@ static bool same_fault(const mt_outcome *a, const mt_outcome *b)
 /* The verdict stays the first one: that a kernel faulted once is reason enough not to hand it out. `alone`: how the replay ended; NULL = it could not be run. */
 void mt_device_settle_replay(mt_device_worker *self, const mt_outcome *alone)
 {
-    mt_outcome outcome = self->suspicion;
-    char *first = outcome.text, *launch_json = self->suspicion_launch;
-    memset(&self->suspicion, 0, sizeof self->suspicion);
-    self->suspicion_launch = NULL;
+    mt_outcome outcome = self->suspect;
+    char *first = outcome.text, *launch_json = self->suspect_launch;
+    memset(&self->suspect, 0, sizeof self->suspect);
+    self->suspect_launch = NULL;
     self->is_replay = false;
     const char *was = first ? first : "";
     bool is_same = alone && same_fault(&outcome, alone);

@@ -8,10 +8,10 @@
 
 enum part { PART_SUBJECT, PART_VARIANT, PART_COUNT };
 
-enum { SEATS = 6 /* one at work, two in reserve, and those of an incident: two on their way out, one starting */, USABLE = 3 };
+enum { SLOTS = 6 /* one at work, two in reserve, and those of an incident: two on their way out, one starting */, USABLE = 3 };
 
 /* One process. What it is for shows in self->active; the rest of those that live are in reserve or leave. */
-typedef struct seat {
+typedef struct slot {
     mt_device_worker *owner;
     mt_worker *worker;  /* NULL = free */
     bool is_greeted;    /* CUDA has started there */
@@ -23,14 +23,14 @@ typedef struct seat {
     int stopped_count;  /* how often in a row it was seen stopped */
     int served;         /* evaluations that it has ended */
     int64_t since_ns;   /* when what it is busy with (start, preparation, leaving) began */
-} seat;
+} slot;
 
 struct mt_device_worker {
     mt_device_worker_options options;
     bool is_alone;                /* its processes see this GPU alone, by the variable: */
     char alone[MT_VISIBLE_SIZE];
-    seat seats[SEATS];
-    seat *active;       /* NULL = none */
+    slot slots[SLOTS];
+    slot *active;       /* NULL = none */
     mt_hello hello;
     char bus_id[32];
     bool was_greeted;             /* any worker */
@@ -63,8 +63,8 @@ struct mt_device_worker {
     /* a fault that waits for the suspect's replay alone */
     bool is_replay, may_crowd;    /* beside the process that faulted, which may take long to go */
     int served_before;            /* evaluations that the process at work had ended before this one */
-    mt_outcome suspicion;
-    char *suspicion_launch;
+    mt_outcome suspect;
+    char *suspect_launch;
     /* an end that cost its process waits until the GPU has taken another one: of a GPU that is gone no variant is guilty */
     bool has_held;
     mt_outcome held;
@@ -73,24 +73,24 @@ struct mt_device_worker {
 
 /* ---- device_worker_slots.c: who lives, and how ready they are ---- */
 
-typedef bool (*mt_seat_is)(const seat *s);
-bool mt_seat_is_leaving(const seat *s);
-bool mt_seat_is_usable(const seat *s);
-bool mt_seat_has_gpu(const seat *s);  /* it has a context, or is making one: also while it leaves */
-size_t mt_device_count_seats(const mt_device_worker *self, mt_seat_is is);
+typedef bool (*mt_slot_is)(const slot *s);
+bool mt_slot_is_leaving(const slot *s);
+bool mt_slot_is_usable(const slot *s);
+bool mt_slot_has_gpu(const slot *s);  /* it has a context, or is making one: also while it leaves */
+size_t mt_device_count_slots(const mt_device_worker *self, mt_slot_is is);
 /* Nothing of ours may disturb what is timed: no context that is being made, none that is being torn down. (CUDA's start, which makes no context, does not.) */
 bool mt_device_is_quiet(const mt_device_worker *self);
 /* The readiest of those that could take over; NULL = none. */
-seat *mt_device_find_reserve(mt_device_worker *self);
+slot *mt_device_find_reserve(mt_device_worker *self);
 /* Starts processes until there are enough, the first of all for work, the rest for the reserve. False with an error when there is none at all and none can be started. */
-bool mt_device_staff(mt_device_worker *self, const mt_worker_launch *launch, mt_error *err);
+bool mt_device_ensure_workers(mt_device_worker *self, const mt_worker_launch *launch, mt_error *err);
 /* Makes contexts, and for whoever takes the next order its inputs, where that can be done meanwhile. */
 void mt_device_provide(mt_device_worker *self);
 /* A process answered PREPARE. False: it has no context, and nobody else has; `err` says why. */
-bool mt_device_take_prepared(seat *at, const mt_prepared *prepared, mt_error *err);
+bool mt_device_take_prepared(slot *at, const mt_prepared *prepared, mt_error *err);
 /* The reserve could not start: what waits for a proof that the GPU is still there must get it from a new process. */
 void mt_device_distrust(mt_device_worker *self);
-void mt_device_retire(seat *at); /* SIGKILL */
+void mt_device_retire(slot *at); /* SIGKILL */
 
 /* ---- device_worker_faults.c ---- */
 
@@ -98,7 +98,7 @@ void mt_device_retire(seat *at); /* SIGKILL */
 void mt_device_conclude(mt_device_worker *self, mt_outcome *outcome, char *launch_json);
 /* Ends a replay. `alone`: how it ended; NULL = it could not be run. */
 void mt_device_settle_replay(mt_device_worker *self, const mt_outcome *alone);
-void mt_device_drop_suspicion(mt_device_worker *self); /* ends a replay without a word */
+void mt_device_drop_suspect(mt_device_worker *self); /* ends a replay without a word */
 void mt_device_release_held(mt_device_worker *self);   /* tells the end that was held back, if there is one */
 void mt_device_drop_held(mt_device_worker *self);
 

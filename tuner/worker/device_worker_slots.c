@@ -6,79 +6,79 @@
 
 static const int64_t IDLE_NS = 100000000; /* a device without an order for that long waits for the compiler: time to make a context */
 
-bool mt_seat_is_leaving(const seat *s)
+bool mt_slot_is_leaving(const slot *s)
 {
     return s->worker && s->is_leaving;
 }
 
-bool mt_seat_is_usable(const seat *s)
+bool mt_slot_is_usable(const slot *s)
 {
     return s->worker && !s->is_leaving;
 }
 
-bool mt_seat_has_gpu(const seat *s)
+bool mt_slot_has_gpu(const slot *s)
 {
     return s->worker && (s->has_context || s->is_preparing);
 }
 
-static bool is_free(const seat *s)
+static bool is_free(const slot *s)
 {
     return !s->worker;
 }
 
-static bool is_preparing(const seat *s)
+static bool is_preparing(const slot *s)
 {
     return s->worker && s->is_preparing && !s->is_leaving;
 }
 
-static bool is_starting(const seat *s)
+static bool is_starting(const slot *s)
 {
-    return mt_seat_is_usable(s) && !s->is_greeted;
+    return mt_slot_is_usable(s) && !s->is_greeted;
 }
 
-static bool is_making_context(const seat *s)
+static bool is_making_context(const slot *s)
 {
     return is_preparing(s) && !s->has_context;
 }
 
-size_t mt_device_count_seats(const mt_device_worker *self, mt_seat_is is)
+size_t mt_device_count_slots(const mt_device_worker *self, mt_slot_is is)
 {
     size_t count = 0;
-    for (size_t i = 0; i < SEATS; i++) count += is(&self->seats[i]);
+    for (size_t i = 0; i < SLOTS; i++) count += is(&self->slots[i]);
     return count;
 }
 
-static seat *find_seat(mt_device_worker *self, mt_seat_is is)
+static slot *find_slot(mt_device_worker *self, mt_slot_is is)
 {
-    for (size_t i = 0; i < SEATS; i++)
-        if (is(&self->seats[i])) return &self->seats[i];
+    for (size_t i = 0; i < SLOTS; i++)
+        if (is(&self->slots[i])) return &self->slots[i];
     return NULL;
 }
 
 bool mt_device_is_quiet(const mt_device_worker *self)
 {
-    return mt_device_count_seats(self, is_preparing) == 0 && mt_device_count_seats(self, mt_seat_is_leaving) == 0;
+    return mt_device_count_slots(self, is_preparing) == 0 && mt_device_count_slots(self, mt_slot_is_leaving) == 0;
 }
 
-static int readiness(const seat *s)
+static int readiness(const slot *s)
 {
     return 1 + s->is_greeted + s->is_preparing + 2 * s->has_context + 4 * s->is_warm;
 }
 
-seat *mt_device_find_reserve(mt_device_worker *self)
+slot *mt_device_find_reserve(mt_device_worker *self)
 {
-    seat *best = NULL;
-    for (size_t i = 0; i < SEATS; i++) {
-        seat *at = &self->seats[i];
-        if (at != self->active && mt_seat_is_usable(at) && (!best || readiness(at) > readiness(best))) best = at;
+    slot *best = NULL;
+    for (size_t i = 0; i < SLOTS; i++) {
+        slot *at = &self->slots[i];
+        if (at != self->active && mt_slot_is_usable(at) && (!best || readiness(at) > readiness(best))) best = at;
     }
     return best;
 }
 
-static mt_status spawn(mt_device_worker *self, seat *at, const mt_worker_launch *launch, mt_error *err)
+static mt_status spawn(mt_device_worker *self, slot *at, const mt_worker_launch *launch, mt_error *err)
 {
     mt_worker_launch mine = *launch;
-    *at = (seat){.owner = self, .since_ns = mt_clock_now_ns()};
+    *at = (slot){.owner = self, .since_ns = mt_clock_now_ns()};
     mine.role = self->was_greeted ? "reserve" : "device";
     mine.context = at;
     return mt_worker_spawn(self->options.loop, &mine, &at->worker, err);
@@ -95,30 +95,30 @@ static size_t wanted(const mt_device_worker *self)
 /* Who has no context gives way to one that has, for as long as the order was not sent: in a GPU that takes one process nobody else will ever get one. */
 static void choose_active(mt_device_worker *self)
 {
-    seat *best = mt_device_find_reserve(self);
-    bool gives_way = self->active && !self->is_sent && mt_seat_is_usable(self->active) && !self->active->has_context && best && best->has_context;
+    slot *best = mt_device_find_reserve(self);
+    bool gives_way = self->active && !self->is_sent && mt_slot_is_usable(self->active) && !self->active->has_context && best && best->has_context;
     if (!self->active || gives_way) self->active = best;
 }
 
 /* That there is no reserve (too few descriptors, say) is no error. */
-bool mt_device_staff(mt_device_worker *self, const mt_worker_launch *launch, mt_error *err)
+bool mt_device_ensure_workers(mt_device_worker *self, const mt_worker_launch *launch, mt_error *err)
 {
     mt_error ignored;
     choose_active(self);
     if (!self->active) {
-        seat *at = find_seat(self, is_free);
+        slot *at = find_slot(self, is_free);
         if (at && spawn(self, at, launch, err) != MT_OK) return false;
         self->active = at;
     }
-    while (self->was_greeted && !self->has_no_reserve && mt_device_count_seats(self, mt_seat_is_usable) < wanted(self)) {
-        seat *at = find_seat(self, is_free);
+    while (self->was_greeted && !self->has_no_reserve && mt_device_count_slots(self, mt_slot_is_usable) < wanted(self)) {
+        slot *at = find_slot(self, is_free);
         if (!at) break;
         self->has_no_reserve = spawn(self, at, launch, &ignored) != MT_OK;
     }
     return true;
 }
 
-void mt_device_retire(seat *at)
+void mt_device_retire(slot *at)
 {
     at->is_leaving = true;
     at->since_ns = mt_clock_now_ns();
@@ -127,7 +127,7 @@ void mt_device_retire(seat *at)
 
 /* ---- contexts and inputs ahead of time ---- */
 
-static void prepare(seat *at, bool wants_subject)
+static void prepare(slot *at, bool wants_subject)
 {
     mt_error ignored;
     mt_device_worker *self = at->owner;
@@ -145,27 +145,27 @@ static void prepare(seat *at, bool wants_subject)
 }
 
 /* A GPU that takes one process must be free of all others. */
-static bool may_enter(const mt_device_worker *self, const seat *at)
+static bool may_enter(const mt_device_worker *self, const slot *at)
 {
     if (!at->is_greeted || at->is_preparing) return false;
-    return at->has_context || !self->takes_one || mt_device_count_seats(self, mt_seat_has_gpu) == 0;
+    return at->has_context || !self->takes_one || mt_device_count_slots(self, mt_slot_has_gpu) == 0;
 }
 
 /* The first one without a context. */
-static seat *find_plain(mt_device_worker *self)
+static slot *find_plain(mt_device_worker *self)
 {
-    for (size_t i = 0; i < SEATS; i++) {
-        seat *at = &self->seats[i];
-        if (at != self->active && mt_seat_is_usable(at) && !at->has_context && may_enter(self, at)) return at;
+    for (size_t i = 0; i < SLOTS; i++) {
+        slot *at = &self->slots[i];
+        if (at != self->active && mt_slot_is_usable(at) && !at->has_context && may_enter(self, at)) return at;
     }
     return NULL;
 }
 
 static bool has_ready_reserve(const mt_device_worker *self)
 {
-    for (size_t i = 0; i < SEATS; i++) {
-        const seat *at = &self->seats[i];
-        if (at != self->active && mt_seat_is_usable(at) && mt_seat_has_gpu(at)) return true;
+    for (size_t i = 0; i < SLOTS; i++) {
+        const slot *at = &self->slots[i];
+        if (at != self->active && mt_slot_is_usable(at) && mt_slot_has_gpu(at)) return true;
     }
     return false;
 }
@@ -174,15 +174,15 @@ static bool has_ready_reserve(const mt_device_worker *self)
 static void provide_calmly(mt_device_worker *self)
 {
     bool is_idle = !self->has_order && (self->frame.length == 0 || mt_clock_now_ns() - self->ended_ns > IDLE_NS);
-    seat *plain = is_idle && !has_ready_reserve(self) ? find_plain(self) : NULL;
+    slot *plain = is_idle && !has_ready_reserve(self) ? find_plain(self) : NULL;
     if (plain) prepare(plain, false);
 }
 
 /* The inputs of whoever comes next wait until a replay has made its own: two at once might not fit. */
 static void provide_next(mt_device_worker *self)
 {
-    bool is_active = self->active && mt_seat_is_usable(self->active) && !self->is_replay;
-    seat *next = is_active ? self->active : mt_device_find_reserve(self);
+    bool is_active = self->active && mt_slot_is_usable(self->active) && !self->is_replay;
+    slot *next = is_active ? self->active : mt_device_find_reserve(self);
     bool wants_subject = !self->is_replay || (self->is_sent && self->part == PART_VARIANT);
     if (next && may_enter(self, next) && (wants_subject ? !next->is_warm : !next->has_context)) prepare(next, wants_subject);
 }
@@ -196,26 +196,26 @@ void mt_device_provide(mt_device_worker *self)
     }
     if (self->is_replay && !self->is_sent && self->active && !self->active->has_context && may_enter(self, self->active)) prepare(self->active, false);
     provide_next(self);
-    if (self->has_proof || mt_device_count_seats(self, is_making_context) > 0) return;
-    seat *plain = find_plain(self);
+    if (self->has_proof || mt_device_count_slots(self, is_making_context) > 0) return;
+    slot *plain = find_plain(self);
     if (plain) {
         prepare(plain, false);
         return;
     }
     /* Nobody else can be had: the one that is there has to be believed. */
-    if (self->has_no_reserve && self->active && self->active->has_context && mt_device_count_seats(self, mt_seat_is_usable) == 1) self->has_proof = true;
-    if (self->takes_one && mt_device_is_quiet(self) && mt_device_count_seats(self, is_starting) == 0) mt_device_distrust(self);
+    if (self->has_no_reserve && self->active && self->active->has_context && mt_device_count_slots(self, mt_slot_is_usable) == 1) self->has_proof = true;
+    if (self->takes_one && mt_device_is_quiet(self) && mt_device_count_slots(self, is_starting) == 0) mt_device_distrust(self);
 }
 
 void mt_device_distrust(mt_device_worker *self)
 {
-    seat *spare = self->active;
-    if (!self->has_held || self->has_proof || !spare || !mt_seat_is_usable(spare) || !spare->has_context) return;
+    slot *spare = self->active;
+    if (!self->has_held || self->has_proof || !spare || !mt_slot_is_usable(spare) || !spare->has_context) return;
     self->active = NULL;
     mt_device_retire(spare);
 }
 
-bool mt_device_take_prepared(seat *at, const mt_prepared *prepared, mt_error *err)
+bool mt_device_take_prepared(slot *at, const mt_prepared *prepared, mt_error *err)
 {
     mt_device_worker *self = at->owner;
     bool had_context = at->has_context;
@@ -230,7 +230,7 @@ bool mt_device_take_prepared(seat *at, const mt_prepared *prepared, mt_error *er
     if (had_context) return true; /* it lacks the inputs only, which an order makes too */
     at->is_warm = false;
     /* Whoever has left since it asked was still there then, perhaps: it may ask again. */
-    if (mt_device_count_seats(self, mt_seat_has_gpu) == 0 && self->last_gone_ns < at->since_ns)
+    if (mt_device_count_slots(self, mt_slot_has_gpu) == 0 && self->last_gone_ns < at->since_ns)
         return (void)MT_FAIL(err, prepared->status, "the GPU is gone after a worker's restart: %s", prepared->error ? prepared->error : "no context"), false;
     self->takes_one = true; /* or it has no memory for more */
     return true;

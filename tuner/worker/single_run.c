@@ -20,7 +20,7 @@ static mt_status add_bundle(mt_strbuf *bytes, int fd, mt_error *err)
     return bytes->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "case: out of memory") : MT_OK;
 }
 
-mt_status mt_once_save(const char *path, const mt_strbuf *frame, mt_order_depth depth, int bundle_fd, mt_error *err)
+mt_status mt_single_run_save(const char *path, const mt_strbuf *frame, mt_order_depth depth, int bundle_fd, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_message order = {0};
@@ -41,7 +41,7 @@ done:
     return st;
 }
 
-mt_status mt_once_load(const char *path, mt_message *order, int *bundle_fd, mt_error *err)
+mt_status mt_single_run_load(const char *path, mt_message *order, int *bundle_fd, mt_error *err)
 {
     mt_status st = MT_OK;
     char *bytes = NULL;
@@ -61,7 +61,7 @@ done:
     return st;
 }
 
-mt_status mt_once_command_make(const char *const *prefix, int device, const char *case_path, mt_once_command *command, mt_error *err)
+mt_status mt_single_run_command_make(const char *const *prefix, int device, const char *case_path, mt_single_run_command *command, mt_error *err)
 {
     size_t count = 0;
     memset(command, 0, sizeof *command);
@@ -78,7 +78,7 @@ mt_status mt_once_command_make(const char *const *prefix, int device, const char
     return MT_OK;
 }
 
-void mt_once_command_free(mt_once_command *command)
+void mt_single_run_command_free(mt_single_run_command *command)
 {
     mt_free(command->self);
     memset(command, 0, sizeof *command);

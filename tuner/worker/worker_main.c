@@ -356,7 +356,7 @@ static mt_status evaluate_case(struct runner *self, const char *path, int ordina
     mt_device_facts facts;
     bool sticky;
     int bundle_fd = -1;
-    MT_TRY(mt_once_load(path, &order, &bundle_fd, err));
+    MT_TRY(mt_single_run_load(path, &order, &bundle_fd, err));
     MT_TRY(mt_bundle_open(bundle_fd, &self->bundle, err));
     MT_TRY(mt_spec_parse(self->bundle.path, self->bundle.text, strlen(self->bundle.text), &self->spec, err));
     MT_TRY(mt_gpu_open(ordinal, &self->gpu, &facts, err));

@@ -36,7 +36,7 @@ static void add_numbers32(mt_strbuf *out, const char *name, const uint32_t *numb
 }
 
 /* A list of one ends with a comma ("7,"), as the .ini writes it. */
-static void add_value(mt_strbuf *out, const mt_asked_value *value)
+static void add_value(mt_strbuf *out, const mt_lookup_query_value *value)
 {
     size_t length = strlen(value->text);
     if (value->kind == MT_ASKED_LIST)
@@ -45,11 +45,11 @@ static void add_value(mt_strbuf *out, const mt_asked_value *value)
         mt_strbuf_add(out, value->text);
 }
 
-static void add_shape(mt_strbuf *out, const mt_asked *asked)
+static void add_shape(mt_strbuf *out, const mt_lookup_query *asked)
 {
     mt_strbuf_add(out, ",\"shape\":{");
     for (size_t i = 0; i < asked->value_count; i++) {
-        const mt_asked_value *value = &asked->values[i];
+        const mt_lookup_query_value *value = &asked->values[i];
         if (i) mt_strbuf_add_char(out, ',');
         mt_strbuf_add_json(out, value->name);
         mt_strbuf_add_char(out, ':');
@@ -179,7 +179,7 @@ static void add_answer(mt_strbuf *out, const tunelookup_result *result)
     if (status != TUNELOOKUP_OK) add_text(out, "cubin_missing", tunelookup_strerror(status));
 }
 
-mt_status mt_lookup_print_json(FILE *out, const mt_asked *asked, const char *gpu, const tunelookup_result *result, mt_error *err)
+mt_status mt_lookup_print_json(FILE *out, const mt_lookup_query *asked, const char *gpu, const tunelookup_result *result, mt_error *err)
 {
     mt_strbuf text = {0};
     char why[4096];

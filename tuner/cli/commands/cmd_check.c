@@ -47,7 +47,7 @@ typedef struct checking {
     char arch[MT_ARCH_SIZE];
     mt_device_facts facts;
     mt_spec *spec;
-    mt_wanted wanted;
+    mt_requested_shapes wanted;
     mt_source source;
     mt_evaluator *evaluator;
     mt_space **spaces; /* one per shape of the spec; the evaluator refers to them */
@@ -117,13 +117,13 @@ static mt_status open_all(checking *c, mt_error *err)
     if (st != MT_OK) return st == MT_ERR_NOT_FOUND ? MT_ERR_USAGE : st;
     MT_TRY(mt_share_space(v->space, &c->space_path, err));
     c->wanted.command = "check";
-    MT_TRY(mt_wanted_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
+    MT_TRY(mt_requested_shapes_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
     MT_TRY(mt_source_load(c->spec, &c->source, err));
     warn_before(c);
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
     if (!c->spaces || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
-    MT_TRY(mt_room_check(err));
+    MT_TRY(mt_process_limits_check(err));
     if (uv_loop_init(&c->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "check: no event loop");
     c->loop_open = true;
     mt_worker_options worker = {.jobs = (size_t)v->jobs, .arch = c->arch, .cache_dir = c->cache_dir,
@@ -143,7 +143,7 @@ static void close_all(checking *c)
     }
     mt_source_free(&c->source);
     mt_spec_free(c->spec);
-    mt_wanted_free(&c->wanted);
+    mt_requested_shapes_free(&c->wanted);
     mt_check_json_free(&c->json);
     mt_free(c->spaces);
     mt_free(c->space_path);

@@ -9,7 +9,7 @@
 #include "tuner/cli/requests/diff_sides.h"
 
 typedef struct diff_values {
-    mt_sides_values sides;
+    mt_diff_sides_values sides;
     const char *db, *kernel, *shape, *workload, *gpu;
     int regime, origin;
     bool variants, json, check;
@@ -175,21 +175,21 @@ static mt_status finish(listing *l, mt_error *err)
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const diff_values *values = arguments->values;
-    mt_sides sides = {0};
+    mt_diff_sides sides = {0};
     listing l = {.values = values};
     mt_regime regime = values->regime ? (mt_regime)(values->regime - 1) : MT_REGIME_COLD;
     mt_origin origin = values->origin ? (mt_origin)(values->origin - 1) : MT_ORIGIN_MEASURED;
     mt_diff_filter filter = {.gpu = values->gpu, .kernel = values->kernel, .shape = values->shape, .workload = values->workload,
                              .regime = values->regime ? &regime : NULL, .origin = values->origin ? &origin : NULL};
     mt_status st;
-    MT_TRY(mt_sides_open("diff", &values->sides, arguments, values->db, values->gpu, &sides, err));
+    MT_TRY(mt_diff_sides_open("diff", &values->sides, arguments, values->db, values->gpu, &sides, err));
     l.threshold = sides.threshold;
     MT_TRY(mt_diff_run(&sides.a, &sides.b, &filter, on_subject, &l, err));
     st = finish(&l, err);
 done:
     mt_table_free(&l.table);
     mt_strbuf_free(&l.json);
-    mt_sides_close(&sides);
+    mt_diff_sides_close(&sides);
     return st;
 }
 

@@ -139,7 +139,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     for (size_t i = 0; i < arguments->operand_count; i++) MT_TRY(import_file(&im, arguments->operands[i], err));
     if (im.values->output) goto done;
     MT_TRY(open_store(&im, origin_of(&im, true), err)); /* --seal alone */
-    if (arguments->operand_count) MT_TRY(mt_ladder_refresh_all(im.store, err));
+    if (arguments->operand_count) MT_TRY(mt_predictor_refresh_all(im.store, err));
     if (im.values->seal || im.has_recorded) MT_TRY(mt_store_seal(im.store, err)); /* recordings are made to be shipped */
     printf("%zu file%s imported into %s\n", arguments->operand_count, arguments->operand_count == 1 ? "" : "s", im.path);
 done:

@@ -42,7 +42,7 @@ static tunelookup_device device_of(const mt_device_facts *facts)
         .driver_version = facts->driver_version};
 }
 
-static mt_status ask(const lookup_values *values, const mt_asked *asked, tunelookup_db *db, mt_error *err)
+static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, tunelookup_db *db, mt_error *err)
 {
     tunelookup_device device = device_of(&asked->facts);
     tunelookup_plan *plan = NULL;
@@ -64,21 +64,21 @@ static mt_status ask(const lookup_values *values, const mt_asked *asked, tuneloo
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const lookup_values *values = arguments->values;
-    const mt_asked_options question = {values->gpu, values->kernel, values->shape, values->workload, values->space, values->db, &values->set};
-    mt_asked asked = {0};
+    const mt_lookup_query_options question = {values->gpu, values->kernel, values->shape, values->workload, values->space, values->db, &values->set};
+    mt_lookup_query asked = {0};
     tunelookup_db *db = NULL;
     mt_status st = MT_OK;
     tunelookup_status status = values->db ? TUNELOOKUP_OK : tunelookup_open(NULL, 0, &db); /* what it refuses, it refuses in one voice */
     if (status != TUNELOOKUP_OK && status != TUNELOOKUP_ERR_NOT_FOUND) return fail(status, err);
     tunelookup_close(db);
     db = NULL;
-    MT_TRY(mt_asked_make(&question, &asked, err));
+    MT_TRY(mt_lookup_query_make(&question, &asked, err));
     unsigned flags = TUNELOOKUP_USER_CUBINS | (asked.is_recorded ? TUNELOOKUP_RECORDED : 0); /* nothing is run here, so the user's cubins do no harm */
     status = tunelookup_open(values->db, flags, &db);
     st = status == TUNELOOKUP_OK ? ask(values, &asked, db, err) : fail(status, err);
 done:
     tunelookup_close(db);
-    mt_asked_free(&asked);
+    mt_lookup_query_free(&asked);
     return st;
 }
 

@@ -196,7 +196,7 @@ static mt_status merge_parts(mt_store *store, const merge_values *values, part *
     mt_status finished = mt_merge_finish(merge, st == MT_OK ? err : &second);
     print_committed(merge, parts, &told);
     mt_merge_end(merge);
-    if (finished == MT_OK) finished = mt_ladder_refresh_all(store, st == MT_OK ? err : &second);
+    if (finished == MT_OK) finished = mt_predictor_refresh_all(store, st == MT_OK ? err : &second);
     if (st == MT_OK) st = finished;
     return told < merged ? tell_undone(values, merged - told, st, err) : st;
 }

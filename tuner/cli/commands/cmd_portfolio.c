@@ -48,7 +48,7 @@ typedef struct found_group {
 typedef struct work {
     const portfolio_values *values;
     const mt_arguments *arguments;
-    mt_ladder_options options;
+    mt_predictor_options options;
     mt_store *store;
     mt_portfolio_bench *bench;     /* with --measure */
     found_group *groups;
@@ -60,7 +60,7 @@ typedef struct work {
 static mt_status read_limits(work *w, mt_error *err)
 {
     const portfolio_values *v = w->values;
-    w->options = (mt_ladder_options){v->max ? (size_t)v->max : DEFAULT_MAX, MT_LADDER_WITHIN};
+    w->options = (mt_predictor_options){v->max ? (size_t)v->max : DEFAULT_MAX, MT_PREDICTOR_WITHIN};
     if (v->max > MT_RULE_VARIANTS) return MT_FAIL(err, MT_ERR_USAGE, "portfolio: --max is %lld, expected at most %d", (long long)v->max, MT_RULE_VARIANTS);
     if (v->candidates > MT_RULE_VARIANTS) return MT_FAIL(err, MT_ERR_USAGE, "portfolio: --candidates is %lld, expected at most %d", (long long)v->candidates, MT_RULE_VARIANTS);
     bool is_number = !v->within || mt_text_double(v->within, &w->options.within);
@@ -109,11 +109,11 @@ static mt_status measure(work *w, const found_group *g, mt_error *err)
     mt_status st = MT_OK;
     size_t candidates = w->values->candidates ? (size_t)w->values->candidates : w->options.max * CANDIDATES_PER_MEMBER, missing = 1;
     for (int round = 0; round < ROUNDS && missing && st == MT_OK; round++) {
-        mt_ladder_table table;
-        st = mt_ladder_table_load(w->store, &g->group, w->options.within, &table, err);
+        mt_predictor_table table;
+        st = mt_predictor_table_load(w->store, &g->group, w->options.within, &table, err);
         if (st != MT_OK) break;
         st = mt_portfolio_bench_measure(w->bench, w->store, &table, candidates, &missing, err);
-        mt_ladder_table_free(&table);
+        mt_predictor_table_free(&table);
     }
     return st;
 }
@@ -121,12 +121,12 @@ static mt_status measure(work *w, const found_group *g, mt_error *err)
 static mt_status show(work *w, const found_group *g, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_ladder_table table = {0};
-    mt_ladder *ladder = mt_alloc(1, sizeof *ladder);
-    if (!ladder) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-    MT_TRY(mt_ladder_table_load(w->store, &g->group, w->options.within, &table, err));
-    MT_TRY(mt_ladder_build(&table.data, NULL, &w->options, ladder, err));
-    const mt_portfolio_view view = {g->gpu_key, g->kernel, g->kernel_key, &table, ladder, &w->options, w->store};
+    mt_predictor_table table = {0};
+    mt_predictor *predictor = mt_alloc(1, sizeof *predictor);
+    if (!predictor) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+    MT_TRY(mt_predictor_table_load(w->store, &g->group, w->options.within, &table, err));
+    MT_TRY(mt_predictor_build(&table.data, NULL, &w->options, predictor, err));
+    const mt_portfolio_view view = {g->gpu_key, g->kernel, g->kernel_key, &table, predictor, &w->options, w->store};
     if (w->values->json) {
         st = mt_portfolio_print_json(&view, w->values->evaluate, err);
         goto done;
@@ -134,8 +134,8 @@ static mt_status show(work *w, const found_group *g, mt_error *err)
     MT_TRY(mt_portfolio_print(&view, err));
     if (w->values->evaluate) MT_TRY(mt_portfolio_print_evaluation(&view, err));
 done:
-    mt_ladder_table_free(&table);
-    mt_free(ladder);
+    mt_predictor_table_free(&table);
+    mt_free(predictor);
     return st;
 }
 
@@ -150,7 +150,7 @@ static mt_status stored_limits(work *w, const found_group *g, mt_error *err)
     mt_status st;
     bool is_asked;
     int64_t max;
-    w->options = (mt_ladder_options){MT_LADDER_AUTO_MAX, MT_LADDER_WITHIN};
+    w->options = (mt_predictor_options){MT_PREDICTOR_AUTO_MAX, MT_PREDICTOR_WITHIN};
     MT_TRY(mt_query_portfolio_limits(w->store, &g->group, &is_asked, &max, &w->options.within, err));
     if (is_asked) w->options.max = (size_t)max;
 done:
@@ -161,7 +161,7 @@ static mt_status run_group(work *w, const found_group *g, mt_error *err)
 {
     mt_status st = MT_OK;
     if (w->bench) MT_TRY(measure(w, g, err));
-    MT_TRY(only_shows(w->values) ? stored_limits(w, g, err) : mt_ladder_refresh(w->store, &g->group, &w->options, err));
+    MT_TRY(only_shows(w->values) ? stored_limits(w, g, err) : mt_predictor_refresh(w->store, &g->group, &w->options, err));
     st = show(w, g, err);
 done:
     return st;

@@ -186,7 +186,7 @@ static mt_status open_space(profiling *p, mt_error *err)
     mt_rerun_options wishes = {.bench = {.space = v->space, .device = (int)v->device}, .regime = v->regime == 2 ? MT_REGIME_WARM : MT_REGIME_COLD};
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "profile: --space FILE is missing");
     if (v->variant && v->top) return MT_FAIL(err, MT_ERR_USAGE, "profile: --variant and --top exclude each other");
-    p->ncu = mt_outside_find("ncu");
+    p->ncu = mt_external_tool_find("ncu");
     if (!p->ncu) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "profile: ncu (NVIDIA Nsight Compute) is neither in PATH nor in CUDA_HOME/bin");
     MT_TRY(mt_rerun_open(&wishes, &p->rerun, err));
 done:

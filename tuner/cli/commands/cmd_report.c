@@ -12,7 +12,7 @@
 
 typedef struct report_values {
     mt_filter_values filter;
-    mt_sides_values sides;
+    mt_diff_sides_values sides;
     mt_words sections;
     const char *db, *output;
     int format;
@@ -64,19 +64,19 @@ static mt_status make_diff(const mt_arguments *arguments, mt_doc *doc, mt_error 
 {
     const report_values *values = arguments->values;
     const mt_filter_values *f = &values->filter;
-    mt_sides sides = {0};
+    mt_diff_sides sides = {0};
     mt_strbuf names[2] = {{0}, {0}};
     mt_filter_box box;
     mt_status st;
     mt_filter_fill(f, &box);
     const mt_diff_filter filter = {.gpu = f->gpu, .kernel = f->kernel, .shape = f->shape, .workload = f->workload, .regime = box.filter.regime, .origin = box.filter.origin};
-    MT_TRY(mt_sides_open("report", &values->sides, arguments, values->db, f->gpu, &sides, err));
-    for (size_t i = 0; i < 2; i++) mt_sides_describe(&values->sides, &sides, i, &names[i]);
+    MT_TRY(mt_diff_sides_open("report", &values->sides, arguments, values->db, f->gpu, &sides, err));
+    for (size_t i = 0; i < 2; i++) mt_diff_sides_describe(&values->sides, &sides, i, &names[i]);
     const char *const texts[] = {mt_strbuf_text(&names[0]), mt_strbuf_text(&names[1])};
     st = mt_report_make_diff(&sides.a, &sides.b, texts, &filter, sides.threshold, values->variants, doc, err);
 done:
     for (size_t i = 0; i < 2; i++) mt_strbuf_free(&names[i]);
-    mt_sides_close(&sides);
+    mt_diff_sides_close(&sides);
     return st;
 }
 

@@ -86,11 +86,11 @@ static void best_heading(mt_table *table)
 }
 
 /* Its first choice may have failed, or not be known. */
-static void add_rival(mt_strbuf *knobs, const mt_row_rival *rival)
+static void add_library(mt_strbuf *knobs, const mt_row_library *library)
 {
-    mt_strbuf_addf(knobs, "  (%.3f × %s's best", rival->best_ratio, rival->plugin);
-    if (isfinite(rival->first_ratio)) mt_strbuf_addf(knobs, ", %.3f × its first", rival->first_ratio);
-    mt_strbuf_add(knobs, rival->is_limited ? "; throttled)" : ")");
+    mt_strbuf_addf(knobs, "  (%.3f × %s's best", library->best_ratio, library->plugin);
+    if (isfinite(library->first_ratio)) mt_strbuf_addf(knobs, ", %.3f × its first", library->first_ratio);
+    mt_strbuf_add(knobs, library->is_limited ? "; throttled)" : ")");
 }
 
 static mt_status add_best(void *context, const mt_measurement_row *row, mt_error *err)
@@ -99,7 +99,7 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     const mt_timing *timing = &row->outcome.timing;
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf knobs = {0};
-    mt_row_rival rival;
+    mt_row_library library;
     (void)err;
     start_group(l, row);
     if (!l->table.count) best_heading(&l->table);
@@ -124,7 +124,7 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     }
     if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
     if (mt_row_is_programmatic(row)) mt_strbuf_add(&knobs, "  (programmatic launch)");
-    if (mt_row_rivals(row, &rival)) add_rival(&knobs, &rival);
+    if (mt_row_libraries(row, &library)) add_library(&knobs, &library);
     mt_table_cell(&l->table, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
     l->rows++;

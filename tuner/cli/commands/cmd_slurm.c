@@ -54,7 +54,7 @@ typedef struct planning {
     const mt_slurm_values *values;
     char *space_path, *tool, *folder, *template_text;
     mt_spec *spec, *as_written; /* with shapes given by values, and without */
-    mt_wanted wanted;
+    mt_requested_shapes wanted;
     mt_cluster_gpu *gpus;
     size_t gpu_count;
     mt_cluster_task *tasks;
@@ -312,7 +312,7 @@ static mt_status write_all(planning *p, mt_error *err)
     st = absolute(found, &p->space_path, err);
     mt_free(found);
     if (st != MT_OK) goto done;
-    MT_TRY(mt_wanted_load(p->space_path, &v->shapes, &p->spec, &p->wanted, err));
+    MT_TRY(mt_requested_shapes_load(p->space_path, &v->shapes, &p->spec, &p->wanted, err));
     MT_TRY(mt_spec_load(p->space_path, &p->as_written, err));
     MT_TRY(plan_tasks(p, err));
     MT_TRY(plan_gpus(p, err));
@@ -346,7 +346,7 @@ static void free_planning(planning *p)
     mt_strbuf_free(&p->tune_words);
     mt_strbuf_free(&p->check_words);
     mt_strbuf_free(&p->whole_words);
-    mt_wanted_free(&p->wanted);
+    mt_requested_shapes_free(&p->wanted);
     mt_spec_free(p->spec);
     mt_spec_free(p->as_written);
 }

@@ -90,7 +90,7 @@ typedef struct tuning {
     mt_hash inputs; /* when --input is given */
     mt_display display;
     mt_events events; /* with --events */
-    mt_wanted wanted;
+    mt_requested_shapes wanted;
     const mt_misses *misses; /* with --from-misses; of these the kernel of the space */
 } tuning;
 
@@ -134,8 +134,8 @@ static mt_status open_space(tuning *t, mt_error *err)
     MT_TRY(check_strategy(t->values->strategy, err));
     MT_TRY(mt_known_arch_check(t->values->arch, err));
     MT_TRY(mt_share_space(t->values->space, &t->space_path, err));
-    MT_TRY(t->misses ? mt_wanted_load_misses(t->space_path, t->misses, t->values->from_misses, &t->spec, &t->wanted, err)
-                     : mt_wanted_load(t->space_path, &t->values->shapes, &t->spec, &t->wanted, err));
+    MT_TRY(t->misses ? mt_requested_shapes_load_misses(t->space_path, t->misses, t->values->from_misses, &t->spec, &t->wanted, err)
+                     : mt_requested_shapes_load(t->space_path, &t->values->shapes, &t->spec, &t->wanted, err));
     MT_TRY(check_workloads(t->spec, &t->values->workloads, err));
     if (t->values->inputs.count) MT_TRY(mt_inputs_identify(t->spec, &t->values->inputs, &t->inputs, err));
     bool replays_points = t->spec->is_recorded && t->values->gpu && strncmp(t->values->gpu, "recorded:", 9) == 0;
@@ -181,7 +181,7 @@ static mt_status prepare_real(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     if (!v->no_cache && !(t->cache_dir = mt_path_user_cache())) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-    if (v->diagnose && !(t->sanitizer = mt_outside_find("compute-sanitizer")))
+    if (v->diagnose && !(t->sanitizer = mt_external_tool_find("compute-sanitizer")))
         mt_log_warn("--diagnose: compute-sanitizer is neither in PATH nor in CUDA_HOME/bin; faults are stored without its text");
     return MT_OK;
 }
@@ -223,7 +223,7 @@ static mt_status open_sibling(tuning *t, mt_error *err)
 static mt_status open_evaluator(tuning *t, mt_error *err)
 {
     const char *gpu = t->values->gpu ? t->values->gpu : "auto";
-    mt_status room = mt_room_check(err);
+    mt_status room = mt_process_limits_check(err);
     if (room != MT_OK) return room;
     if (uv_loop_init(&t->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "tune: no event loop");
     t->loop_open = true;
@@ -283,7 +283,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     MT_TRY(open_space(t, err));
     if (t->values->space_key) MT_TRY(check_space_key(t, err));
     MT_TRY(open_evaluator(t, err));
-    if (t->misses) MT_TRY(mt_wanted_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &t->wanted, err));
+    if (t->misses) MT_TRY(mt_requested_shapes_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &t->wanted, err));
     MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
     MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
     if (t->values->resume) MT_TRY(check_resumed(t, err));
@@ -306,7 +306,7 @@ static void close_all(tuning *t)
     mt_events_close(&t->events);
     mt_source_free(&t->source);
     mt_spec_free(t->spec);
-    mt_wanted_free(&t->wanted);
+    mt_requested_shapes_free(&t->wanted);
     mt_free(t->space_path);
     mt_free(t->db_path);
     mt_free(t->cache_dir);
@@ -337,7 +337,7 @@ static mt_status run_session(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     mt_strbuf command = {0};
-    mt_around around = {0};
+    mt_neighbours around = {0};
     mt_session_result result = {0};
     mt_command_line("tune", t->arguments, &command);
     mt_display_init(&t->display, v->quiet);
@@ -358,7 +358,7 @@ static mt_status run_session(tuning *t, mt_error *err)
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
-    if (v->around) st = mt_around_gather(&params, t->evaluator, v->around, &around, err);
+    if (v->around) st = mt_neighbours_gather(&params, t->evaluator, v->around, &around, err);
     if (st != MT_OK) goto done;
     params.given = around.given;
     params.given_count = around.count;
@@ -372,7 +372,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st == MT_OK && joined != MT_OK) st = MT_FAIL(err, joined, "%s", of_sibling.message);
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
 done:
-    mt_around_free(&around);
+    mt_neighbours_free(&around);
     mt_display_end(&t->display); /* also where the session never began: the log must not call what is gone */
     mt_strbuf_free(&command);
     return st;
@@ -407,7 +407,7 @@ static mt_status run_kernel(const mt_arguments *arguments, const mt_misses *miss
 {
     tune_values values = *(const tune_values *)arguments->values;
     char *path = NULL;
-    mt_status st = mt_wanted_space(values.space, misses->items[index].kernel, &path, err);
+    mt_status st = mt_requested_shapes_space(values.space, misses->items[index].kernel, &path, err);
     if (st == MT_OK) {
         values.space = path;
         if (values.time_s > 0) values.time_s = time_left_s;

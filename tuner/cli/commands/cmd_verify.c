@@ -277,7 +277,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_status st = MT_OK;
     MT_TRY(read_within(values->within, &v.within, err));
     MT_TRY(gather(&v, err));
-    if (values->sanitize && !(v.sanitizer = mt_outside_find("compute-sanitizer"))) {
+    if (values->sanitize && !(v.sanitizer = mt_external_tool_find("compute-sanitizer"))) {
         st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "--sanitize: compute-sanitizer is neither in PATH nor in CUDA_HOME/bin");
         goto done;
     }

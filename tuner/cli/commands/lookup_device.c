@@ -11,7 +11,7 @@
 
 typedef struct search {
     const char *wanted;
-    mt_asked *asked;
+    mt_lookup_query *asked;
     mt_strbuf models;
     size_t found;
 } search;
@@ -29,7 +29,7 @@ static mt_status on_device(void *context, const mt_device_row *row, int64_t meas
 }
 
 /* *origin NULL: whatever the rows are. */
-static mt_status search_files(const mt_asked_files *files, const mt_origin *origin, search *s, mt_error *err)
+static mt_status search_files(const mt_lookup_query_files *files, const mt_origin *origin, search *s, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < files->count && st == MT_OK && !s->found; i++) {
@@ -41,7 +41,7 @@ static mt_status search_files(const mt_asked_files *files, const mt_origin *orig
     return st;
 }
 
-static mt_status recorded_device(const char *name, const mt_asked_files *files, mt_asked *asked, mt_error *err)
+static mt_status recorded_device(const char *name, const mt_lookup_query_files *files, mt_lookup_query *asked, mt_error *err)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
     search s = {.wanted = name, .asked = asked};
@@ -54,7 +54,7 @@ static mt_status recorded_device(const char *name, const mt_asked_files *files, 
 }
 
 /* devices.ini has the facts of GPUs that nothing was tuned on yet; a database has those that devices.ini lacks. */
-static mt_status named_device(const char *name, const mt_asked_files *files, mt_asked *asked, mt_error *err)
+static mt_status named_device(const char *name, const mt_lookup_query_files *files, mt_lookup_query *asked, mt_error *err)
 {
     char arch[MT_ARCH_SIZE];
     mt_error ignored;
@@ -66,7 +66,7 @@ static mt_status named_device(const char *name, const mt_asked_files *files, mt_
     return searched == MT_OK && s.found ? MT_OK : MT_ERR_USAGE;
 }
 
-mt_status mt_asked_device(const char *gpu, const mt_asked_files *files, mt_asked *asked, mt_error *err)
+mt_status mt_lookup_query_device(const char *gpu, const mt_lookup_query_files *files, mt_lookup_query *asked, mt_error *err)
 {
     char arch[MT_ARCH_SIZE];
     int64_t ordinal = 0;

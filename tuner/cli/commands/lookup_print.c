@@ -158,7 +158,7 @@ static void print_arguments(FILE *out, const tunelookup_result *result)
 }
 
 /* What stores the code of a winner that was imported, or came with the tool. Recorded rows never have code. */
-static void add_compile(mt_strbuf *line, const mt_asked *asked, const tunelookup_result *result)
+static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
 {
     const mt_lookup_block *block = result->block_;
     const mt_lookup_row *row = block->rows[result->row_];
@@ -177,7 +177,7 @@ static void add_compile(mt_strbuf *line, const mt_asked *asked, const tunelookup
     mt_strbuf_add(line, " makes it\n");
 }
 
-static void add_cubin(mt_strbuf *line, const mt_asked *asked, const tunelookup_result *result)
+static void add_cubin(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
 {
     const void *cubin;
     size_t bytes;
@@ -193,7 +193,7 @@ static void add_cubin(mt_strbuf *line, const mt_asked *asked, const tunelookup_r
     if (status == TUNELOOKUP_ERR_NOT_FOUND) add_compile(line, asked, result);
 }
 
-static void add_asked(mt_strbuf *text, const mt_asked *asked)
+static void add_asked(mt_strbuf *text, const mt_lookup_query *asked)
 {
     mt_strbuf_add(text, "asked:   ");
     for (size_t i = 0; i < asked->value_count; i++) {
@@ -205,7 +205,7 @@ static void add_asked(mt_strbuf *text, const mt_asked *asked)
     mt_strbuf_add_char(text, '\n');
 }
 
-mt_status mt_lookup_print_text(FILE *out, const mt_asked *asked, const char *gpu, const tunelookup_result *result, mt_error *err)
+mt_status mt_lookup_print_text(FILE *out, const mt_lookup_query *asked, const char *gpu, const tunelookup_result *result, mt_error *err)
 {
     mt_strbuf text = {0};
     char why[4096];

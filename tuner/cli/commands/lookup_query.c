@@ -49,7 +49,7 @@ static mt_status add_name(mt_names *names, const char *name, mt_error *err)
 
 /* ---- which files ---- */
 
-static mt_status add_file(mt_asked_files *files, char *path)
+static mt_status add_file(mt_lookup_query_files *files, char *path)
 {
     if (mt_file_exists(path))
         files->paths[files->count++] = path;
@@ -59,7 +59,7 @@ static mt_status add_file(mt_asked_files *files, char *path)
 }
 
 /* A user's file of an older schema, which the library may still read, keeps nobody from asking: only its names can't be had. */
-static void leave_out_unreadable(mt_asked_files *files)
+static void leave_out_unreadable(mt_lookup_query_files *files)
 {
     mt_error why = {0};
     mt_store *store = NULL;
@@ -79,7 +79,7 @@ static mt_status own_file(const char *db, char **path, mt_error *err)
     return st == MT_ERR_NOT_FOUND && !db ? MT_OK : st;
 }
 
-static mt_status find_files(const char *db, mt_asked_files *files, mt_error *err)
+static mt_status find_files(const char *db, mt_lookup_query_files *files, mt_error *err)
 {
     mt_status st = MT_OK;
     char *path = NULL;
@@ -103,22 +103,22 @@ done:
 
 /* ---- values ---- */
 
-static mt_asked_value *find_value(mt_asked *asked, const char *name, size_t length)
+static mt_lookup_query_value *find_value(mt_lookup_query *asked, const char *name, size_t length)
 {
     for (size_t i = 0; i < asked->value_count; i++)
         if (strncmp(asked->values[i].name, name, length) == 0 && !asked->values[i].name[length]) return &asked->values[i];
     return NULL;
 }
 
-static mt_status add_value(mt_asked *asked, const char *name, size_t name_length, const char *text, size_t length, mt_asked_kind kind, mt_error *err)
+static mt_status add_value(mt_lookup_query *asked, const char *name, size_t name_length, const char *text, size_t length, mt_lookup_query_kind kind, mt_error *err)
 {
     if (asked->value_count == TUNELOOKUP_MAX_VALUES) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "lookup: a shape of more than %d values", TUNELOOKUP_MAX_VALUES);
-    mt_asked_value *value = &asked->values[asked->value_count++];
-    *value = (mt_asked_value){mt_strndup(name, name_length), mt_strndup(text, length), kind};
+    mt_lookup_query_value *value = &asked->values[asked->value_count++];
+    *value = (mt_lookup_query_value){mt_strndup(name, name_length), mt_strndup(text, length), kind};
     return value->name && value->text ? MT_OK : no_memory(err);
 }
 
-static void clear_values(mt_asked *asked)
+static void clear_values(mt_lookup_query *asked)
 {
     for (size_t i = 0; i < asked->value_count; i++) {
         mt_free(asked->values[i].name);
@@ -128,14 +128,14 @@ static void clear_values(mt_asked *asked)
 }
 
 /* "D=32;H=92,46;dtype=f16" with "int,list,string". */
-static mt_status take_key(mt_asked *asked, const char *key, const char *kinds, mt_error *err)
+static mt_status take_key(mt_lookup_query *asked, const char *key, const char *kinds, mt_error *err)
 {
     mt_status st = MT_OK;
     clear_values(asked);
     while (*key && st == MT_OK) {
         size_t length = strcspn(key, ";"), name_length = strcspn(key, "=");
         if (name_length >= length) return MT_FAIL(err, MT_ERR_DB, "lookup: the shape's key '%s' is damaged", key);
-        mt_asked_kind kind = strncmp(kinds, "list", 4) == 0 ? MT_ASKED_LIST : strncmp(kinds, "string", 6) == 0 ? MT_ASKED_STRING : MT_ASKED_INT;
+        mt_lookup_query_kind kind = strncmp(kinds, "list", 4) == 0 ? MT_ASKED_LIST : strncmp(kinds, "string", 6) == 0 ? MT_ASKED_STRING : MT_ASKED_INT;
         st = add_value(asked, key, name_length, key + name_length + 1, length - name_length - 1, kind, err);
         key += length + (key[length] == ';');
         kinds += strcspn(kinds, ",");
@@ -144,12 +144,12 @@ static mt_status take_key(mt_asked *asked, const char *key, const char *kinds, m
     return st;
 }
 
-static mt_status take_shape(mt_asked *asked, const mt_shape *shape, mt_error *err)
+static mt_status take_shape(mt_lookup_query *asked, const mt_shape *shape, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < shape->setting_count && st == MT_OK; i++) {
         const mt_setting *setting = &shape->settings[i];
-        mt_asked_kind kind = setting->value.kind == MT_VALUE_LIST ? MT_ASKED_LIST : setting->value.kind == MT_VALUE_STRING ? MT_ASKED_STRING : MT_ASKED_INT;
+        mt_lookup_query_kind kind = setting->value.kind == MT_VALUE_LIST ? MT_ASKED_LIST : setting->value.kind == MT_VALUE_STRING ? MT_ASKED_STRING : MT_ASKED_INT;
         st = add_value(asked, setting->name, strlen(setting->name), setting->text, strlen(setting->text), kind, err);
     }
     return st;
@@ -157,7 +157,7 @@ static mt_status take_shape(mt_asked *asked, const mt_shape *shape, mt_error *er
 
 /* ---- from a search space ---- */
 
-static mt_status from_space(const mt_asked_options *options, mt_asked *asked, mt_error *err)
+static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_query *asked, mt_error *err)
 {
     mt_status st = MT_OK;
     char *path = NULL;
@@ -183,8 +183,8 @@ done:
 /* ---- from a database ---- */
 
 typedef struct naming {
-    const mt_asked_options *options;
-    mt_asked *asked;
+    const mt_lookup_query_options *options;
+    mt_lookup_query *asked;
     mt_names kernels, shapes; /* for messages */
     bool found, lacks_programs;
 } naming;
@@ -233,7 +233,7 @@ static bool is_settled(const naming *n)
     return n->found && (n->options->kernel || n->kernels.count == 1);
 }
 
-static mt_status from_database(const mt_asked_options *options, const mt_asked_files *files, mt_asked *asked, mt_error *err)
+static mt_status from_database(const mt_lookup_query_options *options, const mt_lookup_query_files *files, mt_lookup_query *asked, mt_error *err)
 {
     naming n = {.options = options, .asked = asked};
     mt_status st = MT_OK;
@@ -257,7 +257,7 @@ static mt_status on_tuned(void *context, const mt_tuned_info *row, mt_error *err
 }
 
 /* The library takes any name; a person who mistypes one wants to know. */
-static mt_status check_workload(const char *workload, const mt_asked_files *files, const char *kernel, mt_error *err)
+static mt_status check_workload(const char *workload, const mt_lookup_query_files *files, const char *kernel, mt_error *err)
 {
     mt_names known = {0};
     char *name = mt_strndup(kernel, strcspn(kernel, "@"));
@@ -279,12 +279,12 @@ static mt_status check_workload(const char *workload, const mt_asked_files *file
 
 /* ---- --set ---- */
 
-static mt_status set_value(mt_asked *asked, const char *pair, mt_error *err)
+static mt_status set_value(mt_lookup_query *asked, const char *pair, mt_error *err)
 {
     mt_status st = MT_OK;
     size_t length = strcspn(pair, "=");
     if (!pair[length] || !length) return MT_FAIL(err, MT_ERR_USAGE, "lookup: --set %s: expected NAME=VALUE", pair);
-    mt_asked_value *value = find_value(asked, pair, length);
+    mt_lookup_query_value *value = find_value(asked, pair, length);
     if (value) {
         mt_free(value->text);
         value->text = mt_strdup(pair + length + 1);
@@ -303,7 +303,7 @@ done:
 
 /* ---- for the library ---- */
 
-static mt_status push(mt_asked *asked, const char *name, mt_error *err)
+static mt_status push(mt_lookup_query *asked, const char *name, mt_error *err)
 {
     if (asked->name_count == TUNELOOKUP_MAX_VALUES) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "lookup: a shape of more than %d values", TUNELOOKUP_MAX_VALUES);
     asked->names[asked->name_count] = mt_strdup(name);
@@ -318,7 +318,7 @@ static bool is_whole_number(const char *text, size_t length)
 }
 
 /* An integer, or one of a list: "H[1]". */
-static mt_status push_number(mt_asked *asked, const mt_asked_value *value, const char *text, size_t length, size_t index, mt_error *err)
+static mt_status push_number(mt_lookup_query *asked, const mt_lookup_query_value *value, const char *text, size_t length, size_t index, mt_error *err)
 {
     mt_strbuf name = {0};
     int64_t number;
@@ -336,7 +336,7 @@ static mt_status push_number(mt_asked *asked, const mt_asked_value *value, const
     return st;
 }
 
-static mt_status push_value(mt_asked *asked, const mt_asked_value *value, mt_error *err)
+static mt_status push_value(mt_lookup_query *asked, const mt_lookup_query_value *value, mt_error *err)
 {
     mt_status st = MT_OK;
     if (value->kind == MT_ASKED_STRING) {
@@ -357,7 +357,7 @@ static mt_status push_value(mt_asked *asked, const mt_asked_value *value, mt_err
     return st;
 }
 
-static mt_status bind_workload(mt_asked *asked, const char *workload, mt_error *err)
+static mt_status bind_workload(mt_lookup_query *asked, const char *workload, mt_error *err)
 {
     mt_strbuf name = {0};
     if (!workload) return MT_OK;
@@ -366,10 +366,10 @@ static mt_status bind_workload(mt_asked *asked, const char *workload, mt_error *
     return asked->names[asked->name_count] ? asked->name_count++, MT_OK : no_memory(err);
 }
 
-mt_status mt_asked_make(const mt_asked_options *options, mt_asked *asked, mt_error *err)
+mt_status mt_lookup_query_make(const mt_lookup_query_options *options, mt_lookup_query *asked, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_asked_files files = {0};
+    mt_lookup_query_files files = {0};
     MT_TRY(find_files(options->db, &files, err));
     asked->space = options->space;
     MT_TRY(options->space ? from_space(options, asked, err) : from_database(options, &files, asked, err));
@@ -377,16 +377,16 @@ mt_status mt_asked_make(const mt_asked_options *options, mt_asked *asked, mt_err
     for (size_t i = 0; i < asked->value_count; i++) MT_TRY(push_value(asked, &asked->values[i], err));
     if (options->workload) MT_TRY(check_workload(options->workload, &files, asked->kernel, err));
     MT_TRY(bind_workload(asked, options->workload, err));
-    MT_TRY(mt_asked_device(options->gpu, &files, asked, err));
+    MT_TRY(mt_lookup_query_device(options->gpu, &files, asked, err));
 done:
     for (size_t i = 0; i < files.count; i++) mt_free(files.paths[i]);
     return st;
 }
 
-void mt_asked_free(mt_asked *asked)
+void mt_lookup_query_free(mt_lookup_query *asked)
 {
     clear_values(asked);
     for (size_t i = 0; i < asked->name_count; i++) mt_free(asked->names[i]);
     mt_free(asked->kernel);
-    *asked = (mt_asked){0};
+    *asked = (mt_lookup_query){0};
 }

@@ -20,9 +20,9 @@ static void add_factor(mt_strbuf *out, const char *name, double log2_slowdown)
 
 static mt_status add_members(mt_strbuf *out, const mt_portfolio_view *view, mt_error *err)
 {
-    for (size_t k = 0; k < view->ladder->member_count; k++) {
+    for (size_t k = 0; k < view->predictor->member_count; k++) {
         char *text = NULL;
-        mt_status st = mt_query_variant_text(view->store, view->table->variants[view->ladder->members[k]], &text, err);
+        mt_status st = mt_query_variant_text(view->store, view->table->variants[view->predictor->members[k]], &text, err);
         if (st != MT_OK) return st;
         add_text(out, k ? "," : "", text);
         mt_free(text);
@@ -30,7 +30,7 @@ static mt_status add_members(mt_strbuf *out, const mt_portfolio_view *view, mt_e
     return MT_OK;
 }
 
-static void add_trial(mt_strbuf *out, const mt_portfolio_view *view, const mt_ladder_trial *t)
+static void add_trial(mt_strbuf *out, const mt_portfolio_view *view, const mt_predictor_trial *t)
 {
     bool has_nearest = t->nearest < view->table->shape_count;
     add_text(out, "{\"shape\":", view->table->shape_names[t->shape]);
@@ -44,7 +44,7 @@ static void add_trial(mt_strbuf *out, const mt_portfolio_view *view, const mt_la
     mt_strbuf_add_char(out, '}');
 }
 
-static void add_score(mt_strbuf *out, const char *name, const mt_ladder_score *score)
+static void add_score(mt_strbuf *out, const char *name, const mt_predictor_score *score)
 {
     mt_strbuf_addf(out, ",\"%s\":{\"shapes\":%zu", name, score->count);
     add_factor(out, "geomean", score->count ? score->mean : NAN);
@@ -54,10 +54,10 @@ static void add_score(mt_strbuf *out, const char *name, const mt_ladder_score *s
 
 static mt_status add_evaluation(mt_strbuf *out, const mt_portfolio_view *view, mt_error *err)
 {
-    mt_ladder_evaluation e;
-    mt_ladder_trial *trials = mt_alloc(view->table->shape_count + 1, sizeof *trials);
+    mt_predictor_evaluation e;
+    mt_predictor_trial *trials = mt_alloc(view->table->shape_count + 1, sizeof *trials);
     if (!trials) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-    mt_status st = mt_ladder_evaluate(&view->table->data, view->options, trials, &e, err);
+    mt_status st = mt_predictor_evaluate(&view->table->data, view->options, trials, &e, err);
     if (st == MT_OK) {
         mt_strbuf_add(out, ",\"left_out\":[");
         for (size_t i = 0; i < view->table->shape_count; i++) {
@@ -67,7 +67,7 @@ static mt_status add_evaluation(mt_strbuf *out, const mt_portfolio_view *view, m
         mt_strbuf_add_char(out, ']');
         add_score(out, "ladder_alone", &e.alone);
         mt_strbuf_addf(out, ",\"not_measured\":%zu", e.alone.unknown);
-        add_score(out, "ladder", &e.ladder);
+        add_score(out, "ladder", &e.predictor);
         add_score(out, "always_default", &e.by_default);
         add_score(out, "nearest_by_volume", &e.by_volume);
     }
@@ -84,8 +84,8 @@ mt_status mt_portfolio_print_json(const mt_portfolio_view *view, bool with_evalu
     add_text(&out, ",\"gpu\":", view->gpu_key);
     add_text(&out, ",\"regime\":", mt_regime_name(view->table->group.regime));
     add_text(&out, ",\"origin\":", mt_origin_name(view->table->group.origin));
-    mt_strbuf_addf(&out, ",\"within\":%.6g,\"shapes\":%zu,\"unserved\":%zu,\"apart\":%zu", view->options->within, view->table->shape_count, view->ladder->unserved, view->ladder->apart);
-    add_factor(&out, "worst", view->ladder->worst);
+    mt_strbuf_addf(&out, ",\"within\":%.6g,\"shapes\":%zu,\"unserved\":%zu,\"apart\":%zu", view->options->within, view->table->shape_count, view->predictor->unserved, view->predictor->apart);
+    add_factor(&out, "worst", view->predictor->worst);
     mt_strbuf_add(&out, ",\"members\":[");
     MT_TRY(add_members(&out, view, err));
     mt_strbuf_add_char(&out, ']');

@@ -32,10 +32,10 @@ static void print_line(const char *name, const char *text)
 
 static mt_status print_members(const mt_portfolio_view *view, mt_error *err)
 {
-    for (size_t k = 0; k < view->ladder->member_count; k++) {
+    for (size_t k = 0; k < view->predictor->member_count; k++) {
         char *text = NULL;
         mt_strbuf line = {0};
-        mt_status st = mt_query_variant_text(view->store, view->table->variants[view->ladder->members[k]], &text, err);
+        mt_status st = mt_query_variant_text(view->store, view->table->variants[view->predictor->members[k]], &text, err);
         if (st != MT_OK) return st;
         mt_print_knobs(&line, text);
         printf("  %2zu  %s\n", k + 1, mt_strbuf_text(&line));
@@ -48,13 +48,13 @@ static mt_status print_members(const mt_portfolio_view *view, mt_error *err)
 /* Where a shape's workloads have different winners, no variant may be near each one's best: the portfolio is then chosen by what one variant can reach for all of them, and both are told. */
 static void print_size(const mt_portfolio_view *view)
 {
-    const mt_ladder *ladder = view->ladder;
+    const mt_predictor *predictor = view->predictor;
     size_t shapes = view->table->shape_count;
     mt_strbuf line = {0};
-    mt_strbuf_addf(&line, "%zu variant%s within %.0f %% of the best on %zu of %zu shape%s, worst %.2f×", ladder->member_count, plural(ladder->member_count), 100 * (view->options->within - 1),
-                   shapes - ladder->apart, shapes, plural(shapes), exp2(ladder->worst));
-    if (ladder->apart != ladder->unserved) mt_strbuf_addf(&line, "; within it of the best single variant for all workloads of the shape on %zu", shapes - ladder->unserved);
-    if (ladder->is_exact && ladder->member_count > 1) mt_strbuf_add(&line, "; fewer do not suffice");
+    mt_strbuf_addf(&line, "%zu variant%s within %.0f %% of the best on %zu of %zu shape%s, worst %.2f×", predictor->member_count, plural(predictor->member_count), 100 * (view->options->within - 1),
+                   shapes - predictor->apart, shapes, plural(shapes), exp2(predictor->worst));
+    if (predictor->apart != predictor->unserved) mt_strbuf_addf(&line, "; within it of the best single variant for all workloads of the shape on %zu", shapes - predictor->unserved);
+    if (predictor->is_exact && predictor->member_count > 1) mt_strbuf_add(&line, "; fewer do not suffice");
     print_line("Portfolio:", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
 }
@@ -63,20 +63,20 @@ static void print_size(const mt_portfolio_view *view)
 
 static void print_shapes(const mt_portfolio_view *view)
 {
-    const mt_ladder_data *data = &view->table->data;
-    const mt_ladder *ladder = view->ladder;
+    const mt_predictor_data *data = &view->table->data;
+    const mt_predictor *predictor = view->predictor;
     char right[MT_RULE_VARIANTS + 4] = "lr", text[32];
-    mt_table table = {.columns = 2 + ladder->member_count, .right = right};
+    mt_table table = {.columns = 2 + predictor->member_count, .right = right};
     mt_table_cell(&table, "shape");
     mt_table_cell(&table, "default");
-    for (size_t k = 0; k < ladder->member_count; k++) {
+    for (size_t k = 0; k < predictor->member_count; k++) {
         right[2 + k] = 'r';
         mt_table_cellf(&table, "%zu", k + 1);
     }
     for (size_t i = 0; i < data->shape_count; i++) {
         mt_table_cell(&table, view->table->shape_names[i]);
         mt_table_cell(&table, factor(data->default_slowdown[i], text, sizeof text));
-        for (size_t k = 0; k < ladder->member_count; k++) mt_table_cell(&table, factor(data->slowdown[i * data->variant_count + ladder->members[k]], text, sizeof text));
+        for (size_t k = 0; k < predictor->member_count; k++) mt_table_cell(&table, factor(data->slowdown[i * data->variant_count + predictor->members[k]], text, sizeof text));
     }
     mt_table_print(&table, stdout, "  ");
     mt_table_free(&table);
@@ -86,28 +86,28 @@ static void print_shapes(const mt_portfolio_view *view)
 
 static void add_weights(mt_strbuf *line, const mt_portfolio_view *view)
 {
-    const mt_ladder_data *data = &view->table->data;
+    const mt_predictor_data *data = &view->table->data;
     char name[128];
     for (size_t i = 0; i < data->feature_count; i++) {
         size_t siblings = 1;
         if (i && data->name[i - 1] == data->name[i]) continue;
         while (i + siblings < data->feature_count && data->name[i + siblings] == data->name[i]) siblings++;
-        mt_ladder_feature_name(view->table, i, name, sizeof name);
-        mt_strbuf_addf(line, "%s%.*s %.2g", i ? ", " : "", (int)strcspn(name, "."), name, view->ladder->features[i].weight * (double)siblings);
+        mt_predictor_feature_name(view->table, i, name, sizeof name);
+        mt_strbuf_addf(line, "%s%.*s %.2g", i ? ", " : "", (int)strcspn(name, "."), name, view->predictor->features[i].weight * (double)siblings);
     }
 }
 
 static void print_tree(const mt_portfolio_view *view, uint32_t at, int depth)
 {
     char name[128];
-    const mt_rule_node *node = &view->ladder->nodes[at];
+    const mt_rule_node *node = &view->predictor->nodes[at];
     if (!node->low) {
         size_t member = 0;
-        while (member < view->ladder->member_count && view->ladder->members[member] != node->variant) member++;
+        while (member < view->predictor->member_count && view->predictor->members[member] != node->variant) member++;
         printf("%*s%zu\n", 13 + 2 * depth, "", member + 1);
         return;
     }
-    mt_ladder_feature_name(view->table, node->feature, name, sizeof name);
+    mt_predictor_feature_name(view->table, node->feature, name, sizeof name);
     bool is_text = view->table->data.is_text[node->feature];
     if (is_text) printf("%*s%s is another one than #%.0f:\n", 13 + 2 * depth, "", name, node->below);
     else printf("%*s%s < %.4g:\n", 13 + 2 * depth, "", name, exp2(node->below));
@@ -118,35 +118,35 @@ static void print_tree(const mt_portfolio_view *view, uint32_t at, int depth)
 
 static void print_rule(const mt_portfolio_view *view)
 {
-    const mt_ladder *ladder = view->ladder;
+    const mt_predictor *predictor = view->predictor;
     mt_strbuf line = {0};
-    if (ladder->node_count) {
+    if (predictor->node_count) {
         print_line("Rule:", "a tree chooses the member:");
         print_tree(view, 0, 0);
     } else {
-        mt_strbuf_addf(&line, "the best of %s on the nearest tuned shape%s; ", ladder->uses_all ? "all candidates" : "the members", ladder->power ? ", weighed with the others by nearness" : "");
-        mt_strbuf_addf(&line, "weights%s: ", ladder->is_learned ? " learned from the data" : "");
+        mt_strbuf_addf(&line, "the best of %s on the nearest tuned shape%s; ", predictor->uses_all ? "all candidates" : "the members", predictor->power ? ", weighed with the others by nearness" : "");
+        mt_strbuf_addf(&line, "weights%s: ", predictor->is_learned ? " learned from the data" : "");
         add_weights(&line, view);
-        if (ladder->turn_cost > 0) mt_strbuf_addf(&line, "; times follow (blocks/SM)^%.2f", ladder->turn_cost);
+        if (predictor->turn_cost > 0) mt_strbuf_addf(&line, "; times follow (blocks/SM)^%.2f", predictor->turn_cost);
         print_line("Rule:", mt_strbuf_text(&line));
     }
     mt_strbuf_free(&line);
-    if (!ladder->score.count) {
+    if (!predictor->score.count) {
         print_line("Held out:", view->table->shape_count < 2 ? "nothing: one shape alone says nothing about others" : "nothing: the candidates were not measured on each other's shapes");
         return;
     }
     mt_strbuf held = {0};
-    mt_strbuf_addf(&held, "%zu shape%s, one at a time: geomean %.3f×, worst %.3f× of the best", ladder->score.count, plural(ladder->score.count), exp2(ladder->score.mean), exp2(ladder->score.worst));
-    if (ladder->score.unknown) mt_strbuf_addf(&held, "; on %zu more what it chose was not measured", ladder->score.unknown);
+    mt_strbuf_addf(&held, "%zu shape%s, one at a time: geomean %.3f×, worst %.3f× of the best", predictor->score.count, plural(predictor->score.count), exp2(predictor->score.mean), exp2(predictor->score.worst));
+    if (predictor->score.unknown) mt_strbuf_addf(&held, "; on %zu more what it chose was not measured", predictor->score.unknown);
     print_line("Held out:", mt_strbuf_text(&held));
     mt_strbuf_free(&held);
 }
 
 /* Of a shape where the default may not run none is stored, and nothing measures it. */
-static bool lacks_default(const mt_ladder_table *table, size_t shape)
+static bool lacks_default(const mt_predictor_table *table, size_t shape)
 {
     for (size_t i = 0; i < table->subject_count; i++) {
-        const mt_ladder_subject *subject = &table->subjects[i];
+        const mt_predictor_subject *subject = &table->subjects[i];
         if (subject->shape == shape && subject->default_variant && isnan(subject->default_slowdown)) return true;
     }
     return false;
@@ -154,12 +154,12 @@ static bool lacks_default(const mt_ladder_table *table, size_t shape)
 
 static void print_missing(const mt_portfolio_view *view)
 {
-    const mt_ladder_data *data = &view->table->data;
+    const mt_predictor_data *data = &view->table->data;
     size_t missing = 0, defaults = 0;
     mt_strbuf line = {0};
     for (size_t i = 0; i < data->shape_count; i++) {
         defaults += lacks_default(view->table, i);
-        for (size_t k = 0; k < view->ladder->member_count; k++) missing += isnan(data->slowdown[i * data->variant_count + view->ladder->members[k]]);
+        for (size_t k = 0; k < view->predictor->member_count; k++) missing += isnan(data->slowdown[i * data->variant_count + view->predictor->members[k]]);
     }
     if (missing) mt_strbuf_addf(&line, "%zu time%s of members on shapes", missing, plural(missing));
     if (defaults) mt_strbuf_addf(&line, "%sthe default's on %zu shape%s", missing ? ", " : "", defaults, plural(defaults));
@@ -184,14 +184,14 @@ mt_status mt_portfolio_print(const mt_portfolio_view *view, mt_error *err)
 
 /* ---- evaluation ---- */
 
-static void print_trials(const mt_portfolio_view *view, const mt_ladder_trial *trials)
+static void print_trials(const mt_portfolio_view *view, const mt_predictor_trial *trials)
 {
     static const char *const names[] = {"left out", "nearest", "distance", "answer", "expected", "default", "by volume"};
     char text[32];
     mt_table table = {.columns = sizeof names / sizeof *names, .right = "llrrrrr"};
     for (size_t i = 0; i < table.columns; i++) mt_table_cell(&table, names[i]);
     for (size_t i = 0; i < view->table->shape_count; i++) {
-        const mt_ladder_trial *t = &trials[i];
+        const mt_predictor_trial *t = &trials[i];
         bool is_default = t->variant == view->table->variant_count;
         mt_table_cell(&table, view->table->shape_names[i]);
         mt_table_cell(&table, t->nearest < view->table->shape_count ? view->table->shape_names[t->nearest] : "-");
@@ -206,12 +206,12 @@ static void print_trials(const mt_portfolio_view *view, const mt_ladder_trial *t
     mt_table_free(&table);
 }
 
-static void print_score(const char *name, const mt_ladder_score *score)
+static void print_score(const char *name, const mt_predictor_score *score)
 {
     printf("  %-20s geomean %.3f×  worst %.3f×\n", name, exp2(score->mean), exp2(score->worst));
 }
 
-static void print_alone(const mt_ladder_score *score)
+static void print_alone(const mt_predictor_score *score)
 {
     if (score->count) printf("The ladder over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
     if (score->unknown) printf("On %zu shape%s its answer was not measured: --measure --space FILE measures more\n", score->unknown, plural(score->unknown));
@@ -219,17 +219,17 @@ static void print_alone(const mt_ladder_score *score)
 
 mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error *err)
 {
-    mt_ladder_evaluation e;
-    mt_ladder_trial *trials = mt_alloc(view->table->shape_count + 1, sizeof *trials);
+    mt_predictor_evaluation e;
+    mt_predictor_trial *trials = mt_alloc(view->table->shape_count + 1, sizeof *trials);
     if (!trials) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-    mt_status st = mt_ladder_evaluate(&view->table->data, view->options, trials, &e, err);
+    mt_status st = mt_predictor_evaluate(&view->table->data, view->options, trials, &e, err);
     if (st == MT_OK) {
         printf("\nEach shape as if it had not been tuned (weights, rule and expectations chosen without it):\n");
         print_trials(view, trials);
         print_alone(&e.alone);
-        printf("Over %zu shape%s on which all three have a time:\n", e.ladder.count, plural(e.ladder.count));
-        if (e.ladder.count) {
-            print_score("the ladder", &e.ladder);
+        printf("Over %zu shape%s on which all three have a time:\n", e.predictor.count, plural(e.predictor.count));
+        if (e.predictor.count) {
+            print_score("the ladder", &e.predictor);
             print_score("always the default", &e.by_default);
             print_score("nearest by volume", &e.by_volume);
             printf("  The ladder took the default %zu time%s.\n", e.defaults, plural(e.defaults));

@@ -6,9 +6,9 @@
 
 typedef struct mt_portfolio_view {
     const char *gpu_key, *kernel, *kernel_key;
-    const mt_ladder_table *table;
-    const mt_ladder *ladder;
-    const mt_ladder_options *options;
+    const mt_predictor_table *table;
+    const mt_predictor *predictor;
+    const mt_predictor_options *options;
     mt_store *store;                /* for the variants' texts */
 } mt_portfolio_view;
 

@@ -97,15 +97,15 @@ static void print_rates(FILE *out, const mt_model *model, const mt_device_facts 
 
 static void print_model(FILE *out, const mt_space *space, const mt_device_facts *facts, const mt_subject_summary *summary)
 {
-    mt_scene *scene = NULL;
+    mt_env *env = NULL;
     mt_model model = {NAN, NAN, NAN, NAN, NAN};
     mt_error ignored = {0};
     char time[MT_PRINT_TIME_SIZE];
-    if (mt_scene_create(mt_space_spec(space), mt_space_shape(space), facts, &scene, &ignored) == MT_OK && mt_scene_model(scene, &model, &ignored) == MT_OK &&
+    if (mt_env_create(mt_space_spec(space), mt_space_shape(space), facts, &env, &ignored) == MT_OK && mt_env_model(env, &model, &ignored) == MT_OK &&
         model.floor_ns > 0)
         fprintf(out, "              %.0f %% of the model's floor (%s)\n", 100 * model.floor_ns / summary->best_ns, mt_print_us(model.floor_ns, time, sizeof time));
     print_rates(out, &model, facts, summary);
-    mt_scene_free(scene);
+    mt_env_free(env);
 }
 
 /* "  copy:       94.10 µs, 0.98 × the best's time": what the best is held against. */
@@ -134,17 +134,17 @@ static void print_energy(FILE *out, const mt_subject_summary *summary)
 }
 
 /* Only ratios of the same rounds: at the power limit a card's times are of the moment. */
-static void print_rival(FILE *out, const mt_subject_summary *summary)
+static void print_library(FILE *out, const mt_subject_summary *summary)
 {
-    const mt_row_rival *rival = &summary->rival;
+    const mt_row_library *library = &summary->library;
     char time[MT_PRINT_TIME_SIZE];
-    if (summary->rival_why[0]) fprintf(out, "              not compared with baseline %s\n", summary->rival_why);
-    if (rival->plugin[0])
-        fprintf(out, "              %.3f × as fast as the best of %s's algorithms (%s; %.3f to %.3f)\n", rival->best_ratio, rival->plugin, mt_print_us(rival->best_ns, time, sizeof time),
-                rival->best_low, rival->best_high);
-    if (rival->plugin[0] && isfinite(rival->first_ratio))
-        fprintf(out, "              %.3f × as fast as its first choice (%s)\n", rival->first_ratio, mt_print_us(rival->first_ns, time, sizeof time));
-    if (summary->is_programmatic) fprintf(out, "              programmatic launch: it overlaps with the kernel in front%s\n", rival->plugin[0] ? ", which the baseline does not" : "");
+    if (summary->library_why[0]) fprintf(out, "              not compared with baseline %s\n", summary->library_why);
+    if (library->plugin[0])
+        fprintf(out, "              %.3f × as fast as the best of %s's algorithms (%s; %.3f to %.3f)\n", library->best_ratio, library->plugin, mt_print_us(library->best_ns, time, sizeof time),
+                library->best_low, library->best_high);
+    if (library->plugin[0] && isfinite(library->first_ratio))
+        fprintf(out, "              %.3f × as fast as its first choice (%s)\n", library->first_ratio, mt_print_us(library->first_ns, time, sizeof time));
+    if (summary->is_programmatic) fprintf(out, "              programmatic launch: it overlaps with the kernel in front%s\n", library->plugin[0] ? ", which the baseline does not" : "");
     if (summary->is_limited) fprintf(out, "              power or heat held the clock down (throttled): of the final's figures only ratios of the same rounds count\n");
 }
 
@@ -160,7 +160,7 @@ static void print_best(FILE *out, const mt_space *space, const mt_device_facts *
     if (summary->tied) fprintf(out, "              tied with %zu other%s\n", summary->tied, summary->tied == 1 ? "" : "s");
     print_against(out, summary->best_ns, summary->default_ns, "default");
     print_against(out, summary->best_ns, summary->baseline_ns, "baseline");
-    print_rival(out, summary);
+    print_library(out, summary);
     print_model(out, space, facts, summary);
 }
 

@@ -56,7 +56,7 @@ static mt_status open_real(mt_bench *bench, const mt_bench_options *options, mt_
 static mt_status open_evaluator(mt_bench *bench, const mt_bench_options *options, mt_error *err)
 {
     bool is_recorded = options->gpu && strncmp(options->gpu, "recorded:", 9) == 0;
-    mt_status st = mt_room_check(err);
+    mt_status st = mt_process_limits_check(err);
     if (st != MT_OK) return st;
     if (uv_loop_init(&bench->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "no event loop");
     bench->has_loop = true;

@@ -164,7 +164,7 @@ static mt_status open_all(compiling *c, mt_error *err)
     MT_TRY(mt_facts_from_json(c->group->facts_json, &c->facts, err));
     strncpy(c->facts.name, c->group->gpu_name, sizeof c->facts.name - 1);
     if (!c->wishes->no_cache && !(c->cache_dir = mt_path_user_cache())) return no_memory(err);
-    MT_TRY(mt_room_check(err));
+    MT_TRY(mt_process_limits_check(err));
     if (uv_loop_init(&c->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "compile: no event loop");
     c->has_loop = true;
     MT_TRY(open_lanes(c, err));

@@ -50,7 +50,7 @@ static mt_status set_side(const char *command, char name, const char *text, mt_d
     }
 }
 
-static mt_status set_sides(const char *command, const mt_sides_values *values, const char *gpu, mt_sides *sides, mt_error *err)
+static mt_status set_sides(const char *command, const mt_diff_sides_values *values, const char *gpu, mt_diff_sides *sides, mt_error *err)
 {
     mt_status st = MT_OK;
     double percent;
@@ -65,7 +65,7 @@ done:
     return st;
 }
 
-static mt_status open_files(const char *command, const mt_sides_values *values, const mt_arguments *arguments, const char *db, mt_sides *sides, mt_error *err)
+static mt_status open_files(const char *command, const mt_diff_sides_values *values, const mt_arguments *arguments, const char *db, mt_diff_sides *sides, mt_error *err)
 {
     mt_status st = MT_OK;
     if (arguments->operand_count > 2) return MT_FAIL(err, MT_ERR_USAGE, "%s: %zu files, expected at most two: %s A.sqlite B.sqlite", command, arguments->operand_count, command);
@@ -82,21 +82,21 @@ done:
     return st;
 }
 
-mt_status mt_sides_open(const char *command, const mt_sides_values *values, const mt_arguments *arguments, const char *db, const char *gpu, mt_sides *sides, mt_error *err)
+mt_status mt_diff_sides_open(const char *command, const mt_diff_sides_values *values, const mt_arguments *arguments, const char *db, const char *gpu, mt_diff_sides *sides, mt_error *err)
 {
-    *sides = (mt_sides){.threshold = 0.01};
+    *sides = (mt_diff_sides){.threshold = 0.01};
     mt_status st = set_sides(command, values, gpu, sides, err);
     return st == MT_OK ? open_files(command, values, arguments, db, sides, err) : st;
 }
 
-void mt_sides_close(mt_sides *sides)
+void mt_diff_sides_close(mt_diff_sides *sides)
 {
     mt_store_close(sides->stores[0]);
     mt_store_close(sides->stores[1]);
-    *sides = (mt_sides){0};
+    *sides = (mt_diff_sides){0};
 }
 
-void mt_sides_describe(const mt_sides_values *values, const mt_sides *sides, size_t which, mt_strbuf *text)
+void mt_diff_sides_describe(const mt_diff_sides_values *values, const mt_diff_sides *sides, size_t which, mt_strbuf *text)
 {
     const mt_words *words = which ? &values->b : &values->a;
     mt_strbuf_add(text, mt_store_path(sides->stores[which]));

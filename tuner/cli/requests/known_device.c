@@ -77,7 +77,7 @@ done:
     return st;
 }
 
-void mt_known_device_rivals(const char *gpu, const char *chosen_name, mt_strbuf *rivals)
+void mt_known_device_candidates(const char *gpu, const char *chosen_name, mt_strbuf *libraries)
 {
     char *path = NULL, *text = NULL;
     size_t length = 0, stem = strlen(gpu);
@@ -88,7 +88,7 @@ void mt_known_device_rivals(const char *gpu, const char *chosen_name, mt_strbuf 
         const mt_ini_section *section = &ini.sections[i];
         const mt_ini_entry *name = mt_ini_find(section, "name");
         if (strncasecmp(section->name, gpu, stem) != 0 || section->name[stem] != '-' || !name || strcmp(name->value, chosen_name) == 0) continue;
-        mt_strbuf_addf(rivals, "%s%s", rivals->length ? ", " : "", section->name);
+        mt_strbuf_addf(libraries, "%s%s", libraries->length ? ", " : "", section->name);
     }
     mt_ini_free(&ini);
     mt_free(text);

@@ -13,6 +13,6 @@ mt_status mt_known_arch_check(const char *arch, mt_error *err); /* USAGE unless 
  * arch_out gets the architecture to compile for. NOT_FOUND or USAGE says what is known. */
 mt_status mt_known_device(const char *gpu, const char *arch, mt_device_facts *facts, char arch_out[MT_ARCH_SIZE], mt_error *err);
 /* Other devices of the file that are `gpu` too, by the beginning of their names ("a100": a100-pcie-40g …), separated by commas; empty when there are none. For who must say what was chosen. */
-void mt_known_device_rivals(const char *gpu, const char *chosen_name, mt_strbuf *rivals);
+void mt_known_device_candidates(const char *gpu, const char *chosen_name, mt_strbuf *libraries);
 
 #endif

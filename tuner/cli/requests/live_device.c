@@ -46,7 +46,7 @@ done:
 static mt_status ask(int ordinal, mt_device_facts *facts, char arch[MT_ARCH_SIZE], mt_error *err)
 {
     uv_loop_t loop;
-    mt_status st = mt_room_check(err);
+    mt_status st = mt_process_limits_check(err);
     if (st != MT_OK) return st;
     if (uv_loop_init(&loop) != 0) return MT_FAIL(err, MT_ERR_IO, "no event loop");
     st = ask_workers(&loop, ordinal, facts, arch, err);

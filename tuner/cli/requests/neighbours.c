@@ -8,12 +8,12 @@
 #include "tuner/base/text.h"
 #include "tuner/space/space.h"
 
-void mt_around_free(mt_around *around)
+void mt_neighbours_free(mt_neighbours *around)
 {
     for (size_t i = 0; i < around->text_count; i++) mt_free(around->texts[i]);
     mt_free(around->texts);
     mt_free(around->given);
-    *around = (mt_around){0};
+    *around = (mt_neighbours){0};
 }
 
 /* "ALGO=a BLOCK=64", as listings print it, is as good as "ALGO=a;BLOCK=64". */
@@ -29,7 +29,7 @@ static mt_status parse(const mt_spec *spec, const char *variant, mt_point *point
     return st == MT_OK ? MT_OK : MT_FAIL(err, st == MT_ERR_NO_MEMORY ? st : MT_ERR_USAGE, "tune: --around: %s", why.message);
 }
 
-static mt_status add_text(mt_around *around, const mt_spec *spec, const mt_point *point, mt_error *err)
+static mt_status add_text(mt_neighbours *around, const mt_spec *spec, const mt_point *point, mt_error *err)
 {
     char **texts = mt_grow(around->texts, around->text_count, &around->text_capacity, sizeof *texts);
     if (!texts) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
@@ -38,7 +38,7 @@ static mt_status add_text(mt_around *around, const mt_spec *spec, const mt_point
     return texts[around->text_count++] ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
 }
 
-static mt_status add_points(mt_around *around, const mt_space *space, size_t index, mt_error *err)
+static mt_status add_points(mt_neighbours *around, const mt_space *space, size_t index, mt_error *err)
 {
     mt_status st = MT_OK;
     size_t capacity = mt_space_legal_neighbours(space, index, NULL, 0), *neighbours = mt_alloc(capacity + 1, sizeof *neighbours);
@@ -55,7 +55,7 @@ done:
 }
 
 /* A knob that is missing is missing on all shapes: told once. */
-static void tell_why(mt_around *around, const mt_space *space, const mt_point *point)
+static void tell_why(mt_neighbours *around, const mt_space *space, const mt_point *point)
 {
     mt_error why;
     mt_space_explain(space, point, &why);
@@ -65,7 +65,7 @@ static void tell_why(mt_around *around, const mt_space *space, const mt_point *p
 }
 
 /* The variant is left out, with a warning, on a shape where it may not run. A shape without a recording is the session's to skip. */
-static mt_status add_target(mt_around *around, const mt_session_params *plan, mt_evaluator *evaluator, const mt_session_target *target, const mt_point *point, mt_error *err)
+static mt_status add_target(mt_neighbours *around, const mt_session_params *plan, mt_evaluator *evaluator, const mt_session_target *target, const mt_point *point, mt_error *err)
 {
     mt_space *space = NULL;
     size_t index, before = around->text_count;
@@ -83,7 +83,7 @@ static mt_status add_target(mt_around *around, const mt_session_params *plan, mt
     return st;
 }
 
-mt_status mt_around_gather(const mt_session_params *plan, mt_evaluator *evaluator, const char *variant, mt_around *around, mt_error *err)
+mt_status mt_neighbours_gather(const mt_session_params *plan, mt_evaluator *evaluator, const char *variant, mt_neighbours *around, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_point point;

@@ -115,7 +115,7 @@ mt_regime mt_portfolio_bench_regime(const mt_portfolio_bench *self)
 /* ---- what is missing ---- */
 
 /* The file's shape and workload of a subject; the name may have changed, the key says which it is. */
-static bool find_target(const mt_spec *spec, const mt_ladder_table *table, const mt_ladder_subject *subject, mt_session_target *target)
+static bool find_target(const mt_spec *spec, const mt_predictor_table *table, const mt_predictor_subject *subject, mt_session_target *target)
 {
     for (size_t i = 0; i < spec->shape_count; i++) {
         if (strcmp(spec->shapes[i].key, table->shape_keys[subject->shape]) == 0) target->shape = &spec->shapes[i];
@@ -126,10 +126,10 @@ static bool find_target(const mt_spec *spec, const mt_ladder_table *table, const
     return target->shape && target->workload;
 }
 
-static mt_status add_subject(const mt_portfolio_bench *self, mt_store *store, const mt_ladder_table *table, size_t index, size_t candidates, mt_portfolio_tasks *tasks, mt_error *err)
+static mt_status add_subject(const mt_portfolio_bench *self, mt_store *store, const mt_predictor_table *table, size_t index, size_t candidates, mt_portfolio_tasks *tasks, mt_error *err)
 {
     mt_status st = MT_OK;
-    const mt_ladder_subject *subject = &table->subjects[index];
+    const mt_predictor_subject *subject = &table->subjects[index];
     mt_session_target target = {0};
     if (!find_target(self->bench.spec, table, subject, &target)) {
         mt_log_warn("%s · %s is not in %s: nothing is measured for it", table->shape_names[subject->shape], subject->workload, self->bench.path);
@@ -147,7 +147,7 @@ done:
     return st;
 }
 
-static mt_status gather(const mt_portfolio_bench *self, mt_store *store, const mt_ladder_table *table, size_t candidates, mt_portfolio_tasks *tasks, mt_error *err)
+static mt_status gather(const mt_portfolio_bench *self, mt_store *store, const mt_predictor_table *table, size_t candidates, mt_portfolio_tasks *tasks, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < table->subject_count && st == MT_OK; i++) st = add_subject(self, store, table, i, candidates, tasks, err);
@@ -258,7 +258,7 @@ static bool is_worth_sharing(const mt_portfolio_bench *self, const mt_portfolio_
     return gpus > 1 && tasks->count >= gpus;
 }
 
-mt_status mt_portfolio_bench_measure(mt_portfolio_bench *self, mt_store *store, const mt_ladder_table *table, size_t candidates, size_t *missing, mt_error *err)
+mt_status mt_portfolio_bench_measure(mt_portfolio_bench *self, mt_store *store, const mt_predictor_table *table, size_t candidates, size_t *missing, mt_error *err)
 {
     mt_status st;
     mt_portfolio_tasks tasks = {0};

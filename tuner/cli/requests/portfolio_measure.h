@@ -29,7 +29,7 @@ mt_regime mt_portfolio_bench_regime(const mt_portfolio_bench *bench);
 /* The first `candidates` variants of the table, and the default, on every shape where they were not measured; as a session whose rows are stored. Shapes that do not
  * fit the file any more, and workloads that it no longer has, are named on stderr and left out. *missing: how many were measured now; what comes of them can bring other variants into
  * the table. INTERRUPTED as tune. Of several GPUs each takes whole subjects, in a process of its own (sibling.h), where there are as many of them as GPUs. */
-mt_status mt_portfolio_bench_measure(mt_portfolio_bench *bench, mt_store *store, const mt_ladder_table *table, size_t candidates, size_t *missing, mt_error *err);
+mt_status mt_portfolio_bench_measure(mt_portfolio_bench *bench, mt_store *store, const mt_predictor_table *table, size_t candidates, size_t *missing, mt_error *err);
 /* In such a process: its part of what its stdin names. */
 mt_status mt_portfolio_bench_help(mt_portfolio_bench *bench, mt_store *store, mt_error *err);
 

@@ -19,7 +19,7 @@ static mt_status no_memory(mt_error *err)
 }
 
 /* Each once. */
-static mt_status add_shape(mt_wanted *wanted, const char *name, size_t length, mt_error *err)
+static mt_status add_shape(mt_requested_shapes *wanted, const char *name, size_t length, mt_error *err)
 {
     mt_names *shapes = &wanted->shapes;
     for (size_t i = 0; i < shapes->count; i++)
@@ -31,12 +31,12 @@ static mt_status add_shape(mt_wanted *wanted, const char *name, size_t length, m
     return items[shapes->count] ? shapes->count++, MT_OK : no_memory(err);
 }
 
-void mt_wanted_free(mt_wanted *wanted)
+void mt_requested_shapes_free(mt_requested_shapes *wanted)
 {
     mt_names_free(&wanted->shapes);
     for (size_t i = 0; i < wanted->name_count; i++) mt_free(wanted->names[i]);
     mt_free(wanted->names);
-    *wanted = (mt_wanted){0};
+    *wanted = (mt_requested_shapes){0};
 }
 
 /* Reads the file once more with the sections at its end. */
@@ -50,12 +50,12 @@ static mt_status reload(const char *path, const mt_strbuf *sections, mt_spec **s
 
 /* ---- --shape ---- */
 
-static const char *command_of(const mt_wanted *wanted)
+static const char *command_of(const mt_requested_shapes *wanted)
 {
     return wanted->command ? wanted->command : "tune";
 }
 
-static mt_status unknown_shape(const mt_spec *spec, const char *name, const mt_wanted *wanted, mt_error *err)
+static mt_status unknown_shape(const mt_spec *spec, const char *name, const mt_requested_shapes *wanted, mt_error *err)
 {
     const char *known[64] = {NULL};
     size_t count = 0;
@@ -71,7 +71,7 @@ static mt_status unknown_shape(const mt_spec *spec, const char *name, const mt_w
     return MT_ERR_USAGE;
 }
 
-static mt_status add_names(const mt_spec *spec, const char *text, mt_wanted *wanted, mt_error *err)
+static mt_status add_names(const mt_spec *spec, const char *text, mt_requested_shapes *wanted, mt_error *err)
 {
     mt_status st = MT_OK;
     for (const char *at = text; *at && st == MT_OK;) {
@@ -83,7 +83,7 @@ static mt_status add_names(const mt_spec *spec, const char *text, mt_wanted *wan
     return st;
 }
 
-static mt_status add_values(const mt_spec *spec, const char *text, mt_strbuf *sections, mt_wanted *wanted, mt_error *err)
+static mt_status add_values(const mt_spec *spec, const char *text, mt_strbuf *sections, mt_requested_shapes *wanted, mt_error *err)
 {
     char *name;
     mt_status st = mt_adhoc_add(spec, text, NULL, sections, &name, err);
@@ -92,7 +92,7 @@ static mt_status add_values(const mt_spec *spec, const char *text, mt_strbuf *se
     return st == MT_ERR_SPEC ? mt_error_prefix(err, MT_ERR_USAGE, "%s: --shape '%.200s'", command_of(wanted), text) : st;
 }
 
-mt_status mt_wanted_load(const char *path, const mt_words *texts, mt_spec **spec, mt_wanted *wanted, mt_error *err)
+mt_status mt_requested_shapes_load(const char *path, const mt_words *texts, mt_spec **spec, mt_requested_shapes *wanted, mt_error *err)
 {
     mt_status st;
     mt_strbuf sections = {0};
@@ -132,7 +132,7 @@ static mt_status add_miss(const mt_spec *spec, const mt_miss *miss, const char *
 /* More than anybody tunes in one go. What a shape costs here grows with the number of shapes before it. */
 enum { MOST_SHAPES = 2000 };
 
-mt_status mt_wanted_load_misses(const char *path, const mt_misses *misses, const char *file, mt_spec **spec, mt_wanted *wanted, mt_error *err)
+mt_status mt_requested_shapes_load_misses(const char *path, const mt_misses *misses, const char *file, mt_spec **spec, mt_requested_shapes *wanted, mt_error *err)
 {
     mt_status st;
     mt_strbuf sections = {0};
@@ -187,7 +187,7 @@ static size_t add_weight(weight *weights, size_t count, const char *name, const 
     return count + 1;
 }
 
-static size_t weigh(const mt_misses *misses, const char *file, const char *gpu, const mt_wanted *wanted, weight *weights)
+static size_t weigh(const mt_misses *misses, const char *file, const char *gpu, const mt_requested_shapes *wanted, weight *weights)
 {
     size_t count = 0;
     for (size_t i = 0; i < misses->count; i++) {
@@ -200,7 +200,7 @@ static size_t weigh(const mt_misses *misses, const char *file, const char *gpu, 
     return count;
 }
 
-mt_status mt_wanted_choose(const mt_misses *misses, const char *file, const mt_spec *spec, const mt_device_facts *facts, bool is_quiet, mt_wanted *wanted, mt_error *err)
+mt_status mt_requested_shapes_choose(const mt_misses *misses, const char *file, const mt_spec *spec, const mt_device_facts *facts, bool is_quiet, mt_requested_shapes *wanted, mt_error *err)
 {
     mt_status st = MT_OK;
     char gpu[MT_KEY_GPU_SIZE];
@@ -228,7 +228,7 @@ static mt_status is_space_of(const char *path, const char *kernel, bool *is, mt_
     return st;
 }
 
-mt_status mt_wanted_space(const char *given, const char *kernel, char **path, mt_error *err)
+mt_status mt_requested_shapes_space(const char *given, const char *kernel, char **path, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_names names = {0};

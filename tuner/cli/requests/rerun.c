@@ -124,7 +124,7 @@ typedef struct waiting {
     bool is_done;
 } waiting;
 
-static void on_end(void *context, const mt_outside_end *end)
+static void on_end(void *context, const mt_external_tool_end *end)
 {
     waiting *w = context;
     w->report->text = mt_strdup(end->text);
@@ -137,21 +137,21 @@ mt_status mt_rerun_under(mt_rerun *self, const char *const *prefix, mt_order_dep
 {
     mt_status st = MT_OK;
     char path[] = "/tmp/msda-tune-case-XXXXXX";
-    mt_once_command command = {0};
+    mt_single_run_command command = {0};
     waiting w = {.report = report};
-    mt_outside *outside;
+    mt_external_tool *outside;
     *report = (mt_rerun_report){0};
     int fd = mkstemp(path);
     if (fd < 0) return MT_FAIL(err, MT_ERR_IO, "%s: cannot be created", path);
     close(fd);
     MT_TRY(mt_eval_worker_save_case(self->bench.evaluator, path, depth, err));
-    MT_TRY(mt_once_command_make(prefix, self->device, path, &command, err));
-    MT_TRY(mt_outside_start(&self->bench.loop, command.argv, limit_s, on_end, &w, &outside, err));
+    MT_TRY(mt_single_run_command_make(prefix, self->device, path, &command, err));
+    MT_TRY(mt_external_tool_start(&self->bench.loop, command.argv, limit_s, on_end, &w, &outside, err));
     while (!w.is_done) uv_run(&self->bench.loop, UV_RUN_ONCE);
     if (!report->text) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
 done:
     unlink(path);
-    mt_once_command_free(&command);
+    mt_single_run_command_free(&command);
     return st;
 }
 

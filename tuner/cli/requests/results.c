@@ -28,10 +28,10 @@ static mt_status need(const char *path, const mt_import_about *about, const char
 /* "a100" is four models: which one was taken decides what the results are compared with. */
 static void tell_choice(const char *gpu, const char *chosen_name)
 {
-    mt_strbuf rivals = {0};
-    mt_known_device_rivals(gpu, chosen_name, &rivals);
-    if (rivals.length) mt_log_warn("--gpu %s is taken as %s; say it if it was another: %s", gpu, chosen_name, mt_strbuf_text(&rivals));
-    mt_strbuf_free(&rivals);
+    mt_strbuf libraries = {0};
+    mt_known_device_candidates(gpu, chosen_name, &libraries);
+    if (libraries.length) mt_log_warn("--gpu %s is taken as %s; say it if it was another: %s", gpu, chosen_name, mt_strbuf_text(&libraries));
+    mt_strbuf_free(&libraries);
 }
 
 /* A GPU that devices.ini lacks (another maker's, say) has results all the same; only its facts are not known. */

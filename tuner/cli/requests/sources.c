@@ -50,7 +50,7 @@ static void find_today(mt_source_states *states, const char *given)
 {
     char *path = NULL;
     mt_error ignored;
-    if ((given && mt_wanted_space(given, states->kernel, &path, &ignored) == MT_OK) || mt_wanted_space(NULL, states->kernel, &path, &ignored) == MT_OK) {
+    if ((given && mt_requested_shapes_space(given, states->kernel, &path, &ignored) == MT_OK) || mt_requested_shapes_space(NULL, states->kernel, &path, &ignored) == MT_OK) {
         if (key_of(path, &states->today, &ignored) != MT_OK) states->today = (mt_hash){0};
     }
     mt_free(path);

@@ -1,6 +1,6 @@
 /* How a row's variant did against a baseline plugin, in a recording's row:
  *
- *     "rival":{"by":"cublaslt","first_ns":…,"first_r":…,"ns":…,"r":…,"rl":…,"rh":…,"limited":1}
+ *     "library":{"by":"cublaslt","first_ns":…,"first_r":…,"ns":…,"r":…,"rl":…,"rh":…,"limited":1}
  *
  * Which of the plugin's algorithms it was stays behind. */
 #include <math.h>
@@ -17,13 +17,13 @@ static const char *const keys[] = {"first_ns", "first_r", "ns", "r", "rl", "rh",
 static const char *const metrics[] = {"first_ns", "first_ratio", "best_ns", "best_ratio", "best_ratio_low", "best_ratio_high", "throttled"};
 enum { BEST_NS = 2, RATIO, LOW, HIGH, LIMITED, NUMBERS };
 
-void mt_recording_add_rival(const mt_measurement_row *row, mt_strbuf *json)
+void mt_recording_add_library(const mt_measurement_row *row, mt_strbuf *json)
 {
-    mt_row_rival rival;
-    if (!mt_row_rivals(row, &rival)) return;
-    const double numbers[NUMBERS] = {rival.first_ns, rival.first_ratio, rival.best_ns, rival.best_ratio, rival.best_low, rival.best_high, rival.is_limited ? 1 : NAN};
+    mt_row_library library;
+    if (!mt_row_libraries(row, &library)) return;
+    const double numbers[NUMBERS] = {library.first_ns, library.first_ratio, library.best_ns, library.best_ratio, library.best_low, library.best_high, library.is_limited ? 1 : NAN};
     mt_strbuf_add(json, ",\"rival\":{\"by\":");
-    mt_strbuf_add_json(json, rival.plugin);
+    mt_strbuf_add_json(json, library.plugin);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (isnan(numbers[i])) continue;
         mt_strbuf_addf(json, ",\"%s\":", keys[i]);
@@ -35,13 +35,13 @@ void mt_recording_add_rival(const mt_measurement_row *row, mt_strbuf *json)
 /* ---- reading ---- */
 
 #define NUMBER(name) ", CASE WHEN json_type(?1, '$." name "') IN ('integer', 'real') THEN json_extract(?1, '$." name "') END"
-static const char rival_sql[] = "SELECT CASE json_type(?1, '$.by') WHEN 'text' THEN json_extract(?1, '$.by') END" NUMBER("first_ns") NUMBER("first_r") NUMBER("ns") NUMBER("r") NUMBER("rl") NUMBER("rh") NUMBER("limited");
+static const char library_sql[] = "SELECT CASE json_type(?1, '$.by') WHEN 'text' THEN json_extract(?1, '$.by') END" NUMBER("first_ns") NUMBER("first_r") NUMBER("ns") NUMBER("r") NUMBER("rl") NUMBER("rh") NUMBER("limited");
 
 /* "" and what cannot be part of a metric's name are none. */
 static bool is_plugin(const char *name)
 {
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
-    return length > 0 && length < sizeof((mt_row_rival *)NULL)->plugin && !name[length];
+    return length > 0 && length < sizeof((mt_row_library *)NULL)->plugin && !name[length];
 }
 
 static const char *read_numbers(sqlite3_stmt *statement, double numbers[NUMBERS])
@@ -69,13 +69,13 @@ done:
     return st;
 }
 
-mt_status mt_recording_read_rival(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err)
+mt_status mt_recording_read_library(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err)
 {
     mt_status st;
     bool row;
     double numbers[NUMBERS];
     sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, rival_sql, &statement, err));
+    MT_TRY(mt_sql_cached_get(store, library_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, json);
     MT_TRY(mt_sql_row(store, &args, &row, "read a comparison", err));

@@ -8,7 +8,7 @@
 #include "tuner/predictor/predictor_internal.h"
 
 static mt_error err;
-static const mt_ladder_options usual = {.max = 8, .within = 1.10};
+static const mt_predictor_options usual = {.max = 8, .within = 1.10};
 
 /* All that is fast on the nearest shape may not run here. */
 START_TEST(a_shape_whose_fast_variants_may_not_run_is_passed_over)
@@ -77,9 +77,9 @@ START_TEST(what_is_nearly_the_best_may_answer_where_little_may_run)
     double shapes[N], slowdown[N * V], of_default[N];
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_ladder_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
-    mt_ladder_trial trials[N];
-    mt_ladder_evaluation e;
+    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_predictor_trial trials[N];
+    mt_predictor_evaluation e;
     for (size_t i = 0; i < N; i++) {
         const double row[V] = {0.01 * (double)i, 0, 0.25};
         shapes[i] = 0.3 * (double)i;
@@ -88,7 +88,7 @@ START_TEST(what_is_nearly_the_best_may_answer_where_little_may_run)
     }
     slowdown[ODD * V] = slowdown[ODD * V + 1] = INFINITY;
     slowdown[ODD * V + 2] = 0;
-    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     ck_assert_uint_eq(trials[ODD].variant, 2);
 }
 END_TEST
@@ -100,16 +100,16 @@ START_TEST(a_default_that_may_not_run_answers_nothing)
     double shapes[N], slowdown[N * V], of_default[N] = {0};
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_ladder_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
-    mt_ladder_trial trials[N];
-    mt_ladder_evaluation e;
+    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_predictor_trial trials[N];
+    mt_predictor_evaluation e;
     for (size_t i = 0; i < N; i++) {
         shapes[i] = 0.3 * (double)i;
         slowdown[i * V] = 0.1;
         slowdown[i * V + 1] = 0.2;
     }
     of_default[EXCLUDED] = NAN;
-    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     for (size_t i = 0; i < N; i++) ck_assert_uint_eq(trials[i].variant, i == EXCLUDED ? 0 : V);
     ck_assert_uint_eq(e.alone.unknown, 0);
 }

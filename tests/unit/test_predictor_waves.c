@@ -43,7 +43,7 @@ START_TEST(the_cost_of_turns_is_learned)
     const bool is_text[] = {false};
     const size_t name[] = {0};
     const mt_rule_feature features[] = {{1, false}};
-    mt_ladder_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, turns};
+    mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, turns};
     for (int costs = 1; costs >= 0; costs--) {
         for (size_t i = 0; i < N; i++) {
             shapes[i] = (double)i;
@@ -58,11 +58,11 @@ START_TEST(the_cost_of_turns_is_learned)
             for (size_t v = 0; v < V; v++) best = fmin(best, slowdown[i * V + v]);
             for (size_t v = 0; v < V; v++) slowdown[i * V + v] -= best;
         }
-        double cost = mt_ladder_learn_turn_cost(&data, NULL, features);
+        double cost = mt_predictor_learn_turn_cost(&data, NULL, features);
         ck_assert_msg(costs ? cost > 0.4 && cost <= 0.5 : cost < 0.03, "%g", cost);
     }
     data.turns = NULL;
-    ck_assert(mt_ladder_learn_turn_cost(&data, NULL, features) == 0);
+    ck_assert(mt_predictor_learn_turn_cost(&data, NULL, features) == 0);
 }
 END_TEST
 

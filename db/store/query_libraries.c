@@ -21,21 +21,21 @@ static double metric(const mt_measurement_row *row, const char *plugin, const ch
     return length > 0 && (size_t)length < sizeof name ? mt_row_metric(row, name) : NAN;
 }
 
-bool mt_row_rivals(const mt_measurement_row *row, mt_row_rival *rival)
+bool mt_row_libraries(const mt_measurement_row *row, mt_row_library *library)
 {
     static const char mark[] = "_best_ratio\":";
     const char *json = row->metrics_json ? row->metrics_json : "", *end = strstr(json, mark), *begin = end;
     while (begin && begin > json && begin[-1] != '"') begin--;
-    if (!end || begin == json || (size_t)(end - begin) >= sizeof rival->plugin) return false;
-    *rival = (mt_row_rival){0};
-    memcpy(rival->plugin, begin, (size_t)(end - begin));
-    rival->first_ns = metric(row, rival->plugin, "first_ns");
-    rival->first_ratio = metric(row, rival->plugin, "first_ratio");
-    rival->best_ns = metric(row, rival->plugin, "best_ns");
-    rival->best_ratio = metric(row, rival->plugin, "best_ratio");
-    rival->best_low = metric(row, rival->plugin, "best_ratio_low");
-    rival->best_high = metric(row, rival->plugin, "best_ratio_high");
-    rival->is_limited = metric(row, rival->plugin, "throttled") > 0;
+    if (!end || begin == json || (size_t)(end - begin) >= sizeof library->plugin) return false;
+    *library = (mt_row_library){0};
+    memcpy(library->plugin, begin, (size_t)(end - begin));
+    library->first_ns = metric(row, library->plugin, "first_ns");
+    library->first_ratio = metric(row, library->plugin, "first_ratio");
+    library->best_ns = metric(row, library->plugin, "best_ns");
+    library->best_ratio = metric(row, library->plugin, "best_ratio");
+    library->best_low = metric(row, library->plugin, "best_ratio_low");
+    library->best_high = metric(row, library->plugin, "best_ratio_high");
+    library->is_limited = metric(row, library->plugin, "throttled") > 0;
     return true;
 }
 

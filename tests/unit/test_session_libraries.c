@@ -20,20 +20,20 @@ static double metric(const char *name)
 START_TEST(both_ratios)
 {
     evaluator.base.can_retime = true;
-    evaluator.rival = six;
+    evaluator.library = six;
     evaluator.watched = store;
     tune_ok(PLUGIN, TEN);
     ck_assert_double_eq_tol(metric("cublaslt_best_ratio"), 1100000 / 999000.0, 0.002);
     ck_assert_double_eq_tol(metric("cublaslt_first_ratio"), 1200000 / 999000.0, 0.002);
     ck_assert_double_eq_tol(metric("cublaslt_best_ns"), 1100000, 1);
-    ck_assert_str_eq(last.rival.plugin, "cublaslt");
-    ck_assert_double_eq_tol(last.rival.best_ratio, 1100000 / 999000.0, 1e-9);
-    ck_assert_double_eq_tol(last.rival.first_ns, 1200000, 1e-3);
-    ck_assert(last.rival.best_low <= last.rival.best_ratio && last.rival.best_ratio <= last.rival.best_high);
-    ck_assert_str_eq(last.rival_why, "");
+    ck_assert_str_eq(last.library.plugin, "cublaslt");
+    ck_assert_double_eq_tol(last.library.best_ratio, 1100000 / 999000.0, 1e-9);
+    ck_assert_double_eq_tol(last.library.first_ns, 1200000, 1e-3);
+    ck_assert(last.library.best_low <= last.library.best_ratio && last.library.best_ratio <= last.library.best_high);
+    ck_assert_str_eq(last.library_why, "");
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM metric WHERE name = 'cublaslt_best_ratio' AND source = 'cublaslt: number 5'"), scalar(store, "SELECT count(*) FROM finalist"));
-    ck_assert_uint_eq(evaluator.rivals_validated, 8);     /* all that a plugin may have, once and validated: two are not there */
-    ck_assert_uint_eq(evaluator.rivals_timed, 4 * 12);    /* the first and the three fastest others, each round */
+    ck_assert_uint_eq(evaluator.libraries_validated, 8);     /* all that a plugin may have, once and validated: two are not there */
+    ck_assert_uint_eq(evaluator.libraries_timed, 4 * 12);    /* the first and the three fastest others, each round */
     ck_assert_uint_eq(evaluator.intents_missing, 0);
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM intent"), 0);
 }
@@ -42,17 +42,17 @@ END_TEST
 START_TEST(one_finalist_is_compared_too)
 {
     evaluator.base.can_retime = true;
-    evaluator.rival = six;
+    evaluator.library = six;
     evaluator.interval = 1e-6;
     tune_ok(PLUGIN, "[param A]\nvalues = 1\n");
-    ck_assert_uint_eq(evaluator.rivals_timed, 4 * 12);
+    ck_assert_uint_eq(evaluator.libraries_timed, 4 * 12);
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM finalist"), 1);
-    ck_assert_double_gt(last.rival.best_ratio, 1);
+    ck_assert_double_gt(last.library.best_ratio, 1);
     /* The final holds: nothing is timed again, and the ratio is still told. */
-    size_t before = evaluator.rivals_timed;
+    size_t before = evaluator.libraries_timed;
     tune_ok(PLUGIN, "[param A]\nvalues = 1\n");
-    ck_assert_uint_eq(evaluator.rivals_timed, before);
-    ck_assert_double_gt(last.rival.best_ratio, 1);
+    ck_assert_uint_eq(evaluator.libraries_timed, before);
+    ck_assert_double_gt(last.library.best_ratio, 1);
 }
 END_TEST
 
@@ -60,10 +60,10 @@ START_TEST(no_plugin_is_said_and_no_failure)
 {
     evaluator.base.can_retime = true;
     tune_ok(PLUGIN, TEN);
-    ck_assert_str_eq(last.rival.plugin, "");
-    ck_assert_ptr_nonnull(strstr(last.rival_why, "cublaslt: load_error: none"));
+    ck_assert_str_eq(last.library.plugin, "");
+    ck_assert_ptr_nonnull(strstr(last.library_why, "cublaslt: load_error: none"));
     ck_assert_str_eq(last_best, "A=10;ALGO=plain");
-    ck_assert_uint_eq(evaluator.rivals_timed, 0);
+    ck_assert_uint_eq(evaluator.libraries_timed, 0);
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM metric"), 0);
 }
 END_TEST
@@ -82,46 +82,46 @@ static double only_deadly(uint32_t algorithm)
 START_TEST(two_deaths_are_enough)
 {
     evaluator.base.can_retime = true;
-    evaluator.rival = deadly;
+    evaluator.library = deadly;
     tune_ok(PLUGIN, TEN);
-    ck_assert_uint_eq(evaluator.rivals_validated, 4);
-    ck_assert_uint_eq(evaluator.rivals_timed, 2 * 12); /* the first and the third */
-    ck_assert_double_eq_tol(last.rival.first_ns, 1200000, 1e-3);
-    ck_assert_double_eq_tol(last.rival.best_ns, 1198000, 1e-3);
+    ck_assert_uint_eq(evaluator.libraries_validated, 4);
+    ck_assert_uint_eq(evaluator.libraries_timed, 2 * 12); /* the first and the third */
+    ck_assert_double_eq_tol(last.library.first_ns, 1200000, 1e-3);
+    ck_assert_double_eq_tol(last.library.best_ns, 1198000, 1e-3);
 }
 END_TEST
 
 START_TEST(a_plugin_is_asked_again_until_it_compares)
 {
     evaluator.base.can_retime = true;
-    evaluator.rival = only_deadly;
+    evaluator.library = only_deadly;
     tune_ok(PLUGIN, TEN);
-    ck_assert_uint_eq(evaluator.rivals_validated, 2);
-    ck_assert_ptr_nonnull(strstr(last.rival_why, "cublaslt: crashed: none"));
+    ck_assert_uint_eq(evaluator.libraries_validated, 2);
+    ck_assert_ptr_nonnull(strstr(last.library_why, "cublaslt: crashed: none"));
     size_t retimes = evaluator.retimes;
     tune_ok(PLUGIN, TEN); /* the final holds, and nobody is timed again */
-    ck_assert_uint_eq(evaluator.rivals_validated, 4);
+    ck_assert_uint_eq(evaluator.libraries_validated, 4);
     ck_assert_uint_eq(evaluator.retimes, retimes);
-    ck_assert_ptr_nonnull(strstr(last.rival_why, "cublaslt: crashed: none"));
+    ck_assert_ptr_nonnull(strstr(last.library_why, "cublaslt: crashed: none"));
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 1);
-    evaluator.rival = six;
+    evaluator.library = six;
     tune_ok(PLUGIN, TEN);
-    ck_assert_str_eq(last.rival.plugin, "cublaslt");
-    ck_assert_str_eq(last.rival_why, "");
+    ck_assert_str_eq(last.library.plugin, "cublaslt");
+    ck_assert_str_eq(last.library_why, "");
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM final_round"), 2);
-    size_t timed = evaluator.rivals_timed;
+    size_t timed = evaluator.libraries_timed;
     tune_ok(PLUGIN, TEN);
-    ck_assert_uint_eq(evaluator.rivals_timed, timed);
+    ck_assert_uint_eq(evaluator.libraries_timed, timed);
     ck_assert_str_eq(last_best, "A=10;ALGO=plain");
 }
 END_TEST
 
 START_TEST(a_recording_knows_no_plugin)
 {
-    evaluator.rival = six;
+    evaluator.library = six;
     tune_ok(PLUGIN, TEN);
-    ck_assert_uint_eq(evaluator.rivals_validated, 0);
-    ck_assert_str_eq(last.rival_why, "");
+    ck_assert_uint_eq(evaluator.libraries_validated, 0);
+    ck_assert_str_eq(last.library_why, "");
 }
 END_TEST
 

@@ -31,7 +31,7 @@ static void write_file(const char *text)
     ck_assert_int_eq(mt_file_write_atomic(path, text, strlen(text), &err), MT_OK);
 }
 
-static void check_text(const mt_kept_file *kept, const char *expected)
+static void check_text(const mt_open_file *kept, const char *expected)
 {
     char *text = NULL;
     size_t length;
@@ -43,20 +43,20 @@ static void check_text(const mt_kept_file *kept, const char *expected)
 
 START_TEST(is_read_after_it_is_gone)
 {
-    mt_kept_file kept = {0};
+    mt_open_file kept = {0};
     mt_error err;
-    mt_kept_file_close(&kept);
+    mt_open_file_close(&kept);
     write_file("one");
-    ck_assert_int_eq(mt_kept_file_open(&kept, path, &err), MT_OK);
+    ck_assert_int_eq(mt_open_file_open(&kept, path, &err), MT_OK);
     unlink(path);
     check_text(&kept, "one");
-    ck_assert_int_eq(mt_kept_file_open(&kept, path, &err), MT_ERR_NOT_FOUND);
+    ck_assert_int_eq(mt_open_file_open(&kept, path, &err), MT_ERR_NOT_FOUND);
     check_text(&kept, "one");
     write_file("two");
-    ck_assert_int_eq(mt_kept_file_open(&kept, path, &err), MT_OK);
+    ck_assert_int_eq(mt_open_file_open(&kept, path, &err), MT_OK);
     unlink(path);
     check_text(&kept, "two");
-    mt_kept_file_close(&kept);
+    mt_open_file_close(&kept);
     ck_assert_str_eq(kept.path, "");
 }
 END_TEST
@@ -82,16 +82,16 @@ static pid_t start_other(void)
 
 START_TEST(is_not_somebody_elses)
 {
-    mt_kept_file kept = {0};
+    mt_open_file kept = {0};
     mt_error err;
     write_file("ours");
     pid_t other = start_other();
     pretended = other;
-    mt_status st = mt_kept_file_open(&kept, path, &err);
+    mt_status st = mt_open_file_open(&kept, path, &err);
     pretended = 0;
     ck_assert_int_eq(st, MT_OK);
     check_text(&kept, "ours");
-    mt_kept_file_close(&kept);
+    mt_open_file_close(&kept);
     kill(other, SIGKILL);
     waitpid(other, NULL, 0);
     unlink(path);

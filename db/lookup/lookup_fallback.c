@@ -1,4 +1,4 @@
-/* Portfolios of a file → ladders of a block. Up to 128 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
+/* Portfolios of a file → predictors of a block. Up to 128 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
 #include "db/lookup/lookup.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ enum { SUBJECT_LIMIT = 4 * MT_RULE_SHAPES }; /* shapes × workloads */
 
 typedef struct building {
     mt_lookup_loader *loader;
-    mt_lookup_ladder *ladder;
+    mt_lookup_predictor *predictor;
     int64_t portfolio;
     bool is_damaged, any_workload;     /* any_workload: the one asked for does not narrow */
     char kinds[1024];
@@ -184,8 +184,8 @@ static void fill_row(const building *b, const mt_lookup_variant *variant, const 
     mt_lookup_loader *loader = b->loader;
     *row = (mt_lookup_row){ .variant = variant, .median_ns = cell->median_ns, .low_ns = cell->low_ns, .high_ns = cell->high_ns, .norm_error = cell->norm_error, .slowdown = NAN,
                             .created_unix_ms = cell->created_unix_ms, .measurement = cell->measurement, .shape_name = b->shape_names[shape], .workload = "", .workload_count = 1,
-                            .toolchain = mt_lookup_table_find(&loader->toolchains, cell->toolchain), .file = (uint8_t)loader->file, .is_recorded = b->ladder->is_recorded,
-                            .is_warm = b->ladder->is_warm, .next = loader->extra };
+                            .toolchain = mt_lookup_table_find(&loader->toolchains, cell->toolchain), .file = (uint8_t)loader->file, .is_recorded = b->predictor->is_recorded,
+                            .is_warm = b->predictor->is_warm, .next = loader->extra };
     memcpy(row->carveouts, cell->carveouts, sizeof row->carveouts);
 }
 
@@ -232,7 +232,7 @@ static tunelookup_status read_shapes(building *b)
 {
     tunelookup_status st = each(b, shapes_sql, b->portfolio, on_shape);
     if (st != TUNELOOKUP_OK || b->is_damaged || b->shape_count || !b->loader->block->workload) return st;
-    b->any_workload = b->ladder->ignores_workload = true;
+    b->any_workload = b->predictor->ignores_workload = true;
     return each(b, shapes_sql, b->portfolio, on_shape);
 }
 
@@ -240,7 +240,7 @@ static tunelookup_status read_shapes(building *b)
 static bool settle(building *b)
 {
     mt_lookup_arena *arena = &b->loader->block->arena;
-    mt_lookup_ladder *ladder = b->ladder;
+    mt_lookup_predictor *predictor = b->predictor;
     size_t cells = (size_t)b->shape_count * b->variant_count;
     double *defaults = mt_lookup_arena_take(arena, b->shape_count, sizeof *defaults);
     bool *is_usable = mt_lookup_arena_take(arena, b->variant_count, sizeof *is_usable);
@@ -253,16 +253,16 @@ static bool settle(building *b)
         bool is_whole = b->heard[i] == b->subjects_of[i / b->variant_count];
         b->slowdown[i] = !is_whole ? NAN : isfinite(b->slowdown[i]) ? mt_rule_log2_real(b->slowdown[i]) : b->slowdown[i];
     }
-    ladder->rule.shape_count = b->shape_count;
-    ladder->rule.variant_count = b->variant_count;
-    ladder->rule.feature_count = b->feature_count;
-    ladder->rule.shapes = b->features;
-    ladder->rule.default_slowdown = defaults;
-    ladder->rule.is_usable = is_usable;
-    ladder->rule.slowdown = b->slowdown;
-    ladder->rule.is_wrong = b->is_wrong;
-    ladder->rows = b->rows;
-    ladder->shape_names = shape_names;
+    predictor->rule.shape_count = b->shape_count;
+    predictor->rule.variant_count = b->variant_count;
+    predictor->rule.feature_count = b->feature_count;
+    predictor->rule.shapes = b->features;
+    predictor->rule.default_slowdown = defaults;
+    predictor->rule.is_usable = is_usable;
+    predictor->rule.slowdown = b->slowdown;
+    predictor->rule.is_wrong = b->is_wrong;
+    predictor->rows = b->rows;
+    predictor->shape_names = shape_names;
     return true;
 }
 
@@ -275,7 +275,7 @@ static bool mark_wrong(const building *b)
         if (mt_lookup_variant_get(loader, b->variants[v], &variant) != TUNELOOKUP_OK) return false;
         is_out[v] = mt_lookup_is_wrong(loader->block, variant->text);
     }
-    b->ladder->is_out = is_out;
+    b->predictor->is_out = is_out;
     return is_out != NULL;
 }
 
@@ -305,9 +305,9 @@ static tunelookup_status read_parts(building *b, const char *rule_json)
     if (b->is_damaged) mt_lookup_clear_detail();
     else if (st != TUNELOOKUP_OK) return st;
     st = TUNELOOKUP_OK;
-    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(loader, root, b->names, b->variants, &b->ladder->rule, &uses_all);
-    if (!b->is_damaged) LOOKUP_TRY(mt_lookup_turns_read(loader, root, b->variants, b->subjects, b->subject_count, b->ladder, &b->is_damaged));
-    for (uint32_t v = 0; v < b->variant_count && uses_all && !b->is_damaged; v++) ((bool *)(uintptr_t)b->ladder->rule.is_usable)[v] = true;
+    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(loader, root, b->names, b->variants, &b->predictor->rule, &uses_all);
+    if (!b->is_damaged) LOOKUP_TRY(mt_lookup_turns_read(loader, root, b->variants, b->subjects, b->subject_count, b->predictor, &b->is_damaged));
+    for (uint32_t v = 0; v < b->variant_count && uses_all && !b->is_damaged; v++) ((bool *)(uintptr_t)b->predictor->rule.is_usable)[v] = true;
 done:
     return st;
 }
@@ -352,25 +352,25 @@ static bool same_architecture(const char *key, int64_t cc)
 }
 
 /* False when the plan may not answer from it. */
-static bool place(const mt_lookup_loader *loader, sqlite3_stmt *row, mt_lookup_ladder *ladder)
+static bool place(const mt_lookup_loader *loader, sqlite3_stmt *row, mt_lookup_predictor *predictor)
 {
     const mt_lookup_block *block = loader->block;
     const char *key = text_of(row, 2);
     int64_t device, held_out;
     if (!id_of(row, 1, &device) || !id_of(row, 5, &held_out)) return false;
-    ladder->is_other_gpu = !loader->device || device != loader->device;
-    ladder->is_recorded = strcmp(text_of(row, 4), "recorded") == 0;
-    ladder->is_warm = strcmp(text_of(row, 3), "warm") == 0;
-    ladder->file = (uint8_t)loader->file;
-    ladder->held_out = held_out < 1000000 ? (uint32_t)held_out : 1000000;
-    if (ladder->is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) return false;
-    if (ladder->is_other_gpu && !same_architecture(key, block->cc)) return false;
-    if (ladder->is_other_gpu) {
-        ladder->away = octaves_between(sm_count(key), sm_count(loader->asked_gpu));
-        ladder->memory_away = octaves_between(memory_of(key), memory_of(loader->asked_gpu));
+    predictor->is_other_gpu = !loader->device || device != loader->device;
+    predictor->is_recorded = strcmp(text_of(row, 4), "recorded") == 0;
+    predictor->is_warm = strcmp(text_of(row, 3), "warm") == 0;
+    predictor->file = (uint8_t)loader->file;
+    predictor->held_out = held_out < 1000000 ? (uint32_t)held_out : 1000000;
+    if (predictor->is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) return false;
+    if (predictor->is_other_gpu && !same_architecture(key, block->cc)) return false;
+    if (predictor->is_other_gpu) {
+        predictor->away = octaves_between(sm_count(key), sm_count(loader->asked_gpu));
+        predictor->memory_away = octaves_between(memory_of(key), memory_of(loader->asked_gpu));
     }
-    bool is_stranger = ladder->is_other_gpu && !is_kin(key, loader->asked_gpu);
-    ladder->rank = (ladder->is_other_gpu ? 65536u : 0) + (ladder->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), block->model.regime) != 0);
+    bool is_stranger = predictor->is_other_gpu && !is_kin(key, loader->asked_gpu);
+    predictor->rank = (predictor->is_other_gpu ? 65536u : 0) + (predictor->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), block->model.regime) != 0);
     return true;
 }
 
@@ -378,34 +378,34 @@ static tunelookup_status on_portfolio(building *outer, sqlite3_stmt *row)
 {
     mt_lookup_loader *loader = outer->loader;
     mt_lookup_block *block = loader->block;
-    if (block->ladder_count == MT_LOOKUP_LADDERS) return TUNELOOKUP_OK;
-    mt_lookup_ladder *ladder = &block->ladders[block->ladder_count];
-    *ladder = (mt_lookup_ladder){ 0 };
-    if (!place(loader, row, ladder)) return TUNELOOKUP_OK;
+    if (block->predictor_count == MT_LOOKUP_PREDICTORS) return TUNELOOKUP_OK;
+    mt_lookup_predictor *predictor = &block->predictors[block->predictor_count];
+    *predictor = (mt_lookup_predictor){ 0 };
+    if (!place(loader, row, predictor)) return TUNELOOKUP_OK;
     building *b = mt_lookup_alloc(sizeof *b); /* too large for a stack */
     const char *key = text_of(row, 2);
-    ladder->gpu = mt_lookup_arena_text(&block->arena, key, strlen(key));
-    if (!b || !ladder->gpu) {
+    predictor->gpu = mt_lookup_arena_text(&block->arena, key, strlen(key));
+    if (!b || !predictor->gpu) {
         free(b);
         return no_memory();
     }
     b->loader = loader;
-    b->ladder = ladder;
+    b->predictor = predictor;
     b->portfolio = sqlite3_column_int64(row, 0);
     tunelookup_status st = read_parts(b, text_of(row, 6));
-    if (st == TUNELOOKUP_OK && !b->is_damaged && ladder->rule.features) block->ladder_count++;
-    if (b->is_damaged) block->damaged_ladders++;
+    if (st == TUNELOOKUP_OK && !b->is_damaged && predictor->rule.features) block->predictor_count++;
+    if (b->is_damaged) block->damaged_predictors++;
     free(b);
     return st;
 }
 
-tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schema_version)
+tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader, int64_t schema_version)
 {
     enum { FIRST_VERSION = 6 };
     mt_lookup_block *block = loader->block;
     building *b;
     if (schema_version < FIRST_VERSION) return TUNELOOKUP_OK;
-    if (!block->ladders && !(block->ladders = mt_lookup_arena_take(&block->arena, MT_LOOKUP_LADDERS, sizeof *block->ladders))) return no_memory();
+    if (!block->predictors && !(block->predictors = mt_lookup_arena_take(&block->arena, MT_LOOKUP_PREDICTORS, sizeof *block->predictors))) return no_memory();
     if (!(b = mt_lookup_alloc(sizeof *b))) return no_memory();
     b->loader = loader;
     tunelookup_status st = each(b, portfolios_sql, loader->kernel, on_portfolio);
@@ -416,17 +416,17 @@ tunelookup_status mt_lookup_ladders_load(mt_lookup_loader *loader, int64_t schem
 /* ---- the block's share ---- */
 
 /* Whether `a` is asked before `b`, or neither before the other. */
-static bool is_in_order(const mt_lookup_ladder *a, const mt_lookup_ladder *b)
+static bool is_in_order(const mt_lookup_predictor *a, const mt_lookup_predictor *b)
 {
     if (a->rank != b->rank) return a->rank < b->rank;
     return a->away != b->away ? a->away < b->away : a->memory_away <= b->memory_away;
 }
 
-static void sort_ladders(mt_lookup_block *block)
+static void sort_predictors(mt_lookup_block *block)
 {
-    for (uint32_t i = 1; i < block->ladder_count; i++) {
+    for (uint32_t i = 1; i < block->predictor_count; i++) {
         for (uint32_t k = i; k > 0; k--) {
-            mt_lookup_ladder *a = &block->ladders[k - 1], *b = &block->ladders[k], tmp = *a;
+            mt_lookup_predictor *a = &block->predictors[k - 1], *b = &block->predictors[k], tmp = *a;
             if (is_in_order(a, b)) break;
             *a = *b;
             *b = tmp;
@@ -434,16 +434,16 @@ static void sort_ladders(mt_lookup_block *block)
     }
 }
 
-/* Extra rows come behind the exact ones; ladders' places become indices of the block. */
+/* Extra rows come behind the exact ones; predictors' places become indices of the block. */
 static void add_extra_rows(mt_lookup_loader *loader)
 {
     mt_lookup_block *block = loader->block;
     uint32_t at = block->row_count + loader->extra_count;
     for (mt_lookup_row *row = loader->extra; row; row = row->next) block->rows[--at] = row;
-    for (uint32_t i = 0; i < block->ladder_count; i++) {
-        const mt_rule *rule = &block->ladders[i].rule;
+    for (uint32_t i = 0; i < block->predictor_count; i++) {
+        const mt_rule *rule = &block->predictors[i].rule;
         for (size_t c = 0; c < rule->shape_count * rule->variant_count; c++) {
-            uint32_t *place = (uint32_t *)(uintptr_t)&block->ladders[i].rows[c];
+            uint32_t *place = (uint32_t *)(uintptr_t)&block->predictors[i].rows[c];
             if (*place) *place += block->row_count;
         }
     }
@@ -519,10 +519,10 @@ static tunelookup_status make_defaults(mt_lookup_block *block)
     return TUNELOOKUP_OK;
 }
 
-tunelookup_status mt_lookup_ladders_end(mt_lookup_loader *loader)
+tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader)
 {
     mt_lookup_block *block = loader->block;
-    sort_ladders(block);
+    sort_predictors(block);
     add_extra_rows(loader);
     tunelookup_status st = make_defaults(block);
     if (st != TUNELOOKUP_OK) return st;

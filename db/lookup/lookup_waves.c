@@ -1,4 +1,4 @@
-/* How many blocks an SM runs of each of a ladder's variants: on the tuned shapes as the tuner stored it, on the asked one by the kernel's expressions (db/rule.h says what for). */
+/* How many blocks an SM runs of each of a predictor's variants: on the tuned shapes as the tuner stored it, on the asked one by the kernel's expressions (db/rule.h says what for). */
 #include "db/lookup/lookup.h"
 
 #include <math.h>
@@ -77,38 +77,38 @@ static bool read_shapes(const reading *r, const mt_lookup_json *array, const mt_
 }
 
 /* Which columns they are, each once; and the variants themselves. */
-static tunelookup_status read_variants(mt_lookup_loader *loader, const mt_lookup_json *array, const int64_t *variants, mt_lookup_ladder *ladder, reading *r, bool *is_damaged)
+static tunelookup_status read_variants(mt_lookup_loader *loader, const mt_lookup_json *array, const int64_t *variants, mt_lookup_predictor *predictor, reading *r, bool *is_damaged)
 {
     tunelookup_status st = TUNELOOKUP_OK;
-    uint32_t count = (uint32_t)ladder->rule.variant_count, listed = 0;
+    uint32_t count = (uint32_t)predictor->rule.variant_count, listed = 0;
     *is_damaged = !array || array->kind != MT_LOOKUP_JSON_ARRAY || array->count != count;
     for (const mt_lookup_json *at = *is_damaged ? NULL : array->first; at; at = at->next, listed++) {
         uint32_t column = 0;
         while (column < count && variants[column] != at->number) column++;
-        *is_damaged = column == count || ladder->variants[column];
+        *is_damaged = column == count || predictor->variants[column];
         if (*is_damaged) break;
         r->columns[listed] = column;
-        LOOKUP_TRY(mt_lookup_variant_get(loader, at->number, &ladder->variants[column]));
+        LOOKUP_TRY(mt_lookup_variant_get(loader, at->number, &predictor->variants[column]));
     }
 done:
     return st;
 }
 
-tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_ladder *ladder,
+tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
                                        bool *is_damaged)
 {
     tunelookup_status st;
     const mt_lookup_json *object = mt_lookup_json_member(root, "turns"), *cost = mt_lookup_json_member(object, "cost");
     mt_lookup_arena *arena = &loader->block->arena;
-    mt_rule *rule = &ladder->rule;
+    mt_rule *rule = &predictor->rule;
     size_t cells = rule->shape_count * rule->variant_count;
     reading r = { .sm_count = (double)mt_lookup_json_int(object, "sm_count", 0) };
     if (!object) return TUNELOOKUP_OK;
     r.turns = mt_lookup_arena_take(arena, cells, sizeof *r.turns);
-    ladder->variants = mt_lookup_arena_take(arena, rule->variant_count, sizeof *ladder->variants);
-    if (!r.turns || !ladder->variants) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    predictor->variants = mt_lookup_arena_take(arena, rule->variant_count, sizeof *predictor->variants);
+    if (!r.turns || !predictor->variants) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < cells; i++) r.turns[i] = NAN;
-    st = read_variants(loader, mt_lookup_json_member(object, "variants"), variants, ladder, &r, is_damaged);
+    st = read_variants(loader, mt_lookup_json_member(object, "variants"), variants, predictor, &r, is_damaged);
     if (st != TUNELOOKUP_OK) return st;
     if (!*is_damaged) *is_damaged = !cost || !(cost->real > 0 && cost->real <= 1) || !(r.sm_count >= 1) || !read_shapes(&r, mt_lookup_json_member(object, "shapes"), subjects, subject_count, rule);
     look_through_lets(&loader->block->model);
@@ -120,17 +120,17 @@ tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup
 /* ---- what is asked ---- */
 
 /* Of all launches of one call; NAN where the expressions give none. The lets that grids read are computed. */
-static double blocks_of(const mt_lookup_scene *scene)
+static double blocks_of(const mt_lookup_env *env)
 {
     mt_lookup_launches list;
     double blocks = 0;
-    if (mt_lookup_scene_launches(scene, &list) != MT_PROGRAM_OK) return NAN;
+    if (mt_lookup_env_launches(env, &list) != MT_PROGRAM_OK) return NAN;
     for (uint32_t i = 0; i < list.count; i++) {
         const mt_lookup_model_list *grid = &list.items[i]->grid;
         double own = 1;
         for (uint32_t k = 0; k < grid->count && !list.items[i]->is_prepare; k++) {
             int64_t size;
-            if (mt_lookup_scene_number(scene, grid->items[k], &size) != MT_PROGRAM_OK) return NAN;
+            if (mt_lookup_env_number(env, grid->items[k], &size) != MT_PROGRAM_OK) return NAN;
             own *= (double)size;
         }
         if (!list.items[i]->is_prepare) blocks += own;
@@ -139,22 +139,22 @@ static double blocks_of(const mt_lookup_scene *scene)
 }
 
 /* Some dozens of variants, each with a few of the lets: those that no grid reads are left out, those that read no knob are computed once. */
-void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_ladder *ladder, const int64_t *values, double turns[MT_RULE_VARIANTS])
+void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double turns[MT_RULE_VARIANTS])
 {
     const mt_lookup_model *model = &block->model;
     double sm_count = (double)model->facts[SM_COUNT];
-    mt_lookup_scene scene;
+    mt_lookup_env env;
     bool is_first = true;
-    mt_lookup_scene_begin(&scene, block, values);
-    for (size_t v = 0; v < ladder->rule.variant_count; v++) {
+    mt_lookup_env_begin(&env, block, values);
+    for (size_t v = 0; v < predictor->rule.variant_count; v++) {
         turns[v] = NAN;
-        if (!(sm_count > 0) || !ladder->rule.is_usable[v] || ladder->variants[v]->problem) continue;
-        mt_lookup_scene_set_variant(&scene, ladder->variants[v]);
+        if (!(sm_count > 0) || !predictor->rule.is_usable[v] || predictor->variants[v]->problem) continue;
+        mt_lookup_env_set_variant(&env, predictor->variants[v]);
         for (uint32_t i = 0; i < model->let_count; i++) {
-            if (model->lets[i].is_in_grids && (is_first || model->lets[i].reads_knobs)) mt_lookup_scene_compute(&scene, i);
+            if (model->lets[i].is_in_grids && (is_first || model->lets[i].reads_knobs)) mt_lookup_env_compute(&env, i);
         }
         is_first = false;
-        double blocks = blocks_of(&scene);
+        double blocks = blocks_of(&env);
         if (blocks > 0) turns[v] = mt_rule_turns(blocks, sm_count);
     }
 }

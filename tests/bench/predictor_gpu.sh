@@ -1,6 +1,6 @@
 #!/bin/bash
 # How good the lookup's answers for untuned shapes are: tunes the shapes of search_spaces/msda.ini that stand for models, measures each candidate on each of them, and leaves out one
-# shape at a time. On one H200 with 16 processor cores four minutes. Usage: ladder_gpu.sh TOOL SOURCE_FOLDER DATABASE [BUDGET [GPU]]
+# shape at a time. On one H200 with 16 processor cores four minutes. Usage: predictor_gpu.sh TOOL SOURCE_FOLDER DATABASE [BUDGET [GPU]]
 # What was tuned before is kept, so it can be repeated after an interruption.
 set -u
 tool=$1 space=$2/search_spaces/msda.ini db=$3 budget=${4:-200} gpu=${5:-auto}

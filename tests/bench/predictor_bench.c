@@ -1,8 +1,8 @@
-/* How good the ladder's answers are for shapes left out, on what a database holds: of all its shapes, and of random subsets, in which everything is chosen anew. A change of the ladder is
- * judged by both, since what helps one set of shapes may hurt another. And among those variants alone that were tried on (nearly) all shapes: there every answer has a time, so that two ladders are judged by the
+/* How good the predictor's answers are for shapes left out, on what a database holds: of all its shapes, and of random subsets, in which everything is chosen anew. A change of the predictor is
+ * judged by both, since what helps one set of shapes may hurt another. And among those variants alone that were tried on (nearly) all shapes: there every answer has a time, so that two predictors are judged by the
  * same shapes, beside the best that any rule could answer. Needs no GPU.
  *
- *     ladder_bench DATABASE [KERNEL [SUBSETS]]
+ *     predictor_bench DATABASE [KERNEL [SUBSETS]]
  *
  * DATABASE: one that `msda-tune import --as measured` made of db/tuned, or the tuner's own; of the first GPU with the most shapes. Slowdowns are against the best time known. */
 #include <math.h>
@@ -28,9 +28,9 @@ static mt_status on_group(void *context, const mt_portfolio_group_info *row, mt_
 }
 
 /* The rows of some shapes; mt_free what free_part names. */
-static mt_ladder_data part_of(const mt_ladder_data *data, const size_t *shapes, size_t count)
+static mt_predictor_data part_of(const mt_predictor_data *data, const size_t *shapes, size_t count)
 {
-    mt_ladder_data part = *data;
+    mt_predictor_data part = *data;
     double *features = mt_alloc(count * data->feature_count + 1, sizeof *features), *slowdown = mt_alloc(count * data->variant_count + 1, sizeof *slowdown);
     double *of_default = mt_alloc(count + 1, sizeof *of_default), *turns = mt_alloc(count * data->variant_count + 1, sizeof *turns);
     if (!features || !slowdown || !of_default || !turns) exit(1);
@@ -48,7 +48,7 @@ static mt_ladder_data part_of(const mt_ladder_data *data, const size_t *shapes, 
     return part;
 }
 
-static void free_part(mt_ladder_data *part)
+static void free_part(mt_predictor_data *part)
 {
     mt_free((void *)(uintptr_t)part->shapes);
     mt_free((void *)(uintptr_t)part->slowdown);
@@ -63,18 +63,18 @@ static void must(mt_status st, const mt_error *err)
     exit(1);
 }
 
-static mt_ladder_evaluation evaluate(const mt_ladder_data *data)
+static mt_predictor_evaluation evaluate(const mt_predictor_data *data)
 {
-    static const mt_ladder_options options = {MT_LADDER_AUTO_MAX, MT_LADDER_WITHIN};
-    static mt_ladder_trial trials[MT_RULE_SHAPES];
-    mt_ladder_evaluation evaluation;
+    static const mt_predictor_options options = {MT_PREDICTOR_AUTO_MAX, MT_PREDICTOR_WITHIN};
+    static mt_predictor_trial trials[MT_RULE_SHAPES];
+    mt_predictor_evaluation evaluation;
     mt_error err;
-    must(mt_ladder_evaluate(data, &options, trials, &evaluation, &err), &err);
+    must(mt_predictor_evaluate(data, &options, trials, &evaluation, &err), &err);
     return evaluation;
 }
 
 /* The columns that lack a tenth of the shapes at most, and the rows that have a time in one of them. */
-static mt_ladder_data tried_everywhere(const mt_ladder_data *data)
+static mt_predictor_data tried_everywhere(const mt_predictor_data *data)
 {
     size_t columns[MT_RULE_VARIANTS], shapes[MT_RULE_SHAPES], width = 0, count = 0;
     for (size_t v = 0; v < data->variant_count; v++) {
@@ -87,7 +87,7 @@ static mt_ladder_data tried_everywhere(const mt_ladder_data *data)
         for (size_t k = 0; k < width; k++) has_time = has_time || isfinite(data->slowdown[i * data->variant_count + columns[k]]);
         if (has_time) shapes[count++] = i;
     }
-    mt_ladder_data part = part_of(data, shapes, count);
+    mt_predictor_data part = part_of(data, shapes, count);
     double *slowdown = (double *)(uintptr_t)part.slowdown, *turns = (double *)(uintptr_t)part.turns;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < width; k++) {
@@ -100,7 +100,7 @@ static mt_ladder_data tried_everywhere(const mt_ladder_data *data)
 }
 
 /* The best of all variants that have a time on another shape. */
-static void print_bound(const mt_ladder_data *data)
+static void print_bound(const mt_predictor_data *data)
 {
     double mean = 0, worst = 0;
     for (size_t i = 0; i < data->shape_count; i++) {
@@ -117,11 +117,11 @@ static void print_bound(const mt_ladder_data *data)
     printf("; no rule can do better than %.3f, worst %.3f\n", exp2(mean), exp2(worst));
 }
 
-static void of_tried(const mt_ladder_data *data)
+static void of_tried(const mt_predictor_data *data)
 {
-    mt_ladder_data part = tried_everywhere(data);
+    mt_predictor_data part = tried_everywhere(data);
     if (part.shape_count && part.variant_count) {
-        mt_ladder_evaluation e = evaluate(&part);
+        mt_predictor_evaluation e = evaluate(&part);
         printf("among %zu variants that were tried everywhere: ladder %.3f, worst %.3f over %zu of %zu shapes", part.variant_count, exp2(e.alone.mean), exp2(e.alone.worst), e.alone.count, part.shape_count);
         print_bound(&part);
     }
@@ -129,7 +129,7 @@ static void of_tried(const mt_ladder_data *data)
 }
 
 /* Subsets of `size` shapes, drawn without putting back; the same ones in each run. */
-static void of_subsets(const mt_ladder_data *data, size_t size, int subsets)
+static void of_subsets(const mt_predictor_data *data, size_t size, int subsets)
 {
     size_t order[MT_RULE_SHAPES];
     double mean = 0, worst = 0, most = 0, unknown = 0, of_default = 0, by_volume = 0;
@@ -142,8 +142,8 @@ static void of_subsets(const mt_ladder_data *data, size_t size, int subsets)
             order[i] = order[other];
             order[other] = kept;
         }
-        mt_ladder_data part = part_of(data, order, size);
-        mt_ladder_evaluation e = evaluate(&part);
+        mt_predictor_data part = part_of(data, order, size);
+        mt_predictor_evaluation e = evaluate(&part);
         free_part(&part);
         mean += e.alone.mean / subsets;
         worst += e.alone.worst / subsets;
@@ -164,20 +164,20 @@ int main(int argc, char **argv)
     const mt_filter everything = {0};
     mt_store *store;
     mt_error err;
-    static mt_ladder_table table;
+    static mt_predictor_table table;
     if (argc < 2) return fprintf(stderr, "usage: ladder_bench DATABASE [KERNEL [SUBSETS]]\n"), 2;
     must(mt_store_open(argv[1], MT_STORE_READ_ONLY, &store, &err), &err);
     must(mt_query_groups(store, &everything, on_group, &p, &err), &err);
     if (!p.shapes) return fprintf(stderr, "ladder_bench: %s: no tuned shape of %s\n", argv[1], p.kernel), 1;
-    must(mt_ladder_table_load(store, &p.group, MT_LADDER_WITHIN, &table, &err), &err);
-    mt_ladder_evaluation e = evaluate(&table.data);
+    must(mt_predictor_table_load(store, &p.group, MT_PREDICTOR_WITHIN, &table, &err), &err);
+    mt_predictor_evaluation e = evaluate(&table.data);
     printf("%s on %s, %zu shapes, %zu variants\n", p.kernel, p.gpu, table.data.shape_count, table.data.variant_count);
     printf("the ladder over %zu shapes: %.3f, worst %.3f; %zu answers not measured\n", e.alone.count, exp2(e.alone.mean), exp2(e.alone.worst), e.alone.unknown);
-    printf("where all three have a time: ladder %.3f, worst %.3f; always the default %.3f, worst %.3f; nearest by volume %.3f, worst %.3f; over %zu shapes, %zu times the default answered\n", exp2(e.ladder.mean),
-           exp2(e.ladder.worst), exp2(e.by_default.mean), exp2(e.by_default.worst), exp2(e.by_volume.mean), exp2(e.by_volume.worst), e.ladder.count, e.defaults);
+    printf("where all three have a time: ladder %.3f, worst %.3f; always the default %.3f, worst %.3f; nearest by volume %.3f, worst %.3f; over %zu shapes, %zu times the default answered\n", exp2(e.predictor.mean),
+           exp2(e.predictor.worst), exp2(e.by_default.mean), exp2(e.by_default.worst), exp2(e.by_volume.mean), exp2(e.by_volume.worst), e.predictor.count, e.defaults);
     of_tried(&table.data);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && subsets > 0; i++) of_subsets(&table.data, (size_t)lround(parts[i] * (double)table.data.shape_count), subsets);
-    mt_ladder_table_free(&table);
+    mt_predictor_table_free(&table);
     mt_store_close(store);
     return 0;
 }

@@ -11,11 +11,11 @@ static const double RIDGE = 0.02; /* of a pair; its mean square of turns is that
 typedef struct slope { double xx, xy; } slope;
 
 /* One pair counts once, however many variants it has. */
-static void add_pair(const mt_ladder_data *data, size_t a, size_t b, slope *s)
+static void add_pair(const mt_predictor_data *data, size_t a, size_t b, slope *s)
 {
     double n = 0, of_x = 0, of_y = 0, xx = 0, xy = 0;
     for (size_t v = 0; v < data->variant_count; v++) {
-        double here = mt_ladder_cell(data, a, v), there = mt_ladder_cell(data, b, v), x = data->turns[a * data->variant_count + v] - data->turns[b * data->variant_count + v];
+        double here = mt_predictor_cell(data, a, v), there = mt_predictor_cell(data, b, v), x = data->turns[a * data->variant_count + v] - data->turns[b * data->variant_count + v];
         if (!isfinite(here) || !isfinite(there) || isnan(x) || fmin(here, there) > MOST) continue;
         n++;
         of_x += x;
@@ -28,14 +28,14 @@ static void add_pair(const mt_ladder_data *data, size_t a, size_t b, slope *s)
     s->xy += xy / n - of_x * of_y / (n * n);
 }
 
-double mt_ladder_learn_turn_cost(const mt_ladder_data *data, const bool *is_left_out, const mt_rule_feature *features)
+double mt_predictor_learn_turn_cost(const mt_predictor_data *data, const bool *is_left_out, const mt_rule_feature *features)
 {
     slope s = {0};
     for (size_t i = 0; i < data->shape_count && data->turns; i++) {
         double distance[MT_RULE_SHAPES];
-        if (!mt_ladder_has(is_left_out, i)) continue;
+        if (!mt_predictor_has(is_left_out, i)) continue;
         for (size_t k = 0; k < data->shape_count; k++) {
-            bool is_other = k != i && mt_ladder_has(is_left_out, k);
+            bool is_other = k != i && mt_predictor_has(is_left_out, k);
             distance[k] = is_other ? mt_rule_distance(features, data->feature_count, data->shapes + i * data->feature_count, data->shapes + k * data->feature_count) : INFINITY;
         }
         for (int n = 0; n < NEIGHBOURS; n++) {

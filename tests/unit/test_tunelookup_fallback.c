@@ -22,7 +22,7 @@ static void put_shape(lookup_writer *w, int64_t n, const char *workload, const c
 
 static void finish(lookup_writer *w)
 {
-    ck_ok(mt_ladder_refresh_all(w->store, &fixture_err));
+    ck_ok(mt_predictor_refresh_all(w->store, &fixture_err));
     lookup_end(w);
 }
 
@@ -426,7 +426,7 @@ START_TEST(test_turns)
                 "(substr(h.key, 9, length(h.key) - 18) + b.size - 1) / b.size, 1, 1)))) FROM subject s JOIN shape h ON h.id = s.shape_id, "
                 "(SELECT id, CASE WHEN text LIKE '%B=64%' THEN 64 ELSE 32 END size FROM variant) b WHERE s.id = measurement.subject_id AND b.id = measurement.variant_id)");
     w.store = fixture_open();
-    ck_ok(mt_ladder_refresh_all(w.store, &fixture_err));
+    ck_ok(mt_predictor_refresh_all(w.store, &fixture_err));
     mt_store_close(w.store);
     tunelookup_db *db = open_db(0);
     tunelookup_result r = find(prepare(db, &lookup_h100), 6000);

@@ -19,7 +19,7 @@ typedef struct surface {
     double shapes[SHAPES * VALUES], slowdown[SHAPES * VARIANTS], default_slowdown[SHAPES];
     bool is_text[VALUES];
     size_t name[VALUES];
-    mt_ladder_data data;
+    mt_predictor_data data;
 } surface;
 
 static double time_of(double n, double d, size_t v)
@@ -47,11 +47,11 @@ static void make_surface(surface *s, size_t count, uint64_t seed, double noise)
     }
     for (size_t f = 0; f < VALUES; f++) s->name[f] = f;
     s->is_text[3] = true;
-    s->data = (mt_ladder_data){.shape_count = count, .variant_count = VARIANTS, .feature_count = VALUES, .shapes = s->shapes, .is_text = s->is_text, .name = s->name, .slowdown = s->slowdown,
+    s->data = (mt_predictor_data){.shape_count = count, .variant_count = VARIANTS, .feature_count = VALUES, .shapes = s->shapes, .is_text = s->is_text, .name = s->name, .slowdown = s->slowdown,
                                .default_slowdown = s->default_slowdown};
 }
 
-static const mt_ladder_options usual = {.max = 8, .within = 1.10};
+static const mt_predictor_options usual = {.max = 8, .within = 1.10};
 static surface ground;
 
 /* ---- logarithms, features, distance ---- */
@@ -99,14 +99,14 @@ END_TEST
 /* ---- portfolio ---- */
 
 /* The fewest by looking at every subset. */
-static size_t fewest(const mt_ladder_data *data, double within)
+static size_t fewest(const mt_predictor_data *data, double within)
 {
     size_t best = SIZE_MAX;
     for (uint32_t set = 0; set < 1u << data->variant_count; set++) {
         bool serves_all = true;
         for (size_t i = 0; i < data->shape_count && serves_all; i++) {
             bool is_served = false;
-            for (size_t v = 0; v < data->variant_count; v++) is_served = is_served || ((set >> v & 1) && mt_ladder_cell(data, i, v) <= within + 1e-9);
+            for (size_t v = 0; v < data->variant_count; v++) is_served = is_served || ((set >> v & 1) && mt_predictor_cell(data, i, v) <= within + 1e-9);
             serves_all = is_served;
         }
         size_t size = (size_t)__builtin_popcount(set);
@@ -118,13 +118,13 @@ static size_t fewest(const mt_ladder_data *data, double within)
 START_TEST(the_portfolio_is_the_smallest)
 {
     for (uint64_t seed = 1; seed <= 40; seed++) {
-        mt_ladder ladder = {0};
+        mt_predictor predictor = {0};
         make_surface(&ground, 10 + seed % 8, seed, 0.1);
-        mt_ladder_choose(&ground.data, NULL, 8, log2(1.05), &ladder);
-        ck_assert(ladder.is_exact);
-        ck_assert_uint_eq(ladder.unserved, 0);
-        ck_assert_uint_eq(ladder.member_count, fewest(&ground.data, log2(1.05)));
-        ck_assert(ladder.worst <= log2(1.05) + 1e-9);
+        mt_predictor_choose(&ground.data, NULL, 8, log2(1.05), &predictor);
+        ck_assert(predictor.is_exact);
+        ck_assert_uint_eq(predictor.unserved, 0);
+        ck_assert_uint_eq(predictor.member_count, fewest(&ground.data, log2(1.05)));
+        ck_assert(predictor.worst <= log2(1.05) + 1e-9);
     }
 }
 END_TEST
@@ -135,17 +135,17 @@ START_TEST(the_portfolio_knows_what_it_lacks)
     double slowdown[] = {0, NAN, INFINITY, NAN, 0, NAN, INFINITY, NAN, 0}, of_default[] = {1, 1, 1}, shapes[] = {0, 1, 2};
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_ladder_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL};
-    mt_ladder ladder = {0};
-    mt_ladder_choose(&data, NULL, 8, log2(1.1), &ladder);
-    ck_assert_uint_eq(ladder.member_count, 3);
-    mt_ladder_choose(&data, NULL, 2, log2(1.1), &ladder);
-    ck_assert_uint_eq(ladder.member_count, 2);
-    ck_assert_uint_eq(ladder.unserved, 1);
+    const mt_predictor_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_predictor predictor = {0};
+    mt_predictor_choose(&data, NULL, 8, log2(1.1), &predictor);
+    ck_assert_uint_eq(predictor.member_count, 3);
+    mt_predictor_choose(&data, NULL, 2, log2(1.1), &predictor);
+    ck_assert_uint_eq(predictor.member_count, 2);
+    ck_assert_uint_eq(predictor.unserved, 1);
     const bool is_left_out[] = {true, false, true};
-    mt_ladder_choose(&data, is_left_out, 8, log2(1.1), &ladder);
-    ck_assert_uint_eq(ladder.member_count, 1);
-    ck_assert_uint_eq(ladder.members[0], 1);
+    mt_predictor_choose(&data, is_left_out, 8, log2(1.1), &predictor);
+    ck_assert_uint_eq(predictor.member_count, 1);
+    ck_assert_uint_eq(predictor.members[0], 1);
 }
 END_TEST
 
@@ -155,20 +155,20 @@ START_TEST(the_portfolio_tells_what_no_single_variant_reaches)
     double slowdown[] = {log2(1.3), log2(1.35), log2(1.05), 1, 2, 1}, of_default[] = {1, 1, 1}, shapes[] = {0, 1, 2};
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_ladder_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
-    mt_ladder ladder = {0};
-    mt_ladder_choose(&data, NULL, 8, log2(1.1), &ladder);
-    ck_assert_uint_eq(ladder.member_count, 2);
-    ck_assert_uint_eq(ladder.unserved, 0);
-    ck_assert_uint_eq(ladder.apart, 2);
-    ck_assert_double_eq_tol(ladder.worst, 1, 1e-12);
+    const mt_predictor_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_predictor predictor = {0};
+    mt_predictor_choose(&data, NULL, 8, log2(1.1), &predictor);
+    ck_assert_uint_eq(predictor.member_count, 2);
+    ck_assert_uint_eq(predictor.unserved, 0);
+    ck_assert_uint_eq(predictor.apart, 2);
+    ck_assert_double_eq_tol(predictor.worst, 1, 1e-12);
     const bool is_left_out[] = {true, false, true};
-    mt_ladder_choose(&data, is_left_out, 8, log2(1.1), &ladder);
-    ck_assert_uint_eq(ladder.apart, 0);
+    mt_predictor_choose(&data, is_left_out, 8, log2(1.1), &predictor);
+    ck_assert_uint_eq(predictor.apart, 0);
     double fails[] = {INFINITY, NAN};
-    const mt_ladder_data none = {1, 2, 1, shapes, is_text, name, fails, of_default, NULL};
-    mt_ladder_choose(&none, NULL, 8, log2(1.1), &ladder);
-    ck_assert(ladder.unserved == 1 && ladder.apart == 1);
+    const mt_predictor_data none = {1, 2, 1, shapes, is_text, name, fails, of_default, NULL};
+    mt_predictor_choose(&none, NULL, 8, log2(1.1), &predictor);
+    ck_assert(predictor.unserved == 1 && predictor.apart == 1);
 }
 END_TEST
 
@@ -177,14 +177,14 @@ END_TEST
 START_TEST(curves_rise_and_end)
 {
     mt_rng rng;
-    mt_ladder_point points[500];
+    mt_predictor_point points[500];
     mt_rule_curve curve;
     mt_rng_seed(&rng, 5);
     for (size_t i = 0; i < 500; i++) {
         points[i].distance = mt_rng_uniform(&rng) * 8;
         points[i].value = 0.1 * points[i].distance + 0.2 * (mt_rng_uniform(&rng) - 0.5);
     }
-    mt_ladder_fit_curve(points, 500, &curve);
+    mt_predictor_fit_curve(points, 500, &curve);
     ck_assert_uint_le(curve.count, MT_RULE_KNOTS);
     double last = 0;
     for (double d = 0; d <= curve.reach; d += 0.01) {
@@ -195,7 +195,7 @@ START_TEST(curves_rise_and_end)
     }
     ck_assert(isnan(mt_rule_curve_at(&curve, curve.reach + 0.1)));
     ck_assert(isnan(mt_rule_curve_at(&curve, NAN)));
-    mt_ladder_fit_curve(points, 0, &curve);
+    mt_predictor_fit_curve(points, 0, &curve);
     ck_assert(isnan(mt_rule_curve_at(&curve, 0)));
 }
 END_TEST
@@ -205,21 +205,21 @@ END_TEST
 START_TEST(weights_follow_what_matters)
 {
     mt_rule_feature features[VALUES];
-    mt_ladder_scales scales, again;
+    mt_predictor_scales scales, again;
     make_surface(&ground, 30, 3, 0);
-    mt_ladder_prior(&ground.data, NULL, features);
+    mt_predictor_prior(&ground.data, NULL, features);
     ck_assert_double_eq_tol(features[0].weight, 1, 0.05); /* nothing goes together here but by chance */
-    ck_assert(mt_ladder_learn(&ground.data, NULL, NULL, &scales, features));
+    ck_assert(mt_predictor_learn(&ground.data, NULL, NULL, &scales, features));
     ck_assert_msg(features[0].weight > 20 * features[1].weight, "N %g, M %g, D %g", features[0].weight, features[1].weight, features[2].weight);
     ck_assert_msg(features[2].weight > 20 * features[1].weight, "N %g, M %g, D %g", features[0].weight, features[1].weight, features[2].weight);
     ck_assert(features[1].weight > 0);
     ck_assert_double_eq(scales.logs[3], 0); /* it never varied: nothing was learned of it */
     bool left_out[SHAPES] = {[4] = true};
     mt_rule_feature fresh[VALUES], near[VALUES];
-    mt_ladder_prior(&ground.data, left_out, fresh);
+    mt_predictor_prior(&ground.data, left_out, fresh);
     memcpy(near, fresh, sizeof near);
-    ck_assert(mt_ladder_learn(&ground.data, left_out, NULL, &again, fresh));
-    ck_assert(mt_ladder_learn(&ground.data, left_out, &scales, &again, near)); /* from there it is not far */
+    ck_assert(mt_predictor_learn(&ground.data, left_out, NULL, &again, fresh));
+    ck_assert(mt_predictor_learn(&ground.data, left_out, &scales, &again, near)); /* from there it is not far */
     for (size_t i = 0; i < VALUES - 1; i++) ck_assert_msg(fabs(log2(near[i].weight / fresh[i].weight)) < 1, "value %zu: %g and %g", i, near[i].weight, fresh[i].weight);
 }
 END_TEST
@@ -227,11 +227,11 @@ END_TEST
 START_TEST(few_shapes_keep_the_prior)
 {
     mt_rule_feature features[VALUES], prior[VALUES];
-    mt_ladder_scales scales;
+    mt_predictor_scales scales;
     make_surface(&ground, 4, 3, 0);
-    mt_ladder_prior(&ground.data, NULL, prior);
+    mt_predictor_prior(&ground.data, NULL, prior);
     memcpy(features, prior, sizeof features);
-    ck_assert(mt_ladder_learn(&ground.data, NULL, NULL, &scales, features));
+    ck_assert(mt_predictor_learn(&ground.data, NULL, NULL, &scales, features));
     for (size_t i = 0; i < VALUES; i++) ck_assert_double_eq(features[i].weight, prior[i].weight);
 }
 END_TEST
@@ -240,32 +240,32 @@ END_TEST
 
 START_TEST(left_out_shapes_are_served_well)
 {
-    mt_ladder_trial trials[SHAPES];
-    mt_ladder_evaluation e;
+    mt_predictor_trial trials[SHAPES];
+    mt_predictor_evaluation e;
     make_surface(&ground, 24, 11, 0.02);
-    ck_assert_int_eq(mt_ladder_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
-    ck_assert_uint_eq(e.ladder.count, 24);
-    ck_assert_msg(exp2(e.ladder.mean) <= 1.08, "geomean %g worst %g; default %g; volume %g", exp2(e.ladder.mean), exp2(e.ladder.worst), exp2(e.by_default.mean), exp2(e.by_volume.mean));
-    ck_assert(e.ladder.mean < 0.5 * e.by_default.mean);
-    ck_assert(e.ladder.mean < e.by_volume.mean);
+    ck_assert_int_eq(mt_predictor_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
+    ck_assert_uint_eq(e.predictor.count, 24);
+    ck_assert_msg(exp2(e.predictor.mean) <= 1.08, "geomean %g worst %g; default %g; volume %g", exp2(e.predictor.mean), exp2(e.predictor.worst), exp2(e.by_default.mean), exp2(e.by_volume.mean));
+    ck_assert(e.predictor.mean < 0.5 * e.by_default.mean);
+    ck_assert(e.predictor.mean < e.by_volume.mean);
 }
 END_TEST
 
 /* An answer that was not measured on the shape left out is counted, and hides no other. */
 START_TEST(answers_that_were_not_measured_are_told)
 {
-    mt_ladder_trial trials[SHAPES];
-    mt_ladder_evaluation e;
+    mt_predictor_trial trials[SHAPES];
+    mt_predictor_evaluation e;
     make_surface(&ground, 24, 11, 0.02);
-    ck_assert_int_eq(mt_ladder_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
+    ck_assert_int_eq(mt_predictor_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
     size_t answer = trials[5].variant;
     ground.slowdown[5 * VARIANTS + answer] = NAN;
-    ground.default_slowdown[7] = NAN; /* the ladder alone needs no default there */
-    ck_assert_int_eq(mt_ladder_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
+    ground.default_slowdown[7] = NAN; /* the predictor alone needs no default there */
+    ck_assert_int_eq(mt_predictor_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
     ck_assert_uint_eq(trials[5].variant, answer);
     ck_assert_uint_eq(e.alone.unknown, 1);
     ck_assert_uint_eq(e.alone.count, 23);
-    ck_assert_uint_eq(e.ladder.count, 22);
+    ck_assert_uint_eq(e.predictor.count, 22);
 }
 END_TEST
 
@@ -275,10 +275,10 @@ START_TEST(expectations_hold)
     double said = 0, happened = 0;
     size_t count = 0;
     for (uint64_t seed = 1; seed <= 6; seed++) {
-        mt_ladder_trial trials[SHAPES];
-        mt_ladder_evaluation e;
+        mt_predictor_trial trials[SHAPES];
+        mt_predictor_evaluation e;
         make_surface(&ground, 16, 100 + seed, 0.05);
-        ck_assert_int_eq(mt_ladder_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
+        ck_assert_int_eq(mt_predictor_evaluate(&ground.data, &usual, trials, &e, &err), MT_OK);
         for (size_t i = 0; i < 16; i++) {
             if (!isfinite(trials[i].expected)) continue;
             said += trials[i].expected;
@@ -301,11 +301,11 @@ START_TEST(sparse_rows_leave_far_shapes_to_the_default)
         for (size_t v = 0; v < 4; v++) slowdown[i * 5 + v] = 0.1 * fabs((double)i - (double)v);
         slowdown[i * 5 + 4] = of_default[i] = 0.25;
     }
-    const mt_ladder_data data = {4, 5, 1, shapes, is_text, name, slowdown, of_default, NULL};
-    mt_ladder ladder;
+    const mt_predictor_data data = {4, 5, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_predictor predictor;
     mt_rule_search search;
-    ck_assert_int_eq(mt_ladder_build(&data, NULL, &usual, &ladder, &err), MT_OK);
-    mt_rule rule = mt_ladder_rule(&data, NULL, &ladder);
+    ck_assert_int_eq(mt_predictor_build(&data, NULL, &usual, &predictor, &err), MT_OK);
+    mt_rule rule = mt_predictor_rule(&data, NULL, &predictor);
     mt_rule_begin(&rule, &asked, &search);
     ck_assert(mt_rule_next(&rule, &asked, &search));
     mt_rule_expect(&rule, &search, &said, &advantage);
@@ -323,12 +323,12 @@ START_TEST(one_shape_serves_its_neighbourhood)
     double shapes[] = {10}, slowdown[] = {0, 0.4}, of_default[] = {0.4}, said, advantage, next = 10.1, far = 13;
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    const mt_ladder_data data = {1, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
-    mt_ladder ladder;
+    const mt_predictor_data data = {1, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_predictor predictor;
     mt_rule_search search;
-    ck_assert_int_eq(mt_ladder_build(&data, NULL, &usual, &ladder, &err), MT_OK);
-    ck_assert_uint_eq(ladder.score.count, 0);
-    mt_rule rule = mt_ladder_rule(&data, NULL, &ladder);
+    ck_assert_int_eq(mt_predictor_build(&data, NULL, &usual, &predictor, &err), MT_OK);
+    ck_assert_uint_eq(predictor.score.count, 0);
+    mt_rule rule = mt_predictor_rule(&data, NULL, &predictor);
     mt_rule_begin(&rule, &next, &search);
     ck_assert(mt_rule_next(&rule, &next, &search));
     mt_rule_expect(&rule, &search, &said, &advantage);
@@ -398,12 +398,12 @@ START_TEST(values_that_go_together_share_a_weight)
         for (size_t f = 0; f < 4; f++) shapes[i * VALUES_HERE + f] = (double)(i / 2) * (double)(f + 1);
         shapes[i * VALUES_HERE + 4] = (double)(i % 2) * 3;
     }
-    const mt_ladder_data data = {N, 1, VALUES_HERE, shapes, is_text, name, slowdown, of_default, NULL};
-    mt_ladder_prior(&data, NULL, features);
+    const mt_predictor_data data = {N, 1, VALUES_HERE, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_predictor_prior(&data, NULL, features);
     for (size_t f = 0; f < 4; f++) ck_assert_double_eq_tol(features[f].weight, 0.25, 1e-6);
     ck_assert_double_eq_tol(features[4].weight, 1, 1e-6);
     for (size_t i = 1; i < N; i++) left_out[i] = true;
-    mt_ladder_prior(&data, left_out, features); /* one shape tells nothing */
+    mt_predictor_prior(&data, left_out, features); /* one shape tells nothing */
     for (size_t f = 0; f < VALUES_HERE; f++) ck_assert_double_eq(features[f].weight, 1);
 }
 END_TEST
@@ -415,16 +415,16 @@ START_TEST(farther_shapes_help_where_the_nearest_would_lose)
     double shapes[N], slowdown[N * V], of_default[N];
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    mt_ladder_trial trials[N];
-    mt_ladder_evaluation e;
+    mt_predictor_trial trials[N];
+    mt_predictor_evaluation e;
     for (size_t i = 0; i < N; i++) {
         shapes[i] = (double)i;
         for (size_t v = 0; v < FAMILIES; v++) slowdown[i * V + v] = (i % FAMILIES == v ? 0 : 0.05) + (i == 4 ? 0.42 : 0);
         slowdown[i * V + SPECIAL] = i == 4 ? 0 : INFINITY;
         of_default[i] = i == 4 ? 0.4 : 0.5;
     }
-    const mt_ladder_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
-    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     for (size_t i = 0; i < N; i++) {
         if (i == 4) continue;
         ck_assert_msg(trials[i].slowdown <= 0.05 + 1e-9, "shape %zu: %g", i, trials[i].slowdown);
@@ -440,10 +440,10 @@ START_TEST(nearest_by_volume_passes_over_what_fails)
     double shapes[] = {0, 1, 3}, slowdown[] = {0, INFINITY, INFINITY, 0, 0.2, INFINITY}, of_default[] = {0.5, 0.5, 0.5};
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    mt_ladder_trial trials[3];
-    mt_ladder_evaluation e;
-    const mt_ladder_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
-    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    mt_predictor_trial trials[3];
+    mt_predictor_evaluation e;
+    const mt_predictor_data data = {3, 2, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     ck_assert_double_eq_tol(trials[0].by_volume, 0, 1e-9); /* variant 0, from shape 2 and not from 1 */
     ck_assert(isnan(trials[1].by_volume));                 /* nobody has what runs there */
     ck_assert_uint_eq(e.alone.count + e.alone.unknown, 3);
@@ -456,10 +456,10 @@ START_TEST(nearest_by_volume_tells_equals_apart_by_nothing)
     double shapes[] = {0, 1, 3}, slowdown[] = {0, 0.4, 0.9, 0, 0, 0.1, 0.2, 0.3, 0}, of_default[] = {1, 1, 1};
     const bool is_text[] = {false};
     const size_t name[] = {0};
-    mt_ladder_trial trials[3];
-    mt_ladder_evaluation e;
-    const mt_ladder_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL};
-    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    mt_predictor_trial trials[3];
+    mt_predictor_evaluation e;
+    const mt_predictor_data data = {3, 3, 1, shapes, is_text, name, slowdown, of_default, NULL};
+    ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, trials, &e, &err), MT_OK);
     ck_assert_double_eq_tol(trials[0].by_volume, 0.2, 1e-9); /* variants 0 and 1 are equal on shape 1 */
     ck_assert_double_eq_tol(trials[1].by_volume, 0, 1e-9);   /* shape 0 has one best */
 }
@@ -512,13 +512,13 @@ START_TEST(a_tree_is_taken_where_it_does_better)
         slowdown[2 * i + 1] = high ? 0 : 0.5;
         of_default[i] = 0.6;
     }
-    const mt_ladder_data data = {N, 2, D, shapes, is_text, name, slowdown, of_default, NULL};
-    mt_ladder ladder;
-    ck_assert_int_eq(mt_ladder_build(&data, NULL, &usual, &ladder, &err), MT_OK);
-    ck_assert_uint_eq(ladder.member_count, 2);
-    ck_assert_uint_eq(ladder.node_count, 5);
-    for (size_t k = 0; k < ladder.node_count; k++) {
-        const mt_rule_node *node = &ladder.nodes[k];
+    const mt_predictor_data data = {N, 2, D, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_predictor predictor;
+    ck_assert_int_eq(mt_predictor_build(&data, NULL, &usual, &predictor, &err), MT_OK);
+    ck_assert_uint_eq(predictor.member_count, 2);
+    ck_assert_uint_eq(predictor.node_count, 5);
+    for (size_t k = 0; k < predictor.node_count; k++) {
+        const mt_rule_node *node = &predictor.nodes[k];
         if (node->low) ck_assert_msg(node->feature < 2 && node->below > 0.8 && node->below < 1.2, "%u < %g", (unsigned)node->feature, node->below);
     }
 }
@@ -541,15 +541,15 @@ START_TEST(what_decides_is_found)
         slowdown[2 * i + 1] = high ? 0 : 0.5;
         of_default[i] = 0.6;
     }
-    const mt_ladder_data data = {N, 2, 2, shapes, is_text, name, slowdown, of_default, NULL};
-    mt_ladder ladder;
-    mt_ladder_trial trials[N];
-    mt_ladder_evaluation e;
-    ck_assert_int_eq(mt_ladder_build(&data, NULL, &usual, &ladder, &err), MT_OK);
-    ck_assert(ladder.is_learned);
-    ck_assert_msg(ladder.features[0].weight > 100 * ladder.features[1].weight, "%g %g", ladder.features[0].weight, ladder.features[1].weight);
-    ck_assert_int_eq(mt_ladder_evaluate(&data, &usual, trials, &e, &err), MT_OK);
-    ck_assert_msg(e.ladder.mean < 0.2 * e.by_default.mean, "%g", exp2(e.ladder.mean)); /* shapes at the edge err */
+    const mt_predictor_data data = {N, 2, 2, shapes, is_text, name, slowdown, of_default, NULL};
+    mt_predictor predictor;
+    mt_predictor_trial trials[N];
+    mt_predictor_evaluation e;
+    ck_assert_int_eq(mt_predictor_build(&data, NULL, &usual, &predictor, &err), MT_OK);
+    ck_assert(predictor.is_learned);
+    ck_assert_msg(predictor.features[0].weight > 100 * predictor.features[1].weight, "%g %g", predictor.features[0].weight, predictor.features[1].weight);
+    ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, trials, &e, &err), MT_OK);
+    ck_assert_msg(e.predictor.mean < 0.2 * e.by_default.mean, "%g", exp2(e.predictor.mean)); /* shapes at the edge err */
 }
 END_TEST
 

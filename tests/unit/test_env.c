@@ -12,20 +12,20 @@
 
 typedef struct fixture {
     mt_spec *spec;
-    mt_scene *scene;
+    mt_env *env;
 } fixture;
 
 static fixture start(const char *text, const char *point)
 {
     fixture f = { .spec = must_parse(text) };
-    f.scene = must_scene(f.spec, &f.spec->shapes[0], &h100);
-    if (point) must_set(f.scene, point);
+    f.env = must_env(f.spec, &f.spec->shapes[0], &h100);
+    if (point) must_set(f.env, point);
     return f;
 }
 
 static void stop(fixture *f)
 {
-    mt_scene_free(f->scene);
+    mt_env_free(f->env);
     mt_spec_free(f->spec);
 }
 
@@ -33,7 +33,7 @@ static int64_t value_of(const fixture *f, size_t constraint)
 {
     int64_t value;
     mt_error err = { 0 };
-    ck_assert_msg(mt_scene_int(f->scene, &f->spec->constraints[constraint].expr, &value, NULL, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_env_int(f->env, &f->spec->constraints[constraint].expr, &value, NULL, &err) == MT_OK, "%s", err.message);
     return value;
 }
 
@@ -43,10 +43,10 @@ START_TEST(inactive_is_told_apart_from_wrong)
     int64_t value = 5;
     bool inactive = false;
     mt_error err = { 0 };
-    ck_assert_int_eq(mt_scene_int(f.scene, &f.spec->constraints[0].expr, &value, &inactive, &err), MT_OK);
+    ck_assert_int_eq(mt_env_int(f.env, &f.spec->constraints[0].expr, &value, &inactive, &err), MT_OK);
     ck_assert(inactive);
     ck_assert_int_eq(value, 0);
-    ck_assert_int_eq(mt_scene_int(f.scene, &f.spec->constraints[0].expr, &value, NULL, &err), MT_ERR_SPEC);
+    ck_assert_int_eq(mt_env_int(f.env, &f.spec->constraints[0].expr, &value, NULL, &err), MT_ERR_SPEC);
     must_contain(err.message, "dir/test.ini:");
     must_contain(err.message, "Q * 0 == 0");
     stop(&f);
@@ -60,12 +60,12 @@ START_TEST(lets_follow_the_point_and_fail_only_where_they_are_read)
     mt_error err = { 0 };
     ck_assert_int_eq(value_of(&f, 1), 1);
     ck_assert_int_eq(value_of(&f, 3), 1);
-    must_set(f.scene, "ALGO=v;K=3;Q=7;mode=fast"); /* 128 / 3 is inexact: the point can be set all the same */
+    must_set(f.env, "ALGO=v;K=3;Q=7;mode=fast"); /* 128 / 3 is inexact: the point can be set all the same */
     ck_assert_int_eq(value_of(&f, 4), 1);
-    ck_assert_int_eq(mt_scene_int(f.scene, &f.spec->constraints[1].expr, &value, NULL, &err), MT_ERR_SPEC);
+    ck_assert_int_eq(mt_env_int(f.env, &f.spec->constraints[1].expr, &value, NULL, &err), MT_ERR_SPEC);
     must_contain(err.message, "N / K: result is not an integer"); /* the let that failed, not the one that reads it */
     must_contain(err.message, "column 3");
-    must_set(f.scene, "ALGO=v;K=128;mode=fast");
+    must_set(f.env, "ALGO=v;K=128;mode=fast");
     ck_assert_int_eq(value_of(&f, 1), 1);
     stop(&f);
 }
@@ -76,7 +76,7 @@ START_TEST(a_let_that_is_skipped_does_no_harm)
     fixture f = start(SCENE_INI, "ALGO=v;K=1;mode=fast");
     int64_t value;
     mt_error err = { 0 };
-    ck_assert_int_eq(mt_scene_int(f.scene, &f.spec->constraints[2].expr, &value, NULL, &err), MT_ERR_SPEC); /* N is 128: BAD is read */
+    ck_assert_int_eq(mt_env_int(f.env, &f.spec->constraints[2].expr, &value, NULL, &err), MT_ERR_SPEC); /* N is 128: BAD is read */
     must_contain(err.message, "N / 3");
     ck_assert_int_eq(value_of(&f, 3), 1); /* K != 3 decides before PER */
     stop(&f);
@@ -88,12 +88,12 @@ START_TEST(single_knobs_renew_what_depends_on_them)
     fixture f = start(SCENE_INI, NULL);
     int64_t value;
     bool inactive;
-    ck_assert_int_eq(mt_scene_int(f.scene, &f.spec->constraints[4].expr, &value, &inactive, NULL), MT_OK);
+    ck_assert_int_eq(mt_env_int(f.env, &f.spec->constraints[4].expr, &value, &inactive, NULL), MT_OK);
     ck_assert(inactive);
-    mt_scene_set_knob(f.scene, 1, 0);
+    mt_env_set_knob(f.env, 1, 0);
     ck_assert_int_eq(value_of(&f, 4), 1);
-    mt_scene_set_knob(f.scene, 1, MT_INACTIVE);
-    ck_assert_int_eq(mt_scene_int(f.scene, &f.spec->constraints[4].expr, &value, &inactive, NULL), MT_OK);
+    mt_env_set_knob(f.env, 1, MT_INACTIVE);
+    ck_assert_int_eq(mt_env_int(f.env, &f.spec->constraints[4].expr, &value, &inactive, NULL), MT_OK);
     ck_assert(inactive);
     stop(&f);
 }
@@ -104,14 +104,14 @@ START_TEST(texts_are_expanded)
     fixture f = start(SCENE_INI, "ALGO=v;K=3;Q=7;mode=slow");
     char *out = NULL;
     mt_error err = { 0 };
-    ck_assert_int_eq(mt_scene_expand(f.scene, "a${N}-${K}${mode}/${HALF}$ {", &out, &err), MT_OK);
+    ck_assert_int_eq(mt_env_expand(f.env, "a${N}-${K}${mode}/${HALF}$ {", &out, &err), MT_OK);
     ck_assert_str_eq(out, "a128-3slow/64$ {");
     mt_free(out);
-    ck_assert_int_eq(mt_scene_expand(f.scene, "${M}", &out, &err), MT_ERR_SPEC);
-    ck_assert_int_eq(mt_scene_expand(f.scene, "${N", &out, &err), MT_ERR_SPEC);
-    ck_assert_int_eq(mt_scene_expand(f.scene, "${PER}", &out, &err), MT_ERR_SPEC);
-    must_set(f.scene, "ALGO=v;K=1;mode=slow");
-    ck_assert_int_eq(mt_scene_expand(f.scene, "${Q}", &out, &err), MT_ERR_NOT_FOUND);
+    ck_assert_int_eq(mt_env_expand(f.env, "${M}", &out, &err), MT_ERR_SPEC);
+    ck_assert_int_eq(mt_env_expand(f.env, "${N", &out, &err), MT_ERR_SPEC);
+    ck_assert_int_eq(mt_env_expand(f.env, "${PER}", &out, &err), MT_ERR_SPEC);
+    must_set(f.env, "ALGO=v;K=1;mode=slow");
+    ck_assert_int_eq(mt_env_expand(f.env, "${Q}", &out, &err), MT_ERR_NOT_FOUND);
     must_contain(err.message, "inactive");
     ck_assert_ptr_null(out);
     stop(&f);
@@ -123,7 +123,7 @@ START_TEST(the_model_has_figures_or_nan)
     fixture f = start(SCENE_INI, NULL);
     mt_model model;
     mt_error err = { 0 };
-    ck_assert_int_eq(mt_scene_model(f.scene, &model, &err), MT_OK);
+    ck_assert_int_eq(mt_env_model(f.env, &model, &err), MT_OK);
     ck_assert(model.flops == 256 && model.dram_bytes == 1320 && isnan(model.floor_ns));
     stop(&f);
 }
