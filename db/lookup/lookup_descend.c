@@ -52,12 +52,8 @@ static void say_choice(const asking *a, const mt_lookup_predictor *predictor)
     const char *plural = shapes == 1 ? "" : "s";
     if (!a->trace) return;
     for (size_t v = 0; v < rule->variant_count; v++) variants += rule->is_usable[v];
-    SAY(a, "choice:   of %u variant%s, by ", variants, variants == 1 ? "" : "s");
-    if (rule->nodes) SAY(a, "a tree over %u tuned shape%s\n", shapes, plural);
-    else SAY(a, "the nearest of %u tuned shape%s", shapes, plural);
-    if (!rule->nodes && rule->power && shapes > 1) SAY(a, "; the others count by 1/distance^%d", rule->power);
-    if (!rule->nodes && rule->turn_cost > 0) SAY(a, "; times follow (blocks/SM)^%.2f", rule->turn_cost);
-    if (!rule->nodes) SAY(a, "\n");
+    SAY(a, "choice:   chosen from %u variant%s by %s times on %u tuned shape%s, %s\n", variants, variants == 1 ? "" : "s", variants == 1 ? "its" : "their", shapes, plural,
+        rule->nodes ? "with a decision tree" : "nearest first");
 }
 
 static void say_offer(const asking *a, const mt_lookup_predictor *predictor, const mt_rule_search *search, double advantage, verdict v)
@@ -66,15 +62,15 @@ static void say_offer(const asking *a, const mt_lookup_predictor *predictor, con
     double change = mt_rule_moved(&predictor->rule, search, search->nearest, search->variant) - predictor->rule.slowdown[search->nearest * predictor->rule.variant_count + search->variant];
     const char *shape = predictor->shape_names[search->nearest];
     double distance = search->distance[search->nearest];
-    SAY(a, "nearest:  shape %s on %s, %.2f octaves away", shape, predictor->gpu, distance);
-    if (predictor->ignores_workload) SAY(a, "; nothing was tuned for this workload, so all count");
+    SAY(a, "nearest:  shape %s on %s, %.2f doublings away", shape, predictor->gpu, distance);
+    if (predictor->ignores_workload) SAY(a, "; nothing was tuned for this workload, so the times of all workloads count");
     SAY(a, "\n");
-    if (fabs(change) > 0.001) SAY(a, "blocks:   on that shape its time counts %.3f times, since here it takes other turns than variants usually do\n", mt_rule_exp2(change));
-    if (v == UNKNOWN && isnan(predictor->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so nobody can say whether its variant would lose to it\n");
-    else if (v == UNKNOWN && !predictor->held_out) SAY(a, "unknown:  no shape could be held out to learn what such a distance costs\n");
-    else if (v == UNKNOWN) SAY(a, "unknown:  no held-out shape was that far from the nearest; what such a distance costs is not known\n");
-    if (v == LOSES) SAY(a, "loses:    its variant is expected to take %.3f times the default's time here\n", mt_rule_exp2(-advantage));
-    if (v == TAKEN && isfinite(advantage) && advantage > 0) SAY(a, "gains:    the default is expected to take %.3f times its time\n", mt_rule_exp2(advantage));
+    if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
+    if (v == UNKNOWN && isnan(predictor->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so it is not known whether this variant is faster\n");
+    else if (v == UNKNOWN && !predictor->held_out) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
+    else if (v == UNKNOWN) SAY(a, "unknown:  this shape is farther from the tuned ones than any that was tested, so its slowdown cannot be estimated\n");
+    if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", mt_rule_exp2(-advantage));
+    if (v == TAKEN && isfinite(advantage) && advantage > 0) SAY(a, "faster:   expected speed-up over the default: %.2f ×\n", mt_rule_exp2(advantage));
 }
 
 /* Looked for when it is needed: most offers win against it anyhow. */

@@ -85,7 +85,7 @@ static void add_file_notes(text *to, const mt_lookup_block *block)
     add_workload_note(to, block);
     if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
     if (block->other_spec_file == block->spec_file) return;
-    add(to, "note:     %s holds other expressions of this kernel; those of %s hold, which comes first (a session of msda-tune on it renews them)\n", files[block->other_spec_file].path,
+    add(to, "note:     %s has another version of this kernel's expressions; those of %s are used, which comes first (running msda-tune tune on it renews them)\n", files[block->other_spec_file].path,
         files[block->spec_file].path);
 }
 
@@ -95,8 +95,8 @@ static void add_left_out(text *to, const mt_lookup_block *block)
     uint32_t recorded = block->hidden_recorded, imported = block->hidden_imported, damaged = block->hidden_damaged;
     if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
-    if (damaged) add(to, "note:     %u damaged row%s %s left out: a column holds what no tuner writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
-    if (block->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column holds what no tuner writes\n", (unsigned)block->damaged_predictors, block->damaged_predictors == 1 ? " is" : "s are");
+    if (damaged) add(to, "note:     %u damaged row%s %s left out: a column has a value that msda-tune never writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
+    if (block->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)block->damaged_predictors, block->damaged_predictors == 1 ? " is" : "s are");
     add_file_notes(to, block);
 }
 
@@ -145,10 +145,10 @@ static void add_slowdown(text *to, const mt_lookup_block *block, const mt_lookup
         add(to, "unknown for workload %s; with workload %s it is the best\n", block->missing_workload, row->workload);
         return;
     }
-    if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f times the best on the worst of %u workloads", row->slowdown, count);
-    else if (row->slowdown == row->slowdown) add(to, "%.3f times the best", row->slowdown);
-    else if (isinf(row->known_slowdown)) add(to, "unknown; each workload's winner fails on another workload");
-    else add(to, "unknown; no winner was measured to the end on all %u workloads, this one on %u of them; as far as known it takes %.3f times the best on the worst", count, count - row->unmeasured,
+    if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f × the best time on the worst of %u workloads", row->slowdown, count);
+    else if (row->slowdown == row->slowdown) add(to, "%.3f × the best time", row->slowdown);
+    else if (isinf(row->known_slowdown)) add(to, "unknown, because each workload's winner fails on another workload");
+    else add(to, "unknown, because no winner was timed on all %u workloads, this one on %u of them; on the worst of those it takes %.3f × the best time", count, count - row->unmeasured,
              row->known_slowdown);
     add(to, "\n");
 }
@@ -221,8 +221,8 @@ static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup
     bool is_known = decision->slowdown == decision->slowdown && decision->predictor < block->predictor_count;
     uint32_t count = is_known ? block->predictors[decision->predictor].held_out : 0;
     bool is_foreign = decision->match == TUNELOOKUP_MATCH_ARCHITECTURE;
-    if (is_known) add(to, "expected: %s%.3f times the best %s, as %u held-out shape%s tell%s%s\n", what, decision->slowdown, is_foreign ? "there" : "here", (unsigned)count, plural(count),
-                      count == 1 ? "s" : "", is_foreign ? "; how it carries over to this GPU was not measured" : "");
+    if (is_known) add(to, "expected: %s%.3f × the best known time %s, estimated from %u shape%s left out%s\n", what, decision->slowdown, is_foreign ? "there" : "here", (unsigned)count, plural(count),
+                      is_foreign ? "; how it carries over to this GPU was not measured" : "");
     else add(to, "expected: unknown%s\n", is_foreign ? ": how such a variant carries over to this GPU was not measured" : "");
 }
 

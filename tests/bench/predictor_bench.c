@@ -59,7 +59,7 @@ static void free_part(mt_predictor_data *part)
 static void must(mt_status st, const mt_error *err)
 {
     if (st == MT_OK) return;
-    fprintf(stderr, "ladder_bench: %s\n", err->message);
+    fprintf(stderr, "predictor_bench: %s\n", err->message);
     exit(1);
 }
 
@@ -122,7 +122,7 @@ static void of_tried(const mt_predictor_data *data)
     mt_predictor_data part = tried_everywhere(data);
     if (part.shape_count && part.variant_count) {
         mt_predictor_evaluation e = evaluate(&part);
-        printf("among %zu variants that were tried everywhere: ladder %.3f, worst %.3f over %zu of %zu shapes", part.variant_count, exp2(e.alone.mean), exp2(e.alone.worst), e.alone.count, part.shape_count);
+        printf("among %zu variants that were tried everywhere: predictor %.3f, worst %.3f over %zu of %zu shapes", part.variant_count, exp2(e.alone.mean), exp2(e.alone.worst), e.alone.count, part.shape_count);
         print_bound(&part);
     }
     free_part(&part);
@@ -152,7 +152,7 @@ static void of_subsets(const mt_predictor_data *data, size_t size, int subsets)
         by_volume += e.by_volume.mean / subsets;
         most = fmax(most, e.alone.worst);
     }
-    printf("%3d x %2zu shapes: ladder %.3f, worst %.3f on the average, %.3f at most, %.1f answers not measured; always the default %.3f, nearest by volume %.3f\n", subsets, size, exp2(mean),
+    printf("%3d x %2zu shapes: predictor %.3f, worst %.3f on the average, %.3f at most, %.1f answers not measured; always the default %.3f, nearest by volume %.3f\n", subsets, size, exp2(mean),
            exp2(worst), exp2(most), unknown, exp2(of_default), exp2(by_volume));
 }
 
@@ -165,15 +165,15 @@ int main(int argc, char **argv)
     mt_store *store;
     mt_error err;
     static mt_predictor_table table;
-    if (argc < 2) return fprintf(stderr, "usage: ladder_bench DATABASE [KERNEL [SUBSETS]]\n"), 2;
+    if (argc < 2) return fprintf(stderr, "usage: predictor_bench DATABASE [KERNEL [SUBSETS]]\n"), 2;
     must(mt_store_open(argv[1], MT_STORE_READ_ONLY, &store, &err), &err);
     must(mt_query_groups(store, &everything, on_group, &p, &err), &err);
-    if (!p.shapes) return fprintf(stderr, "ladder_bench: %s: no tuned shape of %s\n", argv[1], p.kernel), 1;
+    if (!p.shapes) return fprintf(stderr, "predictor_bench: %s: no tuned shape of %s\n", argv[1], p.kernel), 1;
     must(mt_predictor_table_load(store, &p.group, MT_PREDICTOR_WITHIN, &table, &err), &err);
     mt_predictor_evaluation e = evaluate(&table.data);
     printf("%s on %s, %zu shapes, %zu variants\n", p.kernel, p.gpu, table.data.shape_count, table.data.variant_count);
-    printf("the ladder over %zu shapes: %.3f, worst %.3f; %zu answers not measured\n", e.alone.count, exp2(e.alone.mean), exp2(e.alone.worst), e.alone.unknown);
-    printf("where all three have a time: ladder %.3f, worst %.3f; always the default %.3f, worst %.3f; nearest by volume %.3f, worst %.3f; over %zu shapes, %zu times the default answered\n", exp2(e.predictor.mean),
+    printf("the predictor over %zu shapes: %.3f, worst %.3f; %zu answers not measured\n", e.alone.count, exp2(e.alone.mean), exp2(e.alone.worst), e.alone.unknown);
+    printf("where all three have a time: predictor %.3f, worst %.3f; always the default %.3f, worst %.3f; nearest by volume %.3f, worst %.3f; over %zu shapes, %zu times the default answered\n", exp2(e.predictor.mean),
            exp2(e.predictor.worst), exp2(e.by_default.mean), exp2(e.by_default.worst), exp2(e.by_volume.mean), exp2(e.by_volume.worst), e.predictor.count, e.defaults);
     of_tried(&table.data);
     for (size_t i = 0; i < sizeof parts / sizeof *parts && subsets > 0; i++) of_subsets(&table.data, (size_t)lround(parts[i] * (double)table.data.shape_count), subsets);

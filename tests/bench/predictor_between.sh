@@ -1,6 +1,6 @@
 #!/bin/bash
-# What the ladder of msda and gemm lacks, measured: the shipped rows' candidates on all of their shapes, then shapes between those whose answers were worst when they were left out, and flat ones of gemm with
-# short K, then the candidates again. Prints how the ladder did on shapes left out before and after. Usage: predictor_between.sh TOOL LADDER_BENCH SOURCE_FOLDER DATABASE [BUDGET [GPU]]
+# What the predictor of msda and gemm lacks, measured: the shipped rows' candidates on all of their shapes, then shapes between those whose answers were worst when they were left out, and flat ones of gemm with
+# short K, then the candidates again. Prints how the predictor did on shapes left out before and after. Usage: predictor_between.sh TOOL PREDICTOR_BENCH SOURCE_FOLDER DATABASE [BUDGET [GPU]]
 # DATABASE is made of the shipped rows where it does not exist; what it holds is kept, so the script can be repeated after an interruption.
 set -u
 [ $# -ge 4 ] || { sed -n '2,4p' "$0"; exit 2; }

@@ -553,7 +553,7 @@ START_TEST(what_decides_is_found)
 }
 END_TEST
 
-UNIT_MAIN("ladder", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, the_portfolio_tells_what_no_single_variant_reaches, curves_rise_and_end, weights_follow_what_matters,
+UNIT_MAIN("predictor", logarithms_without_libm, a_distance_is_no_volume, the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, the_portfolio_tells_what_no_single_variant_reaches, curves_rise_and_end, weights_follow_what_matters,
           few_shapes_keep_the_prior, left_out_shapes_are_served_well, answers_that_were_not_measured_are_told, expectations_hold, sparse_rows_leave_far_shapes_to_the_default, one_shape_serves_its_neighbourhood,
           refused_offers_are_followed_by_others, what_was_refused_or_left_stays_so,
           values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, nearest_by_volume_tells_equals_apart_by_nothing, distance_of_keys, a_stored_tree_is_followed, a_tree_is_taken_where_it_does_better, what_decides_is_found)

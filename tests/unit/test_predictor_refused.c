@@ -115,5 +115,5 @@ START_TEST(a_default_that_may_not_run_answers_nothing)
 }
 END_TEST
 
-UNIT_MAIN("ladder_refused", a_shape_whose_fast_variants_may_not_run_is_passed_over, what_is_wrong_with_a_text_is_refused, a_shape_on_which_nothing_is_best_for_all_counts,
+UNIT_MAIN("predictor_refused", a_shape_whose_fast_variants_may_not_run_is_passed_over, what_is_wrong_with_a_text_is_refused, a_shape_on_which_nothing_is_best_for_all_counts,
           what_is_nearly_the_best_may_answer_where_little_may_run, a_default_that_may_not_run_answers_nothing)

@@ -66,4 +66,4 @@ START_TEST(the_cost_of_turns_is_learned)
 }
 END_TEST
 
-UNIT_MAIN("ladder_turns", a_time_moves_with_its_turns, the_cost_of_turns_is_learned)
+UNIT_MAIN("predictor_waves", a_time_moves_with_its_turns, the_cost_of_turns_is_learned)

@@ -81,10 +81,10 @@ START_TEST(test_nearest)
         ck_lookup(tunelookup_launch(&r, 0, &launch));
         ck_assert_uint_eq(launch.grid[0], (1500 + 63) / 64); /* evaluated for what was asked */
         ck_says(&r, "no row:   this shape was not tuned on h100-sxm");
-        ck_says(&r, "choice:   of 2 variants, by the nearest of 8 tuned shapes");
-        ck_says(&r, "nearest:  shape shape on h100-sxm|cc90|sm132|80g, 0.45 octaves away");
-        ck_says(&r, "the default is expected to take 1.");
-        ck_says(&r, "as 8 held-out shapes tell");
+        ck_says(&r, "choice:   chosen from 2 variants by their times on 8 tuned shapes, nearest first");
+        ck_says(&r, "nearest:  shape shape on h100-sxm|cc90|sm132|80g, 0.45 doublings away");
+        ck_says(&r, "expected speed-up over the default: 1.");
+        ck_says(&r, "estimated from 8 shapes left out");
         ck_lookup_fails(tunelookup_cubin(&r, &cubin, &bytes), TUNELOOKUP_ERR_NOT_FOUND, "has this shape's values compiled in");
     }
     tunelookup_result small = find(plan, 40);
@@ -108,8 +108,8 @@ START_TEST(test_sparse)
     ck_assert_int_eq(r.validated, 0);
     ck_assert(isnan(r.median_ns) && isnan(r.expected_slowdown));
     ck_assert_int_eq(r.launch_count, 1);
-    ck_says(&r, "8.00 octaves away");
-    ck_says(&r, "unknown:  no held-out shape was that far from the nearest");
+    ck_says(&r, "8.00 doublings away");
+    ck_says(&r, "unknown:  this shape is farther from the tuned ones");
     ck_says(&r, "default:  the kernel's default variant; nobody validated it");
     ck_assert_int_eq(find(plan, 6).match, TUNELOOKUP_MATCH_NEAREST); /* within what is known */
     tunelookup_close(db);
@@ -130,7 +130,7 @@ START_TEST(test_predicted_to_lose)
     tunelookup_db *db = open_db(0);
     tunelookup_result r = find(prepare(db, &lookup_h100), 64);
     ck_assert_msg(r.match == TUNELOOKUP_MATCH_DEFAULT, "%s", lookup_explain(&r));
-    ck_says(&r, "loses:    its variant is expected to take 1.");
+    ck_says(&r, "slower:   expected to be slower than the default: 1.");
     ck_assert_msg(r.expected_slowdown >= 1 && r.expected_slowdown < 2.3, "%g\n%s", r.expected_slowdown, lookup_explain(&r));
     ck_says(&r, "expected: it takes ");
     tunelookup_close(db);
@@ -153,7 +153,7 @@ START_TEST(test_farther)
     r = find(prepare(db, &lookup_h100), 45);
     ck_assert_msg(r.match == TUNELOOKUP_MATCH_NEAREST, "%s", lookup_explain(&r));
     ck_assert_str_eq(r.variant, plain64);
-    ck_says(&r, "gains:    ");
+    ck_says(&r, "faster:   ");
     tunelookup_close(db);
 }
 END_TEST
@@ -184,7 +184,7 @@ START_TEST(test_architecture)
     ck_assert_str_eq(r.variant, wide64);
     ck_assert_int_eq(r.validated, 1);
     ck_assert(r.expected_slowdown >= 1 && r.expected_slowdown < 1.2);
-    ck_says(&r, "times the best there, as ");
+    ck_says(&r, "× the best known time there, estimated from ");
     ck_says(&r, "how it carries over to this GPU was not measured");
     ck_says(&r, "nothing of this kind was tuned on h200|");
     ck_says(&r, "another GPU of this architecture, h100-sxm|cc90|sm132|80g");
@@ -386,7 +386,7 @@ START_TEST(test_one_shape)
     ck_assert(isnan(r.expected_slowdown));
     r = find(plan, 4000);
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
-    ck_says(&r, "no shape could be held out");
+    ck_says(&r, "too few shapes were tuned");
     tunelookup_close(db);
     fixture_sql("DELETE FROM landmark");
     w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
@@ -432,8 +432,8 @@ START_TEST(test_turns)
     tunelookup_result r = find(prepare(db, &lookup_h100), 6000);
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NEAREST);
     ck_assert_msg(strstr(r.variant, "B=64") != NULL, "%s\n%s", r.variant, lookup_explain(&r));
-    ck_says(&r, "times follow (blocks/SM)^0.");
-    ck_says(&r, "blocks:   on that shape its time counts 0.");
+    ck_says(&r, "nearest first");
+    ck_says(&r, "waves:    its time on that shape is taken × 0.");
     ck_assert_msg(strstr(find(prepare(db, &lookup_h100), 3000).variant, "B=32") != NULL, "no turns there");
     tunelookup_close(db);
     fixture_sql("UPDATE portfolio SET rule_json = json_remove(rule_json, '$.turns')"); /* as an older tuner stored it */
@@ -596,5 +596,5 @@ START_TEST(test_misses)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_ladder", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_unknown_kinds, test_which_other_gpu, test_workloads, test_foreign_rows, test_unvalidated, test_wrong_for_a_type, test_one_shape,
+FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_unknown_kinds, test_which_other_gpu, test_workloads, test_foreign_rows, test_unvalidated, test_wrong_for_a_type, test_one_shape,
              test_turns, test_cells_by_rows, test_damaged_portfolios, test_cache_overflow, test_older_schema, test_misses)

@@ -136,8 +136,8 @@ START_TEST(test_other_constraints)
     lookup_end(&w);
     run_asker();
     ck_told("refused: breaks constraint small here: N must be small");
-    ck_told("prefix/share/msda-tune-shipped/tuned.sqlite holds other expressions of this kernel; those of ");
-    ck_told("t.sqlite hold, which comes first");
+    ck_told("prefix/share/msda-tune-shipped/tuned.sqlite has another version of this kernel's expressions; those of ");
+    ck_told("t.sqlite are used, which comes first");
     mt_free(spec);
 }
 END_TEST

@@ -38,7 +38,7 @@ static bool limit_of(int resource, size_t *limit)
 }
 
 /* Expressions, JSON and SQLite work on the stack; libuv gives its threads as much as the limit says. */
-mt_status mt_room_check_stack(mt_error *err)
+mt_status mt_process_limits_check_stack(mt_error *err)
 {
     size_t limit;
     if (!limit_of(RLIMIT_STACK, &limit) || limit >= (size_t)STACK_KIB << 10) return MT_OK;
@@ -86,7 +86,7 @@ static mt_status check_threads(mt_error *err)
 mt_status mt_process_limits_check(mt_error *err)
 {
     mt_status st = MT_OK;
-    MT_TRY(mt_room_check_stack(err));
+    MT_TRY(mt_process_limits_check_stack(err));
     MT_TRY(check_descriptors(err));
     MT_TRY(check_memory(err));
     MT_TRY(check_threads(err));

@@ -8,6 +8,6 @@
 /* IO error for too few descriptors (ulimit -n), NO_MEMORY error for too little address space (-v), data (-d), stack (-s), or too few threads (-u): each names the limit. */
 mt_status mt_process_limits_check(mt_error *err);
 /* The stack alone: what every command needs, and before it calls anything that takes much of it. */
-mt_status mt_room_check_stack(mt_error *err);
+mt_status mt_process_limits_check_stack(mt_error *err);
 
 #endif

@@ -125,10 +125,10 @@ static void tell(void *memory, size_t point, double cost_ns)
     mt_strategy_local.tell(state->walk, point, cost_ns);
 }
 
-extern const mt_strategy mt_strategy_portfolio;
-const mt_strategy mt_strategy_portfolio = {
-    .name = "portfolio",
-    .summary = "models while they make progress, rivals and offspring when they don't",
+extern const mt_strategy mt_strategy_mixed;
+const mt_strategy mt_strategy_mixed = {
+    .name = "mixed",
+    .summary = "models while they make progress, second starts and offspring when they don't",
     .create = create,
     .ask = ask,
     .tell = tell,

@@ -362,7 +362,7 @@ mt_status mt_session_renew_predictor(mt_session *session, mt_regime regime, mt_e
     const mt_portfolio_group group = {session->kernel, session->device, regime, session->origin};
     mt_status st = mt_predictor_refresh(session->store, &group, NULL, err);
     session->times.database_ns += mt_clock_now_ns() - before;
-    mt_times_note("ladder", before, NULL);
+    mt_times_note("predictor", before, NULL);
     return st;
 }
 

@@ -22,7 +22,7 @@ struct mt_env {
     mt_value *slots;                  /* slot_count of the spec */
     unsigned char *let_states;        /* let_state per let */
     mt_program_status *let_failures;  /* per let, of LET_FAILED */
-    mt_blame *let_blames;             /* per let, of LET_FAILED: itself or a let below it */
+    mt_expr_fault *let_faults;             /* per let, of LET_FAILED: itself or a let below it */
     int16_t levels[MT_MAX_PARAMS];
 };
 
@@ -37,8 +37,8 @@ mt_status mt_env_create(const mt_spec *spec, const mt_shape *shape, const mt_dev
     env->slots = mt_alloc(spec->slot_count, sizeof *env->slots);
     env->let_states = mt_alloc(spec->let_count, 1);
     env->let_failures = mt_alloc(spec->let_count, sizeof *env->let_failures);
-    env->let_blames = mt_alloc(spec->let_count, sizeof *env->let_blames);
-    if (!env->slots || !env->let_states || !env->let_failures || !env->let_blames) {
+    env->let_faults = mt_alloc(spec->let_count, sizeof *env->let_faults);
+    if (!env->slots || !env->let_states || !env->let_failures || !env->let_faults) {
         mt_env_free(env);
         return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     }
@@ -57,7 +57,7 @@ void mt_env_free(mt_env *env)
     mt_free(env->slots);
     mt_free(env->let_states);
     mt_free(env->let_failures);
-    mt_free(env->let_blames);
+    mt_free(env->let_faults);
     mt_free(env);
 }
 
@@ -136,13 +136,13 @@ void mt_env_touch_let(const mt_env *env, size_t let)
 {
     const mt_spec *spec = env->spec;
     if (env->let_states[let] != LET_UNKNOWN) return;
-    mt_blame blame = { 0 };
+    mt_expr_fault fault = { 0 };
     mt_value value = { 0 };
-    mt_program_status status = mt_env_run(env, &spec->lets[let].expr, &value, &blame);
+    mt_program_status status = mt_env_run(env, &spec->lets[let].expr, &value, &fault);
     bool is_fine = status == MT_PROGRAM_OK || status == MT_PROGRAM_INACTIVE;
     env->let_states[let] = is_fine ? LET_KNOWN : LET_FAILED;
     env->let_failures[let] = status;
-    env->let_blames[let] = blame;
+    env->let_faults[let] = fault;
     env->slots[spec->let_slot + let] = status == MT_PROGRAM_OK ? value : (mt_value){ .kind = MT_VALUE_UNDEFINED };
 }
 
@@ -179,51 +179,51 @@ static size_t failed_let_at(const mt_env *env, const mt_expr *expr, size_t token
 }
 
 /* A let that failed is undefined in its slot; whoever reads it gets the let's failure instead of "inactive". */
-static mt_program_status pass_blame(const mt_env *env, mt_blame *blame)
+static mt_program_status pass_fault(const mt_env *env, mt_expr_fault *fault)
 {
     size_t let_count = env->spec->let_count;
     if (!memchr(env->let_states, LET_FAILED, let_count)) return MT_PROGRAM_INACTIVE;
-    size_t let = failed_let_at(env, blame->expr, blame->token);
+    size_t let = failed_let_at(env, fault->expr, fault->token);
     if (let == let_count) return MT_PROGRAM_INACTIVE;
-    *blame = env->let_blames[let];
+    *fault = env->let_faults[let];
     return env->let_failures[let];
 }
 
-mt_program_status mt_env_run_ready(const mt_env *env, const mt_expr *expr, mt_value *value, mt_blame *blame)
+mt_program_status mt_env_run_ready(const mt_env *env, const mt_expr *expr, mt_value *value, mt_expr_fault *fault)
 {
-    *blame = (mt_blame){ .expr = expr };
-    mt_program_status status = mt_program_eval(expr->program, env->slots, env->spec->slot_count, value, &blame->token);
-    return status == MT_PROGRAM_INACTIVE ? pass_blame(env, blame) : status;
+    *fault = (mt_expr_fault){ .expr = expr };
+    mt_program_status status = mt_program_eval(expr->program, env->slots, env->spec->slot_count, value, &fault->token);
+    return status == MT_PROGRAM_INACTIVE ? pass_fault(env, fault) : status;
 }
 
-mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *value, mt_blame *blame)
+mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *value, mt_expr_fault *fault)
 {
-    *blame = (mt_blame){ .expr = expr };
-    mt_program_status status = mt_program_eval(expr->program, env->slots, env->spec->slot_count, value, &blame->token);
+    *fault = (mt_expr_fault){ .expr = expr };
+    mt_program_status status = mt_program_eval(expr->program, env->slots, env->spec->slot_count, value, &fault->token);
     if (status != MT_PROGRAM_INACTIVE) return status;
-    if (!touch_lets_of(env, expr)) return pass_blame(env, blame);
-    return mt_env_run_ready(env, expr, value, blame);
+    if (!touch_lets_of(env, expr)) return pass_fault(env, fault);
+    return mt_env_run_ready(env, expr, value, fault);
 }
 
 mt_program_status mt_env_eval(const mt_env *env, const mt_expr *expr, mt_value *value)
 {
-    mt_blame blame;
-    return mt_env_run(env, expr, value, &blame);
+    mt_expr_fault fault;
+    return mt_env_run(env, expr, value, &fault);
 }
 
-mt_status mt_env_fail(const mt_env *env, const mt_blame *blame, mt_program_status status, const char *where, mt_error *err)
+mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const char *where, mt_error *err)
 {
-    mt_place place = mt_spec_place(env->spec, blame->expr->line);
+    mt_place place = mt_spec_place(env->spec, fault->expr->line);
     return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)", place.path, place.line,
-                   mt_expr_column(blame->expr, blame->token),
-                   blame->expr->source, mt_program_strerror(status), env->shape->name, where);
+                   mt_expr_column(fault->expr, fault->token),
+                   fault->expr->source, mt_program_strerror(status), env->shape->name, where);
 }
 
 mt_status mt_env_int(const mt_env *env, const mt_expr *expr, int64_t *value, bool *inactive, mt_error *err)
 {
-    mt_blame blame = { 0 };
+    mt_expr_fault fault = { 0 };
     mt_value result = { 0 };
-    mt_program_status status = mt_env_run(env, expr, &result, &blame);
+    mt_program_status status = mt_env_run(env, expr, &result, &fault);
     *value = 0;
     if (inactive) *inactive = false;
     if (status == MT_PROGRAM_OK && result.kind == MT_VALUE_INT) {
@@ -234,7 +234,7 @@ mt_status mt_env_int(const mt_env *env, const mt_expr *expr, int64_t *value, boo
         *inactive = true;
         return MT_OK;
     }
-    return mt_env_fail(env, &blame, status == MT_PROGRAM_OK ? MT_PROGRAM_TYPE : status, "", err);
+    return mt_env_fail(env, &fault, status == MT_PROGRAM_OK ? MT_PROGRAM_TYPE : status, "", err);
 }
 
 /* ---- ${NAME} ---- */
@@ -256,7 +256,7 @@ static mt_status expand_name(const mt_env *env, const char *text, const char *na
     if (slot >= spec->let_slot) {
         size_t let = slot - spec->let_slot;
         mt_env_touch_let(env, let);
-        if (env->let_states[let] == LET_FAILED) return mt_env_fail(env, &env->let_blames[let], env->let_failures[let], "", err);
+        if (env->let_states[let] == LET_FAILED) return mt_env_fail(env, &env->let_faults[let], env->let_failures[let], "", err);
     }
     if (env->slots[slot].kind == MT_VALUE_UNDEFINED) {
         return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: ${%s} in `%s` is inactive at this point", spec->path, name, text);

@@ -21,7 +21,7 @@ static const mt_option options[] = {
     {0},
 };
 
-enum { LABEL_WIDTH = 10, LINE_WIDTH = 110 };
+enum { LABEL_WIDTH = 12, LINE_WIDTH = 110 };
 
 /* One name of a list behind a label; a line that gets too long goes on below. *column: where the line is, 0 = not begun. */
 static void print_name(const char *label, const char *name, size_t *column)
@@ -47,7 +47,7 @@ static void print_spec(const mt_spec *spec)
     const char *names[256];
     size_t count = 0;
     for (size_t i = 0; i < spec->algorithm_count && count < 256; i++) names[count++] = spec->algorithms[i].name;
-    print_names("variants", names, count);
+    print_names("algorithms", names, count);
     for (count = 0; count + 1 < spec->param_count && count < 256; count++) names[count] = spec->params[count + 1].name;
     print_names("knobs", names, count);
     for (count = 0; count < spec->shape_count && count < 256; count++) names[count] = spec->shapes[count].name;

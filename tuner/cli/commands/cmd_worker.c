@@ -1,4 +1,4 @@
-/* msda-tune worker: what the coordinator execs. Not for people; speaks the protocol of tuner/run/ over an inherited descriptor. */
+/* msda-tune worker: what the coordinator execs. Not for people; speaks the protocol of tuner/worker/proto.h over an inherited descriptor. */
 #include "tuner/cli/command.h"
 #include "tuner/worker/worker_main.h"
 

@@ -65,9 +65,9 @@ static mt_status add_evaluation(mt_strbuf *out, const mt_portfolio_view *view, m
             add_trial(out, view, &trials[i]);
         }
         mt_strbuf_add_char(out, ']');
-        add_score(out, "ladder_alone", &e.alone);
+        add_score(out, "predictor_alone", &e.alone);
         mt_strbuf_addf(out, ",\"not_measured\":%zu", e.alone.unknown);
-        add_score(out, "ladder", &e.predictor);
+        add_score(out, "predictor", &e.predictor);
         add_score(out, "always_default", &e.by_default);
         add_score(out, "nearest_by_volume", &e.by_volume);
     }

@@ -213,7 +213,7 @@ static void print_score(const char *name, const mt_predictor_score *score)
 
 static void print_alone(const mt_predictor_score *score)
 {
-    if (score->count) printf("The ladder over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
+    if (score->count) printf("The predictor over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
     if (score->unknown) printf("On %zu shape%s its answer was not measured: --measure --space FILE measures more\n", score->unknown, plural(score->unknown));
 }
 
@@ -229,10 +229,10 @@ mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error 
         print_alone(&e.alone);
         printf("Over %zu shape%s on which all three have a time:\n", e.predictor.count, plural(e.predictor.count));
         if (e.predictor.count) {
-            print_score("the ladder", &e.predictor);
+            print_score("the predictor", &e.predictor);
             print_score("always the default", &e.by_default);
             print_score("nearest by volume", &e.by_volume);
-            printf("  The ladder took the default %zu time%s.\n", e.defaults, plural(e.defaults));
+            printf("  The predictor took the default %zu time%s.\n", e.defaults, plural(e.defaults));
         }
     }
     mt_free(trials);

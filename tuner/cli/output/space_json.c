@@ -127,7 +127,7 @@ void mt_space_json_facts(mt_strbuf *out, const mt_spec *spec)
     mt_strbuf_add(out, "\"kernel\":");
     mt_strbuf_add_json(out, spec->name);
     mt_space_json_text(out, "source", spec->source);
-    ADD_EACH("variants", add_variant, spec->algorithms, spec->algorithm_count);
+    ADD_EACH("algorithms", add_variant, spec->algorithms, spec->algorithm_count);
     ADD_EACH("knobs", add_knob, spec->params + 1, spec->param_count - 1); /* the first is ALGO: the variants */
     ADD_EACH("constraints", add_constraint, spec->constraints, spec->constraint_count);
     ADD_EACH("workloads", add_workload, spec->workloads, spec->workload_count);
