@@ -41,7 +41,7 @@ const mt_row_column *mt_row_column_find(const char *table, const char *name, siz
 
 /* ---- texts ---- */
 
-static bool is_line(const mt_value *value)
+static bool is_line(const mt_row_value *value)
 {
     for (size_t i = 0; i < value->size; i++) {
         if ((unsigned char)value->text[i] < 0x20 || value->text[i] == 0x7f) return false;
@@ -49,7 +49,7 @@ static bool is_line(const mt_value *value)
     return true;
 }
 
-static bool is_hash(const mt_value *value)
+static bool is_hash(const mt_row_value *value)
 {
     for (size_t i = 0; i < value->size; i++) {
         if (!isxdigit((unsigned char)value->text[i])) return false;
@@ -57,7 +57,7 @@ static bool is_hash(const mt_value *value)
     return value->size == 32;
 }
 
-static bool is_one_of(const char *words, const mt_value *value)
+static bool is_one_of(const char *words, const mt_row_value *value)
 {
     if (!value->size || memchr(value->text, '|', value->size)) return false;
     for (const char *at = words + 1; *at; at += strcspn(at, "|") + 1) {
@@ -67,7 +67,7 @@ static bool is_one_of(const char *words, const mt_value *value)
 }
 
 /* "28,28", "-1", "". */
-static bool is_carveout_list(const mt_value *value)
+static bool is_carveout_list(const mt_row_value *value)
 {
     const char *at = value->text, *end = at + value->size;
     while (at < end) {
@@ -171,7 +171,7 @@ static bool json_value(json *j, int depth)
     return json_number(j);
 }
 
-static bool is_json(const mt_value *value)
+static bool is_json(const mt_row_value *value)
 {
     json j = {value->text, value->text + value->size};
     json_blank(&j);
@@ -182,21 +182,21 @@ static bool is_json(const mt_value *value)
 
 /* ---- one value ---- */
 
-static bool is_integer_in(const mt_value *value, int64_t least, int64_t most)
+static bool is_integer_in(const mt_row_value *value, int64_t least, int64_t most)
 {
-    return value->type == MT_VALUE_INTEGER && value->integer >= least && value->integer <= most;
+    return value->type == MT_ROW_VALUE_INTEGER && value->integer >= least && value->integer <= most;
 }
 
 /* JSON knows no difference between 5 and 5.0. */
-static bool is_real_in(const mt_value *value, double least, double most)
+static bool is_real_in(const mt_row_value *value, double least, double most)
 {
-    double real = value->type == MT_VALUE_INTEGER ? (double)value->integer : value->real;
-    return (value->type == MT_VALUE_REAL || value->type == MT_VALUE_INTEGER) && real >= least && real <= most;
+    double real = value->type == MT_ROW_VALUE_INTEGER ? (double)value->integer : value->real;
+    return (value->type == MT_ROW_VALUE_REAL || value->type == MT_ROW_VALUE_INTEGER) && real >= least && real <= most;
 }
 
-static bool is_text(mt_row_kind kind, const mt_value *value)
+static bool is_text(mt_row_kind kind, const mt_row_value *value)
 {
-    if (value->type != MT_VALUE_TEXT) return false;
+    if (value->type != MT_ROW_VALUE_TEXT) return false;
     switch (kind) {
     case MT_ROW_NAME: return value->size > 0 && is_line(value);
     case MT_ROW_LINE: return is_line(value);
@@ -209,13 +209,13 @@ static bool is_text(mt_row_kind kind, const mt_value *value)
     }
 }
 
-bool mt_row_value_is_sound(const mt_row_column *column, const mt_value *value)
+bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *value)
 {
     const double finite = 1.7976931348623157e308;
-    if (value->type == MT_VALUE_NULL) return !column->is_required;
+    if (value->type == MT_ROW_VALUE_NULL) return !column->is_required;
     switch (column->kind) {
     case MT_ROW_ID: return is_integer_in(value, 1, INT64_MAX);
-    case MT_ROW_INTEGER: return value->type == MT_VALUE_INTEGER;
+    case MT_ROW_INTEGER: return value->type == MT_ROW_VALUE_INTEGER;
     case MT_ROW_COUNT: return is_integer_in(value, 0, INT64_MAX);
     case MT_ROW_COUNT32: return is_integer_in(value, 0, UINT32_MAX);
     case MT_ROW_VERSION: return is_integer_in(value, 0, 999999);
@@ -229,14 +229,14 @@ bool mt_row_value_is_sound(const mt_row_column *column, const mt_value *value)
     case MT_ROW_ERROR: return is_real_in(value, 0, HUGE_VAL);
     case MT_ROW_REAL: return is_real_in(value, -HUGE_VAL, HUGE_VAL);
     case MT_ROW_SAMPLES:
-    case MT_ROW_BYTES: return value->type == MT_VALUE_BLOB;
+    case MT_ROW_BYTES: return value->type == MT_ROW_VALUE_BLOB;
     default: return is_text(column->kind, value);
     }
 }
 
 /* ---- what is wrong ---- */
 
-static void add_text(const mt_value *value, char *out, size_t size)
+static void add_text(const mt_row_value *value, char *out, size_t size)
 {
     enum { SHOWN = 40 };
     char shown[SHOWN + 1];
@@ -258,14 +258,14 @@ static void add_words(const char *words, char *out, size_t size)
     }
 }
 
-void mt_row_value_explain(const mt_row_column *column, const mt_value *value, char *why, size_t size)
+void mt_row_value_explain(const mt_row_column *column, const mt_row_value *value, char *why, size_t size)
 {
     char is[64] = "NULL", words[300];
     const char *expected = expectations[column->kind];
-    if (value->type == MT_VALUE_INTEGER) snprintf(is, sizeof is, "%lld", (long long)value->integer);
-    if (value->type == MT_VALUE_REAL) snprintf(is, sizeof is, "%.9g", value->real);
-    if (value->type == MT_VALUE_TEXT) add_text(value, is, sizeof is);
-    if (value->type == MT_VALUE_BLOB) snprintf(is, sizeof is, "a blob");
+    if (value->type == MT_ROW_VALUE_INTEGER) snprintf(is, sizeof is, "%lld", (long long)value->integer);
+    if (value->type == MT_ROW_VALUE_REAL) snprintf(is, sizeof is, "%.9g", value->real);
+    if (value->type == MT_ROW_VALUE_TEXT) add_text(value, is, sizeof is);
+    if (value->type == MT_ROW_VALUE_BLOB) snprintf(is, sizeof is, "a blob");
     if (*expected == '|') {
         add_words(expected, words, sizeof words);
         expected = words;
@@ -281,7 +281,7 @@ bool mt_row_interval_is_sound(double median, double low, double high)
     return low <= median * slack + least && median <= high * slack + least;
 }
 
-static const mt_value *value_of(const char *table, const mt_value *values, const char *name)
+static const mt_row_value *value_of(const char *table, const mt_row_value *values, const char *name)
 {
     size_t count;
     const mt_row_column *columns = mt_row_columns(table, &count);
@@ -289,15 +289,15 @@ static const mt_value *value_of(const char *table, const mt_value *values, const
     return column && count ? &values[column - columns] : NULL;
 }
 
-static double real_of(const mt_value *value, double fallback)
+static double real_of(const mt_row_value *value, double fallback)
 {
-    return !value || value->type == MT_VALUE_NULL ? fallback : value->type == MT_VALUE_INTEGER ? (double)value->integer : value->real;
+    return !value || value->type == MT_ROW_VALUE_NULL ? fallback : value->type == MT_ROW_VALUE_INTEGER ? (double)value->integer : value->real;
 }
 
 /* A time, and the interval around it. */
-static bool is_timing_sound(const char *table, const mt_value *values, char *why, size_t size)
+static bool is_timing_sound(const char *table, const mt_row_value *values, char *why, size_t size)
 {
-    const mt_value *outcome = value_of(table, values, "outcome");
+    const mt_row_value *outcome = value_of(table, values, "outcome");
     double median = real_of(value_of(table, values, "median_ns"), NAN);
     bool is_timed = !outcome || is_one_of("|ok|censored|yardstick|", outcome);
     if (isnan(median) && is_timed) {
@@ -310,7 +310,7 @@ static bool is_timing_sound(const char *table, const mt_value *values, char *why
     return false;
 }
 
-bool mt_row_is_sound(const char *table, const mt_value *values, char *why, size_t size)
+bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size)
 {
     size_t count;
     const mt_row_column *columns = mt_row_columns(table, &count);

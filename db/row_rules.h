@@ -12,16 +12,16 @@
 enum { MT_ROW_COLUMNS = 64 };    /* of a table, at most */
 #define MT_ROW_DATE_LIMIT INT64_C(4102444800000) /* milliseconds since 1970: the year 2100; dates are below it */
 
-typedef enum mt_value_type { MT_VALUE_NULL, MT_VALUE_INTEGER, MT_VALUE_REAL, MT_VALUE_TEXT, MT_VALUE_BLOB } mt_value_type;
+typedef enum mt_row_value_type { MT_ROW_VALUE_NULL, MT_ROW_VALUE_INTEGER, MT_ROW_VALUE_REAL, MT_ROW_VALUE_TEXT, MT_ROW_VALUE_BLOB } mt_row_value_type;
 
 /* A value as SQLite has it. */
-typedef struct mt_value {
-    mt_value_type type;
+typedef struct mt_row_value {
+    mt_row_value_type type;
     int64_t integer;
     double real;
     const char *text; /* `size` bytes, not necessarily terminated; of a text or blob. Borrowed. */
     size_t size;
-} mt_value;
+} mt_row_value;
 
 typedef enum mt_row_kind {
 #define KIND(name, expected) MT_ROW_##name,
@@ -40,12 +40,12 @@ const mt_row_column *mt_row_columns(const char *table, size_t *count);
 /* NULL: there are no rules for such a column. */
 const mt_row_column *mt_row_column_find(const char *table, const char *name, size_t length);
 
-bool mt_row_value_is_sound(const mt_row_column *column, const mt_value *value);
+bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *value);
 /* Writes "median_ns is -1; expected …" into `why`. The value's own bytes are shown as far as they can be printed. */
-void mt_row_value_explain(const mt_row_column *column, const mt_value *value, char *why, size_t size);
+void mt_row_value_explain(const mt_row_column *column, const mt_row_value *value, char *why, size_t size);
 /* Whether a whole row is sound: each value, and those that belong together (a time within its own interval, a time where the outcome has one). `values`: as many as the table has columns, in their
  * order. False writes the reason into `why`. */
-bool mt_row_is_sound(const char *table, const mt_value *values, char *why, size_t size);
+bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size);
 
 /* Of a timed row: its median lies in its interval, up to what rounding to nine digits does. */
 bool mt_row_interval_is_sound(double median, double low, double high);

@@ -31,7 +31,7 @@ bool mt_row_insert_is_sound(const char *sql, const mt_row_values *row, int count
     const char *at;
     size_t all;
     int i = 0;
-    mt_value whole[MT_ROW_COLUMNS];
+    mt_row_value whole[MT_ROW_COLUMNS];
     if (!read_table(sql, table, sizeof table, &at)) return true;
     const mt_row_column *rules = mt_row_columns(table, &all);
     for (; i < count && *at && *at != ')'; i++) {
@@ -71,15 +71,15 @@ const char *mt_row_number_of(const char *table)
     return strcmp(table, "landmark") == 0 ? "subject_id" : "rowid";
 }
 
-static bool has_sound_samples(const mt_row_column *rules, const mt_value *values, size_t count, bool is_thorough)
+static bool has_sound_samples(const mt_row_column *rules, const mt_row_value *values, size_t count, bool is_thorough)
 {
-    const mt_value *counted = &values[mt_row_column_find("measurement", "sample_count", strlen("sample_count")) - rules], *samples = &values[count - 1];
-    return samples->type == MT_VALUE_NULL || (counted->type == MT_VALUE_INTEGER && mt_samples_are_sound(samples->text, samples->size, counted->integer, is_thorough));
+    const mt_row_value *counted = &values[mt_row_column_find("measurement", "sample_count", strlen("sample_count")) - rules], *samples = &values[count - 1];
+    return samples->type == MT_ROW_VALUE_NULL || (counted->type == MT_ROW_VALUE_INTEGER && mt_samples_are_sound(samples->text, samples->size, counted->integer, is_thorough));
 }
 
 bool mt_row_at_hand_is_sound(const char *table, sqlite3_stmt *statement, bool is_thorough, char *why, size_t size)
 {
-    mt_value values[MT_ROW_COLUMNS];
+    mt_row_value values[MT_ROW_COLUMNS];
     size_t count;
     const mt_row_column *rules = mt_row_columns(table, &count);
     for (size_t i = 0; i < count; i++) values[i] = mt_row_value_at(statement, (int)i + 1);

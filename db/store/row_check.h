@@ -9,7 +9,7 @@
 
 /* What an INSERT is given, noted while it is bound (mt_sql_args_row). */
 typedef struct mt_row_values {
-    mt_value values[MT_ROW_COLUMNS];
+    mt_row_value values[MT_ROW_COLUMNS];
 } mt_row_values;
 
 /* Whether "INSERT … INTO table (columns) VALUES (?, …)" may be given `count` values, in the order of its columns. False writes the table's name and the reason into `why`. */

@@ -89,6 +89,10 @@ static mt_status scan_table(scan *s, const char *table, mt_error *err)
     mt_strbuf_addf(&sql, "SELECT %s", mt_row_number_of(table));
     for (size_t i = 0; i < count; i++) mt_strbuf_addf(&sql, ", %s", columns[i].name);
     mt_strbuf_addf(&sql, " FROM main.%s ORDER BY 1", table);
+    if (sql.failed) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", s->store->path);
+        goto done;
+    }
     MT_TRY(mt_sql_prepare(s->store, mt_strbuf_text(&sql), &statement, err));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
         if (mt_row_at_hand_is_sound(table, statement, false, why, sizeof why) && !refers_to_hidden(s, table, statement, why, sizeof why)) continue;

@@ -57,7 +57,7 @@ static mt_status insert_result(mt_store *store, int64_t session, const mt_result
 {
     mt_status st = mt_measurement_insert(store, session, 0, result, err);
     if (st == MT_OK || !mt_store_refused_row(store)) return st;
-    mt_log_warn("%s of %s", err->message, result->variant);
+    mt_log_warn("%s; the row of %s is left out", err->message, result->variant);
     return MT_OK;
 }
 
