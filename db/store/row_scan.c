@@ -11,17 +11,20 @@
 
 enum { TABLES = 20, LEFT_OUT_LIMIT = 100000 };
 
-/* The rows of one table that are left out, ascending. */
-typedef struct hidden {
+typedef struct range { int64_t first, last; } range; /* numbers of rows, both included */
+
+/* What is found of a table. */
+typedef struct found {
     const char *table;
-    int64_t *rows;
-    size_t count, capacity;
-} hidden;
+    range *sound;  /* rows, ascending; few, since numbers follow each other */
+    int64_t *bad;  /* rows that are left out, ascending */
+    size_t sound_count, bad_count, sound_capacity, bad_capacity;
+} found;
 
 typedef struct scan {
     mt_store *store;
     mt_left_out left_out;
-    hidden tables[TABLES];
+    found tables[TABLES];
     size_t table_count;
 } scan;
 
@@ -29,14 +32,8 @@ typedef struct scan {
 static const char *const scanned[] = {"device", "kernel", "shape", "workload", "toolchain", "variant", "subject", "session", "strike", "measurement", "anchor", "final_round", "finalist",
                                       "pruned", "landmark", "metric", "best"};
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Which table's rows a column holds the numbers of: measurement_id those of measurement. */
-static const hidden *parent_of(const scan *s, const mt_row_column *column)
+static const found *parent_of(const scan *s, const mt_row_column *column)
 {
     size_t length = strlen(column->name);
     if (column->kind != MT_ROW_ID || length < 4) return NULL;
@@ -48,29 +45,55 @@ static const hidden *parent_of(const scan *s, const mt_row_column *column)
     return NULL;
 }
 
-/* Whether the row at hand refers to one that is left out. */
-static bool refers_to_hidden(const scan *s, const char *table, sqlite3_stmt *statement, char *why, size_t size)
+static int by_place(const void *key, const void *element)
+{
+    int64_t row = *(const int64_t *)key;
+    const range *r = element;
+    return row < r->first ? -1 : row > r->last;
+}
+
+/* Whether the row at hand refers to one that is left out, or to none. */
+static bool refers_to_nothing(const scan *s, const char *table, sqlite3_stmt *statement, char *why, size_t size)
 {
     size_t count;
     const mt_row_column *columns = mt_row_columns(table, &count);
     for (size_t i = 0; i < count; i++) {
-        const hidden *parent = parent_of(s, &columns[i]);
-        if (!parent || !parent->count || sqlite3_column_type(statement, (int)i + 1) != SQLITE_INTEGER) continue;
+        const found *parent = parent_of(s, &columns[i]);
+        if (!parent || sqlite3_column_type(statement, (int)i + 1) != SQLITE_INTEGER) continue;
         int64_t row = sqlite3_column_int64(statement, (int)i + 1);
-        if (!bsearch(&row, parent->rows, parent->count, sizeof row, by_number)) continue;
-        snprintf(why, size, "it refers to row %lld of %s, which is left out", (long long)row, parent->table);
+        if (parent->sound_count && bsearch(&row, parent->sound, parent->sound_count, sizeof *parent->sound, by_place)) continue;
+        snprintf(why, size, "it refers to row %lld of %s, which is not there or is left out", (long long)row, parent->table);
         return true;
     }
     return false;
 }
 
-static mt_status hide(scan *s, hidden *h, int64_t row, const char *why, mt_error *err)
+static mt_status no_memory(const scan *s, mt_error *err)
 {
-    int64_t *rows = mt_grow(h->rows, h->count, &h->capacity, sizeof *rows);
-    if (!rows) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", s->store->path);
-    h->rows = rows;
-    h->rows[h->count++] = row;
-    mt_left_out_name(&s->left_out, h->table, row, why);
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", s->store->path);
+}
+
+static mt_status keep(const scan *s, found *f, int64_t row, mt_error *err)
+{
+    range *last = f->sound_count ? &f->sound[f->sound_count - 1] : NULL;
+    if (last && row - 1 <= last->last) {
+        last->last = row;
+        return MT_OK;
+    }
+    range *sound = mt_grow(f->sound, f->sound_count, &f->sound_capacity, sizeof *sound);
+    if (!sound) return no_memory(s, err);
+    f->sound = sound;
+    f->sound[f->sound_count++] = (range){row, row};
+    return MT_OK;
+}
+
+static mt_status leave_out(scan *s, found *f, int64_t row, const char *why, mt_error *err)
+{
+    int64_t *bad = mt_grow(f->bad, f->bad_count, &f->bad_capacity, sizeof *bad);
+    if (!bad) return no_memory(s, err);
+    f->bad = bad;
+    f->bad[f->bad_count++] = row;
+    mt_left_out_name(&s->left_out, f->table, row, why);
     if (s->left_out.count <= LEFT_OUT_LIMIT) return MT_OK;
     return MT_FAIL(err, MT_ERR_DB, "%s: is damaged: it holds more than %d rows that no tuner writes", s->store->path, LEFT_OUT_LIMIT);
 }
@@ -84,19 +107,20 @@ static mt_status scan_table(scan *s, const char *table, mt_error *err)
     size_t count;
     char why[600];
     const mt_row_column *columns = mt_row_columns(table, &count);
-    hidden *h = &s->tables[s->table_count];
-    h->table = table;
+    found *f = &s->tables[s->table_count];
+    f->table = table;
     mt_strbuf_addf(&sql, "SELECT %s", mt_row_number_of(table));
     for (size_t i = 0; i < count; i++) mt_strbuf_addf(&sql, ", %s", columns[i].name);
     mt_strbuf_addf(&sql, " FROM main.%s ORDER BY 1", table);
     if (sql.failed) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", s->store->path);
+        st = no_memory(s, err);
         goto done;
     }
     MT_TRY(mt_sql_prepare(s->store, mt_strbuf_text(&sql), &statement, err));
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
-        if (mt_row_at_hand_is_sound(table, statement, false, why, sizeof why) && !refers_to_hidden(s, table, statement, why, sizeof why)) continue;
-        MT_TRY(hide(s, h, sqlite3_column_int64(statement, 0), why, err));
+        int64_t row = sqlite3_column_int64(statement, 0);
+        bool is_sound = mt_row_at_hand_is_sound(table, statement, false, why, sizeof why) && !refers_to_nothing(s, table, statement, why, sizeof why);
+        MT_TRY(is_sound ? keep(s, f, row, err) : leave_out(s, f, row, why, err));
     }
     s->table_count++;
     if (code != SQLITE_DONE) st = mt_sql_fail(s->store, "check rows", err);
@@ -116,21 +140,21 @@ static void allow_views(sqlite3 *db)
 #endif
 }
 
-static mt_status make_view(const scan *s, const hidden *h, mt_error *err)
+static mt_status make_view(const scan *s, const found *f, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;
     char sql[256];
     mt_status st;
     MT_TRY(mt_sql_prepare(s->store, "INSERT OR IGNORE INTO temp.row_left_out VALUES (?, ?)", &statement, err));
-    for (size_t i = 0; i < h->count; i++) {
+    for (size_t i = 0; i < f->bad_count; i++) {
         sqlite3_reset(statement);
-        sqlite3_bind_text(statement, 1, h->table, -1, SQLITE_STATIC);
-        sqlite3_bind_int64(statement, 2, h->rows[i]);
+        sqlite3_bind_text(statement, 1, f->table, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(statement, 2, f->bad[i]);
         if (sqlite3_step(statement) == SQLITE_DONE) continue;
         st = mt_sql_fail(s->store, "leave rows out", err);
         goto done;
     }
-    snprintf(sql, sizeof sql, "CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE %s NOT IN (SELECT row FROM temp.row_left_out WHERE in_table = '%s')", h->table, h->table, mt_row_number_of(h->table), h->table);
+    snprintf(sql, sizeof sql, "CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE %s NOT IN (SELECT row FROM temp.row_left_out WHERE in_table = '%s')", f->table, f->table, mt_row_number_of(f->table), f->table);
     st = mt_sql_exec(s->store, sql, err);
 done:
     sqlite3_finalize(statement);
@@ -143,7 +167,7 @@ static mt_status make_views(const scan *s, mt_error *err)
     allow_views(s->store->db);
     MT_TRY(mt_sql_exec(s->store, "CREATE TEMP TABLE row_left_out (in_table TEXT, row INTEGER, PRIMARY KEY (in_table, row)) WITHOUT ROWID", err));
     for (size_t i = 0; i < s->table_count && st == MT_OK; i++)
-        if (s->tables[i].count) st = make_view(s, &s->tables[i], err);
+        if (s->tables[i].bad_count) st = make_view(s, &s->tables[i], err);
 done:
     return st;
 }
@@ -155,6 +179,9 @@ mt_status mt_row_scan(mt_store *store, mt_error *err)
     for (size_t i = 0; i < sizeof scanned / sizeof *scanned && st == MT_OK; i++) st = scan_table(&s, scanned[i], err);
     if (st == MT_OK && s.left_out.count) st = make_views(&s, err);
     mt_left_out_end(&s.left_out);
-    for (size_t i = 0; i < sizeof scanned / sizeof *scanned; i++) mt_free(s.tables[i].rows);
+    for (size_t i = 0; i < sizeof scanned / sizeof *scanned; i++) {
+        mt_free(s.tables[i].sound);
+        mt_free(s.tables[i].bad);
+    }
     return st;
 }

@@ -4,7 +4,7 @@
 
 #include "db/store/store.h"
 
-/* Reads every row once (about a second for a million). Where some break the rules, views of the handle's own, named as their tables, hide them and what refers to them; so statements read plain
+/* Reads every row once. Where some break the rules, views of the handle's own, named as their tables, hide them and what refers to them; so statements read plain
  * names, and write `main.NAME`. The file is not changed. DB error when it cannot be read, or holds more of them than can be kept in memory. */
 mt_status mt_row_scan(mt_store *store, mt_error *err);
 
