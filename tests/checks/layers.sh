@@ -39,6 +39,7 @@ allow_for() { # file
     db/key.[ch]) allowed='db/key\.h' ;;
     db/rule.[ch]) allowed='db/rule\.h' ;;
     db/schema_text.[ch]) allowed='db/schema_text\.h' ;;
+    db/trust.[ch]) allowed='db/trust\.h' ;;
     db/row_rules.[ch]) allowed='db/row_rules\.(h|def)' ;;
     db/lookup/*) allowed="db/lookup/[a-z_]*\.h|$shared|(include/)?tunelookup\.h" ;;
     include/*) allowed='tunelookup\.h' ;;
