@@ -72,7 +72,7 @@ static bool shipped_folder(char out[PATH_MAX])
 {
     static const char here;
     Dl_info self;
-    char place[PATH_MAX];
+    char place[PATH_MAX], folder[PATH_MAX];
     if (!dladdr(&here, &self) || !self.dli_fname) return false;
     if (!realpath(strchr(self.dli_fname, '/') ? self.dli_fname : "/proc/self/exe", place)) return false; /* a program found by PATH has no folder in its name */
     char *slash = strrchr(place, '/');
@@ -81,13 +81,22 @@ static bool shipped_folder(char out[PATH_MAX])
         *slash = '\0';
         slash = strrchr(place, '/');
         if (!slash) break;
-        int length = snprintf(out, PATH_MAX, "%.*s/share/msda-tune-shipped", (int)(slash - place), place);
-        if (length > 0 && length < PATH_MAX && stat(out, &info) == 0 && S_ISDIR(info.st_mode)) return true;
+        int length = snprintf(folder, PATH_MAX, "%.*s/share/msda-tune-shipped", (int)(slash - place), place);
+        if (length > 0 && length < PATH_MAX && realpath(folder, out) && stat(out, &info) == 0 && S_ISDIR(info.st_mode)) return true;
     }
     return false;
 }
 
-static bool add_file(mt_lookup_file **files, size_t *count, const char *path, bool is_shipped, bool is_optional)
+/* The folder alone decides, whoever names the file and however: what lies there came with the library, or somebody who may write there put it there. */
+static bool is_shipped(const char *path)
+{
+    char folder[PATH_MAX], place[PATH_MAX], real[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int length = slash ? snprintf(place, sizeof place, "%.*s/", (int)(slash - path), path) : snprintf(place, sizeof place, ".");
+    return length > 0 && length < PATH_MAX && shipped_folder(folder) && realpath(place, real) && strcmp(real, folder) == 0;
+}
+
+static bool add_file(mt_lookup_file **files, size_t *count, const char *path, bool is_optional)
 {
     mt_lookup_file *grown = mt_lookup_alloc((*count + 1) * sizeof *grown);
     char *copy = mt_lookup_alloc(strlen(path) + 1);
@@ -97,7 +106,7 @@ static bool add_file(mt_lookup_file **files, size_t *count, const char *path, bo
         return false;
     }
     if (*count) memcpy(grown, *files, *count * sizeof *grown);
-    grown[*count] = (mt_lookup_file){ .path = strcpy(copy, path), .is_shipped = is_shipped, .is_optional = is_optional };
+    grown[*count] = (mt_lookup_file){ .path = strcpy(copy, path), .is_shipped = is_shipped(path), .is_optional = is_optional };
     free(*files);
     *files = grown;
     ++*count;
@@ -125,7 +134,7 @@ static tunelookup_status add_shipped(const char *folder, mt_lookup_file **files,
     int found = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < found; i++) {
         int length = snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        if (added && *count < FILE_LIMIT && is_database_name(entries[i]->d_name) && length < PATH_MAX) added = add_file(files, count, path, true, false);
+        if (added && *count < FILE_LIMIT && is_database_name(entries[i]->d_name) && length < PATH_MAX) added = add_file(files, count, path, false);
         free(entries[i]);
     }
     free(entries);
@@ -138,7 +147,7 @@ tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count)
     char user[PATH_MAX] = "", shipped[PATH_MAX] = "";
     *files = NULL;
     *count = 0;
-    if (user_path(user) && !add_file(files, count, user, false, true)) {
+    if (user_path(user) && !add_file(files, count, user, true)) {
         st = no_memory();
         goto done;
     }
@@ -159,9 +168,7 @@ done:
 
 tunelookup_status mt_lookup_given_file(const char *path, mt_lookup_file **files, size_t *count)
 {
-    char shipped[PATH_MAX], real[PATH_MAX];
     *files = NULL;
     *count = 0;
-    bool is_shipped = shipped_folder(shipped) && realpath(path, real) && strncmp(real, shipped, strlen(shipped)) == 0 && real[strlen(shipped)] == '/';
-    return add_file(files, count, path, is_shipped, false) ? TUNELOOKUP_OK : no_memory();
+    return add_file(files, count, path, false) ? TUNELOOKUP_OK : no_memory();
 }

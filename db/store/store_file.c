@@ -165,8 +165,8 @@ static mt_status check_path(const char *path, mt_store_mode mode, mt_error *err)
 {
     struct stat info;
     if (!*path) return MT_FAIL(err, MT_ERR_USAGE, "the path of the database is empty");
-    if (mode != MT_STORE_READ_ONLY && mt_path_is_shipped(path))
-        return MT_FAIL(err, MT_ERR_USAGE, "%s: came with msda-tune and is never written, since the next installation replaces it: copy it to a place of your own first", path);
+    mt_status st = mode != MT_STORE_READ_ONLY ? mt_path_check_writable(path, err) : MT_OK;
+    if (st != MT_OK) return st;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode)) return MT_FAIL(err, MT_ERR_DB, "%s: is a folder, not a database file", path);
         if (!S_ISREG(info.st_mode)) return MT_FAIL(err, MT_ERR_DB, "%s: is not a regular file", path);
@@ -178,7 +178,6 @@ static mt_status check_path(const char *path, mt_store_mode mode, mt_error *err)
     if (errno != ENOENT) return MT_FAIL(err, MT_ERR_DB, "%s: %s", path, strerror(errno));
     if (mode == MT_STORE_READ_ONLY) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: no such database", path);
     char *folder = mt_path_folder(path);
-    mt_status st = MT_OK;
     if (!folder)
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
     else if (access(folder, W_OK | X_OK) != 0)
