@@ -41,7 +41,7 @@ static void on_stage(void *context, mt_stage stage)
 static mt_compile_result compile(bench *b, const mt_source *source, const mt_options *options)
 {
     mt_compile_result result;
-    const mt_compile_request request = {source, options ? (const char *const *)options->items : NULL, options ? options->count : 0, "sm_90a", NULL};
+    const mt_compile_request request = {.source = source, .options = options ? (const char *const *)options->items : NULL, .option_count = options ? options->count : 0, .arch = "sm_90a"};
     GOOD(mt_compile(b->nvrtc, &request, &result, &b->err));
     return result;
 }
