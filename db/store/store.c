@@ -35,7 +35,8 @@ mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **out, mt
     MT_TRY(mt_store_file_open(path, mode, &store->db, err));
     if (mode != MT_STORE_NO_TABLES) MT_TRY(mt_migrate(store->db, path, store->read_only, err));
     MT_TRY(mt_device_match_register(store, err));
-    bool is_own = mode == MT_STORE_NO_TABLES || strcmp(path, ":memory:") == 0 || mt_path_is_shipped(path);
+    mt_error shipped;
+    bool is_own = mode == MT_STORE_NO_TABLES || strcmp(path, ":memory:") == 0 || mt_path_check_writable(path, &shipped) != MT_OK; /* what came with the tool is sound */
     if (!is_own) MT_TRY(mt_row_scan(store, err));
     *out = store;
     store = NULL;
