@@ -95,7 +95,8 @@ CUresult fake_cuGetErrorString(CUresult code, const char **string)
 
 /* ---- device ---- */
 
-/* MSDA_TUNE_FAKE_INIT_MEET=COUNT:FILE: returns when that many processes have come, or after twenty seconds. */
+/* MSDA_TUNE_FAKE_INIT_MEET=COUNT:FILE: cuInit writes "+" when it is called, returns when that many processes have called it or after twenty seconds,
+ * and writes "-" before it returns: the file tells the order of calls and returns without a clock. */
 static void meet(void)
 {
     const char *text = getenv("MSDA_TUNE_FAKE_INIT_MEET"), *file = text ? strchr(text, ':') : NULL;
@@ -104,8 +105,8 @@ static void meet(void)
     if (fd < 0) return;
     if (write(fd, "+", 1) == 1)
         for (int i = 0; i < 2000 && fstat(fd, &info) == 0 && info.st_size < atoi(text); i++) usleep(10000);
+    (void)!write(fd, "-", 1);
     close(fd);
-    usleep(20000); /* longer than what clocks are rounded to */
 }
 
 CUresult fake_cuInit(unsigned flags)
