@@ -255,7 +255,7 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
     MT_TRY(mt_run_loop(run, err));
     note_devices(run);
     run->session->evaluator->device = first_device(run); /* near-ties are compared on one GPU */
-    if (run->session->interrupts == 0) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
+    if (!mt_final_is_cut(run->session)) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
     MT_TRY(mt_session_store_best(run->session, &run->subject, run->target, &run->cubin, run->summary, best, err));
     if (*best && run->best && strcmp(*best, run->best) == 0) {
         run->summary->best_sm_mhz = run->best_sm_mhz;
