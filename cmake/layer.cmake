@@ -1,7 +1,12 @@
-# mt_layer(NAME LINK …): one static library per folder, made of the folder's .c files (except EXCLUDE …), linking exactly what the layer may use.
+# mt_layer(NAME LINK … [ROOMS …] [EXCLUDE …]): one static library per layer, made of the .c files of its folder and of the folders ROOMS in it, except EXCLUDE, linking exactly what the layer
+# may use.
 function(mt_layer name)
-  cmake_parse_arguments(arg "" "" "LINK;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(arg "" "" "LINK;ROOMS;EXCLUDE" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.c)
+  foreach(room ${arg_ROOMS})
+    file(GLOB more CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.c)
+    list(APPEND sources ${more})
+  endforeach()
   foreach(file ${arg_EXCLUDE})
     list(REMOVE_ITEM sources ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   endforeach()

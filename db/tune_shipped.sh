@@ -29,7 +29,7 @@ models="dino_enc dino_dec rtdetr_dec mask2former_enc bevformer_spatial bevformer
 wide_enc_b2 narrow_enc narrow_enc_b1 seed6 detr_enc_640 detr_dec_640_b1 rtdetr_dec_b1 rtdetr_dec_b32 bevformer_small_spatial bevformer_tiny_temporal vit_adapter_injector
 vit_adapter_small wide_dec dino5_dec mask2former_enc_b4 dino_enc_b8 seed24 vad_tiny_temporal vad_tiny_spatial vit_adapter_det vit_adapter_small_injector wide_dec_b1" # further workloads of a line are one group
 between="spatial_14x22_q1250 spatial_23x40_q2500 spatial_15x25_q5625 spatial_12x20_q10000 extractor_32_m8_d32 extractor_32_m12_d32_q2560 extractor_45_m12_d32 extractor_32_m6_d64
-extractor_64_m12_d64 extractor_45_m6_d64 temporal_70 temporal_50_b1 temporal_100_b1 temporal_36 rtdetr_dec_b4 rtdetr_dec_b16 detr_dec_b1 vit_adapter_det_injector" # for the ladder: own workload alone
+extractor_64_m12_d64 extractor_45_m6_d64 temporal_70 temporal_50_b1 temporal_100_b1 temporal_36 rtdetr_dec_b4 rtdetr_dec_b16 detr_dec_b1 vit_adapter_det_injector" # for the predictor: own workload alone
 types="seed48_logits $(for shape in $main; do printf '%s_%s ' "$shape" f32 "$shape" bf16 "$shape" loc16; done)"
 squares=$(for size in 4096 2048 1024 8192 512 256; do printf '%s_%s ' f16_rc $size f16_cr $size bf16_rc $size bf16_cr $size; done)
 oblongs="f16_rc_4096x11008x4096 f16_rc_16x4096x4096 f16_rc_8192x8192x128 f16_rc_8192x1024x8192 f16_rc_128x4096x4096 f16_rc_4096x4096x11008 f16_rc_1x4096x4096

@@ -68,7 +68,7 @@ enum {
     TUNELOOKUP_COUNT_MISSES = 4  /* count shapes that had no exact row (tunelookup_flush_misses) */
 };
 
-/* Which step of the ladder answered, best first. Numbers are pinned. */
+/* Which step of the predictor answered, best first. Numbers are pinned. */
 typedef enum tunelookup_match {
     TUNELOOKUP_MATCH_NONE = 0,         /* nothing can be said; explain tells why. Only match is valid in the result. */
     TUNELOOKUP_MATCH_EXACT = 1,        /* tuned for this GPU and this shape */

@@ -2,7 +2,7 @@
 #ifndef MT_REPORTS_DATA_H
 #define MT_REPORTS_DATA_H
 
-#include "db/query_page.h"
+#include "db/store/query_page.h"
 
 /* One measurement. */
 typedef struct mt_row {

@@ -2,8 +2,8 @@
 #ifndef MT_REPORTS_REPORT_H
 #define MT_REPORTS_REPORT_H
 
-#include "db/diff.h"
-#include "db/query.h"
+#include "db/exchange/diff.h"
+#include "db/store/query.h"
 #include "reports/doc.h"
 
 enum { MT_REPORT_PAGE_ROWS = 400 }; /* what a page lists of each table */

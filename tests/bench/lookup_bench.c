@@ -14,14 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "db/answer.h"
-#include "db/store.h"
+#include "db/store/answer.h"
+#include "db/store/store.h"
 #include "include/tunelookup.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/rng.h"
 #include "tuner/base/stats.h"
-#include "tuner/ladder/table.h"
+#include "tuner/predictor/table.h"
 #include "tuner/space/space.h"
 #include "tuner/space/spec_json.h"
 
@@ -144,7 +144,7 @@ static void add_portfolio(const char *path)
     sqlite3_close(db);
     if (mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) != MT_OK) bench_die(path, err.message);
     int64_t start = mt_clock_now_ns();
-    if (mt_ladder_refresh_all(store, &err) != MT_OK) bench_die(path, err.message);
+    if (mt_predictor_refresh_all(store, &err) != MT_OK) bench_die(path, err.message);
     printf("  portfolio renewed in   %.1f ms\n", (double)(mt_clock_now_ns() - start) / 1e6);
     mt_store_close(store);
 }

@@ -6,7 +6,7 @@
 
 #include <sqlite3.h>
 
-#include "db/store.h"
+#include "db/store/store.h"
 #include "tuner/base/file.h"
 
 enum { FILE_MAX_BYTES = 1 << 20 };

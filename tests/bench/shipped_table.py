@@ -66,11 +66,11 @@ def kernel_table(winners, portfolio, say):
                  microseconds(default), "-" if default is None else f"{default / w['median_us']:.2f}", fallback_text(trials.get(w["shape"]))]
         say("| " + " | ".join(cells) + " |")
     say()
-    if portfolio and portfolio.get("ladder", {}).get("geomean"):
+    if portfolio and portfolio.get("predictor", {}).get("geomean"):
         say(f"A portfolio of {len(portfolio['members'])} {served_text(portfolio)}. Left out one at a time"
-              + (f" (on {portfolio['not_measured']} the ladder's answer was not measured):\n" if portfolio["not_measured"] else ":\n"))
+              + (f" (on {portfolio['not_measured']} the predictor's answer was not measured):\n" if portfolio["not_measured"] else ":\n"))
         say("| | geomean | worst | shapes |\n|---|---|---|---|")
-        for name, title in (("ladder_alone", "the ladder, wherever its answer has a time"), ("ladder", "the ladder, where all three have one"), ("always_default", "always the default"), ("nearest_by_volume", "nearest by volume")):
+        for name, title in (("predictor_alone", "the predictor, wherever its answer has a time"), ("predictor", "the predictor, where all three have one"), ("always_default", "always the default"), ("nearest_by_volume", "nearest by volume")):
             score = portfolio[name]
             say(f"| {title} | {score['geomean']:.3f} | {score['worst']:.3f} | {score['shapes']} |")
         say()

@@ -56,7 +56,7 @@ static double seconds_since(clock_t start)
 }
 
 /* All conditions with the same evaluator, stopping at the first that is broken. */
-static size_t loop_over(const mt_spec *spec, mt_scene *scene, size_t first, size_t count)
+static size_t loop_over(const mt_spec *spec, mt_env *env, size_t first, size_t count)
 {
     size_t valid = 0;
     for (size_t code = first; code < first + count; code++) {
@@ -64,11 +64,11 @@ static size_t loop_over(const mt_spec *spec, mt_scene *scene, size_t first, size
         bool is_valid = true;
         for (size_t p = spec->param_count; p-- > 0; rest /= spec->params[p].value_count) {
             int level = (int)(rest % spec->params[p].value_count);
-            if (mt_scene_level(scene, p) != level) mt_scene_set_knob(scene, p, level);
+            if (mt_env_level(env, p) != level) mt_env_set_knob(env, p, level);
         }
         for (size_t i = 0; i < spec->constraint_count && is_valid; i++) {
             mt_value value = { 0 };
-            is_valid = mt_scene_eval(scene, &spec->constraints[i].expr, &value) == MT_PROGRAM_OK && value.number;
+            is_valid = mt_env_eval(env, &spec->constraints[i].expr, &value) == MT_PROGRAM_OK && value.number;
         }
         valid += is_valid;
     }
@@ -78,21 +78,21 @@ static size_t loop_over(const mt_spec *spec, mt_scene *scene, size_t first, size
 /* Prints and returns the seconds that all combinations take or would. */
 static double time_loop(const mt_spec *spec, size_t combinations)
 {
-    mt_scene *scene = NULL;
+    mt_env *env = NULL;
     mt_error err;
     size_t valid = 0, looped = 0, most = (size_t)BLOCK * BLOCKS;
-    if (mt_scene_create(spec, &spec->shapes[0], &h100, &scene, &err) != MT_OK) die("scene", err.message);
+    if (mt_env_create(spec, &spec->shapes[0], &h100, &env, &err) != MT_OK) die("scene", err.message);
     clock_t start = clock();
     if (combinations <= most) {
-        valid = loop_over(spec, scene, 0, combinations);
+        valid = loop_over(spec, env, 0, combinations);
         looped = combinations;
     }
-    for (size_t i = 0; i < BLOCKS && combinations > most; i++, looped += BLOCK) valid += loop_over(spec, scene, combinations / BLOCKS * i, BLOCK);
+    for (size_t i = 0; i < BLOCKS && combinations > most; i++, looped += BLOCK) valid += loop_over(spec, env, combinations / BLOCKS * i, BLOCK);
     double factor = (double)combinations / (double)looped, spent = seconds_since(start) * factor;
     printf("    %-30s %9.4f s", "loop over all combinations", spent);
     if (factor > 1) printf("  (scaled up from %.3g combinations)\n", (double)looped);
     else printf("  %zu valid points\n", valid);
-    mt_scene_free(scene);
+    mt_env_free(env);
     return spent;
 }
 

@@ -10,17 +10,23 @@ base='tuner/base/'
 program='db/(program|key|rule)\.h' # one target, libc only
 space="tuner/space/|$base|$program"
 search="tuner/search/|$space"
-db="db/|$base"
-ladder="tuner/ladder/|$db"
+shared='db/[a-z_]*\.h' # what the tool's half of db/ and the library share: libc and SQLite only
+store="db/store/|$shared|$base"
+db="db/exchange/|$store"
+predictor="tuner/predictor/|$store"
 reports="reports/|$db"
 cluster="tuner/cluster/|$db"
 gpu="tuner/gpu/|$space|include/msda_baseline\.h" # the plugins' interface
-run="tuner/run/|$search|$ladder"
-cli="tuner/cli/|$run|$reports|$cluster|include/tunelookup\.h" # the command that asks the library
+worker="tuner/worker/|$space"
+evaluate="tuner/evaluate/|$worker|$store"
+session="tuner/session/|$evaluate|$search|$predictor"
+cli="tuner/cli/|$session|$reports|$cluster|$db"
+output="tuner/cli/output/|tuner/cli/[a-z_]*\.h|$session|$cluster|$db"
+requests="tuner/cli/requests/|$output"
 
 # Libraries that only one layer may know: header, folders.
 foreign='sqlite3\.h:db
-uv\.h:tuner/run tuner/cli
+uv\.h:tuner/worker tuner/evaluate tuner/session tuner/cli
 (cuda|nvrtc|nvml|cupti).*\.h:tuner/gpu include
 zstd\.h:db
 xxhash\.h:tuner/base db
@@ -33,19 +39,28 @@ allow_for() { # file
     db/key.[ch]) allowed='db/key\.h' ;;
     db/rule.[ch]) allowed='db/rule\.h' ;;
     db/schema_text.[ch]) allowed='db/schema_text\.h' ;;
-    db/tunelookup*.[ch] | db/lookup*.[ch]) allowed='db/lookup[a-z_]*\.h|db/tunelookup[a-z_]*\.h|db/cells\.h|db/key\.h|db/program\.h|db/rule\.h|db/schema_text\.h|db/sqlite_defend\.h|db/standing\.h|include/tunelookup\.h|tunelookup\.h' ;;
+    db/trust.[ch]) allowed='db/trust\.h' ;;
+    db/row_rules.[ch]) allowed='db/row_rules\.(h|def)' ;;
+    db/lookup/*) allowed="db/lookup/[a-z_]*\.h|$shared|(include/)?tunelookup\.h" ;;
     include/*) allowed='tunelookup\.h' ;;
-    tuner/run/worker_main.c) allowed="$run|$gpu" ;;
+    tuner/worker/worker_main.c) allowed="$worker|$gpu" ;;
     tuner/base/*) allowed=$base ;;
     tuner/space/*) allowed=$space ;;
     tuner/search/*) allowed=$search ;;
-    tuner/ladder/*) allowed=$ladder ;;
+    tuner/predictor/*) allowed=$predictor ;;
     tuner/gpu/*) allowed=$gpu ;;
-    tuner/run/*) allowed=$run ;;
+    tuner/worker/*) allowed=$worker ;;
+    tuner/evaluate/*) allowed=$evaluate ;;
+    tuner/session/*) allowed=$session ;;
     tuner/cluster/*) allowed=$cluster ;;
+    tuner/cli/output/*) allowed=$output ;;
+    tuner/cli/requests/*) allowed=$requests ;;
+    tuner/cli/commands/*) allowed="$cli|include/tunelookup\.h|db/lookup/lookup\.h" ;;
     tuner/cli/*) allowed=$cli ;;
     reports/*) allowed=$reports ;;
-    db/*) allowed=$db ;;
+    db/store/*) allowed=$store ;;
+    db/exchange/*) allowed=$db ;;
+    db/*) allowed=$shared ;;
     *) allowed='^$' ;;
   esac
 }
@@ -80,7 +95,7 @@ while IFS=: read -r file line; do
     *include*\"*) check_own "$file" "$header" ;;
     *)
       check_foreign "$file" "$header"
-      case $file in db/program.[ch] | db/key.[ch] | db/rule.[ch]) check_libc_only "$file" "$header" ;; esac
+      case $file in db/program.[ch] | db/key.[ch] | db/rule.[ch] | db/row_rules.[ch]) check_libc_only "$file" "$header" ;; esac
       ;;
   esac
 done < <(grep -rE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' tuner db reports include 2>/dev/null)

@@ -3,7 +3,7 @@
 set -u
 cd "$1" || exit 2
 listed=$(sed -n 's/^MT_COMMAND(\([a-z_]*\))$/\1/p' tuner/cli/commands.def | while read -r name; do
-  grep -q '^ *\.summary = ' "tuner/cli/cmd_$name.c" && echo "$name"
+  grep -q '^ *\.summary = ' "tuner/cli/commands/cmd_$name.c" && echo "$name"
 done | sort)
 # In the section COMMANDS the line behind each .TP: ".B tune" or ".BR export ", " import".
 described=$(awk '/^\.SH/ { inside = $2 == "COMMANDS" } inside && was_tp { print } { was_tp = $0 == ".TP" }' docs/man/msda-tune.1 |

@@ -7,7 +7,7 @@ bad=0
 complain() { echo "$*"; bad=1; }
 lib=$build/lib
 
-for layer in base program space search db run cli reports; do
+for layer in base program space search db predictor worker evaluate session cli reports; do
   [ -f "$lib/libmt_$layer.a" ] || { complain "$lib/libmt_$layer.a is missing"; continue; }
   calls=$(nm -A "$lib/libmt_$layer.a" 2>/dev/null | grep -v 'worker_main' | grep -E ' U (cu|nvrtc|nvml|cupti|cublasLt)[A-Z]')
   [ -z "$calls" ] || complain "CUDA called outside the workers: $calls"

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "db/store.h"
+#include "db/store/store.h"
 #include "include/tunelookup.h"
 #include "tests/fuzz/fuzz_target.h"
 

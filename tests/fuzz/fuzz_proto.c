@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz_target.h"
-#include "tuner/run/proto.h"
+#include "tuner/worker/proto.h"
 
 static void require(int holds)
 {

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "db/query.h"
+#include "db/store/query.h"
 #include "tuner/base/file.h"
 
 extern char **environ;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/store.h"
+#include "db/store/store.h"
 #include "tuner/base/alloc.h"
 #include "tuner/space/point.h"
 #include "tuner/space/spec_json.h"

@@ -433,7 +433,7 @@ START_TEST(a_portfolio_shares_its_subjects)
     ck_assert_uint_eq(count_in("times.txt", " subject "), SUBJECTS);
     ck_assert_int_eq(number("SELECT max(n) FROM (SELECT count(DISTINCT session_id) AS n FROM measurement WHERE session_id > 1 GROUP BY subject_id)"), 1);
     ck_assert_int_eq(number("SELECT count(*) FROM session"), sessions + 3);
-    ck_assert_uint_eq(count_in("times.txt", " ladder "), 3);
+    ck_assert_uint_eq(count_in("times.txt", " predictor "), 3);
     ck_assert_uint_eq(count_in("out.txt", "another msda-tune"), 0);
     ck_assert_uint_eq(count_in("out.txt", "other process"), 0);
     expect_output("[GPU 1] s");

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "db/store.h"
+#include "db/store/store.h"
 #include "tests/unit/ask_database.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
@@ -153,7 +153,7 @@ START_TEST(learning_strategies)
 {
     const char *const import[] = {"import", "--as", "recorded", "--db", "rec.sqlite", SOURCE_DIR "/db/recordings/msda.seed48.h100.jsonl.zst", NULL};
     const char *tune[MAX_WORDS] = {"--gpu", "recorded:h100", "--recordings", "rec.sqlite", "--space", SOURCE_DIR "/search_spaces/msda.ini", "--shape", "seed48", "--budget", "150",
-        "--quiet", "--strategy", "portfolio", "--db", NULL};
+        "--quiet", "--strategy", "mixed", "--db", NULL};
     set_up();
     run_tool(import, -1);
     kill_again_and_again(tune, 14, LEARNING_KILLS);

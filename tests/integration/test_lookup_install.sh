@@ -106,6 +106,17 @@ unset LD_LIBRARY_PATH
 if command -v cpack >/dev/null && command -v dpkg-shlibdeps >/dev/null; then
   (cd "$build" && cpack -G DEB -B "$scratch/deb") >"$scratch/cpack.txt" 2>&1 || fail "cpack: $(tail -1 "$scratch/cpack.txt")"
   depends=$(dpkg-deb -f "$scratch"/deb/*.deb Depends)
+  # What it installs answers as the build folder does.
+  dpkg-deb -x "$scratch"/deb/*.deb "$scratch/root" || fail "dpkg-deb -x"
+  listed() { (cd "$1/share/msda-tune-shipped" && find . -type f | sort | xargs sha256sum); }
+  for tree in "$scratch/moved" "$scratch/root/usr"; do
+    [ "$(listed "$tree")" = "$(listed "$build")" ] || fail "$tree has other shipped files than the build folder: $(diff <(listed "$tree") <(listed "$build"))"
+    for words in 'list' 'lookup --gpu h200 --kernel tma_load --shape level0' 'lookup --gpu h200 --kernel msda --shape detr_enc_b1 --set N=3'; do
+      # shellcheck disable=SC2086 # words
+      answer() { HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$1/bin/msda-tune" $words 2>&1 | sed "s#$1#PREFIX#g"; }
+      [ "$(answer "$tree")" = "$(answer "$build")" ] || fail "$tree: $words: $(diff <(answer "$tree") <(answer "$build"))"
+    done
+  done
   case ", $depends," in *", libsqlite3-0 (>= 3.26),"*) ;; *) fail "the package does not ask for SQLite 3.26: $depends" ;; esac
 fi
 

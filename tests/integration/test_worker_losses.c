@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "tests/integration/worker_fixture.h"
-#include "tuner/run/worker.h"
+#include "tuner/worker/worker.h"
 
 /* A cubin's place on a disk that is full: the compile still reaches the device, and nothing is left in the temporary folder. */
 START_TEST(full_cache_disk)

@@ -9,10 +9,10 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/run/eval_worker.h"
-#include "tuner/run/session.h"
+#include "tuner/evaluate/eval_worker.h"
+#include "tuner/session/session.h"
 #if MT_WITH_CUDA
-#include "tuner/run/worker_main.h"
+#include "tuner/worker/worker_main.h"
 #endif
 
 #define FAKE_CUDA BINARY_DIR "/lib/libfake_cuda.so"

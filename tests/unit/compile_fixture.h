@@ -39,7 +39,7 @@ static inline mt_compile_result compile(mt_nvrtc *nvrtc, const char *text, const
     mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)text};
     const mt_source source = {&file, 1};
     const char *options[] = {option};
-    const mt_compile_request request = {&source, options, option ? 1 : 0, arch, cache};
+    const mt_compile_request request = {.source = &source, .options = options, .option_count = option ? 1 : 0, .arch = arch, .cache_dir = cache};
     mt_compile_result result;
     mt_error err = {0};
     ck_assert_msg(mt_compile(nvrtc, &request, &result, &err) == MT_OK, "%s", err.message);

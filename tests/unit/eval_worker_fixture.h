@@ -10,8 +10,8 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
-#include "tuner/run/event_queue.h"
-#include "tuner/run/eval_worker.h"
+#include "tuner/evaluate/event_queue.h"
+#include "tuner/evaluate/eval_worker.h"
 
 /* All limits stand here. A script's step takes milliseconds, yet on a loaded machine a process may wait seconds for its turn, and with a sanitizer's work longer. What hangs costs as
  * long as a variant may take: it has less where one does. */

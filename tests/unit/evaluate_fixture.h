@@ -14,7 +14,7 @@
 typedef struct bench {
     mt_error err;
     mt_spec *spec;
-    mt_scene *scene;
+    mt_env *env;
     mt_nvrtc *nvrtc;
     mt_gpu *gpu;
     mt_device_facts facts;
@@ -41,7 +41,7 @@ static void on_stage(void *context, mt_stage stage)
 static mt_compile_result compile(bench *b, const mt_source *source, const mt_options *options)
 {
     mt_compile_result result;
-    const mt_compile_request request = {source, options ? (const char *const *)options->items : NULL, options ? options->count : 0, "sm_90a", NULL};
+    const mt_compile_request request = {.source = source, .options = options ? (const char *const *)options->items : NULL, .option_count = options ? options->count : 0, .arch = "sm_90a"};
     GOOD(mt_compile(b->nvrtc, &request, &result, &b->err));
     return result;
 }
@@ -62,8 +62,8 @@ static void open_bench(bench *b, const char *ini, const char *shape)
     GOOD(mt_gpu_load_tool(b->gpu, b->tool.cubin_path, &b->err));
     GOOD(mt_source_load(b->spec, &b->source, &b->err));
     b->subject = (mt_subject_request){.spec = b->spec, .shape = mt_spec_shape(b->spec, shape), .workload = &b->spec->workloads[0], .seed = 1};
-    GOOD(mt_scene_create(b->spec, b->subject.shape, &b->facts, &b->scene, &b->err));
-    GOOD(mt_options_support(b->scene, b->subject.workload, &options, &b->err));
+    GOOD(mt_env_create(b->spec, b->subject.shape, &b->facts, &b->env, &b->err));
+    GOOD(mt_options_support(b->env, b->subject.workload, &options, &b->err));
     b->support = compile(b, &b->source, &options);
     mt_options_free(&options);
     b->subject.support_cubin = b->support.cubin_path;
@@ -74,7 +74,7 @@ static void close_bench(bench *b)
     mt_compile_result_free(&b->tool);
     mt_compile_result_free(&b->support);
     mt_source_free(&b->source);
-    mt_scene_free(b->scene);
+    mt_env_free(b->env);
     mt_gpu_close(b->gpu);
     mt_nvrtc_close(b->nvrtc);
     mt_spec_free(b->spec);
@@ -85,8 +85,8 @@ static mt_status try_point(bench *b, const char *text, mt_outcome *outcome)
     mt_point point;
     mt_options options = {0};
     GOOD(mt_point_parse(b->spec, text, &point, &b->err));
-    GOOD(mt_scene_set_point(b->scene, &point, &b->err));
-    GOOD(mt_options_variant(b->scene, &options, &b->err));
+    GOOD(mt_env_set_point(b->env, &point, &b->err));
+    GOOD(mt_options_variant(b->env, &options, &b->err));
     mt_compile_result variant = compile(b, &b->source, &options);
     mt_options_free(&options);
     ck_assert_msg(variant.ok, "%s", variant.log);

@@ -9,8 +9,8 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
-#include "tuner/run/device_worker.h"
-#include "tuner/run/worker.h"
+#include "tuner/worker/device_worker.h"
+#include "tuner/worker/worker.h"
 
 /* As ck_assert_msg, which writes to a pipe each time, also when all is well. */
 #define must(condition, ...) ((condition) ? (void)0 : ck_abort_msg(__VA_ARGS__))

@@ -2,7 +2,7 @@
 #ifndef MT_TESTS_MERGE_FIXTURE_H
 #define MT_TESTS_MERGE_FIXTURE_H
 
-#include "db/merge.h"
+#include "db/exchange/merge.h"
 #include "tests/unit/store_fixture.h"
 
 enum { PARTS = 4 };

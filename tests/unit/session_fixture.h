@@ -7,14 +7,14 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
-#include "db/query.h"
+#include "db/store/query.h"
 #include "tests/unit/ask_database.h"
 #include "tests/unit/toy.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
-#include "tuner/run/event_queue.h"
-#include "tuner/run/session.h"
+#include "tuner/evaluate/event_queue.h"
+#include "tuner/session/session.h"
 
 /* Not every test file needs all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -49,10 +49,10 @@ typedef struct script {
     const char *dies;       /* variant that crashes when it is timed again */
     size_t retimes;
     bool is_retime;         /* the running one */
-    double (*rival)(uint32_t algorithm); /* a baseline plugin's; 0 = it has no such algorithm, below 0 = it costs the worker process. NULL: there is no plugin */
-    size_t rivals_validated, rivals_timed;
+    double (*library)(uint32_t algorithm); /* a baseline plugin's; 0 = it has no such algorithm, below 0 = it costs the worker process. NULL: there is no plugin */
+    size_t libraries_validated, libraries_timed;
     const struct trial_note *running_note;
-    struct trial_note { uint64_t id; char variant[256]; uint32_t retime; bool is_rival; uint32_t algorithm; } notes[64];
+    struct trial_note { uint64_t id; char variant[256]; uint32_t retime; bool is_library; uint32_t algorithm; } notes[64];
 } script;
 
 static script *from_base(mt_evaluator *base)
@@ -94,7 +94,7 @@ static mt_status script_submit(mt_evaluator *base, const mt_trial *trial, mt_err
     struct trial_note *note = &self->notes[trial->id % 64];
     note->id = trial->id;
     note->retime = trial->retime;
-    note->is_rival = trial->baseline != NULL;
+    note->is_library = trial->baseline != NULL;
     note->algorithm = trial->algorithm;
     snprintf(note->variant, sizeof note->variant, "%s", trial->variant);
     mt_event event = {.kind = MT_EVENT_READY, .trial = trial->id, .worker_pid = 1234};
@@ -117,13 +117,13 @@ static mt_status script_start(mt_evaluator *base, uint64_t trial, mt_error *err)
     snprintf(self->running_variant, sizeof self->running_variant, "%s", note->variant);
     self->running_note = note;
     self->starts++;
-    self->rivals_validated += note->is_rival && !note->retime;
-    self->rivals_timed += note->is_rival && note->retime;
+    self->libraries_validated += note->is_library && !note->retime;
+    self->libraries_timed += note->is_library && note->retime;
     self->is_retime = note->retime > 0;
     self->retimes += self->is_retime;
     self->energies += base->energy_ns > 0;
     self->running_batch = self->batch ? self->batch(note->variant, base->method) : 1;
-    if (self->watched && !note->is_rival) {
+    if (self->watched && !note->is_library) {
         char sql[512];
         snprintf(sql, sizeof sql, "SELECT count(*) FROM intent i JOIN variant v ON v.id = i.variant_id WHERE v.text = '%s'", note->variant);
         self->intents_missing += scalar(self->watched, sql) != 1;
@@ -146,10 +146,10 @@ static mt_status script_next(mt_evaluator *base, mt_event *event, mt_error *err)
     event->trial = self->running;
     mt_outcome_set(&event->outcome, kind_of(self, self->running_variant), "how it ended");
     if (self->is_retime && self->dies && strcmp(self->dies, self->running_variant) == 0) mt_outcome_set(&event->outcome, MT_OUTCOME_CRASHED, "now it died");
-    bool is_rival = self->running_note->is_rival;
-    double rival_ns = is_rival && self->rival ? self->rival(self->running_note->algorithm) : 0;
-    if (is_rival) mt_outcome_set(&event->outcome, rival_ns > 0 ? MT_OUTCOME_OK : rival_ns < 0 ? MT_OUTCOME_CRASHED : MT_OUTCOME_LOAD_ERROR, rival_ns > 0 ? "number %u" : "none", self->running_note->algorithm);
-    double ns = is_rival ? rival_ns : self->time ? self->time(self->running_variant, self->starts) : time_of(self->running_variant);
+    bool is_library = self->running_note->is_library;
+    double library_ns = is_library && self->library ? self->library(self->running_note->algorithm) : 0;
+    if (is_library) mt_outcome_set(&event->outcome, library_ns > 0 ? MT_OUTCOME_OK : library_ns < 0 ? MT_OUTCOME_CRASHED : MT_OUTCOME_LOAD_ERROR, library_ns > 0 ? "number %u" : "none", self->running_note->algorithm);
+    double ns = is_library ? library_ns : self->time ? self->time(self->running_variant, self->starts) : time_of(self->running_variant);
     event->outcome.resources.dynamic_smem_bytes = self->smem ? self->smem(self->running_variant) : 0;
     self->raced += base->race_ns > 0;
     if (self->races && base->race_ns > 0 && ns > 1.1 * base->race_ns) mt_outcome_set(&event->outcome, MT_OUTCOME_CENSORED, "too slow");

@@ -5,7 +5,7 @@
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
 #include "tuner/space/plan.h"
-#include "tuner/space/scene.h"
+#include "tuner/space/env.h"
 #include "tuner/space/spec.h"
 
 #include <string.h>
@@ -44,12 +44,12 @@ static inline mt_spec *must_load(const char *path)
     return spec;
 }
 
-static inline mt_scene *must_scene(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts)
+static inline mt_env *must_env(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts)
 {
-    mt_scene *scene = NULL;
+    mt_env *env = NULL;
     mt_error err = { 0 };
-    ck_assert_msg(mt_scene_create(spec, shape, facts, &scene, &err) == MT_OK, "%s", err.message);
-    return scene;
+    ck_assert_msg(mt_env_create(spec, shape, facts, &env, &err) == MT_OK, "%s", err.message);
+    return env;
 }
 
 static inline mt_point must_point(const mt_spec *spec, const char *text)
@@ -60,11 +60,11 @@ static inline mt_point must_point(const mt_spec *spec, const char *text)
     return point;
 }
 
-static inline void must_set(mt_scene *scene, const char *text)
+static inline void must_set(mt_env *env, const char *text)
 {
-    mt_point point = must_point(mt_scene_spec(scene), text);
+    mt_point point = must_point(mt_env_spec(env), text);
     mt_error err = { 0 };
-    ck_assert_msg(mt_scene_set_point(scene, &point, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_env_set_point(env, &point, &err) == MT_OK, "%s", err.message);
 }
 
 static inline void must_contain(const char *text, const char *part)

@@ -1,6 +1,6 @@
 /* Which variants stand beside each other in the table of show --ablation. */
 #include "tests/unit/unit.h"
-#include "tuner/cli/ablation.h"
+#include "tuner/cli/requests/ablation.h"
 
 static const char base[] = "ALGO=a;BLOCK=64;MODE=fast;TILE=8";
 

@@ -6,8 +6,8 @@
 #include "tests/unit/toy.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
-#include "tuner/run/bundle.h"
-#include "tuner/run/facts_json.h"
+#include "tuner/worker/bundle.h"
+#include "tuner/evaluate/facts_json.h"
 
 static char folder[] = "/tmp/msda-bundle-XXXXXX";
 static char ini[64];

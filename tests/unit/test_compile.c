@@ -159,7 +159,7 @@ START_TEST(a_folder_that_strangers_may_write_is_no_cache)
     char *place = mt_path_folder(first.cubin_path);
     mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)kernel_text};
     const mt_source source = {&file, 1};
-    const mt_compile_request request = {&source, NULL, 0, "sm_90a", folder};
+    const mt_compile_request request = {.source = &source, .arch = "sm_90a", .cache_dir = folder};
     for (size_t i = 0; i < 2; i++) {
         mt_error err = {0};
         ck_assert_int_eq(chmod(place, modes[i]), 0);
@@ -347,7 +347,7 @@ START_TEST(the_tool_compiles_everywhere)
     mt_nvrtc *nvrtc = open_compiler(true);
     if (!nvrtc) return;
     ck_assert_int_eq(mt_compile_tool_source(&source, &err), MT_OK);
-    const mt_compile_request request = {&source, NULL, 0, archs[_i], NULL};
+    const mt_compile_request request = {.source = &source, .arch = archs[_i]};
     mt_compile_result result;
     ck_assert_int_eq(mt_compile(nvrtc, &request, &result, &err), MT_OK);
     ck_assert_msg(result.ok, "%s", result.log);

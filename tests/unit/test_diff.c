@@ -1,5 +1,5 @@
 /* Verdicts of diff, and what counts as the same subject. */
-#include "db/diff.h"
+#include "db/exchange/diff.h"
 
 #include "tests/unit/store_fixture.h"
 

@@ -3,14 +3,14 @@
 #include <unistd.h>
 
 #include "db/key.h"
-#include "db/query.h"
+#include "db/store/query.h"
 #include "tests/unit/toy.h"
 #include "tests/unit/unit.h"
 #include "tuner/base/alloc.h"
-#include "tuner/run/eval_replay.h"
-#include "tuner/run/event_queue.h"
-#include "tuner/run/facts_json.h"
-#include "tuner/run/session.h"
+#include "tuner/evaluate/eval_replay.h"
+#include "tuner/evaluate/event_queue.h"
+#include "tuner/evaluate/facts_json.h"
+#include "tuner/session/session.h"
 
 static char folder[] = "/tmp/msda-replay-XXXXXX";
 static mt_store *recordings, *store;

@@ -427,8 +427,8 @@ START_TEST(running_out_of_memory_is_an_error)
     mt_options options = {0};
     open_bench(b, NULL, "odd");
     GOOD(mt_point_parse(b->spec, "ALGO=fake_add;BEHAVIOUR=ok;BLOCK=128", &point, &b->err));
-    GOOD(mt_scene_set_point(b->scene, &point, &b->err));
-    GOOD(mt_options_variant(b->scene, &options, &b->err));
+    GOOD(mt_env_set_point(b->env, &point, &b->err));
+    GOOD(mt_options_variant(b->env, &options, &b->err));
     mt_compile_result variant = compile(b, &b->source, &options);
     mt_options_free(&options);
     const mt_evaluate_request request = {.subject = &b->subject, .point = &point, .cubin_path = variant.cubin_path, .timing = b->timing};

@@ -306,6 +306,55 @@ START_TEST(path_parts)
 }
 END_TEST
 
+/* As an installer does it: the tool itself refuses. */
+static int make_folder(const char *path)
+{
+    char command[512];
+    snprintf(command, sizeof command, "mkdir -p '%s'", path);
+    return system(command);
+}
+
+/* However it is spelled, and whether it is there or not. */
+START_TEST(what_came_with_the_tool_is_never_written)
+{
+    make_scratch();
+    static const char *const refused[] = {"share/msda-tune-shipped/tuned.sqlite", "share/msda-tune-shipped", "share/msda-tune-shipped/new/folder/x", "share/./x/../msda-tune-shipped/x", "link/x", "file", "share/msda-tune-shipped/"};
+    static const char *const fine[] = {"share/msda-tune/x", "share/msda-tune-shipped-mine/x", "msda-tune-shipped/x", "new/folder/x", "share/msda-tune-shipped/../x"};
+    char *shipped = in_scratch("share/msda-tune-shipped"), *other = in_scratch("share/x"), *file = in_scratch("share/msda-tune-shipped/tuned.sqlite"), *link = in_scratch("link"), *to_file = in_scratch("file");
+    mt_error err = {0};
+    ck_assert_int_eq(make_folder(shipped), 0);
+    ck_assert_int_eq(mt_dir_make_all(other, &err), MT_OK);
+    FILE *out = fopen(file, "w");
+    ck_assert_ptr_nonnull(out);
+    fclose(out);
+    ck_assert_int_eq(symlink(shipped, link), 0);
+    ck_assert_int_eq(symlink(file, to_file), 0);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char *path = in_scratch(refused[i]);
+        int fd;
+        ck_assert_msg(mt_file_write_atomic(path, "x", 1, &err) == MT_ERR_USAGE, "%s", path);
+        ck_assert_ptr_nonnull(strstr(err.message, "never written"));
+        ck_assert_msg(mt_file_open_append(path, &fd, &err) == MT_ERR_USAGE, "%s", path);
+        ck_assert_msg(mt_dir_make_all(path, &err) == MT_ERR_USAGE, "%s", path);
+        mt_free(path);
+    }
+    for (size_t i = 0; i < sizeof fine / sizeof *fine; i++) {
+        char *path = in_scratch(fine[i]);
+        ck_assert_msg(mt_path_check_writable(path, &err) == MT_OK, "%s", path);
+        mt_free(path);
+    }
+    ck_assert_int_eq(mt_path_check_writable("x", &err), MT_OK);
+    ck_assert_int_eq(mt_path_check_writable("", &err), MT_OK);
+    ck_assert_int_eq(mt_path_check_writable("/no/such/x", &err), MT_OK);
+    mt_free(shipped);
+    mt_free(other);
+    mt_free(file);
+    mt_free(link);
+    mt_free(to_file);
+    remove_scratch();
+}
+END_TEST
+
 START_TEST(standard_places)
 {
     setenv("HOME", "/home/u", 1);
@@ -338,4 +387,4 @@ START_TEST(standard_places)
 END_TEST
 
 UNIT_MAIN("file", write_then_read, symbolic_links_and_devices_stay, failures_name_the_file, size_limit, pipes_are_read_to_the_end, only_regular_files, appending_waits_for_nobody, a_cached_file_takes_the_place_of_anything, dash_is_stdout, out_of_memory, folders,
-          memfd, path_parts, standard_places)
+          memfd, path_parts, what_came_with_the_tool_is_never_written, standard_places)

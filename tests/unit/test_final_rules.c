@@ -3,7 +3,7 @@
 
 #include "tests/unit/unit.h"
 #include "tuner/base/rng.h"
-#include "tuner/run/final_rules.h"
+#include "tuner/session/final_rules.h"
 
 static mt_finalist make(const char *variant, int64_t smem, int64_t cluster)
 {

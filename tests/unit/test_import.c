@@ -1,10 +1,10 @@
 /* Kernel Tuner caches and T4 files: the same rows from both, every refusal with file, line and entry. */
 #include "tests/unit/store_fixture.h"
 
-#include "db/gzip.h"
-#include "db/import.h"
-#include "db/recording.h"
-#include "db/t4.h"
+#include "db/exchange/gzip.h"
+#include "db/exchange/import.h"
+#include "db/exchange/recording.h"
+#include "db/exchange/t4.h"
 #include "tuner/base/file.h"
 
 #define DATA TEST_DATA_DIR "/kernel_tuner/"

@@ -13,14 +13,14 @@ static void options_are(const mt_options *options, const char *expected)
 static void variant_is(const char *point, const char *expected)
 {
     mt_spec *spec = must_load(FULL_INI);
-    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_options options;
     mt_error err = { 0 };
-    must_set(scene, point);
-    ck_assert_msg(mt_options_variant(scene, &options, &err) == MT_OK, "%s", err.message);
+    must_set(env, point);
+    ck_assert_msg(mt_options_variant(env, &options, &err) == MT_OK, "%s", err.message);
     options_are(&options, expected);
     mt_options_free(&options);
-    mt_scene_free(scene);
+    mt_env_free(env);
     mt_spec_free(spec);
 }
 
@@ -44,18 +44,18 @@ END_TEST
 START_TEST(the_support_module_sees_all)
 {
     mt_spec *spec = must_load(FULL_INI);
-    mt_scene *scene = must_scene(spec, &spec->shapes[1], &h100);
+    mt_env *env = must_env(spec, &spec->shapes[1], &h100);
     mt_options options;
     mt_error err = { 0 };
-    must_set(scene, "ALGO=tma;CPB=8;MODE=slow;THREADS=129"); /* a point that is set changes nothing here */
-    ck_assert_msg(mt_options_support(scene, &spec->workloads[0], &options, &err) == MT_OK, "%s", err.message);
+    must_set(env, "ALGO=tma;CPB=8;MODE=slow;THREADS=129"); /* a point that is set changes nothing here */
+    ck_assert_msg(mt_options_support(env, &spec->workloads[0], &options, &err) == MT_OK, "%s", err.message);
     options_are(&options,
                 "-DALGO=ALGO_direct -DALGO_direct=1 -DALGO_tma=2 -DCPB=2 -DMODE=MODE_fast -DMODE_fast=2 -DMODE_slow=1 -DMT_SUPPORT=1 -DREGS=64 -DSHAPE_D=8 "
                 "-DSHAPE_H=1 -DSHAPE_H_0=1 -DSHAPE_H_LEN=1 -DSHAPE_N=1 -DSHAPE_S=1 -DSHAPE_W=1 -DSHAPE_W_0=1 -DSHAPE_W_LEN=1 -DSHAPE_dtype=SHAPE_dtype_f32 "
                 "-DSHAPE_dtype_f32=1 -DTHREADS=128 -DWORKLOAD_kind=WORKLOAD_kind_local -DWORKLOAD_kind_local=1 -DWORKLOAD_sigma=1.5 --use_fast_math=false "
                 "--maxrregcount=64");
     mt_options_free(&options);
-    mt_scene_free(scene);
+    mt_env_free(env);
     mt_spec_free(spec);
 }
 END_TEST
@@ -63,15 +63,15 @@ END_TEST
 START_TEST(nothing_is_baked)
 {
     mt_spec *spec = must_parse(KERNEL SHAPE OUT LAUNCH "[algorithm v]\nbake = none\noptions = -DX=${N}  --std=c++20\n");
-    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_options options;
     mt_error err = { 0 };
-    must_set(scene, "ALGO=v");
-    ck_assert_int_eq(mt_options_variant(scene, &options, &err), MT_OK);
+    must_set(env, "ALGO=v");
+    ck_assert_int_eq(mt_options_variant(env, &options, &err), MT_OK);
     ck_assert_int_eq(mt_options_add(&options, "--last", &err), MT_OK);
     options_are(&options, "-DALGO=ALGO_v -DALGO_v=1 -DX=128 --std=c++20 --last");
     mt_options_free(&options);
-    mt_scene_free(scene);
+    mt_env_free(env);
     mt_spec_free(spec);
 }
 END_TEST
@@ -79,14 +79,14 @@ END_TEST
 static void point_is(const char *text, const char *point, const char *expected)
 {
     mt_spec *spec = must_parse(text);
-    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_options options;
     mt_error err = { 0 };
-    must_set(scene, point);
-    ck_assert_msg(mt_options_variant(scene, &options, &err) == MT_OK, "%s", err.message);
+    must_set(env, point);
+    ck_assert_msg(mt_options_variant(env, &options, &err) == MT_OK, "%s", err.message);
     options_are(&options, expected);
     mt_options_free(&options);
-    mt_scene_free(scene);
+    mt_env_free(env);
     mt_spec_free(spec);
 }
 
@@ -136,12 +136,12 @@ START_TEST(collisions_name_both)
         mt_error err = { 0 };
         mt_strbuf_addf(&text, KERNEL "%s" SHAPE "%s" VARIANT OUT LAUNCH "%s", cases[i].kernel, cases[i].shape, cases[i].knobs);
         mt_spec *spec = must_parse(mt_strbuf_text(&text));
-        mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
-        mt_scene_set_knob(scene, 0, 0);
-        for (size_t k = 1; k < spec->param_count; k++) mt_scene_set_knob(scene, k, 0);
-        ck_assert_int_eq(mt_options_variant(scene, &options, &err), MT_ERR_SPEC);
+        mt_env *env = must_env(spec, &spec->shapes[0], &h100);
+        mt_env_set_knob(env, 0, 0);
+        for (size_t k = 1; k < spec->param_count; k++) mt_env_set_knob(env, k, 0);
+        ck_assert_int_eq(mt_options_variant(env, &options, &err), MT_ERR_SPEC);
         must_contain(err.message, cases[i].words);
-        mt_scene_free(scene);
+        mt_env_free(env);
         mt_spec_free(spec);
         mt_strbuf_free(&text);
     }

@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "db/migrate.h"
+#include "db/store/migrate.h"
 #include "tests/unit/merge_fixture.h"
 
 /* Everything that a file says, without ids, sorted. Whoever adds a table adds it here. */
@@ -272,7 +272,7 @@ START_TEST(rules_cover_the_schema)
         const char *name = (const char *)sqlite3_column_text(tables, 0);
         char sql[128];
         const mt_merge_rule *rule = rule_of(name);
-        ck_assert_msg(rule != NULL, "db/merge_rules.c does not say how table %s is merged", name);
+        ck_assert_msg(rule != NULL, "db/exchange/merge_rules.c does not say how table %s is merged", name);
         found++;
         if (rule->kind == MT_MERGE_LOCAL || rule->kind == MT_MERGE_DERIVED) continue;
         ck_assert_ptr_nonnull(rule->match);
@@ -280,7 +280,7 @@ START_TEST(rules_cover_the_schema)
         ck_assert_int_eq(sqlite3_prepare_v2(db, sql, -1, &keys, NULL), SQLITE_OK);
         while (sqlite3_step(keys) == SQLITE_ROW) {
             const char *table = (const char *)sqlite3_column_text(keys, 2), *column = (const char *)sqlite3_column_text(keys, 3);
-            ck_assert_msg(lists(rule, column, table), "db/merge_rules.c does not translate %s.%s", name, column);
+            ck_assert_msg(lists(rule, column, table), "db/exchange/merge_rules.c does not translate %s.%s", name, column);
             const mt_merge_rule *target = rule_of(table);
             ck_assert_msg(target && target < rule && target->has_id, "table %s must be merged before %s", table, name);
         }

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-#include "db/migrate.h"
-#include "db/store_file.h"
+#include "db/store/migrate.h"
+#include "db/store/store_file.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 

@@ -1,5 +1,5 @@
 /* Reading misses: sums, order, lines that are none, GPUs whose facts are not all known. What is read was written by the library (test_tunelookup_misses.c). */
-#include "db/misses.h"
+#include "db/exchange/misses.h"
 
 #include "tests/unit/lookup_fixture.h"
 #include "tuner/base/strbuf.h"

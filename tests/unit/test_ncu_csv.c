@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/cli/ncu_csv.h"
+#include "tuner/cli/output/ncu_csv.h"
 
 static const char head[] = "==PROF== Connected to process 77\noutcome: ok\n==PROF== Disconnected\n"
     "\"ID\",\"Process ID\",\"Process Name\",\"Host Name\",\"Kernel Name\",\"Context\",\"Stream\",\"Block Size\",\"Grid Size\",\"Device\",\"CC\",\"Section Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n";

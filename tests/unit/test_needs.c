@@ -1,6 +1,6 @@
 /* What compiled code must have, against a compiler's log and a cubin. */
 #include "tests/unit/unit.h"
-#include "tuner/run/needs.h"
+#include "tuner/evaluate/needs.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Kernels' parameters out of compiled code; damaged code is not believed and not read past. */
 #include "tests/unit/unit.h"
-#include "tuner/run/parameters.h"
+#include "tuner/evaluate/parameters.h"
 
 #include <string.h>
 

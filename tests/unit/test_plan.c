@@ -6,7 +6,7 @@
 
 typedef struct fixture {
     mt_spec *spec;
-    mt_scene *scene;
+    mt_env *env;
     mt_plan plan;
     char *illegal;
 } fixture;
@@ -15,11 +15,11 @@ static fixture start_on(mt_spec *spec, const char *shape, const mt_device_facts 
 {
     fixture f = { .spec = spec };
     mt_error err = { 0 };
-    f.scene = must_scene(spec, mt_spec_shape(spec, shape), facts);
-    must_set(f.scene, point);
-    ck_assert_msg(mt_plan_make(f.scene, &f.plan, &f.illegal, &err) == MT_OK, "%s", err.message);
+    f.env = must_env(spec, mt_spec_shape(spec, shape), facts);
+    must_set(f.env, point);
+    ck_assert_msg(mt_plan_make(f.env, &f.plan, &f.illegal, &err) == MT_OK, "%s", err.message);
     if (f.illegal) ck_assert_ptr_null(f.plan.args);
-    if (!f.illegal) f.illegal = mt_plan_illegal(f.scene, &f.plan);
+    if (!f.illegal) f.illegal = mt_plan_illegal(f.env, &f.plan);
     return f;
 }
 
@@ -27,7 +27,7 @@ static void stop(fixture *f)
 {
     mt_plan_free(&f->plan);
     mt_free(f->illegal);
-    mt_scene_free(f->scene);
+    mt_env_free(f->env);
     mt_spec_free(f->spec);
 }
 
@@ -109,10 +109,10 @@ END_TEST
 START_TEST(the_reference_s_default_launch)
 {
     mt_spec *spec = must_load(FULL_INI);
-    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_plan plan;
     mt_error err = { 0 };
-    ck_assert_msg(mt_plan_reference(scene, &plan, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_plan_reference(env, &plan, &err) == MT_OK, "%s", err.message);
     ck_assert_uint_eq(plan.launch_count, 1);
     ck_assert_str_eq(plan.launches[0].entry, "ref");
     ck_assert(plan.launches[0].grid[0] == 40 && plan.launches[0].block[0] == 256); /* 2·160·32 elements */
@@ -120,7 +120,7 @@ START_TEST(the_reference_s_default_launch)
     ck_assert_uint_eq(plan.launches[0].from->arg_count, 5);
     for (size_t i = 0; i < 5; i++) ck_assert_str_eq(spec->args[plan.launches[0].from->args[i]].name, expected[i]);
     mt_plan_free(&plan);
-    mt_scene_free(scene);
+    mt_env_free(env);
     mt_spec_free(spec);
 }
 END_TEST
@@ -300,16 +300,16 @@ END_TEST
 static void error_is(const char *text, const char *part)
 {
     mt_spec *spec = must_parse(text);
-    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_plan plan;
     char *illegal = NULL;
     mt_error err = { 0 };
-    must_set(scene, "ALGO=v");
-    ck_assert_int_eq(mt_plan_make(scene, &plan, &illegal, &err), MT_ERR_SPEC);
+    must_set(env, "ALGO=v");
+    ck_assert_int_eq(mt_plan_make(env, &plan, &illegal, &err), MT_ERR_SPEC);
     ck_assert_ptr_null(illegal);
     must_contain(err.message, "dir/test.ini:");
     must_contain(err.message, part);
-    mt_scene_free(scene);
+    mt_env_free(env);
     mt_spec_free(spec);
 }
 
@@ -326,13 +326,13 @@ END_TEST
 START_TEST(a_reference_that_can_t_run_is_an_error)
 {
     mt_spec *spec = must_parse(REST "[launch reference 1]\nargs = out\ngrid = N - 128\nblock = 1\n");
-    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_plan plan;
     mt_error err = { 0 };
-    ck_assert_int_eq(mt_plan_reference(scene, &plan, &err), MT_ERR_SPEC);
+    ck_assert_int_eq(mt_plan_reference(env, &plan, &err), MT_ERR_SPEC);
     must_contain(err.message, "the reference can't run for shape s: [launch reference 1] grid.x is 0");
     ck_assert_ptr_null(plan.args);
-    mt_scene_free(scene);
+    mt_env_free(env);
     mt_spec_free(spec);
 }
 END_TEST
@@ -340,23 +340,23 @@ END_TEST
 START_TEST(every_allocation_may_fail)
 {
     mt_spec *spec = must_load(FULL_INI);
-    mt_scene *scene = must_scene(spec, &spec->shapes[0], &h100);
+    mt_env *env = must_env(spec, &spec->shapes[0], &h100);
     mt_status st = MT_ERR_NO_MEMORY;
     size_t n = 1;
-    must_set(scene, "ALGO=tma;CPB=4;THREADS=128;MODE=fast");
+    must_set(env, "ALGO=tma;CPB=4;THREADS=128;MODE=fast");
     for (; st != MT_OK && n < 10000; n++) {
         mt_plan plan = { 0 };
         char *illegal = NULL;
         mt_error err = { 0 };
         mt_alloc_fail_at(n);
-        st = mt_plan_make(scene, &plan, &illegal, &err);
+        st = mt_plan_make(env, &plan, &illegal, &err);
         mt_alloc_fail_at(0);
         ck_assert_msg(st == MT_OK || st == MT_ERR_NO_MEMORY, "allocation %zu: %s", n, err.message);
         ck_assert_ptr_null(illegal);
         mt_plan_free(&plan);
     }
     ck_assert_uint_gt(n, 5);
-    mt_scene_free(scene);
+    mt_env_free(env);
     mt_spec_free(spec);
 }
 END_TEST

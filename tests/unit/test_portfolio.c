@@ -1,8 +1,8 @@
 /* Portfolios in the database: what is read, chosen and stored, and what stays. */
 #include "tests/unit/lookup_fixture.h"
 
-#include "db/query_page.h"
-#include "tuner/ladder/table.h"
+#include "db/store/query_page.h"
+#include "tuner/predictor/table.h"
 
 static mt_portfolio_group group;
 
@@ -29,7 +29,7 @@ static void put_excluded(lookup_writer *w, const char *variant)
 
 START_TEST(test_table)
 {
-    mt_ladder_table table;
+    mt_predictor_table table;
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     put(&w, 4, "one", "ALGO=plain;B=32", 100);
     put(&w, 4, "one", "ALGO=plain;B=64", 105);
@@ -40,8 +40,8 @@ START_TEST(test_table)
     put(&w, 4, "two", "ALGO=plain;B=64", 100);
     put(&w, 64, "one", "ALGO=wide;B=64;C=1", 50);
     put_excluded(&w, "ALGO=plain;B=32");
-    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
-    const mt_ladder_data *data = &table.data;
+    ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    const mt_predictor_data *data = &table.data;
     ck_assert_uint_eq(table.subject_count, 3);
     ck_assert_uint_eq(data->shape_count, 2);
     ck_assert_uint_eq(data->variant_count, 3);
@@ -59,11 +59,11 @@ START_TEST(test_table)
     ck_assert_uint_eq(nan, 1);
     ck_assert_uint_eq(worst, 1);
     char name[64];
-    mt_ladder_feature_name(&table, 1, name, sizeof name);
+    mt_predictor_feature_name(&table, 1, name, sizeof name);
     ck_assert_str_eq(name, "H.sum");
-    mt_ladder_feature_name(&table, MT_RULE_LIST_FEATURES, name, sizeof name);
+    mt_predictor_feature_name(&table, MT_RULE_LIST_FEATURES, name, sizeof name);
     ck_assert_str_eq(name, "N");
-    mt_ladder_table_free(&table);
+    mt_predictor_table_free(&table);
     lookup_end(&w);
 }
 END_TEST
@@ -71,19 +71,19 @@ END_TEST
 /* How many cells, and the default on the last shape, are said to fail. */
 static size_t count_failures(mt_store *store, bool *default_fails)
 {
-    mt_ladder_table table;
+    mt_predictor_table table;
     size_t count = 0;
-    ck_ok(mt_ladder_table_load(store, &group, 1.1, &table, &fixture_err));
+    ck_ok(mt_predictor_table_load(store, &group, 1.1, &table, &fixture_err));
     for (size_t i = 0; i < table.subject_count * table.variant_count; i++) count += isinf(table.cells[i].slowdown) && table.cells[i].measurement;
     *default_fails = isinf(table.subjects[table.subject_count - 1].default_slowdown);
-    mt_ladder_table_free(&table);
+    mt_predictor_table_free(&table);
     return count;
 }
 
 /* Cells and defaults of the stored portfolio that are told as excluded. */
 static int64_t stored_exclusions(mt_store *store)
 {
-    ck_ok(mt_ladder_refresh(store, &group, NULL, &fixture_err));
+    ck_ok(mt_predictor_refresh(store, &group, NULL, &fixture_err));
     ck_ok(mt_store_commit(store, &fixture_err)); /* so that others see it */
     int64_t count = fixture_number("SELECT (SELECT count(*) FROM portfolio_cell WHERE outcome = 'pruned') + (SELECT count(*) FROM portfolio_shape WHERE default_outcome = 'pruned')");
     ck_ok(mt_store_begin(store, &fixture_err));
@@ -123,7 +123,7 @@ END_TEST
 /* A compiler that was killed in a later session is no verdict: the older times stay. */
 START_TEST(test_what_did_not_run_hides_nothing)
 {
-    mt_ladder_table table;
+    mt_predictor_table table;
     size_t known = 0;
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     put(&w, 4, "one", "ALGO=plain;B=32", 100);
@@ -131,12 +131,12 @@ START_TEST(test_what_did_not_run_hides_nothing)
     put(&w, 64, "one", "ALGO=plain;B=32", 54);
     ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
     put_failure(&w, "ALGO=plain;B=32", MT_OUTCOME_PRUNED);
-    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
     for (size_t i = 0; i < table.subject_count * table.variant_count; i++) known += isfinite(table.cells[i].slowdown);
     ck_assert_uint_eq(known, 3);
     ck_assert(isfinite(table.subjects[1].default_slowdown));
-    mt_ladder_table_free(&table);
-    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err));
+    mt_predictor_table_free(&table);
+    ck_ok(mt_predictor_refresh(w.store, &group, NULL, &fixture_err));
     ck_ok(mt_store_commit(w.store, &fixture_err));
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio_shape WHERE default_outcome = 'ok'"), 1);
     ck_ok(mt_store_begin(w.store, &fixture_err));
@@ -154,11 +154,11 @@ START_TEST(test_limits_stay)
         put(&w, 1 << octave, "one", "ALGO=plain;B=32", octave % 2 ? 100 : 150);
         put(&w, 1 << octave, "one", "ALGO=plain;B=64", octave % 2 ? 150 : 100);
     }
-    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err));
+    ck_ok(mt_predictor_refresh(w.store, &group, NULL, &fixture_err));
     ck_ok(mt_query_portfolio_limits(w.store, &group, &is_asked, &max, &within, &fixture_err));
     ck_assert(!is_asked);
-    ck_ok(mt_ladder_refresh(w.store, &group, &(mt_ladder_options){1, 1.2}, &fixture_err));
-    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err)); /* a session */
+    ck_ok(mt_predictor_refresh(w.store, &group, &(mt_predictor_options){1, 1.2}, &fixture_err));
+    ck_ok(mt_predictor_refresh(w.store, &group, NULL, &fixture_err)); /* a session */
     ck_ok(mt_query_portfolio_limits(w.store, &group, &is_asked, &max, &within, &fixture_err));
     ck_assert(is_asked && max == 1 && within == 1.2);
     lookup_end(&w);
@@ -180,13 +180,13 @@ static mt_status keep_info(void *context, const mt_portfolio_info *info, mt_erro
     return MT_OK;
 }
 
-/* What the report tells: shapes, not shapes with workloads; those on which no member is near each workload's best, as the ladder counts them. */
+/* What the report tells: shapes, not shapes with workloads; those on which no member is near each workload's best, as the predictor counts them. */
 START_TEST(test_info)
 {
     mt_portfolio_info info = {0};
-    mt_ladder_table table;
-    mt_ladder ladder = {0};
-    const mt_ladder_options options = {8, 1.1};
+    mt_predictor_table table;
+    mt_predictor predictor = {0};
+    const mt_predictor_options options = {8, 1.1};
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     for (int i = 0; i < 2; i++) { /* each workload has its winner, or one of the two serves both */
         put(&w, 4, i ? "two" : "one", "ALGO=plain;B=32", i ? 150 : 100);
@@ -197,29 +197,29 @@ START_TEST(test_info)
     put(&w, 16, "one", "ALGO=plain;B=32", 100);
     put(&w, 16, "one", "ALGO=plain;B=64", 500);
     put(&w, 16, "two", "ALGO=plain;B=64", 100); /* no member has a time with both */
-    ck_ok(mt_ladder_refresh(w.store, &group, &options, &fixture_err));
+    ck_ok(mt_predictor_refresh(w.store, &group, &options, &fixture_err));
     ck_ok(mt_query_portfolios(w.store, &(mt_filter){0}, keep_info, &info, &fixture_err));
-    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
-    ck_ok(mt_ladder_build(&table.data, NULL, &options, &ladder, &fixture_err));
+    ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    ck_ok(mt_predictor_build(&table.data, NULL, &options, &predictor, &fixture_err));
     ck_assert_int_eq(info.shapes, 3);
     ck_assert_int_eq(info.apart, 2);
-    ck_assert_uint_eq(ladder.apart, 2);
-    ck_assert_int_eq(info.unserved, (int64_t)ladder.unserved);
-    mt_ladder_table_free(&table);
+    ck_assert_uint_eq(predictor.apart, 2);
+    ck_assert_int_eq(info.unserved, (int64_t)predictor.unserved);
+    mt_predictor_table_free(&table);
     lookup_end(&w);
 }
 END_TEST
 
 START_TEST(test_more_shapes_than_fit)
 {
-    mt_ladder_table table;
+    mt_predictor_table table;
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     for (int n = 1; n <= MT_RULE_SHAPES + 5; n++) put(&w, n, "one", "ALGO=plain;B=32", 100);
-    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
     ck_assert_uint_eq(table.shape_count, MT_RULE_SHAPES);
     ck_assert_uint_eq(table.left_out, 5);
-    mt_ladder_table_free(&table);
-    ck_ok(mt_ladder_refresh_all(w.store, &fixture_err));
+    mt_predictor_table_free(&table);
+    ck_ok(mt_predictor_refresh_all(w.store, &fixture_err));
     lookup_end(&w);
 }
 END_TEST
@@ -227,7 +227,7 @@ END_TEST
 /* The pick of a final is the winner though others have less time; those must not take the columns of other shapes' winners. */
 START_TEST(test_winners_come_first)
 {
-    mt_ladder_table table;
+    mt_predictor_table table;
     char variant[64], *text;
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     for (int i = 0; i < MT_RULE_VARIANTS + 8; i++) { /* on two shapes, so that they serve more than the other winner does */
@@ -241,7 +241,7 @@ START_TEST(test_winners_come_first)
     fixture_sql("UPDATE best SET measurement_id = (SELECT m.id FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE v.text = 'ALGO=wide;B=32;C=1') "
                 "WHERE subject_id = (SELECT min(id) FROM subject)"); /* as a final leaves it */
     ck_ok(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &w.store, &fixture_err));
-    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
     ck_assert_uint_eq(table.variant_count, MT_RULE_VARIANTS);
     bool has_wide = false, has_alone = false;
     for (size_t v = 0; v < table.variant_count; v++) {
@@ -251,7 +251,7 @@ START_TEST(test_winners_come_first)
         mt_free(text);
     }
     ck_assert(has_wide && has_alone);
-    mt_ladder_table_free(&table);
+    mt_predictor_table_free(&table);
     mt_store_close(w.store);
 }
 END_TEST
@@ -266,21 +266,21 @@ static void put_timed(lookup_writer *w, const char *variant, double median_ns, u
 /* What was timed by events beside a best in graphs can't be compared with it: no cell, so that it is measured again; the default gets the benefit of the doubt. */
 START_TEST(test_launch_latency)
 {
-    mt_ladder_table table;
+    mt_predictor_table table;
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     put(&w, 4, "one", "ALGO=plain;B=32", 6e3);
     put(&w, 4, "one", "ALGO=plain;B=64", 6.3e3);
     put(&w, 64, "one", "ALGO=plain;B=64", 6e3);
     put_timed(&w, "ALGO=plain;B=32", 9.6e3, 1);
     ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
-    ck_ok(mt_ladder_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
     ck_assert_uint_eq(table.variant_count, 2);
     size_t none = 0;
     for (size_t i = 0; i < 4; i++) none += !table.cells[i].measurement;
     ck_assert_uint_eq(none, 1);
     ck_assert_double_eq_tol(table.subjects[1].default_slowdown, 1.1, 1e-9); /* 3 µs less */
-    mt_ladder_table_free(&table);
-    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err));
+    mt_predictor_table_free(&table);
+    ck_ok(mt_predictor_refresh(w.store, &group, NULL, &fixture_err));
     lookup_end(&w);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio_cell"), 3);
     ck_assert_int_eq(fixture_number("SELECT round(default_ns) FROM portfolio_shape WHERE default_ns IS NOT NULL"), 6600); /* as the lookup reads it */
@@ -292,10 +292,10 @@ START_TEST(test_winners_gone)
 {
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     put(&w, 4, "one", "ALGO=plain;B=32", 100);
-    ck_ok(mt_ladder_refresh_all(w.store, &fixture_err));
+    ck_ok(mt_predictor_refresh_all(w.store, &fixture_err));
     put_failure(&w, "ALGO=plain;B=32", MT_OUTCOME_WRONG_RESULT);
     ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
-    ck_ok(mt_ladder_refresh(w.store, &group, NULL, &fixture_err));
+    ck_ok(mt_predictor_refresh(w.store, &group, NULL, &fixture_err));
     lookup_end(&w);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio"), 0);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM portfolio_cell"), 0);

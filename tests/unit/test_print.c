@@ -1,6 +1,6 @@
 #include "tests/unit/unit.h"
-#include "tuner/cli/print.h"
-#include "tuner/cli/show_json.h"
+#include "tuner/cli/output/print.h"
+#include "tuner/cli/output/show_json.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 #include "tests/unit/unit.h"
-#include "tuner/cli/progress.h"
+#include "tuner/cli/output/progress.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #include "tests/unit/toy.h"
 #include "tuner/base/alloc.h"
-#include "tuner/run/proto.h"
+#include "tuner/worker/proto.h"
 
 static mt_strbuf encode(const mt_message *message)
 {

@@ -1,8 +1,8 @@
 /* Reading: rows come back as written, filters, summaries, hostile content. */
 #include "tests/unit/store_fixture.h"
 
-#include "db/device_match.h"
-#include "db/measurement.h"
+#include "db/store/device_match.h"
+#include "db/store/measurement.h"
 
 typedef struct seen {
     int count;

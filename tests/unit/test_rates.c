@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/run/rates.h"
+#include "tuner/session/rates.h"
 
 static double rate(const mt_metric *rates, size_t count, const char *name)
 {

@@ -1,7 +1,7 @@
 /* Memory runs out at every place of a session: an error, nothing lost that was stored, nothing left behind (sanitizer builds look for leaks), and the next run goes on. */
 #include "tests/unit/session_fixture.h"
 
-#include "db/query.h"
+#include "db/store/query.h"
 #include "tuner/base/alloc.h"
 
 static mt_status tune_failing_at(size_t n, mt_error *err)

@@ -2,8 +2,8 @@
 #include "tests/unit/scripted_worker.h"
 #include "tests/unit/session_fixture.h"
 #include "tuner/base/clock.h"
-#include "tuner/run/eval_worker.h"
-#include "tuner/run/session_search.h"
+#include "tuner/evaluate/eval_worker.h"
+#include "tuner/session/session_search.h"
 
 /* ---- a strategy that does what the test says ---- */
 

@@ -1,6 +1,6 @@
 /* Racing, anchors, finals and the two regimes, over a scripted evaluator. */
 #include "tests/unit/session_fixture.h"
-#include "tuner/run/session_internal.h"
+#include "tuner/session/session_internal.h"
 
 /* What has no chance is given up, known from then on, and never the best; the default and the baseline are always measured. */
 START_TEST(racing)
@@ -337,7 +337,7 @@ START_TEST(objectives)
 }
 END_TEST
 
-/* One variant alone has no rival, but its energy was asked for. */
+/* One variant alone has no library, but its energy was asked for. */
 START_TEST(energy_of_a_single_variant)
 {
     set_up();

@@ -257,7 +257,7 @@ START_TEST(enumeration_agrees_with_brute_force)
     mt_spec *spec = must_load(FULL_INI);
     const mt_shape *shape = &spec->shapes[0];
     mt_space *space = must_space(spec, 0, &h100);
-    mt_scene *scene = must_scene(spec, shape, &h100);
+    mt_env *env = must_env(spec, shape, &h100);
     size_t found = 0, total = 1;
     for (size_t i = 0; i < spec->param_count; i++) total *= spec->params[i].value_count + 1;
     for (size_t code = 0; code < total; code++) {
@@ -270,24 +270,24 @@ START_TEST(enumeration_agrees_with_brute_force)
             rest /= spec->params[i].value_count + 1;
         }
         if (point.level[0] == MT_INACTIVE) continue;
-        ck_assert_int_eq(mt_scene_set_point(scene, &point, NULL), MT_OK);
+        ck_assert_int_eq(mt_env_set_point(env, &point, NULL), MT_OK);
         for (size_t i = 0; i < spec->param_count; i++) {
             int64_t value = 1;
             bool inactive = false;
-            if (spec->params[i].has_when) ck_assert_int_eq(mt_scene_int(scene, &spec->params[i].when, &value, &inactive, NULL), MT_OK);
+            if (spec->params[i].has_when) ck_assert_int_eq(mt_env_int(env, &spec->params[i].when, &value, &inactive, NULL), MT_OK);
             valid = valid && (value && !inactive) == (point.level[i] != MT_INACTIVE);
         }
         for (size_t i = 0; valid && i < spec->constraint_count; i++) {
             int64_t value;
             bool inactive;
-            ck_assert_int_eq(mt_scene_int(scene, &spec->constraints[i].expr, &value, &inactive, NULL), MT_OK);
+            ck_assert_int_eq(mt_env_int(env, &spec->constraints[i].expr, &value, &inactive, NULL), MT_OK);
             valid = value || inactive;
         }
         ck_assert_int_eq(mt_space_find(space, &point, &index), valid);
         found += valid;
     }
     ck_assert_uint_eq(found, mt_space_count(space));
-    mt_scene_free(scene);
+    mt_env_free(env);
     mt_space_free(space);
     mt_spec_free(spec);
 }
@@ -437,25 +437,25 @@ static void raw_is_valid_plus_pruned(const mt_space *space)
 
 static void plan_all(const mt_spec *spec, const mt_shape *shape, const mt_space *space)
 {
-    mt_scene *scene = must_scene(spec, shape, &h100);
+    mt_env *env = must_env(spec, shape, &h100);
     mt_error err = { 0 };
     mt_plan plan;
     size_t legal = 0;
-    ck_assert_msg(mt_plan_reference(scene, &plan, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_plan_reference(env, &plan, &err) == MT_OK, "%s", err.message);
     mt_plan_free(&plan);
     for (size_t i = 0; i < mt_space_count(space); i += UNIT_SLOWNESS) {
         mt_point point;
         char *illegal = NULL;
         mt_space_at(space, i, &point);
-        ck_assert_int_eq(mt_scene_set_point(scene, &point, &err), MT_OK);
-        ck_assert_msg(mt_plan_make(scene, &plan, &illegal, &err) == MT_OK, "%s", err.message);
-        if (!illegal) illegal = mt_plan_illegal(scene, &plan);
+        ck_assert_int_eq(mt_env_set_point(env, &point, &err), MT_OK);
+        ck_assert_msg(mt_plan_make(env, &plan, &illegal, &err) == MT_OK, "%s", err.message);
+        if (!illegal) illegal = mt_plan_illegal(env, &plan);
         legal += !illegal;
         mt_plan_free(&plan);
         mt_free(illegal);
     }
     ck_assert_msg(legal > 0, "%s: no point of shape %s can run on an H100", spec->path, shape->name);
-    mt_scene_free(scene);
+    mt_env_free(env);
 }
 
 START_TEST(every_shipped_space_adds_up_and_can_be_planned)

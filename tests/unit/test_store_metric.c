@@ -1,7 +1,7 @@
 /* Numbers beside a measurement: kept, replaced, read back with the row, refused without one. */
 #include "tests/unit/store_fixture.h"
 
-#include "db/query.h"
+#include "db/store/query.h"
 
 typedef struct seen {
     int count;

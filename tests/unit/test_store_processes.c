@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <sys/wait.h>
 
-#include "db/store_file.h"
+#include "db/store/store_file.h"
 #include "tuner/base/rng.h"
 
 /* Appends `steps` rows, each with the write-ahead intent of the next, and exits with 0. */

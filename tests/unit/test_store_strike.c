@@ -1,7 +1,7 @@
 /* Strikes listed, filtered and lifted. */
 #include "tests/unit/store_fixture.h"
 
-#include "db/query.h"
+#include "db/store/query.h"
 
 typedef struct seen {
     int count;

@@ -216,7 +216,7 @@ START_TEST(names_and_auto)
         ck_assert(strategy->summary[0] != '\0');
     }
     ck_assert_str_eq(mt_strategy_auto(space, 10)->name, "exhaustive");
-    ck_assert_str_eq(mt_strategy_auto(space, 9)->name, "portfolio");
+    ck_assert_str_eq(mt_strategy_auto(space, 9)->name, "mixed");
     close_space();
 }
 END_TEST
@@ -280,7 +280,7 @@ static double mean_to_best(const char *name, size_t outstanding)
 /* 108 valid points: a random search needs 54 in the mean. */
 START_TEST(better_than_chance)
 {
-    static const char *const names[] = {"local", "genetic", "surrogate", "portfolio"};
+    static const char *const names[] = {"local", "genetic", "surrogate", "mixed"};
     open_kernel_like();
     for (size_t i = 0; i < 4; i++) {
         double mean = mean_to_best(names[i], 1);
@@ -293,7 +293,7 @@ END_TEST
 START_TEST(batches_keep_most_of_it)
 {
     open_kernel_like();
-    double mean = mean_to_best("portfolio", 8);
+    double mean = mean_to_best("mixed", 8);
     ck_assert_msg(mean < 42, "%g", mean);
     close_space();
 }
@@ -306,7 +306,7 @@ START_TEST(models_fill_a_batch)
     open_kernel_like();
     for (size_t i = 0; i < mt_strategy_count(); i++) {
         const mt_strategy *strategy = mt_strategy_at(i);
-        bool is_model = strcmp(strategy->name, "surrogate") == 0 || strcmp(strategy->name, "portfolio") == 0;
+        bool is_model = strcmp(strategy->name, "surrogate") == 0 || strcmp(strategy->name, "mixed") == 0;
         void *state = NULL;
         if (!is_model) continue;
         ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 1, .budget = 100}, &state, NULL), MT_OK);
@@ -340,7 +340,7 @@ END_TEST
 /* Which of the hints came, as bits, within `asks` evaluations; the cost of a hint is `hint_cost`, of others 1000 and more. */
 static unsigned hints_taken(const size_t *hints, double hint_cost, size_t asks)
 {
-    const mt_strategy *strategy = mt_strategy_find("portfolio");
+    const mt_strategy *strategy = mt_strategy_find("mixed");
     void *state = NULL;
     unsigned taken = 0;
     ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 3, .budget = 100, .hints = hints, .hint_count = 3}, &state, NULL), MT_OK);

@@ -109,7 +109,7 @@ START_TEST(methods_and_warming_up)
 {
     mt_timing_options asked = options;
     ck_assert(mt_timing_wants_graph(&asked, 9999) && !mt_timing_wants_graph(&asked, 10000));
-    asked.method = MT_METHOD_GRAPH; /* its rivals are */
+    asked.method = MT_METHOD_GRAPH; /* its libraries are */
     ck_assert(mt_timing_wants_graph(&asked, 39999) && !mt_timing_wants_graph(&asked, 40001));
     asked.method = MT_METHOD_EVENTS;
     ck_assert(!mt_timing_wants_graph(&asked, 1000));

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "db/lookup.h"
+#include "db/lookup/lookup.h"
 #include "tuner/base/hash.h"
 
 static const int64_t asked[] = { 64, 3, 5 }; /* N, H[0], H[1] */
@@ -248,7 +248,7 @@ START_TEST(test_workloads)
     tunelookup_result r = find(prepare(db, "toy"), 64, 3, 5);
     ck_assert_str_eq(r.variant, b);
     ck_assert(r.expected_slowdown > 1.0999 && r.expected_slowdown < 1.1001);
-    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "expected: 1.100 times the best on the worst of 2 workloads\n"));
+    ck_assert_ptr_nonnull(strstr(lookup_explain(&r), "expected: 1.100 × the best time on the worst of 2 workloads\n"));
     tunelookup_plan *plan;
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=one" }, 5, &plan));
     r = find(plan, 64, 3, 5);
@@ -286,7 +286,7 @@ START_TEST(test_partly_measured)
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
     ck_assert_str_eq(r.variant, a);
     ck_assert(isnan(r.expected_slowdown));
-    ck_assert_msg(strstr(lookup_explain(&r), "expected: unknown; no winner was measured to the end on all 3 workloads, this one on 2 of them; as far as known it takes 1.300 times the best on the worst\n"),
+    ck_assert_msg(strstr(lookup_explain(&r), "expected: unknown, because no winner was timed on all 3 workloads, this one on 2 of them; on the worst of those it takes 1.300 × the best time\n"),
                   "%s", lookup_explain(&r));
     tunelookup_close(db);
 }

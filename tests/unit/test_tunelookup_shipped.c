@@ -4,15 +4,17 @@
 
 #include <sys/wait.h>
 
-/* ---- the child: PREFIX/bin/asker FLAGS ---- */
+/* ---- the child: PREFIX/bin/asker FLAGS [FILE] ---- */
 
-static int ask(unsigned flags)
+static int ask(unsigned flags, const char *file)
 {
+    const void *cubin;
+    size_t bytes;
     tunelookup_db *db = NULL;
     tunelookup_plan *plan = NULL;
     tunelookup_result r = { .match = TUNELOOKUP_MATCH_NONE };
     char why[4096] = "";
-    tunelookup_status st = tunelookup_open(NULL, flags, &db);
+    tunelookup_status st = tunelookup_open(file, flags, &db);
     printf("open %d: %s\n", (int)st, tunelookup_detail());
     if (st == TUNELOOKUP_OK) st = tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan);
     if (db) printf("prepare %d: %s\n", (int)st, tunelookup_detail());
@@ -20,6 +22,8 @@ static int ask(unsigned flags)
     if (plan) {
         tunelookup_explain(&r, why, sizeof why);
         printf("find %d: match %d median %g\n%s", (int)st, (int)r.match, r.median_ns, why);
+        st = tunelookup_cubin(&r, &cubin, &bytes);
+        printf("cubin %d: %s\n", (int)st, tunelookup_detail());
         st = tunelookup_refresh(db);
         printf("refresh %d: %s\n", (int)st, tunelookup_detail());
     }
@@ -54,16 +58,22 @@ static void make_prefix(double ns)
     shell("mv '%s' '%s'", fixture_db, shipped);
 }
 
-static const char *run_asker(void)
+/* file "" = the default ones. */
+static const char *run_asker_on(const char *file)
 {
-    char command[256];
-    snprintf(command, sizeof command, "MSDA_TUNE_DB='%s' '%s/prefix/bin/asker' 0", fixture_db, fixture_folder);
+    char command[512];
+    snprintf(command, sizeof command, "MSDA_TUNE_DB='%s' '%s/prefix/bin/asker' 0 %s", fixture_db, fixture_folder, file);
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     size_t length = fread(answer, 1, sizeof answer - 1, pipe);
     answer[length] = '\0';
     ck_assert_int_eq(pclose(pipe), 0);
     return answer;
+}
+
+static const char *run_asker(void)
+{
+    return run_asker_on("");
 }
 
 static void ck_told(const char *part)
@@ -136,8 +146,8 @@ START_TEST(test_other_constraints)
     lookup_end(&w);
     run_asker();
     ck_told("refused: breaks constraint small here: N must be small");
-    ck_told("prefix/share/msda-tune-shipped/tuned.sqlite holds other expressions of this kernel; those of ");
-    ck_told("t.sqlite hold, which comes first");
+    ck_told("prefix/share/msda-tune-shipped/tuned.sqlite has another version of this kernel's expressions; those of ");
+    ck_told("t.sqlite are used, which comes first");
     mt_free(spec);
 }
 END_TEST
@@ -153,9 +163,37 @@ START_TEST(test_damaged_row_hides_nothing)
 }
 END_TEST
 
+/* The prefix may be ~/.local: a user's file lies in share/msda-tune, beside the shipped folder. Only what lies in that folder is shipped, by whatever name it is asked for. */
+START_TEST(test_only_the_folder_makes_a_file_shipped)
+{
+    static const char *const own[] = { "prefix/share/msda-tune/tuned.sqlite", "prefix/share/tuned.sqlite", "prefix/share/msda-tune-shipped-mine/tuned.sqlite", "link.sqlite" };
+    static const char *const theirs[] = { "prefix/share/msda-tune-shipped/tuned.sqlite", "prefix/share/msda-tune/../msda-tune-shipped/tuned.sqlite", "folder/tuned.sqlite" };
+    char file[400];
+    make_prefix(2000);
+    shell("cp '%s' '%s'", shipped, fixture_db);
+    fixture_sql("UPDATE answer SET cubin_hash = '00112233445566778899aabbccddeeff'");
+    shell("cp '%s' '%s'", fixture_db, shipped);
+    shell("cd '%s' && ln -s '%s' link.sqlite && ln -s prefix/share/msda-tune-shipped folder", fixture_folder, shipped);
+    shell("cd '%s/prefix/share' && mkdir msda-tune msda-tune-shipped-mine && for to in msda-tune . msda-tune-shipped-mine; do cp '%s' $to/tuned.sqlite; done", fixture_folder, shipped);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        snprintf(file, sizeof file, "'%s/%s'", fixture_folder, own[i]);
+        run_asker_on(file);
+        ck_told("sqlite (user's), measurement");
+        ck_told("cubin 12: "); /* CUBIN_NOT_ALLOWED */
+    }
+    for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
+        snprintf(file, sizeof file, "'%s/%s'", fixture_folder, theirs[i]);
+        run_asker_on(file);
+        ck_told("tuned.sqlite (shipped), measurement");
+        ck_told("does not hold cubin 00112233445566778899aabbccddeeff"); /* it would be handed out */
+    }
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
-    const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_other_constraints, test_damaged_row_hides_nothing };
-    if (argc > 1) return ask((unsigned)strtoul(argv[1], NULL, 10));
+    const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_other_constraints, test_damaged_row_hides_nothing,
+                                   test_only_the_folder_makes_a_file_shipped };
+    if (argc > 1) return ask((unsigned)strtoul(argv[1], NULL, 10), argc > 2 ? argv[2] : NULL);
     return fixture_run("tunelookup_shipped", tests, sizeof tests / sizeof tests[0]);
 }

@@ -9,7 +9,7 @@
 #include "db/key.h"
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/rng.h"
-#include "tuner/ladder/table.h"
+#include "tuner/predictor/table.h"
 #include "tuner/space/spec_json.h"
 
 enum { SHAPES = UNIT_SHARE(1000), TRIES = 40, LIST_LIMIT = 4, PLAN_LIMIT = 512 };
@@ -158,48 +158,48 @@ static void make_neighbour(bench *b, const random_shape *of, random_shape *rando
 
 /* ---- random points, and the tuner's verdict ---- */
 
-static void random_point(bench *b, mt_scene *scene, mt_point *point)
+static void random_point(bench *b, mt_env *env, mt_point *point)
 {
     const mt_spec *spec = b->spec;
     for (size_t i = 0; i < MT_MAX_PARAMS; i++) point->level[i] = MT_INACTIVE;
-    for (size_t i = 0; i < spec->param_count; i++) mt_scene_set_knob(scene, i, MT_INACTIVE);
+    for (size_t i = 0; i < spec->param_count; i++) mt_env_set_knob(env, i, MT_INACTIVE);
     for (size_t i = 0; i < spec->param_count; i++) {
         int64_t active = 1;
         bool inactive = false;
-        if (spec->params[i].has_when && mt_scene_int(scene, &spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
+        if (spec->params[i].has_when && mt_env_int(env, &spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
         if (!active || inactive) continue;
         point->level[i] = (int16_t)mt_rng_below(&b->rng, spec->params[i].value_count);
-        mt_scene_set_knob(scene, i, point->level[i]);
+        mt_env_set_knob(env, i, point->level[i]);
     }
 }
 
-static bool holds(const mt_scene *scene, const mt_expr *expr)
+static bool holds(const mt_env *env, const mt_expr *expr)
 {
     int64_t value;
     bool inactive;
-    return mt_scene_int(scene, expr, &value, &inactive, NULL) == MT_OK && (inactive || value);
+    return mt_env_int(env, expr, &value, &inactive, NULL) == MT_OK && (inactive || value);
 }
 
-static bool keeps_constraints(const mt_scene *scene, const mt_point *point)
+static bool keeps_constraints(const mt_env *env, const mt_point *point)
 {
-    const mt_spec *spec = mt_scene_spec(scene);
+    const mt_spec *spec = mt_env_spec(env);
     const mt_algorithm *variant = &spec->algorithms[point->level[0]];
-    if (variant->has_requires && !holds(scene, &variant->requires_expr)) return false;
+    if (variant->has_requires && !holds(env, &variant->requires_expr)) return false;
     for (size_t i = 0; i < spec->constraint_count; i++) {
-        if (!spec->constraints[i].is_of_search && !holds(scene, &spec->constraints[i].expr)) return false;
+        if (!spec->constraints[i].is_of_search && !holds(env, &spec->constraints[i].expr)) return false;
     }
     return true;
 }
 
 /* A plan that may run, or false. */
-static bool make_plan(const mt_scene *scene, mt_plan *plan)
+static bool make_plan(const mt_env *env, mt_plan *plan)
 {
     char *illegal = NULL;
-    mt_status st = mt_plan_make(scene, plan, &illegal, NULL);
+    mt_status st = mt_plan_make(env, plan, &illegal, NULL);
     bool is_legal = st == MT_OK && !illegal;
     mt_free(illegal);
     if (!is_legal) return false;
-    illegal = mt_plan_illegal(scene, plan);
+    illegal = mt_plan_illegal(env, plan);
     is_legal = !illegal;
     mt_free(illegal);
     if (!is_legal) mt_plan_free(plan);
@@ -209,19 +209,19 @@ static bool make_plan(const mt_scene *scene, mt_plan *plan)
 /* Prefers a valid point, keeps an invalid one else. */
 static void choose_point(bench *b, random_shape *random)
 {
-    mt_scene *scene = must_scene(b->spec, &random->shape, &h100);
+    mt_env *env = must_env(b->spec, &random->shape, &h100);
     mt_point point;
     mt_plan plan = { 0 };
     for (int i = 0; i < TRIES && !random->is_valid; i++) {
-        random_point(b, scene, &point);
-        ck_assert_int_eq(mt_scene_set_point(scene, &point, NULL), MT_OK);
-        random->is_valid = keeps_constraints(scene, &point) && make_plan(scene, &plan);
+        random_point(b, env, &point);
+        ck_assert_int_eq(mt_env_set_point(env, &point, NULL), MT_OK);
+        random->is_valid = keeps_constraints(env, &point) && make_plan(env, &plan);
     }
     mt_plan_free(&plan);
     char *text = mt_point_text(b->spec, &point);
     snprintf(random->point, sizeof random->point, "%s", text);
     mt_free(text);
-    mt_scene_free(scene);
+    mt_env_free(env);
 }
 
 /* ---- comparing ---- */
@@ -295,10 +295,10 @@ static void compare_arg(const tunelookup_result *result, int index, const mt_pla
 
 static void compare_result(bench *b, const random_shape *random, const tunelookup_result *result)
 {
-    mt_scene *scene = must_scene(b->spec, &random->shape, &h100);
+    mt_env *env = must_env(b->spec, &random->shape, &h100);
     mt_plan plan;
-    must_set(scene, random->point);
-    ck_assert(make_plan(scene, &plan));
+    must_set(env, random->point);
+    ck_assert(make_plan(env, &plan));
     ck_assert_str_eq(result->variant, random->point);
     ck_assert_uint_eq((size_t)result->launch_count, plan.prepare_count + plan.launch_count);
     ck_assert_uint_eq((size_t)result->arg_count, plan.arg_count);
@@ -306,47 +306,47 @@ static void compare_result(bench *b, const random_shape *random, const tunelooku
     for (size_t i = 0; i < plan.launch_count; i++) compare_launch(result, (int)(plan.prepare_count + i), &plan.launches[i], false);
     for (size_t i = 0; i < plan.arg_count; i++) compare_arg(result, (int)i, &plan.args[i], &b->spec->args[i]);
     mt_plan_free(&plan);
-    mt_scene_free(scene);
+    mt_env_free(env);
 }
 
 /* Exactly the knobs that are active here, constraints kept, launches legal. */
 static bool is_valid_here(bench *b, const random_shape *random, const char *text)
 {
-    mt_scene *scene = must_scene(b->spec, &random->shape, &h100);
+    mt_env *env = must_env(b->spec, &random->shape, &h100);
     mt_point point = must_point(b->spec, text);
     mt_plan plan = { 0 };
-    bool fits = mt_scene_set_point(scene, &point, NULL) == MT_OK;
+    bool fits = mt_env_set_point(env, &point, NULL) == MT_OK;
     for (size_t i = 0; i < b->spec->param_count && fits; i++) {
         int64_t active = 1;
         bool inactive = false;
-        if (b->spec->params[i].has_when && mt_scene_int(scene, &b->spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
+        if (b->spec->params[i].has_when && mt_env_int(env, &b->spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
         fits = (active && !inactive) == (point.level[i] != MT_INACTIVE);
     }
-    fits = fits && keeps_constraints(scene, &point) && make_plan(scene, &plan);
+    fits = fits && keeps_constraints(env, &point) && make_plan(env, &plan);
     mt_plan_free(&plan);
-    mt_scene_free(scene);
+    mt_env_free(env);
     return fits;
 }
 
 /* A variant with every active knob at its default; false when it may not run here. */
 static bool default_of(bench *b, const random_shape *random, int16_t algo, char *out, size_t size)
 {
-    mt_scene *scene = must_scene(b->spec, &random->shape, &h100);
+    mt_env *env = must_env(b->spec, &random->shape, &h100);
     mt_point point;
     for (size_t i = 0; i < MT_MAX_PARAMS; i++) point.level[i] = MT_INACTIVE;
-    for (size_t i = 0; i < b->spec->param_count; i++) mt_scene_set_knob(scene, i, MT_INACTIVE);
+    for (size_t i = 0; i < b->spec->param_count; i++) mt_env_set_knob(env, i, MT_INACTIVE);
     for (size_t i = 0; i < b->spec->param_count; i++) {
         int64_t active = 1;
         bool inactive = false;
-        if (b->spec->params[i].has_when && mt_scene_int(scene, &b->spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
+        if (b->spec->params[i].has_when && mt_env_int(env, &b->spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
         if (!active || inactive) continue;
         point.level[i] = i ? (int16_t)b->spec->params[i].default_level : algo;
-        mt_scene_set_knob(scene, i, point.level[i]);
+        mt_env_set_knob(env, i, point.level[i]);
     }
     char *text = mt_point_text(b->spec, &point);
     snprintf(out, size, "%s", text);
     mt_free(text);
-    mt_scene_free(scene);
+    mt_env_free(env);
     return is_valid_here(b, random, out);
 }
 
@@ -462,7 +462,7 @@ static void compare_space(const char *path)
         if (count < 100) put_others(&b, &w, randoms, count);
         count++;
     }
-    ck_ok(mt_ladder_refresh_all(w.store, &fixture_err));
+    ck_ok(mt_predictor_refresh_all(w.store, &fixture_err));
     lookup_end(&w);
     ck_lookup(tunelookup_open(fixture_db, 0, &b.db));
     for (size_t i = 0; i < count; i++) {

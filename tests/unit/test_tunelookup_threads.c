@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
-#include "tuner/ladder/table.h"
+#include "tuner/predictor/table.h"
 
 enum { FINDERS = 16, REFRESHES = 10, SHAPES = 40 };
 
@@ -48,7 +48,7 @@ static void put_rows(int round)
         lookup_put(&w, shape, "default", round % 2 ? "ALGO=plain;B=32" : "ALGO=plain;B=64", 1000.0 / (round + 1)); /* each round beats the last */
         ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
     }
-    if (round % 8 == 0) ck_ok(mt_ladder_refresh_all(w.store, &fixture_err)); /* so that finders of other shapes share its cache */
+    if (round % 8 == 0) ck_ok(mt_predictor_refresh_all(w.store, &fixture_err)); /* so that finders of other shapes share its cache */
     lookup_end(&w);
 }
 

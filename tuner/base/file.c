@@ -120,6 +120,9 @@ static mt_status fail_sink(mt_error *err, const char *path)
 mt_status mt_file_open_append(const char *path, int *fd, mt_error *err)
 {
     struct stat info;
+    *fd = -1;
+    mt_status st = mt_path_check_writable(path, err);
+    if (st != MT_OK) return st;
     *fd = open_sink(path, O_CREAT | O_APPEND);
     if (*fd < 0) return fail_sink(err, path);
     if (fstat(*fd, &info) == 0 && (S_ISREG(info.st_mode) || S_ISFIFO(info.st_mode))) return MT_OK;
@@ -164,9 +167,11 @@ static mt_status write_beside(const char *target, const char *path, const void *
 mt_status mt_file_write_atomic(const char *path, const void *data, size_t length, mt_error *err)
 {
     struct stat info;
+    mt_status st = mt_path_check_writable(path, err);
+    if (st != MT_OK) return st;
     if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) return write_in_place(path, data, length, err);
     char *target = realpath(path, NULL); /* a symbolic link stays one */
-    mt_status st = write_beside(target ? target : path, path, data, length, true, err);
+    st = write_beside(target ? target : path, path, data, length, true, err);
     if (st == MT_OK) mt_leftover_sweep_beside(target ? target : path);
     free(target); /* realpath's own */
     return st;
@@ -211,9 +216,10 @@ static int make_folder(const char *path)
 
 mt_status mt_dir_make_all(const char *path, mt_error *err)
 {
+    mt_status st = mt_path_check_writable(path, err);
+    if (st != MT_OK) return st;
     char *copy = mt_strdup(path);
     if (!copy) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-    mt_status st = MT_OK;
     for (char *at = copy; st == MT_OK && *at; at++) {
         if (*at != '/' || at == copy) continue;
         *at = '\0';

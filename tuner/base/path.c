@@ -1,7 +1,8 @@
 /* The path half of file.h. */
 #include <errno.h>
-#include <pwd.h>
 #include <limits.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -105,6 +106,8 @@ char *mt_path_self(void)
     return NULL;
 }
 
+#define SHIPPED "share/msda-tune-shipped"
+
 char *mt_path_share(void)
 {
     const char *override = secure_getenv("MSDA_TUNE_SHARE");
@@ -112,18 +115,41 @@ char *mt_path_share(void)
     char *self = mt_path_self();
     char *folder = self ? mt_path_folder(self) : NULL;
     mt_free(self);
-    if (!folder || folder[0] != '/') return join_and_free(folder, "../share/msda-tune-shipped"); /* no /proc */
+    if (!folder || folder[0] != '/') return join_and_free(folder, "../" SHIPPED); /* no /proc */
     char *prefix = mt_path_folder(folder); /* people read this path: without "bin/.." */
     mt_free(folder);
-    return join_and_free(prefix, "share/msda-tune-shipped");
+    return join_and_free(prefix, SHIPPED);
 }
 
-bool mt_path_is_shipped(const char *path)
+/* The path without links and "..", of as much of it as exists. */
+static bool real_beginning(const char *path, char real[PATH_MAX])
 {
-    char real_folder[PATH_MAX], real_share[PATH_MAX];
-    char *share = mt_path_share(), *folder = mt_path_folder(path);
-    bool is_shipped = share && folder && realpath(share, real_share) && realpath(folder, real_folder) && strcmp(real_share, real_folder) == 0;
-    mt_free(folder);
-    mt_free(share);
-    return is_shipped;
+    char part[PATH_MAX];
+    if (snprintf(part, sizeof part, "%s", path) >= (int)sizeof part) return false;
+    while (!realpath(part, real)) {
+        char *slash = strrchr(part, '/');
+        if (slash == part && !part[1]) return false;
+        if (slash) slash[slash == part] = '\0';
+        else if (strcmp(part, ".") != 0) strcpy(part, ".");
+        else return false;
+    }
+    return true;
+}
+
+static bool lies_in(const char *real, const char *folder)
+{
+    size_t length = strlen(folder);
+    return strncmp(real, folder, length) == 0 && (!real[length] || real[length] == '/');
+}
+
+/* By the folder's name, so that another installation's files are as safe as one's own. */
+mt_status mt_path_check_writable(const char *path, mt_error *err)
+{
+    char real[PATH_MAX];
+    if (!real_beginning(path, real)) return MT_OK; /* whoever opens it says what is wrong */
+    for (const char *at = real; (at = strchr(at, '/')); at++) {
+        if (!lies_in(at + 1, SHIPPED)) continue;
+        return MT_FAIL(err, MT_ERR_USAGE, "%s: came with msda-tune and is never written, since the next installation replaces it; expected a place of your own, or a copy there", path);
+    }
+    return MT_OK;
 }

@@ -3,7 +3,7 @@
  * Three classes of failure are never mixed:
  *   - a programmer's error is an assert;
  *   - an environment's or user's error is an mt_status plus an mt_error, written once, where it happens;
- *   - a candidate kernel that fails is an mt_outcome (tuner/run/outcome.h), i.e. data.
+ *   - a candidate kernel that fails is an mt_outcome (tuner/base/outcome.h), i.e. data.
  */
 #ifndef MT_BASE_STATUS_H
 #define MT_BASE_STATUS_H

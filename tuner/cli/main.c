@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/log.h"
-#include "tuner/base/room.h"
+#include "tuner/base/process_limits.h"
 #include "tuner/cli/command.h"
 
 /* A full disk or a closed pipe must not look like success. */
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 {
     mt_error err = {0};
     hold_standard_streams();
-    if (mt_room_check_stack(&err) != MT_OK) return finish(MT_ERR_NO_MEMORY, &err);
+    if (mt_process_limits_check_stack(&err) != MT_OK) return finish(MT_ERR_NO_MEMORY, &err);
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes then reads as an error of the write, with the file's name */
     setlocale(LC_CTYPE, "C.UTF-8"); /* widths of characters only; numbers stay as in C */
     signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is a write that fails, with a message, and not a death */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "db/key.h"
-#include "db/query.h"
+#include "db/store/query.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"

@@ -3,7 +3,7 @@
 #ifndef MT_CLI_SHARE_H
 #define MT_CLI_SHARE_H
 
-#include "db/store.h"
+#include "db/store/store.h"
 #include "tuner/base/status.h"
 #include "tuner/base/strbuf.h"
 

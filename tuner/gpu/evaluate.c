@@ -178,17 +178,17 @@ done:
 static mt_status make_plan(mt_trial *trial, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_scene *scene = NULL;
+    mt_env *env = NULL;
     char *illegal = NULL;
     const mt_subject_request *subject = trial->request->subject;
-    MT_TRY(mt_scene_create(subject->spec, subject->shape, &trial->gpu->facts, &scene, err));
-    MT_TRY(mt_scene_set_point(scene, trial->request->point, err));
-    MT_TRY(mt_plan_make(scene, &trial->plan, &illegal, err));
-    if (!illegal) illegal = mt_plan_illegal(scene, &trial->plan);
+    MT_TRY(mt_env_create(subject->spec, subject->shape, &trial->gpu->facts, &env, err));
+    MT_TRY(mt_env_set_point(env, trial->request->point, err));
+    MT_TRY(mt_plan_make(env, &trial->plan, &illegal, err));
+    if (!illegal) illegal = mt_plan_illegal(env, &trial->plan);
     if (illegal) mt_outcome_set(trial->outcome, MT_OUTCOME_ILLEGAL, "%s", illegal);
 done:
     mt_free(illegal);
-    mt_scene_free(scene);
+    mt_env_free(env);
     return st;
 }
 

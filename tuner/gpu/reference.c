@@ -165,7 +165,7 @@ done:
     return st;
 }
 
-mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, const mt_scene *scene, mt_input_set *set, mt_error *err)
+mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, const mt_env *env, mt_input_set *set, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_plan plan = {0};
@@ -175,7 +175,7 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     CUdeviceptr *address = NULL;
     if (request->spec->reference_file) return from_file(gpu, request->spec, set, err);
     if (!gpu->subject.support) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference);
-    MT_TRY(mt_plan_reference(scene, &plan, err));
+    MT_TRY(mt_plan_reference(env, &plan, err));
     address = mt_alloc(plan.arg_count, sizeof *address);
     if (!address) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "reference");

@@ -30,7 +30,7 @@ void mt_subject_free(mt_gpu *gpu, mt_subject *subject)
     *subject = (mt_subject){0};
 }
 
-/* The cubin stands for the source. Its path tells less: it may lead to a descriptor (tuner/run/kept_file.h), and that to another file the next time. */
+/* The cubin stands for the source. Its path tells less: it may lead to a descriptor (tuner/evaluate/open_file.h), and that to another file the next time. */
 static void add_cubin(mt_strbuf *text, const char *path)
 {
     struct stat file;
@@ -217,10 +217,10 @@ done:
 
 static mt_status make_reference(mt_gpu *gpu, const mt_subject_request *request, mt_input_set *set, mt_error *err)
 {
-    mt_scene *scene = NULL;
-    mt_status st = mt_scene_create(request->spec, request->shape, &gpu->facts, &scene, err);
-    if (st == MT_OK) st = mt_reference_make(gpu, request, scene, set, err);
-    mt_scene_free(scene);
+    mt_env *env = NULL;
+    mt_status st = mt_env_create(request->spec, request->shape, &gpu->facts, &env, err);
+    if (st == MT_OK) st = mt_reference_make(gpu, request, env, set, err);
+    mt_env_free(env);
     return st;
 }
 
@@ -308,7 +308,7 @@ mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stag
     mt_status st = MT_OK;
     mt_hash key;
     mt_plan plan = {0};
-    mt_scene *scene = NULL;
+    mt_env *env = NULL;
     if (!gpu->tool.module) return MT_FAIL(err, MT_ERR_GPU, "the tool's own kernels are not loaded");
     gpu->stage_callback = stage;
     gpu->stage_context = context;
@@ -318,8 +318,8 @@ mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stag
     mt_gpu_enter(gpu, MT_STAGE_PREPARE_INPUTS);
     mt_subject_free(gpu, &gpu->subject);
     MT_TRY(check_input_names(request, err));
-    MT_TRY(mt_scene_create(request->spec, request->shape, &gpu->facts, &scene, err));
-    MT_TRY(mt_plan_reference(scene, &plan, err));
+    MT_TRY(mt_env_create(request->spec, request->shape, &gpu->facts, &env, err));
+    MT_TRY(mt_plan_reference(env, &plan, err));
     MT_TRY(subject_init(gpu, request, &plan, err));
     MT_TRY(load_support(gpu, request, err));
     MT_TRY(make_all(gpu, request, &plan, err));
@@ -329,7 +329,7 @@ mt_status mt_gpu_subject(mt_gpu *gpu, const mt_subject_request *request, mt_stag
 done:
     if (st != MT_OK) mt_subject_free(gpu, &gpu->subject);
     mt_plan_free(&plan);
-    mt_scene_free(scene);
+    mt_env_free(env);
     return st;
 }
 

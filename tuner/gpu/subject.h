@@ -44,6 +44,6 @@ mt_status mt_subject_check(mt_gpu *gpu, bool *intact, mt_error *err);
 mt_status mt_input_make(mt_gpu *gpu, const mt_subject_request *request, size_t arg, const mt_plan_tensor *tensor, uint64_t seed, CUdeviceptr data, mt_error *err);
 const char *mt_input_path(const mt_subject_request *request, const char *arg); /* of --input, or NULL */
 /* Runs the reference for the set, whose inputs are made. */
-mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, const mt_scene *scene, mt_input_set *set, mt_error *err);
+mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, const mt_env *env, mt_input_set *set, mt_error *err);
 
 #endif

@@ -8,10 +8,10 @@
 #include "tuner/search/model_search.h"
 #include "tuner/search/offspring.h"
 
-#define HOPELESS 2 /* times the best: where no rival starts */
+#define HOPELESS 2 /* times the best: where no second_start starts */
 #define MUTATION 0.1
 #define DOUBTFUL -1 /* log of the chance to work below which the least mean is no argument */
-enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, RIVAL_APART = 3, RIVAL_TRIES = 10, RIVALS_TRIED = 4 };
+enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, SECOND_START_APART = 3, SECOND_START_TRIES = 10, RIVALS_TRIED = 4 };
 
 /* ---- candidates ---- */
 
@@ -340,7 +340,7 @@ bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
     return best < INFINITY;
 }
 
-/* ---- rival ---- */
+/* ---- second_start ---- */
 
 /* In how many knobs two points differ; another algorithm is far away. */
 static size_t knobs_apart(const mt_space *space, size_t a, size_t b)
@@ -361,78 +361,78 @@ static int kind_of(const mt_space *space, size_t point)
     return p.level[0];
 }
 
-static void retire_rival(mt_model_search *search)
+static void retire_second_start(mt_model_search *search)
 {
-    search->rivals_used[search->rivals_used_count++ % MT_RIVALS_KEPT] = search->rival;
-    search->rival = SIZE_MAX;
-    search->rival_tries = 0;
+    search->second_starts_used[search->second_starts_used_count++ % MT_RIVALS_KEPT] = search->second_start;
+    search->second_start = SIZE_MAX;
+    search->second_start_tries = 0;
 }
 
-/* How many rivals were of that point's algorithm; the best of all counts as one. */
-static size_t rivals_of_kind(const mt_model_search *search, size_t point, size_t used)
+/* How many second_starts were of that point's algorithm; the best of all counts as one. */
+static size_t second_starts_of_kind(const mt_model_search *search, size_t point, size_t used)
 {
     const mt_ledger *ledger = &search->ledger;
     int kind = kind_of(ledger->space, point);
     size_t count = kind_of(ledger->space, ledger->items[ledger->best].point) == kind;
-    for (size_t k = 0; k < used; k++) count += kind_of(ledger->space, search->rivals_used[k]) == kind;
+    for (size_t k = 0; k < used; k++) count += kind_of(ledger->space, search->second_starts_used[k]) == kind;
     return count;
 }
 
-/* The best point that lies away from the best of all and from the rivals before, of the algorithm that had the fewest turns: its best known point may be the
+/* The best point that lies away from the best of all and from the second_starts before, of the algorithm that had the fewest turns: its best known point may be the
  * slowest only because nothing was tried there. */
-static bool find_rival(mt_model_search *search)
+static bool find_second_start(mt_model_search *search)
 {
     const mt_ledger *ledger = &search->ledger;
-    size_t chosen = SIZE_MAX, least = 0, used = search->rivals_used_count < MT_RIVALS_KEPT ? search->rivals_used_count : MT_RIVALS_KEPT;
+    size_t chosen = SIZE_MAX, least = 0, used = search->second_starts_used_count < MT_RIVALS_KEPT ? search->second_starts_used_count : MT_RIVALS_KEPT;
     for (size_t i = 0; i < ledger->count; i++) {
         const mt_evaluation *item = &ledger->items[i];
         if (item->is_pending || !isfinite(item->cost_ns) || item->cost_ns > HOPELESS * ledger->items[ledger->best].cost_ns) continue;
-        size_t same = rivals_of_kind(search, item->point, used);
+        size_t same = second_starts_of_kind(search, item->point, used);
         if (chosen != SIZE_MAX && (same > least || (same == least && item->cost_ns >= ledger->items[chosen].cost_ns))) continue;
-        bool is_away = knobs_apart(ledger->space, item->point, ledger->items[ledger->best].point) >= RIVAL_APART;
-        for (size_t k = 0; is_away && k < used; k++) is_away = knobs_apart(ledger->space, item->point, search->rivals_used[k]) >= RIVAL_APART;
+        bool is_away = knobs_apart(ledger->space, item->point, ledger->items[ledger->best].point) >= SECOND_START_APART;
+        for (size_t k = 0; is_away && k < used; k++) is_away = knobs_apart(ledger->space, item->point, search->second_starts_used[k]) >= SECOND_START_APART;
         if (is_away) chosen = i, least = same;
     }
     if (chosen == SIZE_MAX) return false;
-    search->rival = ledger->items[chosen].point;
+    search->second_start = ledger->items[chosen].point;
     return true;
 }
 
-/* Moves the rival downhill through what is known. */
-static void settle_rival(mt_model_search *search)
+/* Moves the second_start downhill through what is known. */
+static void settle_second_start(mt_model_search *search)
 {
     size_t place;
     for (bool has_moved = true; has_moved;) {
-        const struct mt_neighbours *neighbours = neighbours_of(search, search->rival);
+        const struct mt_neighbours *neighbours = neighbours_of(search, search->second_start);
         has_moved = false;
-        if (!neighbours || !mt_index_map_get(&search->ledger.places, search->rival, &place)) return;
+        if (!neighbours || !mt_index_map_get(&search->ledger.places, search->second_start, &place)) return;
         double least = search->ledger.items[place].cost_ns;
         for (size_t i = 0; i < neighbours->count; i++) {
             if (!mt_index_map_get(&search->ledger.places, neighbours->items[i], &place)) continue;
             const mt_evaluation *item = &search->ledger.items[place];
             if (item->is_pending || !(item->cost_ns < least)) continue;
             least = item->cost_ns;
-            search->rival = item->point;
-            search->rival_tries = 0;
+            search->second_start = item->point;
+            search->second_start_tries = 0;
             has_moved = true;
         }
     }
 }
 
-bool mt_propose_rival(mt_model_search *search, mt_proposal *out)
+bool mt_propose_second_start(mt_model_search *search, mt_proposal *out)
 {
     for (int i = 0; i < RIVALS_TRIED; i++) {
         size_t count;
-        if (search->ledger.best == SIZE_MAX || (search->rival == SIZE_MAX && !find_rival(search))) return false;
-        settle_rival(search);
+        if (search->ledger.best == SIZE_MAX || (search->second_start == SIZE_MAX && !find_second_start(search))) return false;
+        settle_second_start(search);
         clear_candidates(&count);
-        add_neighbours(search, &count, search->rival);
-        bool is_merged = search->rival == search->ledger.items[search->ledger.best].point;
-        if (count > 0 && !is_merged && search->rival_tries < RIVAL_TRIES) {
-            search->rival_tries++;
+        add_neighbours(search, &count, search->second_start);
+        bool is_merged = search->second_start == search->ledger.items[search->ledger.best].point;
+        if (count > 0 && !is_merged && search->second_start_tries < SECOND_START_TRIES) {
+            search->second_start_tries++;
             return fit_forest(search) && choose_by_forest(search, count, true, out);
         }
-        retire_rival(search);
+        retire_second_start(search);
     }
     return false;
 }

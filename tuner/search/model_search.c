@@ -20,7 +20,7 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *ta
 {
     mt_status st = MT_OK;
     const mt_spec *spec = mt_space_spec(task->space);
-    *search = (mt_model_search){.rival = SIZE_MAX};
+    *search = (mt_model_search){.second_start = SIZE_MAX};
     mt_ledger_init(&search->ledger, task->space);
     mt_rng_seed(&search->rng, task->seed);
     MT_TRY(mt_features_init(&search->features, task->space, &search->rng, err));

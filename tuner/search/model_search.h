@@ -49,8 +49,8 @@ typedef struct mt_model_search {
     struct mt_neighbours kept[MT_NEIGHBOURS_KEPT]; /* of the best few */
     size_t next_kept, neighbour_capacity;
     /* A second local search, away from the best. */
-    size_t rival, rival_tries; /* a point, SIZE_MAX: none; how many of its neighbours were tried in vain */
-    size_t rivals_used[MT_RIVALS_KEPT], rivals_used_count; /* a ring: the latest ones */
+    size_t second_start, second_start_tries; /* a point, SIZE_MAX: none; how many of its neighbours were tried in vain */
+    size_t second_starts_used[MT_RIVALS_KEPT], second_starts_used_count; /* a ring: the latest ones */
 
     /* Random points of a space that is not enumerated, where a draw takes long: used again and again, and renewed by and by. */
     size_t *stock, stock_count, next_stock; /* NULL: every draw is fresh */
@@ -84,7 +84,7 @@ bool mt_propose_central(mt_model_search *search, mt_proposal *out);
 bool mt_propose_gp(mt_model_search *search, mt_proposal *out);                      /* largest expected improvement, anywhere */
 bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out); /* the same among neighbours of the best `elite` and `draws` random points */
 bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out); /* the same, by the forest, among children of the best `elite` */
-bool mt_propose_rival(mt_model_search *search, mt_proposal *out);                   /* the most promising neighbour of a good point elsewhere, which moves downhill */
+bool mt_propose_second_start(mt_model_search *search, mt_proposal *out);                   /* the most promising neighbour of a good point elsewhere, which moves downhill */
 bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out);       /* the most promising neighbour of the best */
 
 /* log of the expected improvement below `best` of a normal variable. */

@@ -33,5 +33,5 @@ const mt_strategy *mt_strategy_at(size_t index)
 const mt_strategy *mt_strategy_auto(const mt_space *space, size_t budget)
 {
     bool is_covered = mt_space_is_enumerated(space) && budget >= mt_space_count(space);
-    return mt_strategy_find(is_covered ? "exhaustive" : "portfolio");
+    return mt_strategy_find(is_covered ? "exhaustive" : "mixed");
 }

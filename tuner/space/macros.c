@@ -9,7 +9,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/space/macros_internal.h"
 #include "tuner/space/option_words.h"
-#include "tuner/space/scene_internal.h"
+#include "tuner/space/env_internal.h"
 
 /* ---- the list ---- */
 
@@ -73,12 +73,12 @@ done:
     return st;
 }
 
-static mt_status add_knobs(const mt_scene *scene, mt_options *options, mt_error *err)
+static mt_status add_knobs(const mt_env *env, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
-    const mt_spec *spec = mt_scene_spec(scene);
+    const mt_spec *spec = mt_env_spec(env);
     for (size_t i = 0; i < spec->param_count; i++) {
-        int level = mt_scene_level(scene, i);
+        int level = mt_env_level(env, i);
         if (level != MT_INACTIVE) MT_TRY(add_knob(&spec->params[i], (size_t)level, options, err));
     }
 done:
@@ -134,13 +134,13 @@ static bool is_baked(const mt_algorithm *variant, const char *name)
 /* ---- options as written ---- */
 
 /* Adds the words of an options text. A word that names an inactive knob is left out, as the knob's macro is. */
-static mt_status add_words(const mt_scene *scene, const char *text, mt_options *options, mt_error *err)
+static mt_status add_words(const mt_env *env, const char *text, mt_options *options, mt_error *err)
 {
     mt_word word;
     mt_status st;
     while ((st = mt_word_next(&text, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
         char *expanded = NULL;
-        if (word.kind == MT_WORD_PLAIN) st = mt_scene_expand(scene, word.text, &expanded, err);
+        if (word.kind == MT_WORD_PLAIN) st = mt_env_expand(env, word.text, &expanded, err);
         bool is_taken = word.kind == MT_WORD_PLAIN && st == MT_OK;
         mt_free(word.text);
         if (is_taken) st = take(options, expanded, err);
@@ -149,35 +149,35 @@ static mt_status add_words(const mt_scene *scene, const char *text, mt_options *
     return st;
 }
 
-mt_status mt_options_variant(const mt_scene *scene, mt_options *options, mt_error *err)
+mt_status mt_options_variant(const mt_env *env, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
-    const mt_spec *spec = mt_scene_spec(scene);
-    const mt_shape *shape = mt_scene_shape(scene);
-    const mt_algorithm *variant = &spec->algorithms[mt_scene_level(scene, 0)];
+    const mt_spec *spec = mt_env_spec(env);
+    const mt_shape *shape = mt_env_shape(env);
+    const mt_algorithm *variant = &spec->algorithms[mt_env_level(env, 0)];
     *options = (mt_options){ 0 };
-    MT_TRY(add_knobs(scene, options, err));
+    MT_TRY(add_knobs(env, options, err));
     for (size_t i = 0; i < shape->setting_count; i++) {
         if (is_baked(variant, shape->settings[i].name)) MT_TRY(add_setting("SHAPE_", &shape->settings[i], options, err));
     }
     sort_macros(options);
-    MT_TRY(add_words(scene, spec->options, options, err));
-    MT_TRY(add_words(scene, variant->options, options, err));
-    MT_TRY(mt_macros_check(scene, NULL, options, err));
+    MT_TRY(add_words(env, spec->options, options, err));
+    MT_TRY(add_words(env, variant->options, options, err));
+    MT_TRY(mt_macros_check(env, NULL, options, err));
 done:
     if (st != MT_OK) mt_options_free(options);
     return st;
 }
 
-mt_status mt_options_support(const mt_scene *scene, const mt_workload *workload, mt_options *options, mt_error *err)
+mt_status mt_options_support(const mt_env *env, const mt_workload *workload, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
-    const mt_spec *spec = mt_scene_spec(scene);
-    const mt_shape *shape = mt_scene_shape(scene);
-    mt_scene *defaults = NULL; /* of its own: the caller's point stays */
+    const mt_spec *spec = mt_env_spec(env);
+    const mt_shape *shape = mt_env_shape(env);
+    mt_env *defaults = NULL; /* of its own: the caller's point stays */
     *options = (mt_options){ 0 };
-    MT_TRY(mt_scene_create(spec, shape, mt_scene_facts(scene), &defaults, err));
-    for (size_t i = 0; i < spec->param_count; i++) mt_scene_set_knob(defaults, i, i == 0 ? 0 : (int)spec->params[i].default_level);
+    MT_TRY(mt_env_create(spec, shape, mt_env_facts(env), &defaults, err));
+    for (size_t i = 0; i < spec->param_count; i++) mt_env_set_knob(defaults, i, i == 0 ? 0 : (int)spec->params[i].default_level);
     MT_TRY(add_knobs(defaults, options, err));
     for (size_t i = 0; i < shape->setting_count; i++) MT_TRY(add_setting("SHAPE_", &shape->settings[i], options, err));
     for (size_t i = 0; i < workload->setting_count; i++) MT_TRY(add_setting("WORKLOAD_", &workload->settings[i], options, err));
@@ -186,7 +186,7 @@ mt_status mt_options_support(const mt_scene *scene, const mt_workload *workload,
     MT_TRY(add_words(defaults, spec->options, options, err));
     MT_TRY(mt_macros_check(defaults, workload, options, err));
 done:
-    mt_scene_free(defaults);
+    mt_env_free(defaults);
     if (st != MT_OK) mt_options_free(options);
     return st;
 }

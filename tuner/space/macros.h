@@ -2,7 +2,7 @@
 #ifndef MT_SPACE_MACROS_H
 #define MT_SPACE_MACROS_H
 
-#include "tuner/space/scene.h"
+#include "tuner/space/env.h"
 
 typedef struct mt_options {
     char **items;
@@ -10,11 +10,11 @@ typedef struct mt_options {
     size_t macro_count; /* the first so many are macros of knobs, shape and workload, which must be in effect */
 } mt_options;
 
-/* For the point set in the scene: knobs, baked shape values, [kernel] and [variant] options. No -arch, and nothing that names a folder or a header: mt_source holds what they lead to. A macro that is defined
+/* For the point set in the environment: knobs, baked shape values, [kernel] and [variant] options. No -arch, and nothing that names a folder or a header: mt_source holds what they lead to. A macro that is defined
  * twice with different values is an error that names both. */
-mt_status mt_options_variant(const mt_scene *scene, mt_options *options, mt_error *err);
+mt_status mt_options_variant(const mt_env *env, mt_options *options, mt_error *err);
 /* For the reference and the generators: all shape values, the workload's, MT_SUPPORT=1, every knob at its default. */
-mt_status mt_options_support(const mt_scene *scene, const mt_workload *workload, mt_options *options, mt_error *err);
+mt_status mt_options_support(const mt_env *env, const mt_workload *workload, mt_options *options, mt_error *err);
 mt_status mt_options_add(mt_options *options, const char *option, mt_error *err);
 void mt_options_free(mt_options *options); /* zeroed struct is fine */
 

@@ -44,10 +44,10 @@ static void add_settings(const char *prefix, const char *kind, const mt_setting 
     }
 }
 
-static mt_status refuse(const mt_scene *scene, const mt_workload *workload, const char *macro, const char *one, const char *other, bool is_written, mt_error *err)
+static mt_status refuse(const mt_env *env, const mt_workload *workload, const char *macro, const char *one, const char *other, bool is_written, mt_error *err)
 {
-    const mt_spec *spec = mt_scene_spec(scene);
-    const mt_shape *shape = mt_scene_shape(scene);
+    const mt_spec *spec = mt_env_spec(env);
+    const mt_shape *shape = mt_env_shape(env);
     mt_strbuf owners = {0};
     add_knobs(spec, macro, &owners);
     add_settings("SHAPE_", "shape value", shape->settings, shape->setting_count, macro, &owners);
@@ -73,27 +73,27 @@ static const char *own_twin(const mt_options *options, const char *name, size_t 
     return NULL;
 }
 
-static mt_status compare(const mt_scene *scene, const mt_workload *workload, const char *one, const char *other, bool is_written, mt_error *err)
+static mt_status compare(const mt_env *env, const mt_workload *workload, const char *one, const char *other, bool is_written, mt_error *err)
 {
     size_t length, other_length;
     const char *value, *other_value, *name = mt_word_macro(one, &length, &value), *other_name = mt_word_macro(other, &other_length, &other_value);
     if (!name || !other_name || length != other_length || strncmp(name, other_name, length) != 0 || same_value(value, other_value)) return MT_OK;
     mt_strbuf macro = {0};
     mt_strbuf_add_bytes(&macro, name, length);
-    mt_status st = refuse(scene, workload, mt_strbuf_text(&macro), one, other, is_written, err);
+    mt_status st = refuse(env, workload, mt_strbuf_text(&macro), one, other, is_written, err);
     mt_strbuf_free(&macro);
     return st;
 }
 
-mt_status mt_macros_check(const mt_scene *scene, const mt_workload *workload, const mt_options *options, mt_error *err)
+mt_status mt_macros_check(const mt_env *env, const mt_workload *workload, const mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t i = 1; i < options->macro_count; i++) MT_TRY(compare(scene, workload, options->items[i - 1], options->items[i], false, err)); /* sorted */
+    for (size_t i = 1; i < options->macro_count; i++) MT_TRY(compare(env, workload, options->items[i - 1], options->items[i], false, err)); /* sorted */
     for (size_t i = options->macro_count; i < options->count; i++) {
         size_t length;
         const char *value, *name = mt_word_macro(options->items[i], &length, &value), *twin = name ? own_twin(options, name, length) : NULL;
-        if (twin) MT_TRY(compare(scene, workload, twin, options->items[i], true, err));
-        for (size_t k = options->macro_count; name && k < i; k++) MT_TRY(compare(scene, workload, options->items[k], options->items[i], true, err));
+        if (twin) MT_TRY(compare(env, workload, twin, options->items[i], true, err));
+        for (size_t k = options->macro_count; name && k < i; k++) MT_TRY(compare(env, workload, options->items[k], options->items[i], true, err));
     }
 done:
     return st;

@@ -5,6 +5,6 @@
 #include "tuner/space/macros.h"
 
 /* MT_ERR_SPEC when two options give one name different values. `workload`: NULL = its values are no macros here. */
-mt_status mt_macros_check(const mt_scene *scene, const mt_workload *workload, const mt_options *options, mt_error *err);
+mt_status mt_macros_check(const mt_env *env, const mt_workload *workload, const mt_options *options, mt_error *err);
 
 #endif

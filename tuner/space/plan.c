@@ -9,7 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/plan_internal.h"
-#include "tuner/space/scene_internal.h"
+#include "tuner/space/env_internal.h"
 
 /* CUDA C++ Programming Guide, technical specifications: the same for every compute capability that is supported. */
 static const int64_t grid_limits[3] = { INT32_MAX, 65535, 65535 };
@@ -31,7 +31,7 @@ mt_status mt_planner_refuse(mt_planner *planner, const char *format, ...)
 
 mt_status mt_planner_int(mt_planner *planner, const mt_expr *expr, int64_t *value)
 {
-    return mt_scene_int(planner->scene, expr, value, NULL, planner->err);
+    return mt_env_int(planner->env, expr, value, NULL, planner->err);
 }
 
 /* "[launch direct 1]" */
@@ -56,7 +56,7 @@ static mt_status is_wanted(mt_planner *planner, const mt_launch *launch, bool *w
 {
     int64_t holds = 1;
     bool inactive = false;
-    mt_status st = launch->when.program ? mt_scene_int(planner->scene, &launch->when, &holds, &inactive, planner->err) : MT_OK;
+    mt_status st = launch->when.program ? mt_env_int(planner->env, &launch->when, &holds, &inactive, planner->err) : MT_OK;
     *wanted = holds != 0 && !inactive;
     return st;
 }
@@ -195,12 +195,12 @@ static mt_status begin(mt_planner *planner)
 
 /* ---- plans ---- */
 
-mt_status mt_plan_make(const mt_scene *scene, mt_plan *plan, char **illegal, mt_error *err)
+mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_error *err)
 {
     mt_status st = MT_OK;
-    const mt_spec *spec = mt_scene_spec(scene);
-    mt_planner planner = { .scene = scene, .spec = spec, .plan = plan, .err = err };
-    int level = mt_scene_level(scene, 0);
+    const mt_spec *spec = mt_env_spec(env);
+    mt_planner planner = { .env = env, .spec = spec, .plan = plan, .err = err };
+    int level = mt_env_level(env, 0);
     *illegal = NULL;
     assert(level != MT_INACTIVE); /* a point is set */
     MT_TRY(begin(&planner));
@@ -223,11 +223,11 @@ done:
     return MT_OK;
 }
 
-mt_status mt_plan_reference(const mt_scene *scene, mt_plan *plan, mt_error *err)
+mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err)
 {
     mt_status st = MT_OK;
-    const mt_spec *spec = mt_scene_spec(scene);
-    mt_planner planner = { .scene = scene, .spec = spec, .plan = plan, .err = err };
+    const mt_spec *spec = mt_env_spec(env);
+    mt_planner planner = { .env = env, .spec = spec, .plan = plan, .err = err };
     MT_TRY(begin(&planner));
     MT_TRY(choose(&planner, spec->launches, spec->launch_count, "reference", false, &plan->launches, &plan->launch_count));
     mark_used(&planner, plan->launches, plan->launch_count);
@@ -235,7 +235,7 @@ mt_status mt_plan_reference(const mt_scene *scene, mt_plan *plan, mt_error *err)
     MT_TRY(plan_launches(&planner, "launch", spec->reference, plan->launches, plan->launch_count));
 done:
     if (planner.illegal) { /* nothing can be verified without it */
-        st = MT_FAIL(err, MT_ERR_SPEC, "%s: the reference can't run for shape %s: %s", spec->path, mt_scene_shape(scene)->name, planner.illegal);
+        st = MT_FAIL(err, MT_ERR_SPEC, "%s: the reference can't run for shape %s: %s", spec->path, mt_env_shape(env)->name, planner.illegal);
         mt_free(planner.illegal);
     }
     if (st != MT_OK) mt_plan_free(plan);

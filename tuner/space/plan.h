@@ -2,7 +2,7 @@
 #ifndef MT_SPACE_PLAN_H
 #define MT_SPACE_PLAN_H
 
-#include "tuner/space/scene.h"
+#include "tuner/space/env.h"
 
 typedef struct mt_plan_tensor {
     size_t arg;               /* index into spec args */
@@ -48,11 +48,11 @@ typedef struct mt_plan {
     mt_plan_launch *prepares; size_t prepare_count;
 } mt_plan;
 
-/* Evaluates the point that is set in the scene. *illegal (mt_free) receives the rule that it breaks when the numbers can't be a launch at all
+/* Evaluates the point that is set in the environment. *illegal (mt_free) receives the rule that it breaks when the numbers can't be a launch at all
  * (grid of 0, a dimension above the hardware's, negative shared memory): then MT_OK and no plan. Other failures are errors. */
-mt_status mt_plan_make(const mt_scene *scene, mt_plan *plan, char **illegal, mt_error *err);
+mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_error *err);
 /* The reference's plan: in/out tensors and the reference's launches; no point needs to be set. */
-mt_status mt_plan_reference(const mt_scene *scene, mt_plan *plan, mt_error *err);
+mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err);
 /* Bytes that an argument takes as a kernel parameter. */
 uint64_t mt_plan_parameter_bytes(const mt_plan_arg *arg);
 void mt_plan_free(mt_plan *plan); /* zeroed struct is fine */
@@ -61,6 +61,6 @@ void mt_plan_free(mt_plan *plan); /* zeroed struct is fine */
  * divisible, cooperative), dynamic shared memory against the opt-in limit (names the largest that fits), tensor maps (box ≤ 256, inner bytes
  * multiple of 16, swizzle span, strides multiples of 16 and < 2^40, 16-byte offset, dims ≤ 2^32, cc ≥ 90). Returns NULL when legal, else the rule broken
  * with numbers (mt_free). Sources: CUDA C++ Programming Guide, driver API's cuTensorMapEncodeTiled. */
-char *mt_plan_illegal(const mt_scene *scene, const mt_plan *plan);
+char *mt_plan_illegal(const mt_env *env, const mt_plan *plan);
 
 #endif

@@ -6,7 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/plan_internal.h"
-#include "tuner/space/scene_internal.h"
+#include "tuner/space/env_internal.h"
 
 static const int64_t count_limit = 255;         /* maps of 128 bytes in the 32,764 bytes of a kernel's parameters */
 static const uint64_t byte_limit = UINT64_C(1) << 62;
@@ -15,7 +15,7 @@ static mt_status dtype_of(mt_planner *planner, const mt_arg *arg, mt_dtype *dtyp
 {
     mt_place place = mt_spec_place(planner->spec, arg->line);
     char *text = NULL;
-    mt_status st = mt_scene_expand(planner->scene, arg->dtype_text, &text, planner->err);
+    mt_status st = mt_env_expand(planner->env, arg->dtype_text, &text, planner->err);
     if (st == MT_OK && !mt_dtype_from_name(text, dtype)) {
         st = MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dtype = %s is `%s` here: expected a name such as f16", place.path, place.line, arg->name,
                      arg->dtype_text, text);
@@ -35,7 +35,7 @@ static mt_status check_dim(mt_planner *planner, const mt_arg *arg, size_t dim, i
                                                                arg->name, dim, value);
     return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] dimension %zu (%s) is %" PRId64 " for shape %s: expected at least 1",
                    place.path, place.line,
-                   arg->name, dim, arg->shape.items[dim].source, value, mt_scene_shape(planner->scene)->name);
+                   arg->name, dim, arg->shape.items[dim].source, value, mt_env_shape(planner->env)->name);
 }
 
 static mt_status plan_tensor(mt_planner *planner, size_t index)
@@ -54,7 +54,7 @@ static mt_status plan_tensor(mt_planner *planner, size_t index)
         bool overflows = __builtin_mul_overflow(tensor->elements, (uint64_t)tensor->dims[i], &tensor->elements);
         if (overflows || tensor->elements > byte_limit / 8) {
             return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] has more than 2^59 elements for shape %s", place.path, place.line, arg->name,
-                           mt_scene_shape(planner->scene)->name);
+                           mt_env_shape(planner->env)->name);
         }
     }
     tensor->bytes = tensor->elements * mt_dtype_bytes(tensor->dtype);
@@ -127,7 +127,7 @@ static mt_status plan_tensormap(mt_planner *planner, size_t index)
     if (!planned->maps) return MT_FAIL(planner->err, MT_ERR_NO_MEMORY, "out of memory");
     planned->map_count = (size_t)count;
     for (int64_t i = 0; i < count; i++) {
-        mt_scene_put_loop(planner->scene, i);
+        mt_env_put_loop(planner->env, i);
         MT_TRY(plan_map(planner, arg, tensor, &planned->maps[i]));
     }
 done:

@@ -5,7 +5,7 @@
 #include "tuner/space/plan.h"
 
 typedef struct mt_planner {
-    const mt_scene *scene;
+    const mt_env *env;
     const mt_spec *spec;
     mt_plan *plan;
     char *illegal; /* the rule that the numbers break */

@@ -135,9 +135,9 @@ static char *check_parameters(const mt_plan *plan, const mt_plan_launch *launch,
     return rule("%s parameters of %s take %" PRIu64 " bytes: the limit is %" PRIu64, title, launch->entry, bytes, limit);
 }
 
-static char *check_launch(const mt_scene *scene, const mt_plan *plan, const char *kind, const mt_plan_launch *launch)
+static char *check_launch(const mt_env *env, const mt_plan *plan, const char *kind, const mt_plan_launch *launch)
 {
-    const mt_device_facts *facts = mt_scene_facts(scene);
+    const mt_device_facts *facts = mt_env_facts(env);
     const mt_launch *from = launch->from;
     char title[160], *broken = NULL;
     snprintf(title, sizeof title, "[%s %s%s%d]", kind, from->algorithm ? from->algorithm : "", from->algorithm ? " " : "", from->number);
@@ -231,15 +231,15 @@ static char *check_tensormap(const mt_arg *arg, const mt_plan_arg *planned, cons
     return NULL;
 }
 
-char *mt_plan_illegal(const mt_scene *scene, const mt_plan *plan)
+char *mt_plan_illegal(const mt_env *env, const mt_plan *plan)
 {
-    const mt_spec *spec = mt_scene_spec(scene);
+    const mt_spec *spec = mt_env_spec(env);
     char *broken = NULL;
     for (size_t i = 0; !broken && i < plan->arg_count; i++) {
         if (plan->args[i].used && plan->args[i].kind == MT_ARG_TENSORMAP) broken = check_tensormap(&spec->args[i], &plan->args[i],
-                                                                                                   mt_scene_facts(scene));
+                                                                                                   mt_env_facts(env));
     }
-    for (size_t i = 0; !broken && i < plan->prepare_count; i++) broken = check_launch(scene, plan, "prepare", &plan->prepares[i]);
-    for (size_t i = 0; !broken && i < plan->launch_count; i++) broken = check_launch(scene, plan, "launch", &plan->launches[i]);
+    for (size_t i = 0; !broken && i < plan->prepare_count; i++) broken = check_launch(env, plan, "prepare", &plan->prepares[i]);
+    for (size_t i = 0; !broken && i < plan->launch_count; i++) broken = check_launch(env, plan, "launch", &plan->launches[i]);
     return broken;
 }

@@ -4,7 +4,7 @@
 #define MT_SPACE_SPACE_H
 
 #include "tuner/base/rng.h"
-#include "tuner/space/scene.h"
+#include "tuner/space/env.h"
 
 typedef struct mt_space mt_space; /* immutable after creation: any thread may read */
 

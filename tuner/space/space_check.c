@@ -149,24 +149,24 @@ void mt_checks_free(mt_space *space)
 
 /* ---- asking ---- */
 
-static mt_program_status evaluate(const mt_check *check, mt_walker *walker, mt_value *value, mt_blame *blame)
+static mt_program_status evaluate(const mt_check *check, mt_walker *walker, mt_value *value, mt_expr_fault *fault)
 {
     for (uint64_t left = check->knobs; left; left &= left - 1) {
         size_t param = (size_t)__builtin_ctzll(left);
         int level = walker->point.level[param];
-        if (mt_scene_level(walker->scene, param) != level) mt_scene_set_knob(walker->scene, param, level);
+        if (mt_env_level(walker->env, param) != level) mt_env_set_knob(walker->env, param, level);
     }
     walker->evaluations++;
-    for (size_t i = 0; i < check->let_count; i++) mt_scene_touch_let(walker->scene, check->lets[i]);
-    return mt_scene_run_ready(walker->scene, check->expr, value, blame);
+    for (size_t i = 0; i < check->let_count; i++) mt_env_touch_let(walker->env, check->lets[i]);
+    return mt_env_run_ready(walker->env, check->expr, value, fault);
 }
 
 /* A constraint that reads something inactive does not apply; a `when` that does is not fulfilled. */
 static mt_truth find_out(const mt_check *check, mt_walker *walker, mt_truth inactive)
 {
     mt_value value = { 0 };
-    mt_blame blame;
-    mt_program_status status = evaluate(check, walker, &value, &blame);
+    mt_expr_fault fault;
+    mt_program_status status = evaluate(check, walker, &value, &fault);
     if (status == MT_PROGRAM_INACTIVE) return inactive;
     if (status != MT_PROGRAM_OK) return MT_TRUTH_FAILED;
     return value.number != 0 ? MT_TRUTH_HOLDS : MT_TRUTH_BROKEN;
@@ -194,11 +194,11 @@ mt_status mt_check_fail(const mt_space *space, const mt_check *check, mt_walker 
 {
     mt_strbuf where = { 0 };
     mt_value value;
-    mt_blame blame;
+    mt_expr_fault fault;
     char *text = mt_point_text(space->spec, &walker->point);
     if (text && *text) mt_strbuf_addf(&where, ", at %s", text);
-    mt_program_status status = evaluate(check, walker, &value, &blame);
-    mt_status st = mt_scene_fail(walker->scene, &blame, status, mt_strbuf_text(&where), err);
+    mt_program_status status = evaluate(check, walker, &value, &fault);
+    mt_status st = mt_env_fail(walker->env, &fault, status, mt_strbuf_text(&where), err);
     mt_strbuf_free(&where);
     mt_free(text);
     return st;

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "tuner/space/scene_internal.h"
+#include "tuner/space/env_internal.h"
 #include "tuner/space/space.h"
 
 /* ---- conditions (space_check.c) ---- */
@@ -37,10 +37,10 @@ typedef struct mt_check {
     uint32_t memory_place[MT_MEMORY_KNOBS];
 } mt_check;
 
-/* A point being looked at and the scene to evaluate conditions in. One thread at a time. */
+/* A point being looked at and the environment to evaluate conditions in. One thread at a time. */
 typedef struct mt_walker {
     struct mt_walker *next; /* in the pool */
-    mt_scene *scene;        /* follows the point only when something is evaluated */
+    mt_env *env;        /* follows the point only when something is evaluated */
     mt_point point;
     uint64_t evaluations;   /* that no memory answered */
 } mt_walker;

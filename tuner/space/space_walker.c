@@ -5,7 +5,7 @@
 static void free_walker(mt_walker *walker)
 {
     if (!walker) return;
-    mt_scene_free(walker->scene);
+    mt_env_free(walker->env);
     mt_free(walker);
 }
 
@@ -13,7 +13,7 @@ static mt_walker *make_walker(const mt_space *space)
 {
     mt_walker *walker = mt_alloc(1, sizeof *walker);
     if (!walker) return NULL;
-    if (mt_scene_create(space->spec, space->shape, &space->facts, &walker->scene, NULL) == MT_OK) return walker;
+    if (mt_env_create(space->spec, space->shape, &space->facts, &walker->env, NULL) == MT_OK) return walker;
     free_walker(walker);
     return NULL;
 }

@@ -110,7 +110,7 @@ static void free_kernel(mt_spec *spec)
     mt_free(spec->baseline);
     mt_free(spec->defaults_text);
     mt_strings_free(spec->defaults, spec->default_count);
-    mt_free(spec->rival);
+    mt_free(spec->library);
     mt_strings_free(spec->slot_names, spec->slot_count);
     mt_expr_free(&spec->model_flops);
     mt_expr_free(&spec->model_dram_bytes);

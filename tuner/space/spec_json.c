@@ -1,4 +1,4 @@
-/* The space as the lookup sees it. Read by db/lookup_model.c; the two change together, with "format". */
+/* The space as the lookup sees it. Read by db/lookup/lookup_model.c; the two change together, with "format". */
 #include "tuner/space/spec_json.h"
 
 #include <inttypes.h>

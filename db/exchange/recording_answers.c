@@ -1,0 +1,83 @@
+/* What of a subject is worth shipping: the rows that lookups answer with, or that the choice of an answer for other shapes needs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/exchange/recording_internal.h"
+#include "db/store/store_internal.h"
+#include "tuner/base/alloc.h"
+
+/* The winner, what it was compared with in its final, the default and the baseline, and the portfolio's candidates. */
+static const char answers_sql[] =
+    "SELECT v.text FROM variant v WHERE EXISTS (SELECT 1 FROM best WHERE subject_id = ?1) AND v.id IN ("
+    "SELECT m.variant_id FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE b.subject_id = ?1 "
+    "UNION SELECT m.variant_id FROM best b JOIN finalist f ON f.final_id = b.final_id JOIN measurement m ON m.id = f.measurement_id WHERE b.subject_id = ?1 "
+    "UNION SELECT variant_id FROM landmark WHERE subject_id = ?1 "
+    "UNION SELECT p.variant_id FROM portfolio_shape s JOIN portfolio_variant p ON p.portfolio_id = s.portfolio_id WHERE s.subject_id = ?1) ORDER BY v.text";
+
+bool mt_recording_answers_add(mt_recording_answers *answers, const char *variant)
+{
+    char **grown = mt_grow(answers->variants, answers->count, &answers->capacity, sizeof *grown);
+    if (!grown) return false;
+    answers->variants = grown;
+    grown[answers->count] = mt_strdup(variant);
+    return grown[answers->count] && ++answers->count;
+}
+
+mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement = NULL;
+    mt_recording_answers_free(answers);
+    MT_TRY(mt_sql_prepare(store, answers_sql, &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    for (;;) {
+        bool row;
+        MT_TRY(mt_sql_row(store, &args, &row, "list what answers", err));
+        if (!row) break;
+        if (mt_recording_answers_add(answers, mt_sql_column(statement, 0))) continue;
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
+        goto done;
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+void mt_recording_answers_free(mt_recording_answers *answers)
+{
+    for (size_t i = 0; i < answers->count; i++) mt_free(answers->variants[i]);
+    mt_free(answers->variants);
+    *answers = (mt_recording_answers){0};
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+bool mt_recording_is_answer(const mt_recording_answers *answers, const char *variant)
+{
+    return answers->count && bsearch(&variant, answers->variants, answers->count, sizeof *answers->variants, by_text);
+}
+
+/* Logs are for whoever develops the kernel; why a variant is no answer fits a line. */
+static void shorten(mt_strbuf *line, const char *text)
+{
+    enum { MOST = 160 };
+    size_t length = strcspn(text, "\n");
+    if (length > MOST) length = MOST;
+    while (length && ((unsigned char)text[length] & 0xc0) == 0x80) length--; /* not within a character */
+    mt_strbuf_add_bytes(line, text, length);
+}
+
+void mt_recording_slim(mt_measurement_row *row, mt_strbuf *line)
+{
+    mt_outcome *o = &row->outcome;
+    o->compile_ns = o->wait_ns = o->validate_ns = o->time_ns = 0;
+    o->cubin_cached = false;
+    row->evaluation = 0;
+    if (!o->text) return;
+    shorten(line, o->text);
+    o->text = line->length ? (char *)mt_strbuf_text(line) : NULL;
+}

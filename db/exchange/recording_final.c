@@ -1,0 +1,143 @@
+/* The comparison of near-ties in a recording's line 1, so that who imports it gets the same winner.
+ *
+ *     "final":{"method":"interleaved","rounds":9,"confidence":0.95,"objective":"time","rows":[{"v":…,"ns":…,"lo":…,"hi":…,"r":1,"rl":…,"rh":…,"tied":1,"picked":1},…]}
+ *
+ * Its rounds and energies stay behind: they are for the report of the machine that measured. */
+#include <math.h>
+#include <string.h>
+
+#include "db/store/measurement.h"
+#include "db/store/query_internal.h"
+#include "db/exchange/recording_internal.h"
+#include "db/store/store_internal.h"
+
+/* ---- writing ---- */
+
+typedef struct writing {
+    mt_strbuf *json;
+    bool has_row;
+} writing;
+
+static mt_status add_finalist(void *context, const mt_finalist_row *row, mt_error *err)
+{
+    writing *w = context;
+    static const char *const names[] = {"ns", "lo", "hi", "r", "rl", "rh"};
+    const double numbers[] = {row->median_ns, row->low_ns, row->high_ns, row->ratio, row->ratio_low, row->ratio_high};
+    (void)err;
+    mt_strbuf_add(w->json, w->has_row ? ",{\"v\":" : "{\"v\":");
+    mt_strbuf_add_json(w->json, row->variant);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        mt_strbuf_addf(w->json, ",\"%s\":", names[i]);
+        mt_json_number(w->json, numbers[i], 15);
+    }
+    if (row->is_tied) mt_strbuf_add(w->json, ",\"tied\":1");
+    if (row->is_picked) mt_strbuf_add(w->json, ",\"picked\":1");
+    mt_strbuf_add_char(w->json, '}');
+    w->has_row = true;
+    return MT_OK;
+}
+
+mt_status mt_recording_add_final(mt_store *store, int64_t subject, mt_strbuf *json, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    sqlite3_stmt *statement = NULL;
+    writing w = {json, false};
+    MT_TRY(mt_sql_prepare(store, "SELECT f.id, f.method, f.rounds, f.confidence, f.objective FROM best b JOIN final_round f ON f.id = b.final_id WHERE b.subject_id = ?", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    MT_TRY(mt_sql_row(store, &args, &row, "read a final", err));
+    if (!row) goto done;
+    mt_strbuf_add(json, ",\"final\":{\"method\":");
+    mt_strbuf_add_json(json, mt_sql_column(statement, 1));
+    mt_strbuf_addf(json, ",\"rounds\":%lld,\"confidence\":", (long long)sqlite3_column_int64(statement, 2));
+    mt_json_number(json, sqlite3_column_double(statement, 3), 15);
+    mt_strbuf_add(json, ",\"objective\":");
+    mt_strbuf_add_json(json, mt_sql_column(statement, 4));
+    mt_strbuf_add(json, ",\"rows\":[");
+    MT_TRY(mt_query_finalists(store, sqlite3_column_int64(statement, 0), add_finalist, &w, err));
+    mt_strbuf_add(json, "]}");
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* ---- reading ---- */
+
+#define NUMBER(name) "CASE WHEN json_type(j.value, '$." name "') IN ('integer', 'real') THEN json_extract(j.value, '$." name "') END, "
+static const char rows_sql[] =
+    "SELECT json_extract(j.value, '$.v'), " NUMBER("ns") NUMBER("lo") NUMBER("hi") NUMBER("r") NUMBER("rl") NUMBER("rh")
+    "ifnull(json_extract(j.value, '$.tied'), 0) = 1, ifnull(json_extract(j.value, '$.picked'), 0) = 1, "
+    "(SELECT max(m.id) FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?2 AND v.text = json_extract(j.value, '$.v')) "
+    "FROM json_each(?1, '$.rows') j WHERE j.type = 'object'";
+
+/* NULL: the row at hand is as it should be. */
+static const char *read_finalist(sqlite3_stmt *statement, mt_finalist_row *row)
+{
+    double *numbers[] = {&row->median_ns, &row->low_ns, &row->high_ns, &row->ratio, &row->ratio_low, &row->ratio_high};
+    for (int i = 0; i < 6; i++) {
+        int type = sqlite3_column_type(statement, 1 + i);
+        *numbers[i] = sqlite3_column_double(statement, 1 + i);
+        if ((type != SQLITE_FLOAT && type != SQLITE_INTEGER) || !isfinite(*numbers[i]) || *numbers[i] <= 0) return "\"final\" has a row whose ns, lo, hi, r, rl or rh is no number above 0";
+    }
+    if (!mt_row_interval_is_sound(row->median_ns, row->low_ns, row->high_ns)) return "\"final\" has a row whose ns lies outside lo and hi";
+    row->is_tied = sqlite3_column_int(statement, 7);
+    row->is_picked = sqlite3_column_int(statement, 8);
+    row->measurement = sqlite3_column_int64(statement, 9);
+    return row->measurement ? NULL : "\"final\" names a variant that has no row";
+}
+
+/* Fills rows[] and *count; *problem says what is wrong with the text. */
+static mt_status read_rows(mt_store *store, const char *json, int64_t subject, mt_finalist_row *rows, size_t *count, const char **problem, mt_error *err)
+{
+    mt_status st;
+    size_t picked = 0;
+    sqlite3_stmt *statement = NULL;
+    MT_TRY(mt_sql_prepare(store, rows_sql, &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, json);
+    mt_sql_int(&args, subject);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read a final", err));
+        if (!more) break;
+        if (*count == MT_FINALISTS_MAX) *problem = "\"final\" has more rows than a final may have";
+        if (!*problem) *problem = read_finalist(statement, &rows[*count]);
+        if (*problem) goto done;
+        for (size_t i = 0; i < *count; i++)
+            if (rows[i].measurement == rows[*count].measurement) *problem = "\"final\" names a variant twice";
+        picked += rows[(*count)++].is_picked;
+    }
+    if (picked != 1) *problem = "\"final\" must have one row that is picked";
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_recording_read_final(mt_store *store, int64_t session, const mt_subject *subject, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    int64_t id = 0;
+    size_t count = 0;
+    sqlite3_stmt *statement = NULL;
+    mt_finalist_row rows[MT_FINALISTS_MAX] = {{0}};
+    mt_final_row final = {0};
+    *problem = NULL;
+    MT_TRY(mt_sql_prepare(store, "SELECT json_extract(?1, '$.method'), json_extract(?1, '$.rounds'), json_extract(?1, '$.confidence'), json_extract(?1, '$.objective')", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, json);
+    MT_TRY(mt_sql_row(store, &args, &row, "read a final", err));
+    final = (mt_final_row){.at_unix_ms = at_unix_ms, .method = mt_sql_column(statement, 0), .rounds = (size_t)sqlite3_column_int64(statement, 1), .confidence = sqlite3_column_double(statement, 2)};
+    bool is_known = !*final.method ? false : strcmp(final.method, "interleaved") == 0 || strcmp(final.method, "intervals") == 0;
+    if (!is_known || sqlite3_column_int64(statement, 1) < 0 || !(final.confidence >= 0 && final.confidence <= 1) || !mt_objective_from_name(mt_sql_column(statement, 3), &final.objective)) {
+        *problem = "\"final\" has no sound method, rounds, confidence or objective";
+        goto done;
+    }
+    MT_TRY(mt_subject_find(store, subject, &id, err));
+    MT_TRY(read_rows(store, json, id, rows, &count, problem, err));
+    if (!*problem) MT_TRY(mt_store_final(store, session, subject, &final, rows, count, err));
+done:
+    sqlite3_finalize(statement);
+    return st;
+}

@@ -1,0 +1,88 @@
+/* How a row's variant did against a baseline plugin, in a recording's row:
+ *
+ *     "library":{"by":"cublaslt","first_ns":…,"first_r":…,"ns":…,"r":…,"rl":…,"rh":…,"limited":1}
+ *
+ * Which of the plugin's algorithms it was stays behind. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/store/measurement.h"
+#include "db/store/query.h"
+#include "db/exchange/recording_internal.h"
+#include "db/store/store_internal.h"
+
+/* Members of the object, and names of metrics behind the plugin's. */
+static const char *const keys[] = {"first_ns", "first_r", "ns", "r", "rl", "rh", "limited"};
+static const char *const metrics[] = {"first_ns", "first_ratio", "best_ns", "best_ratio", "best_ratio_low", "best_ratio_high", "throttled"};
+enum { BEST_NS = 2, RATIO, LOW, HIGH, LIMITED, NUMBERS };
+
+void mt_recording_add_library(const mt_measurement_row *row, mt_strbuf *json)
+{
+    mt_row_library library;
+    if (!mt_row_libraries(row, &library)) return;
+    const double numbers[NUMBERS] = {library.first_ns, library.first_ratio, library.best_ns, library.best_ratio, library.best_low, library.best_high, library.is_limited ? 1 : NAN};
+    mt_strbuf_add(json, ",\"rival\":{\"by\":");
+    mt_strbuf_add_json(json, library.plugin);
+    for (size_t i = 0; i < NUMBERS; i++) {
+        if (isnan(numbers[i])) continue;
+        mt_strbuf_addf(json, ",\"%s\":", keys[i]);
+        mt_json_number(json, numbers[i], 15);
+    }
+    mt_strbuf_add_char(json, '}');
+}
+
+/* ---- reading ---- */
+
+#define NUMBER(name) ", CASE WHEN json_type(?1, '$." name "') IN ('integer', 'real') THEN json_extract(?1, '$." name "') END"
+static const char library_sql[] = "SELECT CASE json_type(?1, '$.by') WHEN 'text' THEN json_extract(?1, '$.by') END" NUMBER("first_ns") NUMBER("first_r") NUMBER("ns") NUMBER("r") NUMBER("rl") NUMBER("rh") NUMBER("limited");
+
+/* "" and what cannot be part of a metric's name are none. */
+static bool is_plugin(const char *name)
+{
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    return length > 0 && length < sizeof((mt_row_library *)NULL)->plugin && !name[length];
+}
+
+static const char *read_numbers(sqlite3_stmt *statement, double numbers[NUMBERS])
+{
+    for (int i = 0; i < NUMBERS; i++) {
+        bool is_there = sqlite3_column_type(statement, 1 + i) != SQLITE_NULL;
+        numbers[i] = is_there ? sqlite3_column_double(statement, 1 + i) : NAN;
+        bool is_sound = is_there ? numbers[i] > 0 && numbers[i] < 1e16 : i != BEST_NS && i != RATIO;
+        if (!is_sound) return "\"rival\" needs an ns and an r, and all its numbers above 0";
+    }
+    const double slack = 1.000001; /* of numbers that were rounded */
+    bool is_outside = numbers[LOW] > numbers[RATIO] * slack || numbers[RATIO] > numbers[HIGH] * slack;
+    return is_outside ? "\"rival\" has an r outside rl and rh" : NULL;
+}
+
+static mt_status store_numbers(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *plugin, const double numbers[NUMBERS], mt_error *err)
+{
+    mt_status st = MT_OK;
+    char name[96];
+    for (size_t i = 0; i < NUMBERS; i++) {
+        snprintf(name, sizeof name, "%s_%s", plugin, metrics[i]);
+        MT_TRY(mt_store_metric(store, measurement, at_unix_ms, plugin, name, i == LIMITED && isnan(numbers[i]) ? 0 : numbers[i], err));
+    }
+done:
+    return st;
+}
+
+mt_status mt_recording_read_library(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    double numbers[NUMBERS];
+    sqlite3_stmt *statement;
+    MT_TRY(mt_sql_cached_get(store, library_sql, &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, json);
+    MT_TRY(mt_sql_row(store, &args, &row, "read a comparison", err));
+    const char *plugin = mt_sql_column(statement, 0);
+    *problem = is_plugin(plugin) ? read_numbers(statement, numbers) : "\"rival\" does not say by which plugin";
+    if (!*problem) st = store_numbers(store, measurement, at_unix_ms, plugin, numbers, err);
+    sqlite3_reset(statement);
+done:
+    return st;
+}

@@ -1,0 +1,533 @@
+/* Inside libtunelookup: what its files share. Nothing outside of db/lookup/tunelookup.c and db/lookup_*.c includes this (but for white-box tests).
+ *
+ * A plan's answers lie in a block: the kernel's expressions, its variants and rows, and a hash table over the rows' shapes, all in one arena.
+ * A block never changes once a plan points to it, and lives until close, so finders need no lock and results stay valid over a refresh. */
+#ifndef MT_DB_LOOKUP_H
+#define MT_DB_LOOKUP_H
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "db/cells.h"
+#include "db/key.h"
+#include "db/program.h"
+#include "db/rule.h"
+#include "include/tunelookup.h"
+
+struct sqlite3;
+
+/* Limits on what a file may hold, so that every evaluation fits a caller's stack and results have one size. */
+enum {
+    MT_LOOKUP_SLOTS = 256,     /* shape values, device facts, knobs, lets */
+    MT_LOOKUP_PARAMS = 64,
+    MT_LOOKUP_LAUNCHES = 16,   /* of one variant, prepares included */
+    MT_LOOKUP_ARGS = 32,       /* of one launch */
+    MT_LOOKUP_ALL_ARGS = 128,  /* of a kernel */
+    MT_LOOKUP_RANK = 8,
+    MT_LOOKUP_MAP_RANK = 5,
+    MT_LOOKUP_FACTS = 12,
+    MT_LOOKUP_CHOICES = 4,     /* defaults of a kernel */
+    MT_LOOKUP_NO_SLOT = UINT32_MAX,
+    MT_LOOKUP_KEY_SIZE = 33,
+    MT_LOOKUP_CARVEOUTS = MT_CELL_CARVEOUTS /* launches whose measured carve-out is kept */
+};
+
+/* Writes tunelookup_detail's text and returns `status`, so that `return mt_lookup_fail(…)` reads well. */
+tunelookup_status mt_lookup_fail(tunelookup_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mt_lookup_clear_detail(void);
+
+/* Whether the byte at `at` of `text` belongs to a character that may be shown as it is (lookup_text.c): valid UTF-8, no control character, none that turns the direction of
+ * writing. The same rule as mt_text_is_shown of the tool, which this library can't use. */
+bool mt_lookup_is_shown(const char *text, const char *at);
+
+#define LOOKUP_TRY(call)                          \
+    do {                                          \
+        st = (call);                              \
+        if (st != TUNELOOKUP_OK) goto done;       \
+    } while (0)
+
+/* ---- memory (lookup_memory.c) ---- */
+
+typedef struct mt_lookup_arena {
+    struct mt_lookup_arena_chunk *chunks;
+    size_t next_bytes; /* of the next chunk */
+} mt_lookup_arena;
+
+void *mt_lookup_arena_take(mt_lookup_arena *arena, size_t count, size_t size); /* zeroed, 16-byte aligned; NULL when memory runs out */
+char *mt_lookup_arena_text(mt_lookup_arena *arena, const char *text, size_t length);
+void mt_lookup_arena_free(mt_lookup_arena *arena);
+void *mt_lookup_alloc(size_t bytes); /* zeroed; free() */
+void mt_lookup_fail_at(size_t n);    /* tests: the n-th allocation from now fails; 0 = none */
+
+/* ---- files (lookup_file.c) ---- */
+
+typedef struct mt_lookup_stamp {
+    dev_t device;
+    ino_t inode, wal_inode;
+    int64_t bytes, mtime_ns, ctime_ns, wal_bytes, wal_mtime_ns, wal_ctime_ns; /* −1: no such file; of a -wal also where it is empty, as readers leave it */
+} mt_lookup_stamp;
+
+typedef struct mt_lookup_file {
+    char *path;        /* as given or found */
+    bool is_shipped;   /* its cubins need no opt-in */
+    bool is_optional;  /* the user's default file over shipped ones: may be missing, or of an older schema */
+    mt_lookup_stamp stamp;
+} mt_lookup_file;
+
+/* Where open(NULL) looks: the user's file, then the shipped ones in order of their names. */
+tunelookup_status mt_lookup_default_files(mt_lookup_file **files, size_t *count);
+tunelookup_status mt_lookup_given_file(const char *path, mt_lookup_file **files, size_t *count);
+void mt_lookup_files_free(mt_lookup_file *files, size_t count);
+mt_lookup_stamp mt_lookup_stamp_of(const char *path);
+bool mt_lookup_stamp_equal(const mt_lookup_stamp *a, const mt_lookup_stamp *b);
+/* Follows links to the real path and checks owners and modes of the file, its companions and its folders (lookup_trust.c). *is_shared: strangers may create files beside it (a
+ * sticky folder such as /tmp), so that no companion may be read: one could come after the check. */
+tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX], bool *is_shared);
+
+/* One file, open for the length of one call (lookup_sqlite.c). Must stay where it is while open. */
+typedef struct mt_lookup_session {
+    struct sqlite3 *db;
+    int64_t version;   /* of the schema */
+    unsigned steps;    /* that SQLite made, in units of the progress handler */
+    bool is_left_out;  /* an optional file has an older schema; the detail says so */
+    bool is_immutable; /* read without locks and companions; .stamp: as it was before */
+    mt_lookup_stamp stamp;
+} mt_lookup_session;
+/* Checks trust and schema. session->db is NULL with OK when an optional file is missing or left out. */
+tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session);
+/* To ask before what was read is believed: ERR_IO when the file was read without locks and somebody wrote it meanwhile. */
+tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session);
+void mt_lookup_sqlite_close(mt_lookup_session *session);
+/* Status and detail for what SQLite says of its last call. */
+tunelookup_status mt_lookup_sqlite_fail(struct sqlite3 *db, const char *path);
+
+/* ---- JSON (lookup_json.c) ---- */
+
+typedef enum mt_lookup_json_kind { MT_LOOKUP_JSON_NULL, MT_LOOKUP_JSON_FALSE, MT_LOOKUP_JSON_TRUE, MT_LOOKUP_JSON_INTEGER, MT_LOOKUP_JSON_REAL, MT_LOOKUP_JSON_TEXT, MT_LOOKUP_JSON_ARRAY, MT_LOOKUP_JSON_OBJECT } mt_lookup_json_kind;
+typedef struct mt_lookup_json {
+    mt_lookup_json_kind kind;
+    const char *key;   /* in an object */
+    const char *text;  /* TEXT */
+    int64_t number;    /* INTEGER */
+    double real;       /* INTEGER, REAL */
+    uint32_t count;    /* of members */
+    struct mt_lookup_json *first, *next, *last; /* members; next: the following one of the same parent */
+} mt_lookup_json;
+
+/* Nodes and texts live in the arena. ERR_NOT_A_DATABASE where it is no JSON, or more or deeper than anything that the tuner writes. */
+tunelookup_status mt_lookup_json_load(const char *path, const char *text, mt_lookup_arena *arena, const mt_lookup_json **root);
+const mt_lookup_json *mt_lookup_json_member(const mt_lookup_json *object, const char *key);                 /* or NULL; object may be NULL */
+const char *mt_lookup_json_text(const mt_lookup_json *object, const char *key);                      /* or NULL */
+int64_t mt_lookup_json_int(const mt_lookup_json *object, const char *key, int64_t otherwise);
+bool mt_lookup_json_bool(const mt_lookup_json *object, const char *key);
+
+/* ---- the kernel's expressions (lookup_model.c, lookup_model_args.c) ---- */
+
+typedef enum mt_lookup_name_kind { MT_LOOKUP_NAME_INT, MT_LOOKUP_NAME_LIST, MT_LOOKUP_NAME_STRING } mt_lookup_name_kind;
+typedef struct mt_lookup_model_name {   /* one shape value */
+    const char *name;
+    mt_lookup_name_kind kind;
+    /* bound by prepare */
+    uint32_t offset, length;     /* INT, LIST: place in a result's values_ */
+    const char *string;          /* STRING */
+    bool is_bound;
+} mt_lookup_model_name;
+
+typedef struct mt_lookup_model_param {
+    const char *name;
+    bool is_string;
+    const mt_program *when;
+    bool has_standard;           /* the space's default is known */
+    mt_value standard;
+    const char *standard_text;   /* "NAME=value" */
+} mt_lookup_model_param;
+typedef struct mt_lookup_model_let {
+    const char *name;
+    const mt_program *value;
+    bool is_in_grids, reads_knobs; /* some launch's grid or condition reads it, itself or through others (lookup_turns.c) */
+} mt_lookup_model_let;
+typedef struct mt_lookup_model_variant {
+    const char *name, *entry;
+    const mt_program *requires_program;
+    uint64_t baked;              /* shape values that are compiled in, as bits of their indices */
+} mt_lookup_model_variant;
+typedef struct mt_lookup_model_constraint { const char *name, *why; const mt_program *holds; } mt_lookup_model_constraint;
+typedef struct mt_lookup_model_list { const mt_program **items; uint32_t count; } mt_lookup_model_list;
+
+typedef struct mt_lookup_model_arg {
+    const char *name;
+    tunelookup_arg_kind kind;
+    tunelookup_role role;
+    const char *dtype;           /* may hold ${…} */
+    mt_lookup_model_list shape;
+    bool zero_before_each;
+    int32_t tensor;
+    const char *loop;            /* NULL: one map */
+    const mt_program *count, *offset;
+    mt_lookup_model_list dims, strides, box;
+    int32_t swizzle_bytes, l2_promotion_bytes;
+    bool fill_nan;
+    const mt_program *value;     /* NULL: the literal */
+    double literal;
+} mt_lookup_model_arg;
+
+typedef struct mt_lookup_model_launch {
+    int32_t variant;             /* −1 = all */
+    int64_t number;
+    const char *entry;           /* NULL = the variant's */
+    int32_t args[MT_LOOKUP_ARGS];
+    int32_t arg_count;
+    mt_lookup_model_list grid, block, cluster;
+    const mt_program *smem, *carveout, *when;
+    bool cooperative, programmatic, is_prepare;
+} mt_lookup_model_launch;
+
+typedef struct mt_lookup_model {
+    const char *regime;
+    mt_lookup_model_name *names;             uint32_t name_count;
+    mt_lookup_model_param *params;           uint32_t param_count;
+    mt_lookup_model_let *lets;               uint32_t let_count;
+    mt_lookup_model_variant *variants;       uint32_t variant_count;
+    mt_lookup_model_constraint *constraints; uint32_t constraint_count;
+    mt_lookup_model_arg *args;               uint32_t arg_count;
+    mt_lookup_model_launch *launches;        uint32_t launch_count; /* prepares first, each group by number */
+    uint32_t defaults[MT_LOOKUP_CHOICES], default_count; /* variants whose default points may answer, in order of preference */
+    uint32_t device_slot, param_slot, let_slot, loop_slot, slot_count;
+    int64_t facts[MT_LOOKUP_FACTS];   /* of the prepared device; 0 = not given */
+    uint32_t missing_facts;           /* those that its expressions read and the caller did not give, as bits */
+} mt_lookup_model;
+
+extern const char *const mt_lookup_fact_names[MT_LOOKUP_FACTS];
+void mt_lookup_facts(const tunelookup_device *device, int64_t facts[MT_LOOKUP_FACTS]);
+tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tunelookup_device *device, const char *where, mt_lookup_arena *arena, mt_lookup_model *model);
+
+/* Between the two files of the model. */
+typedef struct mt_lookup_model_reader {
+    mt_lookup_arena *arena;
+    mt_lookup_model *model;
+    const char *where;           /* "FILE: kernel msda" */
+    const char *loop;            /* the loop variable that programs may read now */
+} mt_lookup_model_reader;
+tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const char *text, const mt_program **program); /* NULL text → NULL program */
+tunelookup_status mt_lookup_model_list_load(const mt_lookup_model_reader *reader, const mt_lookup_json *array, uint32_t limit, mt_lookup_model_list *list);
+tunelookup_status mt_lookup_model_args(mt_lookup_model_reader *reader, const mt_lookup_json *array);
+tunelookup_status mt_lookup_model_launches(mt_lookup_model_reader *reader, const mt_lookup_json *prepares, const mt_lookup_json *launches);
+uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name); /* or MT_LOOKUP_NO_SLOT */
+tunelookup_status mt_lookup_model_bad(const mt_lookup_model_reader *reader, const char *what);
+
+/* ---- rows (lookup_block.c, lookup_rows.c, lookup_variants.c) ---- */
+
+typedef struct mt_lookup_variant {  /* shared by the rows that it won */
+    int64_t id;
+    const char *text;               /* "ALGO=direct;CPB=8" */
+    const char *packed;             /* the same with NUL for ';', one more at the end */
+    int32_t algo;                   /* index into the model's variants; −1 = unknown */
+    mt_value *knobs;                /* param_count */
+    const char *problem;            /* it does not fit the stored space; NULL = it does */
+} mt_lookup_variant;
+
+typedef struct mt_lookup_text_row { int64_t id, numbers[2]; const char *text; } mt_lookup_text_row; /* of a small table, by id */
+
+typedef struct mt_lookup_row {
+    const mt_lookup_variant *variant;
+    double median_ns, low_ns, high_ns, norm_error, slowdown;
+    int64_t created_unix_ms, measurement;
+    const char *shape_name, *workload;
+    const mt_lookup_text_row *toolchain;  /* text: architecture; numbers: NVRTC, driver */
+    char cubin[MT_LOOKUP_KEY_SIZE];       /* "" = none */
+    int8_t carveouts[MT_LOOKUP_CARVEOUTS]; /* as measured, launch by launch; −1 = unknown */
+    uint8_t file, workload_count;
+    uint8_t unmeasured;                   /* of those workloads, or not to the end; where there are any, slowdown is NAN, and */
+    double known_slowdown;                /* the worst over those that it has a time for; INFINITY: it failed on one */
+    bool is_recorded, is_warm;
+    /* What checking it for this shape and device gave: 0 = not checked yet, 1 = refused, else 2 + its launches. Checking gives the same whoever does it, so that a finder
+     * that comes first may write it down. */
+    _Atomic uint8_t state;
+    uint32_t rank;                        /* lower wins; equal: another workload of the same shape */
+    struct mt_lookup_row *next;           /* while loading: the next row of equal rank for the shape */
+    int64_t subject;
+    int64_t values[];                     /* the shape, in the order of a result's values_ */
+} mt_lookup_row;
+
+typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
+
+typedef struct mt_lookup_block {
+    struct mt_lookup_block *older;
+    mt_lookup_arena arena;
+    tunelookup_db *db;
+    mt_lookup_model model;
+    char kernel_key[MT_LOOKUP_KEY_SIZE];
+    const char *kernel;
+    const char *gpu;                  /* key of the GPU whose rows answer; where the files have none like it, of the asked one as far as it is known */
+    const char **gpus;                /* the key as each file has it, or NULL */
+    const char *workload;             /* bound, or NULL */
+    const char *missing_workload;     /* bound, but no row here is of it, so that those of all others count; NULL = none */
+    const char *elsewhere;            /* GPUs that have rows for this kernel, for explain; never NULL */
+    const char *unknown;              /* what was bound (strings, lengths of lists) and no stored shape has, and what there is; then find says NONE. "" = nothing */
+    const char *unknown_workload;     /* that no file has the bound workload, and which there are; "" = one has */
+    const char *left_out;             /* the file that is left out, and why; NULL = none */
+    size_t spec_file, other_spec_file; /* whose expressions hold; a later one that has others, or the former again */
+    uint32_t value_count;             /* integers of a shape */
+    uint32_t order[TUNELOOKUP_MAX_VALUES]; /* place of the caller's i-th value */
+    mt_lookup_row **rows;             /* the exact ones first */
+    uint32_t row_count;               /* exact ones, one a shape */
+    uint32_t row_total;               /* with those that predictors lead to, and the default's */
+    struct mt_lookup_predictor *predictors;
+    uint32_t predictor_count, first_default; /* rows of the default variant: one a slot, from there to row_total */
+    struct mt_lookup_default *defaults;
+    const char **wrong;               /* texts of variants that computed wrong results with the bound strings, anywhere; sorted (lookup_wrong.c) */
+    uint32_t wrong_count;
+    bool default_fails;               /* the first default does, as another architecture's rows tell */
+    const char *default_problem;      /* why the kernel's default is not known; NULL = it is */
+    bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
+    const uint32_t *text_order;       /* knobs in the order of a variant's text */
+    unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
+    size_t cache_stride;
+    uint32_t damaged_predictors;
+    uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
+    uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
+    uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because their columns hold what no tuner writes */
+    mt_lookup_entry *table;
+    uint32_t mask;
+    int64_t driver_version, cc;
+} mt_lookup_block;
+
+/* What is needed only while a block is made. */
+typedef struct mt_lookup_table { mt_lookup_text_row *rows; uint32_t count; } mt_lookup_table;
+
+typedef struct mt_lookup_source {     /* the kernel and the GPU as one file has them */
+    mt_lookup_session session;
+    int64_t kernel, device;           /* 0 = none */
+} mt_lookup_source;
+
+typedef struct mt_lookup_loader {
+    const tunelookup_plan *plan;
+    mt_lookup_block *block;
+    mt_lookup_arena scratch;
+    const char *asked_gpu;            /* key made of the caller's facts, unknown ones as zeros */
+    bool has_gpu;                     /* a file has such a GPU */
+    const char *spec;                 /* text of the expressions that hold; NULL = none yet */
+    mt_lookup_row **rows;             /* every row that may answer */
+    uint32_t row_count, row_capacity;
+    mt_lookup_row *extra;             /* rows of predictors, newest first, by `next` */
+    uint32_t extra_count;
+    mt_lookup_entry *table;           /* shape → the row that answers, or the first of several workloads' */
+    uint32_t mask, used;
+    uint32_t wrong_capacity;
+    uint64_t failed_strings, worked_strings; /* of the bound ones, as bits: with which the first default computed wrong results on some GPU, and right ones */
+    /* of the file at hand */
+    size_t file;
+    struct sqlite3 *db;
+    int64_t kernel, device;
+    mt_lookup_table workloads, toolchains;
+    uint32_t *variant_map, variant_mask, variant_used; /* id → index + 1 into variants */
+    mt_lookup_variant **variants;
+    struct sqlite3_stmt *variant_text; /* made when the first is read; whoever begins another file, or ends, finalizes it */
+} mt_lookup_loader;
+
+/* Reads the file's rows of the loader's kernel and device, and settles which of a shape's rows answers. */
+tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader);
+/* The variant with that id; its text is read when it first comes up. */
+tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, const mt_lookup_variant **variant);
+
+/* What there is where no row answers (lookup_hints.c): block->elsewhere and block->unknown. */
+tunelookup_status mt_lookup_hint_elsewhere(mt_lookup_loader *loader, const mt_lookup_source *sources);
+tunelookup_status mt_lookup_hint_workload(mt_lookup_loader *loader, const mt_lookup_source *sources); /* block->unknown_workload */
+tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_lookup_source *sources);
+
+/* Empties the map of variants and reads the file's small tables; the loader's file, db, kernel and device are set. */
+tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader);
+const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id); /* never NULL */
+
+/* What computed wrong results with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
+tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader, int64_t schema_version);
+bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *variant);
+#define MT_LOOKUP_COMPUTED_WRONG "it computed wrong results for a shape with these texts"
+
+/* ---- the steps below an exact row (lookup_predictor.c, lookup_default.c, lookup_descend.c) ---- */
+
+enum {
+    MT_LOOKUP_PREDICTORS = 8,
+    MT_LOOKUP_DEFAULTS = 8,    /* different sets of active knobs that the default may have */
+    MT_LOOKUP_CACHED = 256,    /* answers to untuned shapes that are kept */
+    MT_LOOKUP_CACHE_PROBES = 4
+};
+
+/* What is known of one GPU's tuned shapes: a portfolio of one file. */
+typedef struct mt_lookup_predictor {
+    mt_rule rule;
+    const uint32_t *rows;            /* [shape_count][variant_count]: 1 + index into the block's rows; 0 = not validated there */
+    const char **shape_names;
+    const mt_lookup_variant **variants; /* [variant_count], where the rule has a turn_cost; else NULL */
+    const char *gpu;
+    uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, kin before strangers, … */
+    uint32_t held_out;               /* shapes that its expectations come from */
+    double away, memory_away;        /* another GPU: how unlike in size, |log2| of SM counts and of gigabytes */
+    const bool *is_out;              /* [variant_count]: it computed wrong results with the plan's strings, here or elsewhere */
+    bool is_other_gpu, is_recorded, is_warm;
+    bool ignores_workload;           /* nothing was tuned for the workload asked for: all of them count */
+    uint8_t file;
+} mt_lookup_predictor;
+
+/* The kernel's default variant for one set of active knobs. Slots are filled by finders and never change then. */
+typedef struct mt_lookup_default {
+    _Atomic uint32_t state;          /* 0 empty, 1 being written, 2 ready */
+    uint64_t active;                 /* knobs, as bits */
+    mt_lookup_variant variant;
+    mt_value *knobs;                 /* param_count */
+    char *text, *packed;             /* room for all knobs */
+} mt_lookup_default;
+
+/* What find answers for a shape without a row. */
+typedef struct mt_lookup_decision {
+    uint32_t row;                    /* index into the block's rows */
+    uint8_t match, launches, predictor; /* predictor: index, 255 = none had a say */
+    double slowdown;                 /* factor, NAN = unknown */
+} mt_lookup_decision;
+typedef struct mt_lookup_cached {
+    _Atomic uint32_t state;          /* as above */
+    uint32_t hash;
+    mt_lookup_decision decision;
+    int64_t values[];
+} mt_lookup_cached;
+
+/* Writes what was considered, for explain; NULL = nobody listens. */
+typedef struct mt_lookup_trace {
+    void (*say)(void *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+    void *context;
+} mt_lookup_trace;
+
+/* Fills a rule's features, power, tree and curves from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids. *uses_all: all variants may be
+ * chosen, not the members alone. False = damaged, or no memory (lookup_rule.c). */
+bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, mt_rule *rule, bool *uses_all);
+/* Its member `turns`, if it has one, → rule->turns, turn_cost and the predictor's variants (lookup_turns.c). `variants`: ids; `subjects`: of the shapes. */
+typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
+tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
+                                       bool *is_damaged);
+/* Turns of the predictor's variants for these values, as mt_rule_set_turns takes them. */
+void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double turns[MT_RULE_VARIANTS]);
+/* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
+typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
+tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);
+/* The portfolios of the loader's file, for the asked GPU and for others of its architecture. Damaged ones are counted and left out. */
+tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader, int64_t schema_version);
+/* When all files are read: sorts the predictors, makes room for default variants and for the cache. */
+tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader);
+/* The row of the first default that may run for these values, or row_total of the block: then *why (may be NULL) says why none does, or that the kernel has none. first_fails: the first does,
+ * as the rows of a predictor tell. */
+uint32_t mt_lookup_default_row(const mt_lookup_block *block, const int64_t *values, bool first_fails, uint8_t *launches, char *why, size_t size);
+/* Whether the variant may run for these values; *why as mt_lookup_env_refusal. */
+bool mt_lookup_may_run(const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
+/* Asks one predictor after the other, then the default. */
+void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision);
+/* The same through the cache. */
+void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decision);
+
+/* Resolves the kernel in the files, reads its expressions, names and rows. */
+tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **block);
+void mt_lookup_block_free(mt_lookup_block *block); /* NULL is a no-op */
+/* Checks the row if nobody did: true when it may be returned. */
+bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row);
+/* The exact row of these values, or row_count. */
+uint32_t mt_lookup_index_of(const mt_lookup_block *block, const int64_t *values);
+uint32_t mt_lookup_hash(const int64_t *values, uint32_t count);
+
+/* ---- names (lookup_names.c) ---- */
+
+/* Binds the caller's names to the model's shape values: offsets, lengths, strings, block->order, block->workload. */
+tunelookup_status mt_lookup_bind_names(mt_lookup_block *block, const char *const *names, size_t count);
+/* A shape's stored key → values in canonical order; false when its strings or lists are not those bound. */
+bool mt_lookup_parse_shape(const mt_lookup_model *model, const char *key, int64_t *values);
+
+/* ---- evaluation (lookup_eval.c) ---- */
+
+typedef struct mt_lookup_env {
+    const mt_lookup_block *block;
+    const mt_lookup_variant *variant;
+    mt_value slots[MT_LOOKUP_SLOTS];
+} mt_lookup_env;
+
+/* Sets every name for `values` (which must outlive the environment) and the variant. */
+void mt_lookup_env_fill(mt_lookup_env *env, const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values);
+/* The same in three steps, the last for each let in order, for who needs some of them, or asks for several variants. */
+void mt_lookup_env_begin(mt_lookup_env *env, const mt_lookup_block *block, const int64_t *values);
+void mt_lookup_env_set_variant(mt_lookup_env *env, const mt_lookup_variant *variant);
+void mt_lookup_env_compute(mt_lookup_env *env, uint32_t let);
+mt_program_status mt_lookup_env_number(const mt_lookup_env *env, const mt_program *program, int64_t *value);
+/* Describes a failure of the program: which let or device fact is at fault. Returns out. */
+const char *mt_lookup_env_trouble(const mt_lookup_env *env, const mt_program *program, mt_program_status status, char *out, size_t size);
+/* Why the variant may not run for these values on this device; NULL when it may. The text is written to `out`, or left out when that is NULL. */
+const char *mt_lookup_env_refusal(const mt_lookup_env *env, char *out, size_t size);
+/* Expands ${NAME}; false when a name has no text here or it does not fit. */
+bool mt_lookup_env_expand(const mt_lookup_env *env, const char *text, char *out, size_t size);
+
+/* ---- launches and arguments (lookup_launch.c, lookup_arg.c) ---- */
+
+typedef struct mt_lookup_launches {
+    const mt_lookup_model_launch *items[MT_LOOKUP_LAUNCHES];
+    uint32_t count;
+} mt_lookup_launches;
+mt_program_status mt_lookup_env_launches(const mt_lookup_env *env, mt_lookup_launches *list);
+/* Numbers of one launch. *rule: what it breaks when the numbers can't be a launch on this device. */
+mt_program_status mt_lookup_env_launch(const mt_lookup_env *env, const mt_lookup_model_launch *from, tunelookup_launch_info *info, const char **rule);
+/* Numbers of one argument, and of one map of a tensor map whose tensor's numbers are known. *rule as above. */
+mt_program_status mt_lookup_env_arg(const mt_lookup_env *env, const mt_lookup_model_arg *arg, tunelookup_arg_info *info, const char **rule);
+mt_program_status mt_lookup_env_map(mt_lookup_env *env, const mt_lookup_model_arg *arg, int64_t index, const tunelookup_arg_info *tensor,
+                                      tunelookup_tensormap_info *info, const char **rule);
+void mt_lookup_env_used(const mt_lookup_env *env, const mt_lookup_launches *list, bool used[MT_LOOKUP_ALL_ARGS]);
+/* The device's rules for one launch or map (lookup_legal.c); NULL = kept. */
+const char *mt_lookup_launch_rule(const mt_lookup_env *env, const tunelookup_launch_info *info);
+const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensormap_info *info);
+/* What would stop the launches of the environment's variant on this device, or NULL; *count gets their number. */
+const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count);
+/* The environment of a result that matched; ERR_ARGUMENT otherwise. */
+tunelookup_status mt_lookup_result_env(const tunelookup_result *result, mt_lookup_env *env);
+bool mt_lookup_dtype(const char *name, tunelookup_dtype *dtype);
+uint32_t mt_lookup_dtype_bytes(tunelookup_dtype dtype);
+
+/* ---- misses (lookup_misses.c) ---- */
+
+enum { MT_LOOKUP_MISS_SLOTS = 256, MT_LOOKUP_MISS_PROBES = 8 };
+typedef struct mt_lookup_miss {
+    _Atomic uint64_t word;                 /* generation, state and count in one, so that a count can't go to a shape that took the slot meanwhile */
+    _Atomic int64_t values[TUNELOOKUP_MAX_VALUES]; /* in the caller's order */
+} mt_lookup_miss;
+typedef struct mt_lookup_misses {
+    _Atomic uint64_t dropped;        /* the table was full; the next flush says how many */
+    mt_lookup_miss slots[MT_LOOKUP_MISS_SLOTS];
+} mt_lookup_misses;
+void mt_lookup_count_miss(mt_lookup_misses *misses, const int64_t *values, uint32_t count);
+
+/* ---- handles (tunelookup.c) ---- */
+
+typedef struct mt_lookup_cubin {     /* pushed to a list that only grows */
+    struct mt_lookup_cubin *next;
+    char hash[MT_LOOKUP_KEY_SIZE];
+    uint8_t file;
+    size_t bytes;
+    unsigned char *data;             /* 16-byte aligned */
+} mt_lookup_cubin;
+
+struct tunelookup_plan {
+    tunelookup_plan *next;
+    tunelookup_db *db;
+    _Atomic(mt_lookup_block *) block; /* newest; older ones hang on its `older` */
+    char *kernel, *key;               /* key NULL: the newest */
+    char **names;
+    size_t name_count;
+    uint32_t value_count;
+    tunelookup_device device;         /* name owned */
+    mt_lookup_misses *misses;         /* NULL unless TUNELOOKUP_COUNT_MISSES */
+};
+
+struct tunelookup_db {
+    unsigned flags;
+    mt_lookup_file *files;
+    size_t file_count;
+    tunelookup_plan *plans;
+    _Atomic(mt_lookup_cubin *) cubins;
+};
+
+#endif

@@ -1,0 +1,355 @@
+/* Making a block: which source of the kernel answers, its expressions, and the rows of all files. */
+#include "db/lookup/lookup.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A block of at most so many rows has them all checked while it is made (about as long again as loading them); a larger one leaves that to the finders that come first, so
+ * that prepare stays short. */
+enum { CHECKED_ROWS = 3000 };
+
+static tunelookup_status no_memory(void)
+{
+    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+}
+
+static const char *path_of(const mt_lookup_loader *loader, size_t file)
+{
+    return loader->plan->db->files[file].path;
+}
+
+/* ---- which GPU ---- */
+
+/* Parts of a key that the caller's zeros say nothing about. */
+static bool is_unknown(int part, const tunelookup_device *device)
+{
+    return (part == 2 && device->sm_count == 0) || (part == 3 && device->mem_bytes == 0);
+}
+
+/* Whether a stored GPU key is the asked one; parts that the caller did not give (SM count, memory) are not compared. */
+static bool same_gpu(const char *stored, const char *asked, const tunelookup_device *device)
+{
+    for (int part = 0; *stored && *asked; part++) {
+        size_t a = strcspn(stored, "|"), b = strcspn(asked, "|");
+        if (!is_unknown(part, device) && (a != b || memcmp(stored, asked, a) != 0)) return false;
+        stored += a + (stored[a] == '|');
+        asked += b + (asked[b] == '|');
+    }
+    return !*stored && !*asked;
+}
+
+/* The asked key without the parts that the caller does not know. */
+static void drop_unknown(char *key, const tunelookup_device *device)
+{
+    char *to = key;
+    const char *from = key;
+    for (int part = 0; *from; part++) {
+        size_t length = strcspn(from, "|");
+        if (!is_unknown(part, device)) {
+            if (part > 0) *to++ = '|';
+            memmove(to, from, length);
+            to += length;
+        }
+        from += length + (from[length] == '|');
+    }
+    *to = '\0';
+}
+
+/* The file's row of the asked GPU, and its key: the asked one made whole. */
+static tunelookup_status find_device(mt_lookup_loader *loader, size_t file, sqlite3 *db, int64_t *device)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    mt_lookup_block *block = loader->block;
+    sqlite3_stmt *statement = NULL;
+    int code = SQLITE_OK;
+    if (sqlite3_prepare_v2(db, "SELECT id, key FROM device ORDER BY id", -1, &statement, NULL) != SQLITE_OK) {
+        st = mt_lookup_sqlite_fail(db, path_of(loader, file));
+        goto done;
+    }
+    while (!*device && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *key = (const char *)sqlite3_column_text(statement, 1);
+        if (!key || !same_gpu(key, loader->asked_gpu, &loader->plan->device)) continue;
+        *device = sqlite3_column_int64(statement, 0);
+        block->gpus[file] = mt_lookup_arena_text(&block->arena, key, strlen(key));
+        if (!block->gpus[file]) st = no_memory();
+    }
+    if (st == TUNELOOKUP_OK && code != SQLITE_ROW && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(db, path_of(loader, file));
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* ---- which source ---- */
+
+typedef struct choice {
+    char key[MT_LOOKUP_KEY_SIZE];
+    int64_t rank, time;
+    bool found, has_several;
+} choice;
+
+/* Sources with winners on this GPU come before sources with winners elsewhere; among those the one whose winner is newest; the earlier file where equal. */
+static void consider(choice *best, const char *key, int64_t rank, int64_t time)
+{
+    if (!key || strlen(key) != MT_LOOKUP_KEY_SIZE - 1) return;
+    if (best->found && strcmp(best->key, key) != 0) best->has_several = true;
+    if (best->found && (rank < best->rank || (rank == best->rank && time <= best->time))) return;
+    memcpy(best->key, key, MT_LOOKUP_KEY_SIZE);
+    best->rank = rank;
+    best->time = time;
+    best->found = true;
+}
+
+/* A source of which nothing can be evaluated ('{}', from an import) does not count. */
+static const char keys_sql[] = "SELECT key, 0, 0 FROM kernel WHERE name = ?1 AND spec_json <> '{}' AND ?2 IS NOT NULL";
+static const char newest_sql[] =
+    "SELECT k.key, (SELECT max(updated_unix_ms) FROM answer WHERE kernel_id = k.id AND device_id = ?2), "
+    "(SELECT max(updated_unix_ms) FROM answer WHERE kernel_id = k.id) FROM kernel k WHERE k.name = ?1 AND k.spec_json <> '{}'";
+
+static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const mt_lookup_source *from, const char *sql, choice *best)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    sqlite3_stmt *statement = NULL;
+    int code = SQLITE_OK;
+    if (sqlite3_prepare_v2(from->session.db, sql, -1, &statement, NULL) != SQLITE_OK) {
+        st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
+        goto done;
+    }
+    sqlite3_bind_text(statement, 1, loader->block->kernel, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 2, from->device);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        bool here = sqlite3_column_type(statement, 1) != SQLITE_NULL, anywhere = sqlite3_column_type(statement, 2) != SQLITE_NULL;
+        consider(best, (const char *)sqlite3_column_text(statement, 0), here ? 2 : anywhere, sqlite3_column_int64(statement, here ? 1 : 2));
+    }
+    if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* The one source that there is, or the newest; most files have one, and winners need not be looked at. */
+static tunelookup_status choose_key(mt_lookup_loader *loader, const mt_lookup_source *sources)
+{
+    const tunelookup_plan *plan = loader->plan;
+    choice best = { 0 };
+    if (plan->key) {
+        memcpy(loader->block->kernel_key, plan->key, MT_LOOKUP_KEY_SIZE);
+        return TUNELOOKUP_OK;
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        best = (choice){ 0 };
+        for (size_t file = 0; file < plan->db->file_count; file++) {
+            tunelookup_status st = sources[file].session.db ? choose_in(loader, file, &sources[file], pass ? newest_sql : keys_sql, &best) : TUNELOOKUP_OK;
+            if (st != TUNELOOKUP_OK) return st;
+        }
+        if (!best.has_several) break;
+    }
+    if (!best.found) return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with stored expressions in %s%s", plan->kernel, path_of(loader, 0),
+                                           plan->db->file_count > 1 ? " and the shipped files" : "");
+    memcpy(loader->block->kernel_key, best.key, MT_LOOKUP_KEY_SIZE);
+    return TUNELOOKUP_OK;
+}
+
+/* ---- its expressions ---- */
+
+/* The first file that has expressions gives them. That a later one has others is for explain: rows of one key share them, but a search space may have been edited in between. */
+static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, const char *spec)
+{
+    char where[512];
+    tunelookup_status st = TUNELOOKUP_OK;
+    const mt_lookup_json *root = NULL;
+    mt_lookup_block *block = loader->block;
+    if (loader->spec) {
+        if (strcmp(spec, loader->spec) != 0) block->other_spec_file = file;
+        return TUNELOOKUP_OK;
+    }
+    if (!(loader->spec = mt_lookup_arena_text(&loader->scratch, spec, strlen(spec)))) return no_memory();
+    block->spec_file = block->other_spec_file = file;
+    snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), block->kernel);
+    LOOKUP_TRY(mt_lookup_json_load(path_of(loader, file), spec, &block->arena, &root));
+    LOOKUP_TRY(mt_lookup_model_load(root, &loader->plan->device, where, &block->arena, &block->model));
+done:
+    return st;
+}
+
+/* The kernel's row in one file. */
+static tunelookup_status find_kernel(mt_lookup_loader *loader, size_t file, mt_lookup_source *from)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    sqlite3_stmt *statement = NULL;
+    mt_lookup_block *block = loader->block;
+    if (sqlite3_prepare_v2(from->session.db, "SELECT id, spec_json FROM kernel WHERE name = ?1 AND key = ?2", -1, &statement, NULL) != SQLITE_OK) {
+        st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
+        goto done;
+    }
+    sqlite3_bind_text(statement, 1, block->kernel, -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, block->kernel_key, -1, SQLITE_STATIC);
+    int code = sqlite3_step(statement);
+    if (code == SQLITE_ROW) from->kernel = sqlite3_column_int64(statement, 0);
+    else if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
+    const char *spec = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 1) : NULL;
+    if (spec && st == TUNELOOKUP_OK && strcmp(spec, "{}") != 0) st = take_spec(loader, file, spec);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+static tunelookup_status find_kernels(mt_lookup_loader *loader, mt_lookup_source *sources)
+{
+    for (size_t file = 0; file < loader->plan->db->file_count; file++) {
+        tunelookup_status st = sources[file].session.db ? find_kernel(loader, file, &sources[file]) : TUNELOOKUP_OK;
+        if (st != TUNELOOKUP_OK) return st;
+    }
+    if (loader->spec) return TUNELOOKUP_OK;
+    return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with key %s and stored expressions", loader->block->kernel, loader->block->kernel_key);
+}
+
+/* ---- the block ---- */
+
+/* Keeps the rows that the table leads to. */
+static tunelookup_status keep_rows(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    block->rows = mt_lookup_arena_take(&block->arena, (size_t)loader->used + loader->extra_count + MT_LOOKUP_DEFAULTS, sizeof *block->rows);
+    block->table = mt_lookup_arena_take(&block->arena, (size_t)loader->mask + 1, sizeof *block->table);
+    if (!block->rows || !block->table) return no_memory();
+    block->mask = loader->mask;
+    for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
+        if (!loader->table[i].row) continue;
+        block->rows[block->row_count] = loader->rows[loader->table[i].row - 1];
+        block->table[i] = (mt_lookup_entry){ loader->table[i].hash, ++block->row_count };
+    }
+    for (uint32_t i = 0; block->row_count <= CHECKED_ROWS && i < block->row_count; i++) mt_lookup_row_check(block, block->rows[i]);
+    return TUNELOOKUP_OK;
+}
+
+static tunelookup_status open_files(mt_lookup_loader *loader, mt_lookup_source *sources)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    mt_lookup_block *block = loader->block;
+    for (size_t file = 0; file < loader->plan->db->file_count; file++) {
+        LOOKUP_TRY(mt_lookup_sqlite_open(&loader->plan->db->files[file], &sources[file].session));
+        if (sources[file].session.is_left_out) {
+            block->left_out = mt_lookup_arena_text(&block->arena, tunelookup_detail(), strlen(tunelookup_detail()));
+            if (!block->left_out) return no_memory();
+            mt_lookup_clear_detail();
+        }
+        if (sources[file].session.db) LOOKUP_TRY(find_device(loader, file, sources[file].session.db, &sources[file].device));
+        if (block->gpus[file] && !loader->has_gpu) block->gpu = block->gpus[file];
+        loader->has_gpu = loader->has_gpu || block->gpus[file];
+    }
+done:
+    return st;
+}
+
+static void take_up(mt_lookup_loader *loader, const mt_lookup_source *sources, size_t file)
+{
+    loader->file = file;
+    loader->db = sources[file].session.db;
+    loader->kernel = sources[file].kernel;
+    loader->device = sources[file].device;
+}
+
+static tunelookup_status read_rows(mt_lookup_loader *loader, const mt_lookup_source *sources)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    for (size_t file = 0; file < loader->plan->db->file_count; file++) {
+        if (!sources[file].kernel) continue;
+        take_up(loader, sources, file);
+        LOOKUP_TRY(mt_lookup_rows_begin(loader));
+        if (loader->device) LOOKUP_TRY(mt_lookup_rows_load(loader));
+        LOOKUP_TRY(mt_lookup_predictors_load(loader, sources[file].session.version));
+    }
+done:
+    return st;
+}
+
+/* No row here is of the workload that was asked for. A workload says how inputs are distributed, never what is computed: the rows of the others answer. */
+static void forget_rows(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    block->missing_workload = block->workload;
+    block->workload = NULL;
+    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_predictors = 0;
+    block->predictor_count = loader->extra_count = 0;
+    loader->extra = NULL;
+}
+
+static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *sources)
+{
+    tunelookup_status st;
+    const tunelookup_plan *plan = loader->plan;
+    LOOKUP_TRY(open_files(loader, sources));
+    LOOKUP_TRY(choose_key(loader, sources));
+    LOOKUP_TRY(find_kernels(loader, sources));
+    LOOKUP_TRY(mt_lookup_bind_names(loader->block, (const char *const *)plan->names, plan->name_count));
+    for (size_t file = 0; file < plan->db->file_count; file++) {
+        if (!sources[file].kernel) continue;
+        take_up(loader, sources, file);
+        LOOKUP_TRY(mt_lookup_wrong_load(loader, sources[file].session.version));
+    }
+    LOOKUP_TRY(read_rows(loader, sources));
+    if (loader->block->workload && !loader->row_count && loader->block->other_workloads) {
+        forget_rows(loader);
+        LOOKUP_TRY(read_rows(loader, sources));
+    }
+    LOOKUP_TRY(keep_rows(loader));
+    LOOKUP_TRY(mt_lookup_predictors_end(loader));
+    if (loader->block->missing_workload || loader->block->row_count == 0) LOOKUP_TRY(mt_lookup_hint_workload(loader, sources));
+    if (loader->block->row_count == 0) {
+        LOOKUP_TRY(mt_lookup_hint_elsewhere(loader, sources));
+        LOOKUP_TRY(mt_lookup_hint_unknown(loader, sources));
+    }
+    for (size_t file = 0; file < plan->db->file_count; file++) LOOKUP_TRY(mt_lookup_sqlite_confirm(&plan->db->files[file], &sources[file].session));
+done:
+    return st;
+}
+
+static bool name_block(mt_lookup_loader *loader)
+{
+    const tunelookup_plan *plan = loader->plan;
+    const tunelookup_device *device = &plan->device;
+    mt_lookup_block *block = loader->block;
+    char gpu[MT_KEY_GPU_SIZE];
+    mt_key_gpu(device->name, device->cc, device->sm_count, device->mem_bytes, device->clock_mhz, gpu, sizeof gpu);
+    loader->asked_gpu = mt_lookup_arena_text(&loader->scratch, gpu, strlen(gpu));
+    drop_unknown(gpu, device);
+    block->db = plan->db;
+    block->cc = device->cc;
+    block->driver_version = device->driver_version;
+    block->kernel = mt_lookup_arena_text(&block->arena, plan->kernel, strlen(plan->kernel));
+    block->gpu = mt_lookup_arena_text(&block->arena, gpu, strlen(gpu));
+    block->gpus = mt_lookup_arena_take(&block->arena, plan->db->file_count, sizeof *block->gpus);
+    block->elsewhere = block->unknown = block->unknown_workload = "";
+    return block->kernel && block->gpu && block->gpus && loader->asked_gpu;
+}
+
+tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **out)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    mt_lookup_loader loader = { .plan = plan };
+    mt_lookup_source *sources = mt_lookup_alloc(plan->db->file_count * sizeof *sources);
+    loader.block = mt_lookup_alloc(sizeof *loader.block);
+    if (!sources || !loader.block || !name_block(&loader)) {
+        st = no_memory();
+        goto done;
+    }
+    LOOKUP_TRY(read_files(&loader, sources));
+    *out = loader.block;
+    loader.block = NULL;
+done:
+    sqlite3_finalize(loader.variant_text);
+    for (size_t i = 0; sources && i < plan->db->file_count; i++) mt_lookup_sqlite_close(&sources[i].session);
+    free(sources);
+    mt_lookup_arena_free(&loader.scratch);
+    mt_lookup_block_free(loader.block);
+    return st;
+}
+
+void mt_lookup_block_free(mt_lookup_block *block)
+{
+    if (!block) return;
+    mt_lookup_arena_free(&block->arena);
+    free(block);
+}

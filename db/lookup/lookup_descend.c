@@ -1,0 +1,223 @@
+/* A shape without a row of its own: what the tuned shapes say, else the default. Wait-free; nothing allocates. */
+#include "db/lookup/lookup.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EMPTY = 0, WRITING = 1, READY = 2, NO_PREDICTOR = 255 };
+
+/* ---- features of what is asked ---- */
+
+static void features_of(const mt_lookup_block *block, const int64_t *values, double *out)
+{
+    const mt_lookup_model *model = &block->model;
+    for (uint32_t i = 0; i < model->name_count; i++) {
+        const mt_lookup_model_name *name = &model->names[i];
+        switch (name->kind) {
+        case MT_LOOKUP_NAME_INT: out += mt_rule_of_int(values[name->offset], out); break;
+        case MT_LOOKUP_NAME_LIST: out += mt_rule_of_list(values + name->offset, name->length, out); break;
+        case MT_LOOKUP_NAME_STRING: out += mt_rule_of_text(name->string, strlen(name->string), out); break;
+        }
+    }
+}
+
+/* ---- one predictor ---- */
+
+typedef enum verdict { TAKEN, LOSES /* to the default */, UNKNOWN /* nothing can be said of it */, EXHAUSTED /* no variant of it may run here */ } verdict;
+
+typedef struct asking {
+    const mt_lookup_block *block;
+    const int64_t *values;
+    const mt_lookup_trace *trace;
+    double features[MT_RULE_FEATURES];
+    bool first_default_fails;
+    bool default_is_known;           /* what follows was found out */
+    uint32_t default_row;            /* row_total: it may not run here */
+    uint8_t default_launches;
+    double default_slowdown;         /* log2, as the predictor expects it; NAN = nothing was said */
+    uint32_t refused;                /* variants of the predictor at hand */
+    char why[256];                   /* why a variant may not run; for the trace */
+} asking;
+
+#define SAY(asking_, ...)                                                                             \
+    do {                                                                                              \
+        if ((asking_)->trace) (asking_)->trace->say((asking_)->trace->context, __VA_ARGS__);          \
+    } while (0)
+
+/* The portfolio and its rule. */
+static void say_choice(const asking *a, const mt_lookup_predictor *predictor)
+{
+    const mt_rule *rule = &predictor->rule;
+    unsigned variants = 0, shapes = (unsigned)rule->shape_count;
+    const char *plural = shapes == 1 ? "" : "s";
+    if (!a->trace) return;
+    for (size_t v = 0; v < rule->variant_count; v++) variants += rule->is_usable[v];
+    SAY(a, "choice:   chosen from %u variant%s by %s times on %u tuned shape%s, %s\n", variants, variants == 1 ? "" : "s", variants == 1 ? "its" : "their", shapes, plural,
+        rule->nodes ? "with a decision tree" : "nearest first");
+}
+
+static void say_offer(const asking *a, const mt_lookup_predictor *predictor, const mt_rule_search *search, double advantage, verdict v)
+{
+    if (!a->trace) return;
+    double change = mt_rule_moved(&predictor->rule, search, search->nearest, search->variant) - predictor->rule.slowdown[search->nearest * predictor->rule.variant_count + search->variant];
+    const char *shape = predictor->shape_names[search->nearest];
+    double distance = search->distance[search->nearest];
+    SAY(a, "nearest:  shape %s on %s, %.2f doublings away", shape, predictor->gpu, distance);
+    if (predictor->ignores_workload) SAY(a, "; nothing was tuned for this workload, so the times of all workloads count");
+    SAY(a, "\n");
+    if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
+    if (v == UNKNOWN && isnan(predictor->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so it is not known whether this variant is faster\n");
+    else if (v == UNKNOWN && !predictor->held_out) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
+    else if (v == UNKNOWN) SAY(a, "unknown:  this shape is farther from the tuned ones than any that was tested, so its slowdown cannot be estimated\n");
+    if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", mt_rule_exp2(-advantage));
+    if (v == TAKEN && isfinite(advantage) && advantage > 0) SAY(a, "faster:   expected speed-up over the default: %.2f ×\n", mt_rule_exp2(advantage));
+}
+
+/* Looked for when it is needed: most offers win against it anyhow. */
+static uint32_t default_row(asking *a)
+{
+    if (a->default_is_known) return a->default_row;
+    a->default_is_known = true;
+    a->default_row = mt_lookup_default_row(a->block, a->values, a->first_default_fails, &a->default_launches, a->trace ? a->why : NULL, sizeof a->why);
+    if (a->default_row == a->block->row_total) SAY(a, "default:  it may not run here: %s\n", a->why);
+    return a->default_row;
+}
+
+/* of_default: what the default is expected to lose here, log2; NAN = nothing was said. */
+static verdict judge(asking *a, const mt_lookup_variant *variant, double slowdown, double advantage, double of_default)
+{
+    if (advantage >= 0 && !(slowdown > of_default)) return TAKEN;
+    if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
+    if (a->block->rows[a->default_row]->variant->algo != (int32_t)a->block->model.defaults[0]) return TAKEN; /* another default, with which nothing was compared */
+    bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
+    if (is_default && !isnan(slowdown)) return TAKEN; /* the same, with a measurement behind it */
+    return isnan(advantage) ? UNKNOWN : LOSES;
+}
+
+/* The predictor's next offer that may run here. */
+static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search, uint32_t *row, uint8_t *launches)
+{
+    enum { TOLD = 4 }; /* refusals */
+    while (mt_rule_next(&predictor->rule, a->features, search)) {
+        *row = predictor->rows[search->nearest * predictor->rule.variant_count + search->variant];
+        if (!*row) continue;
+        if (mt_lookup_may_run(a->block, a->block->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
+        if (a->refused++ < TOLD) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->nearest], a->why);
+        mt_rule_refuse(search);
+    }
+    return false;
+}
+
+static void set_turns(const asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
+{
+    double turns[MT_RULE_VARIANTS];
+    if (predictor->rule.turn_cost == 0) return;
+    mt_lookup_turns_of(a->block, predictor, a->values, turns);
+    mt_rule_set_turns(&predictor->rule, turns, search);
+}
+
+/* What no constraint excludes may still be wrong here: half-precision sums where the type is another one, say. */
+static void rule_out(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
+{
+    size_t wrong = mt_rule_refuse_wrong(&predictor->rule, a->features, search);
+    unsigned elsewhere = 0;
+    for (size_t v = 0; v < predictor->rule.variant_count; v++) {
+        if (!predictor->is_out[v] || search->is_refused[v]) continue;
+        search->is_refused[v] = true;
+        elsewhere += predictor->rule.is_usable[v];
+    }
+    if (elsewhere) SAY(a, "refused:  %u of the variants computed wrong results for shapes with this shape's texts, on some GPU\n", elsewhere);
+    if (wrong) SAY(a, "refused:  %u of the variants computed wrong results, and never right ones, for a tuned shape with one of this shape's texts\n", (unsigned)wrong);
+    if (!mt_rule_default_fails(&predictor->rule, a->features) || a->first_default_fails) return;
+    a->first_default_fails = true;
+    a->default_is_known = false;
+    SAY(a, "default:  it fails on the tuned shapes with one of this shape's texts\n");
+}
+
+/* The nearest shape's offer; where that would lose to the default, a farther one's which would not, as far as it is expected to do no worse than the default does by the nearest. */
+static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
+{
+    const mt_lookup_predictor *predictor = &a->block->predictors[index];
+    verdict first = EXHAUSTED;
+    mt_rule_search search;
+    uint32_t row;
+    uint8_t launches;
+    double of_default = NAN;
+    a->refused = 0;
+    mt_rule_begin(&predictor->rule, a->features, &search);
+    rule_out(a, predictor, &search);
+    set_turns(a, predictor, &search);
+    for (int offers = 0; offers < MT_RULE_OFFERS && next_offer(a, predictor, &search, &row, &launches); offers++) {
+        double slowdown, advantage;
+        mt_rule_expect(&predictor->rule, &search, &slowdown, &advantage);
+        verdict v = judge(a, a->block->rows[row - 1]->variant, slowdown, advantage, of_default);
+        if (offers == 0) say_choice(a, predictor);
+        if (offers == 0 || v == TAKEN) say_offer(a, predictor, &search, advantage, v);
+        if (offers == 0) {
+            first = v;
+            of_default = slowdown + advantage < 0 ? 0 : slowdown + advantage; /* nothing is faster than the best */
+        }
+        if (v == TAKEN) {
+            *decision = (mt_lookup_decision){ .row = row - 1, .match = predictor->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .predictor = (uint8_t)index,
+                                              .slowdown = isnan(slowdown) ? NAN : mt_rule_exp2(slowdown) };
+            return TAKEN;
+        }
+        if (v == UNKNOWN) break; /* the farther ones are not known either */
+        mt_rule_leave(&search);
+    }
+    if (first == LOSES && !predictor->is_other_gpu) {
+        a->default_slowdown = of_default;
+        decision->predictor = (uint8_t)index;
+    }
+    return first;
+}
+
+/* ---- all of them ---- */
+
+void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision)
+{
+    asking a = { .block = block, .values = values, .trace = trace, .default_slowdown = NAN };
+    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .predictor = NO_PREDICTOR, .slowdown = NAN, .row = block->row_total };
+    if (*block->unknown) return; /* a mistake of the caller, or something that nobody tried: near shapes and the default say nothing of it */
+    if (block->predictor_count) features_of(block, values, a.features);
+    for (uint32_t i = 0; i < block->predictor_count; i++) {
+        verdict v = ask(&a, i, decision);
+        if (v == TAKEN) return;
+        if (v == LOSES) break; /* what is known says that the default is better here */
+    }
+    if (default_row(&a) == block->row_total) return;
+    decision->match = TUNELOOKUP_MATCH_DEFAULT;
+    decision->row = a.default_row;
+    decision->launches = a.default_launches;
+    if (isfinite(a.default_slowdown)) decision->slowdown = mt_rule_exp2(a.default_slowdown > 0 ? a.default_slowdown : 0);
+}
+
+/* ---- the cache ---- */
+
+static mt_lookup_cached *slot_at(const mt_lookup_block *block, uint32_t index)
+{
+    return (mt_lookup_cached *)(void *)(block->cache + (size_t)index * block->cache_stride);
+}
+
+/* Slots are written once and stay; when those for a shape are taken, it is decided anew each time. */
+void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decision)
+{
+    uint32_t hash = mt_lookup_hash(values, block->value_count);
+    size_t bytes = block->value_count * sizeof *values;
+    for (uint32_t probe = 0; probe < MT_LOOKUP_CACHE_PROBES; probe++) {
+        mt_lookup_cached *slot = slot_at(block, (hash + probe) % MT_LOOKUP_CACHED);
+        uint32_t state = atomic_load_explicit(&slot->state, memory_order_acquire);
+        if (state == READY && slot->hash == hash && memcmp(slot->values, values, bytes) == 0) {
+            *decision = slot->decision;
+            return;
+        }
+        if (state != EMPTY || !atomic_compare_exchange_strong(&slot->state, &state, WRITING)) continue;
+        mt_lookup_descend(block, values, NULL, decision);
+        slot->hash = hash;
+        slot->decision = *decision;
+        memcpy(slot->values, values, bytes);
+        atomic_store_explicit(&slot->state, READY, memory_order_release);
+        return;
+    }
+    mt_lookup_descend(block, values, NULL, decision);
+}

@@ -1,0 +1,264 @@
+/* A result in words. */
+#include "db/lookup/lookup.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct text {
+    char *out;
+    size_t size, used; /* used: as if there were room */
+} text;
+
+static void add(text *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void add_list(text *to, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+
+/* Parts may come from a stranger's file: control characters are shown as '?', also line breaks unless they end the piece. */
+static void add_list(text *to, const char *format, va_list args)
+{
+    char piece[1024];
+    vsnprintf(piece, sizeof piece, format, args);
+    for (const char *at = piece; *at; at++, to->used++) {
+        bool is_fine = mt_lookup_is_shown(piece, at) || (*at == '\n' && !at[1]);
+        if (to->used + 1 < to->size) to->out[to->used] = is_fine ? *at : '?';
+    }
+    if (to->size) to->out[to->used < to->size ? to->used : to->size - 1] = '\0';
+}
+
+static void add(text *to, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_list(to, format, args);
+    va_end(args);
+}
+
+static void on_say(void *context, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void on_say(void *context, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_list(context, format, args);
+    va_end(args);
+}
+
+static void add_shape(text *to, const mt_lookup_block *block, const int64_t *values)
+{
+    for (uint32_t i = 0; i < block->model.name_count; i++) {
+        const mt_lookup_model_name *name = &block->model.names[i];
+        add(to, "%s%s=", i ? ";" : "", name->name);
+        if (name->kind == MT_LOOKUP_NAME_STRING) add(to, "%s", name->string);
+        else for (uint32_t k = 0; k < name->length; k++) add(to, "%s%lld", k ? "," : "", (long long)values[name->offset + k]);
+    }
+}
+
+static const char *plural(uint32_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* All at once: whoever gives one fact would else be told of the next. */
+static void add_missing_facts(text *to, const mt_lookup_model *model)
+{
+    if (!model->missing_facts) return;
+    add(to, "missing: ");
+    for (uint32_t i = 0, seen = 0; i < MT_LOOKUP_FACTS; i++) {
+        if (model->missing_facts & UINT32_C(1) << i) add(to, "%s device.%s", seen++ ? "," : "", mt_lookup_fact_names[i]);
+    }
+    add(to, ": read by the kernel's expressions and not given by the caller\n");
+}
+
+/* The workload that was asked for, where nothing answers that was measured with it. */
+static void add_workload_note(text *to, const mt_lookup_block *block)
+{
+    if (block->missing_workload) add(to, "note:     no row here is of workload %s; those of other workloads answer, since a workload says how inputs are distributed and not what is computed\n", block->missing_workload);
+    if (*block->unknown_workload) add(to, "note:     %s\n", block->unknown_workload);
+}
+
+/* Of files: one that could not be read, and one that knows the kernel by another text of its search space. */
+static void add_file_notes(text *to, const mt_lookup_block *block)
+{
+    const mt_lookup_file *files = block->db->files;
+    add_workload_note(to, block);
+    if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
+    if (block->other_spec_file == block->spec_file) return;
+    add(to, "note:     %s has another version of this kernel's expressions; those of %s are used, which comes first (running msda-tune tune on it renews them)\n", files[block->other_spec_file].path,
+        files[block->spec_file].path);
+}
+
+/* Rows and files that could have answered but for a reason. */
+static void add_left_out(text *to, const mt_lookup_block *block)
+{
+    uint32_t recorded = block->hidden_recorded, imported = block->hidden_imported, damaged = block->hidden_damaged;
+    if (recorded) add(to, "note:     %u row%s of recorded GPUs %s left out; open with TUNELOOKUP_RECORDED to use them\n", (unsigned)recorded, plural(recorded), recorded == 1 ? "is" : "are");
+    if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
+    if (damaged) add(to, "note:     %u damaged row%s %s left out: a column has a value that msda-tune never writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
+    if (block->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)block->damaged_predictors, block->damaged_predictors == 1 ? " is" : "s are");
+    add_file_notes(to, block);
+}
+
+static void add_duration(text *to, double ns)
+{
+    if (ns >= 1e6) add(to, "%.4g ms", ns / 1e6);
+    else if (ns >= 1e3) add(to, "%.4g µs", ns / 1e3);
+    else add(to, "%.4g ns", ns);
+}
+
+static void add_source(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
+{
+    long long nvrtc = row->toolchain->numbers[0], driver = row->toolchain->numbers[1];
+    time_t seconds = (time_t)(row->created_unix_ms / 1000);
+    struct tm day;
+    char date[32] = "unknown";
+    if (gmtime_r(&seconds, &day)) strftime(date, sizeof date, "%Y-%m-%d", &day);
+    add(to, "source:   %s@%s, %s, CUDA %lld.%lld, driver %lld.%lld, %s\n", block->kernel, block->kernel_key, *row->toolchain->text ? row->toolchain->text : "unknown architecture",
+        nvrtc / 1000, nvrtc % 1000 / 10, driver / 1000, driver % 1000 / 10, date);
+    add(to, "from:     %s (%s%s), measurement %lld\n", block->db->files[row->file].path, block->db->files[row->file].is_shipped ? "shipped" : "user's",
+        row->is_recorded ? ", a recorded GPU" : "", (long long)row->measurement);
+}
+
+static void add_measured(text *to, const mt_lookup_row *row, const char *where)
+{
+    add(to, "measured: ");
+    add_duration(to, row->median_ns);
+    if (row->low_ns <= row->high_ns) {
+        add(to, " (95 %%: ");
+        add_duration(to, row->low_ns);
+        add(to, " to ");
+        add_duration(to, row->high_ns);
+        add(to, ")");
+    }
+    add(to, ", %s%s; ", row->is_warm ? "warm" : "cold", where);
+    if (row->norm_error == row->norm_error) add(to, "validated, error %.2g\n", row->norm_error);
+    else add(to, "its error is not stored\n");
+}
+
+/* Of an exact row; of several workloads, on the worst. */
+static void add_slowdown(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
+{
+    unsigned count = row->workload_count;
+    add(to, "expected: ");
+    if (block->missing_workload && count == 1) {
+        add(to, "unknown for workload %s; with workload %s it is the best\n", block->missing_workload, row->workload);
+        return;
+    }
+    if (row->slowdown == row->slowdown && count > 1) add(to, "%.3f × the best time on the worst of %u workloads", row->slowdown, count);
+    else if (row->slowdown == row->slowdown) add(to, "%.3f × the best time", row->slowdown);
+    else if (isinf(row->known_slowdown)) add(to, "unknown, because each workload's winner fails on another workload");
+    else add(to, "unknown, because no winner was timed on all %u workloads, this one on %u of them; on the worst of those it takes %.3f × the best time", count, count - row->unmeasured,
+             row->known_slowdown);
+    add(to, "\n");
+}
+
+static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
+{
+    add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", block->gpus[row->file] ? block->gpus[row->file] : block->gpu, row->shape_name, row->workload);
+    add(to, "variant:  %s\n", row->variant->text);
+    add_measured(to, row, "");
+    add_slowdown(to, block, row);
+    add_source(to, block, row);
+    add_file_notes(to, block);
+}
+
+/* ---- no row ---- */
+
+/* Why no exact row answers. */
+static void add_no_row(text *to, const mt_lookup_block *block, const tunelookup_result *result, const char *head)
+{
+    char why[512];
+    uint8_t launches;
+    uint32_t index = mt_lookup_index_of(block, result->values_);
+    if (index < block->row_count) {
+        const mt_lookup_variant *variant = block->rows[index]->variant;
+        bool is_fine = mt_lookup_may_run(block, variant, result->values_, &launches, why, sizeof why);
+        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, is_fine ? "it is fine now" : why);
+        add(to, "tuned:    %s\n", variant->text);
+        if (!variant->problem) add_missing_facts(to, &block->model);
+    } else if (block->row_count) {
+        add(to, "%-9s this shape was not tuned on %s", head, block->gpu);
+        if (block->workload) add(to, " for workload %s", block->workload);
+        add(to, "; %u other shape%s of its kind %s\n", (unsigned)block->row_count, plural(block->row_count), block->row_count == 1 ? "was" : "were");
+    } else {
+        add(to, "%-9s nothing of this kind was tuned on %s", head, block->gpu);
+        if (block->workload) add(to, " for workload %s", block->workload);
+        if (block->other_kinds) add(to, "; %u row%s there %s of other kinds (strings, lengths of lists, workloads)", (unsigned)block->other_kinds, plural(block->other_kinds), block->other_kinds == 1 ? "is" : "are");
+        else if (*block->elsewhere) add(to, "; the kernel has winners on: %s", block->elsewhere);
+        add(to, "\n");
+        if (*block->unknown) add(to, "unknown:  %s\n", block->unknown);
+    }
+}
+
+/* What was considered below the exact row, in the order of the steps; decides anew, which gives the same. */
+static mt_lookup_decision add_steps(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+{
+    const mt_lookup_trace trace = { on_say, to };
+    mt_lookup_decision decision;
+    mt_lookup_descend(block, result->values_, &trace, &decision);
+    return decision;
+}
+
+static void add_asked(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+{
+    add(to, "asked:    ");
+    add_shape(to, block, result->values_);
+    add(to, "\n");
+}
+
+static void explain_none(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+{
+    add_no_row(to, block, result, "none:");
+    add_steps(to, block, result);
+    add_asked(to, block, result);
+    add(to, "source:   %s@%s\n", block->kernel, block->kernel_key);
+    add_left_out(to, block);
+}
+
+static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup_decision *decision, const char *what)
+{
+    bool is_known = decision->slowdown == decision->slowdown && decision->predictor < block->predictor_count;
+    uint32_t count = is_known ? block->predictors[decision->predictor].held_out : 0;
+    bool is_foreign = decision->match == TUNELOOKUP_MATCH_ARCHITECTURE;
+    if (is_known) add(to, "expected: %s%.3f × the best known time %s, estimated from %u shape%s left out%s\n", what, decision->slowdown, is_foreign ? "there" : "here", (unsigned)count, plural(count),
+                      is_foreign ? "; how it carries over to this GPU was not measured" : "");
+    else add(to, "expected: unknown%s\n", is_foreign ? ": how such a variant carries over to this GPU was not measured" : "");
+}
+
+/* Nearest, architecture, default. */
+static void explain_step(text *to, const mt_lookup_block *block, const tunelookup_result *result)
+{
+    const mt_lookup_row *row = block->rows[result->row_];
+    char where[160];
+    add_no_row(to, block, result, "no row:");
+    mt_lookup_decision decision = add_steps(to, block, result);
+    if (result->match == TUNELOOKUP_MATCH_DEFAULT) {
+        add(to, "default:  the kernel's default variant; nobody validated it for this shape\n");
+        add(to, "variant:  %s\n", row->variant->text);
+        add_expected(to, block, &decision, "it takes ");
+        add(to, "source:   %s@%s\n", block->kernel, block->kernel_key);
+    } else {
+        const char *gpu = decision.predictor < block->predictor_count ? block->predictors[decision.predictor].gpu : block->gpu;
+        if (result->match == TUNELOOKUP_MATCH_NEAREST) add(to, "answer:   as tuned for another shape (%s) on %s\n", row->shape_name, gpu);
+        else add(to, "answer:   as tuned for shape %s on another GPU of this architecture, %s\n", row->shape_name, gpu);
+        add(to, "variant:  %s\n", row->variant->text);
+        snprintf(where, sizeof where, ", on shape %.120s", row->shape_name);
+        add_measured(to, row, where);
+        add_expected(to, block, &decision, "");
+        add_source(to, block, row);
+    }
+    add_left_out(to, block);
+}
+
+size_t tunelookup_explain(const tunelookup_result *result, char *buffer, size_t size)
+{
+    text to = { buffer, buffer ? size : 0, 0 };
+    const mt_lookup_block *block = result ? result->block_ : NULL;
+    add(&to, "%s", "");
+    if (!block) add(&to, "none:     no result\n");
+    else if (result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) explain_none(&to, block, result);
+    else if (result->match == TUNELOOKUP_MATCH_EXACT) explain_row(&to, block, block->rows[result->row_]);
+    else explain_step(&to, block, result);
+    return to.used;
+}

@@ -1,0 +1,532 @@
+/* Portfolios of a file → predictors of a block. Up to 128 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
+#include "db/lookup/lookup.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char portfolios_sql[] = "SELECT p.id, p.device_id, d.key, p.regime, p.origin, p.held_out_count, p.rule_json FROM portfolio p JOIN device d ON d.id = p.device_id "
+                                     "WHERE p.kernel_id = ?1 AND p.origin IN ('measured', 'recorded') ORDER BY p.id";
+static const char shapes_sql[] = "SELECT subject_id, workload_id, shape_key, shape_name, best_ns, default_ns, default_outcome FROM portfolio_shape WHERE portfolio_id = ?1";
+static const char variants_sql[] = "SELECT variant_id, position FROM portfolio_variant WHERE portfolio_id = ?1";
+enum { SUBJECT_LIMIT = 4 * MT_RULE_SHAPES }; /* shapes × workloads */
+
+typedef struct building {
+    mt_lookup_loader *loader;
+    mt_lookup_predictor *predictor;
+    int64_t portfolio;
+    bool is_damaged, any_workload;     /* any_workload: the one asked for does not narrow */
+    char kinds[1024];
+    mt_lookup_subject subjects[SUBJECT_LIMIT];
+    uint32_t subject_count, shape_count;
+    const char *keys[MT_RULE_SHAPES], *shape_names[MT_RULE_SHAPES];
+    double *features, defaults[MT_RULE_SHAPES]; /* [MT_RULE_SHAPES][feature_count] */
+    size_t names[MT_RULE_FEATURES], feature_count;
+    int64_t variants[MT_RULE_VARIANTS];
+    bool is_member[MT_RULE_VARIANTS];
+    uint32_t variant_count;
+    uint32_t at_subject, at_variant;   /* of the cell before: they come in order */
+    uint32_t heard[MT_RULE_SHAPES * MT_RULE_VARIANTS]; /* cells seen of a shape's subjects */
+    uint32_t subjects_of[MT_RULE_SHAPES];
+    double *slowdown;                  /* [shape_count][variant_count], factors until the end */
+    uint32_t *rows;                    /* 0 = none, UINT32_MAX = not to be answered with, else there is one: worst[] */
+    mt_cell_figures *worst;                    /* [shape_count][variant_count]: of the workload on which it loses most */
+    bool *is_wrong;
+} building;
+
+static tunelookup_status no_memory(void)
+{
+    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+}
+
+/* ---- reading rows ---- */
+
+/* Steps through `sql` for the portfolio; each_row says NO_MEMORY or marks damage. */
+static tunelookup_status each(building *b, const char *sql, int64_t id, tunelookup_status (*each_row)(building *, sqlite3_stmt *))
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    sqlite3_stmt *statement = NULL;
+    const mt_lookup_loader *loader = b->loader;
+    int code = sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_int64(statement, 1, id);
+    while (st == TUNELOOKUP_OK && code == SQLITE_OK && !b->is_damaged && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        code = SQLITE_OK;
+        st = each_row(b, statement);
+    }
+    if (st == TUNELOOKUP_OK && code != SQLITE_OK && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
+    sqlite3_finalize(statement);
+    return st;
+}
+
+static const char *text_of(sqlite3_stmt *statement, int column)
+{
+    const char *text = sqlite3_column_type(statement, column) == SQLITE_TEXT ? (const char *)sqlite3_column_text(statement, column) : NULL;
+    return text ? text : "";
+}
+
+/* A finite number of at least `least`; NULL reads as NAN where that may be. */
+static bool real_of(sqlite3_stmt *statement, int column, double least, bool may_be_null, double *out)
+{
+    int type = sqlite3_column_type(statement, column);
+    *out = NAN;
+    if (type == SQLITE_NULL) return may_be_null;
+    if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) return false;
+    *out = sqlite3_column_double(statement, column);
+    return isfinite(*out) && *out >= least;
+}
+
+static bool id_of(sqlite3_stmt *statement, int column, int64_t *out)
+{
+    if (sqlite3_column_type(statement, column) != SQLITE_INTEGER) return false;
+    *out = sqlite3_column_int64(statement, column);
+    return *out >= 0;
+}
+
+/* ---- shapes ---- */
+
+/* The shape's index, new where it was not seen; SIZE_MAX with damage. */
+static size_t shape_of(building *b, const char *key, const char *name)
+{
+    size_t count, at = 0;
+    double features[MT_RULE_FEATURES];
+    mt_lookup_arena *arena = &b->loader->block->arena;
+    while (at < b->shape_count && strcmp(b->keys[at], key) != 0) at++;
+    if (at < b->shape_count) return at;
+    if (at == MT_RULE_SHAPES) return SIZE_MAX;
+    count = mt_rule_of_key(key, b->kinds, features, b->names, NULL);
+    if (at == 0) {
+        b->feature_count = count;
+        b->features = mt_lookup_arena_take(arena, MT_RULE_SHAPES * count, sizeof *features);
+        if (!b->features) return SIZE_MAX;
+    }
+    b->keys[at] = mt_lookup_arena_text(arena, key, strlen(key));
+    b->shape_names[at] = mt_lookup_arena_text(arena, name, strlen(name));
+    if (!count || count != b->feature_count || !b->keys[at] || !b->shape_names[at]) return SIZE_MAX;
+    memcpy(b->features + at * count, features, count * sizeof *features);
+    b->defaults[at] = 1;
+    b->shape_count++;
+    return at;
+}
+
+static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
+{
+    int64_t id, workload;
+    double best, of_default;
+    const mt_lookup_block *block = b->loader->block;
+    b->is_damaged = !id_of(row, 0, &id) || !id_of(row, 1, &workload) || !real_of(row, 4, 1e-300, false, &best) || !real_of(row, 5, 1e-300, true, &of_default) || b->subject_count == SUBJECT_LIMIT;
+    if (b->is_damaged) return TUNELOOKUP_OK;
+    if (block->workload && !b->any_workload && strcmp(mt_lookup_table_find(&b->loader->workloads, workload)->text, block->workload) != 0) return TUNELOOKUP_OK;
+    size_t shape = shape_of(b, text_of(row, 2), text_of(row, 3));
+    b->is_damaged = shape == SIZE_MAX;
+    if (b->is_damaged) return TUNELOOKUP_OK;
+    const char *outcome = text_of(row, 6);
+    bool is_known = *outcome != '\0' && strcmp(outcome, "censored") != 0;
+    double slowdown = !is_known ? NAN : strcmp(outcome, "ok") != 0 ? INFINITY : of_default > best ? of_default / best : 1;
+    if (is_known && strcmp(outcome, "ok") == 0 && isnan(of_default)) slowdown = NAN;
+    b->defaults[shape] = mt_rule_worse(b->defaults[shape], slowdown);
+    b->subjects[b->subject_count++] = (mt_lookup_subject){ id, (uint32_t)shape };
+    b->subjects_of[shape]++;
+    return TUNELOOKUP_OK;
+}
+
+/* ---- variants and cells ---- */
+
+static tunelookup_status on_variant(building *b, sqlite3_stmt *row)
+{
+    int64_t id, position;
+    b->is_damaged = !id_of(row, 0, &id) || !id_of(row, 1, &position) || b->variant_count == MT_RULE_VARIANTS;
+    if (b->is_damaged) return TUNELOOKUP_OK;
+    b->variants[b->variant_count] = id;
+    b->is_member[b->variant_count++] = position > 0;
+    return TUNELOOKUP_OK;
+}
+
+/* Where the cell's subject stands, and its variant, from where the cell before stood: all of them ascend, as the tables' keys do. */
+static bool find_subject(building *b, int64_t id)
+{
+    uint32_t at = b->at_subject < b->subject_count && b->subjects[b->at_subject].id <= id ? b->at_subject : 0;
+    while (at < b->subject_count && b->subjects[at].id < id) at++;
+    b->at_subject = at;
+    return at < b->subject_count && b->subjects[at].id == id;
+}
+
+static bool find_variant(building *b, int64_t id)
+{
+    uint32_t at = b->at_variant < b->variant_count && b->variants[b->at_variant] <= id ? b->at_variant : 0;
+    while (at < b->variant_count && b->variants[at] < id) at++;
+    b->at_variant = at;
+    return at < b->variant_count && b->variants[at] == id;
+}
+
+/* The row that stands for a shape is that of its worst workload. Only valid measurements become rows. */
+static bool on_cell(void *context, const mt_cell *cell)
+{
+    building *b = context;
+    if (!find_subject(b, cell->subject) || !find_variant(b, cell->variant)) return true; /* another workload's, say */
+    size_t at = b->subjects[b->at_subject].shape * b->variant_count + b->at_variant;
+    bool is_ok = cell->outcome == MT_CELL_OK, is_timed = is_ok || cell->outcome == MT_CELL_CENSORED;
+    b->heard[at]++;
+    if (cell->outcome == MT_CELL_WRONG) b->is_wrong[at] = true;
+    double before = b->slowdown[at];
+    b->slowdown[at] = mt_rule_worse(before, is_timed ? cell->figures.slowdown : INFINITY);
+    if (!is_ok) {
+        b->rows[at] = UINT32_MAX; /* not valid for one workload: not to be answered with */
+    } else if (!b->rows[at] || (b->rows[at] != UINT32_MAX && b->slowdown[at] > before)) {
+        b->rows[at] = 1;
+        b->worst[at] = cell->figures;
+    }
+    return true;
+}
+
+static void fill_row(const building *b, const mt_lookup_variant *variant, const mt_cell_figures *cell, size_t shape, mt_lookup_row *row)
+{
+    mt_lookup_loader *loader = b->loader;
+    *row = (mt_lookup_row){ .variant = variant, .median_ns = cell->median_ns, .low_ns = cell->low_ns, .high_ns = cell->high_ns, .norm_error = cell->norm_error, .slowdown = NAN,
+                            .created_unix_ms = cell->created_unix_ms, .measurement = cell->measurement, .shape_name = b->shape_names[shape], .workload = "", .workload_count = 1,
+                            .toolchain = mt_lookup_table_find(&loader->toolchains, cell->toolchain), .file = (uint8_t)loader->file, .is_recorded = b->predictor->is_recorded,
+                            .is_warm = b->predictor->is_warm, .next = loader->extra };
+    memcpy(row->carveouts, cell->carveouts, sizeof row->carveouts);
+}
+
+/* rows[] then holds places among the extra rows, from 1. */
+static tunelookup_status make_rows(building *b)
+{
+    mt_lookup_loader *loader = b->loader;
+    size_t cells = (size_t)b->shape_count * b->variant_count, count = 0;
+    for (size_t i = 0; i < cells; i++) {
+        if (b->rows[i] == UINT32_MAX) b->rows[i] = 0;
+        count += b->rows[i];
+    }
+    mt_lookup_row *row = mt_lookup_arena_take(&loader->block->arena, count, sizeof *row);
+    if (!row) return no_memory();
+    for (uint32_t v = 0; v < b->variant_count; v++) {
+        const mt_lookup_variant *variant;
+        tunelookup_status st = mt_lookup_variant_get(loader, b->variants[v], &variant);
+        if (st != TUNELOOKUP_OK) return st;
+        for (size_t at = v; at < cells; at += b->variant_count) {
+            if (!b->rows[at]) continue;
+            fill_row(b, variant, &b->worst[at], at / b->variant_count, row);
+            loader->extra = row++;
+            b->rows[at] = ++loader->extra_count;
+        }
+    }
+    return TUNELOOKUP_OK;
+}
+
+/* ---- one portfolio ---- */
+
+static void describe_kinds(building *b)
+{
+    static const char *const words[] = { [MT_LOOKUP_NAME_INT] = "int,", [MT_LOOKUP_NAME_LIST] = "list,", [MT_LOOKUP_NAME_STRING] = "string," };
+    const mt_lookup_model *model = &b->loader->block->model;
+    size_t used = 0;
+    for (uint32_t i = 0; i < model->name_count; i++) {
+        size_t length = strlen(words[model->names[i].kind]);
+        memcpy(b->kinds + used, words[model->names[i].kind], length + 1);
+        used += length;
+    }
+}
+
+static tunelookup_status read_shapes(building *b)
+{
+    tunelookup_status st = each(b, shapes_sql, b->portfolio, on_shape);
+    if (st != TUNELOOKUP_OK || b->is_damaged || b->shape_count || !b->loader->block->workload) return st;
+    b->any_workload = b->predictor->ignores_workload = true;
+    return each(b, shapes_sql, b->portfolio, on_shape);
+}
+
+/* What finders use, in the block's own memory; slowdowns become logarithms. */
+static bool settle(building *b)
+{
+    mt_lookup_arena *arena = &b->loader->block->arena;
+    mt_lookup_predictor *predictor = b->predictor;
+    size_t cells = (size_t)b->shape_count * b->variant_count;
+    double *defaults = mt_lookup_arena_take(arena, b->shape_count, sizeof *defaults);
+    bool *is_usable = mt_lookup_arena_take(arena, b->variant_count, sizeof *is_usable);
+    const char **shape_names = mt_lookup_arena_take(arena, b->shape_count, sizeof *shape_names);
+    if (!defaults || !is_usable || !shape_names) return false;
+    memcpy(is_usable, b->is_member, b->variant_count * sizeof *is_usable);
+    memcpy(shape_names, b->shape_names, b->shape_count * sizeof *shape_names);
+    for (size_t i = 0; i < b->shape_count; i++) defaults[i] = isfinite(b->defaults[i]) ? mt_rule_log2_real(b->defaults[i]) : b->defaults[i];
+    for (size_t i = 0; i < cells; i++) {
+        bool is_whole = b->heard[i] == b->subjects_of[i / b->variant_count];
+        b->slowdown[i] = !is_whole ? NAN : isfinite(b->slowdown[i]) ? mt_rule_log2_real(b->slowdown[i]) : b->slowdown[i];
+    }
+    predictor->rule.shape_count = b->shape_count;
+    predictor->rule.variant_count = b->variant_count;
+    predictor->rule.feature_count = b->feature_count;
+    predictor->rule.shapes = b->features;
+    predictor->rule.default_slowdown = defaults;
+    predictor->rule.is_usable = is_usable;
+    predictor->rule.slowdown = b->slowdown;
+    predictor->rule.is_wrong = b->is_wrong;
+    predictor->rows = b->rows;
+    predictor->shape_names = shape_names;
+    return true;
+}
+
+static bool mark_wrong(const building *b)
+{
+    mt_lookup_loader *loader = b->loader;
+    bool *is_out = mt_lookup_arena_take(&loader->block->arena, b->variant_count, sizeof *is_out);
+    for (uint32_t v = 0; is_out && v < b->variant_count; v++) {
+        const mt_lookup_variant *variant;
+        if (mt_lookup_variant_get(loader, b->variants[v], &variant) != TUNELOOKUP_OK) return false;
+        is_out[v] = mt_lookup_is_wrong(loader->block, variant->text);
+    }
+    b->predictor->is_out = is_out;
+    return is_out != NULL;
+}
+
+static tunelookup_status read_parts(building *b, const char *rule_json)
+{
+    tunelookup_status st;
+    mt_lookup_loader *loader = b->loader;
+    mt_lookup_arena *arena = &loader->block->arena;
+    const mt_lookup_json *root = NULL;
+    bool uses_all = false;
+    describe_kinds(b);
+    LOOKUP_TRY(read_shapes(b));
+    if (!b->is_damaged) LOOKUP_TRY(each(b, variants_sql, b->portfolio, on_variant));
+    if (b->is_damaged || !b->shape_count || !b->variant_count) goto done;
+    b->slowdown = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->slowdown);
+    b->rows = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->rows);
+    b->is_wrong = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->is_wrong);
+    b->worst = mt_lookup_arena_take(&loader->scratch, (size_t)b->shape_count * b->variant_count, sizeof *b->worst);
+    if (!b->slowdown || !b->rows || !b->is_wrong || !b->worst) return no_memory();
+    for (size_t i = 0; i < (size_t)b->shape_count * b->variant_count; i++) b->slowdown[i] = 1;
+    LOOKUP_TRY(mt_lookup_cells_read(loader, b->portfolio, b, on_cell, &b->is_damaged));
+    if (b->is_damaged) goto done;
+    LOOKUP_TRY(make_rows(b));
+    if (!settle(b) || !mark_wrong(b)) return no_memory();
+    st = mt_lookup_json_load(loader->plan->db->files[loader->file].path, rule_json, arena, &root);
+    b->is_damaged = st == TUNELOOKUP_ERR_NOT_A_DATABASE;
+    if (b->is_damaged) mt_lookup_clear_detail();
+    else if (st != TUNELOOKUP_OK) return st;
+    st = TUNELOOKUP_OK;
+    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(loader, root, b->names, b->variants, &b->predictor->rule, &uses_all);
+    if (!b->is_damaged) LOOKUP_TRY(mt_lookup_turns_read(loader, root, b->variants, b->subjects, b->subject_count, b->predictor, &b->is_damaged));
+    for (uint32_t v = 0; v < b->variant_count && uses_all && !b->is_damaged; v++) ((bool *)(uintptr_t)b->predictor->rule.is_usable)[v] = true;
+done:
+    return st;
+}
+
+/* ---- which portfolios ---- */
+
+/* The number behind "|sm" of a GPU's key; 0 = none. */
+static double sm_count(const char *key)
+{
+    const char *at = strstr(key, "|sm");
+    return at ? (double)strtol(at + 3, NULL, 10) : 0;
+}
+
+/* The number of gigabytes at the end of a GPU's key; 0 = none. */
+static double memory_of(const char *key)
+{
+    const char *at = strrchr(key, '|');
+    return at && at[1] >= '1' && at[1] <= '9' ? (double)strtol(at + 1, NULL, 10) : 0;
+}
+
+/* How unlike two sizes are, in octaves; 0 where one is not known. */
+static double octaves_between(double a, double b)
+{
+    return a > 0 && b > 0 ? fabs(mt_rule_log2_real(a / b)) : 0;
+}
+
+/* Whether the asked GPU's model has the tuned one's in its name: a slice of it (h200-mig-1g.18gb), or its chip in another product (gh200). Not l40 in l40s. */
+static bool is_kin(const char *tuned, const char *asked)
+{
+    size_t length = strcspn(tuned, "|"), room = strcspn(asked, "|");
+    for (size_t at = 0; length && at + length <= room; at++) {
+        char next = asked[at + length];
+        if (memcmp(asked + at, tuned, length) == 0 && (next == '|' || next == '-' || next == '\0')) return true;
+    }
+    return false;
+}
+
+static bool same_architecture(const char *key, int64_t cc)
+{
+    const char *at = strstr(key, "|cc");
+    return at && strtoll(at + 3, NULL, 10) == cc;
+}
+
+/* False when the plan may not answer from it. */
+static bool place(const mt_lookup_loader *loader, sqlite3_stmt *row, mt_lookup_predictor *predictor)
+{
+    const mt_lookup_block *block = loader->block;
+    const char *key = text_of(row, 2);
+    int64_t device, held_out;
+    if (!id_of(row, 1, &device) || !id_of(row, 5, &held_out)) return false;
+    predictor->is_other_gpu = !loader->device || device != loader->device;
+    predictor->is_recorded = strcmp(text_of(row, 4), "recorded") == 0;
+    predictor->is_warm = strcmp(text_of(row, 3), "warm") == 0;
+    predictor->file = (uint8_t)loader->file;
+    predictor->held_out = held_out < 1000000 ? (uint32_t)held_out : 1000000;
+    if (predictor->is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) return false;
+    if (predictor->is_other_gpu && !same_architecture(key, block->cc)) return false;
+    if (predictor->is_other_gpu) {
+        predictor->away = octaves_between(sm_count(key), sm_count(loader->asked_gpu));
+        predictor->memory_away = octaves_between(memory_of(key), memory_of(loader->asked_gpu));
+    }
+    bool is_stranger = predictor->is_other_gpu && !is_kin(key, loader->asked_gpu);
+    predictor->rank = (predictor->is_other_gpu ? 65536u : 0) + (predictor->is_recorded ? 4096u : 0) + (is_stranger ? 2048u : 0) + 2 * (uint32_t)loader->file + (strcmp(text_of(row, 3), block->model.regime) != 0);
+    return true;
+}
+
+static tunelookup_status on_portfolio(building *outer, sqlite3_stmt *row)
+{
+    mt_lookup_loader *loader = outer->loader;
+    mt_lookup_block *block = loader->block;
+    if (block->predictor_count == MT_LOOKUP_PREDICTORS) return TUNELOOKUP_OK;
+    mt_lookup_predictor *predictor = &block->predictors[block->predictor_count];
+    *predictor = (mt_lookup_predictor){ 0 };
+    if (!place(loader, row, predictor)) return TUNELOOKUP_OK;
+    building *b = mt_lookup_alloc(sizeof *b); /* too large for a stack */
+    const char *key = text_of(row, 2);
+    predictor->gpu = mt_lookup_arena_text(&block->arena, key, strlen(key));
+    if (!b || !predictor->gpu) {
+        free(b);
+        return no_memory();
+    }
+    b->loader = loader;
+    b->predictor = predictor;
+    b->portfolio = sqlite3_column_int64(row, 0);
+    tunelookup_status st = read_parts(b, text_of(row, 6));
+    if (st == TUNELOOKUP_OK && !b->is_damaged && predictor->rule.features) block->predictor_count++;
+    if (b->is_damaged) block->damaged_predictors++;
+    free(b);
+    return st;
+}
+
+tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader, int64_t schema_version)
+{
+    enum { FIRST_VERSION = 6 };
+    mt_lookup_block *block = loader->block;
+    building *b;
+    if (schema_version < FIRST_VERSION) return TUNELOOKUP_OK;
+    if (!block->predictors && !(block->predictors = mt_lookup_arena_take(&block->arena, MT_LOOKUP_PREDICTORS, sizeof *block->predictors))) return no_memory();
+    if (!(b = mt_lookup_alloc(sizeof *b))) return no_memory();
+    b->loader = loader;
+    tunelookup_status st = each(b, portfolios_sql, loader->kernel, on_portfolio);
+    free(b);
+    return st;
+}
+
+/* ---- the block's share ---- */
+
+/* Whether `a` is asked before `b`, or neither before the other. */
+static bool is_in_order(const mt_lookup_predictor *a, const mt_lookup_predictor *b)
+{
+    if (a->rank != b->rank) return a->rank < b->rank;
+    return a->away != b->away ? a->away < b->away : a->memory_away <= b->memory_away;
+}
+
+static void sort_predictors(mt_lookup_block *block)
+{
+    for (uint32_t i = 1; i < block->predictor_count; i++) {
+        for (uint32_t k = i; k > 0; k--) {
+            mt_lookup_predictor *a = &block->predictors[k - 1], *b = &block->predictors[k], tmp = *a;
+            if (is_in_order(a, b)) break;
+            *a = *b;
+            *b = tmp;
+        }
+    }
+}
+
+/* Extra rows come behind the exact ones; predictors' places become indices of the block. */
+static void add_extra_rows(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    uint32_t at = block->row_count + loader->extra_count;
+    for (mt_lookup_row *row = loader->extra; row; row = row->next) block->rows[--at] = row;
+    for (uint32_t i = 0; i < block->predictor_count; i++) {
+        const mt_rule *rule = &block->predictors[i].rule;
+        for (size_t c = 0; c < rule->shape_count * rule->variant_count; c++) {
+            uint32_t *place = (uint32_t *)(uintptr_t)&block->predictors[i].rows[c];
+            if (*place) *place += block->row_count;
+        }
+    }
+    block->first_default = block->row_total = block->row_count + loader->extra_count;
+}
+
+static const char *default_problem(const mt_lookup_model *model)
+{
+    if (!model->variant_count || !model->param_count) return "the kernel's stored expressions name no variant";
+    for (uint32_t i = 1; i < model->param_count; i++) {
+        if (!model->params[i].has_standard) return "the kernel's stored expressions do not tell its knobs' defaults";
+    }
+    return NULL;
+}
+
+static bool whens_read_lets(const mt_lookup_model *model)
+{
+    for (uint32_t i = 0; i < model->param_count; i++) {
+        const mt_program *when = model->params[i].when;
+        for (size_t k = 0; when && k < mt_program_name_count(when); k++) {
+            uint32_t slot = mt_lookup_model_slot(model, mt_program_name(when, k));
+            if (slot >= model->let_slot && slot < model->loop_slot) return true;
+        }
+    }
+    return false;
+}
+
+/* A slot, and the row that leads to it, with room for the text of all knobs. */
+static bool make_default(mt_lookup_block *block, mt_lookup_default *slot, size_t bytes)
+{
+    mt_lookup_row *row = mt_lookup_arena_take(&block->arena, 1, sizeof *row);
+    slot->knobs = mt_lookup_arena_take(&block->arena, block->model.param_count, sizeof *slot->knobs);
+    slot->text = mt_lookup_arena_take(&block->arena, bytes, 1);
+    slot->packed = mt_lookup_arena_take(&block->arena, bytes, 1);
+    if (!row || !slot->knobs || !slot->text || !slot->packed) return false;
+    slot->variant = (mt_lookup_variant){ .text = slot->text, .packed = slot->packed, .knobs = slot->knobs, .algo = 0 };
+    *row = (mt_lookup_row){ .variant = &slot->variant, .median_ns = NAN, .low_ns = NAN, .high_ns = NAN, .norm_error = NAN, .slowdown = NAN, .shape_name = "", .workload = "" };
+    memset(row->carveouts, -1, sizeof row->carveouts);
+    block->rows[block->row_total++] = row;
+    return true;
+}
+
+static size_t longest_variant(const mt_lookup_model *model)
+{
+    size_t longest = 0;
+    for (uint32_t i = 0; i < model->variant_count; i++) {
+        size_t length = strlen(model->variants[i].name);
+        if (length > longest) longest = length;
+    }
+    return longest;
+}
+
+static tunelookup_status make_defaults(mt_lookup_block *block)
+{
+    const mt_lookup_model *model = &block->model;
+    size_t bytes = 16;
+    block->default_problem = default_problem(model);
+    if (block->default_problem) return TUNELOOKUP_OK;
+    uint32_t *order = mt_lookup_arena_take(&block->arena, model->param_count, sizeof *order);
+    block->defaults = mt_lookup_arena_take(&block->arena, MT_LOOKUP_DEFAULTS, sizeof *block->defaults);
+    if (!order || !block->defaults) return no_memory();
+    for (uint32_t i = 0; i < model->param_count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && strcmp(model->params[order[at - 1]].name, model->params[i].name) > 0; at--) order[at] = order[at - 1];
+        order[at] = i;
+        bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + longest_variant(model) + 1) + 1;
+    }
+    block->text_order = order;
+    block->whens_read_lets = whens_read_lets(model);
+    for (uint32_t i = 0; i < MT_LOOKUP_DEFAULTS; i++) {
+        if (!make_default(block, &block->defaults[i], bytes)) return no_memory();
+    }
+    return TUNELOOKUP_OK;
+}
+
+tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    sort_predictors(block);
+    add_extra_rows(loader);
+    tunelookup_status st = make_defaults(block);
+    if (st != TUNELOOKUP_OK) return st;
+    block->cache_stride = (sizeof(mt_lookup_cached) + block->value_count * sizeof(int64_t) + 15) / 16 * 16;
+    block->cache = mt_lookup_arena_take(&block->arena, MT_LOOKUP_CACHED, block->cache_stride);
+    return block->cache ? TUNELOOKUP_OK : no_memory();
+}

@@ -1,0 +1,136 @@
+/* The hot call, and the knobs of what it found. */
+#include "db/lookup/lookup.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- checking a row ---- */
+
+enum { UNCHECKED = 0, REFUSED = 1, LAUNCHES = 2 };
+
+bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row)
+{
+    uint8_t state = atomic_load_explicit(&row->state, memory_order_relaxed);
+    if (state == UNCHECKED) {
+        mt_lookup_env env;
+        uint32_t count = 0;
+        state = REFUSED;
+        if (!row->variant->problem) {
+            mt_lookup_env_fill(&env, block, row->variant, row->values);
+            if (!mt_lookup_env_refusal(&env, NULL, 0) && !mt_lookup_env_illegal(&env, &count)) state = (uint8_t)(LAUNCHES + count);
+        }
+        atomic_store_explicit(&row->state, state, memory_order_relaxed);
+    }
+    return state != REFUSED;
+}
+
+/* ---- find ---- */
+
+/* The row of the asked shape, or row_count. */
+uint32_t mt_lookup_index_of(const mt_lookup_block *block, const int64_t *values)
+{
+    if (!block->mask) return block->row_count;
+    uint32_t hash = mt_lookup_hash(values, block->value_count);
+    for (uint32_t at = hash & block->mask; block->table[at].row; at = (at + 1) & block->mask) {
+        uint32_t index = block->table[at].row - 1;
+        if (block->table[at].hash == hash && memcmp(block->rows[index]->values, values, block->value_count * sizeof *values) == 0) return index;
+    }
+    return block->row_count;
+}
+
+static void answer_none(const mt_lookup_block *block, tunelookup_result *result)
+{
+    result->match = TUNELOOKUP_MATCH_NONE;
+    result->launch_count = result->arg_count = result->validated = 0;
+    result->median_ns = result->low_ns = result->high_ns = result->expected_slowdown = result->norm_error = NAN;
+    result->variant = "";
+    result->kernel_key = block->kernel_key;
+}
+
+static void answer_row(const mt_lookup_block *block, mt_lookup_row *row, tunelookup_result *result)
+{
+    result->match = TUNELOOKUP_MATCH_EXACT;
+    result->launch_count = atomic_load_explicit(&row->state, memory_order_relaxed) - LAUNCHES;
+    result->arg_count = (int32_t)block->model.arg_count;
+    result->validated = 1;
+    result->median_ns = row->median_ns;
+    result->low_ns = row->low_ns;
+    result->high_ns = row->high_ns;
+    result->expected_slowdown = block->missing_workload && row->workload_count == 1 ? NAN : row->slowdown;
+    result->norm_error = row->norm_error;
+    result->variant = row->variant->text;
+    result->kernel_key = block->kernel_key;
+}
+
+/* A shape without a row of its own: what was measured is told as it was, on the shape that it was measured for. */
+static void answer_decision(const mt_lookup_block *block, const mt_lookup_decision *decision, tunelookup_result *result)
+{
+    const mt_lookup_row *row = block->rows[decision->row];
+    result->match = (tunelookup_match)decision->match;
+    result->row_ = decision->row;
+    result->launch_count = decision->launches;
+    result->arg_count = (int32_t)block->model.arg_count;
+    result->validated = result->match != TUNELOOKUP_MATCH_DEFAULT;
+    result->median_ns = row->median_ns;
+    result->low_ns = row->low_ns;
+    result->high_ns = row->high_ns;
+    result->expected_slowdown = decision->slowdown;
+    result->norm_error = row->norm_error;
+    result->variant = row->variant->text;
+    result->kernel_key = block->kernel_key;
+}
+
+tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result)
+{
+    if (!plan || !result || (!values && plan->value_count)) return TUNELOOKUP_ERR_ARGUMENT;
+    const mt_lookup_block *block = atomic_load_explicit(&plan->block, memory_order_acquire);
+    uint32_t count = block->value_count;
+    result->block_ = block;
+    result->reason_ = 0;
+    memset(result->reserved_, 0, sizeof result->reserved_);
+    for (uint32_t i = 0; i < count; i++) result->values_[block->order[i]] = values[i];
+    result->row_ = mt_lookup_index_of(block, result->values_);
+    mt_lookup_row *row = result->row_ < block->row_count ? block->rows[result->row_] : NULL;
+    if (row && mt_lookup_row_check(block, row)) {
+        answer_row(block, row, result);
+        return TUNELOOKUP_OK;
+    }
+    mt_lookup_decision decision;
+    mt_lookup_decide(block, result->values_, &decision);
+    if (decision.match != TUNELOOKUP_MATCH_NONE) answer_decision(block, &decision, result);
+    else answer_none(block, result);
+    if (plan->misses) mt_lookup_count_miss(plan->misses, values, count);
+    return TUNELOOKUP_OK;
+}
+
+/* ---- knobs ---- */
+
+tunelookup_status tunelookup_param_text(const tunelookup_result *result, const char *name, const char **text)
+{
+    const mt_lookup_block *block = result ? result->block_ : NULL;
+    mt_lookup_clear_detail();
+    if (!name || !text || !block || result->match == TUNELOOKUP_MATCH_NONE || result->row_ >= block->row_total) {
+        return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "a NULL, or a result without a match");
+    }
+    size_t length = strlen(name);
+    for (const char *pair = block->rows[result->row_]->variant->packed; *pair; pair += strlen(pair) + 1) {
+        if (strncmp(pair, name, length) != 0 || pair[length] != '=') continue;
+        *text = pair + length + 1;
+        return TUNELOOKUP_OK;
+    }
+    return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "the variant has no knob %s", name);
+}
+
+tunelookup_status tunelookup_param(const tunelookup_result *result, const char *name, int64_t *value)
+{
+    const char *text = NULL;
+    char *end;
+    if (!value) return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "value is NULL");
+    tunelookup_status st = tunelookup_param_text(result, name, &text);
+    if (st != TUNELOOKUP_OK) return st;
+    long long number = strtoll(text, &end, 10);
+    if (end == text || *end) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "knob %s is the text %s; ask tunelookup_param_text", name, text);
+    *value = number;
+    return TUNELOOKUP_OK;
+}

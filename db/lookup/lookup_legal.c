@@ -1,0 +1,114 @@
+/* May a variant's launches run on the prepared device at all? The rules of tuner/space/plan_legal.c, as far as the caller gave the facts that they need. */
+#include "db/lookup/lookup.h"
+
+enum { SMEM_OPTIN = 2, SMEM_PER_SM = 3, SMEM_RESERVED = 4, THREADS_PER_SM = 6, BLOCKS_PER_SM = 7, MAX_CLUSTER = 8, CC = 0, SM_COUNT = 1 }; /* in mt_lookup_fact_names */
+enum { THREAD_LIMIT = 1024, BOX_LIMIT = 256, ALIGNMENT = 16, MAP_BYTES = 128 };
+
+static uint64_t product(const uint32_t dims[3])
+{
+    return (uint64_t)dims[0] * dims[1] * dims[2];
+}
+
+static uint64_t at_most(uint64_t value, uint64_t limit)
+{
+    return value < limit ? value : limit;
+}
+
+/* A grid-wide barrier needs every block resident. */
+static bool can_be_resident(const int64_t *facts, const tunelookup_launch_info *info)
+{
+    if (!facts[SM_COUNT] || !facts[SMEM_PER_SM] || !facts[THREADS_PER_SM] || !facts[BLOCKS_PER_SM]) return true; /* the caller did not say */
+    uint64_t threads = (product(info->block) + 31) / 32 * 32, bytes = (uint64_t)info->smem_bytes + (uint64_t)facts[SMEM_RESERVED];
+    uint64_t per_sm = at_most((uint64_t)facts[BLOCKS_PER_SM], (uint64_t)facts[THREADS_PER_SM] / threads);
+    if (bytes) per_sm = at_most(per_sm, (uint64_t)facts[SMEM_PER_SM] / bytes);
+    return product(info->grid) <= per_sm * (uint64_t)facts[SM_COUNT];
+}
+
+const char *mt_lookup_launch_rule(const mt_lookup_env *env, const tunelookup_launch_info *info)
+{
+    const int64_t *facts = env->block->model.facts;
+    if (product(info->block) > THREAD_LIMIT) return "a block has more than 1024 threads";
+    if (facts[SMEM_OPTIN] && info->smem_bytes > facts[SMEM_OPTIN]) return "dynamic shared memory is above device.smem_optin";
+    if (info->cooperative && !can_be_resident(facts, info)) return "a cooperative grid can't be resident";
+    if (info->cluster[0] == 0) return NULL;
+    if (facts[MAX_CLUSTER] && product(info->cluster) > (uint64_t)facts[MAX_CLUSTER]) return "a cluster is larger than device.max_cluster";
+    for (int i = 0; i < 3; i++) {
+        if (info->grid[i] % info->cluster[i] != 0) return "a cluster does not divide its grid";
+    }
+    return NULL;
+}
+
+/* What cuTensorMapEncodeTiled and the copies demand. */
+const char *mt_lookup_map_rule(const mt_lookup_env *env, const tunelookup_tensormap_info *info)
+{
+    const int64_t *facts = env->block->model.facts;
+    uint64_t element_bytes = mt_lookup_dtype_bytes(info->dtype), inner = info->box[0] * element_bytes, box_bytes = element_bytes;
+    if (facts[CC] < 90) return "tensor maps need compute capability 9.0";
+    if (info->fill_nan && info->dtype > TUNELOOKUP_F64) return "filling with NaN needs a floating dtype";
+    if (info->offset_bytes % ALIGNMENT) return "its offset is no multiple of 16 bytes";
+    if (inner % ALIGNMENT) return "its box's inner dimension is no multiple of 16 bytes";
+    if (info->swizzle_bytes && inner > (uint64_t)info->swizzle_bytes) return "its box is wider than the swizzle";
+    for (uint32_t i = 0; i < info->rank; i++) {
+        if (info->box[i] > BOX_LIMIT || info->dims[i] > UINT64_C(1) << 32) return "its box or a dimension is too large";
+        if (i > 0 && (info->stride_bytes[i - 1] % ALIGNMENT || info->stride_bytes[i - 1] >= UINT64_C(1) << 40)) return "a stride is no multiple of 16 bytes or too large";
+        box_bytes *= info->box[i];
+    }
+    return facts[SMEM_OPTIN] && box_bytes > (uint64_t)facts[SMEM_OPTIN] ? "its box does not fit shared memory" : NULL;
+}
+
+/* ---- a variant's launches and arguments ---- */
+
+/* One used argument with all its maps; *bytes is its size as a kernel parameter. */
+static const char *arg_problem(mt_lookup_env *env, const mt_lookup_model_arg *arg, uint32_t *bytes)
+{
+    const char *rule = NULL;
+    tunelookup_arg_info info, tensor;
+    tunelookup_tensormap_info map;
+    if (mt_lookup_env_arg(env, arg, &info, &rule) != MT_PROGRAM_OK) return "an argument can't be computed here";
+    *bytes = arg->kind == TUNELOOKUP_ARG_TENSOR ? 8 : (uint32_t)info.bytes;
+    if (arg->kind != TUNELOOKUP_ARG_TENSORMAP || rule) return rule;
+    *bytes = MAP_BYTES * (uint32_t)info.map_count;
+    if (mt_lookup_env_arg(env, &env->block->model.args[arg->tensor], &tensor, &rule) != MT_PROGRAM_OK) return "a tensor can't be computed here";
+    for (int32_t i = 0; i < info.map_count && !rule; i++) {
+        if (mt_lookup_env_map(env, arg, i, &tensor, &map, &rule) != MT_PROGRAM_OK) return "a tensor map can't be computed here";
+    }
+    return rule;
+}
+
+/* 4 KiB of parameters before CUDA 12.1. */
+static bool parameters_fit(const mt_lookup_env *env, const mt_lookup_model_launch *launch, const uint32_t bytes[MT_LOOKUP_ALL_ARGS])
+{
+    uint64_t total = 0;
+    int64_t driver = env->block->driver_version;
+    for (int32_t i = 0; i < launch->arg_count; i++) {
+        int32_t arg = launch->args[i];
+        uint64_t align = env->block->model.args[arg].kind == TUNELOOKUP_ARG_TENSORMAP ? 64 : bytes[arg];
+        total = (total + align - 1) / align * align + bytes[arg];
+    }
+    return total <= (driver && driver < 12010 ? 4096 : 32764);
+}
+
+const char *mt_lookup_env_illegal(mt_lookup_env *env, uint32_t *count)
+{
+    mt_lookup_launches list;
+    bool used[MT_LOOKUP_ALL_ARGS];
+    uint32_t bytes[MT_LOOKUP_ALL_ARGS];
+    const mt_lookup_model *model = &env->block->model;
+    const char *rule = NULL;
+    if (mt_lookup_env_launches(env, &list) != MT_PROGRAM_OK) return "which launches it makes can't be decided here";
+    mt_lookup_env_used(env, &list, used);
+    for (uint32_t i = 0; i < model->arg_count && !rule; i++) {
+        bool exists = model->args[i].kind == TUNELOOKUP_ARG_TENSOR && model->args[i].role != TUNELOOKUP_SCRATCH; /* inputs and outputs exist for every variant */
+        if (used[i] || exists) rule = arg_problem(env, &model->args[i], &bytes[i]);
+    }
+    bool has_launch = false;
+    for (uint32_t i = 0; i < list.count && !rule; i++) {
+        tunelookup_launch_info launch;
+        has_launch = has_launch || !list.items[i]->is_prepare;
+        if (mt_lookup_env_launch(env, list.items[i], &launch, &rule) != MT_PROGRAM_OK) return "a launch can't be computed here";
+        if (!rule && !parameters_fit(env, list.items[i], bytes)) rule = "a launch has too many bytes of parameters";
+    }
+    *count = list.count;
+    if (rule || has_launch) return rule;
+    return model->launch_count ? "no launch of it remains here" : "its search space tells no launches: it came from another tool's results";
+}

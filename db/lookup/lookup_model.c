@@ -1,0 +1,291 @@
+/* A kernel's stored expressions (kernel.spec_json, written by tuner/space/spec_json.c) → programs bound to slots.
+ *
+ * Slots: shape values, device facts, knobs, lets, one loop variable. A fact that the caller did not give has no slot, so that an expression that reads it fails, and
+ * is not taken for one that does not apply. Everything that comes from the file is checked here; evaluation relies on it. */
+#include "db/lookup/lookup.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const mt_lookup_fact_names[MT_LOOKUP_FACTS] = { "cc", "sm_count", "smem_optin", "smem_per_sm", "smem_reserved", "regs_per_sm",
+                                                            "threads_per_sm", "blocks_per_sm", "max_cluster", "l2_bytes", "mem_bytes", "clock_mhz" };
+
+void mt_lookup_facts(const tunelookup_device *device, int64_t facts[MT_LOOKUP_FACTS])
+{
+    const int64_t given[MT_LOOKUP_FACTS] = { device->cc, device->sm_count, device->smem_optin, device->smem_per_sm, device->smem_reserved, device->regs_per_sm,
+                                             device->threads_per_sm, device->blocks_per_sm, device->max_cluster, device->l2_bytes, device->mem_bytes,
+                                             device->clock_mhz };
+    memcpy(facts, given, sizeof given);
+}
+
+tunelookup_status mt_lookup_model_bad(const mt_lookup_model_reader *reader, const char *what)
+{
+    return mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: %s", reader->where, what);
+}
+
+static tunelookup_status no_memory(void)
+{
+    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+}
+
+/* ---- names and programs ---- */
+
+static uint32_t slot_of_fact(const mt_lookup_model *model, const char *name)
+{
+    for (uint32_t i = 0; i < MT_LOOKUP_FACTS; i++) {
+        if (strcmp(mt_lookup_fact_names[i], name) == 0) return model->facts[i] > 0 ? model->device_slot + i : MT_LOOKUP_NO_SLOT;
+    }
+    return MT_LOOKUP_NO_SLOT;
+}
+
+uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name)
+{
+    if (strncmp(name, "device.", 7) == 0) return slot_of_fact(model, name + 7);
+    for (uint32_t i = 0; i < model->name_count; i++) {
+        if (strcmp(model->names[i].name, name) == 0) return i;
+    }
+    for (uint32_t i = 0; i < model->param_count; i++) {
+        if (strcmp(model->params[i].name, name) == 0) return model->param_slot + i;
+    }
+    for (uint32_t i = 0; i < model->let_count; i++) {
+        if (strcmp(model->lets[i].name, name) == 0) return model->let_slot + i;
+    }
+    return MT_LOOKUP_NO_SLOT;
+}
+
+/* Keeps in mind that an expression reads a fact which the caller did not give, so that explain can name all of them at once. */
+static void note_missing(mt_lookup_model *model, const char *name)
+{
+    if (strncmp(name, "device.", 7) != 0) return;
+    for (uint32_t i = 0; i < MT_LOOKUP_FACTS; i++) {
+        if (strcmp(mt_lookup_fact_names[i], name + 7) == 0 && model->facts[i] <= 0) model->missing_facts |= UINT32_C(1) << i;
+    }
+}
+
+tunelookup_status mt_lookup_model_program(const mt_lookup_model_reader *reader, const char *text, const mt_program **out)
+{
+    mt_program *program = NULL;
+    *out = NULL;
+    if (!text) return TUNELOOKUP_OK;
+    size_t bytes = mt_program_bytes(text);
+    void *memory = mt_lookup_arena_take(reader->arena, bytes, 1);
+    if (!memory) return no_memory();
+    if (mt_program_load(text, memory, bytes, &program, NULL) != MT_PROGRAM_OK) return mt_lookup_model_bad(reader, "an expression's program is damaged");
+    for (size_t i = 0; i < mt_program_name_count(program); i++) {
+        const char *name = mt_program_name(program, i);
+        bool is_loop = reader->loop && strcmp(reader->loop, name) == 0;
+        note_missing(reader->model, name);
+        mt_program_bind(program, i, is_loop ? reader->model->loop_slot : mt_lookup_model_slot(reader->model, name));
+    }
+    *out = program;
+    return TUNELOOKUP_OK;
+}
+
+tunelookup_status mt_lookup_model_list_load(const mt_lookup_model_reader *reader, const mt_lookup_json *array, uint32_t limit, mt_lookup_model_list *list)
+{
+    *list = (mt_lookup_model_list){ 0 };
+    if (!array) return TUNELOOKUP_OK;
+    if (array->kind != MT_LOOKUP_JSON_ARRAY || array->count > limit) return mt_lookup_model_bad(reader, "a list of expressions is no list or too long");
+    list->items = mt_lookup_arena_take(reader->arena, array->count, sizeof *list->items);
+    if (!list->items) return no_memory();
+    for (const mt_lookup_json *at = array->first; at; at = at->next) {
+        if (!at->text) return mt_lookup_model_bad(reader, "an expression is no text");
+        tunelookup_status st = mt_lookup_model_program(reader, at->text, &list->items[list->count++]);
+        if (st != TUNELOOKUP_OK) return st;
+    }
+    return TUNELOOKUP_OK;
+}
+
+/* Room for the objects of member `key`; NULL array = none. */
+static tunelookup_status room(const mt_lookup_model_reader *reader, const mt_lookup_json *array, size_t size, uint32_t limit, void *items, uint32_t *count)
+{
+    if (array && (array->kind != MT_LOOKUP_JSON_ARRAY || array->count > limit)) return mt_lookup_model_bad(reader, "a list is no list or too long");
+    uint32_t wanted = array ? array->count : 0;
+    void *memory = mt_lookup_arena_take(reader->arena, wanted, size);
+    if (!memory) return no_memory();
+    memcpy(items, &memory, sizeof memory);
+    *count = wanted;
+    return TUNELOOKUP_OK;
+}
+
+/* ---- sections ---- */
+
+static tunelookup_status load_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
+{
+    mt_lookup_model *model = reader->model;
+    tunelookup_status st = room(reader, array, sizeof *model->names, TUNELOOKUP_MAX_VALUES, &model->names, &model->name_count);
+    if (st != TUNELOOKUP_OK) return st;
+    mt_lookup_model_name *name = model->names;
+    for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next, name++) {
+        const char *kind = mt_lookup_json_text(at, "kind");
+        name->name = mt_lookup_json_text(at, "name");
+        if (!name->name || !kind) return mt_lookup_model_bad(reader, "a shape value has no name or kind");
+        name->kind = strcmp(kind, "list") == 0 ? MT_LOOKUP_NAME_LIST : strcmp(kind, "string") == 0 ? MT_LOOKUP_NAME_STRING : MT_LOOKUP_NAME_INT;
+        if (name > model->names && strcmp(name[-1].name, name->name) >= 0) return mt_lookup_model_bad(reader, "shape values are not in order");
+    }
+    return TUNELOOKUP_OK;
+}
+
+/* The knob's default; a knob without one (of an older file) is no error: the kernel then has no default variant. False = no memory. */
+static bool read_standard(const mt_lookup_model_reader *reader, const mt_lookup_json *object, mt_lookup_model_param *param)
+{
+    const mt_lookup_json *values = mt_lookup_json_member(object, "values"), *value = values ? values->first : NULL;
+    char text[512];
+    for (int64_t i = mt_lookup_json_int(object, "default", -1); i > 0 && value; i--) value = value->next;
+    bool fits = value && value->kind == (param->is_string ? MT_LOOKUP_JSON_TEXT : MT_LOOKUP_JSON_INTEGER) && mt_lookup_json_int(object, "default", -1) >= 0;
+    if (!fits) return true;
+    int length = param->is_string ? snprintf(text, sizeof text, "%s=%s", param->name, value->text) : snprintf(text, sizeof text, "%s=%lld", param->name, (long long)value->number);
+    if (length < 0 || (size_t)length >= sizeof text) return true;
+    param->standard = param->is_string ? (mt_value){ .kind = MT_VALUE_STRING, .string = value->text } : (mt_value){ .kind = MT_VALUE_INT, .number = value->number };
+    param->standard_text = mt_lookup_arena_text(reader->arena, text, (size_t)length);
+    param->has_standard = param->standard_text != NULL;
+    return param->has_standard;
+}
+
+static tunelookup_status load_param_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
+{
+    mt_lookup_model *model = reader->model;
+    tunelookup_status st = room(reader, array, sizeof *model->params, MT_LOOKUP_PARAMS, &model->params, &model->param_count);
+    if (st != TUNELOOKUP_OK) return st;
+    mt_lookup_model_param *param = model->params;
+    for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next, param++) {
+        param->name = mt_lookup_json_text(at, "name");
+        param->is_string = mt_lookup_json_bool(at, "string");
+        if (!param->name) return mt_lookup_model_bad(reader, "a knob has no name");
+        if (!read_standard(reader, at, param)) return no_memory();
+    }
+    return TUNELOOKUP_OK;
+}
+
+static tunelookup_status load_let_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
+{
+    mt_lookup_model *model = reader->model;
+    tunelookup_status st = room(reader, array, sizeof *model->lets, MT_LOOKUP_SLOTS, &model->lets, &model->let_count);
+    if (st != TUNELOOKUP_OK) return st;
+    mt_lookup_model_let *let = model->lets;
+    for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next, let++) {
+        if (!(let->name = mt_lookup_json_text(at, "name"))) return mt_lookup_model_bad(reader, "a let has no name");
+    }
+    return TUNELOOKUP_OK;
+}
+
+static tunelookup_status lay_out_slots(mt_lookup_model_reader *reader)
+{
+    mt_lookup_model *model = reader->model;
+    model->device_slot = model->name_count;
+    model->param_slot = model->device_slot + MT_LOOKUP_FACTS;
+    model->let_slot = model->param_slot + model->param_count;
+    model->loop_slot = model->let_slot + model->let_count;
+    model->slot_count = model->loop_slot + 1;
+    if (model->slot_count > MT_LOOKUP_SLOTS) return mt_lookup_fail(TUNELOOKUP_ERR_LIMIT, "%s: more than %d names", reader->where, MT_LOOKUP_SLOTS);
+    return TUNELOOKUP_OK;
+}
+
+/* Programs of params and lets, once all names have slots. */
+static tunelookup_status load_name_programs(mt_lookup_model_reader *reader, const mt_lookup_json *params, const mt_lookup_json *lets)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    mt_lookup_model_param *param = reader->model->params;
+    for (const mt_lookup_json *at = params ? params->first : NULL; at; at = at->next, param++) {
+        LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "when"), &param->when));
+    }
+    mt_lookup_model_let *let = reader->model->lets;
+    for (const mt_lookup_json *at = lets ? lets->first : NULL; at; at = at->next, let++) {
+        LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "value"), &let->value));
+        if (!let->value) return mt_lookup_model_bad(reader, "a let has no value");
+    }
+done:
+    return st;
+}
+
+/* Which shape values the code depends on; a file that does not say: all. */
+static uint64_t read_baked(const mt_lookup_model *model, const mt_lookup_json *array)
+{
+    uint64_t baked = 0;
+    if (!array || array->kind != MT_LOOKUP_JSON_ARRAY) return UINT64_MAX;
+    for (const mt_lookup_json *at = array->first; at; at = at->next) {
+        uint32_t i = 0;
+        while (i < model->name_count && (!at->text || strcmp(model->names[i].name, at->text) != 0)) i++;
+        if (i == model->name_count) return UINT64_MAX;
+        baked |= UINT64_C(1) << i;
+    }
+    return baked;
+}
+
+static tunelookup_status load_variants(mt_lookup_model_reader *reader, const mt_lookup_json *array)
+{
+    mt_lookup_model *model = reader->model;
+    tunelookup_status st;
+    LOOKUP_TRY(room(reader, array, sizeof *model->variants, 1024, &model->variants, &model->variant_count));
+    mt_lookup_model_variant *variant = model->variants;
+    for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next, variant++) {
+        variant->name = mt_lookup_json_text(at, "name");
+        variant->entry = mt_lookup_json_text(at, "entry");
+        if (!variant->name || !variant->entry) return mt_lookup_model_bad(reader, "a variant has no name or entry");
+        variant->baked = read_baked(model, mt_lookup_json_member(at, "bakes"));
+        LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "requires"), &variant->requires_program));
+    }
+done:
+    return st;
+}
+
+/* ["direct","baseline"]; a file that does not say has one, the first variant. */
+static tunelookup_status load_defaults(mt_lookup_model_reader *reader, const mt_lookup_json *array)
+{
+    mt_lookup_model *model = reader->model;
+    model->default_count = model->variant_count ? 1 : 0;
+    if (!array) return TUNELOOKUP_OK;
+    if (array->kind != MT_LOOKUP_JSON_ARRAY || array->count > MT_LOOKUP_CHOICES) return mt_lookup_model_bad(reader, "its defaults are no list or too many");
+    model->default_count = 0;
+    for (const mt_lookup_json *at = array->first; at; at = at->next) {
+        uint32_t i = 0;
+        while (i < model->variant_count && (!at->text || strcmp(model->variants[i].name, at->text) != 0)) i++;
+        if (i == model->variant_count) return mt_lookup_model_bad(reader, "a default is no variant");
+        model->defaults[model->default_count++] = i;
+    }
+    return TUNELOOKUP_OK;
+}
+
+static tunelookup_status load_constraints(mt_lookup_model_reader *reader, const mt_lookup_json *array)
+{
+    mt_lookup_model *model = reader->model;
+    tunelookup_status st;
+    LOOKUP_TRY(room(reader, array, sizeof *model->constraints, 4096, &model->constraints, &model->constraint_count));
+    mt_lookup_model_constraint *constraint = model->constraints;
+    for (const mt_lookup_json *at = array ? array->first : NULL; at; at = at->next, constraint++) {
+        const char *why = mt_lookup_json_text(at, "why");
+        constraint->name = mt_lookup_json_text(at, "name");
+        constraint->why = why ? why : "";
+        LOOKUP_TRY(mt_lookup_model_program(reader, mt_lookup_json_text(at, "holds"), &constraint->holds));
+        if (!constraint->name || !constraint->holds) return mt_lookup_model_bad(reader, "a constraint has no name or expression");
+    }
+done:
+    return st;
+}
+
+tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tunelookup_device *device, const char *where, mt_lookup_arena *arena,
+                                       mt_lookup_model *model)
+{
+    tunelookup_status st;
+    mt_lookup_model_reader reader = { .arena = arena, .model = model, .where = where };
+    const mt_lookup_json *params = mt_lookup_json_member(root, "params"), *lets = mt_lookup_json_member(root, "lets");
+    *model = (mt_lookup_model){ 0 };
+    if (!root || root->kind != MT_LOOKUP_JSON_OBJECT) return mt_lookup_model_bad(&reader, "its expressions are no JSON object");
+    if (mt_lookup_json_int(root, "format", 0) != 1) return mt_lookup_model_bad(&reader, "its expressions have a format that this library does not know");
+    const char *regime = mt_lookup_json_text(root, "regime");
+    model->regime = regime ? regime : "cold";
+    mt_lookup_facts(device, model->facts);
+    LOOKUP_TRY(load_names(&reader, mt_lookup_json_member(root, "shape")));
+    LOOKUP_TRY(load_param_names(&reader, params));
+    LOOKUP_TRY(load_let_names(&reader, lets));
+    LOOKUP_TRY(lay_out_slots(&reader));
+    LOOKUP_TRY(load_name_programs(&reader, params, lets));
+    LOOKUP_TRY(load_variants(&reader, mt_lookup_json_member(root, "variants")));
+    LOOKUP_TRY(load_defaults(&reader, mt_lookup_json_member(root, "defaults")));
+    LOOKUP_TRY(load_constraints(&reader, mt_lookup_json_member(root, "constraints")));
+    LOOKUP_TRY(mt_lookup_model_args(&reader, mt_lookup_json_member(root, "args")));
+    LOOKUP_TRY(mt_lookup_model_launches(&reader, mt_lookup_json_member(root, "prepares"), mt_lookup_json_member(root, "launches")));
+done:
+    return st;
+}

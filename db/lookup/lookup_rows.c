@@ -1,0 +1,353 @@
+/* One file's winners for one kernel and GPU.
+ *
+ * A shape may have several: measured and recorded, in several files, cold and warm, for several workloads. The rank orders all but the last: measured before recorded, an
+ * earlier file (the user's) before a later one, the kernel's own regime before the other. Among workloads of one rank the variant with the least worst-case slowdown wins. */
+#include "db/lookup/lookup.h"
+
+#include <math.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/row_sqlite.h"
+#include "db/standing.h"
+
+static const char rows_sql[] = "SELECT origin, regime, workload_id, shape_key, shape_name, measurement_id, subject_id, variant_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, "
+                               "created_unix_ms, cubin_hash, carveouts FROM answer WHERE kernel_id = ?1 AND device_id = ?2";
+enum { ORIGIN, REGIME, WORKLOAD, SHAPE_KEY, SHAPE_NAME, MEASUREMENT, SUBJECT, VARIANT, TOOLCHAIN, MEDIAN, LOW, HIGH, NORM_ERROR, CREATED, CUBIN, CARVEOUTS };
+enum { DAMAGED = -1 };
+enum { ROW_LIMIT = 8000000, WORKLOAD_LIMIT = 64 /* of one shape that are weighed against each other */ };
+
+static tunelookup_status no_memory(void)
+{
+    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+}
+
+static tunelookup_status sqlite_fail(const mt_lookup_loader *loader)
+{
+    return mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
+}
+
+/* ---- small tables ---- */
+
+static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, mt_lookup_table *table)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    uint32_t capacity = 0;
+    int code = SQLITE_OK;
+    sqlite3_stmt *statement = NULL;
+    *table = (mt_lookup_table){ 0 };
+    if (sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) {
+        st = sqlite_fail(loader);
+        goto done;
+    }
+    if (sqlite3_bind_parameter_count(statement)) sqlite3_bind_int64(statement, 1, loader->kernel);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (table->count == capacity) {
+            capacity = capacity ? capacity * 2 : 16;
+            mt_lookup_text_row *grown = mt_lookup_arena_take(&loader->block->arena, capacity, sizeof *grown); /* rows keep pointers into it */
+            if (!grown) break;
+            if (table->count) memcpy(grown, table->rows, table->count * sizeof *grown);
+            table->rows = grown;
+        }
+        const char *text = (const char *)sqlite3_column_text(statement, 1);
+        mt_lookup_text_row *row = &table->rows[table->count++];
+        *row = (mt_lookup_text_row){ sqlite3_column_int64(statement, 0), { sqlite3_column_int64(statement, 2), sqlite3_column_int64(statement, 3) },
+                                     mt_lookup_arena_text(&loader->block->arena, text ? text : "", text ? strlen(text) : 0) };
+        for (int i = 0; i < 2; i++) {
+            mt_row_value version = mt_row_value_at(statement, 2 + i);
+            if (!mt_row_value_is_sound(mt_row_column_find("toolchain", "nvrtc_version", strlen("nvrtc_version")), &version)) row->numbers[i] = DAMAGED;
+        }
+        if (!row->text) break;
+    }
+    if (code == SQLITE_ROW) st = no_memory();
+    else if (code != SQLITE_DONE) st = sqlite_fail(loader);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id)
+{
+    static const mt_lookup_text_row unknown = { 0, { 0, 0 }, "" };
+    uint32_t low = 0, high = table->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (table->rows[middle].id < id) low = middle + 1;
+        else high = middle;
+    }
+    return low < table->count && table->rows[low].id == id ? &table->rows[low] : &unknown;
+}
+
+/* ---- one row ---- */
+
+static const char *column(sqlite3_stmt *statement, int index)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, index);
+    return text ? text : "";
+}
+
+static double number_or_nan(sqlite3_stmt *statement, int index)
+{
+    return sqlite3_column_type(statement, index) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, index);
+}
+
+/* What the columns may hold is the rules' to say (db/row_rules.def), those of table answer. */
+static const char *const column_names[] = { [ORIGIN] = "origin", [REGIME] = "regime", [WORKLOAD] = "workload_id", [SHAPE_KEY] = "shape_key", [SHAPE_NAME] = "shape_name",
+    [MEASUREMENT] = "measurement_id", [SUBJECT] = "subject_id", [VARIANT] = "variant_id", [TOOLCHAIN] = "toolchain_id", [MEDIAN] = "median_ns", [LOW] = "low_ns", [HIGH] = "high_ns",
+    [NORM_ERROR] = "norm_error", [CREATED] = "created_unix_ms", [CUBIN] = "cubin_hash", [CARVEOUTS] = "carveouts" };
+
+/* Types are asked before any column is read as something that it is not: reading converts it. */
+static bool is_sound(const mt_lookup_loader *loader, sqlite3_stmt *statement)
+{
+    for (int i = 0; i <= CARVEOUTS; i++) {
+        const mt_row_column *rule = mt_row_column_find("answer", column_names[i], strlen(column_names[i]));
+        mt_row_value value = mt_row_value_at(statement, i);
+        if (!rule || !mt_row_value_is_sound(rule, &value)) return false;
+    }
+    const mt_lookup_text_row *toolchain = mt_lookup_table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
+    return toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED;
+}
+
+/* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */
+static bool is_of_kind(const mt_lookup_block *block, sqlite3_stmt *statement, const char *workload, int64_t *values, bool *is_other_workload)
+{
+    bool has_shape = mt_lookup_parse_shape(&block->model, column(statement, SHAPE_KEY), values);
+    *is_other_workload = has_shape && block->workload && strcmp(block->workload, workload) != 0;
+    return has_shape && !*is_other_workload;
+}
+
+/* Whether the plan may answer from a row of such an origin. */
+static bool is_wanted(mt_lookup_loader *loader, sqlite3_stmt *statement, bool is_of_its_kind, bool is_recorded)
+{
+    mt_lookup_block *block = loader->block;
+    if (is_recorded && !(loader->plan->db->flags & TUNELOOKUP_RECORDED)) {
+        block->hidden_recorded += is_of_its_kind;
+        return false;
+    }
+    if (!is_recorded && strcmp(column(statement, ORIGIN), "measured") != 0) {
+        block->hidden_imported += is_of_its_kind; /* nobody compared its output with a reference here */
+        return false;
+    }
+    return true;
+}
+
+static bool fill_row(mt_lookup_loader *loader, sqlite3_stmt *statement, mt_lookup_row *row)
+{
+    const mt_lookup_text_row *toolchain = mt_lookup_table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
+    const char *name = column(statement, SHAPE_NAME), *cubin = column(statement, CUBIN);
+    row->median_ns = number_or_nan(statement, MEDIAN);
+    row->low_ns = number_or_nan(statement, LOW);
+    row->high_ns = number_or_nan(statement, HIGH);
+    row->norm_error = number_or_nan(statement, NORM_ERROR);
+    row->slowdown = 1;
+    row->created_unix_ms = sqlite3_column_int64(statement, CREATED);
+    row->measurement = sqlite3_column_int64(statement, MEASUREMENT);
+    row->toolchain = toolchain;
+    row->shape_name = mt_lookup_arena_text(&loader->block->arena, name, strlen(name));
+    row->file = (uint8_t)loader->file;
+    row->workload_count = 1;
+    row->is_warm = strcmp(column(statement, REGIME), "warm") == 0;
+    if (strlen(cubin) == MT_LOOKUP_KEY_SIZE - 1) memcpy(row->cubin, cubin, MT_LOOKUP_KEY_SIZE);
+    mt_carveouts_read(column(statement, CARVEOUTS), row->carveouts);
+    return row->shape_name != NULL;
+}
+
+static bool keep_row(mt_lookup_loader *loader, mt_lookup_row *row)
+{
+    if (loader->row_count == loader->row_capacity) {
+        uint32_t capacity = loader->row_capacity ? loader->row_capacity * 2 : 256;
+        mt_lookup_row **grown = capacity <= ROW_LIMIT ? mt_lookup_arena_take(&loader->scratch, capacity, sizeof *grown) : NULL;
+        if (!grown) return false;
+        if (loader->row_count) memcpy(grown, loader->rows, loader->row_count * sizeof *grown);
+        loader->rows = grown;
+        loader->row_capacity = capacity;
+    }
+    loader->rows[loader->row_count++] = row;
+    return true;
+}
+
+static tunelookup_status add_row(mt_lookup_loader *loader, sqlite3_stmt *statement)
+{
+    int64_t values[TUNELOOKUP_MAX_VALUES];
+    mt_lookup_block *block = loader->block;
+    size_t bytes = block->value_count * sizeof *values;
+    if (!is_sound(loader, statement)) {
+        block->hidden_damaged++;
+        return TUNELOOKUP_OK;
+    }
+    const char *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD))->text;
+    bool is_recorded = strcmp(column(statement, ORIGIN), "recorded") == 0;
+    const mt_lookup_variant *variant = NULL;
+    bool is_other_workload, is_of_its_kind = is_of_kind(block, statement, workload, values, &is_other_workload);
+    if (!is_wanted(loader, statement, is_of_its_kind, is_recorded)) return TUNELOOKUP_OK;
+    if (!is_of_its_kind) {
+        block->other_kinds++;
+        block->other_workloads += is_other_workload;
+        return TUNELOOKUP_OK;
+    }
+    tunelookup_status st = mt_lookup_variant_get(loader, sqlite3_column_int64(statement, VARIANT), &variant);
+    if (st != TUNELOOKUP_OK) return st;
+    mt_lookup_row *row = mt_lookup_arena_take(&block->arena, 1, sizeof *row + bytes);
+    if (!row || !fill_row(loader, statement, row) || !keep_row(loader, row)) return no_memory();
+    memcpy(row->values, values, bytes);
+    row->variant = variant;
+    row->workload = workload;
+    row->is_recorded = is_recorded;
+    row->subject = sqlite3_column_int64(statement, SUBJECT);
+    row->rank = (is_recorded ? 4096u : 0) + 2 * (uint32_t)loader->file + (strcmp(column(statement, REGIME), block->model.regime) != 0);
+    return TUNELOOKUP_OK;
+}
+
+/* ---- rows of one shape ---- */
+
+uint32_t mt_lookup_hash(const int64_t *values, uint32_t count)
+{
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    for (uint32_t i = 0; i < count; i++) {
+        hash = (hash ^ (uint64_t)values[i]) * 0xff51afd7ed558ccdu;
+        hash ^= hash >> 32;
+    }
+    return (uint32_t)(hash ^ hash >> 29);
+}
+
+static bool grow_table(mt_lookup_loader *loader)
+{
+    uint32_t size = loader->mask ? 2 * (loader->mask + 1) : 64;
+    mt_lookup_entry *table = mt_lookup_arena_take(&loader->scratch, size, sizeof *table);
+    if (!table) return false;
+    for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
+        if (!loader->table[i].row) continue;
+        uint32_t at = loader->table[i].hash & (size - 1);
+        while (table[at].row) at = (at + 1) & (size - 1);
+        table[at] = loader->table[i];
+    }
+    loader->table = table;
+    loader->mask = size - 1;
+    return true;
+}
+
+/* Puts row `index` in its shape's place: alone, instead of one of higher rank, or before one of its own rank. */
+static bool place_row(mt_lookup_loader *loader, uint32_t index)
+{
+    size_t bytes = loader->block->value_count * sizeof(int64_t);
+    mt_lookup_row *row = loader->rows[index];
+    if (2 * loader->used >= loader->mask && !grow_table(loader)) return false;
+    uint32_t hash = mt_lookup_hash(row->values, loader->block->value_count), at = hash & loader->mask;
+    for (; loader->table[at].row; at = (at + 1) & loader->mask) {
+        mt_lookup_row *other = loader->rows[loader->table[at].row - 1];
+        if (loader->table[at].hash != hash || memcmp(other->values, row->values, bytes) != 0) continue;
+        if (row->rank > other->rank) return true;
+        if (row->rank == other->rank) row->next = other;
+        loader->table[at].row = index + 1;
+        return true;
+    }
+    loader->table[at] = (mt_lookup_entry){ hash, index + 1 };
+    loader->used++;
+    return true;
+}
+
+/* ---- several workloads ---- */
+
+/* The variant's newest median on another subject: NAN when it was not measured there, INFINITY when it failed. *is_whole: it was measured to the end, not given up as hopeless. */
+static double median_on(sqlite3_stmt *statement, int64_t subject, int64_t variant, bool *is_whole)
+{
+    sqlite3_bind_int64(statement, 1, subject);
+    sqlite3_bind_int64(statement, 2, variant);
+    bool is_known = sqlite3_step(statement) == SQLITE_ROW;
+    *is_whole = is_known && strcmp(column(statement, 1), "censored") != 0;
+    bool is_timed = is_known && (!*is_whole || strcmp(column(statement, 1), "ok") == 0) && sqlite3_column_double(statement, 0) > 0;
+    double median = is_timed ? sqlite3_column_double(statement, 0) : *is_whole ? INFINITY : NAN;
+    sqlite3_reset(statement);
+    return median;
+}
+
+typedef struct worst_case { double slowdown; uint32_t unmeasured; } worst_case; /* over the workloads that it has a time for; how many it was not measured on, or not to the end */
+
+static worst_case worst_of(sqlite3_stmt *statement, const mt_lookup_row *head, const mt_lookup_row *candidate)
+{
+    worst_case worst = { .slowdown = 1 };
+    uint32_t others = 0;
+    for (const mt_lookup_row *other = head; other && others < WORKLOAD_LIMIT; other = other->next, others++) {
+        bool is_whole = true;
+        double slowdown = other == candidate ? 1 : median_on(statement, other->subject, candidate->variant->id, &is_whole) / other->median_ns;
+        worst.unmeasured += !is_whole;
+        if (slowdown > worst.slowdown) worst.slowdown = slowdown;
+    }
+    return worst;
+}
+
+/* One that failed comes last; one that was measured on more workloads comes first; among those the least worst case. */
+static bool is_better(worst_case a, worst_case b)
+{
+    if (isfinite(a.slowdown) != isfinite(b.slowdown)) return isfinite(a.slowdown);
+    return a.unmeasured != b.unmeasured ? a.unmeasured < b.unmeasured : a.slowdown < b.slowdown;
+}
+
+/* Of the winners of a shape's workloads, the one with the least worst-case slowdown over all of them, as far as that is known. */
+static mt_lookup_row *settle(sqlite3_stmt *statement, mt_lookup_row *head)
+{
+    mt_lookup_row *best = head;
+    worst_case of_best = worst_of(statement, head, head);
+    uint32_t count = 1;
+    for (mt_lookup_row *candidate = head->next; candidate && count < WORKLOAD_LIMIT; candidate = candidate->next, count++) {
+        worst_case worst = worst_of(statement, head, candidate);
+        if (!is_better(worst, of_best)) continue;
+        of_best = worst;
+        best = candidate;
+    }
+    best->slowdown = isfinite(of_best.slowdown) && !of_best.unmeasured ? of_best.slowdown : NAN;
+    best->known_slowdown = of_best.slowdown;
+    best->unmeasured = (uint8_t)of_best.unmeasured;
+    best->workload_count = (uint8_t)count;
+    return best;
+}
+
+static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
+{
+    sqlite3_stmt *statement = NULL;
+    static const char sql[] = "SELECT median_ns, outcome FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement") " ORDER BY id DESC LIMIT 1";
+    for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
+        uint32_t index = loader->table[i].row;
+        if (!index || index - 1 < first || !loader->rows[index - 1]->next) continue;
+        if (!statement && sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) return sqlite_fail(loader);
+        loader->rows[index - 1] = settle(statement, loader->rows[index - 1]);
+    }
+    sqlite3_finalize(statement);
+    return TUNELOOKUP_OK;
+}
+
+tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader)
+{
+    tunelookup_status st;
+    loader->variant_mask = loader->variant_used = 0;
+    sqlite3_finalize(loader->variant_text);
+    loader->variant_text = NULL;
+    LOOKUP_TRY(load_table(loader, "SELECT id, name, 0, 0 FROM workload WHERE kernel_id = ?1 ORDER BY id", &loader->workloads));
+    LOOKUP_TRY(load_table(loader, "SELECT id, arch, nvrtc_version, driver_version FROM toolchain ORDER BY id", &loader->toolchains));
+done:
+    return st;
+}
+
+tunelookup_status mt_lookup_rows_load(mt_lookup_loader *loader)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    sqlite3_stmt *statement = NULL;
+    uint32_t first = loader->row_count;
+    int code = SQLITE_OK;
+    if (sqlite3_prepare_v2(loader->db, rows_sql, -1, &statement, NULL) != SQLITE_OK) {
+        st = sqlite_fail(loader);
+        goto done;
+    }
+    sqlite3_bind_int64(statement, 1, loader->kernel);
+    sqlite3_bind_int64(statement, 2, loader->device);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) LOOKUP_TRY(add_row(loader, statement));
+    if (code != SQLITE_DONE) st = sqlite_fail(loader);
+    for (uint32_t i = first; i < loader->row_count && st == TUNELOOKUP_OK; i++) {
+        if (!place_row(loader, i)) st = no_memory();
+    }
+    if (st == TUNELOOKUP_OK) st = settle_all(loader, first);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}

@@ -1,0 +1,137 @@
+/* Variants: a few hundred serve thousands of rows, so each text is read and taken apart once. */
+#include "db/lookup/lookup.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+static tunelookup_status no_memory(void)
+{
+    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+}
+
+/* ---- the text's parts ---- */
+
+static bool read_number(const char *text, int64_t *value)
+{
+    bool negative = *text == '-';
+    int64_t result = 0;
+    if (negative) text++;
+    if (!*text) return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9') return false;
+        if (__builtin_mul_overflow(result, 10, &result) || __builtin_sub_overflow(result, *text - '0', &result)) return false;
+    }
+    if (!negative && __builtin_sub_overflow((int64_t)0, result, &result)) return false;
+    *value = result;
+    return true;
+}
+
+/* One "NAME=value"; a problem or NULL. */
+static const char *set_knob(const mt_lookup_model *model, mt_lookup_variant *variant, const char *pair)
+{
+    const char *equals = strchr(pair, '=');
+    uint32_t param = 0;
+    if (!equals) return "its text is damaged";
+    size_t length = (size_t)(equals - pair);
+    while (param < model->param_count && (model->params[param].name[0] != *pair || strncmp(model->params[param].name, pair, length) != 0 || model->params[param].name[length])) param++;
+    if (param == model->param_count) return "it has a knob that the kernel no longer has";
+    mt_value *knob = &variant->knobs[param];
+    if (model->params[param].is_string) {
+        *knob = (mt_value){ .kind = MT_VALUE_STRING, .string = equals + 1 };
+    } else {
+        *knob = (mt_value){ .kind = MT_VALUE_INT };
+        if (!read_number(equals + 1, &knob->number)) return "a knob that takes integers has another value";
+    }
+    return NULL;
+}
+
+/* The implicit knob ALGO names the model's variant. */
+static const char *find_algorithm(const mt_lookup_model *model, mt_lookup_variant *variant)
+{
+    variant->algo = -1;
+    for (uint32_t i = 0; i < model->param_count; i++) {
+        if (strcmp(model->params[i].name, "ALGO") != 0 || variant->knobs[i].kind != MT_VALUE_STRING) continue;
+        for (uint32_t v = 0; v < model->variant_count; v++) {
+            if (strcmp(model->variants[v].name, variant->knobs[i].string) == 0) variant->algo = (int32_t)v;
+        }
+    }
+    return variant->algo < 0 ? "its algorithm is not among the kernel's" : NULL;
+}
+
+static const char *take_apart(const mt_lookup_model *model, mt_lookup_variant *variant)
+{
+    const char *problem = NULL;
+    for (const char *pair = variant->packed; *pair && !problem; pair += strlen(pair) + 1) problem = set_knob(model, variant, pair);
+    return problem ? problem : find_algorithm(model, variant);
+}
+
+static mt_lookup_variant *make_variant(mt_lookup_block *block, int64_t id, const char *text)
+{
+    size_t length = strlen(text);
+    mt_lookup_variant *variant = mt_lookup_arena_take(&block->arena, 1, sizeof *variant);
+    char *plain = mt_lookup_arena_text(&block->arena, text, length), *packed = mt_lookup_arena_text(&block->arena, text, length + 1); /* one more NUL ends it */
+    mt_value *knobs = mt_lookup_arena_take(&block->arena, block->model.param_count, sizeof *knobs);
+    if (!variant || !plain || !packed || !knobs) return NULL;
+    for (char *at = packed; *at; at++) {
+        if (*at == ';') *at = '\0';
+    }
+    *variant = (mt_lookup_variant){ .id = id, .text = plain, .packed = packed, .knobs = knobs };
+    variant->problem = take_apart(&block->model, variant);
+    return variant;
+}
+
+/* ---- by id ---- */
+
+static bool grow_map(mt_lookup_loader *loader)
+{
+    uint32_t size = loader->variant_mask ? 2 * (loader->variant_mask + 1) : 256;
+    uint32_t *map = mt_lookup_arena_take(&loader->scratch, size, sizeof *map);
+    mt_lookup_variant **variants = mt_lookup_arena_take(&loader->scratch, size / 2, sizeof *variants);
+    if (!map || !variants) return false;
+    for (uint32_t i = 0; i < loader->variant_used; i++) {
+        uint32_t at = (uint32_t)loader->variants[i]->id & (size - 1);
+        while (map[at]) at = (at + 1) & (size - 1);
+        map[at] = i + 1;
+        variants[i] = loader->variants[i];
+    }
+    loader->variant_map = map;
+    loader->variants = variants;
+    loader->variant_mask = size - 1;
+    return true;
+}
+
+static tunelookup_status read_variant(mt_lookup_loader *loader, int64_t id, mt_lookup_variant **variant)
+{
+    static const char sql[] = "SELECT text FROM variant WHERE id = ?1 AND kernel_id = ?2";
+    const char *path = loader->plan->db->files[loader->file].path;
+    tunelookup_status st = TUNELOOKUP_OK;
+    sqlite3_stmt *statement = loader->variant_text;
+    if (!statement && sqlite3_prepare_v2(loader->db, sql, -1, &statement, NULL) != SQLITE_OK) return mt_lookup_sqlite_fail(loader->db, path);
+    loader->variant_text = statement;
+    sqlite3_bind_int64(statement, 1, id);
+    sqlite3_bind_int64(statement, 2, loader->kernel);
+    int code = sqlite3_step(statement);
+    const char *text = code == SQLITE_ROW ? (const char *)sqlite3_column_text(statement, 0) : NULL;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(loader->db, path);
+    else if (!(*variant = make_variant(loader->block, id, text ? text : ""))) st = no_memory();
+    sqlite3_reset(statement);
+    return st;
+}
+
+tunelookup_status mt_lookup_variant_get(mt_lookup_loader *loader, int64_t id, const mt_lookup_variant **out)
+{
+    if (loader->variant_used * 2 >= loader->variant_mask && !grow_map(loader)) return no_memory();
+    uint32_t at = (uint32_t)id & loader->variant_mask;
+    for (; loader->variant_map[at]; at = (at + 1) & loader->variant_mask) {
+        *out = loader->variants[loader->variant_map[at] - 1];
+        if ((*out)->id == id) return TUNELOOKUP_OK;
+    }
+    mt_lookup_variant *variant = NULL;
+    tunelookup_status st = read_variant(loader, id, &variant);
+    if (st != TUNELOOKUP_OK) return st;
+    loader->variants[loader->variant_used] = variant;
+    loader->variant_map[at] = ++loader->variant_used;
+    *out = variant;
+    return TUNELOOKUP_OK;
+}

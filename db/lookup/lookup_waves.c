@@ -1,0 +1,160 @@
+/* How many blocks an SM runs of each of a predictor's variants: on the tuned shapes as the tuner stored it, on the asked one by the kernel's expressions (db/rule.h says what for). */
+#include "db/lookup/lookup.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SM_COUNT = 1 }; /* in mt_lookup_fact_names */
+
+typedef struct reading {
+    uint32_t columns[MT_RULE_VARIANTS]; /* of the listed variants, in their order */
+    double sm_count, *turns;            /* turns [shape_count][variant_count] */
+} reading;
+
+/* ---- which lets it takes ---- */
+
+static bool is_let(const mt_lookup_model *model, uint32_t slot)
+{
+    return slot >= model->let_slot && slot < model->let_slot + model->let_count;
+}
+
+static void mark_lets(const mt_lookup_model *model, const mt_program *program)
+{
+    for (size_t i = 0; program && i < mt_program_name_count(program); i++) {
+        uint32_t slot = mt_lookup_model_slot(model, mt_program_name(program, i));
+        if (is_let(model, slot)) model->lets[slot - model->let_slot].is_in_grids = true;
+    }
+}
+
+static bool reads_knobs(const mt_lookup_model *model, const mt_program *program)
+{
+    for (size_t i = 0; i < mt_program_name_count(program); i++) {
+        uint32_t slot = mt_lookup_model_slot(model, mt_program_name(program, i));
+        if (is_let(model, slot) ? model->lets[slot - model->let_slot].reads_knobs : slot >= model->param_slot && slot < model->let_slot) return true;
+    }
+    return false;
+}
+
+/* A let reads earlier ones only. */
+static void look_through_lets(const mt_lookup_model *model)
+{
+    for (uint32_t i = 0; i < model->launch_count; i++) {
+        mark_lets(model, model->launches[i].when);
+        for (uint32_t k = 0; k < model->launches[i].grid.count; k++) mark_lets(model, model->launches[i].grid.items[k]);
+    }
+    for (uint32_t i = model->let_count; i-- > 0;) {
+        if (model->lets[i].is_in_grids) mark_lets(model, model->lets[i].value);
+    }
+    for (uint32_t i = 0; i < model->let_count; i++) model->lets[i].reads_knobs = reads_knobs(model, model->lets[i].value);
+}
+
+/* ---- what is stored ---- */
+
+/* "132 4096 0": blocks of each listed variant, 0 = not known. */
+static bool read_blocks(const reading *r, const char *text, size_t count, double *turns)
+{
+    for (size_t i = 0; i < count; i++) {
+        double blocks = 0;
+        if (!text || *text < '0' || *text > '9') return false;
+        for (; *text >= '0' && *text <= '9' && blocks < 1e18; text++) blocks = 10 * blocks + (*text - '0');
+        if (blocks > 0) turns[r->columns[i]] = mt_rule_turns(blocks, r->sm_count);
+        text += *text == ' ';
+    }
+    return *text == '\0';
+}
+
+static bool read_shapes(const reading *r, const mt_lookup_json *array, const mt_lookup_subject *subjects, uint32_t subject_count, const mt_rule *rule)
+{
+    if (!array || array->kind != MT_LOOKUP_JSON_ARRAY) return false;
+    for (const mt_lookup_json *at = array->first; at; at = at->next) {
+        int64_t id = mt_lookup_json_int(at, "subject", -1);
+        uint32_t s = 0;
+        while (s < subject_count && subjects[s].id != id) s++;
+        if (s == subject_count) continue; /* of a workload that was not asked for */
+        if (!read_blocks(r, mt_lookup_json_text(at, "blocks"), rule->variant_count, r->turns + subjects[s].shape * rule->variant_count)) return false;
+    }
+    return true;
+}
+
+/* Which columns they are, each once; and the variants themselves. */
+static tunelookup_status read_variants(mt_lookup_loader *loader, const mt_lookup_json *array, const int64_t *variants, mt_lookup_predictor *predictor, reading *r, bool *is_damaged)
+{
+    tunelookup_status st = TUNELOOKUP_OK;
+    uint32_t count = (uint32_t)predictor->rule.variant_count, listed = 0;
+    *is_damaged = !array || array->kind != MT_LOOKUP_JSON_ARRAY || array->count != count;
+    for (const mt_lookup_json *at = *is_damaged ? NULL : array->first; at; at = at->next, listed++) {
+        uint32_t column = 0;
+        while (column < count && variants[column] != at->number) column++;
+        *is_damaged = column == count || predictor->variants[column];
+        if (*is_damaged) break;
+        r->columns[listed] = column;
+        LOOKUP_TRY(mt_lookup_variant_get(loader, at->number, &predictor->variants[column]));
+    }
+done:
+    return st;
+}
+
+tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
+                                       bool *is_damaged)
+{
+    tunelookup_status st;
+    const mt_lookup_json *object = mt_lookup_json_member(root, "turns"), *cost = mt_lookup_json_member(object, "cost");
+    mt_lookup_arena *arena = &loader->block->arena;
+    mt_rule *rule = &predictor->rule;
+    size_t cells = rule->shape_count * rule->variant_count;
+    reading r = { .sm_count = (double)mt_lookup_json_int(object, "sm_count", 0) };
+    if (!object) return TUNELOOKUP_OK;
+    r.turns = mt_lookup_arena_take(arena, cells, sizeof *r.turns);
+    predictor->variants = mt_lookup_arena_take(arena, rule->variant_count, sizeof *predictor->variants);
+    if (!r.turns || !predictor->variants) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < cells; i++) r.turns[i] = NAN;
+    st = read_variants(loader, mt_lookup_json_member(object, "variants"), variants, predictor, &r, is_damaged);
+    if (st != TUNELOOKUP_OK) return st;
+    if (!*is_damaged) *is_damaged = !cost || !(cost->real > 0 && cost->real <= 1) || !(r.sm_count >= 1) || !read_shapes(&r, mt_lookup_json_member(object, "shapes"), subjects, subject_count, rule);
+    look_through_lets(&loader->block->model);
+    rule->turns = r.turns;
+    rule->turn_cost = *is_damaged ? 0 : cost->real;
+    return TUNELOOKUP_OK;
+}
+
+/* ---- what is asked ---- */
+
+/* Of all launches of one call; NAN where the expressions give none. The lets that grids read are computed. */
+static double blocks_of(const mt_lookup_env *env)
+{
+    mt_lookup_launches list;
+    double blocks = 0;
+    if (mt_lookup_env_launches(env, &list) != MT_PROGRAM_OK) return NAN;
+    for (uint32_t i = 0; i < list.count; i++) {
+        const mt_lookup_model_list *grid = &list.items[i]->grid;
+        double own = 1;
+        for (uint32_t k = 0; k < grid->count && !list.items[i]->is_prepare; k++) {
+            int64_t size;
+            if (mt_lookup_env_number(env, grid->items[k], &size) != MT_PROGRAM_OK) return NAN;
+            own *= (double)size;
+        }
+        if (!list.items[i]->is_prepare) blocks += own;
+    }
+    return blocks;
+}
+
+/* Some dozens of variants, each with a few of the lets: those that no grid reads are left out, those that read no knob are computed once. */
+void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double turns[MT_RULE_VARIANTS])
+{
+    const mt_lookup_model *model = &block->model;
+    double sm_count = (double)model->facts[SM_COUNT];
+    mt_lookup_env env;
+    bool is_first = true;
+    mt_lookup_env_begin(&env, block, values);
+    for (size_t v = 0; v < predictor->rule.variant_count; v++) {
+        turns[v] = NAN;
+        if (!(sm_count > 0) || !predictor->rule.is_usable[v] || predictor->variants[v]->problem) continue;
+        mt_lookup_env_set_variant(&env, predictor->variants[v]);
+        for (uint32_t i = 0; i < model->let_count; i++) {
+            if (model->lets[i].is_in_grids && (is_first || model->lets[i].reads_knobs)) mt_lookup_env_compute(&env, i);
+        }
+        is_first = false;
+        double blocks = blocks_of(&env);
+        if (blocks > 0) turns[v] = mt_rule_turns(blocks, sm_count);
+    }
+}

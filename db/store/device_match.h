@@ -1,0 +1,15 @@
+/* Which GPU a person means by "h100", "H100-PCIe", the driver's name or a whole key. */
+#ifndef MT_DB_DEVICE_MATCH_H
+#define MT_DB_DEVICE_MATCH_H
+
+#include <stdbool.h>
+
+#include "db/store/store.h"
+
+/* Without case: the whole key, the driver's name, the model (the key up to '|'), a leading part of the model up to a '-', or another
+ * spelling of the driver's name that makes the same model. */
+bool mt_device_matches(const char *wanted, const char *key, const char *name);
+/* Makes SQL function mt_device_matches(wanted, key, name) on the store's handle. */
+mt_status mt_device_match_register(mt_store *store, mt_error *err);
+
+#endif

@@ -1,0 +1,178 @@
+#include "db/store/migrate.h"
+
+#include <stddef.h>
+
+#include "db/store/answer.h"
+#include "db/store/sql.h"
+#include "db/store/store_file.h"
+
+extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
+
+/* Drift, anchors and finals. */
+static const char to_3[] =
+    "ALTER TABLE session ADD COLUMN drift REAL;"
+    "CREATE TABLE anchor (id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
+    "variant_id INTEGER NOT NULL REFERENCES variant (id), created_unix_ms INTEGER NOT NULL, median_ns REAL NOT NULL, low_ns REAL, high_ns REAL, sm_mhz REAL, "
+    "sample_count INTEGER);"
+    "CREATE INDEX anchor_by_session ON anchor (session_id, subject_id);"
+    "CREATE TABLE final_round (id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
+    "created_unix_ms INTEGER NOT NULL, method TEXT NOT NULL, rounds INTEGER NOT NULL, confidence REAL NOT NULL);"
+    "CREATE INDEX final_round_by_subject ON final_round (subject_id);"
+    "CREATE TABLE finalist (final_id INTEGER NOT NULL REFERENCES final_round (id), measurement_id INTEGER NOT NULL REFERENCES measurement (id), "
+    "median_ns REAL NOT NULL, low_ns REAL NOT NULL, high_ns REAL NOT NULL, ratio REAL NOT NULL, ratio_low REAL NOT NULL, ratio_high REAL NOT NULL, "
+    "tied INTEGER NOT NULL, picked INTEGER NOT NULL, round_ns BLOB, PRIMARY KEY (final_id, measurement_id));"
+    "CREATE INDEX finalist_by_measurement ON finalist (measurement_id);"
+    "ALTER TABLE best ADD COLUMN final_id INTEGER REFERENCES final_round (id);"
+    "PRAGMA user_version = 3;";
+
+/* Metrics of profilers. Tables are made by the same text as in schema.sql, without its comments. */
+static const char to_4[] =
+    "CREATE TABLE metric (measurement_id INTEGER NOT NULL REFERENCES measurement (id), name TEXT NOT NULL, value REAL NOT NULL, source TEXT NOT NULL, "
+    "created_unix_ms INTEGER NOT NULL, PRIMARY KEY (measurement_id, name));"
+    "PRAGMA user_version = 4;";
+
+/* Energy. The lookup's figures of winners that a final picked are from now on the final's. */
+static const char to_5[] =
+    "ALTER TABLE final_round ADD COLUMN objective TEXT NOT NULL DEFAULT 'time';"
+    "ALTER TABLE finalist ADD COLUMN energy_uj REAL;"
+    "ALTER TABLE finalist ADD COLUMN energy_error_uj REAL;"
+    "ALTER TABLE finalist ADD COLUMN power_w REAL;"
+    "ALTER TABLE finalist ADD COLUMN energy_loop_ms REAL;"
+    "ALTER TABLE finalist ADD COLUMN energy_period_ms REAL;"
+    "ALTER TABLE finalist ADD COLUMN energy_runs INTEGER;"
+    "ALTER TABLE finalist ADD COLUMN energy_source TEXT;"
+    MT_ANSWER_INSERT ";"
+    "PRAGMA user_version = 5;";
+
+/* What untuned shapes are answered with; sessions fill it in from then on. */
+static const char to_6[] =
+    "CREATE TABLE portfolio (id INTEGER PRIMARY KEY, kernel_id INTEGER NOT NULL REFERENCES kernel (id), device_id INTEGER NOT NULL REFERENCES "
+    "device (id), regime TEXT NOT NULL, origin TEXT NOT NULL, is_asked INTEGER NOT NULL, max_count INTEGER NOT NULL, within REAL NOT NULL, worst "
+    "REAL NOT NULL, unserved_count INTEGER NOT NULL, is_exact INTEGER NOT NULL, held_out_count INTEGER NOT NULL, held_out_mean REAL, "
+    "held_out_worst REAL, rule_json TEXT NOT NULL, updated_unix_ms INTEGER NOT NULL, UNIQUE (kernel_id, device_id, regime, origin));"
+    "CREATE TABLE portfolio_shape (portfolio_id INTEGER NOT NULL REFERENCES portfolio (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
+    "workload_id INTEGER NOT NULL, shape_key TEXT NOT NULL, shape_name TEXT NOT NULL, best_ns REAL NOT NULL, default_ns REAL, default_outcome "
+    "TEXT, PRIMARY KEY (portfolio_id, subject_id)) WITHOUT ROWID;"
+    "CREATE TABLE portfolio_variant (portfolio_id INTEGER NOT NULL REFERENCES portfolio (id), variant_id INTEGER NOT NULL REFERENCES variant "
+    "(id), position INTEGER NOT NULL, PRIMARY KEY (portfolio_id, variant_id)) WITHOUT ROWID;"
+    "CREATE TABLE portfolio_cell (portfolio_id INTEGER NOT NULL REFERENCES portfolio (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
+    "variant_id INTEGER NOT NULL REFERENCES variant (id), outcome TEXT NOT NULL, slowdown REAL, measurement_id INTEGER NOT NULL, toolchain_id "
+    "INTEGER NOT NULL, median_ns REAL, low_ns REAL, high_ns REAL, norm_error REAL, created_unix_ms INTEGER NOT NULL, carveouts TEXT, PRIMARY KEY "
+    "(portfolio_id, subject_id, variant_id)) WITHOUT ROWID;"
+    "PRAGMA user_version = 6;";
+
+/* Where a session ran, beside its host; and an index by which merging finds a row at once. */
+static const char to_7[] =
+    "ALTER TABLE session ADD COLUMN job TEXT; DROP INDEX IF EXISTS measurement_by_session; "
+    "CREATE INDEX measurement_by_session ON measurement (session_id, variant_id); PRAGMA user_version = 7;";
+
+/* A portfolio's cells as the lookup reads them; the next session's portfolio has them. What computed wrong results, which the lookup reads all of. Rows of another toolkit's headers are not
+ * known; of older sessions nobody can tell. */
+static const char to_8[] =
+    "ALTER TABLE portfolio ADD COLUMN cells BLOB; CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; "
+    "ALTER TABLE session ADD COLUMN headers TEXT; PRAGMA user_version = 8;";
+
+/* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
+static const char *const steps[] = {
+    NULL, /* 0: an empty file; schema.sql */
+    "CREATE TABLE answer (kernel_id INTEGER NOT NULL REFERENCES kernel (id), device_id INTEGER NOT NULL REFERENCES device (id), "
+    "subject_id INTEGER NOT NULL REFERENCES subject (id), origin TEXT NOT NULL, regime TEXT NOT NULL, workload_id INTEGER NOT NULL, shape_key TEXT NOT NULL, "
+    "shape_name TEXT NOT NULL, measurement_id INTEGER NOT NULL, variant_id INTEGER NOT NULL, toolchain_id INTEGER NOT NULL, median_ns REAL, low_ns REAL, "
+    "high_ns REAL, norm_error REAL, created_unix_ms INTEGER NOT NULL, updated_unix_ms INTEGER NOT NULL, cubin_hash TEXT, carveouts TEXT, "
+    "PRIMARY KEY (kernel_id, device_id, subject_id)) WITHOUT ROWID; " MT_ANSWER_INSERT_2 "; "
+    "CREATE TABLE landmark (subject_id INTEGER NOT NULL REFERENCES subject (id), role TEXT NOT NULL CHECK (role IN ('default', 'baseline')), "
+    "variant_id INTEGER NOT NULL REFERENCES variant (id), PRIMARY KEY (subject_id, role)) WITHOUT ROWID; PRAGMA user_version = 2",
+    to_3,
+    to_4,
+    to_5,
+    to_6,
+    to_7,
+    to_8,
+};
+_Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
+
+static mt_status read_number(sqlite3 *db, const char *path, const char *sql, int64_t *value, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    *value = 0;
+    mt_status st = MT_OK;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK || sqlite3_step(statement) != SQLITE_ROW) {
+        st = mt_sql_fail_handle(db, path, "read the schema version", err);
+    } else {
+        *value = sqlite3_column_int64(statement, 0);
+    }
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* *version: 0 for an empty database. Three reads that must see one state: the caller has a transaction open, or another process could make
+ * the schema between them and a new database would look like a stranger's. */
+static mt_status read_version(sqlite3 *db, const char *path, int64_t *version, mt_error *err)
+{
+    mt_status st;
+    int64_t application, objects;
+    MT_TRY(read_number(db, path, "PRAGMA user_version", version, err));
+    MT_TRY(read_number(db, path, "PRAGMA application_id", &application, err));
+    MT_TRY(read_number(db, path, "SELECT count(*) FROM sqlite_master", &objects, err));
+    if (application == 0 && *version == 0 && objects == 0) goto done;
+    if (application != MT_SCHEMA_APPLICATION_ID || *version < 1) {
+        st = MT_FAIL(err, MT_ERR_DB, "%s: is an SQLite database of another program, not a tuning database", path);
+    } else if (*version > MT_SCHEMA_VERSION) {
+        st = MT_FAIL(err, MT_ERR_DB, "%s: was written by a newer msda-tune (schema %lld, this one knows up to %d); update msda-tune or "
+                     "choose another file with --db", path, (long long)*version, MT_SCHEMA_VERSION);
+    }
+done:
+    return st;
+}
+
+/* One step. The version is read again under the write lock: another process may have taken the step meanwhile. */
+static mt_status take_step(sqlite3 *db, const char *path, int64_t from, mt_error *err)
+{
+    mt_status st = MT_OK;
+    int64_t version = from;
+    const char *what = from ? "update the schema" : "create the schema", *sql = from ? steps[from] : (const char *)mt_db_schema_sql;
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
+        st = mt_sql_fail_handle(db, path, what, err);
+        goto done;
+    }
+    MT_TRY(read_version(db, path, &version, err));
+    if (version == from && sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK) {
+        st = mt_sql_fail_handle(db, path, what, err);
+        goto done;
+    }
+    if (sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK) st = mt_sql_fail_handle(db, path, what, err);
+done:
+    if (!sqlite3_get_autocommit(db)) sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return st;
+}
+
+static mt_status read_version_alone(sqlite3 *db, const char *path, int64_t *version, mt_error *err)
+{
+    if (sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK) return mt_sql_fail_handle(db, path, "read the schema version", err);
+    mt_status st = read_version(db, path, version, err);
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return st;
+}
+
+mt_status mt_migrate(sqlite3 *db, const char *path, bool read_only, mt_error *err)
+{
+    mt_status st;
+    int64_t version;
+    MT_TRY(read_version_alone(db, path, &version, err));
+    if (version == MT_SCHEMA_VERSION) goto done;
+    if (read_only && !version && mt_store_file_lacks_wal(db, path)) {
+        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: holds nothing without %s-wal, in which its rows were while a program had it open; copy the two together, or the file alone once that program has ended", path, path);
+        goto done;
+    }
+    if (read_only) {
+        st = version ? MT_FAIL(err, MT_ERR_DB, "%s: has the older schema %lld; any msda-tune command that writes into it (tune, import) updates it", path, (long long)version)
+                     : MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: is empty, not a tuning database", path);
+        goto done;
+    }
+    while (version < MT_SCHEMA_VERSION) {
+        MT_TRY(take_step(db, path, version, err));
+        MT_TRY(read_version_alone(db, path, &version, err));
+    }
+done:
+    return st;
+}

@@ -1,0 +1,356 @@
+#include "db/store/query.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "db/store/measurement.h"
+#include "db/store/query_internal.h"
+#include "db/store/store_internal.h"
+#include "tuner/base/alloc.h"
+
+/* ?10 asks for samples. */
+#define ROW_COLUMNS \
+    "SELECT m.id, m.session_id, d.key, d.name, k.name, k.key, h.name, h.key, w.name, w.key, v.text, s.origin, s.regime, m.created_unix_ms, " \
+    "t.nvrtc_version, t.driver_version, t.arch, m.launch_json, m.model_flops, m.model_dram_bytes, m.model_floor_ns, m.evaluation, m.outcome, " \
+    "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M) \
+    "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)), "
+/* The winner's figures are the final's that picked it. */
+#define ENERGY_OF(finalist) finalist ".energy_uj, " finalist ".energy_error_uj, " finalist ".power_w, " finalist ".energy_loop_ms, " finalist ".energy_period_ms, " \
+    finalist ".energy_runs, " finalist ".energy_source "
+/* A final times all by one method, in graphs if any of its finalists was: also those whose own rows are by events. */
+#define FINAL_BATCH ", CASE WHEN fr.method = 'interleaved' THEN (SELECT max(fm.batch_count) FROM finalist ff JOIN measurement fm ON fm.id = ff.measurement_id WHERE ff.final_id = fr.id) END "
+#define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
+#define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi") FINAL_BATCH
+#define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "
+enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_FINAL_COLUMN };
+
+/* --- measurements ------------------------------------------------------------------------------------------------------------------- */
+
+static double real_or_nan(sqlite3_stmt *statement, int column)
+{
+    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
+}
+
+static mt_status fail_row(const mt_store *store, const mt_measurement_row *row, const char *column, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld: column %s holds something impossible", store->path, (long long)row->id, column);
+}
+
+static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_measurement_row *row, mt_error *err)
+{
+    row->id = sqlite3_column_int64(statement, 0);
+    row->session = sqlite3_column_int64(statement, 1);
+    const char **names[] = {&row->gpu_key, &row->gpu_name, &row->kernel, &row->kernel_key, &row->shape, &row->shape_key,
+                            &row->workload, &row->workload_key, &row->variant};
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) *names[i] = mt_sql_column(statement, 2 + i);
+    if (!mt_origin_from_name(mt_sql_column(statement, 11), &row->origin)) return fail_row(store, row, "origin", err);
+    if (!mt_regime_from_name(mt_sql_column(statement, 12), &row->outcome.timing.regime)) return fail_row(store, row, "regime", err);
+    row->created_unix_ms = sqlite3_column_int64(statement, 13);
+    row->nvrtc_version = sqlite3_column_int64(statement, 14);
+    row->driver_version = sqlite3_column_int64(statement, 15);
+    row->arch = mt_sql_column(statement, 16);
+    row->launch_json = mt_sql_column_or_null(statement, 17);
+    row->model_flops = real_or_nan(statement, 18);
+    row->model_dram_bytes = real_or_nan(statement, 19);
+    row->model_floor_ns = real_or_nan(statement, 20);
+    row->evaluation = sqlite3_column_int64(statement, 21);
+    row->metrics_json = mt_sql_column(statement, METRICS_COLUMN);
+    return MT_OK;
+}
+
+/* ENERGY_OF from column `first` on. */
+static mt_energy read_energy(sqlite3_stmt *statement, int first)
+{
+    mt_energy energy = {0};
+    if (!mt_energy_source_from_name(mt_sql_column(statement, first + 6), &energy.source) || energy.source == MT_ENERGY_NONE) return (mt_energy){0};
+    double *numbers[] = {&energy.run_uj, &energy.error_uj, &energy.power_w, &energy.loop_ms, &energy.period_ms};
+    for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++) *numbers[i] = sqlite3_column_double(statement, first + i);
+    energy.runs = (uint64_t)sqlite3_column_int64(statement, first + 5);
+    return energy;
+}
+
+static void read_final(sqlite3_stmt *statement, mt_measurement_row *row)
+{
+    mt_timing *timing = &row->outcome.timing;
+    row->tied_count = sqlite3_column_int64(statement, FIRST_FINAL_COLUMN);
+    row->final_id = sqlite3_column_int64(statement, FIRST_FINAL_COLUMN + 1);
+    if (!row->final_id) return;
+    timing->median_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 2);
+    timing->low_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 3);
+    timing->high_ns = sqlite3_column_double(statement, FIRST_FINAL_COLUMN + 4);
+    if (!mt_objective_from_name(mt_sql_column(statement, FIRST_FINAL_COLUMN + 5), &row->objective)) row->objective = MT_OBJECTIVE_TIME;
+    row->outcome.energy = read_energy(statement, FIRST_FINAL_COLUMN + 6);
+    if (sqlite3_column_int64(statement, FIRST_FINAL_COLUMN + 13) > 0) timing->batch = (uint32_t)sqlite3_column_int64(statement, FIRST_FINAL_COLUMN + 13);
+}
+
+/* Fills *row from the statement at hand. row->outcome.sample_ns is the caller's to free. */
+static mt_status read_row(mt_store *store, sqlite3_stmt *statement, mt_measurement_row *row, mt_error *err)
+{
+    const char *bad;
+    memset(row, 0, sizeof *row);
+    mt_status st = read_names(store, statement, row, err);
+    if (st != MT_OK) return st;
+    mt_outcome *outcome = &row->outcome;
+    if (!mt_outcome_from_name(mt_sql_column(statement, 22), &outcome->kind)) return fail_row(store, row, "outcome", err);
+    outcome->text = (char *)mt_sql_column_or_null(statement, 23); /* borrowed */
+    if (!mt_outcome_read(statement, FIRST_OUTCOME_COLUMN, outcome, &bad)) return fail_row(store, row, bad, err);
+    read_final(statement, row);
+    const void *blob = sqlite3_column_blob(statement, SAMPLES_COLUMN);
+    if (!blob) return MT_OK;
+    size_t size = (size_t)sqlite3_column_bytes(statement, SAMPLES_COLUMN);
+    return mt_samples_unpack(store, blob, size, outcome->timing.samples, &outcome->sample_ns, err);
+}
+
+/* Runs a prepared ROW_COLUMNS query to its end. */
+static mt_status each_row(mt_store *store, const mt_sql_args *args, mt_query_callback callback, void *context, mt_error *err)
+{
+    mt_status st;
+    mt_measurement_row row = {0};
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, args, &more, "read measurements", err));
+        if (!more) break;
+        MT_TRY(read_row(store, args->statement, &row, err));
+        MT_TRY(callback(context, &row, err));
+        mt_free(row.outcome.sample_ns);
+        row.outcome.sample_ns = NULL;
+    }
+done:
+    mt_free(row.outcome.sample_ns);
+    return st;
+}
+
+static mt_status query_rows(mt_store *store, const char *sql, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, sql, &statement, err));
+    mt_sql_args args = mt_query_bind(statement, filter, true);
+    st = each_row(store, &args, callback, context, err);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_measurements(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
+{
+    return query_rows(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
+                      "WHERE " SUBJECT_FILTER "ORDER BY m.id", filter, callback, context, err);
+}
+
+mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callback callback, void *context, mt_error *err)
+{
+    return query_rows(store, ROW_COLUMNS BEST_FINAL SUBJECT_TABLES "CROSS JOIN best b ON b.subject_id = s.id JOIN measurement m ON m.id = b.measurement_id "
+                      "LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES "WHERE " SUBJECT_FILTER "ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin",
+                      filter, callback, context, err);
+}
+
+/* The winner first, which may not have the least median: finalists by what they took in the final, side by side; the others by their own rows. A finalist's row is the one that
+ * the final was held with. */
+#define FASTEST \
+    "WITH newest AS (SELECT subject_id, max(id) AS id FROM measurement WHERE " MT_IS_RUN("measurement") " GROUP BY subject_id, variant_id), " \
+    "fastest AS (SELECT m.id, b.measurement_id = m.id AS is_best, b.tied_count, fi.final_id, row_number() OVER (PARTITION BY m.subject_id " \
+    "ORDER BY b.measurement_id IS NOT m.id, ifnull(fi.median_ns, m.median_ns), m.id) AS place FROM newest n JOIN measurement m ON m.id = n.id " \
+    "LEFT JOIN best b ON b.subject_id = m.subject_id LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id " \
+    "WHERE m.outcome = 'ok' AND m.median_ns > 0) "
+#define FASTEST_FINAL "CASE WHEN f.is_best THEN f.tied_count END, f.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi") FINAL_BATCH
+
+mt_status mt_query_fastest(mt_store *store, const mt_filter *filter, int64_t count, mt_query_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, FASTEST ROW_COLUMNS FASTEST_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id JOIN fastest f ON f.id = m.id "
+                          "LEFT JOIN finalist fi ON fi.final_id = f.final_id AND fi.measurement_id = m.id LEFT JOIN final_round fr ON fr.id = fi.final_id " ROW_TABLES
+                          "WHERE " SUBJECT_FILTER "AND f.place <= ?11 ORDER BY d.key, k.name, k.id, h.key, w.key, s.regime, s.origin, f.place", &statement, err));
+    mt_sql_args args = mt_query_bind(statement, filter, true);
+    mt_sql_int(&args, count);
+    st = each_row(store, &args, callback, context, err);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
+                          "WHERE s.id = ?1 AND m.id IN (SELECT ifnull(max(CASE WHEN " MT_IS_RUN("measurement") " THEN id END), max(id)) FROM measurement WHERE subject_id = ?1 GROUP BY variant_id) "
+                          "ORDER BY v.text", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    args.bound = 9;
+    mt_sql_int(&args, with_samples);
+    st = each_row(store, &args, callback, context, err);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT f.measurement_id, v.text, f.median_ns, f.low_ns, f.high_ns, f.ratio, f.ratio_low, f.ratio_high, f.tied, f.picked, " ENERGY_OF("f")
+                          "FROM finalist f JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id WHERE f.final_id = ? "
+                          "ORDER BY f.median_ns, v.text", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, final_id);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read finalists", err));
+        if (!more) break;
+        mt_finalist_row row = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
+                               .is_tied = sqlite3_column_int(statement, 8), .is_picked = sqlite3_column_int(statement, 9), .energy = read_energy(statement, 10)};
+        double *numbers[] = {&row.median_ns, &row.low_ns, &row.high_ns, &row.ratio, &row.ratio_low, &row.ratio_high};
+        for (int i = 0; i < 6; i++) *numbers[i] = sqlite3_column_double(statement, 2 + i);
+        MT_TRY(callback(context, &row, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* --- summaries ---------------------------------------------------------------------------------------------------------------------- */
+
+mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_device_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT d.key, d.name, d.facts_json, count(m.id) FROM device d JOIN subject s ON s.device_id = d.id "
+                          "JOIN measurement m ON m.subject_id = s.id WHERE ?1 IS NULL OR s.origin = ?1 GROUP BY d.id ORDER BY d.key",
+                          &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, origin ? mt_origin_name(*origin) : NULL);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read devices", err));
+        if (!more) break;
+        mt_device_row row = {.key = mt_sql_column(statement, 0), .name = mt_sql_column(statement, 1), .facts_json = mt_sql_column(statement, 2)};
+        MT_TRY(callback(context, &row, sqlite3_column_int64(statement, 3), err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int64_t counts[MT_OUTCOME_KIND_COUNT], mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    memset(counts, 0, MT_OUTCOME_KIND_COUNT * sizeof *counts);
+    MT_TRY(mt_sql_prepare(store, "SELECT m.outcome, count(*) " SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id WHERE "
+                          SUBJECT_FILTER "GROUP BY m.outcome", &statement, err));
+    mt_sql_args args = mt_query_bind(statement, filter, false);
+    for (;;) {
+        bool more;
+        mt_outcome_kind kind;
+        MT_TRY(mt_sql_row(store, &args, &more, "count outcomes", err));
+        if (!more) break;
+        if (!mt_outcome_from_name(mt_sql_column(statement, 0), &kind)) {
+            st = MT_FAIL(err, MT_ERR_DB, "%s: unknown outcome \"%s\"", store->path, mt_sql_column(statement, 0));
+            goto done;
+        }
+        counts[kind] = sqlite3_column_int64(statement, 1);
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_subject_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT s.id, d.key, k.name, k.key, h.name, w.name, s.regime, s.origin, count(*) " SUBJECT_TABLES
+                          "CROSS JOIN measurement m ON m.subject_id = s.id WHERE " SUBJECT_FILTER
+                          "GROUP BY s.id ORDER BY d.key, k.name, k.key, h.key, w.key, s.regime, s.origin", &statement, err));
+    mt_sql_args args = mt_query_bind(statement, filter, false);
+    for (;;) {
+        bool more;
+        MT_TRY(mt_sql_row(store, &args, &more, "read subjects", err));
+        if (!more) break;
+        mt_subject_info info = {.id = sqlite3_column_int64(statement, 0), .measurements = sqlite3_column_int64(statement, 8)};
+        const char **texts[] = {&info.gpu_key, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.regime, &info.origin};
+        for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(statement, 1 + i);
+        MT_TRY(callback(context, &info, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_kernels(mt_store *store, mt_query_kernel_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    bool more = true;
+    MT_TRY(mt_sql_prepare(store, "SELECT name, key FROM kernel ORDER BY id", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    while (more) {
+        MT_TRY(mt_sql_row(store, &args, &more, "read kernels", err));
+        if (more) MT_TRY(callback(context, mt_sql_column(statement, 0), mt_sql_column(statement, 1), err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key, char **json, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    bool found;
+    *json = NULL;
+    MT_TRY(mt_sql_prepare(store, "SELECT spec_json FROM kernel WHERE name = ? AND key = ?", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, kernel);
+    mt_sql_text(&args, key);
+    MT_TRY(mt_sql_row(store, &args, &found, "read a kernel", err));
+    *json = mt_strdup(found ? mt_sql_column(statement, 0) : "{}");
+    if (!*json) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", mt_store_path(store));
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* --- sessions ----------------------------------------------------------------------------------------------------------------------- */
+
+static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt_session_info *info, mt_error *err)
+{
+    int64_t *numbers[] = {&info->id, &info->started_unix_ms, &info->ended_unix_ms, &info->process_id, &info->seed, &info->worker_restarts, &info->evaluated,
+                          &info->known, &info->failed};
+    const char **texts[] = {&info->command, &info->host, &info->boot_id, &info->tool_version, &info->strategy, &info->space_path, &info->state};
+    int column = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) *numbers[i] = sqlite3_column_int64(statement, column++);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
+    info->times_json = mt_sql_column_or_null(statement, column++);
+    info->warnings = mt_sql_column_or_null(statement, column++);
+    info->drift = real_or_nan(statement, column + 1);
+    info->job = mt_sql_column_or_null(statement, column + 2);
+    if (mt_origin_from_name(mt_sql_column(statement, column), &info->origin)) return MT_OK;
+    return MT_FAIL(err, MT_ERR_DB, "%s: session %lld has the unknown origin \"%s\"", store->path, (long long)info->id,
+                   mt_sql_column(statement, column));
+}
+
+mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback, void *context, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    MT_TRY(mt_sql_prepare(store, "SELECT id, started_unix_ms, ended_unix_ms, process_id, seed, worker_restarts, "
+                          "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id) ELSE evaluated END, known, "
+                          "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome NOT IN ('ok', 'censored', 'yardstick')) "
+                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job FROM session s ORDER BY id", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    for (;;) {
+        bool more;
+        mt_session_info info = {0};
+        MT_TRY(mt_sql_row(store, &args, &more, "read sessions", err));
+        if (!more) break;
+        MT_TRY(read_session(store, statement, &info, err));
+        MT_TRY(callback(context, &info, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}

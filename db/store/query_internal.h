@@ -1,0 +1,31 @@
+/* Queries that recordings need and nobody outside db/ does. */
+#ifndef MT_DB_QUERY_INTERNAL_H
+#define MT_DB_QUERY_INTERNAL_H
+
+#include "db/store/query.h"
+#include "db/store/sql.h"
+
+/* Kernel `k` is the one that the filter's kernel_key, a parameter such as "?3", begins. */
+#define MT_KEY_BEGINS(parameter) "(" parameter " IS NULL OR substr(k.key, 1, length(" parameter ")) = lower(" parameter "))"
+/* ?1 … ?9 are the filter. Subjects are few and measurements many: CROSS JOIN makes SQLite keep this order. */
+#define SUBJECT_TABLES \
+    "FROM subject s JOIN device d ON d.id = s.device_id JOIN kernel k ON k.id = s.kernel_id JOIN shape h ON h.id = s.shape_id " \
+    "JOIN workload w ON w.id = s.workload_id "
+#define SUBJECT_FILTER \
+    "(?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND " MT_KEY_BEGINS("?3") " " \
+    "AND (?4 IS NULL OR h.name = ?4) AND (?5 IS NULL OR h.key = ?5) AND (?6 IS NULL OR w.name = ?6) AND (?7 IS NULL OR w.key = ?7) " \
+    "AND (?8 IS NULL OR s.origin = ?8) AND (?9 IS NULL OR s.regime = ?9) "
+mt_sql_args mt_query_bind(sqlite3_stmt *statement, const mt_filter *filter, bool with_samples);
+
+typedef struct mt_subject_info {
+    int64_t id, measurements;
+    const char *gpu_key, *kernel, *kernel_key, *shape, *workload, *regime, *origin;
+} mt_subject_info;
+typedef mt_status (*mt_query_subject_callback)(void *context, const mt_subject_info *info, mt_error *err);
+/* Subjects with at least one measurement. */
+mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_subject_callback callback, void *context, mt_error *err);
+
+/* The newest row of each variant of a subject, ordered by variant; one that is pruned only where there is no other. */
+mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err);
+
+#endif

@@ -1,0 +1,65 @@
+/* Statements of a store: prepared once, bound by position, errors with the database's path and SQLite's own words. */
+#ifndef MT_DB_SQL_H
+#define MT_DB_SQL_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/store/row_check.h"
+#include "db/store/store.h"
+
+typedef struct mt_sql_cached {
+    const char *text; /* compared by address: string literals only */
+    sqlite3_stmt *statement;
+} mt_sql_cached;
+
+/* Describes the handle's last failure: "PATH: WHAT: sqlite3_errmsg". */
+mt_status mt_sql_fail(const mt_store *store, const char *what, mt_error *err);
+/* The same for a bare handle. Adds what a person can do about locked, full, damaged and read-only files. */
+mt_status mt_sql_fail_handle(sqlite3 *db, const char *path, const char *what, mt_error *err);
+
+/* A statement that stays prepared until the store closes, reset and unbound. Not for statements that are stepped while callbacks run:
+ * a callback may use the same one. */
+mt_status mt_sql_cached_get(mt_store *store, const char *literal, sqlite3_stmt **statement, mt_error *err);
+/* A statement that the caller finalizes. */
+mt_status mt_sql_prepare(mt_store *store, const char *text, sqlite3_stmt **statement, mt_error *err);
+/* Runs statements that need no values, one after another. */
+mt_status mt_sql_exec(mt_store *store, const char *text, mt_error *err);
+
+/* Binds values from left to right. A failure sticks and is reported by the next mt_sql_run or mt_sql_row. Texts and blobs are not copied. */
+typedef struct mt_sql_args {
+    sqlite3_stmt *statement;
+    int bound;
+    int code;
+    mt_row_values *row; /* notes what is bound; NULL = nobody asks */
+} mt_sql_args;
+
+mt_sql_args mt_sql_args_of(sqlite3_stmt *statement);
+/* For an INSERT INTO main.TABLE (columns) VALUES (?, …) that makes a row. What breaks the rules of rows (db/row_rules.h) is not stored: running it is a DB error then, and mt_store_refused_row says so.
+ * `row` lives as long as the arguments. */
+mt_sql_args mt_sql_args_row(sqlite3_stmt *statement, mt_row_values *row);
+void mt_sql_int(mt_sql_args *args, int64_t value);
+void mt_sql_real(mt_sql_args *args, double value);                     /* NaN = NULL */
+void mt_sql_text(mt_sql_args *args, const char *text);                 /* NULL = NULL */
+void mt_sql_text_bytes(mt_sql_args *args, const char *text, size_t count);
+void mt_sql_text_or(mt_sql_args *args, const char *text, const char *fallback);
+void mt_sql_blob(mt_sql_args *args, const void *bytes, size_t count);  /* NULL = NULL */
+void mt_sql_null(mt_sql_args *args);
+
+/* Steps to the end and resets. For statements that return nothing. */
+mt_status mt_sql_run(mt_store *store, const mt_sql_args *args, const char *what, mt_error *err);
+/* Steps once. *row says whether there is a row; without one the statement is reset. */
+mt_status mt_sql_row(mt_store *store, const mt_sql_args *args, bool *row, const char *what, mt_error *err);
+/* One row with one integer, then resets; `fallback` where there is no row. */
+mt_status mt_sql_value(mt_store *store, const mt_sql_args *args, int64_t fallback, int64_t *value, const char *what, mt_error *err);
+
+/* Whether the last row that was to be stored broke the rules, which is the row's fault and leaves the store as it was. */
+bool mt_store_refused_row(const mt_store *store);
+
+/* Columns of the row at hand. A text that is NULL where the schema says NOT NULL (a hostile file) reads as "". */
+const char *mt_sql_column(sqlite3_stmt *statement, int column);
+const char *mt_sql_column_or_null(sqlite3_stmt *statement, int column);
+
+#endif

@@ -1,0 +1,218 @@
+/* What is already known of a subject, and its winner. */
+#include <math.h>
+
+#include "db/store/answer.h"
+#include "db/store/store_internal.h"
+#include "tuner/base/clock.h"
+
+/* The newest row of each variant: bare columns beside max() come from the row that holds the maximum (documented since SQLite 3.7.11).
+ * A row that ended badly is not known any more once a strike of its variant was lifted after it: the person wants it tried again. */
+static const char known_sql[] =
+    "SELECT v.text, m.outcome, m.median_ns, max(m.id), substr(m.text, 1, 200) "
+    "FROM measurement m JOIN toolchain t ON t.id = m.toolchain_id JOIN variant v ON v.id = m.variant_id JOIN session n ON n.id = m.session_id "
+    "WHERE m.subject_id = ?1 AND (?2 = 'any' OR ifnull(n.headers = ?8, 1)) AND CASE ?2 WHEN 'any' THEN 1 WHEN 'exact' THEN t.id = ?3 "
+    "ELSE EXISTS (SELECT 1 FROM toolchain o WHERE o.id = ?3 AND o.arch = t.arch AND o.nvrtc_version / 1000 = t.nvrtc_version / 1000 "
+    "AND o.driver_version / 1000 = t.driver_version / 1000) END "
+    "AND NOT (m.outcome IN ('quarantined', 'timeout', 'crashed', 'gpu_fault') AND EXISTS (SELECT 1 FROM strike k WHERE k.device_id = ?4 "
+    "AND k.shape_id = ?5 AND k.origin = ?6 AND k.variant_id = m.variant_id AND k.lifted_unix_ms >= m.created_unix_ms)) "
+    "AND " MT_IS_RUN("m") " " /* who asks has a point that is valid now: another text of the search space excluded it, or an older recording lacked it */
+    "AND NOT " MT_NEEDS_RETIMING("m", "?7") " "
+    "GROUP BY m.variant_id ORDER BY max(m.id)";
+
+static const char *reuse_name(mt_reuse reuse)
+{
+    return reuse == MT_REUSE_ANY ? "any" : reuse == MT_REUSE_EXACT ? "exact" : "major";
+}
+
+/* The file may be a stranger's (--known), or damaged: what no tuner writes must not lead a search. */
+static mt_status pass_known(mt_store *store, sqlite3_stmt *statement, mt_store_known_callback callback, void *context, mt_error *err)
+{
+    mt_outcome_kind kind;
+    const char *name = mt_sql_column(statement, 1);
+    long long row = sqlite3_column_int64(statement, 3);
+    if (!mt_outcome_from_name(name, &kind)) return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld has the unknown outcome \"%s\"", store->path, row, name);
+    if (mt_outcome_is_failure(kind)) return callback(context, mt_sql_column(statement, 0), kind, INFINITY, mt_sql_column_or_null(statement, 4), err);
+    double median_ns = sqlite3_column_type(statement, 2) == SQLITE_FLOAT ? sqlite3_column_double(statement, 2) : NAN;
+    if (!(median_ns > 0 && median_ns < INFINITY))
+        return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld is %s with the median_ns \"%s\"; expected a number above 0", store->path, row, name, mt_sql_column(statement, 2));
+    return callback(context, mt_sql_column(statement, 0), kind, median_ns, NULL, err);
+}
+
+mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err)
+{
+    mt_status st = MT_OK;
+    int64_t id = 0;
+    sqlite3_stmt *statement = NULL;
+    if (reuse == MT_REUSE_NONE) return MT_OK;
+    MT_TRY(mt_subject_find(store, subject, &id, err));
+    if (!id) goto done;
+    MT_TRY(mt_sql_prepare(store, known_sql, &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, id);
+    mt_sql_text(&args, reuse_name(reuse));
+    mt_sql_int(&args, subject->toolchain);
+    mt_sql_int(&args, subject->device);
+    mt_sql_int(&args, subject->shape);
+    mt_sql_text(&args, mt_origin_name(subject->origin));
+    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
+    mt_sql_text(&args, subject->headers);
+    for (;;) {
+        bool row;
+        MT_TRY(mt_sql_row(store, &args, &row, "read what is known", err));
+        if (!row) break;
+        MT_TRY(pass_known(store, statement, callback, context, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* The names that ids stand for are read here and asked for there. */
+static const char names_sql[] =
+    "SELECT d.key, k.name, k.key, s.key, w.key, t.arch, t.nvrtc_version, t.driver_version FROM device d, kernel k, shape s, workload w, toolchain t "
+    "WHERE d.id = ? AND k.id = ? AND s.id = ? AND w.id = ? AND t.id = ?";
+static const char elsewhere_sql[] =
+    "SELECT d.id, k.id, s.id, w.id, t.id FROM device d JOIN kernel k JOIN shape s ON s.kernel_id = k.id JOIN workload w ON w.kernel_id = k.id JOIN toolchain t "
+    "WHERE d.key = ?1 AND k.name = ?2 AND k.key = ?3 AND s.key = ?4 AND w.key = ?5 AND CASE ?9 WHEN 'any' THEN 1 "
+    "WHEN 'exact' THEN t.arch = ?6 AND t.nvrtc_version = ?7 AND t.driver_version = ?8 "
+    "ELSE t.arch = ?6 AND t.nvrtc_version / 1000 = ?7 / 1000 AND t.driver_version / 1000 = ?8 / 1000 END LIMIT 1";
+
+mt_status mt_store_subject_elsewhere(mt_store *store, const mt_subject *subject, mt_store *other, mt_reuse reuse, mt_subject *elsewhere, bool *found, mt_error *err)
+{
+    sqlite3_stmt *names = NULL, *ids = NULL;
+    mt_status st;
+    *found = false;
+    MT_TRY(mt_sql_prepare(store, names_sql, &names, err));
+    mt_sql_args args = mt_sql_args_of(names);
+    const int64_t own[] = {subject->device, subject->kernel, subject->shape, subject->workload, subject->toolchain};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) mt_sql_int(&args, own[i]);
+    MT_TRY(mt_sql_row(store, &args, found, "read a subject's names", err));
+    if (!*found) goto done;
+    MT_TRY(mt_sql_prepare(other, elsewhere_sql, &ids, err));
+    mt_sql_args there = mt_sql_args_of(ids);
+    for (int i = 0; i < 6; i++) mt_sql_text(&there, mt_sql_column(names, i));
+    for (int i = 6; i < 8; i++) mt_sql_int(&there, sqlite3_column_int64(names, i));
+    mt_sql_text(&there, reuse_name(reuse));
+    MT_TRY(mt_sql_row(other, &there, found, "find a subject", err));
+    if (!*found) goto done;
+    *elsewhere = (mt_subject){.device = sqlite3_column_int64(ids, 0), .kernel = sqlite3_column_int64(ids, 1), .shape = sqlite3_column_int64(ids, 2),
+                              .workload = sqlite3_column_int64(ids, 3), .toolchain = sqlite3_column_int64(ids, 4), .regime = subject->regime, .origin = subject->origin, .headers = subject->headers};
+done:
+    sqlite3_finalize(names);
+    sqlite3_finalize(ids);
+    return st;
+}
+
+/* --- best --------------------------------------------------------------------------------------------------------------------------- */
+
+/* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing; a row 'pruned' is no run. Clusters are looked at
+ * only among equal medians. */
+static const char winner_sql[] =
+    MT_WITH_GOOD ", first AS (SELECT * FROM good WHERE median_ns = (SELECT min(median_ns) FROM good)) "
+    "SELECT f.id, (SELECT count(*) FROM good g WHERE ifnull(g.low_ns, g.median_ns) <= max(ifnull(f.high_ns, f.median_ns), f.median_ns)) "
+    "FROM first f JOIN variant v ON v.id = f.variant_id "
+    "ORDER BY ifnull(f.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("f") ", 1), v.text LIMIT 1";
+
+mt_status mt_store_best_batch(mt_store *store, const mt_subject *subject, uint32_t *batch, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    int64_t id;
+    sqlite3_stmt *statement;
+    *batch = 0;
+    MT_TRY(mt_subject_find(store, subject, &id, err));
+    if (!id) return MT_OK;
+    MT_TRY(mt_sql_cached_get(store, "SELECT m.batch_count FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE b.subject_id = ? AND m.batch_count BETWEEN 1 AND 1000000", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, id);
+    MT_TRY(mt_sql_row(store, &args, &row, "read how the best was timed", err));
+    if (row) *batch = (uint32_t)sqlite3_column_int(statement, 0);
+    sqlite3_reset(statement);
+done:
+    return st;
+}
+
+static mt_status find_winner(mt_store *store, int64_t subject, int64_t *winner, int64_t *tied, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    sqlite3_stmt *statement;
+    MT_TRY(mt_sql_cached_get(store, winner_sql, &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    MT_TRY(mt_sql_row(store, &args, &row, "find the best", err));
+    *winner = row ? sqlite3_column_int64(statement, 0) : 0;
+    *tied = row ? sqlite3_column_int64(statement, 1) : 0;
+    sqlite3_reset(statement);
+done:
+    return st;
+}
+
+static mt_status find_pick(mt_store *store, int64_t final, int64_t *winner, int64_t *tied, mt_error *err)
+{
+    mt_status st;
+    bool row;
+    sqlite3_stmt *statement;
+    MT_TRY(mt_sql_cached_get(store, "SELECT max(CASE WHEN picked THEN measurement_id END), sum(tied) FROM finalist WHERE final_id = ?", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, final);
+    MT_TRY(mt_sql_row(store, &args, &row, "find the pick", err));
+    *winner = row ? sqlite3_column_int64(statement, 0) : 0;
+    *tied = row ? sqlite3_column_int64(statement, 1) : 0;
+    sqlite3_reset(statement);
+done:
+    return st;
+}
+
+static mt_status run_with_subject(mt_store *store, const char *literal, int64_t subject, mt_error *err)
+{
+    sqlite3_stmt *statement;
+    mt_status st = mt_sql_cached_get(store, literal, &statement, err);
+    if (st != MT_OK) return st;
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    return mt_sql_run(store, &args, "write the best", err);
+}
+
+static mt_status write_best(mt_store *store, int64_t subject, int64_t winner, int64_t tied, int64_t final, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement;
+    MT_TRY(mt_sql_cached_get(store, "INSERT OR REPLACE INTO main.best (subject_id, measurement_id, tied_count, updated_unix_ms, final_id) "
+                             "VALUES (?, ?, ?, ?, ?)", &statement, err));
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
+    mt_sql_int(&args, subject);
+    mt_sql_int(&args, winner);
+    mt_sql_int(&args, tied);
+    mt_sql_int(&args, mt_clock_unix_ms());
+    if (final) mt_sql_int(&args, final);
+    else mt_sql_null(&args);
+    MT_TRY(mt_sql_run(store, &args, "write the best", err));
+    st = run_with_subject(store, MT_ANSWER_INSERT "WHERE b.subject_id = ?", subject, err);
+done:
+    return st;
+}
+
+static mt_status remove_best(mt_store *store, int64_t subject, mt_error *err)
+{
+    mt_status st;
+    MT_TRY(run_with_subject(store, "DELETE FROM main.best WHERE subject_id = ?", subject, err));
+    st = run_with_subject(store, "DELETE FROM main.answer WHERE (kernel_id, device_id, subject_id) = (SELECT kernel_id, device_id, id FROM subject WHERE id = ?)", subject, err);
+done:
+    return st;
+}
+
+mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_error *err)
+{
+    mt_status st;
+    int64_t id = 0, winner = 0, tied = 0, final = 0;
+    MT_TRY(mt_tx_begin(store, err));
+    st = mt_subject_find(store, subject, &id, err);
+    if (st == MT_OK && id) st = mt_store_final_current(store, subject, NULL, &final, err);
+    if (st == MT_OK && id) st = final ? find_pick(store, final, &winner, &tied, err) : find_winner(store, id, &winner, &tied, err);
+    if (st == MT_OK && id) st = winner ? write_best(store, id, winner, tied, final, err) : remove_best(store, id, err);
+    st = mt_tx_end(store, st, err);
+done:
+    return st;
+}

@@ -1,0 +1,202 @@
+/* Anchors, and finals: who is close to the best, how they compared, whether that still holds. */
+#include <math.h>
+
+#include "db/store/measurement.h"
+#include "db/store/store_internal.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+
+/* --- near-ties ---------------------------------------------------------------------------------------------------------------------- */
+
+/* Equal medians are ordered by text, so that the limit cuts the same ones every time. `within`: how much slower than the fastest, as SQL. A row timed by
+ * events holds launch latency that a graph hides: beside a fastest that was timed in graphs it may be nearer than it looks. */
+#define WITH_NEAR(within) \
+    MT_WITH_GOOD ", top AS (SELECT median_ns, ifnull(batch_count, 1) > 1 AS is_graph FROM good ORDER BY median_ns LIMIT 1), " \
+    "near AS (SELECT g.*, v.text AS variant FROM good g JOIN top t JOIN variant v ON v.id = g.variant_id " \
+    "WHERE g.median_ns - CASE WHEN t.is_graph AND ifnull(g.batch_count, 1) <= 1 THEN ?4 ELSE 0 END <= (1 + " within ") * t.median_ns " \
+    "ORDER BY g.median_ns, v.text LIMIT ?3) "
+
+static const double anyhow = 1e9; /* as much slower as it likes: the limit decides */
+
+static mt_sql_args bind_near(sqlite3_stmt *statement, int64_t subject, double within)
+{
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_int(&args, subject);
+    mt_sql_real(&args, within);
+    mt_sql_int(&args, MT_FINALISTS_MAX);
+    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
+    return args;
+}
+
+mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_objective objective, mt_store_near_tie_callback callback, void *context, mt_error *err)
+{
+    mt_status st;
+    int64_t id = 0;
+    sqlite3_stmt *statement = NULL;
+    MT_TRY(mt_subject_find(store, subject, &id, err));
+    if (!id) goto done;
+    MT_TRY(mt_sql_prepare(store, WITH_NEAR("?2") "SELECT n.id, n.variant, n.median_ns, ifnull(n.low_ns, n.median_ns), ifnull(n.high_ns, n.median_ns), "
+                          "ifnull(n.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("n") ", 1), ifnull(n.batch_count, 1) FROM near n ORDER BY n.median_ns, n.variant", &statement, err));
+    mt_sql_args args = bind_near(statement, id, objective == MT_OBJECTIVE_TIME ? MT_NEAR_TIE : anyhow);
+    for (;;) {
+        bool row;
+        MT_TRY(mt_sql_row(store, &args, &row, "find near-ties", err));
+        if (!row) break;
+        mt_near_tie near = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
+                            .median_ns = sqlite3_column_double(statement, 2), .low_ns = sqlite3_column_double(statement, 3),
+                            .high_ns = sqlite3_column_double(statement, 4), .smem_bytes = sqlite3_column_int64(statement, 5),
+                            .cluster = sqlite3_column_int64(statement, 6), .batch = (uint32_t)sqlite3_column_int(statement, 7)};
+        MT_TRY(callback(context, &near, err));
+    }
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+/* --- finals ------------------------------------------------------------------------------------------------------------------------- */
+
+/* A near-tie that the final did not see, or has measured again since, makes it a thing of the past; so does a pick that no longer stands. */
+static const char current_sql[] =
+    WITH_NEAR("CASE (SELECT objective FROM final_round WHERE subject_id = ?1 ORDER BY id DESC LIMIT 1) WHEN 'time' THEN ?2 ELSE ?5 END")
+    "SELECT f.id FROM final_round f WHERE f.id = (SELECT max(id) FROM final_round WHERE subject_id = ?1) AND f.objective = ifnull(?6, f.objective) "
+    "AND NOT EXISTS (SELECT 1 FROM near n WHERE n.id NOT IN (SELECT measurement_id FROM finalist WHERE final_id = f.id)) "
+    "AND EXISTS (SELECT 1 FROM finalist p JOIN good g ON g.id = p.measurement_id WHERE p.final_id = f.id AND p.picked)";
+
+mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, const mt_objective *objective, int64_t *final, mt_error *err)
+{
+    mt_status st;
+    int64_t id = 0;
+    sqlite3_stmt *statement;
+    *final = 0;
+    MT_TRY(mt_subject_find(store, subject, &id, err));
+    if (!id) goto done;
+    MT_TRY(mt_sql_cached_get(store, current_sql, &statement, err));
+    mt_sql_args args = bind_near(statement, id, MT_NEAR_TIE);
+    mt_sql_real(&args, anyhow);
+    mt_sql_text(&args, objective ? mt_objective_name(*objective) : NULL);
+    st = mt_sql_value(store, &args, 0, final, "find the final", err);
+done:
+    return st;
+}
+
+mt_status mt_store_final_has_metric(mt_store *store, int64_t final, const char *name, bool *has, mt_error *err)
+{
+    int64_t found = 0;
+    sqlite3_stmt *statement;
+    mt_status st = mt_sql_cached_get(store, "SELECT 1 FROM finalist f JOIN metric m USING (measurement_id) WHERE f.final_id = ? AND f.picked AND m.name = ?", &statement, err);
+    if (st == MT_OK) {
+        mt_sql_args args = mt_sql_args_of(statement);
+        mt_sql_int(&args, final);
+        mt_sql_text(&args, name);
+        st = mt_sql_value(store, &args, 0, &found, "find a finalist's metric", err);
+    }
+    *has = found != 0;
+    return st;
+}
+
+static mt_status insert_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, mt_error *err)
+{
+    mt_status st;
+    int64_t id;
+    sqlite3_stmt *statement;
+    MT_TRY(mt_subject_id(store, subject, &id, err));
+    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.final_round (session_id, subject_id, created_unix_ms, method, rounds, confidence, objective) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                             &statement, err));
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
+    mt_sql_int(&args, session);
+    mt_sql_int(&args, id);
+    mt_sql_int(&args, final->at_unix_ms ? final->at_unix_ms : mt_clock_unix_ms());
+    mt_sql_text(&args, final->method);
+    mt_sql_int(&args, (int64_t)final->rounds);
+    mt_sql_real(&args, final->confidence);
+    mt_sql_text(&args, mt_objective_name(final->objective));
+    st = mt_sql_run(store, &args, "store a final", err);
+done:
+    return st;
+}
+
+static void bind_energy(mt_sql_args *args, const mt_energy *energy)
+{
+    bool is_known = energy->source != MT_ENERGY_NONE;
+    const double numbers[] = {energy->run_uj, energy->error_uj, energy->power_w, energy->loop_ms, energy->period_ms};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_sql_real(args, is_known ? numbers[i] : NAN);
+    if (is_known) mt_sql_int(args, (int64_t)energy->runs);
+    else mt_sql_null(args);
+    mt_sql_text(args, is_known ? mt_energy_source_name(energy->source) : NULL);
+}
+
+static mt_status insert_finalist(mt_store *store, int64_t final, size_t rounds, const mt_finalist_row *row, mt_error *err)
+{
+    mt_status st = MT_OK;
+    void *blob = NULL;
+    size_t size = 0;
+    sqlite3_stmt *statement;
+    if (row->round_ns) MT_TRY(mt_samples_pack(store, row->round_ns, rounds, &blob, &size, err));
+    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.finalist (final_id, measurement_id, tied, picked, median_ns, low_ns, high_ns, ratio, ratio_low, ratio_high, round_ns, "
+                             "energy_uj, energy_error_uj, power_w, energy_loop_ms, energy_period_ms, energy_runs, energy_source) "
+                             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err));
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
+    mt_sql_int(&args, final);
+    mt_sql_int(&args, row->measurement);
+    mt_sql_int(&args, row->is_tied);
+    mt_sql_int(&args, row->is_picked);
+    const double numbers[] = {row->median_ns, row->low_ns, row->high_ns, row->ratio, row->ratio_low, row->ratio_high};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_sql_real(&args, numbers[i]);
+    mt_sql_blob(&args, blob, size);
+    bind_energy(&args, &row->energy);
+    st = mt_sql_run(store, &args, "store a finalist", err);
+done:
+    mt_free(blob);
+    return st;
+}
+
+mt_status mt_store_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, const mt_finalist_row *rows, size_t count, mt_error *err)
+{
+    mt_status st;
+    MT_TRY(mt_tx_begin(store, err));
+    st = insert_final(store, session, subject, final, err);
+    int64_t id = sqlite3_last_insert_rowid(store->db);
+    for (size_t i = 0; i < count && st == MT_OK; i++) st = insert_finalist(store, id, final->rounds, &rows[i], err);
+    st = mt_tx_end(store, st, err);
+done:
+    return st;
+}
+
+/* --- anchors ------------------------------------------------------------------------------------------------------------------------ */
+
+static mt_status insert_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_timing *timing, mt_error *err)
+{
+    mt_status st;
+    int64_t subject_id, variant_id;
+    sqlite3_stmt *statement;
+    MT_TRY(mt_subject_id(store, subject, &subject_id, err));
+    MT_TRY(mt_variant_id(store, subject->kernel, variant, &variant_id, err));
+    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.anchor (session_id, subject_id, variant_id, created_unix_ms, median_ns, low_ns, high_ns, sm_mhz, sample_count) "
+                             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err));
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
+    mt_sql_int(&args, session);
+    mt_sql_int(&args, subject_id);
+    mt_sql_int(&args, variant_id);
+    mt_sql_int(&args, mt_clock_unix_ms());
+    mt_sql_real(&args, timing->median_ns);
+    mt_sql_real(&args, timing->low_ns);
+    mt_sql_real(&args, timing->high_ns);
+    mt_sql_real(&args, timing->sm_mhz);
+    mt_sql_int(&args, timing->samples);
+    st = mt_sql_run(store, &args, "store an anchor", err);
+done:
+    return st;
+}
+
+mt_status mt_store_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err)
+{
+    mt_status st;
+    MT_TRY(mt_tx_begin(store, err));
+    st = insert_anchor(store, session, subject, variant, &outcome->timing, err);
+    st = mt_tx_end(store, st, err);
+done:
+    return st;
+}

@@ -1,5 +1,0 @@
-/* msda-tune worker: what the coordinator execs. Not for people; speaks the protocol of tuner/run/ over an inherited descriptor. */
-#include "tuner/cli/command.h"
-#include "tuner/run/worker_main.h"
-
-const mt_command mt_cmd_worker = {.name = "worker", .raw = mt_worker_main};

@@ -1,0 +1,310 @@
+/* msda-tune check: compiles a search space for a GPU that need not be there. */
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/base/log.h"
+#include "tuner/base/process_limits.h"
+#include "tuner/cli/output/check_json.h"
+#include "tuner/cli/requests/check_knobs.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/requests/cover.h"
+#include "tuner/cli/requests/known_device.h"
+#include "tuner/cli/share.h"
+#include "tuner/cli/requests/requested_shapes.h"
+#include "tuner/evaluate/eval_worker.h"
+#include "tuner/space/idle.h"
+
+typedef struct check_values {
+    const char *space, *gpu, *arch;
+    mt_words shapes;
+    int64_t jobs;
+    double compile_limit_s;
+    bool sample, list, no_cache, json;
+} check_values;
+
+#define FIELD(name) offsetof(check_values, name)
+static const mt_option options[] = {
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
+    {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "NAME", "whose facts to use (default: h100, or the one that fits --arch)"},
+    {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "architecture to compile for (default: the GPU's own)"},
+    {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "only this [shape], or the one with the values\n\"N=1;M=8;H=92,46;dtype=f16\"; may be repeated"},
+    {"sample", 0, MT_OPTION_FLAG, FIELD(sample), NULL, "a covering sample: each value of each knob at least once"},
+    {"list", 0, MT_OPTION_FLAG, FIELD(list), NULL, "one line for every point"},
+    {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text: the space's facts, the shapes' points,\nand what was found, with file and line"},
+    {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
+    {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
+    {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
+    {0},
+};
+
+typedef struct checking {
+    const check_values *values;
+    uv_loop_t loop;
+    bool loop_open;
+    char *space_path, *cache_dir;
+    char arch[MT_ARCH_SIZE];
+    mt_device_facts facts;
+    mt_spec *spec;
+    mt_requested_shapes wanted;
+    mt_source source;
+    mt_evaluator *evaluator;
+    mt_space **spaces; /* one per shape of the spec; the evaluator refers to them */
+    size_t trials;     /* given out over all shapes: ids are unique */
+    mt_check_json json;
+    uint64_t idle;     /* knobs that the source does not hold, by index */
+    uint64_t compared, differing; /* knobs whose values were compiled at points equal otherwise, and gave different code somewhere */
+} checking;
+
+/* The points of one shape and where their compiles stand. */
+typedef struct batch {
+    size_t subject, *points, count, submitted, done;
+    mt_check_codes codes;
+    uint64_t first_id;
+    char **texts;
+} batch;
+
+static void warn(checking *c, const char *text)
+{
+    mt_log_warn("%s", text);
+    mt_check_json_message(&c->json, &c->source, "warning", text);
+}
+
+/* `one` and `many`: why, of one knob and of several. */
+static void warn_of_knobs(checking *c, uint64_t knobs, const char *one, const char *many)
+{
+    mt_strbuf names = {0}, text = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < c->spec->param_count; i++)
+        if (knobs >> i & 1) mt_strbuf_addf(&names, "%s%s", count++ ? ", " : "", c->spec->params[i].name);
+    mt_strbuf_addf(&text, "knob%s %s change%s nothing: %s", count == 1 ? "" : "s", mt_strbuf_text(&names), count == 1 ? "s" : "", count == 1 ? one : many);
+    if (count) warn(c, mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+    mt_strbuf_free(&names);
+}
+
+static void warn_before(checking *c)
+{
+    mt_strbuf taken = {0};
+    c->idle = mt_idle_knobs(c->spec, &c->source);
+    warn_of_knobs(c, c->idle, "neither the source nor a launch, an argument or an option reads it", "neither the source nor a launch, an argument or an option reads them");
+    mt_check_taken_names(c->spec, &c->source, &taken);
+    for (const char *line = mt_strbuf_text(&taken); *line;) {
+        size_t length = strcspn(line, "\n");
+        char *text = mt_strndup(line, length);
+        if (text) warn(c, text);
+        mt_free(text);
+        line += length + 1;
+    }
+    mt_strbuf_free(&taken);
+}
+
+/* A knob that a launch or an argument reads may well leave the code alone. */
+static void warn_after(checking *c)
+{
+    uint64_t same = c->compared & ~c->differing & ~c->idle & ~mt_knobs_of_expressions(c->spec);
+    warn_of_knobs(c, same, "every value compiles to the same code, and no launch, argument or option reads it", "every value compiles to the same code, and no launch, argument or option reads them");
+}
+
+static mt_status open_all(checking *c, mt_error *err)
+{
+    const check_values *v = c->values;
+    mt_status st = MT_OK;
+    if (v->json && v->list) return MT_FAIL(err, MT_ERR_USAGE, "check: --json and --list are two forms; expected one of them");
+    if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "check: --space FILE is missing; 'msda-tune list' names the shipped ones");
+    st = mt_known_device(v->gpu || v->arch ? v->gpu : "h100", v->arch, &c->facts, c->arch, err);
+    if (st != MT_OK) return st == MT_ERR_NOT_FOUND ? MT_ERR_USAGE : st;
+    MT_TRY(mt_share_space(v->space, &c->space_path, err));
+    c->wanted.command = "check";
+    MT_TRY(mt_requested_shapes_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
+    MT_TRY(mt_source_load(c->spec, &c->source, err));
+    warn_before(c);
+    c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
+    c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
+    if (!c->spaces || (!v->no_cache && !c->cache_dir)) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
+    MT_TRY(mt_process_limits_check(err));
+    if (uv_loop_init(&c->loop) != 0) return MT_FAIL(err, MT_ERR_IO, "check: no event loop");
+    c->loop_open = true;
+    mt_worker_options worker = {.jobs = (size_t)v->jobs, .arch = c->arch, .cache_dir = c->cache_dir,
+                                .compile_limit_s = v->compile_limit_s > 0 ? v->compile_limit_s : 60, .variant_limit_s = 10, .subject_limit_s = 60};
+    MT_TRY(mt_eval_compile_create(&c->loop, c->spec, &c->source, &worker, &c->facts, &c->evaluator, err));
+done:
+    return st;
+}
+
+static void close_all(checking *c)
+{
+    if (c->evaluator) c->evaluator->ops->destroy(c->evaluator);
+    for (size_t i = 0; c->spaces && i < c->spec->shape_count; i++) mt_space_free(c->spaces[i]);
+    if (c->loop_open) {
+        uv_run(&c->loop, UV_RUN_NOWAIT);
+        uv_loop_close(&c->loop);
+    }
+    mt_source_free(&c->source);
+    mt_spec_free(c->spec);
+    mt_requested_shapes_free(&c->wanted);
+    mt_check_json_free(&c->json);
+    mt_free(c->spaces);
+    mt_free(c->space_path);
+    mt_free(c->cache_dir);
+}
+
+static mt_status choose_points(const checking *c, const mt_space *space, batch *b, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (c->values->sample) {
+        MT_TRY(mt_cover_sample(space, &b->points, &b->count, err));
+    } else if (!mt_space_is_enumerated(space)) {
+        char count[MT_SPACE_COUNT_SIZE];
+        return MT_FAIL(err, MT_ERR_USAGE, "check: shape %s has %s valid points, too many to compile: expected --sample", mt_space_shape(space)->name,
+                       mt_space_count_text(space, count, sizeof count));
+    } else {
+        b->count = mt_space_count(space);
+        b->points = mt_alloc(b->count, sizeof *b->points);
+        for (size_t i = 0; b->points && i < b->count; i++) b->points[i] = i;
+    }
+    b->texts = mt_alloc(b->count, sizeof *b->texts);
+    if ((!b->points && b->count) || !b->texts) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
+done:
+    return st;
+}
+
+static mt_status submit_next(checking *c, batch *b, mt_error *err)
+{
+    mt_point point;
+    size_t i = b->submitted;
+    mt_space_at(c->spaces[b->subject], b->points[i], &point);
+    b->texts[i] = mt_point_text(c->spec, &point);
+    if (!b->texts[i]) return MT_FAIL(err, MT_ERR_NO_MEMORY, "check: out of memory");
+    const mt_trial trial = {.id = b->first_id + i, .subject = b->subject, .index = b->points[i], .variant = b->texts[i]};
+    b->submitted++;
+    c->trials++;
+    return c->evaluator->ops->submit(c->evaluator, &trial, err);
+}
+
+static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_error *err)
+{
+    mt_event event = {0};
+    mt_status st = c->evaluator->ops->next(c->evaluator, &event, err);
+    if (st != MT_OK || event.kind != MT_EVENT_DONE) return st;
+    mt_point point;
+    size_t i = (size_t)(event.trial - b->first_id);
+    mt_space_at(c->spaces[b->subject], b->points[i], &point);
+    mt_check_add(table, (size_t)point.level[0], b->texts[i], &event.outcome);
+    if (event.outcome.kind == MT_OUTCOME_OK) mt_check_codes_add(&b->codes, &point, &event.outcome.cubin);
+    mt_outcome_free(&event.outcome);
+    mt_free(event.launch_json);
+    mt_free(event.cubin_path);
+    mt_free(b->texts[i]);
+    b->texts[i] = NULL;
+    b->done++;
+    return MT_OK;
+}
+
+/* On a terminal: a line that comes and goes, since a shape may take minutes. */
+static void show_progress(const batch *b)
+{
+    if (!isatty(STDERR_FILENO)) return;
+    if (b->done < b->count) fprintf(stderr, "\r  %zu of %zu compiled", b->done, b->count);
+    else fprintf(stderr, "\r\33[K");
+}
+
+static mt_status compile_batch(checking *c, batch *b, mt_check_table *table, mt_error *err)
+{
+    const mt_shape *shape = &c->spec->shapes[b->subject];
+    const mt_workload *workload = shape->workload_count ? mt_spec_workload(c->spec, shape->workloads[0]) : &c->spec->workloads[0];
+    mt_status st = MT_OK;
+    MT_TRY(c->evaluator->ops->begin(c->evaluator, b->subject, c->spaces[b->subject], workload, err));
+    while (b->done < b->count) {
+        while (b->submitted < b->count && b->submitted - b->done < c->evaluator->ops->capacity(c->evaluator)) MT_TRY(submit_next(c, b, err));
+        MT_TRY(take_event(c, b, table, err));
+        show_progress(b);
+    }
+done:
+    return st;
+}
+
+static void tell_points(const checking *c, const batch *b)
+{
+    const mt_space *space = c->spaces[b->subject];
+    char count[MT_SPACE_COUNT_SIZE];
+    printf("%s: %zu of %s valid point%s for %s\n", mt_space_shape(space)->name, b->count, mt_space_count_text(space, count, sizeof count), mt_space_count(space) == 1 ? "" : "s", c->arch);
+    fflush(stdout);
+}
+
+static void tell_empty(checking *c, const mt_space *space)
+{
+    const char *name, *why;
+    mt_strbuf text = {0};
+    if (mt_space_count(space) != 0 || !mt_space_pruned_most(space, &name, &why)) return;
+    mt_strbuf_addf(&text, "'%s' excludes most%s%s", name, why && *why ? ": " : "", why ? why : "");
+    if (!c->values->json) printf("  %s\n", mt_strbuf_text(&text));
+    mt_strbuf_clear(&text);
+    mt_strbuf_addf(&text, "shape %s has no valid point: '%s' excludes most%s%s", mt_space_shape(space)->name, name, why && *why ? ": " : "", why ? why : "");
+    mt_check_json_message(&c->json, &c->source, "warning", mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+}
+
+static mt_status check_shape(checking *c, size_t index, size_t *failed, mt_error *err)
+{
+    batch b = {.subject = index, .first_id = c->trials + 1};
+    mt_check_table table = {.spec = c->spec, .list = c->values->list};
+    mt_status st = MT_OK;
+    MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
+    MT_TRY(choose_points(c, c->spaces[index], &b, err));
+    if (!c->values->json) tell_points(c, &b);
+    tell_empty(c, c->spaces[index]);
+    if (b.count) MT_TRY(compile_batch(c, &b, &table, err));
+    if (b.count && !c->values->json) mt_check_print(&table, stdout);
+    mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.count, &table);
+    *failed += table.failed;
+    mt_check_codes_compare(&b.codes, c->spec, &c->compared, &c->differing);
+done:
+    mt_check_codes_free(&b.codes);
+    for (size_t i = 0; b.texts && i < b.count; i++) mt_free(b.texts[i]);
+    mt_free(b.texts);
+    mt_free(b.points);
+    mt_check_free(&table);
+    return st;
+}
+
+static bool is_wanted(const checking *c, const mt_shape *shape)
+{
+    const mt_names *wanted = &c->wanted.shapes;
+    if (!wanted->count) return shape->is_default;
+    for (size_t i = 0; i < wanted->count; i++)
+        if (strcmp(wanted->items[i], shape->name) == 0) return true;
+    return false;
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    checking c = {.values = arguments->values};
+    size_t failed = 0;
+    bool is_checked = false;
+    mt_status st = MT_OK;
+    MT_TRY(open_all(&c, err));
+    for (size_t i = 0; i < c.spec->shape_count; i++)
+        if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, &failed, err));
+    is_checked = true;
+    warn_after(&c);
+    if (failed) st = MT_FAIL(err, MT_ERR_COMPILE, "%zu variant%s of %s did not compile for %s", failed, failed == 1 ? "" : "s", c.space_path, c.arch);
+    else if (!c.trials) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no valid point for %s", c.space_path, c.arch);
+done:
+    if (!is_checked) mt_check_json_message(&c.json, &c.source, "error", err->message);
+    if (c.values->json) mt_check_json_print(&c.json, stdout, c.space_path ? c.space_path : c.values->space, c.spec, *c.facts.name ? c.facts.name : NULL, *c.arch ? c.arch : NULL);
+    close_all(&c);
+    return st;
+}
+
+const mt_command mt_cmd_check = {
+    .name = "check",
+    .summary = "compile a search space without a GPU",
+    .help = "Compiles the valid points of a search space with NVRTC, for a GPU whose facts are known (devices.ini), and tells\n"
+            "registers, spills and what failed. Exits 1 when something does not compile, 4 when nothing is valid there.\n\n"
+            "  msda-tune check --space FILE.ini --gpu h100 --sample",
+    .options = options,
+    .values_size = sizeof(check_values),
+    .run = run,
+};

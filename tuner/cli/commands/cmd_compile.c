@@ -1,0 +1,100 @@
+/* msda-tune compile: the winners' code for a database that came without it, as shipped rows do. Needs NVRTC and no GPU. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/log.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/requests/compile_winners.h"
+#include "tuner/cli/requests/database.h"
+
+typedef struct compile_values {
+    mt_filter_values filter;
+    const char *db, *space;
+    int64_t jobs;
+    double compile_limit_s;
+    bool no_cache, seal;
+} compile_values;
+
+#define FIELD(name) offsetof(compile_values, name)
+static const mt_option options[] = {
+    MT_FILTER_OPTIONS,
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space of the kernels; default: the shipped one of each"},
+    {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
+    {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
+    {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
+    {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media"},
+    {0},
+};
+
+static void print_group(const mt_winner_group *group, const mt_compile_report *report)
+{
+    char nvrtc[32] = "";
+    if (report->nvrtc_version) snprintf(nvrtc, sizeof nvrtc, ", NVRTC %d.%d", (int)(report->nvrtc_version / 1000), (int)(report->nvrtc_version % 1000 / 10));
+    printf("%s  %s  %s: %zu of %zu compiled%s, %.1f MiB; %zu are byte for byte what was measured\n", group->kernel, group->gpu_key, group->arch, report->compiled, group->count, nvrtc,
+           (double)report->bytes / (1 << 20), report->same);
+    if (report->other_versions)
+        mt_log_warn("%s: %zu of them were measured with another version of the compiler: their code may differ from what was timed", group->kernel, report->other_versions);
+    if (report->failures.length) fputs(mt_strbuf_text(&report->failures), stderr);
+    fflush(stdout);
+}
+
+static mt_status compile_group(mt_store *store, const compile_values *values, const mt_winner_group *group, size_t *failed, mt_error *err)
+{
+    mt_compile_report report = {0};
+    const mt_compile_wishes wishes = {.space = values->space, .jobs = (size_t)values->jobs, .compile_limit_s = values->compile_limit_s, .no_cache = values->no_cache};
+    mt_status st = mt_compile_winners(store, group, &wishes, &report, err);
+    if (st == MT_OK) print_group(group, &report);
+    if (st == MT_ERR_NOT_FOUND) { /* the source is not here, or another version of it */
+        mt_log_warn("%s@%.8s: %s", group->kernel, group->kernel_key, err->message);
+        st = MT_OK;
+    }
+    *failed += group->count - report.compiled;
+    mt_strbuf_free(&report.failures);
+    return st;
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const compile_values *values = arguments->values;
+    mt_store *store = NULL;
+    mt_winner_list list = {0};
+    mt_filter_box box;
+    mt_origin measured = MT_ORIGIN_MEASURED;
+    size_t wanted = 0, failed = 0;
+    mt_status st = MT_OK;
+    mt_filter_fill(&values->filter, &box);
+    if (!box.filter.origin) box.filter.origin = &measured; /* others are never answered with */
+    MT_TRY(mt_database_open_as(values->db, MT_STORE_READ_WRITE, &store, err));
+    MT_TRY(mt_winners_without_code(store, &box.filter, &list, err));
+    if (!list.total) st = mt_database_nothing(store, err);
+    for (size_t i = 0; i < list.group_count && st == MT_OK; i++) {
+        wanted += list.groups[i].count;
+        st = compile_group(store, values, &list.groups[i], &failed, err);
+    }
+    if (st != MT_OK) goto done;
+    printf("%zu of %zu winners have their code\n", list.total - failed, list.total);
+    if (failed) st = MT_FAIL(err, MT_ERR_COMPILE, "%zu of %zu winners without code were not compiled", failed, wanted);
+done:
+    if (store && values->seal && (st == MT_OK || st == MT_ERR_COMPILE)) {
+        mt_error sealing;
+        mt_status sealed = mt_store_seal(store, &sealing);
+        if (sealed != MT_OK && st == MT_OK) st = MT_FAIL(err, sealed, "%s", sealing.message);
+    }
+    mt_winners_free(&list);
+    mt_store_close(store);
+    return st;
+}
+
+const mt_command mt_cmd_compile = {
+    .name = "compile",
+    .summary = "compile the winners of a database, without a GPU",
+    .help = "Files that were imported, and the tuned rows that come with the tool, hold no compiled code. This compiles what is missing with\n"
+            "NVRTC, from the shipped search spaces (or --space), so that lookups can hand it out. Rows of another version of a kernel's\n"
+            "source are told and left as they are. Exit code 1 when a winner could not be compiled. Files that came with the tool are\n"
+            "never written: compile a copy, and open that with TUNELOOKUP_USER_CUBINS.\n\n"
+            "  cp /usr/share/msda-tune-shipped/tuned.sqlite . && msda-tune compile --db tuned.sqlite --seal",
+    .options = options,
+    .values_size = sizeof(compile_values),
+    .run = run,
+};

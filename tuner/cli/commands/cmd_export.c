@@ -1,0 +1,89 @@
+/* msda-tune export: rows of a database as a file that another machine can import. */
+#include <stdio.h>
+#include <string.h>
+
+#include "db/exchange/recording.h"
+#include "db/exchange/t4.h"
+#include "tuner/base/log.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/requests/database.h"
+
+typedef struct export_values {
+    mt_filter_values filter;
+    const char *db, *output, *kernel_key;
+    bool recording, jsonl, tuned, t4;
+} export_values;
+
+#define FIELD(name) offsetof(export_values, name)
+static const mt_option options[] = {
+    MT_FILTER_OPTIONS,
+    {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this version of the kernel's source; its first digits suffice"},
+    {"recording", 0, MT_OPTION_FLAG, FIELD(recording), NULL, "a recording: the newest row of each variant of one subject"},
+    {"jsonl", 0, MT_OPTION_FLAG, FIELD(jsonl), NULL, "recordings of all subjects that the filters leave, in one file"},
+    {"tuned", 0, MT_OPTION_FLAG, FIELD(tuned), NULL, "the same, but only the rows that lookups need: winners, what they were\ncompared with, the portfolio's candidates; measured ones unless\n--origin says otherwise"},
+    {"t4", 0, MT_OPTION_FLAG, FIELD(t4), NULL, "the same as a T4 file, for other tools"},
+    {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to; .zst or .gz compresses"},
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {0},
+};
+
+/* A replay of such a row can only repeat that it was slow. */
+static mt_status warn_of_censored(mt_store *store, const mt_filter *filter, mt_error *err)
+{
+    int64_t counts[MT_OUTCOME_KIND_COUNT];
+    mt_status st = mt_query_outcome_counts(store, filter, counts, err);
+    if (st == MT_OK && counts[MT_OUTCOME_CENSORED])
+        mt_log_warn("%lld evaluations were given up as too slow; a recording should be made with tune --no-race", (long long)counts[MT_OUTCOME_CENSORED]);
+    return st;
+}
+
+static mt_status write_t4(const export_values *values, mt_store *store, const mt_filter *filter, mt_error *err)
+{
+    size_t untried = 0;
+    mt_status st = mt_t4_export(store, filter, values->output, &untried, err);
+    if (st == MT_OK && untried) mt_log_warn("%zu row%s of variants that nobody tried (not recorded, or the compiler was killed) %s left out: T4 has no word for them", untried, untried == 1 ? "" : "s", untried == 1 ? "is" : "are");
+    return st;
+}
+
+static mt_status write_file(const export_values *values, mt_store *store, const mt_filter *filter, mt_error *err)
+{
+    if (values->t4) return write_t4(values, store, filter, err);
+    if (values->recording) return mt_recording_export(store, filter, values->output, err);
+    return mt_recording_export_all(store, filter, values->tuned, values->output, err);
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const export_values *values = arguments->values;
+    mt_store *store = NULL;
+    mt_filter_box box;
+    mt_status st = MT_OK;
+    mt_origin measured = MT_ORIGIN_MEASURED;
+    if (values->recording + values->jsonl + values->tuned + values->t4 != 1) return MT_FAIL(err, MT_ERR_USAGE, "export: say what: --recording, --jsonl, --tuned or --t4");
+    if (!values->output) return MT_FAIL(err, MT_ERR_USAGE, "export: -o FILE is missing");
+    mt_filter_fill(&values->filter, &box);
+    box.filter.kernel_key = values->kernel_key;
+    box.filter.with_samples = true;
+    if (values->tuned && !box.filter.origin) box.filter.origin = &measured;
+    MT_TRY(mt_database_open(values->db, &store, err));
+    MT_TRY(write_file(values, store, &box.filter, err));
+    if (strcmp(values->output, "-") != 0) printf("%s\n", values->output);
+    if (!values->tuned) MT_TRY(warn_of_censored(store, &box.filter, err));
+done:
+    mt_store_close(store);
+    return st;
+}
+
+const mt_command mt_cmd_export = {
+    .name = "export",
+    .summary = "write recordings or T4 files",
+    .help = "Writes the newest row of each variant: as JSON lines (--recording, --jsonl, --tuned) or as T4, compressed when FILE ends in\n"
+            ".zst or .gz. With --recording the filters must leave exactly one GPU, kernel version, shape, workload, regime and origin;\n"
+            "otherwise the message lists what there is. 'msda-tune import' reads all of them back.\n\n"
+            "  msda-tune export --recording --kernel NAME --shape NAME --gpu h100 -o FILE.jsonl.zst\n"
+            "  msda-tune export --tuned --kernel NAME --gpu h100 -o FILE.jsonl\n"
+            "  msda-tune export --t4 --kernel NAME -o FILE.json.gz",
+    .options = options,
+    .values_size = sizeof(export_values),
+    .run = run,
+};

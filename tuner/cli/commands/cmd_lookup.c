@@ -1,0 +1,94 @@
+/* msda-tune lookup: what libtunelookup tells a program that asks, and why. */
+#include <string.h>
+
+#include "db/key.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/commands/lookup_print.h"
+
+typedef struct lookup_values {
+    const char *gpu, *kernel, *shape, *workload, *space, *db;
+    mt_words set;
+    bool json;
+} lookup_values;
+
+#define FIELD(name) offsetof(lookup_values, name)
+static const mt_option options[] = {
+    {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "auto (default), a device number, a known GPU's name (h100),\nor recorded:NAME"},
+    {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "the kernel, or NAME@KEY for one state of its source; may be left\nout when the database has one only"},
+    {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "a shape of the database, or of --space"},
+    {"set", 0, MT_OPTION_TEXTS, FIELD(set), "NAME=VALUE", "another value for one of the shape's; may be repeated"},
+    {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload; else the least worst case over all"},
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "take the shape from this search space"},
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "only this database; default: the user's over the shipped ones"},
+    {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an object instead of text"},
+    {0},
+};
+
+static mt_status fail(tunelookup_status status, mt_error *err)
+{
+    mt_status st = MT_ERR_DB;
+    if (status == TUNELOOKUP_ERR_NO_MEMORY) st = MT_ERR_NO_MEMORY;
+    if (status == TUNELOOKUP_ERR_NAMES) st = MT_ERR_USAGE;
+    if (status == TUNELOOKUP_ERR_IO) st = MT_ERR_IO;
+    if (status == TUNELOOKUP_ERR_NOT_FOUND || status == TUNELOOKUP_ERR_UNKNOWN_KERNEL) st = MT_ERR_NOTHING_VALID;
+    return MT_FAIL(err, st, "lookup: %s%s%s", tunelookup_strerror(status), *tunelookup_detail() ? ": " : "", tunelookup_detail());
+}
+
+static tunelookup_device device_of(const mt_device_facts *facts)
+{
+    return (tunelookup_device){.struct_size = sizeof(tunelookup_device), .name = facts->name, .cc = facts->cc, .sm_count = facts->sm_count, .smem_optin = facts->smem_optin,
+        .smem_per_sm = facts->smem_per_sm, .smem_reserved = facts->smem_reserved, .regs_per_sm = facts->regs_per_sm, .threads_per_sm = facts->threads_per_sm,
+        .blocks_per_sm = facts->blocks_per_sm, .max_cluster = facts->max_cluster, .l2_bytes = facts->l2_bytes, .mem_bytes = facts->mem_bytes, .clock_mhz = facts->clock_mhz,
+        .driver_version = facts->driver_version};
+}
+
+static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, tunelookup_db *db, mt_error *err)
+{
+    tunelookup_device device = device_of(&asked->facts);
+    tunelookup_plan *plan = NULL;
+    tunelookup_result result;
+    char gpu[MT_KEY_GPU_SIZE];
+    tunelookup_status status = tunelookup_prepare(db, &device, asked->kernel, (const char *const *)asked->names, asked->name_count, &plan);
+    if (status == TUNELOOKUP_OK) status = tunelookup_find(plan, asked->numbers, &result);
+    if (status != TUNELOOKUP_OK) return fail(status, err);
+    mt_key_gpu(device.name, device.cc, device.sm_count, device.mem_bytes, device.clock_mhz, gpu, sizeof gpu);
+    mt_status st = values->json ? mt_lookup_print_json(stdout, asked, gpu, &result, err) : mt_lookup_print_text(stdout, asked, gpu, &result, err);
+    if (st != MT_OK || result.match != TUNELOOKUP_MATCH_NONE) return st;
+    char why[4096];
+    tunelookup_explain(&result, why, sizeof why);
+    bool has_recorded = strstr(why, "TUNELOOKUP_RECORDED") != NULL; /* its flag is this tool's --gpu recorded: */
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing that may run here is known%s%.*s%s", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
+        has_recorded ? (int)strcspn(gpu, "|") : 0, gpu, has_recorded ? ")" : "");
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const lookup_values *values = arguments->values;
+    const mt_lookup_query_options question = {values->gpu, values->kernel, values->shape, values->workload, values->space, values->db, &values->set};
+    mt_lookup_query asked = {0};
+    tunelookup_db *db = NULL;
+    mt_status st = MT_OK;
+    tunelookup_status status = values->db ? TUNELOOKUP_OK : tunelookup_open(NULL, 0, &db); /* what it refuses, it refuses in one voice */
+    if (status != TUNELOOKUP_OK && status != TUNELOOKUP_ERR_NOT_FOUND) return fail(status, err);
+    tunelookup_close(db);
+    db = NULL;
+    MT_TRY(mt_lookup_query_make(&question, &asked, err));
+    unsigned flags = TUNELOOKUP_USER_CUBINS | (asked.is_recorded ? TUNELOOKUP_RECORDED : 0); /* nothing is run here, so the user's cubins do no harm */
+    status = tunelookup_open(values->db, flags, &db);
+    st = status == TUNELOOKUP_OK ? ask(values, &asked, db, err) : fail(status, err);
+done:
+    tunelookup_close(db);
+    mt_lookup_query_free(&asked);
+    return st;
+}
+
+const mt_command mt_cmd_lookup = {
+    .name = "lookup",
+    .summary = "what the lookup library answers for a GPU and a shape, and why",
+    .help = "Asks libtunelookup as a program would and prints the match, the knobs, the launches evaluated for the shape and the\n"
+            "arguments. Exits 4 when there is no answer; the text says why.\n\n"
+            "  msda-tune lookup --gpu recorded:h100 --kernel NAME --shape NAME --set N=16",
+    .options = options,
+    .values_size = sizeof(lookup_values),
+    .run = run,
+};

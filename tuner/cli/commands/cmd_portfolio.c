@@ -1,0 +1,219 @@
+/* msda-tune portfolio: the few variants that do well on every tuned shape, and how one of them is chosen for others. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/requests/database.h"
+#include "tuner/cli/requests/portfolio_measure.h"
+#include "tuner/cli/output/portfolio_print.h"
+#include "tuner/cli/requests/sibling.h"
+
+enum { DEFAULT_MAX = 8, CANDIDATES_PER_MEMBER = 3 };
+
+typedef struct portfolio_values {
+    const char *gpu, *kernel, *space, *db, *within, *recordings;
+    int64_t max, candidates, seed, jobs;
+    int regime;
+    bool measure, evaluate, json, quiet;
+} portfolio_values;
+
+#define FIELD(name) offsetof(portfolio_values, name)
+static const mt_option options[] = {
+    {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "only this kernel"},
+    {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "only this GPU: key, driver's name or model (h100), or recorded:NAME;\nwith --measure: auto (default), all, device numbers or recorded:NAME"},
+    {"max", 0, MT_OPTION_COUNT, FIELD(max), "N", "choose anew: variants of the portfolio, at most (default 8)"},
+    {"within", 0, MT_OPTION_TEXT, FIELD(within), "FACTOR", "choose anew: how near to the best a variant must be to serve a shape\n(default 1.10)"},
+    {"measure", 0, MT_OPTION_FLAG, FIELD(measure), NULL, "first measure candidates on the shapes where they were not; needs\n--space"},
+    {"candidates", 0, MT_OPTION_COUNT, FIELD(candidates), "N", "how many of them (default three times --max)"},
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space, for --measure"},
+    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "only this timing regime; with --measure the file's is the default"},
+    {"evaluate", 0, MT_OPTION_FLAG, FIELD(evaluate), NULL, "tell what each shape would have been answered with, had it not been\ntuned, beside the default and the nearest by volume"},
+    {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "for programs: an array with an object for each kernel and GPU"},
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
+    {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs (default 0)"},
+    {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers while measuring (default: the host's cores, at most 32)"},
+    {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress while measuring"},
+    {0},
+};
+
+typedef struct found_group {
+    mt_portfolio_group group;
+    char *gpu_key, *kernel, *kernel_key;
+} found_group;
+
+typedef struct work {
+    const portfolio_values *values;
+    const mt_arguments *arguments;
+    mt_predictor_options options;
+    mt_store *store;
+    mt_portfolio_bench *bench;     /* with --measure */
+    found_group *groups;
+    size_t count, capacity;
+} work;
+
+/* ---- what is asked for ---- */
+
+static mt_status read_limits(work *w, mt_error *err)
+{
+    const portfolio_values *v = w->values;
+    w->options = (mt_predictor_options){v->max ? (size_t)v->max : DEFAULT_MAX, MT_PREDICTOR_WITHIN};
+    if (v->max > MT_RULE_VARIANTS) return MT_FAIL(err, MT_ERR_USAGE, "portfolio: --max is %lld, expected at most %d", (long long)v->max, MT_RULE_VARIANTS);
+    if (v->candidates > MT_RULE_VARIANTS) return MT_FAIL(err, MT_ERR_USAGE, "portfolio: --candidates is %lld, expected at most %d", (long long)v->candidates, MT_RULE_VARIANTS);
+    bool is_number = !v->within || mt_text_double(v->within, &w->options.within);
+    if (!is_number || !(w->options.within >= 1 && w->options.within <= 10))
+        return MT_FAIL(err, MT_ERR_USAGE, "portfolio: --within is '%s', expected a factor from 1 to 10, such as 1.10", v->within);
+    if (v->measure && !v->space) return MT_FAIL(err, MT_ERR_USAGE, "portfolio: --measure needs --space FILE");
+    if (v->space && !v->measure) return MT_FAIL(err, MT_ERR_USAGE, "portfolio: --space is for --measure");
+    return MT_OK;
+}
+
+static mt_status add_group(void *context, const mt_portfolio_group_info *row, mt_error *err)
+{
+    work *w = context;
+    found_group *grown = mt_grow(w->groups, w->count, &w->capacity, sizeof *grown);
+    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+    w->groups = grown;
+    found_group *g = &grown[w->count++];
+    *g = (found_group){row->group, mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key)};
+    return g->gpu_key && g->kernel && g->kernel_key ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+}
+
+static mt_status find_groups(work *w, mt_error *err)
+{
+    const portfolio_values *v = w->values;
+    mt_origin recorded = MT_ORIGIN_RECORDED, of_bench;
+    mt_regime regime = v->regime ? (mt_regime)(v->regime - 1) : MT_REGIME_COLD;
+    bool is_recorded = v->gpu && strncmp(v->gpu, "recorded:", 9) == 0;
+    mt_filter filter = {.gpu = is_recorded ? v->gpu + 9 : v->gpu, .kernel = v->kernel, .origin = is_recorded ? &recorded : NULL, .regime = v->regime ? &regime : NULL};
+    if (w->bench) {
+        of_bench = mt_portfolio_bench_origin(w->bench);
+        regime = mt_portfolio_bench_regime(w->bench);
+        const mt_bench *bench = mt_portfolio_bench_of(w->bench);
+        filter = (mt_filter){.gpu = bench->gpu_key, .kernel = bench->spec->name, .kernel_key = bench->kernel_key.hex, .origin = &of_bench, .regime = &regime};
+    }
+    mt_status st = mt_query_groups(w->store, &filter, add_group, w, err);
+    if (st == MT_OK && w->count == 0) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing that was tuned matches; a portfolio is chosen from tuned shapes", mt_store_path(w->store));
+    return st;
+}
+
+/* ---- one group ---- */
+
+/* Until every candidate has a time everywhere: new times bring new candidates, each time fewer. */
+static mt_status measure(work *w, const found_group *g, mt_error *err)
+{
+    enum { ROUNDS = 4 };
+    mt_status st = MT_OK;
+    size_t candidates = w->values->candidates ? (size_t)w->values->candidates : w->options.max * CANDIDATES_PER_MEMBER, missing = 1;
+    for (int round = 0; round < ROUNDS && missing && st == MT_OK; round++) {
+        mt_predictor_table table;
+        st = mt_predictor_table_load(w->store, &g->group, w->options.within, &table, err);
+        if (st != MT_OK) break;
+        st = mt_portfolio_bench_measure(w->bench, w->store, &table, candidates, &missing, err);
+        mt_predictor_table_free(&table);
+    }
+    return st;
+}
+
+static mt_status show(work *w, const found_group *g, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_predictor_table table = {0};
+    mt_predictor *predictor = mt_alloc(1, sizeof *predictor);
+    if (!predictor) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+    MT_TRY(mt_predictor_table_load(w->store, &g->group, w->options.within, &table, err));
+    MT_TRY(mt_predictor_build(&table.data, NULL, &w->options, predictor, err));
+    const mt_portfolio_view view = {g->gpu_key, g->kernel, g->kernel_key, &table, predictor, &w->options, w->store};
+    if (w->values->json) {
+        st = mt_portfolio_print_json(&view, w->values->evaluate, err);
+        goto done;
+    }
+    MT_TRY(mt_portfolio_print(&view, err));
+    if (w->values->evaluate) MT_TRY(mt_portfolio_print_evaluation(&view, err));
+done:
+    mt_predictor_table_free(&table);
+    mt_free(predictor);
+    return st;
+}
+
+/* Without limits or measurements nothing is chosen anew: what sessions stored is shown, by the limits that it was chosen by. */
+static bool only_shows(const portfolio_values *v)
+{
+    return !v->max && !v->within && !v->measure;
+}
+
+static mt_status stored_limits(work *w, const found_group *g, mt_error *err)
+{
+    mt_status st;
+    bool is_asked;
+    int64_t max;
+    w->options = (mt_predictor_options){MT_PREDICTOR_AUTO_MAX, MT_PREDICTOR_WITHIN};
+    MT_TRY(mt_query_portfolio_limits(w->store, &g->group, &is_asked, &max, &w->options.within, err));
+    if (is_asked) w->options.max = (size_t)max;
+done:
+    return st;
+}
+
+static mt_status run_group(work *w, const found_group *g, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (w->bench) MT_TRY(measure(w, g, err));
+    MT_TRY(only_shows(w->values) ? stored_limits(w, g, err) : mt_predictor_refresh(w->store, &g->group, &w->options, err));
+    st = show(w, g, err);
+done:
+    return st;
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    work w = {.values = arguments->values, .arguments = arguments};
+    const portfolio_values *v = w.values;
+    mt_strbuf command = {0};
+    mt_command_line("portfolio", arguments, &command);
+    const mt_portfolio_bench_options bench = {.space = v->space, .gpu = v->gpu, .recordings = v->recordings, .seed = v->seed, .regime = v->regime, .quiet = v->quiet, .jobs = (size_t)v->jobs,
+                                              .arguments = arguments, .command = mt_strbuf_text(&command)};
+    bool is_sibling = mt_sibling_enter();
+    mt_status st = MT_OK;
+    MT_TRY(read_limits(&w, err));
+    MT_TRY(mt_database_open_as(v->db, only_shows(v) ? MT_STORE_READ_ONLY : MT_STORE_READ_WRITE, &w.store, err));
+    if (v->measure) MT_TRY(mt_portfolio_bench_open(&bench, w.store, &w.bench, err));
+    if (v->measure && is_sibling) {
+        st = mt_portfolio_bench_help(w.bench, w.store, err);
+        goto done;
+    }
+    MT_TRY(find_groups(&w, err));
+    if (v->json) printf("[");
+    for (size_t i = 0; i < w.count; i++) {
+        if (i) printf(v->json ? ",\n" : "\n");
+        MT_TRY(run_group(&w, &w.groups[i], err));
+    }
+    if (v->json) printf("]\n");
+done:
+    for (size_t i = 0; i < w.count; i++) {
+        mt_free(w.groups[i].gpu_key);
+        mt_free(w.groups[i].kernel);
+        mt_free(w.groups[i].kernel_key);
+    }
+    mt_free(w.groups);
+    mt_portfolio_bench_close(w.bench);
+    mt_store_close(w.store);
+    mt_strbuf_free(&command);
+    return st;
+}
+
+const mt_command mt_cmd_portfolio = {
+    .name = "portfolio",
+    .summary = "the fewest variants that do well on every tuned shape",
+    .help = "Shows the fewest variants that are within 10 % of the best on every tuned shape, and the rule by which the lookup library picks\n"
+            "one for a shape that nobody tuned, as the last session stored them. The rule is judged by leaving out one tuned shape at a time.\n"
+            "With --max, --within or --measure both are chosen anew and stored.\n"
+            "--measure runs the candidates on the shapes where they have no time yet, so that they can be compared everywhere.\n\n"
+            "  msda-tune portfolio --kernel NAME --max 8 --within 1.10\n"
+            "  msda-tune portfolio --measure --space FILE.ini",
+    .options = options,
+    .values_size = sizeof(portfolio_values),
+    .run = run,
+};

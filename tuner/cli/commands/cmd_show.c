@@ -1,0 +1,353 @@
+/* msda-tune show: the best per (GPU, kernel, shape, workload), the sessions, the failures. */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/cli/requests/ablation.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/requests/database.h"
+#include "tuner/cli/output/print.h"
+#include "tuner/cli/commands/quarantine_table.h"
+#include "tuner/cli/output/show_json.h"
+#include "tuner/cli/requests/sources.h"
+
+typedef struct show_values {
+    mt_filter_values filter;
+    const char *db, *variant, *kernel_key, *space;
+    int64_t top;
+    bool json, sessions, failures, quarantine, ablation;
+} show_values;
+
+#define FIELD(name) offsetof(show_values, name)
+static const mt_option options[] = {
+    MT_FILTER_OPTIONS,
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this state of the kernel's source; its first digits suffice"},
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "the search space whose source is today's, where rows of several states\nare listed; default: the kernel's shipped one"},
+    {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
+    {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
+    {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings; with --json\nalso where their time went"},
+    {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
+    {"ablation", 0, MT_OPTION_FLAG, FIELD(ablation), NULL, "for each best variant the measured ones that differ in one knob"},
+    {"variant", 0, MT_OPTION_TEXT, FIELD(variant), "VARIANT", "with --ablation: this variant, as listings print it, instead of the best"},
+    {"quarantine", 0, MT_OPTION_FLAG, FIELD(quarantine), NULL, "list the variants that are not run again; 'msda-tune quarantine' lifts"},
+    {0},
+};
+
+typedef struct listing {
+    mt_strbuf json;     /* --json */
+    mt_table table;
+    mt_strbuf heading;  /* GPU and kernel of the rows in the table */
+    mt_strbuf notes;    /* --sessions: what is worth saying of them, one line each */
+    size_t rows;
+    mt_store *store;
+    mt_sources sources;
+} listing;
+
+static void flush_table(listing *l)
+{
+    if (l->heading.length && l->table.count) {
+        printf("%s\n", mt_strbuf_text(&l->heading));
+        mt_table_print(&l->table, stdout, "  ");
+    }
+    mt_table_free(&l->table);
+    mt_strbuf_clear(&l->heading);
+}
+
+/* Rows come ordered by GPU and kernel; a change prints what was gathered. */
+static void start_group(listing *l, const mt_measurement_row *row)
+{
+    mt_strbuf heading = {0};
+    mt_print_clean(&heading, row->kernel, 0);
+    mt_strbuf_add(&heading, " on ");
+    mt_print_clean(&heading, row->gpu_name, 0);
+    mt_strbuf_add(&heading, "  [");
+    mt_print_clean(&heading, row->gpu_key, 0);
+    mt_strbuf_addf(&heading, ", source %.8s%s, %s]", row->kernel_key, mt_sources_mark(&l->sources, row->kernel, row->kernel_key), mt_origin_name(row->origin));
+    if (strcmp(mt_strbuf_text(&heading), mt_strbuf_text(&l->heading)) != 0) {
+        flush_table(l);
+        if (l->rows) printf("\n");
+        mt_strbuf_add(&l->heading, mt_strbuf_text(&heading));
+    }
+    mt_strbuf_free(&heading);
+}
+
+static void best_heading(mt_table *table)
+{
+    static const char *const names[] = {"shape", "workload", "time", "±", "regime", "error", "floor", "knobs"};
+    table->columns = sizeof names / sizeof names[0];
+    table->right = "llrrlrrl";
+    for (size_t i = 0; i < table->columns; i++) mt_table_cell(table, names[i]);
+}
+
+/* Its first choice may have failed, or not be known. */
+static void add_library(mt_strbuf *knobs, const mt_row_library *library)
+{
+    mt_strbuf_addf(knobs, "  (%.3f × %s's best", library->best_ratio, library->plugin);
+    if (isfinite(library->first_ratio)) mt_strbuf_addf(knobs, ", %.3f × its first", library->first_ratio);
+    mt_strbuf_add(knobs, library->is_limited ? "; throttled)" : ")");
+}
+
+static mt_status add_best(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    listing *l = context;
+    const mt_timing *timing = &row->outcome.timing;
+    char time[MT_PRINT_TIME_SIZE];
+    mt_strbuf knobs = {0};
+    mt_row_library library;
+    (void)err;
+    start_group(l, row);
+    if (!l->table.count) best_heading(&l->table);
+    mt_table_cell(&l->table, row->shape);
+    mt_table_cell(&l->table, row->workload);
+    mt_table_cell(&l->table, mt_print_us(timing->median_ns, time, sizeof time));
+    mt_table_cell(&l->table, mt_print_us(fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns), time, sizeof time));
+    mt_table_cell(&l->table, mt_regime_name(timing->regime));
+    if (row->outcome.accuracy.output[0])
+        mt_table_cellf(&l->table, "%.2g", row->outcome.accuracy.norm_error);
+    else
+        mt_table_cell(&l->table, "-");
+    if (row->model_floor_ns > 0)
+        mt_table_cellf(&l->table, "%.0f %%", 100 * row->model_floor_ns / timing->median_ns);
+    else
+        mt_table_cell(&l->table, "-");
+    mt_print_knobs(&knobs, row->variant);
+    if (row->objective != MT_OBJECTIVE_TIME) {
+        char energy[MT_PRINT_ENERGY_SIZE];
+        mt_print_energy(row->outcome.energy.run_uj, row->outcome.energy.error_uj, energy, sizeof energy);
+        mt_strbuf_addf(&knobs, "  (by %s: %s)", mt_objective_name(row->objective), energy);
+    }
+    if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
+    if (mt_row_is_programmatic(row)) mt_strbuf_add(&knobs, "  (programmatic launch)");
+    if (mt_row_libraries(row, &library)) add_library(&knobs, &library);
+    mt_table_cell(&l->table, mt_strbuf_text(&knobs));
+    mt_strbuf_free(&knobs);
+    l->rows++;
+    return MT_OK;
+}
+
+static mt_status add_best_json(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    listing *l = context;
+    mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
+    return mt_show_json_best(&l->json, row, l->store, err);
+}
+
+static mt_status add_json(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    listing *l = context;
+    (void)err;
+    mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
+    mt_show_json_row(&l->json, row);
+    return MT_OK;
+}
+
+static mt_status add_failure(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    listing *l = context;
+    mt_strbuf text = {0};
+    (void)err;
+    if (!mt_outcome_is_failure(row->outcome.kind)) return MT_OK;
+    start_group(l, row);
+    if (!l->table.count) {
+        l->table.columns = 4;
+        for (size_t i = 0; i < 4; i++) mt_table_cell(&l->table, (const char *const[]){"shape", "outcome", "knobs", "why"}[i]);
+    }
+    mt_table_cell(&l->table, row->shape);
+    mt_table_cell(&l->table, mt_outcome_name(row->outcome.kind));
+    mt_print_knobs(&text, row->variant);
+    mt_table_cell(&l->table, mt_strbuf_text(&text));
+    mt_strbuf_clear(&text);
+    mt_print_clean(&text, row->outcome.text, 120);
+    mt_table_cell(&l->table, mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+    l->rows++;
+    return MT_OK;
+}
+
+static mt_status add_failure_json(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    return !mt_outcome_is_failure(row->outcome.kind) ? MT_OK : add_json(context, row, err);
+}
+
+static void note_session(listing *l, const mt_session_info *row)
+{
+    if (row->job) {
+        mt_strbuf_addf(&l->notes, "session %lld: ", (long long)row->id);
+        mt_print_clean(&l->notes, row->job, 100);
+        mt_strbuf_add(&l->notes, " on ");
+        mt_print_clean(&l->notes, row->host, 100);
+        mt_strbuf_add_char(&l->notes, '\n');
+    }
+    if (row->drift > 0) mt_strbuf_addf(&l->notes, "session %lld: the anchor's time moved by %.1f %%\n", (long long)row->id, 100 * row->drift);
+    for (const char *line = row->warnings; line && *line;) {
+        size_t length = strcspn(line, "\n");
+        mt_strbuf text = {0};
+        mt_strbuf_add_bytes(&text, line, length);
+        mt_strbuf_addf(&l->notes, "session %lld: ", (long long)row->id);
+        mt_print_clean(&l->notes, mt_strbuf_text(&text), 300);
+        mt_strbuf_add_char(&l->notes, '\n');
+        mt_strbuf_free(&text);
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* Whether the session's process is known to be gone: its last word was "running". Of other machines nothing is known. */
+static bool was_killed(const mt_session_info *row)
+{
+    char host[256] = "", *boot_id = NULL;
+    size_t length = 0;
+    if (row->ended_unix_ms || gethostname(host, sizeof host - 1) != 0 || strcmp(host, row->host) != 0) return false;
+    bool is_other_boot = mt_file_read("/proc/sys/kernel/random/boot_id", 4096, &boot_id, &length, NULL) == MT_OK && *row->boot_id &&
+                         strncmp(boot_id, row->boot_id, strlen(row->boot_id)) != 0;
+    mt_free(boot_id);
+    return is_other_boot || (row->process_id > 0 && kill((pid_t)row->process_id, 0) != 0 && errno == ESRCH);
+}
+
+static mt_status add_session(void *context, const mt_session_info *row, mt_error *err)
+{
+    listing *l = context;
+    char when[32] = "?", lasted[MT_PRINT_TIME_SIZE] = "-";
+    time_t seconds = (time_t)(row->started_unix_ms / 1000);
+    struct tm tm;
+    (void)err;
+    if (!l->table.count) {
+        static const char *const names[] = {"session", "started (UTC)", "lasted", "state", "strategy", "seed", "evaluated", "known", "failed", "restarts", "space"};
+        l->table.columns = sizeof names / sizeof names[0];
+        l->table.right = "rlrllrrrrrl";
+        for (size_t i = 0; i < l->table.columns; i++) mt_table_cell(&l->table, names[i]);
+    }
+    if (gmtime_r(&seconds, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+    if (row->ended_unix_ms) mt_print_seconds((double)(row->ended_unix_ms - row->started_unix_ms) / 1e3, lasted, sizeof lasted);
+    mt_table_cellf(&l->table, "%lld", (long long)row->id);
+    mt_table_cell(&l->table, when);
+    mt_table_cell(&l->table, lasted);
+    mt_table_cell(&l->table, was_killed(row) ? "killed" : row->state);
+    mt_table_cell(&l->table, row->strategy);
+    const int64_t numbers[] = {row->seed, row->evaluated, row->known, row->failed, row->worker_restarts};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) mt_table_cellf(&l->table, "%lld", (long long)numbers[i]);
+    mt_table_cell(&l->table, row->space_path);
+    note_session(l, row);
+    l->rows++;
+    return MT_OK;
+}
+
+static mt_status add_session_json(void *context, const mt_session_info *row, mt_error *err)
+{
+    listing *l = context;
+    (void)err;
+    mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
+    mt_show_json_session(&l->json, row);
+    return MT_OK;
+}
+
+static void fill_filter(const show_values *values, mt_filter_box *box)
+{
+    mt_filter_fill(&values->filter, box);
+    box->filter.kernel_key = values->kernel_key;
+}
+
+static mt_status query(const show_values *values, mt_store *store, listing *l, mt_error *err)
+{
+    mt_filter_box box;
+    fill_filter(values, &box);
+    if (values->sessions) return mt_query_sessions(store, values->json ? add_session_json : add_session, l, err);
+    if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
+    if (values->top) return mt_query_fastest(store, &box.filter, values->top, values->json ? add_json : add_best, l, err);
+    return mt_query_best(store, &box.filter, values->json ? add_best_json : add_best, l, err);
+}
+
+static mt_status count_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)row, (void)err;
+    ++*(int64_t *)context;
+    return MT_OK;
+}
+
+/* That nothing failed is said of rows that are there; where the filters leave none, that is the answer. */
+static mt_status no_failures(const show_values *values, mt_store *store, mt_error *err)
+{
+    mt_filter_box box;
+    int64_t rows = 0;
+    fill_filter(values, &box);
+    mt_status st = mt_query_measurements(store, &box.filter, count_row, &rows, err);
+    if (st != MT_OK) return st;
+    if (!rows) return mt_database_nothing(store, err);
+    printf("No variant failed, of %lld evaluation%s.\n", (long long)rows, rows == 1 ? "" : "s");
+    return MT_OK;
+}
+
+static mt_status print_listing(const show_values *values, listing *l, mt_store *store, mt_error *err)
+{
+    if (values->json) {
+        printf("%s%s\n", l->rows ? mt_strbuf_text(&l->json) : "[", l->rows ? "\n]" : "]");
+        return l->json.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory") : MT_OK;
+    }
+    if (values->sessions) {
+        mt_table_print(&l->table, stdout, "");
+        if (l->notes.length) printf("\n%s", mt_strbuf_text(&l->notes));
+    } else {
+        flush_table(l);
+        mt_sources_hint(&l->sources, stdout);
+    }
+    if (values->failures && !l->rows) return no_failures(values, store, err);
+    if (l->rows || values->sessions) return MT_OK;
+    return mt_database_nothing(store, err);
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const show_values *values = arguments->values;
+    mt_store *store = NULL;
+    listing l = {0};
+    mt_status st = MT_OK;
+    if (values->sessions && values->failures) return MT_FAIL(err, MT_ERR_USAGE, "show: --sessions stands alone");
+    if (values->quarantine && (values->sessions || values->failures)) return MT_FAIL(err, MT_ERR_USAGE, "show: --quarantine stands alone");
+    if (values->ablation && (values->sessions || values->failures || values->quarantine || values->json))
+        return MT_FAIL(err, MT_ERR_USAGE, "show: --ablation stands alone");
+    if (values->top && (values->sessions || values->failures || values->quarantine || values->ablation)) return MT_FAIL(err, MT_ERR_USAGE, "show: --top stands alone");
+    if (values->variant && !values->ablation) return MT_FAIL(err, MT_ERR_USAGE, "show: --variant needs --ablation");
+    MT_TRY(mt_database_open(values->db, &store, err));
+    l.store = store;
+    if (values->ablation) {
+        mt_filter_box box;
+        size_t bases = 0;
+        fill_filter(values, &box);
+        MT_TRY(mt_ablation_print(store, &box.filter, values->variant, &bases, err));
+        if (!bases) st = mt_database_nothing(store, err);
+        goto done;
+    }
+    if (values->quarantine) {
+        mt_filter_box box;
+        fill_filter(values, &box);
+        st = mt_quarantine_print(store, &box.filter, values->json, err);
+        goto done;
+    }
+    MT_TRY(mt_sources_load(store, values->space, &l.sources, err));
+    MT_TRY(query(values, store, &l, err));
+    MT_TRY(print_listing(values, &l, store, err));
+done:
+    mt_table_free(&l.table);
+    mt_strbuf_free(&l.heading);
+    mt_strbuf_free(&l.json);
+    mt_strbuf_free(&l.notes);
+    mt_sources_free(&l.sources);
+    mt_store_close(store);
+    return st;
+}
+
+const mt_command mt_cmd_show = {
+    .name = "show",
+    .summary = "the best setting per GPU, kernel, shape and workload",
+    .help = "Lists the fastest validated variant per GPU, kernel, shape and workload: median time, half its 95 % interval,\n"
+            "error against the reference (norm-wise), per cent of the model's floor, and the knobs. Where others were as\n"
+            "fast in the comparison of the finalists, their number; --json names them.",
+    .options = options,
+    .values_size = sizeof(show_values),
+    .run = run,
+};

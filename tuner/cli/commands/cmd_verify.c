@@ -1,0 +1,316 @@
+/* msda-tune verify: the winners of a database validated once more, with inputs that they have never seen. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/log.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/command.h"
+#include "tuner/cli/requests/database.h"
+#include "tuner/cli/output/print.h"
+#include "tuner/cli/requests/rerun.h"
+#include "tuner/evaluate/external_tool.h"
+
+static const double SANITIZER_S = 600;
+/* Events around one launch also time the way from the one to the kernel and from there to the other, which is another on another host: 0.8 to 1.2 µs more on a host with four busy H200 than
+ * on one with a single one, for every kernel of 10 to 20 µs alike. Launches in graphs (batch > 1) contain none of it. */
+static const double EVENTS_NS = 1200;
+enum { TIMINGS = 3 }; /* with --within: a winner that seems too slow is timed again before it is said to be */
+
+typedef struct verify_values {
+    mt_filter_values filter;
+    const char *db, *space, *within;
+    int64_t device, seed;
+    double variant_limit_s;
+    bool sanitize;
+} verify_values;
+
+#define FIELD(name) offsetof(verify_values, name)
+static const mt_option options[] = {
+    MT_FILTER_OPTIONS,
+    {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space; default: the one each winner was tuned with"},
+    {"device", 0, MT_OPTION_SEED, FIELD(device), "N", "device number (default 0)"},
+    {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the inputs; default: from the clock, printed"},
+    {"within", 0, MT_OPTION_TEXT, FIELD(within), "%", "fail a winner that is slower than its stored time by more than this"},
+    {"sanitize", 0, MT_OPTION_FLAG, FIELD(sanitize), NULL, "also under compute-sanitizer: memcheck and racecheck"},
+    {"variant-limit", 0, MT_OPTION_SECONDS, FIELD(variant_limit_s), "S", "longest stay of one variant on the GPU (default 10)"},
+    {0},
+};
+
+typedef struct winner {
+    char *gpu_key, *kernel, *kernel_key, *shape, *workload, *variant, *space;
+    mt_regime regime;
+    int64_t session;
+    char *shape_key;
+    double median_ns;        /* as stored */
+    uint32_t batch;          /* likewise: by which method it was timed */
+} winner;
+
+typedef struct verification {
+    const verify_values *values;
+    winner *winners;
+    size_t count, capacity;
+    char *sanitizer;
+    mt_rerun *rerun;
+    const char *rerun_space; /* what it was opened with */
+    mt_regime rerun_regime;
+    uint64_t seed;
+    double within;           /* as a part of 1; INFINITY = times do not count */
+    double worst;            /* most that a good one was slower than stored, as a factor; 0 = none */
+    size_t good, bad, skipped;
+} verification;
+
+static void free_winner(winner *w)
+{
+    char *const texts[] = {w->gpu_key, w->kernel, w->kernel_key, w->shape, w->workload, w->variant, w->space, w->shape_key};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) mt_free(texts[i]);
+}
+
+static mt_status add_winner(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    verification *v = context;
+    winner *grown = mt_grow(v->winners, v->count, &v->capacity, sizeof *grown);
+    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+    v->winners = grown;
+    winner *w = &grown[v->count++];
+    *w = (winner){mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->shape), mt_strdup(row->workload), mt_strdup(row->variant), NULL,
+                  row->outcome.timing.regime, row->session, mt_strdup(row->shape_key), row->outcome.timing.median_ns,
+                  row->outcome.timing.batch};
+    if (!w->gpu_key || !w->kernel || !w->kernel_key || !w->shape || !w->workload || !w->variant || !w->shape_key) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+    return MT_OK;
+}
+
+static mt_status add_space(void *context, const mt_session_info *row, mt_error *err)
+{
+    verification *v = context;
+    for (size_t i = 0; i < v->count; i++) {
+        if (v->winners[i].session != row->id) continue;
+        const char *own = strcmp(row->strategy, "import") == 0 ? v->winners[i].kernel : row->space_path; /* an import's path is that of the rows: the shipped space of the kernel's name serves */
+        v->winners[i].space = mt_strdup(v->values->space ? v->values->space : own);
+        if (!v->winners[i].space) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+    }
+    return MT_OK;
+}
+
+static mt_status count_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)row, (void)err;
+    ++*(size_t *)context;
+    return MT_OK;
+}
+
+static mt_status nothing_to_verify(const verification *v, mt_store *store, mt_error *err)
+{
+    mt_filter_box box;
+    size_t others = 0;
+    mt_filter_fill(&v->values->filter, &box);
+    mt_status st = mt_query_best(store, &box.filter, count_row, &others, err);
+    if (st != MT_OK || !others || box.filter.origin) return st == MT_OK ? mt_database_nothing(store, err) : st;
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: the %zu winner%s that match%s %s recorded elsewhere or imported; --origin recorded or imported takes them", mt_store_path(store), others,
+                   others == 1 ? "" : "s", others == 1 ? "es" : "", others == 1 ? "was" : "were");
+}
+
+static mt_status gather(verification *v, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_store *store = NULL;
+    mt_filter_box box;
+    mt_origin measured = MT_ORIGIN_MEASURED;
+    mt_filter_fill(&v->values->filter, &box);
+    if (!box.filter.origin) box.filter.origin = &measured; /* a recorded winner was measured elsewhere */
+    MT_TRY(mt_database_open(v->values->db, &store, err));
+    MT_TRY(mt_query_best(store, &box.filter, add_winner, v, err));
+    MT_TRY(mt_query_sessions(store, add_space, v, err));
+    if (v->count == 0) st = nothing_to_verify(v, store, err);
+done:
+    mt_store_close(store);
+    return st;
+}
+
+/* One set of workers serves the winners of one file. */
+static mt_status open_space(verification *v, const winner *w, mt_error *err)
+{
+    if (v->rerun && strcmp(v->rerun_space, w->space) == 0 && v->rerun_regime == w->regime) return MT_OK;
+    mt_rerun_close(v->rerun);
+    v->rerun = NULL;
+    const char **keys = mt_alloc(v->count, sizeof *keys);
+    if (!keys) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
+    for (size_t i = 0; i < v->count; i++) keys[i] = v->winners[i].shape_key;
+    mt_rerun_options wishes = {.bench = {.shape_keys = keys, .shape_key_count = v->count, .space = w->space, .device = (int)v->values->device, .seed = v->seed,
+                                         .variant_limit_s = v->values->variant_limit_s}, .regime = w->regime};
+    mt_status st = mt_rerun_open(&wishes, &v->rerun, err);
+    mt_free(keys);
+    v->rerun_space = w->space;
+    v->rerun_regime = w->regime;
+    return st;
+}
+
+/* Without a sign of zero. */
+static double per_cent_more(double now_ns, double stored_ns)
+{
+    return round(1000 * (now_ns / stored_ns - 1)) / 10 + 0.0;
+}
+
+/* "271.3 µs (stored 270.9 µs, +0.1 %)  " */
+static void add_times(mt_strbuf *line, double now_ns, double stored_ns)
+{
+    char now[32], stored[32];
+    mt_strbuf_add(line, mt_print_us(now_ns, now, sizeof now));
+    if (stored_ns > 0) mt_strbuf_addf(line, " (stored %s, %+.1f %%)", mt_print_us(stored_ns, stored, sizeof stored), per_cent_more(now_ns, stored_ns));
+    mt_strbuf_add(line, "  ");
+}
+
+/* `now_ns` 0: it was not timed. */
+static void say(const winner *w, const char *verdict, double now_ns, const char *why)
+{
+    mt_strbuf line = {0};
+    mt_strbuf_addf(&line, "%-8s ", verdict);
+    mt_print_clean(&line, w->kernel, 0);
+    mt_strbuf_add(&line, "  ");
+    mt_print_clean(&line, w->shape, 0);
+    mt_strbuf_add(&line, " · ");
+    mt_print_clean(&line, w->workload, 0);
+    mt_strbuf_addf(&line, "  %s  ", mt_regime_name(w->regime));
+    if (now_ns > 0) add_times(&line, now_ns, w->median_ns);
+    mt_print_knobs(&line, w->variant);
+    if (why && *why) {
+        mt_strbuf_add(&line, ": ");
+        mt_print_clean(&line, why, 400);
+    }
+    printf("%s\n", mt_strbuf_text(&line));
+    fflush(stdout);
+    mt_strbuf_free(&line);
+}
+
+/* *fault stays empty when the tool found nothing. */
+static mt_status sanitize_with(verification *v, const char *tool, mt_strbuf *fault, mt_error *err)
+{
+    /* The worker asks the driver things that may be refused (how many parameters a kernel has, say): that is no fault of the kernel. */
+    const char *const memcheck[] = {v->sanitizer, "--tool", "memcheck", "--report-api-errors", "no", "--error-exitcode", "99", NULL};
+    const char *const other[] = {v->sanitizer, "--tool", tool, "--error-exitcode", "99", NULL};
+    const char *const *prefix = strcmp(tool, "memcheck") == 0 ? memcheck : other;
+    mt_rerun_report report;
+    mt_status st = mt_rerun_under(v->rerun, prefix, MT_ORDER_VALIDATE, SANITIZER_S, &report, err);
+    if (st == MT_OK && (report.exit_code != 0 || report.is_timeout)) {
+        const char *first = strstr(report.text, "=========");
+        mt_strbuf_addf(fault, "%s: %s%.2000s", tool, report.is_timeout ? "no end; " : "", first ? first : report.text);
+    }
+    if (st == MT_OK) mt_free(report.text);
+    return st;
+}
+
+static bool is_slower(const verification *v, const winner *w, const mt_timing *now)
+{
+    double more_ns = v->within * w->median_ns, least_ns = now->batch == 1 ? EVENTS_NS : 0;
+    return now->median_ns > w->median_ns + (more_ns > least_ns ? more_ns : least_ns);
+}
+
+/* Validates and times, again where it seems too slow: *outcome is the first that failed, else the fastest. */
+static mt_status run_winner(verification *v, const winner *w, mt_outcome *outcome, mt_error *err)
+{
+    mt_status st = mt_rerun_variant(v->rerun, w->shape, w->workload, w->variant, w->batch, outcome, err);
+    for (int i = 1; i < TIMINGS && st == MT_OK && outcome->kind == MT_OUTCOME_OK && is_slower(v, w, &outcome->timing); i++) {
+        mt_outcome again;
+        st = mt_rerun_variant(v->rerun, w->shape, w->workload, w->variant, w->batch, &again, err);
+        if (st != MT_OK) break;
+        mt_outcome worse = again;
+        if (again.kind != MT_OUTCOME_OK || again.timing.median_ns < outcome->timing.median_ns) {
+            worse = *outcome;
+            *outcome = again;
+        }
+        mt_outcome_free(&worse);
+    }
+    return st;
+}
+
+static mt_status verify_one(verification *v, const winner *w, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_outcome outcome = {0};
+    mt_strbuf fault = {0};
+    MT_TRY(open_space(v, w, err));
+    if (strcmp(mt_rerun_gpu_key(v->rerun), w->gpu_key) != 0 || strcmp(mt_rerun_kernel_key(v->rerun), w->kernel_key) != 0) {
+        bool other_gpu = strcmp(mt_rerun_gpu_key(v->rerun), w->gpu_key) != 0;
+        say(w, "skipped", 0, other_gpu ? "it belongs to another GPU" : "the kernel's source has changed since");
+        v->skipped++;
+        goto done;
+    }
+    MT_TRY(run_winner(v, w, &outcome, err));
+    bool ok = outcome.kind == MT_OUTCOME_OK;
+    double now_ns = ok ? outcome.timing.median_ns : 0;
+    if (ok && is_slower(v, w, &outcome.timing)) mt_strbuf_addf(&fault, "slower than stored by more than %g %%, %d times", 100 * v->within, TIMINGS);
+    if (!ok) mt_strbuf_addf(&fault, "%s: %s", mt_outcome_name(outcome.kind), outcome.text ? outcome.text : "");
+    if (ok && !fault.length && v->sanitizer) {
+        MT_TRY(sanitize_with(v, "memcheck", &fault, err));
+        if (!fault.length) MT_TRY(sanitize_with(v, "racecheck", &fault, err));
+    }
+    say(w, fault.length ? "FAILED" : "ok", now_ns, mt_strbuf_text(&fault));
+    if (!fault.length && now_ns / w->median_ns > v->worst) v->worst = now_ns / w->median_ns;
+    *(fault.length ? &v->bad : &v->good) += 1;
+done:
+    if (st == MT_ERR_NOT_FOUND) { /* the file has moved on */
+        say(w, "skipped", 0, err->message);
+        v->skipped++;
+        st = MT_OK;
+    }
+    mt_outcome_free(&outcome);
+    mt_strbuf_free(&fault);
+    return st;
+}
+
+static mt_status read_within(const char *text, double *within, mt_error *err)
+{
+    *within = INFINITY;
+    if (!text) return MT_OK;
+    if (!mt_text_double(text, within) || !(*within >= 0 && *within <= 1000)) return MT_FAIL(err, MT_ERR_USAGE, "verify: --within is '%s', expected per cent, such as 5", text);
+    *within /= 100;
+    return MT_OK;
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    const verify_values *values = arguments->values;
+    verification v = {.values = values, .seed = values->seed ? (uint64_t)values->seed : (uint64_t)mt_clock_unix_ms() & 0x7fffffff};
+    mt_status st = MT_OK;
+    MT_TRY(read_within(values->within, &v.within, err));
+    MT_TRY(gather(&v, err));
+    if (values->sanitize && !(v.sanitizer = mt_external_tool_find("compute-sanitizer"))) {
+        st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "--sanitize: compute-sanitizer is neither in PATH nor in CUDA_HOME/bin");
+        goto done;
+    }
+    printf("Seed %llu%s\n", (unsigned long long)v.seed, v.sanitizer ? ", with memcheck and racecheck" : "");
+    for (size_t i = 0; i < v.count; i++) {
+        if (v.winners[i].space) {
+            MT_TRY(verify_one(&v, &v.winners[i], err));
+        } else {
+            say(&v.winners[i], "skipped", 0, "nobody knows the search space that it came from; give --space");
+            v.skipped++;
+        }
+    }
+    printf("%zu ok, %zu failed, %zu skipped", v.good, v.bad, v.skipped);
+    if (v.worst > 0) printf("; the slowest beside its stored time: %+.1f %%", per_cent_more(v.worst, 1));
+    printf("\n");
+    if (v.bad) st = MT_FAIL(err, MT_ERR_GPU, "%zu of %zu winner%s failed", v.bad, v.count, v.count == 1 ? "" : "s");
+    else if (!v.good) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "no winner could be verified");
+done:
+    mt_rerun_close(v.rerun);
+    for (size_t i = 0; i < v.count; i++) free_winner(&v.winners[i]);
+    mt_free(v.winners);
+    mt_free(v.sanitizer);
+    return st;
+}
+
+const mt_command mt_cmd_verify = {
+    .name = "verify",
+    .summary = "validate the winners of a database once more, on this GPU",
+    .help = "Runs each winner that belongs to this GPU and to the kernel's source as it is now, with inputs of a fresh seed, through the same\n"
+            "checks as tuning does, and tells its time beside the stored one. --within 5 fails those that are slower by more than 5 %.\n"
+            "--sanitize adds compute-sanitizer's memcheck and racecheck. Rows that came with the tool or were imported are compiled from the\n"
+            "shipped search space of their kernel. Exit code 1 when one fails.",
+    .options = options,
+    .values_size = sizeof(verify_values),
+    .run = run,
+};

@@ -1,0 +1,50 @@
+/* msda-tune version */
+#include <stdio.h>
+
+#include "tuner/cli/command.h"
+#include "tuner/cli/requests/live_device.h"
+#include "tuner/session/session.h"
+
+typedef struct version_values {
+    bool json;
+} version_values;
+
+static const mt_option options[] = {
+    {"json", 0, MT_OPTION_FLAG, offsetof(version_values, json), NULL, "an object instead of text: what was built in, and what is found here"},
+    {0},
+};
+
+/* A compiler that is not there is an answer: "problem" says why. */
+static mt_status print_json(mt_error *err)
+{
+    mt_strbuf out = {0};
+    mt_error why = {0};
+    int64_t nvrtc = 0;
+    bool has_nvrtc = mt_live_compiler(&nvrtc, &why) == MT_OK;
+    mt_strbuf_addf(&out, "{\"version\":\"%s\",\"has_cuda_headers\":%s,\"has_nvrtc\":%s,\"nvrtc_version\":%lld,\"problem\":", MT_VERSION, MT_WITH_CUDA ? "true" : "false",
+                   has_nvrtc ? "true" : "false", (long long)nvrtc);
+    if (has_nvrtc) mt_strbuf_add(&out, "null");
+    else mt_strbuf_add_json(&out, why.message);
+    mt_strbuf_addf(&out, ",\"libuv\":\"%s\"}\n", uv_version_string());
+    mt_status st = out.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "version: out of memory") : MT_OK;
+    if (st == MT_OK) fputs(mt_strbuf_text(&out), stdout);
+    mt_strbuf_free(&out);
+    return st;
+}
+
+static mt_status run(const mt_arguments *arguments, mt_error *err)
+{
+    if (((const version_values *)arguments->values)->json) return print_json(err);
+    printf("msda-tune %s (%s, libuv %s)\n", MT_VERSION, MT_WITH_CUDA ? "with GPU tuning" : "recorded GPUs only: built without CUDA headers", uv_version_string());
+    return MT_OK;
+}
+
+const mt_command mt_cmd_version = {
+    .name = "version",
+    .summary = "print the version, what was built in and what is found here",
+    .help = "Prints the version of the tool and what it was built with. With --json also whether kernels can be compiled here:\n"
+            "has_cuda_headers (when it was built) and has_nvrtc (now); \"problem\" says what is lacking.",
+    .options = options,
+    .values_size = sizeof(version_values),
+    .run = run,
+};

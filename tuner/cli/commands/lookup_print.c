@@ -1,0 +1,227 @@
+#include "tuner/cli/commands/lookup_print.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "db/lookup/lookup.h"
+#include "tuner/cli/output/print.h"
+
+const char *mt_lookup_match_name(tunelookup_match match)
+{
+    static const char *const names[] = {"none", "exact", "nearest", "architecture", "default"};
+    return (size_t)match < sizeof names / sizeof *names ? names[match] : "?";
+}
+
+const char *mt_lookup_dtype_name(tunelookup_dtype dtype)
+{
+    static const char *const names[] = {"f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"};
+    return (size_t)dtype < sizeof names / sizeof *names ? names[dtype] : "?";
+}
+
+const char *mt_lookup_role_name(tunelookup_role role)
+{
+    static const char *const names[] = {"in", "out", "inout", "scratch"};
+    return (size_t)role < sizeof names / sizeof *names ? names[role] : "?";
+}
+
+const char *mt_lookup_kind_name(tunelookup_arg_kind kind)
+{
+    static const char *const names[] = {"tensor", "tensormap", "scalar"};
+    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "?";
+}
+
+/* ---- launches ---- */
+
+static void add_three(mt_strbuf *line, const char *name, const uint32_t size[3])
+{
+    mt_strbuf_addf(line, "  %s %" PRIu32 "×%" PRIu32 "×%" PRIu32, name, size[0], size[1], size[2]);
+}
+
+static void add_args(mt_strbuf *line, const tunelookup_result *result, const tunelookup_launch_info *launch)
+{
+    mt_strbuf_add(line, "  (");
+    for (int i = 0; i < launch->arg_count; i++) {
+        tunelookup_arg_info arg;
+        if (i) mt_strbuf_add(line, ", ");
+        if (tunelookup_arg(result, launch->args[i], &arg) == TUNELOOKUP_OK)
+            mt_print_clean(line, arg.name, 0);
+        else
+            mt_strbuf_add_char(line, '?');
+    }
+    mt_strbuf_add_char(line, ')');
+}
+
+static void add_launch(mt_strbuf *line, const tunelookup_result *result, int index)
+{
+    tunelookup_launch_info launch;
+    if (tunelookup_launch(result, index, &launch) != TUNELOOKUP_OK) {
+        mt_strbuf_addf(line, "launch %d: can't be computed: ", index + 1);
+        mt_print_clean(line, tunelookup_detail(), 0);
+        mt_strbuf_add_char(line, '\n');
+        return;
+    }
+    mt_strbuf_addf(line, "launch %d: ", index + 1);
+    mt_print_clean(line, launch.entry, 0);
+    add_three(line, "grid", launch.grid);
+    add_three(line, "block", launch.block);
+    if (launch.cluster[0]) add_three(line, "cluster", launch.cluster);
+    mt_strbuf_addf(line, "  shared memory %" PRIu32 " bytes", launch.smem_bytes);
+    if (launch.carveout_percent >= 0) mt_strbuf_addf(line, "  carve-out %d %%", (int)launch.carveout_percent);
+    if (launch.cooperative) mt_strbuf_add(line, "  cooperative");
+    if (launch.programmatic) mt_strbuf_add(line, "  programmatic");
+    if (launch.is_prepare) mt_strbuf_add(line, "  once after the inputs change");
+    add_args(line, result, &launch);
+    mt_strbuf_add_char(line, '\n');
+}
+
+/* ---- arguments ---- */
+
+static void describe_tensor(mt_strbuf *text, const tunelookup_arg_info *arg)
+{
+    for (int i = 0; i < arg->rank; i++) mt_strbuf_addf(text, "%s%lld", i ? "×" : "", (long long)arg->dims[i]);
+    mt_strbuf_addf(text, " %s, %llu bytes%s", mt_lookup_dtype_name(arg->dtype), (unsigned long long)arg->bytes, arg->zero_before_each ? ", zero before each call" : "");
+}
+
+/* The map's numbers, innermost first. */
+static void describe_map(mt_strbuf *text, const tunelookup_result *result, int index, int map)
+{
+    tunelookup_tensormap_info info;
+    if (tunelookup_tensormap(result, index, map, &info) != TUNELOOKUP_OK) {
+        mt_strbuf_addf(text, "can't be computed: %s", tunelookup_detail());
+        return;
+    }
+    mt_strbuf_add(text, "dims ");
+    for (uint32_t i = 0; i < info.rank; i++) mt_strbuf_addf(text, "%s%" PRIu64, i ? "×" : "", info.dims[i]);
+    mt_strbuf_add(text, " box ");
+    for (uint32_t i = 0; i < info.rank; i++) mt_strbuf_addf(text, "%s%" PRIu32, i ? "×" : "", info.box[i]);
+    mt_strbuf_addf(text, " offset %" PRIu64 " bytes", info.offset_bytes);
+    if (info.swizzle_bytes) mt_strbuf_addf(text, " swizzle %d", (int)info.swizzle_bytes);
+}
+
+/* Its bytes are little-endian; halves stay bytes. */
+static void add_scalar(mt_strbuf *text, const tunelookup_arg_info *arg)
+{
+    const char *dtype = mt_lookup_dtype_name(arg->dtype);
+    uint64_t bits = 0;
+    if (arg->bytes < 1 || arg->bytes > sizeof bits) return;
+    unsigned unused = 64 - 8 * (unsigned)arg->bytes;
+    for (uint64_t i = 0; i < arg->bytes && i < sizeof arg->scalar; i++) bits |= (uint64_t)arg->scalar[i] << 8 * i;
+    if (*dtype == 'u') {
+        mt_strbuf_addf(text, "%" PRIu64, bits);
+    } else if (*dtype == 'i') {
+        mt_strbuf_addf(text, "%" PRId64, (int64_t)(bits << unused) >> unused);
+    } else if (arg->bytes == sizeof(double)) {
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        mt_strbuf_addf(text, "%.9g", value);
+    } else if (arg->bytes == sizeof(float)) {
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        mt_strbuf_addf(text, "%.9g", (double)value);
+    } else {
+        mt_strbuf_addf(text, "0x%04" PRIx64, bits);
+    }
+}
+
+static void add_argument(mt_table *table, const tunelookup_result *result, int index)
+{
+    tunelookup_arg_info arg;
+    mt_strbuf text = {0};
+    tunelookup_status status = tunelookup_arg(result, index, &arg);
+    if (status == TUNELOOKUP_OK && !arg.is_used) return;
+    if (status != TUNELOOKUP_OK) {
+        mt_strbuf_addf(&text, "can't be computed: %s", tunelookup_detail());
+    } else if (arg.kind == TUNELOOKUP_ARG_TENSOR) {
+        describe_tensor(&text, &arg);
+    } else if (arg.kind == TUNELOOKUP_ARG_SCALAR) {
+        mt_strbuf_addf(&text, "%s ", mt_lookup_dtype_name(arg.dtype));
+        add_scalar(&text, &arg);
+    } else {
+        describe_map(&text, result, index, 0);
+        if (arg.map_count > 1) mt_strbuf_addf(&text, ", the first of %d maps", (int)arg.map_count);
+    }
+    mt_table_cell(table, status == TUNELOOKUP_OK ? arg.name : "?");
+    mt_table_cell(table, status == TUNELOOKUP_OK ? mt_lookup_kind_name(arg.kind) : "");
+    mt_table_cell(table, status == TUNELOOKUP_OK && arg.kind == TUNELOOKUP_ARG_TENSOR ? mt_lookup_role_name(arg.role) : "");
+    mt_table_cell(table, mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+}
+
+static void print_arguments(FILE *out, const tunelookup_result *result)
+{
+    static const char *const names[] = {"argument", "kind", "role", "what"};
+    mt_table table = {.columns = 4};
+    for (size_t i = 0; i < 4; i++) mt_table_cell(&table, names[i]);
+    for (int i = 0; i < result->arg_count; i++) add_argument(&table, result, i);
+    mt_table_print(&table, out, "  ");
+    mt_table_free(&table);
+}
+
+/* What stores the code of a winner that was imported, or came with the tool. Recorded rows never have code. */
+static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
+{
+    const mt_lookup_block *block = result->block_;
+    const mt_lookup_row *row = block->rows[result->row_];
+    if (result->match != TUNELOOKUP_MATCH_EXACT || row->is_recorded) return;
+    const mt_lookup_file *file = &block->db->files[row->file];
+    mt_strbuf_add(line, "          ");
+    if (file->is_shipped) {
+        mt_strbuf_add(line, "in a copy, since shipped files are never written: cp ");
+        mt_strbuf_add_word(line, file->path);
+        mt_strbuf_add(line, " tuned.sqlite; ");
+    }
+    mt_strbuf_add(line, "msda-tune compile");
+    mt_print_option(line, "--db", file->is_shipped ? "tuned.sqlite" : file->path);
+    mt_print_option(line, "--kernel", block->kernel);
+    mt_print_option(line, "--space", asked->space);
+    mt_strbuf_add(line, " makes it\n");
+}
+
+static void add_cubin(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
+{
+    const void *cubin;
+    size_t bytes;
+    tunelookup_status status = tunelookup_cubin(result, &cubin, &bytes);
+    if (status == TUNELOOKUP_OK) {
+        mt_strbuf_addf(line, "cubin:    %zu bytes\n", bytes);
+        return;
+    }
+    mt_strbuf_addf(line, "cubin:    none: %s", tunelookup_strerror(status));
+    if (*tunelookup_detail()) mt_strbuf_add(line, ": ");
+    mt_print_clean(line, tunelookup_detail(), 0);
+    mt_strbuf_add_char(line, '\n');
+    if (status == TUNELOOKUP_ERR_NOT_FOUND) add_compile(line, asked, result);
+}
+
+static void add_asked(mt_strbuf *text, const mt_lookup_query *asked)
+{
+    mt_strbuf_add(text, "asked:   ");
+    for (size_t i = 0; i < asked->value_count; i++) {
+        mt_strbuf_add_char(text, ' ');
+        mt_print_clean(text, asked->values[i].name, 0);
+        mt_strbuf_add_char(text, '=');
+        mt_print_clean(text, asked->values[i].text, 0);
+    }
+    mt_strbuf_add_char(text, '\n');
+}
+
+mt_status mt_lookup_print_text(FILE *out, const mt_lookup_query *asked, const char *gpu, const tunelookup_result *result, mt_error *err)
+{
+    mt_strbuf text = {0};
+    char why[4096];
+    bool matched = result->match != TUNELOOKUP_MATCH_NONE;
+    mt_print_clean(&text, asked->kernel, 0);
+    mt_strbuf_add(&text, " on ");
+    mt_print_clean(&text, asked->facts.name, 0);
+    mt_strbuf_addf(&text, "  [%s%s]\n", gpu, asked->is_recorded ? ", recorded" : "");
+    if (matched) add_asked(&text, asked); /* else the explanation says it */
+    tunelookup_explain(result, why, sizeof why); /* its texts are cleaned by the library */
+    mt_strbuf_add(&text, why);
+    for (int i = 0; matched && i < result->launch_count; i++) add_launch(&text, result, i);
+    if (matched) add_cubin(&text, asked, result);
+    mt_status st = text.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "lookup: out of memory") : MT_OK;
+    if (st == MT_OK) fputs(mt_strbuf_text(&text), out);
+    if (st == MT_OK && matched) print_arguments(out, result);
+    mt_strbuf_free(&text);
+    return st;
+}

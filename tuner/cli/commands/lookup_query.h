@@ -1,0 +1,47 @@
+/* What `msda-tune lookup` asks about, put together from a database's names, a search space and --set: the GPU's facts, the kernel, the shape's values. */
+#ifndef MT_CLI_ASKED_H
+#define MT_CLI_ASKED_H
+
+#include "include/tunelookup.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/cli/options.h"
+#include "tuner/space/facts.h"
+
+/* One value of the shape, as text. */
+typedef enum mt_lookup_query_kind { MT_ASKED_INT, MT_ASKED_LIST, MT_ASKED_STRING } mt_lookup_query_kind;
+typedef struct mt_lookup_query_value {
+    char *name, *text;
+    mt_lookup_query_kind kind;
+} mt_lookup_query_value;
+
+typedef struct mt_lookup_query {
+    char *kernel;                 /* "NAME" or "NAME@KEY" */
+    const char *space;            /* --space, borrowed; NULL = not given */
+    mt_lookup_query_value values[TUNELOOKUP_MAX_VALUES];
+    size_t value_count;
+    mt_device_facts facts;
+    bool is_recorded;             /* the GPU is a recorded one */
+    /* for tunelookup_prepare and _find */
+    char *names[TUNELOOKUP_MAX_VALUES + 1];
+    size_t name_count;
+    int64_t numbers[TUNELOOKUP_MAX_VALUES];
+    size_t number_count;
+} mt_lookup_query; /* zero-initialise; mt_lookup_query_free */
+
+typedef struct mt_lookup_query_options {
+    const char *gpu, *kernel, *shape, *workload, *space, *db; /* each may be NULL */
+    const mt_words *set;
+} mt_lookup_query_options;
+
+/* Unknown names are USAGE errors that say what was probably meant, or what there is. Nothing stored: NOTHING_VALID. */
+mt_status mt_lookup_query_make(const mt_lookup_query_options *options, mt_lookup_query *asked, mt_error *err);
+void mt_lookup_query_free(mt_lookup_query *asked);
+
+/* Between lookup_query.c and lookup_device.c: the databases to take names and recorded GPUs from: --db, or else the user's where it exists and the shipped ones. */
+typedef struct mt_lookup_query_files {
+    char *paths[3];
+    size_t count;
+} mt_lookup_query_files;
+mt_status mt_lookup_query_device(const char *gpu, const mt_lookup_query_files *files, mt_lookup_query *asked, mt_error *err);
+
+#endif

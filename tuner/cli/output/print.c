@@ -1,0 +1,167 @@
+#include "tuner/cli/output/print.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
+
+static int decimals_of(double us)
+{
+    return us < 10 ? 3 : us < 1000 ? 2 : us < 10000 ? 1 : 0;
+}
+
+const char *mt_print_us(double ns, char *out, size_t size)
+{
+    double us = ns / 1e3;
+    if (!isfinite(us))
+        snprintf(out, size, "-");
+    else
+        snprintf(out, size, "%.*f µs", decimals_of(us), us);
+    return out;
+}
+
+const char *mt_print_energy(double uj, double error_uj, char *out, size_t size)
+{
+    const char *unit = uj < 1e3 ? "µJ" : uj < 1e6 ? "mJ" : "J";
+    double scale = uj < 1e3 ? 1 : uj < 1e6 ? 1e3 : 1e6;
+    if (!isfinite(uj) || !isfinite(error_uj))
+        snprintf(out, size, "-");
+    else
+        snprintf(out, size, "%.*f %s ± %.2g %s", decimals_of(uj / scale), uj / scale, unit, error_uj / scale, unit);
+    return out;
+}
+
+const char *mt_print_interval(double median_ns, double low_ns, double high_ns, char *out, size_t size)
+{
+    double us = median_ns / 1e3, half = fmax(high_ns - median_ns, median_ns - low_ns) / 1e3;
+    if (!isfinite(us) || !isfinite(half)) return mt_print_us(median_ns, out, size);
+    snprintf(out, size, "%.*f µs ± %.*f µs", decimals_of(us), us, decimals_of(us), half);
+    return out;
+}
+
+const char *mt_print_seconds(double seconds, char *out, size_t size)
+{
+    long whole = isfinite(seconds) && seconds < 1e9 ? lround(seconds) : 0;
+    if (!isfinite(seconds) || seconds >= 1e9)
+        snprintf(out, size, "-");
+    else if (seconds < 9.95)
+        snprintf(out, size, "%.1f s", seconds);
+    else if (whole < 60)
+        snprintf(out, size, "%ld s", whole);
+    else if (whole < 3600)
+        snprintf(out, size, "%ld min %02ld s", whole / 60, whole % 60);
+    else
+        snprintf(out, size, "%ld h %02ld min", whole / 3600, whole % 3600 / 60);
+    return out;
+}
+
+void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns)
+{
+    size_t left = text ? strlen(text) : 0, columns = 0;
+    while (left && strchr(" \t\r\n", text[left - 1])) left--; /* logs end with a newline */
+    for (; left; columns++) {
+        if (max_columns && columns == max_columns) {
+            mt_strbuf_add(buf, "…");
+            return;
+        }
+        size_t length;
+        if (mt_text_is_shown(text, left, &length))
+            mt_strbuf_add_bytes(buf, text, length);
+        else
+            mt_strbuf_add_char(buf, strchr("\n\t\r", *text) ? ' ' : '?');
+        text += length;
+        left -= length;
+    }
+}
+
+void mt_print_knobs(mt_strbuf *buf, const char *variant)
+{
+    size_t start = buf->length;
+    mt_print_clean(buf, variant, 0);
+    for (size_t i = start; i < buf->length; i++)
+        if (buf->text[i] == ';') buf->text[i] = ' ';
+}
+
+void mt_print_option(mt_strbuf *command, const char *option, const char *value)
+{
+    if (!value) return;
+    mt_strbuf_addf(command, " %s ", option);
+    mt_strbuf_add_word(command, value);
+}
+
+size_t mt_print_columns(const char *text)
+{
+    size_t columns = 0;
+    for (; *text; text++) columns += ((unsigned char)*text & 0xc0) != 0x80;
+    return columns;
+}
+
+static void add_cell(mt_table *table, mt_strbuf *clean)
+{
+    char **cells = mt_grow(table->cells, table->count, &table->capacity, sizeof *cells);
+    if (cells) table->cells = cells;
+    char *text = clean->length || clean->failed ? mt_strbuf_take(clean) : mt_strdup("");
+    if (!cells || !text) {
+        table->failed = true;
+        mt_free(text);
+        return;
+    }
+    table->cells[table->count++] = text;
+}
+
+void mt_table_cell(mt_table *table, const char *text)
+{
+    mt_strbuf clean = {0};
+    mt_print_clean(&clean, text, 0);
+    add_cell(table, &clean);
+    mt_strbuf_free(&clean);
+}
+
+void mt_table_cellf(mt_table *table, const char *format, ...)
+{
+    mt_strbuf text = {0};
+    va_list args;
+    va_start(args, format);
+    mt_strbuf_addv(&text, format, args);
+    va_end(args);
+    mt_table_cell(table, mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+}
+
+static void measure(const mt_table *table, size_t *widths)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        size_t cell = mt_print_columns(table->cells[i]), *width = &widths[i % table->columns];
+        if (cell > *width) *width = cell;
+    }
+}
+
+void mt_table_print(const mt_table *table, FILE *out, const char *indent)
+{
+    size_t *widths = table->failed || !table->columns ? NULL : mt_alloc(table->columns, sizeof *widths);
+    if (!widths) return;
+    measure(table, widths);
+    for (size_t i = 0; i < table->count; i++) {
+        size_t column = i % table->columns;
+        bool is_last = column + 1 == table->columns;
+        bool is_right = table->right && table->right[column] == 'r';
+        int pad = (int)(widths[column] - mt_print_columns(table->cells[i]));
+        if (column == 0) fputs(indent, out);
+        if (is_right) fprintf(out, "%*s", pad, "");
+        fputs(table->cells[i], out);
+        if (!is_right && !is_last) fprintf(out, "%*s", pad, "");
+        fputs(is_last ? "\n" : "  ", out);
+    }
+    mt_free(widths);
+}
+
+void mt_table_free(mt_table *table)
+{
+    for (size_t i = 0; i < table->count; i++) mt_free(table->cells[i]);
+    mt_free(table->cells);
+    table->cells = NULL;
+    table->count = table->capacity = 0;
+    table->failed = false;
+}

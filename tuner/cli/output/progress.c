@@ -1,0 +1,276 @@
+#include "tuner/cli/output/progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/log.h"
+#include "tuner/cli/output/print.h"
+
+enum { REDRAW_NS = 100000000, DEFAULT_WIDTH = 80 };
+#define SILENCE_NS 30000000000LL
+
+static int terminal_width(void)
+{
+    struct winsize size = {0};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    return DEFAULT_WIDTH;
+}
+
+static void clear_hook(void *context)
+{
+    mt_display_clear(context);
+}
+
+void mt_display_init(mt_display *display, bool quiet)
+{
+    const char *term = getenv("TERM");
+    *display = (mt_display){.progress = stderr, .summary = stdout, .quiet = quiet, .now_ns = mt_clock_now_ns};
+    display->is_terminal = isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+    display->width = terminal_width();
+    mt_log_set_hook(clear_hook, display);
+}
+
+/* Shapes that are skipped for one reason, one after the other, make one line. */
+static void tell_skipped(mt_display *display)
+{
+    if (!display->skipped_count) return;
+    mt_display_clear(display);
+    fprintf(display->progress, "skipped: %s", mt_strbuf_text(&display->skipped_first));
+    if (display->skipped_count > 1) fprintf(display->progress, " and %zu more", display->skipped_count - 1);
+    fprintf(display->progress, ": %s\n", mt_strbuf_text(&display->skipped_why));
+    display->skipped_count = 0;
+}
+
+void mt_display_end(mt_display *display)
+{
+    tell_skipped(display);
+    mt_strbuf_free(&display->skipped_first);
+    mt_strbuf_free(&display->skipped_why);
+    mt_display_clear(display);
+    mt_log_set_hook(NULL, NULL);
+}
+
+void mt_display_clear(mt_display *display)
+{
+    if (!display->drawn_lines) return;
+    if (display->drawn_lines > 1) fprintf(display->progress, "\033[%zuA", display->drawn_lines - 1);
+    fputs(display->drawn_lines > 1 ? "\r\033[J" : "\r\033[K", display->progress);
+    fflush(display->progress);
+    display->drawn_lines = 0;
+}
+
+/* "12.3/s, 43 s left": from what was measured, since known variants cost nothing. */
+static void add_rate(const mt_display *display, mt_strbuf *line)
+{
+    char left[MT_PRINT_TIME_SIZE];
+    double seconds = (double)(display->now_ns() - display->began_ns) / 1e9;
+    if (!display->measured || seconds <= 0) return;
+    double rate = (double)display->measured / seconds;
+    mt_strbuf_addf(line, "  %.*f/s", rate < 10 ? 1 : 0, rate);
+    if (display->done < display->total) mt_strbuf_addf(line, "  %s left", mt_print_seconds((double)(display->total - display->done) / rate, left, sizeof left));
+}
+
+static void compose(const mt_display *display, mt_strbuf *line)
+{
+    char best[MT_PRINT_TIME_SIZE];
+    size_t failed = 0;
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++)
+        if (mt_outcome_is_failure((mt_outcome_kind)kind)) failed += display->counts.by_kind[kind];
+    mt_strbuf_addf(line, "%s  %zu/%zu", display->title, display->done, display->total);
+    if (isfinite(display->best_ns)) mt_strbuf_addf(line, "  best %s", mt_print_us(display->best_ns, best, sizeof best));
+    if (failed) mt_strbuf_addf(line, "  %zu failed", failed);
+    add_rate(display, line);
+}
+
+/* "[########------------]": `width` characters within. */
+static void add_bar(const mt_display *display, size_t width, mt_strbuf *line)
+{
+    size_t full = display->total ? display->done * width / display->total : 0;
+    mt_strbuf_add_char(line, '[');
+    for (size_t i = 0; i < width; i++) mt_strbuf_add(line, i < full ? "█" : "░");
+    mt_strbuf_add_char(line, ']');
+}
+
+/* The lines of the view, each ended by a line break but the last. */
+static void compose_view(const mt_display *display, mt_strbuf *view)
+{
+    char best[MT_PRINT_TIME_SIZE];
+    const mt_summary_counts *counts = &display->counts;
+    mt_strbuf_addf(view, "%s  ", display->title);
+    if (display->width >= 72) {
+        add_bar(display, display->width > 100 ? 40 : 20, view);
+        mt_strbuf_add(view, "  ");
+    }
+    mt_strbuf_addf(view, "%zu/%zu", display->done, display->total);
+    add_rate(display, view);
+    mt_strbuf_add(view, "\n  best      ");
+    if (isfinite(display->best_ns)) {
+        mt_strbuf_add(view, mt_print_us(display->best_ns, best, sizeof best));
+        if (display->first_ns > display->best_ns) mt_strbuf_addf(view, "  (%.2f × faster than the first)", display->first_ns / display->best_ns);
+        mt_strbuf_addf(view, "\n            %s", display->best);
+    } else mt_strbuf_add(view, "none yet");
+    mt_strbuf_addf(view, "\n  outcomes  %zu ok", counts->by_kind[MT_OUTCOME_OK]);
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++)
+        if (kind != MT_OUTCOME_OK && counts->by_kind[kind]) mt_strbuf_addf(view, ", %zu %s", counts->by_kind[kind], mt_outcome_name((mt_outcome_kind)kind));
+    for (size_t i = 0; i < MT_DISPLAY_FAILURES && *display->failures[i]; i++) mt_strbuf_addf(view, "\n  %s  %s", i ? "        " : "failed  ", display->failures[i]);
+}
+
+/* Each line fits the terminal: one that wraps could not be taken back. */
+static void print_fitted(mt_display *display, const char *text)
+{
+    size_t lines = 0;
+    for (bool more = true; more; lines++) {
+        size_t length = strcspn(text, "\n");
+        char *line = mt_strndup(text, length);
+        mt_strbuf fitted = {0};
+        mt_print_clean(&fitted, line, display->width > 10 ? (size_t)display->width - 2 : 8);
+        fprintf(display->progress, "%s%s\033[K", lines ? "\n" : "", mt_strbuf_text(&fitted));
+        mt_strbuf_free(&fitted);
+        mt_free(line);
+        more = text[length];
+        text += length + more;
+    }
+    display->drawn_lines = lines;
+}
+
+static void draw(mt_display *display)
+{
+    mt_strbuf text = {0};
+    if (display->wants_view) {
+        compose_view(display, &text);
+        mt_display_clear(display);
+    } else {
+        compose(display, &text);
+        fputc('\r', display->progress);
+    }
+    print_fitted(display, mt_strbuf_text(&text));
+    fflush(display->progress);
+    display->drawn_ns = display->now_ns();
+    mt_strbuf_free(&text);
+}
+
+/* The newest first. */
+static void note_failure(mt_display *display, const char *variant, const mt_outcome *outcome)
+{
+    mt_strbuf line = {0};
+    memmove(display->failures[1], display->failures[0], sizeof display->failures - sizeof display->failures[0]);
+    mt_strbuf_addf(&line, "%s: ", mt_outcome_name(outcome->kind));
+    mt_print_clean(&line, outcome->text ? outcome->text : "", 90);
+    mt_strbuf_add(&line, "  ");
+    mt_print_knobs(&line, variant);
+    snprintf(display->failures[0], sizeof display->failures[0], "%s", mt_strbuf_text(&line));
+    mt_strbuf_free(&line);
+}
+
+static void note(mt_display *display, const char *variant, const mt_outcome *outcome, double best_ns, const char *best)
+{
+    if (outcome && mt_outcome_is_failure(outcome->kind)) note_failure(display, variant, outcome);
+    if (!isfinite(best_ns) || best_ns >= display->best_ns) return;
+    mt_strbuf knobs = {0};
+    mt_print_knobs(&knobs, best);
+    snprintf(display->best, sizeof display->best, "%s", mt_strbuf_text(&knobs));
+    if (!isfinite(display->best_ns)) display->first_ns = best_ns;
+    mt_strbuf_free(&knobs);
+}
+
+static void say(mt_display *display, const char *knobs)
+{
+    mt_strbuf line = {0};
+    compose(display, &line);
+    if (knobs) mt_strbuf_add(&line, "  ");
+    mt_print_knobs(&line, knobs);
+    fprintf(display->progress, "%s\n", mt_strbuf_text(&line));
+    display->spoke_ns = display->now_ns();
+    mt_strbuf_free(&line);
+}
+
+static void subject_begin(void *context, const mt_space *space, const mt_workload *workload, const char *strategy, size_t total, uint64_t raw)
+{
+    mt_display *display = context;
+    mt_strbuf title = {0};
+    tell_skipped(display);
+    mt_print_clean(&title, mt_space_shape(space)->name, 60);
+    if (mt_summary_names(workload)) mt_strbuf_add(&title, " · ");
+    if (mt_summary_names(workload)) mt_print_clean(&title, workload->name, 60);
+    snprintf(display->title, sizeof display->title, "%s", mt_strbuf_text(&title));
+    mt_strbuf_free(&title);
+    display->counts = (mt_summary_counts){0};
+    display->done = display->measured = 0;
+    display->total = total;
+    display->best_ns = display->shown_best_ns = display->first_ns = INFINITY;
+    memset(display->failures, 0, sizeof display->failures);
+    display->began_ns = display->drawn_ns = display->spoke_ns = display->now_ns();
+    if (display->quiet) return;
+    mt_display_clear(display);
+    char count[MT_SPACE_COUNT_SIZE];
+    fprintf(display->progress, "%s: %zu of %s %s point%s (%llu before constraints), strategy %s\n", display->title, total, mt_space_count_text(space, count, sizeof count),
+            display->is_recorded ? "recorded" : "valid", mt_space_count(space) == 1 ? "" : "s", (unsigned long long)raw, strategy);
+}
+
+static void evaluated(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best)
+{
+    mt_display *display = context;
+    note(display, variant, outcome, best_ns, best);
+    display->done = done;
+    display->total = total;
+    display->measured += !known;
+    display->best_ns = best_ns;
+    mt_summary_count(&display->counts, variant, outcome);
+    if (display->quiet) return;
+    int64_t now = display->now_ns();
+    if (display->is_terminal) {
+        if (now - display->drawn_ns >= REDRAW_NS || !display->drawn_lines) draw(display);
+    } else if (!known && best_ns < display->shown_best_ns * 0.99) {
+        display->shown_best_ns = best_ns;
+        say(display, best);
+    }
+}
+
+static void tick(void *context)
+{
+    mt_display *display = context;
+    if (display->quiet) return;
+    if (display->is_terminal)
+        draw(display);
+    else if (display->now_ns() - display->spoke_ns >= SILENCE_NS)
+        say(display, NULL);
+}
+
+static void subject_end(void *context, const mt_space *space, const mt_workload *workload, const mt_subject_summary *summary)
+{
+    mt_display *display = context;
+    mt_display_clear(display);
+    mt_summary_print(display->summary, space, workload, display->facts, display->is_recorded, summary, &display->counts);
+    fflush(display->summary);
+    display->subjects_ended++;
+}
+
+static void skipped(void *context, const char *shape, const char *workload, const char *reason)
+{
+    mt_display *display = context;
+    mt_strbuf why = {0};
+    mt_print_clean(&why, reason, 300);
+    bool is_same = display->skipped_count && strcmp(mt_strbuf_text(&why), mt_strbuf_text(&display->skipped_why)) == 0;
+    if (is_same) {
+        mt_strbuf_free(&why);
+    } else {
+        tell_skipped(display);
+        mt_strbuf_free(&display->skipped_first);
+        mt_strbuf_free(&display->skipped_why);
+        mt_print_clean(&display->skipped_first, shape, 60);
+        if (workload && *workload) mt_strbuf_add(&display->skipped_first, " · ");
+        mt_print_clean(&display->skipped_first, workload, 60);
+        display->skipped_why = why;
+    }
+    display->skipped_count++;
+}
+
+mt_progress mt_display_progress(mt_display *display)
+{
+    return (mt_progress){display, subject_begin, evaluated, subject_end, skipped, tick};
+}

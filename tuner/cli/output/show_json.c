@@ -1,0 +1,232 @@
+#include "tuner/cli/output/show_json.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/text.h"
+
+static void add_text(mt_strbuf *out, const char *name, const char *text)
+{
+    mt_strbuf_addf(out, ",\"%s\":", name);
+    if (text)
+        mt_strbuf_add_json(out, text);
+    else
+        mt_strbuf_add(out, "null");
+}
+
+static void add_number(mt_strbuf *out, const char *name, double value)
+{
+    if (isfinite(value))
+        mt_strbuf_addf(out, ",\"%s\":%.9g", name, value);
+    else
+        mt_strbuf_addf(out, ",\"%s\":null", name);
+}
+
+static void add_part(mt_strbuf *out, const char *text, size_t length, bool may_be_number)
+{
+    int64_t number;
+    if (may_be_number && mt_text_int64(text, length, &number)) {
+        mt_strbuf_addf(out, "%lld", (long long)number);
+        return;
+    }
+    char *copy = mt_strndup(text, length);
+    mt_strbuf_add_json(out, copy ? copy : "");
+    out->failed = out->failed || !copy;
+    mt_free(copy);
+}
+
+static void add_knob(mt_strbuf *out, const char *pair, size_t length)
+{
+    const char *equals = memchr(pair, '=', length);
+    size_t name_length = equals ? (size_t)(equals - pair) : length;
+    add_part(out, pair, name_length, false);
+    mt_strbuf_add_char(out, ':');
+    if (equals)
+        add_part(out, equals + 1, length - name_length - 1, true);
+    else
+        mt_strbuf_add(out, "null");
+}
+
+/* "ALGO=direct;CPB=8" → {"ALGO":"direct","CPB":8} */
+static void add_knobs(mt_strbuf *out, const char *variant)
+{
+    mt_strbuf_add(out, ",\"knobs\":{");
+    for (const char *pair = variant; *pair;) {
+        size_t length = strcspn(pair, ";");
+        if (pair != variant) mt_strbuf_add_char(out, ',');
+        add_knob(out, pair, length);
+        pair += length + (pair[length] == ';');
+    }
+    mt_strbuf_add_char(out, '}');
+}
+
+/* Times of a variant that failed mean nothing: null. */
+static void add_us(mt_strbuf *out, const char *name, double ns, bool is_timed)
+{
+    add_number(out, name, is_timed ? ns / 1e3 : NAN);
+}
+
+static void add_timing(mt_strbuf *out, const mt_timing *timing, bool is_timed)
+{
+    add_us(out, "median_us", timing->median_ns, is_timed);
+    add_us(out, "low_us", timing->low_ns, is_timed);
+    add_us(out, "high_us", timing->high_ns, is_timed);
+    add_us(out, "min_us", timing->min_ns, is_timed && timing->min_ns > 0);
+    add_us(out, "prepare_us", timing->prepare_ns, is_timed && timing->prepare_ns > 0);
+    add_number(out, "sm_mhz", is_timed && timing->sm_mhz > 0 ? timing->sm_mhz : NAN);
+    mt_strbuf_addf(out, ",\"samples\":%u,\"batch\":%u", timing->samples, timing->batch);
+}
+
+static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy)
+{
+    mt_strbuf_add(out, ",\"validated\":");
+    if (!accuracy->output[0]) {
+        mt_strbuf_add(out, "null");
+        return;
+    }
+    mt_strbuf_add(out, "{\"output\":");
+    mt_strbuf_add_json(out, accuracy->output);
+    add_number(out, "norm_error", accuracy->norm_error);
+    add_number(out, "worst_error", accuracy->worst_error);
+    add_number(out, "worst_relative", accuracy->worst_relative);
+    mt_strbuf_add_char(out, '}');
+}
+
+/* What did not compile here, as another tool's result, has none that is known: every kernel has registers. */
+static void add_resources(mt_strbuf *out, const mt_resources *r)
+{
+    const struct { const char *name; uint32_t value; } members[] = {{"registers", r->registers}, {"spill_bytes", r->spill_bytes}, {"static_smem_bytes", r->static_smem_bytes},
+        {"dynamic_smem_bytes", r->dynamic_smem_bytes}, {"blocks_per_sm", r->blocks_per_sm}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (r->registers) mt_strbuf_addf(out, ",\"%s\":%u", members[i].name, members[i].value);
+        else mt_strbuf_addf(out, ",\"%s\":null", members[i].name);
+    }
+}
+
+static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
+{
+    const mt_outcome *outcome = &row->outcome;
+    mt_strbuf_add(out, "{\"gpu\":");
+    mt_strbuf_add_json(out, row->gpu_key);
+    add_text(out, "gpu_name", row->gpu_name);
+    add_text(out, "kernel", row->kernel);
+    add_text(out, "kernel_key", row->kernel_key);
+    add_text(out, "shape", row->shape);
+    add_text(out, "shape_key", row->shape_key);
+    add_text(out, "workload", row->workload);
+    add_text(out, "workload_key", row->workload_key);
+    add_text(out, "origin", mt_origin_name(row->origin));
+    add_text(out, "regime", mt_regime_name(outcome->timing.regime));
+    add_text(out, "outcome", mt_outcome_name(outcome->kind));
+    if (outcome->text && *outcome->text) add_text(out, "text", outcome->text);
+    add_timing(out, &outcome->timing, mt_outcome_is_timed(outcome->kind));
+    add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
+    add_text(out, "variant", row->variant);
+    add_knobs(out, row->variant);
+    add_accuracy(out, &outcome->accuracy);
+    add_resources(out, &outcome->resources);
+    mt_strbuf_addf(out, ",\"nvrtc_version\":%lld,\"driver_version\":%lld", (long long)row->nvrtc_version, (long long)row->driver_version);
+    add_text(out, "arch", row->arch);
+    mt_strbuf_add(out, ",\"metrics\":");
+    mt_strbuf_add_json_value(out, row->metrics_json && *row->metrics_json ? row->metrics_json : "{}");
+    mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":", (long long)row->created_unix_ms);
+    mt_strbuf_add_json_value(out, row->launch_json ? row->launch_json : "null");
+}
+
+static void add_energy(mt_strbuf *out, const mt_energy *energy)
+{
+    if (energy->source == MT_ENERGY_NONE) {
+        mt_strbuf_add(out, ",\"energy\":null");
+        return;
+    }
+    mt_strbuf_add(out, ",\"energy\":{\"source\":");
+    mt_strbuf_add_json(out, mt_energy_source_name(energy->source));
+    add_number(out, "run_uj", energy->run_uj);
+    add_number(out, "error_uj", energy->error_uj);
+    add_number(out, "power_w", energy->power_w);
+    add_number(out, "loop_ms", energy->loop_ms);
+    add_number(out, "period_ms", energy->period_ms);
+    mt_strbuf_addf(out, ",\"runs\":%llu}", (unsigned long long)energy->runs);
+}
+
+static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *err)
+{
+    mt_strbuf *out = context;
+    (void)err;
+    if (!row->is_tied || row->is_picked) return MT_OK;
+    if (out->text[out->length - 1] == '}') mt_strbuf_add_char(out, ',');
+    mt_strbuf_add(out, "{\"variant\":");
+    mt_strbuf_add_json(out, row->variant);
+    add_number(out, "median_us", row->median_ns / 1e3);
+    add_number(out, "low_us", row->low_ns / 1e3);
+    add_number(out, "high_us", row->high_ns / 1e3);
+    add_number(out, "ratio", row->ratio);
+    add_number(out, "ratio_low", row->ratio_low);
+    add_number(out, "ratio_high", row->ratio_high);
+    if (row->energy.source != MT_ENERGY_NONE) add_energy(out, &row->energy);
+    mt_strbuf_add_char(out, '}');
+    return MT_OK;
+}
+
+mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, mt_store *store, mt_error *err)
+{
+    mt_status st = MT_OK;
+    double default_ns, baseline_ns;
+    size_t landmarks;
+    add_fields(out, row);
+    add_text(out, "objective", mt_objective_name(row->objective));
+    add_energy(out, &row->outcome.energy);
+    mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
+    if (row->final_id) MT_TRY(mt_query_finalists(store, row->final_id, add_tied, out, err));
+    MT_TRY(mt_query_landmarks(store, row->id, &default_ns, &baseline_ns, &landmarks, err));
+    mt_strbuf_add_char(out, ']');
+    add_us(out, "default_us", default_ns, true);
+    add_us(out, "baseline_us", baseline_ns, true);
+    mt_strbuf_add_char(out, '}');
+done:
+    return st;
+}
+
+void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
+{
+    add_fields(out, row);
+    mt_strbuf_add_char(out, '}');
+}
+
+static void add_lines(mt_strbuf *out, const char *lines)
+{
+    mt_strbuf line = {0};
+    mt_strbuf_add(out, ",\"warnings\":[");
+    for (bool is_first = true; lines && *lines; is_first = false) {
+        size_t length = strcspn(lines, "\n");
+        mt_strbuf_clear(&line);
+        mt_strbuf_add_bytes(&line, lines, length);
+        if (!is_first) mt_strbuf_add_char(out, ',');
+        mt_strbuf_add_json(out, mt_strbuf_text(&line));
+        lines += length + (lines[length] == '\n');
+    }
+    mt_strbuf_add_char(out, ']');
+    mt_strbuf_free(&line);
+}
+
+void mt_show_json_session(mt_strbuf *out, const mt_session_info *row)
+{
+    mt_strbuf_addf(out, "{\"session\":%lld,\"started_unix_ms\":%lld", (long long)row->id, (long long)row->started_unix_ms);
+    if (row->ended_unix_ms) mt_strbuf_addf(out, ",\"ended_unix_ms\":%lld", (long long)row->ended_unix_ms);
+    add_text(out, "state", row->state);
+    add_text(out, "command", row->command);
+    add_text(out, "host", row->host);
+    if (row->job) add_text(out, "job", row->job);
+    add_text(out, "tool_version", row->tool_version);
+    add_text(out, "strategy", row->strategy);
+    add_text(out, "space", row->space_path);
+    add_text(out, "origin", mt_origin_name(row->origin));
+    mt_strbuf_addf(out, ",\"seed\":%lld,\"evaluated\":%lld,\"known\":%lld,\"failed\":%lld,\"worker_restarts\":%lld", (long long)row->seed, (long long)row->evaluated,
+        (long long)row->known, (long long)row->failed, (long long)row->worker_restarts);
+    add_number(out, "drift", row->drift);
+    mt_strbuf_add(out, ",\"times\":");
+    mt_strbuf_add_json_value(out, row->times_json && *row->times_json == '{' ? row->times_json : "null");
+    add_lines(out, row->warnings);
+    mt_strbuf_add_char(out, '}');
+}

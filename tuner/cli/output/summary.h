@@ -1,0 +1,39 @@
+/* The block that tune prints for each shape and workload when it ends. */
+#ifndef MT_CLI_SUMMARY_H
+#define MT_CLI_SUMMARY_H
+
+#include <stdio.h>
+
+#include "tuner/session/session.h"
+
+enum { MT_SUMMARY_ALGORITHMS = 16 };
+
+/* The fastest variant of one algorithm; a first time by itself, as it was evaluated. */
+typedef struct mt_summary_algorithm {
+    char name[32];
+    double best_ns;
+    char variant[1024];
+} mt_summary_algorithm;
+
+/* How the evaluations of one subject ended. */
+typedef struct mt_summary_counts {
+    size_t total;
+    size_t by_kind[MT_OUTCOME_KIND_COUNT];
+    char example[MT_OUTCOME_KIND_COUNT][160]; /* the first text of each kind that failed, one cleaned line */
+    mt_summary_algorithm algorithms[MT_SUMMARY_ALGORITHMS]; /* as they came; further ones are not told */
+    size_t algorithm_count;
+} mt_summary_counts;
+
+/* False for the workload that stands in when a file has none: its name would tell nothing. */
+bool mt_summary_names(const mt_workload *workload);
+
+/* Counts one more; an outcome that is NULL is ignored. */
+void mt_summary_count(mt_summary_counts *counts, const char *variant, const mt_outcome *outcome);
+
+void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,
+                      const mt_subject_summary *summary, const mt_summary_counts *counts);
+
+/* Where the time of a session went: a line or two. */
+void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded);
+
+#endif

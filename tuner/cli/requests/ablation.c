@@ -1,0 +1,236 @@
+#include "tuner/cli/requests/ablation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/store/query.h"
+#include "tuner/base/alloc.h"
+#include "tuner/cli/requests/rerun.h"
+
+/* ---- neighbours ---- */
+
+typedef struct knob {
+    const char *name, *value;
+    size_t name_length, value_length;
+} knob;
+
+/* The next "NAME=VALUE" of a variant's text; false at its end. */
+static bool next_knob(const char **at, knob *out)
+{
+    if (!**at) return false;
+    size_t length = strcspn(*at, ";");
+    const char *equals = memchr(*at, '=', length), *end = *at + length;
+    if (!equals) equals = end;
+    *out = (knob){.name = *at, .name_length = (size_t)(equals - *at), .value = equals < end ? equals + 1 : end};
+    out->value_length = (size_t)(end - out->value);
+    *at = *end ? end + 1 : end;
+    return true;
+}
+
+static bool find_knob(const char *variant, const knob *like, knob *out)
+{
+    while (next_knob(&variant, out))
+        if (out->name_length == like->name_length && memcmp(out->name, like->name, like->name_length) == 0) return true;
+    return false;
+}
+
+bool mt_ablation_is_neighbour(const char *base, const char *other, mt_strbuf *change)
+{
+    knob ours, theirs, from = {0}, to = {0};
+    size_t differences = 0;
+    while (next_knob(&base, &ours)) {
+        if (!find_knob(other, &ours, &theirs)) continue;
+        if (ours.value_length == theirs.value_length && memcmp(ours.value, theirs.value, ours.value_length) == 0) continue;
+        differences++;
+        from = ours;
+        to = theirs;
+    }
+    if (differences != 1) return false;
+    mt_strbuf_addf(change, "%.*s: %.*s → %.*s", (int)from.name_length, from.name, (int)from.value_length, from.value, (int)to.value_length, to.value);
+    return true;
+}
+
+/* ---- collecting ---- */
+
+typedef struct neighbour {
+    char *change, *variant;
+    double median_ns, error;
+    int64_t spill_bytes;
+    bool given_up; /* slower than this, by racing */
+} neighbour;
+
+typedef struct base {
+    char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *shape_key, *workload, *workload_key, *variant;
+    mt_origin origin;
+    mt_regime regime;
+    double median_ns, error;
+    neighbour *neighbours;
+    size_t count, capacity;
+} base;
+
+typedef struct base_list {
+    base *items;
+    size_t count, capacity;
+} base_list;
+
+static mt_status add_base(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    base_list *list = context;
+    base *grown = mt_grow(list->items, list->count, &list->capacity, sizeof *grown);
+    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
+    list->items = grown;
+    grown[list->count++] = (base){
+        .gpu_key = mt_strdup(row->gpu_key), .gpu_name = mt_strdup(row->gpu_name), .kernel = mt_strdup(row->kernel), .kernel_key = mt_strdup(row->kernel_key),
+        .shape = mt_strdup(row->shape), .shape_key = mt_strdup(row->shape_key), .workload = mt_strdup(row->workload), .workload_key = mt_strdup(row->workload_key),
+        .variant = mt_strdup(row->variant), .origin = row->origin, .regime = row->outcome.timing.regime, .median_ns = row->outcome.timing.median_ns,
+        .error = row->outcome.accuracy.norm_error};
+    return MT_OK;
+}
+
+typedef struct named_bases {
+    base_list *list;
+    const char *variant;
+} named_bases;
+
+static bool is_same_subject(const base *b, const mt_measurement_row *row)
+{
+    return strcmp(b->gpu_key, row->gpu_key) == 0 && strcmp(b->kernel, row->kernel) == 0 && strcmp(b->kernel_key, row->kernel_key) == 0 &&
+           strcmp(b->shape_key, row->shape_key) == 0 && strcmp(b->workload_key, row->workload_key) == 0 && b->origin == row->origin &&
+           b->regime == row->outcome.timing.regime;
+}
+
+/* The named variant, where it was good, in its newest measurement. */
+static mt_status add_named_base(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    const named_bases *named = context;
+    if (row->outcome.kind != MT_OUTCOME_OK || !mt_rerun_same_variant(named->variant, row->variant)) return MT_OK;
+    for (size_t i = 0; i < named->list->count; i++) {
+        if (!is_same_subject(&named->list->items[i], row)) continue;
+        named->list->items[i].median_ns = row->outcome.timing.median_ns;
+        return MT_OK;
+    }
+    return add_base(named->list, row, err);
+}
+
+/* Rows come in the order they were stored: a later one of the same variant replaces the earlier. */
+static mt_status add_neighbour(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    base *b = context;
+    mt_strbuf change = {0};
+    mt_status st = MT_OK;
+    bool given_up = row->outcome.kind == MT_OUTCOME_CENSORED;
+    if (row->outcome.kind != MT_OUTCOME_OK && !given_up) return MT_OK;
+    if (!mt_ablation_is_neighbour(b->variant, row->variant, &change)) goto done;
+    size_t i = 0;
+    while (i < b->count && strcmp(b->neighbours[i].variant, row->variant) != 0) i++;
+    if (i == b->count) {
+        neighbour *grown = mt_grow(b->neighbours, b->count, &b->capacity, sizeof *grown);
+        if (!grown) {
+            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
+            goto done;
+        }
+        b->neighbours = grown;
+        grown[b->count++] = (neighbour){.change = mt_strdup(mt_strbuf_text(&change)), .variant = mt_strdup(row->variant)};
+    }
+    neighbour *n = &b->neighbours[i];
+    n->median_ns = row->outcome.timing.median_ns;
+    n->error = row->outcome.accuracy.norm_error;
+    n->spill_bytes = row->outcome.resources.spill_bytes;
+    n->given_up = given_up;
+done:
+    mt_strbuf_free(&change);
+    return st;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const neighbour *x = a, *y = b;
+    return (x->median_ns > y->median_ns) - (x->median_ns < y->median_ns);
+}
+
+/* Where another value brings other knobs with it (ALGO, SCHEDULE), many rows are neighbours by the same change: the fastest of them speaks for it. Sorted by time. */
+static void keep_fastest(base *b)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        size_t j = 0;
+        while (j < kept && strcmp(b->neighbours[j].change, b->neighbours[i].change) != 0) j++;
+        if (j == kept) {
+            b->neighbours[kept++] = b->neighbours[i];
+            continue;
+        }
+        mt_free(b->neighbours[i].change);
+        mt_free(b->neighbours[i].variant);
+    }
+    b->count = kept;
+}
+
+/* ---- printing ---- */
+
+static void print_base(const base *b, bool is_first)
+{
+    char time[MT_PRINT_TIME_SIZE];
+    mt_table table = {.columns = 5, .right = "lrrrr"};
+    mt_strbuf text = {0};
+    mt_print_clean(&text, b->kernel, 0);
+    mt_strbuf_add(&text, " on ");
+    mt_print_clean(&text, b->gpu_name, 0);
+    mt_strbuf_addf(&text, ", source %.8s, ", b->kernel_key);
+    mt_print_clean(&text, b->shape, 0);
+    mt_strbuf_add(&text, " · ");
+    mt_print_clean(&text, b->workload, 0);
+    mt_strbuf_addf(&text, ", %s, %s\n  ", mt_regime_name(b->regime), mt_origin_name(b->origin));
+    mt_print_knobs(&text, b->variant);
+    printf("%s%s\n", is_first ? "" : "\n", mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+    for (size_t i = 0; i < table.columns; i++) mt_table_cell(&table, (const char *const[]){"knob", "time", "ratio", "error", "spills"}[i]);
+    mt_table_cell(&table, "(itself)");
+    mt_table_cell(&table, mt_print_us(b->median_ns, time, sizeof time));
+    mt_table_cell(&table, "1");
+    mt_table_cellf(&table, "%.2g", b->error);
+    mt_table_cell(&table, "");
+    for (size_t i = 0; i < b->count; i++) {
+        const neighbour *n = &b->neighbours[i];
+        mt_table_cell(&table, n->change);
+        mt_table_cellf(&table, "%s%s", n->given_up ? "> " : "", mt_print_us(n->median_ns, time, sizeof time));
+        mt_table_cellf(&table, "%.3f", n->median_ns / b->median_ns);
+        mt_table_cellf(&table, "%.2g", n->error);
+        mt_table_cellf(&table, "%lld B", (long long)n->spill_bytes);
+    }
+    mt_table_print(&table, stdout, "  ");
+    mt_table_free(&table);
+}
+
+static void free_base(base *b)
+{
+    char *const texts[] = {b->gpu_key, b->gpu_name, b->kernel, b->kernel_key, b->shape, b->shape_key, b->workload, b->workload_key, b->variant};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) mt_free(texts[i]);
+    for (size_t i = 0; i < b->count; i++) {
+        mt_free(b->neighbours[i].change);
+        mt_free(b->neighbours[i].variant);
+    }
+    mt_free(b->neighbours);
+}
+
+mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char *variant, size_t *bases, mt_error *err)
+{
+    mt_status st = MT_OK;
+    base_list list = {0};
+    named_bases named = {&list, variant};
+    if (variant) MT_TRY(mt_query_measurements(store, filter, add_named_base, &named, err));
+    else MT_TRY(mt_query_best(store, filter, add_base, &list, err));
+    for (size_t i = 0; i < list.count; i++) {
+        base *b = &list.items[i];
+        const mt_filter same = {.gpu = b->gpu_key, .kernel = b->kernel, .kernel_key = b->kernel_key, .shape_key = b->shape_key, .workload_key = b->workload_key,
+                                .origin = &b->origin, .regime = &b->regime};
+        MT_TRY(mt_query_measurements(store, &same, add_neighbour, b, err));
+        if (b->count) qsort(b->neighbours, b->count, sizeof *b->neighbours, by_time);
+        keep_fastest(b);
+        print_base(b, i == 0);
+    }
+    *bases = list.count;
+done:
+    for (size_t i = 0; i < list.count; i++) free_base(&list.items[i]);
+    mt_free(list.items);
+    return st;
+}

@@ -1,0 +1,153 @@
+#include "tuner/cli/requests/results.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "db/key.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/base/log.h"
+#include "tuner/base/text.h"
+#include "tuner/cli/requests/known_device.h"
+#include "tuner/evaluate/facts_json.h"
+#include "tuner/space/source.h"
+#include "tuner/space/spec_json.h"
+
+static mt_status no_memory(mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "import: out of memory");
+}
+
+/* ---- what it is about ---- */
+
+static mt_status need(const char *path, const mt_import_about *about, const char *what, const char *option, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_USAGE, "%s: this %s does not say %s: expected %s", path, about->format, what, option);
+}
+
+/* "a100" is four models: which one was taken decides what the results are compared with. */
+static void tell_choice(const char *gpu, const char *chosen_name)
+{
+    mt_strbuf libraries = {0};
+    mt_known_device_candidates(gpu, chosen_name, &libraries);
+    if (libraries.length) mt_log_warn("--gpu %s is taken as %s; say it if it was another: %s", gpu, chosen_name, mt_strbuf_text(&libraries));
+    mt_strbuf_free(&libraries);
+}
+
+/* A GPU that devices.ini lacks (another maker's, say) has results all the same; only its facts are not known. */
+static mt_status find_gpu(const char *gpu, mt_device_facts *facts, char arch[MT_ARCH_SIZE], mt_error *err)
+{
+    mt_status st = mt_known_device(gpu, NULL, facts, arch, err);
+    if (st == MT_OK) tell_choice(gpu, facts->name);
+    if (st != MT_ERR_NOT_FOUND) return st;
+    mt_log_warn("devices.ini has no GPU '%s': its results are kept without the facts of the GPU", gpu);
+    *facts = (mt_device_facts){0};
+    snprintf(facts->name, sizeof facts->name, "%s", gpu);
+    mt_facts_arch(0, arch, MT_ARCH_SIZE);
+    return MT_OK;
+}
+
+/* "4096,4096": whole numbers, as a search space writes them. */
+static mt_status check_problem(const char *problem, mt_error *err)
+{
+    const char *at = problem;
+    while (at && *at) {
+        size_t length = strcspn(at, ",");
+        int64_t number;
+        while (*at == ' ') at++, length--;
+        if (!mt_text_int64(at, length, &number) || number < 1) return MT_FAIL(err, MT_ERR_USAGE, "import: --problem-size is '%s', expected whole numbers such as 4096,4096", problem);
+        at += length;
+        if (*at == ',' && !*++at) return MT_FAIL(err, MT_ERR_USAGE, "import: --problem-size is '%s', expected a number behind the comma", problem);
+    }
+    return MT_OK;
+}
+
+/* ---- the search space ---- */
+
+static mt_status write_space(const mt_results_options *options, const char *kernel, const mt_strbuf *ini, mt_strbuf *path, mt_error *err)
+{
+    char *old = NULL;
+    size_t length = 0;
+    mt_error ignored;
+    mt_strbuf_clear(path);
+    if (options->space_path) mt_strbuf_add(path, options->space_path);
+    else mt_strbuf_addf(path, "%s.ini", kernel);
+    if (path->failed) return no_memory(err);
+    bool differs = !options->space_path && mt_file_exists(mt_strbuf_text(path)) &&
+                   (mt_file_read(mt_strbuf_text(path), 0, &old, &length, &ignored) != MT_OK || length != ini->length || memcmp(old, ini->text, length) != 0);
+    mt_free(old);
+    if (differs) return MT_FAIL(err, MT_ERR_USAGE, "%s: exists and is another file than the search space of this import: expected --space-out FILE", mt_strbuf_text(path));
+    return mt_file_write_atomic(mt_strbuf_text(path), ini->text, ini->length, err);
+}
+
+/* ---- line 1 ---- */
+
+static void add_text(mt_strbuf *json, const char *before, const char *text)
+{
+    mt_strbuf_add(json, before);
+    mt_strbuf_add_json(json, text);
+}
+
+static mt_status add_header(const mt_import *import, const mt_spec *spec, const mt_device_facts *facts, const char *arch, mt_strbuf *json, mt_error *err)
+{
+    char key[MT_KEY_GPU_SIZE];
+    const mt_source no_source = {0};
+    mt_hash kernel_key;
+    mt_status st = mt_source_key(spec, &no_source, &kernel_key, err);
+    if (st != MT_OK) return st;
+    char *facts_json = mt_facts_to_json(facts), *spec_json = mt_spec_json(spec);
+    if (!facts_json || !spec_json) json->failed = true;
+    mt_key_gpu(facts->name, facts->cc, facts->sm_count, facts->mem_bytes, facts->clock_mhz, key, sizeof key);
+    add_text(json, "{\"format\":\"msda-tune recording\",\"version\":1,\"gpu\":{\"key\":", key);
+    add_text(json, ",\"name\":", facts->name);
+    mt_strbuf_addf(json, ",\"facts\":%s}", facts_json ? facts_json : "");
+    add_text(json, ",\"kernel\":{\"name\":", spec->name);
+    add_text(json, ",\"key\":", kernel_key.hex);
+    mt_strbuf_addf(json, ",\"spec\":%s}", spec_json ? spec_json : "");
+    add_text(json, ",\"shape\":{\"name\":", spec->shapes[0].name);
+    add_text(json, ",\"key\":", spec->shapes[0].key);
+    add_text(json, "},\"workload\":{\"name\":", spec->workloads[0].name);
+    add_text(json, ",\"key\":", spec->workloads[0].key);
+    add_text(json, "},\"regime\":", mt_regime_name(spec->regime));
+    add_text(json, ",\"toolchain\":{\"nvrtc\":0,\"driver\":0,\"arch\":", arch);
+    mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld}\n", (long long)mt_import_describe(import)->newest_unix_ms);
+    mt_free(facts_json);
+    mt_free(spec_json);
+    return json->failed ? no_memory(err) : MT_OK;
+}
+
+/* ---- all of it ---- */
+
+mt_status mt_results_convert(const mt_import *import, const char *path, const mt_results_options *options, mt_results *results, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_import_about *about = mt_import_describe(import);
+    const char *gpu = options->gpu ? options->gpu : about->gpu, *kernel = options->name ? options->name : about->kernel;
+    const char *problem = options->problem ? options->problem : about->problem;
+    mt_strbuf ini = {0};
+    mt_spec *spec = NULL;
+    mt_device_facts facts;
+    char arch[MT_ARCH_SIZE];
+    if (!gpu) return need(path, about, "which GPU it is of", "--gpu NAME, such as a100", err);
+    if (!kernel) return need(path, about, "which kernel it is of", "--name NAME", err);
+    MT_TRY(check_problem(options->problem, err));
+    MT_TRY(find_gpu(gpu, &facts, arch, err));
+    MT_TRY(mt_import_space(import, kernel, problem, &ini, err));
+    st = mt_spec_parse("the search space of this import", mt_strbuf_text(&ini), ini.length, &spec, err);
+    if (st != MT_OK) st = mt_error_prefix(err, st, "%s", path);
+    if (st != MT_OK) goto done;
+    MT_TRY(add_header(import, spec, &facts, arch, &results->recording, err));
+    MT_TRY(mt_import_lines(import, kernel, &results->recording, err));
+    MT_TRY(write_space(options, kernel, &ini, &results->space_path, err));
+    mt_key_model(facts.name, results->model, sizeof results->model);
+done:
+    mt_spec_free(spec);
+    mt_strbuf_free(&ini);
+    return st;
+}
+
+void mt_results_free(mt_results *results)
+{
+    mt_strbuf_free(&results->recording);
+    mt_strbuf_free(&results->space_path);
+}

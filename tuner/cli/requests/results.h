@@ -1,0 +1,22 @@
+/* Results of other tools on their way into recordings: what the file does not say comes from the command line. */
+#ifndef MT_CLI_RESULTS_H
+#define MT_CLI_RESULTS_H
+
+#include "db/exchange/import.h"
+
+typedef struct mt_results_options {
+    const char *gpu, *name, *problem; /* --gpu, --name, --problem-size; NULL = the file's */
+    const char *space_path;           /* --space-out; NULL = NAME.ini in the current folder, which is not overwritten */
+} mt_results_options;
+
+typedef struct mt_results {
+    mt_strbuf recording;              /* as mt_recording_import_bytes takes it */
+    mt_strbuf space_path;             /* of the search space that was written */
+    char model[64];                   /* for --gpu recorded:MODEL */
+} mt_results; /* zero-initialise */
+
+/* Writes the search space and makes the recording. USAGE where something is missing. */
+mt_status mt_results_convert(const mt_import *import, const char *path, const mt_results_options *options, mt_results *results, mt_error *err);
+void mt_results_free(mt_results *results);
+
+#endif

@@ -1,0 +1,114 @@
+#include "tuner/cli/requests/sources.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/cli/output/print.h"
+#include "tuner/cli/requests/requested_shapes.h"
+#include "tuner/space/source.h"
+
+static mt_source_states *find(const mt_sources *sources, const char *kernel)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        if (strcmp(sources->items[i].kernel, kernel) == 0) return &sources->items[i];
+    return NULL;
+}
+
+static mt_status see_state(void *context, const char *name, const char *key, mt_error *err)
+{
+    mt_sources *sources = context;
+    mt_source_states *states = find(sources, name);
+    if (!states) {
+        mt_source_states *items = mt_grow(sources->items, sources->count, &sources->capacity, sizeof *items);
+        if (items) sources->items = items;
+        char *kernel = items ? mt_strdup(name) : NULL;
+        if (!kernel) return MT_FAIL(err, MT_ERR_NO_MEMORY, "kernels: out of memory");
+        states = &items[sources->count++];
+        *states = (mt_source_states){.kernel = kernel};
+    }
+    states->count++;
+    snprintf(states->newest.hex, sizeof states->newest.hex, "%s", key);
+    return MT_OK;
+}
+
+static mt_status key_of(const char *path, mt_hash *key, mt_error *err)
+{
+    mt_spec *spec = NULL;
+    mt_source source = {0};
+    mt_status st = MT_OK;
+    MT_TRY(mt_spec_load(path, &spec, err));
+    MT_TRY(mt_source_load(spec, &source, err));
+    MT_TRY(mt_source_key(spec, &source, key, err));
+done:
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    return st;
+}
+
+/* A kernel of which no space is known, or a broken one, has no state of today: that must not hide its rows. */
+static void find_today(mt_source_states *states, const char *given)
+{
+    char *path = NULL;
+    mt_error ignored;
+    if ((given && mt_requested_shapes_space(given, states->kernel, &path, &ignored) == MT_OK) || mt_requested_shapes_space(NULL, states->kernel, &path, &ignored) == MT_OK) {
+        if (key_of(path, &states->today, &ignored) != MT_OK) states->today = (mt_hash){0};
+    }
+    mt_free(path);
+}
+
+static mt_status see_today(void *context, const char *name, const char *key, mt_error *err)
+{
+    mt_source_states *states = find(context, name);
+    (void)err;
+    if (states && strcmp(states->today.hex, key) == 0) states->has_today = true;
+    return MT_OK;
+}
+
+mt_status mt_sources_load(mt_store *store, const char *given, mt_sources *sources, mt_error *err)
+{
+    char *path = NULL;
+    mt_hash key;
+    mt_status st = MT_OK;
+    if (given) MT_TRY(mt_share_space(given, &path, err));
+    if (given) MT_TRY(key_of(path, &key, err)); /* one that somebody names must be sound */
+    MT_TRY(mt_query_kernels(store, see_state, sources, err));
+    for (size_t i = 0; i < sources->count; i++)
+        if (sources->items[i].count > 1) find_today(&sources->items[i], given);
+    MT_TRY(mt_query_kernels(store, see_today, sources, err));
+done:
+    mt_free(path);
+    return st;
+}
+
+const char *mt_sources_mark(mt_sources *sources, const char *kernel, const char *key)
+{
+    mt_source_states *states = find(sources, kernel);
+    if (!states || states->count < 2) return "";
+    if (!states->listed.hex[0]) snprintf(states->listed.hex, sizeof states->listed.hex, "%s", key);
+    states->is_mixed = states->is_mixed || strcmp(states->listed.hex, key) != 0;
+    if (!states->today.hex[0]) return "";
+    return strcmp(states->today.hex, key) == 0 ? ", today's" : ", not today's";
+}
+
+void mt_sources_hint(const mt_sources *sources, FILE *out)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        const mt_source_states *states = &sources->items[i];
+        mt_strbuf line = {0};
+        if (!states->is_mixed) continue;
+        mt_print_clean(&line, states->kernel, 60);
+        mt_strbuf_addf(&line, " has rows of %zu states of its source", states->count);
+        if (!states->today.hex[0]) mt_strbuf_add(&line, " (--space FILE tells which is today's)");
+        else if (!states->has_today) mt_strbuf_addf(&line, ", none of them today's, source %.8s", states->today.hex);
+        mt_strbuf_addf(&line, "; to list one alone: --kernel-key %.8s", states->has_today ? states->today.hex : states->newest.hex);
+        fprintf(out, "\n%s\n", mt_strbuf_text(&line));
+        mt_strbuf_free(&line);
+    }
+}
+
+void mt_sources_free(mt_sources *sources)
+{
+    for (size_t i = 0; i < sources->count; i++) mt_free(sources->items[i].kernel);
+    mt_free(sources->items);
+    *sources = (mt_sources){0};
+}

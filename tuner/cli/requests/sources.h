@@ -1,0 +1,33 @@
+/* The states of its source that a kernel has rows of, and which of them is today's: rows of several states look alike in a listing. */
+#ifndef MT_CLI_SOURCES_H
+#define MT_CLI_SOURCES_H
+
+#include <stdio.h>
+
+#include "db/store/query.h"
+
+/* Of one kernel. */
+typedef struct mt_source_states {
+    char *kernel;
+    size_t count;     /* states that the database knows */
+    mt_hash newest;   /* the one that it met last */
+    mt_hash today;    /* empty: no search space of the kernel is known */
+    bool has_today;   /* the database knows that one too */
+    mt_hash listed;   /* the first one that mt_sources_mark was asked for */
+    bool is_mixed;    /* it was asked for another one too */
+} mt_source_states;
+
+typedef struct mt_sources {
+    mt_source_states *items;
+    size_t count, capacity;
+} mt_sources; /* zero-initialise */
+
+/* Today's state is that of the search space `given` (--space; NULL = none) if its kernel is that one, else that of the kernel's shipped space. Only kernels of several states are looked at. */
+mt_status mt_sources_load(mt_store *store, const char *given, mt_sources *sources, mt_error *err);
+/* ", today's" or ", not today's", for a heading; "" where the kernel has one state only, or today's is not known. */
+const char *mt_sources_mark(mt_sources *sources, const char *kernel, const char *key);
+/* A line for each kernel of which several states were listed: how to list one of them alone. */
+void mt_sources_hint(const mt_sources *sources, FILE *out);
+void mt_sources_free(mt_sources *sources);
+
+#endif

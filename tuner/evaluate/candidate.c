@@ -1,0 +1,70 @@
+#include "tuner/evaluate/candidate.h"
+
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+
+static char *launched_by(const mt_plan *plan)
+{
+    mt_strbuf text = {0};
+    for (size_t i = 0; i < plan->launch_count; i++) mt_strbuf_addf(&text, "%s\n", plan->launches[i].entry);
+    char *entries = mt_strbuf_take(&text);
+    mt_strbuf_free(&text);
+    return entries;
+}
+
+mt_status mt_candidate_make(mt_env *env, const mt_space *space, size_t index, mt_candidate *candidate, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_plan plan = {0};
+    mt_point point;
+    const mt_spec *spec = mt_env_spec(env);
+    memset(candidate, 0, sizeof *candidate);
+    mt_space_at(space, index, &point);
+    MT_TRY(mt_env_set_point(env, &point, err));
+    MT_TRY(mt_plan_make(env, &plan, &candidate->illegal, err));
+    if (!candidate->illegal) candidate->illegal = mt_plan_illegal(env, &plan);
+    if (candidate->illegal) goto done;
+    candidate->launched = launched_by(&plan);
+    if (!candidate->launched) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
+        goto done;
+    }
+    MT_TRY(mt_needs_of_variant(spec, &plan, spec->algorithms[point.level[0]].is_yardstick, &candidate->needs, err));
+    MT_TRY(mt_options_variant(env, &candidate->options, err));
+done:
+    mt_plan_free(&plan);
+    if (st != MT_OK) mt_candidate_free(candidate);
+    return st;
+}
+
+void mt_candidate_free(mt_candidate *candidate)
+{
+    mt_free(candidate->illegal);
+    mt_free(candidate->launched);
+    mt_needs_free(&candidate->needs);
+    mt_options_free(&candidate->options);
+    memset(candidate, 0, sizeof *candidate);
+}
+
+mt_status mt_candidate_support_needs(const mt_env *env, mt_needs *needs, mt_error *err)
+{
+    const mt_spec *spec = mt_env_spec(env);
+    mt_plan plan = {0};
+    mt_status st = MT_OK;
+    if (spec->reference) MT_TRY(mt_plan_reference(env, &plan, err));
+    st = mt_needs_of_support(spec, &plan, needs, err);
+done:
+    mt_plan_free(&plan);
+    return st;
+}
+
+bool mt_candidate_needs_support(const mt_spec *spec)
+{
+    if (spec->reference) return true;
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        if (spec->args[i].kind == MT_ARG_TENSOR && spec->args[i].init == MT_INIT_KERNEL) return true;
+    }
+    return false;
+}

@@ -1,0 +1,179 @@
+#include "tuner/evaluate/needs.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/file.h"
+#include "tuner/evaluate/parameters.h"
+
+/* ---- making ---- */
+
+static mt_status no_memory(mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
+}
+
+static mt_status add_kernel(mt_needs *needs, const char *entry, size_t count, mt_place place, mt_needed_kernel **added, mt_error *err)
+{
+    mt_needed_kernel kernel = {.entry = entry, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count, .place = place};
+    if (!kernel.bytes) return no_memory(err);
+    *added = &needs->kernels[needs->kernel_count++];
+    **added = kernel;
+    return MT_OK;
+}
+
+static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const mt_plan *plan, const mt_plan_launch *launches, size_t count, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < count; i++) {
+        mt_needed_kernel *kernel = NULL;
+        const mt_launch *from = launches[i].from;
+        MT_TRY(add_kernel(needs, launches[i].entry, from->arg_count, mt_spec_place(spec, from->line), &kernel, err));
+        for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
+    }
+done:
+    return st;
+}
+
+static mt_status make_room(mt_needs *needs, size_t kernels, size_t variables, mt_error *err)
+{
+    needs->kernels = mt_alloc(kernels, sizeof *needs->kernels);
+    needs->variables = mt_alloc(variables, sizeof *needs->variables);
+    return needs->kernels && needs->variables ? MT_OK : no_memory(err);
+}
+
+mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, bool is_yardstick, mt_needs *needs, mt_error *err)
+{
+    mt_status st;
+    MT_TRY(make_room(needs, plan->launch_count + plan->prepare_count, plan->arg_count, err));
+    MT_TRY(add_launches(needs, spec, plan, plan->launches, plan->launch_count, err));
+    MT_TRY(add_launches(needs, spec, plan, plan->prepares, plan->prepare_count, err));
+    for (size_t i = 0; i < plan->arg_count; i++) { /* by the rules of mt_constants_fill (tuner/gpu/constants.c) */
+        const mt_arg *arg = &spec->args[i];
+        bool is_needed = !plan->args[i].used && !is_yardstick;
+        if (arg->constant) needs->variables[needs->variable_count++] = (mt_needed_variable){arg->constant, is_needed ? arg->name : NULL, plan->args[i].tensor.bytes};
+    }
+done:
+    return st;
+}
+
+mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_needs *needs, mt_error *err)
+{
+    enum { PARAMETERS = 3, BYTES = 8 }; /* of every kernel that makes an input */
+    mt_status st;
+    MT_TRY(make_room(needs, spec->arg_count + reference->launch_count + reference->prepare_count, 0, err));
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        mt_needed_kernel *kernel = NULL;
+        if (spec->args[i].kind != MT_ARG_TENSOR || spec->args[i].init != MT_INIT_KERNEL) continue;
+        MT_TRY(add_kernel(needs, spec->args[i].init_kernel, PARAMETERS, mt_spec_place(spec, spec->args[i].line), &kernel, err));
+        for (size_t a = 0; a < PARAMETERS; a++) kernel->bytes[a] = BYTES;
+    }
+    MT_TRY(add_launches(needs, spec, reference, reference->launches, reference->launch_count, err));
+    st = add_launches(needs, spec, reference, reference->prepares, reference->prepare_count, err);
+done:
+    return st;
+}
+
+void mt_needs_free(mt_needs *needs)
+{
+    for (size_t i = 0; i < needs->kernel_count; i++) mt_free(needs->kernels[i].bytes);
+    mt_free(needs->kernels);
+    mt_free(needs->variables);
+    *needs = (mt_needs){0};
+}
+
+/* ---- against the compiler's log ---- */
+
+static const char entry_line[] = "Compiling entry function '";
+
+/* The name in the next line in which ptxas speaks of an entry, "… entry function 'NAME' for 'sm_90a'", and behind it; NULL: no further one. */
+static const char *next_entry(const char **log, size_t *length)
+{
+    const char *name = strstr(*log, entry_line);
+    if (!name) return NULL;
+    name += sizeof entry_line - 1;
+    *length = strcspn(name, "'");
+    *log = name + *length;
+    return name;
+}
+
+static bool log_has(const char *log, const char *entry)
+{
+    size_t length;
+    for (const char *name; (name = next_entry(&log, &length));)
+        if (length == strlen(entry) && strncmp(name, entry, length) == 0) return true;
+    return false;
+}
+
+static void add_place(const mt_place *place, mt_strbuf *why)
+{
+    if (place->path) mt_strbuf_addf(why, "%s:%d: ", place->path, place->line);
+}
+
+/* Says what there is instead: most often the name with C++ decoration, _Z9decoratedPf. */
+static void explain_missing(const char *log, const mt_needed_kernel *kernel, mt_strbuf *why)
+{
+    const char *entry = kernel->entry;
+    char decorated[320];
+    mt_strbuf others = {0};
+    size_t length, known = (size_t)snprintf(decorated, sizeof decorated, "_Z%zu%s", strlen(entry), entry);
+    add_place(&kernel->place, why);
+    mt_strbuf_addf(why, "no __global__ function %s (extern \"C\") in the compiled source", entry);
+    for (const char *name; (name = next_entry(&log, &length));) {
+        if (known < sizeof decorated && strncmp(name, decorated, known) == 0) {
+            mt_strbuf_addf(why, "; it has the C++ name %.*s: %s", (int)length, name,
+                           name[known] == 'I' ? "make the template __device__ and call it from an extern \"C\" kernel" : "write extern \"C\" in front of it");
+            mt_strbuf_clear(&others);
+            break;
+        }
+        mt_strbuf_addf(&others, "%s%.*s", others.length ? ", " : "", (int)length, name);
+    }
+    if (others.length) mt_strbuf_addf(why, ", which has %.300s", mt_strbuf_text(&others));
+    mt_strbuf_free(&others);
+}
+
+/* The log can't tell when it was cut, or is another compiler's. */
+static void check_log(const mt_needs *needs, const char *log, mt_strbuf *why)
+{
+    if (!log || !strstr(log, entry_line) || strlen(log) >= MT_PROTO_MAX_TEXT - 16) return;
+    for (size_t i = 0; i < needs->kernel_count && !why->length; i++)
+        if (!log_has(log, needs->kernels[i].entry)) explain_missing(log, &needs->kernels[i], why);
+}
+
+/* ---- against the cubin ---- */
+
+static void check_kernel(const mt_needed_kernel *kernel, const char *cubin, size_t bytes, mt_strbuf *why)
+{
+    mt_parameters declared;
+    if (!mt_parameters_read(cubin, bytes, kernel->entry, &declared)) return;
+    for (size_t i = 0; i < kernel->count && i < declared.count; i++) {
+        if (kernel->bytes[i] == declared.bytes[i]) continue;
+        add_place(&kernel->place, why);
+        mt_strbuf_addf(why, "%s: parameter %zu has %u bytes, the launch gives %llu", kernel->entry, i + 1, declared.bytes[i], (unsigned long long)kernel->bytes[i]);
+        return;
+    }
+    if (kernel->count == declared.count) return;
+    add_place(&kernel->place, why);
+    mt_strbuf_addf(why, "%s has %zu parameters, the launch lists %zu", kernel->entry, declared.count, kernel->count);
+}
+
+static void check_variable(const mt_needed_variable *variable, const char *cubin, size_t bytes, mt_strbuf *why)
+{
+    int64_t found = mt_variable_bytes(cubin, bytes, variable->name);
+    if (found == 0 && variable->input)
+        mt_strbuf_addf(why, "no variable %s in the compiled source, and no launch takes %s", variable->name, variable->input);
+    else if (found > 0 && (uint64_t)found < variable->bytes)
+        mt_strbuf_addf(why, "the variable %s has %lld bytes, its input %llu", variable->name, (long long)found, (unsigned long long)variable->bytes);
+}
+
+void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, mt_strbuf *why)
+{
+    char *cubin = NULL;
+    size_t bytes = 0;
+    check_log(needs, compiled->log, why);
+    if (why->length || !compiled->cubin_path || mt_file_read(compiled->cubin_path, 0, &cubin, &bytes, NULL) != MT_OK) return;
+    for (size_t i = 0; i < needs->kernel_count && !why->length; i++) check_kernel(&needs->kernels[i], cubin, bytes, why);
+    for (size_t i = 0; i < needs->variable_count && !why->length; i++) check_variable(&needs->variables[i], cubin, bytes, why);
+    mt_free(cubin);
+}

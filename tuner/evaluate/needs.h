@@ -1,0 +1,35 @@
+/* What compiled code must have for the launches that take it: kernels with these parameters, variables of these sizes. The driver would find out, but needs a GPU. */
+#ifndef MT_RUN_NEEDS_H
+#define MT_RUN_NEEDS_H
+
+#include "tuner/worker/proto.h"
+#include "tuner/space/plan.h"
+
+typedef struct mt_needed_kernel {
+    const char *entry;
+    uint64_t *bytes;        /* of each argument; owned */
+    size_t count;
+    mt_place place;         /* of the section that launches it, for messages; path NULL = none */
+} mt_needed_kernel;
+
+typedef struct mt_needed_variable {
+    const char *name, *input; /* that goes to it; NULL: the source need not have the variable */
+    uint64_t bytes;
+} mt_needed_variable;
+
+typedef struct mt_needs {   /* names are the spec's */
+    mt_needed_kernel *kernels;
+    mt_needed_variable *variables;
+    size_t kernel_count, variable_count;
+} mt_needs;
+
+/* Of a variant's launches, prepares and constants. `needs` is zeroed. */
+mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, bool is_yardstick, mt_needs *needs, mt_error *err);
+/* Of the reference's launches (a zeroed plan: there is none) and of the kernels that make inputs. */
+mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_needs *needs, mt_error *err);
+void mt_needs_free(mt_needs *needs); /* zeroed struct is fine; zeroes it */
+
+/* The first need that code which compiled does not meet; nothing where log and cubin do not tell. */
+void mt_needs_check(const mt_needs *needs, const mt_compiled *compiled, mt_strbuf *why);
+
+#endif

@@ -1,0 +1,143 @@
+/* The predictor tried as a whole: what it would have answered for each tuned shape had that not been tuned. */
+#include <math.h>
+
+#include "tuner/predictor/predictor_internal.h"
+
+/* ---- what building needs too ---- */
+
+bool mt_predictor_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
+{
+    const double *shape = data->shapes + asked * data->feature_count;
+    mt_rule_begin(rule, shape, search);
+    if (data->turns) mt_rule_set_turns(rule, data->turns + asked * data->variant_count, search);
+    return mt_predictor_next_offer(data, rule, asked, search);
+}
+
+bool mt_predictor_next_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
+{
+    const double *shape = data->shapes + asked * data->feature_count;
+    while (mt_rule_next(rule, shape, search)) {
+        if (!isinf(mt_predictor_cell(data, asked, search->variant))) return true;
+        mt_rule_refuse(search);
+    }
+    return false;
+}
+
+void mt_predictor_add_score(mt_predictor_score *score, double value)
+{
+    if (!isfinite(value)) {
+        score->unknown++;
+        return;
+    }
+    score->mean += value;
+    if (value > score->worst) score->worst = value;
+    score->count++;
+}
+
+void mt_predictor_end_score(mt_predictor_score *score)
+{
+    if (score->count) score->mean /= (double)score->count;
+}
+
+/* ---- evaluation ---- */
+
+/* Logarithm of the product of all integers and of the lists' sums: what a rule by volume looks at. */
+static double volume(const mt_predictor_data *data, size_t shape)
+{
+    double sum = 0;
+    const double *features = data->shapes + shape * data->feature_count;
+    for (size_t i = 0; i < data->feature_count; i++) {
+        bool is_first = i == 0 || data->name[i - 1] != data->name[i], is_list = is_first && i + 1 < data->feature_count && data->name[i + 1] == data->name[i];
+        if (is_first && !data->is_text[i]) sum += features[is_list ? i + 1 : i];
+    }
+    return sum;
+}
+
+/* What is best on shape `there`, of what does not fail on `asked`, tried on `asked`: the mean of equals, since columns are ordered by how many shapes they win, `asked` included. NAN = no time.
+ * False = nothing to offer. */
+static bool try_best_of_other(const mt_predictor_data *data, size_t there, size_t asked, double *value)
+{
+    double least = INFINITY, sum = 0;
+    size_t count = 0;
+    for (size_t v = 0; v < data->variant_count; v++) {
+        if (!isinf(mt_predictor_cell(data, asked, v))) least = fmin(least, mt_predictor_cell(data, there, v));
+    }
+    for (size_t v = 0; v < data->variant_count; v++) {
+        if (!(mt_predictor_cell(data, there, v) <= least) || !isfinite(mt_predictor_cell(data, asked, v))) continue;
+        sum += mt_predictor_cell(data, asked, v);
+        count++;
+    }
+    *value = count ? sum / (double)count : NAN;
+    return isfinite(least);
+}
+
+/* Of the nearest shape that has something to offer. */
+static double of_nearest_volume(const mt_predictor_data *data, size_t asked)
+{
+    double nearest = INFINITY, best = NAN, value;
+    for (size_t i = 0; i < data->shape_count; i++) {
+        double distance = fabs(volume(data, i) - volume(data, asked));
+        if (i == asked || distance >= nearest || !try_best_of_other(data, i, asked, &value)) continue;
+        nearest = distance;
+        best = value;
+    }
+    return best;
+}
+
+static mt_status try_shape(const mt_predictor_data *data, const mt_predictor_options *options, size_t shape, mt_predictor_trial *trial, mt_error *err)
+{
+    bool is_left_out[MT_RULE_SHAPES] = {false};
+    mt_predictor predictor;
+    mt_rule_search search;
+    double advantage = NAN;
+    is_left_out[shape] = true;
+    mt_status st = mt_predictor_build(data, is_left_out, options, &predictor, err);
+    if (st != MT_OK) return st;
+    mt_rule rule = mt_predictor_rule(data, is_left_out, &predictor);
+    *trial = (mt_predictor_trial){.shape = shape, .nearest = SIZE_MAX, .distance = NAN, .variant = data->variant_count, .expected = NAN, .by_default = data->default_slowdown[shape]};
+    trial->slowdown = trial->by_default;
+    trial->by_volume = of_nearest_volume(data, shape);
+    bool more = mt_predictor_offer(data, &rule, shape, &search), default_fails = !isfinite(data->default_slowdown[shape]); /* without a time: excluded, since else it is measured first */
+    double of_default = NAN; /* as the nearest shape lets expect it */
+    for (int offers = 0; more && offers < MT_RULE_OFFERS; offers++) {
+        double slowdown;
+        mt_rule_expect(&rule, &search, &slowdown, &advantage);
+        bool is_default = fabs(data->default_slowdown[search.nearest] - mt_predictor_cell(data, search.nearest, search.variant)) < 1e-12; /* the lookup knows it by its text */
+        bool is_taken = (advantage >= 0 && !(slowdown > of_default)) || default_fails || is_default;
+        if (offers == 0) of_default = slowdown + advantage < 0 ? 0 : slowdown + advantage; /* nothing is faster than the best */
+        if (offers == 0 || is_taken) {
+            trial->nearest = search.nearest;
+            trial->distance = search.distance[search.nearest];
+            trial->expected = is_taken ? slowdown : of_default;
+        }
+        if (is_taken) {
+            trial->variant = search.variant;
+            trial->slowdown = mt_predictor_cell(data, shape, search.variant);
+            break;
+        }
+        mt_rule_leave(&search);
+        more = !isnan(advantage) && mt_predictor_next_offer(data, &rule, shape, &search);
+    }
+    return MT_OK;
+}
+
+mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predictor_options *options, mt_predictor_trial *trials, mt_predictor_evaluation *evaluation, mt_error *err)
+{
+    *evaluation = (mt_predictor_evaluation){0};
+    for (size_t i = 0; i < data->shape_count; i++) {
+        mt_status st = try_shape(data, options, i, &trials[i], err);
+        if (st != MT_OK) return st;
+        const mt_predictor_trial *t = &trials[i];
+        mt_predictor_add_score(&evaluation->alone, t->slowdown);
+        if (!isfinite(t->slowdown) || !isfinite(t->by_default) || !isfinite(t->by_volume)) continue;
+        mt_predictor_add_score(&evaluation->predictor, t->slowdown);
+        mt_predictor_add_score(&evaluation->by_default, t->by_default);
+        mt_predictor_add_score(&evaluation->by_volume, t->by_volume);
+        evaluation->defaults += t->variant == data->variant_count;
+    }
+    mt_predictor_end_score(&evaluation->alone);
+    mt_predictor_end_score(&evaluation->predictor);
+    mt_predictor_end_score(&evaluation->by_default);
+    mt_predictor_end_score(&evaluation->by_volume);
+    return MT_OK;
+}

@@ -1,0 +1,209 @@
+/* A group's portfolio chosen anew and stored, and the rule as JSON. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+#include "tuner/predictor/table.h"
+
+/* ---- JSON ---- */
+
+/* The n-th "NAME=…" of a shape's key. */
+static void name_of(const mt_predictor_table *table, size_t name, char *out, size_t size)
+{
+    const char *at = table->shape_keys[0];
+    for (size_t i = 0; i < name && *at; i++) at += strcspn(at, ";") + 1;
+    size_t length = strcspn(at, "=");
+    snprintf(out, size, "%.*s", (int)length, at);
+}
+
+void mt_predictor_feature_name(const mt_predictor_table *table, size_t feature, char *out, size_t size)
+{
+    static const char *const parts[] = {".length", ".sum", ".mean", ".first", ".last"};
+    const size_t *name = table->data.name;
+    size_t first = feature;
+    while (first > 0 && name[first - 1] == name[feature]) first--;
+    bool is_list = first + 1 < table->data.feature_count && name[first + 1] == name[first];
+    name_of(table, name[feature], out, size);
+    size_t used = strlen(out);
+    if (is_list) snprintf(out + used, size - used, "%s", parts[feature - first]);
+}
+
+static void add_weights(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
+{
+    char name[128];
+    mt_strbuf_add(out, "\"weights\":[");
+    for (size_t i = 0; i < table->data.feature_count; i++) {
+        size_t siblings = 1;
+        if (i && table->data.name[i - 1] == table->data.name[i]) continue;
+        while (i + siblings < table->data.feature_count && table->data.name[i + siblings] == table->data.name[i]) siblings++;
+        name_of(table, table->data.name[i], name, sizeof name);
+        mt_strbuf_addf(out, "%s{\"name\":", i ? "," : "");
+        mt_strbuf_add_json(out, name);
+        mt_strbuf_addf(out, ",\"weight\":%.6g}", predictor->features[i].weight * (double)siblings);
+    }
+    mt_strbuf_add(out, "]");
+}
+
+static void add_curve(mt_strbuf *out, const char *name, const mt_rule_curve *curve)
+{
+    mt_strbuf_addf(out, ",\"%s\":{\"reach\":%.9g,\"knots\":[", name, curve->reach);
+    for (size_t i = 0; i < curve->count; i++) mt_strbuf_addf(out, "%s[%.9g,%.9g]", i ? "," : "", curve->distance[i], curve->value[i]);
+    mt_strbuf_add(out, "]}");
+}
+
+static void add_tree(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
+{
+    char name[128];
+    mt_strbuf_add(out, ",\"tree\":[");
+    for (size_t i = 0; i < predictor->node_count; i++) {
+        const mt_rule_node *node = &predictor->nodes[i];
+        mt_strbuf_add(out, i ? ",{" : "{");
+        if (node->low) {
+            mt_predictor_feature_name(table, node->feature, name, sizeof name);
+            mt_strbuf_add(out, "\"of\":");
+            mt_strbuf_add_json(out, name);
+            mt_strbuf_addf(out, ",\"feature\":%u,\"below\":%.17g,\"low\":%u,\"high\":%u}", (unsigned)node->feature, node->below, (unsigned)node->low, (unsigned)node->high);
+        } else {
+            mt_strbuf_addf(out, "\"variant\":%lld}", (long long)table->variants[node->variant]);
+        }
+    }
+    mt_strbuf_add(out, "]");
+}
+
+/* Blocks, not turns: a launch has blocks, and turns are of a GPU. The variants' in one text a subject, since they are many. */
+static void add_turns(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
+{
+    size_t width = table->variant_count;
+    mt_strbuf_addf(out, ",\"turns\":{\"cost\":%.6g,\"sm_count\":%lld,\"variants\":[", predictor->turn_cost, (long long)table->sm_count);
+    for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
+    mt_strbuf_add(out, "],\"shapes\":[");
+    for (size_t s = 0; s < table->subject_count; s++) { /* a lookup may ask for one workload */
+        const double *blocks = table->blocks + table->subjects[s].shape * width;
+        mt_strbuf_addf(out, "%s{\"subject\":%lld,\"blocks\":\"", s ? "," : "", (long long)table->subjects[s].id);
+        for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%.0f", v ? " " : "", blocks[v] > 0 ? blocks[v] : 0);
+        mt_strbuf_add(out, "\"}");
+    }
+    mt_strbuf_add(out, "]}");
+}
+
+char *mt_predictor_rule_json(const mt_predictor_table *table, const mt_predictor *predictor)
+{
+    mt_strbuf out = {0};
+    mt_strbuf_addf(&out, "{\"format\":1,\"choose\":\"%s\",\"among\":\"%s\",\"power\":%d,\"learned\":%s,", predictor->node_count ? "tree" : "nearest", predictor->uses_all ? "all" : "members", predictor->power,
+                   predictor->is_learned ? "true" : "false");
+    add_weights(&out, table, predictor);
+    if (predictor->node_count) add_tree(&out, table, predictor);
+    if (predictor->turn_cost > 0) add_turns(&out, table, predictor);
+    add_curve(&out, "slowdown", &predictor->slowdown_curve);
+    add_curve(&out, "loss", &predictor->loss_curve);
+    mt_strbuf_add(&out, "}");
+    return mt_strbuf_take(&out);
+}
+
+/* ---- storing ---- */
+
+typedef struct parts {
+    int64_t *subjects;
+    mt_portfolio_member *variants;
+    mt_portfolio_cell *cells;
+} parts;
+
+static size_t fill_parts(const mt_predictor_table *table, const mt_predictor *predictor, parts *p)
+{
+    size_t cells = 0;
+    for (size_t s = 0; s < table->subject_count; s++) p->subjects[s] = table->subjects[s].id;
+    for (size_t v = 0; v < table->variant_count; v++) p->variants[v] = (mt_portfolio_member){table->variants[v], 0};
+    for (size_t k = 0; k < predictor->member_count; k++) p->variants[predictor->members[k]].position = (int64_t)k + 1;
+    for (size_t s = 0; s < table->subject_count; s++) {
+        for (size_t v = 0; v < table->variant_count; v++) {
+            const mt_predictor_cell_row *cell = &table->cells[s * table->variant_count + v];
+            if (cell->measurement) p->cells[cells++] = (mt_portfolio_cell){table->subjects[s].id, table->variants[v], cell->measurement, isfinite(cell->slowdown) ? cell->slowdown : NAN};
+        }
+    }
+    return cells;
+}
+
+static mt_status store(mt_store *to, const mt_predictor_table *table, const mt_predictor_options *options, bool is_asked, const mt_predictor *predictor, mt_error *err)
+{
+    mt_status st = MT_OK;
+    char *json = mt_predictor_rule_json(table, predictor);
+    parts p = {mt_alloc(table->subject_count + 1, sizeof *p.subjects), mt_alloc(table->variant_count + 1, sizeof *p.variants),
+               mt_alloc(table->subject_count * table->variant_count + 1, sizeof *p.cells)};
+    if (!json || !p.subjects || !p.variants || !p.cells) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+        goto done;
+    }
+    const mt_predictor_score *score = &predictor->score;
+    mt_portfolio portfolio = {
+        .row = {.is_asked = is_asked, .is_exact = predictor->is_exact, .max_count = (int64_t)options->max, .unserved_count = (int64_t)predictor->unserved, .held_out_count = (int64_t)score->count,
+                .within = options->within, .worst = exp2(predictor->worst), .held_out_mean = score->count ? exp2(score->mean) : NAN, .held_out_worst = score->count ? exp2(score->worst) : NAN,
+                .rule_json = json},
+        .subjects = p.subjects, .subject_count = table->subject_count, .variants = p.variants, .variant_count = table->variant_count, .cells = p.cells};
+    portfolio.cell_count = fill_parts(table, predictor, &p);
+    st = mt_store_portfolio(to, &table->group, &portfolio, err);
+done:
+    mt_free(json);
+    mt_free(p.subjects);
+    mt_free(p.variants);
+    mt_free(p.cells);
+    return st;
+}
+
+mt_status mt_predictor_refresh(mt_store *to, const mt_portfolio_group *group, const mt_predictor_options *asked, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_predictor_table table = {0};
+    mt_predictor *predictor = mt_alloc(1, sizeof *predictor);
+    mt_predictor_options options = asked ? *asked : (mt_predictor_options){MT_PREDICTOR_AUTO_MAX, MT_PREDICTOR_WITHIN};
+    bool was_asked = asked != NULL;
+    int64_t max;
+    if (!predictor) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+    if (!asked) {
+        MT_TRY(mt_query_portfolio_limits(to, group, &was_asked, &max, &options.within, err));
+        if (was_asked) options.max = (size_t)max;
+    }
+    mt_error why;
+    st = mt_predictor_table_load(to, group, options.within, &table, &why);
+    bool has_none = st == MT_OK ? table.shape_count == 0 : st == MT_ERR_UNSUPPORTED && !asked; /* shapes without values, as imports have: nothing to compare */
+    if (st != MT_OK && !has_none) {
+        st = MT_FAIL(err, st, "%s", why.message);
+        goto done;
+    }
+    if (has_none) {
+        st = mt_store_portfolio(to, group, NULL, err);
+        goto done;
+    }
+    MT_TRY(mt_predictor_build(&table.data, NULL, &options, predictor, err));
+    st = store(to, &table, &options, was_asked, predictor, err);
+done:
+    mt_predictor_table_free(&table);
+    mt_free(predictor);
+    return st;
+}
+
+typedef struct group_list {
+    mt_portfolio_group *items;
+    size_t count, capacity;
+} group_list;
+
+static mt_status add_group(void *context, const mt_portfolio_group_info *row, mt_error *err)
+{
+    group_list *list = context;
+    mt_portfolio_group *grown = mt_grow(list->items, list->count, &list->capacity, sizeof *grown);
+    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+    list->items = grown;
+    list->items[list->count++] = row->group;
+    return MT_OK;
+}
+
+mt_status mt_predictor_refresh_all(mt_store *to, mt_error *err)
+{
+    group_list list = {0};
+    const mt_filter everything = {0};
+    mt_status st = mt_query_groups(to, &everything, add_group, &list, err);
+    for (size_t i = 0; i < list.count && st == MT_OK; i++) st = mt_predictor_refresh(to, &list.items[i], NULL, err);
+    mt_free(list.items);
+    return st;
+}

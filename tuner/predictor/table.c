@@ -1,0 +1,279 @@
+#include "tuner/predictor/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+
+/* One variant's newest time on one subject. */
+typedef struct entry {
+    size_t subject;
+    mt_portfolio_time time;
+} entry;
+
+/* A variant and how well it did: what decides which variants get a column. */
+typedef struct standing {
+    int64_t variant;
+    size_t wins, served;
+    bool is_winner;   /* the stored one of some shape */
+    double sum;       /* of log2 slowdowns where it served */
+} standing;
+
+typedef struct loading {
+    mt_predictor_table *table;
+    entry *entries;
+    size_t entry_count, entry_capacity, subject; /* subject: whose times are read */
+} loading;
+
+static mt_status no_memory(mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
+}
+
+/* ---- subjects ---- */
+
+static void free_subject(mt_predictor_subject *subject)
+{
+    mt_free(subject->workload);
+    mt_free(subject->workload_key);
+    mt_free(subject->default_variant);
+}
+
+static double default_slowdown(const mt_portfolio_subject *row)
+{
+    mt_outcome_kind kind;
+    if (!row->default_outcome || !mt_outcome_from_name(row->default_outcome, &kind)) return NAN;
+    if (kind == MT_OUTCOME_OK && row->default_ns > 0) return fmax(1, row->default_ns / row->best_ns);
+    return mt_outcome_is_failure(kind) ? INFINITY : NAN; /* given up as too slow: how slow is not known */
+}
+
+/* The index of the row's shape, made new where there is room; SIZE_MAX = no room. */
+static size_t shape_index(mt_predictor_table *table, const mt_portfolio_subject *row, mt_status *st, mt_error *err)
+{
+    for (size_t i = 0; i < table->shape_count; i++) {
+        if (table->shape_ids[i] == row->shape) return i;
+    }
+    if (table->shape_count == MT_RULE_SHAPES) return SIZE_MAX;
+    size_t index = table->shape_count;
+    table->shape_keys[index] = mt_strdup(row->shape_key);
+    table->shape_names[index] = mt_strdup(row->shape_name);
+    table->shape_ids[index] = row->shape;
+    table->shape_count++;
+    if (!table->shape_keys[index] || !table->shape_names[index]) *st = no_memory(err);
+    return index;
+}
+
+static mt_status on_subject(void *context, const mt_portfolio_subject *row, mt_error *err)
+{
+    mt_predictor_table *table = ((loading *)context)->table;
+    mt_status st = MT_OK;
+    size_t shape = shape_index(table, row, &st, err);
+    if (st != MT_OK) return st;
+    if (shape == SIZE_MAX) {
+        table->left_out++;
+        return MT_OK;
+    }
+    if (!table->kinds && !(table->kinds = mt_strdup(row->kinds))) return no_memory(err);
+    mt_predictor_subject *grown = mt_grow(table->subjects, table->subject_count, &table->subject_capacity, sizeof *grown);
+    if (!grown) return no_memory(err);
+    table->subjects = grown;
+    mt_predictor_subject *subject = &grown[table->subject_count++];
+    *subject = (mt_predictor_subject){.id = row->id, .shape = shape, .workload = mt_strdup(row->workload_name), .workload_key = mt_strdup(row->workload_key),
+                                   .default_variant = row->default_variant ? mt_strdup(row->default_variant) : NULL, .best_ns = row->best_ns, .default_slowdown = default_slowdown(row)};
+    return subject->workload && subject->workload_key && (subject->default_variant || !row->default_variant) ? MT_OK : no_memory(err);
+}
+
+/* ---- times ---- */
+
+static mt_status on_time(void *context, const mt_portfolio_time *row, mt_error *err)
+{
+    loading *l = context;
+    entry *grown = mt_grow(l->entries, l->entry_count, &l->entry_capacity, sizeof *grown);
+    if (!grown) return no_memory(err);
+    l->entries = grown;
+    l->entries[l->entry_count++] = (entry){l->subject, *row};
+    return MT_OK;
+}
+
+static int by_variant(const void *a, const void *b)
+{
+    const entry *x = a, *y = b;
+    if (x->time.variant != y->time.variant) return x->time.variant < y->time.variant ? -1 : 1;
+    return (x->subject > y->subject) - (x->subject < y->subject);
+}
+
+static double slowdown_of(const mt_predictor_table *table, const entry *e)
+{
+    if (!mt_outcome_may_win(e->time.kind)) return INFINITY;
+    return e->time.median_ns > 0 ? fmax(1, e->time.median_ns / table->subjects[e->subject].best_ns) : NAN;
+}
+
+static void count_entry(const mt_predictor_table *table, const entry *e, double within, standing *s)
+{
+    double slowdown = slowdown_of(table, e);
+    if (e->time.kind != MT_OUTCOME_OK || !(slowdown <= within)) return;
+    s->served++;
+    s->wins += slowdown == 1; /* of a final's near-ties too */
+    s->is_winner = s->is_winner || e->time.median_ns == table->subjects[e->subject].best_ns;
+    s->sum += log2(slowdown);
+}
+
+/* Winners first, then who serves many shapes, then who serves them well; ids make it definite. */
+static int by_standing(const void *a, const void *b)
+{
+    const standing *x = a, *y = b;
+    if (!x->wins != !y->wins) return x->wins ? -1 : 1;
+    if (x->served != y->served) return x->served > y->served ? -1 : 1;
+    double mean_x = x->served ? x->sum / (double)x->served : 0, mean_y = y->served ? y->sum / (double)y->served : 0;
+    if (mean_x != mean_y) return mean_x < mean_y ? -1 : 1;
+    return (x->variant > y->variant) - (x->variant < y->variant);
+}
+
+/* In the order of their standing, but such that all winners have room: near-ties of one shape must not take the place of another's winner. */
+static void take_columns(mt_predictor_table *table, const standing *standings, size_t count)
+{
+    size_t winners = 0;
+    for (size_t i = 0; i < count; i++) winners += standings[i].is_winner;
+    for (size_t i = 0; i < count && table->variant_count < MT_RULE_VARIANTS && standings[i].served; i++) {
+        size_t room = MT_RULE_VARIANTS - table->variant_count;
+        if (!standings[i].is_winner && room <= winners) continue;
+        winners -= standings[i].is_winner;
+        table->variants[table->variant_count++] = standings[i].variant;
+    }
+}
+
+static mt_status choose_columns(loading *l, double within, mt_error *err)
+{
+    mt_predictor_table *table = l->table;
+    standing *standings = mt_alloc(l->entry_count + 1, sizeof *standings);
+    size_t count = 0;
+    if (!standings) return no_memory(err);
+    for (size_t i = 0; i < l->entry_count; i++) {
+        if (i == 0 || l->entries[i].time.variant != l->entries[i - 1].time.variant) standings[count++].variant = l->entries[i].time.variant;
+        count_entry(table, &l->entries[i], within, &standings[count - 1]);
+    }
+    qsort(standings, count, sizeof *standings, by_standing);
+    take_columns(table, standings, count);
+    mt_free(standings);
+    return MT_OK;
+}
+
+static size_t column_of(const mt_predictor_table *table, int64_t variant)
+{
+    size_t at = 0;
+    while (at < table->variant_count && table->variants[at] != variant) at++;
+    return at;
+}
+
+static void fill_cells(loading *l)
+{
+    mt_predictor_table *table = l->table;
+    for (size_t i = 0; i < table->subject_count * table->variant_count; i++) table->cells[i].slowdown = NAN;
+    for (size_t i = 0, column = 0; i < l->entry_count; i++) {
+        const entry *e = &l->entries[i];
+        if (i == 0 || e->time.variant != l->entries[i - 1].time.variant) column = column_of(table, e->time.variant);
+        if (column < table->variant_count) table->cells[e->subject * table->variant_count + column] = (mt_predictor_cell_row){e->time.measurement, slowdown_of(table, e)};
+    }
+}
+
+/* ---- data ---- */
+
+static void fill_data(mt_predictor_table *table, double *slowdown, double *of_default)
+{
+    size_t width = table->variant_count;
+    for (size_t i = 0; i < table->shape_count * width; i++) slowdown[i] = 1;
+    for (size_t i = 0; i < table->shape_count; i++) of_default[i] = 1;
+    for (size_t s = 0; s < table->subject_count; s++) {
+        const mt_predictor_subject *subject = &table->subjects[s];
+        of_default[subject->shape] = mt_rule_worse(of_default[subject->shape], subject->default_slowdown);
+        for (size_t v = 0; v < width; v++) slowdown[subject->shape * width + v] = mt_rule_worse(slowdown[subject->shape * width + v], table->cells[s * width + v].slowdown);
+    }
+    for (size_t i = 0; i < table->shape_count * width; i++) slowdown[i] = log2(slowdown[i]);
+    for (size_t i = 0; i < table->shape_count; i++) of_default[i] = log2(of_default[i]);
+}
+
+/* Turns of every cell that has a time. */
+static mt_status find_turns(mt_store *store, mt_predictor_table *table, mt_error *err)
+{
+    mt_status st;
+    size_t width = table->variant_count, count = table->shape_count * width;
+    double *turns = mt_alloc(count + 1, sizeof *turns);
+    table->blocks = mt_alloc(count + 1, sizeof *table->blocks);
+    table->data.turns = turns; /* mt_predictor_table_free frees it */
+    if (!turns || !table->blocks) return no_memory(err);
+    for (size_t i = 0; i < count; i++) turns[i] = table->blocks[i] = NAN;
+    MT_TRY(mt_query_sm_count(store, table->group.device, &table->sm_count, err));
+    for (size_t i = 0; i < table->subject_count * width && table->sm_count > 0; i++) {
+        size_t at = table->subjects[i / width].shape * width + i % width;
+        if (!isfinite(table->cells[i].slowdown)) continue;
+        double blocks;
+        MT_TRY(mt_query_blocks(store, table->cells[i].measurement, &blocks, err));
+        if (!(blocks > 0)) continue;
+        table->blocks[at] = blocks;
+        turns[at] = mt_rule_turns(blocks, (double)table->sm_count);
+    }
+done:
+    return st;
+}
+
+static mt_status make_data(mt_predictor_table *table, mt_error *err)
+{
+    double *slowdown = mt_alloc(table->shape_count * table->variant_count + 1, sizeof *slowdown), *of_default = mt_alloc(table->shape_count + 1, sizeof *of_default);
+    double *shapes = mt_alloc(table->shape_count * MT_RULE_FEATURES + 1, sizeof *shapes);
+    bool *texts = mt_alloc(MT_RULE_FEATURES, sizeof *texts);
+    size_t *names = mt_alloc(MT_RULE_FEATURES, sizeof *names), width = 0;
+    table->data = (mt_predictor_data){.shapes = shapes, .is_text = texts, .name = names, .slowdown = slowdown, .default_slowdown = of_default}; /* mt_predictor_table_free frees them */
+    if (!slowdown || !of_default || !shapes || !texts || !names) return no_memory(err);
+    for (size_t i = 0; i < table->shape_count; i++) {
+        double row[MT_RULE_FEATURES];
+        size_t count = mt_rule_of_key(table->shape_keys[i], table->kinds, row, names, texts);
+        if (i == 0) width = count;
+        if (!count || count != width) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "portfolio: shape %s has other values than %s, or too many", table->shape_names[i], table->shape_names[0]);
+        memcpy(shapes + i * width, row, width * sizeof *row);
+    }
+    fill_data(table, slowdown, of_default);
+    table->data.shape_count = table->shape_count;
+    table->data.variant_count = table->variant_count;
+    table->data.feature_count = width;
+    return MT_OK;
+}
+
+mt_status mt_predictor_table_load(mt_store *store, const mt_portfolio_group *group, double within, mt_predictor_table *table, mt_error *err)
+{
+    mt_status st = MT_OK;
+    loading l = {.table = table};
+    *table = (mt_predictor_table){.group = *group};
+    MT_TRY(mt_query_portfolio_subjects(store, group, on_subject, &l, err));
+    for (l.subject = 0; l.subject < table->subject_count; l.subject++) MT_TRY(mt_query_portfolio_times(store, group, table->subjects[l.subject].id, on_time, &l, err));
+    if (l.entry_count) qsort(l.entries, l.entry_count, sizeof *l.entries, by_variant);
+    MT_TRY(choose_columns(&l, within, err));
+    table->cells = mt_alloc(table->subject_count * table->variant_count + 1, sizeof *table->cells);
+    if (!table->cells) {
+        st = no_memory(err);
+        goto done;
+    }
+    fill_cells(&l);
+    MT_TRY(make_data(table, err));
+    MT_TRY(find_turns(store, table, err));
+done:
+    mt_free(l.entries);
+    if (st != MT_OK) mt_predictor_table_free(table);
+    return st;
+}
+
+void mt_predictor_table_free(mt_predictor_table *table)
+{
+    for (size_t i = 0; i < table->subject_count; i++) free_subject(&table->subjects[i]);
+    for (size_t i = 0; i < table->shape_count; i++) {
+        mt_free(table->shape_keys[i]);
+        mt_free(table->shape_names[i]);
+    }
+    mt_free(table->subjects);
+    mt_free(table->cells);
+    mt_free(table->blocks);
+    mt_free(table->kinds);
+    const void *const of_data[] = {table->data.shapes, table->data.is_text, table->data.name, table->data.slowdown, table->data.default_slowdown, table->data.turns};
+    for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++) mt_free((void *)(uintptr_t)of_data[i]);
+    *table = (mt_predictor_table){0};
+}

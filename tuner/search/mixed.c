@@ -1,0 +1,136 @@
+/* What `auto` is where the budget does not cover the space: models in turns while they make progress, and arms that look elsewhere when they don't. */
+#include <math.h>
+#include <stdint.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/search/model_search.h"
+
+enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, WALK };
+#define WALK_SEED 0x5555u
+enum { TURNS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2 };
+
+static const enum arm usual[TURNS] = {GP, FOREST, FOREST, GP, FOREST, FOREST, SWEEP};
+static const enum arm slow[TURNS] = {GP, FOREST, SECOND_START, GP, OFFSPRING, SECOND_START, SWEEP};
+static const enum arm stuck[TURNS] = {GP, OFFSPRING, SECOND_START, GP, OFFSPRING, SECOND_START, OFFSPRING};
+
+extern const mt_strategy mt_strategy_local;
+
+struct state {
+    mt_model_search search;
+    void *walk; /* of the strategy `local`, told of everything */
+    size_t hints[HINTS], hint_count, next_hint;
+};
+
+static void destroy(void *memory)
+{
+    struct state *state = memory;
+    if (!state) return;
+    mt_model_search_free(&state->search);
+    mt_strategy_local.destroy(state->walk);
+    mt_free(state);
+}
+
+static mt_status create(const mt_search_task *task, void **out, mt_error *err)
+{
+    struct state *state = mt_alloc(1, sizeof *state);
+    if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "model-based search: out of memory");
+    mt_status st = mt_model_search_init(&state->search, task, err);
+    if (st != MT_OK) {
+        mt_free(state);
+        return st;
+    }
+    mt_search_task walk = *task;
+    walk.seed ^= WALK_SEED; /* its draws are not those of the first sample */
+    st = mt_strategy_local.create(&walk, &state->walk, err);
+    for (size_t i = 0; i < task->hint_count && i < HINTS; i++) state->hints[state->hint_count++] = task->hints[i];
+    if (st != MT_OK) destroy(state);
+    else *out = state;
+    return st;
+}
+
+/* The first hint opens the first sample. The next one follows only if that one was the best of the sample: a donor whose best point
+ * loses to a handful of spread ones knows nothing about this space, and its points would only draw the search to where they lie. */
+static bool take_hint(struct state *state, mt_proposal *out)
+{
+    const mt_ledger *ledger = &state->search.ledger;
+    while (state->next_hint < state->hint_count) {
+        size_t hint = state->hints[state->next_hint];
+        if (state->next_hint > 0) {
+            bool has_led = ledger->best != SIZE_MAX && ledger->items[ledger->best].point == state->hints[0];
+            if (mt_ledger_told(ledger) < MT_FIRST_SAMPLE) return false; /* not known yet */
+            if (!has_led) state->next_hint = state->hint_count;
+            if (!has_led) return false;
+        }
+        state->next_hint++;
+        if (mt_ledger_knows(ledger, hint)) continue;
+        *out = (mt_proposal){hint, NAN, 0};
+        return true;
+    }
+    return false;
+}
+
+/* A step of the local search. What others asked and await is news to it. */
+static bool take_step(struct state *state, mt_proposal *out)
+{
+    for (int i = 0; i < WALKS_TRIED; i++) {
+        *out = (mt_proposal){SIZE_MAX, NAN, 0};
+        if (mt_strategy_local.ask(state->walk, &out->point, 1) == 0) return false;
+        if (!mt_ledger_knows(&state->search.ledger, out->point)) return true;
+    }
+    return false;
+}
+
+static bool take_turn(struct state *state, enum arm arm, mt_proposal *out)
+{
+    mt_model_search *search = &state->search;
+    switch (arm) {
+    case GP: return mt_propose_gp(search, out);
+    case SWEEP: return mt_propose_sweep(search, false, out);
+    case OFFSPRING: return mt_propose_offspring(search, PARENTS, out);
+    case SECOND_START: return mt_propose_second_start(search, out) || mt_propose_central(search, out);
+    case WALK: return take_step(state, out);
+    default: return false; /* the forest is what all fall back to */
+    }
+}
+
+/* Offspring and second_starts are ordered by the forest: where it is worth less than no model, a search without one has their turns. */
+static enum arm choose_arm(const mt_model_search *search)
+{
+    const enum arm *turns = search->since_better > STUCK_AFTER ? stuck : search->since_better > MT_SLOW_AFTER ? slow : usual;
+    enum arm arm = turns[search->ledger.count % TURNS];
+    return (arm == OFFSPRING || arm == SECOND_START) && mt_hindsight_is_misled(&search->hindsight) ? WALK : arm;
+}
+
+static bool propose(struct state *state, mt_proposal *out)
+{
+    mt_model_search *search = &state->search;
+    if (take_hint(state, out)) return true;
+    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_central(search, out);
+    return take_turn(state, choose_arm(search), out) || mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_central(search, out);
+}
+
+static size_t ask(void *memory, size_t *points, size_t capacity)
+{
+    struct state *state = memory;
+    mt_proposal proposal;
+    size_t given = 0;
+    while (given < capacity && propose(state, &proposal) && mt_model_search_add(&state->search, proposal)) points[given++] = proposal.point;
+    return given;
+}
+
+static void tell(void *memory, size_t point, double cost_ns)
+{
+    struct state *state = memory;
+    mt_model_search_tell(&state->search, point, cost_ns);
+    mt_strategy_local.tell(state->walk, point, cost_ns);
+}
+
+extern const mt_strategy mt_strategy_mixed;
+const mt_strategy mt_strategy_mixed = {
+    .name = "mixed",
+    .summary = "models while they make progress, second starts and offspring when they don't",
+    .create = create,
+    .ask = ask,
+    .tell = tell,
+    .destroy = destroy,
+};

@@ -1,0 +1,249 @@
+/* A whole command: which subjects, how long each, Ctrl-C, the session row. */
+#include "tuner/session/session.h"
+
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/log.h"
+#include "tuner/base/text.h"
+#include "tuner/session/session_internal.h"
+
+struct signals {
+    uv_signal_t handles[MT_STOP_SIGNALS_MAX];
+    size_t count, open;
+    mt_session *session;
+    int64_t first_ns; /* clock */
+};
+
+/* A batch system tells both the process group and the script, which passes it on; of a terminal that is closed the kernel and the shell tell: one end, told twice. */
+#define MT_SAME_SIGNAL_NS 500000000
+
+/* First: the running variant ends, and everything is kept. Second: it is killed. */
+static void on_signal(uv_signal_t *handle, int number)
+{
+    struct signals *signals = handle->data;
+    mt_session *session = signals->session;
+    if (number != SIGINT && session->interrupts > 0 && mt_clock_now_ns() - signals->first_ns < MT_SAME_SIGNAL_NS) return;
+    if (session->interrupts == 0) signals->first_ns = mt_clock_now_ns();
+    session->interrupts++;
+    session->result->interrupted = true;
+    session->evaluator->ops->cancel(session->evaluator, session->interrupts > 1);
+}
+
+size_t mt_session_stop_signals(int numbers[MT_STOP_SIGNALS_MAX])
+{
+    static const int all[MT_STOP_SIGNALS_MAX] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+    memcpy(numbers, all, sizeof all);
+    bool is_ignored = sigaction(SIGHUP, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+    return is_ignored ? MT_STOP_SIGNALS_MAX - 1 : MT_STOP_SIGNALS_MAX;
+}
+
+static void catch_signals(struct signals *signals, mt_session *session)
+{
+    int numbers[MT_STOP_SIGNALS_MAX];
+    signals->session = session;
+    signals->count = mt_session_stop_signals(numbers);
+    for (size_t i = 0; i < signals->count; i++) {
+        uv_signal_init(session->loop, &signals->handles[i]);
+        signals->handles[i].data = signals;
+        signals->open++;
+        uv_signal_start(&signals->handles[i], on_signal, numbers[i]);
+    }
+}
+
+static void on_signal_closed(uv_handle_t *handle)
+{
+    ((struct signals *)handle->data)->open--;
+}
+
+static void release_signals(struct signals *signals)
+{
+    for (size_t i = 0; i < signals->count; i++) uv_close((uv_handle_t *)&signals->handles[i], on_signal_closed);
+    while (signals->open) uv_run(signals->session->loop, UV_RUN_ONCE);
+}
+
+mt_status mt_session_check_strategy(const char *name, mt_error *err)
+{
+    if (strcmp(name, "auto") == 0 || mt_strategy_find(name)) return MT_OK;
+    const char *names[64] = {"auto"};
+    size_t count = 1;
+    for (size_t i = 0; i < mt_strategy_count() && count < 64; i++) names[count++] = mt_strategy_at(i)->name;
+    const char *near = mt_text_nearest(name, names, count);
+    return near ? MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s', did you mean '%s'?", name, near) : MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s'", name);
+}
+
+static mt_status set_objective(mt_session *session, mt_error *err)
+{
+    const mt_session_params *params = session->params;
+    const mt_evaluator *evaluator = session->evaluator;
+    const char *why = evaluator->is_recorded ? "a recording holds no energy" : "NVML tells neither energy nor power of this GPU";
+    bool is_possible = params->objective == MT_OBJECTIVE_TIME || (evaluator->can_retime && evaluator->energy != MT_ENERGY_NONE);
+    if (!is_possible && params->objective_given)
+        return MT_FAIL(err, MT_ERR_UNSUPPORTED, "objective %s: %s", mt_objective_name(params->objective), why);
+    if (!is_possible) mt_session_warn(session, "objective %s: %s; picked by time", mt_objective_name(params->objective), why);
+    session->objective = is_possible ? params->objective : MT_OBJECTIVE_TIME;
+    return MT_OK;
+}
+
+/* `exhaustive` asked for by name means the whole space: the file's limits are meant for searches. */
+static void set_limits(mt_session *session, const char *strategy)
+{
+    const mt_session_params *params = session->params;
+    bool is_exhaustive = strcmp(strategy, "exhaustive") == 0;
+    int64_t budget = params->budget_given || !is_exhaustive ? params->budget : 0;
+    double time_s = params->time_given || !is_exhaustive ? params->time_s : 0;
+    if (budget <= 0 && !is_exhaustive) budget = params->spec->budget;
+    if (time_s <= 0 && !is_exhaustive) time_s = params->spec->time_s;
+    session->budget = budget > 0 ? (size_t)budget : SIZE_MAX;
+    session->deadline_ns = time_s > 0 && time_s < 1e9 && !session->evaluator->is_recorded ? session->started_ns + (int64_t)(time_s * 1e9) : INT64_MAX;
+}
+
+/* Each subject may take an equal part of the time that is left, so that the first does not starve the others; what it leaves goes to them. */
+static int64_t subject_deadline(const mt_session *session, size_t subjects_left)
+{
+    if (session->deadline_ns == INT64_MAX) return INT64_MAX;
+    int64_t now = mt_clock_now_ns(), left = session->deadline_ns - now;
+    return left <= 0 ? now : now + left / (int64_t)subjects_left;
+}
+
+static void skip(mt_session *session, const mt_session_target *target, const char *reason)
+{
+    const mt_progress *progress = session->params->progress;
+    session->result->skipped++;
+    if (progress && progress->skipped) progress->skipped(progress->context, target->shape->name, target->workload->name, reason);
+}
+
+static mt_status run_subject(mt_session *session, size_t number, const mt_session_target *target, size_t subjects_left, mt_error *err)
+{
+    mt_subject_summary summary;
+    bool is_skipped = false;
+    if (mt_clock_now_ns() >= session->deadline_ns) {
+        skip(session, target, "the time is up");
+        return MT_OK;
+    }
+    mt_status st = mt_session_subject(session, number, target, subject_deadline(session, subjects_left), &summary, &is_skipped, err);
+    if (is_skipped) {
+        skip(session, target, err->message);
+        return MT_OK;
+    }
+    if (st == MT_ERR_INTERRUPTED) return MT_OK; /* before its first variant; result->interrupted says so */
+    if (st != MT_OK) return st;
+    session->result->subjects++;
+    session->result->with_winner += isfinite(summary.best_ns);
+    session->result->known_elsewhere += !isfinite(summary.best_ns) && isfinite(summary.shared_ns);
+    return MT_OK;
+}
+
+static mt_regime other_regime(mt_regime regime)
+{
+    return regime == MT_REGIME_COLD ? MT_REGIME_WARM : MT_REGIME_COLD;
+}
+
+/* The other regime of a subject comes right after it: the same points, so that the rows stand side by side. */
+static mt_status run_targets(mt_session *session, const mt_session_target *targets, size_t count, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_session_params *params = session->params;
+    size_t each = params->both_regimes ? 2 : 1;
+    for (size_t i = 0; i < count && !session->interrupts; i++) {
+        if (params->takes && !params->takes(params->takes_context, i)) continue;
+        session->regime = params->regime;
+        session->is_follower = params->given != NULL;
+        session->point_count = 0;
+        MT_TRY(run_subject(session, each * i, &targets[i], each * (count - i), err));
+        if (!params->both_regimes || session->interrupts || session->point_count == 0) continue;
+        session->regime = other_regime(params->regime);
+        session->is_follower = true;
+        MT_TRY(run_subject(session, each * i + 1, &targets[i], each * (count - i) - 1, err));
+    }
+done:
+    return st;
+}
+
+/* Given points are a few of many subjects: what untuned shapes are answered with is chosen when all have been measured, since the GPUs wait for it. Also after an error: what is stored counts. */
+static void renew_predictors(mt_session *session)
+{
+    const mt_session_params *params = session->params;
+    mt_error err;
+    mt_status st = mt_session_renew_predictor(session, params->regime, &err);
+    if (st == MT_OK && params->both_regimes) st = mt_session_renew_predictor(session, other_regime(params->regime), &err);
+    if (st != MT_OK) mt_session_warn(session, "what untuned shapes are answered with was not chosen anew: %s", err.message);
+}
+
+static mt_status judge(const mt_session *session, mt_error *err)
+{
+    const mt_session_result *result = session->result;
+    bool is_part = session->params->shard.count > 1 && result->subjects > 0; /* that nothing of a part passes, or that it is empty, says nothing of the whole */
+    if (result->with_winner || result->known_elsewhere || result->interrupted || is_part || session->params->takes) return MT_OK;
+    if (result->subjects == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "nothing was tuned: every shape was skipped");
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "no variant of %s passed: %lld of %lld failed%s", session->params->spec->name, (long long)session->failed, (long long)session->evaluated,
+                   session->failed < session->evaluated ? ", the others were yardsticks or given up" : "");
+}
+
+static void tell_how_to_resume(const mt_session *session, mt_status status, mt_error *err)
+{
+    const mt_evaluator *evaluator = session->evaluator;
+    bool is_lost = false;
+    for (size_t i = 0; i < evaluator->device_count; i++) is_lost |= evaluator->devices[i].is_lost;
+    if (status == MT_OK || !is_lost) return;
+    mt_error told = *err;
+    mt_error_set(err, status, "%s\nwhat was measured is kept: with the GPU back, the same command goes on from there", told.message);
+}
+
+/* Between opening and closing the session row. */
+static mt_status run_session(mt_session *session, const mt_session_target *targets, size_t count, mt_error *err)
+{
+    struct signals signals = {0};
+    mt_status st = mt_session_open_rows(session, err);
+    if (st != MT_OK) return st;
+    catch_signals(&signals, session);
+    st = run_targets(session, targets, count, err);
+    if (session->params->given) renew_predictors(session);
+    release_signals(&signals);
+    tell_how_to_resume(session, st, err);
+    mt_error close_error;
+    mt_status closed = mt_session_close_rows(session, st != MT_OK, st == MT_OK ? err : &close_error);
+    session->result->worker_restarts = session->evaluator->ops->restarts(session->evaluator);
+    return st != MT_OK ? st : closed;
+}
+
+mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err)
+{
+    mt_error own_error;
+    mt_session session = {
+        .loop = loop,
+        .params = params,
+        .kernel_key = *mt_evaluator_key(evaluator, &params->kernel_key),
+        .evaluator = evaluator,
+        .store = store,
+        .result = result,
+        .origin = evaluator->is_recorded ? MT_ORIGIN_RECORDED : MT_ORIGIN_MEASURED,
+        .started_ns = mt_clock_now_ns(),
+        .started_cpu_ns = mt_clock_thread_cpu_ns(),
+        .drift = NAN,
+    };
+    mt_session_target *targets = NULL;
+    size_t count = 0;
+    mt_status st = MT_OK;
+    const char *strategy = params->strategy ? params->strategy : params->spec->strategy;
+    for (size_t i = 0; i < MT_DEVICES_MAX; i++) session.devices[i].ratio = NAN;
+    if (!err) err = &own_error; /* skipped subjects report by it */
+    memset(result, 0, sizeof *result);
+    if (!params->own_strategy) MT_TRY(mt_session_check_strategy(strategy, err));
+    MT_TRY(set_objective(&session, err));
+    set_limits(&session, strategy);
+    MT_TRY(mt_session_plan(params, &targets, &count, err));
+    MT_TRY(run_session(&session, targets, count, err));
+    MT_TRY(judge(&session, err));
+done:
+    mt_free(targets);
+    mt_free(session.points);
+    mt_space_free(session.space);
+    mt_strbuf_free(&session.notes);
+    mt_strbuf_free(&session.cut);
+    return st;
+}

@@ -1,0 +1,69 @@
+/* Sessions that measure given points instead of searching: `msda-tune portfolio --measure`. */
+#include <math.h>
+#include <stdio.h>
+
+#include "db/store/portfolio_rows.h"
+#include "tuner/base/alloc.h"
+#include "tuner/session/session_internal.h"
+
+mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err)
+{
+    *targets = mt_alloc(params->given_count + 1, sizeof **targets);
+    if (!*targets) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+    for (size_t i = 0; i < params->given_count; i++) (*targets)[i] = (mt_session_target){params->given[i].shape, params->given[i].workload};
+    *count = params->given_count;
+    return MT_OK;
+}
+
+static mt_status add_point(mt_session *session, size_t index, mt_error *err)
+{
+    size_t *points = mt_grow(session->points, session->point_count, &session->point_capacity, sizeof *points);
+    if (!points) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+    session->points = points;
+    points[session->point_count++] = index;
+    return MT_OK;
+}
+
+/* What a GPU would answer changes with the file's expressions, and its text names them; what a recording answers does not. */
+static mt_status set_excluded(mt_session *session, const mt_space *space, const mt_point *point, mt_outcome *outcome, mt_error *err)
+{
+    char text[MT_EXCLUDED_SIZE];
+    const char *name, *why;
+    mt_status st = session->evaluator->is_recorded ? MT_OK : mt_query_excluded(session->store, session->kernel, text, err);
+    if (st != MT_OK) return st;
+    if (!session->evaluator->is_recorded) mt_outcome_set(outcome, MT_OUTCOME_PRUNED, "%s", text);
+    else if (point && mt_space_excluded_by(space, point, &name, &why)) mt_outcome_set(outcome, MT_OUTCOME_PRUNED, "'%s' excludes it: %s", name, why);
+    else mt_outcome_set(outcome, MT_OUTCOME_PRUNED, MT_PRUNED_NOT_RECORDED);
+    return MT_OK;
+}
+
+/* `point`: NULL = the file has no such point. */
+static mt_status store_excluded(mt_session *session, const mt_subject *subject, const mt_space *space, const mt_point *point, const char *variant, mt_error *err)
+{
+    mt_outcome outcome = {0};
+    mt_status st = set_excluded(session, space, point, &outcome, err);
+    if (st != MT_OK) return st;
+    mt_result result = {.subject = subject, .variant = variant, .model_flops = NAN, .model_dram_bytes = NAN, .model_floor_ns = NAN, .outcome = &outcome};
+    st = mt_store_step(session->store, session->id, &result, NULL, err);
+    mt_outcome_free(&outcome);
+    return st;
+}
+
+mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_subject *subject, const mt_space *space, mt_error *err)
+{
+    mt_status st = MT_OK;
+    session->point_count = 0;
+    for (size_t i = 0; i < session->params->given_count; i++) {
+        const mt_session_given *given = &session->params->given[i];
+        if (given->shape != target->shape || given->workload != target->workload) continue;
+        for (size_t v = 0; v < given->variant_count && st == MT_OK; v++) {
+            mt_point point;
+            mt_error ignored;
+            size_t index;
+            bool is_point = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK;
+            bool exists = is_point && mt_space_find_legal(space, &point, &index);
+            st = exists ? add_point(session, index, err) : store_excluded(session, subject, space, is_point ? &point : NULL, given->variants[v], err);
+        }
+    }
+    return st;
+}

@@ -1,0 +1,83 @@
+/* One subject's loop: ask → answer what is known (session_replay.c) → submit, while trials end. */
+#include "tuner/base/clock.h"
+#include "tuner/session/session_run.h"
+
+/* The next point to evaluate; false when there is none for now. */
+static bool next_followed(mt_run *run, size_t *index)
+{
+    while (run->followed < run->session->point_count) {
+        *index = run->session->points[run->followed++];
+        if (!mt_run_has_seen(run, *index)) return true;
+    }
+    return false;
+}
+
+static mt_status next_point(mt_run *run, size_t *index, bool *found, mt_error *err)
+{
+    if (!run->session->is_follower) return mt_run_next_searched(run, index, found, err);
+    *found = next_followed(run, index);
+    return MT_OK;
+}
+
+static bool has_budget(const mt_run *run)
+{
+    return run->summary->evaluated + run->under_way < run->total;
+}
+
+static mt_status fill(mt_run *run, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_evaluator *evaluator = run->session->evaluator;
+    size_t capacity = evaluator->ops->capacity(evaluator), index;
+    bool found = true;
+    for (size_t device = 0; device < mt_run_device_count(run) && has_budget(run); device++) {
+        if (mt_anchor_is_due(run->session, &run->anchors[device])) MT_TRY(mt_run_submit_anchor(run, device, err));
+    }
+    while (found && run->under_way < capacity && has_budget(run)) {
+        MT_TRY(next_point(run, &index, &found, err));
+        if (found) MT_TRY(mt_run_submit(run, index, err));
+    }
+done:
+    return st;
+}
+
+static void check_stop(mt_run *run)
+{
+    mt_evaluator *evaluator = run->session->evaluator;
+    if (run->is_stopping) return;
+    run->summary->interrupted = run->session->interrupts > 0;
+    run->summary->out_of_time = !run->summary->interrupted && run->summary->evaluated < run->total && mt_clock_now_ns() >= run->deadline_ns;
+    run->is_stopping = run->summary->interrupted || run->summary->out_of_time;
+    if (!run->is_stopping) return;
+    evaluator->ops->cancel(evaluator, false);
+    mt_space_draw_until(run->space, mt_clock_now_ns()); /* a strategy that is looking for rare points is waited for */
+}
+
+/* Nothing runs, and nothing will. */
+static bool is_over(const mt_run *run)
+{
+    if (run->session->interrupts > 1) return true; /* the running variant was killed with the worker; its intent is no strike */
+    if (run->is_stopping) return !mt_run_is_running(run);
+    return run->under_way == 0 && !(has_budget(run) && run->search && mt_search_is_busy(run->search));
+}
+
+mt_status mt_run_loop(mt_run *run, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_evaluator *evaluator = run->session->evaluator;
+    for (;;) {
+        uv_run(run->session->loop, UV_RUN_NOWAIT); /* signals also reach a session whose evaluator never waits */
+        check_stop(run);
+        if (!run->is_stopping) MT_TRY(fill(run, err));
+        if (is_over(run)) break;
+        if (run->under_way == 0) { /* the strategy is thinking, and nothing else is going on */
+            uv_run(run->session->loop, UV_RUN_ONCE);
+            continue;
+        }
+        mt_event event;
+        MT_TRY(evaluator->ops->next(evaluator, &event, err));
+        MT_TRY(mt_run_handle(run, &event, err));
+    }
+done:
+    return st;
+}

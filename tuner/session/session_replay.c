@@ -1,0 +1,62 @@
+/* What the database knows goes to the strategy as in a run that nobody interrupted: the strategy is asked anew, and a point that is known gets its stored cost at once instead of an
+ * evaluation. At the first point that is not known the interrupted run is caught up with; what is known besides (of other seeds, strategies, imports) is then told in one go. */
+#include <math.h>
+
+#include "tuner/session/session_run.h"
+
+/* In `seen`: 1 + its place in the history, for a known point whose cost the strategy still has to learn. */
+enum { LEARNT = 0 };
+
+mt_status mt_run_note_known(mt_run *run, size_t place, mt_error *err)
+{
+    if (!mt_index_map_put(&run->seen, run->history.known[place].index, run->search ? place + 1 : LEARNT)) return mt_run_no_memory(err);
+    run->untold += run->search != NULL;
+    return MT_OK;
+}
+
+static mt_status tell(mt_run *run, const mt_known *known, mt_error *err)
+{
+    if (!mt_index_map_put(&run->seen, known->index, LEARNT)) return mt_run_no_memory(err);
+    run->untold--;
+    return mt_search_tell(run->search, known->index, mt_outcome_may_win(known->kind) ? known->median_ns : INFINITY, err);
+}
+
+static mt_status tell_rest(mt_run *run, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < run->history.known_count && run->untold > 0 && st == MT_OK; i++) {
+        size_t mark;
+        const mt_known *known = &run->history.known[i];
+        if (mt_index_map_get(&run->seen, known->index, &mark) && mark == i + 1) st = tell(run, known, err);
+    }
+    return st;
+}
+
+/* What a person compares with comes first, then what the strategy asks for. */
+static mt_search_answer next_asked(mt_run *run, size_t *index)
+{
+    size_t learnt = run->summary->evaluated - run->untold;
+    size_t left = run->total - learnt - run->under_way, room = run->session->evaluator->ops->capacity(run->session->evaluator) - run->under_way;
+    if (run->first_count == 0) return mt_search_next(run->search, left < room ? left : room, index);
+    *index = run->first[0];
+    run->first_count--;
+    for (size_t i = 0; i < run->first_count; i++) run->first[i] = run->first[i + 1];
+    return MT_SEARCH_POINT;
+}
+
+mt_status mt_run_next_searched(mt_run *run, size_t *index, bool *found, mt_error *err)
+{
+    mt_status st = MT_OK;
+    *found = false;
+    while (st == MT_OK && !*found) {
+        size_t mark = LEARNT;
+        mt_search_answer answer = next_asked(run, index);
+        bool is_seen = answer == MT_SEARCH_POINT && mt_index_map_get(&run->seen, *index, &mark);
+        if (answer == MT_SEARCH_BUSY || (answer == MT_SEARCH_DRY && run->untold == 0)) break;
+        if (is_seen && mark != LEARNT) st = tell(run, &run->history.known[mark - 1], err);
+        if (is_seen) continue;
+        st = tell_rest(run, err);
+        *found = answer == MT_SEARCH_POINT;
+    }
+    return st;
+}

@@ -1,0 +1,96 @@
+/* One subject under way, shared by session_subject.c (setting up, the end), session_loop.c and session_replay.c (what is evaluated next) and session_trials.c (what comes of it).
+ * Nothing else includes this. */
+#ifndef MT_RUN_SESSION_RUN_H
+#define MT_RUN_SESSION_RUN_H
+
+#include "tuner/session/session_internal.h"
+#include "tuner/session/session_search.h"
+#include "tuner/search/index_map.h"
+
+#define MT_NO_POINT SIZE_MAX
+
+/* A trial under way. */
+typedef struct mt_run_trial {
+    struct mt_run_trial *next;
+    mt_trial request;
+    char *variant;      /* owned text of request.variant */
+    bool is_ready;      /* compiled, waits for a GPU */
+    bool is_running;
+    bool is_anchor;     /* timed again, not evaluated: on `device` and no other */
+    size_t device;      /* where it runs, or must */
+    int64_t ready_ns;   /* clock; since it is_ready */
+    int64_t started_ns; /* clock; 0 = its intent is written, it is about to be started */
+} mt_run_trial;
+
+typedef struct mt_run {
+    mt_session *session;
+    const mt_session_target *target;
+    size_t number;             /* of the subject */
+    mt_subject subject;
+    mt_space *space;           /* the session's */
+    mt_model model;
+    mt_history history;
+    const mt_strategy *strategy; /* NULL: a follower */
+    mt_shard shard;            /* of a strategy that splits; else the whole space */
+    mt_search *search;
+    mt_index_map seen;         /* points that are known, told or under way: never evaluated again; the numbers are session_replay.c's */
+    size_t untold;             /* known points that the strategy has not learnt yet */
+    size_t total;              /* evaluations meant */
+    size_t under_way;
+    mt_run_trial *trials;      /* in the order they were submitted */
+    mt_run_trial *running[MT_DEVICES_MAX];
+    size_t first[2 + MT_YARDSTICKS_MAX], first_count; /* the default point, the baseline's, the yardsticks': before the strategy's */
+    size_t default_index, baseline_index;
+    size_t followed;           /* of session->points */
+    int64_t stored;            /* evaluations of this session */
+    int64_t started_ns, deadline_ns;
+    bool is_stopping;
+    mt_subject_summary *summary;
+    double best_ns;            /* of what was seen until now */
+    uint32_t best_batch;       /* launches per sample of it; 0 = not known */
+    char *best;
+    char *shared_best;         /* the text of summary->shared_best */
+    double best_sm_mhz;        /* 0 = not known */
+    mt_cycles best_cycles;
+    mt_winner_cubin cubin;     /* of the best, when it was measured now */
+    mt_anchor anchors[MT_DEVICES_MAX]; /* the same variant on each GPU, each with its own series */
+} mt_run;
+
+size_t mt_run_device_count(const mt_run *run);
+mt_status mt_run_no_memory(mt_error *err);
+bool mt_run_has_seen(const mt_run *run, size_t index);
+char *mt_run_variant_text(const mt_run *run, size_t index); /* mt_free; NULL = out of memory */
+
+/* ---- session_loop.c ---- */
+
+/* Evaluates until budget, time, strategy or a signal ends it. */
+mt_status mt_run_loop(mt_run *run, mt_error *err);
+
+/* ---- session_replay.c ---- */
+
+/* The known point at `place` of the history is not evaluated again; the strategy, if there is one, learns it when it asks for it. */
+mt_status mt_run_note_known(mt_run *run, size_t place, mt_error *err);
+/* The next point that is to be evaluated for the strategy; not *found: there is none for now. */
+mt_status mt_run_next_searched(mt_run *run, size_t *index, bool *found, mt_error *err);
+
+/* ---- session_idle.c ---- */
+
+/* The trial's GPU is no longer idle: it is being started. */
+void mt_idle_end(const mt_run *run, const mt_run_trial *trial);
+/* It has ended. */
+void mt_idle_begin(const mt_run *run, const mt_run_trial *trial);
+
+/* ---- session_trials.c ---- */
+
+/* Counts and shows what the database knows already. */
+mt_status mt_run_count_known(mt_run *run, mt_error *err);
+/* Hands a point that was not seen to the evaluator, or refuses it as quarantined. */
+mt_status mt_run_submit(mt_run *run, size_t index, mt_error *err);
+/* Ahead of what is compiled but not started: its turn comes next. */
+mt_status mt_run_submit_anchor(mt_run *run, size_t device, mt_error *err);
+/* Takes the event, and those that came with it: stored in one transaction, then the next trials are started. */
+mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err);
+bool mt_run_is_running(const mt_run *run);                            /* on any GPU */
+void mt_run_free_trials(mt_run *run);
+
+#endif

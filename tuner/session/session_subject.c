@@ -1,0 +1,302 @@
+/* One subject: its space, rows, strategy and first points; then the loop (session_loop.c), the final, and the winner. */
+#include <math.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/log.h"
+#include "tuner/base/times.h"
+#include "tuner/session/session_run.h"
+#include "tuner/space/plan.h"
+
+size_t mt_run_device_count(const mt_run *run)
+{
+    size_t count = run->session->evaluator->device_count;
+    return count ? count : 1;
+}
+
+mt_status mt_run_no_memory(mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+}
+
+bool mt_run_has_seen(const mt_run *run, size_t index)
+{
+    return mt_index_map_get(&run->seen, index, NULL);
+}
+
+char *mt_run_variant_text(const mt_run *run, size_t index)
+{
+    mt_point point;
+    mt_space_at(run->space, index, &point);
+    return mt_point_text(mt_space_spec(run->space), &point);
+}
+
+/* ---- setting up ---- */
+
+static void on_thought(void *context)
+{
+    mt_evaluator *evaluator = ((mt_run *)context)->session->evaluator;
+    if (evaluator->ops->wake) evaluator->ops->wake(evaluator);
+}
+
+/* "auto" must be the same for all shards, or parts of the space would be nobody's: it goes by the largest one. */
+static const mt_strategy *choose_auto(const mt_run *run)
+{
+    const mt_shard first = {0, run->session->params->shard.count};
+    size_t budget = run->session->budget;
+    return mt_strategy_auto(run->space, budget >= mt_shard_size(&first, run->space) ? SIZE_MAX : budget);
+}
+
+static mt_status choose_strategy(mt_run *run, mt_error *err)
+{
+    const mt_session_params *params = run->session->params;
+    const char *name = params->strategy ? params->strategy : params->spec->strategy;
+    run->strategy = params->own_strategy ? params->own_strategy : strcmp(name, "auto") == 0 ? choose_auto(run) : mt_strategy_find(name);
+    if (!run->strategy) return MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s'", name);
+    if (run->strategy->splits) run->shard = params->shard;
+    return MT_OK;
+}
+
+/* How many evaluations are meant, the known ones included. */
+static size_t count_total(const mt_run *run)
+{
+    const mt_session *session = run->session;
+    const mt_history *history = &run->history;
+    bool is_exact = mt_space_is_enumerated(run->space); /* an estimate must not cut a budget short */
+    size_t count = mt_shard_size(&run->shard, run->space), shared = history->known_count - history->own_count;
+    size_t total = session->budget < count || (!is_exact && session->budget != SIZE_MAX) ? session->budget : count;
+    if (session->is_follower) total = session->point_count;
+    if (session->params->given) total += history->known_count;
+    else if (run->shard.count <= 1 && session->budget < SIZE_MAX - shared) total += shared;
+    if (is_exact && total > count && !session->params->given && !session->is_follower) total = count;
+    return total < history->known_count ? history->known_count : total;
+}
+
+static mt_status start_search(mt_run *run, mt_error *err)
+{
+    mt_session *session = run->session;
+    size_t hints[MT_HINTS_MAX], hint_count = 0;
+    mt_status st = mt_session_hints(session, &run->subject, run->target, run->space, hints, &hint_count, err);
+    if (st != MT_OK) return st;
+    const mt_search_task task = {.space = run->space, .seed = run->strategy->splits ? session->params->seed : mt_shard_seed(&session->params->shard, session->params->seed),
+                                 .budget = run->total, .hints = hints, .hint_count = hint_count, .shard = run->shard};
+    return mt_search_create(session->loop, run->strategy, &task, on_thought, run, &run->search, err);
+}
+
+/* What other tools measured has no default point, unless somebody wrote one into the search space: nothing is faster than what nobody named. */
+static bool has_default(const mt_spec *spec)
+{
+    bool is_said = !spec->is_recorded;
+    for (size_t i = 1; i < spec->param_count; i++) is_said = is_said || spec->params[i].has_default;
+    return is_said;
+}
+
+/* The points that a person compares with come first, so that an interrupted run has them. */
+static void choose_first(mt_run *run)
+{
+    const mt_spec *spec = run->session->params->spec;
+    mt_error error;
+    run->default_index = run->baseline_index = MT_NO_POINT;
+    if (!has_default(spec)) {
+        run->default_index = MT_NO_POINT;
+    } else if (mt_space_default(run->space, &run->default_index, &error) == MT_OK) {
+        run->first[run->first_count++] = run->default_index;
+    } else {
+        run->default_index = MT_NO_POINT;
+        mt_log_warn("%s: %s", run->target->shape->name, error.message);
+    }
+    if (spec->baseline && mt_space_variant_default(run->space, spec->baseline, &run->baseline_index, &error) == MT_OK) {
+        run->first[run->first_count++] = run->baseline_index;
+    } else if (spec->baseline) {
+        run->baseline_index = MT_NO_POINT;
+        mt_log_warn("%s: not compared with the baseline: %s", run->target->shape->name, error.message);
+    }
+    if (spec->library && run->session->evaluator->is_recorded) snprintf(run->summary->library_why, sizeof run->summary->library_why, "%s: a recorded GPU runs no plugin", spec->library);
+    for (size_t i = 0; i < spec->algorithm_count; i++) {
+        size_t index;
+        if (spec->algorithms[i].is_yardstick && mt_space_variant_default(run->space, spec->algorithms[i].name, &index, &error) == MT_OK) run->first[run->first_count++] = index;
+    }
+}
+
+static void keep_to_shard(mt_run *run)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < run->first_count; i++)
+        if (mt_shard_has(&run->shard, run->space, run->first[i])) run->first[kept++] = run->first[i];
+    run->first_count = kept;
+}
+
+/* Inputs and outputs that do not fit in the GPU's memory are this shape's end, not the session's. */
+static mt_status check_memory(const mt_run *run, const mt_env *env, mt_error *err)
+{
+    mt_plan plan = {0};
+    const mt_evaluator *evaluator = run->session->evaluator;
+    double bytes = 0, most = (double)evaluator->facts.mem_bytes;
+    mt_status st = mt_plan_reference(env, &plan, err);
+    for (size_t i = 0; i < plan.arg_count; i++)
+        if (plan.args[i].kind == MT_ARG_TENSOR && plan.args[i].used) bytes += (double)plan.args[i].tensor.bytes;
+    if (st == MT_OK && most > 0 && bytes > most) st = MT_FAIL(err, MT_ERR_NOT_FOUND, "its inputs and outputs take %.1f GB, the GPU's memory has %.1f GB", bytes / 1e9, most / 1e9);
+    mt_plan_free(&plan);
+    return st;
+}
+
+static mt_status make_model(mt_run *run, mt_error *err)
+{
+    mt_env *env = NULL;
+    mt_status st = mt_env_create(run->session->params->spec, run->target->shape, &run->session->evaluator->facts, &env, err);
+    if (st == MT_OK) st = mt_env_model(env, &run->model, err);
+    if (st == MT_OK && !run->session->evaluator->is_recorded) st = check_memory(run, env, err);
+    mt_env_free(env);
+    return st;
+}
+
+/* The constraint that cut most, for a space without a valid point. */
+static mt_status empty_space(const mt_run *run, mt_error *err)
+{
+    const char *name = NULL, *why = NULL;
+    if (!mt_space_pruned_most(run->space, &name, &why)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant");
+    return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant; '%s' excludes most%s%s", name, why && *why ? ": " : "", why ? why : "");
+}
+
+/* Nothing else looks at signals and the clock while a large space is enumerated. */
+static mt_status watch_enumeration(void *context, mt_error *err)
+{
+    const mt_run *run = context;
+    uv_run(run->session->loop, UV_RUN_NOWAIT);
+    if (run->session->interrupts) return MT_FAIL(err, MT_ERR_INTERRUPTED, "interrupted while the points were enumerated");
+    if (mt_clock_now_ns() < run->deadline_ns) return MT_OK;
+    return MT_FAIL(err, MT_ERR_NOT_FOUND, "the time was up before its points were enumerated: constraints that read fewer knobs prune earlier");
+}
+
+static mt_status store_landmarks(const mt_run *run, mt_error *err)
+{
+    bool has_default = run->default_index != MT_NO_POINT, has_baseline = run->baseline_index != MT_NO_POINT;
+    char *standard = has_default ? mt_run_variant_text(run, run->default_index) : NULL, *baseline = has_baseline ? mt_run_variant_text(run, run->baseline_index) : NULL;
+    bool complete = has_default == !!standard && has_baseline == !!baseline;
+    mt_status st = complete ? mt_session_store_landmarks(run->session, &run->subject, standard, baseline, err) : mt_run_no_memory(err);
+    mt_free(standard);
+    mt_free(baseline);
+    return st;
+}
+
+/* Workloads of a shape, and its regimes, have the same points, unless they come from a recording. */
+static mt_status find_space(mt_run *run, mt_error *err)
+{
+    mt_session *session = run->session;
+    mt_evaluator *evaluator = session->evaluator;
+    const mt_space_watch watch = {watch_enumeration, run};
+    bool is_same = session->space && !evaluator->ops->recorded_space && mt_space_shape(session->space) == run->target->shape;
+    mt_status st = MT_OK;
+    if (!is_same) {
+        int64_t start_ns = mt_clock_now_ns();
+        mt_space_free(session->space);
+        session->space = NULL;
+        st = mt_evaluator_space(evaluator, session->params->spec, run->target->shape, run->target->workload, &watch, &session->space, err);
+        mt_times_note("space", start_ns, run->target->shape->name);
+    }
+    run->space = session->space;
+    if (st == MT_OK) mt_space_draw_until(run->space, run->deadline_ns == INT64_MAX ? 0 : run->deadline_ns);
+    return st;
+}
+
+static mt_status set_up(mt_run *run, mt_error *err)
+{
+    mt_session *session = run->session;
+    mt_evaluator *evaluator = session->evaluator;
+    mt_status st = MT_OK;
+    evaluator->regime = session->regime;
+    MT_TRY(find_space(run, err));
+    if (mt_space_count(run->space) == 0) return empty_space(run, err);
+    MT_TRY(make_model(run, err));
+    MT_TRY(evaluator->ops->begin(evaluator, run->number, run->space, run->target->workload, err));
+    MT_TRY(mt_session_subject_rows(session, run->target, &run->subject, err));
+    MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
+    if (!session->is_follower) MT_TRY(choose_strategy(run, err));
+    MT_TRY(mt_history_load(session, &run->subject, run->space, run->shard.count > 1 ? &run->shard : NULL, &run->history, err));
+    MT_TRY(mt_store_best_batch(session->store, &run->subject, &run->best_batch, err));
+    if (session->params->given) MT_TRY(mt_session_given_points(session, run->target, &run->subject, run->space, err));
+    run->total = count_total(run);
+    choose_first(run);
+    keep_to_shard(run);
+    MT_TRY(store_landmarks(run, err));
+    if (!session->is_follower) MT_TRY(start_search(run, err));
+done:
+    return st;
+}
+
+static void free_run(mt_run *run)
+{
+    mt_run_free_trials(run);
+    if (run->search) run->session->times.search_ns += mt_search_spent_ns(run->search);
+    mt_search_destroy(run->search);
+    mt_history_free(&run->history);
+    mt_index_map_free(&run->seen);
+    mt_free(run->best);
+    mt_free(run->shared_best);
+    mt_free(run->cubin.path);
+}
+
+static size_t first_device(const mt_run *run)
+{
+    size_t device = 0;
+    while (device + 1 < mt_run_device_count(run) && run->session->evaluator->devices[device].is_lost) device++;
+    return device;
+}
+
+/* How the GPUs compare by the one variant that all of them were given. */
+static void note_devices(mt_run *run)
+{
+    double first_ns = run->anchors[0].first_ns;
+    for (size_t i = 1; i < mt_run_device_count(run); i++) {
+        mt_session_device *device = &run->session->devices[i];
+        double ratio = run->anchors[i].is_set && run->anchors[0].is_set ? run->anchors[i].first_ns / first_ns : NAN;
+        if (isfinite(ratio) && !(fabs(ratio - 1) <= fabs(device->ratio - 1))) device->ratio = ratio;
+    }
+}
+
+static mt_status tune(mt_run *run, char **best, mt_error *err)
+{
+    const mt_progress *progress = run->session->params->progress;
+    mt_status st = MT_OK;
+    if (progress && progress->subject_begin)
+        progress->subject_begin(progress->context, run->space, run->target->workload, run->strategy ? run->strategy->name : run->session->params->given ? "none, given points" : "the same points", run->total, mt_space_raw_count(run->space));
+    MT_TRY(mt_run_count_known(run, err));
+    MT_TRY(mt_run_loop(run, err));
+    note_devices(run);
+    run->session->evaluator->device = first_device(run); /* near-ties are compared on one GPU */
+    if (!mt_final_is_cut(run->session)) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
+    MT_TRY(mt_session_store_best(run->session, &run->subject, run->target, &run->cubin, run->summary, best, err));
+    if (*best && run->best && strcmp(*best, run->best) == 0) {
+        run->summary->best_sm_mhz = run->best_sm_mhz;
+        run->summary->best_cycles = run->best_cycles;
+    }
+    run->summary->seconds = (double)(mt_clock_now_ns() - run->started_ns) / 1e9;
+    MT_TRY(mt_session_note_cut(run->session, run->target, run->summary, run->total, err));
+    if (progress && progress->subject_end) progress->subject_end(progress->context, run->space, run->target->workload, run->summary);
+done:
+    return st;
+}
+
+mt_status mt_session_subject(mt_session *session, size_t number, const mt_session_target *target, int64_t deadline_ns, mt_subject_summary *summary, bool *is_skipped, mt_error *err)
+{
+    mt_run run = {
+        .session = session,
+        .target = target,
+        .number = number,
+        .started_ns = mt_clock_now_ns(),
+        .deadline_ns = deadline_ns,
+        .summary = summary,
+        .best_ns = INFINITY,
+    };
+    char *best = NULL;
+    *summary = (mt_subject_summary){.regime = session->regime, .wanted = session->params->objective, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .shared_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
+    mt_status st = set_up(&run, err);
+    /* One of several shapes that can't be (a size of 0 that production asked for, say) does not keep the others waiting. */
+    *is_skipped = st == MT_ERR_NOT_FOUND || (st == MT_ERR_SPEC && session->params->shape_count > 1);
+    if (st == MT_OK) st = tune(&run, &best, err);
+    free_run(&run);
+    mt_free(best);
+    summary->best = summary->shared_best = NULL; /* were borrowed by subject_end */
+    return st;
+}

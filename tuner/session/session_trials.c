@@ -1,0 +1,471 @@
+/* Trials: handed to the evaluator, started on a free GPU with their names written ahead, stored and told when they end. */
+#include <math.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/times.h"
+#include "tuner/evaluate/event_queue.h"
+#include "tuner/session/rates.h"
+#include "tuner/session/session_run.h"
+
+enum { ANCHOR_SAMPLES = 15 };
+
+static mt_status mark_seen(mt_run *run, size_t index, mt_error *err)
+{
+    return mt_index_map_put(&run->seen, index, 0) ? MT_OK : mt_run_no_memory(err);
+}
+
+/* ---- one evaluation counted ---- */
+
+/* The fastest of each yardstick is what the best is held against. */
+static void note_yardstick(mt_run *run, size_t index, const mt_outcome *outcome)
+{
+    mt_subject_summary *summary = run->summary;
+    mt_point point;
+    size_t i = 0;
+    if (outcome->kind != MT_OUTCOME_YARDSTICK) return;
+    mt_space_at(run->space, index, &point);
+    const char *name = mt_space_spec(run->space)->algorithms[point.level[0]].name;
+    while (i < summary->yardstick_count && strcmp(summary->yardsticks[i].name, name) != 0) i++;
+    if (i == MT_YARDSTICKS_MAX) return;
+    if (i == summary->yardstick_count) summary->yardsticks[summary->yardstick_count++] = (mt_yardstick){name, INFINITY};
+    summary->yardsticks[i].median_ns = fmin(summary->yardsticks[i].median_ns, outcome->timing.median_ns);
+}
+
+static mt_status note_best(mt_run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
+{
+    if (outcome->kind != MT_OUTCOME_OK) return MT_OK;
+    double median_ns = outcome->timing.median_ns;
+    if (index == run->default_index) run->summary->default_ns = median_ns;
+    if (index == run->baseline_index) run->summary->baseline_ns = median_ns;
+    if (!(median_ns < run->best_ns)) return MT_OK;
+    char *text = mt_strdup(variant), *path = event ? mt_strdup(event->cubin_path) : NULL;
+    if (!text || (event && event->cubin_path && !path)) {
+        mt_free(text);
+        return mt_run_no_memory(err);
+    }
+    mt_free(run->best);
+    mt_free(run->cubin.path);
+    run->best = text;
+    run->best_ns = median_ns;
+    if (event) run->best_batch = outcome->timing.batch; /* the stored best came with its own */
+    run->best_sm_mhz = outcome->timing.sm_mhz;
+    run->best_cycles = outcome->cycles;
+    run->cubin.path = path;
+    if (!event) return MT_OK;
+    run->cubin.hash = event->outcome.cubin;
+    /* At once: only this process knows the path, and it may be killed before the subject ends. */
+    return mt_session_keep_cubin(run->session, &run->cubin, err);
+}
+
+/* What a person knows best is the anchor: the default, if it is OK. It is the same on every GPU. */
+static mt_status note_anchor(mt_run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
+{
+    size_t device = event ? event->device : 0;
+    const mt_anchor *now = &run->anchors[0];
+    run->anchors[device].since += event != NULL;
+    bool is_better = !now->is_set || (index == run->default_index && now->index != index);
+    if (!is_better || outcome->kind != MT_OUTCOME_OK || !run->session->evaluator->can_retime) return MT_OK;
+    for (size_t i = 0; i < mt_run_device_count(run); i++)
+        run->anchors[i] = (mt_anchor){.index = index, .is_set = true, .first_ns = NAN, .since = run->anchors[i].since};
+    run->anchors[device].since = 0;
+    return event ? mt_anchor_note(run->session, &run->subject, &run->anchors[device], variant, outcome, err) : MT_OK;
+}
+
+/* What the other regime will measure too. */
+static mt_status note_point(const mt_run *run, size_t index, const mt_outcome *outcome, mt_error *err)
+{
+    mt_session *session = run->session;
+    if (session->is_follower || !session->params->both_regimes || outcome->kind != MT_OUTCOME_OK) return MT_OK;
+    size_t *points = mt_grow(session->points, session->point_count, &session->point_capacity, sizeof *points);
+    if (!points) return mt_run_no_memory(err);
+    session->points = points;
+    points[session->point_count++] = index;
+    return MT_OK;
+}
+
+/* Tells everybody about one more point. `event` is NULL for what the database knew: the strategy learns that later (session_replay.c). */
+static mt_status count_evaluation(mt_run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
+{
+    mt_session *session = run->session;
+    mt_subject_summary *summary = run->summary;
+    const mt_progress *progress = session->params->progress;
+    bool known = event == NULL, failed = mt_outcome_is_failure(outcome->kind);
+    double cost_ns = mt_outcome_may_win(outcome->kind) ? outcome->timing.median_ns : INFINITY; /* of one that was given up: too low if anything, and never the best */
+    mt_status st = note_best(run, index, variant, outcome, event, err);
+    note_yardstick(run, index, outcome);
+    if (st == MT_OK) st = note_point(run, index, outcome, err);
+    if (st == MT_OK) st = note_anchor(run, index, variant, outcome, event, err);
+    if (st == MT_OK && run->search && !known) st = mt_search_tell(run->search, index, cost_ns, err);
+    summary->evaluated++;
+    *(known ? &summary->known : &summary->measured) += 1;
+    *(failed ? &summary->failed : outcome->kind == MT_OUTCOME_OK ? &summary->ok : outcome->kind == MT_OUTCOME_YARDSTICK ? &summary->yardstick : &summary->censored) += 1;
+    session->evaluated++;
+    session->known += known;
+    session->failed += failed;
+    if (progress && progress->evaluated)
+        progress->evaluated(progress->context, summary->evaluated, run->total, variant, outcome, known, run->best_ns, run->best);
+    return st;
+}
+
+/* The best of a subject is one of its own rows: what another file has is told beside it. Takes `variant`. */
+static void note_shared(mt_run *run, const mt_known *known, char *variant)
+{
+    mt_subject_summary *summary = run->summary;
+    summary->shared++;
+    summary->shared_path = mt_store_path(run->session->params->shared);
+    if (known->kind != MT_OUTCOME_OK || !(known->median_ns < summary->shared_ns)) {
+        mt_free(variant);
+        return;
+    }
+    mt_free(run->shared_best);
+    run->shared_best = variant;
+    summary->shared_best = variant;
+    summary->shared_ns = known->median_ns;
+}
+
+mt_status mt_run_count_known(mt_run *run, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < run->history.known_count && st == MT_OK; i++) {
+        const mt_known *known = &run->history.known[i];
+        mt_outcome outcome = {.kind = known->kind, .text = known->text, .timing.median_ns = known->median_ns};
+        char *variant = mt_run_variant_text(run, known->index);
+        if (!variant) return mt_run_no_memory(err);
+        st = mt_run_note_known(run, i, err);
+        if (st == MT_OK) st = count_evaluation(run, known->index, variant, &outcome, NULL, err);
+        if (st == MT_OK && i >= run->history.own_count) note_shared(run, known, variant);
+        else mt_free(variant);
+    }
+    return st;
+}
+
+/* ---- trials on GPUs ---- */
+
+bool mt_run_is_running(const mt_run *run)
+{
+    for (size_t i = 0; i < mt_run_device_count(run); i++) {
+        if (run->running[i]) return true;
+    }
+    return false;
+}
+
+static bool is_free(const mt_run *run, size_t device)
+{
+    return !run->is_stopping && !run->running[device] && !run->session->evaluator->devices[device].is_lost;
+}
+
+/* What is to run next on a GPU; NULL = nothing is ready. */
+static mt_run_trial *first_ready(const mt_run *run, size_t device)
+{
+    mt_run_trial *trial = run->trials;
+    while (trial && (!trial->is_ready || trial->is_running || (trial->is_anchor && trial->device != device))) trial = trial->next;
+    return trial;
+}
+
+static mt_run_trial *find_trial(const mt_run *run, uint64_t id)
+{
+    mt_run_trial *trial = run->trials;
+    while (trial && trial->request.id != id) trial = trial->next;
+    return trial;
+}
+
+static void free_trial(mt_run *run, mt_run_trial *gone)
+{
+    mt_run_trial **at = &run->trials;
+    while (*at != gone) at = &(*at)->next;
+    *at = gone->next;
+    run->under_way--;
+    mt_free(gone->variant);
+    mt_free(gone);
+}
+
+void mt_run_free_trials(mt_run *run)
+{
+    while (run->trials) free_trial(run, run->trials);
+}
+
+static int64_t worker_pid(const mt_run *run, size_t device)
+{
+    const mt_evaluator *evaluator = run->session->evaluator;
+    return evaluator->ops->worker_pid ? evaluator->ops->worker_pid(evaluator, device) : 0;
+}
+
+/* What was spent on it. */
+static void sum_up(mt_session *session, const mt_outcome *outcome)
+{
+    mt_session_times *times = &session->times;
+    times->compile_ns += outcome->compile_ns;
+    times->wait_ns += outcome->wait_ns;
+    times->validate_ns += outcome->validate_ns;
+    times->time_ns += outcome->time_ns;
+}
+
+/* Stores the result (NULL = none) and, in the same transaction, the intent of the trial to start next on `device` (NULL = none). */
+static mt_status store(mt_run *run, const char *variant, const mt_event *event, const mt_run_trial *next, size_t device, mt_error *err)
+{
+    mt_result result = {
+        .subject = &run->subject,
+        .variant = variant,
+        .launch_json = event ? event->launch_json : NULL,
+        .model_flops = run->model.flops,
+        .model_dram_bytes = run->model.dram_bytes,
+        .model_floor_ns = run->model.floor_ns,
+        .outcome = event ? &event->outcome : NULL,
+    };
+    mt_metric rates[MT_RATES_MAX];
+    if (event) {
+        result.metrics = rates;
+        result.metric_count = mt_rates_metrics(&run->model, &event->outcome.timing, run->session->evaluator->facts.sm_count, rates);
+        result.evaluation = ++run->stored;
+        sum_up(run->session, &event->outcome);
+    }
+    return mt_session_store_step(run->session, &run->subject, event ? &result : NULL, next ? next->request.variant : NULL, next ? worker_pid(run, device) : 0, err);
+}
+
+/* The median to race against; 0 = timed to the end. What a person compares with is always measured. */
+static double race_limit(const mt_run *run, const mt_run_trial *trial)
+{
+    size_t index = trial->request.index;
+    mt_point point;
+    mt_space_at(run->space, index, &point);
+    bool is_compared_with = index == run->default_index || index == run->baseline_index || mt_space_spec(run->space)->algorithms[point.level[0]].is_yardstick;
+    return run->session->params->no_race || is_compared_with || !isfinite(run->best_ns) ? 0 : run->best_ns;
+}
+
+/* What is compared is timed by one method: an anchor by that of its first time, the others by the best's once that is by graph. */
+static mt_trial_method method_of(const mt_run *run, const mt_run_trial *trial)
+{
+    const mt_anchor *anchor = &run->anchors[trial->device];
+    if (trial->is_anchor && trial->request.index == anchor->index) return mt_anchor_method(anchor);
+    return run->best_batch > 1 ? MT_TRIAL_GRAPH : MT_TRIAL_BY_LENGTH;
+}
+
+/* Its intent was written: it is started as soon as that is committed. */
+static void announce(mt_run *run, mt_run_trial *trial, size_t device)
+{
+    trial->is_running = true;
+    trial->device = device;
+    trial->started_ns = 0;
+    run->running[device] = trial;
+}
+
+static mt_status start_announced(mt_run *run, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_evaluator *evaluator = run->session->evaluator;
+    for (size_t device = 0; device < mt_run_device_count(run) && st == MT_OK; device++) {
+        mt_run_trial *trial = run->running[device];
+        if (!trial || trial->started_ns) continue;
+        trial->started_ns = mt_clock_now_ns();
+        mt_idle_end(run, trial);
+        evaluator->race_ns = race_limit(run, trial);
+        evaluator->energy_ns = 0;
+        evaluator->method = method_of(run, trial);
+        evaluator->device = device;
+        st = evaluator->ops->start(evaluator, trial->request.id, err);
+    }
+    return st;
+}
+
+/* Every free GPU gets what is ready. */
+static mt_status occupy_idle(mt_run *run, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t device = 0; device < mt_run_device_count(run) && st == MT_OK; device++) {
+        mt_run_trial *trial = is_free(run, device) ? first_ready(run, device) : NULL;
+        if (!trial) continue;
+        st = store(run, NULL, NULL, trial, device, err);
+        if (st == MT_OK) announce(run, trial, device);
+    }
+    return st;
+}
+
+/* Leaves no row: the intent of what ran goes, that of what runs next (NULL = none) comes. */
+static mt_status move_intent(mt_run *run, const mt_run_trial *trial, const mt_run_trial *next, size_t device, mt_error *err)
+{
+    const mt_session *session = run->session;
+    mt_intent done = {.subject = &run->subject, .variant = trial->variant, .boot_id = session->boot_id};
+    mt_intent intent = {.subject = &run->subject, .variant = next ? next->variant : NULL, .boot_id = session->boot_id, .worker_pid = next ? worker_pid(run, device) : 0};
+    return mt_store_next_intent(session->store, session->id, &done, next ? &intent : NULL, err);
+}
+
+/* Its time goes to the anchor's series. When it fails now, though it passed before, that is a result like any other: it has no standing any more. */
+static mt_status on_anchor(mt_run *run, const mt_run_trial *trial, const mt_event *event, const mt_run_trial *next, mt_error *err)
+{
+    mt_anchor *anchor = &run->anchors[trial->device];
+    bool is_current = trial->request.index == anchor->index; /* the default may have taken its place meanwhile */
+    if (event->outcome.kind != MT_OUTCOME_OK) {
+        anchor->is_lost = is_current;
+        return store(run, trial->variant, event, next, trial->device, err);
+    }
+    mt_status st = move_intent(run, trial, next, trial->device, err);
+    sum_up(run->session, &event->outcome);
+    if (st == MT_OK && is_current) st = mt_anchor_note(run->session, &run->subject, anchor, trial->variant, &event->outcome, err);
+    return st;
+}
+
+/* The GPU is free again. */
+static void leave_device(mt_run *run, mt_run_trial *trial)
+{
+    mt_session_device *device = &run->session->devices[trial->device];
+    run->running[trial->device] = NULL;
+    trial->is_running = false;
+    mt_idle_begin(run, trial);
+    if (trial->started_ns) device->busy_ns += device->free_ns - trial->started_ns;
+    device->started += trial->started_ns != 0;
+}
+
+static mt_status on_done(mt_run *run, mt_event *event, mt_error *err)
+{
+    mt_run_trial *trial = find_trial(run, event->trial), *next = NULL;
+    mt_status st = MT_OK;
+    if (!trial) return MT_OK; /* dropped */
+    size_t device = event->device = trial->device;
+    if (trial->is_running) {
+        leave_device(run, trial);
+        trial->is_ready = false;
+        next = is_free(run, device) ? first_ready(run, device) : NULL;
+    }
+    if (trial->is_anchor) {
+        MT_TRY(on_anchor(run, trial, event, next, err));
+    } else {
+        MT_TRY(store(run, trial->variant, event, next, device, err));
+        MT_TRY(count_evaluation(run, trial->request.index, trial->variant, &event->outcome, event, err));
+    }
+    free_trial(run, trial);
+    if (next) announce(run, next, device);
+done:
+    return st;
+}
+
+static mt_status on_ready(mt_run *run, const mt_event *event, mt_error *err)
+{
+    mt_run_trial *trial = find_trial(run, event->trial);
+    if (!trial || run->is_stopping) return MT_OK;
+    trial->is_ready = true;
+    trial->ready_ns = mt_clock_now_ns();
+    return occupy_idle(run, err);
+}
+
+/* What ran there has no end, and goes to another GPU; its anchor can't. */
+static mt_status on_lost(mt_run *run, const mt_event *event, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_run_trial *running = run->running[event->device], *next;
+    run->session->devices[event->device].is_lost = true;
+    run->anchors[event->device].is_lost = true;
+    if (running) {
+        leave_device(run, running);
+        MT_TRY(move_intent(run, running, NULL, 0, err));
+    }
+    for (mt_run_trial *trial = run->trials; trial; trial = next) {
+        next = trial->next;
+        if (trial->is_anchor && trial->device == event->device) free_trial(run, trial);
+    }
+    MT_TRY(occupy_idle(run, err));
+done:
+    return st;
+}
+
+static mt_status handle(mt_run *run, mt_event *event, mt_error *err)
+{
+    const mt_progress *progress = run->session->params->progress;
+    mt_status st = MT_OK;
+    switch (event->kind) {
+    case MT_EVENT_DONE: st = on_done(run, event, err); break;
+    case MT_EVENT_READY: st = on_ready(run, event, err); break;
+    case MT_EVENT_LOST: st = on_lost(run, event, err); break;
+    case MT_EVENT_TICK:
+        if (progress && progress->tick) progress->tick(progress->context);
+    }
+    mt_event_free(event);
+    return st;
+}
+
+/* What came while the last transaction was written to disk shares the next one: several GPUs would else wait for one another's. */
+static mt_status handle_together(mt_run *run, mt_event *event, mt_error *err)
+{
+    mt_evaluator *evaluator = run->session->evaluator;
+    mt_error own;
+    mt_status st = mt_store_begin(run->session->store, err);
+    if (st != MT_OK) {
+        mt_event_free(event);
+        return st;
+    }
+    st = handle(run, event, err);
+    while (st == MT_OK && evaluator->ops->has_event(evaluator)) {
+        st = evaluator->ops->next(evaluator, event, err);
+        if (st == MT_OK) st = handle(run, event, err);
+    }
+    int64_t before = mt_clock_now_ns();
+    mt_status committed = mt_store_commit(run->session->store, st == MT_OK ? err : &own); /* what was stored before an error stays */
+    run->session->times.database_ns += mt_clock_now_ns() - before;
+    mt_times_note("commit", before, NULL);
+    return st == MT_OK ? committed : st;
+}
+
+mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err)
+{
+    const mt_evaluator *evaluator = run->session->evaluator;
+    bool has_queue = evaluator->ops->has_event != NULL;
+    bool is_together = has_queue && (event->kind == MT_EVENT_DONE || evaluator->ops->has_event(evaluator)); /* also a result's row, its cubin and its anchor */
+    mt_status st = is_together ? handle_together(run, event, err) : handle(run, event, err);
+    return st == MT_OK ? start_announced(run, err) : st;
+}
+
+/* ---- handing over ---- */
+
+/* Not run again: stored once, and known from then on. */
+static mt_status refuse(mt_run *run, size_t index, const char *variant, const char *reason, mt_error *err)
+{
+    mt_event event = {.kind = MT_EVENT_DONE};
+    mt_outcome_set(&event.outcome, MT_OUTCOME_QUARANTINED, "%s", reason);
+    mt_status st = store(run, variant, &event, NULL, 0, err);
+    if (st == MT_OK) st = count_evaluation(run, index, variant, &event.outcome, &event, err);
+    mt_event_free(&event);
+    return st;
+}
+
+/* Takes `variant`. retime: as in mt_trial; it is then an anchor's, for `device`. */
+static mt_status hand_over(mt_run *run, size_t index, char *variant, uint32_t retime, size_t device, mt_error *err)
+{
+    mt_evaluator *evaluator = run->session->evaluator;
+    mt_run_trial *trial = mt_alloc(1, sizeof *trial);
+    if (!trial) {
+        mt_free(variant);
+        return mt_run_no_memory(err);
+    }
+    trial->variant = variant;
+    trial->is_anchor = retime > 0;
+    trial->device = device;
+    trial->request = (mt_trial){.id = ++run->session->last_trial, .subject = run->number, .index = index, .variant = variant, .retime = retime};
+    mt_run_trial **last = &run->trials;
+    while (*last && !trial->is_anchor) last = &(*last)->next;
+    trial->next = *last;
+    *last = trial;
+    run->under_way++;
+    return evaluator->ops->submit(evaluator, &trial->request, err);
+}
+
+mt_status mt_run_submit(mt_run *run, size_t index, mt_error *err)
+{
+    char *variant = mt_run_variant_text(run, index);
+    if (!variant) return mt_run_no_memory(err);
+    mt_status st = mark_seen(run, index, err);
+    const char *reason = mt_history_quarantine(&run->history, index);
+    if (st == MT_OK && !reason) return hand_over(run, index, variant, 0, 0, err);
+    if (st == MT_OK) st = refuse(run, index, variant, reason, err);
+    mt_free(variant);
+    return st;
+}
+
+mt_status mt_run_submit_anchor(mt_run *run, size_t device, mt_error *err)
+{
+    mt_anchor *anchor = &run->anchors[device];
+    char *variant = mt_run_variant_text(run, anchor->index);
+    if (!variant) return mt_run_no_memory(err);
+    anchor->is_under_way = true;
+    return hand_over(run, anchor->index, variant, ANCHOR_SAMPLES, device, err);
+}

@@ -1,0 +1,490 @@
+#include "tuner/worker/device_worker_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
+#include "tuner/base/times.h"
+
+enum { MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, MAX_FALSE_STARTS = 3, STOPPED_CHECKS = 2 };
+/* A counter's 20 periods, its patience and settling, then perhaps power readings: generously. */
+static const double ENERGY_BASE_S = 10, ENERGY_LOOPS = 20;
+
+static void fail_with(mt_device_worker *self, const mt_error *error)
+{
+    if (self->is_failed || self->is_closing) return;
+    if (self->is_replay) {
+        mt_device_settle_replay(self, NULL);
+        mt_device_release_held(self);
+    }
+    mt_device_drop_held(self);
+    self->is_failed = true;
+    self->options.failed(self->options.context, error);
+}
+
+static double limit_of(const mt_device_worker *self, enum part part)
+{
+    return part == PART_SUBJECT ? self->options.subject_limit_s : self->options.variant_limit_s + self->extra_s;
+}
+
+static void enter_work(mt_device_worker *self, mt_work work)
+{
+    enum part part = work < MT_WORK_LOAD ? PART_SUBJECT : PART_VARIANT;
+    self->work = work;
+    if (part == self->part) return;
+    self->left_s[self->part] = mt_worker_deadline_left(self->active->worker);
+    if (self->is_refilling && !self->is_replay && part == PART_VARIANT) {
+        mt_times_note("refill", self->part_started_ns, NULL);
+        self->is_refilling = false;
+    }
+    self->part = part;
+    self->part_started_ns = mt_clock_now_ns();
+    if (self->is_replay) mt_device_provide(self);
+    double left = self->left_s[part];
+    mt_worker_deadline(self->active->worker, left > 0.001 ? left : 0.001);
+}
+
+static bool may_send(const mt_device_worker *self)
+{
+    const slot *at = self->active;
+    if (!self->has_order || self->is_sent || !at || !at->has_context || at->is_preparing || at->is_leaving) return false;
+    return (self->is_replay && self->may_crowd) || mt_device_is_quiet(self);
+}
+
+static void send_order(mt_device_worker *self)
+{
+    mt_error error;
+    if (!may_send(self)) return;
+    mt_worker_forget_log(self->active->worker);
+    if (mt_worker_send(self->active->worker, &self->frame, &error) != MT_OK) {
+        fail_with(self, &error);
+        return;
+    }
+    self->is_crowded = mt_device_count_slots(self, mt_slot_has_gpu) > 1;
+    self->served_before = self->active->served;
+    self->is_sent = true;
+    if (!self->is_replay && mt_clock_now_ns() - self->ordered_ns > 1000000) mt_times_note("quiet", self->ordered_ns, "an order waited for our own processes");
+    self->attempts++;
+    self->work = MT_WORK_START;
+    self->part = PART_SUBJECT;
+    self->part_started_ns = mt_clock_now_ns();
+    for (int i = 0; i < PART_COUNT; i++) self->left_s[i] = limit_of(self, i);
+    mt_worker_deadline(self->active->worker, self->left_s[PART_SUBJECT]);
+}
+
+/* ---- processes ---- */
+
+/* What an incident costs, for $MSDA_TUNE_TIMES: until the device could take the next order, and then until that one's inputs were made ("refill"). */
+static bool end_incident(mt_device_worker *self)
+{
+    const slot *at = self->active;
+    if (!self->incident_ns || self->is_replay || !at || !at->has_context || !self->has_proof || !mt_device_is_quiet(self)) return false;
+    mt_times_note("incident", self->incident_ns, self->incident);
+    self->incident_ns = 0;
+    self->incident = NULL;
+    self->is_refilling = true;
+    mt_device_release_held(self);
+    return true;
+}
+
+static void on_message(void *context, mt_message *message);
+static void on_gone(void *context, const mt_worker_death *death);
+static void on_doomed(void *context);
+
+/* On a host of several GPUs each process sees its own alone: CUDA starts faster, and all the more in several at once. */
+static bool ensure_workers(mt_device_worker *self, mt_error *err)
+{
+    enum { MAX_ENV = 32 };
+    const char *env[MAX_ENV + 2] = {0};
+    size_t count = 0;
+    for (; self->options.env && self->options.env[count] && count < MAX_ENV; count++) env[count] = self->options.env[count];
+    if (self->is_alone) env[count] = self->alone;
+    const mt_worker_launch launch = {
+        .device = self->is_alone ? 0 : self->options.device,
+        .bundle_fd = self->options.bundle_fd,
+        .env = env,
+        .message = on_message,
+        .gone = on_gone,
+        .doomed = on_doomed,
+        .open_handles = &self->open_handles,
+    };
+    return mt_device_ensure_workers(self, &launch, err);
+}
+
+/* After anything that came or went: somebody is at work, somebody in reserve. */
+static void refill_slot(mt_device_worker *self)
+{
+    mt_error error;
+    if (self->is_failed || self->is_closing) return;
+    if (!ensure_workers(self, &error)) {
+        fail_with(self, &error);
+        return;
+    }
+    mt_device_provide(self);
+    if (end_incident(self)) (void)ensure_workers(self, &error); /* what the incident used up */
+    send_order(self);
+}
+
+static void begin_incident(mt_device_worker *self)
+{
+    if (self->incident_ns) return;
+    self->incident_ns = mt_clock_now_ns();
+    self->has_proof = false;
+    for (size_t i = 0; i < SLOTS; i++) self->slots[i].is_warm = false; /* perhaps for another subject */
+}
+
+/* Killing takes a tenth of a second and more: what will be needed starts meanwhile. */
+static void on_doomed(void *context)
+{
+    slot *at = context;
+    mt_device_worker *self = at->owner;
+    mt_error ignored;
+    at->is_leaving = true;
+    at->since_ns = mt_clock_now_ns();
+    if (at != self->active || self->is_closing || self->is_failed) return;
+    begin_incident(self);
+    (void)ensure_workers(self, &ignored);
+    mt_device_provide(self);
+}
+
+/* No end of the variant that ran: neither stored nor a strike. */
+static void fail_gone(mt_device_worker *self, const mt_error *error)
+{
+    if (self->is_replay) mt_device_drop_suspect(self);
+    mt_device_drop_held(self);
+    fail_with(self, error);
+}
+
+/* ---- messages ---- */
+
+static void on_hello(slot *at, mt_hello *hello)
+{
+    mt_device_worker *self = at->owner;
+    if (hello->status != MT_OK && at == self->active) {
+        mt_error error;
+        mt_error_set(&error, hello->status, "%s%s", self->was_greeted ? "the GPU is gone after a worker's restart: " : "", hello->error ? hello->error : "the device worker cannot work");
+        fail_gone(self, &error);
+        return;
+    }
+    if (hello->status != MT_OK) {
+        self->has_no_reserve = true;
+        mt_device_retire(at);
+        mt_device_distrust(self);
+        return;
+    }
+    at->is_greeted = true;
+    self->false_starts = 0;
+    mt_worker_deadline(at->worker, 0);
+    mt_times_note("start", at->since_ns, NULL);
+    if (!self->was_greeted) {
+        self->hello = *hello;
+        snprintf(self->bus_id, sizeof self->bus_id, "%s", hello->bus_id ? hello->bus_id : "");
+        self->hello.error = self->hello.bus_id = NULL; /* the message frees them */
+        self->was_greeted = at->has_context = true;
+    }
+    refill_slot(self);
+}
+
+static void on_prepared(slot *at, const mt_prepared *prepared)
+{
+    mt_error error;
+    if (at->is_leaving || !at->is_preparing) return;
+    if (mt_device_take_prepared(at, prepared, &error))
+        refill_slot(at->owner);
+    else
+        fail_gone(at->owner, &error);
+}
+
+/* Other people's processes: what the worker counts, less ours; NVML may still show those that have just gone. */
+static int count_foreign(mt_device_worker *self, int counted)
+{
+    static const int64_t lately_ns = 2000000000;
+    if (mt_clock_now_ns() - self->last_gone_ns > lately_ns) self->gone_lately = 0;
+    int ours = (int)mt_device_count_slots(self, mt_slot_has_gpu) - 1 + self->gone_lately;
+    return counted <= 0 ? counted : counted > ours ? counted - ours : 0;
+}
+
+/* A replay beside the process that faulted may not have come to run for want of memory: then it is done again when that one is gone. */
+static bool must_repeat(mt_device_worker *self, const mt_verdict *verdict)
+{
+    bool did_run = verdict->status == MT_OK && verdict->outcome.kind != MT_OUTCOME_LAUNCH_ERROR && verdict->outcome.kind != MT_OUTCOME_LOAD_ERROR;
+    if (!self->is_replay || !self->is_crowded || did_run) return false;
+    self->is_sent = self->may_crowd = false;
+    self->attempts = 0;
+    return true;
+}
+
+static void leave(mt_device_worker *self)
+{
+    self->restarts += !self->is_replay; /* the second worker that a suspect costs belongs to the same incident */
+    begin_incident(self);
+    mt_device_retire(self->active); /* it is about to exit by itself, which may hang in the driver */
+}
+
+static void on_verdict(slot *at, mt_verdict *verdict)
+{
+    mt_device_worker *self = at->owner;
+    if (at != self->active || !self->has_order || !self->is_sent || verdict->id != self->id) return;
+    mt_worker_deadline(at->worker, 0);
+    if (verdict->is_sticky)
+        leave(self);
+    else if (self->is_replay)
+        self->has_proof = true; /* it ran there */
+    if (must_repeat(self, verdict)) {
+        if (at->is_leaving) self->active = NULL;
+        refill_slot(self);
+        return;
+    }
+    if (verdict->status != MT_OK) {
+        mt_error error;
+        mt_error_set(&error, verdict->status, "%s", verdict->error ? verdict->error : "the device worker failed");
+        self->has_order = self->is_sent = false;
+        fail_with(self, &error);
+        return;
+    }
+    self->options.foreign(self->options.context, count_foreign(self, verdict->foreign_processes));
+    if (verdict->vacuous) self->options.vacuous(self->options.context, verdict->vacuous);
+    char *launch_json = (char *)verdict->launch_json;
+    mt_outcome outcome = verdict->outcome;
+    memset(&verdict->outcome, 0, sizeof verdict->outcome); /* both are ours now */
+    verdict->launch_json = NULL;
+    mt_device_conclude(self, &outcome, launch_json);
+    if (at->is_leaving && self->active == at) self->active = NULL;
+    refill_slot(self);
+}
+
+static void on_message(void *context, mt_message *message)
+{
+    slot *at = context;
+    mt_device_worker *self = at->owner;
+    switch (message->type) {
+    case MT_MESSAGE_HELLO: on_hello(at, &message->hello); break;
+    case MT_MESSAGE_PREPARED: on_prepared(at, &message->prepared); break;
+    case MT_MESSAGE_STAGE:
+        if (at == self->active && self->is_sent && message->stage.id == self->id) enter_work(self, message->stage.work);
+        break;
+    case MT_MESSAGE_RESULT: on_verdict(at, &message->verdict); break;
+    default: break;
+    }
+}
+
+/* The worker died, or was killed, with an evaluation under way: whose fault is it? */
+static void blame(mt_device_worker *self, const mt_worker_death *death)
+{
+    mt_strbuf text = {0};
+    if (death->is_timeout)
+        mt_strbuf_addf(&text, "no end within %g s, in stage %s", limit_of(self, self->part), mt_work_name(self->work));
+    else
+        mt_strbuf_addf(&text, "%s in stage %s", death->how, mt_work_name(self->work));
+    if (death->log_tail[0]) mt_strbuf_addf(&text, "\n%s", death->log_tail);
+    if (self->part == PART_VARIANT) {
+        mt_outcome outcome = {0};
+        mt_outcome_set(&outcome, death->is_timeout ? MT_OUTCOME_TIMEOUT : MT_OUTCOME_CRASHED, "%s", mt_strbuf_text(&text));
+        mt_device_conclude(self, &outcome, NULL);
+    } else if (self->attempts < MT_WORKER_ATTEMPTS && !death->is_lost) {
+        self->is_sent = false; /* the next worker gets it */
+    } else {
+        mt_error error;
+        mt_error_set(&error, MT_ERR_GPU, "the inputs or the reference could not be made: %s", mt_strbuf_text(&text));
+        fail_with(self, &error);
+    }
+    mt_strbuf_free(&text);
+}
+
+/* It died before it said HELLO. One may have been killed from outside (the out-of-memory killer, say); several in a row, or one that does not answer, tell of a GPU that can't be used. */
+static void lose_start(mt_device_worker *self, const mt_worker_death *death)
+{
+    mt_error error;
+    self->active = NULL;
+    if (!self->is_replay) self->restarts++;
+    if (!death->is_timeout && ++self->false_starts <= MAX_FALSE_STARTS) return; /* the next one is started */
+    mt_error_set(&error, MT_ERR_WORKER, "the device worker did not start: %s%s%s", death->is_timeout ? "no answer" : death->how, death->log_tail[0] ? "\n" : "", death->log_tail);
+    fail_gone(self, &error);
+}
+
+/* It had nothing to do, or had not begun what it was handed in its last moments. */
+static bool was_idle(const mt_device_worker *self, const mt_worker_death *death)
+{
+    return !self->is_sent || (self->work == MT_WORK_START && !death->is_timeout);
+}
+
+/* The next worker gets the order. */
+static void hand_on(mt_device_worker *self, bool was_attempt)
+{
+    if (self->is_sent && !was_attempt) self->attempts--;
+    self->is_sent = false;
+}
+
+/* The one at work is gone without having said why. Whoever stopped it from outside did not mean the variant, nor whoever killed it; but the out-of-memory killer's choice may be the variant's doing, if it
+ * makes it again. */
+static void lose_active(mt_device_worker *self, const mt_worker_death *death, bool is_stopped)
+{
+    mt_error error;
+    self->active = NULL;
+    if (!self->is_replay) self->restarts++;
+    begin_incident(self);
+    if (was_idle(self, death)) {
+        self->idle_deaths++;
+        hand_on(self, false);
+    } else if (is_stopped && self->stops++ < MAX_STOPS) {
+        hand_on(self, false);
+    } else if (is_stopped) {
+        mt_error_set(&error, MT_ERR_WORKER, "the device worker was stopped (SIGSTOP) again and again");
+        fail_gone(self, &error);
+    } else if (death->is_killed && self->attempts < MT_WORKER_ATTEMPTS) {
+        self->options.notice(self->options.context, "the device worker was killed from outside (SIGKILL), most often for lack of memory: what it ran is tried once more");
+        hand_on(self, true);
+    } else {
+        blame(self, death);
+    }
+    if (self->idle_deaths <= MAX_IDLE_DEATHS) return;
+    mt_error_set(&error, MT_ERR_WORKER, "the device worker keeps dying while it has nothing to do: %s", death->how);
+    fail_with(self, &error);
+}
+
+/* The reserve is gone: it is a convenience. */
+static void lose_reserve(mt_device_worker *self, bool had_started)
+{
+    if (had_started && ++self->idle_deaths <= MAX_IDLE_DEATHS) return;
+    self->has_no_reserve = true;
+    mt_device_distrust(self);
+}
+
+static void on_gone(void *context, const mt_worker_death *death)
+{
+    slot *at = context, was = *at;
+    mt_device_worker *self = was.owner;
+    *at = (slot){.owner = self};
+    if (was.is_leaving) mt_times_note("gone", was.since_ns, NULL);
+    if (was.has_context || was.is_preparing) {
+        self->last_gone_ns = mt_clock_now_ns();
+        self->gone_lately++;
+    }
+    if (self->is_closing) return;
+    if (at == self->active && !was.is_greeted && !was.is_stopped) lose_start(self, death);
+    else if (at == self->active) lose_active(self, death, was.is_stopped);
+    else if (!was.is_leaving || death->is_timeout) lose_reserve(self, was.is_greeted);
+    if (death->is_lost) {
+        mt_error error;
+        mt_device_release_held(self); /* what hung so is known */
+        mt_error_set(&error, MT_ERR_GPU, "GPU %d (%s) is lost: its worker could not be killed", self->options.device, self->hello.facts.name);
+        fail_with(self, &error);
+    }
+    refill_slot(self);
+}
+
+mt_status mt_device_worker_create(const mt_device_worker_options *options, mt_device_worker **out, mt_error *err)
+{
+    mt_device_worker *self = mt_alloc(1, sizeof *self);
+    if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "device worker: out of memory");
+    self->options = *options;
+    self->is_alone = mt_visible_alone(options->device, self->alone); /* once: the host's GPUs stay those that they are */
+    if (!ensure_workers(self, err)) {
+        mt_device_worker_destroy(self);
+        return err->status;
+    }
+    *out = self;
+    return MT_OK;
+}
+
+const mt_hello *mt_device_worker_hello(const mt_device_worker *self)
+{
+    return self->was_greeted ? &self->hello : NULL;
+}
+
+const char *mt_device_worker_bus_id(const mt_device_worker *self)
+{
+    return self->bus_id;
+}
+
+int64_t mt_device_worker_pid(const mt_device_worker *self)
+{
+    return self->active && self->active->worker ? mt_worker_pid(self->active->worker) : 0;
+}
+
+int64_t mt_device_worker_restarts(const mt_device_worker *self)
+{
+    return self->restarts;
+}
+
+mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_order *order, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_message message = {.type = MT_MESSAGE_PREPARE, .evaluate = *order};
+    mt_strbuf_clear(&self->preparation);
+    MT_TRY(mt_proto_encode(&message, &self->preparation, err));
+    mt_strbuf_clear(&self->frame);
+    message.type = MT_MESSAGE_EVALUATE;
+    MT_TRY(mt_proto_encode(&message, &self->frame, err));
+    self->id = order->id;
+    self->attempts = self->stops = 0;
+    self->extra_s = order->energy_ns > 0 ? ENERGY_BASE_S + ENERGY_LOOPS * (double)order->energy_ns / 1e9 : 0;
+    self->has_order = true;
+    self->is_sent = false;
+    self->ordered_ns = mt_clock_now_ns();
+    send_order(self);
+done:
+    return st;
+}
+
+/* A process that was stopped (by SIGSTOP; Ctrl-Z stops us too) answers nothing until somebody lets it go on, perhaps never. */
+static void replace_stopped(slot *at)
+{
+    mt_device_worker *self = at->owner;
+    at->stopped_count = mt_worker_is_stopped(at->worker) ? at->stopped_count + 1 : 0;
+    if (at->stopped_count < STOPPED_CHECKS) return;
+    char text[96];
+    snprintf(text, sizeof text, "device worker %lld was stopped (SIGSTOP) and is replaced", (long long)mt_worker_pid(at->worker));
+    self->options.notice(self->options.context, text);
+    at->is_stopped = true;
+    if (at == self->active) begin_incident(self);
+    mt_device_retire(at);
+}
+
+void mt_device_worker_tick(mt_device_worker *self)
+{
+    static const int64_t second_ns = 1000000000;
+    int64_t now = mt_clock_now_ns();
+    if (self->is_failed || self->is_closing) return;
+    if (now - self->checked_ns > second_ns) {
+        self->checked_ns = now;
+        for (size_t i = 0; i < SLOTS; i++)
+            if (mt_slot_is_usable(&self->slots[i])) replace_stopped(&self->slots[i]);
+    }
+    refill_slot(self);
+}
+
+const mt_strbuf *mt_device_worker_frame(const mt_device_worker *self)
+{
+    return &self->frame;
+}
+
+void mt_device_worker_abort(mt_device_worker *self)
+{
+    mt_device_drop_held(self);
+    if (!self->has_order) return;
+    if (self->is_sent && self->active) mt_worker_kill(self->active->worker);
+    mt_device_drop_suspect(self);
+    self->has_order = self->is_sent = false;
+}
+
+void mt_device_worker_stop(mt_device_worker *self)
+{
+    if (self->is_closing) return;
+    self->is_closing = true;
+    for (size_t i = 0; i < SLOTS; i++)
+        if (self->slots[i].worker) mt_worker_kill(self->slots[i].worker);
+}
+
+void mt_device_worker_destroy(mt_device_worker *self)
+{
+    if (!self) return;
+    mt_device_worker_stop(self);
+    while (self->open_handles) uv_run(self->options.loop, UV_RUN_ONCE);
+    mt_device_drop_suspect(self);
+    mt_device_drop_held(self);
+    mt_strbuf_free(&self->frame);
+    mt_strbuf_free(&self->preparation);
+    mt_free(self);
+}
