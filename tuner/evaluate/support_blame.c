@@ -1,4 +1,4 @@
-#include "tuner/run/support_blame.h"
+#include "tuner/evaluate/support_blame.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef MT_RUN_SUPPORT_BLAME_H
 #define MT_RUN_SUPPORT_BLAME_H
 
-#include "tuner/run/compile_pool.h"
+#include "tuner/worker/compile_pool.h"
 
 /* Says why the reference and the generators did not compile: "k.cu:12: in twice(): …" where the log names a line of the source, and all of the log. COMPILE in *error. */
 void mt_support_blame(const mt_source *source, const mt_pool_result *result, mt_error *error);
