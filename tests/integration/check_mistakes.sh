@@ -81,6 +81,11 @@ says 1 'no __global__ function refrence (extern "C")' 's/^reference = .*/referen
 says 1 'no __global__ function init_in (extern "C")' 's/^init .*/init = kernel(init_in)/'
 says 1 'twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
 says 1 'finish has 1 parameters, the launch lists 0' '/^\[launch 2/,/^args/s/^args .*/args =/'
+# where: the section that launches it, or the argument that it makes
+says 1 'm.ini:27: twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
+says 1 'm.ini:36: reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
+says 1 'm.ini:17: generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
+says 1 'm.ini:31: no __global__ function finnish' 's/= finish/= finnish/'
 says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
 says 1 'reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
@@ -100,4 +105,15 @@ sed 's/twice(float \*out) { out/typo(float *out) { uot/' k.cu >typo.cu
 sed -i 's/^source .*/source = typo.cu/' m.ini
 "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache --json 2>/dev/null | grep -qE '"severity":"error","file":"[^"]*typo.cu","line":2,"text":"identifier ..uot.. is undefined"}' ||
   { echo 'FAILED: --json: expected the place of the mistake'; "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache --json; bad=1; }
+# A mistake in the tuned kernel is that kernel's, though the reference, which stands in the same source, is compiled first.
+for at in 'twice 2' 'reference 4' 'generator 6'; do
+  read -r name line <<<"$at"
+  sed "${line}s/threadIdx/treadIdx/" k.cu >typo.cu
+  sed 's/^source .*/source = typo.cu/' good.ini >m.ini
+  out=$("$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1)
+  grep -qE "typo.cu:$line: in $name\(\): the source does not compile:\$" <<<"$out" || { printf 'FAILED: a typo in %s: expected it to be named, got:\n%s\n' "$name" "$out"; bad=1; }
+done
+printf '\nint tail() { return undefined_here; }\n' >>k.cu # in no kernel
+out=$("$tool" check --space good.ini --gpu h100 --jobs 1 --no-cache 2>&1)
+grep -qE 'k.cu:[0-9]+: (in [a-z]+\(\): )?the source does not compile:$' <<<"$out" || { printf 'FAILED: a typo outside: got:\n%s\n' "$out"; bad=1; }
 exit $bad

@@ -96,8 +96,9 @@ cp edited/demo.ini "$MSDA_TUNE_SHARE/search_spaces/demo.ini"
 cd shards || exit
 note "another state of the kernel's source"
 echo "// edited" >>"$MSDA_TUNE_SHARE/search_spaces/demo.cu"
-"$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --shard 1/3 --db part-1.sqlite --resume --quiet 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
-"$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --strategy exhaustive --db part-edited.sqlite --quiet >log.txt 2>&1
+source_recorded demo ../edited.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
+"$tool" tune --space demo --gpu recorded:h100 --recordings ../edited.sqlite --shard 1/3 --db part-1.sqlite --resume --quiet 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
+"$tool" tune --space demo --gpu recorded:h100 --recordings ../edited.sqlite --strategy exhaustive --db part-edited.sqlite --quiet >log.txt 2>&1
 bash merge.sh 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
 note "a part whose bytes changed"
 rm -f part-edited.sqlite*

@@ -224,7 +224,7 @@ static mt_status name_problem(naming *n, mt_error *err)
     if (kernel && n->shapes.count == 0 && !at) return unknown("kernel", kernel, &n->kernels, err);
     if (kernel && n->shapes.count == 0) return MT_FAIL(err, MT_ERR_USAGE, "lookup: no kernel '%s': nothing was tuned with that source", kernel);
     if (!n->lacks_programs) return unknown("shape", n->options->shape, &n->shapes, err);
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: of this kernel only an import is stored, without its expressions; tuning or replaying it once adds them");
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: of this kernel only imported or recorded rows are stored, without its expressions; tuning the kernel, or replaying it with the source that was recorded, adds them");
 }
 
 /* Otherwise all files are read, so that the message names what any of them has. */
