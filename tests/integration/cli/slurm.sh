@@ -67,6 +67,7 @@ cp shards/part-1.sqlite alike/
 plans() { sed -E -e "s/$(sed -n 's/^#.plan.//p' shards/plan.tsv)/PLAN/g" -e "s/$(sed -n 's/^#.plan.//p' alike/plan.tsv)/OTHER/g"; }
 "$tool" slurm --status alike | plans
 (cd alike && SLURM_ARRAY_TASK_ID=1 bash tune.sh 2>&1; echo "exit $?") | plans
+(cd alike && SLURM_ARRAY_TASK_ID=2 bash tune.sh >log.txt 2>&1; bash merge.sh >log.txt 2>&1; echo "merged without it: exit $?"; grep -v '^Report' log.txt) | plans | steady
 "$tool" show --db shards/merged.sqlite --sessions | grep -o 'session 1: plan [0-9a-f]*' | plans
 note "the folder of another plan"
 cp -r shards kept
