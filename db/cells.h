@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/row_rules.h"
+
 enum { MT_CELL_CARVEOUTS = 8 };
 typedef enum mt_cell_outcome { MT_CELL_NONE = 0 /* not measured */, MT_CELL_OK = 1, MT_CELL_CENSORED = 2, MT_CELL_WRONG = 3, MT_CELL_FAILED = 4 /* otherwise */ } mt_cell_outcome;
 
@@ -67,9 +69,9 @@ static inline bool mt_cell_is_sound(const mt_cell *cell)
     const mt_cell_figures *is = &cell->figures;
     if (cell->subject < 0 || cell->variant < 0) return false;
     if (!mt_cell_has_figures(cell->outcome)) return true;
-    if (is->measurement < 0 || is->toolchain < 0 || is->created_unix_ms < 0 || !mt_cell_real_is(is->slowdown, 1)) return false;
+    if (is->measurement < 0 || is->toolchain < 0 || is->created_unix_ms < 0 || is->created_unix_ms >= MT_ROW_DATE_LIMIT || !mt_cell_real_is(is->slowdown, 1)) return false;
     if (cell->outcome != MT_CELL_OK) return true;
-    return !isnan(is->slowdown) && !isnan(is->median_ns) && mt_cell_real_is(is->median_ns, 1e-300) && mt_cell_real_is(is->low_ns, 1e-300) && mt_cell_real_is(is->high_ns, 1e-300)
+    return !isnan(is->slowdown) && !isnan(is->median_ns) && mt_cell_real_is(is->median_ns, MT_ROW_TIME_LEAST) && mt_cell_real_is(is->low_ns, 0) && mt_cell_real_is(is->high_ns, 0)
            && mt_cell_real_is(is->norm_error, 0);
 }
 

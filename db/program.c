@@ -18,7 +18,7 @@ typedef enum op_code {
     OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_MODULO, OP_NEGATE,
     OP_LESS, OP_LESS_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_EQUAL, OP_NOT_EQUAL,
     OP_NOT, OP_BOOL, OP_JUMP_FALSE, OP_JUMP_TRUE, OP_SELECT, OP_JUMP,
-    OP_MIN, OP_MAX, OP_CEIL_DIV, OP_ALIGN_UP, OP_LOG2, OP_LEN, OP_SUM, OP_DOT, OP_AT,
+    OP_MIN, OP_MAX, OP_CEIL_DIV, OP_FLOOR_DIV, OP_ALIGN_UP, OP_LOG2, OP_LEN, OP_SUM, OP_DOT, OP_AT,
     OP_END
 } op_code;
 
@@ -58,7 +58,7 @@ static const op_info infos[] = {
     {"+", OP_ADD, 2, 0}, {"-", OP_SUBTRACT, 2, 0}, {"*", OP_MULTIPLY, 2, 0}, {"/", OP_DIVIDE, 2, 0}, {"%", OP_MODULO, 2, 0},
     {"neg", OP_NEGATE, 1, 0}, {"<", OP_LESS, 2, 0}, {"<=", OP_LESS_EQUAL, 2, 0}, {">", OP_GREATER, 2, 0}, {">=", OP_GREATER_EQUAL, 2, 0},
     {"==", OP_EQUAL, 2, 0}, {"!=", OP_NOT_EQUAL, 2, 0}, {"!", OP_NOT, 1, 0}, {"bool", OP_BOOL, 1, 0}, {"ceil_div", OP_CEIL_DIV, 2, 0},
-    {"align_up", OP_ALIGN_UP, 2, 0}, {"log2", OP_LOG2, 1, 0}, {"len", OP_LEN, 1, 0}, {"at", OP_AT, 2, 0},
+    {"floor_div", OP_FLOOR_DIV, 2, 0}, {"align_up", OP_ALIGN_UP, 2, 0}, {"log2", OP_LOG2, 1, 0}, {"len", OP_LEN, 1, 0}, {"at", OP_AT, 2, 0},
     {"min", OP_MIN, 2, STACK_LIMIT}, {"max", OP_MAX, 2, STACK_LIMIT}, {"sum", OP_SUM, 1, 2}, {"dot", OP_DOT, 2, 3},
     {"jf", OP_JUMP_FALSE, 0, TOKEN_LIMIT}, {"jt", OP_JUMP_TRUE, 0, TOKEN_LIMIT}, {"sel", OP_SELECT, 0, TOKEN_LIMIT}, {"jmp", OP_JUMP, 0, TOKEN_LIMIT},
 };
@@ -289,6 +289,14 @@ static mt_program_status ceil_div(int64_t a, int64_t b, int64_t *out)
     return MT_PROGRAM_OK;
 }
 
+static mt_program_status floor_div(int64_t a, int64_t b, int64_t *out)
+{
+    if (b == 0) return MT_PROGRAM_DIVIDE_BY_ZERO;
+    if (a < 0 || b < 0) return MT_PROGRAM_RANGE;
+    *out = a / b;
+    return MT_PROGRAM_OK;
+}
+
 static mt_program_status align_up(int64_t a, int64_t b, int64_t *out)
 {
     int64_t units;
@@ -317,6 +325,7 @@ static mt_program_status apply_int(op_code code, int64_t a, int64_t b, int64_t *
     case OP_DIVIDE: return divide(a, b, out);
     case OP_MODULO: return modulo(a, b, out);
     case OP_CEIL_DIV: return ceil_div(a, b, out);
+    case OP_FLOOR_DIV: return floor_div(a, b, out);
     case OP_ALIGN_UP: return align_up(a, b, out);
     case OP_LOG2: return log_2(a, out);
     case OP_LESS: *out = a < b; break;

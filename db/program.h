@@ -11,7 +11,7 @@
  *   !               logical not        jf<k> / jt<k>  short-circuit: if top is false/true skip k tokens keeping it, else pop
  *   sel<k> / jmp<k> ?: — sel pops a bool and skips k tokens when false; jmp skips k tokens
  *   bool            asserts that top is 0/1 and stays (guards && || results)
- *   min<n> max<n> ceil_div align_up log2 len sum<1|2> dot<2|3> at   functions; <n> = number of arguments where it varies
+ *   min<n> max<n> ceil_div floor_div align_up log2 len sum<1|2> dot<2|3> at   functions; <n> = number of arguments where it varies
  */
 #ifndef MT_DB_PROGRAM_H
 #define MT_DB_PROGRAM_H
@@ -46,7 +46,7 @@ typedef enum mt_program_status {
     MT_PROGRAM_OVERFLOW,
     MT_PROGRAM_DIVIDE_BY_ZERO,
     MT_PROGRAM_NOT_INTEGRAL, /* inexact / or log2 */
-    MT_PROGRAM_RANGE        /* list index or count out of range, log2 of a non-positive number, ceil_div/align_up of a negative */
+    MT_PROGRAM_RANGE        /* list index or count out of range, log2 of a non-positive number, ceil_div/floor_div/align_up of a negative */
 } mt_program_status;
 
 typedef struct mt_program mt_program; /* lives in the caller's memory; read-only after binding, then safe to share among threads */

@@ -96,6 +96,7 @@ mt_status mt_merge_part(mt_merge *m, const char *path, mt_merge_counts *counts, 
     m->path = path;
     m->counts = &own;
     m->is_blamed = false;
+    m->left_out = (mt_left_out){.path = path};
     MT_TRY(open_part(m, err));
     bool is_alone = is_large(m->part);
     if (is_alone) MT_TRY(commit(m, err));
@@ -111,6 +112,7 @@ mt_status mt_merge_part(mt_merge *m, const char *path, mt_merge_counts *counts, 
 done:
     sqlite3_close(m->part);
     m->part = NULL;
+    mt_left_out_end(&m->left_out);
     *is_part_bad = m->is_blamed && (m->store->depth > 0 || !m->is_open);
     return st;
 }

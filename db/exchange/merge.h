@@ -17,21 +17,22 @@ typedef struct mt_merge_counts {
     int64_t measurements, known; /* added; there already */
     int64_t sessions, subjects, cubins; /* added */
     int64_t cubins_left_out;
+    int64_t rows_left_out; /* that break the rules of rows (db/row_rules.h), or refer to such a row or to none; named on stderr */
 } mt_merge_counts;
 
 /* Every state of every kernel's source that a file knows. */
 typedef mt_status (*mt_merge_kernel_callback)(void *context, const char *name, const char *key, mt_error *err);
 mt_status mt_merge_kernels(const char *path, mt_merge_kernel_callback callback, void *context, mt_error *err);
 
-/* NOT_FOUND or DB error unless the file at `path` can be merged: a tuning database of this schema or an older one (of which a copy is migrated) that is sound: SQLite's integrity_check and
- * foreign_key_check, and no value that no tuner writes. USAGE when it is the file `into`, which need not be there. callback (or NULL): told its kernels once it is known to be sound.
+/* NOT_FOUND or DB error unless the file at `path` can be merged: a tuning database of this schema or an older one (of which a copy is migrated) whose structure
+ * is sound by SQLite's integrity_check; its rows are looked at when they are merged. USAGE when it is the file `into`, which need not be there. callback (or NULL): told its kernels once it is known to be sound.
  * *oldest_unix_ms: when its oldest measurement was made, INT64_MAX without any. Files that are merged in this order leave little to be put in order at the end. */
 mt_status mt_merge_check(const char *into, const char *path, mt_merge_kernel_callback callback, void *context, int64_t *oldest_unix_ms, mt_error *err);
 
 typedef struct mt_merge mt_merge;
 /* The store is borrowed and must be writable; it must not be used for anything else until mt_merge_end, and may be used again then. */
 mt_status mt_merge_begin(mt_store *store, const mt_merge_options *options, mt_merge **merge, mt_error *err);
-/* Adds the rows of the file at `path`, which is only read: all of them or none. `counts` is added to. Parts are committed together every half second; mt_merge_finish commits
+/* Adds the rows of the file at `path`, which is only read: all that keep the rules of rows, or none when it fails. `counts` is added to. Parts are committed together every half second; mt_merge_finish commits
  * the last ones. *is_part_bad: the failure is that file's own, and merging can go on with others. Table best stays as it was until mt_merge_finish. Memory: one row, 16 bytes for each row of the largest file that others refer to, and SQLite's page cache. */
 mt_status mt_merge_part(mt_merge *merge, const char *path, mt_merge_counts *counts, bool *is_part_bad, mt_error *err);
 /* How many of the parts that mt_merge_part has merged, the first ones, are committed: a failure can still undo the others. */

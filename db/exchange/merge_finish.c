@@ -23,13 +23,13 @@ static const ordered measurements = {
     .groups = "SELECT subject_id, variant_id FROM measurement WHERE (subject_id, variant_id) > (?1, ?2) GROUP BY subject_id, variant_id HAVING count(*) > 1 LIMIT 500",
     .rows = "SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE m.subject_id = ?1 AND m.variant_id = ?2 "
             "ORDER BY m.created_unix_ms, m.evaluation, m.outcome, ifnull(m.median_ns, 0), " SESSION_KEY,
-    .moves = {"UPDATE measurement SET id = ?1 WHERE id = ?2", "UPDATE finalist SET measurement_id = ?1 WHERE measurement_id = ?2",
-              "UPDATE best SET measurement_id = ?1 WHERE measurement_id = ?2", "UPDATE metric SET measurement_id = ?1 WHERE measurement_id = ?2"},
+    .moves = {"UPDATE main.measurement SET id = ?1 WHERE id = ?2", "UPDATE main.finalist SET measurement_id = ?1 WHERE measurement_id = ?2",
+              "UPDATE main.best SET measurement_id = ?1 WHERE measurement_id = ?2", "UPDATE main.metric SET measurement_id = ?1 WHERE measurement_id = ?2"},
 };
 static const ordered finals = {
     .groups = "SELECT subject_id, 0 FROM final_round WHERE (subject_id, 0) > (?1, ?2) GROUP BY subject_id HAVING count(*) > 1 LIMIT 500",
     .rows = "SELECT f.id FROM final_round f JOIN session s ON s.id = f.session_id WHERE f.subject_id = ?1 AND ?2 = 0 ORDER BY f.created_unix_ms, f.method, f.rounds, " SESSION_KEY,
-    .moves = {"UPDATE final_round SET id = ?1 WHERE id = ?2", "UPDATE finalist SET final_id = ?1 WHERE final_id = ?2", "UPDATE best SET final_id = ?1 WHERE final_id = ?2"},
+    .moves = {"UPDATE main.final_round SET id = ?1 WHERE id = ?2", "UPDATE main.finalist SET final_id = ?1 WHERE final_id = ?2", "UPDATE main.best SET final_id = ?1 WHERE final_id = ?2"},
 };
 
 typedef struct place { int64_t a, b; } place; /* of a group */
@@ -174,7 +174,7 @@ done:
 
 /* Of those gathered and those there were, the variant that was measured last. */
 static const char choose_landmarks[] =
-    "INSERT OR REPLACE INTO landmark (subject_id, role, variant_id) SELECT subject_id, role, variant_id FROM ("
+    "INSERT OR REPLACE INTO main.landmark (subject_id, role, variant_id) SELECT subject_id, role, variant_id FROM ("
     "SELECT c.subject_id, c.role, c.variant_id, row_number() OVER (PARTITION BY c.subject_id, c.role ORDER BY "
     "ifnull((SELECT max(m.created_unix_ms) FROM measurement m WHERE m.subject_id = c.subject_id AND m.variant_id = c.variant_id), -1) DESC, v.text) AS place "
     "FROM (SELECT subject_id, role, variant_id FROM temp.merge_landmark UNION SELECT subject_id, role, variant_id FROM main.landmark) c "
@@ -215,7 +215,7 @@ done:
 
 /* When a winner was found says which of two sources is the newer one (the lookup's choice): the time of its measurement, not that of the merge. */
 static const char date_winners[] =
-    "UPDATE best SET updated_unix_ms = (SELECT max(m.created_unix_ms, ifnull((SELECT created_unix_ms FROM final_round WHERE id = best.final_id), 0)) "
+    "UPDATE main.best SET updated_unix_ms = (SELECT max(m.created_unix_ms, ifnull((SELECT created_unix_ms FROM final_round WHERE id = best.final_id), 0)) "
     "FROM measurement m WHERE m.id = best.measurement_id); " MT_ANSWER_INSERT;
 
 static mt_status pick_winners(mt_store *store, mt_error *err)

@@ -5,7 +5,7 @@
 #include "db/exchange/merge.h"
 #include "db/store/store_internal.h"
 
-enum { MT_MERGE_MAX_COLUMNS = 64, MT_MERGE_MAX_RULES = 64 };
+enum { MT_MERGE_MAX_COLUMNS = MT_ROW_COLUMNS, MT_MERGE_MAX_RULES = 64 };
 
 /* ids of a table's rows in the part, ascending, and in the store. */
 typedef struct mt_merge_ids {
@@ -23,7 +23,7 @@ typedef struct mt_merge_query {
 typedef struct mt_merge_table {
     const mt_merge_rule *rule;
     char target[64];                     /* the table that is written */
-    char *columns[MT_MERGE_MAX_COLUMNS]; /* without id */
+    const char *columns[MT_MERGE_MAX_COLUMNS]; /* without id */
     int refers[MT_MERGE_MAX_COLUMNS];    /* index of the rule whose ids the column holds; −1 = none */
     int count;
     char *read_sql;                      /* the rows of a part */
@@ -42,6 +42,7 @@ struct mt_merge {
     const char *path;
     sqlite3 *part;
     mt_merge_counts *counts;
+    mt_left_out left_out;
     bool is_blamed;         /* it is the part that is at fault, and not the store */
 };
 

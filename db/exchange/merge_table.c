@@ -53,29 +53,18 @@ static int rule_index(const char *name)
 
 /* ---- statements of a table ---- */
 
-static mt_status read_columns(const mt_merge *m, mt_merge_table *t, mt_error *err)
+static mt_status name_columns(const mt_merge *m, mt_merge_table *t, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    mt_strbuf sql = {0};
-    mt_status st = MT_OK;
-    mt_strbuf_addf(&sql, "PRAGMA table_info(%s)", t->rule->table);
-    MT_TRY(mt_sql_prepare(m->store, mt_strbuf_text(&sql), &statement, err));
-    while (sqlite3_step(statement) == SQLITE_ROW) {
-        const char *name = mt_sql_column(statement, 1);
-        if (t->rule->has_id && strcmp(name, "id") == 0) continue;
-        t->refers[t->count] = -1;
+    size_t count;
+    const mt_row_column *columns = mt_row_columns(t->rule->table, &count);
+    for (size_t i = 0; i < count; i++) {
+        t->refers[i] = -1;
         for (const mt_merge_foreign *f = t->rule->foreign; f->column; f++)
-            if (strcmp(f->column, name) == 0) t->refers[t->count] = rule_index(f->table);
-        t->columns[t->count] = mt_strdup(name);
-        if (!t->columns[t->count++] || t->count == MT_MERGE_MAX_COLUMNS) {
-            st = mt_merge_no_memory(m->store->path, err);
-            goto done;
-        }
+            if (strcmp(f->column, columns[i].name) == 0) t->refers[i] = rule_index(f->table);
+        t->columns[i] = columns[i].name;
     }
-done:
-    sqlite3_finalize(statement);
-    mt_strbuf_free(&sql);
-    return st;
+    t->count = (int)count;
+    return count ? MT_OK : MT_FAIL(err, MT_ERR_DB, "%s: merge: table %s has no rules", m->store->path, t->rule->table);
 }
 
 static void add_columns(const mt_merge_table *t, const char *prefix, mt_strbuf *sql)
@@ -118,8 +107,8 @@ mt_status mt_merge_table_prepare(mt_merge *m, size_t rule, mt_error *err)
     const char *id = t->rule->has_id ? "id" : "0";
     if (t->rule->kind == MT_MERGE_DERIVED || t->rule->kind == MT_MERGE_LOCAL) return MT_OK;
     snprintf(t->target, sizeof t->target, "%s%s", t->rule->kind == MT_MERGE_CHOSEN ? "temp.merge_" : "main.", t->rule->table);
-    MT_TRY(read_columns(m, t, err));
-    mt_strbuf_addf(&sql, "SELECT %s, ", id);
+    MT_TRY(name_columns(m, t, err));
+    mt_strbuf_addf(&sql, "SELECT %s, ", mt_row_number_of(t->rule->table));
     add_columns(t, "", &sql);
     mt_strbuf_addf(&sql, " FROM %s%s", t->rule->table, t->rule->has_id ? " ORDER BY id" : "");
     if (!(t->read_sql = mt_strbuf_take(&sql))) {
@@ -150,7 +139,6 @@ void mt_merge_table_free(mt_merge_table *t)
 {
     sqlite3_stmt *statements[] = {t->find.statement, t->insert.statement, t->update.statement};
     for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) sqlite3_finalize(statements[i]);
-    for (int i = 0; i < t->count; i++) mt_free(t->columns[i]);
     mt_free(t->read_sql);
     mt_free(t->ids.from);
     mt_free(t->ids.to);
@@ -158,12 +146,20 @@ void mt_merge_table_free(mt_merge_table *t)
 
 /* ---- rows ---- */
 
-/* Binds what the statement takes of the row at hand, ids as the store has them. */
-static mt_status bind_row(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, const mt_merge_query *q, mt_error *err)
+static void leave_out(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, const char *why)
+{
+    mt_left_out_name(&m->left_out, t->rule->table, sqlite3_column_int64(read, 0), why);
+    m->counts->rows_left_out++;
+}
+
+/* Binds what the statement takes of the row at hand, ids as the store has them. *is_out: it refers to a row that is not there, or was left out. */
+static mt_status bind_row(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, const mt_merge_query *q, bool *is_out, mt_error *err)
 {
     sqlite3_stmt *statement = q->statement;
+    char why[200];
+    *is_out = false;
     sqlite3_reset(statement);
-    for (int i = 0; i < t->count; i++) {
+    for (int i = 0; i < t->count && !*is_out; i++) {
         int64_t to;
         int parameter = q->parameter[i], code;
         if (!parameter) continue;
@@ -171,23 +167,24 @@ static mt_status bind_row(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *re
             code = sqlite3_bind_value(statement, parameter, sqlite3_column_value(read, i + 1));
         } else {
             int64_t from = sqlite3_column_int64(read, i + 1);
-            if (!find_id(&m->tables[t->refers[i]].ids, from, &to))
-                return mt_merge_name_row(m, MT_FAIL(err, MT_ERR_DB, "%s: is damaged: a row of %s refers to row %lld of %s, which is not there", m->path, t->rule->table, (long long)from,
-                               mt_merge_rules[t->refers[i]].table));
-            code = sqlite3_bind_int64(statement, parameter, to);
+            *is_out = !find_id(&m->tables[t->refers[i]].ids, from, &to);
+            code = *is_out ? SQLITE_OK : sqlite3_bind_int64(statement, parameter, to);
+            if (*is_out) snprintf(why, sizeof why, "it refers to row %lld of %s, which is not there or is left out", (long long)from, mt_merge_rules[t->refers[i]].table);
         }
         if (code != SQLITE_OK) return mt_sql_fail(m->store, t->rule->table, err);
     }
+    if (*is_out) leave_out(m, t, read, why);
     return MT_OK;
 }
 
-static mt_status step(mt_merge *m, const mt_merge_table *t, const mt_merge_query *q, bool *row, mt_error *err)
+/* *is_out: the store's own constraints refuse the row. */
+static mt_status step(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, const mt_merge_query *q, bool *row, bool *is_out, mt_error *err)
 {
     int code = sqlite3_step(q->statement);
     *row = code == SQLITE_ROW;
-    if (code == SQLITE_ROW || code == SQLITE_DONE) return MT_OK;
-    mt_status st = mt_sql_fail(m->store, t->rule->table, err);
-    return (code & 0xff) == SQLITE_CONSTRAINT ? mt_merge_name_row(m, mt_error_prefix(err, st, "%s: is damaged: it holds a row that no tuner writes", m->path)) : st;
+    *is_out = (code & 0xff) == SQLITE_CONSTRAINT;
+    if (*is_out) leave_out(m, t, read, sqlite3_errmsg(m->store->db));
+    return code == SQLITE_ROW || code == SQLITE_DONE || *is_out ? MT_OK : mt_sql_fail(m->store, t->rule->table, err);
 }
 
 static void count_row(const mt_merge *m, const mt_merge_table *t, bool is_new)
@@ -203,16 +200,23 @@ static void count_row(const mt_merge *m, const mt_merge_table *t, bool is_new)
 static mt_status merge_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, mt_error *err)
 {
     mt_status st;
-    bool is_there, row;
-    MT_TRY(bind_row(m, t, read, &t->find, err));
-    MT_TRY(step(m, t, &t->find, &is_there, err));
+    bool is_there, row, is_out;
+    char why[600];
+    if (!mt_row_at_hand_is_sound(t->rule->table, read, true, why, sizeof why)) {
+        leave_out(m, t, read, why);
+        return MT_OK;
+    }
+    MT_TRY(bind_row(m, t, read, &t->find, &is_out, err));
+    if (is_out) goto done;
+    MT_TRY(step(m, t, read, &t->find, &is_there, &is_out, err));
     int64_t id = is_there ? sqlite3_column_int64(t->find.statement, 0) : 0;
     sqlite3_reset(t->find.statement);
     const mt_merge_query *write = is_there ? &t->update : &t->insert;
     if (write->statement) {
-        MT_TRY(bind_row(m, t, read, write, err));
-        MT_TRY(step(m, t, write, &row, err));
+        MT_TRY(bind_row(m, t, read, write, &is_out, err));
+        if (!is_out) MT_TRY(step(m, t, read, write, &row, &is_out, err));
         sqlite3_reset(write->statement);
+        if (is_out) goto done;
     }
     if (!is_there) id = sqlite3_last_insert_rowid(m->store->db);
     if (t->rule->has_id && !add_ids(&t->ids, sqlite3_column_int64(read, 0), id)) {

@@ -80,8 +80,7 @@ static const char *read_finalist(sqlite3_stmt *statement, mt_finalist_row *row)
         *numbers[i] = sqlite3_column_double(statement, 1 + i);
         if ((type != SQLITE_FLOAT && type != SQLITE_INTEGER) || !isfinite(*numbers[i]) || *numbers[i] <= 0) return "\"final\" has a row whose ns, lo, hi, r, rl or rh is no number above 0";
     }
-    const double slack = 1.000001, least = 1e-3; /* as db/exchange/merge_check.c has them */
-    if (!(row->high_ns < 1e16 && row->low_ns <= row->median_ns * slack + least && row->median_ns <= row->high_ns * slack + least)) return "\"final\" has a row whose ns lies outside lo and hi";
+    if (!mt_row_interval_is_sound(row->median_ns, row->low_ns, row->high_ns)) return "\"final\" has a row whose ns lies outside lo and hi";
     row->is_tied = sqlite3_column_int(statement, 7);
     row->is_picked = sqlite3_column_int(statement, 8);
     row->measurement = sqlite3_column_int64(statement, 9);

@@ -21,6 +21,8 @@ typedef struct import_state {
     mt_subject subject;
     int64_t session, recorded_unix_ms;
     int64_t rows, failed;
+    mt_left_out left_out;
+    int64_t header_line;       /* line 1 of the subject at hand */
     bool has_row;              /* of the subject at hand */
     int64_t version;           /* of the format */
     mt_recording_answers told; /* NUMBERED: the kernel's variants in the order of their first rows */
@@ -58,7 +60,7 @@ static mt_status get_integer(const import_state *import, sqlite3_stmt *statement
 static mt_status get_date(const import_state *import, sqlite3_stmt *statement, int column, const char *name, int64_t *unix_ms, mt_error *err)
 {
     mt_status st = get_integer(import, statement, column, name, unix_ms, err);
-    return st == MT_OK && *unix_ms >= 4102444800000 ? fail_line(import, "expected a time before the year 2100 in", name, err) : st;
+    return st == MT_OK && *unix_ms >= MT_ROW_DATE_LIMIT ? fail_line(import, "expected a time before the year 2100 in", name, err) : st;
 }
 
 /* The two columns of a JSON_MEMBER. NULL: there is none. */
@@ -203,6 +205,7 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     mt_status st;
     sqlite3_stmt *statement = NULL;
     import->has_row = false;
+    import->header_line = mt_lines_number(import->lines);
     MT_TRY(parse_line(import, header_sql, line, &statement, err));
     MT_TRY(check_format(import, statement, err));
     MT_TRY(read_subject(import, statement, err));
@@ -262,16 +265,10 @@ static mt_status read_samples(const import_state *import, sqlite3_stmt *statemen
     return fail_line(import, "\"s\" does not hold \"n\" samples", NULL, err);
 }
 
-/* What `merge` asks of a row too (db/exchange/merge_check.c): NULL, or what is wrong. A row with a median alone is its own interval. */
-static const char *unsound_timing(mt_timing *timing)
+/* A row with a median alone is its own interval. */
+static void complete_interval(mt_timing *timing)
 {
-    const double *const times[] = {&timing->median_ns, &timing->low_ns, &timing->high_ns, &timing->min_ns, &timing->mean_ns, &timing->stddev_ns};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
-        if (!(*times[i] >= 0 && *times[i] < 1e16)) return "\"ns\", \"lo\", \"hi\", \"min\", \"mean\" or \"sd\" is no time";
     if (timing->low_ns == 0 && timing->high_ns == 0) timing->low_ns = timing->high_ns = timing->median_ns;
-    const double slack = 1.000001, least = 1e-3; /* of numbers with 9 digits */
-    bool is_inside = timing->low_ns <= timing->median_ns * slack + least && timing->median_ns <= timing->high_ns * slack + least;
-    return is_inside ? NULL : "\"ns\" lies outside \"lo\" and \"hi\"";
 }
 
 /* Everything but the texts, which stay SQLite's. */
@@ -285,11 +282,7 @@ static mt_status read_outcome(const import_state *import, sqlite3_stmt *statemen
         return fail_line(import, "expected a number, found true or false, in", mt_sql_column(statement, COLUMN_BOOLEAN), err);
     if (!mt_outcome_read(statement, COLUMN_OUTCOME, outcome, &bad)) return fail_line(import, "impossible value of", bad, err);
     outcome->timing.regime = import->subject.regime;
-    if (outcome->kind == MT_OUTCOME_OK && !(outcome->timing.median_ns > 0 && isfinite(outcome->timing.median_ns))) {
-        return fail_line(import, "\"ns\" of an ok row must be a time", NULL, err);
-    }
-    const char *problem = mt_outcome_is_timed(outcome->kind) ? unsound_timing(&outcome->timing) : NULL;
-    if (problem) return fail_line(import, problem, NULL, err);
+    complete_interval(&outcome->timing);
     return read_samples(import, statement, outcome, err);
 }
 
@@ -334,16 +327,23 @@ static mt_status read_variant(import_state *import, sqlite3_stmt *statement, con
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
 }
 
-static mt_status read_row(import_state *import, const char *line, mt_error *err)
+/* What an error says behind the file's name and line, or the database's. */
+static const char *reason_of(const import_state *import, const mt_error *err)
+{
+    const char *path = mt_store_path(import->store), *message = err->message;
+    size_t own = strlen(path), file = strlen(import->path);
+    if (strncmp(message, import->path, file) == 0 && message[file] == ':') message += file + 1 + strcspn(message + file + 1, " ");
+    else if (strncmp(message, path, own) == 0 && message[own] == ':') message += own + 1;
+    return message + strspn(message, " ");
+}
+
+/* All of a row but its variant. What is wrong with it is a SYNTAX error, or a row that the store refuses. */
+static mt_status store_row(import_state *import, sqlite3_stmt *statement, const char *variant, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *statement = NULL;
     mt_outcome outcome = {0};
     mt_subject subject = import->subject;
-    mt_result result = {.subject = &subject, .outcome = &outcome};
-    MT_TRY(parse_line(import, row_sql, line, &statement, err));
-    MT_TRY(read_variant(import, statement, &result.variant, err));
-    MT_TRY(check_order(import, result.variant, err));
+    mt_result result = {.subject = &subject, .variant = variant, .outcome = &outcome};
     MT_TRY(read_outcome(import, statement, &outcome, err));
     if (sqlite3_column_type(statement, COLUMN_CHAIN) != SQLITE_NULL) {
         MT_TRY(read_toolchain(import, statement, COLUMN_CHAIN + 1, "\"chain\"", &subject.toolchain, err));
@@ -364,6 +364,26 @@ static mt_status read_row(import_state *import, const char *line, mt_error *err)
 done:
     outcome.text = NULL;
     mt_outcome_free(&outcome);
+    return st;
+}
+
+/* A line that is no object, or out of order, is a damaged file's, and an error. A row that holds what no tuner writes is left out and named. */
+static mt_status read_row(import_state *import, const char *line, mt_error *err)
+{
+    mt_status st;
+    sqlite3_stmt *statement = NULL;
+    const char *variant;
+    mt_store *store = import->store;
+    MT_TRY(parse_line(import, row_sql, line, &statement, err));
+    MT_TRY(read_variant(import, statement, &variant, err));
+    MT_TRY(check_order(import, variant, err));
+    MT_TRY(mt_tx_begin(store, err));
+    store->is_row_refused = false;
+    st = mt_tx_end(store, store_row(import, statement, variant, err), err);
+    if (st != MT_ERR_SYNTAX && !(st == MT_ERR_DB && mt_store_refused_row(store))) goto done;
+    mt_left_out_line(&import->left_out, mt_lines_number(import->lines), reason_of(import, err));
+    st = MT_OK;
+done:
     if (statement) sqlite3_reset(statement);
     return st;
 }
@@ -391,7 +411,7 @@ static mt_status begin_session(import_state *import, const mt_hash *hash, mt_err
     mt_session_row row = {.command = "import", .tool_version = MT_VERSION, .strategy = "import", .space_path = import->path,
                           .origin = import->subject.origin};
     MT_TRY(mt_store_session_begin(import->store, &row, &import->session, err));
-    MT_TRY(mt_sql_cached_get(import->store, "UPDATE session SET source_hash = ? WHERE id = ?", &statement, err));
+    MT_TRY(mt_sql_cached_get(import->store, "UPDATE main.session SET source_hash = ? WHERE id = ?", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, hash->hex);
     mt_sql_int(&args, import->session);
@@ -407,16 +427,26 @@ static bool is_header(const char *line)
     return strncmp(line, start, sizeof start - 1) == 0;
 }
 
+/* Of line 1, once the rows are there. One that is not sound, or whose rows were left out, is left out itself. */
+static mt_status store_final(import_state *import, mt_error *err)
+{
+    const char *problem = NULL;
+    mt_store *store = import->store;
+    store->is_row_refused = false;
+    mt_status st = mt_recording_read_final(store, import->session, &import->subject, import->recorded_unix_ms, mt_strbuf_text(&import->final), &problem, err);
+    if (st == MT_ERR_DB && mt_store_refused_row(store)) {
+        problem = reason_of(import, err);
+        st = MT_OK;
+    }
+    if (problem) mt_left_out_line(&import->left_out, import->header_line, problem);
+    return st;
+}
+
 /* What needs all rows of a subject. */
 static mt_status end_subject(import_state *import, mt_error *err)
 {
-    mt_status st = MT_OK;
-    const char *problem = NULL;
-    if (import->final.length)
-        MT_TRY(mt_recording_read_final(import->store, import->session, &import->subject, import->recorded_unix_ms, mt_strbuf_text(&import->final), &problem, err));
-    st = problem ? fail_line(import, problem, NULL, err) : mt_store_refresh_best(import->store, &import->subject, err);
-done:
-    return st;
+    mt_status st = import->final.length ? store_final(import, err) : MT_OK;
+    return st == MT_OK ? mt_store_refresh_best(import->store, &import->subject, err) : st;
 }
 
 static mt_status read_lines(import_state *import, mt_error *err)
@@ -457,7 +487,7 @@ mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t l
 {
     mt_status st;
     bool imported = false;
-    import_state import = {.store = store, .path = name, .subject = {.origin = origin}};
+    import_state import = {.store = store, .path = name, .subject = {.origin = origin}, .left_out = {.path = name}};
     mt_hash hash = mt_hash_bytes(bytes, length);
     MT_TRY(mt_lines_open(bytes, length, name, &import.lines, err));
     MT_TRY(mt_tx_begin(store, err));
@@ -465,6 +495,7 @@ mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t l
     if (st == MT_OK && !imported) st = read_file(&import, &hash, err);
     st = mt_tx_end(store, st, err);
 done:
+    mt_left_out_end(&import.left_out);
     mt_lines_close(import.lines);
     mt_recording_answers_free(&import.told);
     mt_strbuf_free(&import.last_variant);

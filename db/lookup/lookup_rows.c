@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/row_sqlite.h"
 #include "db/standing.h"
 
 static const char rows_sql[] = "SELECT origin, regime, workload_id, shape_key, shape_name, measurement_id, subject_id, variant_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, "
@@ -53,8 +54,9 @@ static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, m
         mt_lookup_text_row *row = &table->rows[table->count++];
         *row = (mt_lookup_text_row){ sqlite3_column_int64(statement, 0), { sqlite3_column_int64(statement, 2), sqlite3_column_int64(statement, 3) },
                                      mt_lookup_arena_text(&loader->block->arena, text ? text : "", text ? strlen(text) : 0) };
-        for (int i = 0; i < 2; i++) { /* versions as cuDriverGetVersion gives them; 0 = not known */
-            if (sqlite3_column_type(statement, 2 + i) != SQLITE_INTEGER || row->numbers[i] < 0 || row->numbers[i] > 999999) row->numbers[i] = DAMAGED;
+        for (int i = 0; i < 2; i++) {
+            mt_row_value version = mt_row_value_at(statement, 2 + i);
+            if (!mt_row_value_is_sound(mt_row_column_find("toolchain", "nvrtc_version", strlen("nvrtc_version")), &version)) row->numbers[i] = DAMAGED;
         }
         if (!row->text) break;
     }
@@ -90,46 +92,21 @@ static double number_or_nan(sqlite3_stmt *statement, int index)
     return sqlite3_column_type(statement, index) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, index);
 }
 
-/* What a column may hold; SQLite itself would take anything anywhere. */
-typedef enum column_kind { ID, TEXT, MAYBE_TEXT, TIME /* of a measurement that was valid */, MAYBE_TIME, MAYBE_ERROR } column_kind;
-static const column_kind column_kinds[] = {
-    [ORIGIN] = TEXT, [REGIME] = TEXT, [WORKLOAD] = ID, [SHAPE_KEY] = TEXT, [SHAPE_NAME] = TEXT, [MEASUREMENT] = ID, [SUBJECT] = ID, [VARIANT] = ID, [TOOLCHAIN] = ID,
-    [MEDIAN] = TIME, [LOW] = MAYBE_TIME, [HIGH] = MAYBE_TIME, [NORM_ERROR] = MAYBE_ERROR, [CREATED] = ID, [CUBIN] = MAYBE_TEXT, [CARVEOUTS] = MAYBE_TEXT,
-};
-
-static bool is_sound_column(sqlite3_stmt *statement, int index)
-{
-    column_kind kind = column_kinds[index];
-    int type = sqlite3_column_type(statement, index);
-    if (type == SQLITE_NULL) return kind == MAYBE_TEXT || kind == MAYBE_TIME || kind == MAYBE_ERROR;
-    if (kind == ID) return type == SQLITE_INTEGER && sqlite3_column_int64(statement, index) >= 0;
-    if (kind == TEXT || kind == MAYBE_TEXT) return type == SQLITE_TEXT;
-    if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) return false;
-    double value = sqlite3_column_double(statement, index);
-    return isfinite(value) && (kind == MAYBE_ERROR ? value >= 0 : value > 0);
-}
-
-/* "28,28", "-1", "": as mt_carveouts_read reads it. */
-static bool is_carveout_list(const char *text)
-{
-    while (*text) {
-        char *end;
-        long value = strtol(text, &end, 10);
-        if (end == text || value < -1 || value > 100 || (*end && (*end != ',' || !end[1]))) return false;
-        text = end + (*end == ',');
-    }
-    return true;
-}
+/* What the columns may hold is the rules' to say (db/row_rules.def), those of table answer. */
+static const char *const column_names[] = { [ORIGIN] = "origin", [REGIME] = "regime", [WORKLOAD] = "workload_id", [SHAPE_KEY] = "shape_key", [SHAPE_NAME] = "shape_name",
+    [MEASUREMENT] = "measurement_id", [SUBJECT] = "subject_id", [VARIANT] = "variant_id", [TOOLCHAIN] = "toolchain_id", [MEDIAN] = "median_ns", [LOW] = "low_ns", [HIGH] = "high_ns",
+    [NORM_ERROR] = "norm_error", [CREATED] = "created_unix_ms", [CUBIN] = "cubin_hash", [CARVEOUTS] = "carveouts" };
 
 /* Types are asked before any column is read as something that it is not: reading converts it. */
 static bool is_sound(const mt_lookup_loader *loader, sqlite3_stmt *statement)
 {
     for (int i = 0; i <= CARVEOUTS; i++) {
-        if (!is_sound_column(statement, i)) return false;
+        const mt_row_column *rule = mt_row_column_find("answer", column_names[i], strlen(column_names[i]));
+        mt_row_value value = mt_row_value_at(statement, i);
+        if (!rule || !mt_row_value_is_sound(rule, &value)) return false;
     }
     const mt_lookup_text_row *toolchain = mt_lookup_table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
-    bool is_regime = strcmp(column(statement, REGIME), "cold") == 0 || strcmp(column(statement, REGIME), "warm") == 0;
-    return is_regime && toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED && is_carveout_list(column(statement, CARVEOUTS));
+    return toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED;
 }
 
 /* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */

@@ -8,7 +8,7 @@
     "THEN m.launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object'), m.carveout_percent)"
 
 #define MT_ANSWER_INTO(figures)                                                                                                                        \
-    "INSERT OR REPLACE INTO answer SELECT s.kernel_id, s.device_id, s.id, s.origin, s.regime, s.workload_id, h.key, h.name, m.id, m.variant_id, "      \
+    "INSERT OR REPLACE INTO main.answer SELECT s.kernel_id, s.device_id, s.id, s.origin, s.regime, s.workload_id, h.key, h.name, m.id, m.variant_id, "      \
     "m.toolchain_id, " figures ", m.norm_error, m.created_unix_ms, b.updated_unix_ms, m.cubin_hash, "                                                 \
     MT_CARVEOUTS " "                                                                                                                                 \
     "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "

@@ -206,12 +206,11 @@ static void bind_log(mt_sql_args *args, const char *text)
         length = MAX_TEXT_BYTES;
         while (length && ((unsigned char)text[length] & 0xc0) == 0x80) length--; /* not inside a character */
     }
-    int code = sqlite3_bind_text(args->statement, ++args->bound, text, (int)length, SQLITE_STATIC);
-    if (args->code == SQLITE_OK) args->code = code;
+    mt_sql_text_bytes(args, text, length);
 }
 
 static const char insert_sql[] =
-    "INSERT INTO measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, text, "
+    "INSERT INTO main.measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, text, "
     MT_OUTCOME_COLUMNS(MT_COLUMN_BARE) "launch_json, model_flops, model_dram_bytes, model_floor_ns, samples) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, " MT_OUTCOME_COLUMNS(MT_COLUMN_MARK) "?, ?, ?, ?, ?)";
 
@@ -242,13 +241,13 @@ mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t create
     size_t blob_size = 0;
     int64_t subject, variant;
     sqlite3_stmt *statement;
-    if (is_timed(outcome) && !(outcome->timing.median_ns > 0 && outcome->timing.median_ns < INFINITY))
-        return MT_FAIL(err, MT_ERR_DB, "%s: %s is to be stored with a time of %g ns", store->path, result->variant, outcome->timing.median_ns);
+    mt_row_values row;
+    store->is_row_refused = false;
     MT_TRY(mt_subject_id(store, result->subject, &subject, err));
     MT_TRY(mt_variant_id(store, result->subject->kernel, result->variant, &variant, err));
     if (is_timed(outcome)) MT_TRY(mt_samples_pack(store, outcome->sample_ns, outcome->timing.samples, &blob, &blob_size, err));
     MT_TRY(mt_sql_cached_get(store, insert_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_args args = mt_sql_args_row(statement, &row);
     mt_sql_int(&args, subject);
     mt_sql_int(&args, variant);
     mt_sql_int(&args, result->subject->toolchain);

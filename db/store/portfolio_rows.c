@@ -215,8 +215,8 @@ done:
 static mt_status remove_group(mt_store *store, const mt_portfolio_group *group, mt_error *err)
 {
 #define OF_GROUP "IN (SELECT id FROM portfolio WHERE kernel_id = ?1 AND device_id = ?2 AND regime = ?3 AND origin = ?4)"
-    static const char *const sqls[] = {"DELETE FROM portfolio_cell WHERE portfolio_id " OF_GROUP, "DELETE FROM portfolio_variant WHERE portfolio_id " OF_GROUP,
-                                       "DELETE FROM portfolio_shape WHERE portfolio_id " OF_GROUP, "DELETE FROM portfolio WHERE id " OF_GROUP};
+    static const char *const sqls[] = {"DELETE FROM main.portfolio_cell WHERE portfolio_id " OF_GROUP, "DELETE FROM main.portfolio_variant WHERE portfolio_id " OF_GROUP,
+                                       "DELETE FROM main.portfolio_shape WHERE portfolio_id " OF_GROUP, "DELETE FROM main.portfolio WHERE id " OF_GROUP};
 #undef OF_GROUP
     mt_status st = MT_OK;
     for (size_t i = 0; i < sizeof sqls / sizeof *sqls && st == MT_OK; i++) {
@@ -235,7 +235,7 @@ static mt_status insert_row(mt_store *store, const mt_portfolio_group *group, co
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_sql_prepare(store, "INSERT INTO portfolio (kernel_id, device_id, regime, origin, is_asked, max_count, within, worst, unserved_count, is_exact, held_out_count, held_out_mean, "
+    MT_TRY(mt_sql_prepare(store, "INSERT INTO main.portfolio (kernel_id, device_id, regime, origin, is_asked, max_count, within, worst, unserved_count, is_exact, held_out_count, held_out_mean, "
                           "held_out_worst, rule_json, updated_unix_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     bind_group(&args, group);
@@ -259,7 +259,7 @@ done:
 
 /* The default's newest row beside the winner's, as subjects_sql reads them. */
 static const char shape_sql[] =
-    "INSERT INTO portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome = 'ok' THEN " DEFAULT_NS("?4") " END, o.outcome "
+    "INSERT INTO main.portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome = 'ok' THEN " DEFAULT_NS("?4") " END, o.outcome "
     "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM landmark l JOIN measurement n ON n.subject_id = l.subject_id AND n.variant_id = l.variant_id "
     "WHERE l.subject_id = s.id AND l.role = 'default' " AND_IS_OF_TODAY("n", "?3") ") WHERE s.id = ?2";
@@ -288,7 +288,7 @@ static mt_status insert_variants(mt_store *store, int64_t id, const mt_portfolio
     mt_status st = MT_OK;
     for (size_t i = 0; i < portfolio->variant_count; i++) {
         sqlite3_stmt *statement;
-        MT_TRY(mt_sql_cached_get(store, "INSERT INTO portfolio_variant (portfolio_id, variant_id, position) VALUES (?, ?, ?)", &statement, err));
+        MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.portfolio_variant (portfolio_id, variant_id, position) VALUES (?, ?, ?)", &statement, err));
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_int(&args, id);
         mt_sql_int(&args, portfolio->variants[i].variant);
@@ -304,7 +304,7 @@ static mt_status insert_cells(mt_store *store, int64_t id, const mt_portfolio *p
     mt_status st = MT_OK;
     for (size_t i = 0; i < portfolio->cell_count; i++) {
         sqlite3_stmt *statement;
-        MT_TRY(mt_sql_cached_get(store, "INSERT INTO portfolio_cell SELECT ?, m.subject_id, m.variant_id, m.outcome, ?, m.id, m.toolchain_id, m.median_ns, m.low_ns, m.high_ns, "
+        MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.portfolio_cell SELECT ?, m.subject_id, m.variant_id, m.outcome, ?, m.id, m.toolchain_id, m.median_ns, m.low_ns, m.high_ns, "
                                  "m.norm_error, m.created_unix_ms, " MT_CARVEOUTS " FROM measurement m WHERE m.id = ?", &statement, err));
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_int(&args, id);
@@ -384,7 +384,7 @@ static mt_status insert_blob(mt_store *store, int64_t id, const mt_portfolio *po
     for (size_t i = 0; i < portfolio->variant_count; i++) variants[i] = portfolio->variants[i].variant;
     qsort(variants, portfolio->variant_count, sizeof *variants, by_id);
     MT_TRY(gather_blob(store, id, variants, portfolio->variant_count, &blob, err));
-    MT_TRY(mt_sql_prepare(store, "UPDATE portfolio SET cells = ? WHERE id = ?", &update, err));
+    MT_TRY(mt_sql_prepare(store, "UPDATE main.portfolio SET cells = ? WHERE id = ?", &update, err));
     mt_sql_args args = mt_sql_args_of(update);
     mt_sql_blob(&args, blob.text, blob.length);
     mt_sql_int(&args, id);

@@ -39,7 +39,7 @@ mt_status mt_query_kernels(mt_store *store, mt_query_kernel_callback callback, v
 typedef struct mt_session_info {
     int64_t id, started_unix_ms, ended_unix_ms; /* ended 0 = still running or killed */
     const char *command, *host, *boot_id, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;
-    const char *job;        /* of a batch system, "slurm 4711_3"; NULL = none */
+    const char *job;        /* of a batch system, "slurm 4711_3, plan ID" (tuner/base/job.h); NULL = none */
     int64_t process_id, seed, worker_restarts;
     int64_t evaluated, known, failed;           /* without an end: of the rows until now, `known` 0 */
     double drift;           /* NAN = not known */

@@ -1,6 +1,7 @@
 #include "db/store/sql.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "db/store/store_internal.h"
 
@@ -64,26 +65,42 @@ mt_sql_args mt_sql_args_of(sqlite3_stmt *statement)
     return (mt_sql_args){.statement = statement};
 }
 
-static void bound(mt_sql_args *args, int code)
+mt_sql_args mt_sql_args_row(sqlite3_stmt *statement, mt_row_values *row)
+{
+    return (mt_sql_args){.statement = statement, .row = row};
+}
+
+static void bound(mt_sql_args *args, int code, mt_row_value value)
 {
     if (args->code == SQLITE_OK) args->code = code;
+    if (args->row && args->bound <= MT_ROW_COLUMNS) args->row->values[args->bound - 1] = value;
 }
 
 void mt_sql_int(mt_sql_args *args, int64_t value)
 {
-    bound(args, sqlite3_bind_int64(args->statement, ++args->bound, value));
+    bound(args, sqlite3_bind_int64(args->statement, ++args->bound, value), (mt_row_value){.type = MT_ROW_VALUE_INTEGER, .integer = value});
+}
+
+void mt_sql_null(mt_sql_args *args)
+{
+    bound(args, sqlite3_bind_null(args->statement, ++args->bound), (mt_row_value){.type = MT_ROW_VALUE_NULL});
 }
 
 void mt_sql_real(mt_sql_args *args, double value)
 {
-    args->bound++;
-    bound(args, isnan(value) ? sqlite3_bind_null(args->statement, args->bound)
-                             : sqlite3_bind_double(args->statement, args->bound, value));
+    if (isnan(value)) mt_sql_null(args);
+    else bound(args, sqlite3_bind_double(args->statement, ++args->bound, value), (mt_row_value){.type = MT_ROW_VALUE_REAL, .real = value});
+}
+
+void mt_sql_text_bytes(mt_sql_args *args, const char *text, size_t count)
+{
+    if (!text) mt_sql_null(args);
+    else bound(args, sqlite3_bind_text64(args->statement, ++args->bound, text, count, SQLITE_STATIC, SQLITE_UTF8), (mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = text, .size = count});
 }
 
 void mt_sql_text(mt_sql_args *args, const char *text)
 {
-    bound(args, sqlite3_bind_text(args->statement, ++args->bound, text, -1, SQLITE_STATIC));
+    mt_sql_text_bytes(args, text, text ? strlen(text) : 0);
 }
 
 void mt_sql_text_or(mt_sql_args *args, const char *text, const char *fallback)
@@ -93,18 +110,31 @@ void mt_sql_text_or(mt_sql_args *args, const char *text, const char *fallback)
 
 void mt_sql_blob(mt_sql_args *args, const void *bytes, size_t count)
 {
-    bound(args, sqlite3_bind_blob64(args->statement, ++args->bound, bytes, count, SQLITE_STATIC));
+    if (!bytes) mt_sql_null(args);
+    else bound(args, sqlite3_bind_blob64(args->statement, ++args->bound, bytes, count, SQLITE_STATIC), (mt_row_value){.type = MT_ROW_VALUE_BLOB, .text = bytes, .size = count});
 }
 
-void mt_sql_null(mt_sql_args *args)
+static mt_status check_row(mt_store *store, const mt_sql_args *args, mt_error *err)
 {
-    bound(args, sqlite3_bind_null(args->statement, ++args->bound));
+    char why[600];
+    int count = args->bound < MT_ROW_COLUMNS ? args->bound : MT_ROW_COLUMNS;
+    store->is_row_refused = !mt_row_insert_is_sound(sqlite3_sql(args->statement), args->row, count, why, sizeof why);
+    return store->is_row_refused ? MT_FAIL(err, MT_ERR_DB, "%s: %s", store->path, why) : MT_OK;
+}
+
+bool mt_store_refused_row(const mt_store *store)
+{
+    return store->is_row_refused;
 }
 
 mt_status mt_sql_row(mt_store *store, const mt_sql_args *args, bool *row, const char *what, mt_error *err)
 {
     *row = false;
     if (args->code != SQLITE_OK) return mt_sql_fail(store, what, err);
+    if (args->row) {
+        mt_status sound = check_row(store, args, err);
+        if (sound != MT_OK) return sound;
+    }
     int code = sqlite3_step(args->statement);
     if (code == SQLITE_ROW) {
         *row = true;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/store/row_check.h"
 #include "db/store/store.h"
 
 typedef struct mt_sql_cached {
@@ -32,12 +33,17 @@ typedef struct mt_sql_args {
     sqlite3_stmt *statement;
     int bound;
     int code;
+    mt_row_values *row; /* notes what is bound; NULL = nobody asks */
 } mt_sql_args;
 
 mt_sql_args mt_sql_args_of(sqlite3_stmt *statement);
+/* For an INSERT INTO main.TABLE (columns) VALUES (?, …) that makes a row. What breaks the rules of rows (db/row_rules.h) is not stored: running it is a DB error then, and mt_store_refused_row says so.
+ * `row` lives as long as the arguments. */
+mt_sql_args mt_sql_args_row(sqlite3_stmt *statement, mt_row_values *row);
 void mt_sql_int(mt_sql_args *args, int64_t value);
 void mt_sql_real(mt_sql_args *args, double value);                     /* NaN = NULL */
 void mt_sql_text(mt_sql_args *args, const char *text);                 /* NULL = NULL */
+void mt_sql_text_bytes(mt_sql_args *args, const char *text, size_t count);
 void mt_sql_text_or(mt_sql_args *args, const char *text, const char *fallback);
 void mt_sql_blob(mt_sql_args *args, const void *bytes, size_t count);  /* NULL = NULL */
 void mt_sql_null(mt_sql_args *args);
@@ -48,6 +54,9 @@ mt_status mt_sql_run(mt_store *store, const mt_sql_args *args, const char *what,
 mt_status mt_sql_row(mt_store *store, const mt_sql_args *args, bool *row, const char *what, mt_error *err);
 /* One row with one integer, then resets; `fallback` where there is no row. */
 mt_status mt_sql_value(mt_store *store, const mt_sql_args *args, int64_t fallback, int64_t *value, const char *what, mt_error *err);
+
+/* Whether the last row that was to be stored broke the rules, which is the row's fault and leaves the store as it was. */
+bool mt_store_refused_row(const mt_store *store);
 
 /* Columns of the row at hand. A text that is NULL where the schema says NOT NULL (a hostile file) reads as "". */
 const char *mt_sql_column(sqlite3_stmt *statement, int column);

@@ -6,6 +6,7 @@
 
 #include "db/store/device_match.h"
 #include "db/store/migrate.h"
+#include "db/store/row_scan.h"
 #include "db/store/store_file.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
@@ -34,6 +35,9 @@ mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **out, mt
     MT_TRY(mt_store_file_open(path, mode, &store->db, err));
     if (mode != MT_STORE_NO_TABLES) MT_TRY(mt_migrate(store->db, path, store->read_only, err));
     MT_TRY(mt_device_match_register(store, err));
+    mt_error shipped;
+    bool is_own = mode == MT_STORE_NO_TABLES || strcmp(path, ":memory:") == 0 || mt_path_check_writable(path, &shipped) != MT_OK; /* what came with the tool is sound */
+    if (!is_own) MT_TRY(mt_row_scan(store, err));
     *out = store;
     store = NULL;
 done:
@@ -212,12 +216,12 @@ mt_status mt_store_relax(mt_store *store, mt_error *err)
 /* Who imported a file, where and when is nobody's business who gets the database, and equal files are to make equal databases. What is kept: the file's name, and as the
  * time that of its newest row. */
 static const char forget_imports[] =
-    "UPDATE session SET host = '', boot_id = '', process_id = 0, space_path = replace(space_path, rtrim(space_path, replace(space_path, '/', '')), ''), "
+    "UPDATE main.session SET host = '', boot_id = '', process_id = 0, space_path = replace(space_path, rtrim(space_path, replace(space_path, '/', '')), ''), "
     "started_unix_ms = ifnull((SELECT max(created_unix_ms) FROM measurement WHERE session_id = session.id), 0), "
     "ended_unix_ms = ifnull((SELECT max(created_unix_ms) FROM measurement WHERE session_id = session.id), 0) WHERE command = 'import'; "
-    "UPDATE best SET updated_unix_ms = (SELECT created_unix_ms FROM measurement WHERE id = measurement_id) "
+    "UPDATE main.best SET updated_unix_ms = (SELECT created_unix_ms FROM measurement WHERE id = measurement_id) "
     "WHERE measurement_id IN (SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE s.command = 'import'); "
-    "UPDATE answer SET updated_unix_ms = created_unix_ms WHERE measurement_id IN (SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE s.command = 'import')";
+    "UPDATE main.answer SET updated_unix_ms = created_unix_ms WHERE measurement_id IN (SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE s.command = 'import')";
 
 mt_status mt_store_seal(mt_store *store, mt_error *err)
 {

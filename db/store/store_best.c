@@ -178,14 +178,16 @@ static mt_status write_best(mt_store *store, int64_t subject, int64_t winner, in
 {
     mt_status st;
     sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, "INSERT OR REPLACE INTO best (subject_id, measurement_id, tied_count, updated_unix_ms, final_id) "
-                             "VALUES (?, ?, ?, ?, nullif(?, 0))", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
+    MT_TRY(mt_sql_cached_get(store, "INSERT OR REPLACE INTO main.best (subject_id, measurement_id, tied_count, updated_unix_ms, final_id) "
+                             "VALUES (?, ?, ?, ?, ?)", &statement, err));
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
     mt_sql_int(&args, subject);
     mt_sql_int(&args, winner);
     mt_sql_int(&args, tied);
     mt_sql_int(&args, mt_clock_unix_ms());
-    mt_sql_int(&args, final);
+    if (final) mt_sql_int(&args, final);
+    else mt_sql_null(&args);
     MT_TRY(mt_sql_run(store, &args, "write the best", err));
     st = run_with_subject(store, MT_ANSWER_INSERT "WHERE b.subject_id = ?", subject, err);
 done:
@@ -195,8 +197,8 @@ done:
 static mt_status remove_best(mt_store *store, int64_t subject, mt_error *err)
 {
     mt_status st;
-    MT_TRY(run_with_subject(store, "DELETE FROM best WHERE subject_id = ?", subject, err));
-    st = run_with_subject(store, "DELETE FROM answer WHERE (kernel_id, device_id, subject_id) = (SELECT kernel_id, device_id, id FROM subject WHERE id = ?)", subject, err);
+    MT_TRY(run_with_subject(store, "DELETE FROM main.best WHERE subject_id = ?", subject, err));
+    st = run_with_subject(store, "DELETE FROM main.answer WHERE (kernel_id, device_id, subject_id) = (SELECT kernel_id, device_id, id FROM subject WHERE id = ?)", subject, err);
 done:
     return st;
 }

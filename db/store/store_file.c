@@ -12,6 +12,7 @@
 
 #include "db/store/sql.h"
 #include "db/sqlite_defend.h"
+#include "db/trust.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
@@ -150,27 +151,16 @@ static mt_status check_schema(sqlite3 *db, const char *path, mt_error *err)
     return *strange ? MT_FAIL(err, MT_ERR_DB, "%s: %s", path, strange) : MT_OK;
 }
 
-/* Things that SQLite would report as "unable to open database file". */
-/* SQLite would open what lies beside the file whatever it is: it waits for ever for the writer of a pipe, and takes a device for a journal. It follows links to the file, not to these. */
-static mt_status check_companions(const char *path, mt_error *err)
+/* By the library's rule. SQLite would take over what lies beside the file whoever put it there, and open it whatever it is: it waits for ever for the writer of a pipe. */
+static mt_status check_trust(const char *path, mt_store_mode mode, mt_error *err)
 {
-    static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
-    mt_status st = MT_OK;
-    char *real = realpath(path, NULL);
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes && st == MT_OK; i++) {
-        struct stat info;
-        mt_strbuf name = {0};
-        mt_strbuf_addf(&name, "%s%s", real ? real : path, suffixes[i]);
-        if (name.failed)
-            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-        else if (lstat(mt_strbuf_text(&name), &info) == 0 && !S_ISREG(info.st_mode))
-            st = MT_FAIL(err, MT_ERR_DB, "%s: is not a regular file; expected what SQLite keeps beside %s, or nothing", mt_strbuf_text(&name), path);
-        mt_strbuf_free(&name);
-    }
-    free(real); /* realpath's own */
-    return st;
+    mt_trust trust;
+    mt_trust_verdict verdict = mt_trust_check(path, mode == MT_STORE_READ_ONLY ? MT_TRUST_TO_LOOK : MT_TRUST_TO_WRITE, &trust);
+    if (verdict == MT_TRUST_OK || verdict == MT_TRUST_MISSING) return MT_OK;
+    return MT_FAIL(err, MT_ERR_DB, "%s", trust.why);
 }
 
+/* Things that SQLite would report as "unable to open database file". */
 static mt_status check_path(const char *path, mt_store_mode mode, mt_error *err)
 {
     struct stat info;
@@ -231,6 +221,16 @@ static int first_read(sqlite3 *db)
     return sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
 }
 
+/* Whether closing the last handle writes what is in the -wal into the file. Not before it is known whose that is. */
+static void set_checkpoints(sqlite3 *db, bool are_made)
+{
+#ifdef SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE
+    sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !are_made, NULL);
+#else
+    (void)db, (void)are_made;
+#endif
+}
+
 static int open_handle(const char *name, int flags, const char *vfs, sqlite3 **db)
 {
     sqlite3_close(*db);
@@ -240,6 +240,7 @@ static int open_handle(const char *name, int flags, const char *vfs, sqlite3 **d
     sqlite3_extended_result_codes(*db, 1);
     sqlite3_busy_timeout(*db, MT_STORE_BUSY_MS);
     mt_store_file_defend(*db);
+    set_checkpoints(*db, false);
     return first_read(*db);
 }
 
@@ -326,6 +327,10 @@ static mt_status open_writer(const char *path, const char *plain, mt_fs fs, sqli
         }
         return fail_damaged(*db, path, err);
     }
+    /* Once more: in a folder where strangers may add files a -wal can have come in between. Now that it is open nobody can exchange it. */
+    mt_status st = strcmp(path, ":memory:") == 0 ? MT_OK : check_trust(path, MT_STORE_READ_WRITE, err);
+    if (st != MT_OK) return st;
+    set_checkpoints(*db, true);
     return set_up_writer(*db, path, fs, err);
 }
 
@@ -339,7 +344,7 @@ mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db,
         goto done;
     }
     MT_TRY(check_path(path, mode, err));
-    MT_TRY(check_companions(path, err));
+    MT_TRY(check_trust(path, mode, err));
     plain = plain_path(path);
     if (!plain) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);

@@ -100,9 +100,10 @@ static mt_status insert_final(mt_store *store, int64_t session, const mt_subject
     int64_t id;
     sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, subject, &id, err));
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO final_round (session_id, subject_id, created_unix_ms, method, rounds, confidence, objective) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.final_round (session_id, subject_id, created_unix_ms, method, rounds, confidence, objective) VALUES (?, ?, ?, ?, ?, ?, ?)",
                              &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
     mt_sql_int(&args, session);
     mt_sql_int(&args, id);
     mt_sql_int(&args, final->at_unix_ms ? final->at_unix_ms : mt_clock_unix_ms());
@@ -132,10 +133,11 @@ static mt_status insert_finalist(mt_store *store, int64_t final, size_t rounds, 
     size_t size = 0;
     sqlite3_stmt *statement;
     if (row->round_ns) MT_TRY(mt_samples_pack(store, row->round_ns, rounds, &blob, &size, err));
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO finalist (final_id, measurement_id, tied, picked, median_ns, low_ns, high_ns, ratio, ratio_low, ratio_high, round_ns, "
+    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.finalist (final_id, measurement_id, tied, picked, median_ns, low_ns, high_ns, ratio, ratio_low, ratio_high, round_ns, "
                              "energy_uj, energy_error_uj, power_w, energy_loop_ms, energy_period_ms, energy_runs, energy_source) "
                              "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
     mt_sql_int(&args, final);
     mt_sql_int(&args, row->measurement);
     mt_sql_int(&args, row->is_tied);
@@ -171,9 +173,10 @@ static mt_status insert_anchor(mt_store *store, int64_t session, const mt_subjec
     sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, subject, &subject_id, err));
     MT_TRY(mt_variant_id(store, subject->kernel, variant, &variant_id, err));
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO anchor (session_id, subject_id, variant_id, created_unix_ms, median_ns, low_ns, high_ns, sm_mhz, sample_count) "
+    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.anchor (session_id, subject_id, variant_id, created_unix_ms, median_ns, low_ns, high_ns, sm_mhz, sample_count) "
                              "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
     mt_sql_int(&args, session);
     mt_sql_int(&args, subject_id);
     mt_sql_int(&args, variant_id);

@@ -9,9 +9,10 @@ mt_status mt_store_metric(mt_store *store, int64_t measurement, int64_t at_unix_
     sqlite3_stmt *statement;
     if (!isfinite(value)) return MT_OK; /* nothing was measured */
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "INSERT OR REPLACE INTO metric (measurement_id, name, value, source, created_unix_ms) VALUES (?, ?, ?, ?, ?)", &statement, err);
+    st = mt_sql_cached_get(store, "INSERT OR REPLACE INTO main.metric (measurement_id, name, value, source, created_unix_ms) VALUES (?, ?, ?, ?, ?)", &statement, err);
     if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
+        mt_row_values noted;
+        mt_sql_args args = mt_sql_args_row(statement, &noted);
         mt_sql_int(&args, measurement);
         mt_sql_text(&args, name);
         mt_sql_real(&args, value);

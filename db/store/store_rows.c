@@ -23,17 +23,18 @@ mt_status mt_store_device(mt_store *store, const mt_device_row *row, int64_t *id
     mt_status st;
     sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "INSERT INTO device (key, name, facts_json) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
+    st = mt_sql_cached_get(store, "INSERT INTO main.device (key, name, facts_json) VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
                            "name = excluded.name, facts_json = excluded.facts_json "
                            "WHERE excluded.facts_json NOT IN ('{}', facts_json) OR name <> excluded.name", &statement, err);
     if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
+        mt_row_values noted;
+        mt_sql_args args = mt_sql_args_row(statement, &noted);
         mt_sql_text(&args, row->key);
         mt_sql_text_or(&args, row->name, "");
         mt_sql_text_or(&args, row->facts_json, "{}");
         st = mt_sql_run(store, &args, "store a device", err);
     }
-    if (st == MT_OK) st = find_row(store, "SELECT id FROM device WHERE key = ?", 0, row->key, NULL, id, err);
+    if (st == MT_OK) st = find_row(store, "SELECT id FROM main.device WHERE key = ?", 0, row->key, NULL, id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -45,17 +46,18 @@ mt_status mt_store_kernel(mt_store *store, const mt_kernel_row *row, int64_t *id
     sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
     /* The .ini's programs can change while the source does not: the newest are kept. */
-    st = mt_sql_cached_get(store, "INSERT INTO kernel (name, key, spec_json) VALUES (?1, ?2, ?3) ON CONFLICT (name, key) DO UPDATE SET "
+    st = mt_sql_cached_get(store, "INSERT INTO main.kernel (name, key, spec_json) VALUES (?1, ?2, ?3) ON CONFLICT (name, key) DO UPDATE SET "
                            "spec_json = excluded.spec_json WHERE excluded.spec_json NOT IN ('{}', spec_json) AND (?4 = 0 OR spec_json = '{}')", &statement, err);
     if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
+        mt_row_values noted;
+        mt_sql_args args = mt_sql_args_row(statement, &noted);
         mt_sql_text(&args, row->name);
         mt_sql_text(&args, row->key);
         mt_sql_text_or(&args, row->spec_json, "{}");
         mt_sql_int(&args, row->keeps_spec);
         st = mt_sql_run(store, &args, "store a kernel", err);
     }
-    if (st == MT_OK) st = find_row(store, "SELECT id FROM kernel WHERE name = ? AND key = ?", 0, row->name, row->key, id, err);
+    if (st == MT_OK) st = find_row(store, "SELECT id FROM main.kernel WHERE name = ? AND key = ?", 0, row->name, row->key, id, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;
@@ -70,7 +72,8 @@ static mt_status named_row(mt_store *store, const char *insert, const char *find
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_cached_get(store, insert, &statement, err);
     if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
+        mt_row_values noted;
+        mt_sql_args args = mt_sql_args_row(statement, &noted);
         mt_sql_int(&args, kernel);
         mt_sql_text(&args, row->key);
         mt_sql_text_or(&args, row->name, "");
@@ -84,22 +87,22 @@ done:
 
 mt_status mt_store_shape(mt_store *store, int64_t kernel, const mt_shape_row *row, int64_t *id, mt_error *err)
 {
-    return named_row(store, "INSERT INTO shape (kernel_id, key, name) VALUES (?, ?, ?) ON CONFLICT (kernel_id, key) DO UPDATE SET "
+    return named_row(store, "INSERT INTO main.shape (kernel_id, key, name) VALUES (?, ?, ?) ON CONFLICT (kernel_id, key) DO UPDATE SET "
                      "name = excluded.name WHERE name <> excluded.name",
-                     "SELECT id FROM shape WHERE kernel_id = ? AND key = ?", kernel, row, id, err);
+                     "SELECT id FROM main.shape WHERE kernel_id = ? AND key = ?", kernel, row, id, err);
 }
 
 mt_status mt_store_workload(mt_store *store, int64_t kernel, const mt_shape_row *row, int64_t *id, mt_error *err)
 {
-    return named_row(store, "INSERT INTO workload (kernel_id, key, name) VALUES (?, ?, ?) ON CONFLICT (kernel_id, key) DO UPDATE SET "
+    return named_row(store, "INSERT INTO main.workload (kernel_id, key, name) VALUES (?, ?, ?) ON CONFLICT (kernel_id, key) DO UPDATE SET "
                      "name = excluded.name WHERE name <> excluded.name",
-                     "SELECT id FROM workload WHERE kernel_id = ? AND key = ?", kernel, row, id, err);
+                     "SELECT id FROM main.workload WHERE kernel_id = ? AND key = ?", kernel, row, id, err);
 }
 
 mt_status mt_store_toolchain(mt_store *store, const mt_toolchain_row *row, int64_t *id, mt_error *err)
 {
-    static const char insert[] = "INSERT OR IGNORE INTO toolchain (nvrtc_version, driver_version, arch) VALUES (?, ?, ?)";
-    static const char find[] = "SELECT id FROM toolchain WHERE nvrtc_version = ? AND driver_version = ? AND arch = ?";
+    static const char insert[] = "INSERT OR IGNORE INTO main.toolchain (nvrtc_version, driver_version, arch) VALUES (?, ?, ?)";
+    static const char find[] = "SELECT id FROM main.toolchain WHERE nvrtc_version = ? AND driver_version = ? AND arch = ?";
     mt_status st;
     *id = 0;
     MT_TRY(mt_tx_begin(store, err));
@@ -107,7 +110,8 @@ mt_status mt_store_toolchain(mt_store *store, const mt_toolchain_row *row, int64
         sqlite3_stmt *statement;
         st = mt_sql_cached_get(store, pass ? find : insert, &statement, err);
         if (st != MT_OK) break;
-        mt_sql_args args = mt_sql_args_of(statement);
+        mt_row_values noted;
+        mt_sql_args args = mt_sql_args_row(statement, &noted);
         mt_sql_int(&args, row->nvrtc_version);
         mt_sql_int(&args, row->driver_version);
         mt_sql_text_or(&args, row->arch, "");
@@ -134,7 +138,7 @@ mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *i
     }
     mt_status st;
     sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, "SELECT id FROM subject WHERE device_id = ? AND shape_id = ? AND workload_id = ? AND regime = ? "
+    MT_TRY(mt_sql_cached_get(store, "SELECT id FROM main.subject WHERE device_id = ? AND shape_id = ? AND workload_id = ? AND regime = ? "
                              "AND origin = ?", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject->device);
@@ -155,9 +159,10 @@ mt_status mt_subject_id(mt_store *store, const mt_subject *subject, int64_t *id,
     sqlite3_stmt *statement;
     MT_TRY(mt_subject_find(store, subject, id, err));
     if (*id) goto done;
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO subject (device_id, kernel_id, shape_id, workload_id, regime, origin) "
+    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.subject (device_id, kernel_id, shape_id, workload_id, regime, origin) "
                              "VALUES (?, ?, ?, ?, ?, ?)", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
     mt_sql_int(&args, subject->device);
     mt_sql_int(&args, subject->kernel);
     mt_sql_int(&args, subject->shape);
@@ -176,10 +181,11 @@ mt_status mt_variant_id(mt_store *store, int64_t kernel, const char *text, int64
 {
     mt_status st;
     sqlite3_stmt *statement;
-    MT_TRY(find_row(store, "SELECT id FROM variant WHERE kernel_id = ? AND text = ?", kernel, text, NULL, id, err));
+    MT_TRY(find_row(store, "SELECT id FROM main.variant WHERE kernel_id = ? AND text = ?", kernel, text, NULL, id, err));
     if (*id) goto done;
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO variant (kernel_id, text) VALUES (?, ?)", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
+    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.variant (kernel_id, text) VALUES (?, ?)", &statement, err));
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
     mt_sql_int(&args, kernel);
     mt_sql_text(&args, text);
     MT_TRY(mt_sql_run(store, &args, "store a variant", err));
@@ -201,10 +207,11 @@ mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int
         store->host = host;
     }
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "INSERT INTO session (command, host, boot_id, process_id, tool_version, strategy, space_path, seed, "
+    st = mt_sql_cached_get(store, "INSERT INTO main.session (command, host, boot_id, process_id, tool_version, strategy, space_path, seed, "
                            "origin, started_unix_ms, job, headers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err);
     if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
+        mt_row_values noted;
+        mt_sql_args args = mt_sql_args_row(statement, &noted);
         mt_sql_text_or(&args, row->command, "");
         mt_sql_text(&args, store->host);
         mt_sql_text_or(&args, row->boot_id, "");
@@ -230,7 +237,7 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
     mt_status st;
     sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "UPDATE session SET ended_unix_ms = ?, state = ?, worker_restarts = ?, evaluated = ?, known = ?, "
+    st = mt_sql_cached_get(store, "UPDATE main.session SET ended_unix_ms = max(?, started_unix_ms), state = ?, worker_restarts = ?, evaluated = ?, known = ?, "
                            "failed = ?, times_json = ?, warnings = ?, drift = ? WHERE id = ?", &statement, err);
     if (st == MT_OK) {
         mt_sql_args args = mt_sql_args_of(statement);
@@ -260,11 +267,12 @@ mt_status mt_store_pruned(mt_store *store, int64_t session, const mt_subject *su
     MT_TRY(mt_tx_begin(store, err));
     st = mt_subject_id(store, subject, &subject_id, err);
     if (st == MT_OK) {
-        st = mt_sql_cached_get(store, "INSERT OR REPLACE INTO pruned (session_id, subject_id, constraint_name, why, point_count) "
+        st = mt_sql_cached_get(store, "INSERT OR REPLACE INTO main.pruned (session_id, subject_id, constraint_name, why, point_count) "
                                "VALUES (?, ?, ?, ?, ?)", &statement, err);
     }
     if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
+        mt_row_values noted;
+        mt_sql_args args = mt_sql_args_row(statement, &noted);
         mt_sql_int(&args, session);
         mt_sql_int(&args, subject_id);
         mt_sql_text(&args, constraint);
@@ -286,11 +294,12 @@ mt_status mt_store_landmark(mt_store *store, const mt_subject *subject, const ch
     st = mt_subject_id(store, subject, &subject_id, err);
     if (st == MT_OK && variant) st = mt_variant_id(store, subject->kernel, variant, &variant_id, err);
     if (st == MT_OK) {
-        st = mt_sql_cached_get(store, variant ? "INSERT OR REPLACE INTO landmark (subject_id, role, variant_id) VALUES (?1, ?2, ?3)"
-                                              : "DELETE FROM landmark WHERE subject_id = ?1 AND role = ?2", &statement, err);
+        st = mt_sql_cached_get(store, variant ? "INSERT OR REPLACE INTO main.landmark (subject_id, role, variant_id) VALUES (?1, ?2, ?3)"
+                                              : "DELETE FROM main.landmark WHERE subject_id = ?1 AND role = ?2", &statement, err);
     }
     if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
+        mt_row_values noted;
+        mt_sql_args args = mt_sql_args_row(statement, &noted);
         mt_sql_int(&args, subject_id);
         mt_sql_text(&args, role);
         if (variant) mt_sql_int(&args, variant_id);

@@ -11,6 +11,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 
 /* One of it: in a final a variant may run on two GPUs at once. */
 static mt_status remove_intent(mt_store *store, int64_t session, const mt_result *result, mt_error *err)
@@ -20,7 +21,7 @@ static mt_status remove_intent(mt_store *store, int64_t session, const mt_result
     sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, result->subject, &subject, err));
     MT_TRY(mt_variant_id(store, result->subject->kernel, result->variant, &variant, err));
-    MT_TRY(mt_sql_cached_get(store, "DELETE FROM intent WHERE id = (SELECT min(id) FROM intent WHERE session_id = ? AND variant_id = ? AND subject_id = ?)", &statement, err));
+    MT_TRY(mt_sql_cached_get(store, "DELETE FROM main.intent WHERE id = (SELECT min(id) FROM intent WHERE session_id = ? AND variant_id = ? AND subject_id = ?)", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, session);
     mt_sql_int(&args, variant);
@@ -37,7 +38,7 @@ static mt_status insert_intent(mt_store *store, int64_t session, const mt_intent
     sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, intent->subject, &subject, err));
     MT_TRY(mt_variant_id(store, intent->subject->kernel, intent->variant, &variant, err));
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO intent (session_id, subject_id, variant_id, boot_id, worker_pid, created_unix_ms) "
+    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.intent (session_id, subject_id, variant_id, boot_id, worker_pid, created_unix_ms) "
                              "VALUES (?, ?, ?, ?, ?, ?)", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, session);
@@ -51,11 +52,20 @@ done:
     return st;
 }
 
+/* One that breaks the rules of rows is named and left out; the session goes on. */
+static mt_status insert_result(mt_store *store, int64_t session, const mt_result *result, mt_error *err)
+{
+    mt_status st = mt_measurement_insert(store, session, 0, result, err);
+    if (st == MT_OK || !mt_store_refused_row(store)) return st;
+    mt_log_warn("%s; the row of %s is left out", err->message, result->variant);
+    return MT_OK;
+}
+
 mt_status mt_store_step(mt_store *store, int64_t session, const mt_result *result, const mt_intent *intent, mt_error *err)
 {
     mt_status st;
     MT_TRY(mt_tx_begin(store, err));
-    if (result) st = mt_measurement_insert(store, session, 0, result, err);
+    if (result) st = insert_result(store, session, result, err);
     if (result && st == MT_OK) st = remove_intent(store, session, result, err);
     if (intent && st == MT_OK) st = insert_intent(store, session, intent, err);
     st = mt_tx_end(store, st, err);
@@ -169,7 +179,7 @@ static mt_status settle_one(mt_store *store, int64_t device, mt_origin origin, c
     if (found->strike) {
         MT_TRY(mt_strike_insert(store, device, found->shape, found->variant, mt_origin_name(origin), "host_down", err));
     }
-    MT_TRY(mt_sql_cached_get(store, "DELETE FROM intent WHERE id = ?", &statement, err));
+    MT_TRY(mt_sql_cached_get(store, "DELETE FROM main.intent WHERE id = ?", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, found->id);
     st = mt_sql_run(store, &args, "remove an intent", err);

@@ -9,10 +9,11 @@
 mt_status mt_strike_insert(mt_store *store, int64_t device, int64_t shape, int64_t variant, const char *origin, const char *cause, mt_error *err)
 {
     sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, "INSERT INTO strike (device_id, shape_id, variant_id, origin, cause, created_unix_ms) "
+    mt_status st = mt_sql_cached_get(store, "INSERT INTO main.strike (device_id, shape_id, variant_id, origin, cause, created_unix_ms) "
                                      "VALUES (?, ?, ?, ?, ?, ?)", &statement, err);
     if (st != MT_OK) return st;
-    mt_sql_args args = mt_sql_args_of(statement);
+    mt_row_values noted;
+    mt_sql_args args = mt_sql_args_row(statement, &noted);
     mt_sql_int(&args, device);
     mt_sql_int(&args, shape);
     mt_sql_int(&args, variant);
@@ -97,7 +98,7 @@ mt_status mt_store_lift_strikes(mt_store *store, const mt_subject *subject, cons
     sqlite3_stmt *statement;
     *lifted = 0;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "UPDATE strike SET lifted = 1, lifted_unix_ms = ?1 WHERE device_id = ?2 AND shape_id = ?3 AND origin = ?4 "
+    st = mt_sql_cached_get(store, "UPDATE main.strike SET lifted = 1, lifted_unix_ms = ?1 WHERE device_id = ?2 AND shape_id = ?3 AND origin = ?4 "
                            "AND lifted = 0 AND (?5 IS NULL OR variant_id IN (SELECT id FROM variant WHERE kernel_id = ?6 AND text = ?5))",
                            &statement, err);
     if (st == MT_OK) {

@@ -13,10 +13,16 @@ class Space:
     """What compiling needs of an .ini: the source, include folders, the words of string knobs."""
 
     def __init__(self, path):
-        text = pathlib.Path(path).read_text(encoding="utf-8-sig")
+        self.kernel, self.knobs = {}, {"ALGO": []}
+        self._read(pathlib.Path(path).resolve())
+        if "options" in self.kernel:
+            raise ValueError(f"{path}: has NVRTC options, which this example does not read")
+
+    def _read(self, path):
+        text = path.read_text(encoding="utf-8-sig")
         text = re.sub(r"(?m)(^|[ \t]);.*$", "", text)
         text = re.sub(r"\\[ \t]*\r?\n", " ", text)
-        self.kernel, self.knobs, section = {}, {"ALGO": []}, None
+        section = None
         for line in text.splitlines():
             heading = re.fullmatch(r"\s*\[\s*(\w+)\s*([^\]]*?)\s*\]\s*", line)
             entry = re.fullmatch(r"\s*(\w+)\s*=\s*(.*?)\s*", line)
@@ -24,17 +30,24 @@ class Space:
                 section = heading.groups()
                 if section[0] == "algorithm":
                     self.knobs["ALGO"].append(section[1])
+            elif entry and section is None and entry[1] == "include": # another .ini, in front of the first section
+                self._read(path.parent / entry[2])
             elif entry and section == ("kernel", ""):
                 self.kernel[entry[1]] = entry[2]
             elif entry and section == ("params", ""): # NAME = VALUES [default VALUE] [when EXPRESSION] [doc "TEXT"]
                 self.knobs[entry[1]] = [word.strip() for word in re.split(r"\s(?:default|when|doc)\s", entry[2])[0].split(",")]
             elif entry and section and section[0] == "param" and entry[1] == "values":
                 self.knobs[section[1]] = [word.strip() for word in entry[2].split(",")]
-        folder = pathlib.Path(path).resolve().parent
-        self.source = folder / self.kernel["source"]
-        self.includes = [self.source.parent] + [folder / word.strip() for word in self.kernel.get("include", "").split(",") if word.strip()]
-        if "options" in self.kernel:
-            raise ValueError(f"{path}: has NVRTC options, which this example does not read")
+            if heading and section == ("kernel", ""):
+                self._folder = path.parent # where the paths of [kernel] begin
+
+    @property
+    def source(self):
+        return self._folder / self.kernel["source"]
+
+    @property
+    def includes(self):
+        return [self.source.parent] + [self._folder / word.strip() for word in self.kernel.get("include", "").split(",") if word.strip()]
 
 
 def macros(space, variant, shape):

@@ -44,6 +44,19 @@ static CUresult fill_normal(const fake_launch *launch)
     return CUDA_SUCCESS;
 }
 
+static CUresult fill_ramp(const fake_launch *launch)
+{
+    void *data = POINTER(void, 0);
+    uint64_t count = PARAMETER(uint64_t, 1);
+    uint32_t dtype = PARAMETER(uint32_t, 2);
+    double first = PARAMETER(double, 3), step = PARAMETER(double, 4);
+    for (uint64_t i = 0; i < count; i++) {
+        double x = first + step * (double)i;
+        fake_store(data, i, dtype, fake_is_float(dtype) || step == 0 ? x : fmod(x, ldexp(1, 8 * (int)fake_bytes(dtype) - 1)));
+    }
+    return CUDA_SUCCESS;
+}
+
 static CUresult widen(const fake_launch *launch)
 {
     uint64_t count = PARAMETER(uint64_t, 1);
@@ -204,6 +217,7 @@ const fake_kernel *fake_find_tool_kernel(const char *name)
     static const fake_kernel kernels[] = {
         {"mt_fill_uniform", fill_uniform, 6, {8, 8, 4, 8, 8, 8}},
         {"mt_fill_normal", fill_normal, 6, {8, 8, 4, 8, 8, 8}},
+        {"mt_fill_ramp", fill_ramp, 5, {8, 8, 4, 8, 8}},
         {"mt_widen", widen, 4, {8, 8, 4, 8}},
         {"mt_guard_fill", guard_fill, 1, {sizeof(mt_span_list)}},
         {"mt_guard_check", guard_check, 2, {sizeof(mt_span_list), 8}},

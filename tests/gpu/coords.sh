@@ -22,7 +22,7 @@ wrong=$(outcomes --kernel msda_coords)
 [ -z "$wrong" ] || fail "msda_coords: $wrong"
 mkdir -p "$scratch/strict"
 cp -r "$source_folder/kernels" "$scratch"
-sed 's/^rtol .*/rtol  = 1e-3/; /^worst /d' "$source_folder/search_spaces/msda_coords.ini" >"$scratch/strict/msda_coords.ini"
+sed 's/ rtol 0.1 worst 1$/ rtol 1e-3/' "$source_folder/search_spaces/msda_coords.ini" >"$scratch/strict/msda_coords.ini"
 MSDA_TUNE_DB=$scratch/strict.sqlite
 tune --space "$scratch/strict/msda_coords.ini" --shape "$small" --workload uniform --quiet || fail "msda_coords at 1e-3: exit $?"
 outcomes | sort -u | tee "$scratch/outcomes.txt"

@@ -5,13 +5,13 @@
 # shellcheck source-path=SCRIPTDIR source=lib.sh
 . "$(dirname "$0")/lib.sh"
 
-shapes_of() { # file → its shapes
-  sed -nE 's/^\[shape ([^]]+)\].*/\1/p' "$1"
+shapes_of() { # files → their shapes
+  sed -nE 's/^\[shape ([^]]+)\].*/\1/p' "$@" | sort -u
 }
 
-dtype_of() { # file, shape: its own dtype, or that of the shape it is like
-  awk -v wanted="$2" '/^\[/ { shape = ""; if ($1 == "[shape") { shape = $2; sub(/\]/, "", shape) } } shape != "" && $1 == "dtype" { dtype[shape] = $3 } shape != "" && $1 == "like" { like[shape] = $3 }
-    END { while (!(wanted in dtype) && wanted in like) wanted = like[wanted]; print dtype[wanted] }' "$1"
+dtype_of() { # shape, files: its own dtype, or that of the shape it is like
+  awk -v wanted="$1" '/^\[/ { shape = ""; if ($1 == "[shape") { shape = $2; sub(/\]/, "", shape) } } shape != "" && $1 == "dtype" { dtype[shape] = $3 } shape != "" && $1 == "like" { like[shape] = $3 }
+    END { while (!(wanted in dtype) && wanted in like) wanted = like[wanted]; print dtype[wanted] }' "${@:2}"
 }
 
 # Of `show --failures --json`, what rounding to bf16 does not explain. Rounding once costs 0.41 u of a value (u = 2^-8 is the most it can cost, the root mean
@@ -30,12 +30,13 @@ not_rounding() {
 for space in "$source_folder"/search_spaces/*.ini; do
   [[ " ${SPACES:-$(basename "$space" .ini)} " = *" $(basename "$space" .ini) "* ]] || continue
   kernel=$(awk '/^\[/ { inside = $1 == "[kernel]" } inside && $1 == "name" { print $3 }' "$space")
-  [ ! -f "$source_folder/tests/spaces/$(basename "$space")" ] || space=$source_folder/tests/spaces/$(basename "$space")
-  for shape in $(shapes_of "$space"); do
+  files=("$space") tests=$source_folder/tests/spaces/$(basename "$space")
+  [ ! -f "$tests" ] || { space=$tests; files+=("$tests"); }
+  for shape in $(shapes_of "${files[@]}"); do
     budget=${BUDGET:-60}
     case $shape in odd* | one_* | tiny* | n1m) ;; huge*) budget=$(((budget + 9) / 10)) ;; *) continue ;; esac
     tune --space "$space" --shape "$shape" --strategy random --budget "$budget" --quiet || fail "$space, $shape: exit $?"
-    if [ "$(dtype_of "$space" "$shape")" = bf16 ]; then
+    if [ "$(dtype_of "$shape" "${files[@]}")" = bf16 ]; then
       wrong=$("$tool" show --failures --json --kernel "$kernel" --shape "$shape" | not_rounding)
     else
       wrong=$(outcomes --kernel "$kernel" --shape "$shape" | grep -vE '^(pruned|illegal) ')

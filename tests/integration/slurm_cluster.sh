@@ -93,6 +93,7 @@ SlurmctldHost=$node(127.0.0.1)
 SlurmctldPort=$port
 SlurmdPort=$((port + 1))
 SlurmUser=$user
+MaxArraySize=${array_size:-1001}
 SlurmdUser=$user
 AuthType=auth/munge
 AuthInfo=socket=$etc/munge/socket

@@ -1,10 +1,11 @@
 #!/bin/bash
-# On a cluster of one node (see slurm_cluster.sh): the compile stage fills the cache that the tasks read (compiler and driver are the fakes, and the real NVRTC where it is found); islands share what
+# On a cluster of one node (see slurm_cluster.sh): more tasks than an array takes; the compile stage fills the cache that the tasks read (compiler and driver are the fakes, and the real NVRTC where it is found); islands share what
 # was merged before they began; --status by sacct alone, where slurmdbd and MariaDB are installed. Usage: test_slurm_stages.sh BUILD_FOLDER
 # shellcheck source-path=SCRIPTDIR source=slurm_cluster.sh
 . "$(dirname "$0")/slurm_cluster.sh"
 # shellcheck source=../toolkit.sh
 . "$(dirname "$0")/../toolkit.sh"
+array_size=4 # arrays of three tasks
 job_age=2 # seconds until Slurm forgets what has ended: from then on only accounting knows it
 munge
 has_accounting=yes why=
@@ -58,6 +59,23 @@ if can_compile "$tool"; then
 else
   echo "compile stage with NVRTC: not run, $why"
 fi
+
+# ---- more tasks than one array takes ----
+submit chunks --space resample --shape large --shards 7 --at-once 2 -- --gpu recorded:h200 --strategy exhaustive
+[ "$(awk -F'\t' '$1 == "tune" { print $3 + 0 }' "$work/jobs.tsv" | paste -sd,)" = 0,3,6 ] || fail "arrays of three: $(cat "$work/jobs.tsv")"
+wait_for "three arrays" ended
+[ "$(status | head -1)" = "7 tasks: 7 done" ] || fail "--status of three arrays: $(status)"
+[ -s "$work/log/tune+3-2.txt" ] && [ ! -e "$work/log/tune+6-2.txt" ] || fail "logs: $(ls "$work/log")"
+"$tool" tune --space resample --shape large --gpu recorded:h200 --strategy exhaustive --quiet --db "$top/serial.sqlite" >"$top/serial.txt" 2>&1 || fail "the serial run: $(cat "$top/serial.txt")"
+[ "$(lines "$work/merged.sqlite")" = "$(lines "$top/serial.sqlite")" ] || fail "seven shards in three arrays are not the space"
+# By hand, from the folder of another plan: each works in its own.
+chunks=$work
+submit others --space resample --shape large --shards 7 -- --gpu recorded:h200 --strategy exhaustive
+wait_for "the jobs of the other plan" ended
+rm "$chunks"/part-5.sqlite* && before=$(cksum "$work"/part-5.sqlite)
+(cd "$work" && sbatch --wait --partition=tune --array=2 --output="$top/by_hand.txt" "$chunks/tune.sh" 3 >/dev/null) || fail "task 5 by hand: $(cat "$top/by_hand.txt")"
+[ "$(cksum "$work"/part-5.sqlite)" = "$before" ] && [ -s "$chunks/part-5.sqlite" ] || fail "task 5 by hand: $(cat "$top/by_hand.txt")"
+echo "seven tasks in three arrays"
 
 # ---- islands ----
 islands=(--space resample --shape large --shards 3 -- --gpu recorded:h200 --strategy surrogate)

@@ -102,7 +102,7 @@ static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_orde
     scripted_stage(channel, order->id, MT_WORK_TIME);
     if (scripted_asks(text, "hang")) scripted_hang();
     outcome->kind = MT_OUTCOME_OK;
-    outcome->timing.median_ns = 1000;
+    outcome->timing.median_ns = outcome->timing.low_ns = outcome->timing.high_ns = outcome->timing.min_ns = outcome->timing.mean_ns = 1000;
     outcome->resources.registers = 32;
     if (scripted_asks(text, "wrong")) outcome->kind = MT_OUTCOME_WRONG_RESULT;
     static int served;

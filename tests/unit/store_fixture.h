@@ -41,6 +41,32 @@ static inline void fixture_teardown(void)
     ck_assert_int_eq(system(command), 0);
 }
 
+/* What is written to stderr in between; at most 4 KiB of it. */
+static int fixture_kept_stderr = -1;
+static inline void fixture_stderr_begin(void)
+{
+    char path[160];
+    snprintf(path, sizeof path, "%s/stderr", fixture_folder);
+    fflush(stderr);
+    fixture_kept_stderr = dup(STDERR_FILENO);
+    ck_assert_ptr_nonnull(freopen(path, "w", stderr));
+}
+
+static inline const char *fixture_stderr_end(void)
+{
+    static char text[4096];
+    char path[160];
+    snprintf(path, sizeof path, "%s/stderr", fixture_folder);
+    fflush(stderr);
+    ck_assert_int_ge(dup2(fixture_kept_stderr, STDERR_FILENO), 0);
+    close(fixture_kept_stderr);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
 static inline mt_store *fixture_open(void)
 {
     mt_store *store = NULL;

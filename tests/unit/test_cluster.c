@@ -107,7 +107,7 @@ static mt_status plan_into(bool is_sharded, bool replaces)
     snprintf(words, sizeof words, " --shape %s", mt_strbuf_text(&quoted));
     mt_cluster_gpu gpus[] = {{"h100", true}, {"h200", false}};
     mt_cluster_task tasks[] = {{"one", words}, {"two · x", words}};
-    const mt_cluster_plan plan = {.tool = HOSTILE, .space = HOSTILE, .folder = fixture_folder, .gpus = gpus, .gpu_count = 2, .tasks = tasks, .task_count = 2, .is_sharded = is_sharded, .space_key = plan_key, .tune_words = words, .check_words = words,
+    mt_cluster_plan plan = {.tool = HOSTILE, .space = HOSTILE, .folder = fixture_folder, .gpus = gpus, .gpu_count = 2, .tasks = tasks, .task_count = 2, .is_sharded = is_sharded, .space_key = plan_key, .tune_words = words, .check_words = words,
                                   .whole_words = words, .template_text = "module() { :; }\n#SBATCH --comment=mine\ntool=./tool\n##SBATCH --none\n", .time = HOSTILE, .partition = HOSTILE, .account = HOSTILE, .qos = HOSTILE, .cpus = 4, .at_once = 7};
     mt_status st = mt_cluster_folder_claim(&plan, replaces, &fixture_err);
     if (st == MT_OK) ck_ok(mt_cluster_write(&plan, &fixture_err));
@@ -126,8 +126,8 @@ START_TEST(scripts_keep_words_together)
     write_plan(true);
     run_ok("for f in *.sh; do bash -n $f || exit 1; done");
     run_ok("printf '%s\\n' '#!/bin/sh' 'printf \"%s\\n\" \"$@\" >>words; echo 7' >sbatch && cp sbatch tool && "
-           "printf '%s\\n' '#!/bin/sh' 'echo \"MaxArraySize            = $most\"' >scontrol && chmod +x sbatch tool scontrol && export most=2 && "
-           "! PATH=$PWD:$PATH ./submit.sh 2>message && grep -q '2 tasks are too many .* MaxArraySize is 2' message && [ ! -e words ] && most=3 PATH=$PWD:$PATH ./submit.sh --extra >/dev/null");
+           "printf '%s\\n' '#!/bin/sh' 'echo \"MaxArraySize            = $most\"' >scontrol && chmod +x sbatch tool scontrol && export most=1 && "
+           "! PATH=$PWD:$PATH ./submit.sh 2>message && grep -q 'takes no arrays of jobs (its MaxArraySize is 1)' message && [ ! -e words ] && most=3 PATH=$PWD:$PATH ./submit.sh --extra >/dev/null");
     run_ok("printf '%s\\n' '#!/bin/sh' '[ \"$2\" = --jobs=7,7,7,7,7,7 ] && echo 7' >squeue && chmod +x squeue && ! PATH=$PWD:$PATH ./submit.sh 2>message && grep -q 'or: scancel 7 7 7 7 7 7$' message && "
            "[ $(wc -l <jobs.tsv) = 6 ] && rm squeue");
     run_ok("[ $(grep -c '^--extra$' words) = 6 ] && [ $(grep -c '^--array=1-2%7$' words) = 2 ] && grep -q '^--gres=gpu:h200:1$' words && [ $(grep -c '^--dependency=afterany:7$' words) = 3 ] && "
@@ -138,7 +138,7 @@ START_TEST(scripts_keep_words_together)
     mt_strbuf_addf(&text, "--account=%s\n", HOSTILE);
     ck_ok(mt_file_write_atomic(line, mt_strbuf_text(&text), text.length, &fixture_err));
     run_ok("[ \"$(grep -c -xF -f expected words)\" = 6 ]");
-    run_ok("rm words && SLURM_ARRAY_TASK_ID=2 bash tune-h100.sh >/dev/null && grep -qx 'part-h100-2.sqlite' words && grep -qx -e --known words && grep -qx 2/2 words && [ $(wc -l <words) = 15 ]");
+    run_ok("rm words && SLURM_ARRAY_TASK_ID=2 bash tune-h100.sh >/dev/null && grep -qx 'part-h100-2.sqlite' words && grep -qx -e --known words && grep -qx 2/2 words && [ $(wc -l <words) = 17 ]");
     run_ok("sed '/^launch=()$/q' tune-h100.sh merge.sh | grep -c '^#SBATCH --comment=mine$' | grep -qx 1 && ! sed '/^launch=()$/q' merge.sh | grep -v '^#'  | grep -qv '^launch'"); /* sbatch reads up to the first command */
     run_ok("! SLURM_ARRAY_TASK_ID=3 bash tune-h100.sh 2>message && grep -q 'from 1 to 2' message");
     run_ok("! bash merge.sh 2>message && grep -q 'no task has begun' message");
@@ -147,6 +147,54 @@ START_TEST(scripts_keep_words_together)
     run_ok("rm words && cp merge.sh other && (d=$PWD; cd / && SLURM_SUBMIT_DIR=$d bash $d/other/merge.sh >/dev/null && bash $d/other/merge.sh >/dev/null) && [ $(grep -cx parts.txt words) = 2 ]"); /* Slurm runs a copy */
     run_ok("[ ! -e pwned ]");
     mt_strbuf_free(&text);
+}
+END_TEST
+
+/* As many arrays as the cluster's limit makes of the tasks; each task is run once, whichever array it is in, and has a log of its own. */
+START_TEST(more_tasks_than_an_array_takes)
+{
+    write_plan(true);
+    run_ok("printf '%s\\n' '#!/bin/sh' 'n=$(cat jobs 2>/dev/null || echo 70); echo $((n + 1)) >jobs; echo \"$n: $*\" >>words; echo $n' >sbatch && "
+           "printf '%s\\n' '#!/bin/sh' 'echo \"MaxArraySize = 2\"' >scontrol && printf '%s\\n' '#!/bin/sh' 'echo \"$*\" >>ran' >tool && chmod +x sbatch scontrol tool && PATH=$PWD:$PATH ./submit.sh >/dev/null");
+    run_ok("grep -q '^71: .*--dependency=afterany:70 --output=log/tune-h100-%a.txt --array=1-1%7 .* tune-h100.sh$' words && "
+           "grep -q '^72: .*--dependency=afterany:71 --output=log/tune-h100+1-%a.txt --array=1-1%7 .* tune-h100.sh 1$' words && " /* %7 is for both together */
+           "grep -q -- '--dependency=afterany:71:72:73:74 .* merge.sh$' words && [ \"$(grep -P '\\t7[12]' jobs.tsv)\" = \"$(printf 'tune-h100\\t71\\ntune-h100\\t72\\t1')\" ]");
+    run_ok("SLURM_ARRAY_TASK_ID=1 bash tune-h100.sh && SLURM_ARRAY_TASK_ID=1 bash tune-h100.sh 1 && grep -q 'part-h100-1.sqlite .* 1/2$' ran && grep -q 'part-h100-2.sqlite .* 2/2$' ran && "
+           "! SLURM_ARRAY_TASK_ID=2 bash tune-h100.sh 1 2>/dev/null && ! SLURM_ARRAY_TASK_ID=1 bash tune-h100.sh 1x 2>/dev/null");
+    mt_cluster_progress progress = {0};
+    run_ok("printf '#!/bin/sh\\necho \"71|1|RUNNING|n1|1:00\"; echo \"72|1|FAILED|n2|0:00\"\\n' >squeue && chmod +x squeue && touch log/tune-h100+1-1.txt");
+    char *path = strdup(getenv("PATH")), with_queue[16384];
+    snprintf(with_queue, sizeof with_queue, "%s:%s", fixture_folder, path);
+    setenv("PATH", with_queue, 1);
+    ck_ok(mt_cluster_progress_read(fixture_folder, &progress, &fixture_err));
+    setenv("PATH", path, 1);
+    free(path);
+    ck_assert_str_eq(progress.rows[0].node, "n1");
+    ck_assert_int_eq(progress.rows[0].stand, MT_CLUSTER_RUNNING);
+    ck_assert_str_eq(progress.rows[1].node, "n2");
+    ck_assert_str_eq(progress.rows[1].why, "FAILED");
+    mt_cluster_progress_free(&progress);
+}
+END_TEST
+
+/* A script works in the folder of its own plan, wherever it was submitted; made alike does not make two plans one. */
+START_TEST(a_task_submitted_from_another_folder)
+{
+    char own[sizeof fixture_folder], other[200];
+    run_ok("mkdir -p other slurmd && printf '%s\\n' '#!/bin/sh' 'pwd >>ran; echo \"$*\" >>ran' >tool && chmod +x tool && cp tool other");
+    write_plan(true);
+    strcpy(own, fixture_folder);
+    snprintf(other, sizeof other, "%s/other", own);
+    ck_assert_uint_lt(strlen(other), sizeof fixture_folder);
+    strcpy(fixture_folder, other);
+    write_plan(true);
+    strcpy(fixture_folder, own);
+    run_ok("! cmp -s plan.tsv other/plan.tsv && cp tune-h100.sh slurmd/slurm_script && d=$PWD && (cd other && SLURM_SUBMIT_DIR=$PWD SLURM_ARRAY_TASK_ID=1 bash $d/slurmd/slurm_script) && "
+           "[ ! -e other/ran ] && [ \"$(head -1 ran)\" = \"$PWD\" ] && grep -q -- \"--plan $(sed -n 's/^#.plan.//p' plan.tsv) \" ran");
+    run_ok("cp plan.tsv kept && write() { :; } && mv plan.tsv away && d=$PWD && ! (cd other && SLURM_SUBMIT_DIR=$PWD SLURM_ARRAY_TASK_ID=1 bash $d/slurmd/slurm_script 2>message) && "
+           "grep -q 'its plan.tsv is not there or is of another plan, expected plan' other/message && [ ! -e other/ran ] && mv away plan.tsv");
+    write_plan(true); /* the same plan keeps its identity, and so its parts */
+    run_ok("cmp plan.tsv kept");
 }
 END_TEST
 
@@ -211,6 +259,52 @@ START_TEST(a_step_is_told_by_slurm)
 }
 END_TEST
 
+static int64_t session_of_plan(mt_store *store, const char *plan)
+{
+    int64_t id = 0;
+    char job[MT_JOB_SIZE];
+    mt_job_text(plan, job);
+    mt_session_row row = {.command = "msda-tune", .boot_id = "boot-1", .tool_version = "0.1.0", .strategy = "auto", .job = *job ? job : NULL};
+    ck_ok(mt_store_session_begin(store, &row, &id, &fixture_err));
+    return id;
+}
+
+static const char *the_plan(void)
+{
+    static char line[64];
+    char path[100];
+    snprintf(path, sizeof path, "%s/plan.tsv", fixture_folder);
+    FILE *file = fopen(path, "r");
+    ck_assert(file && fgets(line, sizeof line, file));
+    fclose(file);
+    ck_assert_int_eq(strncmp(line, "#\tplan\t", 7), 0);
+    return line + 7;
+}
+
+START_TEST(what_a_session_says_of_its_job)
+{
+    char text[MT_JOB_SIZE];
+    const char *const set[] = {"SLURM_ARRAY_JOB_ID", "SLURM_ARRAY_TASK_ID", "SLURM_JOB_ID"};
+    for (int i = 0; i < 3; i++) unsetenv(set[i]);
+    mt_job_text(NULL, text);
+    ck_assert_str_eq(text, "");
+    mt_job_text("0123456789ab", text);
+    ck_assert_str_eq(text, "plan 0123456789ab");
+    ck_assert_str_eq(mt_job_plan(text), "0123456789ab");
+    setenv("SLURM_JOB_ID", "5", 1);
+    mt_job_text(NULL, text);
+    ck_assert_str_eq(text, "slurm 5");
+    ck_assert_str_eq(mt_job_plan(text), "");
+    ck_assert_str_eq(mt_job_plan(NULL), "");
+    setenv("SLURM_ARRAY_JOB_ID", "4711", 1);
+    setenv("SLURM_ARRAY_TASK_ID", "3", 1);
+    mt_job_text("0123456789ab", text);
+    ck_assert_str_eq(text, "slurm 4711_3, plan 0123456789ab");
+    ck_assert_str_eq(mt_job_plan(text), "0123456789ab");
+    for (int i = 0; i < 3; i++) unsetenv(set[i]);
+}
+END_TEST
+
 START_TEST(parts_alone_tell_how_far)
 {
     mt_cluster_progress progress = {0};
@@ -219,15 +313,17 @@ START_TEST(parts_alone_tell_how_far)
     write_plan(false);
     char *path = strdup(getenv("PATH"));
     setenv("PATH", "/nonexistent", 1); /* no Slurm */
-    for (int i = 1; i <= 2; i++) {
-        snprintf(fixture_db, sizeof fixture_db, "%s/part-h100-%d.sqlite", fixture_folder, i);
+    char own[] = "0123456789ab", *plans[] = {own, NULL, "ffffffffffff"}; /* the second was begun by an older tool */
+    snprintf(own, sizeof own, "%.12s", the_plan());
+    for (int i = 1; i <= 3; i++) {
+        snprintf(fixture_db, sizeof fixture_db, "%s/part-h%d00-%d.sqlite", fixture_folder, i == 3 ? 2 : 1, i == 3 ? 1 : i);
         mt_store *store = fixture_open();
         mt_subject subject = fixture_subject(store);
-        int64_t session = fixture_session(store);
-        fixture_put_ok(store, session, &subject, i == 1 ? "A=1" : "A=2", i == 1 ? 20 : 10);
+        int64_t session = session_of_plan(store, plans[i - 1]);
+        fixture_put_ok(store, session, &subject, i == 1 ? "A=1" : i == 2 ? "A=2" : "A=3", i == 1 ? 20 : i == 2 ? 10 : 5);
         ck_ok(mt_store_refresh_best(store, &subject, &fixture_err));
         const mt_session_end_row end = {.state = "done", .evaluated = 1, .times_json = "{\"truncated\":false}"};
-        if (i == 1) ck_ok(mt_store_session_end(store, session, &end, &fixture_err));
+        if (i != 2) ck_ok(mt_store_session_end(store, session, &end, &fixture_err));
         mt_store_close(store);
     }
     ck_ok(mt_cluster_progress_read(fixture_folder, &progress, &fixture_err));
@@ -237,8 +333,9 @@ START_TEST(parts_alone_tell_how_far)
     ck_assert(!progress.is_submitted && !progress.is_asked);
     ck_assert_int_eq(progress.rows[0].stand, MT_CLUSTER_DONE);
     ck_assert_int_eq(progress.rows[1].stand, MT_CLUSTER_STOPPED); /* its session never ended */
-    ck_assert_int_eq(progress.rows[2].stand, MT_CLUSTER_WAITING);
-    ck_assert_uint_eq(progress.counts[MT_CLUSTER_WAITING], 2);
+    ck_assert_int_eq(progress.rows[2].stand, MT_CLUSTER_FAILED); /* done, but for another plan: neither is it this one's, nor its best */
+    ck_assert_str_eq(progress.rows[2].why, "is of plan ffffffffffff, not of this one");
+    ck_assert_uint_eq(progress.counts[MT_CLUSTER_WAITING], 1);
     ck_assert_uint_eq(progress.best_count, 1);
     ck_assert_str_eq(progress.bests[0].variant, "A=2");
     ck_assert_str_eq(progress.rows[1].label, "two · x");
@@ -246,4 +343,4 @@ START_TEST(parts_alone_tell_how_far)
 }
 END_TEST
 
-FIXTURE_MAIN("cluster", quoted_is_one_word, words_to_copy, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, a_folder_of_another_plan, signals_are_passed_on, a_step_is_told_by_slurm, parts_alone_tell_how_far)
+FIXTURE_MAIN("cluster", quoted_is_one_word, words_to_copy, time_limits, programs_that_are_not_there, answers_are_read, scripts_keep_words_together, more_tasks_than_an_array_takes, a_task_submitted_from_another_folder, a_folder_of_another_plan, signals_are_passed_on, a_step_is_told_by_slurm, what_a_session_says_of_its_job, parts_alone_tell_how_far)

@@ -144,6 +144,8 @@ START_TEST(functions_and_lists)
     check("min(3, 1, 2)", 1);
     check("max(N, CLUSTER)", 48);
     check("ceil_div(N, 7)", 7);
+    check("floor_div(N, 7)", 6);
+    check("floor_div(N - 6, 7)", 6);
     check("align_up(N + 1, 16)", 64);
     check("log2(CLUSTER)", 3);
     check("len(H)", 4);
@@ -252,6 +254,8 @@ START_TEST(constant_faults_are_found_when_read)
     check_fails("1 / 0", "column 3: division by zero");
     check_fails("5 % (2 - 2)", "column 3: division by zero");
     check_fails("ceil_div(1, 0)", "column 1: division by zero");
+    check_fails("floor_div(1, 0)", "column 1: division by zero");
+    check_fails("floor_div(0 - 1, 2)", "column 1: argument out of range");
     check_fails("7 / 2", "column 3: result is not an integer");
     check_fails("9223372036854775807 + 1", "column 21: integer overflow");
     check_fails("2 * (4611686018427387904 * 2)", "column 26: integer overflow");

@@ -320,14 +320,14 @@ START_TEST(what_came_with_the_tool_is_never_written)
     make_scratch();
     static const char *const refused[] = {"share/msda-tune-shipped/tuned.sqlite", "share/msda-tune-shipped", "share/msda-tune-shipped/new/folder/x", "share/./x/../msda-tune-shipped/x", "link/x", "file", "share/msda-tune-shipped/"};
     static const char *const fine[] = {"share/msda-tune/x", "share/msda-tune-shipped-mine/x", "msda-tune-shipped/x", "new/folder/x", "share/msda-tune-shipped/../x"};
-    char *folder = in_scratch("share/msda-tune-shipped"), *other = in_scratch("share/x"), *file = in_scratch("share/msda-tune-shipped/tuned.sqlite"), *link = in_scratch("link"), *to_file = in_scratch("file");
+    char *shipped = in_scratch("share/msda-tune-shipped"), *other = in_scratch("share/x"), *file = in_scratch("share/msda-tune-shipped/tuned.sqlite"), *link = in_scratch("link"), *to_file = in_scratch("file");
     mt_error err = {0};
-    ck_assert_int_eq(make_folder(folder), 0);
+    ck_assert_int_eq(make_folder(shipped), 0);
     ck_assert_int_eq(mt_dir_make_all(other, &err), MT_OK);
     FILE *out = fopen(file, "w");
     ck_assert_ptr_nonnull(out);
     fclose(out);
-    ck_assert_int_eq(symlink(folder, link), 0);
+    ck_assert_int_eq(symlink(shipped, link), 0);
     ck_assert_int_eq(symlink(file, to_file), 0);
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         char *path = in_scratch(refused[i]);
@@ -346,7 +346,7 @@ START_TEST(what_came_with_the_tool_is_never_written)
     ck_assert_int_eq(mt_path_check_writable("x", &err), MT_OK);
     ck_assert_int_eq(mt_path_check_writable("", &err), MT_OK);
     ck_assert_int_eq(mt_path_check_writable("/no/such/x", &err), MT_OK);
-    mt_free(folder);
+    mt_free(shipped);
     mt_free(other);
     mt_free(file);
     mt_free(link);

@@ -20,5 +20,6 @@ int64_t mt_clock_unix_ms(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    int64_t unix_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return unix_ms < 0 ? 0 : unix_ms < MT_CLOCK_LIMIT_MS ? unix_ms : MT_CLOCK_LIMIT_MS - 1;
 }

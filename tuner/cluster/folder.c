@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/file.h"
+#include "tuner/base/hash.h"
 #include "tuner/base/log.h"
 #include "tuner/cluster/jobs.h"
 
@@ -110,10 +112,40 @@ static size_t task_count(const char *table)
     return count;
 }
 
+static const char plan_line[] = "#\tplan\t";
+
+/* Behind the line with the plan's identity. */
+static const char *without_id(const char *table)
+{
+    if (!begins(table, plan_line)) return table;
+    table += strcspn(table, "\n");
+    return table + (*table == '\n');
+}
+
 /* Behind the line that says of which space it is. */
 static const char *tasks_of(const char *table)
 {
+    table = without_id(table);
     return *table == '#' ? table + strcspn(table, "\n") : table;
+}
+
+/* Two plans are never taken for one, though they were made alike: what their tasks are given beside (a budget, a GPU) may differ. */
+static void new_id(const mt_cluster_plan *plan, const mt_strbuf *table, char id[MT_JOB_PLAN_SIZE])
+{
+    mt_strbuf text = {0};
+    mt_strbuf_addf(&text, "%s\n%s\n%lld\n%lld\n%ld", mt_strbuf_text(table), plan->folder, (long long)mt_clock_unix_ms(), (long long)mt_clock_now_ns(), (long)getpid());
+    mt_hash hash = mt_hash_text(mt_strbuf_text(&text));
+    snprintf(id, MT_JOB_PLAN_SIZE, "%.12s", hash.hex);
+    mt_strbuf_free(&text);
+}
+
+/* The identity in a table that holds the same plan; "" where it has none, or one that no script could hold. */
+static void read_id(const char *table, char id[MT_JOB_PLAN_SIZE])
+{
+    const char *at = begins(table, plan_line) ? table + strlen(plan_line) : "";
+    size_t length = strcspn(at, "\n");
+    bool is_id = length && length < MT_JOB_PLAN_SIZE && strspn(at, "0123456789abcdef") == length;
+    snprintf(id, MT_JOB_PLAN_SIZE, "%.*s", is_id ? (int)length : 0, at);
 }
 
 static mt_status refuse(const mt_cluster_plan *plan, const char *old, const char *now, const char *begun, mt_error *err)
@@ -182,18 +214,21 @@ done:
     return st;
 }
 
-mt_status mt_cluster_folder_claim(const mt_cluster_plan *plan, bool replaces, mt_error *err)
+mt_status mt_cluster_folder_claim(mt_cluster_plan *plan, bool replaces, mt_error *err)
 {
     char *old = NULL, begun[256] = "";
     mt_strbuf now = {0};
     mt_status st;
+    plan->id[0] = '\0';
     mt_cluster_plan_table(plan, &now);
     MT_TRY(read_text(plan->folder, "plan.tsv", &old, err));
     if (now.failed) {
         st = no_memory(err);
         goto done;
     }
-    bool is_same = old && strcmp(old, mt_strbuf_text(&now)) == 0;
+    bool is_same = old && strcmp(without_id(old), mt_strbuf_text(&now)) == 0;
+    if (is_same) read_id(old, plan->id);
+    if (!*plan->id) new_id(plan, &now, plan->id);
     if (is_same && replaces) mt_log_info("%s: the same plan: nothing was moved (--replace)", plan->folder);
     if (!is_same) MT_TRY(each_name(plan->folder, see_begun, begun, err));
     if (!*begun) st = old ? each_name(plan->folder, remove_script, NULL, err) : MT_OK; /* all that the plan needs is written next; of a stage that it has no more nothing stays */

@@ -58,6 +58,7 @@ static mt_status read_plan(const char *folder, mt_cluster_progress *p, mt_error 
     if (st != MT_OK) return st == MT_ERR_NO_MEMORY ? st : MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: has no plan.tsv; expected a folder that 'msda-tune slurm -o DIR' wrote", folder);
     at = text;
     while (st == MT_OK && next_line(&at, fields, &count)) {
+        if (count == 3 && strcmp(fields[0], "#") == 0 && strcmp(fields[1], "plan") == 0) snprintf(p->plan, sizeof p->plan, "%s", fields[2]);
         if (*fields[0] == '#') continue;
         if (count != 4 || strtoll(fields[2], NULL, 10) < 1 || strchr(fields[0], '/')) {
             st = MT_FAIL(err, MT_ERR_SPEC, "%s/plan.tsv: line %zu: expected part, job, number and name, with tabs between them", folder, p->row_count + 1);
@@ -86,15 +87,17 @@ static mt_status read_jobs(const char *folder, mt_cluster_progress *p, mt_strbuf
     if (read_file(folder, "jobs.tsv", &text, &ignored) != MT_OK) return MT_OK;
     at = text;
     while (next_line(&at, fields, &count)) {
-        long long id = count == 2 ? strtoll(fields[1], NULL, 10) : 0;
+        long long id = count >= 2 ? strtoll(fields[1], NULL, 10) : 0, before = count == 3 ? strtoll(fields[2], NULL, 10) : 0;
         bool is_array = false;
         if (id <= 0) continue;
         p->is_submitted = true;
         mt_strbuf_addf(ids, "%s%lld", ids->length ? "," : "", id);
         for (size_t i = 0; i < p->row_count; i++) {
             if (strcmp(p->rows[i].job, fields[0]) != 0) continue;
-            p->rows[i].job_id = id;
             is_array = true;
+            if (p->rows[i].index <= before) continue; /* several arrays, in order */
+            p->rows[i].job_id = id;
+            p->rows[i].before = before;
         }
         if (!is_array) mt_strbuf_addf(stages, "%s\t%lld\n", fields[0], id);
     }
@@ -107,7 +110,7 @@ static mt_status read_jobs(const char *folder, mt_cluster_progress *p, mt_strbuf
 typedef struct reading {
     mt_cluster_progress *progress;
     mt_cluster_row *row;
-    bool is_truncated, is_ended;
+    bool is_truncated, is_ended, is_of_another; /* plan */
     char state[24];
 } reading;
 
@@ -115,6 +118,12 @@ static mt_status see_session(void *context, const mt_session_info *info, mt_erro
 {
     reading *r = context;
     (void)err;
+    const char *plan = mt_job_plan(info->job);
+    if (*plan && strcmp(plan, r->progress->plan) != 0) {
+        snprintf(r->row->why, sizeof r->row->why, "is of plan %.*s, not of this one", MT_JOB_PLAN_SIZE - 1, plan);
+        r->is_of_another = true;
+        return MT_OK;
+    }
     r->row->sessions++;
     r->row->evaluated += info->evaluated - info->known;
     r->row->failed = info->failed; /* with those known from before */
@@ -157,7 +166,8 @@ static mt_status see_best(void *context, const mt_measurement_row *row, mt_error
 static void judge_part(const reading *r)
 {
     mt_cluster_row *row = r->row;
-    if (!row->sessions) return;
+    if (r->is_of_another) row->stand = MT_CLUSTER_FAILED;
+    if (r->is_of_another || !row->sessions) return;
     bool is_done = strcmp(r->state, "done") == 0 && !r->is_truncated;
     row->stand = is_done ? MT_CLUSTER_DONE : strcmp(r->state, "failed") == 0 ? MT_CLUSTER_FAILED : MT_CLUSTER_STOPPED;
     if (is_done) return;
@@ -175,7 +185,7 @@ static mt_status read_part(const char *folder, mt_cluster_progress *p, mt_cluste
     if (mt_file_exists(path)) {
         st = mt_store_open(path, MT_STORE_READ_ONLY, &store, &told);
         if (st == MT_OK) st = mt_query_sessions(store, see_session, &r, &told);
-        if (st == MT_OK) st = mt_query_best(store, NULL, see_best, &r, &told);
+        if (st == MT_OK && !r.is_of_another) st = mt_query_best(store, NULL, see_best, &r, &told);
         judge_part(&r);
         if (st != MT_OK) snprintf(row->why, sizeof row->why, "%.110s", told.message);
     }
@@ -223,7 +233,9 @@ static mt_status look_for_log(const char *folder, mt_cluster_row *row, mt_error 
 {
     mt_strbuf log = {0};
     if (row->stand != MT_CLUSTER_FAILED) return MT_OK;
-    mt_strbuf_addf(&log, "%s/log/%s-%lld.txt", folder, row->job, row->index);
+    mt_strbuf_addf(&log, "%s/log/%s", folder, row->job);
+    if (row->before) mt_strbuf_addf(&log, "+%lld", row->before);
+    mt_strbuf_addf(&log, "-%lld.txt", row->index - row->before);
     bool is_there = mt_file_exists(mt_strbuf_text(&log)), failed = log.failed;
     mt_strbuf_free(&log);
     if (failed) return no_memory(err);
@@ -243,7 +255,7 @@ static mt_status judge_all(const char *folder, mt_cluster_progress *p, const mt_
     mt_status st = copy ? mt_cluster_jobs_ask(mt_strbuf_text(ids), &jobs, err) : no_memory(err);
     p->is_asked = jobs.is_answered;
     for (size_t i = 0; i < p->row_count && st == MT_OK; i++) {
-        const mt_cluster_entry *entry = p->rows[i].job_id ? mt_cluster_jobs_find(&jobs, p->rows[i].job_id, p->rows[i].index) : NULL;
+        const mt_cluster_entry *entry = p->rows[i].job_id ? mt_cluster_jobs_find(&jobs, p->rows[i].job_id, p->rows[i].index - p->rows[i].before) : NULL;
         if (!entry) continue;
         judge_entry(&p->rows[i], entry);
         st = look_for_log(folder, &p->rows[i], err);

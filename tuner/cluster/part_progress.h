@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "tuner/base/job.h"
 #include "tuner/cluster/jobs.h"
 
 typedef enum mt_cluster_stand {
@@ -18,7 +19,8 @@ const char *mt_cluster_stand_name(mt_cluster_stand stand);
 
 typedef struct mt_cluster_row {
     char *part, *job, *label;  /* owned */
-    long long job_id, index;   /* job_id 0 = not submitted */
+    long long job_id, index;   /* job_id 0 = not submitted; index among the tasks */
+    long long before;          /* tasks of the arrays before its own: there it has index - before */
     mt_cluster_stand stand;
     char why[120];             /* what Slurm or the part says of it; "" = nothing more */
     char node[64], left[24];
@@ -34,6 +36,7 @@ typedef struct mt_cluster_best {
 } mt_cluster_best;
 
 typedef struct mt_cluster_progress {
+    char plan[MT_JOB_PLAN_SIZE]; /* its identity; "" = of an older tool */
     mt_cluster_row *rows;
     size_t row_count, row_capacity;
     mt_cluster_best *bests;

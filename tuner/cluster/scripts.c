@@ -96,12 +96,16 @@ static void add_sbatch_lines(const char *text, mt_strbuf *out)
         if (strncmp(text, "#SBATCH", 7) == 0) mt_strbuf_addf(out, "%.*s\n", (int)strcspn(text, "\n"), text);
 }
 
-/* The folder: beside the script where it is run by hand; Slurm runs a copy from elsewhere, and says where it was submitted. */
+/* The folder: beside the script where it is run by hand; Slurm runs a copy from elsewhere, and says where it was submitted, which may be the folder of another plan. */
 static void add_folder(const mt_cluster_plan *plan, mt_strbuf *out)
 {
+    mt_strbuf_addf(out, "plan='%s'\nholds_plan() { # whether the folder is that of this script's plan\n  local line=\n  { IFS= read -r line <\"$1/plan.tsv\"; } 2>/dev/null\n"
+                        "  [ \"$line\" = $'#\\tplan\\t'\"$plan\" ]\n}\n", plan->id);
     mt_strbuf_add(out, "for folder in \"$(dirname -- \"${BASH_SOURCE[0]}\")\" \"${SLURM_SUBMIT_DIR:-.}\" ");
     mt_strbuf_add_quoted(out, plan->folder);
-    mt_strbuf_add(out, "; do if [ -e \"$folder/plan.tsv\" ]; then break; fi; done\ncd -- \"$folder\" || exit 1\n");
+    mt_strbuf_add(out, "; do if holds_plan \"$folder\"; then break; fi; done\n"
+                       "if ! holds_plan \"$folder\"; then echo \"$folder: its plan.tsv is not there or is of another plan, expected plan $plan; give the same msda-tune slurm again\" >&2; exit 1; fi\n"
+                       "cd -- \"$folder\" || exit 1\n");
 }
 
 static void add_head(const mt_cluster_plan *plan, const char *stage, const char *gpu_type, mt_strbuf *out)
@@ -145,13 +149,15 @@ static void add_tasks(const mt_cluster_plan *plan, mt_strbuf *out)
 static void tune_script(const mt_cluster_plan *plan, const mt_cluster_gpu *gpu, mt_strbuf *out)
 {
     add_head(plan, "tune", gpu->type, out);
-    mt_strbuf_addf(out, "index=${SLURM_ARRAY_TASK_ID:-}\nif ! [[ $index =~ ^[0-9]{1,9}$ ]] || [ \"$index\" -lt 1 ] || [ \"$index\" -gt %zu ]; then\n"
-                        "  echo \"no task '$index'; expected SLURM_ARRAY_TASK_ID from 1 to %zu\" >&2\n  exit 2\nfi\nindex=$((10#$index)) # 02 is the second\n", plan->task_count, plan->task_count);
+    mt_strbuf_addf(out, "given=${SLURM_ARRAY_TASK_ID:-} before=${1:-0} index=0 # before: tasks of the arrays before this one\n"
+                        "if [[ $given =~ ^[0-9]{1,9}$ && $before =~ ^[0-9]{1,9}$ ]]; then index=$((10#$before + 10#$given)); fi # 02 is the second\n"
+                        "if [ $index -lt 1 ] || [ $index -gt %zu ]; then\n"
+                        "  echo \"no task '$given'${1:+ behind '$1'}; expected SLURM_ARRAY_TASK_ID from 1 to %zu\" >&2\n  exit 2\nfi\n", plan->task_count, plan->task_count);
     if (plan->is_sharded) mt_strbuf_addf(out, "task=(%s --shard \"$index/%zu\")\n", plan->whole_words, plan->task_count); /* one line: sbatch takes scripts of 4 MiB at most */
     else add_tasks(plan, out);
     mt_strbuf_add(out, "run \"$tool\" tune");
     add_space(plan, out);
-    mt_strbuf_addf(out, " --db \"part-%s%s$index.sqlite\" --known merged.sqlite --resume --quiet%s \"${task[@]}\"\n", gpu->type, *gpu->type ? "-" : "", plan->tune_words);
+    mt_strbuf_addf(out, " --db \"part-%s%s$index.sqlite\" --plan \"$plan\" --known merged.sqlite --resume --quiet%s \"${task[@]}\"\n", gpu->type, *gpu->type ? "-" : "", plan->tune_words);
 }
 
 static void add_report(mt_strbuf *out)
@@ -248,9 +254,11 @@ static void submit_arrays(const mt_cluster_plan *plan, mt_strbuf *all, mt_strbuf
             script_name(out, "compile", gpu->type);
             add_id(&compiled, "compile", gpu->type);
         }
-        submit_line("tune", gpu->type, mt_strbuf_text(&compiled), "-%a.txt", out);
-        mt_strbuf_addf(out, " --array=1-%zu", plan->task_count);
+        mt_strbuf_add(out, "submit_array ");
+        mt_cluster_job(out, "tune", gpu->type);
+        mt_strbuf_addf(out, " %zu \"%s\" \"", plan->task_count, mt_strbuf_text(&compiled));
         if (plan->at_once) mt_strbuf_addf(out, "%%%lld", plan->at_once);
+        mt_strbuf_add_char(out, '"');
         add_common(plan, plan->partition, out);
         add_gres(plan, gpu->type, out);
         script_name(out, "tune", gpu->type);
@@ -259,19 +267,41 @@ static void submit_arrays(const mt_cluster_plan *plan, mt_strbuf *all, mt_strbuf
     }
 }
 
+/* A cluster takes indices below MaxArraySize: more tasks become several arrays, each of which is told how many came before. With a limit on what runs at once one array waits for the other. */
+static const char submit_functions[] =
+    "before= # tasks of the arrays before this one\n"
+    "submit() { # name, words for sbatch\n"
+    "  local name=$1\n"
+    "  shift\n"
+    "  id[$name]=$(sbatch --parsable ${extra[@]+\"${extra[@]}\"} \"$@\")\n"
+    "  id[$name]=${id[$name]%%;*}\n"
+    "  printf '%s\\t%s%s\\n' \"$name\" \"${id[$name]}\" \"${before:+$'\\t'$before}\" | tee -a jobs.tsv\n"
+    "}\n"
+    "submit_array() { # name, number of tasks, jobs that it waits for, \"%\" and how many run at once, words for sbatch\n"
+    "  local name=$1 count=$2 behind=$3 at_once=$4 size all=\n"
+    "  shift 4\n"
+    "  while [ $((count - before)) -gt 0 ]; do\n"
+    "    size=$((count - before))\n"
+    "    if [ -n \"$most\" ] && [ $size -ge \"$most\" ]; then size=$((most - 1)); fi\n"
+    "    submit \"$name\" ${behind:+\"--dependency=afterany$behind\"} --output=\"log/$name${before:++$before}-%a.txt\" --array=\"1-$size$at_once\" \"$@\" $before\n"
+    "    all+=:${id[$name]} before=$((before + size))\n"
+    "    if [ -n \"$at_once\" ]; then behind=:${id[$name]}; fi\n"
+    "  done\n"
+    "  id[$name]=${all#:} before=\n"
+    "}\n";
+
 static void submit_script(const mt_cluster_plan *plan, mt_strbuf *out)
 {
     mt_strbuf all = {0};
     mt_strbuf_add(out, "#!/bin/bash\n# Submits the jobs of this folder; words given to it go to every sbatch. Giving it again goes on from what the parts hold.\nset -eu\n"
-                       "cd -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\"\nmkdir -p log\ndeclare -A id\nextra=(\"$@\")\n"
-                       "submit() { # name, words for sbatch\n  local name=$1\n  shift\n  id[$name]=$(sbatch --parsable ${extra[@]+\"${extra[@]}\"} \"$@\")\n  id[$name]=${id[$name]%%;*}\n"
-                       "  printf '%s\\t%s\\n' \"$name\" \"${id[$name]}\" | tee -a jobs.tsv\n}\n");
-    mt_strbuf_addf(out, "most=$(scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *\\([0-9]*\\)$/\\1/p')\n"
-                        "if [ -n \"$most\" ] && [ \"$most\" -le %zu ]; then echo \"%zu tasks are too many for this cluster, whose MaxArraySize is $most; expected fewer --shards or shapes\" >&2; exit 1; fi\n"
-                        "earlier=$(cut -f2 jobs.tsv 2>/dev/null | paste -sd, -)\n"
-                        "if [ -n \"$earlier\" ] && [ -n \"$(squeue --noheader --jobs=\"$earlier\" 2>/dev/null)\" ]; then\n"
-                        "  echo \"jobs of this folder wait or run; expected their end first, or: scancel ${earlier//,/ }\" >&2\n  exit 1\nfi\n"
-                        ": >jobs.tsv\n", plan->task_count, plan->task_count);
+                       "cd -- \"$(dirname -- \"${BASH_SOURCE[0]}\")\"\nmkdir -p log\ndeclare -A id\nextra=(\"$@\")\n");
+    mt_strbuf_add(out, submit_functions);
+    mt_strbuf_add(out, "most=$(scontrol show config 2>/dev/null | sed -n 's/^MaxArraySize *= *\\([0-9]*\\)$/\\1/p')\n"
+                       "if [ -n \"$most\" ] && [ \"$most\" -lt 2 ]; then echo \"this cluster takes no arrays of jobs (its MaxArraySize is $most)\" >&2; exit 1; fi\n"
+                       "earlier=$(cut -f2 jobs.tsv 2>/dev/null | paste -sd, -)\n"
+                       "if [ -n \"$earlier\" ] && [ -n \"$(squeue --noheader --jobs=\"$earlier\" 2>/dev/null)\" ]; then\n"
+                       "  echo \"jobs of this folder wait or run; expected their end first, or: scancel ${earlier//,/ }\" >&2\n  exit 1\nfi\n"
+                       ": >jobs.tsv\n");
     submit_arrays(plan, &all, out);
     submit_line("merge", "", mt_strbuf_text(&all), ".txt", out);
     add_common(plan, plan->compile_partition ? plan->compile_partition : plan->partition, out);
@@ -293,6 +323,7 @@ static void submit_script(const mt_cluster_plan *plan, mt_strbuf *out)
 
 void mt_cluster_plan_table(const mt_cluster_plan *plan, mt_strbuf *out)
 {
+    if (*plan->id) mt_strbuf_addf(out, "#\tplan\t%s\n", plan->id);
     mt_strbuf_addf(out, "#\tspace\t%s\n", plan->space_key);
     for (size_t i = 0; i < plan->gpu_count; i++) {
         for (size_t k = 0; k < plan->task_count; k++) {

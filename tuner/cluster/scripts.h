@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tuner/base/job.h"
 #include "tuner/base/status.h"
 #include "tuner/base/strbuf.h"
 
@@ -22,6 +23,7 @@ typedef struct mt_cluster_gpu {
 
 /* Borrowed. Texts are as a person gave them, unless said otherwise. */
 typedef struct mt_cluster_plan {
+    char id[MT_JOB_PLAN_SIZE];           /* of this plan in this folder, given by mt_cluster_folder_claim; in plan.tsv, in the scripts and in what the tasks write */
     const char *tool, *space, *folder;   /* absolute paths; the folder is there */
     const mt_cluster_gpu *gpus;          size_t gpu_count;   /* at least one */
     const mt_cluster_task *tasks;        size_t task_count;  /* of each GPU type */
@@ -46,7 +48,8 @@ void mt_cluster_job(mt_strbuf *out, const char *stage, const char *gpu_type);
 /* What a folder's template.sh is when the user has none yet. */
 extern const char mt_cluster_template[];
 
-/* plan.tsv: a line "#\tspace\tKEY", then for each part its name, its job's, its number there, and what it is. Two plans with the same text have the same parts. */
+/* plan.tsv: lines "#\tplan\tID" (left out without one) and "#\tspace\tKEY", then for each part its name, its job's, its number among the tasks, and what it is. Two plans with the same text
+ * but for the first line have the same parts. */
 void mt_cluster_plan_table(const mt_cluster_plan *plan, mt_strbuf *out);
 /* Writes the scripts and plan.tsv into the folder; what was written there before is replaced, parts are not touched. */
 mt_status mt_cluster_write(const mt_cluster_plan *plan, mt_error *err);

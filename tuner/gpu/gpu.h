@@ -12,7 +12,7 @@
 
 /* field of the tool's kernels; the exported name is mt_<field>. */
 #define MT_TOOL_MAP(X)                                                                                  \
-    X(fill_uniform) X(fill_normal) X(widen) X(guard_fill) X(guard_check) X(report_reset) X(checksum)    \
+    X(fill_uniform) X(fill_normal) X(fill_ramp) X(widen) X(guard_fill) X(guard_check) X(report_reset) X(checksum)    \
     X(compare) X(compare_finish) X(spread) X(diff) X(flush_write) X(flush_read) X(hold) X(clock_stamp)
 
 typedef struct mt_tool {

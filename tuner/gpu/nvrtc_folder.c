@@ -1,31 +1,21 @@
 /* Where NVRTC runs. */
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "tuner/base/alloc.h"
-#include "tuner/base/file.h"
 #include "tuner/gpu/nvrtc.h"
 
-/* A folder that is deleted while somebody is in it stays empty: nobody can put a header into it. */
-static int open_empty_folder(void)
+/* A folder into which nobody can put a header: its files are named by numbers, by the kernel. (A folder that is deleted already would do too, but NVRTC 13.0 reads behind a buffer of its own
+ * where getcwd fails.) */
+static int open_folder_without_headers(void)
 {
-    const char *root = getenv("TMPDIR");
-    char *name = mt_path_join(root && root[0] ? root : "/tmp", "msda-tune-XXXXXX");
-    int folder = -1;
-    if (name && mkdtemp(name)) {
-        folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        rmdir(name);
-    }
-    mt_free(name);
-    return folder >= 0 ? folder : open("/proc/self/fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* no temporary folder: one without headers */
+    return open("/proc/self/fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
 int mt_nvrtc_leave_folder(void)
 {
-    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), empty = here >= 0 ? open_empty_folder() : -1;
-    bool is_gone = empty >= 0 && fchdir(empty) == 0;
-    if (empty >= 0) close(empty);
+    int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), there = here >= 0 ? open_folder_without_headers() : -1;
+    bool is_gone = there >= 0 && fchdir(there) == 0;
+    if (there >= 0) close(there);
     if (is_gone) return here;
     if (here >= 0) close(here);
     return -1;

@@ -98,6 +98,20 @@ extern "C" __global__ void mt_fill_normal(void *data, mt_u64 count, mt_u32 dtype
     BY_DTYPE(dtype, fill_normal, data, count, seed, mean, deviation)
 }
 
+/* first, first + step, …; integers begin again where their type ends, so that no value is out of its range. */
+template <typename T> static __device__ void fill_ramp(void *data, mt_u64 count, double first, double step)
+{
+    for (mt_u64 i = first_index(); i < count; i += index_step()) {
+        double x = first + step * (double)i;
+        narrow(is_float<T>::value || step == 0 ? x : fmod(x, ldexp(1.0, 8 * sizeof(T) - 1)), (T *)data + i);
+    }
+}
+
+extern "C" __global__ void mt_fill_ramp(void *data, mt_u64 count, mt_u32 dtype, double first, double step)
+{
+    BY_DTYPE(dtype, fill_ramp, data, count, first, step)
+}
+
 template <typename T> static __device__ void widen_all(const void *data, mt_u64 count, double *out)
 {
     for (mt_u64 i = first_index(); i < count; i += index_step())

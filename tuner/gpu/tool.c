@@ -48,6 +48,13 @@ CUresult mt_tool_fill_normal(mt_gpu *gpu, CUdeviceptr data, uint64_t count, mt_d
     return launch_over(gpu, gpu->tool.fill_normal, count, parameters);
 }
 
+CUresult mt_tool_fill_ramp(mt_gpu *gpu, CUdeviceptr data, uint64_t count, mt_dtype dtype, double first, double step)
+{
+    mt_u32 type = (mt_u32)dtype;
+    void *parameters[] = {&data, &count, &type, &first, &step};
+    return launch_over(gpu, gpu->tool.fill_ramp, count, parameters);
+}
+
 CUresult mt_tool_widen(mt_gpu *gpu, CUdeviceptr data, uint64_t count, mt_dtype dtype, CUdeviceptr out)
 {
     mt_u32 type = (mt_u32)dtype;

@@ -17,6 +17,8 @@ uint32_t mt_tool_blocks(const mt_gpu *gpu, uint64_t count);
 
 CUresult mt_tool_fill_uniform(mt_gpu *gpu, CUdeviceptr data, uint64_t count, mt_dtype dtype, uint64_t seed, double low, double high);
 CUresult mt_tool_fill_normal(mt_gpu *gpu, CUdeviceptr data, uint64_t count, mt_dtype dtype, uint64_t seed, double mean, double deviation);
+/* first, first + step, …; integers begin again where their type ends. */
+CUresult mt_tool_fill_ramp(mt_gpu *gpu, CUdeviceptr data, uint64_t count, mt_dtype dtype, double first, double step);
 CUresult mt_tool_widen(mt_gpu *gpu, CUdeviceptr data, uint64_t count, mt_dtype dtype, CUdeviceptr out);
 
 CUresult mt_tool_guard_fill(mt_gpu *gpu, const mt_span_list *bands);

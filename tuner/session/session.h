@@ -86,6 +86,7 @@ typedef struct mt_session_params {
     bool objective_given;          /* on the command line: then it is an error when energy can't be measured, else a warning, and time decides */
     bool no_race;                  /* time every variant to the end; rows of given-up ones do not count as known */
     const char *command;           /* for the session row */
+    const char *plan;              /* of the cluster's tasks that this is one of (tuner/cluster); NULL = none */
     const mt_progress *progress;   /* may be NULL */
 } mt_session_params;
 

@@ -9,6 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
+#include "tuner/base/job.h"
 #include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/times.h"
@@ -40,19 +41,11 @@ static mt_status open_device(mt_session *session, mt_error *err)
     return st;
 }
 
-/* "slurm 4711_3": what the accounting of the cluster knows the job by. Empty outside of one. */
-static void name_job(char *text, size_t size)
-{
-    const char *array = getenv("SLURM_ARRAY_JOB_ID"), *task = getenv("SLURM_ARRAY_TASK_ID"), *job = getenv("SLURM_JOB_ID");
-    if (array && task) snprintf(text, size, "slurm %s_%s", array, task);
-    else if (job) snprintf(text, size, "slurm %s", job);
-}
-
 static mt_status begin_session_row(mt_session *session, mt_error *err)
 {
     const mt_session_params *params = session->params;
-    char host[256] = "", job[100] = "";
-    name_job(job, sizeof job);
+    char host[256] = "", job[MT_JOB_SIZE];
+    mt_job_text(params->plan, job);
     gethostname(host, sizeof host - 1);
     mt_session_row row = {
         .command = params->command ? params->command : "",

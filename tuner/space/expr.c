@@ -66,7 +66,7 @@ typedef struct function {
 } function;
 
 static const function functions[] = {
-    {"min", 2, ARGUMENT_LIMIT, 0, true}, {"max", 2, ARGUMENT_LIMIT, 0, true}, {"ceil_div", 2, 2, 0, false}, {"align_up", 2, 2, 0, false},
+    {"min", 2, ARGUMENT_LIMIT, 0, true}, {"max", 2, ARGUMENT_LIMIT, 0, true}, {"ceil_div", 2, 2, 0, false}, {"floor_div", 2, 2, 0, false}, {"align_up", 2, 2, 0, false},
     {"log2", 1, 1, 0, false}, {"len", 1, 1, 1, false}, {"sum", 1, 2, 1, true}, {"dot", 2, 3, 2, true}, {"at", 2, 2, 1, false},
 };
 enum { FUNCTION_COUNT = sizeof functions / sizeof functions[0] };

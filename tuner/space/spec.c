@@ -93,7 +93,7 @@ static mt_status group_sections(mt_reader *reader, mt_error *err)
         const mt_ini_section *section = &ini->sections[i];
         size_t kind = 0;
         while (kind < MT_SECTION_COUNT && strcmp(mt_section_names[kind], section->kind) != 0) kind++;
-        if (strcmp(section->kind, "variant") == 0) return mt_reader_fail(reader, err, section->line, "[algorithm %s]: the section is called [algorithm %s]", section->name, section->name);
+        if (strcmp(section->kind, "variant") == 0) return mt_reader_fail(reader, err, section->line, "[variant %s]: the section is called [algorithm %s]", section->name, section->name);
         if (kind == MT_SECTION_COUNT) {
             char hint[256];
             return mt_reader_fail(reader, err, section->line, "unknown section [%s]%s", section->kind,

@@ -71,7 +71,7 @@ typedef struct mt_constraint {
 
 typedef enum mt_arg_kind { MT_ARG_TENSOR, MT_ARG_TENSORMAP, MT_ARG_SCALAR } mt_arg_kind;
 typedef enum mt_role { MT_ROLE_IN, MT_ROLE_OUT, MT_ROLE_INOUT, MT_ROLE_SCRATCH } mt_role;
-typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL } mt_init_kind;
+typedef enum mt_init_kind { MT_INIT_ZEROS, MT_INIT_UNIFORM, MT_INIT_NORMAL, MT_INIT_KERNEL, MT_INIT_RAMP } mt_init_kind;
 
 typedef struct mt_expr_list {
     mt_expr *items;
@@ -86,7 +86,7 @@ typedef struct mt_arg {
     mt_role role;
     mt_expr_list shape;
     mt_init_kind init;
-    double init_a, init_b;    /* uniform(a,b), normal(mean,sd) */
+    double init_a, init_b;    /* uniform(a,b), normal(mean,sd); a ramp: the first value and the step: iota is 0, 1; constant(x) is x, 0 */
     char *init_kernel;
     char *constant;           /* role in: a __constant__ or __device__ variable of the source that gets its contents; NULL = none */
     double rtol, worst, floor;

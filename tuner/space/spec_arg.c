@@ -2,6 +2,7 @@
 #include "tuner/space/spec_internal.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -109,6 +110,14 @@ static bool two_numbers(const char *text, double *a, double *b)
     return ok;
 }
 
+/* Of an integer dtype. */
+static bool fits_dtype(mt_dtype dtype, double value)
+{
+    bool is_unsigned = mt_dtype_name(dtype)[0] == 'u';
+    double end = ldexp(1, 8 * (int)mt_dtype_bytes(dtype) - !is_unsigned);
+    return value == floor(value) && value < end && value >= (is_unsigned ? 0 : -end);
+}
+
 mt_status mt_parse_init(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object, mt_error *err)
 {
     mt_arg *arg = object;
@@ -122,11 +131,19 @@ mt_status mt_parse_init(mt_reader *reader, const mt_key_rule *rule, const mt_ini
     } else if (ok && strcmp(word, "normal") == 0 && two_numbers(inside, &arg->init_a, &arg->init_b)) {
         arg->init = MT_INIT_NORMAL;
         if (!(arg->init_b > 0)) return mt_reader_fail(reader, err, entry->line, "init = %s: expected a positive standard deviation", value);
+    } else if (ok && strcmp(word, "iota") == 0 && !*inside) {
+        arg->init = MT_INIT_RAMP;
+        arg->init_b = 1;
+    } else if (ok && strcmp(word, "constant") == 0 && mt_text_double(inside, &arg->init_a)) {
+        mt_dtype dtype;
+        bool is_whole = mt_dtype_from_name(arg->dtype_text, &dtype) && !mt_dtype_is_float(dtype);
+        arg->init = MT_INIT_RAMP;
+        if (is_whole && !fits_dtype(dtype, arg->init_a)) return mt_reader_fail(reader, err, entry->line, "init = %s: expected a value that %s can hold", value, arg->dtype_text);
     } else if (ok && strcmp(word, "kernel") == 0 && mt_text_is_identifier(inside, strlen(inside))) {
         arg->init = MT_INIT_KERNEL;
         if (!(arg->init_kernel = mt_strdup(inside))) return mt_reader_no_memory(reader, err);
     } else {
-        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)%s", value,
+        return mt_reader_fail(reader, err, entry->line, "init = %s: expected zeros, iota, constant(VALUE), uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)%s", value,
                               strncmp(value, "file", 4) == 0 ? "; a file comes with tune --input NAME=FILE.npy" : "");
     }
     return MT_OK;

@@ -178,7 +178,7 @@ static mt_status check_keys_fit_role(mt_reader *reader, size_t index, mt_error *
         return mt_reader_fail(reader, err, key_line(reader, index, "cycles"), "`cycles` of [arg %s]: expected dtype = u64, one counter per block", arg->name);
     if ((arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT) && !has_key(reader, index, "init")) {
         return mt_reader_fail(reader, err, arg->line,
-                              "[arg %s] is read by kernels but has no `init`: expected zeros, uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)", arg->name);
+                              "[arg %s] is read by kernels but has no `init`: expected zeros, iota, constant(VALUE), uniform(LOW, HIGH), normal(MEAN, SD) or kernel(NAME)", arg->name);
     }
     return MT_OK;
 }

@@ -139,7 +139,7 @@ static const mt_arg *first_output(const mt_spec *spec)
 static bool reference_takes(const mt_spec *spec, const mt_arg *arg)
 {
     if (arg->kind == MT_ARG_TENSOR) return arg->role != MT_ROLE_SCRATCH;
-    return arg->kind == MT_ARG_SCALAR && mt_scope_knobs(spec, &arg->value) == 0 && mt_scope_knobs_of_text(spec, arg->dtype_text) == 0;
+    return arg->kind == MT_ARG_SCALAR && !mt_is_literal_arg(arg->name) && mt_scope_knobs(spec, &arg->value) == 0 && mt_scope_knobs_of_text(spec, arg->dtype_text) == 0;
 }
 
 static mt_status one_expr_list(mt_reader *reader, int line, const char *text, mt_expr_list *list, mt_error *err)

@@ -23,7 +23,7 @@ printf '\342\200\256\n' >control.txt
 LC_ALL=C grep -c -P "$unseen" r.html t.html control.txt
 "$tool" show --db rec.sqlite --failures --json | LC_ALL=C grep -c -P "$unseen"
 mt show --db rec.sqlite --failures --json
-note "times that no tuner writes are refused on import, as merge refuses them"
+note "times that no tuner writes are left out on import, as merge leaves them out"
 for edit in 's/"ns":60128/"ns":true/' 's/"ns":60128/"ns":-1/' 's/"ns":60128/"ns":9e999/' 's/"ns":60128/"ns":50000/' 's/"lo":60118,"hi":60148/"lo":60148,"hi":60118/' 's/"lo":60118,"hi":60148/"lo":60118,"hi":9e999/'; do
   sed "$edit" "$data/cli/demo.small.jsonl" >times.jsonl
   mt import --as measured --db times.sqlite times.jsonl

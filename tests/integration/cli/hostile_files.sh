@@ -36,7 +36,7 @@ for i in {1..100000}; do echo "{\"kernel\":\"demo\",\"gpu\":\"g\",\"shape\":{\"N
 (
   ulimit -v 4000000 # KiB; sanitizers need more and refuse to start, so that there it stays as it is
   "$tool" version >/dev/null 2>&1
-) && ulimit -v 4000000
+) 2>/dev/null && ulimit -v 4000000
 mt check --space deep.ini --gpu h100
 mt import --as recorded --db t.sqlite deep.json
 mt --from-misses deep.misses --gpu recorded:h100 --db t.sqlite

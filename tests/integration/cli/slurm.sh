@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154
-keyless() { sed -E -e "s#$scratch#SCRATCH#g" -e "s#'[0-9a-f]{32}'#'KEY'#g" -e 's#^(\#.space.)[0-9a-f]{32}$#\1KEY#' -e 's/key is [0-9a-f]{8}, expected [0-9a-f]{8}/key is KEY, expected OTHER/'; }
+keyless() { sed -E -e "s#$scratch#SCRATCH#g" -e 's/^(\#.plan.)[0-9a-f]{12}$/\1PLAN/' -e "s#'[0-9a-f]{32}'#'KEY'#g" -e 's#^(\#.space.)[0-9a-f]{32}$#\1KEY#' -e 's/key is [0-9a-f]{8}, expected [0-9a-f]{8}/key is KEY, expected OTHER/'; }
 note what the scripts are, on a machine without Slurm
 mkdir bin
 for program in bash sh sed dirname grep ls cat diff mktemp mv cp rm cmp head find sort cksum dd chmod mkdir ln; do ln -s "$(command -v $program)" bin/; done
@@ -7,11 +7,11 @@ PATH=$PWD/bin
 mt slurm
 mt slurm --space demo --shards 3 -o job --gpu-type h100,martian --time 1:00:00 -- --budget 10
 ls job
-grep -A9 '^index' job/tune-h100.sh | keyless
+grep -A7 '^given=' job/tune-h100.sh | keyless
 "$tool" slurm --space demo -o subjects >log.txt
 grep -A4 '^case' subjects/tune.sh | keyless
 grep -h '^run "' job/compile-h100.sh job/final-martian.sh | keyless
-grep '^submit ' job/submit.sh
+grep -E '^submit(_array)? ' job/submit.sh
 keyless <job/plan.tsv
 note "a template is the user's"
 echo 'module load cuda' >job/template.sh
@@ -58,6 +58,16 @@ bash merge.sh | steady
 bash final.sh >log.txt 2>&1
 "$tool" show --db merged.sqlite | diff - serial.txt && echo "the same as one run"
 cd .. || exit
+note "a task of one folder that is submitted from another one made alike, and a part that was copied there"
+"$tool" slurm --space demo --shards 3 -o alike -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive >log.txt
+mkdir spool
+cp shards/tune.sh spool/slurm_script
+(cd alike && SLURM_SUBMIT_DIR=$PWD SLURM_ARRAY_TASK_ID=1 bash ../spool/slurm_script >log.txt 2>&1; echo "exit $?"; ls)
+cp shards/part-1.sqlite alike/
+plans() { sed -E -e "s/$(sed -n 's/^#.plan.//p' shards/plan.tsv)/PLAN/g" -e "s/$(sed -n 's/^#.plan.//p' alike/plan.tsv)/OTHER/g"; }
+"$tool" slurm --status alike | plans
+(cd alike && SLURM_ARRAY_TASK_ID=1 bash tune.sh 2>&1; echo "exit $?") | plans
+"$tool" show --db shards/merged.sqlite --sessions | grep -o 'session 1: plan [0-9a-f]*' | plans
 note "the folder of another plan"
 cp -r shards kept
 "$tool" slurm --space demo --shards 3 -o shards --time 1:00:00 -- --gpu recorded:h100 --recordings "$PWD/rec.sqlite" --strategy exhaustive >log.txt; echo "the same plan: exit $?"

@@ -159,6 +159,7 @@ static void print_part(const part *p)
            (long long)c->sessions, c->sessions == 1 ? "" : "s", (long long)c->subjects, c->subjects == 1 ? "" : "s");
     if (c->cubins) printf(", %lld cubin%s", (long long)c->cubins, c->cubins == 1 ? "" : "s");
     if (c->cubins_left_out) printf("; %lld cubin%s left out (--with-cubins takes them)", (long long)c->cubins_left_out, c->cubins_left_out == 1 ? "" : "s");
+    if (c->rows_left_out) printf("; %lld row%s left out", (long long)c->rows_left_out, c->rows_left_out == 1 ? "" : "s");
     printf("\n");
 }
 
@@ -240,8 +241,8 @@ const mt_command mt_cmd_merge = {
     .operands = "FILE…",
     .help = "Adds what the files hold to the database --into: measurements, failures, sessions with host, driver and command. Rows\n"
             "that are there already are recognised by content, so that the order does not matter and repeating adds nothing.\n"
-            "Each file is checked and goes in whole or not at all: one that is damaged is named and left out, the others are merged\n"
-            "and the exit code is 1. A merge that was killed is completed by the same command. Compiled code is left out unless\n"
+            "Each file is checked: one that is damaged is named and left out, the others are merged and the exit code is 1. A row\n"
+            "that holds what no tuner writes is named and left out, the others of its file are merged. A merge that was killed is completed by the same command. Compiled code is left out unless\n"
             "--with-cubins is given.",
     .options = options,
     .values_size = sizeof(merge_values),

@@ -322,7 +322,7 @@ static mt_status write_all(planning *p, mt_error *err)
         st = no_memory(err);
         goto done;
     }
-    const mt_cluster_plan plan = {.tool = p->tool, .space = p->space_path, .folder = p->folder, .gpus = p->gpus, .gpu_count = p->gpu_count, .tasks = p->tasks, .task_count = p->task_count,
+    mt_cluster_plan plan = {.tool = p->tool, .space = p->space_path, .folder = p->folder, .gpus = p->gpus, .gpu_count = p->gpu_count, .tasks = p->tasks, .task_count = p->task_count,
                                   .is_sharded = v->shards > 0, .tune_words = mt_strbuf_text(&p->tune_words), .check_words = mt_strbuf_text(&p->check_words),
                                   .whole_words = mt_strbuf_text(&p->whole_words), .space_key = p->space_key.hex, .template_text = p->template_text, .time = v->time, .partition = v->partition,
                                   .account = v->account, .qos = v->qos, .gres = v->gres, .compile_partition = v->compile_partition, .cpus = v->cpus, .at_once = v->at_once};

@@ -4,6 +4,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
+#include "tuner/base/job.h"
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/base/text.h"
@@ -31,7 +32,7 @@ typedef struct tune_values {
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
-    const char *events, *shard, *known, *around, *space_key;
+    const char *events, *shard, *known, *around, *space_key, *plan;
     bool no_cache, no_race, quiet, progress, diagnose, resume;
 } tune_values;
 
@@ -56,6 +57,7 @@ static const mt_option options[] = {
     {"shard", 0, MT_OPTION_TEXT, FIELD(shard), "I/N", "one of N tasks on the same space, I from 1: exhaustive and random\nsearch take the I-th part of it, the others an island: all of it,\nwith another seed"},
     {"known", 0, MT_OPTION_TEXT, FIELD(known), "FILE", "database whose results count as known too, if it is there (the\nmerged one of other tasks); it is only read"},
     {"space-key", 0, MT_OPTION_TEXT, FIELD(space_key), "KEY", "refuse a search space that was edited since 'msda-tune slurm' wrote\nthis key into the task: parts of two states are not disjoint"},
+    {"plan", 0, MT_OPTION_TEXT, FIELD(plan), "ID", "the plan of 'msda-tune slurm' that this is a task of: its sessions\ncarry it, and a database of another plan's is refused"},
     {"resume", 0, MT_OPTION_FLAG, FIELD(resume), NULL, "for jobs that are started again: --db must be given, and what it\nholds must be of this kernel; then go on from there"},
     {"input", 0, MT_OPTION_TEXTS, FIELD(inputs), "NAME=FILE", "read argument NAME from a .npy file; may be repeated"},
     {"guard", 0, MT_OPTION_CHOICE, FIELD(guard), "bands|pages", "pages: buffers end at an unmapped page, so that a read past\nthe end faults (slower)"},
@@ -239,6 +241,8 @@ static mt_status check_task(tuning *t, mt_error *err)
     if (v->shard && !mt_shard_parse(v->shard, &t->shard)) return MT_FAIL(err, MT_ERR_USAGE, "tune: --shard: '%s' is no part; expected I/N with I from 1 to N, N at most %d: 3/8", v->shard, MT_SHARDS_MAX);
     if (v->around && (v->strategy || v->budget || v->shard || v->from_misses))
         return MT_FAIL(err, MT_ERR_USAGE, "tune: --around names the points itself; expected no --%s beside it", v->strategy ? "strategy" : v->budget ? "budget" : v->shard ? "shard" : "from-misses");
+    if (v->plan && (strlen(v->plan) >= MT_JOB_PLAN_SIZE || !*v->plan || v->plan[strspn(v->plan, "0123456789abcdef")]))
+        return MT_FAIL(err, MT_ERR_USAGE, "tune: --plan: '%s' is no plan's identity; expected what 'msda-tune slurm' writes into plan.tsv", v->plan);
     if (v->resume && !v->db) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume: expected --db FILE, which this task alone writes");
     if (v->resume && v->reuse == MT_REUSE_NONE + 1) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume goes on from what is known, --reuse none forgets it; expected one of them");
     return MT_OK;
@@ -276,6 +280,14 @@ static mt_status check_resumed(tuning *t, mt_error *err)
     return mt_query_kernels(t->store, see_kernel, t, err);
 }
 
+static mt_status see_plan(void *context, const mt_session_info *info, mt_error *err)
+{
+    const tuning *t = context;
+    const char *plan = mt_job_plan(info->job);
+    if (!*plan || strcmp(plan, t->values->plan) == 0) return MT_OK;
+    return MT_FAIL(err, MT_ERR_USAGE, "%s: belongs to plan %s, expected plan %s: it was written in another folder's job; move it away, and the task begins anew", t->db_path, plan, t->values->plan);
+}
+
 static mt_status open_all(tuning *t, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -287,6 +299,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
     MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
     if (t->values->resume) MT_TRY(check_resumed(t, err));
+    if (t->values->plan) MT_TRY(mt_query_sessions(t->store, see_plan, t, err));
     if (t->values->known) st = mt_store_open(t->values->known, MT_STORE_READ_ONLY, &t->shared, err);
     if (t->values->known && st == MT_ERR_NOT_FOUND) st = MT_OK; /* not there yet, or empty: whoever merges may have made it this moment */
 done:
@@ -357,7 +370,7 @@ static mt_status run_session(tuning *t, mt_error *err)
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
-        .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .progress = &progress};
+        .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
     if (v->around) st = mt_neighbours_gather(&params, t->evaluator, v->around, &around, err);
     if (st != MT_OK) goto done;
     params.given = around.given;

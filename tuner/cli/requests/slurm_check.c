@@ -144,7 +144,7 @@ mt_status mt_slurm_tune_words(const mt_arguments *arguments, mt_strbuf *out, mt_
 /* Words behind "--" are tune's; those that the scripts set themselves would be given twice. */
 static mt_status check_tune_words(const mt_arguments *arguments, bool is_sharded, mt_error *err)
 {
-    static const char *const own[] = {"--space", "--shape", "--workload", "--shard", "--db", "--known", "--resume", "--from-misses", "--space-key"};
+    static const char *const own[] = {"--space", "--shape", "--workload", "--shard", "--db", "--known", "--resume", "--from-misses", "--space-key", "--plan"};
     for (size_t i = 0; i < arguments->operand_count; i++) {
         const char *word = arguments->operands[i];
         for (size_t k = 0; k < sizeof own / sizeof *own; k++) {

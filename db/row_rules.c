@@ -1,0 +1,323 @@
+#include "db/row_rules.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { JSON_DEPTH = 200 };
+
+static const char *const expectations[] = {
+#define KIND(name, expected) expected,
+#define WORDS(name, words) words,
+#include "db/row_rules.def"
+};
+
+enum { REQUIRED = true, NULLABLE = false };
+static const mt_row_column all[] = {
+#define COLUMN(table, column, kind, null) {#table, #column, MT_ROW_##kind, null},
+#include "db/row_rules.def"
+};
+enum { ALL_COUNT = sizeof all / sizeof *all };
+
+const mt_row_column *mt_row_columns(const char *table, size_t *count)
+{
+    size_t first = 0, end;
+    while (first < ALL_COUNT && strcmp(all[first].table, table) != 0) first++;
+    for (end = first; end < ALL_COUNT && strcmp(all[end].table, table) == 0;) end++;
+    *count = end - first;
+    return &all[*count ? first : 0];
+}
+
+const mt_row_column *mt_row_column_find(const char *table, const char *name, size_t length)
+{
+    size_t count;
+    const mt_row_column *columns = mt_row_columns(table, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(columns[i].name, name, length) == 0 && !columns[i].name[length]) return &columns[i];
+    }
+    return NULL;
+}
+
+/* ---- texts ---- */
+
+static bool is_line(const mt_row_value *value)
+{
+    for (size_t i = 0; i < value->size; i++) {
+        if ((unsigned char)value->text[i] < 0x20 || value->text[i] == 0x7f) return false;
+    }
+    return true;
+}
+
+static bool is_hash(const mt_row_value *value)
+{
+    for (size_t i = 0; i < value->size; i++) {
+        if (!isxdigit((unsigned char)value->text[i])) return false;
+    }
+    return value->size == 32;
+}
+
+static bool is_one_of(const char *words, const mt_row_value *value)
+{
+    if (!value->size || memchr(value->text, '|', value->size)) return false;
+    for (const char *at = words + 1; *at; at += strcspn(at, "|") + 1) {
+        if (strcspn(at, "|") == value->size && memcmp(at, value->text, value->size) == 0) return true;
+    }
+    return false;
+}
+
+/* "28,28", "-1", "". */
+static bool is_carveout_list(const mt_row_value *value)
+{
+    const char *at = value->text, *end = at + value->size;
+    while (at < end) {
+        int number = 0, digits = 0;
+        if (*at == '-') {
+            if (at + 1 == end || at[1] != '1') return false;
+            at += 2;
+        } else {
+            for (; at < end && isdigit((unsigned char)*at) && digits < 4; at++, digits++) number = 10 * number + (*at - '0');
+            if (!digits || number > 100) return false;
+        }
+        if (at == end) return true;
+        if (*at++ != ',' || at == end) return false;
+    }
+    return true;
+}
+
+/* ---- JSON ----
+ * Stricter than SQLite's: what passes here fails in none of its functions. */
+
+typedef struct json { const char *at, *end; } json;
+
+static bool json_value(json *j, int depth);
+
+static void json_blank(json *j)
+{
+    while (j->at < j->end && strchr(" \t\n\r", *j->at) && *j->at) j->at++;
+}
+
+static bool json_take(json *j, char c)
+{
+    json_blank(j);
+    if (j->at == j->end || *j->at != c) return false;
+    j->at++;
+    return true;
+}
+
+static bool json_string(json *j)
+{
+    if (!json_take(j, '"')) return false;
+    for (; j->at < j->end && *j->at != '"'; j->at++) {
+        if ((unsigned char)*j->at < 0x20) return false;
+        if (*j->at != '\\') continue;
+        if (++j->at == j->end || !*j->at || !strchr("\"\\/bfnrtu", *j->at)) return false;
+        for (int i = 0; *j->at == 'u' && i < 4; i++) {
+            if (j->at + 1 + i >= j->end || !isxdigit((unsigned char)j->at[1 + i])) return false;
+        }
+    }
+    return json_take(j, '"');
+}
+
+static bool json_digits(json *j)
+{
+    const char *from = j->at;
+    while (j->at < j->end && isdigit((unsigned char)*j->at)) j->at++;
+    return j->at > from;
+}
+
+static bool json_number(json *j)
+{
+    if (*j->at == '-') j->at++;
+    const char *from = j->at;
+    if (!json_digits(j) || (*from == '0' && j->at > from + 1)) return false;
+    if (j->at < j->end && *j->at == '.') {
+        j->at++;
+        if (!json_digits(j)) return false;
+    }
+    if (j->at < j->end && (*j->at == 'e' || *j->at == 'E')) {
+        j->at++;
+        if (j->at < j->end && (*j->at == '+' || *j->at == '-')) j->at++;
+        return json_digits(j);
+    }
+    return true;
+}
+
+/* Members or elements, behind the opening bracket. */
+static bool json_list(json *j, bool is_object, int depth)
+{
+    char close = is_object ? '}' : ']';
+    if (json_take(j, close)) return true;
+    do {
+        if (is_object && !(json_string(j) && json_take(j, ':'))) return false;
+        if (!json_value(j, depth)) return false;
+    } while (json_take(j, ','));
+    return json_take(j, close);
+}
+
+static bool json_value(json *j, int depth)
+{
+    static const char *const words[] = {"true", "false", "null"};
+    json_blank(j);
+    if (j->at == j->end || !depth) return false;
+    if (*j->at == '"') return json_string(j);
+    if (*j->at == '{' || *j->at == '[') return json_list(j, *j->at++ == '{', depth - 1);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t length = strlen(words[i]);
+        if ((size_t)(j->end - j->at) < length || memcmp(j->at, words[i], length) != 0) continue;
+        j->at += length;
+        return true;
+    }
+    return json_number(j);
+}
+
+static bool is_json(const mt_row_value *value)
+{
+    json j = {value->text, value->text + value->size};
+    json_blank(&j);
+    if (j.at == j.end || (*j.at != '{' && *j.at != '[') || !json_value(&j, JSON_DEPTH)) return false;
+    json_blank(&j);
+    return j.at == j.end;
+}
+
+/* ---- one value ---- */
+
+static bool is_integer_in(const mt_row_value *value, int64_t least, int64_t most)
+{
+    return value->type == MT_ROW_VALUE_INTEGER && value->integer >= least && value->integer <= most;
+}
+
+/* JSON knows no difference between 5 and 5.0. */
+static bool is_real_in(const mt_row_value *value, double least, double most)
+{
+    double real = value->type == MT_ROW_VALUE_INTEGER ? (double)value->integer : value->real;
+    return (value->type == MT_ROW_VALUE_REAL || value->type == MT_ROW_VALUE_INTEGER) && real >= least && real <= most;
+}
+
+static bool is_text(mt_row_kind kind, const mt_row_value *value)
+{
+    if (value->type != MT_ROW_VALUE_TEXT) return false;
+    switch (kind) {
+    case MT_ROW_NAME: return value->size > 0 && is_line(value);
+    case MT_ROW_LINE: return is_line(value);
+    case MT_ROW_SHORT: return value->size < 64 && is_line(value);
+    case MT_ROW_NOTE: return true;
+    case MT_ROW_JSON: return is_json(value);
+    case MT_ROW_HASH: return is_hash(value);
+    case MT_ROW_CARVEOUTS: return is_carveout_list(value);
+    default: return is_one_of(expectations[kind], value);
+    }
+}
+
+bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *value)
+{
+    const double finite = 1.7976931348623157e308;
+    if (value->type == MT_ROW_VALUE_NULL) return !column->is_required;
+    switch (column->kind) {
+    case MT_ROW_ID: return is_integer_in(value, 1, INT64_MAX);
+    case MT_ROW_INTEGER: return value->type == MT_ROW_VALUE_INTEGER;
+    case MT_ROW_COUNT: return is_integer_in(value, 0, INT64_MAX);
+    case MT_ROW_COUNT32: return is_integer_in(value, 0, UINT32_MAX);
+    case MT_ROW_VERSION: return is_integer_in(value, 0, 999999);
+    case MT_ROW_PERCENT: return is_integer_in(value, -1, 100);
+    case MT_ROW_FLAG: return is_integer_in(value, 0, 1);
+    case MT_ROW_DATE: return is_integer_in(value, 0, MT_ROW_DATE_LIMIT - 1);
+    case MT_ROW_TIME: return is_real_in(value, MT_ROW_TIME_LEAST, MT_ROW_TIME_LIMIT);
+    case MT_ROW_SPAN: return is_real_in(value, 0, MT_ROW_TIME_LIMIT);
+    case MT_ROW_FIGURE: return is_real_in(value, 0, finite);
+    case MT_ROW_NUMBER: return is_real_in(value, -finite, finite);
+    case MT_ROW_ERROR: return is_real_in(value, 0, HUGE_VAL);
+    case MT_ROW_REAL: return is_real_in(value, -HUGE_VAL, HUGE_VAL);
+    case MT_ROW_SAMPLES:
+    case MT_ROW_BYTES: return value->type == MT_ROW_VALUE_BLOB;
+    default: return is_text(column->kind, value);
+    }
+}
+
+/* ---- what is wrong ---- */
+
+static void add_text(const mt_row_value *value, char *out, size_t size)
+{
+    enum { SHOWN = 40 };
+    char shown[SHOWN + 1];
+    size_t length = value->size < SHOWN ? value->size : SHOWN;
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)value->text[i];
+        shown[i] = c >= 0x20 && c < 0x7f ? (char)c : '?';
+    }
+    shown[length] = '\0';
+    snprintf(out, size, "\"%s%s\"", shown, value->size > SHOWN ? "…" : "");
+}
+
+static void add_words(const char *words, char *out, size_t size)
+{
+    size_t used = 0;
+    for (const char *at = words + 1; *at && used + 40 < size; at += strcspn(at, "|") + 1) {
+        int length = (int)strcspn(at, "|");
+        used += (size_t)snprintf(out + used, size - used, "%s%.*s", used ? ", " : "one of ", length, at);
+    }
+}
+
+void mt_row_value_explain(const mt_row_column *column, const mt_row_value *value, char *why, size_t size)
+{
+    char is[64] = "NULL", words[300];
+    const char *expected = expectations[column->kind];
+    if (value->type == MT_ROW_VALUE_INTEGER) snprintf(is, sizeof is, "%lld", (long long)value->integer);
+    if (value->type == MT_ROW_VALUE_REAL) snprintf(is, sizeof is, "%.9g", value->real);
+    if (value->type == MT_ROW_VALUE_TEXT) add_text(value, is, sizeof is);
+    if (value->type == MT_ROW_VALUE_BLOB) snprintf(is, sizeof is, "a blob");
+    if (*expected == '|') {
+        add_words(expected, words, sizeof words);
+        expected = words;
+    }
+    snprintf(why, size, "%s is %s; expected %s", column->name, is, expected);
+}
+
+/* ---- a row ---- */
+
+bool mt_row_interval_is_sound(double median, double low, double high)
+{
+    const double slack = 1.000001, least = 1e-3;
+    return low <= median * slack + least && median <= high * slack + least;
+}
+
+static const mt_row_value *value_of(const char *table, const mt_row_value *values, const char *name)
+{
+    size_t count;
+    const mt_row_column *columns = mt_row_columns(table, &count);
+    const mt_row_column *column = mt_row_column_find(table, name, strlen(name));
+    return column && count ? &values[column - columns] : NULL;
+}
+
+static double real_of(const mt_row_value *value, double fallback)
+{
+    return !value || value->type == MT_ROW_VALUE_NULL ? fallback : value->type == MT_ROW_VALUE_INTEGER ? (double)value->integer : value->real;
+}
+
+/* A time, and the interval around it. */
+static bool is_timing_sound(const char *table, const mt_row_value *values, char *why, size_t size)
+{
+    const mt_row_value *outcome = value_of(table, values, "outcome");
+    double median = real_of(value_of(table, values, "median_ns"), NAN);
+    bool is_timed = !outcome || is_one_of("|ok|censored|yardstick|", outcome);
+    if (isnan(median) && is_timed) {
+        snprintf(why, size, "median_ns is NULL; expected a time, since the outcome is %.*s", outcome ? (int)outcome->size : 0, outcome ? outcome->text : "");
+        return false;
+    }
+    double low = real_of(value_of(table, values, "low_ns"), median), high = real_of(value_of(table, values, "high_ns"), median);
+    if (isnan(median) || mt_row_interval_is_sound(median, low, high)) return true;
+    snprintf(why, size, "median_ns is %.9g; expected a time between low_ns (%.9g) and high_ns (%.9g)", median, low, high);
+    return false;
+}
+
+bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size)
+{
+    size_t count;
+    const mt_row_column *columns = mt_row_columns(table, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (mt_row_value_is_sound(&columns[i], &values[i])) continue;
+        mt_row_value_explain(&columns[i], &values[i], why, size);
+        return false;
+    }
+    return !value_of(table, values, "median_ns") || is_timing_sound(table, values, why, size);
+}

@@ -1,0 +1,53 @@
+/* What a row of the tuning database may hold. SQLite takes anything anywhere; these rules say what a tuner writes. row_rules.def states them column by column, once, and all that writes or
+ * reads rows asks here: a row that breaks one is left out and named. libc only, no state; any thread. */
+#ifndef MT_DB_ROW_RULES_H
+#define MT_DB_ROW_RULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MT_ROW_TIME_LEAST 1e-3   /* ns; nothing that runs is faster, and a ratio of two times stays a number */
+#define MT_ROW_TIME_LIMIT 1e16   /* ns, four months; no time is longer */
+enum { MT_ROW_COLUMNS = 64 };    /* of a table, at most */
+#define MT_ROW_DATE_LIMIT INT64_C(4102444800000) /* milliseconds since 1970: the year 2100; dates are below it */
+
+typedef enum mt_row_value_type { MT_ROW_VALUE_NULL, MT_ROW_VALUE_INTEGER, MT_ROW_VALUE_REAL, MT_ROW_VALUE_TEXT, MT_ROW_VALUE_BLOB } mt_row_value_type;
+
+/* A value as SQLite has it. */
+typedef struct mt_row_value {
+    mt_row_value_type type;
+    int64_t integer;
+    double real;
+    const char *text; /* `size` bytes, not necessarily terminated; of a text or blob. Borrowed. */
+    size_t size;
+} mt_row_value;
+
+typedef enum mt_row_kind {
+#define KIND(name, expected) MT_ROW_##name,
+#define WORDS(name, words) MT_ROW_##name,
+#include "db/row_rules.def"
+} mt_row_kind;
+
+typedef struct mt_row_column {
+    const char *table, *name;
+    mt_row_kind kind;
+    bool is_required; /* not NULL */
+} mt_row_column;
+
+/* The columns of a table, in the schema's order, without id. *count 0: it has no rules. */
+const mt_row_column *mt_row_columns(const char *table, size_t *count);
+/* NULL: there are no rules for such a column. */
+const mt_row_column *mt_row_column_find(const char *table, const char *name, size_t length);
+
+bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *value);
+/* Writes "median_ns is -1; expected …" into `why`. The value's own bytes are shown as far as they can be printed. */
+void mt_row_value_explain(const mt_row_column *column, const mt_row_value *value, char *why, size_t size);
+/* Whether a whole row is sound: each value, and those that belong together (a time within its own interval, a time where the outcome has one). `values`: as many as the table has columns, in their
+ * order. False writes the reason into `why`. */
+bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size);
+
+/* Of a timed row: its median lies in its interval, up to what rounding to nine digits does. */
+bool mt_row_interval_is_sound(double median, double low, double high);
+
+#endif

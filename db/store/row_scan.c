@@ -1,0 +1,187 @@
+#include "db/store/row_scan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/store/row_check.h"
+#include "db/store/store_internal.h"
+#include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
+
+enum { TABLES = 20, LEFT_OUT_LIMIT = 100000 };
+
+typedef struct range { int64_t first, last; } range; /* numbers of rows, both included */
+
+/* What is found of a table. */
+typedef struct found {
+    const char *table;
+    range *sound;  /* rows, ascending; few, since numbers follow each other */
+    int64_t *bad;  /* rows that are left out, ascending */
+    size_t sound_count, bad_count, sound_capacity, bad_capacity;
+} found;
+
+typedef struct scan {
+    mt_store *store;
+    mt_left_out left_out;
+    found tables[TABLES];
+    size_t table_count;
+} scan;
+
+/* Tables behind those that they refer to. Not here: code (it is checked against its hash), and answers, which only the library reads. */
+static const char *const scanned[] = {"device", "kernel", "shape", "workload", "toolchain", "variant", "subject", "session", "strike", "measurement", "anchor", "final_round", "finalist",
+                                      "pruned", "landmark", "metric", "best"};
+
+/* Which table's rows a column holds the numbers of: measurement_id those of measurement. */
+static const found *parent_of(const scan *s, const mt_row_column *column)
+{
+    size_t length = strlen(column->name);
+    if (column->kind != MT_ROW_ID || length < 4) return NULL;
+    for (size_t i = 0; i < s->table_count; i++) {
+        const char *table = s->tables[i].table;
+        size_t name = strcmp(table, "final_round") == 0 ? strlen("final") : strlen(table);
+        if (name == length - 3 && strncmp(table, column->name, name) == 0) return &s->tables[i];
+    }
+    return NULL;
+}
+
+static int by_place(const void *key, const void *element)
+{
+    int64_t row = *(const int64_t *)key;
+    const range *r = element;
+    return row < r->first ? -1 : row > r->last;
+}
+
+/* Whether the row at hand refers to one that is left out, or to none. */
+static bool refers_to_nothing(const scan *s, const char *table, sqlite3_stmt *statement, char *why, size_t size)
+{
+    size_t count;
+    const mt_row_column *columns = mt_row_columns(table, &count);
+    for (size_t i = 0; i < count; i++) {
+        const found *parent = parent_of(s, &columns[i]);
+        if (!parent || sqlite3_column_type(statement, (int)i + 1) != SQLITE_INTEGER) continue;
+        int64_t row = sqlite3_column_int64(statement, (int)i + 1);
+        if (parent->sound_count && bsearch(&row, parent->sound, parent->sound_count, sizeof *parent->sound, by_place)) continue;
+        snprintf(why, size, "it refers to row %lld of %s, which is not there or is left out", (long long)row, parent->table);
+        return true;
+    }
+    return false;
+}
+
+static mt_status no_memory(const scan *s, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", s->store->path);
+}
+
+static mt_status keep(const scan *s, found *f, int64_t row, mt_error *err)
+{
+    range *last = f->sound_count ? &f->sound[f->sound_count - 1] : NULL;
+    if (last && row - 1 <= last->last) {
+        last->last = row;
+        return MT_OK;
+    }
+    range *sound = mt_grow(f->sound, f->sound_count, &f->sound_capacity, sizeof *sound);
+    if (!sound) return no_memory(s, err);
+    f->sound = sound;
+    f->sound[f->sound_count++] = (range){row, row};
+    return MT_OK;
+}
+
+static mt_status leave_out(scan *s, found *f, int64_t row, const char *why, mt_error *err)
+{
+    int64_t *bad = mt_grow(f->bad, f->bad_count, &f->bad_capacity, sizeof *bad);
+    if (!bad) return no_memory(s, err);
+    f->bad = bad;
+    f->bad[f->bad_count++] = row;
+    mt_left_out_name(&s->left_out, f->table, row, why);
+    if (s->left_out.count <= LEFT_OUT_LIMIT) return MT_OK;
+    return MT_FAIL(err, MT_ERR_DB, "%s: is damaged: it holds more than %d rows that no tuner writes", s->store->path, LEFT_OUT_LIMIT);
+}
+
+static mt_status scan_table(scan *s, const char *table, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_strbuf sql = {0};
+    mt_status st = MT_OK;
+    int code = SQLITE_DONE;
+    size_t count;
+    char why[600];
+    const mt_row_column *columns = mt_row_columns(table, &count);
+    found *f = &s->tables[s->table_count];
+    f->table = table;
+    mt_strbuf_addf(&sql, "SELECT %s", mt_row_number_of(table));
+    for (size_t i = 0; i < count; i++) mt_strbuf_addf(&sql, ", %s", columns[i].name);
+    mt_strbuf_addf(&sql, " FROM main.%s ORDER BY 1", table);
+    if (sql.failed) {
+        st = no_memory(s, err);
+        goto done;
+    }
+    MT_TRY(mt_sql_prepare(s->store, mt_strbuf_text(&sql), &statement, err));
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        int64_t row = sqlite3_column_int64(statement, 0);
+        bool is_sound = mt_row_at_hand_is_sound(table, statement, false, why, sizeof why) && !refers_to_nothing(s, table, statement, why, sizeof why);
+        MT_TRY(is_sound ? keep(s, f, row, err) : leave_out(s, f, row, why, err));
+    }
+    s->table_count++;
+    if (code != SQLITE_DONE) st = mt_sql_fail(s->store, "check rows", err);
+done:
+    sqlite3_finalize(statement);
+    mt_strbuf_free(&sql);
+    return st;
+}
+
+/* Before 3.35 SQLite's switch for views, which is off for strangers' files, was for these too. The file's own schema, which holds none, was looked at when it was opened. */
+static void allow_views(sqlite3 *db)
+{
+#ifdef SQLITE_DBCONFIG_ENABLE_VIEW
+    if (sqlite3_libversion_number() < 3035000) sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 1, NULL);
+#else
+    (void)db;
+#endif
+}
+
+static mt_status make_view(const scan *s, const found *f, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    char sql[256];
+    mt_status st;
+    MT_TRY(mt_sql_prepare(s->store, "INSERT OR IGNORE INTO temp.row_left_out VALUES (?, ?)", &statement, err));
+    for (size_t i = 0; i < f->bad_count; i++) {
+        sqlite3_reset(statement);
+        sqlite3_bind_text(statement, 1, f->table, -1, SQLITE_STATIC);
+        sqlite3_bind_int64(statement, 2, f->bad[i]);
+        if (sqlite3_step(statement) == SQLITE_DONE) continue;
+        st = mt_sql_fail(s->store, "leave rows out", err);
+        goto done;
+    }
+    snprintf(sql, sizeof sql, "CREATE TEMP VIEW %s AS SELECT * FROM main.%s WHERE %s NOT IN (SELECT row FROM temp.row_left_out WHERE in_table = '%s')", f->table, f->table, mt_row_number_of(f->table), f->table);
+    st = mt_sql_exec(s->store, sql, err);
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
+static mt_status make_views(const scan *s, mt_error *err)
+{
+    mt_status st;
+    allow_views(s->store->db);
+    MT_TRY(mt_sql_exec(s->store, "CREATE TEMP TABLE row_left_out (in_table TEXT, row INTEGER, PRIMARY KEY (in_table, row)) WITHOUT ROWID", err));
+    for (size_t i = 0; i < s->table_count && st == MT_OK; i++)
+        if (s->tables[i].bad_count) st = make_view(s, &s->tables[i], err);
+done:
+    return st;
+}
+
+mt_status mt_row_scan(mt_store *store, mt_error *err)
+{
+    scan s = {.store = store, .left_out = {.path = store->path}};
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < sizeof scanned / sizeof *scanned && st == MT_OK; i++) st = scan_table(&s, scanned[i], err);
+    if (st == MT_OK && s.left_out.count) st = make_views(&s, err);
+    mt_left_out_end(&s.left_out);
+    for (size_t i = 0; i < sizeof scanned / sizeof *scanned; i++) {
+        mt_free(s.tables[i].sound);
+        mt_free(s.tables[i].bad);
+    }
+    return st;
+}

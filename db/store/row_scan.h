@@ -1,0 +1,11 @@
+/* Rows of a database that no tuner writes: an older merge took them over, or somebody's program wrote them. They are found when the file is opened, named, and left out of all that is read. */
+#ifndef MT_DB_ROW_SCAN_H
+#define MT_DB_ROW_SCAN_H
+
+#include "db/store/store.h"
+
+/* Reads every row once. Where some break the rules, views of the handle's own, named as their tables, hide them and what refers to them; so statements read plain
+ * names, and write `main.NAME`. The file is not changed. DB error when it cannot be read, or holds more of them than can be kept in memory. */
+mt_status mt_row_scan(mt_store *store, mt_error *err);
+
+#endif

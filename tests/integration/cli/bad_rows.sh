@@ -1,0 +1,40 @@
+# shellcheck shell=bash disable=SC2154
+command -v sqlite3 >/dev/null || exit 77
+note "a database with rows that no tuner writes: each is named and left out, whatever reads the file, and the others are there"
+mt import --as measured --db good.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
+"$tool" show --db good.sqlite >good.txt
+cp good.sqlite bad.sqlite
+variant() { printf "variant_id = (SELECT id FROM variant WHERE text = '%s') AND subject_id = 1" "$1"; }
+sqlite3 bad.sqlite "PRAGMA ignore_check_constraints = ON;
+UPDATE measurement SET wait_ns = -5 WHERE $(variant 'ALGO=plain;BLOCK=64');
+UPDATE measurement SET registers = 'many' WHERE $(variant 'ALGO=plain;BLOCK=128');
+UPDATE measurement SET outcome = '' WHERE $(variant 'ALGO=plain;BLOCK=256');
+UPDATE measurement SET median_ns = 1e-320, low_ns = 0, high_ns = 1 WHERE $(variant 'ALGO=fast;BLOCK=64;VEC=1');
+UPDATE measurement SET samples = x'00' WHERE $(variant 'ALGO=fast;BLOCK=128;VEC=1');
+UPDATE measurement SET median_ns = 0 WHERE $(variant 'ALGO=fast;BLOCK=256;VEC=1');
+UPDATE measurement SET created_unix_ms = 9999999999999 WHERE $(variant 'ALGO=fast;BLOCK=512;VEC=1')"
+cp bad.sqlite before.sqlite
+mt show --db bad.sqlite
+"$tool" show --db bad.sqlite 2>/dev/null | cmp - good.txt && echo "the winners are those of the sound file"
+mt report --db bad.sqlite -o bad.html
+mt export --recording --db bad.sqlite --shape small -o bad.jsonl
+mt lookup --db bad.sqlite --gpu h100 --kernel demo --shape large
+mt diff good.sqlite bad.sqlite
+cmp bad.sqlite before.sqlite && echo "reading changes nothing"
+note "merging takes the sound ones; what it makes has no bad row"
+mt merge bad.sqlite --into merged.sqlite
+"$tool" show --db merged.sqlite | cmp - good.txt && echo "the same winners"
+mt report --db merged.sqlite -o merged.html
+note "import and merge leave out the same rows: a recording with the same values"
+"$tool" export --recording --db good.sqlite --shape small -o good.jsonl >/dev/null
+sed -e '/"v":"ALGO=plain;BLOCK=64"/s/"k":/"tw":-5,"k":/' -e '/"v":"ALGO=plain;BLOCK=128"/s/"k":/"reg":"many","k":/' -e '/"v":"ALGO=plain;BLOCK=256"/s/"k":"[a-z_]*"/"k":""/' \
+  -e '/"v":"ALGO=fast;BLOCK=256;VEC=1"/s/"ns":[0-9.]*/"ns":1e-320/' good.jsonl >bad2.jsonl
+mt import --as measured --db imported.sqlite bad2.jsonl
+note "writing on: what is there already is found, and nothing bad is picked"
+mt import --as measured --db bad.sqlite "$data/cli/demo.large.jsonl" "$data/cli/demo.small.jsonl"
+note "a file whose bad row is the winner: the next one stands in its place once something is written"
+cp good.sqlite winner.sqlite
+sqlite3 winner.sqlite "UPDATE measurement SET median_ns = 1e-320 WHERE id = (SELECT measurement_id FROM best ORDER BY subject_id LIMIT 1)"
+mt show --db winner.sqlite
+mt merge winner.sqlite --into next.sqlite
+mt show --db next.sqlite

@@ -1,0 +1,209 @@
+/* Every column of every table, damaged one at a time with values that no tuner writes. Whatever reads the file goes on, names the row, and the sound ones are there: listings, the report, exports,
+ * merging, writing on, and the lookup library. */
+#include "db/exchange/recording.h"
+#include "db/row_rules.h"
+#include "reports/report.h"
+#include "tests/unit/lookup_fixture.h"
+#include "tests/unit/merge_fixture.h"
+
+static const char *const hostile[] = {"-1", "0", "-9e999", "9e999", "1e-320", "'fast'", "''", "'a' || char(7) || char(10)", "x'00ff'", "9223372036854775807", "printf('%.*c', 70000, 'x')", "NULL"};
+enum { HOSTILE = sizeof hostile / sizeof *hostile, DAMAGE_MAX = 4000 };
+
+/* A statement for each table, column and value that the schema lets through. */
+static char *damages[DAMAGE_MAX];
+static char *damaged_tables[DAMAGE_MAX];
+static size_t damage_count;
+
+static void list_damages(void)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *rows = NULL;
+    ck_assert_int_eq(sqlite3_open(part_path(1), &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT m.name, c.name, CASE WHEN m.sql LIKE '%WITHOUT ROWID%' THEN c.name ELSE 'rowid' END FROM sqlite_master m, pragma_table_info(m.name) c "
+                                            "WHERE m.type = 'table' AND c.name <> 'id' ORDER BY m.name, c.cid", -1, &rows, NULL), SQLITE_OK);
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        const char *table = (const char *)sqlite3_column_text(rows, 0), *column = (const char *)sqlite3_column_text(rows, 1), *known_by = (const char *)sqlite3_column_text(rows, 2);
+        for (int i = 0; i < HOSTILE; i++) {
+            char sql[300];
+            snprintf(sql, sizeof sql, "UPDATE OR IGNORE %s SET %s = %s WHERE %s = (SELECT min(%s) FROM %s)", table, column, hostile[i], known_by, known_by, table);
+            ck_assert_uint_lt(damage_count, DAMAGE_MAX);
+            damaged_tables[damage_count] = mt_strdup(table);
+            damages[damage_count++] = mt_strdup(sql);
+        }
+    }
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+}
+
+static mt_status count_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)row, (void)err;
+    ++*(int *)context;
+    return MT_OK;
+}
+
+static mt_status see_session(void *context, const mt_session_info *info, mt_error *err)
+{
+    (void)context, (void)info, (void)err;
+    return MT_OK;
+}
+
+/* All that only reads. Returns how many measurements there are. */
+static int read_all(const char *damage)
+{
+    mt_store *store = NULL;
+    mt_doc doc = {0};
+    const mt_report_options all = {.has_charts = true};
+    int count = 0, winners = 0;
+    char path[192];
+    mt_status st = mt_store_open(part_path(2), MT_STORE_READ_ONLY, &store, &fixture_err);
+    ck_assert_msg(st == MT_OK, "%s: %s", damage, fixture_err.message);
+    ck_assert_msg(mt_query_measurements(store, &(mt_filter){.with_samples = true}, count_row, &count, &fixture_err) == MT_OK, "%s: %s", damage, fixture_err.message);
+    ck_assert_msg(mt_query_best(store, NULL, count_row, &winners, &fixture_err) == MT_OK, "%s: %s", damage, fixture_err.message);
+    ck_assert_msg(mt_query_sessions(store, see_session, NULL, &fixture_err) == MT_OK, "%s: %s", damage, fixture_err.message);
+    st = mt_report_make(store, NULL, &all, &doc, &fixture_err);
+    ck_assert_msg(st == MT_OK || (count == 0 && st == MT_ERR_NOTHING_VALID), "%s: %s", damage, fixture_err.message);
+    mt_doc_free(&doc);
+    snprintf(path, sizeof path, "%s/out.jsonl", fixture_folder);
+    st = mt_recording_export_all(store, NULL, false, path, &fixture_err);
+    ck_assert_msg(st == MT_OK || count == 0, "%s: %s", damage, fixture_err.message);
+    mt_store_close(store);
+    return count;
+}
+
+static void look_up(const char *damage)
+{
+    static const char *const names[] = {"dtype=f16", "N"};
+    tunelookup_db *db = NULL;
+    tunelookup_plan *plan = NULL;
+    tunelookup_result result;
+    tunelookup_status st = tunelookup_open(part_path(2), 0, &db);
+    if (st == TUNELOOKUP_OK) st = tunelookup_prepare(db, &lookup_h100, "msda", names, 2, &plan);
+    if (st == TUNELOOKUP_OK) tunelookup_find(plan, (const int64_t[]){48}, &result);
+    ck_assert_msg(st == TUNELOOKUP_OK || *tunelookup_detail(), "%s: status %d without a word", damage, (int)st);
+    tunelookup_close(db);
+}
+
+/* Writes on: a result, its winner, and the file into another. */
+static void write_on(const char *damage)
+{
+    mt_store *store = NULL;
+    mt_merge_counts counts = {0};
+    ck_assert_msg(mt_store_open(part_path(2), MT_STORE_READ_WRITE, &store, &fixture_err) == MT_OK, "%s: %s", damage, fixture_err.message);
+    mt_store_relax(store, &fixture_err);
+    mt_subject a = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    fixture_put_ok(store, session, &a, "A=77", 50);
+    ck_assert_msg(mt_store_refresh_best(store, &a, &fixture_err) == MT_OK, "%s: %s", damage, fixture_err.message);
+    mt_store_close(store);
+    remove(out_path("out"));
+    mt_merge *merging = begin(merge_out, true, &store);
+    mt_store_relax(store, &fixture_err);
+    ck_assert_msg(merge_file(merging, merge_out, part_path(2), &counts) == MT_OK, "%s: %s", damage, fixture_err.message);
+    finish(merging, store);
+    ck_assert_msg(counts.measurements >= 1, "%s: nothing was merged", damage);
+}
+
+static void copy_part(void)
+{
+    sqlite3 *from = NULL, *to = NULL;
+    remove(part_path(2));
+    ck_assert_int_eq(sqlite3_open(part_path(1), &from), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_open(part_path(2), &to), SQLITE_OK);
+    sqlite3_exec(to, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
+    sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+    ck_assert_int_eq(sqlite3_backup_step(backup, -1), SQLITE_DONE);
+    sqlite3_backup_finish(backup);
+    sqlite3_close(from);
+    sqlite3_close(to);
+}
+
+static bool damage_part(const char *sql)
+{
+    sqlite3 *db = NULL;
+    ck_assert_int_eq(sqlite3_open(part_path(2), &db), SQLITE_OK);
+    sqlite3_exec(db, "PRAGMA synchronous = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF", NULL, NULL, NULL);
+    bool is_damaged = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK && sqlite3_changes(db) > 0;
+    sqlite3_close(db);
+    return is_damaged;
+}
+
+START_TEST(each_column_of_each_table)
+{
+    int done = 0, all;
+    make_part(1);
+    list_damages();
+    copy_part();
+    all = read_all("nothing");
+    ck_assert_int_gt(all, 5);
+    for (size_t i = 0; i < damage_count; i++) {
+        if ((i + i / HOSTILE) % 3 || i % UNIT_SLOWNESS) continue; /* every column, every value; a third of their pairs */
+        copy_part();
+        if (!damage_part(damages[i])) continue;
+        done++;
+        fixture_stderr_begin();
+        int left = read_all(damages[i]);
+        look_up(damages[i]);
+        if (i % 5 == 0) write_on(damages[i]); /* each commit waits for the disk */
+        const char *said = fixture_stderr_end();
+        ck_assert_msg(left == all || strstr(said, " is left out: "), "%s: %d of %d measurements, and not a word", damages[i], left, all);
+        if (strcmp(damaged_tables[i], "measurement") == 0) ck_assert_msg(left >= all - 1, "%s: %d of %d measurements", damages[i], left, all);
+    }
+    ck_assert_int_gt(done * UNIT_SLOWNESS, 300);
+}
+END_TEST
+
+/* The rules know every column of the schema, in its order, and every outcome that there is. */
+START_TEST(rules_know_the_schema)
+{
+    static const char *const without[] = {"intent", "portfolio", "portfolio_shape", "portfolio_variant", "portfolio_cell"};
+    sqlite3 *db = NULL;
+    sqlite3_stmt *rows = NULL;
+    size_t at = 0, count = 0, tables = 0;
+    char table[64] = "";
+    mt_store_close(fixture_open());
+    ck_assert_int_eq(sqlite3_open(fixture_db, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_prepare_v2(db, "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name <> 'id' ORDER BY m.name, c.cid", -1, &rows, NULL), SQLITE_OK);
+    const mt_row_column *rules = NULL;
+    while (sqlite3_step(rows) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(rows, 0), *column = (const char *)sqlite3_column_text(rows, 1);
+        bool is_without = false;
+        for (size_t i = 0; i < sizeof without / sizeof *without; i++) is_without |= strcmp(name, without[i]) == 0;
+        if (is_without) continue;
+        if (strcmp(name, table) != 0) {
+            ck_assert_msg(at == count, "%s: %zu rules", table, count);
+            snprintf(table, sizeof table, "%s", name);
+            rules = mt_row_columns(name, &count);
+            at = 0;
+            tables++;
+        }
+        ck_assert_msg(at < count && strcmp(rules[at].name, column) == 0, "%s.%s: no rule at this place", name, column);
+        at++;
+    }
+    ck_assert_uint_eq(tables, 19);
+    sqlite3_finalize(rows);
+    sqlite3_close(db);
+    const mt_row_column *outcome = mt_row_column_find("measurement", "outcome", strlen("outcome"));
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        const char *name = mt_outcome_name((mt_outcome_kind)kind);
+        mt_row_value value = {.type = MT_ROW_VALUE_TEXT, .text = name, .size = strlen(name)};
+        ck_assert_msg(mt_row_value_is_sound(outcome, &value), "%s", name);
+    }
+}
+END_TEST
+
+START_TEST(json_is_judged)
+{
+    static const char *const good[] = {"{}", "[]", " {\"a\" : [1, -2.5e+3, true, null, \"\\u00e9\\n\"]} ", "{\"a\":{\"b\":[{}]}}"};
+    static const char *const bad[] = {"", "1", "\"x\"", "{", "}", "[1,]", "{\"a\"}", "{\"a\":01}", "{\"a\":1e}", "{\"a\":\"\\x\"}", "{\"a\":\"\n\"}", "{} {}", "{a:1}", "[\"\\u12\"]", "nul"};
+    const mt_row_column *json = mt_row_column_find("measurement", "launch_json", strlen("launch_json"));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) ck_assert_msg(mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = good[i], .size = strlen(good[i])}), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_msg(!mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = bad[i], .size = strlen(bad[i])}), "%s", bad[i]);
+    char deep[2001];
+    memset(deep, '[', 1000);
+    memset(deep + 1000, ']', 1000);
+    ck_assert(!mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = deep, .size = 2000}));
+}
+END_TEST
+
+FIXTURE_MAIN("bad_rows", each_column_of_each_table, rules_know_the_schema, json_is_judged)
