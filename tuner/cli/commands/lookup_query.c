@@ -39,11 +39,7 @@ mt_status mt_lookup_query_add_name(mt_names *names, const char *name, mt_error *
 {
     for (size_t i = 0; i < names->count; i++)
         if (strcmp(names->items[i], name) == 0) return MT_OK;
-    char **items = mt_grow(names->items, names->count, &names->capacity, sizeof *items);
-    if (!items) return no_memory(err);
-    names->items = items;
-    names->items[names->count] = mt_strdup(name);
-    return names->items[names->count] ? names->count++, MT_OK : no_memory(err);
+    return mt_names_add(names, name, err);
 }
 
 /* ---- which files ---- */
@@ -115,7 +111,7 @@ static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_qu
     mt_spec *spec = NULL;
     mt_names known = {0};
     char *text = (char *)options->shape;
-    const mt_words given = {&text, are_values(options->shape), 1};
+    const mt_words given = {&text, are_values(options->shape) ? 1 : 0, 1};
     mt_requested_shapes wanted = {.command = "lookup"};
     MT_TRY(mt_share_space(options->space, &path, err));
     MT_TRY(mt_requested_shapes_load(path, &given, &spec, &wanted, err));
