@@ -35,6 +35,7 @@ mt lookup --db t.sqlite --gpu h1000 --shape small
 mt lookup --db t.sqlite --gpu nope --shape small
 mt lookup --db t.sqlite --gpu h10 --shape small
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --workload evn
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --workload from_a_camera
 mt lookup --db nowhere.sqlite --gpu h100 --shape small
 mt lookup --gpu h100 --shape small
 note "a file that is vouched for answers without the GPU's being recorded"

@@ -208,7 +208,7 @@ static mt_status on_tuned(void *context, const mt_tuned_info *row, mt_error *err
     return mt_lookup_query_add_name(context, row->workload, err);
 }
 
-/* The library takes any name; a person who mistypes one wants to know. */
+/* A workload says how inputs are distributed: the library answers for any, from the rows of others where there are none. A person who mistypes one wants to know. */
 static mt_status check_workload(const char *workload, const mt_lookup_query_files *files, const char *kernel, mt_error *err)
 {
     mt_names known = {0};
@@ -223,7 +223,8 @@ static mt_status check_workload(const char *workload, const mt_lookup_query_file
     }
     bool found = false;
     for (size_t i = 0; i < known.count; i++) found = found || strcmp(known.items[i], workload) == 0;
-    if (st == MT_OK && !found) st = mt_lookup_query_unknown("workload", workload, &known, err);
+    if (st == MT_OK && !found && mt_text_nearest(workload, (const char *const *)known.items, known.count)) st = mt_lookup_query_unknown("workload", workload, &known, err);
+    else if (st == MT_OK && !found) mt_log_warn("lookup: no row has the workload '%s'; rows of other workloads answer", workload);
     mt_names_free(&known);
     mt_free(name);
     return st;
