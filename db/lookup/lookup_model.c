@@ -143,6 +143,19 @@ static bool read_standard(const mt_lookup_model_reader *reader, const mt_lookup_
     return param->has_standard;
 }
 
+static bool sort_params(const mt_lookup_model_reader *reader)
+{
+    mt_lookup_model *model = reader->model;
+    uint32_t *order = mt_lookup_arena_take(reader->arena, model->param_count, sizeof *order);
+    for (uint32_t i = 0; order && i < model->param_count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && strcmp(model->params[order[at - 1]].name, model->params[i].name) > 0; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    model->params_by_name = order;
+    return order != NULL;
+}
+
 static tunelookup_status load_param_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
 {
     mt_lookup_model *model = reader->model;
@@ -155,7 +168,7 @@ static tunelookup_status load_param_names(mt_lookup_model_reader *reader, const 
         if (!param->name) return mt_lookup_model_bad(reader, "a knob has no name");
         if (!read_standard(reader, at, param)) return no_memory();
     }
-    return TUNELOOKUP_OK;
+    return sort_params(reader) ? TUNELOOKUP_OK : no_memory();
 }
 
 static tunelookup_status load_let_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
