@@ -65,14 +65,19 @@ static bool read_blocks(const reading *r, const char *text, size_t count, double
 
 static bool read_shapes(const reading *r, const mt_lookup_json *array, const mt_lookup_subject *subjects, uint32_t subject_count, const mt_rule *rule)
 {
-    uint32_t s = 0; /* both ascend, as a rule */
+    uint32_t s = 0, last_shape = UINT32_MAX; /* both ascend, as a rule */
+    const char *last = NULL;
     if (!array || array->kind != MT_LOOKUP_JSON_ARRAY) return false;
     for (const mt_lookup_json *at = array->first; at; at = at->next) {
         int64_t id = mt_lookup_json_int(at, "subject", -1);
         if (s == subject_count || subjects[s].id > id) s = 0;
         while (s < subject_count && subjects[s].id != id) s++;
         if (s == subject_count) continue; /* of a workload that was not asked for */
-        if (!read_blocks(r, mt_lookup_json_text(at, "blocks"), rule->variant_count, r->turns + subjects[s].shape * rule->variant_count)) return false;
+        const char *blocks = mt_lookup_json_text(at, "blocks");
+        if (last && blocks && subjects[s].shape == last_shape && strcmp(blocks, last) == 0) continue; /* another workload of the same shape */
+        if (!read_blocks(r, blocks, rule->variant_count, r->turns + subjects[s].shape * rule->variant_count)) return false;
+        last = blocks;
+        last_shape = subjects[s].shape;
     }
     return true;
 }
