@@ -14,7 +14,7 @@ enum { REPEATS = 51, NAMES = 4 * TUNELOOKUP_MAX_VALUES, NAME_SIZE = 80 };
 
 /* A name for each value of one stored shape: ints and elements by name, strings bound. */
 static const char subjects_sql[] =
-    "SELECT k.name, d.name, d.facts_json, count(*), min(a.shape_key), k.id, d.key FROM answer a JOIN kernel k ON k.id = a.kernel_id JOIN device d ON d.id = a.device_id "
+    "SELECT k.name, d.name, d.facts_json, count(*), min(a.shape_key), k.id, d.key, (SELECT count(*) FROM answer o WHERE o.kernel_id = k.id) FROM answer a JOIN kernel k ON k.id = a.kernel_id JOIN device d ON d.id = a.device_id "
     "GROUP BY a.kernel_id, a.device_id ORDER BY k.name, d.key";
 static const char kinds_sql[] = "SELECT json_extract(s.value, '$.name'), json_extract(s.value, '$.kind') FROM kernel k, json_each(k.spec_json, '$.shape') s WHERE k.id = ?1";
 static const char fact_sql[] = "SELECT json_extract(?1, '$.' || ?2)";
@@ -83,42 +83,75 @@ static tunelookup_device device_of(sqlite3 *db, const char *name, const char *js
 #undef FACT
 }
 
-static double bench_one(const char *path, const char *kernel, const asked *a)
+/* One open and prepare; what runs between is measured by the caller. */
+static void prepare_once(const char *path, const char *kernel, const asked *a, tunelookup_db **db)
+{
+    tunelookup_plan *plan;
+    if (tunelookup_open(path, 0, db) != TUNELOOKUP_OK) bench_die("open", tunelookup_detail());
+    if (tunelookup_prepare(*db, &a->device, kernel, a->list, a->count, &plan) != TUNELOOKUP_OK) bench_die(kernel, tunelookup_detail());
+}
+
+static int64_t steps_of(const char *path, const char *kernel, const asked *a)
+{
+    tunelookup_db *db;
+    bench_work_begin();
+    prepare_once(path, kernel, a, &db);
+    tunelookup_close(db);
+    return bench_work_end();
+}
+
+static void print_one(const char *path, const char *kernel, const char *gpu, int64_t winners, const asked *a)
 {
     double ns[REPEATS];
     for (int i = 0; i < REPEATS; i++) {
         tunelookup_db *db;
-        tunelookup_plan *plan;
         int64_t start = mt_clock_thread_cpu_ns();
-        if (tunelookup_open(path, 0, &db) != TUNELOOKUP_OK) bench_die("open", tunelookup_detail());
-        if (tunelookup_prepare(db, &a->device, kernel, a->list, a->count, &plan) != TUNELOOKUP_OK) bench_die(kernel, tunelookup_detail());
+        prepare_once(path, kernel, a, &db);
         ns[i] = (double)(mt_clock_thread_cpu_ns() - start);
         tunelookup_close(db);
     }
     mt_stats_sort(ns, REPEATS);
-    return mt_stats_median(ns, REPEATS) / 1e6;
+    printf("  %-14s %-26s %5lld winners   open and prepare: median %6.2f ms of processor time, least %6.2f, %lld SQLite steps\n", kernel, gpu, (long long)winners,
+           mt_stats_median(ns, REPEATS) / 1e6, ns[0] / 1e6, (long long)steps_of(path, kernel, a));
+    fflush(stdout);
 }
 
-double bench_shipped(const char *path, const char *only)
+/* All that SQLite is asked is proportional to the kernel's rows on all GPUs: STEPS_OF_ALL for opening twice and for the statements, STEPS_EACH for a row. */
+static bool check_one(const char *path, const char *kernel, const char *gpu, int64_t rows, const asked *a)
+{
+    enum { STEPS_OF_ALL = 5000, STEPS_EACH = 100 };
+    int64_t steps = steps_of(path, kernel, a), most = STEPS_OF_ALL + STEPS_EACH * rows;
+    printf("%s %s on %s: %lld SQLite steps, at most %lld for %lld rows\n", steps <= most ? "ok:  " : "FAIL:", kernel, gpu, (long long)steps, (long long)most, (long long)rows);
+    return steps <= most;
+}
+
+static bool each_subject(const char *path, const char *only, bool is_check)
 {
     sqlite3 *db = NULL;
-    double dearest = 0;
+    bool is_within = true;
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK) bench_die(path, sqlite3_errmsg(db));
     sqlite3_stmt *subjects = statement_of(db, subjects_sql);
     while (sqlite3_step(subjects) == SQLITE_ROW) {
         static asked a;
-        const char *kernel = (const char *)sqlite3_column_text(subjects, 0);
+        const char *kernel = (const char *)sqlite3_column_text(subjects, 0), *gpu = (const char *)sqlite3_column_text(subjects, 6);
         if (only && strcmp(only, kernel) != 0) continue;
         a.count = 0;
         a.device = device_of(db, (const char *)sqlite3_column_text(subjects, 1), (const char *)sqlite3_column_text(subjects, 2));
         name_shape(db, sqlite3_column_int64(subjects, 5), (const char *)sqlite3_column_text(subjects, 4), &a);
-        double ms = bench_one(path, kernel, &a);
-        printf("  %-14s %-26s %5lld winners   open and prepare: median %6.2f ms of processor time\n", kernel, (const char *)sqlite3_column_text(subjects, 6),
-               (long long)sqlite3_column_int64(subjects, 3), ms);
-        fflush(stdout);
-        if (ms > dearest) dearest = ms;
+        if (!is_check) print_one(path, kernel, gpu, sqlite3_column_int64(subjects, 3), &a);
+        else if (!check_one(path, kernel, gpu, sqlite3_column_int64(subjects, 7), &a)) is_within = false;
     }
     sqlite3_finalize(subjects);
     sqlite3_close(db);
-    return dearest;
+    return is_within;
+}
+
+void bench_shipped(const char *path, const char *only)
+{
+    each_subject(path, only, false);
+}
+
+bool bench_shipped_check(const char *path)
+{
+    return each_subject(path, NULL, true);
 }
