@@ -24,7 +24,8 @@ static bool is_one_of(const word *w, const char *const *words)
 
 static bool is_word_char(char c)
 {
-    return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+    char low = (char)(c | 0x20);
+    return (low >= 'a' && low <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
 /* Behind a text, a quoted name or a comment; `at` itself where none begins; NULL where it has no end. */

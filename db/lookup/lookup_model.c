@@ -39,17 +39,23 @@ static uint32_t slot_of_fact(const mt_lookup_model *model, const char *name)
     return MT_LOOKUP_NO_SLOT;
 }
 
+/* Thousands of names are compared while a kernel is read; most differ at once. */
+static bool is_name(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
+
 uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name)
 {
     if (strncmp(name, "device.", 7) == 0) return slot_of_fact(model, name + 7);
     for (uint32_t i = 0; i < model->name_count; i++) {
-        if (strcmp(model->names[i].name, name) == 0) return i;
+        if (is_name(model->names[i].name, name)) return i;
     }
     for (uint32_t i = 0; i < model->param_count; i++) {
-        if (strcmp(model->params[i].name, name) == 0) return model->param_slot + i;
+        if (is_name(model->params[i].name, name)) return model->param_slot + i;
     }
     for (uint32_t i = 0; i < model->let_count; i++) {
-        if (strcmp(model->lets[i].name, name) == 0) return model->let_slot + i;
+        if (is_name(model->lets[i].name, name)) return model->let_slot + i;
     }
     return MT_LOOKUP_NO_SLOT;
 }
