@@ -202,12 +202,16 @@ static bool on_cell(void *context, const mt_cell *cell)
     building *b = context;
     if (!find_subject(b, cell->subject) || !find_variant(b, cell->variant)) return true; /* another workload's, say */
     size_t at = b->subjects[b->at_subject].shape * b->variant_count + b->at_variant;
-    bool is_ok = cell->outcome == MT_CELL_OK, is_timed = is_ok || cell->outcome == MT_CELL_CENSORED;
-    b->heard[at]++;
-    if (cell->outcome == MT_CELL_WRONG) b->is_wrong[at] = true;
     double before = b->slowdown[at];
-    b->slowdown[at] = mt_rule_worse(before, is_timed ? cell->figures.slowdown : INFINITY);
-    if (!is_ok) {
+    b->heard[at]++;
+    if (!mt_cell_has_figures(cell->outcome)) { /* two of three are such */
+        b->slowdown[at] = INFINITY;
+        b->rows[at] = UINT32_MAX;
+        b->is_wrong[at] |= cell->outcome == MT_CELL_WRONG;
+        return true;
+    }
+    b->slowdown[at] = mt_rule_worse(before, cell->figures.slowdown);
+    if (cell->outcome != MT_CELL_OK) {
         b->rows[at] = UINT32_MAX; /* not valid for one workload: not to be answered with */
     } else if (!b->rows[at] || (b->rows[at] != UINT32_MAX && b->slowdown[at] > before)) {
         b->rows[at] = 1;
