@@ -200,6 +200,43 @@ START_TEST(a_refused_source_is_a_result)
 }
 END_TEST
 
+START_TEST(what_verbose_hides_is_asked_for)
+{
+    static const char *const wishes[][2] = {{NULL, NULL}, {"--ptxas-options=-v", NULL}, {"-Xptxas=--verbose", NULL}, {"-Xptxas", "-v"}};
+    mt_nvrtc *nvrtc = open_compiler(false);
+    mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)kernel_text};
+    const mt_source source = {&file, 1};
+    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
+        const char *options[] = {"-DBEHAVIOUR=BEHAVIOUR_too_much_smem", wishes[i][0], wishes[i][1]};
+        const mt_compile_request request = {.source = &source, .options = options, .option_count = 1 + (wishes[i][0] != NULL) + (wishes[i][1] != NULL), .arch = "sm_90a"};
+        mt_compile_result result;
+        mt_error err = {0};
+        ck_assert_int_eq(mt_compile(nvrtc, &request, &result, &err), MT_OK);
+        ck_assert_msg(!result.ok && strstr(result.log, "uses too much shared data (0x40000 bytes, 0xc000 max)"), "case %zu: %s", i, result.log);
+        ck_assert_msg(!strstr(result.log, "Compiling entry"), "%s", result.log);
+        mt_compile_result_free(&result);
+    }
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+START_TEST(a_log_tells_an_error_or_not)
+{
+    static const char *const yes[] = {
+        "k.cu(3): error: identifier \"x\" is undefined\n", "k.cu(1): catastrophic error: cannot open source file \"x.h\" (no directories in search list)\n",
+        "k.cu(1): error #20: identifier\n", "k.cu(1): error #20-D: identifier\n", "ptxas info    : 0 bytes gmem\nptxas error   : Entry function 'k' uses too much shared data (0x40000 bytes, 0xc000 max)\n",
+        "ptxas fatal   : Unresolved extern function 'f'\n", "ptxas application ptx input, line 21; error   : Instruction 'wgmma.fence' not supported on .target 'sm_120a'\n",
+        "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.\n", "error: #error directive\n",
+    };
+    static const char *const no[] = {
+        "", "ptxas info    : Compiling entry function 'error: k' for 'sm_90a'\n", "k.cu(3): warning #177-D: variable \"error\" was declared but never referenced\n",
+        "k.cu(3): warning #1-D: text \"an error: none\"\n", "ptxas info    : 0 bytes gmem\nptxas info    : Used 12 registers, used 1 barriers, 262144 bytes smem\n", "    int error = 1;\n",
+    };
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) ck_assert_msg(mt_compile_tells_error(yes[i]), "%s", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) ck_assert_msg(!mt_compile_tells_error(no[i]), "%s", no[i]);
+}
+END_TEST
+
 START_TEST(a_missing_compiler_names_all_places)
 {
     mt_nvrtc *nvrtc = NULL;
@@ -447,6 +484,8 @@ int main(void)
     tcase_add_test(fake, a_folder_that_strangers_may_write_is_no_cache);
     tcase_add_test(fake, without_a_cache_cubins_go_with_the_compiler);
     tcase_add_test(fake, a_refused_source_is_a_result);
+    tcase_add_test(fake, what_verbose_hides_is_asked_for);
+    tcase_add_test(fake, a_log_tells_an_error_or_not);
     tcase_add_test(fake, a_missing_compiler_names_all_places);
     tcase_add_test(fake, reads_what_ptxas_says);
     tcase_add_test(fake, hints);

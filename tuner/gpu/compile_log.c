@@ -74,6 +74,31 @@ bool mt_compile_resources(const char *log, const char *entries, uint32_t *regist
     return true;
 }
 
+/* "error: …", "error   : …", "fatal error: …", "error #20: …" */
+static bool says_error(const char *at, size_t length)
+{
+    static const char *const words[] = {"error", "fatal"};
+    for (size_t i = 0; i < 2; i++) {
+        if (length < 5 || strncmp(at, words[i], 5) != 0) continue;
+        const char *behind = at + 5;
+        while (behind < at + length && (*behind == ' ' || *behind == '#' || *behind == '-' || (*behind >= '0' && *behind <= '9') || *behind == 'D')) behind++;
+        if (behind < at + length && *behind == ':') return true;
+    }
+    return false;
+}
+
+/* What stands in quotes is the user's: a warning may name a variable `error`. */
+bool mt_compile_tells_error(const char *log)
+{
+    for (const char *line = log; *line; line += line[0] == '\n') {
+        size_t length = strcspn(line, "\n"), told = strcspn(line, "\"'\n");
+        for (const char *at = line; at < line + told; at++)
+            if ((at == line || at[-1] == ' ') && says_error(at, length - (size_t)(at - line))) return true;
+        line += length;
+    }
+    return false;
+}
+
 /* Instructions that exist only in architecture-specific targets. ptxas names the instruction and the target it refused. */
 static void add_target_hint(const char *log, mt_strbuf *hints)
 {
