@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/cli/output/space_json.h"
@@ -67,8 +68,8 @@ static bool add_log_line(mt_check_json *json, const mt_source *source, const cha
     resolve(&at, source);
     for (size_t i = 0; i < 2 && !is_one; i++) {
         size_t length = strlen(severities[i]);
-        const char *colon = strchr(line, ':'); /* "error: …", "warning #177-D: …" */
-        is_one = strncmp(line, severities[i], length) == 0 && (line[length] == ':' || line[length] == ' ') && colon;
+        const char *colon = strchr(line, ':'); /* "error: …", "Error: …", "warning #177-D: …" */
+        is_one = strncasecmp(line, severities[i], length) == 0 && (line[length] == ':' || line[length] == ' ') && colon;
         if (is_one) add_message(json, &at, severities[i], colon + 1 + strspn(colon + 1, " "), variant, variants);
     }
     mt_free(at.file);
