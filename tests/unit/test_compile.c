@@ -327,6 +327,9 @@ START_TEST(hints)
     mt_compile_hints("x.cu(1): catastrophic error: cannot open source file \"mine.cuh\"\n", "/cuda/include", "", &text);
     ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: mine.cuh is neither beside the source, nor in a folder of [kernel] include, nor in /cuda/include\n");
     mt_strbuf_clear(&text);
+    mt_compile_hints("x.cu(1): catastrophic error: cannot open source file \"vector\"\n", "/cuda/include", "", &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: vector is a header of the host, which code for the GPU can't include: expected <array>, or a pointer that an argument gives\n");
+    mt_strbuf_clear(&text);
     mt_compile_hints("ptxas error   : Entry function 'k' uses too much shared data (0x40000 bytes, 0xc000 max)\n", NULL, "", &text);
     ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: k: 262144 bytes of static shared data, limit 49152\n");
     mt_strbuf_clear(&text);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/space/host_header.h"
 
 typedef struct resources {
     uint32_t registers, spill_bytes, static_smem_bytes;
@@ -135,7 +136,12 @@ static void add_header_hint(const char *log, const char *include_dir, const char
 {
     size_t length;
     const char *name = mt_compile_missing_header(log, &length);
-    if (name && !include_dir)
+    char *copy = name ? mt_strndup(name, length) : NULL;
+    const char *instead = copy ? mt_host_header_instead(copy) : NULL;
+    mt_free(copy);
+    if (instead)
+        mt_strbuf_addf(hints, "msda-tune: %.*s is a header of the host, which code for the GPU can't include: expected %s\n", (int)length, name, instead);
+    else if (name && !include_dir)
         mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %.*s: set CUDA_HOME to the toolkit whose include folder has it (searched %s)\n",
                        (int)length, name, searched);
     else if (name)
