@@ -93,7 +93,7 @@ quiet 'changes nothing' ''
 quiet 'changes nothing' 's/^source.*/&\noptions = -DX=${UNROLL}/; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/'
 says 0 'knob UNROLL changes nothing' 's/^source.*/&\noptions = -I./; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/' # the headers that are found there are read
 quiet 'changes nothing' 's/^\[constraint fits/[param finish]\nvalues = 1, 2\n&/' # a word of the source
-says 4 "'fits' excludes most: no block is larger" 's/BLOCK <= 1024/BLOCK > 1024/'
+says 4 "'fits' excludes 2 of 2: no block is larger: BLOCK > 1024" 's/BLOCK <= 1024/BLOCK > 1024/'
 # For programs: where in the source.
 sed 's/^\[algorithm twice/[algorithm typo/' good.ini >m.ini
 sed 's/twice(float \*out) { out/typo(float *out) { uot/' k.cu >typo.cu

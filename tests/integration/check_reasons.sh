@@ -52,7 +52,9 @@ for wish in '' 'options = --ptxas-options=-v' 'options = -Xptxas -v' 'options = 
   says "too much constant data, $wish" 'msda-tune: 262144 bytes of global constant data, limit 65536'
 done
 write '__device__ float f(float);\nextern "C" __global__ void k(float *out) { out[0] = f(1); }'
-says 'a function without a body' 'Unresolved extern function'
+says 'a function without a body' "Unresolved extern function 'f' (_Z1ff)"
+write 'template <int N> __global__ void big(float *out) { __shared__ float s[N]; s[threadIdx.x] = out[0]; __syncthreads(); out[threadIdx.x] = s[threadIdx.x ^ 1]; }\ntemplate __global__ void big<65536>(float *);'
+says 'a template with too much shared memory' 'msda-tune: big<…>: 262144 bytes of static shared data, limit '
 
 # A header that is not there.
 write "#include <nowhere.h>\\n$kernel"

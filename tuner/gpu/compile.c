@@ -5,6 +5,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/cpp_name.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/trust.h"
@@ -277,7 +278,8 @@ static mt_status take_log(const mt_nvrtc *nvrtc, const mt_compile_request *reque
         mt_compile_include_hint(log, &text);
         mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, &text);
     }
-    mt_strbuf_add(&text, log);
+    if (code != MT_NVRTC_SUCCESS) mt_cpp_names_in(log, &text);
+    else mt_strbuf_add(&text, log); /* read by others, who look for its names */
     mt_free(log);
     result->log = mt_strbuf_take(&text);
     return result->log ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/cpp_name.h"
 #include "tuner/space/host_header.h"
 
 typedef struct resources {
@@ -160,7 +161,9 @@ static void add_size_hint(const char *log, mt_strbuf *hints)
     mt_strbuf_add(hints, "msda-tune: ");
     if (found > log && found[-1] == '\'') {
         for (quote--; quote > log && quote[-1] != '\'' && quote[-1] != '\n';) quote--;
-        mt_strbuf_addf(hints, "%.*s: ", (int)(found - 1 - quote), quote);
+        size_t length = (size_t)(found - 1 - quote);
+        if (!mt_cpp_name(quote, length, hints)) mt_strbuf_add_bytes(hints, quote, length);
+        mt_strbuf_add(hints, ": ");
     }
     bool is_static = strncmp(what, "shared", 6) == 0;
     mt_strbuf_addf(hints, "%llu bytes of %s%.*s, limit %llu\n", bytes, is_static ? "static " : "", (int)(numbers - what - 1), what, limit);
