@@ -310,7 +310,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     warn_after(&c);
     st = judge(&c, err);
 done:
-    if (st != MT_OK && !c.failed) mt_check_json_message(&c.json, &c.source, "error", err->message); /* of variants that did not compile the logs are there */
+    if (st != MT_OK && !(st == MT_ERR_COMPILE && c.failed)) mt_check_json_message(&c.json, &c.source, "error", err->message); /* of variants that did not compile the logs are there */
     if (c.values->json) mt_check_json_print(&c.json, stdout, c.space_path ? c.space_path : c.values->space, c.spec, *c.facts.name ? c.facts.name : NULL, *c.arch ? c.arch : NULL);
     close_all(&c);
     return st;
