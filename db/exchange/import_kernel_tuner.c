@@ -123,7 +123,7 @@ done:
 static void fail_as(mt_import_row *row, const char *word)
 {
     static const struct { const char *word; mt_outcome_kind kind; } words[] = {
-        {"InvalidConfig", MT_OUTCOME_PRUNED}, {"CompilationFailedConfig", MT_OUTCOME_COMPILE_ERROR}, {"RuntimeFailedConfig", MT_OUTCOME_LAUNCH_ERROR}};
+        {"InvalidConfig", MT_OUTCOME_EXCLUDED}, {"CompilationFailedConfig", MT_OUTCOME_COMPILE_ERROR}, {"RuntimeFailedConfig", MT_OUTCOME_LAUNCH_ERROR}};
     row->kind = MT_OUTCOME_LAUNCH_ERROR;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcmp(word, words[i].word) == 0) row->kind = words[i].kind;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "db/store/measurement.h"
+#include "db/store/old_outcome.h"
 #include "db/exchange/recording.h"
 #include "db/exchange/recording_internal.h"
 #include "db/exchange/recording_io.h"
@@ -271,13 +272,23 @@ static void complete_interval(mt_timing *timing)
     if (timing->low_ns == 0 && timing->high_ns == 0) timing->low_ns = timing->high_ns = timing->median_ns;
 }
 
-/* Everything but the texts, which stay SQLite's. */
-static mt_status read_outcome(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
+/* "k" and "t". */
+static mt_status read_kind(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
 {
-    const char *kind, *bad;
+    const char *kind, *text = mt_sql_column_or_null(statement, COLUMN_TEXT);
     mt_status st = get_text(import, statement, 1, "\"k\"", 1, &kind, err);
     if (st != MT_OK) return st;
-    if (!mt_outcome_from_name(kind, &outcome->kind)) return fail_line(import, "\"k\" is an unknown outcome:", kind, err);
+    outcome->text = mt_strdup(text);
+    if (text && !outcome->text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
+    if (strcmp(kind, "pruned") == 0) return mt_old_outcome_read(import->store, outcome, err);
+    return mt_outcome_from_name(kind, &outcome->kind) ? MT_OK : fail_line(import, "\"k\" is an unknown outcome:", kind, err);
+}
+
+static mt_status read_outcome(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
+{
+    const char *bad;
+    mt_status st = read_kind(import, statement, outcome, err);
+    if (st != MT_OK) return st;
     if (sqlite3_column_type(statement, COLUMN_BOOLEAN) != SQLITE_NULL)
         return fail_line(import, "expected a number, found true or false, in", mt_sql_column(statement, COLUMN_BOOLEAN), err);
     if (!mt_outcome_read(statement, COLUMN_OUTCOME, outcome, &bad)) return fail_line(import, "impossible value of", bad, err);
@@ -348,7 +359,6 @@ static mt_status store_row(import_state *import, sqlite3_stmt *statement, const 
     if (sqlite3_column_type(statement, COLUMN_CHAIN) != SQLITE_NULL) {
         MT_TRY(read_toolchain(import, statement, COLUMN_CHAIN + 1, "\"chain\"", &subject.toolchain, err));
     }
-    outcome.text = (char *)mt_sql_column_or_null(statement, COLUMN_TEXT); /* borrowed */
     result.launch_json = mt_sql_column_or_null(statement, COLUMN_LAUNCH);
     result.model_flops = real_or_nan(statement, COLUMN_FLOPS);
     result.model_dram_bytes = real_or_nan(statement, COLUMN_FLOPS + 1);
@@ -362,7 +372,6 @@ static mt_status store_row(import_state *import, sqlite3_stmt *statement, const 
     import->rows++;
     import->failed += outcome.kind != MT_OUTCOME_OK;
 done:
-    outcome.text = NULL;
     mt_outcome_free(&outcome);
     return st;
 }

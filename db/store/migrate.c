@@ -2,7 +2,9 @@
 
 #include <stddef.h>
 
+#include "db/standing.h"
 #include "db/store/answer.h"
+#include "db/store/old_outcome.h"
 #include "db/store/sql.h"
 
 extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
@@ -65,11 +67,20 @@ static const char to_7[] =
     "ALTER TABLE session ADD COLUMN job TEXT; DROP INDEX IF EXISTS measurement_by_session; "
     "CREATE INDEX measurement_by_session ON measurement (session_id, variant_id); PRAGMA user_version = 7;";
 
+/* The outcome of the measurement that said of the default on a portfolio's shape that it did not run. */
+#define DEFAULT_NOT_RUN \
+    "(SELECT m.outcome FROM landmark l JOIN measurement m ON m.subject_id = l.subject_id AND m.variant_id = l.variant_id WHERE l.role = 'default' " \
+    "AND l.subject_id = portfolio_shape.subject_id AND NOT " MT_IS_RUN("m") " ORDER BY m.id DESC LIMIT 1)"
+
 /* A portfolio's cells as the lookup reads them; the next session's portfolio has them. What computed wrong results, which the lookup reads all of. Rows of another toolkit's headers are not
- * known; of older sessions nobody can tell. */
+ * known; of older sessions nobody can tell. Outcomes that say why a variant did not run, in place of sentences. */
 static const char to_8[] =
     "ALTER TABLE portfolio ADD COLUMN cells BLOB; CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; "
-    "ALTER TABLE session ADD COLUMN headers TEXT; PRAGMA user_version = 8;";
+    "ALTER TABLE session ADD COLUMN headers TEXT; ALTER TABLE measurement ADD COLUMN spec_digest TEXT; "
+    "UPDATE measurement SET spec_digest = " MT_OLD_DIGEST("outcome", "text") ", outcome = " MT_OLD_OUTCOME("outcome", "text") ", text = " MT_OLD_TEXT("outcome", "text") " WHERE outcome = 'pruned'; "
+    "UPDATE portfolio_cell SET outcome = ifnull((SELECT m.outcome FROM measurement m WHERE m.id = measurement_id), 'excluded') WHERE outcome = 'pruned'; "
+    "UPDATE portfolio_shape SET default_outcome = ifnull(" DEFAULT_NOT_RUN ", 'excluded') WHERE default_outcome = 'pruned'; "
+    "PRAGMA user_version = 8;";
 
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {

@@ -56,7 +56,7 @@ done:
 
 /* ---- subjects and their times ---- */
 
-mt_status mt_query_excluded(mt_store *store, int64_t kernel, char out[MT_EXCLUDED_SIZE], mt_error *err)
+mt_status mt_query_spec_digest(mt_store *store, int64_t kernel, char digest[MT_SPEC_DIGEST_SIZE], mt_error *err)
 {
     mt_status st;
     bool row;
@@ -65,14 +65,14 @@ mt_status mt_query_excluded(mt_store *store, int64_t kernel, char out[MT_EXCLUDE
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, kernel);
     MT_TRY(mt_sql_row(store, &args, &row, "read a kernel's expressions", err));
-    snprintf(out, MT_EXCLUDED_SIZE, "a constraint excludes it on this shape and GPU (expressions %.8s)", mt_hash_text(row ? mt_sql_column(statement, 0) : "").hex);
+    snprintf(digest, MT_SPEC_DIGEST_SIZE, "%.8s", mt_hash_text(row ? mt_sql_column(statement, 0) : "").hex);
     sqlite3_reset(statement);
 done:
     return st;
 }
 
-/* Of a row of subject s: not one that says other expressions excluded the variant, or that its compiler was killed; what is older counts then. */
-#define AND_IS_OF_TODAY(row, excluded) "AND (s.origin = 'recorded' OR " MT_IS_RUN(row) " OR " row ".text = " excluded ") "
+/* Of a row of subject s: not one that says other expressions excluded the variant, or that its compiler was killed; what is older counts then. `digest`: of today's expressions. */
+#define AND_IS_OF_TODAY(row, digest) "AND (s.origin = 'recorded' OR " MT_IS_RUN(row) " OR " row ".spec_digest = " digest ") "
 
 /* The default's time o beside the best's m; where it is latent, the least that it can be: an answer must not win by launch latency. */
 #define DEFAULT_NS(latency) "CASE WHEN s.origin <> 'recorded' AND " MT_IS_LATENT("o", "m") " THEN max(m.median_ns, o.median_ns - " latency ") ELSE o.median_ns END"
@@ -89,12 +89,12 @@ mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group 
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
-    char excluded[MT_EXCLUDED_SIZE];
-    MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
+    char digest[MT_SPEC_DIGEST_SIZE];
+    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
     MT_TRY(mt_sql_prepare(store, subjects_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     bind_group(&args, group);
-    mt_sql_text(&args, excluded);
+    mt_sql_text(&args, digest);
     mt_sql_real(&args, MT_EVENT_LATENCY_NS);
     for (;;) {
         bool row;
@@ -120,12 +120,12 @@ mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *gr
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
-    char excluded[MT_EXCLUDED_SIZE];
-    MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
+    char digest[MT_SPEC_DIGEST_SIZE];
+    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
     MT_TRY(mt_sql_prepare(store, times_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
-    mt_sql_text(&args, excluded);
+    mt_sql_text(&args, digest);
     mt_sql_real(&args, MT_EVENT_LATENCY_NS);
     for (;;) {
         bool row;
@@ -267,15 +267,15 @@ static const char shape_sql[] =
 static mt_status insert_shapes(mt_store *store, const mt_portfolio_group *group, int64_t id, const mt_portfolio *portfolio, mt_error *err)
 {
     mt_status st = MT_OK;
-    char excluded[MT_EXCLUDED_SIZE];
-    MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
+    char digest[MT_SPEC_DIGEST_SIZE];
+    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
     for (size_t i = 0; i < portfolio->subject_count; i++) {
         sqlite3_stmt *statement;
         MT_TRY(mt_sql_cached_get(store, shape_sql, &statement, err));
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_int(&args, id);
         mt_sql_int(&args, portfolio->subjects[i]);
-        mt_sql_text(&args, excluded);
+        mt_sql_text(&args, digest);
         mt_sql_real(&args, MT_EVENT_LATENCY_NS);
         MT_TRY(mt_sql_run(store, &args, "store a portfolio's shape", err));
     }

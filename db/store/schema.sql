@@ -184,7 +184,8 @@ CREATE TABLE measurement (
     model_flops        REAL,
     model_dram_bytes   REAL,
     model_floor_ns     REAL,
-    samples            BLOB              -- float32 little-endian nanoseconds in measuring order, one zstd frame
+    samples            BLOB,             -- float32 little-endian nanoseconds in measuring order, one zstd frame
+    spec_digest        TEXT              -- of excluded: which expressions excluded it, the first 8 digits of the hash of kernel.spec_json then; NULL = not known
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
 CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; -- the lookup reads all of them
