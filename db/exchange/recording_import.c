@@ -232,7 +232,8 @@ static const char row_sql[] =
     "json_type(?1, '$.chain'), " JSON("chain.nvrtc") JSON("chain.driver") JSON("chain.arch")
     "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON)
     /* json_extract makes 1 and 0 of true and false */
-    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'v', 'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1), " JSON_MEMBER("rival") "0";
+    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'v', 'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1), " 
+    "ifnull(json_type(?1, '$.library'), json_type(?1, '$.rival')), ifnull(json_extract(?1, '$.library'), json_extract(?1, '$.rival')), 0"; /* 'rival': of older tools */
 enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
 enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT, COLUMN_LIBRARY };
 
@@ -318,7 +319,7 @@ static mt_status check_order(import_state *import, const char *variant, mt_error
 static mt_status read_library(const import_state *import, sqlite3_stmt *statement, int64_t at_unix_ms, mt_error *err)
 {
     const char *problem = NULL, *json;
-    mt_status st = get_object(import, statement, COLUMN_LIBRARY, "\"rival\"", &json, err);
+    mt_status st = get_object(import, statement, COLUMN_LIBRARY, "\"library\"", &json, err);
     if (st == MT_OK && json) st = mt_recording_read_library(import->store, sqlite3_last_insert_rowid(import->store->db), at_unix_ms, json, &problem, err);
     return problem ? fail_line(import, problem, NULL, err) : st;
 }

@@ -8,12 +8,16 @@
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 
+/* Few launches are programmatic: the others are told by a look at the text, without reading it as JSON. */
+#define IS_PROGRAMMATIC \
+    "instr(m.launch_json, '\"programmatic\"') > 0 AND json_valid(m.launch_json) AND EXISTS (SELECT 1 FROM json_each(m.launch_json, '$.launches') p " \
+    "WHERE p.type = 'object' AND json_type(p.value, '$.programmatic') = 'true'), "
 /* ?10 asks for samples. */
 #define ROW_COLUMNS \
     "SELECT m.id, m.session_id, d.key, d.name, k.name, k.key, h.name, h.key, w.name, w.key, v.text, s.origin, s.regime, m.created_unix_ms, " \
     "t.nvrtc_version, t.driver_version, t.arch, m.launch_json, m.model_flops, m.model_dram_bytes, m.model_floor_ns, m.evaluation, m.outcome, " \
     "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M) \
-    "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)), "
+    "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)), " MT_LIBRARY_COLUMNS IS_PROGRAMMATIC
 /* The winner's figures are the final's that picked it. */
 #define ENERGY_OF(finalist) finalist ".energy_uj, " finalist ".energy_error_uj, " finalist ".power_w, " finalist ".energy_loop_ms, " finalist ".energy_period_ms, " \
     finalist ".energy_runs, " finalist ".energy_source "
@@ -21,8 +25,9 @@
 #define FINAL_BATCH ", CASE WHEN fr.method = 'interleaved' THEN (SELECT max(fm.batch_count) FROM finalist ff JOIN measurement fm ON fm.id = ff.measurement_id WHERE ff.final_id = fr.id) END "
 #define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
 #define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi") FINAL_BATCH
-#define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "
-enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_FINAL_COLUMN };
+#define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id " MT_LIBRARY_JOIN
+enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_LIBRARY_COLUMN,
+       PROGRAMMATIC_COLUMN = FIRST_LIBRARY_COLUMN + MT_LIBRARY_COLUMN_COUNT, FIRST_FINAL_COLUMN };
 
 /* --- measurements ------------------------------------------------------------------------------------------------------------------- */
 
@@ -55,6 +60,8 @@ static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_m
     row->model_floor_ns = real_or_nan(statement, 20);
     row->evaluation = sqlite3_column_int64(statement, 21);
     row->metrics_json = mt_sql_column(statement, METRICS_COLUMN);
+    mt_query_read_library(statement, FIRST_LIBRARY_COLUMN, &row->library);
+    row->is_programmatic = sqlite3_column_int(statement, PROGRAMMATIC_COLUMN) != 0;
     return MT_OK;
 }
 

@@ -66,6 +66,14 @@ typedef struct mt_subject {
     mt_origin origin;
 } mt_subject;
 
+/* How a row's variant did against a library (the search space's baseline plugin), in rounds in which both were timed: medians; ratios are the library's time / the variant's. NAN: not known. */
+typedef struct mt_row_library {
+    char plugin[32];                                 /* "" = it was not compared, and the rest means nothing */
+    double first_ns, first_ratio;                    /* what a caller who does not choose gets */
+    double best_ns, best_ratio, best_low, best_high; /* the fastest of its algorithms; interval of the ratio */
+    bool is_limited;                                 /* power or heat held the clock down meanwhile: only the ratios say anything */
+} mt_row_library;
+
 /* A stored measurement with its names, as read. */
 typedef struct mt_measurement_row {
     int64_t id, session;
@@ -76,8 +84,10 @@ typedef struct mt_measurement_row {
     int64_t nvrtc_version, driver_version;
     const char *arch;
     const char *launch_json; /* as launched: {"launches":[{"entry":…,"grid":[…],"block":[…],"cluster":[…],"smem":…,"carveout":…}]}; may be NULL */
+    bool is_programmatic;   /* one of its launches was a programmatic dependent one: it overlaps with the kernel in front */
     double model_flops, model_dram_bytes, model_floor_ns; /* NAN = none */
     const char *metrics_json; /* {"dram_percent":…}: table metric; "{}" = none */
+    mt_row_library library; /* the newest comparison */
     int64_t evaluation;     /* 1, 2, … within the session and subject */
     mt_outcome outcome;     /* texts borrowed; sample_ns NULL unless asked for */
     int64_t final_id;       /* winners and finalists of mt_query_fastest: the final that picked the winner, whose median and interval are then in `outcome`; 0 = none */

@@ -242,6 +242,23 @@ CREATE TABLE finalist (
 );
 CREATE INDEX finalist_by_measurement ON finalist (measurement_id);
 
+-- How a finalist did against a library (the search space's baseline plugin), in the rounds of a final in which both were timed. Ratios are the library's time / the variant's. The newest counts.
+CREATE TABLE library_comparison (
+    measurement_id  INTEGER NOT NULL REFERENCES measurement (id),
+    plugin          TEXT NOT NULL,       -- "cublaslt"
+    first_ns        REAL,                -- of the library's first choice, which a caller gets who does not choose; NULL = it failed
+    first_ratio     REAL,
+    first_algorithm TEXT,                -- as the plugin describes it; NULL = not known
+    best_ns         REAL NOT NULL,       -- of the fastest of its algorithms
+    best_ratio      REAL NOT NULL,
+    best_ratio_low  REAL,                -- interval of the ratio
+    best_ratio_high REAL,
+    best_algorithm  TEXT,
+    is_limited      INTEGER NOT NULL,    -- 1 = power or heat held the clock down meanwhile: only the ratios say anything
+    created_unix_ms INTEGER NOT NULL,
+    PRIMARY KEY (measurement_id, plugin)
+);
+
 -- How many points of a session's space each constraint excludes.
 CREATE TABLE pruned (
     session_id      INTEGER NOT NULL REFERENCES session (id),

@@ -79,21 +79,6 @@ done:
     return st;
 }
 
-mt_status mt_store_final_has_metric(mt_store *store, int64_t final, const char *name, bool *has, mt_error *err)
-{
-    int64_t found = 0;
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, "SELECT 1 FROM finalist f JOIN metric m USING (measurement_id) WHERE f.final_id = ? AND f.picked AND m.name = ?", &statement, err);
-    if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
-        mt_sql_int(&args, final);
-        mt_sql_text(&args, name);
-        st = mt_sql_value(store, &args, 0, &found, "find a finalist's metric", err);
-    }
-    *has = found != 0;
-    return st;
-}
-
 static mt_status insert_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, mt_error *err)
 {
     mt_status st;

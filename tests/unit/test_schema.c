@@ -237,6 +237,28 @@ START_TEST(version_7_gets_outcomes)
 }
 END_TEST
 
+/* What were metrics with composed names is one row; metrics that only look so stay. */
+START_TEST(version_7_gets_library_comparisons)
+{
+    make_version_7();
+    fixture_sql("INSERT INTO metric VALUES (11, 'cublaslt_first_ns', 130, 'cublaslt: one', 7), (11, 'cublaslt_first_ratio', 1.3, 'cublaslt: one', 7), (11, 'cublaslt_best_ns', 110.5, 'cublaslt: the third', 7), "
+                "(11, 'cublaslt_best_ratio', 0.5, 'cublaslt: the third', 7), (11, 'cublaslt_best_ratio_low', 0.25, 'cublaslt: the third', 7), (11, 'cublaslt_best_ratio_high', 0.75, 'cublaslt: the third', 7), "
+                "(11, 'cublaslt_throttled', 1, 'cublaslt: the third', 7), (11, 'dram_percent', 50, 'ncu', 7), (11, 'first_ns', 3, 'ncu', 7), "
+                "(12, 'x_best_ns', 4, 'x', 8), (12, 'x_best_ratio', 2, 'x', 8), " /* imported: no algorithm, no first, no interval */
+                "(13, 'y_best_ratio', 2, 'model', 9), (13, 'y_best_ns', 2, 'model', 9), (14, 'z_best_ratio', 2, 'z: a', 9), (15, 'A b_best_ratio', 2, 'A b', 9), (15, 'A b_best_ns', 2, 'A b', 9)");
+    ck_ok(open_rw());
+    ck_ok(mt_store_check(opened, &fixture_err));
+    mt_store_close(opened);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison"), 2);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison WHERE measurement_id = 11 AND plugin = 'cublaslt' AND first_ns = 130 AND first_ratio = 1.3 AND first_algorithm = 'one' AND best_ns = 110.5 "
+                                    "AND best_ratio = 0.5 AND best_ratio_low = 0.25 AND best_ratio_high = 0.75 AND best_algorithm = 'the third' AND is_limited = 1 AND created_unix_ms = 7"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison WHERE measurement_id = 12 AND plugin = 'x' AND first_ns IS NULL AND first_ratio IS NULL AND first_algorithm IS NULL AND best_ns = 4 "
+                                    "AND best_ratio = 2 AND best_ratio_low IS NULL AND best_ratio_high IS NULL AND best_algorithm IS NULL AND is_limited = 0 AND created_unix_ms = 8"), 1);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM metric"), 7);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM metric WHERE name IN ('dram_percent', 'first_ns', 'y_best_ratio', 'y_best_ns', 'z_best_ratio', 'A b_best_ratio', 'A b_best_ns')"), 7);
+}
+END_TEST
+
 /* The list above has every outcome that there is. */
 START_TEST(every_outcome_is_migrated)
 {
@@ -248,4 +270,4 @@ START_TEST(every_outcome_is_migrated)
 }
 END_TEST
 
-FIXTURE_MAIN("schema", first_version_is_updated, version_1_gets_its_answers, version_4_gets_energy, version_7_gets_outcomes, every_outcome_is_migrated)
+FIXTURE_MAIN("schema", first_version_is_updated, version_1_gets_its_answers, version_4_gets_energy, version_7_gets_outcomes, version_7_gets_library_comparisons, every_outcome_is_migrated)

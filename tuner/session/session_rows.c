@@ -343,8 +343,9 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     winner->summary->high_ns = row->outcome.timing.high_ns;
     winner->summary->objective = row->objective;
     winner->summary->energy = row->outcome.energy;
-    winner->summary->is_programmatic = mt_row_is_programmatic(row);
-    if (mt_row_libraries(row, &winner->summary->library)) winner->summary->is_limited = winner->summary->library.is_limited;
+    winner->summary->is_programmatic = row->is_programmatic;
+    winner->summary->library = row->library;
+    if (row->library.plugin[0]) winner->summary->is_limited = row->library.is_limited;
     winner->summary->tied = row->tied_count > 1 ? (size_t)row->tied_count - 1 : 0;
     return MT_OK;
 }

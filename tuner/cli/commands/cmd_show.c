@@ -99,7 +99,6 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     const mt_timing *timing = &row->outcome.timing;
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf knobs = {0};
-    mt_row_library library;
     (void)err;
     start_group(l, row);
     if (!l->table.count) best_heading(&l->table);
@@ -123,8 +122,8 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
         mt_strbuf_addf(&knobs, "  (by %s: %s)", mt_objective_name(row->objective), energy);
     }
     if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
-    if (mt_row_is_programmatic(row)) mt_strbuf_add(&knobs, "  (programmatic launch)");
-    if (mt_row_libraries(row, &library)) add_library(&knobs, &library);
+    if (row->is_programmatic) mt_strbuf_add(&knobs, "  (programmatic launch)");
+    if (row->library.plugin[0]) add_library(&knobs, &row->library);
     mt_table_cell(&l->table, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
     l->rows++;

@@ -93,6 +93,21 @@ static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy)
     mt_strbuf_add_char(out, '}');
 }
 
+/* Nothing where the row was not compared. */
+static void add_library(mt_strbuf *out, const mt_row_library *library)
+{
+    if (!library->plugin[0]) return;
+    mt_strbuf_add(out, ",\"library\":{\"plugin\":");
+    mt_strbuf_add_json(out, library->plugin);
+    add_number(out, "first_us", library->first_ns / 1e3);
+    add_number(out, "first_ratio", library->first_ratio);
+    add_number(out, "best_us", library->best_ns / 1e3);
+    add_number(out, "best_ratio", library->best_ratio);
+    add_number(out, "best_ratio_low", library->best_low);
+    add_number(out, "best_ratio_high", library->best_high);
+    mt_strbuf_add(out, library->is_limited ? ",\"throttled\":true}" : ",\"throttled\":false}");
+}
+
 static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
 {
     const mt_outcome *outcome = &row->outcome;
@@ -121,6 +136,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
     add_text(out, "arch", row->arch);
     mt_strbuf_add(out, ",\"metrics\":");
     mt_strbuf_add_json_value(out, row->metrics_json && *row->metrics_json ? row->metrics_json : "{}");
+    add_library(out, &row->library);
     mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":", (long long)row->created_unix_ms);
     mt_strbuf_add_json_value(out, row->launch_json ? row->launch_json : "null");
 }
