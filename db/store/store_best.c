@@ -105,7 +105,7 @@ done:
 
 /* --- best --------------------------------------------------------------------------------------------------------------------------- */
 
-/* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing; a row 'pruned' is no run. Clusters are looked at
+/* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing; a row that says why it did not run is none. Clusters are looked at
  * only among equal medians. */
 static const char winner_sql[] =
     MT_WITH_GOOD ", first AS (SELECT * FROM good WHERE median_ns = (SELECT min(median_ns) FROM good)) "

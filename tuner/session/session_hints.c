@@ -68,7 +68,7 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     mt_error ignored;
     (void)err;
     if (hint.is_foreign && (!row->arch || strcmp(row->arch, session->evaluator->arch) != 0)) return MT_OK;
-    bool is_own = !hint.is_foreign && strcmp(row->kernel_key, session->params->kernel_key.hex) == 0 && strcmp(row->shape_key, hunt->target->shape->key) == 0 &&
+    bool is_own = !hint.is_foreign && strcmp(row->kernel_key, session->kernel_key.hex) == 0 && strcmp(row->shape_key, hunt->target->shape->key) == 0 &&
                   strcmp(row->workload_key, hunt->target->workload->key) == 0;
     if (is_own) return MT_OK;
     if (mt_point_parse(mt_space_spec(hunt->space), row->variant, &point, &ignored) != MT_OK || !mt_space_find(hunt->space, &point, &hint.index)) return MT_OK;
@@ -83,7 +83,9 @@ mt_status mt_session_hints(mt_session *session, const mt_subject *subject, const
     struct hunt hunt = {.session = session, .target = target, .space = space, .kinds = kinds_of(target->shape)};
     if (!hunt.kinds) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
     const mt_filter filter = {.kernel = session->params->spec->name, .origin = &session->origin, .regime = &subject->regime};
+    const mt_filter of_shipped = {.kernel = filter.kernel, .regime = filter.regime};
     mt_status st = mt_query_best(session->store, &filter, on_best, &hunt, err);
+    if (st == MT_OK && session->params->shipped) st = mt_query_best(session->params->shipped, &of_shipped, on_best, &hunt, err);
     for (size_t i = 0; i < hunt.count; i++) hints[i] = hunt.best[i].index;
     *count = hunt.count;
     mt_free(hunt.kinds);

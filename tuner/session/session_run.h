@@ -39,7 +39,7 @@ typedef struct mt_run {
     size_t under_way;
     mt_run_trial *trials;      /* in the order they were submitted */
     mt_run_trial *running[MT_DEVICES_MAX];
-    size_t first[2 + MT_YARDSTICKS_MAX], first_count; /* the default point, the baseline's, the yardsticks': before the strategy's */
+    size_t first[2 + MT_ANSWERS_MAX + MT_YARDSTICKS_MAX], first_count; /* the default point, the baseline's, what the lookup answers, the yardsticks': before the strategy's */
     size_t default_index, baseline_index;
     size_t followed;           /* of session->points */
     int64_t stored;            /* evaluations of this session */

@@ -84,13 +84,39 @@ static mt_status start_search(mt_run *run, mt_error *err)
     return mt_search_create(session->loop, run->strategy, &task, on_thought, run, &run->search, err);
 }
 
+/* What other tools measured has no default point, unless somebody wrote one into the search space: nothing is faster than what nobody named. */
+static bool has_default(const mt_spec *spec)
+{
+    bool is_said = !spec->is_recorded;
+    for (size_t i = 1; i < spec->param_count; i++) is_said = is_said || spec->params[i].has_default;
+    return is_said;
+}
+
+/* Where the lookup's answer is another point than these: a search may not end with something slower. What is no point of this space (an older one's, say) is no start. */
+static void add_answers(mt_run *run)
+{
+    const mt_answers *answers = run->session->params->answers;
+    const char *variants[MT_ANSWERS_MAX];
+    size_t count = answers ? answers->find(answers->context, run->target->shape, run->target->workload, variants) : 0;
+    for (size_t i = 0; i < count; i++) {
+        mt_point point;
+        mt_error ignored;
+        size_t index, known = 0;
+        if (mt_point_parse(mt_space_spec(run->space), variants[i], &point, &ignored) != MT_OK || !mt_space_find(run->space, &point, &index)) continue;
+        while (known < run->first_count && run->first[known] != index) known++;
+        if (known == run->first_count) run->first[run->first_count++] = index;
+    }
+}
+
 /* The points that a person compares with come first, so that an interrupted run has them. */
 static void choose_first(mt_run *run)
 {
     const mt_spec *spec = run->session->params->spec;
     mt_error error;
     run->default_index = run->baseline_index = MT_NO_POINT;
-    if (mt_space_default(run->space, &run->default_index, &error) == MT_OK) {
+    if (!has_default(spec)) {
+        run->default_index = MT_NO_POINT;
+    } else if (mt_space_default(run->space, &run->default_index, &error) == MT_OK) {
         run->first[run->first_count++] = run->default_index;
     } else {
         run->default_index = MT_NO_POINT;
@@ -102,6 +128,7 @@ static void choose_first(mt_run *run)
         run->baseline_index = MT_NO_POINT;
         mt_log_warn("%s: not compared with the baseline: %s", run->target->shape->name, error.message);
     }
+    add_answers(run);
     if (spec->library && run->session->evaluator->is_recorded) snprintf(run->summary->library_why, sizeof run->summary->library_why, "%s: a recorded GPU runs no plugin", spec->library);
     for (size_t i = 0; i < spec->algorithm_count; i++) {
         size_t index;
@@ -255,7 +282,7 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
     MT_TRY(mt_run_loop(run, err));
     note_devices(run);
     run->session->evaluator->device = first_device(run); /* near-ties are compared on one GPU */
-    if (run->session->interrupts == 0) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
+    if (!mt_final_is_cut(run->session)) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
     MT_TRY(mt_session_store_best(run->session, &run->subject, run->target, &run->cubin, run->summary, best, err));
     if (*best && run->best && strcmp(*best, run->best) == 0) {
         run->summary->best_sm_mhz = run->best_sm_mhz;

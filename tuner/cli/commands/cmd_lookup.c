@@ -3,6 +3,7 @@
 
 #include "db/key.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/commands/known_answer.h"
 #include "tuner/cli/commands/lookup_print.h"
 
 typedef struct lookup_values {
@@ -15,7 +16,7 @@ typedef struct lookup_values {
 static const mt_option options[] = {
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "auto (default), a device number, a known GPU's name (h100),\nor recorded:NAME"},
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "the kernel, or NAME@KEY for one state of its source; may be left\nout when the database has one only"},
-    {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "a shape of the database, or of --space"},
+    {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "a shape of the database or of --space, or one by its values:\n\"N=1;M=8;H=92,46;dtype=f16\""},
     {"set", 0, MT_OPTION_TEXTS, FIELD(set), "NAME=VALUE", "another value for one of the shape's; may be repeated"},
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload; else the least worst case over all"},
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "take the shape from this search space"},
@@ -34,17 +35,9 @@ static mt_status fail(tunelookup_status status, mt_error *err)
     return MT_FAIL(err, st, "lookup: %s%s%s", tunelookup_strerror(status), *tunelookup_detail() ? ": " : "", tunelookup_detail());
 }
 
-static tunelookup_device device_of(const mt_device_facts *facts)
-{
-    return (tunelookup_device){.struct_size = sizeof(tunelookup_device), .name = facts->name, .cc = facts->cc, .sm_count = facts->sm_count, .smem_optin = facts->smem_optin,
-        .smem_per_sm = facts->smem_per_sm, .smem_reserved = facts->smem_reserved, .regs_per_sm = facts->regs_per_sm, .threads_per_sm = facts->threads_per_sm,
-        .blocks_per_sm = facts->blocks_per_sm, .max_cluster = facts->max_cluster, .l2_bytes = facts->l2_bytes, .mem_bytes = facts->mem_bytes, .clock_mhz = facts->clock_mhz,
-        .driver_version = facts->driver_version};
-}
-
 static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, tunelookup_db *db, mt_error *err)
 {
-    tunelookup_device device = device_of(&asked->facts);
+    tunelookup_device device = mt_known_answer_device(&asked->facts);
     tunelookup_plan *plan = NULL;
     tunelookup_result result;
     char gpu[MT_KEY_GPU_SIZE];
@@ -87,7 +80,8 @@ const mt_command mt_cmd_lookup = {
     .summary = "what the lookup library answers for a GPU and a shape, and why",
     .help = "Asks libtunelookup as a program would and prints the match, the knobs, the launches evaluated for the shape and the\n"
             "arguments. Exits 4 when there is no answer; the text says why.\n\n"
-            "  msda-tune lookup --gpu recorded:h100 --kernel NAME --shape NAME --set N=16",
+            "  msda-tune lookup --gpu recorded:h100 --kernel NAME --shape NAME --set N=16\n"
+            "  msda-tune lookup --gpu h200 --kernel softmax --shape \"ROWS=100;COLUMNS=4096\"",
     .options = options,
     .values_size = sizeof(lookup_values),
     .run = run,
