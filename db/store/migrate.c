@@ -88,7 +88,8 @@ static const char to_7[] =
     "AND l.subject_id = portfolio_shape.subject_id AND NOT " MT_IS_RUN("m") " ORDER BY m.id DESC LIMIT 1)"
 
 /* A portfolio's cells as the lookup reads them; the next session's portfolio has them. What computed wrong results, which the lookup reads all of. Rows of another toolkit's headers are not
- * known; of older sessions nobody can tell. Outcomes that say why a variant did not run, in place of sentences; comparisons with libraries as rows. */
+ * known; of older sessions nobody can tell. Outcomes that say why a variant did not run, in place of sentences; comparisons with libraries as rows; of a session its plan, which
+ * was part of the job's text, and whether it was truncated. */
 static const char to_8[] =
     "ALTER TABLE portfolio ADD COLUMN cells BLOB; CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; "
     "ALTER TABLE session ADD COLUMN headers TEXT; ALTER TABLE measurement ADD COLUMN spec_digest TEXT; "
@@ -96,6 +97,10 @@ static const char to_8[] =
     "UPDATE portfolio_cell SET outcome = ifnull((SELECT m.outcome FROM measurement m WHERE m.id = measurement_id), 'excluded') WHERE outcome = 'pruned'; "
     "UPDATE portfolio_shape SET default_outcome = ifnull(" DEFAULT_NOT_RUN ", 'excluded') WHERE default_outcome = 'pruned'; "
     LIBRARY_COMPARISONS
+    "ALTER TABLE session ADD COLUMN plan TEXT; ALTER TABLE session ADD COLUMN truncated INTEGER NOT NULL DEFAULT 0; "
+    "UPDATE session SET plan = CASE WHEN job GLOB 'plan *' THEN substr(job, 6) ELSE substr(job, instr(job, ', plan ') + 7) END, "
+    "job = CASE WHEN job NOT GLOB 'plan *' THEN substr(job, 1, instr(job, ', plan ') - 1) END WHERE job GLOB 'plan *' OR instr(job, ', plan ') > 0; "
+    "UPDATE session SET truncated = 1 WHERE json_valid(times_json) AND json_type(times_json, '$.truncated') = 'true'; "
     "PRAGMA user_version = 8;";
 
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */

@@ -335,6 +335,8 @@ static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt
     info->warnings = mt_sql_column_or_null(statement, column++);
     info->drift = real_or_nan(statement, column + 1);
     info->job = mt_sql_column_or_null(statement, column + 2);
+    info->plan = mt_sql_column_or_null(statement, column + 3);
+    info->is_truncated = sqlite3_column_int(statement, column + 4) != 0;
     if (mt_origin_from_name(mt_sql_column(statement, column), &info->origin)) return MT_OK;
     return MT_FAIL(err, MT_ERR_DB, "%s: session %lld has the unknown origin \"%s\"", store->path, (long long)info->id,
                    mt_sql_column(statement, column));
@@ -347,7 +349,7 @@ mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback,
     MT_TRY(mt_sql_prepare(store, "SELECT id, started_unix_ms, ended_unix_ms, process_id, seed, worker_restarts, "
                           "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id) ELSE evaluated END, known, "
                           "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome NOT IN ('ok', 'censored', 'yardstick')) "
-                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job FROM session s ORDER BY id", &statement, err));
+                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job, plan, truncated FROM session s ORDER BY id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     for (;;) {
         bool more;

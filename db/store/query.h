@@ -41,7 +41,8 @@ mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key
 typedef struct mt_session_info {
     int64_t id, started_unix_ms, ended_unix_ms; /* ended 0 = still running or killed */
     const char *command, *host, *boot_id, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;
-    const char *job;        /* of a batch system, "slurm 4711_3, plan ID" (tuner/base/job.h); NULL = none */
+    const char *job, *plan; /* of a batch system, "slurm 4711_3" (tuner/base/job.h), and of a cluster folder; NULL = none */
+    bool is_truncated;      /* a subject ended before its budget was spent */
     int64_t process_id, seed, worker_restarts;
     int64_t evaluated, known, failed;           /* without an end: of the rows until now, `known` 0 */
     double drift;           /* NAN = not known */

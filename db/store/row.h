@@ -43,7 +43,8 @@ typedef struct mt_session_row {
     const char *host, *boot_id, *tool_version;
     const char *strategy;
     const char *space_path;
-    const char *job;        /* of a batch system; NULL = none */
+    const char *job;        /* of a batch system, "slurm 4711_3" (tuner/base/job.h); NULL = none */
+    const char *plan;       /* of a cluster folder, whose task it is; NULL = none */
     const char *headers;    /* digest of the toolkit's headers that the kernel's source includes; "" = none, NULL = not known */
     int64_t seed;
     mt_origin origin;
@@ -53,6 +54,7 @@ typedef struct mt_session_end_row {
     const char *state;      /* "done", "interrupted", "failed" */
     int64_t worker_restarts;
     int64_t evaluated, known, failed;
+    bool is_truncated;      /* a subject ended before its budget was spent */
     const char *times_json; /* where the time went: {"compile_ns":…}; may be NULL */
     const char *warnings;   /* one a line; may be NULL */
     double drift;           /* of the anchors; NAN = not timed twice */

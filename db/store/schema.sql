@@ -99,7 +99,9 @@ CREATE TABLE session (
     warnings        TEXT,               -- one a line
     drift           REAL,               -- largest deviation of an anchor from its first time, as a part of that; NULL = not timed twice
     job             TEXT,               -- of a batch system: "slurm 4711_3" is task 3 of array job 4711; NULL = none
-    headers         TEXT                -- digest of the toolkit's headers that the kernel's source includes; '' = it includes none, NULL = not known
+    headers         TEXT,               -- digest of the toolkit's headers that the kernel's source includes; '' = it includes none, NULL = not known
+    plan            TEXT,               -- of a cluster folder (msda-tune slurm), whose task it is: "0123456789ab"; NULL = none
+    truncated       INTEGER NOT NULL DEFAULT 0  -- 1 = a subject ended before its budget was spent; `warnings` names it
 );
 CREATE INDEX session_by_source ON session (source_hash) WHERE source_hash IS NOT NULL;
 

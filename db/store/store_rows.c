@@ -208,7 +208,7 @@ mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int
     }
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_cached_get(store, "INSERT INTO main.session (command, host, boot_id, process_id, tool_version, strategy, space_path, seed, "
-                           "origin, started_unix_ms, job, headers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err);
+                           "origin, started_unix_ms, job, plan, headers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err);
     if (st == MT_OK) {
         mt_row_values noted;
         mt_sql_args args = mt_sql_args_row(statement, &noted);
@@ -223,6 +223,7 @@ mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int
         mt_sql_text(&args, mt_origin_name(row->origin));
         mt_sql_int(&args, mt_clock_unix_ms());
         mt_sql_text(&args, row->job);
+        mt_sql_text(&args, row->plan);
         mt_sql_text(&args, row->headers);
         st = mt_sql_run(store, &args, "begin a session", err);
         *id = sqlite3_last_insert_rowid(store->db);
@@ -238,7 +239,7 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
     sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_cached_get(store, "UPDATE main.session SET ended_unix_ms = max(?, started_unix_ms), state = ?, worker_restarts = ?, evaluated = ?, known = ?, "
-                           "failed = ?, times_json = ?, warnings = ?, drift = ? WHERE id = ?", &statement, err);
+                           "failed = ?, truncated = ?, times_json = ?, warnings = ?, drift = ? WHERE id = ?", &statement, err);
     if (st == MT_OK) {
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_int(&args, mt_clock_unix_ms());
@@ -247,6 +248,7 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
         mt_sql_int(&args, row->evaluated);
         mt_sql_int(&args, row->known);
         mt_sql_int(&args, row->failed);
+        mt_sql_int(&args, row->is_truncated);
         mt_sql_text(&args, row->times_json);
         mt_sql_text(&args, row->warnings);
         mt_sql_real(&args, row->drift);

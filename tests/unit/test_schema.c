@@ -178,9 +178,9 @@ enum { OLD_ROWS = sizeof old_rows / sizeof *old_rows };
 
 static const char *quoted(const char *text)
 {
-    static char out[3][256];
+    static char out[6][256];
     static int next;
-    char *at = out[next++ % 3];
+    char *at = out[next++ % 6];
     if (!text) return "NULL";
     sqlite3_snprintf(sizeof out[0], at, "%Q", text);
     return at;
@@ -259,6 +259,28 @@ START_TEST(version_7_gets_library_comparisons)
 }
 END_TEST
 
+START_TEST(version_7_gets_plans_and_cuts)
+{
+    static const struct { const char *job, *times, *now, *plan; int truncated; } cases[] = {
+        {NULL, NULL, NULL, NULL, 0}, {"slurm 5", "{\"truncated\":false}", "slurm 5", NULL, 0}, {"plan 0123456789ab", "{\"truncated\":true}", NULL, "0123456789ab", 1},
+        {"slurm 4711_3, plan 0123456789ab", "{\"note\":\"\\\"truncated\\\":true\"}", "slurm 4711_3", "0123456789ab", 0}};
+    char sql[1024];
+    make_version_7();
+    for (int i = 0; i < 4; i++) {
+        snprintf(sql, sizeof sql, "INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms, job, times_json) "
+                 "VALUES (%d, 'c', 'h', 'b', 1, 'v', 'auto', 'p', 0, 'measured', 1, %s, %s)", 10 + i, quoted(cases[i].job), quoted(cases[i].times));
+        fixture_sql(sql);
+    }
+    ck_ok(open_rw());
+    mt_store_close(opened);
+    for (int i = 0; i < 4; i++) {
+        snprintf(sql, sizeof sql, "SELECT count(*) FROM session WHERE id = %d AND job IS %s AND plan IS %s AND truncated = %d AND times_json IS %s", 10 + i, quoted(cases[i].now), quoted(cases[i].plan),
+                 cases[i].truncated, quoted(cases[i].times));
+        ck_assert_msg(fixture_number(sql) == 1, "%s", sql);
+    }
+}
+END_TEST
+
 /* The list above has every outcome that there is. */
 START_TEST(every_outcome_is_migrated)
 {
@@ -270,4 +292,4 @@ START_TEST(every_outcome_is_migrated)
 }
 END_TEST
 
-FIXTURE_MAIN("schema", first_version_is_updated, version_1_gets_its_answers, version_4_gets_energy, version_7_gets_outcomes, version_7_gets_library_comparisons, every_outcome_is_migrated)
+FIXTURE_MAIN("schema", first_version_is_updated, version_1_gets_its_answers, version_4_gets_energy, version_7_gets_outcomes, version_7_gets_library_comparisons, version_7_gets_plans_and_cuts, every_outcome_is_migrated)

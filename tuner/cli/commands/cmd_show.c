@@ -176,9 +176,11 @@ static mt_status add_failure_json(void *context, const mt_measurement_row *row, 
 
 static void note_session(listing *l, const mt_session_info *row)
 {
-    if (row->job) {
+    if (row->job || row->plan) {
         mt_strbuf_addf(&l->notes, "session %lld: ", (long long)row->id);
-        mt_print_clean(&l->notes, row->job, 100);
+        if (row->job) mt_print_clean(&l->notes, row->job, 100);
+        if (row->plan) mt_strbuf_add(&l->notes, row->job ? ", plan " : "plan ");
+        if (row->plan) mt_print_clean(&l->notes, row->plan, 100);
         mt_strbuf_add(&l->notes, " on ");
         mt_print_clean(&l->notes, row->host, 100);
         mt_strbuf_add_char(&l->notes, '\n');

@@ -234,6 +234,7 @@ void mt_show_json_session(mt_strbuf *out, const mt_session_info *row)
     add_text(out, "command", row->command);
     add_text(out, "host", row->host);
     if (row->job) add_text(out, "job", row->job);
+    if (row->plan) add_text(out, "plan", row->plan);
     add_text(out, "tool_version", row->tool_version);
     add_text(out, "strategy", row->strategy);
     add_text(out, "space", row->space_path);
@@ -241,7 +242,7 @@ void mt_show_json_session(mt_strbuf *out, const mt_session_info *row)
     mt_strbuf_addf(out, ",\"seed\":%lld,\"evaluated\":%lld,\"known\":%lld,\"failed\":%lld,\"worker_restarts\":%lld", (long long)row->seed, (long long)row->evaluated,
         (long long)row->known, (long long)row->failed, (long long)row->worker_restarts);
     add_number(out, "drift", row->drift);
-    mt_strbuf_add(out, ",\"times\":");
+    mt_strbuf_addf(out, ",\"truncated\":%s,\"times\":", row->is_truncated ? "true" : "false");
     mt_strbuf_add_json_value(out, row->times_json && *row->times_json == '{' ? row->times_json : "null");
     add_lines(out, row->warnings);
     mt_strbuf_add_char(out, '}');
