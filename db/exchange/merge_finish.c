@@ -191,10 +191,7 @@ static mt_status read_subjects(mt_store *store, subjects *list, mt_error *err)
     sqlite3_stmt *statement = NULL;
     MT_TRY(mt_sql_prepare(store, "SELECT device_id, kernel_id, shape_id, workload_id, regime, origin FROM subject ORDER BY id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
-    for (;;) {
-        bool row;
-        MT_TRY(mt_sql_row(store, &args, &row, "read subjects", err));
-        if (!row) break;
+    while (mt_sql_next(store, &args, "read subjects", &st, err)) {
         mt_subject *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
         if (!items) {
             st = no_memory(store, err);

@@ -402,16 +402,8 @@ done:
 
 static mt_status is_imported(mt_store *store, const mt_hash *hash, mt_origin origin, bool *imported, mt_error *err)
 {
-    int64_t id;
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, "SELECT id FROM session WHERE source_hash = ? AND origin = ?", &statement, err);
-    if (st != MT_OK) return st;
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, hash->hex);
-    mt_sql_text(&args, mt_origin_name(origin));
-    st = mt_sql_value(store, &args, 0, &id, "look for an earlier import", err);
-    *imported = id != 0;
-    return st;
+    return mt_sql_one(store, "SELECT 1 FROM session WHERE source_hash = ? AND origin = ?", "look for an earlier import", MT_IN(MT_TEXT(hash->hex), MT_TEXT(mt_origin_name(origin))),
+                      MT_OUT(MT_TO_BOOL(imported)), err);
 }
 
 static mt_status begin_session(import_state *import, const mt_hash *hash, mt_error *err)

@@ -8,20 +8,14 @@
 mt_status mt_old_outcome_read(mt_store *store, mt_outcome *outcome, mt_error *err)
 {
     static const char sql[] = "SELECT " MT_OLD_OUTCOME("'pruned'", "?1") ", " MT_OLD_TEXT("'pruned'", "?1") ", " MT_OLD_DIGEST("'pruned'", "?1");
-    mt_status st;
-    bool row;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, outcome->text);
-    MT_TRY(mt_sql_row(store, &args, &row, "read an outcome of an older tool", err));
-    mt_outcome_from_name(mt_sql_column(statement, 0), &outcome->kind);
-    snprintf(outcome->spec_digest, sizeof outcome->spec_digest, "%s", mt_sql_column(statement, 2));
-    bool is_said = sqlite3_column_type(statement, 1) == SQLITE_NULL;
-    sqlite3_reset(statement);
-    if (!is_said) goto done;
+    char *kind, *text, *digest;
+    mt_status st = mt_sql_one(store, sql, "read an outcome of an older tool", MT_IN(MT_TEXT(outcome->text)), MT_OUT(MT_TO_TEXT(&kind), MT_TO_TEXT(&text), MT_TO_TEXT(&digest)), err);
+    if (st != MT_OK) return st;
+    mt_outcome_from_name(kind, &outcome->kind);
+    snprintf(outcome->spec_digest, sizeof outcome->spec_digest, "%s", digest ? digest : "");
     mt_free(outcome->text);
-    outcome->text = NULL;
-done:
-    return st;
+    outcome->text = text;
+    mt_free(kind);
+    mt_free(digest);
+    return MT_OK;
 }

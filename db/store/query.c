@@ -111,12 +111,9 @@ static mt_status read_row(mt_store *store, sqlite3_stmt *statement, mt_measureme
 /* Runs a prepared ROW_COLUMNS query to its end. */
 static mt_status each_row(mt_store *store, const mt_sql_args *args, mt_query_callback callback, void *context, mt_error *err)
 {
-    mt_status st;
+    mt_status st = MT_OK;
     mt_measurement_row row = {0};
-    for (;;) {
-        bool more;
-        MT_TRY(mt_sql_row(store, args, &more, "read measurements", err));
-        if (!more) break;
+    while (mt_sql_next(store, args, "read measurements", &st, err)) {
         MT_TRY(read_row(store, args->statement, &row, err));
         MT_TRY(callback(context, &row, err));
         mt_free(row.outcome.sample_ns);
@@ -203,10 +200,7 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
                           "ORDER BY f.median_ns, v.text", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, final_id);
-    for (;;) {
-        bool more;
-        MT_TRY(mt_sql_row(store, &args, &more, "read finalists", err));
-        if (!more) break;
+    while (mt_sql_next(store, &args, "read finalists", &st, err)) {
         mt_finalist_row row = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
                                .is_tied = sqlite3_column_int(statement, 8), .is_picked = sqlite3_column_int(statement, 9), .energy = read_energy(statement, 10)};
         double *numbers[] = {&row.median_ns, &row.low_ns, &row.high_ns, &row.ratio, &row.ratio_low, &row.ratio_high};
@@ -229,10 +223,7 @@ mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_de
                           &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, origin ? mt_origin_name(*origin) : NULL);
-    for (;;) {
-        bool more;
-        MT_TRY(mt_sql_row(store, &args, &more, "read devices", err));
-        if (!more) break;
+    while (mt_sql_next(store, &args, "read devices", &st, err)) {
         mt_device_row row = {.key = mt_sql_column(statement, 0), .name = mt_sql_column(statement, 1), .facts_json = mt_sql_column(statement, 2)};
         MT_TRY(callback(context, &row, sqlite3_column_int64(statement, 3), err));
     }
@@ -249,11 +240,8 @@ mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int6
     MT_TRY(mt_sql_prepare(store, "SELECT m.outcome, count(*) " SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id WHERE "
                           SUBJECT_FILTER "GROUP BY m.outcome", &statement, err));
     mt_sql_args args = mt_query_bind(statement, filter, false);
-    for (;;) {
-        bool more;
+    while (mt_sql_next(store, &args, "count outcomes", &st, err)) {
         mt_outcome_kind kind;
-        MT_TRY(mt_sql_row(store, &args, &more, "count outcomes", err));
-        if (!more) break;
         if (!mt_outcome_from_name(mt_sql_column(statement, 0), &kind)) {
             st = MT_FAIL(err, MT_ERR_DB, "%s: unknown outcome \"%s\"", store->path, mt_sql_column(statement, 0));
             goto done;
@@ -273,10 +261,7 @@ mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_s
                           "CROSS JOIN measurement m ON m.subject_id = s.id WHERE " SUBJECT_FILTER
                           "GROUP BY s.id ORDER BY d.key, k.name, k.key, h.key, w.key, s.regime, s.origin", &statement, err));
     mt_sql_args args = mt_query_bind(statement, filter, false);
-    for (;;) {
-        bool more;
-        MT_TRY(mt_sql_row(store, &args, &more, "read subjects", err));
-        if (!more) break;
+    while (mt_sql_next(store, &args, "read subjects", &st, err)) {
         mt_subject_info info = {.id = sqlite3_column_int64(statement, 0), .measurements = sqlite3_column_int64(statement, 8)};
         const char **texts[] = {&info.gpu_key, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.regime, &info.origin};
         for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(statement, 1 + i);
@@ -305,20 +290,7 @@ done:
 
 mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key, char **json, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    mt_status st;
-    bool found;
-    *json = NULL;
-    MT_TRY(mt_sql_prepare(store, "SELECT spec_json FROM kernel WHERE name = ? AND key = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, kernel);
-    mt_sql_text(&args, key);
-    MT_TRY(mt_sql_row(store, &args, &found, "read a kernel", err));
-    *json = mt_strdup(found ? mt_sql_column(statement, 0) : "{}");
-    if (!*json) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", mt_store_path(store));
-done:
-    sqlite3_finalize(statement);
-    return st;
+    return mt_sql_one(store, "SELECT ifnull((SELECT spec_json FROM kernel WHERE name = ? AND key = ?), '{}')", "read a kernel", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_TEXT(json)), err);
 }
 
 /* --- sessions ----------------------------------------------------------------------------------------------------------------------- */
@@ -351,11 +323,8 @@ mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback,
                           "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome NOT IN ('ok', 'censored', 'yardstick')) "
                           "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job, plan, truncated FROM session s ORDER BY id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
-    for (;;) {
-        bool more;
+    while (mt_sql_next(store, &args, "read sessions", &st, err)) {
         mt_session_info info = {0};
-        MT_TRY(mt_sql_row(store, &args, &more, "read sessions", err));
-        if (!more) break;
         MT_TRY(read_session(store, statement, &info, err));
         MT_TRY(callback(context, &info, err));
     }

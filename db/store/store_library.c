@@ -35,17 +35,8 @@ done:
 
 mt_status mt_store_final_has_library(mt_store *store, int64_t final, const char *plugin, bool *has, mt_error *err)
 {
-    int64_t found = 0;
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, "SELECT 1 FROM finalist f JOIN library_comparison l USING (measurement_id) WHERE f.final_id = ? AND f.picked AND l.plugin = ?", &statement, err);
-    if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
-        mt_sql_int(&args, final);
-        mt_sql_text(&args, plugin);
-        st = mt_sql_value(store, &args, 0, &found, "find a comparison with a library", err);
-    }
-    *has = found != 0;
-    return st;
+    return mt_sql_one(store, "SELECT 1 FROM finalist f JOIN library_comparison l USING (measurement_id) WHERE f.final_id = ? AND f.picked AND l.plugin = ?", "find a comparison with a library",
+                      MT_IN(MT_INT(final), MT_TEXT(plugin)), MT_OUT(MT_TO_BOOL(has)), err);
 }
 
 static double real_or_nan(sqlite3_stmt *statement, int column)

@@ -27,17 +27,5 @@ done:
 
 mt_status mt_query_metric(mt_store *store, int64_t measurement, const char *name, double *value, mt_error *err)
 {
-    mt_status st;
-    bool row;
-    sqlite3_stmt *statement;
-    *value = NAN;
-    MT_TRY(mt_sql_cached_get(store, "SELECT value FROM metric WHERE measurement_id = ? AND name = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, measurement);
-    mt_sql_text(&args, name);
-    MT_TRY(mt_sql_row(store, &args, &row, "read a metric", err));
-    if (row) *value = sqlite3_column_double(statement, 0);
-    sqlite3_reset(statement);
-done:
-    return st;
+    return mt_sql_one(store, "SELECT value FROM metric WHERE measurement_id = ? AND name = ?", "read a metric", MT_IN(MT_INT(measurement), MT_TEXT(name)), MT_OUT(MT_TO_REAL(value)), err);
 }

@@ -132,25 +132,17 @@ static bool same_subject(const mt_subject *a, const mt_subject *b)
 
 mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err)
 {
+    static const char sql[] = "SELECT id FROM main.subject WHERE device_id = ? AND shape_id = ? AND workload_id = ? AND regime = ? AND origin = ?";
     if (store->subject_id && same_subject(&store->subject, subject)) {
         *id = store->subject_id;
         return MT_OK;
     }
-    mt_status st;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, "SELECT id FROM main.subject WHERE device_id = ? AND shape_id = ? AND workload_id = ? AND regime = ? "
-                             "AND origin = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject->device);
-    mt_sql_int(&args, subject->shape);
-    mt_sql_int(&args, subject->workload);
-    mt_sql_text(&args, mt_regime_name(subject->regime));
-    mt_sql_text(&args, mt_origin_name(subject->origin));
-    MT_TRY(mt_sql_value(store, &args, 0, id, "look up a subject", err));
+    mt_status st = mt_sql_one(store, sql, "look up a subject", MT_IN(MT_INT(subject->device), MT_INT(subject->shape), MT_INT(subject->workload), MT_TEXT(mt_regime_name(subject->regime)),
+                              MT_TEXT(mt_origin_name(subject->origin))), MT_OUT(MT_TO_INT(id)), err);
+    if (st != MT_OK) return st;
     store->subject = *subject;
     store->subject_id = *id;
-done:
-    return st;
+    return MT_OK;
 }
 
 mt_status mt_subject_id(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err)
