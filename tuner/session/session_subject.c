@@ -168,12 +168,13 @@ static mt_status make_model(mt_run *run, mt_error *err)
     return st;
 }
 
-/* The constraint that cut most, for a space without a valid point. */
 static mt_status empty_space(const mt_run *run, mt_error *err)
 {
-    const char *name = NULL, *why = NULL;
-    if (!mt_space_pruned_most(run->space, &name, &why)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant");
-    return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant; '%s' excludes most%s%s", name, why && *why ? ": " : "", why ? why : "");
+    mt_strbuf rules = {0};
+    mt_space_tell_pruned(run->space, &rules);
+    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant%s%s", rules.length ? "; " : "", mt_strbuf_text(&rules));
+    mt_strbuf_free(&rules);
+    return st;
 }
 
 /* Nothing else looks at signals and the clock while a large space is enumerated. */
