@@ -61,6 +61,9 @@ static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, 
     tunelookup_result result;
     char gpu[MT_KEY_GPU_SIZE];
     tunelookup_status status = find(asked, db, &result);
+    if (status == TUNELOOKUP_ERR_UNKNOWN_KERNEL && asked->space && !values->kernel)
+        return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing was tuned with the source of %s as it is now (%s); --kernel %.*s asks for any state of it", asked->space, asked->kernel,
+                       (int)strcspn(asked->kernel, "@"), asked->kernel);
     if (status != TUNELOOKUP_OK) return fail(status, err);
     mt_key_gpu(device.name, device.cc, device.sm_count, device.mem_bytes, device.clock_mhz, gpu, sizeof gpu);
     mt_status st = values->json ? mt_lookup_print_json(stdout, asked, gpu, &result, err) : mt_lookup_print_text(stdout, asked, gpu, &result, err);
