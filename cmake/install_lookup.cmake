@@ -1,8 +1,8 @@
-# What an installed libtunelookup consists of: headers, library, pkg-config and CMake files, man pages. Everything finds its neighbours relative to itself, so that the
+# What an installed libtunelookup consists of: headers, library (shared and static), pkg-config and CMake files, man pages. Everything finds its neighbours relative to itself, so that the
 # tree may be moved.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS tunelookup EXPORT tunelookup-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lookup)
+install(TARGETS tunelookup tunelookup_static EXPORT tunelookup-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lookup ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lookup)
 install(FILES ${CMAKE_SOURCE_DIR}/include/tunelookup.h ${CMAKE_SOURCE_DIR}/include/tunelookup_cuda.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT lookup)
 install(FILES ${CMAKE_SOURCE_DIR}/docs/man/msda-tune.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tool)
 install(FILES ${CMAKE_SOURCE_DIR}/docs/man/tunelookup.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT lookup)

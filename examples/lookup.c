@@ -13,7 +13,7 @@ static int fail(const char *what, tunelookup_status status)
     return 1;
 }
 
-/* A program with CUDA fills this from cuDeviceGetName and cuDeviceGetAttribute. */
+/* A program with CUDA fills this by tunelookup_cuda_device (tunelookup_cuda.h). */
 static const tunelookup_device h100 = {
     sizeof(tunelookup_device), "NVIDIA H100 80GB HBM3", 90, 132, 232448, 233472, 1024, 65536, 2048, 32, 16, 52428800, INT64_C(85017755648), 1980, 13000
 };

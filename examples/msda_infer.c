@@ -55,40 +55,6 @@ static void load_driver(void)
     if (driver.cuInit(0) != CUDA_SUCCESS) die(77, "cuInit", "no usable GPU");
 }
 
-static int64_t attribute(CUdevice device, CUdevice_attribute which)
-{
-    int value = 0;
-    cu(driver.cuDeviceGetAttribute(&value, which, device), "cuDeviceGetAttribute");
-    return value;
-}
-
-static tunelookup_device describe(CUdevice device, char *name, int name_size)
-{
-    tunelookup_device d;
-    size_t bytes = 0;
-    int version = 0;
-    memset(&d, 0, sizeof d);
-    cu(driver.cuDeviceGetName(name, name_size, device), "cuDeviceGetName");
-    cu(driver.cuDeviceTotalMem(&bytes, device), "cuDeviceTotalMem");
-    cu(driver.cuDriverGetVersion(&version), "cuDriverGetVersion");
-    d.struct_size = sizeof d;
-    d.name = name;
-    d.cc = 10 * attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) + attribute(device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-    d.sm_count = attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
-    d.smem_optin = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    d.smem_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    d.smem_reserved = attribute(device, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
-    d.regs_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
-    d.threads_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
-    d.blocks_per_sm = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
-    d.max_cluster = d.cc >= 90 ? 16 : 1; /* with the opt-in that tunelookup_cuda_setup makes */
-    d.l2_bytes = attribute(device, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
-    d.mem_bytes = (int64_t)bytes;
-    d.clock_mhz = attribute(device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE) / 1000;
-    d.driver_version = version;
-    return d;
-}
-
 /* ---- the problem: shape seed48 of search_spaces/msda.ini ---- */
 
 enum { N = 48, M = 1, D = 32, P = 8, LQ = 15422, L = 4, S = 92 * 160 + 46 * 80 + 23 * 40 + 12 * 20 };
@@ -220,7 +186,8 @@ int main(int argc, char **argv)
     static tunelookup_cuda_params params;
     CUdevice device;
     CUcontext context;
-    char name[256], why[2048];
+    char name[TUNELOOKUP_CUDA_NAME], why[2048];
+    tunelookup_device facts;
     tunelookup_db *db;
     tunelookup_plan *plan;
     tunelookup_result result;
@@ -229,7 +196,7 @@ int main(int argc, char **argv)
     if (driver.cuDeviceGet(&device, 0) != CUDA_SUCCESS) die(77, "cuDeviceGet", "no GPU");
     cu(driver.cuDevicePrimaryCtxRetain(&context, device), "context");
     cu(driver.cuCtxSetCurrent(context), "context");
-    tunelookup_device facts = describe(device, name, sizeof name);
+    cu(tunelookup_cuda_device(device, name, &facts), "facts of the device");
     ask(tunelookup_open(argv[1], TUNELOOKUP_USER_CUBINS, &db), "open");
     ask(tunelookup_prepare(db, &facts, "msda", names, sizeof names / sizeof *names, &plan), "prepare");
     ask(tunelookup_find(plan, values, &result), "find");

@@ -1,5 +1,8 @@
-/* The optional CUDA side of libtunelookup: encodes tensor maps, puts parameters together, launches. Header-only; needs the caller's cuda.h (12.0 or newer). C99, C++11.
+/* The optional CUDA side of libtunelookup: describes a device, encodes tensor maps, puts parameters together, launches. Header-only; needs the caller's cuda.h (12.0 or
+ * newer). C99, C++11.
  *
+ *     char name[TUNELOOKUP_CUDA_NAME];  tunelookup_device device;
+ *     tunelookup_cuda_device(cu_device, name, &device);                                once per GPU: what tunelookup_prepare asks for
  *     tunelookup_cuda_params params = { 0 };
  *     params.tensors[0] = value;  …                                                    device addresses, by argument index
  *     tunelookup_cuda_pack(&result, &params);                                          once per shape: encodes maps, copies scalars
@@ -33,6 +36,66 @@ typedef struct tunelookup_cuda_params {
     unsigned char scalars[TUNELOOKUP_CUDA_ARGS][8];
     unsigned char maps[(TUNELOOKUP_CUDA_MAPS + 1) * 128];  /* of all tensor-map arguments, one after the other from the first multiple of 64 bytes on */
 } tunelookup_cuda_params;
+
+/* ---- the device ---- */
+
+enum { TUNELOOKUP_CUDA_NAME = 256 }; /* bytes of a device's name, its NUL included */
+
+/* The facts that are attributes of the driver as they stand: member of tunelookup_device, attribute. */
+#define TUNELOOKUP_CUDA_FACTS(X)                                                \
+    X(sm_count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)                       \
+    X(smem_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)        \
+    X(smem_per_sm, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)    \
+    X(smem_reserved, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK)      \
+    X(regs_per_sm, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)        \
+    X(threads_per_sm, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)       \
+    X(blocks_per_sm, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)         \
+    X(l2_bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)
+
+/* One attribute, unless an earlier call failed. */
+static inline CUresult tunelookup_cuda_attribute(CUresult code, CUdevice device, CUdevice_attribute which, int64_t *value)
+{
+    int number = 0;
+    if (code == CUDA_SUCCESS) code = TUNELOOKUP_CU(cuDeviceGetAttribute)(&number, which, device);
+    *value = number;
+    return code;
+}
+
+/* By compute capability: the driver tells the largest cluster of a kernel, and there is none yet. The non-portable 16 works on the data-centre parts (9.0, 10.x), with the
+ * opt-in that tunelookup_cuda_setup makes. */
+static inline int64_t tunelookup_cuda_max_cluster(int64_t cc)
+{
+    return cc < 90 ? 1 : cc < 120 ? 16 : 8;
+}
+
+/* Fills *facts, every member, with what the driver says of the device. name: the caller's TUNELOOKUP_CUDA_NAME bytes for the device's name; facts->name points there, so it must
+ * live as long as *facts is used (tunelookup_prepare copies it). Needs cuInit, but no context; keeps nothing, so that any threads may call it at once.
+ * Returns CUDA_SUCCESS, or the first error of the driver; *facts is all zero then, which tunelookup_prepare refuses. */
+static inline CUresult tunelookup_cuda_device(CUdevice device, char name[TUNELOOKUP_CUDA_NAME], tunelookup_device *facts)
+{
+    int64_t major = 0, minor = 0, khz = 0;
+    size_t bytes = 0;
+    int version = 0;
+    CUresult code = TUNELOOKUP_CU(cuDeviceGetName)(name, TUNELOOKUP_CUDA_NAME, device);
+    memset(facts, 0, sizeof *facts);
+    code = tunelookup_cuda_attribute(code, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major);
+    code = tunelookup_cuda_attribute(code, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor);
+    code = tunelookup_cuda_attribute(code, device, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &khz);
+#define TUNELOOKUP_CUDA_READ(member, which) code = tunelookup_cuda_attribute(code, device, which, &facts->member);
+    TUNELOOKUP_CUDA_FACTS(TUNELOOKUP_CUDA_READ)
+#undef TUNELOOKUP_CUDA_READ
+    if (code == CUDA_SUCCESS) code = TUNELOOKUP_CU(cuDeviceTotalMem)(&bytes, device);
+    if (code == CUDA_SUCCESS) code = TUNELOOKUP_CU(cuDriverGetVersion)(&version);
+    facts->struct_size = sizeof *facts;
+    facts->name = name;
+    facts->cc = 10 * major + minor;
+    facts->max_cluster = tunelookup_cuda_max_cluster(facts->cc);
+    facts->mem_bytes = (int64_t)bytes;
+    facts->clock_mhz = khz / 1000;
+    facts->driver_version = version;
+    if (code != CUDA_SUCCESS) memset(facts, 0, sizeof *facts);
+    return code;
+}
 
 /* ---- tensor maps ---- */
 

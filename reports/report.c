@@ -18,6 +18,16 @@ static const mt_section *const sections[] = {
 };
 enum { SECTION_COUNT = sizeof sections / sizeof *sections };
 
+size_t mt_report_section_count(void)
+{
+    return SECTION_COUNT;
+}
+
+const char *mt_report_section_name(size_t index)
+{
+    return sections[index]->name;
+}
+
 static mt_status check_sections(const mt_report_options *options, mt_error *err)
 {
     const char *names[SECTION_COUNT];

@@ -15,6 +15,10 @@ typedef struct mt_report_options {
     size_t most_rows;   /* long tables end there with a word on what is beyond; 0 = all */
 } mt_report_options;
 
+/* The names of the sections that there are, in their order. */
+size_t mt_report_section_count(void);
+const char *mt_report_section_name(size_t index);
+
 /* Fills *doc (mt_doc_free it in every case). NOTHING_VALID, naming the file, when the filter leaves no measurement at all; USAGE for an unknown section. */
 mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_report_options *options, mt_doc *doc, mt_error *err);
 /* The comparison of two sides, as `diff` makes it. NOTHING_VALID when they have no subject in common. */

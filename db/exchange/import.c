@@ -15,6 +15,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
 
+static const double most_ns = 1e16; /* a recording's own limit, 116 days */
 static const size_t max_text_bytes = (size_t)1 << 30;
 
 /* ---- messages ---- */
@@ -190,28 +191,36 @@ mt_status mt_import_check_row(const mt_import *import, const mt_import_row *row,
 {
     for (size_t i = 0; i < import->knob_count; i++)
         if (row->levels[i] == MT_IMPORT_NO_LEVEL) return mt_import_fail(import, key, line, err, "has no value of %s, expected one of every knob", import->knobs[i].name);
-    if (row->kind == MT_OUTCOME_OK && !(row->mean_ns > 0 && isfinite(row->mean_ns))) return mt_import_fail(import, key, line, err, "its time is %g ns, expected more than 0", row->mean_ns);
+    if (row->kind == MT_OUTCOME_OK && !(row->mean_ns > 0 && row->mean_ns < most_ns))
+        return mt_import_fail(import, key, line, err, "\"time\" is %g ns, expected more than 0 and less than %g", row->mean_ns, most_ns);
     return MT_OK;
 }
 
+double mt_import_mean(const mt_import_row *row)
+{
+    double mean = 0;
+    for (uint32_t i = 0; i < row->samples; i++) mean += (double)row->sample_ns[i] / row->samples;
+    return mean;
+}
+
+/* Lists in the list are read as if they were none: some write pairs of a start and a time, and the start as 0. A run that took no time is one that was not timed. */
 mt_status mt_import_samples(const mt_import *import, const char *json, mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err)
 {
-    uint32_t count = 0;
+    uint32_t count = 1, read = 0;
     for (const char *at = json; *at; at++) count += *at == ',';
-    if (strcmp(json, "[]") == 0) return MT_OK;
     mt_free(row->sample_ns);
-    row->sample_ns = mt_alloc((size_t)count + 1, sizeof *row->sample_ns);
+    row->samples = 0;
+    row->sample_ns = mt_alloc(count, sizeof *row->sample_ns);
     if (!row->sample_ns) return mt_import_no_memory(import, err);
-    row->samples = count + 1;
-    for (uint32_t i = 0; i < row->samples; i++) {
+    for (const char *at = json + strspn(json, "[], "); *at; at += strspn(at, "[], ")) {
         char number[64] = "";
         double value;
-        json++; /* '[' or ',' */
-        size_t length = strcspn(json, ",]");
-        if (length < sizeof number) memcpy(number, json, length);
-        if (!mt_text_double(number, &value) || value < 0) return mt_import_fail(import, key, line, err, "time %u of its list is no time: %.40s", i + 1, number);
-        row->sample_ns[i] = (float)(value * import->unit_ns);
-        json += length;
+        size_t length = strcspn(at, "[], ");
+        if (length < sizeof number) memcpy(number, at, length);
+        read++;
+        if (!mt_text_double(number, &value) || value < 0 || !(value * import->unit_ns < most_ns)) return mt_import_fail(import, key, line, err, "time %u of its list is no time: %.40s", read, number);
+        if (value > 0) row->sample_ns[row->samples++] = (float)(value * import->unit_ns);
+        at += length;
     }
     return MT_OK;
 }
@@ -330,13 +339,14 @@ done:
 
 /* ---- life ---- */
 
-mt_status mt_import_open_bytes(const void *bytes, size_t length, const char *name, mt_import **out, mt_error *err)
+static mt_status open_as(const void *bytes, size_t length, const char *name, bool as_results, mt_import **out, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_import *import = mt_alloc(1, sizeof *import);
     *out = NULL;
     if (!import) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", name);
     import->name = name;
+    import->as_results = as_results;
     import->text = bytes;
     import->length = length;
     if (mt_gzip_is(bytes, length)) {
@@ -351,17 +361,32 @@ done:
     return st;
 }
 
-mt_status mt_import_open(const char *path, mt_import **import, mt_error *err)
+static mt_status open_file(const char *path, bool as_results, mt_import **import, mt_error *err)
 {
     char *bytes = NULL;
     size_t length;
     mt_status st = mt_file_read(path, max_text_bytes, &bytes, &length, err);
-    if (st == MT_OK) st = mt_import_open_bytes(bytes, length, path, import, err);
+    if (st == MT_OK) st = open_as(bytes, length, path, as_results, import, err);
     if (st == MT_OK)
         (*import)->bytes = bytes;
     else
         mt_free(bytes);
     return st;
+}
+
+mt_status mt_import_open_bytes(const void *bytes, size_t length, const char *name, mt_import **import, mt_error *err)
+{
+    return open_as(bytes, length, name, false, import, err);
+}
+
+mt_status mt_import_open(const char *path, mt_import **import, mt_error *err)
+{
+    return open_file(path, false, import, err);
+}
+
+mt_status mt_import_open_results(const char *path, mt_import **import, mt_error *err)
+{
+    return open_file(path, true, import, err);
 }
 
 void mt_import_close(mt_import *import)

@@ -27,6 +27,8 @@ typedef struct mt_import_about {
 mt_status mt_import_open(const char *path, mt_import **import, mt_error *err);
 /* The same from memory, which must live as long; `name` stands for the path. */
 mt_status mt_import_open_bytes(const void *bytes, size_t length, const char *name, mt_import **import, mt_error *err);
+/* The same, but a T4 file that this tool wrote is read as other tools read it: results of one kernel on one GPU, that may be given another name. A recording stays one. */
+mt_status mt_import_open_results(const char *path, mt_import **import, mt_error *err);
 void mt_import_close(mt_import *import); /* NULL is a no-op */
 const mt_import_about *mt_import_describe(const mt_import *import);
 
@@ -35,7 +37,7 @@ const void *mt_import_recording(const mt_import *import, size_t *length);
 
 /* The rest is for what is no recording. */
 
-/* Adds a search-space file: every knob with its values, the first valid result as default point, `points = recorded`. kernel, problem: as in the
+/* Adds a search-space file: every knob with its values, `points = recorded`, no default point: such files say none. kernel, problem: as in the
  * description, or what a person says instead (problem may be NULL). Refuses values that such a file can't hold. */
 mt_status mt_import_space(const mt_import *import, const char *kernel, const char *problem, mt_strbuf *ini, mt_error *err);
 /* Adds the lines of a recording behind line 1: the last result of each configuration, sorted by variant. */

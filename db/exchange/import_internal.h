@@ -29,6 +29,7 @@ typedef struct mt_import_row {
 
 struct mt_import {
     const char *name;        /* of the file */
+    bool as_results;         /* a T4 file of this tool is read as another tool's */
     char *bytes;             /* owned; NULL when borrowed */
     const char *text;        /* what is read: bytes, or unpacked */
     size_t length;
@@ -62,8 +63,9 @@ mt_status mt_import_level(mt_import *import, mt_import_knob *knob, sqlite3_stmt 
 mt_status mt_import_add_row(mt_import *import, mt_import_row **row, mt_error *err);
 /* Sees that every knob is set. */
 mt_status mt_import_check_row(const mt_import *import, const mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err);
-/* "[1.5,2]" in the file's unit. */
+/* "[1.5,2]" in the file's unit; "[[0,1.5],[0,2]]" is the same. */
 mt_status mt_import_samples(const mt_import *import, const char *json, mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err);
+double mt_import_mean(const mt_import_row *row); /* of its samples, in ns; 0 = it has none */
 int64_t mt_import_unix_ms(mt_import *import, const char *timestamp); /* 0 = unreadable */
 double mt_import_unit_ns(const char *unit);                          /* "ms", "milliseconds" … → 1e6; 0 = unknown */
 

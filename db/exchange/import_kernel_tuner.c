@@ -120,26 +120,38 @@ done:
 
 /* ---- entries ---- */
 
-static void fail_as(mt_import_row *row, const char *word)
+static const double error_time = 1e20; /* what older Kernel Tuners wrote for a configuration that failed, whatever it failed at */
+
+static const struct { const char *word; mt_outcome_kind kind; } failures[] = {
+    {"InvalidConfig", MT_OUTCOME_PRUNED}, {"CompilationFailedConfig", MT_OUTCOME_COMPILE_ERROR}, {"RuntimeFailedConfig", MT_OUTCOME_LAUNCH_ERROR}};
+
+static bool is_failure(const char *word)
 {
-    static const struct { const char *word; mt_outcome_kind kind; } words[] = {
-        {"InvalidConfig", MT_OUTCOME_PRUNED}, {"CompilationFailedConfig", MT_OUTCOME_COMPILE_ERROR}, {"RuntimeFailedConfig", MT_OUTCOME_LAUNCH_ERROR}};
-    row->kind = MT_OUTCOME_LAUNCH_ERROR;
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(word, words[i].word) == 0) row->kind = words[i].kind;
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++)
+        if (strcmp(word, failures[i].word) == 0) return true;
+    return false;
 }
 
-/* The objective: a number, or a word for a failure. Other types (null, NaN) are failures without a word. */
+static mt_status fail_as(const mt_import *import, mt_import_row *row, const char *word, mt_error *err)
+{
+    row->kind = MT_OUTCOME_LAUNCH_ERROR;
+    for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++)
+        if (strcmp(word, failures[i].word) == 0) row->kind = failures[i].kind;
+    mt_free(row->text);
+    return (row->text = mt_strdup(word)) ? MT_OK : mt_import_no_memory(import, err);
+}
+
+/* A number, or a word for a failure. Other types (null, NaN) are failures without a word. */
 static mt_status take_time(mt_import *import, mt_import_row *row, const char *type, sqlite3_stmt *statement, mt_error *err)
 {
     if (strcmp(type, "integer") == 0 || strcmp(type, "real") == 0) {
-        row->mean_ns = sqlite3_column_double(statement, 2) * import->unit_ns;
-        row->kind = isfinite(row->mean_ns) ? MT_OUTCOME_OK : MT_OUTCOME_LAUNCH_ERROR;
+        double time = sqlite3_column_double(statement, 2);
+        if (!(time < error_time)) return fail_as(import, row, "time 1e20, which stands for a failure", err);
+        row->mean_ns = time * import->unit_ns;
+        row->kind = MT_OUTCOME_OK;
         return MT_OK;
     }
-    const char *word = strcmp(type, "text") == 0 ? mt_sql_column(statement, 2) : "no time";
-    fail_as(row, word);
-    return (row->text = mt_strdup(word)) ? MT_OK : mt_import_no_memory(import, err);
+    return fail_as(import, row, strcmp(type, "text") == 0 ? mt_sql_column(statement, 2) : "no time", err);
 }
 
 static int64_t nanoseconds(const mt_import *import, sqlite3_stmt *statement)
@@ -156,6 +168,10 @@ static mt_status take_member(mt_import *import, mt_import_row *row, sqlite3_stmt
     if (strcmp(name, "time") == 0 && !*has_time) {
         *has_time = true;
         return take_time(import, row, type, statement, err);
+    }
+    if (!*has_time && strcmp(type, "text") == 0 && is_failure(mt_sql_column(statement, 2))) { /* of the objective, which need not be the time */
+        *has_time = true;
+        return fail_as(import, row, mt_sql_column(statement, 2), err);
     }
     if (strcmp(name, "times") == 0 && strcmp(type, "array") == 0) return mt_import_samples(import, mt_sql_column(statement, 2), row, key, key->line, err);
     if (strcmp(name, "compile_time") == 0) row->compile_ns = nanoseconds(import, statement);
@@ -180,10 +196,11 @@ static mt_status read_entry(mt_import *import, const mt_json_span *key, const mt
         if (!more) break;
         MT_TRY(take_member(import, row, statement, key, &has_time, err));
     }
-    if (!has_time) {
-        st = mt_import_fail(import, key, key->line, err, "has no \"time\", expected milliseconds or the name of a failure");
+    if (!has_time && !row->samples) {
+        st = mt_import_fail(import, key, key->line, err, "has neither \"time\" nor \"times\", expected milliseconds or the name of a failure; other objectives say nothing of the time");
         goto done;
     }
+    if (!has_time) row->mean_ns = mt_import_mean(row);
     st = mt_import_check_row(import, row, key, key->line, err);
 done:
     if (statement) sqlite3_reset(statement);

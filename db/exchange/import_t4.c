@@ -40,9 +40,9 @@ done:
     return st;
 }
 
-/* The measurement called "time", else that of the first objective; without one, the mean of the runs. Its unit, or the file's. */
+/* The measurement called "time", else that of the first objective, if it is a time: energy is none. Without one, the mean of the runs. Its unit, or the file's. */
 static const char time_sql[] =
-    "SELECT json_type(m.value, '$.value'), json_extract(m.value, '$.value'), json_extract(m.value, '$.unit') FROM json_each(?1, '$.measurements') m WHERE m.type = 'object' "
+    "SELECT json_type(m.value, '$.value'), json_extract(m.value, '$.value'), json_extract(m.value, '$.unit'), json_extract(m.value, '$.name') LIKE '%time%' FROM json_each(?1, '$.measurements') m WHERE m.type = 'object' "
     "AND json_extract(m.value, '$.name') IN ('time', json_extract(?1, '$.objectives[0]')) ORDER BY json_extract(m.value, '$.name') = 'time' DESC LIMIT 1";
 
 static mt_status read_time(mt_import *import, mt_import_row *row, mt_error *err)
@@ -51,13 +51,14 @@ static mt_status read_time(mt_import *import, mt_import_row *row, mt_error *err)
     sqlite3_stmt *statement = NULL;
     mt_sql_args args;
     bool found;
-    for (uint32_t i = 0; i < row->samples; i++) row->mean_ns += (double)row->sample_ns[i] / row->samples;
+    row->mean_ns = mt_import_mean(row);
     MT_TRY(mt_import_query(import, time_sql, mt_strbuf_text(&import->value), &statement, &args, err));
     MT_TRY(mt_sql_row(import->parser, &args, &found, "parse a measurement", err));
     const char *type = found ? mt_sql_column(statement, 0) : "";
     if (row->kind == MT_OUTCOME_OK && (strcmp(type, "integer") == 0 || strcmp(type, "real") == 0)) {
-        double unit_ns = mt_import_unit_ns(mt_sql_column(statement, 2));
-        row->mean_ns = sqlite3_column_double(statement, 1) * (unit_ns > 0 ? unit_ns : import->unit_ns);
+        const char *unit = mt_sql_column(statement, 2);
+        double unit_ns = *unit ? mt_import_unit_ns(unit) : sqlite3_column_int(statement, 3) ? import->unit_ns : 0;
+        if (unit_ns > 0) row->mean_ns = sqlite3_column_double(statement, 1) * unit_ns;
     } else if (row->kind != MT_OUTCOME_OK && strcmp(type, "text") == 0) {
         row->text = mt_strdup(mt_sql_column(statement, 1));
         if (!row->text) st = mt_import_no_memory(import, err);
@@ -110,6 +111,10 @@ static mt_status read_result(mt_import *import, const mt_json_span *value, mt_er
     MT_TRY(read_configuration(import, row, value, err));
     MT_TRY(read_members(import, row, value, err));
     MT_TRY(read_time(import, row, err));
+    if (row->kind == MT_OUTCOME_OK && row->mean_ns == 0 && !row->samples) {
+        st = mt_import_fail(import, NULL, value->line, err, "the result has no time: expected a measurement \"time\", one whose unit is a time, or \"runtimes\"");
+        goto done;
+    }
     st = mt_import_check_row(import, row, NULL, value->line, err);
 done:
     return st;
@@ -251,6 +256,23 @@ done:
 
 /* ---- both ---- */
 
+#define SUBJECTS "json_extract(?1, '$.\"" MT_T4_OWN "\".subjects"
+#define own_names "json_array_length(?1, '$.\"" MT_T4_OWN "\".subjects'), " SUBJECTS "[0].gpu.name'), " SUBJECTS "[0].kernel.name')"
+
+/* What a file of this tool says of itself, where it is read as another tool's: columns as in own_names, behind two. Several subjects would be rows of one configuration each. */
+static mt_status read_own_names(mt_import *import, sqlite3_stmt *statement, const mt_json_span *metadata, mt_error *err)
+{
+    int64_t subjects = sqlite3_column_int64(statement, 2);
+    if (subjects != 1)
+        return mt_import_fail(import, NULL, metadata->line, err, "holds results of %lld shapes, workloads or GPUs: expected one where it is to have a name of its own (export --t4 --shape NAME makes such files)",
+                              (long long)subjects);
+    const char *gpu = mt_sql_column(statement, 3), *kernel = mt_sql_column(statement, 4);
+    if (*gpu && !(import->gpu = mt_strdup(gpu))) return mt_import_no_memory(import, err);
+    if (*kernel && !(import->kernel = mt_strdup(kernel))) return mt_import_no_memory(import, err);
+    return MT_OK;
+}
+
+
 static mt_status read_metadata(mt_import *import, const mt_json_span *metadata, bool *is_own, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -260,12 +282,16 @@ static mt_status read_metadata(mt_import *import, const mt_json_span *metadata, 
     *is_own = false;
     if (!metadata->text) return MT_OK;
     MT_TRY(mt_import_check(import, NULL, metadata, "object", err));
-    MT_TRY(mt_import_query(import, "SELECT json_extract(?1, '$.timeunit'), json_type(?1, '$.\"" MT_T4_OWN "\".subjects') = 'array'", mt_strbuf_text(&import->value), &statement, &args, err));
+    MT_TRY(mt_import_query(import, "SELECT json_extract(?1, '$.timeunit'), json_type(?1, '$.\"" MT_T4_OWN "\".subjects') = 'array', " own_names, mt_strbuf_text(&import->value), &statement, &args, err));
     MT_TRY(mt_sql_row(import->parser, &args, &found, "parse the metadata", err));
     const char *unit = mt_sql_column(statement, 0);
     if (*unit) import->unit_ns = mt_import_unit_ns(unit);
     if (import->unit_ns <= 0) st = mt_import_fail(import, NULL, metadata->line, err, "\"timeunit\" is \"%.40s\", expected seconds, milliseconds, microseconds or nanoseconds", unit);
     *is_own = sqlite3_column_int64(statement, 1) != 0;
+    if (st == MT_OK && *is_own && import->as_results) {
+        *is_own = false;
+        st = read_own_names(import, statement, metadata, err);
+    }
 done:
     if (statement) sqlite3_reset(statement);
     return st;

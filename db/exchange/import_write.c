@@ -63,8 +63,8 @@ static void add_value(mt_strbuf *ini, const mt_import_knob *knob, const char *va
 
 /* ---- the search space ---- */
 
-/* The first result of the file that is valid: a rule that one can check by looking at the file, and not the best by design. */
-static const mt_import_row *default_row(const mt_import *import)
+/* The first result of the file that is valid. */
+static const mt_import_row *first_valid(const mt_import *import)
 {
     for (size_t i = 0; i < import->row_count; i++)
         if (import->rows[i].kind == MT_OUTCOME_OK) return &import->rows[i];
@@ -81,8 +81,6 @@ static mt_status add_knob(const mt_import *import, size_t number, mt_strbuf *ini
         if (i) mt_strbuf_add(ini, ", ");
         add_value(ini, knob, knob->values[i]);
     }
-    mt_strbuf_add(ini, "\ndefault = ");
-    add_value(ini, knob, knob->values[default_row(import)->levels[number]]);
     mt_strbuf_add_char(ini, '\n');
     return MT_OK;
 }
@@ -105,14 +103,14 @@ static void add_shape(const char *problem, mt_strbuf *ini)
 static mt_status add_variants(const mt_import *import, const char *kernel, mt_strbuf *ini, mt_error *err)
 {
     const mt_import_knob *algo = algo_knob(import);
-    size_t first = algo ? default_row(import)->levels[algo - import->knobs] : 0;
+    size_t first = algo ? first_valid(import)->levels[algo - import->knobs] : 0;
     if (!algo) {
         char *name = variant_name(kernel);
         mt_strbuf_addf(ini, "\n[algorithm %s]\n", name ? name : "");
         mt_free(name);
         return name ? MT_OK : mt_import_no_memory(import, err);
     }
-    mt_strbuf_addf(ini, "\n[algorithm %s]\n", algo->values[first]); /* the first variant is the default's */
+    mt_strbuf_addf(ini, "\n[algorithm %s]\n", algo->values[first]); /* as if it were the default's */
     for (size_t i = 0; i < algo->value_count; i++)
         if (i != first) mt_strbuf_addf(ini, "\n[algorithm %s]\n", algo->values[i]);
     return MT_OK;

@@ -24,10 +24,17 @@ typedef struct mt_merge_counts {
 typedef mt_status (*mt_merge_kernel_callback)(void *context, const char *name, const char *key, mt_error *err);
 mt_status mt_merge_kernels(const char *path, mt_merge_kernel_callback callback, void *context, mt_error *err);
 
+/* What is asked of a part beside being sound; zeroed: nothing. */
+typedef struct mt_merge_expectation {
+    const char *plan;                  /* of `msda-tune slurm`: DB error where a session is of another plan; those of none are no objection */
+    mt_merge_kernel_callback callback; /* told its kernels once it is known to be sound */
+    void *context;
+} mt_merge_expectation;
+
 /* NOT_FOUND or DB error unless the file at `path` can be merged: a tuning database of this schema or an older one (of which a copy is migrated) whose structure
- * is sound by SQLite's integrity_check; its rows are looked at when they are merged. USAGE when it is the file `into`, which need not be there. callback (or NULL): told its kernels once it is known to be sound.
+ * is sound by SQLite's integrity_check; its rows are looked at when they are merged. USAGE when it is the file `into`, which need not be there.
  * *oldest_unix_ms: when its oldest measurement was made, INT64_MAX without any. Files that are merged in this order leave little to be put in order at the end. */
-mt_status mt_merge_check(const char *into, const char *path, mt_merge_kernel_callback callback, void *context, int64_t *oldest_unix_ms, mt_error *err);
+mt_status mt_merge_check(const char *into, const char *path, const mt_merge_expectation *expected, int64_t *oldest_unix_ms, mt_error *err);
 
 typedef struct mt_merge mt_merge;
 /* The store is borrowed and must be writable; it must not be used for anything else until mt_merge_end, and may be used again then. */

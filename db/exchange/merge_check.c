@@ -5,6 +5,7 @@
 #include "db/exchange/merge_internal.h"
 #include "db/store/migrate.h"
 #include "db/store/store_file.h"
+#include "tuner/base/job.h"
 
 /* ---- opening ---- */
 
@@ -112,7 +113,23 @@ done:
     return st;
 }
 
-mt_status mt_merge_check(const char *into, const char *path, mt_merge_kernel_callback callback, void *context, int64_t *oldest_unix_ms, mt_error *err)
+static mt_status check_plan(sqlite3 *part, const char *path, const char *plan, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st = MT_OK;
+    int code = sqlite3_prepare_v2(part, "SELECT DISTINCT job FROM session WHERE job IS NOT NULL", -1, &statement, NULL);
+    while (code == SQLITE_OK && st == MT_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *other = mt_job_plan(mt_sql_column(statement, 0));
+        code = SQLITE_OK;
+        if (*other && strcmp(other, plan) != 0)
+            st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to plan %.*s, expected plan %s: it was written in another folder's job", path, MT_JOB_PLAN_SIZE - 1, other, plan);
+    }
+    if (st == MT_OK && code != SQLITE_DONE) st = mt_sql_fail_handle(part, path, "read sessions", err);
+    sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_merge_check(const char *into, const char *path, const mt_merge_expectation *expected, int64_t *oldest_unix_ms, mt_error *err)
 {
     struct stat a, b;
     sqlite3 *part = NULL;
@@ -125,7 +142,8 @@ mt_status mt_merge_check(const char *into, const char *path, mt_merge_kernel_cal
         goto done;
     }
     MT_TRY(check_structure(part, path, err));
-    if (callback) MT_TRY(tell_kernels(part, path, callback, context, err));
+    if (expected->plan) MT_TRY(check_plan(part, path, expected->plan, err));
+    if (expected->callback) MT_TRY(tell_kernels(part, path, expected->callback, expected->context, err));
     st = mt_merge_number(part, path, "SELECT ifnull(min(created_unix_ms), 9223372036854775807) FROM measurement", "read measurements", oldest_unix_ms, err);
 done:
     sqlite3_close(part);

@@ -131,9 +131,9 @@ static void add_measured(text *to, const mt_lookup_row *row, const char *where)
         add_duration(to, row->high_ns);
         add(to, ")");
     }
-    add(to, ", %s%s; validated", row->is_warm ? "warm" : "cold", where);
-    if (row->norm_error == row->norm_error) add(to, ", error %.2g", row->norm_error);
-    add(to, "\n");
+    add(to, ", %s%s; ", row->is_warm ? "warm" : "cold", where);
+    if (row->norm_error == row->norm_error) add(to, "validated, error %.2g\n", row->norm_error);
+    else add(to, "its error is not stored\n");
 }
 
 /* Of an exact row; of several workloads, on the worst. */

@@ -73,8 +73,8 @@ static bool shipped_folder(char out[PATH_MAX])
     static const char here;
     Dl_info self;
     char place[PATH_MAX], folder[PATH_MAX];
-    if (!dladdr(&here, &self) || !self.dli_fname) return false;
-    if (!realpath(strchr(self.dli_fname, '/') ? self.dli_fname : "/proc/self/exe", place)) return false; /* a program found by PATH has no folder in its name */
+    bool is_named = dladdr(&here, &self) && self.dli_fname && strchr(self.dli_fname, '/'); /* not in a static program, and a program found by PATH has no folder in its name */
+    if (!realpath(is_named ? self.dli_fname : "/proc/self/exe", place)) return false;
     char *slash = strrchr(place, '/');
     for (int up = 0; slash && up < 3; up++) {
         struct stat info;

@@ -5,7 +5,7 @@
 /* Carve-outs of measurement m as launched, launch by launch. */
 #define MT_CARVEOUTS                                                                                                                                   \
     "ifnull((SELECT group_concat(ifnull(json_extract(l.value, '$.carveout'), -1)) FROM json_each(CASE WHEN json_valid(m.launch_json) "                \
-    "THEN m.launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object'), m.carveout_percent)"
+    "THEN m.launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object'), CASE WHEN m.registers > 0 THEN m.carveout_percent END)"
 
 #define MT_ANSWER_INTO(figures)                                                                                                                        \
     "INSERT OR REPLACE INTO main.answer SELECT s.kernel_id, s.device_id, s.id, s.origin, s.regime, s.workload_id, h.key, h.name, m.id, m.variant_id, "      \

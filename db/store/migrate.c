@@ -4,6 +4,7 @@
 
 #include "db/store/answer.h"
 #include "db/store/sql.h"
+#include "db/store/store_file.h"
 
 extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
 
@@ -159,6 +160,10 @@ mt_status mt_migrate(sqlite3 *db, const char *path, bool read_only, mt_error *er
     int64_t version;
     MT_TRY(read_version_alone(db, path, &version, err));
     if (version == MT_SCHEMA_VERSION) goto done;
+    if (read_only && !version && mt_store_file_lacks_wal(db, path)) {
+        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: holds nothing without %s-wal, in which its rows were while a program had it open; copy the two together, or the file alone once that program has ended", path, path);
+        goto done;
+    }
     if (read_only) {
         st = version ? MT_FAIL(err, MT_ERR_DB, "%s: has the older schema %lld; any msda-tune command that writes into it (tune, import) updates it", path, (long long)version)
                      : MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: is empty, not a tuning database", path);

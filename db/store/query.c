@@ -296,6 +296,24 @@ done:
     return st;
 }
 
+mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key, char **json, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    bool found;
+    *json = NULL;
+    MT_TRY(mt_sql_prepare(store, "SELECT spec_json FROM kernel WHERE name = ? AND key = ?", &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, kernel);
+    mt_sql_text(&args, key);
+    MT_TRY(mt_sql_row(store, &args, &found, "read a kernel", err));
+    *json = mt_strdup(found ? mt_sql_column(statement, 0) : "{}");
+    if (!*json) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", mt_store_path(store));
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
 /* --- sessions ----------------------------------------------------------------------------------------------------------------------- */
 
 static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt_session_info *info, mt_error *err)

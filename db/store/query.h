@@ -35,6 +35,8 @@ mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int6
 /* Every state of every kernel's source that the file knows. */
 typedef mt_status (*mt_query_kernel_callback)(void *context, const char *name, const char *key, mt_error *err);
 mt_status mt_query_kernels(mt_store *store, mt_query_kernel_callback callback, void *context, mt_error *err);
+/* The programs that a state of a kernel's source is stored with (mt_kernel_row.spec_json), "{}" where the file does not know it. mt_free *json. */
+mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key, char **json, mt_error *err);
 
 typedef struct mt_session_info {
     int64_t id, started_unix_ms, ended_unix_ms; /* ended 0 = still running or killed */

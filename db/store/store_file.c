@@ -266,6 +266,12 @@ static mt_status set_journal(sqlite3 *db, const char *path, const char *mode, bo
     return code == SQLITE_OK ? MT_OK : mt_sql_fail_handle(db, path, "set the journal mode", err);
 }
 
+bool mt_store_file_lacks_wal(sqlite3 *db, const char *path)
+{
+    char mode[16] = "";
+    return sqlite3_exec(db, "PRAGMA journal_mode", read_text, mode, NULL) == SQLITE_OK && strcmp(mode, "wal") == 0 && !has_bytes(path, "-wal");
+}
+
 static mt_status set_up_writer(sqlite3 *db, const char *path, mt_fs fs, mt_error *err)
 {
     mt_status st = MT_OK;

@@ -23,6 +23,9 @@ void mt_fs_pretend(int fs);
  * path ":memory:" makes a private database that is gone after closing. */
 mt_status mt_store_file_open(const char *path, mt_store_mode mode, sqlite3 **db, mt_error *err);
 
+/* The file keeps changes in its -wal, and has none beside it: that of an empty database may be a copy without its rows. */
+bool mt_store_file_lacks_wal(sqlite3 *db, const char *path);
+
 /* Settings that keep a stranger's rows from being more than rows. mt_store_file_open makes them. */
 void mt_store_file_defend(sqlite3 *db);
 

@@ -1,5 +1,5 @@
-/* Asks how to run the transposition of a ROWS x COLUMNS matrix on an H200. A program with CUDA fills the device from
- * cuDeviceGetName and cuDeviceGetAttribute, and passes 0 for TUNELOOKUP_RECORDED: it wants what was measured here. */
+/* Asks how to run the transposition of a ROWS x COLUMNS matrix on an H200. A program with CUDA fills the device by
+ * tunelookup_cuda_device (tunelookup_cuda.h), and passes 0 for TUNELOOKUP_RECORDED: it wants what was measured here. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

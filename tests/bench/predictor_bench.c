@@ -76,7 +76,7 @@ static mt_predictor_evaluation evaluate(const mt_predictor_data *data)
 /* The columns that lack a tenth of the shapes at most, and the rows that have a time in one of them. */
 static mt_predictor_data tried_everywhere(const mt_predictor_data *data)
 {
-    size_t columns[MT_RULE_VARIANTS], shapes[MT_RULE_SHAPES], width = 0, count = 0;
+    size_t columns[MT_RULE_VARIANTS], shapes[MT_RULE_SHAPES] = {0}, width = 0, count = 0;
     for (size_t v = 0; v < data->variant_count; v++) {
         size_t lacking = 0;
         for (size_t i = 0; i < data->shape_count; i++) lacking += isnan(data->slowdown[i * data->variant_count + v]);

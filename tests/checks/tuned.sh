@@ -31,6 +31,8 @@ for file in db/tuned/*; do
   [ -n "$key" ] || bad "$file: no search_spaces/$kernel.ini"
   grep '^{"format"' "$file" | grep -vF "\"kernel\":{\"name\":\"$kernel\",\"key\":\"$key\"" | cut -c1-200 | while read -r line; do echo "$file: of another kernel or source than search_spaces/$kernel.ini ($key): $line"; done
   grep '^{"format"' "$file" | grep -qvF "\"kernel\":{\"name\":\"$kernel\",\"key\":\"$key\"" && rc=1
+  "$tool" key --space "search_spaces/$kernel.ini" --expressions >"$scratch/expressions.json"
+  grep -m 1 '"spec":' "$file" | grep -qF "\"spec\":$(cat "$scratch/expressions.json")}" || bad "$file: the expressions that it keeps for lookups are not those of search_spaces/$kernel.ini today"
   grep '^{"format"' "$file" | grep -qvE "\"gpu\":\{\"key\":\"${model}[-|]" && bad "$file: holds rows of another GPU than $model"
 done
 exit $rc

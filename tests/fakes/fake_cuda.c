@@ -198,7 +198,9 @@ CUresult fake_cuDeviceGetPCIBusId(char *id, int length, CUdevice device)
 
 CUresult fake_cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice device)
 {
+    const char *refused = getenv("MSDA_TUNE_FAKE_REFUSED");
     (void)device;
+    if (refused && atoi(refused) == (int)attribute) return CUDA_ERROR_NOT_SUPPORTED;
     switch (attribute) {
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
     case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR: *value = 0; break;

@@ -49,7 +49,7 @@ const char *proof_path(const proof *self, const char *name)
     static char paths[8][1024];
     static size_t next;
     char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", self->folder, name);
+    if ((size_t)snprintf(path, sizeof paths[0], "%s/%s", self->folder, name) >= sizeof paths[0]) die("the folder's name is too long");
     return path;
 }
 

@@ -81,6 +81,11 @@ says 1 'no __global__ function refrence (extern "C")' 's/^reference = .*/referen
 says 1 'no __global__ function init_in (extern "C")' 's/^init .*/init = kernel(init_in)/'
 says 1 'twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
 says 1 'finish has 1 parameters, the launch lists 0' '/^\[launch 2/,/^args/s/^args .*/args =/'
+# where: the section that launches it, or the argument that it makes
+says 1 'm.ini:27: twice has 1 parameters, the launch lists 2' '/^\[launch 1/,/^args/s/^args .*/args = out, in/'
+says 1 'm.ini:36: reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
+says 1 'm.ini:17: generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
+says 1 'm.ini:31: no __global__ function finnish' 's/= finish/= finnish/'
 says 1 'twice: parameter 1 has 8 bytes, the launch gives 4' '/^\[launch 1/,/^args/s/^args .*/args = n/'
 says 1 'reference has 1 parameters, the launch lists 2' '/^\[launch reference/,/^args/s/^args .*/args = out, in/'
 says 1 'generator has 1 parameters, the launch lists 3' 's/^init .*/init = kernel(generator)/'
@@ -94,10 +99,24 @@ quiet 'changes nothing' 's/^source.*/&\noptions = -DX=${UNROLL}/; s/^\[constrain
 says 0 'knob UNROLL changes nothing' 's/^source.*/&\noptions = -I./; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/' # the headers that are found there are read
 quiet 'changes nothing' 's/^\[constraint fits/[param finish]\nvalues = 1, 2\n&/' # a word of the source
 says 4 "'fits' excludes most: no block is larger" 's/BLOCK <= 1024/BLOCK > 1024/'
+# A GPU that this NVRTC has left behind: none compiles for sm_10, and each says what it compiles for.
+"$tool" check --space good.ini --gpu h100 --arch sm_10 --jobs 1 --no-cache >out.txt 2>&1
+grep -qE '^NVRTC [0-9.]+ does not compile for sm_10, only for sm_[0-9]+ to sm_[0-9]+: set MSDA_TUNE_NVRTC' out.txt || { echo "FAILED: an architecture that NVRTC does not know: $(cat out.txt)"; bad=1; }
 # For programs: where in the source.
 sed 's/^\[algorithm twice/[algorithm typo/' good.ini >m.ini
 sed 's/twice(float \*out) { out/typo(float *out) { uot/' k.cu >typo.cu
 sed -i 's/^source .*/source = typo.cu/' m.ini
 "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache --json 2>/dev/null | grep -qE '"severity":"error","file":"[^"]*typo.cu","line":2,"text":"identifier ..uot.. is undefined"}' ||
   { echo 'FAILED: --json: expected the place of the mistake'; "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache --json; bad=1; }
+# A mistake in the tuned kernel is that kernel's, though the reference, which stands in the same source, is compiled first.
+for at in 'twice 2' 'reference 4' 'generator 6'; do
+  read -r name line <<<"$at"
+  sed "${line}s/threadIdx/treadIdx/" k.cu >typo.cu
+  sed 's/^source .*/source = typo.cu/' good.ini >m.ini
+  out=$("$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache 2>&1)
+  grep -qE "typo.cu:$line: in $name\(\): the source does not compile:\$" <<<"$out" || { printf 'FAILED: a typo in %s: expected it to be named, got:\n%s\n' "$name" "$out"; bad=1; }
+done
+printf '\nint tail() { return undefined_here; }\n' >>k.cu # in no kernel
+out=$("$tool" check --space good.ini --gpu h100 --jobs 1 --no-cache 2>&1)
+grep -qE 'k.cu:[0-9]+: (in [a-z]+\(\): )?the source does not compile:$' <<<"$out" || { printf 'FAILED: a typo outside: got:\n%s\n' "$out"; bad=1; }
 exit $bad

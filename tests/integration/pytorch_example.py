@@ -1,4 +1,4 @@
-"""The parts of examples/pytorch that need no torch. Usage: pytorch_example.py layout | problem | compile SPACE | lookup DATABASE (JSON of `msda-tune lookup` on stdin)"""
+"""The parts of examples/pytorch that need no torch. Usage: pytorch_example.py layout | device_program | device DRIVER | problem | compile SPACE | lookup DATABASE (JSON of `msda-tune lookup` on stdin)"""
 import ctypes
 import json
 import pathlib
@@ -31,6 +31,55 @@ def layout(with_cuda):
                         **(cuda_driver.CONSTANTS if with_cuda else {})}.items():
         print(f'SAME("{name}", {name}, {value});')
     print("return bad;\n}")
+
+
+class FakeDriver:
+    """libcuda as ctypes shows it, from a library that has cuGetProcAddress alone."""
+
+    def __init__(self, path):
+        self._get = ctypes.CDLL(path).cuGetProcAddress_v2
+
+    def __getattr__(self, name):
+        address = ctypes.c_void_p()
+        assert self._get(name.removesuffix("_v2").encode(), ctypes.byref(address), 13000, ctypes.c_uint64(0), None) == 0, name
+        return ctypes.CFUNCTYPE(ctypes.c_int)(address.value)
+
+
+def print_device(driver):
+    """What describe() makes of the driver's answers, a line each."""
+    cuda_driver._driver = lambda: FakeDriver(driver)
+    device = cuda_driver.describe(0)
+    for field, _ in tunelookup.Device._fields_:
+        value = getattr(device, field)
+        print(field, value.decode() if field == "name" else value)
+
+
+def device_program():
+    """A C program that prints the same by tunelookup_cuda_device."""
+    print("""#include <cuda.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#define FUNCTIONS(X) X(cuInit) X(cuDeviceGet) X(cuDeviceGetName) X(cuDeviceTotalMem) X(cuDriverGetVersion) X(cuDeviceGetAttribute) X(cuTensorMapEncodeTiled) X(cuFuncSetAttribute) X(cuLaunchKernelEx)
+#define DECLARE(name) __typeof__(name) *name;
+static struct { FUNCTIONS(DECLARE) } driver;
+#define TUNELOOKUP_CU(name) (driver.name)
+#include <tunelookup_cuda.h>
+int main(int argc, char **argv)
+{
+    void *library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
+    CUresult (*get)(const char *, void **, int, cuuint64_t, void *);
+    char name[TUNELOOKUP_CUDA_NAME];
+    tunelookup_device d;
+    CUdevice device;
+    if (!library) return 1;
+    *(void **)(void *)&get = dlsym(library, "cuGetProcAddress_v2");
+#define LOAD(name) if (get(#name, (void **)(void *)&driver.name, 13000, 0, NULL) != CUDA_SUCCESS) return 2;
+    FUNCTIONS(LOAD)
+    if (driver.cuInit(0) || driver.cuDeviceGet(&device, 0) || tunelookup_cuda_device(device, name, &d)) return 3;
+    printf("struct_size %u\\nname %s\\n", (unsigned)d.struct_size, d.name);""")
+    for field, _ in tunelookup.Device._fields_[2:]:
+        print(f'    printf("{field} %lld\\n", (long long)d.{field});')
+    print("    return 0;\n}")
 
 
 def refused(part, *args):
@@ -141,6 +190,10 @@ def check_lookup(database):
 if __name__ == "__main__":
     if sys.argv[1] == "layout":
         layout(len(sys.argv) > 2)
+    elif sys.argv[1] == "device":
+        print_device(sys.argv[2])
+    elif sys.argv[1] == "device_program":
+        device_program()
     elif sys.argv[1] == "problem":
         check_problem()
     elif sys.argv[1] == "compile":

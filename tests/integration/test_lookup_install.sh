@@ -23,6 +23,13 @@ for name in $(grep -E '^TUNELOOKUP_API' "$source/include/tunelookup.h" | grep -o
   nm -D --defined-only "$lib" | grep -qw "$name" || fail "$name is declared and not exported"
 done
 [ -n "$declared" ] || fail "no functions found in the header"
+static=$build/lib/libtunelookup.a
+seen=$(nm -g --defined-only "$static" | awk 'NF == 3 { print $3 }')
+[ "$(sort <<<"$seen")" = "$(nm -D --defined-only "$lib" | awk '{ print $3 }' | sort)" ] || fail "the static library shows other names than the shared one: $seen"
+asked=$(nm -g -u "$static" | awk '$1 == "U" { print $2 }' | grep -vE '^(sqlite3_|_GLOBAL_OFFSET_TABLE_)' | sort -u)
+libc=$(nm -D --defined-only "$(cc -print-file-name=libc.so.6)" "$(cc -print-file-name=libdl.so.2)" "$(cc -print-file-name=ld-linux-x86-64.so.2)" 2>/dev/null | awk 'NF == 3 { print $3 }' | sed 's/@.*//' | sort -u)
+others=$(comm -23 <(echo "$asked") <(echo "$libc"))
+[ -z "$others" ] || fail "the static library needs more than SQLite and libc: $others"
 readelf -d "$lib" | grep -q 'SONAME.*libtunelookup.so.1\]' || fail "no SONAME libtunelookup.so.1"
 
 # ---- installed ----
@@ -57,10 +64,29 @@ use() { # prefix: compiles the example in C and C++ and asks
     cxx -std=c++11 -x c++ -Wall -Wextra -Werror -Wno-unused-function -isystem "$cuda" -c "$scratch/h.c" -o "$scratch/h.o" $flags || fail "tunelookup_cuda.h as C++11"
   fi
 }
+use_static() { # prefix: the same program with the library inside, which it needs no more when it runs
+  local pc flags
+  pc=$(find "$1" -name tunelookup.pc)
+  flags=$(PKG_CONFIG_PATH=$(dirname "$pc") pkg-config --static --cflags --libs tunelookup) || { fail "pkg-config --static"; return; }
+  # shellcheck disable=SC2086
+  cc -std=c99 "$source/examples/lookup.c" -o "$scratch/with_archive" ${flags/-ltunelookup/-l:libtunelookup.a} || fail "examples/lookup.c with libtunelookup.a"
+  answers "$scratch/with_archive"
+  [ -f "$(cc -print-file-name=libsqlite3.a)" ] && [ -f "$(cc -print-file-name=libc.a)" ] || return
+  # shellcheck disable=SC2086
+  cc -std=c99 -static "$source/examples/lookup.c" -o "$scratch/all_static" $flags 2>"$scratch/static.txt" || fail "a static program: $(tail -3 "$scratch/static.txt")"
+  answers "$scratch/all_static"
+}
+answers() { # a program that has the library inside
+  readelf -d "$1" | grep -q 'NEEDED.*tunelookup' && fail "$1 needs the shared library"
+  "$1" "$scratch/d.sqlite" >"$scratch/out.txt" || fail "$1: exit $?"
+  grep -q "^variant:  $variant\$" "$scratch/out.txt" || fail "the answer of $1 is $(cat "$scratch/out.txt")"
+}
 cuda=$(sed -n 's/^MT_CUDA_INCLUDE:PATH=//p' "$build/CMakeCache.txt")
 use "$scratch/p"
+use_static "$scratch/p"
 mv "$scratch/p" "$scratch/moved"
 use "$scratch/moved"
+use_static "$scratch/moved"
 
 # ---- find_package ----
 mkdir "$scratch/project"
@@ -70,11 +96,18 @@ project(p C)
 find_package(tunelookup 1.0 REQUIRED)
 add_executable(p p.c)
 target_link_libraries(p PRIVATE tunelookup::tunelookup)
+if(TARGET SQLite::SQLite3)
+  add_executable(p_static p.c)
+  target_link_libraries(p_static PRIVATE tunelookup::tunelookup_static)
+endif()
 END
 cp "$source/examples/lookup.c" "$scratch/project/p.c"
 generator=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$build/CMakeCache.txt") # there may be no other here
 { cmake -G "$generator" -S "$scratch/project" -B "$scratch/project/b" -DCMAKE_PREFIX_PATH="$scratch/moved" && cmake --build "$scratch/project/b"; } >"$scratch/cmake.txt" 2>&1 || fail "find_package: $(tail -3 "$scratch/cmake.txt")"
 "$scratch/project/b/p" "$scratch/d.sqlite" >/dev/null || fail "the program of find_package: exit $?"
+answers "$scratch/project/b/p_static"
+# The shared library asks for nothing of SQLite while a program is built.
+cmake -G "$generator" -S "$scratch/project" -B "$scratch/project/no" -DCMAKE_PREFIX_PATH="$scratch/moved" -DCMAKE_DISABLE_FIND_PACKAGE_SQLite3=ON >"$scratch/cmake.txt" 2>&1 || fail "find_package without SQLite: $(tail -3 "$scratch/cmake.txt")"
 
 # ---- from a recorded GPU to the program ----
 recorded=$scratch/r.sqlite
@@ -90,6 +123,12 @@ shipped() { HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$scratch/lookup" >"$
 shipped
 grep -q '^exact: ' "$scratch/out.txt" || fail "no exact answer: $(cat "$scratch/out.txt")"
 grep -q '^from: .*moved/share/msda-tune-shipped/tuned.sqlite (shipped), ' "$scratch/out.txt" || fail "the shipped tuned rows do not answer: $(cat "$scratch/out.txt")"
+# A program with the library inside finds them from where it lies itself.
+for program in with_archive all_static; do
+  [ ! -e "$scratch/$program" ] || cp "$scratch/$program" "$scratch/moved/bin/" || fail "cp"
+  [ ! -e "$scratch/$program" ] || HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$scratch/moved/bin/$program" >"$scratch/out.txt" || fail "$program on the shipped databases: exit $?"
+  [ ! -e "$scratch/$program" ] || grep -q '^from: .*moved/share/msda-tune-shipped/tuned.sqlite (shipped), ' "$scratch/out.txt" || fail "$program: the shipped rows do not answer: $(cat "$scratch/out.txt")"
+done
 # A shape that was not tuned is answered from the portfolio, which the import chose.
 "$build/bin/msda-tune" lookup --db "$share/tuned.sqlite" --gpu h200 --kernel msda --shape detr_enc_b1 --set N=3 >"$scratch/out.txt" || fail "lookup of an untuned shape: exit $?"
 grep -q '^choice: .* tuned shapes' "$scratch/out.txt" && grep -q '^answer:   as tuned for another shape ' "$scratch/out.txt" || fail "no portfolio answers: $(cat "$scratch/out.txt")"

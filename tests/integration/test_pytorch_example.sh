@@ -25,6 +25,14 @@ cuda=$(sed -n 's/^MT_CUDA_INCLUDE:PATH=//p' "$build/CMakeCache.txt")
 python3 "$test" layout $with_cuda >"$scratch/layout.c" || fail "layout"
 cc -std=c11 -I "$source/include" ${with_cuda:+-isystem "$cuda"} "$scratch/layout.c" -o "$scratch/layout" || fail "compiling the layout's program"
 "$scratch/layout" || fail "the layout differs"
+fake=$build/lib/libfake_cuda.so
+if [ -n "$with_cuda" ] && ! grep -q '^MT_SANITIZE:STRING=.' "$build/CMakeCache.txt"; then # Python has a copy of what the header asks the driver for: both describe one device
+  python3 "$test" device_program >"$scratch/device.c" && cc -std=gnu11 -Wall -Werror -Wno-unused-function -I "$source/include" -isystem "$cuda" "$scratch/device.c" -o "$scratch/device" -L "$build/lib" -ltunelookup || fail "the device's program"
+  LD_LIBRARY_PATH=$build/lib "$scratch/device" "$fake" >"$scratch/in_c.txt" || fail "the device in C: exit $?"
+  python3 "$test" device "$fake" >"$scratch/in_python.txt" || fail "the device in Python"
+  [ "$(wc -l <"$scratch/in_c.txt")" = 15 ] || fail "the device in C has $(wc -l <"$scratch/in_c.txt") members"
+  diff "$scratch/in_c.txt" "$scratch/in_python.txt" || fail "Python describes another device than tunelookup_cuda_device"
+fi
 python3 "$test" problem || fail "problem.py"
 python3 "$test" compile "$source/search_spaces/msda.ini" || fail "compile_variant.py"
 

@@ -95,7 +95,7 @@ static inline mt_status merge_unchecked(mt_merge *merge, const char *path, mt_me
 static inline mt_status merge_file(mt_merge *merge, const char *out, const char *path, mt_merge_counts *counts)
 {
     int64_t oldest = 0;
-    mt_status st = mt_merge_check(out, path, NULL, NULL, &oldest, &fixture_err);
+    mt_status st = mt_merge_check(out, path, &(mt_merge_expectation){0}, &oldest, &fixture_err);
     return st == MT_OK ? merge_unchecked(merge, path, counts) : st;
 }
 

@@ -101,7 +101,7 @@ START_TEST(dedispersion)
     convert_file("dedispersion_milo_A100.json.gz");
     ck_assert_uint_eq(count_of(mt_strbuf_text(&lines), "\"k\":\"ok\""), 11130);
     ck_assert_str_eq(mt_import_describe(import)->problem, "25000, 2048, 1");
-    has_space("[param block_size_x]\nvalues  = 1, 2, 4, 8, 16, 32\ndefault = 1\n");
+    has_space("[param block_size_x]\nvalues  = 1, 2, 4, 8, 16, 32\n");
     clear();
 }
 END_TEST
@@ -131,11 +131,11 @@ START_TEST(values_of_every_kind)
             "\"b\":{\"i\":1,\"f\":-0.25,\"t\":\"a, b\",\"y\":false,\"m\":4,\"time\":1}}}");
     has_line("{\"v\":\"ALGO=k;f=-0.25;i=1;m=4;t=a, b;y=false\",\"k\":\"ok\",\"ns\":1000000,\"lo\":1000000,\"hi\":1000000,\"min\":1000000,\"mean\":1000000,\"batch\":1,\"e\":2}\n");
     has_line("ALGO=k;f=1.5;i=2;m=auto;t=float4;y=true");
-    has_space("[param i]\nvalues  = 1, 2\ndefault = 1\n"); /* without a list in the file: in order; the default is the first valid result */
-    has_space("[param f]\nvalues  = \"-0.25\", \"1.5\"\ndefault = \"-0.25\"\n");
-    has_space("[param t]\nvalues  = float4, \"a, b\"\ndefault = \"a, b\"\n");
-    has_space("[param y]\nvalues  = true, false\ndefault = false\n");
-    has_space("[param m]\nvalues  = auto, \"4\"\ndefault = \"4\"\n");
+    has_space("[param i]\nvalues  = 1, 2\n"); /* without a list in the file: in order */
+    has_space("[param f]\nvalues  = \"-0.25\", \"1.5\"\n");
+    has_space("[param t]\nvalues  = float4, \"a, b\"\n");
+    has_space("[param y]\nvalues  = true, false\n");
+    has_space("[param m]\nvalues  = auto, \"4\"\n");
     clear();
 }
 END_TEST
@@ -209,11 +209,11 @@ START_TEST(refusals_name_file_line_and_entry)
         {"{" KNOBS "\"cache\":{" ENTRY ",\n\"1\"", "x.json:2: is cut short, expected ':'"},
         {"{" KNOBS "\"cache\":{" ENTRY " x", "x.json:1: 'x', expected ',' or '}'"},
         {"{" KNOBS "\"cache\":{" ENTRY "\x01", "byte 0x01"},
-        {"{" KNOBS "\"cache\":{\n\n\"1,2\":{\"a\":1,\"b\":2}}}", "x.json:3: \"1,2\": has no \"time\", expected milliseconds"},
+        {"{" KNOBS "\"cache\":{\n\n\"1,2\":{\"a\":1,\"b\":2}}}", "x.json:3: \"1,2\": has neither \"time\" nor \"times\", expected milliseconds"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"time\":1}}}", "\"1,2\": has no value of b"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":[2],\"time\":1}}}", "\"1,2\": the value of b is of type array, expected a number"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":null,\"time\":1}}}", "of type null"},
-        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":0}}}", "\"1,2\": its time is 0 ns, expected more than 0"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":0}}}", "\"1,2\": \"time\" is 0 ns, expected more than 0"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":-1}}}", "expected more than 0"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":1,\"times\":[1,\"x\"]}}}", "\"1,2\": time 2 of its list is no time"},
         {"{" KNOBS "\"cache\":{\"1,2\":[1]}}", "\"1,2\": expected a JSON object"},
@@ -228,7 +228,7 @@ START_TEST(refusals_name_file_line_and_entry)
         {"{\"results\":[\n{}]}", "x.json:2: the result has no \"configuration\""},
         {"{\"results\":[{\"configuration\":{\"a\":1}}]}", "\"invalidity\" is \"\", expected correct"},
         {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"fine\",") "]}", "\"invalidity\" is \"fine\""},
-        {"{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"correct\"}]}", "its time is 0 ns"},
+        {"{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"correct\"}]}", "x.json:1: the result has no time"},
         {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"correct\",") "\n," T4_RESULT("{\"b\":1}", "\"invalidity\":\"correct\",") "]}", "x.json:2: the configuration has a knob b"},
         {"{\"results\":[" T4_RESULT("{\"a\":1,\"b\":1}", "\"invalidity\":\"correct\",") "\n," T4_RESULT("{\"b\":1}", "\"invalidity\":\"correct\",") "]}", "x.json:2: has no value of a"},
         {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"correct\","), "is cut short, expected ',' or ']'"},
@@ -241,6 +241,30 @@ START_TEST(refusals_name_file_line_and_entry)
         ck_assert_msg(strncmp(fixture_err.message, "x.json:", 7) == 0, "%s", fixture_err.message);
         ck_assert_ptr_null(import);
     }
+}
+END_TEST
+
+#define CACHE(entries) "{\"tune_params_keys\":[\"a\"],\"cache\":{" entries "}}"
+
+/* What older and other files write: failures as 1e20, objectives that are no time, lists of pairs. */
+START_TEST(times_of_other_kinds)
+{
+    ck_ok(open_text(CACHE("\"1\":{\"a\":1,\"time\":1e20},\"2\":{\"a\":2,\"energy\":\"CompilationFailedConfig\"},\"3\":{\"a\":3,\"time\":1.5,\"times\":[[0,1],[0,2]]},"
+                          "\"4\":{\"a\":4,\"time\":1.5,\"times\":[0,3]},\"5\":{\"a\":5,\"energy\":7.5,\"times\":[1,2]}")));
+    ck_ok(mt_import_lines(import, "k", &lines, &fixture_err));
+    static const char *const expected[] = {"\"ALGO=k;a=1\",\"k\":\"launch_error\",\"t\":\"time 1e20, which stands for a failure\"", "\"ALGO=k;a=2\",\"k\":\"compile_error\"",
+        "\"s\":[1000000,2000000]", "\"ns\":3000000", "\"ALGO=k;a=5\",\"k\":\"ok\",\"ns\":1500000"};
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) ck_assert_msg(strstr(mt_strbuf_text(&lines), expected[i]) != NULL, "no %s in %s", expected[i], mt_strbuf_text(&lines));
+    clear();
+    ck_ok(open_text("{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"times\":{\"runtimes\":[2]},\"objectives\":[\"energy\"],"
+                    "\"measurements\":[{\"name\":\"energy\",\"value\":9,\"unit\":\"J\"}]}]}"));
+    ck_ok(mt_import_lines(import, "k", &lines, &fixture_err));
+    ck_assert_msg(strstr(mt_strbuf_text(&lines), "\"ns\":2000000") != NULL, "%s", mt_strbuf_text(&lines));
+    clear();
+    ck_fails(open_text(CACHE("\n\"1\":{\"a\":1,\"time\":1e12}")), MT_ERR_SYNTAX, "x.json:2: \"1\": \"time\" is 1e+18 ns, expected more than 0 and less than 1e+16");
+    ck_fails(open_text(CACHE("\n\"1\":{\"a\":1,\"energy\":2}")), MT_ERR_SYNTAX, "x.json:2: \"1\": has neither \"time\" nor \"times\"");
+    ck_fails(open_text("{\"results\":[\n{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"objectives\":[\"energy\"],\"measurements\":[{\"name\":\"energy\",\"value\":9,\"unit\":\"J\"}]}]}"),
+             MT_ERR_SYNTAX, "x.json:2: the result has no time: expected a measurement \"time\"");
 }
 END_TEST
 
@@ -270,7 +294,7 @@ START_TEST(names_that_would_write_lines)
         ck_assert_uint_eq(space.length, 0);
     }
     convert("{\"tune_params_keys\":[\"ALGO\",\"a\"],\"cache\":{\"x\":{\"ALGO\":\"one\",\"a\":1,\"time\":\"InvalidConfig\"},\"y\":{\"ALGO\":\"two\",\"a\":1,\"time\":1}}}");
-    has_space("\n[algorithm two]\n\n[algorithm one]\n"); /* the default's first */
+    has_space("\n[algorithm two]\n\n[algorithm one]\n"); /* that of the first valid result is first */
     has_line("{\"v\":\"ALGO=two;a=1\",\"k\":\"ok\"");
     clear();
 }
@@ -444,5 +468,5 @@ START_TEST(an_empty_choice_is_said)
 END_TEST
 
 FIXTURE_MAIN("import", a_cache_and_its_t4_give_the_same_rows, dedispersion, times_outcomes_and_clock, values_of_every_kind, the_last_of_equal_configurations_counts, t4_units_and_measurements,
-             a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, values_that_no_space_can_hold, names_that_would_write_lines, cut_files, gzip_limits, out_of_memory, t4_there_and_back,
+             a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, times_of_other_kinds, values_that_no_space_can_hold, names_that_would_write_lines, cut_files, gzip_limits, out_of_memory, t4_there_and_back,
              t4_for_other_tools, an_empty_choice_is_said)

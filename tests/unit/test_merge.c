@@ -233,7 +233,7 @@ START_TEST(older_schema)
                 "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) VALUES (1, 1, 1, 1, 1, 6, 1, 'ok', 100)");
     mt_merge *merging = begin(out_path("out"), false, &store);
     int64_t oldest = 0;
-    ck_ok(mt_merge_check(merge_out, part_path(0), NULL, NULL, &oldest, &fixture_err));
+    ck_ok(mt_merge_check(merge_out, part_path(0), &(mt_merge_expectation){0}, &oldest, &fixture_err));
     ck_assert_int_eq(oldest, 6);
     ck_ok(merge_unchecked(merging, part_path(0), &counts));
     finish(merging, store);

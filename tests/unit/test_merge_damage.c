@@ -8,7 +8,7 @@ static void expect_refused(const char *path, mt_status status, const char *part)
     ck_ok(mt_store_open(out_path("refusing"), MT_STORE_READ_WRITE, &store, &fixture_err));
     mt_store_close(store);
     int64_t oldest = 0;
-    ck_fails(mt_merge_check(merge_out, path, NULL, NULL, &oldest, &fixture_err), status, part);
+    ck_fails(mt_merge_check(merge_out, path, &(mt_merge_expectation){0}, &oldest, &fixture_err), status, part);
 }
 
 START_TEST(refused_files)

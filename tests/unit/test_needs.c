@@ -13,7 +13,7 @@ static const char *check(const char *log, const char *cubin, const char *entry, 
 {
     static char said[512];
     mt_strbuf why = {0};
-    mt_needed_kernel kernel = {entry, bytes, count};
+    mt_needed_kernel kernel = {.entry = entry, .bytes = bytes, .count = count};
     mt_needs needs = {&kernel, &variable, 1, variable.name != NULL};
     mt_compiled compiled = {.ok = true, .log = log, .cubin_path = cubin};
     mt_needs_check(&needs, &compiled, &why);

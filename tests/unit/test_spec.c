@@ -223,6 +223,12 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[tune]\ntime = 0\n", "expected a number above 0" },
     { REST "[tune]\nregime = hot\n", "regime = hot is not known; expected one of cold, warm" },
     { REST "[tune]\nobjective = power\n", "objective = power is not known; expected one of time, energy, edp" },
+    { REST "[tune]\ndefaults = w\n", "test.ini:17: defaults: no algorithm w" },
+    { REST "[algorithm second]\n[tune]\ndefaults = v, secnd\n", "test.ini:18: defaults: no algorithm secnd, did you mean" },
+    { REST "[algorithm w]\n[tune]\ndefaults = w, v\n", "test.ini:18: defaults begins with w: expected the first [algorithm], v" },
+    { REST "[algorithm w]\n[tune]\ndefaults = v, w, w\n", "test.ini:18: defaults names w twice" },
+    { REST "[algorithm y]\nyardstick = yes\n[tune]\ndefaults = v, y\n", "test.ini:19: defaults: y is a yardstick" },
+    { REST "[tune]\ndefaults = ,\n", "test.ini:17: defaults: a name is empty" },
     { REST "[tune]\nbaseline = w\n", "baseline = w: no such algorithm or plugin; expected one of v, cublaslt" },
     /* shapes */
     { REST "[shape t]\nM = 1\n", "[shape t] has no `N`: expected the same names as in [shape s]" },

@@ -1,5 +1,6 @@
 /* What libtunelookup answers: names, matches, refusals, workloads, origins, overlays, cubins, refresh, misses. */
 #include "tests/unit/lookup_fixture.h"
+#include "tuner/predictor/table.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -495,8 +496,12 @@ START_TEST(test_cubin_of_another_shape)
     const void *data = NULL;
     size_t bytes = 0;
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
-    lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000);
-    lookup_put(&w, "H=3,5;N=128;dtype=f16", "default", "ALGO=wide;B=32;C=2", 2000);
+    for (int i = 0; i < 2; i++) {
+        lookup_put(&w, i ? "H=3,5;N=128;dtype=f16" : "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000 + 1000 * i);
+        lookup_put(&w, i ? "H=3,5;N=128;dtype=f16" : "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=32", 3000);
+        ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
+    }
+    ck_ok(mt_predictor_refresh_all(w.store, &fixture_err));
     lookup_end(&w);
     store_cubin(&cubin, sizeof cubin);
     fixture_sql("UPDATE answer SET cubin_hash = NULL WHERE shape_key LIKE '%N=128;%'");
@@ -509,6 +514,10 @@ START_TEST(test_cubin_of_another_shape)
         ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
         ck_assert_int_eq(tunelookup_cubin(&r, &data, &bytes), cases[i].serves ? TUNELOOKUP_OK : TUNELOOKUP_ERR_NOT_FOUND);
         if (cases[i].serves) ck_assert_mem_eq(data, &cubin, sizeof cubin);
+        r = find(prepare(db, "toy"), 100, 3, 5); /* a shape that nobody tuned */
+        ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NEAREST);
+        ck_assert_str_eq(r.variant, "ALGO=wide;B=32;C=2");
+        ck_assert_int_eq(tunelookup_cubin(&r, &data, &bytes), cases[i].serves ? TUNELOOKUP_OK : TUNELOOKUP_ERR_NOT_FOUND);
         tunelookup_close(db);
     }
 }

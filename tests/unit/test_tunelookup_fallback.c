@@ -373,6 +373,25 @@ START_TEST(test_wrong_for_a_type)
 }
 END_TEST
 
+/* What computed wrong results on another GPU is no answer here either, not even from a near shape on which this GPU found it right. */
+START_TEST(test_wrong_elsewhere)
+{
+    smooth(MT_ORIGIN_MEASURED);
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    const mt_device_row other = {.key = "a100-sxm|cc80|sm108|80g", .name = "NVIDIA A100-SXM4-80GB", .facts_json = "{\"cc\":80}"};
+    ck_ok(mt_store_device(w.store, &other, &w.subject.device, &fixture_err));
+    lookup_put(&w, "H=3,5;N=77;dtype=f16", "default", plain, 500);
+    fixture_put(w.store, w.session, &w.subject, plain64, &(mt_outcome){.kind = MT_OUTCOME_WRONG_RESULT});
+    finish(&w);
+    tunelookup_db *db = open_db(0);
+    for (int64_t n = 20; n <= 100; n += 20) {
+        tunelookup_result r = find(prepare(db, &lookup_h100), n);
+        ck_assert_msg(strcmp(r.variant, plain64) != 0, "%lld: %s", (long long)n, lookup_explain(&r));
+    }
+    tunelookup_close(db);
+}
+END_TEST
+
 /* One tuned shape: what is next to it takes its variant, unless the default was never timed there. */
 START_TEST(test_one_shape)
 {
@@ -596,5 +615,5 @@ START_TEST(test_misses)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_unknown_kinds, test_which_other_gpu, test_workloads, test_foreign_rows, test_unvalidated, test_wrong_for_a_type, test_one_shape,
+FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_unknown_kinds, test_which_other_gpu, test_workloads, test_foreign_rows, test_unvalidated, test_wrong_for_a_type, test_wrong_elsewhere, test_one_shape,
              test_turns, test_cells_by_rows, test_damaged_portfolios, test_cache_overflow, test_older_schema, test_misses)

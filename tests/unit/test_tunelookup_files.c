@@ -4,6 +4,7 @@
 #include "tests/unit/lookup_fixture.h"
 
 #include "tuner/base/clock.h"
+#include "tuner/base/strbuf.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -168,6 +169,29 @@ START_TEST(test_bad_expressions)
         fixture_sql(sql);
         tunelookup_status st = try_find(fixture_db, 0, &r);
         ck_assert_msg(st == TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: %s: %s", specs[i], tunelookup_strerror(st), tunelookup_detail());
+    }
+}
+END_TEST
+
+/* Nesting is bounded: neither the stack nor the time is a file's to spend. */
+START_TEST(test_deep_expressions)
+{
+    enum { DEPTH = 200000 };
+    static const struct { const char *before, *opening, *after; } cases[] = {{"", "{\"a\":", ""}, {"{\"format\":1,\"shape\":", "[", ""}, {"{\"format\":1,\"what\":", "{\"a\":", "}"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tunelookup_result r;
+        mt_strbuf sql = {0};
+        lookup_writer w = lookup_begin("{}", "toy", lookup_kernel_key);
+        lookup_end(&w);
+        mt_strbuf_addf(&sql, "UPDATE kernel SET spec_json = '%s", cases[i].before);
+        for (int k = 0; k < DEPTH; k++) mt_strbuf_add(&sql, cases[i].opening);
+        mt_strbuf_add(&sql, "1");
+        for (int k = 0; k < DEPTH; k++) mt_strbuf_add_char(&sql, cases[i].opening[0] == '[' ? ']' : '}');
+        mt_strbuf_addf(&sql, "%s'", cases[i].after);
+        fixture_sql(mt_strbuf_text(&sql));
+        mt_strbuf_free(&sql);
+        tunelookup_status st = try_find(fixture_db, 0, &r);
+        ck_assert_msg(st == TUNELOOKUP_ERR_NOT_A_DATABASE, "%zu: %s: %s", i, tunelookup_strerror(st), tunelookup_detail());
     }
 }
 END_TEST
@@ -464,5 +488,5 @@ START_TEST(test_user_file)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_files", test_missing, test_not_ours, test_other_schema, test_strange_schema, test_schema_that_computes, test_long_value, test_truncated, test_bad_expressions, test_circular_lets,
+FIXTURE_MAIN("tunelookup_files", test_missing, test_not_ours, test_other_schema, test_strange_schema, test_schema_that_computes, test_long_value, test_truncated, test_bad_expressions, test_deep_expressions, test_circular_lets,
              test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_written_while_read, test_no_locks, test_unfinished_on_read_only_media, test_refresh_sees_kept_times, test_beside_a_writer, test_user_file)

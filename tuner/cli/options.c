@@ -120,16 +120,22 @@ static mt_status set(const parser *p, const mt_option *o, const char *text, mt_e
     return MT_OK;
 }
 
+const mt_option *mt_option_find(const mt_option *options, const char *word, const char **value)
+{
+    bool is_long = word[1] == '-';
+    size_t length = is_long ? strcspn(word + 2, "=") : 1;
+    *value = NULL;
+    if (is_long && word[2 + length] == '=') *value = word + 3 + length;
+    if (!is_long && word[2]) *value = word + 2;
+    return is_long ? find_long(options, word + 2, length) : find_letter(options, word[1]);
+}
+
 /* One option at argv[*i], with its value there or in the next word, which *i then moves to. */
 static mt_status take_option(const parser *p, int argc, char **argv, int *i, mt_error *err)
 {
-    const char *word = argv[*i], *value = NULL;
-    bool is_long = word[1] == '-';
-    size_t length = is_long ? strcspn(word + 2, "=") : 1;
-    const mt_option *o = is_long ? find_long(p->options, word + 2, length) : find_letter(p->options, word[1]);
-    if (!o) return unknown(p, word, length, err);
-    if (is_long && word[2 + length] == '=') value = word + 3 + length;
-    if (!is_long && word[2]) value = word + 2;
+    const char *word = argv[*i], *value;
+    const mt_option *o = mt_option_find(p->options, word, &value);
+    if (!o) return unknown(p, word, word[1] == '-' ? strcspn(word + 2, "=") : 1, err);
     if (o->kind == MT_OPTION_FLAG) {
         if (value) return MT_FAIL(err, MT_ERR_USAGE, "%s: --%s takes no value", p->command, o->name);
         return set(p, o, NULL, err);

@@ -43,6 +43,8 @@ typedef struct mt_parsed {
 /* Fills `values` and *parsed from argv[0..argc). "--name value", "--name=value", "-x value"; "--" ends options. MT_ERR_USAGE says what is
  * wrong and names `command`. Call mt_option_free in every case. */
 mt_status mt_option_parse(const char *command, const mt_option *options, int argc, char **argv, void *values, mt_parsed *parsed, mt_error *err);
+/* The option that `word`, "-…" of at least two characters, names, or NULL. *value: what stands behind it in the same word ("--name=value", "-xvalue"), or NULL. */
+const mt_option *mt_option_find(const mt_option *options, const char *word, const char **value);
 void mt_option_free(const mt_option *options, void *values, mt_parsed *parsed);
 /* The "Options:" lines on stdout. */
 void mt_option_print(const mt_option *options);

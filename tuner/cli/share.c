@@ -74,13 +74,22 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static mt_status add_stem(mt_names *names, const char *file)
+/* Takes the name, which may be NULL, over. */
+static mt_status take_name(mt_names *names, char *name, mt_error *err)
 {
-    char **items = mt_grow(names->items, names->count, &names->capacity, sizeof *items);
-    if (!items) return MT_ERR_NO_MEMORY;
+    char **items = name ? mt_grow(names->items, names->count, &names->capacity, sizeof *items) : NULL;
+    if (!items) {
+        mt_free(name);
+        return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory gathering names");
+    }
     names->items = items;
-    names->items[names->count] = mt_path_stem(file);
-    return names->items[names->count] ? names->count++, MT_OK : MT_ERR_NO_MEMORY;
+    names->items[names->count++] = name;
+    return MT_OK;
+}
+
+mt_status mt_names_add(mt_names *names, const char *name, mt_error *err)
+{
+    return take_name(names, mt_strdup(name), err);
 }
 
 mt_status mt_share_spaces(mt_names *names, mt_error *err)
@@ -90,8 +99,7 @@ mt_status mt_share_spaces(mt_names *names, mt_error *err)
     DIR *dir = st == MT_OK ? opendir(folder) : NULL;
     for (struct dirent *entry; dir && st == MT_OK && (entry = readdir(dir));) {
         size_t length = strlen(entry->d_name);
-        if (length > 4 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 4, ".ini") == 0) st = add_stem(names, entry->d_name);
-        if (st != MT_OK) MT_FAIL(err, st, "%s: out of memory listing the search spaces", folder);
+        if (length > 4 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 4, ".ini") == 0) st = take_name(names, mt_path_stem(entry->d_name), err);
     }
     if (dir) closedir(dir);
     if (names->count) qsort(names->items, names->count, sizeof *names->items, compare_names);

@@ -17,6 +17,7 @@ typedef struct mt_names {
     size_t count, capacity;
 } mt_names;
 mt_status mt_share_spaces(mt_names *names, mt_error *err);
+mt_status mt_names_add(mt_names *names, const char *name, mt_error *err); /* a copy of it, at the end; NO_MEMORY */
 void mt_names_free(mt_names *names);
 
 /* Opens a database of recordings for reading: `given`, or the shipped one when NULL. */

@@ -172,8 +172,8 @@ static void merge_script(const mt_cluster_plan *plan, mt_strbuf *out)
                        "for part in part-*.sqlite; do if [ -s \"$part\" ]; then printf '%s\\n' \"$part\"; fi; done >\"$list\" # an empty one is of a task that was killed at once\n"
                        "mv -f -- \"$list\" parts.txt || exit\n"
                        "if [ ! -s parts.txt ]; then echo \"no part-*.sqlite in $PWD: no task has begun\" >&2; exit 1; fi\n"
-                       "run \"$tool\" merge --files-from parts.txt --into merged.sqlite --same-kernel\ncode=$?\n"
-                       "if [ $code -gt 1 ]; then exit $code; fi # 1: some of them are damaged, and left out\n");
+                       "run \"$tool\" merge --files-from parts.txt --into merged.sqlite --plan \"$plan\" --same-kernel\ncode=$?\n"
+                       "if [ $code -gt 1 ]; then exit $code; fi # 1: some of them are damaged or of another plan, and left out\n");
     add_report(out);
     mt_strbuf_add(out, "exit $code\n");
 }

@@ -10,6 +10,7 @@
 #include "tuner/evaluate/eval_worker.h"
 #include "tuner/evaluate/event_queue.h"
 #include "tuner/worker/proto.h"
+#include "tuner/evaluate/support_blame.h"
 
 enum { TICK_MS = 250 };
 
@@ -24,6 +25,7 @@ typedef struct eval_compile {
     mt_evaluator base;
     uv_loop_t *loop;
     const mt_spec *spec;
+    const mt_source *source;
     int bundle_fd;
     mt_compile_pool *pool;
     uv_timer_t tick;
@@ -74,11 +76,11 @@ static void support_done(eval_compile *self, const mt_pool_result *result)
     mt_strbuf why = {0};
     self->awaits_support = false;
     if (!compiled || !compiled->ok) {
-        mt_error_set(&self->failure, MT_ERR_COMPILE, "the reference and the input generators do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
+        mt_support_blame(self->source, result, &self->failure);
         return;
     }
     mt_needs_check(&self->support_needs, compiled, &why);
-    if (why.length) mt_error_set(&self->failure, MT_ERR_COMPILE, "[kernel] reference or an init = kernel(…): %s", mt_strbuf_text(&why));
+    if (why.length) mt_error_set(&self->failure, MT_ERR_COMPILE, "%s", mt_strbuf_text(&why));
     mt_strbuf_free(&why);
 }
 
@@ -286,6 +288,7 @@ mt_status mt_eval_compile_create(uv_loop_t *loop, const mt_spec *spec, const mt_
     self->base.facts = *facts;
     self->loop = loop;
     self->spec = spec;
+    self->source = source;
     self->bundle_fd = -1;
     if (options->arch)
         snprintf(self->base.arch, sizeof self->base.arch, "%s", options->arch);

@@ -25,11 +25,13 @@ typedef struct eval_replay {
     mt_store *recordings;
     const mt_spec *spec;
     char *gpu_key;
-    mt_hash kernel_key; /* of the source as it is now; "" = unknown */
-    bool has_warned, has_warned_of_knobs, has_warned_of_strangers;
+    mt_hash kernel_key; /* of the source that was recorded */
+    char *programs;     /* base.programs */
+    bool has_warned_of_knobs, has_warned_of_strangers;
     mt_event_queue events;
     struct recorded *rows; /* of the subject, sorted by point */
     size_t count, capacity;
+    size_t seen;      /* rows of the subject, of every kind */
     size_t strangers; /* rows left out: a knob or value that the file does not list; the first one's reason: */
     mt_error stranger;
     const mt_shape *shape; /* whose rows they are; NULL = none are loaded */
@@ -154,6 +156,7 @@ static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *
 {
     eval_replay *self = context;
     mt_error stranger;
+    self->seen++;
     if (row->outcome.kind == MT_OUTCOME_PRUNED) return MT_OK;
     struct recorded *rows = mt_grow(self->rows, self->count, &self->capacity, sizeof *rows);
     if (!rows) return no_memory(err);
@@ -168,22 +171,6 @@ static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *
     copy->launch_json = mt_strdup(row->launch_json);
     if (row->launch_json && !copy->launch_json) return no_memory(err);
     return copy_outcome(&row->outcome, &copy->outcome, err);
-}
-
-struct key_search {
-    const char *current; /* of the source as it is now */
-    mt_hash newest;
-    bool has_current, has_any;
-};
-
-static mt_status on_key(void *context, const mt_measurement_row *row, mt_error *err)
-{
-    struct key_search *search = context;
-    (void)err;
-    search->has_any = true;
-    if (strcmp(row->kernel_key, search->current) == 0) search->has_current = true;
-    snprintf(search->newest.hex, sizeof search->newest.hex, "%s", row->kernel_key);
-    return MT_OK;
 }
 
 static int by_point_newest_first(const void *a, const void *b)
@@ -207,14 +194,6 @@ static void keep_newest(eval_replay *self)
     self->count = kept;
 }
 
-/* After an edit of the kernel its old recording still shows how the tool works; it only must not pass silently. */
-static void warn_of_edit(eval_replay *self, const struct key_search *search)
-{
-    if (search->has_current || self->has_warned || !self->kernel_key.hex[0]) return;
-    self->has_warned = true;
-    mt_log_warn("the recording is of another version of kernel %s (%.8s, now %.8s)", self->spec->name, search->newest.hex, self->kernel_key.hex);
-}
-
 /* What a file that lost or renamed a knob misses. */
 static void warn_of_strangers(eval_replay *self)
 {
@@ -228,20 +207,17 @@ static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_wo
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
     mt_evaluator *base = &self->base;
     mt_filter filter = {.gpu = self->gpu_key, .kernel = self->spec->name, .shape_key = shape->key, .workload_key = workload->key, .origin = &recorded, .regime = &base->regime};
-    struct key_search search = {.current = self->kernel_key.hex};
     mt_status st = MT_OK;
     if (self->shape == shape && self->workload == workload && self->loaded_regime == base->regime) return MT_OK;
     free_rows(self);
-    MT_TRY(mt_query_measurements(self->recordings, &filter, on_key, &search, err));
-    if (!search.has_any) {
+    filter.kernel_key = self->kernel_key.hex;
+    filter.with_samples = true;
+    self->strangers = self->seen = 0;
+    MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
+    if (!self->seen) {
         st = MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", base->facts.name, mt_regime_name(base->regime));
         goto done;
     }
-    warn_of_edit(self, &search);
-    filter.kernel_key = search.has_current ? search.current : search.newest.hex;
-    filter.with_samples = true;
-    self->strangers = 0;
-    MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
     warn_of_strangers(self);
     keep_newest(self);
     self->shape = shape;
@@ -375,6 +351,7 @@ static void destroy(mt_evaluator *base)
     mt_free(self->rows);
     mt_event_queue_free(&self->events);
     mt_free(self->gpu_key);
+    mt_free(self->programs);
     mt_free(self);
 }
 
@@ -390,14 +367,48 @@ static const mt_evaluator_ops ops = {
     .destroy = destroy,
 };
 
+/* ---- which state of the source ---- */
+
+struct key_search {
+    mt_hash current; /* of the source as it is now; "" = unknown */
+    mt_hash newest;
+    bool has_current;
+};
+
+static mt_status on_key(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    struct key_search *search = context;
+    (void)err;
+    search->has_current = search->has_current || strcmp(row->kernel_key, search->current.hex) == 0;
+    snprintf(search->newest.hex, sizeof search->newest.hex, "%s", row->kernel_key);
+    return MT_OK;
+}
+
 /* Without its source a recorded kernel can still be replayed. */
-static void read_kernel_key(eval_replay *self)
+static void read_current(const mt_spec *spec, mt_hash *key)
 {
     mt_source source = {0};
     mt_error ignored;
-    if ((!self->spec->is_recorded && mt_source_load(self->spec, &source, &ignored) != MT_OK) || mt_source_key(self->spec, &source, &self->kernel_key, &ignored) != MT_OK)
-        self->kernel_key.hex[0] = '\0';
+    if ((!spec->is_recorded && mt_source_load(spec, &source, &ignored) != MT_OK) || mt_source_key(spec, &source, key, &ignored) != MT_OK) key->hex[0] = '\0';
     mt_source_free(&source);
+}
+
+/* After an edit of the kernel its old recording still shows how the tool works. Its answers stay those of the source that ran. */
+static mt_status choose_key(eval_replay *self, mt_error *err)
+{
+    static const mt_origin recorded = MT_ORIGIN_RECORDED;
+    const mt_filter filter = {.gpu = self->gpu_key, .kernel = self->spec->name, .origin = &recorded};
+    struct key_search search = {0};
+    read_current(self->spec, &search.current);
+    mt_status st = mt_query_measurements(self->recordings, &filter, on_key, &search, err);
+    self->kernel_key = search.has_current ? search.current : search.newest;
+    if (st != MT_OK || search.has_current || !search.newest.hex[0] || !search.current.hex[0]) return st;
+    self->base.kernel_key = search.newest;
+    mt_log_warn("the recording is of another version of kernel %s (source %.8s, now %.8s): its times are stored as that one's, none is of the source as it is now", self->spec->name,
+                search.newest.hex, search.current.hex);
+    st = mt_query_programs(self->recordings, self->spec->name, search.newest.hex, &self->programs, err);
+    self->base.programs = self->programs;
+    return st;
 }
 
 mt_status mt_eval_replay_create(mt_store *recordings, const char *gpu, const mt_spec *spec, mt_evaluator **evaluator, mt_error *err)
@@ -410,11 +421,11 @@ mt_status mt_eval_replay_create(mt_store *recordings, const char *gpu, const mt_
     self->recordings = recordings;
     self->spec = spec;
     mt_status st = choose_device(self, gpu, err);
+    if (st == MT_OK) st = choose_key(self, err);
     if (st != MT_OK) {
         destroy(&self->base);
         return st;
     }
-    read_kernel_key(self);
     *evaluator = &self->base;
     return MT_OK;
 }

@@ -1,6 +1,7 @@
 /* The real evaluator. Trials: COMPILING → COMPILED → READY → RUNNING → DONE; here the parts meet: legality (candidate), compile workers
  * (compile_pool), the GPU's worker (device_worker). */
 #include "tuner/evaluate/eval_worker_internal.h"
+#include "tuner/evaluate/support_blame.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -65,8 +66,8 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
 {
     const mt_compiled *compiled = result->compiled;
     if (!compiled || !compiled->ok) {
-        mt_error_set(&self->pool_failure, MT_ERR_COMPILE, "%s do not compile:\n%s", kind == MT_COMPILE_TOOL ? "the tool's own kernels" : "the reference and the input generators",
-            compiled ? (compiled->log ? compiled->log : "") : result->text);
+        if (kind == MT_COMPILE_SUPPORT) mt_support_blame(self->source, result, &self->pool_failure);
+        else mt_error_set(&self->pool_failure, MT_ERR_COMPILE, "the tool's own kernels do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
         return;
     }
     mt_error error;
@@ -569,6 +570,7 @@ mt_status mt_eval_worker_create(uv_loop_t *loop, const mt_spec *spec, const mt_s
     self->base.can_retime = true;
     self->loop = loop;
     self->spec = spec;
+    self->source = source;
     self->options = *options;
     self->bundle_fd = -1;
     uv_timer_init(loop, &self->tick);

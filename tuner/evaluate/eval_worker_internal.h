@@ -45,6 +45,7 @@ struct eval_worker {
     mt_evaluator base;
     uv_loop_t *loop;
     const mt_spec *spec;
+    const mt_source *source;
     mt_worker_options options;
     int bundle_fd;
     mt_compile_pool *pool;

@@ -6,6 +6,11 @@ mt_trial_method mt_trial_method_of(uint32_t batch)
     return batch > 1 ? MT_TRIAL_GRAPH : MT_TRIAL_EVENTS;
 }
 
+const mt_hash *mt_evaluator_key(const mt_evaluator *evaluator, const mt_hash *own)
+{
+    return evaluator->kernel_key.hex[0] ? &evaluator->kernel_key : own;
+}
+
 mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, const mt_space_watch *watch, mt_space **space, mt_error *err)
 {
     if (evaluator->ops->recorded_space) return evaluator->ops->recorded_space(evaluator, shape, workload, space, err);

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "tuner/base/hash.h"
 #include "tuner/base/outcome.h"
 #include "tuner/space/space.h"
 
@@ -94,6 +95,8 @@ struct mt_evaluator {
     mt_device_facts facts;  /* of the device, or of the recording */
     const char *headers;    /* digest of the toolkit's headers that the source may include (mt_visible_headers), "" = none; NULL = not known, as of a recording. As long as the evaluator */
     bool is_recorded;       /* rows are marked `recorded` */
+    mt_hash kernel_key;     /* of the source that a recording was made of: its answers are stored as that one's. "" = of the source as it is now */
+    const char *programs;   /* of that source, as mt_kernel_row.spec_json; NULL unless kernel_key is given. As long as the evaluator */
     char arch[16];
     mt_regime regime;       /* what times mean; the session sets it before each begin */
     double race_ns;         /* the incumbent's median for the trial that is started next; 0 = it is timed to the end. The session sets it before each start */
@@ -107,6 +110,8 @@ struct mt_evaluator {
     char warning[1024];     /* for the session's record, one a line, "" = none: foreign load on the GPU … */
 };
 
+/* Whose rows the evaluator's results are, where `own` is the key of the source as it is now. */
+const mt_hash *mt_evaluator_key(const mt_evaluator *evaluator, const mt_hash *own);
 /* The space that trials come from: all valid points, or what is recorded of them. USAGE for a spec with `points = recorded` on a real GPU. `watch` may be NULL. */
 mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, const mt_space_watch *watch, mt_space **space, mt_error *err);
 

@@ -14,22 +14,22 @@ static mt_status no_memory(mt_error *err)
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "candidate: out of memory");
 }
 
-static mt_status add_kernel(mt_needs *needs, const char *entry, size_t count, mt_needed_kernel **added, mt_error *err)
+static mt_status add_kernel(mt_needs *needs, const char *entry, size_t count, mt_place place, mt_needed_kernel **added, mt_error *err)
 {
-    mt_needed_kernel kernel = {.entry = entry, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count};
+    mt_needed_kernel kernel = {.entry = entry, .bytes = mt_alloc(count, sizeof *kernel.bytes), .count = count, .place = place};
     if (!kernel.bytes) return no_memory(err);
     *added = &needs->kernels[needs->kernel_count++];
     **added = kernel;
     return MT_OK;
 }
 
-static mt_status add_launches(mt_needs *needs, const mt_plan *plan, const mt_plan_launch *launches, size_t count, mt_error *err)
+static mt_status add_launches(mt_needs *needs, const mt_spec *spec, const mt_plan *plan, const mt_plan_launch *launches, size_t count, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < count; i++) {
         mt_needed_kernel *kernel = NULL;
         const mt_launch *from = launches[i].from;
-        MT_TRY(add_kernel(needs, launches[i].entry, from->arg_count, &kernel, err));
+        MT_TRY(add_kernel(needs, launches[i].entry, from->arg_count, mt_spec_place(spec, from->line), &kernel, err));
         for (size_t a = 0; a < from->arg_count; a++) kernel->bytes[a] = mt_plan_parameter_bytes(&plan->args[from->args[a]]);
     }
 done:
@@ -47,8 +47,8 @@ mt_status mt_needs_of_variant(const mt_spec *spec, const mt_plan *plan, bool is_
 {
     mt_status st;
     MT_TRY(make_room(needs, plan->launch_count + plan->prepare_count, plan->arg_count, err));
-    MT_TRY(add_launches(needs, plan, plan->launches, plan->launch_count, err));
-    MT_TRY(add_launches(needs, plan, plan->prepares, plan->prepare_count, err));
+    MT_TRY(add_launches(needs, spec, plan, plan->launches, plan->launch_count, err));
+    MT_TRY(add_launches(needs, spec, plan, plan->prepares, plan->prepare_count, err));
     for (size_t i = 0; i < plan->arg_count; i++) { /* by the rules of mt_constants_fill (tuner/gpu/constants.c) */
         const mt_arg *arg = &spec->args[i];
         bool is_needed = !plan->args[i].used && !is_yardstick;
@@ -66,11 +66,11 @@ mt_status mt_needs_of_support(const mt_spec *spec, const mt_plan *reference, mt_
     for (size_t i = 0; i < spec->arg_count; i++) {
         mt_needed_kernel *kernel = NULL;
         if (spec->args[i].kind != MT_ARG_TENSOR || spec->args[i].init != MT_INIT_KERNEL) continue;
-        MT_TRY(add_kernel(needs, spec->args[i].init_kernel, PARAMETERS, &kernel, err));
+        MT_TRY(add_kernel(needs, spec->args[i].init_kernel, PARAMETERS, mt_spec_place(spec, spec->args[i].line), &kernel, err));
         for (size_t a = 0; a < PARAMETERS; a++) kernel->bytes[a] = BYTES;
     }
-    MT_TRY(add_launches(needs, reference, reference->launches, reference->launch_count, err));
-    st = add_launches(needs, reference, reference->prepares, reference->prepare_count, err);
+    MT_TRY(add_launches(needs, spec, reference, reference->launches, reference->launch_count, err));
+    st = add_launches(needs, spec, reference, reference->prepares, reference->prepare_count, err);
 done:
     return st;
 }
@@ -106,12 +106,19 @@ static bool log_has(const char *log, const char *entry)
     return false;
 }
 
-/* Says what there is instead: most often the name with C++ decoration, _Z9decoratedPf. */
-static void explain_missing(const char *log, const char *entry, mt_strbuf *why)
+static void add_place(const mt_place *place, mt_strbuf *why)
 {
+    if (place->path) mt_strbuf_addf(why, "%s:%d: ", place->path, place->line);
+}
+
+/* Says what there is instead: most often the name with C++ decoration, _Z9decoratedPf. */
+static void explain_missing(const char *log, const mt_needed_kernel *kernel, mt_strbuf *why)
+{
+    const char *entry = kernel->entry;
     char decorated[320];
     mt_strbuf others = {0};
     size_t length, known = (size_t)snprintf(decorated, sizeof decorated, "_Z%zu%s", strlen(entry), entry);
+    add_place(&kernel->place, why);
     mt_strbuf_addf(why, "no __global__ function %s (extern \"C\") in the compiled source", entry);
     for (const char *name; (name = next_entry(&log, &length));) {
         if (known < sizeof decorated && strncmp(name, decorated, known) == 0) {
@@ -131,7 +138,7 @@ static void check_log(const mt_needs *needs, const char *log, mt_strbuf *why)
 {
     if (!log || !strstr(log, entry_line) || strlen(log) >= MT_PROTO_MAX_TEXT - 16) return;
     for (size_t i = 0; i < needs->kernel_count && !why->length; i++)
-        if (!log_has(log, needs->kernels[i].entry)) explain_missing(log, needs->kernels[i].entry, why);
+        if (!log_has(log, needs->kernels[i].entry)) explain_missing(log, &needs->kernels[i], why);
 }
 
 /* ---- against the cubin ---- */
@@ -142,10 +149,13 @@ static void check_kernel(const mt_needed_kernel *kernel, const char *cubin, size
     if (!mt_parameters_read(cubin, bytes, kernel->entry, &declared)) return;
     for (size_t i = 0; i < kernel->count && i < declared.count; i++) {
         if (kernel->bytes[i] == declared.bytes[i]) continue;
+        add_place(&kernel->place, why);
         mt_strbuf_addf(why, "%s: parameter %zu has %u bytes, the launch gives %llu", kernel->entry, i + 1, declared.bytes[i], (unsigned long long)kernel->bytes[i]);
         return;
     }
-    if (kernel->count != declared.count) mt_strbuf_addf(why, "%s has %zu parameters, the launch lists %zu", kernel->entry, declared.count, kernel->count);
+    if (kernel->count == declared.count) return;
+    add_place(&kernel->place, why);
+    mt_strbuf_addf(why, "%s has %zu parameters, the launch lists %zu", kernel->entry, declared.count, kernel->count);
 }
 
 static void check_variable(const mt_needed_variable *variable, const char *cubin, size_t bytes, mt_strbuf *why)

@@ -9,6 +9,7 @@ typedef struct mt_needed_kernel {
     const char *entry;
     uint64_t *bytes;        /* of each argument; owned */
     size_t count;
+    mt_place place;         /* of the section that launches it, for messages; path NULL = none */
 } mt_needed_kernel;
 
 typedef struct mt_needed_variable {

@@ -196,6 +196,7 @@ static mt_status take_log(const mt_nvrtc *nvrtc, const mt_compile_request *reque
     char *log = mt_alloc(size + 1, 1);
     if (!log) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
     if (size && nvrtc->api.GetProgramLog(program, log) != MT_NVRTC_SUCCESS) log[0] = '\0';
+    if (!ok) mt_nvrtc_arch_hint(nvrtc, request->arch, &text);
     if (!ok && !mt_compile_redefined(request, log, &text)) {
         mt_compile_macro_hint(request, log, &text);
         mt_compile_include_hint(log, &text);

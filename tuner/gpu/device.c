@@ -12,6 +12,10 @@
 #include "tuner/gpu/gpu.h"
 #include "tuner/gpu/launch.h"
 
+static const mt_cuda_api *driver; /* whose functions tunelookup_cuda.h calls: those of the GPU that is being opened */
+#define TUNELOOKUP_CU(name) (driver->name)
+#include "include/tunelookup_cuda.h"
+
 mt_status mt_gpu_fail(const mt_gpu *gpu, CUresult code, mt_error *err, const char *what)
 {
     const char *text = NULL;
@@ -26,55 +30,20 @@ void mt_gpu_enter(mt_gpu *gpu, mt_stage stage)
     if (gpu->stage_callback) gpu->stage_callback(gpu->stage_context, stage);
 }
 
-/* fact, driver attribute */
-#define ATTRIBUTE_MAP(X)                                                            \
-    X(sm_count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)                           \
-    X(smem_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)            \
-    X(smem_per_sm, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)        \
-    X(smem_reserved, CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK)          \
-    X(regs_per_sm, CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR)            \
-    X(threads_per_sm, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)           \
-    X(blocks_per_sm, CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR)             \
-    X(l2_bytes, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)
-
-static CUresult attribute(mt_gpu *gpu, CUdevice_attribute which, int64_t *value)
-{
-    int number = 0;
-    CUresult code = gpu->cuda.cuDeviceGetAttribute(&number, which, gpu->device);
-    *value = number;
-    return code;
-}
-
-/* By compute capability: facts are told before any kernel could be asked for its largest cluster. The non-portable 16 works on the
- * data-centre parts (9.0, 10.x); whether one fits for a given kernel (and in a MIG slice at all) is asked per variant. */
-static int64_t max_cluster(int64_t cc)
-{
-    if (cc < 90) return 1;
-    return cc < 120 ? 16 : 8;
-}
-
+/* The same call as in a program that looks results up: facts that differ would be another GPU. */
 static mt_status read_facts(mt_gpu *gpu, mt_error *err)
 {
     mt_status st = MT_OK;
+    tunelookup_device told;
     mt_device_facts *facts = &gpu->facts;
-    int64_t major = 0, minor = 0, khz = 0;
-    size_t bytes = 0;
-    int driver = 0;
-    MT_TRY_CU(gpu->cuda.cuDeviceGetName(facts->name, (int)sizeof facts->name, gpu->device), "device name");
-    MT_TRY_CU(attribute(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major), "compute capability");
-    MT_TRY_CU(attribute(gpu, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor), "compute capability");
-    MT_TRY_CU(attribute(gpu, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, &khz), "clock rate");
-#define READ_ATTRIBUTE(field, which) MT_TRY_CU(attribute(gpu, which, &facts->field), #field);
-    ATTRIBUTE_MAP(READ_ATTRIBUTE)
-#undef READ_ATTRIBUTE
-    MT_TRY_CU(gpu->cuda.cuDeviceTotalMem(&bytes, gpu->device), "device memory");
-    MT_TRY_CU(gpu->cuda.cuDriverGetVersion(&driver), "driver version");
+    _Static_assert(sizeof facts->name == TUNELOOKUP_CUDA_NAME, "the name's room");
+    driver = &gpu->cuda;
+    MT_TRY_CU(tunelookup_cuda_device(gpu->device, facts->name, &told), "facts of the device");
     MT_TRY_CU(gpu->cuda.cuDeviceGetPCIBusId(gpu->bus_id, (int)sizeof gpu->bus_id, gpu->device), "PCI bus id");
-    facts->cc = 10 * major + minor;
-    facts->clock_mhz = khz / 1000;
-    facts->mem_bytes = (int64_t)bytes;
-    facts->max_cluster = max_cluster(facts->cc);
-    facts->driver_version = driver;
+#define TAKE(field, meaning) facts->field = told.field;
+    MT_FACTS_MAP(TAKE)
+#undef TAKE
+    facts->driver_version = told.driver_version;
 done:
     return st;
 }

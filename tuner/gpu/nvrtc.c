@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -91,6 +92,8 @@ static mt_status load_symbols(mt_nvrtc *nvrtc, mt_error *err)
         MT_NVRTC_MAP(MT_NVRTC_SYMBOL)
 #undef MT_NVRTC_SYMBOL
         {"nvrtcGetErrorString", (void **)&api->GetErrorString, true},
+        {"nvrtcGetNumSupportedArchs", (void **)&api->GetNumSupportedArchs, false},
+        {"nvrtcGetSupportedArchs", (void **)&api->GetSupportedArchs, false},
     };
     const char *missing = mt_dynlib_symbols(nvrtc->handle, symbols, sizeof symbols / sizeof symbols[0]);
     if (missing) return MT_FAIL(err, MT_ERR_COMPILE, "NVRTC has no %s: CUDA 11.2 or newer is needed", missing);
@@ -98,6 +101,19 @@ static mt_status load_symbols(mt_nvrtc *nvrtc, mt_error *err)
     if (api->Version(&major, &minor) != MT_NVRTC_SUCCESS) return MT_FAIL(err, MT_ERR_COMPILE, "nvrtcVersion failed");
     nvrtc->version = 1000 * (int64_t)major + 10 * (int64_t)minor;
     return MT_OK;
+}
+
+void mt_nvrtc_arch_hint(const mt_nvrtc *nvrtc, const char *arch, mt_strbuf *hint)
+{
+    enum { LIMIT = 256 };
+    const mt_nvrtc_api *api = &nvrtc->api;
+    int known[LIMIT], count = 0, wanted = 0;
+    if (!api->GetNumSupportedArchs || !api->GetSupportedArchs || sscanf(arch, "sm_%d", &wanted) != 1) return;
+    if (api->GetNumSupportedArchs(&count) != MT_NVRTC_SUCCESS || count < 1 || count > LIMIT || api->GetSupportedArchs(known) != MT_NVRTC_SUCCESS) return;
+    for (int i = 0; i < count; i++)
+        if (known[i] == wanted) return;
+    mt_strbuf_addf(hint, "NVRTC %d.%d does not compile for %s, only for sm_%d to sm_%d: set MSDA_TUNE_NVRTC to that of another CUDA\n", (int)(nvrtc->version / 1000),
+                   (int)(nvrtc->version % 1000 / 10), arch, known[0], known[count - 1]);
 }
 
 /* NVRTC opens libnvrtc-builtins.so.MAJOR.MINOR by that name alone, which the loader finds only in its own path; one that is loaded already is taken. So the one beside

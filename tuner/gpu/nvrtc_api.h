@@ -26,6 +26,8 @@ typedef struct mt_nvrtc_api {
     MT_NVRTC_MAP(MT_NVRTC_FIELD)
 #undef MT_NVRTC_FIELD
     const char *(*GetErrorString)(int result);
+    int (*GetNumSupportedArchs)(int *count);  /* NULL where NVRTC is older than 11.2 or does not tell; then the next too */
+    int (*GetSupportedArchs)(int *archs);     /* 75 … ascending */
 } mt_nvrtc_api;
 
 #endif

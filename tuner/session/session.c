@@ -217,6 +217,7 @@ mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_ev
     mt_session session = {
         .loop = loop,
         .params = params,
+        .kernel_key = *mt_evaluator_key(evaluator, &params->kernel_key),
         .evaluator = evaluator,
         .store = store,
         .result = result,

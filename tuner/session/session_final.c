@@ -43,6 +43,11 @@ static mt_status on_near_tie(void *context, const mt_near_tie *row, mt_error *er
 
 /* ---- the whole ---- */
 
+bool mt_final_is_cut(const mt_session *session)
+{
+    return session->interrupts > 0 && session->evaluator->can_retime;
+}
+
 /* By time; by energy where that is asked for and known of all. */
 static void judge(mt_final *final)
 {
@@ -114,6 +119,7 @@ static mt_status compare(mt_final *final, mt_winner_cubin *winner, mt_subject_su
         goto done;
     }
     if (final->can_retime && !session->interrupts) MT_TRY(mt_final_run_rounds(final, err));
+    bool is_cut = mt_final_is_cut(session);
     size_t began = final->count;
     close_ranks(final);
     if (final->count == 1 && !final->rounds && is_by_time) { /* nobody to compare it with after all */
@@ -121,8 +127,8 @@ static mt_status compare(mt_final *final, mt_winner_cubin *winner, mt_subject_su
         st = mt_final_keep_libraries(final, summary, err);
         goto done;
     }
-    *is_settled = session->interrupts > 0 || (!is_by_time && final->count == began);
-    if (session->interrupts || final->count == 0) goto done;
+    *is_settled = is_cut || (!is_by_time && final->count == began);
+    if (is_cut || final->count == 0) goto done;
     judge(final);
     MT_TRY(keep(final, err));
     MT_TRY(mt_final_keep_libraries(final, summary, err));
@@ -146,7 +152,7 @@ mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_
             .can_retime = session->evaluator->can_retime, .is_first = attempt == 0, .library_count = has_libraries ? MT_LIBRARIES_MAX : 0};
         st = compare(&final, winner, summary, &is_settled, err);
         *evaluation = final.evaluation;
-        bool is_cut = st == MT_OK && session->interrupts > 0 && final.count > 1;
+        bool is_cut = st == MT_OK && mt_final_is_cut(session) && final.count > 1;
         for (size_t i = 0; i < MT_FINALISTS_MAX; i++) forget(&final.entries[i]);
         for (size_t i = 0; i < MT_LIBRARIES_MAX; i++) mt_free(final.libraries[i].text);
         if (is_cut) mt_session_warn(session, "%s: the comparison of the near-ties was interrupted: picked by the times of the search alone", mt_space_shape(space)->name);

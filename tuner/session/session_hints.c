@@ -68,7 +68,7 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     mt_error ignored;
     (void)err;
     if (hint.is_foreign && (!row->arch || strcmp(row->arch, session->evaluator->arch) != 0)) return MT_OK;
-    bool is_own = !hint.is_foreign && strcmp(row->kernel_key, session->params->kernel_key.hex) == 0 && strcmp(row->shape_key, hunt->target->shape->key) == 0 &&
+    bool is_own = !hint.is_foreign && strcmp(row->kernel_key, session->kernel_key.hex) == 0 && strcmp(row->shape_key, hunt->target->shape->key) == 0 &&
                   strcmp(row->workload_key, hunt->target->workload->key) == 0;
     if (is_own) return MT_OK;
     if (mt_point_parse(mt_space_spec(hunt->space), row->variant, &point, &ignored) != MT_OK || !mt_space_find(hunt->space, &point, &hint.index)) return MT_OK;

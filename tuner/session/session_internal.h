@@ -21,6 +21,7 @@ typedef struct mt_session_device {
 typedef struct mt_session {
     uv_loop_t *loop;
     const mt_session_params *params;
+    mt_hash kernel_key; /* whose rows the results are: the source's as it is now, or a recording's */
     mt_evaluator *evaluator;
     mt_store *store;
     mt_session_result *result;
@@ -125,6 +126,8 @@ typedef struct mt_winner_cubin {
     char *path;            /* owned; NULL = nothing to keep */
 } mt_winner_cubin;
 
+/* A signal keeps near-ties from being timed again. Where nothing is timed (a recording) it cuts nothing: the pick is the stored rows', as that of an undisturbed run over these. */
+bool mt_final_is_cut(const mt_session *session);
 /* Compares the near-ties unless the database has a final that still holds. *evaluation: number of the last row of this session and subject; *winner becomes the
  * pick's when it was timed again. An interrupted final leaves nothing. Where the file names a baseline plugin, its algorithms are timed in the same rounds: the summary's `libraries`. */
 mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_t number, const mt_space *space, int64_t *evaluation, mt_winner_cubin *winner, mt_subject_summary *summary, mt_error *err);

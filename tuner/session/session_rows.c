@@ -69,7 +69,7 @@ mt_status mt_session_open_rows(mt_session *session, mt_error *err)
     const mt_evaluator *evaluator = session->evaluator;
     int64_t before = mt_clock_now_ns(), left_behind = 0;
     char *programs = mt_spec_json(params->spec); /* what the lookup library evaluates */
-    mt_kernel_row kernel = {.name = params->spec->name, .key = params->kernel_key.hex, .spec_json = programs};
+    mt_kernel_row kernel = {.name = params->spec->name, .key = session->kernel_key.hex, .spec_json = evaluator->programs ? evaluator->programs : programs};
     mt_toolchain_row toolchain = {evaluator->facts.nvrtc_version, evaluator->facts.driver_version, evaluator->arch};
     mt_status st = programs ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
     if (st != MT_OK) return st;
@@ -370,7 +370,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
     mt_filter filter = {
         .gpu = session->gpu_key,
         .kernel = session->params->spec->name,
-        .kernel_key = session->params->kernel_key.hex,
+        .kernel_key = session->kernel_key.hex,
         .shape_key = target->shape->key,
         .workload_key = mt_strbuf_text(&key),
         .origin = &session->origin,

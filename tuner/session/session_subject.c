@@ -84,13 +84,23 @@ static mt_status start_search(mt_run *run, mt_error *err)
     return mt_search_create(session->loop, run->strategy, &task, on_thought, run, &run->search, err);
 }
 
+/* What other tools measured has no default point, unless somebody wrote one into the search space: nothing is faster than what nobody named. */
+static bool has_default(const mt_spec *spec)
+{
+    bool is_said = !spec->is_recorded;
+    for (size_t i = 1; i < spec->param_count; i++) is_said = is_said || spec->params[i].has_default;
+    return is_said;
+}
+
 /* The points that a person compares with come first, so that an interrupted run has them. */
 static void choose_first(mt_run *run)
 {
     const mt_spec *spec = run->session->params->spec;
     mt_error error;
     run->default_index = run->baseline_index = MT_NO_POINT;
-    if (mt_space_default(run->space, &run->default_index, &error) == MT_OK) {
+    if (!has_default(spec)) {
+        run->default_index = MT_NO_POINT;
+    } else if (mt_space_default(run->space, &run->default_index, &error) == MT_OK) {
         run->first[run->first_count++] = run->default_index;
     } else {
         run->default_index = MT_NO_POINT;
@@ -255,7 +265,7 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
     MT_TRY(mt_run_loop(run, err));
     note_devices(run);
     run->session->evaluator->device = first_device(run); /* near-ties are compared on one GPU */
-    if (run->session->interrupts == 0) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
+    if (!mt_final_is_cut(run->session)) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
     MT_TRY(mt_session_store_best(run->session, &run->subject, run->target, &run->cubin, run->summary, best, err));
     if (*best && run->best && strcmp(*best, run->best) == 0) {
         run->summary->best_sm_mhz = run->best_sm_mhz;

@@ -46,6 +46,11 @@ void mt_facts_arch(int64_t cc, char *out, size_t size)
     snprintf(out, size, "sm_%lld%s", (long long)cc, cc >= 90 ? "a" : "");
 }
 
+static bool is_device(const mt_ini_section *section)
+{
+    return strcmp(section->kind, "device") == 0;
+}
+
 /* The section is known by its name, by an alias, or by the driver's device name. */
 static bool section_answers_to(const mt_ini_section *section, const char *name)
 {
@@ -65,48 +70,66 @@ static bool section_answers_to(const mt_ini_section *section, const char *name)
     return false;
 }
 
-static mt_status unknown_key(const char *path, const mt_ini_entry *entry, mt_error *err)
+static mt_status unknown_key(const char *path, const mt_ini_section *section, const mt_ini_entry *entry, mt_error *err)
 {
     const char *names[FIELD_COUNT + 2] = { "name", "aliases" };
     for (size_t i = 0; i < FIELD_COUNT; i++) names[i + 2] = fields[i].name;
-    const char *near = mt_text_nearest(entry->key, names, FIELD_COUNT + 2);
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: unknown key `%s` in a [device] section%s%s%s", path, entry->line, entry->key,
-                   near ? ", did you mean `" : "; expected name, aliases or a fact such as sm_count", near ? near : "", near ? "`?" : "");
+    size_t first = is_device(section) ? 0 : 2;
+    const char *near = mt_text_nearest(entry->key, names + first, FIELD_COUNT + 2 - first);
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: unknown key `%s` in a [%s] section%s%s%s", path, entry->line, entry->key, section->kind,
+                   near ? ", did you mean `" : is_device(section) ? "; expected name, aliases or a fact such as sm_count" : "; expected a fact such as smem_optin", near ? near : "",
+                   near ? "`?" : "");
 }
 
 static mt_status read_field(const char *path, const mt_ini_entry *entry, size_t field, mt_device_facts *facts, mt_error *err)
 {
     int64_t value;
-    if (!mt_text_int64(entry->value, strlen(entry->value), &value) || value < 1) {
-        return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %s = %s: expected a positive integer", path, entry->line, entry->key, entry->value);
+    bool may_be_zero = strcmp(fields[field].name, "smem_reserved") == 0; /* as before compute capability 8.0 */
+    if (!mt_text_int64(entry->value, strlen(entry->value), &value) || value < !may_be_zero) {
+        return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: %s = %s: expected a positive integer%s", path, entry->line, entry->key, entry->value, may_be_zero ? " or 0" : "");
     }
     memcpy((char *)facts + fields[field].offset, &value, sizeof value);
     return MT_OK;
 }
 
-static mt_status read_section(const char *path, const mt_ini_section *section, mt_device_facts *facts, mt_error *err)
+/* The facts of a section that *facts does not have yet. */
+static mt_status read_entries(const char *path, const mt_ini_section *section, mt_device_facts *facts, bool seen[FIELD_COUNT], mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < section->entry_count; i++) {
+        const mt_ini_entry *entry = &section->entries[i];
+        size_t field = 0;
+        if (is_device(section) && strcmp(entry->key, "aliases") == 0) continue;
+        if (is_device(section) && strcmp(entry->key, "name") == 0) {
+            snprintf(facts->name, sizeof facts->name, "%s", entry->value);
+            continue;
+        }
+        while (field < FIELD_COUNT && strcmp(fields[field].name, entry->key) != 0) field++;
+        if (field == FIELD_COUNT) return unknown_key(path, section, entry, err);
+        if (seen[field]) continue;
+        MT_TRY(read_field(path, entry, field, facts, err));
+        seen[field] = true;
+    }
+done:
+    return st;
+}
+
+/* What the device's section says, and what [limits CC] says of its compute capability. */
+static mt_status read_device(const char *path, const mt_ini *ini, const mt_ini_section *section, mt_device_facts *facts, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_device_facts read = { .name = "" };
     bool seen[FIELD_COUNT] = { false };
-    for (size_t i = 0; i < section->entry_count; i++) {
-        const mt_ini_entry *entry = &section->entries[i];
-        size_t field = 0;
-        if (strcmp(entry->key, "aliases") == 0) continue;
-        if (strcmp(entry->key, "name") == 0) {
-            snprintf(read.name, sizeof read.name, "%s", entry->value);
-            continue;
-        }
-        while (field < FIELD_COUNT && strcmp(fields[field].name, entry->key) != 0) field++;
-        if (field == FIELD_COUNT) return unknown_key(path, entry, err);
-        MT_TRY(read_field(path, entry, field, &read, err));
-        seen[field] = true;
-    }
+    char cc[24];
+    MT_TRY(read_entries(path, section, &read, seen, err));
     if (!read.name[0]) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: [device %s] has no `name`; expected the driver's device name", path,
                                       section->line, section->name);
+    snprintf(cc, sizeof cc, "%lld", (long long)read.cc);
+    for (size_t i = 0; i < ini->section_count; i++)
+        if (!is_device(&ini->sections[i]) && strcmp(ini->sections[i].name, cc) == 0) MT_TRY(read_entries(path, &ini->sections[i], &read, seen, err));
     for (size_t i = 0; i < FIELD_COUNT; i++) {
-        if (!seen[i]) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: [device %s] has no `%s`; every fact must be given", path, section->line,
-                                     section->name, fields[i].name);
+        if (!seen[i]) return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: [device %s] has no `%s`; every fact must be given, here or in [limits %s]", path, section->line,
+                                     section->name, fields[i].name, read.cc ? cc : "CC");
     }
     *facts = read;
 done:
@@ -126,7 +149,8 @@ static mt_status unknown_device(const char *path, const char *name, const mt_ini
     const char *near = NULL;
     for (size_t i = 0; i < ini->section_count; i++) {
         const mt_ini_section *section = &ini->sections[i];
-        mt_strbuf_addf(&known, "%s%s", i ? ", " : "", section->name);
+        if (!is_device(section)) continue;
+        mt_strbuf_addf(&known, "%s%s", known.length ? ", " : "", section->name);
         near = nearer(name, near, section->name);
         const mt_ini_entry *aliases = mt_ini_find(section, "aliases");
         char *rest = NULL;
@@ -149,17 +173,17 @@ mt_status mt_facts_load(const char *path, const char *name, mt_device_facts *fac
     MT_TRY(mt_ini_parse(path, text, length, &ini, err));
     for (size_t i = 0; i < ini.section_count; i++) {
         const mt_ini_section *section = &ini.sections[i];
-        if (strcmp(section->kind, "device") != 0) {
-            st = MT_FAIL(err, MT_ERR_SPEC, "%s:%d: unknown section [%s]; expected [device NAME]", path, section->line, section->kind);
+        if (!is_device(section) && strcmp(section->kind, "limits") != 0) {
+            st = MT_FAIL(err, MT_ERR_SPEC, "%s:%d: unknown section [%s]; expected [device NAME] or [limits CC]", path, section->line, section->kind);
             goto done;
         }
-        if (!found && section_answers_to(section, name)) found = section;
+        if (!found && is_device(section) && section_answers_to(section, name)) found = section;
     }
     if (!found) {
         st = unknown_device(path, name, &ini, err);
         goto done;
     }
-    MT_TRY(read_section(path, found, facts, err));
+    MT_TRY(read_device(path, &ini, found, facts, err));
 done:
     mt_ini_free(&ini);
     mt_free(text);

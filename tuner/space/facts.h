@@ -35,7 +35,8 @@ typedef struct mt_device_facts {
 size_t mt_facts_count(void);
 const char *mt_facts_name(size_t index);                                  /* "cc" … */
 int64_t mt_facts_value(const mt_device_facts *facts, size_t index);
-/* Reads the section [device NAME] of a devices.ini (case-insensitive; aliases = a, b). NOT_FOUND names the known ones. */
+/* Reads the section [device NAME] of a devices.ini (case-insensitive; aliases = a, b) and, for what it does not say, [limits CC] of its compute capability.
+ * NOT_FOUND names the known ones. */
 mt_status mt_facts_load(const char *path, const char *name, mt_device_facts *facts, mt_error *err);
 /* "sm_90a" for cc 90, "sm_100a", "sm_120a", else "sm_<cc>". */
 void mt_facts_arch(int64_t cc, char *out, size_t size);

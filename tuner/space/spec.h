@@ -58,6 +58,7 @@ typedef struct mt_param {
     char **strings;      /* value_count, when strings */
     size_t value_count;
     size_t default_level;
+    bool has_default;    /* the file says it */
     bool has_when;
     mt_expr when;
     char *doc;

@@ -395,10 +395,11 @@ static mt_status check_default(mt_reader *reader, int line, size_t index, mt_err
     char hint[1024];
     size_t variant = 0;
     while (variant < spec->algorithm_count && strcmp(spec->algorithms[variant].name, name) != 0) variant++;
+    if (!*name) return mt_reader_fail(reader, err, line, "defaults: a name is empty; expected names of algorithms with commas between them");
     if (variant == spec->algorithm_count)
-        return mt_reader_fail(reader, err, line, "defaults: no variant %s%s", name, mt_reader_suggest(name, (const char *const *)algo->strings, algo->value_count, hint, sizeof hint));
+        return mt_reader_fail(reader, err, line, "defaults: no algorithm %s%s", name, mt_reader_suggest(name, (const char *const *)algo->strings, algo->value_count, hint, sizeof hint));
     if (index == 0 && variant != 0) return mt_reader_fail(reader, err, line, "defaults begins with %s: expected the first [algorithm], %s", name, spec->algorithms[0].name);
-    if (spec->algorithms[variant].is_yardstick) return mt_reader_fail(reader, err, line, "defaults: %s is a yardstick; expected variants that compute the outputs", name);
+    if (spec->algorithms[variant].is_yardstick) return mt_reader_fail(reader, err, line, "defaults: %s is a yardstick; expected algorithms that compute the outputs", name);
     for (size_t i = 0; i < index; i++) {
         if (strcmp(spec->defaults[i], name) == 0) return mt_reader_fail(reader, err, line, "defaults names %s twice", name);
     }

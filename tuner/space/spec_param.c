@@ -208,6 +208,7 @@ mt_status mt_parse_default(mt_reader *reader, const mt_key_rule *rule, const mt_
                            mt_error *err)
 {
     mt_param *param = object;
+    param->has_default = true;
     if (find_level(param, value, &param->default_level)) return MT_OK;
     return mt_reader_fail(reader, err, entry->line, "default = %s is not among the values of %s: expected one of them", value, param->name);
 }

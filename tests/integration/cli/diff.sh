@@ -26,6 +26,10 @@ sed -E 's/h100-sxm\|cc90\|sm132\|80g/h200|cc90|sm132|141g/; s/NVIDIA H100 80GB H
 mt import --as measured --db ab.sqlite h200.small.jsonl
 mt diff ab.sqlite --a gpu=h100 --b gpu=h200 --shape small
 mt diff ab.sqlite --a gpu=h100 --b gpu=b200
+note "two memory sizes of one model are told apart"
+sed -E 's/sm132\|80g/sm132|94g/; s/"mem_bytes":85520809984/"mem_bytes":100520809984/' "$data/cli/demo.small.jsonl" >h100-94.jsonl
+"$tool" import --as measured --db sizes.sqlite h100-94.jsonl "$data/cli/demo.small.jsonl" >/dev/null
+mt diff sizes.sqlite --a 'gpu=h100-sxm|cc90|sm132|80g' --b 'gpu=h100-sxm|cc90|sm132|94g'
 note "usage"
 mt diff ab.sqlite
 mt diff a.sqlite b.sqlite ab.sqlite
@@ -34,6 +38,8 @@ mt diff ab.sqlite --a gpu=h100 --gpu h100
 mt diff ab.sqlite --a drivr=1
 mt diff ab.sqlite --a driver=x
 mt diff ab.sqlite --a since=yesterday
+mt diff ab.sqlite --a since=2026-02-30
+mt diff ab.sqlite --a until=2026-01-31T24:30:00
 mt diff ab.sqlite --a session=first
 mt diff a.sqlite b.sqlite --threshold much
 mt diff nowhere.sqlite b.sqlite

@@ -8,3 +8,13 @@ note "a file that is no database"
 echo "this is not SQLite, whatever its name says; and it is longer than a hundred bytes, so that the header looks like something, ok" >text.sqlite
 mt show --db text.sqlite
 mt report --db text.sqlite
+note "nothing failed: that is said; nothing matches: that too"
+grep -v -e wrong_result -e gpu_fault -e timeout "$data/cli/demo.small.jsonl" >good.jsonl
+"$tool" import --as measured --db good.sqlite good.jsonl >/dev/null
+mt show --db good.sqlite --failures
+mt show --db good.sqlite --failures --json
+mt show --db good.sqlite --failures --shape nothing
+note "copied without its -wal while somebody wrote: not called empty"
+{ printf 'SQLite format 3\0\20\0\2\2\0@  \0\0\0\1\0\0\0\1'; head -c 60 /dev/zero; printf '\0\0\0\1\0.c\1\r\0\0\0\0\20\0\0'; } >copied.sqlite # the one page that such a file has
+truncate -s 4096 copied.sqlite
+mt show --db copied.sqlite

@@ -45,6 +45,18 @@ sed 's/NVIDIA A100-PCIE-40GB/AMD Radeon PRO W6600/' >other.json <<'EOF'
 EOF
 mt import other.json --db other.sqlite
 mt --gpu recorded:amd --space scale.ini --recordings other.sqlite --db other-tuned.sqlite
+note "what such a file does not say is not known"
+"$tool" show --db other-tuned.sqlite --json | grep -o '"validated":[^,]*\|"registers":[^,]*\|"spill_bytes":[^,]*\|"blocks_per_sm":[^,]*\|"default_us":[^,]*\|"sm_mhz":[^,]*'
+note "no default point, until somebody writes one"
+sed '/^\[param block\]/,/^$/s/^values .*/&\ndefault = 32/' scale.ini >default.ini
+mt --gpu recorded:amd --space default.ini --recordings other.sqlite --db other-default.sqlite --quiet
+note "a T4 export of this tool under another name; of several subjects it is refused"
+"$tool" export --t4 --db other-tuned.sqlite -o own.json >/dev/null
+mt import own.json --name scale2 --problem-size 1000 --db renamed.sqlite
+mt --gpu recorded:amd --space scale2.ini --recordings renamed.sqlite --db renamed-tuned.sqlite --quiet
+"$tool" import --as recorded --db two.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" >/dev/null
+"$tool" export --t4 --db two.sqlite -o two.json >/dev/null
+mt import two.json --name demo2 --db two2.sqlite
 note "refusals"
 sed 's/"time": 1.25/"time": 0/' other.json >zero.json
 mt import zero.json --db z.sqlite

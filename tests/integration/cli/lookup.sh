@@ -11,6 +11,15 @@ mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=2048
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --set N=2048 --json
 mt lookup --db t.sqlite --gpu h100 --shape small
 mt lookup --db t.sqlite --gpu a100 --shape small
+note "a shape by its values, as tune takes them: from the database's kernel or from a search space"
+mt lookup --db t.sqlite --gpu recorded:h100 --shape " N = 1024; " --json
+mt lookup --db t.sqlite --gpu recorded:h100 --space "$data/cli/demo.ini" --shape "N=65536" --json
+mt lookup --db t.sqlite --gpu recorded:h100 --space "$data/cli/demo.ini" --shape "N=1024;N=2"
+mt lookup --db t.sqlite --gpu recorded:h100 --shape "N=1024;N=2"
+mt lookup --db t.sqlite --gpu recorded:h100 --shape "n=1024"
+mt lookup --db t.sqlite --gpu recorded:h100 --shape "N=1024;M"
+mt lookup --db t.sqlite --gpu recorded:h100 --shape "N=many"
+mt lookup --db t.sqlite --gpu recorded:h100 --shape "N=" --set N=1024 --json
 note "names"
 mt lookup --db t.sqlite --gpu recorded:h100
 mt lookup --db t.sqlite --gpu recorded:h100 --shape smal
@@ -26,6 +35,7 @@ mt lookup --db t.sqlite --gpu h1000 --shape small
 mt lookup --db t.sqlite --gpu nope --shape small
 mt lookup --db t.sqlite --gpu h10 --shape small
 mt lookup --db t.sqlite --gpu recorded:h100 --shape small --workload evn
+mt lookup --db t.sqlite --gpu recorded:h100 --shape small --workload from_a_camera
 mt lookup --db nowhere.sqlite --gpu h100 --shape small
 mt lookup --gpu h100 --shape small
 note "a file that is vouched for answers without the GPU's being recorded"
@@ -53,3 +63,11 @@ rm share/recordings.sqlite
 note "JSON of lists, one element too"
 "$tool" import --as measured --db tma.sqlite "$data/../../db/tuned/tma_load.h200.jsonl" >/dev/null
 "$tool" lookup --db tma.sqlite --gpu h200 --kernel tma_load --shape level0 --json | grep -o '"shape":{[^}]*}'
+note "lists and words by value: the same answer as by name, in any order; what is missing is named"
+lists() { "$tool" lookup --db tma.sqlite --gpu h200 --kernel tma_load "$@" 2>&1 | sed 's/^from: .*//'; }
+values=$("$tool" lookup --db tma.sqlite --gpu h200 --kernel tma_load --shape level0 --json | python3 -c 'import json, sys
+shape = json.load(sys.stdin)["shape"]
+print(";".join(f"{k}={chr(44).join(map(str, v)) if isinstance(v, list) else v}" for k, v in reversed(shape.items())))')
+cmp <(lists --shape "$values") <(lists --shape level0) && echo "the same"
+lists --shape "${values%;*;*}"
+lists --shape "$values;dtipe=f16"

@@ -25,11 +25,11 @@ export data # for the cases
 
 # What differs from run to run and from machine to machine, in files or stdin.
 prefix=$(dirname "$(dirname "$tool")") # once: starting programs is most of what a case costs
-steady() { # the kernel key of the demo recording is made up
-  sed -E -e '/^(Time|Idle|Compiling): /d' -e "/the recording is of another version/d" -e "s#$scratch#SCRATCH#g" -e "s#$prefix#PREFIX#g" -e "s#$data#DATA#g" \
+steady() {
+  sed -E -e '/^(Time|Idle|Compiling): /d' -e "s#$scratch#SCRATCH#g" -e "s#$prefix#PREFIX#g" -e "s#$data#DATA#g" \
     -e 's/ in [0-9.]+ (s|min [0-9]+ s)\b/ in N s/' -e 's/  [0-9.]+\/s\b/  R\/s/' -e 's/  [0-9.]+ s left/  T left/' \
     -e 's/source [0-9a-f]{8}/source KEY/; s/"kernel_key":"[0-9a-f]{32}"/"kernel_key":"KEY"/; s/ \([0-9a-f]{8}\)/ (KEY)/' \
-    -e 's/@[0-9a-f]{32}/@KEY/; s/cubin [0-9a-f]{32}/cubin HASH/; s/measurement [0-9]+$/measurement N/; s/measurement [0-9]+\\n/measurement N\\n/; s/, [0-9]{4}-[0-9]{2}-[0-9]{2}(\\n|$)/, DATE\1/' -e 's/(no NVIDIA driver): .*/\1: …/' -e 's/libuv [0-9.]+/libuv V/; s/\((with GPU tuning|recorded GPUs only[^,]*),/(BUILD,/' -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}/DATE TIME/g' -e 's/"measured_unix_ms":[0-9]+/"measured_unix_ms":T/' "$@"
+    -e 's/@[0-9a-f]{32}/@KEY/; s/cubin [0-9a-f]{32}/cubin HASH/; s/measurement [0-9]+$/measurement N/; s/measurement [0-9]+\\n/measurement N\\n/; s/, [0-9]{4}-[0-9]{2}-[0-9]{2}(\\n|$)/, DATE\1/' -e 's/(no NVIDIA driver): .*/\1: …/' -e 's/; known are a100-sxm-40g, a[-a-z0-9, ]+/; known are GPUS/' -e 's/libuv [0-9.]+/libuv V/; s/\((with GPU tuning|recorded GPUs only[^,]*),/(BUILD,/' -e 's/[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9:]{8}/DATE TIME/g' -e 's/"measured_unix_ms":[0-9]+/"measured_unix_ms":T/' "$@"
 }
 mt() {
   "$tool" "$@" >out.txt 2>&1
@@ -38,6 +38,15 @@ mt() {
   printf 'exit %d\n\n' $rc
 }
 note() { printf '# %s\n' "$*"; }
+# The demo's recordings, as if they were made of FILE.ini's source: source_recorded FILE.ini REC.sqlite RECORDING.jsonl…
+source_recorded() {
+  local key recording
+  key=$("$tool" key --space "$1" | sed -n 's/.*"demo@\([0-9a-f]*\)".*/\1/p')
+  for recording in "${@:3}"; do
+    sed "1s/\"name\":\"demo\",\"key\":\"[0-9a-f]*\"/\"name\":\"demo\",\"key\":\"$key\"/" "$recording" >"$2.jsonl"
+    "$tool" import --as recorded --db "$2" "$2.jsonl" >/dev/null
+  done
+}
 # shellcheck source=../../toolkit.sh
 . "$data/../toolkit.sh"
 needs_headers() { has_cuda_headers "$tool" || exit 77; }

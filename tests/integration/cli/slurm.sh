@@ -67,6 +67,7 @@ cp shards/part-1.sqlite alike/
 plans() { sed -E -e "s/$(sed -n 's/^#.plan.//p' shards/plan.tsv)/PLAN/g" -e "s/$(sed -n 's/^#.plan.//p' alike/plan.tsv)/OTHER/g"; }
 "$tool" slurm --status alike | plans
 (cd alike && SLURM_ARRAY_TASK_ID=1 bash tune.sh 2>&1; echo "exit $?") | plans
+(cd alike && SLURM_ARRAY_TASK_ID=2 bash tune.sh >log.txt 2>&1; bash merge.sh >log.txt 2>&1; echo "merged without it: exit $?"; grep -v '^Report' log.txt) | plans | steady
 "$tool" show --db shards/merged.sqlite --sessions | grep -o 'session 1: plan [0-9a-f]*' | plans
 note "the folder of another plan"
 cp -r shards kept
@@ -96,8 +97,9 @@ cp edited/demo.ini "$MSDA_TUNE_SHARE/search_spaces/demo.ini"
 cd shards || exit
 note "another state of the kernel's source"
 echo "// edited" >>"$MSDA_TUNE_SHARE/search_spaces/demo.cu"
-"$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --shard 1/3 --db part-1.sqlite --resume --quiet 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
-"$tool" tune --space demo --gpu recorded:h100 --recordings ../rec.sqlite --strategy exhaustive --db part-edited.sqlite --quiet >log.txt 2>&1
+source_recorded demo ../edited.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl"
+"$tool" tune --space demo --gpu recorded:h100 --recordings ../edited.sqlite --shard 1/3 --db part-1.sqlite --resume --quiet 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
+"$tool" tune --space demo --gpu recorded:h100 --recordings ../edited.sqlite --strategy exhaustive --db part-edited.sqlite --quiet >log.txt 2>&1
 bash merge.sh 2>&1 | sed -E 's/key [0-9a-f]{8}, expected [0-9a-f]{8}/key KEY, expected OTHER/'
 note "a part whose bytes changed"
 rm -f part-edited.sqlite*

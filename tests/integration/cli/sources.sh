@@ -5,10 +5,11 @@ cp "$data/cli/demo.cu" "$data/cli/demo.ini" own/
 echo "/* edited */" >>own/demo.cu
 "$tool" import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" >/dev/null
 "$tool" import --as recorded --db rec2.sqlite "$data/cli/demo.large.jsonl" >/dev/null
-tune() { "$tool" --gpu recorded:h100 --recordings rec.sqlite --shape small --db t.sqlite --quiet "$@" >tuned.txt 2>&1; }
-tune --space demo
+source_recorded own/demo.ini own.sqlite "$data/cli/demo.small.jsonl"
+tune() { "$tool" --gpu recorded:h100 --recordings "$1.sqlite" --space "$2" --shape small --db t.sqlite --quiet >tuned.txt 2>&1; }
+tune rec demo
 mt show --db t.sqlite
-tune --space own/demo.ini
+tune own own/demo.ini
 keys() { "$tool" key --space "$1" | sed -n 's/.*demo@\([0-9a-f]\{8\}\).*/\1/p'; }
 shipped=$(keys demo) edited=$(keys own/demo.ini)
 show() { "$tool" show --db t.sqlite "$@" | sed -e "s/$shipped/SHIPPED/" -e "s/$edited/EDITED/"; }

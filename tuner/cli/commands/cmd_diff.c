@@ -67,9 +67,8 @@ static void add_line(listing *l, const mt_diff_subject *s, const char *what, con
     const char *cells[] = {s->kernel, s->shape, s->workload, s->regime};
     for (size_t i = 0; i < 4; i++) mt_table_cell(&l->table, cells[i]);
     const char *gpu_a = *s->gpu_a ? s->gpu_a : s->gpu_b, *gpu_b = *s->gpu_b ? s->gpu_b : s->gpu_a;
-    int length_a = (int)strcspn(gpu_a, "|"), length_b = (int)strcspn(gpu_b, "|");
-    if (strcmp(gpu_a, gpu_b) == 0) mt_table_cellf(&l->table, "%.*s", length_a, gpu_a);
-    else mt_table_cellf(&l->table, "%.*s → %.*s", length_a, gpu_a, length_b, gpu_b);
+    if (strcmp(gpu_a, gpu_b) == 0) mt_table_cell(&l->table, gpu_a);
+    else mt_table_cellf(&l->table, "%s → %s", gpu_a, gpu_b); /* whole: one model has boards of several memory sizes */
     add_cell_time(&l->table, a);
     add_cell_time(&l->table, b);
     if (ratio) add_cell_change(&l->table, ratio);

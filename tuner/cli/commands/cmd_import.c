@@ -98,7 +98,8 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
     mt_status st = MT_OK;
     mt_import *import = NULL;
     mt_results results = {0};
-    MT_TRY(mt_import_open(file, &import, err));
+    bool is_named = values->gpu || values->name || values->problem || values->space;
+    MT_TRY(is_named ? mt_import_open_results(file, &import, err) : mt_import_open(file, &import, err));
     const mt_import_about *about = mt_import_describe(import);
     const mt_results_options asked = {values->gpu, values->name, values->problem, values->space};
     mt_origin origin = origin_of(im, about->is_recording);
@@ -109,7 +110,7 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
         MT_TRY(mt_results_convert(import, file, &asked, &results, err));
         bytes = mt_strbuf_text(&results.recording);
         length = results.recording.length;
-    } else if (values->gpu || values->name || values->problem || values->space) {
+    } else if (is_named) {
         st = MT_FAIL(err, MT_ERR_USAGE, "import: %s is no Kernel Tuner cache and no T4 file: --gpu, --name, --problem-size and --space-out are for these (a recording says itself what it is of)", file);
         goto done;
     }

@@ -9,9 +9,11 @@
 #include "tuner/cli/command.h"
 #include "tuner/cli/share.h"
 #include "tuner/space/source.h"
+#include "tuner/space/spec_json.h"
 
 typedef struct key_values {
     const char *space, *kernel, *output;
+    bool expressions;
 } key_values;
 
 #define FIELD(name) offsetof(key_values, name)
@@ -19,6 +21,7 @@ static const mt_option options[] = {
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "the shipped search space whose kernel has this name"},
     {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "the header; without it or with -, on stdout"},
+    {"expressions", 0, MT_OPTION_FLAG, FIELD(expressions), NULL, "instead of the header, what the database keeps of the search space for\nlibtunelookup: its expressions, as JSON"},
     {0},
 };
 
@@ -82,18 +85,36 @@ static void write_header(mt_strbuf *text, const char *name, const char *key)
     mt_strbuf_addf(text, " \"%s@%s\"\n#endif\n", name, key);
 }
 
+static mt_status write_key(mt_strbuf *text, const mt_spec *spec, mt_error *err)
+{
+    mt_source source = {0};
+    mt_hash key;
+    mt_status st = MT_OK;
+    MT_TRY(mt_source_load(spec, &source, err));
+    MT_TRY(mt_source_key(spec, &source, &key, err));
+    write_header(text, spec->name, key.hex);
+done:
+    mt_source_free(&source);
+    return st;
+}
+
+static void write_expressions(mt_strbuf *text, const mt_spec *spec)
+{
+    char *json = mt_spec_json(spec);
+    mt_strbuf_addf(text, "%s\n", json ? json : "");
+    if (!json) text->failed = true;
+    mt_free(json);
+}
+
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     const key_values *values = arguments->values;
     mt_spec *spec = NULL;
-    mt_source source = {0};
-    mt_hash key;
     mt_strbuf text = {0};
     mt_status st = MT_OK;
     MT_TRY(load(values, &spec, err));
-    MT_TRY(mt_source_load(spec, &source, err));
-    MT_TRY(mt_source_key(spec, &source, &key, err));
-    write_header(&text, spec->name, key.hex);
+    if (values->expressions) write_expressions(&text, spec);
+    else MT_TRY(write_key(&text, spec, err));
     if (text.failed) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "key: out of memory");
     } else if (values->output && strcmp(values->output, "-") != 0) {
@@ -104,7 +125,6 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     }
 done:
     mt_strbuf_free(&text);
-    mt_source_free(&source);
     mt_spec_free(spec);
     return st;
 }

@@ -15,7 +15,7 @@ typedef struct lookup_values {
 static const mt_option options[] = {
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "auto (default), a device number, a known GPU's name (h100),\nor recorded:NAME"},
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "the kernel, or NAME@KEY for one state of its source; may be left\nout when the database has one only"},
-    {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "a shape of the database, or of --space"},
+    {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "a shape of the database or of --space, or one by its values:\n\"N=1;M=8;H=92,46;dtype=f16\""},
     {"set", 0, MT_OPTION_TEXTS, FIELD(set), "NAME=VALUE", "another value for one of the shape's; may be repeated"},
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload; else the least worst case over all"},
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "take the shape from this search space"},
@@ -87,7 +87,8 @@ const mt_command mt_cmd_lookup = {
     .summary = "what the lookup library answers for a GPU and a shape, and why",
     .help = "Asks libtunelookup as a program would and prints the match, the knobs, the launches evaluated for the shape and the\n"
             "arguments. Exits 4 when there is no answer; the text says why.\n\n"
-            "  msda-tune lookup --gpu recorded:h100 --kernel NAME --shape NAME --set N=16",
+            "  msda-tune lookup --gpu recorded:h100 --kernel NAME --shape NAME --set N=16\n"
+            "  msda-tune lookup --gpu h200 --kernel softmax --shape \"ROWS=100;COLUMNS=4096\"",
     .options = options,
     .values_size = sizeof(lookup_values),
     .run = run,

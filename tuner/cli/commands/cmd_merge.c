@@ -11,7 +11,7 @@
 #include "tuner/predictor/table.h"
 
 typedef struct merge_values {
-    const char *into, *files_from;
+    const char *into, *files_from, *plan;
     bool with_cubins, seal, same_kernel;
 } merge_values;
 
@@ -21,6 +21,7 @@ static const mt_option options[] = {
     {"files-from", 0, MT_OPTION_TEXT, FIELD(files_from), "LIST", "also the files that this file names, one a line: more of them than\nfit onto a command line"},
     {"with-cubins", 0, MT_OPTION_FLAG, FIELD(with_cubins), NULL, "also take over compiled code: as trustworthy as the files are"},
     {"same-kernel", 0, MT_OPTION_FLAG, FIELD(same_kernel), NULL, "refuse files that hold a kernel with another key than the others\n(its source was edited in between)"},
+    {"plan", 0, MT_OPTION_TEXT, FIELD(plan), "ID", "leave out files that a task of another plan wrote; `msda-tune slurm`\nmakes plans and gives their ID"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media"},
     {0},
 };
@@ -137,11 +138,12 @@ static void leave_out(size_t *left_out, const mt_error *err)
 static mt_status check_all(const merge_values *values, const files *f, part *parts, size_t *count, size_t *left_out, mt_error *err)
 {
     kernels seen = {0};
+    mt_merge_expectation expected = {values->plan, values->same_kernel ? see_kernel : NULL, &seen};
     mt_status st = values->same_kernel ? see_file(&seen, values->into, err) : MT_OK;
     if (st == MT_ERR_NOT_FOUND) st = MT_OK; /* not there yet, or left empty by a merge that was killed at once */
     for (size_t i = 0; i < f->count && st == MT_OK; i++) {
         parts[*count].path = seen.path = f->paths[i];
-        st = mt_merge_check(values->into, f->paths[i], values->same_kernel ? see_kernel : NULL, &seen, &parts[*count].oldest_unix_ms, err);
+        st = mt_merge_check(values->into, f->paths[i], &expected, &parts[*count].oldest_unix_ms, err);
         if (st == MT_OK) (*count)++;
         if ((st != MT_ERR_DB && st != MT_ERR_NOT_FOUND) || f->count == 1) continue;
         leave_out(left_out, err);

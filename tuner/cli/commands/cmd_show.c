@@ -262,6 +262,26 @@ static mt_status query(const show_values *values, mt_store *store, listing *l, m
     return mt_query_best(store, &box.filter, values->json ? add_best_json : add_best, l, err);
 }
 
+static mt_status count_row(void *context, const mt_measurement_row *row, mt_error *err)
+{
+    (void)row, (void)err;
+    ++*(int64_t *)context;
+    return MT_OK;
+}
+
+/* That nothing failed is said of rows that are there; where the filters leave none, that is the answer. */
+static mt_status no_failures(const show_values *values, mt_store *store, mt_error *err)
+{
+    mt_filter_box box;
+    int64_t rows = 0;
+    fill_filter(values, &box);
+    mt_status st = mt_query_measurements(store, &box.filter, count_row, &rows, err);
+    if (st != MT_OK) return st;
+    if (!rows) return mt_database_nothing(store, err);
+    printf("No variant failed, of %lld evaluation%s.\n", (long long)rows, rows == 1 ? "" : "s");
+    return MT_OK;
+}
+
 static mt_status print_listing(const show_values *values, listing *l, mt_store *store, mt_error *err)
 {
     if (values->json) {
@@ -275,7 +295,8 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
         flush_table(l);
         mt_sources_hint(&l->sources, stdout);
     }
-    if (l->rows || values->failures || values->sessions) return MT_OK;
+    if (values->failures && !l->rows) return no_failures(values, store, err);
+    if (l->rows || values->sessions) return MT_OK;
     return mt_database_nothing(store, err);
 }
 

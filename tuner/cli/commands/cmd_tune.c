@@ -269,9 +269,10 @@ done:
 static mt_status see_kernel(void *context, const char *name, const char *key, mt_error *err)
 {
     const tuning *t = context;
-    if (strcmp(name, t->spec->name) != 0 || strcmp(key, t->kernel_key.hex) == 0) return MT_OK;
+    const char *expected = mt_evaluator_key(t->evaluator, &t->kernel_key)->hex;
+    if (strcmp(name, t->spec->name) != 0 || strcmp(key, expected) == 0) return MT_OK;
     return MT_FAIL(err, MT_ERR_USAGE, "%s: holds results of %s with kernel key %.8s, expected %.8s: its source changed since the task was begun; give it another --db", t->db_path, name, key,
-                   t->kernel_key.hex);
+                   expected);
 }
 
 /* A task that was started again after its source was edited must not go on as if it were the same. */

@@ -72,7 +72,7 @@ static void add_timing(mt_strbuf *out, const mt_timing *timing, bool is_timed)
     add_us(out, "median_us", timing->median_ns, is_timed);
     add_us(out, "low_us", timing->low_ns, is_timed);
     add_us(out, "high_us", timing->high_ns, is_timed);
-    add_us(out, "min_us", timing->min_ns, is_timed);
+    add_us(out, "min_us", timing->min_ns, is_timed && timing->min_ns > 0);
     add_us(out, "prepare_us", timing->prepare_ns, is_timed && timing->prepare_ns > 0);
     add_number(out, "sm_mhz", is_timed && timing->sm_mhz > 0 ? timing->sm_mhz : NAN);
     mt_strbuf_addf(out, ",\"samples\":%u,\"batch\":%u", timing->samples, timing->batch);
@@ -91,6 +91,17 @@ static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy)
     add_number(out, "worst_error", accuracy->worst_error);
     add_number(out, "worst_relative", accuracy->worst_relative);
     mt_strbuf_add_char(out, '}');
+}
+
+/* What did not compile here, as another tool's result, has none that is known: every kernel has registers. */
+static void add_resources(mt_strbuf *out, const mt_resources *r)
+{
+    const struct { const char *name; uint32_t value; } members[] = {{"registers", r->registers}, {"spill_bytes", r->spill_bytes}, {"static_smem_bytes", r->static_smem_bytes},
+        {"dynamic_smem_bytes", r->dynamic_smem_bytes}, {"blocks_per_sm", r->blocks_per_sm}};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (r->registers) mt_strbuf_addf(out, ",\"%s\":%u", members[i].name, members[i].value);
+        else mt_strbuf_addf(out, ",\"%s\":null", members[i].name);
+    }
 }
 
 static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
@@ -114,9 +125,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
     add_text(out, "variant", row->variant);
     add_knobs(out, row->variant);
     add_accuracy(out, &outcome->accuracy);
-    mt_strbuf_addf(out, ",\"registers\":%u,\"spill_bytes\":%u,\"static_smem_bytes\":%u,\"dynamic_smem_bytes\":%u,\"blocks_per_sm\":%u",
-                   outcome->resources.registers, outcome->resources.spill_bytes, outcome->resources.static_smem_bytes, outcome->resources.dynamic_smem_bytes,
-                   outcome->resources.blocks_per_sm);
+    add_resources(out, &outcome->resources);
     mt_strbuf_addf(out, ",\"nvrtc_version\":%lld,\"driver_version\":%lld", (long long)row->nvrtc_version, (long long)row->driver_version);
     add_text(out, "arch", row->arch);
     mt_strbuf_add(out, ",\"metrics\":");

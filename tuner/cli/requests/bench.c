@@ -74,6 +74,7 @@ mt_status mt_bench_open(const mt_bench_options *options, mt_bench *bench, mt_err
     MT_TRY(mt_source_load(bench->spec, &bench->source, err));
     MT_TRY(mt_source_key(bench->spec, &bench->source, &bench->kernel_key, err));
     MT_TRY(open_evaluator(bench, options, err));
+    bench->kernel_key = *mt_evaluator_key(bench->evaluator, &bench->kernel_key);
     const mt_device_facts *facts = &bench->evaluator->facts;
     mt_key_gpu(facts->name, facts->cc, facts->sm_count, facts->mem_bytes, facts->clock_mhz, bench->gpu_key, sizeof bench->gpu_key);
 done:

@@ -25,7 +25,7 @@ typedef struct mt_bench {
     char *path, *cache_dir;
     mt_spec *spec;
     mt_source source;
-    mt_hash kernel_key;     /* of the source as it is now */
+    mt_hash kernel_key;     /* of the source as it is now; with a recorded GPU of the source that was recorded */
     char gpu_key[MT_KEY_GPU_SIZE];
     mt_store *recordings;
     mt_evaluator *evaluator;

@@ -28,8 +28,10 @@ static bool read_date(const char *text, int64_t *unix_ms)
     const char *end = strptime(text, "%Y-%m-%d", &tm);
     if (end && *end == 'T') end = strptime(end, "T%H:%M:%S", &tm);
     if (!end || *end) return false;
-    *unix_ms = (int64_t)timegm(&tm) * 1000;
-    return *unix_ms > 0;
+    const struct tm asked = tm;
+    *unix_ms = (int64_t)timegm(&tm) * 1000; /* which makes the 2nd of March of February's 30th, in tm too */
+    bool exists = tm.tm_mon == asked.tm_mon && tm.tm_mday == asked.tm_mday && tm.tm_hour == asked.tm_hour && tm.tm_min == asked.tm_min && tm.tm_sec == asked.tm_sec;
+    return exists && *unix_ms > 0;
 }
 
 static mt_status set_side(const char *command, char name, const char *text, mt_diff_side *side, mt_error *err)

@@ -7,7 +7,6 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/share.h"
 #include "tuner/space/ini.h"
 
 /* "sm_90a" → 90. */
@@ -93,4 +92,22 @@ void mt_known_device_candidates(const char *gpu, const char *chosen_name, mt_str
     mt_ini_free(&ini);
     mt_free(text);
     mt_free(path);
+}
+
+mt_status mt_known_device_names(mt_names *names, mt_error *err)
+{
+    char *path = NULL, *text = NULL;
+    size_t length = 0;
+    mt_ini ini = {0};
+    mt_status st = MT_OK;
+    MT_TRY(mt_share_file("devices.ini", &path, err));
+    MT_TRY(mt_file_read(path, 0, &text, &length, err));
+    MT_TRY(mt_ini_parse(path, text, length, &ini, err));
+    for (size_t i = 0; i < ini.section_count; i++)
+        if (strcmp(ini.sections[i].kind, "device") == 0) MT_TRY(mt_names_add(names, ini.sections[i].name, err));
+done:
+    mt_ini_free(&ini);
+    mt_free(text);
+    mt_free(path);
+    return st;
 }

@@ -63,7 +63,8 @@ static mt_status store_expressions(const mt_bench *bench, mt_store *store, mt_er
 {
     int64_t id;
     char *expressions = mt_spec_json(bench->spec);
-    const mt_kernel_row row = {.name = bench->spec->name, .key = bench->kernel_key.hex, .spec_json = expressions};
+    const char *recorded = bench->evaluator->programs;
+    const mt_kernel_row row = {.name = bench->spec->name, .key = bench->kernel_key.hex, .spec_json = recorded ? recorded : expressions};
     mt_status st = expressions ? mt_store_kernel(store, &row, &id, err) : MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
     mt_free(expressions);
     return st;

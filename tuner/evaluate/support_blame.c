@@ -1,0 +1,74 @@
+#include "tuner/evaluate/support_blame.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tuner/base/strbuf.h"
+
+/* The first "NAME(LINE): error" of the log that names a file of the source; NULL: none does. */
+static const mt_source_file *first_error(const mt_source *source, const char *log, long *line)
+{
+    for (const char *at = log; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        for (size_t i = 0; i < source->file_count; i++) {
+            const mt_source_file *file = &source->files[i];
+            size_t length = strlen(file->name);
+            char *end;
+            if (strncmp(at, file->name, length) != 0 || at[length] != '(') continue;
+            *line = strtol(at + length + 1, &end, 10);
+            if (strncmp(end, "): error", 8) == 0) return file;
+        }
+    }
+    return NULL;
+}
+
+/* The name in front of the first parenthesis behind `text` that is no attribute's, as __launch_bounds__(…) is; NULL: there is none in this declaration. */
+static const char *declared_name(const char *text, const char *end, size_t *length)
+{
+    for (const char *at = text; at < end && *at != ';' && *at != '{'; at++) {
+        if (*at != '(') continue;
+        const char *last = at, *first;
+        while (last > text && isspace((unsigned char)last[-1])) last--;
+        for (first = last; first > text && (isalnum((unsigned char)first[-1]) || first[-1] == '_'); first--) {}
+        *length = (size_t)(last - first);
+        if (*length && strncmp(first, "__", 2) != 0) return first;
+        for (int depth = 0; at < end; at++) {
+            depth += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+            if (!depth) break;
+        }
+    }
+    return NULL;
+}
+
+/* The function that begins last before the end of that line. */
+static const char *function_at(const char *text, long line, size_t *length)
+{
+    static const char *const words[] = {"__global__", "__device__"};
+    const char *end = text, *found = NULL;
+    for (long i = 0; i < line && *end; i++) end += strcspn(end, "\n"), end += *end == '\n';
+    const char *whole = text + strlen(text); /* a declaration goes on behind the line with the mistake */
+    for (const char *at = text; at < end; at++) {
+        for (size_t w = 0; w < 2; w++) {
+            size_t skipped = strlen(words[w]), name_length;
+            const char *name = strncmp(at, words[w], skipped) == 0 ? declared_name(at + skipped, whole, &name_length) : NULL;
+            if (name) found = name, *length = name_length;
+        }
+    }
+    return found;
+}
+
+void mt_support_blame(const mt_source *source, const mt_pool_result *result, mt_error *error)
+{
+    const mt_compiled *compiled = result->compiled;
+    const char *log = !compiled ? result->text : compiled->log ? compiled->log : "", *name = NULL;
+    mt_strbuf where = {0};
+    size_t length = 0;
+    long line = 0;
+    const mt_source_file *file = first_error(source, log, &line);
+    if (file) mt_strbuf_addf(&where, "%s:%ld: ", file->path, line);
+    if (file) name = function_at(file->text, line, &length);
+    if (name) mt_strbuf_addf(&where, "in %.*s(): ", (int)length, name);
+    mt_error_set(error, MT_ERR_COMPILE, "%s%s:\n%s", mt_strbuf_text(&where), file ? "the source does not compile" : "the reference and the input generators do not compile", log);
+    mt_strbuf_free(&where);
+}
