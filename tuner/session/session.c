@@ -207,7 +207,7 @@ static mt_status run_session(mt_session *session, const mt_session_target *targe
     tell_how_to_resume(session, st, err);
     mt_error close_error;
     mt_status closed = mt_session_close_rows(session, st != MT_OK, st == MT_OK ? err : &close_error);
-    session->result->worker_restarts = session->evaluator->ops->restarts(session->evaluator);
+    session->result->worker_restarts = mt_evaluator_restarts(session->evaluator);
     return st != MT_OK ? st : closed;
 }
 

@@ -132,7 +132,7 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
 mt_status mt_session_plan_key(const mt_spec *spec, const mt_session_target *targets, size_t count, mt_hash *key, mt_error *err);
 
 /* Runs to the end, the time limit, or Ctrl-C / SIGTERM / SIGHUP (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time
- * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime and race_ns. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner, here or in params->shared; USAGE for unknown shapes,
+ * limit is shared: each subject may take an equal part of what is left. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner, here or in params->shared; USAGE for unknown shapes,
  * workloads and strategies; an evaluator's or the database's error ends the session as "failed", with all results kept. `result` is filled in every case. */
 mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err);
 

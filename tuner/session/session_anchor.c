@@ -13,9 +13,9 @@ bool mt_anchor_is_due(const mt_session *session, const mt_anchor *anchor)
     return isnan(anchor->first_ns) || anchor->since >= EVERY_EVALUATIONS || mt_clock_now_ns() - anchor->last_at_ns >= every_ns;
 }
 
-mt_trial_method mt_anchor_method(const mt_anchor *anchor)
+mt_method mt_anchor_method(const mt_anchor *anchor)
 {
-    return mt_trial_method_of(isnan(anchor->first_ns) ? 0 : anchor->batch);
+    return mt_method_of(isnan(anchor->first_ns) ? 0 : anchor->batch);
 }
 
 double mt_anchor_moved(double low_ns, double high_ns, double later_low_ns, double later_high_ns)

@@ -278,11 +278,11 @@ done:
 }
 
 /* All by one method, or the difference between the methods would decide. */
-static mt_trial_method method_for(const mt_final *final)
+static mt_method method_for(const mt_final *final)
 {
     for (size_t i = 0; i < final->count; i++)
-        if (final->finalists[i].near.batch > 1) return MT_TRIAL_GRAPH;
-    return MT_TRIAL_EVENTS;
+        if (final->finalists[i].near.batch > 1) return MT_METHOD_GRAPH;
+    return MT_METHOD_EVENTS;
 }
 
 static mt_status start(rounds *self, lane *at, size_t which, mt_error *err)
@@ -292,13 +292,10 @@ static mt_status start(rounds *self, lane *at, size_t which, mt_error *err)
     const struct turn *turn = &at->turns[which];
     int64_t pid = evaluator->ops->worker_pid ? evaluator->ops->worker_pid(evaluator, at->device) : turn->worker_pid;
     MT_TRY(announce(self, at, library_of(self, which) ? NULL : self->final->entries[which].variant, pid, err)); /* a library is no variant to be blamed */
-    evaluator->race_ns = 0;
-    evaluator->method = method_for(self->final);
-    evaluator->energy_ns = self->is_for_energy ? energy_ns : 0;
-    evaluator->device = at->device;
+    const mt_trial_start how = {.device = at->device, .method = method_for(self->final), .energy_ns = self->is_for_energy ? energy_ns : 0};
     at->started_ns = mt_clock_now_ns();
     at->is_running = true;
-    st = evaluator->ops->start(evaluator, turn->trial, err);
+    st = evaluator->ops->start(evaluator, turn->trial, &how, err);
 done:
     return st;
 }
@@ -355,7 +352,7 @@ done:
 mt_status mt_final_try_libraries(mt_final *final, mt_error *err)
 {
     mt_status st = MT_OK;
-    rounds alone = {.final = final, .most = 1, .is_trial = true, .lanes = {{.device = final->session->evaluator->device}}, .lane_count = 1};
+    rounds alone = {.final = final, .most = 1, .is_trial = true, .lanes = {{.device = final->device}}, .lane_count = 1};
     MT_TRY(run(&alone, err));
     mt_final_choose_libraries(final);
 done:
@@ -366,9 +363,9 @@ mt_status mt_final_run_rounds(mt_final *final, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_evaluator *evaluator = final->session->evaluator;
-    size_t first = evaluator->device, count = evaluator->device_count ? evaluator->device_count : 1;
+    size_t count = evaluator->device_count ? evaluator->device_count : 1;
     rounds by_time = {.final = final, .most = MT_FINAL_ROUNDS};
-    rounds by_energy = {.final = final, .most = MT_FINAL_ENERGY_ROUNDS, .is_for_energy = true, .lanes = {{.device = first}}, .lane_count = 1}; /* one board's meter */
+    rounds by_energy = {.final = final, .most = MT_FINAL_ENERGY_ROUNDS, .is_for_energy = true, .lanes = {{.device = final->device}}, .lane_count = 1}; /* one board's meter */
     for (size_t device = 0; device < count; device++)
         if (!evaluator->devices[device].is_lost) by_time.lanes[by_time.lane_count++].device = device;
     if (final->count > 1 || final->library_count || final->objective != MT_OBJECTIVE_TIME) MT_TRY(run(&by_time, err));

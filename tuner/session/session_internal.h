@@ -113,7 +113,7 @@ typedef struct mt_anchor {
 /* Enough evaluations or time have gone by, and there was something to measure. */
 bool mt_anchor_is_due(const mt_session *session, const mt_anchor *anchor);
 /* How it must be timed to be compared with its first time. */
-mt_trial_method mt_anchor_method(const mt_anchor *anchor);
+mt_method mt_anchor_method(const mt_anchor *anchor);
 /* By how much a median has certainly moved between two measurements: the relative distance of their intervals, 0 where these overlap. */
 double mt_anchor_moved(double low_ns, double high_ns, double later_low_ns, double later_high_ns);
 /* Stores a time of the anchor (outcome is OK) and follows the drift. */

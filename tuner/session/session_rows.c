@@ -200,7 +200,7 @@ mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
     add_lines(&warnings, &session->cut);
     mt_session_end_row row = {
         .state = failed ? "failed" : session->interrupts ? "interrupted" : "done",
-        .worker_restarts = session->evaluator->ops->restarts(session->evaluator),
+        .worker_restarts = mt_evaluator_restarts(session->evaluator),
         .evaluated = session->evaluated,
         .known = session->known,
         .failed = session->failed,

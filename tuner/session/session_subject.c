@@ -192,7 +192,7 @@ static mt_status find_space(mt_run *run, mt_error *err)
         int64_t start_ns = mt_clock_now_ns();
         mt_space_free(session->space);
         session->space = NULL;
-        st = mt_evaluator_space(evaluator, session->params->spec, run->target->shape, run->target->workload, &watch, &session->space, err);
+        st = mt_evaluator_space(evaluator, session->params->spec, run->target->shape, run->target->workload, session->regime, &watch, &session->space, err);
         mt_times_note("space", start_ns, run->target->shape->name);
     }
     run->space = session->space;
@@ -205,11 +205,10 @@ static mt_status set_up(mt_run *run, mt_error *err)
     mt_session *session = run->session;
     mt_evaluator *evaluator = session->evaluator;
     mt_status st = MT_OK;
-    evaluator->regime = session->regime;
     MT_TRY(find_space(run, err));
     if (mt_space_count(run->space) == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
-    MT_TRY(evaluator->ops->begin(evaluator, run->number, run->space, run->target->workload, err));
+    MT_TRY(evaluator->ops->begin(evaluator, run->number, run->space, run->target->workload, session->regime, err));
     MT_TRY(mt_session_subject_rows(session, run->target, &run->subject, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
     if (!session->is_follower) MT_TRY(choose_strategy(run, err));
@@ -237,13 +236,6 @@ static void free_run(mt_run *run)
     mt_free(run->cubin.path);
 }
 
-static size_t first_device(const mt_run *run)
-{
-    size_t device = 0;
-    while (device + 1 < mt_run_device_count(run) && run->session->evaluator->devices[device].is_lost) device++;
-    return device;
-}
-
 /* How the GPUs compare by the one variant that all of them were given. */
 static void note_devices(mt_run *run)
 {
@@ -264,7 +256,6 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
     MT_TRY(mt_run_count_known(run, err));
     MT_TRY(mt_run_loop(run, err));
     note_devices(run);
-    run->session->evaluator->device = first_device(run); /* near-ties are compared on one GPU */
     if (!mt_final_is_cut(run->session)) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
     MT_TRY(mt_session_store_best(run->session, &run->subject, run->target, &run->cubin, run->summary, best, err));
     if (*best && run->best && strcmp(*best, run->best) == 0) {

@@ -235,11 +235,11 @@ static double race_limit(const mt_run *run, const mt_run_trial *trial)
 }
 
 /* What is compared is timed by one method: an anchor by that of its first time, the others by the best's once that is by graph. */
-static mt_trial_method method_of(const mt_run *run, const mt_run_trial *trial)
+static mt_method method_of(const mt_run *run, const mt_run_trial *trial)
 {
     const mt_anchor *anchor = &run->anchors[trial->device];
     if (trial->is_anchor && trial->request.index == anchor->index) return mt_anchor_method(anchor);
-    return run->best_batch > 1 ? MT_TRIAL_GRAPH : MT_TRIAL_BY_LENGTH;
+    return run->best_batch > 1 ? MT_METHOD_GRAPH : MT_METHOD_BY_LENGTH;
 }
 
 /* Its intent was written: it is started as soon as that is committed. */
@@ -260,11 +260,8 @@ static mt_status start_announced(mt_run *run, mt_error *err)
         if (!trial || trial->started_ns) continue;
         trial->started_ns = mt_clock_now_ns();
         mt_idle_end(run, trial);
-        evaluator->race_ns = race_limit(run, trial);
-        evaluator->energy_ns = 0;
-        evaluator->method = method_of(run, trial);
-        evaluator->device = device;
-        st = evaluator->ops->start(evaluator, trial->request.id, err);
+        const mt_trial_start how = {.device = device, .race_ns = race_limit(run, trial), .method = method_of(run, trial)};
+        st = evaluator->ops->start(evaluator, trial->request.id, &how, err);
     }
     return st;
 }
