@@ -16,6 +16,9 @@ typedef struct mt_yardstick {
     double median_ns;
 } mt_yardstick;
 
+/* Why its evaluations ended. */
+typedef enum mt_subject_end { MT_SUBJECT_COMPLETE, MT_SUBJECT_INTERRUPTED, MT_SUBJECT_OUT_OF_TIME } mt_subject_end;
+
 typedef struct mt_subject_summary {
     size_t evaluated, known, measured;             /* evaluated = known + measured */
     size_t ok, failed, censored, yardstick;        /* evaluated = the sum of these */
@@ -38,7 +41,7 @@ typedef struct mt_subject_summary {
     mt_cycles best_cycles;                         /* blocks == 0: not counted, or not known */
     double seconds;
     mt_regime regime;
-    bool interrupted, out_of_time;
+    mt_subject_end end;
 } mt_subject_summary;
 
 /* What a progress display learns. Callbacks may be NULL; texts are borrowed for the call. */

@@ -45,7 +45,7 @@ static mt_status on_near_tie(void *context, const mt_near_tie *row, mt_error *er
 
 bool mt_final_is_cut(const mt_session *session)
 {
-    return session->interrupts > 0 && session->evaluator->can_retime;
+    return session->stop && session->evaluator->can_retime;
 }
 
 /* By time; by energy where that is asked for and known of all. */
@@ -118,7 +118,7 @@ static mt_status compare(mt_final *final, mt_winner_cubin *winner, mt_subject_su
         st = mt_final_keep_libraries(final, summary, err);
         goto done;
     }
-    if (final->can_retime && !session->interrupts) MT_TRY(mt_final_run_rounds(final, err));
+    if (final->can_retime && !session->stop) MT_TRY(mt_final_run_rounds(final, err));
     bool is_cut = mt_final_is_cut(session);
     size_t began = final->count;
     close_ranks(final);
