@@ -203,7 +203,7 @@ START_TEST(its_space_is_what_is_recorded)
         ck_assert_msg(mt_space_find(space, &point, &index) == points[i].is_point, "%s", points[i].variant);
         if (!points[i].is_point) continue;
         mt_space_at(space, index, &found);
-        ck_assert(mt_point_equal(spec, &point, &found));
+        ck_assert(memcmp(&point, &found, sizeof point) == 0);
         mt_event event = answer(evaluator, points[i].variant);
         ck_assert_int_eq(event.outcome.kind, i == 2 ? MT_OUTCOME_WRONG_RESULT : MT_OUTCOME_OK);
         ck_assert(i == 2 || event.outcome.timing.median_ns == 150);

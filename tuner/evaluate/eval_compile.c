@@ -89,13 +89,8 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
     judge(wanted, result, &event.outcome);
     pending_free(wanted);
     if (compiled) {
-        event.outcome.compile_ns = compiled->compile_ns;
-        event.outcome.cubin = compiled->cubin;
-        event.outcome.cubin_cached = compiled->is_cached;
+        mt_eval_core_note(compiled, &event.outcome);
         if (compiled->ok && compiled->cubin_path && !(event.cubin_path = mt_strdup(compiled->cubin_path))) self->core.events.failed = true;
-        event.outcome.resources.registers = compiled->registers;
-        event.outcome.resources.spill_bytes = compiled->spill_bytes;
-        event.outcome.resources.static_smem_bytes = compiled->static_smem_bytes;
     }
     mt_event_queue_push(&self->core.events, &event);
 }

@@ -146,3 +146,13 @@ mt_status mt_eval_core_compile(mt_eval_core *self, mt_candidate *candidate, uint
     mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = self->base.arch, .entries = candidate->launched, .options = &candidate->options, .tag = trial};
     return mt_pool_submit(self->pool, &order, err);
 }
+
+void mt_eval_core_note(const mt_compiled *compiled, mt_outcome *outcome)
+{
+    outcome->compile_ns = compiled->compile_ns;
+    outcome->cubin = compiled->cubin;
+    outcome->cubin_cached = compiled->is_cached;
+    outcome->resources.registers = compiled->registers;
+    outcome->resources.spill_bytes = compiled->spill_bytes;
+    outcome->resources.static_smem_bytes = compiled->static_smem_bytes;
+}

@@ -42,6 +42,8 @@ mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space 
 mt_status mt_eval_core_next(mt_evaluator *base, mt_event *event, mt_error *err);
 /* The point's compile, with mt_candidate_free. One that is illegal has ended: DONE is queued. */
 mt_status mt_eval_core_candidate(mt_eval_core *self, const mt_trial *request, mt_candidate *candidate, mt_error *err);
+/* What the compiler found out, into the outcome. */
+void mt_eval_core_note(const mt_compiled *compiled, mt_outcome *outcome);
 mt_status mt_eval_core_compile(mt_eval_core *self, mt_candidate *candidate, uint64_t trial, mt_error *err);
 void mt_eval_core_fail(mt_eval_core *self, const mt_error *error); /* the first failure counts */
 mt_status mt_eval_core_failure(const mt_eval_core *self, mt_error *err);

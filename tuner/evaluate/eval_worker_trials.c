@@ -120,13 +120,8 @@ void mt_eval_trial_compiled(eval_worker *self, struct trial *trial, const mt_poo
         return;
     }
     trial->compiled_ns = mt_clock_now_ns();
-    trial->compiled.cubin = compiled->cubin;
-    trial->compiled.cubin_cached = compiled->is_cached;
-    trial->compiled.compile_ns = compiled->compile_ns;
+    mt_eval_core_note(compiled, &trial->compiled);
     trial->has_resources = compiled->has_resources;
-    trial->compiled.resources.registers = compiled->registers;
-    trial->compiled.resources.spill_bytes = compiled->spill_bytes;
-    trial->compiled.resources.static_smem_bytes = compiled->static_smem_bytes;
     mt_free(trial->cubin_path);
     if (!(trial->cubin_path = mt_strdup(compiled->cubin_path))) self->core.events.failed = true; /* out of memory */
     take_compiled(self, trial);

@@ -17,7 +17,7 @@ const char *mt_work_name(mt_work work)
 
 static uint32_t status_limit(void)
 {
-#define MT_STATUS_COUNT(name, exit_code, text) +1
+#define MT_STATUS_COUNT(name, exit_code) +1
     return 0 MT_STATUS_MAP(MT_STATUS_COUNT);
 #undef MT_STATUS_COUNT
 }
