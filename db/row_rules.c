@@ -14,19 +14,18 @@ static const char *const expectations[] = {
 };
 
 enum { REQUIRED = true, NULLABLE = false };
-static const mt_row_column all[] = {
+const mt_row_column mt_row_rules[MT_ROW_COLUMN_COUNT] = {
 #define COLUMN(table, column, kind, null) {#table, #column, MT_ROW_##kind, null},
 #include "db/row_rules.def"
 };
-enum { ALL_COUNT = sizeof all / sizeof *all };
 
 const mt_row_column *mt_row_columns(const char *table, size_t *count)
 {
     size_t first = 0, end;
-    while (first < ALL_COUNT && strcmp(all[first].table, table) != 0) first++;
-    for (end = first; end < ALL_COUNT && strcmp(all[end].table, table) == 0;) end++;
+    while (first < MT_ROW_COLUMN_COUNT && strcmp(mt_row_rules[first].table, table) != 0) first++;
+    for (end = first; end < MT_ROW_COLUMN_COUNT && strcmp(mt_row_rules[end].table, table) == 0;) end++;
     *count = end - first;
-    return &all[*count ? first : 0];
+    return &mt_row_rules[*count ? first : 0];
 }
 
 const mt_row_column *mt_row_column_find(const char *table, const char *name, size_t length)

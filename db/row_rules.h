@@ -29,12 +29,21 @@ typedef enum mt_row_kind {
 #include "db/row_rules.def"
 } mt_row_kind;
 
+/* Names of columns for the compiler: places in mt_row_rules. */
+typedef enum mt_row_column_id {
+#define COLUMN(table, column, kind, null) MT_ROW_##table##_##column,
+#include "db/row_rules.def"
+    MT_ROW_COLUMN_COUNT
+} mt_row_column_id;
+
 typedef struct mt_row_column {
     const char *table, *name;
     mt_row_kind kind;
     bool is_required; /* not NULL */
 } mt_row_column;
 
+/* By mt_row_column_id: who knows at compile time which column it asks for need not look its name up. */
+extern const mt_row_column mt_row_rules[MT_ROW_COLUMN_COUNT];
 /* The columns of a table, in the schema's order, without id. *count 0: it has no rules. */
 const mt_row_column *mt_row_columns(const char *table, size_t *count);
 /* NULL: there are no rules for such a column. */

@@ -10,7 +10,8 @@
  *     tunelookup_cuda_launch(&result, i, function, &params, stream);                   per launch
  *
  * Functions return CUDA_SUCCESS, the driver's error, or CUDA_ERROR_INVALID_VALUE when the lookup itself failed (tunelookup_detail() then says why). All driver calls
- * go through TUNELOOKUP_CU(name), so that a program which loads libcuda with dlopen can define it, e.g. as  (driver.name) . */
+ * go through TUNELOOKUP_CU(name), so that a program which loads libcuda with dlopen can define it, e.g. as  (driver.name) , for cuDeviceGetName, cuDeviceGetAttribute,
+ * cuDeviceTotalMem, cuDriverGetVersion, cuTensorMapEncodeTiled, cuFuncSetAttribute and cuLaunchKernelEx. */
 #ifndef TUNELOOKUP_CUDA_H
 #define TUNELOOKUP_CUDA_H
 

@@ -108,12 +108,12 @@ tunelookup_status mt_lookup_sqlite_fail(struct sqlite3 *db, const char *path);
 typedef enum mt_lookup_json_kind { MT_LOOKUP_JSON_NULL, MT_LOOKUP_JSON_FALSE, MT_LOOKUP_JSON_TRUE, MT_LOOKUP_JSON_INTEGER, MT_LOOKUP_JSON_REAL, MT_LOOKUP_JSON_TEXT, MT_LOOKUP_JSON_ARRAY, MT_LOOKUP_JSON_OBJECT } mt_lookup_json_kind;
 typedef struct mt_lookup_json {
     mt_lookup_json_kind kind;
+    uint32_t count;    /* of members */
     const char *key;   /* in an object */
     const char *text;  /* TEXT */
     int64_t number;    /* INTEGER */
     double real;       /* INTEGER, REAL */
-    uint32_t count;    /* of members */
-    struct mt_lookup_json *first, *next, *last; /* members; next: the following one of the same parent */
+    struct mt_lookup_json *first, *next; /* members; next: the following one of the same parent */
 } mt_lookup_json;
 
 /* Nodes and texts live in the arena. ERR_NOT_A_DATABASE where it is no JSON, or more or deeper than anything that the tuner writes. */
@@ -188,6 +188,7 @@ typedef struct mt_lookup_model {
     const char *regime;
     mt_lookup_model_name *names;             uint32_t name_count;
     mt_lookup_model_param *params;           uint32_t param_count;
+    uint32_t *params_by_name;                /* knobs in the order of a variant's text */
     mt_lookup_model_let *lets;               uint32_t let_count;
     mt_lookup_model_variant *variants;       uint32_t variant_count;
     mt_lookup_model_constraint *constraints; uint32_t constraint_count;
@@ -282,7 +283,6 @@ typedef struct mt_lookup_block {
     bool default_fails;               /* the first default does, as another architecture's rows tell */
     const char *default_problem;      /* why the kernel's default is not known; NULL = it is */
     bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
-    const uint32_t *text_order;       /* knobs in the order of a variant's text */
     unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
     size_t cache_stride;
     uint32_t damaged_predictors;

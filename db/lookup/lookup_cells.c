@@ -2,6 +2,7 @@
 #include "db/lookup/lookup.h"
 
 #include <sqlite3.h>
+#include <string.h>
 
 enum { BUFFER_BYTES = 8192 };
 
@@ -29,6 +30,11 @@ static bool fill(stream *s)
 static bool take(stream *s, void *out, size_t bytes)
 {
     unsigned char *to = out;
+    if (bytes <= (size_t)(s->count - s->used)) { /* nearly always */
+        memcpy(to, s->buffer + s->used, bytes);
+        s->used += (int)bytes;
+        return true;
+    }
     while (bytes) {
         if (s->used == s->count && !fill(s)) return false;
         size_t piece = (size_t)(s->count - s->used) < bytes ? (size_t)(s->count - s->used) : bytes;

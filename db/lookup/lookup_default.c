@@ -47,7 +47,7 @@ static void write_slot(const mt_lookup_block *block, mt_lookup_default *slot, ui
     slot->variant.algo = (int32_t)algo;
     memcpy(slot->knobs, knobs, model->param_count * sizeof *knobs);
     for (uint32_t i = 0; i < model->param_count; i++) {
-        uint32_t param = block->text_order[i];
+        uint32_t param = block->model.params_by_name[i];
         if (!(active >> param & 1)) continue;
         if (used) slot->text[used++] = ';';
         if (param != ALGO) {

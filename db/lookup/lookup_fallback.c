@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char portfolios_sql[] = "SELECT p.id, p.device_id, d.key, p.regime, p.origin, p.held_out_count, p.rule_json FROM portfolio p JOIN device d ON d.id = p.device_id "
+static const char portfolios_sql[] = "SELECT p.id, p.device_id, d.key, p.regime, p.origin, p.held_out_count FROM portfolio p JOIN device d ON d.id = p.device_id "
                                      "WHERE p.kernel_id = ?1 AND p.origin IN ('measured', 'recorded') ORDER BY p.id";
+static const char rule_sql[] = "SELECT rule_json FROM portfolio WHERE id = ?1"; /* apart: some tens of kilobytes that would be sorted with the rows above */
 static const char shapes_sql[] = "SELECT subject_id, workload_id, shape_key, shape_name, best_ns, default_ns, default_outcome FROM portfolio_shape WHERE portfolio_id = ?1";
 static const char variants_sql[] = "SELECT variant_id, position FROM portfolio_variant WHERE portfolio_id = ?1";
 enum { SUBJECT_LIMIT = 4 * MT_RULE_SHAPES }; /* shapes × workloads */
@@ -20,10 +21,12 @@ typedef struct building {
     char kinds[1024];
     mt_lookup_subject subjects[SUBJECT_LIMIT];
     uint32_t subject_count, shape_count;
+    uint32_t last_shape;               /* of the row before: a shape's workloads mostly stand together */
     const char *keys[MT_RULE_SHAPES], *shape_names[MT_RULE_SHAPES];
     double *features, defaults[MT_RULE_SHAPES]; /* [MT_RULE_SHAPES][feature_count] */
     size_t names[MT_RULE_FEATURES], feature_count;
     int64_t variants[MT_RULE_VARIANTS];
+    const mt_lookup_variant *texts[MT_RULE_VARIANTS]; /* the same, read */
     bool is_member[MT_RULE_VARIANTS];
     uint32_t variant_count;
     uint32_t at_subject, at_variant;   /* of the cell before: they come in order */
@@ -31,8 +34,9 @@ typedef struct building {
     uint32_t subjects_of[MT_RULE_SHAPES];
     double *slowdown;                  /* [shape_count][variant_count], factors until the end */
     uint32_t *rows;                    /* 0 = none, UINT32_MAX = not to be answered with, else there is one: worst[] */
-    mt_cell_figures *worst;                    /* [shape_count][variant_count]: of the workload on which it loses most */
-    bool *is_wrong;
+    mt_lookup_row **worst;             /* [shape_count][variant_count]: of the workload on which it loses most */
+    bool *is_wrong, is_out_of_memory;
+    const mt_lookup_json *rule;
 } building;
 
 static tunelookup_status no_memory(void)
@@ -91,7 +95,9 @@ static size_t shape_of(building *b, const char *key, const char *name)
     size_t count, at = 0;
     double features[MT_RULE_FEATURES];
     mt_lookup_arena *arena = &b->loader->block->arena;
+    if (b->shape_count && strcmp(b->keys[b->last_shape], key) == 0) return b->last_shape;
     while (at < b->shape_count && strcmp(b->keys[at], key) != 0) at++;
+    b->last_shape = (uint32_t)at;
     if (at < b->shape_count) return at;
     if (at == MT_RULE_SHAPES) return SIZE_MAX;
     count = mt_rule_of_key(key, b->kinds, features, b->names, NULL);
@@ -159,59 +165,72 @@ static bool find_variant(building *b, int64_t id)
     return at < b->variant_count && b->variants[at] == id;
 }
 
+/* What all figures of a place share. */
+static mt_lookup_row *make_row(building *b)
+{
+    mt_lookup_row *row = mt_lookup_arena_take(&b->loader->block->arena, 1, sizeof *row);
+    if (!row) return NULL;
+    row->variant = b->texts[b->at_variant];
+    row->shape_name = b->shape_names[b->subjects[b->at_subject].shape];
+    row->workload = "";
+    row->workload_count = 1;
+    row->slowdown = NAN;
+    row->file = (uint8_t)b->loader->file;
+    row->is_recorded = b->predictor->is_recorded;
+    row->is_warm = b->predictor->is_warm;
+    return row;
+}
+
+static bool set_row(building *b, const mt_cell_figures *cell, size_t at)
+{
+    if (!b->worst[at] && !(b->worst[at] = make_row(b))) return !(b->is_out_of_memory = true);
+    mt_lookup_row *row = b->worst[at];
+    row->median_ns = cell->median_ns;
+    row->low_ns = cell->low_ns;
+    row->high_ns = cell->high_ns;
+    row->norm_error = cell->norm_error;
+    row->created_unix_ms = cell->created_unix_ms;
+    row->measurement = cell->measurement;
+    row->toolchain = mt_lookup_table_find(&b->loader->toolchains, cell->toolchain);
+    memcpy(row->carveouts, cell->carveouts, sizeof row->carveouts);
+    return true;
+}
+
 /* The row that stands for a shape is that of its worst workload. Only valid measurements become rows. */
 static bool on_cell(void *context, const mt_cell *cell)
 {
     building *b = context;
     if (!find_subject(b, cell->subject) || !find_variant(b, cell->variant)) return true; /* another workload's, say */
     size_t at = b->subjects[b->at_subject].shape * b->variant_count + b->at_variant;
-    bool is_ok = cell->outcome == MT_CELL_OK, is_timed = is_ok || cell->outcome == MT_CELL_CENSORED;
-    b->heard[at]++;
-    if (cell->outcome == MT_CELL_WRONG) b->is_wrong[at] = true;
     double before = b->slowdown[at];
-    b->slowdown[at] = mt_rule_worse(before, is_timed ? cell->figures.slowdown : INFINITY);
-    if (!is_ok) {
+    b->heard[at]++;
+    if (!mt_cell_has_figures(cell->outcome)) { /* two of three are such */
+        b->slowdown[at] = INFINITY;
+        b->rows[at] = UINT32_MAX;
+        b->is_wrong[at] |= cell->outcome == MT_CELL_WRONG;
+        return true;
+    }
+    b->slowdown[at] = mt_rule_worse(before, cell->figures.slowdown);
+    if (cell->outcome != MT_CELL_OK) {
         b->rows[at] = UINT32_MAX; /* not valid for one workload: not to be answered with */
     } else if (!b->rows[at] || (b->rows[at] != UINT32_MAX && b->slowdown[at] > before)) {
         b->rows[at] = 1;
-        b->worst[at] = cell->figures;
+        return set_row(b, &cell->figures, at);
     }
     return true;
 }
 
-static void fill_row(const building *b, const mt_lookup_variant *variant, const mt_cell_figures *cell, size_t shape, mt_lookup_row *row)
-{
-    mt_lookup_loader *loader = b->loader;
-    *row = (mt_lookup_row){ .variant = variant, .median_ns = cell->median_ns, .low_ns = cell->low_ns, .high_ns = cell->high_ns, .norm_error = cell->norm_error, .slowdown = NAN,
-                            .created_unix_ms = cell->created_unix_ms, .measurement = cell->measurement, .shape_name = b->shape_names[shape], .workload = "", .workload_count = 1,
-                            .toolchain = mt_lookup_table_find(&loader->toolchains, cell->toolchain), .file = (uint8_t)loader->file, .is_recorded = b->predictor->is_recorded,
-                            .is_warm = b->predictor->is_warm, .next = loader->extra };
-    memcpy(row->carveouts, cell->carveouts, sizeof row->carveouts);
-}
-
 /* rows[] then holds places among the extra rows, from 1. */
-static tunelookup_status make_rows(building *b)
+static void list_rows(building *b)
 {
     mt_lookup_loader *loader = b->loader;
-    size_t cells = (size_t)b->shape_count * b->variant_count, count = 0;
-    for (size_t i = 0; i < cells; i++) {
-        if (b->rows[i] == UINT32_MAX) b->rows[i] = 0;
-        count += b->rows[i];
+    for (size_t at = 0; at < (size_t)b->shape_count * b->variant_count; at++) {
+        bool is_valid = b->rows[at] && b->rows[at] != UINT32_MAX;
+        b->rows[at] = is_valid ? ++loader->extra_count : 0;
+        if (!is_valid) continue;
+        b->worst[at]->next = loader->extra;
+        loader->extra = b->worst[at];
     }
-    mt_lookup_row *row = mt_lookup_arena_take(&loader->block->arena, count, sizeof *row);
-    if (!row) return no_memory();
-    for (uint32_t v = 0; v < b->variant_count; v++) {
-        const mt_lookup_variant *variant;
-        tunelookup_status st = mt_lookup_variant_get(loader, b->variants[v], &variant);
-        if (st != TUNELOOKUP_OK) return st;
-        for (size_t at = v; at < cells; at += b->variant_count) {
-            if (!b->rows[at]) continue;
-            fill_row(b, variant, &b->worst[at], at / b->variant_count, row);
-            loader->extra = row++;
-            b->rows[at] = ++loader->extra_count;
-        }
-    }
-    return TUNELOOKUP_OK;
 }
 
 /* ---- one portfolio ---- */
@@ -266,48 +285,68 @@ static bool settle(building *b)
     return true;
 }
 
-static bool mark_wrong(const building *b)
+static tunelookup_status read_texts(building *b)
 {
     mt_lookup_loader *loader = b->loader;
     bool *is_out = mt_lookup_arena_take(&loader->block->arena, b->variant_count, sizeof *is_out);
-    for (uint32_t v = 0; is_out && v < b->variant_count; v++) {
-        const mt_lookup_variant *variant;
-        if (mt_lookup_variant_get(loader, b->variants[v], &variant) != TUNELOOKUP_OK) return false;
-        is_out[v] = mt_lookup_is_wrong(loader->block, variant->text);
+    if (!is_out) return no_memory();
+    for (uint32_t v = 0; v < b->variant_count; v++) {
+        tunelookup_status st = mt_lookup_variant_get(loader, b->variants[v], &b->texts[v]);
+        if (st != TUNELOOKUP_OK) return st;
+        is_out[v] = mt_lookup_is_wrong(loader->block, b->texts[v]->text);
     }
     b->predictor->is_out = is_out;
-    return is_out != NULL;
+    return TUNELOOKUP_OK;
 }
 
-static tunelookup_status read_parts(building *b, const char *rule_json)
+static bool make_room(building *b)
+{
+    mt_lookup_arena *arena = &b->loader->block->arena;
+    size_t cells = (size_t)b->shape_count * b->variant_count;
+    b->slowdown = mt_lookup_arena_take(arena, cells, sizeof *b->slowdown);
+    b->rows = mt_lookup_arena_take(arena, cells, sizeof *b->rows);
+    b->is_wrong = mt_lookup_arena_take(arena, cells, sizeof *b->is_wrong);
+    b->worst = mt_lookup_arena_take(&b->loader->scratch, cells, sizeof(mt_lookup_row *));
+    for (size_t i = 0; b->slowdown && i < cells; i++) b->slowdown[i] = 1;
+    return b->slowdown && b->rows && b->is_wrong && b->worst;
+}
+
+static tunelookup_status on_rule(building *b, sqlite3_stmt *row)
+{
+    tunelookup_status st = mt_lookup_json_load(b->loader->plan->db->files[b->loader->file].path, text_of(row, 0), &b->loader->scratch, &b->rule);
+    b->is_damaged = st == TUNELOOKUP_ERR_NOT_A_DATABASE;
+    if (b->is_damaged) mt_lookup_clear_detail();
+    return b->is_damaged ? TUNELOOKUP_OK : st;
+}
+
+static tunelookup_status read_rule(building *b)
 {
     tunelookup_status st;
-    mt_lookup_loader *loader = b->loader;
-    mt_lookup_arena *arena = &loader->block->arena;
-    const mt_lookup_json *root = NULL;
     bool uses_all = false;
+    mt_rule *rule = &b->predictor->rule;
+    LOOKUP_TRY(each(b, rule_sql, b->portfolio, on_rule));
+    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(b->loader, b->rule, b->names, b->variants, rule, &uses_all);
+    if (!b->is_damaged) LOOKUP_TRY(mt_lookup_turns_read(b->loader, b->rule, b->variants, b->subjects, b->subject_count, b->predictor, &b->is_damaged));
+    for (uint32_t v = 0; v < b->variant_count && uses_all && !b->is_damaged; v++) ((bool *)(uintptr_t)rule->is_usable)[v] = true;
+done:
+    return st;
+}
+
+static tunelookup_status read_parts(building *b)
+{
+    tunelookup_status st;
     describe_kinds(b);
     LOOKUP_TRY(read_shapes(b));
     if (!b->is_damaged) LOOKUP_TRY(each(b, variants_sql, b->portfolio, on_variant));
     if (b->is_damaged || !b->shape_count || !b->variant_count) goto done;
-    b->slowdown = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->slowdown);
-    b->rows = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->rows);
-    b->is_wrong = mt_lookup_arena_take(arena, (size_t)b->shape_count * b->variant_count, sizeof *b->is_wrong);
-    b->worst = mt_lookup_arena_take(&loader->scratch, (size_t)b->shape_count * b->variant_count, sizeof *b->worst);
-    if (!b->slowdown || !b->rows || !b->is_wrong || !b->worst) return no_memory();
-    for (size_t i = 0; i < (size_t)b->shape_count * b->variant_count; i++) b->slowdown[i] = 1;
-    LOOKUP_TRY(mt_lookup_cells_read(loader, b->portfolio, b, on_cell, &b->is_damaged));
+    if (!make_room(b)) return no_memory();
+    LOOKUP_TRY(read_texts(b));
+    LOOKUP_TRY(mt_lookup_cells_read(b->loader, b->portfolio, b, on_cell, &b->is_damaged));
+    if (b->is_out_of_memory) return no_memory();
     if (b->is_damaged) goto done;
-    LOOKUP_TRY(make_rows(b));
-    if (!settle(b) || !mark_wrong(b)) return no_memory();
-    st = mt_lookup_json_load(loader->plan->db->files[loader->file].path, rule_json, arena, &root);
-    b->is_damaged = st == TUNELOOKUP_ERR_NOT_A_DATABASE;
-    if (b->is_damaged) mt_lookup_clear_detail();
-    else if (st != TUNELOOKUP_OK) return st;
-    st = TUNELOOKUP_OK;
-    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(loader, root, b->names, b->variants, &b->predictor->rule, &uses_all);
-    if (!b->is_damaged) LOOKUP_TRY(mt_lookup_turns_read(loader, root, b->variants, b->subjects, b->subject_count, b->predictor, &b->is_damaged));
-    for (uint32_t v = 0; v < b->variant_count && uses_all && !b->is_damaged; v++) ((bool *)(uintptr_t)b->predictor->rule.is_usable)[v] = true;
+    list_rows(b);
+    if (!settle(b)) return no_memory();
+    st = read_rule(b);
 done:
     return st;
 }
@@ -392,7 +431,7 @@ static tunelookup_status on_portfolio(building *outer, sqlite3_stmt *row)
     b->loader = loader;
     b->predictor = predictor;
     b->portfolio = sqlite3_column_int64(row, 0);
-    tunelookup_status st = read_parts(b, text_of(row, 6));
+    tunelookup_status st = read_parts(b);
     if (st == TUNELOOKUP_OK && !b->is_damaged && predictor->rule.features) block->predictor_count++;
     if (b->is_damaged) block->damaged_predictors++;
     free(b);
@@ -502,16 +541,11 @@ static tunelookup_status make_defaults(mt_lookup_block *block)
     size_t bytes = 16;
     block->default_problem = default_problem(model);
     if (block->default_problem) return TUNELOOKUP_OK;
-    uint32_t *order = mt_lookup_arena_take(&block->arena, model->param_count, sizeof *order);
     block->defaults = mt_lookup_arena_take(&block->arena, MT_LOOKUP_DEFAULTS, sizeof *block->defaults);
-    if (!order || !block->defaults) return no_memory();
+    if (!block->defaults) return no_memory();
     for (uint32_t i = 0; i < model->param_count; i++) {
-        uint32_t at = i;
-        for (; at > 0 && strcmp(model->params[order[at - 1]].name, model->params[i].name) > 0; at--) order[at] = order[at - 1];
-        order[at] = i;
         bytes += (i ? strlen(model->params[i].standard_text) : strlen(model->params[0].name) + longest_variant(model) + 1) + 1;
     }
-    block->text_order = order;
     block->whens_read_lets = whens_read_lets(model);
     for (uint32_t i = 0; i < MT_LOOKUP_DEFAULTS; i++) {
         if (!make_default(block, &block->defaults[i], bytes)) return no_memory();

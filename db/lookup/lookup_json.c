@@ -1,5 +1,5 @@
 /* JSON of the database as nodes. Its own reader: SQLite's json_tree takes ten times as long, and prepare reads some tens of kilobytes. What is nested deeper or holds more
- * values than anything that the tuner writes is refused. */
+ * values than anything that the tuner writes is refused. Texts stay where they stand in a copy of the whole: no text is longer than it is written, and the quote behind it has room for its end. */
 #include "db/lookup/lookup.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 enum { NODE_LIMIT = 200000, DEPTH_LIMIT = 32 };
 
 typedef struct reader {
-    const char *at;
+    char *at;                  /* in the copy */
     mt_lookup_arena *arena;
     uint32_t count;            /* nodes so far */
     const char *problem;       /* NULL = none */
@@ -75,28 +75,28 @@ static bool read_escape(reader *r, char **to)
     return true;
 }
 
-/* From the opening quote on. No text is longer than it is written. */
+/* From the opening quote on; the text, or NULL. */
 static const char *read_text(reader *r)
 {
-    const char *end = *r->at ? r->at + 1 : r->at;
-    for (end += strcspn(end, "\"\\"); *end == '\\'; end += strcspn(end, "\"\\")) end += end[1] ? 2 : 1;
-    if (*r->at != '"' || !*end) {
+    char *text = r->at + 1, *to;
+    if (*r->at != '"') {
         fail(r, "a text is expected, or has no end");
         return NULL;
     }
-    char *text = mt_lookup_arena_take(r->arena, (size_t)(end - r->at), 1), *to = text;
-    if (!text) {
-        r->is_out_of_memory = true;
-        return NULL;
-    }
-    for (r->at++; r->at < end;) {
+    for (to = r->at = text + strcspn(text, "\"\\"); *r->at != '"';) {
+        if (!*r->at) {
+            fail(r, "a text is expected, or has no end");
+            return NULL;
+        }
+        r->at++;
+        if (!read_escape(r, &to)) return NULL;
         size_t plain = strcspn(r->at, "\"\\");
-        memcpy(to, r->at, plain);
+        memmove(to, r->at, plain);
         to += plain;
         r->at += plain;
-        if (r->at < end && (r->at++, !read_escape(r, &to))) return NULL;
     }
-    r->at = end + 1;
+    r->at++;
+    *to = '\0';
     return text;
 }
 
@@ -165,6 +165,7 @@ static bool read_value(reader *r, int depth, mt_lookup_json *node);
 
 static bool read_members(reader *r, int depth, mt_lookup_json *parent, char close)
 {
+    mt_lookup_json **place = &parent->first;
     for (r->at++, skip_blanks(r); *r->at != close || parent->count; r->at++, skip_blanks(r)) {
         mt_lookup_json *node = ++r->count < NODE_LIMIT ? mt_lookup_arena_take(r->arena, 1, sizeof *node) : NULL;
         if (r->count >= NODE_LIMIT) return fail(r, "it holds too many values");
@@ -175,9 +176,8 @@ static bool read_members(reader *r, int depth, mt_lookup_json *parent, char clos
             if (*r->at++ != ':') return fail(r, "a member has no ':'");
         }
         if (!read_value(r, depth + 1, node)) return false;
-        if (parent->last) parent->last->next = node;
-        else parent->first = node;
-        parent->last = node;
+        *place = node;
+        place = &node->next;
         parent->count++;
         skip_blanks(r);
         if (*r->at == close) break;
@@ -212,9 +212,9 @@ static bool read_value(reader *r, int depth, mt_lookup_json *node)
 
 tunelookup_status mt_lookup_json_load(const char *path, const char *text, mt_lookup_arena *arena, const mt_lookup_json **root)
 {
-    reader r = { .at = text, .arena = arena };
+    reader r = { .at = mt_lookup_arena_text(arena, text, strlen(text)), .arena = arena };
     mt_lookup_json *node = mt_lookup_arena_take(arena, 1, sizeof *node);
-    if (!node) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    if (!node || !r.at) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
     bool is_read = read_value(&r, 0, node);
     skip_blanks(&r);
     if (r.is_out_of_memory) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");

@@ -39,17 +39,23 @@ static uint32_t slot_of_fact(const mt_lookup_model *model, const char *name)
     return MT_LOOKUP_NO_SLOT;
 }
 
+/* Thousands of names are compared while a kernel is read; most differ at once. */
+static bool is_name(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
+
 uint32_t mt_lookup_model_slot(const mt_lookup_model *model, const char *name)
 {
     if (strncmp(name, "device.", 7) == 0) return slot_of_fact(model, name + 7);
     for (uint32_t i = 0; i < model->name_count; i++) {
-        if (strcmp(model->names[i].name, name) == 0) return i;
+        if (is_name(model->names[i].name, name)) return i;
     }
     for (uint32_t i = 0; i < model->param_count; i++) {
-        if (strcmp(model->params[i].name, name) == 0) return model->param_slot + i;
+        if (is_name(model->params[i].name, name)) return model->param_slot + i;
     }
     for (uint32_t i = 0; i < model->let_count; i++) {
-        if (strcmp(model->lets[i].name, name) == 0) return model->let_slot + i;
+        if (is_name(model->lets[i].name, name)) return model->let_slot + i;
     }
     return MT_LOOKUP_NO_SLOT;
 }
@@ -143,6 +149,19 @@ static bool read_standard(const mt_lookup_model_reader *reader, const mt_lookup_
     return param->has_standard;
 }
 
+static bool sort_params(const mt_lookup_model_reader *reader)
+{
+    mt_lookup_model *model = reader->model;
+    uint32_t *order = mt_lookup_arena_take(reader->arena, model->param_count, sizeof *order);
+    for (uint32_t i = 0; order && i < model->param_count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && strcmp(model->params[order[at - 1]].name, model->params[i].name) > 0; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+    model->params_by_name = order;
+    return order != NULL;
+}
+
 static tunelookup_status load_param_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)
 {
     mt_lookup_model *model = reader->model;
@@ -155,7 +174,7 @@ static tunelookup_status load_param_names(mt_lookup_model_reader *reader, const 
         if (!param->name) return mt_lookup_model_bad(reader, "a knob has no name");
         if (!read_standard(reader, at, param)) return no_memory();
     }
-    return TUNELOOKUP_OK;
+    return sort_params(reader) ? TUNELOOKUP_OK : no_memory();
 }
 
 static tunelookup_status load_let_names(mt_lookup_model_reader *reader, const mt_lookup_json *array)

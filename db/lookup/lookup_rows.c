@@ -56,7 +56,7 @@ static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, m
                                      mt_lookup_arena_text(&loader->block->arena, text ? text : "", text ? strlen(text) : 0) };
         for (int i = 0; i < 2; i++) {
             mt_row_value version = mt_row_value_at(statement, 2 + i);
-            if (!mt_row_value_is_sound(mt_row_column_find("toolchain", "nvrtc_version", strlen("nvrtc_version")), &version)) row->numbers[i] = DAMAGED;
+            if (!mt_row_value_is_sound(&mt_row_rules[MT_ROW_toolchain_nvrtc_version], &version)) row->numbers[i] = DAMAGED;
         }
         if (!row->text) break;
     }
@@ -93,17 +93,17 @@ static double number_or_nan(sqlite3_stmt *statement, int index)
 }
 
 /* What the columns may hold is the rules' to say (db/row_rules.def), those of table answer. */
-static const char *const column_names[] = { [ORIGIN] = "origin", [REGIME] = "regime", [WORKLOAD] = "workload_id", [SHAPE_KEY] = "shape_key", [SHAPE_NAME] = "shape_name",
-    [MEASUREMENT] = "measurement_id", [SUBJECT] = "subject_id", [VARIANT] = "variant_id", [TOOLCHAIN] = "toolchain_id", [MEDIAN] = "median_ns", [LOW] = "low_ns", [HIGH] = "high_ns",
-    [NORM_ERROR] = "norm_error", [CREATED] = "created_unix_ms", [CUBIN] = "cubin_hash", [CARVEOUTS] = "carveouts" };
+static const mt_row_column_id column_rules[] = { [ORIGIN] = MT_ROW_answer_origin, [REGIME] = MT_ROW_answer_regime, [WORKLOAD] = MT_ROW_answer_workload_id, [SHAPE_KEY] = MT_ROW_answer_shape_key,
+    [SHAPE_NAME] = MT_ROW_answer_shape_name, [MEASUREMENT] = MT_ROW_answer_measurement_id, [SUBJECT] = MT_ROW_answer_subject_id, [VARIANT] = MT_ROW_answer_variant_id,
+    [TOOLCHAIN] = MT_ROW_answer_toolchain_id, [MEDIAN] = MT_ROW_answer_median_ns, [LOW] = MT_ROW_answer_low_ns, [HIGH] = MT_ROW_answer_high_ns, [NORM_ERROR] = MT_ROW_answer_norm_error,
+    [CREATED] = MT_ROW_answer_created_unix_ms, [CUBIN] = MT_ROW_answer_cubin_hash, [CARVEOUTS] = MT_ROW_answer_carveouts };
 
 /* Types are asked before any column is read as something that it is not: reading converts it. */
 static bool is_sound(const mt_lookup_loader *loader, sqlite3_stmt *statement)
 {
     for (int i = 0; i <= CARVEOUTS; i++) {
-        const mt_row_column *rule = mt_row_column_find("answer", column_names[i], strlen(column_names[i]));
         mt_row_value value = mt_row_value_at(statement, i);
-        if (!rule || !mt_row_value_is_sound(rule, &value)) return false;
+        if (!mt_row_value_is_sound(&mt_row_rules[column_rules[i]], &value)) return false;
     }
     const mt_lookup_text_row *toolchain = mt_lookup_table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
     return toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED;
@@ -254,7 +254,7 @@ static double median_on(sqlite3_stmt *statement, int64_t subject, int64_t varian
 {
     sqlite3_bind_int64(statement, 1, subject);
     sqlite3_bind_int64(statement, 2, variant);
-    bool is_known = sqlite3_step(statement) == SQLITE_ROW;
+    bool is_known = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_type(statement, 2) != SQLITE_NULL;
     *is_whole = is_known && strcmp(column(statement, 1), "censored") != 0;
     bool is_timed = is_known && (!*is_whole || strcmp(column(statement, 1), "ok") == 0) && sqlite3_column_double(statement, 0) > 0;
     double median = is_timed ? sqlite3_column_double(statement, 0) : *is_whole ? INFINITY : NAN;
@@ -306,7 +306,8 @@ static mt_lookup_row *settle(sqlite3_stmt *statement, mt_lookup_row *head)
 static tunelookup_status settle_all(mt_lookup_loader *loader, uint32_t first)
 {
     sqlite3_stmt *statement = NULL;
-    static const char sql[] = "SELECT median_ns, outcome FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement") " ORDER BY id DESC LIMIT 1";
+    /* max() and the columns of its row: by ORDER BY id DESC LIMIT 1 SQLite makes a table to sort for each of hundreds of questions, which costs three times the answer. */
+    static const char sql[] = "SELECT median_ns, outcome, max(id) FROM measurement WHERE subject_id = ?1 AND variant_id = ?2 AND " MT_IS_RUN("measurement");
     for (uint32_t i = 0; loader->mask && i <= loader->mask; i++) {
         uint32_t index = loader->table[i].row;
         if (!index || index - 1 < first || !loader->rows[index - 1]->next) continue;

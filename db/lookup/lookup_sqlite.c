@@ -157,9 +157,9 @@ tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_se
         st = mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: %s", file->path, strerror(errno));
         goto done;
     }
-    session->stamp = mt_lookup_stamp_of(real);
     int code = is_shared ? SQLITE_CANTOPEN : open_handle(real, 0, &session->db);
     if (wants_immutable(code, real)) {
+        session->stamp = mt_lookup_stamp_of(real); /* first: who begins to write later is seen by it or by the companions */
         LOOKUP_TRY(refuse_companions(file->path, real, is_shared));
         session->is_immutable = true;
         code = open_immutable(real, &session->db);
@@ -178,8 +178,9 @@ done:
 
 tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session)
 {
+    if (!session->db || !session->is_immutable) return TUNELOOKUP_OK;
     mt_lookup_stamp now = mt_lookup_stamp_of(file->path);
-    if (!session->db || !session->is_immutable || mt_lookup_stamp_equal(&now, &session->stamp)) return TUNELOOKUP_OK;
+    if (mt_lookup_stamp_equal(&now, &session->stamp)) return TUNELOOKUP_OK;
     return mt_lookup_fail(TUNELOOKUP_ERR_IO, "%s: was written while it was read, and locks can't be had there; try again", file->path);
 }
 

@@ -27,14 +27,23 @@ static bool read_number(const char *text, int64_t *value)
     return true;
 }
 
+/* The knob of that name, or param_count. Texts have knobs in the order of their names, so that the search goes on where the one before ended; from the beginning where it finds nothing. */
+static uint32_t find_knob(const mt_lookup_model *model, const char *name, size_t length, uint32_t *at)
+{
+    for (uint32_t tried = 0; tried < model->param_count; tried++) {
+        uint32_t param = model->params_by_name[*at];
+        *at = *at + 1 < model->param_count ? *at + 1 : 0;
+        if (strncmp(model->params[param].name, name, length) == 0 && !model->params[param].name[length]) return param;
+    }
+    return model->param_count;
+}
+
 /* One "NAME=value"; a problem or NULL. */
-static const char *set_knob(const mt_lookup_model *model, mt_lookup_variant *variant, const char *pair)
+static const char *set_knob(const mt_lookup_model *model, mt_lookup_variant *variant, const char *pair, uint32_t *at)
 {
     const char *equals = strchr(pair, '=');
-    uint32_t param = 0;
     if (!equals) return "its text is damaged";
-    size_t length = (size_t)(equals - pair);
-    while (param < model->param_count && (model->params[param].name[0] != *pair || strncmp(model->params[param].name, pair, length) != 0 || model->params[param].name[length])) param++;
+    uint32_t param = find_knob(model, pair, (size_t)(equals - pair), at);
     if (param == model->param_count) return "it has a knob that the kernel no longer has";
     mt_value *knob = &variant->knobs[param];
     if (model->params[param].is_string) {
@@ -62,7 +71,8 @@ static const char *find_algorithm(const mt_lookup_model *model, mt_lookup_varian
 static const char *take_apart(const mt_lookup_model *model, mt_lookup_variant *variant)
 {
     const char *problem = NULL;
-    for (const char *pair = variant->packed; *pair && !problem; pair += strlen(pair) + 1) problem = set_knob(model, variant, pair);
+    uint32_t at = 0;
+    for (const char *pair = variant->packed; *pair && !problem; pair += strlen(pair) + 1) problem = set_knob(model, variant, pair, &at);
     return problem ? problem : find_algorithm(model, variant);
 }
 

@@ -54,10 +54,10 @@ static void look_through_lets(const mt_lookup_model *model)
 static bool read_blocks(const reading *r, const char *text, size_t count, double *turns)
 {
     for (size_t i = 0; i < count; i++) {
-        double blocks = 0;
+        uint64_t blocks = 0;
         if (!text || *text < '0' || *text > '9') return false;
-        for (; *text >= '0' && *text <= '9' && blocks < 1e18; text++) blocks = 10 * blocks + (*text - '0');
-        if (blocks > 0) turns[r->columns[i]] = mt_rule_turns(blocks, r->sm_count);
+        for (; *text >= '0' && *text <= '9' && blocks < UINT64_C(1000000000000000000); text++) blocks = 10 * blocks + (uint64_t)(*text - '0');
+        if (blocks) turns[r->columns[i]] = mt_rule_turns((double)blocks, r->sm_count);
         text += *text == ' ';
     }
     return *text == '\0';
@@ -65,13 +65,19 @@ static bool read_blocks(const reading *r, const char *text, size_t count, double
 
 static bool read_shapes(const reading *r, const mt_lookup_json *array, const mt_lookup_subject *subjects, uint32_t subject_count, const mt_rule *rule)
 {
+    uint32_t s = 0, last_shape = UINT32_MAX; /* both ascend, as a rule */
+    const char *last = NULL;
     if (!array || array->kind != MT_LOOKUP_JSON_ARRAY) return false;
     for (const mt_lookup_json *at = array->first; at; at = at->next) {
         int64_t id = mt_lookup_json_int(at, "subject", -1);
-        uint32_t s = 0;
+        if (s == subject_count || subjects[s].id > id) s = 0;
         while (s < subject_count && subjects[s].id != id) s++;
         if (s == subject_count) continue; /* of a workload that was not asked for */
-        if (!read_blocks(r, mt_lookup_json_text(at, "blocks"), rule->variant_count, r->turns + subjects[s].shape * rule->variant_count)) return false;
+        const char *blocks = mt_lookup_json_text(at, "blocks");
+        if (last && blocks && subjects[s].shape == last_shape && strcmp(blocks, last) == 0) continue; /* another workload of the same shape */
+        if (!read_blocks(r, blocks, rule->variant_count, r->turns + subjects[s].shape * rule->variant_count)) return false;
+        last = blocks;
+        last_shape = subjects[s].shape;
     }
     return true;
 }

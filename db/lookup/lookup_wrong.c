@@ -8,10 +8,13 @@
 
 #include "db/standing.h"
 
-/* Newest rows that ran, on any device; walks index measurement_wrong, which holds nothing else. */
+/* Subjects of any device that have such rows; walks index measurement_wrong, which holds nothing else. */
+static const char subjects_sql[] =
+    "SELECT s.id, h.key FROM (SELECT DISTINCT subject_id FROM measurement WHERE outcome = 'wrong_result') w CROSS JOIN subject s ON s.id = w.subject_id CROSS JOIN shape h ON h.id = s.shape_id "
+    "WHERE s.kernel_id = ?1";
+/* One subject's newest rows that ran. Asked for subjects with the plan's strings alone: most have others. */
 static const char wrong_sql[] =
-    "SELECT v.text, h.key FROM measurement m CROSS JOIN subject s ON s.id = m.subject_id CROSS JOIN shape h ON h.id = s.shape_id CROSS JOIN variant v ON v.id = m.variant_id "
-    "WHERE m.outcome = 'wrong_result' AND s.kernel_id = ?1 "
+    "SELECT v.text FROM measurement m CROSS JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?1 AND m.outcome = 'wrong_result' "
     "AND NOT EXISTS (SELECT 1 FROM measurement n WHERE n.subject_id = m.subject_id AND n.variant_id = m.variant_id AND n.id > m.id AND " MT_IS_RUN("n") ")";
 /* Of an older schema, which lacks the index: what portfolios know. */
 static const char older_sql[] =
@@ -79,34 +82,76 @@ static uint64_t all_strings(const mt_lookup_model *model)
 typedef struct gathering {
     mt_lookup_loader *loader;
     uint64_t failed, worked;    /* strings with which the first default computed wrong results, right ones */
+    sqlite3_stmt *wrong;        /* wrong_sql, once it is needed */
 } gathering;
 
-static bool on_wrong(gathering *g, const char *text, const char *key)
+static tunelookup_status no_memory(void)
 {
-    uint64_t all = all_strings(&g->loader->block->model);
-    if (g->loader->block->wrong_count >= WRONG_LIMIT || strings_of(&g->loader->block->model, key) != all) return true;
-    return add(g->loader, text);
+    return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
 }
 
-static bool on_default(gathering *g, const char *outcome, const char *key)
+static tunelookup_status sqlite_fail(const mt_lookup_loader *loader)
 {
-    *(strcmp(outcome, "ok") == 0 ? &g->worked : &g->failed) |= strings_of(&g->loader->block->model, key);
-    return true;
+    return mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
 }
 
-static tunelookup_status gather(gathering *g, const char *sql, bool (*on_row)(gathering *, const char *, const char *))
+/* key: NULL in a damaged file. */
+static bool has_all_strings(const mt_lookup_model *model, const char *key)
+{
+    return key && strings_of(model, key) == all_strings(model);
+}
+
+/* Steps through the statement, which is bound, and leaves it so. */
+static tunelookup_status each(gathering *g, sqlite3_stmt *rows, tunelookup_status (*on_row)(gathering *, sqlite3_stmt *))
 {
     tunelookup_status st = TUNELOOKUP_OK;
-    const mt_lookup_loader *loader = g->loader;
+    int code = SQLITE_OK;
+    while (st == TUNELOOKUP_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) st = on_row(g, rows);
+    if (st == TUNELOOKUP_OK && code != SQLITE_DONE) st = sqlite_fail(g->loader);
+    sqlite3_reset(rows);
+    return st;
+}
+
+static const char *text_of(sqlite3_stmt *row, int column)
+{
+    return (const char *)sqlite3_column_text(row, column);
+}
+
+static tunelookup_status on_wrong(gathering *g, sqlite3_stmt *row)
+{
+    const char *text = text_of(row, 0);
+    bool is_taken = !text || g->loader->block->wrong_count >= WRONG_LIMIT || add(g->loader, text);
+    return is_taken ? TUNELOOKUP_OK : no_memory();
+}
+
+/* Of an older schema: text and shape at once. */
+static tunelookup_status on_older(gathering *g, sqlite3_stmt *row)
+{
+    return has_all_strings(&g->loader->block->model, text_of(row, 1)) ? on_wrong(g, row) : TUNELOOKUP_OK;
+}
+
+static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
+{
+    if (!has_all_strings(&g->loader->block->model, text_of(row, 1))) return TUNELOOKUP_OK;
+    if (!g->wrong && sqlite3_prepare_v2(g->loader->db, wrong_sql, -1, &g->wrong, NULL) != SQLITE_OK) return sqlite_fail(g->loader);
+    sqlite3_bind_int64(g->wrong, 1, sqlite3_column_int64(row, 0));
+    return each(g, g->wrong, on_wrong);
+}
+
+static tunelookup_status on_default(gathering *g, sqlite3_stmt *row)
+{
+    const char *outcome = text_of(row, 0), *key = text_of(row, 1);
+    if (outcome && key) *(strcmp(outcome, "ok") == 0 ? &g->worked : &g->failed) |= strings_of(&g->loader->block->model, key);
+    return TUNELOOKUP_OK;
+}
+
+/* Of the loader's kernel. */
+static tunelookup_status gather(gathering *g, const char *sql, tunelookup_status (*on_row)(gathering *, sqlite3_stmt *))
+{
     sqlite3_stmt *rows = NULL;
-    int code = sqlite3_prepare_v2(loader->db, sql, -1, &rows, NULL);
-    if (code == SQLITE_OK) code = sqlite3_bind_int64(rows, 1, loader->kernel);
-    while (st == TUNELOOKUP_OK && code == SQLITE_OK && (code = sqlite3_step(rows)) == SQLITE_ROW) {
-        const char *text = (const char *)sqlite3_column_text(rows, 0), *key = (const char *)sqlite3_column_text(rows, 1);
-        code = SQLITE_OK;
-        if (text && key && !on_row(g, text, key)) st = mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-    }
-    if (st == TUNELOOKUP_OK && code != SQLITE_OK && code != SQLITE_DONE) st = mt_lookup_sqlite_fail(loader->db, loader->plan->db->files[loader->file].path);
+    int code = sqlite3_prepare_v2(g->loader->db, sql, -1, &rows, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_int64(rows, 1, g->loader->kernel);
+    tunelookup_status st = code == SQLITE_OK ? each(g, rows, on_row) : sqlite_fail(g->loader);
     sqlite3_finalize(rows);
     return st;
 }
@@ -116,11 +161,12 @@ tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader, int64_t schema_
     tunelookup_status st = TUNELOOKUP_OK;
     gathering g = { .loader = loader };
     if (schema_version < FIRST_WITH_PORTFOLIOS) return st;
-    LOOKUP_TRY(gather(&g, schema_version < FIRST_WITH_INDEX ? older_sql : wrong_sql, on_wrong));
+    LOOKUP_TRY(schema_version < FIRST_WITH_INDEX ? gather(&g, older_sql, on_older) : gather(&g, subjects_sql, on_subject));
     LOOKUP_TRY(gather(&g, defaults_sql, on_default));
     loader->failed_strings |= g.failed;
     loader->worked_strings |= g.worked;
     loader->block->default_fails = (loader->failed_strings & ~loader->worked_strings) != 0;
 done:
+    sqlite3_finalize(g.wrong);
     return st;
 }

@@ -78,11 +78,21 @@ def _wheels(pattern):
     return sorted(found for folder in sys.path for found in glob.glob(f"{folder}/nvidia/{pattern}"))
 
 
+def _builtins(nvrtc):
+    """NVRTC opens its builtins by their bare name: where its folder is not on the loader's path, they must be there before."""
+    for path in sorted(glob.glob(os.path.join(os.path.dirname(os.path.realpath(nvrtc)), "libnvrtc-builtins.so.*[0-9]"))) if "/" in nvrtc else []:
+        try:
+            ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+        except OSError:
+            continue
+
+
 @functools.lru_cache(maxsize=None)
 def _nvrtc():
     places = [os.environ.get("MSDA_TUNE_NVRTC", "")] + _wheels("*/lib/libnvrtc.so.*[0-9]") + [f"{_toolkit()}/lib64/libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"]
     for place in filter(None, places):
         try:
+            _builtins(place)
             return ctypes.CDLL(place)
         except OSError:
             continue

@@ -2,8 +2,17 @@
 #ifndef MT_TESTS_LOOKUP_BENCH_H
 #define MT_TESTS_LOOKUP_BENCH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 void bench_die(const char *what, const char *why) __attribute__((noreturn));
-/* Opens and prepares every kernel of the file for every GPU that has winners of it. Returns the dearest one's median, in ms of processor time. */
-double bench_shipped(const char *path, const char *only); /* only: a kernel; NULL = all */
+/* Opens and prepares every kernel of the file (or the kernel `only`) for every GPU that has winners of it, and prints what that costs. */
+void bench_shipped(const char *path, const char *only);
+/* The same once each, held against bounds on work. False, with a line for each, where one is exceeded. */
+bool bench_shipped_check(const char *path);
+
+/* SQLite's virtual machine steps between the two calls (lookup_work.c). One thread; they don't nest. */
+void bench_work_begin(void);
+int64_t bench_work_end(void);
 
 #endif

@@ -145,12 +145,19 @@ static int registers_of(CUfunction function)
     return (int)fake_number(function->module, "REGS", REGISTERS);
 }
 
+/* Registers go to warps, by eights. */
+static int most_threads(CUfunction function)
+{
+    int warps = 65536 / ((registers_of(function) + 7) / 8 * 8 * 32);
+    return warps < 32 ? warps * 32 : 1024;
+}
+
 CUresult fake_cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
 {
     switch (attribute) {
     case CU_FUNC_ATTRIBUTE_NUM_REGS: *value = registers_of(function); break;
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: *value = 0; break;
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = 1024; break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *value = most_threads(function); break;
     default:
         if ((int)attribute < 0 || (int)attribute >= MAX_ATTRIBUTE) return CUDA_ERROR_INVALID_VALUE;
         *value = function->attributes[attribute];

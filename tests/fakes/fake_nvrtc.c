@@ -143,6 +143,11 @@ int nvrtcCompileProgram(mt_nvrtc_program program, int count, const char *const *
         return MT_NVRTC_COMPILATION;
     }
     int code = make_cubin(program, count, options);
+    if (!is_support && behaviour && strcmp(behaviour, "too_much_smem") == 0) { /* as NVRTC 13 does: with -v the reason is lost */
+        if (!option_value(count, options, "--ptxas-options=-v"))
+            snprintf(program->log, sizeof program->log, "ptxas error   : Entry function 'k' uses too much shared data (0x40000 bytes, 0xc000 max)\n");
+        return MT_NVRTC_COMPILATION;
+    }
     if (!is_support && behaviour && strcmp(behaviour, "serialized") == 0)
         snprintf(program->log + strlen(program->log), sizeof program->log - strlen(program->log),
                  "ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the wgmma pipeline in the function 'k'\n");

@@ -1,5 +1,6 @@
 #include "tests/unit/compile_fixture.h"
 #include "tuner/gpu/compile.h"
+#include "tuner/gpu/nvrtc.h"
 
 static const char kernel_text[] = "extern \"C\" __global__ void k(float *x) { x[threadIdx.x] = 1; }\n";
 
@@ -200,6 +201,43 @@ START_TEST(a_refused_source_is_a_result)
 }
 END_TEST
 
+START_TEST(what_verbose_hides_is_asked_for)
+{
+    static const char *const wishes[][2] = {{NULL, NULL}, {"--ptxas-options=-v", NULL}, {"-Xptxas=--verbose", NULL}, {"-Xptxas", "-v"}};
+    mt_nvrtc *nvrtc = open_compiler(false);
+    mt_source_file file = {(char *)"test.cu", (char *)"test.cu", (char *)kernel_text};
+    const mt_source source = {&file, 1};
+    for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
+        const char *options[] = {"-DBEHAVIOUR=BEHAVIOUR_too_much_smem", wishes[i][0], wishes[i][1]};
+        const mt_compile_request request = {.source = &source, .options = options, .option_count = 1 + (wishes[i][0] != NULL) + (wishes[i][1] != NULL), .arch = "sm_90a"};
+        mt_compile_result result;
+        mt_error err = {0};
+        ck_assert_int_eq(mt_compile(nvrtc, &request, &result, &err), MT_OK);
+        ck_assert_msg(!result.ok && strstr(result.log, "uses too much shared data (0x40000 bytes, 0xc000 max)"), "case %zu: %s", i, result.log);
+        ck_assert_msg(!strstr(result.log, "Compiling entry"), "%s", result.log);
+        mt_compile_result_free(&result);
+    }
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+START_TEST(a_log_tells_an_error_or_not)
+{
+    static const char *const yes[] = {
+        "k.cu(3): error: identifier \"x\" is undefined\n", "k.cu(1): catastrophic error: cannot open source file \"x.h\" (no directories in search list)\n",
+        "k.cu(1): error #20: identifier\n", "k.cu(1): error #20-D: identifier\n", "ptxas info    : 0 bytes gmem\nptxas error   : Entry function 'k' uses too much shared data (0x40000 bytes, 0xc000 max)\n",
+        "ptxas fatal   : Unresolved extern function 'f'\n", "ptxas application ptx input, line 21; error   : Instruction 'wgmma.fence' not supported on .target 'sm_120a'\n",
+        "k.cu(2): Error: Formal parameter space overflowed (80008 bytes required, max 32764 bytes allowed) in function k\n", "nvrtc: error: failed to open libnvrtc-builtins.so.13.0.\n", "error: #error directive\n",
+    };
+    static const char *const no[] = {
+        "", "ptxas info    : Compiling entry function 'error: k' for 'sm_90a'\n", "k.cu(3): warning #177-D: variable \"error\" was declared but never referenced\n",
+        "k.cu(3): warning #1-D: text \"an error: none\"\n", "ptxas info    : 0 bytes gmem\nptxas info    : Used 12 registers, used 1 barriers, 262144 bytes smem\n", "    int error = 1;\n",
+    };
+    for (size_t i = 0; i < sizeof yes / sizeof yes[0]; i++) ck_assert_msg(mt_compile_tells_error(yes[i]), "%s", yes[i]);
+    for (size_t i = 0; i < sizeof no / sizeof no[0]; i++) ck_assert_msg(!mt_compile_tells_error(no[i]), "%s", no[i]);
+}
+END_TEST
+
 START_TEST(a_missing_compiler_names_all_places)
 {
     mt_nvrtc *nvrtc = NULL;
@@ -285,6 +323,18 @@ START_TEST(hints)
     mt_strbuf_clear(&text);
     mt_compile_hints("x.cu(1): catastrophic error: could not open source file \"mine.cuh\" (no directories in search list)\n", "/cuda/include", "", &text);
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "mine.cuh is neither beside the source"));
+    mt_strbuf_clear(&text);
+    mt_compile_hints("x.cu(1): catastrophic error: cannot open source file \"mine.cuh\"\n", "/cuda/include", "", &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: mine.cuh is neither beside the source, nor in a folder of [kernel] include, nor in /cuda/include\n");
+    mt_strbuf_clear(&text);
+    mt_compile_hints("x.cu(1): catastrophic error: cannot open source file \"vector\"\n", "/cuda/include", "", &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: vector is a header of the host, which code for the GPU can't include: expected <array>, or a pointer that an argument gives\n");
+    mt_strbuf_clear(&text);
+    mt_compile_hints("ptxas error   : Entry function 'k' uses too much shared data (0x40000 bytes, 0xc000 max)\n", NULL, "", &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: k: 262144 bytes of static shared data, limit 49152\n");
+    mt_strbuf_clear(&text);
+    mt_compile_hints("ptxas error   : File uses too much global constant data (0x40000 bytes, 0x10000 max)\n", NULL, "", &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: 262144 bytes of global constant data, limit 65536\n");
     mt_strbuf_clear(&text);
     mt_compile_hints("x.cu(1): error: identifier \"wgmma\" is undefined\n", NULL, "", &text);
     ck_assert_str_eq(mt_strbuf_text(&text), "");
@@ -387,6 +437,26 @@ START_TEST(wgmma_names_its_target) /* CASES 12 */
 }
 END_TEST
 
+/* NVRTC words it in two ways. */
+START_TEST(a_missing_header_is_named)
+{
+    static const char text[] = "#include <nowhere.h>\nextern \"C\" __global__ void k() {}\n";
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    mt_free(nvrtc->include_dir), mt_free(nvrtc->cccl_dir);
+    nvrtc->cccl_dir = NULL;
+    nvrtc->include_dir = mt_strdup("/proc/self");
+    mt_compile_result with = compile(nvrtc, text, "sm_90a", NULL, NULL);
+    mt_free(nvrtc->include_dir);
+    nvrtc->include_dir = NULL;
+    mt_compile_result without = compile(nvrtc, text, "sm_90a", NULL, NULL);
+    ck_assert_msg(!with.ok && strstr(with.log, "msda-tune: nowhere.h is neither beside the source") == with.log, "%s", with.log);
+    ck_assert_msg(!without.ok && strstr(without.log, "msda-tune: no CUDA headers found for nowhere.h: set CUDA_HOME") == without.log, "%s", without.log);
+    mt_compile_result_free(&with), mt_compile_result_free(&without);
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
 /* What ptxas really says of a multiplication whose sums are touched while it runs; and not of the same without that. Turning warnings off does not hide it. */
 START_TEST(ptxas_tells_serialised_wgmma)
 {
@@ -447,6 +517,8 @@ int main(void)
     tcase_add_test(fake, a_folder_that_strangers_may_write_is_no_cache);
     tcase_add_test(fake, without_a_cache_cubins_go_with_the_compiler);
     tcase_add_test(fake, a_refused_source_is_a_result);
+    tcase_add_test(fake, what_verbose_hides_is_asked_for);
+    tcase_add_test(fake, a_log_tells_an_error_or_not);
     tcase_add_test(fake, a_missing_compiler_names_all_places);
     tcase_add_test(fake, reads_what_ptxas_says);
     tcase_add_test(fake, hints);
@@ -456,6 +528,7 @@ int main(void)
     tcase_add_test(real, the_compiler_leaves_the_driver_alone);
     tcase_add_loop_test(real, the_tool_compiles_everywhere, 0, 4);
     tcase_add_test(real, finds_half_headers);
+    tcase_add_test(real, a_missing_header_is_named);
     tcase_add_test(real, wgmma_names_its_target);
     tcase_add_test(real, ptxas_tells_serialised_wgmma);
     tcase_add_test(real, options_of_the_file_win);

@@ -137,7 +137,8 @@ START_TEST(the_summary_has_it_all)
                                 "              2.50 × faster than the default (5.000 µs)\n"
                                 "              50 % of the model's floor (1.000 µs)\n"
                                 "  Evaluated:  2 in 1.0 s, 1 of them known from before; 1 ok, 1 failed\n"
-                                "      1 wrong_result, first: out[3] is ?7\n");
+                                "      1 wrong_result, first: out[3] is ?7\n"
+                                "              ALGO=a X=1\n");
     tear_down(&s);
 }
 END_TEST

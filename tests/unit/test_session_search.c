@@ -370,10 +370,58 @@ START_TEST(hints_come_from_like_gpus)
 }
 END_TEST
 
+static const char *answered[MT_ANSWERS_MAX];
+
+static size_t answers_of_test(void *context, const mt_shape *shape, const mt_workload *workload, const char *variants[MT_ANSWERS_MAX])
+{
+    for (size_t i = 0; i < MT_ANSWERS_MAX; i++) variants[i] = answered[i];
+    return MT_ANSWERS_MAX;
+}
+
+/* What the lookup answers is measured whatever the budget and the strategy: the result is not slower. What is no point of this space is passed over. */
+START_TEST(a_search_begins_with_the_answers)
+{
+    static const char *const cases[][MT_ANSWERS_MAX] = {{"A=10;ALGO=plain", "A=10;ALGO=plain"}, {"A=77;ALGO=plain", "A=10;ALGO=plain"}, {"ALGO=of another space", "A=10;ALGO=plain"}};
+    static const mt_answers answers = {NULL, answers_of_test};
+    set_up();
+    params.answers = &answers;
+    params.strategy = "random";
+    params.budget = 2; /* the default, and one more */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        params.kernel_key = mt_hash_text(cases[i][0]); /* nothing is known of it */
+        memcpy(answered, cases[i], sizeof answered);
+        tune_shape("small", slower_when_small);
+        ck_assert_str_eq(last_best, "A=10;ALGO=plain");
+        ck_assert_uint_eq(last.measured, 2);
+    }
+    tear_down();
+}
+END_TEST
+
+START_TEST(hints_come_from_shipped_rows)
+{
+    mt_error err = {0};
+    char path[128];
+    set_up();
+    params.own_strategy = &probing;
+    tune_shape("small", slower_when_small);
+    mt_store *shipped = store;
+    snprintf(path, sizeof path, "%s/other.sqlite", folder);
+    ck_assert_msg(mt_store_open(path, MT_STORE_READ_WRITE, &store, &err) == MT_OK, "%s", err.message);
+    params.shipped = shipped;
+    tune_shape("near", slower_when_small); /* the file that is tuned into knows nothing yet */
+    ck_assert_uint_eq(probe.hint_count, 1);
+    ck_assert_uint_eq(probe.hints[0], 9);
+    mt_store_close(shipped);
+    params.own_strategy = NULL;
+    tear_down();
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
     TCase *group = tcase_create("session_search");
-    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus};
+    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus, hints_come_from_shipped_rows, a_search_begins_with_the_answers};
     return unit_run_group("session_search", group, tests, sizeof tests / sizeof tests[0]);
 }

@@ -314,6 +314,58 @@ START_TEST(a_missing_source_is_named)
 }
 END_TEST
 
+static size_t files_of(const folder *f, const char *text)
+{
+    mt_spec *spec = spec_in(f, text);
+    mt_source source = must_read(spec);
+    size_t count = source.file_count;
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    return count;
+}
+
+/* NVRTC has no headers of the host: a stub of such a name is a file of the source, and with that part of the key. */
+START_TEST(headers_of_the_host_are_files_of_the_source)
+{
+    folder f = make_folder();
+    put(&f, "k.cu", "#include <cstdint>\n#include <cmath>\n#include \"math.h\"\n#include <iostream>\n#include <cuda_fp16.h>\n");
+    mt_spec *spec = spec_in(&f, REST);
+    mt_source source = must_read(spec);
+    ck_assert_uint_eq(source.file_count, 4);
+    has_file(&source, "cstdint", "#pragma once\n#include <cuda/std/cstdint>\nnamespace std { using namespace cuda::std; }\n");
+    ck_assert_str_eq(source.files[2].name, "cmath");
+    ck_assert_str_eq(source.files[3].name, "math.h");
+    must_contain(source.files[2].text, "#include <math.h>");
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    put(&f, "k.cu", "#define HEADER <limits>\n#include HEADER\n#if __has_include(<tuple>)\n#endif\n");
+    ck_assert_uint_eq(files_of(&f, REST), 3);
+    put(&f, "k.cu", "#include <cuda_fp16.h>\n#include <cuda/std/cstdint>\n");
+    ck_assert_uint_eq(files_of(&f, REST), 1);
+    drop(&f);
+}
+END_TEST
+
+START_TEST(a_header_of_the_users_comes_before_the_hosts)
+{
+    folder f = make_folder();
+    static const char folders[] = KERNEL "include = inc\n" SHAPE VARIANT OUT LAUNCH;
+    put(&f, "k.cu", "#include <math.h>\n#include <cmath>\n");
+    put(&f, "inc/math.h", "#include_next <math.h>\n#define MINE 1\n");
+    mt_spec *spec = spec_in(&f, folders);
+    mt_source source = must_read(spec);
+    ck_assert_uint_eq(source.file_count, 4);
+    has_file(&source, "math.h", "#include \"2/math.h\"\n#define MINE 1\n");
+    mt_source_free(&source);
+    mt_spec_free(spec);
+    mt_hash mine = key_of(&f, folders);
+    put(&f, "inc/math.h", "#define MINE 1\n");
+    ck_assert_uint_eq(files_of(&f, folders), 3);
+    ck_assert_str_ne(key_of(&f, folders).hex, mine.hex);
+    drop(&f);
+}
+END_TEST
+
 START_TEST(the_key_changes_with_the_expected_output)
 {
     folder f = make_folder();
@@ -335,6 +387,8 @@ int main(void)
     tcase_add_test(cases, includes_are_followed_once_and_comments_are_not);
     tcase_add_test(cases, the_key_changes_with_what_runs);
     tcase_add_test(cases, the_key_changes_with_the_expected_output);
+    tcase_add_test(cases, headers_of_the_host_are_files_of_the_source);
+    tcase_add_test(cases, a_header_of_the_users_comes_before_the_hosts);
     tcase_add_test(cases, files_of_one_name_get_names_of_their_own);
     tcase_add_test(cases, spellings_of_one_file_are_one);
     tcase_add_loop_test(cases, every_way_to_a_header_is_in_the_key, 0, sizeof ways / sizeof *ways);

@@ -1,64 +1,5 @@
 /* The steps below an exact row: nearest tuned shape, another GPU of the architecture, the default; what must never be returned; what damaged tables do. */
-#include "tests/unit/lookup_fixture.h"
-
-#include "tuner/predictor/table.h"
-
-static const char plain[] = "ALGO=plain;B=32", plain64[] = "ALGO=plain;B=64", wide[] = "ALGO=wide;B=32;C=1", wide64[] = "ALGO=wide;B=64;C=4";
-static const tunelookup_device h200 = {
-    .struct_size = sizeof(tunelookup_device), .name = "NVIDIA H200", .cc = 90, .sm_count = 132, .smem_optin = 232448, .smem_per_sm = 233472, .smem_reserved = 1024, .regs_per_sm = 65536,
-    .threads_per_sm = 2048, .blocks_per_sm = 32, .max_cluster = 16, .l2_bytes = 62914560, .mem_bytes = 150754820096, .clock_mhz = 1980, .driver_version = 13000,
-};
-#define ck_says(result, part) ck_assert_msg(strstr(lookup_explain(result), (part)) != NULL, "no \"%s\" in:\n%s", (part), lookup_explain(result))
-
-/* ---- databases ---- */
-
-static void put_shape(lookup_writer *w, int64_t n, const char *workload, const char *const *variants, const double *times, size_t count)
-{
-    char shape[64];
-    snprintf(shape, sizeof shape, "H=3,5;N=%lld;dtype=f16", (long long)n);
-    for (size_t i = 0; i < count; i++) lookup_put(w, shape, workload, variants[i], times[i]);
-    ck_ok(mt_store_landmark(w->store, &w->subject, "default", plain, &fixture_err));
-}
-
-static void finish(lookup_writer *w)
-{
-    ck_ok(mt_predictor_refresh_all(w->store, &fixture_err));
-    lookup_end(w);
-}
-
-/* N = 16 … 2048, every variant on every shape: plain64 is good for small N, wide64 for large ones, the default nowhere. */
-static void smooth(mt_origin origin)
-{
-    const char *const variants[] = {plain, plain64, wide64};
-    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
-    w.subject.origin = origin;
-    for (int octave = 4; octave <= 11; octave++) {
-        double best = 100.0 * octave;
-        put_shape(&w, INT64_C(1) << octave, "default", variants, (const double[]){best * 1.5, best * (octave < 8 ? 1 : 1.2), best * (octave < 8 ? 1.2 : 1)}, 3);
-    }
-    finish(&w);
-}
-
-static tunelookup_plan *prepare(tunelookup_db *db, const tunelookup_device *device)
-{
-    tunelookup_plan *plan;
-    ck_lookup(tunelookup_prepare(db, device, "toy", lookup_names, LOOKUP_NAMES, &plan));
-    return plan;
-}
-
-static tunelookup_result find(const tunelookup_plan *plan, int64_t n)
-{
-    tunelookup_result r;
-    ck_lookup(tunelookup_find(plan, (const int64_t[]){n, 3, 5}, &r));
-    return r;
-}
-
-static tunelookup_db *open_db(unsigned flags)
-{
-    tunelookup_db *db = NULL;
-    ck_lookup(tunelookup_open(fixture_db, flags, &db));
-    return db;
-}
+#include "tests/unit/fallback_fixture.h"
 
 /* ---- the steps ---- */
 
@@ -196,28 +137,6 @@ START_TEST(test_architecture)
 }
 END_TEST
 
-/* What the asked shape or the device excludes gives way to the next. */
-START_TEST(test_refused_offers)
-{
-    tunelookup_device small = lookup_h100;
-    smooth(MT_ORIGIN_MEASURED);
-    small.smem_optin = 100; /* constraint fits: B · C ≤ smem_optin */
-    tunelookup_db *db = open_db(0);
-    tunelookup_plan *plan = prepare(db, &small);
-    tunelookup_result r = find(plan, 1500);
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NEAREST);
-    ck_assert_str_eq(r.variant, plain64);
-    ck_says(&r, "refused:  a variant of shape shape: breaks constraint fits here");
-    r = find(plan, 2048); /* its own row is refused: the steps below answer */
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NEAREST);
-    ck_says(&r, "the variant tuned for this GPU and shape is refused: breaks constraint fits");
-    r = find(plan, 2000000); /* and here the shape excludes all */
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_NONE);
-    ck_says(&r, "default:  it may not run here: breaks constraint small");
-    tunelookup_close(db);
-}
-END_TEST
-
 /* What no stored shape has is nobody's neighbour: none, though portfolio and default could answer. */
 START_TEST(test_unknown_kinds)
 {
@@ -326,68 +245,6 @@ START_TEST(test_foreign_rows)
     tunelookup_plan *plan;
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy@00112233445566778899aabbccddeeff", lookup_names, LOOKUP_NAMES, &plan));
     ck_assert_int_eq(find(plan, 1500).match, TUNELOOKUP_MATCH_DEFAULT);
-    tunelookup_close(db);
-}
-END_TEST
-
-/* A variant that was wrong on the nearest shape is no answer, whatever it did elsewhere. */
-START_TEST(test_unvalidated)
-{
-    smooth(MT_ORIGIN_MEASURED);
-    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
-    mt_shape_row shape = {.name = "shape", .key = "H=3,5;N=2048;dtype=f16"}, workload = {.name = "default", .key = "default"};
-    ck_ok(mt_store_shape(w.store, w.subject.kernel, &shape, &w.subject.shape, &fixture_err));
-    ck_ok(mt_store_workload(w.store, w.subject.kernel, &workload, &w.subject.workload, &fixture_err));
-    fixture_put(w.store, w.session, &w.subject, wide64, &(mt_outcome){.kind = MT_OUTCOME_WRONG_RESULT});
-    ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
-    finish(&w);
-    tunelookup_db *db = open_db(0);
-    tunelookup_result r = find(prepare(db, &lookup_h100), 2500);
-    ck_assert_msg(strcmp(r.variant, wide64) != 0, "%s", lookup_explain(&r));
-    tunelookup_close(db);
-}
-END_TEST
-
-/* One tuned bf16 shape tells that two variants, the default among them, are wrong in bf16: no bf16 shape gets them from f16 shapes that are nearer. */
-START_TEST(test_wrong_for_a_type)
-{
-    const char *const names[] = {"N", "H[0]", "H[1]", "dtype=bf16"}, *const wrong[] = {plain, plain64};
-    smooth(MT_ORIGIN_MEASURED);
-    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
-    lookup_put(&w, "H=3,5;N=16;dtype=bf16", "default", wide64, 500);
-    for (size_t i = 0; i < 2; i++) fixture_put(w.store, w.session, &w.subject, wrong[i], &(mt_outcome){.kind = MT_OUTCOME_WRONG_RESULT});
-    ck_ok(mt_store_landmark(w.store, &w.subject, "default", plain, &fixture_err));
-    ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
-    finish(&w);
-    tunelookup_db *db = open_db(0);
-    tunelookup_plan *plan;
-    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", names, LOOKUP_NAMES, &plan));
-    for (int64_t n = 32; n <= 65536; n *= 2) {
-        tunelookup_result r = find(plan, n);
-        ck_assert_msg(strcmp(r.variant, wide64) == 0, "%s", lookup_explain(&r));
-        ck_says(&r, "refused:  1 of the variants computed wrong results");
-        ck_says(&r, "default:  it fails on the tuned shapes with one of this shape's texts");
-    }
-    ck_assert_str_eq(find(prepare(db, &lookup_h100), 100).variant, plain64); /* f16 as before */
-    tunelookup_close(db);
-}
-END_TEST
-
-/* What computed wrong results on another GPU is no answer here either, not even from a near shape on which this GPU found it right. */
-START_TEST(test_wrong_elsewhere)
-{
-    smooth(MT_ORIGIN_MEASURED);
-    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
-    const mt_device_row other = {.key = "a100-sxm|cc80|sm108|80g", .name = "NVIDIA A100-SXM4-80GB", .facts_json = "{\"cc\":80}"};
-    ck_ok(mt_store_device(w.store, &other, &w.subject.device, &fixture_err));
-    lookup_put(&w, "H=3,5;N=77;dtype=f16", "default", plain, 500);
-    fixture_put(w.store, w.session, &w.subject, plain64, &(mt_outcome){.kind = MT_OUTCOME_WRONG_RESULT});
-    finish(&w);
-    tunelookup_db *db = open_db(0);
-    for (int64_t n = 20; n <= 100; n += 20) {
-        tunelookup_result r = find(prepare(db, &lookup_h100), n);
-        ck_assert_msg(strcmp(r.variant, plain64) != 0, "%lld: %s", (long long)n, lookup_explain(&r));
-    }
     tunelookup_close(db);
 }
 END_TEST
@@ -615,5 +472,5 @@ START_TEST(test_misses)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_refused_offers, test_unknown_kinds, test_which_other_gpu, test_workloads, test_foreign_rows, test_unvalidated, test_wrong_for_a_type, test_wrong_elsewhere, test_one_shape,
+FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_sparse, test_predicted_to_lose, test_farther, test_default_everywhere, test_architecture, test_unknown_kinds, test_which_other_gpu, test_workloads, test_foreign_rows, test_one_shape,
              test_turns, test_cells_by_rows, test_damaged_portfolios, test_cache_overflow, test_older_schema, test_misses)

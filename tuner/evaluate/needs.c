@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/cpp_name.h"
 #include "tuner/base/file.h"
 #include "tuner/evaluate/parameters.h"
 
@@ -127,7 +128,8 @@ static void explain_missing(const char *log, const mt_needed_kernel *kernel, mt_
             mt_strbuf_clear(&others);
             break;
         }
-        mt_strbuf_addf(&others, "%s%.*s", others.length ? ", " : "", (int)length, name);
+        if (others.length) mt_strbuf_add(&others, ", ");
+        if (!mt_cpp_name(name, length, &others)) mt_strbuf_add_bytes(&others, name, length);
     }
     if (others.length) mt_strbuf_addf(why, ", which has %.300s", mt_strbuf_text(&others));
     mt_strbuf_free(&others);

@@ -5,6 +5,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
+#include "tuner/base/cpp_name.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/trust.h"
@@ -135,18 +136,46 @@ static bool has_option(const mt_compile_request *request, const char *prefix)
  * the device workers wait for. CUDA_CACHE_DISABLE does not keep it from that. */
 static const char no_cache[] = "--no-cache";
 
+/* ptxas tells registers and spills; NVRTC 13 then keeps ptxas's errors to itself. */
+static const char verbose[] = "--ptxas-options=-v";
+
+/* How many of the options at `option` are the file's own wish for the same: in one word or in two. */
+static size_t asks_for_verbose(const char *const *option, size_t count)
+{
+    static const char *const names[] = {"--ptxas-options", "-ptxas-options", "-Xptxas"}, *const values[] = {"-v", "--verbose"};
+    for (size_t i = 0; i < 3; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(option[0], names[i], length) != 0) continue;
+        const char *value = option[0][length] == '=' ? option[0] + length + 1 : !option[0][length] && count > 1 ? option[1] : "";
+        for (size_t k = 0; k < 2; k++)
+            if (strcmp(value, values[k]) == 0) return option[0][length] == '=' ? 1 : 2;
+    }
+    return 0;
+}
+
+static mt_status request_options(const mt_compile_request *request, bool is_quiet, mt_options *options, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < request->option_count; i++) {
+        size_t skipped = is_quiet ? asks_for_verbose(&request->options[i], request->option_count - i) : 0;
+        if (!skipped) MT_TRY(mt_options_add(options, request->options[i], err));
+        else i += skipped - 1;
+    }
+done:
+    return st;
+}
+
 /* The request's options after ours, so that a file may override them; the toolkit's headers last, so that the file's own folders win. */
-static mt_status all_options(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_options *options, mt_error *err)
+static mt_status all_options(const mt_nvrtc *nvrtc, const mt_compile_request *request, bool is_quiet, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_strbuf text = {0};
     if (!has_option(request, "-std=") && !has_option(request, "--std=")) MT_TRY(mt_options_add(options, "-std=c++17", err));
     mt_strbuf_addf(&text, "--gpu-architecture=%s", request->arch);
     MT_TRY(mt_options_add(options, mt_strbuf_text(&text), err));
-    MT_TRY(mt_options_add(options, "--ptxas-options=-v", err));
+    if (!is_quiet) MT_TRY(mt_options_add(options, verbose, err));
     if (!nvrtc->lacks_no_cache) MT_TRY(mt_options_add(options, no_cache, err));
-    for (size_t i = 0; i < request->option_count; i++)
-        MT_TRY(mt_options_add(options, request->options[i], err));
+    MT_TRY(request_options(request, is_quiet, options, err));
     const char *folders[2];
     mt_nvrtc_header_folders(nvrtc, folders);
     for (size_t i = 0; i < 2; i++) {
@@ -187,22 +216,71 @@ done:
     return st;
 }
 
-/* NVRTC's log with our hints in front: the first line is what a table of failures shows. */
-static mt_status take_log(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, bool ok, mt_compile_result *result, mt_error *err)
+/* `is_quiet`: ptxas says nothing but errors. *program is the caller's also after an error; NULL = none. */
+static mt_status compile_program(const mt_nvrtc *nvrtc, const mt_compile_request *request, bool is_quiet, mt_nvrtc_program *program, int *code, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_options options = {0};
+    MT_TRY(all_options(nvrtc, request, is_quiet, &options, err));
+    MT_TRY(program_create(nvrtc, request, program, err));
+    int here = mt_nvrtc_leave_folder();
+    *code = nvrtc->api.CompileProgram(*program, (int)options.count, (const char *const *)options.items);
+    mt_nvrtc_return_to(here);
+done:
+    mt_options_free(&options);
+    return st;
+}
+
+/* Owned. */
+static mt_status read_log(const mt_nvrtc *nvrtc, mt_nvrtc_program program, char **log, mt_error *err)
 {
     size_t size = 0;
-    mt_strbuf text = {0};
     if (nvrtc->api.GetProgramLogSize(program, &size) != MT_NVRTC_SUCCESS) size = 0;
-    char *log = mt_alloc(size + 1, 1);
-    if (!log) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
-    if (size && nvrtc->api.GetProgramLog(program, log) != MT_NVRTC_SUCCESS) log[0] = '\0';
-    if (!ok) mt_nvrtc_arch_hint(nvrtc, request->arch, &text);
-    if (!ok && !mt_compile_redefined(request, log, &text)) {
+    *log = mt_alloc(size + 1, 1);
+    if (!*log) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
+    if (size && nvrtc->api.GetProgramLog(program, *log) != MT_NVRTC_SUCCESS) (*log)[0] = '\0';
+    return MT_OK;
+}
+
+/* Compiles once more, so that ptxas says why; what that says takes the log's place. */
+static mt_status ask_why(const mt_nvrtc *nvrtc, const mt_compile_request *request, char **log, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_nvrtc_program program = NULL;
+    int code = MT_NVRTC_SUCCESS;
+    char *second = NULL;
+    MT_TRY(compile_program(nvrtc, request, true, &program, &code, err));
+    MT_TRY(read_log(nvrtc, program, &second, err));
+    if (code != MT_NVRTC_SUCCESS && second[0]) {
+        mt_free(*log);
+        *log = second;
+        second = NULL;
+    }
+done:
+    if (program) nvrtc->api.DestroyProgram(&program);
+    mt_free(second);
+    return st;
+}
+
+/* NVRTC's log with our hints in front: the first line is what a table of failures shows. */
+static mt_status take_log(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, int code, mt_compile_result *result, mt_error *err)
+{
+    mt_strbuf text = {0};
+    char *log = NULL;
+    mt_status st = read_log(nvrtc, program, &log, err);
+    if (st == MT_OK && code != MT_NVRTC_SUCCESS && !mt_compile_tells_error(log)) st = ask_why(nvrtc, request, &log, err);
+    if (st != MT_OK) {
+        mt_free(log);
+        return st;
+    }
+    if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, &text);
+    if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, &text)) {
         mt_compile_macro_hint(request, log, &text);
         mt_compile_include_hint(log, &text);
         mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, &text);
     }
-    mt_strbuf_add(&text, log);
+    if (code != MT_NVRTC_SUCCESS) mt_cpp_names_in(log, &text);
+    else mt_strbuf_add(&text, log); /* read by others, who look for its names */
     mt_free(log);
     result->log = mt_strbuf_take(&text);
     return result->log ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
@@ -223,37 +301,22 @@ static mt_status take_cubin(const mt_nvrtc *nvrtc, mt_nvrtc_program program, con
     return st;
 }
 
-/* *program is the caller's also after an error; NULL = none. */
-static mt_status compile_program(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program *program, int *code, mt_error *err)
-{
-    mt_status st = MT_OK;
-    mt_options options = {0};
-    MT_TRY(all_options(nvrtc, request, &options, err));
-    MT_TRY(program_create(nvrtc, request, program, err));
-    int here = mt_nvrtc_leave_folder();
-    *code = nvrtc->api.CompileProgram(*program, (int)options.count, (const char *const *)options.items);
-    mt_nvrtc_return_to(here);
-done:
-    mt_options_free(&options);
-    return st;
-}
-
 static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, const cache_entry *entry, mt_compile_result *result, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_nvrtc_program program = NULL;
     int code = MT_NVRTC_SUCCESS;
     int64_t start_ns = mt_clock_now_ns();
-    MT_TRY(compile_program(nvrtc, request, &program, &code, err));
+    MT_TRY(compile_program(nvrtc, request, false, &program, &code, err));
     if (code == MT_NVRTC_INVALID_OPTION && !nvrtc->lacks_no_cache) { /* ours, or the file's: then it is told again */
         nvrtc->lacks_no_cache = true;
         nvrtc->api.DestroyProgram(&program);
         program = NULL;
-        MT_TRY(compile_program(nvrtc, request, &program, &code, err));
+        MT_TRY(compile_program(nvrtc, request, false, &program, &code, err));
         nvrtc->lacks_no_cache = code != MT_NVRTC_INVALID_OPTION;
     }
     result->ok = code == MT_NVRTC_SUCCESS;
-    MT_TRY(take_log(nvrtc, request, program, result->ok, result, err));
+    MT_TRY(take_log(nvrtc, request, program, code, result, err));
     if (result->ok) {
         MT_TRY(take_cubin(nvrtc, program, entry, result, err));
     } else if (code != MT_NVRTC_COMPILATION && !result->log[0]) {

@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/cpp_name.h"
+#include "tuner/space/host_header.h"
 
 typedef struct resources {
     uint32_t registers, spill_bytes, static_smem_bytes;
@@ -74,6 +77,31 @@ bool mt_compile_resources(const char *log, const char *entries, uint32_t *regist
     return true;
 }
 
+/* "error: …", "Error: …", "error   : …", "catastrophic error: …", "error #20-D: …" */
+static bool says_error(const char *at, size_t length)
+{
+    static const char *const words[] = {"error", "fatal"};
+    for (size_t i = 0; i < 2; i++) {
+        if (length < 5 || strncasecmp(at, words[i], 5) != 0) continue;
+        const char *behind = at + 5;
+        while (behind < at + length && (*behind == ' ' || *behind == '#' || *behind == '-' || (*behind >= '0' && *behind <= '9') || *behind == 'D')) behind++;
+        if (behind < at + length && *behind == ':') return true;
+    }
+    return false;
+}
+
+/* What stands in quotes is the user's: a warning may name a variable `error`. */
+bool mt_compile_tells_error(const char *log)
+{
+    for (const char *line = log; *line; line += line[0] == '\n') {
+        size_t length = strcspn(line, "\n"), told = strcspn(line, "\"'\n");
+        for (const char *at = line; at < line + told; at++)
+            if ((at == line || at[-1] == ' ') && says_error(at, length - (size_t)(at - line))) return true;
+        line += length;
+    }
+    return false;
+}
+
 /* Instructions that exist only in architecture-specific targets. ptxas names the instruction and the target it refused. */
 static void add_target_hint(const char *log, mt_strbuf *hints)
 {
@@ -94,18 +122,51 @@ static void add_target_hint(const char *log, mt_strbuf *hints)
     }
 }
 
-/* NVRTC: could not open source file "cuda_fp16.h" (no directories in search list). */
+/* NVRTC 13.0 says `could not open source file "x.h" (no directories in search list)` without folders, and `cannot open source file "x.h"` with some. */
+const char *mt_compile_missing_header(const char *log, size_t *length)
+{
+    static const char text[] = "open source file \"";
+    const char *found = strstr(log, text);
+    if (!found) return NULL;
+    found += sizeof text - 1;
+    *length = strcspn(found, "\"\n");
+    return found;
+}
+
 static void add_header_hint(const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)
 {
-    const char *found = strstr(log, "could not open source file \"");
-    if (!found) return;
-    const char *name = strchr(found, '"') + 1;
-    int length = (int)strcspn(name, "\"");
-    if (!include_dir)
+    size_t length;
+    const char *name = mt_compile_missing_header(log, &length);
+    char *copy = name ? mt_strndup(name, length) : NULL;
+    const char *instead = copy ? mt_host_header_instead(copy) : NULL;
+    mt_free(copy);
+    if (instead)
+        mt_strbuf_addf(hints, "msda-tune: %.*s is a header of the host, which code for the GPU can't include: expected %s\n", (int)length, name, instead);
+    else if (name && !include_dir)
         mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %.*s: set CUDA_HOME to the toolkit whose include folder has it (searched %s)\n",
-                       length, name, searched);
-    else
-        mt_strbuf_addf(hints, "msda-tune: %.*s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", length, name, include_dir);
+                       (int)length, name, searched);
+    else if (name)
+        mt_strbuf_addf(hints, "msda-tune: %.*s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", (int)length, name, include_dir);
+}
+
+/* "ptxas error   : Entry function 'k' uses too much shared data (0x40000 bytes, 0xc000 max)", "ptxas error   : File uses too much global constant data (0x40000 bytes, 0x10000 max)" */
+static void add_size_hint(const char *log, mt_strbuf *hints)
+{
+    static const char text[] = " uses too much ";
+    const char *found = strstr(log, text), *quote = found;
+    if (!found) return;
+    const char *what = found + sizeof text - 1, *numbers = what + strcspn(what, "(\n");
+    unsigned long long bytes, limit;
+    if (sscanf(numbers, "(%llx bytes, %llx max)", &bytes, &limit) != 2) return;
+    mt_strbuf_add(hints, "msda-tune: ");
+    if (found > log && found[-1] == '\'') {
+        for (quote--; quote > log && quote[-1] != '\'' && quote[-1] != '\n';) quote--;
+        size_t length = (size_t)(found - 1 - quote);
+        if (!mt_cpp_name(quote, length, hints)) mt_strbuf_add_bytes(hints, quote, length);
+        mt_strbuf_add(hints, ": ");
+    }
+    bool is_static = strncmp(what, "shared", 6) == 0;
+    mt_strbuf_addf(hints, "%llu bytes of %s%.*s, limit %llu\n", bytes, is_static ? "static " : "", (int)(numbers - what - 1), what, limit);
 }
 
 /* ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources … */
@@ -122,4 +183,5 @@ void mt_compile_hints(const char *log, const char *include_dir, const char *sear
 {
     add_target_hint(log, hints);
     add_header_hint(log, include_dir, searched, hints);
+    add_size_hint(log, hints);
 }

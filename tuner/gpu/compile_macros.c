@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "tuner/base/text.h"
+#include "tuner/gpu/compile_log.h"
 #include "tuner/space/option_words.h"
 
 static const char guard_mark[] = "msda-tune guard: ";
@@ -117,12 +118,12 @@ void mt_compile_macro_hint(const mt_compile_request *request, const char *log, m
 
 void mt_compile_include_hint(const char *log, mt_strbuf *hints)
 {
-    const char *found = strstr(log, "open source file \""), *line = found ? strchr(found, '\n') : NULL;
+    size_t length;
+    const char *name = mt_compile_missing_header(log, &length), *line = name ? strchr(name, '\n') : NULL;
     const char *directive = line ? strstr(line, "include") : NULL, *behind = line ? line + 1 + strcspn(line + 1, "\n") : NULL;
     if (!directive || directive > behind) return;
     directive += strlen("include");
     directive += strspn(directive, " \t");
     if (*directive == '"' || *directive == '<') return;
-    const char *name = strchr(found, '"') + 1;
-    mt_strbuf_addf(hints, "msda-tune: %.*s is named by a macro with arguments, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", (int)strcspn(name, "\"\n"), name);
+    mt_strbuf_addf(hints, "msda-tune: %.*s is named by a macro with arguments, which the tool does not expand: expected a plain #include of it too; one inside #if 0 does\n", (int)length, name);
 }

@@ -16,13 +16,31 @@ bool mt_trial_good(const mt_trial *trial)
     return trial->outcome->kind == MT_OUTCOME_OK;
 }
 
+/* The driver names the kind of limit alone: what the launches ask for, and what there is. */
+static void add_resources(const mt_trial *trial, CUresult code, mt_strbuf *out)
+{
+    const mt_device_facts *facts = &trial->gpu->facts;
+    if (code != CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES) return;
+    for (size_t i = 0; i < trial->plan.launch_count && trial->launches; i++) {
+        const mt_ready *ready = &trial->launches[i];
+        if (!ready->plan) continue;
+        const uint32_t *block = ready->plan->block;
+        mt_strbuf_addf(out, "; %s: %llu threads a block, %u registers a thread, %llu bytes of shared memory", ready->plan->entry, (unsigned long long)block[0] * block[1] * block[2], ready->registers,
+                       (unsigned long long)ready->static_smem_bytes + ready->plan->smem_bytes);
+    }
+    mt_strbuf_addf(out, "; limits: 1024 threads, %lld registers an SM, %lld bytes", (long long)facts->regs_per_sm, (long long)facts->smem_optin);
+}
+
 mt_status mt_trial_fault(mt_trial *trial, CUresult code, const char *doing)
 {
+    mt_strbuf resources = {0};
     const char *text = NULL, *name = mt_cuda_error_name(&trial->gpu->cuda, code);
     if (trial->gpu->cuda.cuGetErrorString(code, &text) != CUDA_SUCCESS || !text) text = "no description";
     bool is_sticky = mt_cuda_is_sticky(code);
     if (is_sticky) *trial->sticky = true;
-    mt_outcome_set(trial->outcome, is_sticky ? MT_OUTCOME_GPU_FAULT : MT_OUTCOME_LAUNCH_ERROR, "%s: %s (%s)", name, text, doing);
+    add_resources(trial, code, &resources);
+    mt_outcome_set(trial->outcome, is_sticky ? MT_OUTCOME_GPU_FAULT : MT_OUTCOME_LAUNCH_ERROR, "%s: %s (%s)%s", name, text, doing, mt_strbuf_text(&resources));
+    mt_strbuf_free(&resources);
     return MT_OK;
 }
 

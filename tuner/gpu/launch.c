@@ -200,7 +200,7 @@ static mt_refusal check_block(mt_gpu *gpu, const mt_ready *ready, int max_thread
     const mt_plan_launch *plan = ready->plan;
     int64_t smem = (int64_t)ready->static_smem_bytes + plan->smem_bytes;
     if ((int64_t)volume(plan->block) > max_threads) {
-        mt_strbuf_addf(why, "%s: a block of %u threads, but its registers or launch bounds allow %d", plan->entry, volume(plan->block), max_threads);
+        mt_strbuf_addf(why, "%s: a block of %u threads with %u registers each: its registers or launch bounds allow %d threads", plan->entry, volume(plan->block), ready->registers, max_threads);
         return MT_REFUSAL_ILLEGAL;
     }
     if (smem <= gpu->facts.smem_optin) return MT_REFUSAL_NONE;

@@ -64,6 +64,15 @@ typedef struct mt_session_given {
     size_t variant_count;
 } mt_session_given;
 
+enum { MT_ANSWERS_MAX = 2 };
+
+/* What production would run for a subject today, as the lookup library says: a search begins there, so that it never ends with something slower. */
+typedef struct mt_answers {
+    void *context;
+    /* At most MT_ANSWERS_MAX variants as canonical text, which stay valid until the next call; fewer or none where nothing is known. */
+    size_t (*find)(void *context, const mt_shape *shape, const mt_workload *workload, const char *variants[MT_ANSWERS_MAX]);
+} mt_answers;
+
 typedef struct mt_session_params {
     const mt_spec *spec;
     const mt_source *source;
@@ -82,6 +91,8 @@ typedef struct mt_session_params {
     uint64_t seed;
     mt_shard shard;                /* of several tasks on one space: strategies that split it keep to their part; others search all of it, each with a seed of its own */
     mt_store *shared;              /* what other tasks found out: known as well, and not counted in the budget of a search of the whole space; only read. NULL = none */
+    mt_store *shipped;             /* its winners for near shapes are starting points of a search too; only read. NULL = none */
+    const mt_answers *answers;     /* NULL = none */
     mt_regime regime;              /* what is searched and ranked by */
     bool both_regimes;             /* then what passed is measured in the other one too */
     mt_reuse reuse;

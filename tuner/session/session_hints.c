@@ -83,7 +83,9 @@ mt_status mt_session_hints(mt_session *session, const mt_subject *subject, const
     struct hunt hunt = {.session = session, .target = target, .space = space, .kinds = kinds_of(target->shape)};
     if (!hunt.kinds) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
     const mt_filter filter = {.kernel = session->params->spec->name, .origin = &session->origin, .regime = &subject->regime};
+    const mt_filter of_shipped = {.kernel = filter.kernel, .regime = filter.regime};
     mt_status st = mt_query_best(session->store, &filter, on_best, &hunt, err);
+    if (st == MT_OK && session->params->shipped) st = mt_query_best(session->params->shipped, &of_shipped, on_best, &hunt, err);
     for (size_t i = 0; i < hunt.count; i++) hints[i] = hunt.best[i].index;
     *count = hunt.count;
     mt_free(hunt.kinds);

@@ -180,9 +180,9 @@ mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject
 mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err);
 /* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */
 mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, const mt_result *result, const char *next_variant, int64_t worker_pid, mt_error *err);
-/* Remembers for the session's row that a subject ended early, and what would complete it. */
 /* Warns, and keeps the line for the session's row. */
 __attribute__((format(printf, 2, 3))) void mt_session_warn(mt_session *session, const char *format, ...);
+/* Remembers for the session's row that a subject ended early, and what would complete it. */
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err);
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);

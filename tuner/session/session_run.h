@@ -51,7 +51,7 @@ typedef struct mt_run {
     const mt_strategy *strategy; /* NULL: a follower */
     mt_shard shard;            /* of a strategy that splits; else the whole space */
     size_t total;              /* evaluations meant */
-    size_t first[2 + MT_YARDSTICKS_MAX], first_count; /* the default point, the baseline's, the yardsticks': before the strategy's */
+    size_t first[2 + MT_ANSWERS_MAX + MT_YARDSTICKS_MAX], first_count; /* the default point, the baseline's, what the lookup answers, the yardsticks': before the strategy's */
     size_t default_index, baseline_index;
 
     /* State. */

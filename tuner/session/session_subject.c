@@ -105,6 +105,22 @@ static bool has_default(const mt_spec *spec)
     return is_said;
 }
 
+/* Where the lookup's answer is another point than these: a search may not end with something slower. What is no point of this space (an older one's, say) is no start. */
+static void add_answers(mt_run *run)
+{
+    const mt_answers *answers = run->session->params->answers;
+    const char *variants[MT_ANSWERS_MAX];
+    size_t count = answers ? answers->find(answers->context, run->job->target->shape, run->job->target->workload, variants) : 0;
+    for (size_t i = 0; i < count; i++) {
+        mt_point point;
+        mt_error ignored;
+        size_t index, known = 0;
+        if (mt_point_parse(mt_space_spec(run->space), variants[i], &point, &ignored) != MT_OK || !mt_space_find(run->space, &point, &index)) continue;
+        while (known < run->first_count && run->first[known] != index) known++;
+        if (known == run->first_count) run->first[run->first_count++] = index;
+    }
+}
+
 /* The points that a person compares with come first, so that an interrupted run has them. */
 static void choose_first(mt_run *run)
 {
@@ -125,6 +141,7 @@ static void choose_first(mt_run *run)
         run->baseline_index = MT_NO_POINT;
         mt_log_warn("%s: not compared with the baseline: %s", run->job->target->shape->name, error.message);
     }
+    add_answers(run);
     if (spec->library && run->session->evaluator->is_recorded) snprintf(run->summary->library_why, sizeof run->summary->library_why, "%s: a recorded GPU runs no plugin", spec->library);
     for (size_t i = 0; i < spec->algorithm_count; i++) {
         size_t index;
@@ -164,12 +181,13 @@ static mt_status make_model(mt_run *run, mt_error *err)
     return st;
 }
 
-/* The constraint that cut most, for a space without a valid point. */
 static mt_status empty_space(const mt_run *run, mt_error *err)
 {
-    const char *name = NULL, *why = NULL;
-    if (!mt_space_pruned_most(run->space, &name, &why)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant");
-    return MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant; '%s' excludes most%s%s", name, why && *why ? ": " : "", why ? why : "");
+    mt_strbuf rules = {0};
+    mt_space_tell_pruned(run->space, &rules);
+    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "no valid variant%s%s", rules.length ? "; " : "", mt_strbuf_text(&rules));
+    mt_strbuf_free(&rules);
+    return st;
 }
 
 /* Nothing else looks at signals and the clock while a large space is enumerated. */

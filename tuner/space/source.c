@@ -7,6 +7,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/directive.h"
+#include "tuner/space/host_header.h"
 #include "tuner/space/option_words.h"
 #include "tuner/space/spec_internal.h"
 
@@ -240,14 +241,33 @@ static mt_status take_path(loader *self, size_t from, char *path, int folder, co
     return MT_OK;
 }
 
-/* The index of the file that `name` means there; SIZE_MAX: none of the user's. */
+/* NVRTC has no headers of the host's libraries; the stub of one is a file of the source like any other. *index stays where there is none. */
+static mt_status take_stub(loader *self, size_t from, const char *name, size_t *index, mt_error *err)
+{
+    static const char mark[] = "msda-tune: "; /* in front of the name where others have a path */
+    const size_t mark_length = sizeof mark - 1;
+    mt_strbuf text = {0}, path = {0};
+    for (size_t i = 0; i < self->source->file_count; i++) {
+        const char *known = self->source->files[i].path;
+        if (self->places[i].real || strncmp(known, mark, mark_length) != 0 || strcmp(known + mark_length, name) != 0) continue;
+        *index = i;
+        return MT_OK;
+    }
+    if (!mt_host_header_stub(name, &text)) return MT_OK;
+    *index = self->source->file_count;
+    mt_strbuf_addf(&path, "%s%s", mark, name);
+    return add_text(self, (mt_source_file){free_name(self, from, name), mt_strbuf_take(&path), mt_strbuf_take(&text)}, NULL, NO_FOLDER, err);
+}
+
+/* The index of the file that `name` means there; SIZE_MAX: one of the toolkit's, or none. */
 static mt_status resolve(loader *self, size_t from, const mt_directive *what, const char *name, size_t *index, mt_error *err)
 {
     char *path = NULL;
     int folder;
     *index = SIZE_MAX;
     mt_status st = find_file(self, from, what, name, &path, &folder, err);
-    return st != MT_OK || !path ? st : take_path(self, from, path, folder, name, index, err);
+    if (st != MT_OK) return st;
+    return path ? take_path(self, from, path, folder, name, index, err) : take_stub(self, from, name, index, err);
 }
 
 /* ---- following ---- */

@@ -21,7 +21,8 @@ static mt_status add_expected(const mt_spec *spec, mt_strbuf *text, mt_error *er
     size_t count = 0;
     if (!spec->reference_file) return MT_OK;
     mt_status st = mt_file_read(spec->reference_file, 0, &bytes, &count, err);
-    if (st != MT_OK) return mt_error_prefix(err, st, "%s: [kernel] reference", spec->path);
+    mt_place place = mt_spec_place(spec, spec->reference_line);
+    if (st != MT_OK) return mt_error_prefix(err, st, "%s:%d: [kernel] reference", place.path, place.line);
     mt_hash hash = mt_hash_bytes(bytes, count);
     mt_strbuf_addf(text, "expected %s\n", hash.hex);
     mt_free(bytes);

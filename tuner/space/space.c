@@ -269,22 +269,6 @@ size_t mt_space_pruned_kinds(const mt_space *space)
     return space->spec->constraint_count + space->spec->algorithm_count + space->is_listed;
 }
 
-bool mt_space_pruned_most(const mt_space *space, const char **name, const char **why)
-{
-    uint64_t most = 0;
-    for (size_t kind = 0; kind < mt_space_pruned_kinds(space); kind++) {
-        const char *kind_name, *kind_why;
-        bool is_exact;
-        uint64_t count = mt_space_pruned(space, kind, &kind_name, &kind_why, &is_exact);
-        bool is_not_recorded = kind == space->spec->constraint_count + space->spec->algorithm_count;
-        if (count <= most || (is_not_recorded && most)) continue; /* that of what is recorded a constraint excludes everything says more */
-        most = count;
-        *name = kind_name;
-        *why = kind_why;
-    }
-    return most > 0;
-}
-
 uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, const char **why, bool *is_exact)
 {
     const mt_spec *spec = space->spec;
@@ -306,6 +290,49 @@ uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, 
     }
     *is_exact = space->is_exact[kind];
     return space->pruned[kind];
+}
+
+/* The kind that pruned most of those that pruned at most `below`, behind kind `last` among equals; false: none. That of what is recorded a constraint excludes everything says more than that the rest is
+ * not recorded. */
+static bool next_pruned(const mt_space *space, uint64_t below, size_t last, size_t *next)
+{
+    size_t not_recorded = space->spec->constraint_count + space->spec->algorithm_count;
+    uint64_t most = 0;
+    for (size_t kind = 0; kind < mt_space_pruned_kinds(space); kind++) {
+        const char *name, *why;
+        bool is_exact;
+        uint64_t count = mt_space_pruned(space, kind, &name, &why, &is_exact);
+        bool was_told = count > below || (count == below && kind <= last);
+        if (count <= most || (was_told && below != UINT64_MAX) || (kind == not_recorded && (most || below != UINT64_MAX))) continue;
+        most = count;
+        *next = kind;
+    }
+    return most > 0;
+}
+
+static void tell_kind(const mt_space *space, size_t kind, uint64_t *count, mt_strbuf *text)
+{
+    enum { MOST_SOURCE = 160 }; /* a longer condition tells less than its `why` */
+    const mt_spec *spec = space->spec;
+    const char *name, *why, *source = kind < spec->constraint_count ? spec->constraints[kind].expr.source : "";
+    bool is_exact;
+    *count = mt_space_pruned(space, kind, &name, &why, &is_exact);
+    mt_strbuf_addf(text, "%s'%s' excludes ", text->length ? "; " : "", name);
+    if (is_exact) mt_strbuf_addf(text, "%llu of %llu", (unsigned long long)*count, (unsigned long long)space->raw_count);
+    else mt_strbuf_add(text, "most");
+    if (why && *why) mt_strbuf_addf(text, ": %s", why);
+    if (why && *source && strcmp(why, source) != 0 && strlen(source) <= MOST_SOURCE) mt_strbuf_addf(text, ": %s", source);
+}
+
+void mt_space_tell_pruned(const mt_space *space, mt_strbuf *text)
+{
+    enum { MOST_KINDS = 3 };
+    mt_strbuf told = {0};
+    uint64_t below = UINT64_MAX;
+    size_t kind = 0;
+    for (int i = 0; i < MOST_KINDS && next_pruned(space, below, kind, &kind); i++) tell_kind(space, kind, &below, &told);
+    mt_strbuf_add(text, mt_strbuf_text(&told));
+    mt_strbuf_free(&told);
 }
 
 /* ---- neighbours ---- */

@@ -4,6 +4,7 @@
 #define MT_SPACE_SPACE_H
 
 #include "tuner/base/rng.h"
+#include "tuner/base/strbuf.h"
 #include "tuner/space/env.h"
 
 typedef struct mt_space mt_space; /* immutable after creation: any thread may read */
@@ -67,8 +68,9 @@ bool mt_space_find_legal(const mt_space *space, const mt_point *point, size_t *i
 size_t mt_space_pruned_kinds(const mt_space *space);
 uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, const char **why, bool *is_exact);
 
-/* The kind that pruned most: false when nothing was pruned. For a space without a valid point. */
-bool mt_space_pruned_most(const mt_space *space, const char **name, const char **why);
+/* The kinds that pruned most, as a person reads them: "'fits' excludes 3 of 4: no block is larger: BLOCK <= 1024; 'other' excludes 1 of 4: …". Adds nothing when nothing was pruned.
+ * For a space without a valid point. */
+void mt_space_tell_pruned(const mt_space *space, mt_strbuf *text);
 
 /* The default point: the first [algorithm] and every active knob at its default. It is a point of the space wherever it may run: constraints of the search do not
  * exclude it. NOT_FOUND, naming the constraint, when it is not valid here. */

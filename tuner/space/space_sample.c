@@ -124,17 +124,13 @@ done:
 static mt_status none_found(const mt_space *space, size_t draws, mt_error *err)
 {
     const mt_spec *spec = space->spec;
-    const char *name, *why, *worst = NULL;
-    uint64_t most = 0;
-    for (size_t kind = 0; kind < mt_space_pruned_kinds(space); kind++) {
-        bool is_exact;
-        uint64_t count = mt_space_pruned(space, kind, &name, &why, &is_exact);
-        if (count > most) worst = name;
-        if (count > most) most = count;
-    }
-    return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: shape %s: no valid point among %zu draws from %.2g combinations, which are too many to enumerate%s%s%s: expected constraints that "
-                   "read fewer knobs, or knobs that are read together to stand together in the file", spec->path, space->shape->name, draws, (double)mt_diagram_total(space->diagram),
-                   worst ? "; '" : "", worst ? worst : "", worst ? "' excludes most" : "");
+    mt_strbuf rules = {0};
+    mt_space_tell_pruned(space, &rules);
+    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: shape %s: no valid point among %zu draws from %.2g combinations, which are too many to enumerate%s%s: expected constraints that "
+                           "read fewer knobs, or knobs that are read together to stand together in the file", spec->path, space->shape->name, draws, (double)mt_diagram_total(space->diagram),
+                           rules.length ? "; " : "", mt_strbuf_text(&rules));
+    mt_strbuf_free(&rules);
+    return st;
 }
 
 /* Draws until enough of them are valid: (hits − 1) / (draws − 1) is then the unbiased estimate of the valid share. */

@@ -126,6 +126,7 @@ mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const m
                              mt_error *err)
 {
     mt_spec *spec = object;
+    spec->reference_line = entry->line;
     if (strncmp(value, "file:", 5) == 0 && value[5]) {
         spec->reference_file = mt_reader_resolve(reader, entry->line, value + 5);
         return spec->reference_file ? MT_OK : mt_reader_no_memory(reader, err);

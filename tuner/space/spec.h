@@ -144,6 +144,7 @@ typedef struct mt_spec {
     char *source;         /* resolved path of the .cu */
     char *reference;      /* entry name, or NULL when reference_file is set */
     char *reference_file; /* .npy with the expected first output */
+    int reference_line;   /* of the key, for mt_spec_place */
     char *options;        /* NVRTC options with ${…} */
     char *macros;         /* what the knobs' macros begin with; NULL = nothing */
     char **include_dirs;  /* resolved */

@@ -7,6 +7,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/cli/output/check_json.h"
+#include "tuner/cli/requests/check_default.h"
 #include "tuner/cli/requests/check_knobs.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/requests/cover.h"
@@ -52,6 +53,7 @@ typedef struct checking {
     mt_evaluator *evaluator;
     mt_space **spaces; /* one per shape of the spec; the evaluator refers to them */
     size_t trials;     /* given out over all shapes: ids are unique */
+    size_t failed, illegal; /* of them */
     mt_check_json json;
     uint64_t idle;     /* knobs that the source does not hold, by index */
     uint64_t compared, differing; /* knobs whose values were compiled at points equal otherwise, and gave different code somewhere */
@@ -111,6 +113,7 @@ static mt_status open_all(checking *c, mt_error *err)
 {
     const check_values *v = c->values;
     mt_status st = MT_OK;
+    mt_hash key;
     if (v->json && v->list) return MT_FAIL(err, MT_ERR_USAGE, "check: --json and --list are two forms; expected one of them");
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "check: --space FILE is missing; 'msda-tune list' names the shipped ones");
     st = mt_known_device(v->gpu || v->arch ? v->gpu : "h100", v->arch, &c->facts, c->arch, err);
@@ -119,6 +122,7 @@ static mt_status open_all(checking *c, mt_error *err)
     c->wanted.command = "check";
     MT_TRY(mt_requested_shapes_load(c->space_path, &v->shapes, &c->spec, &c->wanted, err));
     MT_TRY(mt_source_load(c->spec, &c->source, err));
+    MT_TRY(mt_source_key(c->spec, &c->source, &key, err)); /* a file of the reference's that is not there fails here, as for tune */
     warn_before(c);
     c->spaces = mt_alloc(c->spec->shape_count, sizeof *c->spaces);
     c->cache_dir = v->no_cache ? NULL : mt_path_user_cache();
@@ -233,20 +237,28 @@ static void tell_points(const checking *c, const batch *b)
     fflush(stdout);
 }
 
+/* The rules that leave a shape without a valid point. */
 static void tell_empty(checking *c, const mt_space *space)
 {
-    const char *name, *why;
-    mt_strbuf text = {0};
-    if (mt_space_count(space) != 0 || !mt_space_pruned_most(space, &name, &why)) return;
-    mt_strbuf_addf(&text, "'%s' excludes most%s%s", name, why && *why ? ": " : "", why ? why : "");
-    if (!c->values->json) printf("  %s\n", mt_strbuf_text(&text));
-    mt_strbuf_clear(&text);
-    mt_strbuf_addf(&text, "shape %s has no valid point: '%s' excludes most%s%s", mt_space_shape(space)->name, name, why && *why ? ": " : "", why ? why : "");
+    mt_strbuf rules = {0}, text = {0};
+    mt_space_tell_pruned(space, &rules);
+    if (!c->values->json && rules.length) printf("  %s\n", mt_strbuf_text(&rules));
+    mt_strbuf_addf(&text, "shape %s has no valid point%s%s", mt_space_shape(space)->name, rules.length ? ": " : "", mt_strbuf_text(&rules));
     mt_check_json_message(&c->json, &c->source, "warning", mt_strbuf_text(&text));
+    mt_strbuf_free(&rules);
     mt_strbuf_free(&text);
 }
 
-static mt_status check_shape(checking *c, size_t index, size_t *failed, mt_error *err)
+static mt_status warn_of_default(checking *c, const mt_space *space, mt_error *err)
+{
+    mt_strbuf why = {0};
+    mt_status st = mt_check_default(space, &c->facts, &why, err);
+    if (st == MT_OK && why.length) warn(c, mt_strbuf_text(&why));
+    mt_strbuf_free(&why);
+    return st;
+}
+
+static mt_status check_shape(checking *c, size_t index, mt_error *err)
 {
     batch b = {.subject = index, .first_id = c->trials + 1};
     mt_check_table table = {.spec = c->spec, .list = c->values->list};
@@ -254,11 +266,13 @@ static mt_status check_shape(checking *c, size_t index, size_t *failed, mt_error
     MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
     if (!c->values->json) tell_points(c, &b);
-    tell_empty(c, c->spaces[index]);
+    if (mt_space_count(c->spaces[index])) MT_TRY(warn_of_default(c, c->spaces[index], err));
+    else tell_empty(c, c->spaces[index]);
     if (b.count) MT_TRY(compile_batch(c, &b, &table, err));
     if (b.count && !c->values->json) mt_check_print(&table, stdout);
     mt_check_json_shape(&c->json, c->spaces[index], &c->source, b.count, &table);
-    *failed += table.failed;
+    c->failed += table.failed;
+    c->illegal += table.illegal;
     mt_check_codes_compare(&b.codes, c->spec, &c->compared, &c->differing);
 done:
     mt_check_codes_free(&b.codes);
@@ -278,21 +292,25 @@ static bool is_wanted(const checking *c, const mt_shape *shape)
     return false;
 }
 
+static mt_status judge(const checking *c, mt_error *err)
+{
+    if (c->failed) return MT_FAIL(err, MT_ERR_COMPILE, "%zu variant%s of %s did not compile for %s", c->failed, c->failed == 1 ? "" : "s", c->space_path, c->arch);
+    if (!c->trials) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no valid point for %s", c->space_path, c->arch);
+    if (c->illegal == c->trials) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no point that may run on %s: %zu of %zu are illegal", c->space_path, c->facts.name, c->illegal, c->trials);
+    return MT_OK;
+}
+
 static mt_status run(const mt_arguments *arguments, mt_error *err)
 {
     checking c = {.values = arguments->values};
-    size_t failed = 0;
-    bool is_checked = false;
     mt_status st = MT_OK;
     MT_TRY(open_all(&c, err));
     for (size_t i = 0; i < c.spec->shape_count; i++)
-        if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, &failed, err));
-    is_checked = true;
+        if (is_wanted(&c, &c.spec->shapes[i])) MT_TRY(check_shape(&c, i, err));
     warn_after(&c);
-    if (failed) st = MT_FAIL(err, MT_ERR_COMPILE, "%zu variant%s of %s did not compile for %s", failed, failed == 1 ? "" : "s", c.space_path, c.arch);
-    else if (!c.trials) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s has no valid point for %s", c.space_path, c.arch);
+    st = judge(&c, err);
 done:
-    if (!is_checked) mt_check_json_message(&c.json, &c.source, "error", err->message);
+    if (st != MT_OK && !(st == MT_ERR_COMPILE && c.failed)) mt_check_json_message(&c.json, &c.source, "error", err->message); /* of variants that did not compile the logs are there */
     if (c.values->json) mt_check_json_print(&c.json, stdout, c.space_path ? c.space_path : c.values->space, c.spec, *c.facts.name ? c.facts.name : NULL, *c.arch ? c.arch : NULL);
     close_all(&c);
     return st;

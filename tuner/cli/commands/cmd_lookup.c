@@ -3,6 +3,7 @@
 
 #include "db/key.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/commands/known_answer.h"
 #include "tuner/cli/commands/lookup_print.h"
 
 typedef struct lookup_values {
@@ -34,17 +35,9 @@ static mt_status fail(tunelookup_status status, mt_error *err)
     return MT_FAIL(err, st, "lookup: %s%s%s", tunelookup_strerror(status), *tunelookup_detail() ? ": " : "", tunelookup_detail());
 }
 
-static tunelookup_device device_of(const mt_device_facts *facts)
-{
-    return (tunelookup_device){.struct_size = sizeof(tunelookup_device), .name = facts->name, .cc = facts->cc, .sm_count = facts->sm_count, .smem_optin = facts->smem_optin,
-        .smem_per_sm = facts->smem_per_sm, .smem_reserved = facts->smem_reserved, .regs_per_sm = facts->regs_per_sm, .threads_per_sm = facts->threads_per_sm,
-        .blocks_per_sm = facts->blocks_per_sm, .max_cluster = facts->max_cluster, .l2_bytes = facts->l2_bytes, .mem_bytes = facts->mem_bytes, .clock_mhz = facts->clock_mhz,
-        .driver_version = facts->driver_version};
-}
-
 static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, tunelookup_db *db, mt_error *err)
 {
-    tunelookup_device device = device_of(&asked->facts);
+    tunelookup_device device = mt_known_answer_device(&asked->facts);
     tunelookup_plan *plan = NULL;
     tunelookup_result result;
     char gpu[MT_KEY_GPU_SIZE];

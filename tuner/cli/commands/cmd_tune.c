@@ -10,6 +10,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/requests/neighbours.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/commands/known_answer.h"
 #include "tuner/cli/requests/gpu_list.h"
 #include "tuner/cli/requests/input_files.h"
 #include "tuner/cli/requests/known_device.h"
@@ -86,6 +87,8 @@ typedef struct tuning {
     mt_hash kernel_key;
     mt_store *store, *recordings;
     mt_store *shared; /* with --known */
+    mt_store *shipped; /* rows that came with the tool; NULL = none */
+    mt_known_answer answer;
     mt_shard shard;
     mt_evaluator *evaluator;
     mt_sibling *sibling; /* tunes GPUs of another model; NULL = there is none */
@@ -289,6 +292,19 @@ static mt_status see_plan(void *context, const mt_session_info *info, mt_error *
     return MT_FAIL(err, MT_ERR_USAGE, "%s: belongs to plan %s, expected plan %s: it was written in another folder's job; move it away, and the task begins anew", t->db_path, plan, t->values->plan);
 }
 
+/* Where a search begins, unless it is to forget what is known. */
+static mt_status open_known(tuning *t, mt_error *err)
+{
+    char *path = NULL;
+    mt_error ignored;
+    if (t->values->reuse == MT_REUSE_NONE + 1) return MT_OK;
+    mt_known_answer_open(t->db_path, t->spec, &t->evaluator->facts, t->evaluator->is_recorded, &t->answer);
+    mt_status st = mt_share_file("tuned.sqlite", &path, err);
+    if (st == MT_OK && mt_store_open(path, MT_STORE_READ_ONLY, &t->shipped, &ignored) != MT_OK) t->shipped = NULL; /* a tool without shipped rows searches all the same */
+    mt_free(path);
+    return st;
+}
+
 static mt_status open_all(tuning *t, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -299,6 +315,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     if (t->misses) MT_TRY(mt_requested_shapes_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &t->wanted, err));
     MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
     MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
+    MT_TRY(open_known(t, err));
     if (t->values->resume) MT_TRY(check_resumed(t, err));
     if (t->values->plan) MT_TRY(mt_query_sessions(t->store, see_plan, t, err));
     if (t->values->known) st = mt_store_open(t->values->known, MT_STORE_READ_ONLY, &t->shared, err);
@@ -317,6 +334,8 @@ static void close_all(tuning *t)
     mt_store_close(t->store);
     mt_store_close(t->recordings);
     mt_store_close(t->shared);
+    mt_store_close(t->shipped);
+    mt_known_answer_close(&t->answer);
     mt_events_close(&t->events);
     mt_source_free(&t->source);
     mt_spec_free(t->spec);
@@ -366,10 +385,11 @@ static mt_status run_session(tuning *t, mt_error *err)
         if (st != MT_OK) goto done;
         progress = mt_events_progress(&t->events);
     }
+    const mt_answers answers = {&t->answer, mt_known_answer_find};
     mt_session_params params = {
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)t->wanted.shapes.items, .shape_count = t->wanted.shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
-        .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared,
+        .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
     if (v->around) st = mt_neighbours_gather(&params, t->evaluator, v->around, &around, err);

@@ -232,15 +232,6 @@ static mt_status check_workload(const char *workload, const mt_lookup_query_file
 
 /* ---- all of it ---- */
 
-static mt_status bind_workload(mt_lookup_query *asked, const char *workload, mt_error *err)
-{
-    mt_strbuf name = {0};
-    if (!workload) return MT_OK;
-    mt_strbuf_addf(&name, "workload=%s", workload);
-    asked->names[asked->name_count] = mt_strbuf_take(&name);
-    return asked->names[asked->name_count] ? asked->name_count++, MT_OK : no_memory(err);
-}
-
 mt_status mt_lookup_query_make(const mt_lookup_query_options *options, mt_lookup_query *asked, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -251,7 +242,7 @@ mt_status mt_lookup_query_make(const mt_lookup_query_options *options, mt_lookup
     for (size_t i = 0; i < options->set->count; i++) MT_TRY(mt_lookup_values_set(asked, options->set->items[i], err));
     MT_TRY(mt_lookup_values_push(asked, err));
     if (options->workload) MT_TRY(check_workload(options->workload, &files, asked->kernel, err));
-    MT_TRY(bind_workload(asked, options->workload, err));
+    if (options->workload) MT_TRY(mt_lookup_values_bind_workload(asked, options->workload, err));
     MT_TRY(mt_lookup_query_device(options->gpu, &files, asked, err));
 done:
     for (size_t i = 0; i < files.count; i++) mt_free(files.paths[i]);

@@ -147,7 +147,7 @@ mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, mt_err
 
 static mt_status push(mt_lookup_query *asked, const char *name, mt_error *err)
 {
-    if (asked->name_count == TUNELOOKUP_MAX_VALUES) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "lookup: a shape of more than %d values", TUNELOOKUP_MAX_VALUES);
+    if (asked->name_count == sizeof asked->names / sizeof *asked->names) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "lookup: a shape of more than %d values", TUNELOOKUP_MAX_VALUES);
     asked->names[asked->name_count] = mt_strdup(name);
     return asked->names[asked->name_count] ? asked->name_count++, MT_OK : no_memory(err);
 }
@@ -203,5 +203,14 @@ mt_status mt_lookup_values_push(mt_lookup_query *asked, mt_error *err)
 {
     mt_status st = MT_OK;
     for (size_t i = 0; i < asked->value_count && st == MT_OK; i++) st = push_value(asked, &asked->values[i], err);
+    return st;
+}
+
+mt_status mt_lookup_values_bind_workload(mt_lookup_query *asked, const char *workload, mt_error *err)
+{
+    mt_strbuf name = {0};
+    mt_strbuf_addf(&name, "workload=%s", workload);
+    mt_status st = push(asked, mt_strbuf_text(&name), err);
+    mt_strbuf_free(&name);
     return st;
 }

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/cli/output/space_json.h"
@@ -67,8 +68,8 @@ static bool add_log_line(mt_check_json *json, const mt_source *source, const cha
     resolve(&at, source);
     for (size_t i = 0; i < 2 && !is_one; i++) {
         size_t length = strlen(severities[i]);
-        const char *colon = strchr(line, ':'); /* "error: …", "warning #177-D: …" */
-        is_one = strncmp(line, severities[i], length) == 0 && (line[length] == ':' || line[length] == ' ') && colon;
+        const char *colon = strchr(line, ':'); /* "error: …", "Error: …", "warning #177-D: …" */
+        is_one = strncasecmp(line, severities[i], length) == 0 && (line[length] == ':' || line[length] == ' ') && colon;
         if (is_one) add_message(json, &at, severities[i], colon + 1 + strspn(colon + 1, " "), variant, variants);
     }
     mt_free(at.file);
@@ -103,6 +104,15 @@ static void add_failure(mt_check_json *json, const mt_source *source, const mt_c
     if (!add_log(json, source, why, message->variant, message->others + 1)) add_message(json, &(place){0}, "error", why, message->variant, message->others + 1);
 }
 
+/* Why points may not run. */
+static void add_reason(mt_check_json *json, const mt_reason *reason)
+{
+    mt_strbuf text = {0};
+    mt_strbuf_addf(&text, "%s: %s", mt_outcome_name(reason->kind), reason->text);
+    add_message(json, &(place){0}, "warning", mt_strbuf_text(&text), reason->variant, reason->count);
+    mt_strbuf_free(&text);
+}
+
 /* ---- shapes ---- */
 
 static void add_variant(mt_strbuf *out, const char *name, const mt_check_variant *v)
@@ -131,6 +141,7 @@ void mt_check_json_shape(mt_check_json *json, const mt_space *space, const mt_so
     }
     mt_strbuf_add(out, "]}");
     for (size_t i = 0; i < table->message_count; i++) add_failure(json, source, &table->messages[i]);
+    for (size_t i = 0; i < table->reasons.count; i++) add_reason(json, &table->reasons.items[i]);
     if (!table->untold) return;
     mt_strbuf text = {0};
     mt_strbuf_addf(&text, "shape %s: %zu more variants failed, with other texts", mt_space_shape(space)->name, table->untold);

@@ -15,7 +15,7 @@ static void count_ok(mt_check_variant *v, const mt_outcome *outcome)
     v->ok++;
 }
 
-static void add_line(mt_table *lines, const char *text, const mt_outcome *outcome)
+static void add_line(mt_table *lines, const char *text, const mt_outcome *outcome, bool may_not_run)
 {
     mt_strbuf knobs = {0};
     if (!lines->count) {
@@ -31,6 +31,7 @@ static void add_line(mt_table *lines, const char *text, const mt_outcome *outcom
     else
         mt_table_cellf(lines, "%.0f ms", (double)outcome->compile_ns / 1e6);
     mt_print_knobs(&knobs, text);
+    if (may_not_run && outcome->text) mt_strbuf_addf(&knobs, ": %s", outcome->text);
     mt_table_cell(lines, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
 }
@@ -79,7 +80,10 @@ void mt_check_add(mt_check_table *table, size_t variant, const char *text, const
     bool failed = outcome->kind == MT_OUTCOME_COMPILE_ERROR || outcome->kind == MT_OUTCOME_COMPILE_TIMEOUT || outcome->kind == MT_OUTCOME_CRASHED;
     table->failed += failed;
     if (failed) add_message(table, text, outcome);
-    if (table->list) add_line(&table->lines, text, outcome);
+    bool may_not_run = !failed && outcome->kind != MT_OUTCOME_OK;
+    table->illegal += may_not_run;
+    if (may_not_run) mt_reasons_add(&table->reasons, outcome->kind, text, outcome->text);
+    if (table->list) add_line(&table->lines, text, outcome, may_not_run);
     if (!table->variants) return; /* out of memory: the counts are missing, failures are not */
     mt_check_variant *v = &table->variants[variant];
     v->points++;
@@ -88,8 +92,7 @@ void mt_check_add(mt_check_table *table, size_t variant, const char *text, const
     v->compile_ns += (double)outcome->compile_ns;
     if (outcome->kind == MT_OUTCOME_OK)
         count_ok(v, outcome);
-    else if (!failed)
-        v->illegal++;
+    v->illegal += may_not_run;
 }
 
 static void add_variant_row(mt_table *rows, const char *name, const mt_check_variant *v)
@@ -125,6 +128,7 @@ void mt_check_print(const mt_check_table *table, FILE *out)
     if (table->list) mt_table_print(&table->lines, out, "  ");
     if (table->list) fprintf(out, "\n");
     mt_table_print(&rows, out, "  ");
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_reasons_print(&table->reasons, (mt_outcome_kind)kind, out);
     for (size_t i = 0; i < table->message_count; i++) {
         fputs(mt_strbuf_text(&table->messages[i].text), out);
         if (table->messages[i].others) fprintf(out, "    and %zu more with the same\n", table->messages[i].others);

@@ -6,6 +6,7 @@
 
 #include "tuner/base/outcome.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/output/reasons.h"
 #include "tuner/space/spec.h"
 
 enum { MT_CHECK_EXAMPLES = 10 };
@@ -31,6 +32,8 @@ typedef struct mt_check_table {
     mt_table lines;
     mt_check_message messages[MT_CHECK_EXAMPLES]; /* the first few different ones */
     size_t failed, message_count, untold;
+    mt_reasons reasons;           /* of those that may not run */
+    size_t illegal;
 } mt_check_table;
 
 void mt_check_add(mt_check_table *table, size_t variant, const char *text, const mt_outcome *outcome);

@@ -32,12 +32,7 @@ void mt_summary_count(mt_summary_counts *counts, const char *variant, const mt_o
     counts->total++;
     counts->by_kind[outcome->kind]++;
     if (outcome->kind == MT_OUTCOME_OK && variant) count_algorithm(counts, variant, outcome->timing.median_ns);
-    char *example = counts->example[outcome->kind];
-    if (outcome->kind == MT_OUTCOME_OK || !outcome->text || example[0]) return;
-    mt_strbuf clean = {0};
-    mt_print_clean(&clean, outcome->text, 100);
-    snprintf(example, sizeof counts->example[0], "%s", mt_strbuf_text(&clean));
-    mt_strbuf_free(&clean);
+    if (mt_outcome_is_failure(outcome->kind)) mt_reasons_add(&counts->reasons, outcome->kind, variant, outcome->text);
 }
 
 bool mt_summary_names(const mt_workload *workload)
@@ -232,11 +227,7 @@ static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_
     if (summary->failed) fprintf(out, ", %zu failed", summary->failed);
     if (summary->yardstick) fprintf(out, ", %zu of yardsticks", summary->yardstick);
     fprintf(out, "%s\n", summary->end == MT_SUBJECT_INTERRUPTED ? " (interrupted)" : summary->end == MT_SUBJECT_OUT_OF_TIME ? " (time is up)" : "");
-    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
-        if (!mt_outcome_is_failure((mt_outcome_kind)kind) || !counts->by_kind[kind]) continue;
-        const char *example = counts->example[kind];
-        fprintf(out, "  %5zu %s%s%s\n", counts->by_kind[kind], mt_outcome_name((mt_outcome_kind)kind), example[0] ? ", first: " : "", example);
-    }
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_reasons_print(&counts->reasons, (mt_outcome_kind)kind, out);
 }
 
 void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "tuner/cli/output/reasons.h"
 #include "tuner/session/session.h"
 
 enum { MT_SUMMARY_ALGORITHMS = 16 };
@@ -19,7 +20,7 @@ typedef struct mt_summary_algorithm {
 typedef struct mt_summary_counts {
     size_t total;
     size_t by_kind[MT_OUTCOME_KIND_COUNT];
-    char example[MT_OUTCOME_KIND_COUNT][160]; /* the first text of each kind that failed, one cleaned line */
+    mt_reasons reasons;
     mt_summary_algorithm algorithms[MT_SUMMARY_ALGORITHMS]; /* as they came; further ones are not told */
     size_t algorithm_count;
 } mt_summary_counts;

@@ -1,0 +1,98 @@
+#!/bin/bash
+# What the real NVRTC says of a source that does not compile, and what the tool makes of it: each text that the tool looks for is one that this compiler writes. Usage: check_reasons.sh TOOL
+# Skipped (77) without NVRTC.
+tool=$(realpath "$1")
+# shellcheck source=../toolkit.sh
+. "$(dirname "$0")/../toolkit.sh"
+skip_without_compiler "$tool"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch" || exit 1
+failed=0
+kernel='extern "C" __global__ void k(float *out) { out[threadIdx.x] = 1; }'
+{ printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': (1024,), }"; head -c 4096 /dev/zero; } >expected.npy
+write() { # SOURCE [KERNEL-LINES [KNOB]]: the kernel is `k`
+  printf '%b\n' "$1" >k.cu
+  cat >k.ini <<END
+[kernel]
+source    = k.cu
+reference = file:expected.npy
+$(printf '%b' "$2")
+[shape s]
+N = 1024
+[algorithm k]
+[param BLOCK]
+values = 128
+[param ${3-UNUSED}]
+values = 1
+[arg out]
+kind  = tensor
+role  = out
+dtype = f32
+shape = N
+[launch 1]
+args  = out
+grid  = N / BLOCK
+block = BLOCK
+END
+}
+check() { "$tool" check --space k.ini --list --gpu h100 --no-cache --jobs 1 "$@" >out.txt 2>&1; }
+says() { # WAY WORDS OPTIONS…
+  check "${@:3}" && { echo "FAILED: $1: compiles"; failed=1; }
+  grep -qF -- "$2" out.txt || { printf 'FAILED: %s: expected "%s", got:\n' "$1" "$2"; cat out.txt; failed=1; }
+}
+
+# ptxas refuses; with -v, which the tool needs, NVRTC 13 does not say why.
+for wish in '' 'options = --ptxas-options=-v' 'options = -Xptxas -v' 'options = -Xptxas=--verbose'; do
+  write '__shared__ float s[65536];\nextern "C" __global__ void k(float *out) { s[threadIdx.x] = out[0]; __syncthreads(); out[threadIdx.x] = s[threadIdx.x ^ 1]; }' "$wish"
+  says "too much shared memory, $wish" "Entry function 'k' uses too much shared data"
+  says "too much shared memory, $wish" 'msda-tune: k: 262144 bytes of static shared data, limit '
+  write '__constant__ float c[65536];\nextern "C" __global__ void k(float *out) { out[threadIdx.x] = c[threadIdx.x ^ 1]; }' "$wish"
+  says "too much constant data, $wish" 'uses too much global constant data'
+  says "too much constant data, $wish" 'msda-tune: 262144 bytes of global constant data, limit 65536'
+done
+write '__device__ float f(float);\nextern "C" __global__ void k(float *out) { out[0] = f(1); }'
+says 'a function without a body' "Unresolved extern function 'f' (_Z1ff)"
+write 'template <int N> __global__ void big(float *out) { __shared__ float s[N]; s[threadIdx.x] = out[0]; __syncthreads(); out[threadIdx.x] = s[threadIdx.x ^ 1]; }\ntemplate __global__ void big<65536>(float *);'
+says 'a template with too much shared memory' 'msda-tune: big<…>: 262144 bytes of static shared data, limit '
+
+# A header that is not there.
+write "#include <nowhere.h>\\n$kernel"
+says 'a missing header' 'msda-tune: nowhere.h is neither beside the source'
+write "#define NAME(x) <x.h>\\n#include NAME(nowhere)\\n$kernel"
+says 'a header that a macro names' 'msda-tune: nowhere.h is named by a macro with arguments'
+
+# Instructions of other targets.
+while IFS='|' read -r instruction arch needed; do
+  write "extern \"C\" __global__ void k(float *out) { asm volatile(\"$instruction;\"); }"
+  says "$instruction" "msda-tune: ${instruction%%.*}" --arch "$arch"
+  says "$instruction" "needs $needed" --arch "$arch"
+done <<'END'
+wgmma.fence.sync.aligned|sm_90|sm_90a
+tcgen05.fence::before_thread_sync|sm_90|sm_100a
+setmaxnreg.inc.sync.aligned.u32 240|sm_90|an architecture-specific target such as sm_90a
+END
+
+# Macros: another value, a name that a header uses.
+write "#define BLOCK 64\\n$kernel"
+says 'a knob that the source defines anew' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew (k.cu(1)'
+write "#define BLOCK 64\\n#undef BLOCK\\n$kernel"
+says 'a knob that the source takes away' 'knob BLOCK is not in effect: the source defines the macro BLOCK anew'
+write 'extern "C" __global__ void k(float *out) { out[threadIdx.x] = mode; }' '' mode
+says 'a knob whose name NVRTC uses' 'uses the name mode, which is the macro of a knob here'
+
+# The place of each mistake, for programs: file, line, severity.
+place() { # WAY LINE TEXT
+  "$tool" check --space k.ini --json --gpu h100 --no-cache --jobs 1 >out.txt 2>&1
+  grep -qF -- "k.cu\",\"line\":$2,\"text\":\"$3" out.txt || { printf 'FAILED: %s: expected line %s and "%s", got:\n' "$1" "$2" "$3"; cat out.txt; failed=1; }
+}
+write '\nextern "C" __global__ void k(float *out) { uot[0] = 1; }'
+place 'an unknown name' 2 'identifier'
+write 'struct S { int x[20000]; };\nextern "C" __global__ void k(S s, float *out) { out[0] = s.x[threadIdx.x]; }'
+place 'too large a parameter' 2 'Formal parameter space overflowed (80008 bytes required, max '
+
+# What ptxas says of a kernel that compiles.
+write 'extern "C" __global__ void k(float *out) { __shared__ float s[256]; s[threadIdx.x] = out[0]; __syncthreads(); out[threadIdx.x] = s[threadIdx.x ^ 1]; }'
+check || { echo 'FAILED: a good kernel'; cat out.txt; failed=1; }
+grep -qE '^ +k +1 +1 +0 +0 +[1-9][0-9]* +0 +0 B +1024 B' out.txt || { echo 'FAILED: registers and shared memory of a good kernel:'; cat out.txt; failed=1; }
+exit $failed

@@ -1,0 +1,23 @@
+/* What libtunelookup answers today for a search space's shapes, as tune asks it before it searches. */
+#ifndef MT_CLI_KNOWN_ANSWER_H
+#define MT_CLI_KNOWN_ANSWER_H
+
+#include "include/tunelookup.h"
+#include "tuner/session/session.h"
+
+typedef struct mt_known_answer {
+    const mt_spec *spec;            /* borrowed, as are the facts */
+    const mt_device_facts *facts;
+    tunelookup_db *dbs[MT_ANSWERS_MAX]; /* the database that is tuned into, then the user's over the shipped ones; NULL = it is not there, or may not be read */
+    tunelookup_result results[MT_ANSWERS_MAX]; /* of the last call: their texts are what it gave */
+} mt_known_answer;
+
+/* Opens what can be opened: a file that is refused answers nothing, and whoever writes into it says why. `db`: the path that is tuned into. */
+void mt_known_answer_open(const char *db, const mt_spec *spec, const mt_device_facts *facts, bool is_recorded, mt_known_answer *answer);
+void mt_known_answer_close(mt_known_answer *answer); /* zeroed struct is fine */
+/* mt_answers.find; the context is the mt_known_answer. */
+size_t mt_known_answer_find(void *context, const mt_shape *shape, const mt_workload *workload, const char *variants[MT_ANSWERS_MAX]);
+/* The facts as the library takes them; the name is borrowed. */
+tunelookup_device mt_known_answer_device(const mt_device_facts *facts);
+
+#endif

@@ -1,0 +1,11 @@
+/* Whether the default points that a space names may run for a shape. */
+#ifndef MT_CLI_CHECK_DEFAULT_H
+#define MT_CLI_CHECK_DEFAULT_H
+
+#include "tuner/base/strbuf.h"
+#include "tuner/space/space.h"
+
+/* Adds why none of [tune] defaults (or the first variant's default point) may run there: the condition or the hardware's rule that the first of them breaks, with its numbers. Adds nothing where one may. */
+mt_status mt_check_default(const mt_space *space, const mt_device_facts *facts, mt_strbuf *why, mt_error *err);
+
+#endif
