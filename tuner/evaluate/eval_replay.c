@@ -378,6 +378,19 @@ static void read_current(const mt_spec *spec, mt_hash *key)
     mt_source_free(&source);
 }
 
+/* What lookups evaluate comes from the recording, as its rows do: a constraint that is tried in a replay refuses nothing that was measured. A recording without them leaves those of the
+ * search space, unless the kernel is another one by now. */
+static mt_status read_programs(eval_replay *self, bool is_edited, mt_error *err)
+{
+    mt_status st = mt_query_programs(self->recordings, self->spec->name, self->kernel_key.hex, &self->programs, err);
+    if (st == MT_OK && !is_edited && strcmp(self->programs, "{}") == 0) {
+        mt_free(self->programs);
+        self->programs = NULL;
+    }
+    self->base.programs = self->programs;
+    return st;
+}
+
 /* After an edit of the kernel its old recording still shows how the tool works. Its answers stay those of the source that ran. */
 static mt_status choose_key(eval_replay *self, mt_error *err)
 {
@@ -387,13 +400,12 @@ static mt_status choose_key(eval_replay *self, mt_error *err)
     read_current(self->spec, &search.current);
     mt_status st = mt_query_measurements(self->recordings, &filter, on_key, &search, err);
     self->kernel_key = search.has_current ? search.current : search.newest;
-    if (st != MT_OK || search.has_current || !search.newest.hex[0] || !search.current.hex[0]) return st;
+    if (st != MT_OK || !self->kernel_key.hex[0]) return st;
+    if (search.has_current || !search.current.hex[0]) return read_programs(self, false, err);
     self->base.kernel_key = search.newest;
     mt_log_warn("the recording is of another version of kernel %s (source %.8s, now %.8s): its times are stored as that one's, none is of the source as it is now", self->spec->name,
                 search.newest.hex, search.current.hex);
-    st = mt_query_programs(self->recordings, self->spec->name, search.newest.hex, &self->programs, err);
-    self->base.programs = self->programs;
-    return st;
+    return read_programs(self, true, err);
 }
 
 mt_status mt_eval_replay_create(mt_store *recordings, const char *gpu, const mt_spec *spec, mt_evaluator **evaluator, mt_error *err)

@@ -95,7 +95,7 @@ struct mt_evaluator {
     const char *headers;    /* digest of the toolkit's headers that the source may include (mt_visible_headers), "" = none; NULL = not known, as of a recording. As long as the evaluator */
     bool is_recorded;       /* rows are marked `recorded` */
     mt_hash kernel_key;     /* of the source that a recording was made of: its answers are stored as that one's. "" = of the source as it is now */
-    const char *programs;   /* of that source, as mt_kernel_row.spec_json; NULL unless kernel_key is given. As long as the evaluator */
+    const char *programs;   /* of a recording, as mt_kernel_row.spec_json; NULL: those of the search space count. As long as the evaluator */
     char arch[16];
     mt_energy_source energy; /* what it can be measured with; NONE = it can't */
     size_t device_count;    /* GPUs that share the trials, all of the model that `facts` tells; 0 is read as 1 */

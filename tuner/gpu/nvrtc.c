@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +85,13 @@ static void all_names(name_list *list)
         add_wheels(list, wheel_roots[i]);
 }
 
+/* Of the file that was opened; borrowed from the loader. */
+static const char *library_name(void *handle)
+{
+    struct link_map *map = NULL;
+    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map && map->l_name[0] ? map->l_name : "NVRTC";
+}
+
 static mt_status load_symbols(mt_nvrtc *nvrtc, mt_error *err)
 {
     mt_nvrtc_api *api = &nvrtc->api;
@@ -96,7 +104,7 @@ static mt_status load_symbols(mt_nvrtc *nvrtc, mt_error *err)
         {"nvrtcGetSupportedArchs", (void **)&api->GetSupportedArchs, false},
     };
     const char *missing = mt_dynlib_symbols(nvrtc->handle, symbols, sizeof symbols / sizeof symbols[0]);
-    if (missing) return MT_FAIL(err, MT_ERR_COMPILE, "NVRTC has no %s: CUDA 11.2 or newer is needed", missing);
+    if (missing) return MT_FAIL(err, MT_ERR_COMPILE, "%s has no %s: expected libnvrtc of CUDA 12.0 or newer", library_name(nvrtc->handle), missing);
     int major = 0, minor = 0;
     if (api->Version(&major, &minor) != MT_NVRTC_SUCCESS) return MT_FAIL(err, MT_ERR_COMPILE, "nvrtcVersion failed");
     nvrtc->version = 1000 * (int64_t)major + 10 * (int64_t)minor;

@@ -27,3 +27,13 @@ tune --db t.sqlite
 source_recorded own/demo.ini new.sqlite "$data/cli/demo.small.jsonl"
 "$tool" --gpu recorded:h100 --recordings new.sqlite --space own/demo.ini --shape small --db t.sqlite --quiet 2>&1 | grep -e warning -e Evaluated | sed 's/ in [0-9.]* s/ in N s/'
 "$tool" show --db t.sqlite --space own/demo.ini | grep source | which_source
+
+note "a constraint that is tried in a replay, and the shapes that it excludes: lookups go by the recording's expressions"
+cp -r "$data/../../examples/softmax" .
+"$tool" import --as recorded --db softmax.sqlite "$data/../../db/recordings/"softmax.*.zst >/dev/null
+replay() { "$tool" --gpu recorded:h200 --recordings softmax.sqlite --space softmax/softmax.ini --db s.sqlite --quiet "$@" 2>&1 | grep -e warning -e 'Best:'; }
+replay --budget 40
+"$tool" lookup --db s.sqlite --gpu recorded:h200 --shape long_rows >before.txt; echo "exit $?"
+printf '\n[constraint tiny]\nexpr = THREADS <= 64\nwhy = a try\n' >>softmax/softmax.ini
+replay --shape short_rows --budget 10
+"$tool" lookup --db s.sqlite --gpu recorded:h200 --shape long_rows | diff before.txt - && echo "the same answer"

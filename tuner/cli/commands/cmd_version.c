@@ -20,10 +20,10 @@ static mt_status print_json(mt_error *err)
     mt_strbuf out = {0};
     mt_error why = {0};
     int64_t nvrtc = 0;
-    bool has_nvrtc = mt_live_compiler(&nvrtc, &why) == MT_OK;
-    mt_strbuf_addf(&out, "{\"version\":\"%s\",\"has_cuda_headers\":%s,\"has_nvrtc\":%s,\"nvrtc_version\":%lld,\"problem\":", MT_VERSION, MT_WITH_CUDA ? "true" : "false",
-                   has_nvrtc ? "true" : "false", (long long)nvrtc);
-    if (has_nvrtc) mt_strbuf_add(&out, "null");
+    bool can_compile = mt_live_compiler(&nvrtc, &why) == MT_OK;
+    mt_strbuf_addf(&out, "{\"version\":\"%s\",\"has_cuda_headers\":%s,\"has_nvrtc\":%s,\"nvrtc_version\":%lld,\"can_compile\":%s,\"problem\":", MT_VERSION, MT_WITH_CUDA ? "true" : "false",
+                   nvrtc ? "true" : "false", (long long)nvrtc, can_compile ? "true" : "false");
+    if (can_compile) mt_strbuf_add(&out, "null");
     else mt_strbuf_add_json(&out, why.message);
     mt_strbuf_addf(&out, ",\"libuv\":\"%s\"}\n", uv_version_string());
     mt_status st = out.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "version: out of memory") : MT_OK;
@@ -43,7 +43,7 @@ const mt_command mt_cmd_version = {
     .name = "version",
     .summary = "print the version, what was built in and what is found here",
     .help = "Prints the version of the tool and what it was built with. With --json also whether kernels can be compiled here:\n"
-            "has_cuda_headers (when it was built) and has_nvrtc (now); \"problem\" says what is lacking.",
+            "has_cuda_headers (when it was built), has_nvrtc (now) and can_compile (a small kernel was); \"problem\" says what is lacking.",
     .options = options,
     .values_size = sizeof(version_values),
     .run = run,

@@ -6,8 +6,9 @@
 #include "tuner/base/file.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/evaluate/eval_worker.h"
+#include "tuner/evaluate/event_queue.h"
 
-/* Workers start for a search space, which they are given as a file; the smallest one serves, since nothing of it is compiled. */
+/* Workers start for a search space, which they are given as a file; the smallest one serves. */
 static const char probe[] = "[kernel]\nname = probe\nsource = probe.cu\nreference = probe\n[shape one]\nN = 1\n[algorithm probe]\n"
                             "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n";
 
@@ -21,21 +22,28 @@ static mt_status load_probe(int *fd, mt_spec **spec, mt_error *err)
     return mt_spec_load(path, spec, err);
 }
 
-/* Starts the workers of device `ordinal`, or, where that is negative, a compile worker alone, and takes what they say of themselves. */
-static mt_status ask_workers(uv_loop_t *loop, int ordinal, mt_device_facts *facts, char arch[MT_ARCH_SIZE], mt_error *err)
+/* What every kernel of the tool's includes: without the toolkit's headers nothing of use compiles. */
+static const char probe_source[] = "#include <cuda_fp16.h>\nextern \"C\" __global__ void probe(float *out) { *out = __half2float(__float2half(1.0f)); }\n";
+/* An architecture that all versions of NVRTC know that the tool can use. */
+static const char probe_arch[] = "sm_80";
+static const mt_device_facts probe_facts = {.name = "probe", .cc = 80, .sm_count = 1, .smem_optin = 101376, .smem_per_sm = 102400, .smem_reserved = 1024, .regs_per_sm = 65536, .threads_per_sm = 1536,
+                                            .blocks_per_sm = 16, .max_cluster = 1, .l2_bytes = 1 << 20, .mem_bytes = 1 << 30, .clock_mhz = 1000};
+
+typedef mt_status (*use)(mt_evaluator *evaluator, const mt_spec *spec, void *context, mt_error *err);
+
+/* Starts the workers of device `ordinal`, or, where that is negative, a compile worker alone, and lets them be used. */
+static mt_status with_workers(uv_loop_t *loop, int ordinal, use callback, void *context, mt_error *err)
 {
     mt_spec *spec = NULL;
-    mt_source_file file = {.name = (char *)"probe.cu", .path = (char *)"probe.cu", .text = (char *)""};
+    mt_source_file file = {.name = (char *)"probe.cu", .path = (char *)"probe.cu", .text = (char *)probe_source};
     const mt_source source = {&file, 1};
-    const mt_worker_options options = {.jobs = 1, .device = ordinal, .compile_limit_s = 60, .variant_limit_s = 10, .subject_limit_s = 60};
-    const mt_device_facts none = {0};
+    const mt_worker_options options = {.jobs = 1, .device = ordinal, .arch = ordinal < 0 ? probe_arch : NULL, .compile_limit_s = 60, .variant_limit_s = 10, .subject_limit_s = 60};
     mt_evaluator *evaluator = NULL;
     int fd = -1;
     mt_status st = MT_OK;
     MT_TRY(load_probe(&fd, &spec, err));
-    MT_TRY(ordinal < 0 ? mt_eval_compile_create(loop, spec, &source, &options, &none, &evaluator, err) : mt_eval_worker_create(loop, spec, &source, &options, &evaluator, err));
-    *facts = evaluator->facts;
-    snprintf(arch, MT_ARCH_SIZE, "%s", evaluator->arch);
+    MT_TRY(ordinal < 0 ? mt_eval_compile_create(loop, spec, &source, &options, &probe_facts, &evaluator, err) : mt_eval_worker_create(loop, spec, &source, &options, &evaluator, err));
+    st = callback(evaluator, spec, context, err);
 done:
     if (evaluator) evaluator->ops->destroy(evaluator);
     mt_spec_free(spec);
@@ -43,28 +51,73 @@ done:
     return st;
 }
 
-static mt_status ask(int ordinal, mt_device_facts *facts, char arch[MT_ARCH_SIZE], mt_error *err)
+static mt_status ask(int ordinal, use callback, void *context, mt_error *err)
 {
     uv_loop_t loop;
     mt_status st = mt_process_limits_check(err);
     if (st != MT_OK) return st;
     if (uv_loop_init(&loop) != 0) return MT_FAIL(err, MT_ERR_IO, "no event loop");
-    st = ask_workers(&loop, ordinal, facts, arch, err);
+    st = with_workers(&loop, ordinal, callback, context, err);
     uv_run(&loop, UV_RUN_NOWAIT);
     uv_loop_close(&loop);
     return st;
 }
 
+/* ---- the device ---- */
+
+struct device {
+    mt_device_facts *facts;
+    char *arch;
+};
+
+static mt_status take_facts(mt_evaluator *evaluator, const mt_spec *spec, void *context, mt_error *err)
+{
+    struct device *device = context;
+    (void)spec;
+    (void)err;
+    *device->facts = evaluator->facts;
+    snprintf(device->arch, MT_ARCH_SIZE, "%s", evaluator->arch);
+    return MT_OK;
+}
+
 mt_status mt_live_device(int ordinal, mt_device_facts *facts, char arch[MT_ARCH_SIZE], mt_error *err)
 {
-    return ask(ordinal, facts, arch, err);
+    struct device device = {facts, arch};
+    return ask(ordinal, take_facts, &device, err);
+}
+
+/* ---- the compiler ---- */
+
+static mt_status compile_point(mt_evaluator *evaluator, const mt_space *space, mt_error *err)
+{
+    const mt_spec *spec = mt_space_spec(space);
+    const mt_trial trial = {.id = 1, .subject = 1, .index = 0, .variant = "ALGO=probe"};
+    mt_status st;
+    MT_TRY(evaluator->ops->begin(evaluator, 1, space, &spec->workloads[0], err));
+    MT_TRY(evaluator->ops->submit(evaluator, &trial, err));
+    for (bool is_done = false; !is_done;) {
+        mt_event event;
+        MT_TRY(evaluator->ops->next(evaluator, &event, err));
+        is_done = event.kind == MT_EVENT_DONE;
+        if (is_done && event.outcome.kind != MT_OUTCOME_OK) st = MT_FAIL(err, MT_ERR_COMPILE, "%s", event.outcome.text ? event.outcome.text : mt_outcome_name(event.outcome.kind));
+        mt_event_free(&event);
+    }
+done:
+    return st;
+}
+
+static mt_status try_compiler(mt_evaluator *evaluator, const mt_spec *spec, void *context, mt_error *err)
+{
+    mt_space *space = NULL;
+    *(int64_t *)context = evaluator->facts.nvrtc_version;
+    mt_status st = mt_space_create(spec, &spec->shapes[0], &probe_facts, &space, err);
+    if (st == MT_OK) st = compile_point(evaluator, space, err);
+    mt_space_free(space);
+    return st;
 }
 
 mt_status mt_live_compiler(int64_t *nvrtc_version, mt_error *err)
 {
-    mt_device_facts facts = {0};
-    char arch[MT_ARCH_SIZE];
-    mt_status st = ask(-1, &facts, arch, err);
-    *nvrtc_version = facts.nvrtc_version;
-    return st;
+    *nvrtc_version = 0;
+    return ask(-1, try_compiler, nvrtc_version, err);
 }

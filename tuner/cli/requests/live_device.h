@@ -7,7 +7,8 @@
 /* NO_GPU when there is none, or when this build has no CUDA headers. */
 mt_status mt_live_device(int ordinal, mt_device_facts *facts, char arch[MT_ARCH_SIZE], mt_error *err);
 
-/* NVRTC's version as 1000 · major + 10 · minor, as a compile worker finds it. UNSUPPORTED when this build has no CUDA headers, COMPILE when there is no NVRTC. */
+/* Compiles a small kernel that includes a header of the toolkit: whether kernels can be compiled here and now. *nvrtc_version: 1000 · major + 10 · minor, 0 = no NVRTC was found; set after an
+ * error too. UNSUPPORTED when this build has no CUDA headers, COMPILE with the reason when there is no NVRTC or it compiles nothing (without its builtins, without headers). */
 mt_status mt_live_compiler(int64_t *nvrtc_version, mt_error *err);
 
 #endif
