@@ -48,12 +48,12 @@ static bool is_line(const mt_row_value *value)
     return true;
 }
 
-static bool is_hash(const mt_row_value *value)
+static bool is_hash(const mt_row_value *value, size_t digits)
 {
     for (size_t i = 0; i < value->size; i++) {
         if (!isxdigit((unsigned char)value->text[i])) return false;
     }
-    return value->size == 32;
+    return value->size == digits;
 }
 
 static bool is_one_of(const char *words, const mt_row_value *value)
@@ -63,6 +63,14 @@ static bool is_one_of(const char *words, const mt_row_value *value)
         if (strcspn(at, "|") == value->size && memcmp(at, value->text, value->size) == 0) return true;
     }
     return false;
+}
+
+static bool is_plugin(const mt_row_value *value)
+{
+    for (size_t i = 0; i < value->size; i++) {
+        if (!value->text[i] || !strchr("abcdefghijklmnopqrstuvwxyz0123456789_", value->text[i])) return false;
+    }
+    return value->size > 0 && value->size < 32;
 }
 
 /* "28,28", "-1", "". */
@@ -202,7 +210,9 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
     case MT_ROW_SHORT: return value->size < 64 && is_line(value);
     case MT_ROW_NOTE: return true;
     case MT_ROW_JSON: return is_json(value);
-    case MT_ROW_HASH: return is_hash(value);
+    case MT_ROW_HASH: return is_hash(value, 32);
+    case MT_ROW_PLUGIN: return is_plugin(value);
+    case MT_ROW_DIGEST: return is_hash(value, 8);
     case MT_ROW_CARVEOUTS: return is_carveout_list(value);
     default: return is_one_of(expectations[kind], value);
     }

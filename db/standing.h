@@ -2,8 +2,8 @@
 #ifndef MT_DB_STANDING_H
 #define MT_DB_STANDING_H
 
-/* A row 'pruned' says why the variant did not run (a constraint, a recording that lacks it, a compiler that was killed): how it ran is told by an older row, if by any. */
-#define MT_IS_RUN(row) "(" row ".outcome <> 'pruned')"
+/* Three outcomes say why a variant did not run. How it did is in an older row, if there is one. Files of schema 7 and before, which the lookup reads, say 'pruned' for all three. */
+#define MT_IS_RUN(row) "(" row ".outcome NOT IN ('excluded', 'not_recorded', 'compiler_killed', 'pruned'))"
 
 /* Row `o`, timed by events beside its subject's best `m`, which was timed in graphs, holds launch latency that the best does not: how much slower it is, is not known. Of a recording that is all there is. */
 #define MT_IS_LATENT(o, m) "(" o ".outcome IN ('ok', 'censored') AND ifnull(" o ".batch_count, 1) <= 1 AND " m ".batch_count > 1)"

@@ -107,7 +107,7 @@ static mt_status get_subject(mt_report_data *data, const mt_measurement_row *row
 
 /* ---- rows ---- */
 
-bool mt_row_has_failed(const mt_row *row) { return mt_outcome_is_failure(row->kind) && row->kind != MT_OUTCOME_PRUNED; }
+bool mt_row_has_failed(const mt_row *row) { return mt_outcome_is_failure(row->kind) && mt_outcome_is_run(row->kind); }
 
 static mt_row row_of(const mt_measurement_row *m)
 {

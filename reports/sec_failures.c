@@ -129,7 +129,7 @@ static mt_status add_texts(const mt_report_context *context, mt_doc *doc, mt_err
         for (size_t k = 0; k < data->subjects[i].count; k++)
             if (mt_outcome_is_failure(data->subjects[i].rows[k].kind)) all[count++] = (failure){&data->subjects[i], &data->subjects[i].rows[k], 1};
     count = merge(all, count);
-    mt_doc_table(doc, "texts", "What failed and pruned variants said, equal texts once, with one variant", text_columns);
+    mt_doc_table(doc, "texts", "What variants said that failed or did not run, equal texts once, with one variant", text_columns);
     for (; shown < count && shown < most; shown++) {
         const char *text = all[shown].row->text ? all[shown].row->text : "";
         mt_doc_text(doc, mt_outcome_name(all[shown].row->kind));
@@ -184,7 +184,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     MT_TRY(add_texts(context, doc, err));
     mt_doc_table(doc, "quarantine", "Variants with strikes: what is quarantined is not run again (msda-tune quarantine --lift)", strike_columns);
     MT_TRY(mt_query_strikes(context->store, context->filter, add_strike, doc, err));
-    if (rows) mt_doc_note(doc, "– as a value means that the knob is not active there, as in variants of another kind. What was pruned was not run and is not counted as failed.");
+    if (rows) mt_doc_note(doc, "– as a value means that the knob is not active there, as in variants of another kind. A variant that did not run is not counted as failed.");
     mt_doc_table(doc, "pruned", "Points that constraints exclude", pruned_columns);
     MT_TRY(mt_query_pruned(context->store, context->filter, add_pruned, doc, err));
 done:

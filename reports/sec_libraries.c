@@ -14,24 +14,24 @@ static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", N
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     state *s = context;
-    mt_row_library library;
+    const mt_row_library *library = &row->library;
     (void)err;
-    if (!mt_row_libraries(row, &library)) return MT_OK;
-    if (!s->rows++) mt_doc_table(s->doc, "rivals", "winners and baseline plugins", columns);
+    if (!library->plugin[0]) return MT_OK;
+    if (!s->rows++) mt_doc_table(s->doc, "libraries", "winners and baseline plugins", columns);
     mt_doc_text(s->doc, row->gpu_name);
     mt_doc_text(s->doc, row->kernel);
     mt_doc_text(s->doc, row->shape);
     mt_doc_text(s->doc, mt_regime_name(row->outcome.timing.regime));
     mt_doc_number(s->doc, row->outcome.timing.median_ns / 1e3);
-    mt_doc_text(s->doc, library.plugin);
-    mt_doc_number(s->doc, library.best_ns / 1e3);
-    mt_doc_number(s->doc, library.best_ratio);
-    mt_doc_number(s->doc, library.best_low);
-    mt_doc_number(s->doc, library.best_high);
-    mt_doc_number(s->doc, library.first_ns / 1e3);
-    mt_doc_number(s->doc, library.first_ratio);
-    mt_doc_text(s->doc, library.is_limited ? "throttled" : "free");
-    mt_doc_text(s->doc, mt_row_is_programmatic(row) ? "programmatic" : "plain");
+    mt_doc_text(s->doc, library->plugin);
+    mt_doc_number(s->doc, library->best_ns / 1e3);
+    mt_doc_number(s->doc, library->best_ratio);
+    mt_doc_number(s->doc, library->best_low);
+    mt_doc_number(s->doc, library->best_high);
+    mt_doc_number(s->doc, library->first_ns / 1e3);
+    mt_doc_number(s->doc, library->first_ratio);
+    mt_doc_text(s->doc, library->is_limited ? "throttled" : "free");
+    mt_doc_text(s->doc, row->is_programmatic ? "programmatic" : "plain");
     mt_doc_knobs(s->doc, row->variant);
     return MT_OK;
 }
@@ -49,4 +49,4 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
 }
 
 extern const mt_section mt_section_libraries;
-const mt_section mt_section_libraries = {"rivals", "Against baselines", render};
+const mt_section mt_section_libraries = {"libraries", "Against baselines", render};

@@ -62,7 +62,7 @@ static bool add_winner(const mt_report_data *data, const row_index *indexes, siz
         if (k == i || !compares(s, &data->subjects[k])) continue;
         const mt_row *row = find(&indexes[k], s->best);
         double slowdown = slowdown_of(row, &data->subjects[k]);
-        missing += !row || row->kind == MT_OUTCOME_PRUNED;
+        missing += !row || !mt_outcome_is_run(row->kind);
         failed += row && mt_row_has_failed(row);
         if (isnan(slowdown)) continue;
         measured++;

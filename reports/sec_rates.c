@@ -25,11 +25,15 @@ static const struct {
                {"cycles_min", 1}, {"cycles_mean", 1}, {"cycles_max", 1}};
 enum { RATES = sizeof rates / sizeof rates[0] };
 
-static bool has_rates(const mt_measurement_row *row)
+static mt_status read_rates(const state *s, const mt_measurement_row *row, double values[RATES], bool *has_some, mt_error *err)
 {
-    for (size_t i = 0; i < RATES; i++)
-        if (isfinite(mt_row_metric(row, rates[i].metric))) return true;
-    return false;
+    mt_status st = MT_OK;
+    *has_some = false;
+    for (size_t i = 0; i < RATES && st == MT_OK; i++) {
+        st = mt_query_metric(s->store, row->id, rates[i].metric, &values[i], err);
+        *has_some = *has_some || isfinite(values[i]);
+    }
+    return st;
 }
 
 static void add_time(const state *s, double ns)
@@ -72,14 +76,17 @@ static mt_status add_yardstick(void *context, const char *variant, double median
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     state *s = context;
-    if (!has_rates(row) || s->rows++ >= s->most_rows) return MT_OK;
+    double values[RATES];
+    bool has_some;
+    mt_status st = read_rates(s, row, values, &has_some, err);
+    if (st != MT_OK || !has_some || s->rows++ >= s->most_rows) return st;
     s->best_ns = row->outcome.timing.median_ns;
     s->shown[0] = '\0';
     s->row = row;
     add_names(s->doc, row);
     mt_doc_text(s->doc, "best");
     add_time(s, s->best_ns);
-    for (size_t i = 0; i < RATES; i++) mt_doc_number(s->doc, mt_row_metric(row, rates[i].metric) * rates[i].scale);
+    for (size_t i = 0; i < RATES; i++) mt_doc_number(s->doc, values[i] * rates[i].scale);
     return mt_query_yardsticks(s->store, row->id, add_yardstick, s, err);
 }
 

@@ -5,7 +5,7 @@
 #include "reports/section.h"
 
 typedef struct total {
-    size_t subjects, variants, ok, failed, pruned, with_best;
+    size_t subjects, variants, ok, failed, not_run, with_best;
     mt_geomean by_default, by_baseline, of_floor;
     double least_of_floor, most_of_floor;
 } total;
@@ -17,7 +17,7 @@ static void count(const mt_report_subject *s, total *t)
         t->variants += s->rows[i].is_newest;
         t->ok += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_OK;
         t->failed += s->rows[i].is_newest && mt_row_has_failed(&s->rows[i]);
-        t->pruned += s->rows[i].is_newest && s->rows[i].kind == MT_OUTCOME_PRUNED;
+        t->not_run += s->rows[i].is_newest && !mt_outcome_is_run(s->rows[i].kind);
     }
     if (!s->best) return;
     t->with_best++;
@@ -38,7 +38,7 @@ static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
     if (t->of_floor.count == 1) mt_doc_figure(doc, "Of the model's floor", "%.0f %%", 100 * t->least_of_floor);
     if (t->of_floor.count > 1) mt_doc_figure(doc, "Of the model's floor", "%.0f – %.0f %%", 100 * t->least_of_floor, 100 * t->most_of_floor);
     mt_doc_figure(doc, "Variants that failed", "%zu of %zu", t->failed, t->variants);
-    if (t->pruned) mt_doc_figure(doc, "Pruned: not run", "%zu of %zu", t->pruned, t->variants);
+    if (t->not_run) mt_doc_figure(doc, "Not run", "%zu of %zu", t->not_run, t->variants);
 }
 
 static void add_bars(const mt_report_data *data, mt_doc *doc)
@@ -76,7 +76,7 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
     mt_doc_textf(doc, "%.8s", first->kernel_key);
     mt_doc_text(doc, mt_regime_name(first->regime));
     mt_doc_text(doc, mt_origin_name(first->origin));
-    const double numbers[] = {(double)t->subjects, (double)t->with_best, (double)t->variants, (double)t->ok, (double)t->failed, t->pruned ? (double)t->pruned : NAN, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline),
+    const double numbers[] = {(double)t->subjects, (double)t->with_best, (double)t->variants, (double)t->ok, (double)t->failed, t->not_run ? (double)t->not_run : NAN, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline),
                               100 * mt_geomean_of(&t->of_floor)};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
 }

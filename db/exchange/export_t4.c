@@ -15,7 +15,7 @@ static const struct {
     mt_outcome_kind kind;
     const char *word;
 } words[] = {
-    {MT_OUTCOME_OK, "correct"}, {MT_OUTCOME_PRUNED, "constraints"}, {MT_OUTCOME_ILLEGAL, "constraints"}, {MT_OUTCOME_COMPILE_ERROR, "compile"},
+    {MT_OUTCOME_OK, "correct"}, {MT_OUTCOME_EXCLUDED, "constraints"}, {MT_OUTCOME_ILLEGAL, "constraints"}, {MT_OUTCOME_COMPILE_ERROR, "compile"},
     {MT_OUTCOME_COMPILE_TIMEOUT, "compile"}, {MT_OUTCOME_LAUNCH_ERROR, "runtime"}, {MT_OUTCOME_LOAD_ERROR, "runtime"}, {MT_OUTCOME_WRONG_RESULT, "correctness"},
     {MT_OUTCOME_OUT_OF_BOUNDS, "correctness"}, {MT_OUTCOME_WROTE_INPUT, "correctness"}, {MT_OUTCOME_NONDETERMINISTIC, "correctness"}, {MT_OUTCOME_QUARANTINED, "runtime"},
     {MT_OUTCOME_TIMEOUT, "timeout"}, {MT_OUTCOME_CRASHED, "runtime"}, {MT_OUTCOME_GPU_FAULT, "runtime"}, {MT_OUTCOME_CENSORED, "timeout"}, {MT_OUTCOME_YARDSTICK, "correctness"}};
@@ -119,7 +119,7 @@ static mt_status write_result(void *context, const mt_measurement_row *row, mt_e
     t4_export *export = context;
     mt_strbuf *json = &export->text;
     char timestamp[64];
-    if (mt_outcome_is_untried(&row->outcome)) {
+    if (mt_outcome_is_untried(row->outcome.kind)) {
         export->untried++;
         return MT_OK;
     }

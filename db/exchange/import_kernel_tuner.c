@@ -31,7 +31,7 @@ static mt_status read_problem(mt_import *import, const mt_json_span *span, mt_er
     mt_strbuf text = {0}, list = {0};
     sqlite3_stmt *statement = NULL;
     mt_sql_args args;
-    bool row, is_plain = true;
+    bool is_plain = true;
     if (!span->text) return MT_OK;
     mt_strbuf_add_char(&list, '[');
     mt_strbuf_add_bytes(&list, span->text, span->length);
@@ -43,9 +43,7 @@ static mt_status read_problem(mt_import *import, const mt_json_span *span, mt_er
     mt_json_span whole = {mt_strbuf_text(&list), list.length, span->line};
     MT_TRY(mt_import_check(import, NULL, &whole, "array", err));
     MT_TRY(mt_import_query(import, "SELECT type, atom FROM json_tree(?1) WHERE type NOT IN ('array')", mt_strbuf_text(&import->value), &statement, &args, err));
-    for (;;) {
-        MT_TRY(mt_sql_row(import->parser, &args, &row, "parse a problem's size", err));
-        if (!row) break;
+    while (mt_sql_next(import->parser, &args, "parse a problem's size", &st, err)) {
         is_plain = is_plain && strcmp(mt_sql_column(statement, 0), "integer") == 0 && sqlite3_column_int64(statement, 1) > 0;
         mt_strbuf_addf(&text, "%s%s", text.length ? ", " : "", mt_sql_column(statement, 1));
     }
@@ -64,12 +62,9 @@ static mt_status read_knob_names(mt_import *import, const mt_json_span *span, bo
     mt_status st = MT_OK;
     sqlite3_stmt *statement = NULL;
     mt_sql_args args;
-    bool row;
     MT_TRY(mt_import_check(import, NULL, span, is_list ? "array" : "object", err));
     MT_TRY(mt_import_query(import, is_list ? "SELECT atom FROM json_each(?1)" : "SELECT key FROM json_each(?1)", mt_strbuf_text(&import->value), &statement, &args, err));
-    for (;;) {
-        MT_TRY(mt_sql_row(import->parser, &args, &row, "parse the knobs", err));
-        if (!row) break;
+    while (mt_sql_next(import->parser, &args, "parse the knobs", &st, err)) {
         const char *name = mt_sql_column(statement, 0);
         if (!*name || mt_import_find_knob(import, name)) {
             st = mt_import_fail(import, NULL, span->line, err, "tune_params_keys: \"%s\" is no name, or there twice; expected the knobs' names", name);
@@ -90,14 +85,11 @@ static mt_status read_knob_values(mt_import *import, const mt_json_span *span, m
     mt_status st = MT_OK;
     sqlite3_stmt *statement = NULL;
     mt_sql_args args;
-    bool row;
     uint16_t level;
     MT_TRY(mt_import_check(import, NULL, span, "object", err));
     MT_TRY(mt_import_query(import, "SELECT k.key, v.type, v.value FROM json_each(?1) k, json_each(CASE k.type WHEN 'array' THEN k.value ELSE json_array(k.value) END) v",
                            mt_strbuf_text(&import->value), &statement, &args, err));
-    for (;;) {
-        MT_TRY(mt_sql_row(import->parser, &args, &row, "parse the knobs' values", err));
-        if (!row) break;
+    while (mt_sql_next(import->parser, &args, "parse the knobs' values", &st, err)) {
         mt_import_knob *knob = mt_import_find_knob(import, mt_sql_column(statement, 0));
         if (!knob) continue; /* a parameter that no result has */
         MT_TRY(mt_import_level(import, knob, statement, 1, NULL, span->line, &level, err));
@@ -123,7 +115,7 @@ done:
 static const double error_time = 1e20; /* what older Kernel Tuners wrote for a configuration that failed, whatever it failed at */
 
 static const struct { const char *word; mt_outcome_kind kind; } failures[] = {
-    {"InvalidConfig", MT_OUTCOME_PRUNED}, {"CompilationFailedConfig", MT_OUTCOME_COMPILE_ERROR}, {"RuntimeFailedConfig", MT_OUTCOME_LAUNCH_ERROR}};
+    {"InvalidConfig", MT_OUTCOME_EXCLUDED}, {"CompilationFailedConfig", MT_OUTCOME_COMPILE_ERROR}, {"RuntimeFailedConfig", MT_OUTCOME_LAUNCH_ERROR}};
 
 static bool is_failure(const char *word)
 {
@@ -187,13 +179,11 @@ static mt_status read_entry(mt_import *import, const mt_json_span *key, const mt
     mt_import_row *row;
     sqlite3_stmt *statement = NULL;
     mt_sql_args args;
-    bool more, has_time = false;
+    bool has_time = false;
     MT_TRY(mt_import_check(import, key, value, "object", err));
     MT_TRY(mt_import_add_row(import, &row, err));
     MT_TRY(mt_import_query(import, "SELECT key, type, value FROM json_each(?1)", mt_strbuf_text(&import->value), &statement, &args, err));
-    for (;;) {
-        MT_TRY(mt_sql_row(import->parser, &args, &more, "parse an entry", err));
-        if (!more) break;
+    while (mt_sql_next(import->parser, &args, "parse an entry", &st, err)) {
         MT_TRY(take_member(import, row, statement, key, &has_time, err));
     }
     if (!has_time && !row->samples) {

@@ -117,11 +117,11 @@ static mt_status check_plan(sqlite3 *part, const char *path, const char *plan, m
 {
     sqlite3_stmt *statement = NULL;
     mt_status st = MT_OK;
-    int code = sqlite3_prepare_v2(part, "SELECT DISTINCT job FROM session WHERE job IS NOT NULL", -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(part, "SELECT DISTINCT plan FROM session WHERE plan IS NOT NULL", -1, &statement, NULL);
     while (code == SQLITE_OK && st == MT_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
-        const char *other = mt_job_plan(mt_sql_column(statement, 0));
+        const char *other = mt_sql_column(statement, 0);
         code = SQLITE_OK;
-        if (*other && strcmp(other, plan) != 0)
+        if (strcmp(other, plan) != 0)
             st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to plan %.*s, expected plan %s: it was written in another folder's job", path, MT_JOB_PLAN_SIZE - 1, other, plan);
     }
     if (st == MT_OK && code != SQLITE_DONE) st = mt_sql_fail_handle(part, path, "read sessions", err);

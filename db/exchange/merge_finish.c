@@ -14,7 +14,7 @@
 typedef struct ordered {
     const char *groups;        /* SELECT group a, group b of several rows, behind the group (?1, ?2), GROUPS_AT_ONCE at most */
     const char *rows;          /* SELECT id of the group (?1, ?2), the oldest first */
-    const char *moves[5];      /* ?1: the new id; ?2: the old one */
+    const char *moves[6];      /* ?1: the new id; ?2: the old one */
 } ordered;
 
 enum { GROUPS_AT_ONCE = 500 }; /* the number in the statements */
@@ -24,7 +24,8 @@ static const ordered measurements = {
     .rows = "SELECT m.id FROM measurement m JOIN session s ON s.id = m.session_id WHERE m.subject_id = ?1 AND m.variant_id = ?2 "
             "ORDER BY m.created_unix_ms, m.evaluation, m.outcome, ifnull(m.median_ns, 0), " SESSION_KEY,
     .moves = {"UPDATE main.measurement SET id = ?1 WHERE id = ?2", "UPDATE main.finalist SET measurement_id = ?1 WHERE measurement_id = ?2",
-              "UPDATE main.best SET measurement_id = ?1 WHERE measurement_id = ?2", "UPDATE main.metric SET measurement_id = ?1 WHERE measurement_id = ?2"},
+              "UPDATE main.best SET measurement_id = ?1 WHERE measurement_id = ?2", "UPDATE main.metric SET measurement_id = ?1 WHERE measurement_id = ?2",
+              "UPDATE main.library_comparison SET measurement_id = ?1 WHERE measurement_id = ?2"},
 };
 static const ordered finals = {
     .groups = "SELECT subject_id, 0 FROM final_round WHERE (subject_id, 0) > (?1, ?2) GROUP BY subject_id HAVING count(*) > 1 LIMIT 500",
@@ -190,10 +191,7 @@ static mt_status read_subjects(mt_store *store, subjects *list, mt_error *err)
     sqlite3_stmt *statement = NULL;
     MT_TRY(mt_sql_prepare(store, "SELECT device_id, kernel_id, shape_id, workload_id, regime, origin FROM subject ORDER BY id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
-    for (;;) {
-        bool row;
-        MT_TRY(mt_sql_row(store, &args, &row, "read subjects", err));
-        if (!row) break;
+    while (mt_sql_next(store, &args, "read subjects", &st, err)) {
         mt_subject *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
         if (!items) {
             st = no_memory(store, err);

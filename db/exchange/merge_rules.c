@@ -32,7 +32,7 @@ const mt_merge_rule mt_merge_rules[] = {
     /* A variant's rows of one session are few. A plus keeps SQLite from the index of its rows in all sessions, as many as there are parts. */
     {.table = "measurement", .has_id = true, .foreign = {{"subject_id", "subject"}, {"variant_id", "variant"}, {"toolchain_id", "toolchain"}, {"session_id", "session"}},
      .match = "session_id = :session_id AND variant_id = :variant_id AND +subject_id = :subject_id AND toolchain_id = :toolchain_id AND "
-              "created_unix_ms = :created_unix_ms AND evaluation = :evaluation AND outcome = :outcome AND median_ns IS :median_ns AND text IS :text"},
+              "created_unix_ms = :created_unix_ms AND evaluation = :evaluation AND outcome = :outcome AND median_ns IS :median_ns AND text IS :text AND spec_digest IS :spec_digest"},
     {.table = "metric", .foreign = {{"measurement_id", "measurement"}}, .match = "measurement_id = :measurement_id AND name = :name",
      .wins = "(:created_unix_ms, :value, :source) > (created_unix_ms, value, source)", .replaces = "value, source, created_unix_ms"},
     {.table = "anchor", .has_id = true, .foreign = {{"session_id", "session"}, {"subject_id", "subject"}, {"variant_id", "variant"}},
@@ -40,6 +40,9 @@ const mt_merge_rule mt_merge_rules[] = {
     {.table = "final_round", .has_id = true, .foreign = {{"session_id", "session"}, {"subject_id", "subject"}},
      .match = "session_id = :session_id AND subject_id = :subject_id AND created_unix_ms = :created_unix_ms AND method = :method AND rounds = :rounds AND objective = :objective"},
     {.table = "finalist", .foreign = {{"final_id", "final_round"}, {"measurement_id", "measurement"}}, .match = "final_id = :final_id AND measurement_id = :measurement_id"},
+    {.table = "library_comparison", .foreign = {{"measurement_id", "measurement"}}, .match = "measurement_id = :measurement_id AND plugin = :plugin",
+     .wins = "(:created_unix_ms, :best_ratio, :best_ns) > (created_unix_ms, best_ratio, best_ns)",
+     .replaces = "first_ns, first_ratio, first_algorithm, best_ns, best_ratio, best_ratio_low, best_ratio_high, best_algorithm, is_limited, created_unix_ms"},
     {.table = "pruned", .foreign = {{"session_id", "session"}, {"subject_id", "subject"}},
      .match = "session_id = :session_id AND subject_id = :subject_id AND constraint_name = :constraint_name"},
     {.table = "landmark", .kind = MT_MERGE_CHOSEN, .foreign = {{"subject_id", "subject"}, {"variant_id", "variant"}},

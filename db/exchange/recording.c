@@ -297,12 +297,7 @@ static mt_status write_subject(export_state *export, int64_t subject, mt_recordi
 
 static mt_status kernel_of(mt_store *store, int64_t subject, int64_t *kernel, mt_error *err)
 {
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, "SELECT kernel_id FROM subject WHERE id = ?", &statement, err);
-    if (st != MT_OK) return st;
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
-    return mt_sql_value(store, &args, 0, kernel, "read a subject", err);
+    return mt_sql_one(store, "SELECT kernel_id FROM subject WHERE id = ?", "read a subject", MT_IN(MT_INT(subject)), MT_OUT(MT_TO_INT(kernel)), err);
 }
 
 mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const char *path, mt_error *err)

@@ -31,10 +31,7 @@ mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recordi
     MT_TRY(mt_sql_prepare(store, answers_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
-    for (;;) {
-        bool row;
-        MT_TRY(mt_sql_row(store, &args, &row, "list what answers", err));
-        if (!row) break;
+    while (mt_sql_next(store, &args, "list what answers", &st, err)) {
         if (mt_recording_answers_add(answers, mt_sql_column(statement, 0))) continue;
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "export: out of memory");
         goto done;

@@ -97,10 +97,7 @@ static mt_status read_rows(mt_store *store, const char *json, int64_t subject, m
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, json);
     mt_sql_int(&args, subject);
-    for (;;) {
-        bool more;
-        MT_TRY(mt_sql_row(store, &args, &more, "read a final", err));
-        if (!more) break;
+    while (mt_sql_next(store, &args, "read a final", &st, err)) {
         if (*count == MT_FINALISTS_MAX) *problem = "\"final\" has more rows than a final may have";
         if (!*problem) *problem = read_finalist(statement, &rows[*count]);
         if (*problem) goto done;

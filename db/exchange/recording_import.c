@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "db/store/measurement.h"
+#include "db/store/old_outcome.h"
 #include "db/exchange/recording.h"
 #include "db/exchange/recording_internal.h"
 #include "db/exchange/recording_io.h"
@@ -231,7 +232,8 @@ static const char row_sql[] =
     "json_type(?1, '$.chain'), " JSON("chain.nvrtc") JSON("chain.driver") JSON("chain.arch")
     "CASE json_type(?1, '$.s') WHEN 'array' THEN json_extract(?1, '$.s') END, " MT_OUTCOME_COLUMNS(MT_COLUMN_JSON)
     /* json_extract makes 1 and 0 of true and false */
-    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'v', 'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1), " JSON_MEMBER("rival") "0";
+    "(SELECT key FROM json_each(?1) WHERE type IN ('true', 'false') AND key IN (" MT_OUTCOME_COLUMNS(KEY) "'v', 'flops', 'bytes', 'floor', 'e', 'at') LIMIT 1), " 
+    "ifnull(json_type(?1, '$.library'), json_type(?1, '$.rival')), ifnull(json_extract(?1, '$.library'), json_extract(?1, '$.rival')), 0"; /* 'rival': of older tools */
 enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
 enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT, COLUMN_LIBRARY };
 
@@ -271,13 +273,23 @@ static void complete_interval(mt_timing *timing)
     if (timing->low_ns == 0 && timing->high_ns == 0) timing->low_ns = timing->high_ns = timing->median_ns;
 }
 
-/* Everything but the texts, which stay SQLite's. */
-static mt_status read_outcome(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
+/* "k" and "t". */
+static mt_status read_kind(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
 {
-    const char *kind, *bad;
+    const char *kind, *text = mt_sql_column_or_null(statement, COLUMN_TEXT);
     mt_status st = get_text(import, statement, 1, "\"k\"", 1, &kind, err);
     if (st != MT_OK) return st;
-    if (!mt_outcome_from_name(kind, &outcome->kind)) return fail_line(import, "\"k\" is an unknown outcome:", kind, err);
+    outcome->text = mt_strdup(text);
+    if (text && !outcome->text) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
+    if (strcmp(kind, "pruned") == 0) return mt_old_outcome_read(import->store, outcome, err);
+    return mt_outcome_from_name(kind, &outcome->kind) ? MT_OK : fail_line(import, "\"k\" is an unknown outcome:", kind, err);
+}
+
+static mt_status read_outcome(const import_state *import, sqlite3_stmt *statement, mt_outcome *outcome, mt_error *err)
+{
+    const char *bad;
+    mt_status st = read_kind(import, statement, outcome, err);
+    if (st != MT_OK) return st;
     if (sqlite3_column_type(statement, COLUMN_BOOLEAN) != SQLITE_NULL)
         return fail_line(import, "expected a number, found true or false, in", mt_sql_column(statement, COLUMN_BOOLEAN), err);
     if (!mt_outcome_read(statement, COLUMN_OUTCOME, outcome, &bad)) return fail_line(import, "impossible value of", bad, err);
@@ -307,7 +319,7 @@ static mt_status check_order(import_state *import, const char *variant, mt_error
 static mt_status read_library(const import_state *import, sqlite3_stmt *statement, int64_t at_unix_ms, mt_error *err)
 {
     const char *problem = NULL, *json;
-    mt_status st = get_object(import, statement, COLUMN_LIBRARY, "\"rival\"", &json, err);
+    mt_status st = get_object(import, statement, COLUMN_LIBRARY, "\"library\"", &json, err);
     if (st == MT_OK && json) st = mt_recording_read_library(import->store, sqlite3_last_insert_rowid(import->store->db), at_unix_ms, json, &problem, err);
     return problem ? fail_line(import, problem, NULL, err) : st;
 }
@@ -348,7 +360,6 @@ static mt_status store_row(import_state *import, sqlite3_stmt *statement, const 
     if (sqlite3_column_type(statement, COLUMN_CHAIN) != SQLITE_NULL) {
         MT_TRY(read_toolchain(import, statement, COLUMN_CHAIN + 1, "\"chain\"", &subject.toolchain, err));
     }
-    outcome.text = (char *)mt_sql_column_or_null(statement, COLUMN_TEXT); /* borrowed */
     result.launch_json = mt_sql_column_or_null(statement, COLUMN_LAUNCH);
     result.model_flops = real_or_nan(statement, COLUMN_FLOPS);
     result.model_dram_bytes = real_or_nan(statement, COLUMN_FLOPS + 1);
@@ -362,7 +373,6 @@ static mt_status store_row(import_state *import, sqlite3_stmt *statement, const 
     import->rows++;
     import->failed += outcome.kind != MT_OUTCOME_OK;
 done:
-    outcome.text = NULL;
     mt_outcome_free(&outcome);
     return st;
 }
@@ -392,16 +402,8 @@ done:
 
 static mt_status is_imported(mt_store *store, const mt_hash *hash, mt_origin origin, bool *imported, mt_error *err)
 {
-    int64_t id;
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, "SELECT id FROM session WHERE source_hash = ? AND origin = ?", &statement, err);
-    if (st != MT_OK) return st;
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, hash->hex);
-    mt_sql_text(&args, mt_origin_name(origin));
-    st = mt_sql_value(store, &args, 0, &id, "look for an earlier import", err);
-    *imported = id != 0;
-    return st;
+    return mt_sql_one(store, "SELECT 1 FROM session WHERE source_hash = ? AND origin = ?", "look for an earlier import", MT_IN(MT_TEXT(hash->hex), MT_TEXT(mt_origin_name(origin))),
+                      MT_OUT(MT_TO_BOOL(imported)), err);
 }
 
 static mt_status begin_session(import_state *import, const mt_hash *hash, mt_error *err)

@@ -12,18 +12,17 @@
 #include "db/exchange/recording_internal.h"
 #include "db/store/store_internal.h"
 
-/* Members of the object, and names of metrics behind the plugin's. */
+/* Members of the object. */
 static const char *const keys[] = {"first_ns", "first_r", "ns", "r", "rl", "rh", "limited"};
-static const char *const metrics[] = {"first_ns", "first_ratio", "best_ns", "best_ratio", "best_ratio_low", "best_ratio_high", "throttled"};
 enum { BEST_NS = 2, RATIO, LOW, HIGH, LIMITED, NUMBERS };
 
 void mt_recording_add_library(const mt_measurement_row *row, mt_strbuf *json)
 {
-    mt_row_library library;
-    if (!mt_row_libraries(row, &library)) return;
-    const double numbers[NUMBERS] = {library.first_ns, library.first_ratio, library.best_ns, library.best_ratio, library.best_low, library.best_high, library.is_limited ? 1 : NAN};
-    mt_strbuf_add(json, ",\"rival\":{\"by\":");
-    mt_strbuf_add_json(json, library.plugin);
+    const mt_row_library *library = &row->library;
+    if (!library->plugin[0]) return;
+    const double numbers[NUMBERS] = {library->first_ns, library->first_ratio, library->best_ns, library->best_ratio, library->best_low, library->best_high, library->is_limited ? 1 : NAN};
+    mt_strbuf_add(json, ",\"library\":{\"by\":");
+    mt_strbuf_add_json(json, library->plugin);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (isnan(numbers[i])) continue;
         mt_strbuf_addf(json, ",\"%s\":", keys[i]);
@@ -37,7 +36,7 @@ void mt_recording_add_library(const mt_measurement_row *row, mt_strbuf *json)
 #define NUMBER(name) ", CASE WHEN json_type(?1, '$." name "') IN ('integer', 'real') THEN json_extract(?1, '$." name "') END"
 static const char library_sql[] = "SELECT CASE json_type(?1, '$.by') WHEN 'text' THEN json_extract(?1, '$.by') END" NUMBER("first_ns") NUMBER("first_r") NUMBER("ns") NUMBER("r") NUMBER("rl") NUMBER("rh") NUMBER("limited");
 
-/* "" and what cannot be part of a metric's name are none. */
+/* As the rules of rows have it. */
 static bool is_plugin(const char *name)
 {
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -50,39 +49,30 @@ static const char *read_numbers(sqlite3_stmt *statement, double numbers[NUMBERS]
         bool is_there = sqlite3_column_type(statement, 1 + i) != SQLITE_NULL;
         numbers[i] = is_there ? sqlite3_column_double(statement, 1 + i) : NAN;
         bool is_sound = is_there ? numbers[i] > 0 && numbers[i] < 1e16 : i != BEST_NS && i != RATIO;
-        if (!is_sound) return "\"rival\" needs an ns and an r, and all its numbers above 0";
+        if (!is_sound) return "\"library\" needs an ns and an r, and all its numbers above 0";
     }
     const double slack = 1.000001; /* of numbers that were rounded */
     bool is_outside = numbers[LOW] > numbers[RATIO] * slack || numbers[RATIO] > numbers[HIGH] * slack;
-    return is_outside ? "\"rival\" has an r outside rl and rh" : NULL;
-}
-
-static mt_status store_numbers(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *plugin, const double numbers[NUMBERS], mt_error *err)
-{
-    mt_status st = MT_OK;
-    char name[96];
-    for (size_t i = 0; i < NUMBERS; i++) {
-        snprintf(name, sizeof name, "%s_%s", plugin, metrics[i]);
-        MT_TRY(mt_store_metric(store, measurement, at_unix_ms, plugin, name, i == LIMITED && isnan(numbers[i]) ? 0 : numbers[i], err));
-    }
-done:
-    return st;
+    return is_outside ? "\"library\" has an r outside rl and rh" : NULL;
 }
 
 mt_status mt_recording_read_library(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *json, const char **problem, mt_error *err)
 {
     mt_status st;
     bool row;
-    double numbers[NUMBERS];
+    double numbers[NUMBERS] = {0};
     sqlite3_stmt *statement;
     MT_TRY(mt_sql_cached_get(store, library_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, json);
     MT_TRY(mt_sql_row(store, &args, &row, "read a comparison", err));
     const char *plugin = mt_sql_column(statement, 0);
-    *problem = is_plugin(plugin) ? read_numbers(statement, numbers) : "\"rival\" does not say by which plugin";
-    if (!*problem) st = store_numbers(store, measurement, at_unix_ms, plugin, numbers, err);
+    *problem = is_plugin(plugin) ? read_numbers(statement, numbers) : "\"library\" does not say by which plugin";
+    mt_row_library library = {.first_ns = numbers[0], .first_ratio = numbers[1], .best_ns = numbers[BEST_NS], .best_ratio = numbers[RATIO], .best_low = numbers[LOW], .best_high = numbers[HIGH],
+                              .is_limited = numbers[LIMITED] > 0};
+    snprintf(library.plugin, sizeof library.plugin, "%s", plugin);
     sqlite3_reset(statement);
+    if (!*problem) st = mt_store_library(store, measurement, at_unix_ms, &library, NULL, NULL, err);
 done:
     return st;
 }

@@ -2,7 +2,9 @@
 
 #include <stddef.h>
 
+#include "db/standing.h"
 #include "db/store/answer.h"
+#include "db/store/old_outcome.h"
 #include "db/store/sql.h"
 #include "db/store/store_file.h"
 
@@ -66,11 +68,40 @@ static const char to_7[] =
     "ALTER TABLE session ADD COLUMN job TEXT; DROP INDEX IF EXISTS measurement_by_session; "
     "CREATE INDEX measurement_by_session ON measurement (session_id, variant_id); PRAGMA user_version = 7;";
 
+/* Comparisons with libraries were metrics with composed names, "cublaslt_best_ratio"; the source said which algorithm it was. What only looks so stays a metric. */
+#define VALUE_OF(name) "(SELECT value FROM metric v WHERE v.measurement_id = b.measurement_id AND v.name = b.plugin || '" name "')"
+#define ALGORITHM_OF(name) "(SELECT nullif(substr(v.source, length(b.plugin) + 3), '') FROM metric v WHERE v.measurement_id = b.measurement_id AND v.name = b.plugin || '" name "')"
+#define LIBRARY_COMPARISONS \
+    "CREATE TABLE library_comparison (measurement_id INTEGER NOT NULL REFERENCES measurement (id), plugin TEXT NOT NULL, first_ns REAL, first_ratio REAL, " \
+    "first_algorithm TEXT, best_ns REAL NOT NULL, best_ratio REAL NOT NULL, best_ratio_low REAL, best_ratio_high REAL, best_algorithm TEXT, is_limited " \
+    "INTEGER NOT NULL, created_unix_ms INTEGER NOT NULL, PRIMARY KEY (measurement_id, plugin)); " \
+    "INSERT INTO library_comparison SELECT b.measurement_id, b.plugin, " VALUE_OF("_first_ns") ", " VALUE_OF("_first_ratio") ", " ALGORITHM_OF("_first_ratio") ", " \
+    VALUE_OF("_best_ns") ", b.value, " VALUE_OF("_best_ratio_low") ", " VALUE_OF("_best_ratio_high") ", " ALGORITHM_OF("_best_ratio") ", " \
+    "ifnull(" VALUE_OF("_throttled") ", 0) > 0, b.created_unix_ms FROM (SELECT *, substr(name, 1, length(name) - length('_best_ratio')) AS plugin FROM metric WHERE name GLOB '*_best_ratio') b " \
+    "WHERE length(b.plugin) BETWEEN 1 AND 31 AND b.plugin NOT GLOB '*[^a-z0-9_]*' AND (b.source = b.plugin OR b.source GLOB b.plugin || ': *') AND " VALUE_OF("_best_ns") " IS NOT NULL; " \
+    "DELETE FROM metric WHERE EXISTS (SELECT 1 FROM library_comparison l WHERE l.measurement_id = metric.measurement_id AND metric.name IN (l.plugin || '_first_ns', l.plugin || '_first_ratio', " \
+    "l.plugin || '_best_ns', l.plugin || '_best_ratio', l.plugin || '_best_ratio_low', l.plugin || '_best_ratio_high', l.plugin || '_throttled')); "
+
+/* The outcome of the measurement that said of the default on a portfolio's shape that it did not run. */
+#define DEFAULT_NOT_RUN \
+    "(SELECT m.outcome FROM landmark l JOIN measurement m ON m.subject_id = l.subject_id AND m.variant_id = l.variant_id WHERE l.role = 'default' " \
+    "AND l.subject_id = portfolio_shape.subject_id AND NOT " MT_IS_RUN("m") " ORDER BY m.id DESC LIMIT 1)"
+
 /* A portfolio's cells as the lookup reads them; the next session's portfolio has them. What computed wrong results, which the lookup reads all of. Rows of another toolkit's headers are not
- * known; of older sessions nobody can tell. */
+ * known; of older sessions nobody can tell. Outcomes that say why a variant did not run, in place of sentences; comparisons with libraries as rows; of a session its plan, which
+ * was part of the job's text, and whether it was truncated. */
 static const char to_8[] =
     "ALTER TABLE portfolio ADD COLUMN cells BLOB; CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; "
-    "ALTER TABLE session ADD COLUMN headers TEXT; PRAGMA user_version = 8;";
+    "ALTER TABLE session ADD COLUMN headers TEXT; ALTER TABLE measurement ADD COLUMN spec_digest TEXT; "
+    "UPDATE measurement SET spec_digest = " MT_OLD_DIGEST("outcome", "text") ", outcome = " MT_OLD_OUTCOME("outcome", "text") ", text = " MT_OLD_TEXT("outcome", "text") " WHERE outcome = 'pruned'; "
+    "UPDATE portfolio_cell SET outcome = ifnull((SELECT m.outcome FROM measurement m WHERE m.id = measurement_id), 'excluded') WHERE outcome = 'pruned'; "
+    "UPDATE portfolio_shape SET default_outcome = ifnull(" DEFAULT_NOT_RUN ", 'excluded') WHERE default_outcome = 'pruned'; "
+    LIBRARY_COMPARISONS
+    "ALTER TABLE session ADD COLUMN plan TEXT; ALTER TABLE session ADD COLUMN truncated INTEGER NOT NULL DEFAULT 0; "
+    "UPDATE session SET plan = CASE WHEN job GLOB 'plan *' THEN substr(job, 6) ELSE substr(job, instr(job, ', plan ') + 7) END, "
+    "job = CASE WHEN job NOT GLOB 'plan *' THEN substr(job, 1, instr(job, ', plan ') - 1) END WHERE job GLOB 'plan *' OR instr(job, ', plan ') > 0; "
+    "UPDATE session SET truncated = 1 WHERE json_valid(times_json) AND json_type(times_json, '$.truncated') = 'true'; "
+    "PRAGMA user_version = 8;";
 
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {

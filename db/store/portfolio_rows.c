@@ -39,10 +39,7 @@ mt_status mt_query_groups(mt_store *store, const mt_filter *filter, mt_query_gro
     sqlite3_stmt *statement = NULL;
     MT_TRY(mt_sql_prepare(store, groups_sql, &statement, err));
     mt_sql_args args = mt_query_bind(statement, filter, false);
-    for (;;) {
-        bool row;
-        MT_TRY(mt_sql_row(store, &args, &row, "list what is tuned", err));
-        if (!row) break;
+    while (mt_sql_next(store, &args, "list what is tuned", &st, err)) {
         mt_portfolio_group_info info = {.group = {.kernel = sqlite3_column_int64(statement, 0), .device = sqlite3_column_int64(statement, 1)}, .gpu_key = mt_sql_column(statement, 4),
                                         .kernel = mt_sql_column(statement, 5), .kernel_key = mt_sql_column(statement, 6), .shapes = sqlite3_column_int64(statement, 7)};
         info.group.regime = strcmp(mt_sql_column(statement, 2), "warm") == 0 ? MT_REGIME_WARM : MT_REGIME_COLD;
@@ -56,23 +53,17 @@ done:
 
 /* ---- subjects and their times ---- */
 
-mt_status mt_query_excluded(mt_store *store, int64_t kernel, char out[MT_EXCLUDED_SIZE], mt_error *err)
+mt_status mt_query_spec_digest(mt_store *store, int64_t kernel, char digest[MT_SPEC_DIGEST_SIZE], mt_error *err)
 {
-    mt_status st;
-    bool row;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, "SELECT spec_json FROM kernel WHERE id = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, kernel);
-    MT_TRY(mt_sql_row(store, &args, &row, "read a kernel's expressions", err));
-    snprintf(out, MT_EXCLUDED_SIZE, "a constraint excludes it on this shape and GPU (expressions %.8s)", mt_hash_text(row ? mt_sql_column(statement, 0) : "").hex);
-    sqlite3_reset(statement);
-done:
+    char *spec;
+    mt_status st = mt_sql_one(store, "SELECT spec_json FROM kernel WHERE id = ?", "read a kernel's expressions", MT_IN(MT_INT(kernel)), MT_OUT(MT_TO_TEXT(&spec)), err);
+    snprintf(digest, MT_SPEC_DIGEST_SIZE, "%.8s", mt_hash_text(spec ? spec : "").hex);
+    mt_free(spec);
     return st;
 }
 
-/* Of a row of subject s: not one that says other expressions excluded the variant, or that its compiler was killed; what is older counts then. */
-#define AND_IS_OF_TODAY(row, excluded) "AND (s.origin = 'recorded' OR " MT_IS_RUN(row) " OR " row ".text = " excluded ") "
+/* Of a row of subject s: not one that says other expressions excluded the variant, or that its compiler was killed; what is older counts then. `digest`: of today's expressions. */
+#define AND_IS_OF_TODAY(row, digest) "AND (s.origin = 'recorded' OR " MT_IS_RUN(row) " OR " row ".spec_digest = " digest ") "
 
 /* The default's time o beside the best's m; where it is latent, the least that it can be: an answer must not win by launch latency. */
 #define DEFAULT_NS(latency) "CASE WHEN s.origin <> 'recorded' AND " MT_IS_LATENT("o", "m") " THEN max(m.median_ns, o.median_ns - " latency ") ELSE o.median_ns END"
@@ -89,17 +80,14 @@ mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group 
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
-    char excluded[MT_EXCLUDED_SIZE];
-    MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
+    char digest[MT_SPEC_DIGEST_SIZE];
+    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
     MT_TRY(mt_sql_prepare(store, subjects_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     bind_group(&args, group);
-    mt_sql_text(&args, excluded);
+    mt_sql_text(&args, digest);
     mt_sql_real(&args, MT_EVENT_LATENCY_NS);
-    for (;;) {
-        bool row;
-        MT_TRY(mt_sql_row(store, &args, &row, "list tuned shapes", err));
-        if (!row) break;
+    while (mt_sql_next(store, &args, "list tuned shapes", &st, err)) {
         mt_portfolio_subject subject = {.id = sqlite3_column_int64(statement, 0), .shape = sqlite3_column_int64(statement, 1), .workload = sqlite3_column_int64(statement, 2),
             .shape_key = mt_sql_column(statement, 3), .shape_name = mt_sql_column(statement, 4), .workload_name = mt_sql_column(statement, 5), .workload_key = mt_sql_column(statement, 11),
             .best_ns = sqlite3_column_double(statement, 6), .default_outcome = mt_sql_column_or_null(statement, 7), .default_ns = NAN, .kinds = mt_sql_column(statement, 9),
@@ -120,17 +108,14 @@ mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *gr
 {
     mt_status st;
     sqlite3_stmt *statement = NULL;
-    char excluded[MT_EXCLUDED_SIZE];
-    MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
+    char digest[MT_SPEC_DIGEST_SIZE];
+    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
     MT_TRY(mt_sql_prepare(store, times_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
-    mt_sql_text(&args, excluded);
+    mt_sql_text(&args, digest);
     mt_sql_real(&args, MT_EVENT_LATENCY_NS);
-    for (;;) {
-        bool row;
-        MT_TRY(mt_sql_row(store, &args, &row, "read a shape's times", err));
-        if (!row) break;
+    while (mt_sql_next(store, &args, "read a shape's times", &st, err)) {
         mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN};
         if (!mt_outcome_from_name(mt_sql_column(statement, 2), &time.kind)) continue;
         if (mt_outcome_may_win(time.kind)) time.median_ns = real_or_nan(statement, 3);
@@ -143,71 +128,35 @@ done:
 
 mt_status mt_query_blocks(mt_store *store, int64_t measurement, double *blocks, mt_error *err)
 {
-    mt_status st;
-    bool row;
-    sqlite3_stmt *statement;
-    *blocks = NAN;
     /* By their whole paths: an element of the list that is no JSON of its own, a text of somebody's file, would be an error. */
-    MT_TRY(mt_sql_cached_get(store, "SELECT CASE WHEN count(*) = count(blocks) THEN total(blocks) END FROM (SELECT json_extract(m.launch_json, l.fullkey || '.grid[0]') * "
-                                    "json_extract(m.launch_json, l.fullkey || '.grid[1]') * json_extract(m.launch_json, l.fullkey || '.grid[2]') AS blocks "
-                                    "FROM measurement m, json_each(m.launch_json, '$.launches') l WHERE m.id = ? AND json_valid(m.launch_json))", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, measurement);
-    MT_TRY(mt_sql_row(store, &args, &row, "read a launch", err));
-    if (row) *blocks = real_or_nan(statement, 0);
-    sqlite3_reset(statement);
-done:
-    return st;
+    static const char sql[] = "SELECT CASE WHEN count(*) = count(blocks) THEN total(blocks) END FROM (SELECT json_extract(m.launch_json, l.fullkey || '.grid[0]') * "
+                              "json_extract(m.launch_json, l.fullkey || '.grid[1]') * json_extract(m.launch_json, l.fullkey || '.grid[2]') AS blocks "
+                              "FROM measurement m, json_each(m.launch_json, '$.launches') l WHERE m.id = ? AND json_valid(m.launch_json))";
+    return mt_sql_one(store, sql, "read a launch", MT_IN(MT_INT(measurement)), MT_OUT(MT_TO_REAL(blocks)), err);
 }
 
 mt_status mt_query_sm_count(mt_store *store, int64_t device, int64_t *count, mt_error *err)
 {
-    mt_status st;
-    bool row;
-    sqlite3_stmt *statement;
-    *count = 0;
-    MT_TRY(mt_sql_cached_get(store, "SELECT json_extract(facts_json, '$.sm_count') FROM device WHERE id = ? AND json_valid(facts_json)", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, device);
-    MT_TRY(mt_sql_row(store, &args, &row, "read a GPU's size", err));
-    if (row) *count = sqlite3_column_int64(statement, 0);
-    sqlite3_reset(statement);
-done:
-    return st;
+    return mt_sql_one(store, "SELECT json_extract(facts_json, '$.sm_count') FROM device WHERE id = ? AND json_valid(facts_json)", "read a GPU's size", MT_IN(MT_INT(device)),
+                      MT_OUT(MT_TO_INT(count)), err);
 }
 
 mt_status mt_query_variant_text(mt_store *store, int64_t variant, char **text, mt_error *err)
 {
-    mt_status st;
-    bool row;
-    sqlite3_stmt *statement;
-    *text = NULL;
-    MT_TRY(mt_sql_cached_get(store, "SELECT text FROM variant WHERE id = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, variant);
-    MT_TRY(mt_sql_row(store, &args, &row, "read a variant", err));
-    *text = mt_strdup(row ? mt_sql_column(statement, 0) : "");
-    sqlite3_reset(statement);
-    if (!*text) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-done:
-    return st;
+    return mt_sql_one(store, "SELECT ifnull((SELECT text FROM variant WHERE id = ?), '')", "read a variant", MT_IN(MT_INT(variant)), MT_OUT(MT_TO_TEXT(text)), err);
 }
 
 mt_status mt_query_portfolio_limits(mt_store *store, const mt_portfolio_group *group, bool *is_asked, int64_t *max_count, double *within, mt_error *err)
 {
-    mt_status st;
-    sqlite3_stmt *statement = NULL;
-    *is_asked = false;
-    MT_TRY(mt_sql_prepare(store, "SELECT max_count, within FROM portfolio WHERE kernel_id = ?1 AND device_id = ?2 AND regime = ?3 AND origin = ?4 AND is_asked", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    bind_group(&args, group);
-    MT_TRY(mt_sql_row(store, &args, is_asked, "read the portfolio's limits", err));
-    if (!*is_asked) goto done;
-    *max_count = sqlite3_column_int64(statement, 0);
-    *within = sqlite3_column_double(statement, 1);
-done:
-    sqlite3_finalize(statement);
-    return st;
+    int64_t count;
+    double factor;
+    mt_status st = mt_sql_one(store, "SELECT is_asked, max_count, within FROM portfolio WHERE kernel_id = ?1 AND device_id = ?2 AND regime = ?3 AND origin = ?4 AND is_asked", "read the portfolio's limits",
+                              MT_IN(MT_INT(group->kernel), MT_INT(group->device), MT_TEXT(mt_regime_name(group->regime)), MT_TEXT(mt_origin_name(group->origin))),
+                              MT_OUT(MT_TO_BOOL(is_asked), MT_TO_INT(&count), MT_TO_REAL(&factor)), err);
+    if (st != MT_OK || !*is_asked) return st;
+    *max_count = count;
+    *within = factor;
+    return MT_OK;
 }
 
 /* ---- writing ---- */
@@ -267,15 +216,15 @@ static const char shape_sql[] =
 static mt_status insert_shapes(mt_store *store, const mt_portfolio_group *group, int64_t id, const mt_portfolio *portfolio, mt_error *err)
 {
     mt_status st = MT_OK;
-    char excluded[MT_EXCLUDED_SIZE];
-    MT_TRY(mt_query_excluded(store, group->kernel, excluded, err));
+    char digest[MT_SPEC_DIGEST_SIZE];
+    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
     for (size_t i = 0; i < portfolio->subject_count; i++) {
         sqlite3_stmt *statement;
         MT_TRY(mt_sql_cached_get(store, shape_sql, &statement, err));
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_int(&args, id);
         mt_sql_int(&args, portfolio->subjects[i]);
-        mt_sql_text(&args, excluded);
+        mt_sql_text(&args, digest);
         mt_sql_real(&args, MT_EVENT_LATENCY_NS);
         MT_TRY(mt_sql_run(store, &args, "store a portfolio's shape", err));
     }

@@ -20,10 +20,9 @@ typedef mt_status (*mt_query_group_callback)(void *context, const mt_portfolio_g
 /* Groups with winners and stored expressions, ordered by kernel, GPU. Of the filter gpu, kernel, kernel_key, origin and regime count. */
 mt_status mt_query_groups(mt_store *store, const mt_filter *filter, mt_query_group_callback callback, void *context, mt_error *err);
 
-/* What a session writes of a variant that a constraint excludes on a shape. It names the expressions that did, those that the kernel is stored with now: the search space may be edited while
- * the kernel stays the same, and then such a row says nothing any more. */
-enum { MT_EXCLUDED_SIZE = 96 };
-mt_status mt_query_excluded(mt_store *store, int64_t kernel, char out[MT_EXCLUDED_SIZE], mt_error *err);
+/* Which expressions the kernel is stored with now. A row of a variant that a constraint excludes names them: the search space may be edited while the kernel stays the same, and then such a row
+ * says nothing any more. */
+mt_status mt_query_spec_digest(mt_store *store, int64_t kernel, char digest[MT_SPEC_DIGEST_SIZE], mt_error *err);
 
 /* A subject with a winner. */
 typedef struct mt_portfolio_subject {

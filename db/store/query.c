@@ -8,12 +8,16 @@
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 
+/* Few launches are programmatic: the others are told by a look at the text, without reading it as JSON. */
+#define IS_PROGRAMMATIC \
+    "instr(m.launch_json, '\"programmatic\"') > 0 AND json_valid(m.launch_json) AND EXISTS (SELECT 1 FROM json_each(m.launch_json, '$.launches') p " \
+    "WHERE p.type = 'object' AND json_type(p.value, '$.programmatic') = 'true'), "
 /* ?10 asks for samples. */
 #define ROW_COLUMNS \
     "SELECT m.id, m.session_id, d.key, d.name, k.name, k.key, h.name, h.key, w.name, w.key, v.text, s.origin, s.regime, m.created_unix_ms, " \
     "t.nvrtc_version, t.driver_version, t.arch, m.launch_json, m.model_flops, m.model_dram_bytes, m.model_floor_ns, m.evaluation, m.outcome, " \
     "m.text, CASE WHEN ?10 THEN m.samples END, " MT_OUTCOME_COLUMNS(MT_COLUMN_OF_M) \
-    "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)), "
+    "(SELECT json_group_object(name, value) FROM (SELECT name, value FROM metric WHERE measurement_id = m.id ORDER BY name)), " MT_LIBRARY_COLUMNS IS_PROGRAMMATIC
 /* The winner's figures are the final's that picked it. */
 #define ENERGY_OF(finalist) finalist ".energy_uj, " finalist ".energy_error_uj, " finalist ".power_w, " finalist ".energy_loop_ms, " finalist ".energy_period_ms, " \
     finalist ".energy_runs, " finalist ".energy_source "
@@ -21,8 +25,9 @@
 #define FINAL_BATCH ", CASE WHEN fr.method = 'interleaved' THEN (SELECT max(fm.batch_count) FROM finalist ff JOIN measurement fm ON fm.id = ff.measurement_id WHERE ff.final_id = fr.id) END "
 #define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
 #define BEST_FINAL "b.tied_count, fi.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi") FINAL_BATCH
-#define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id "
-enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_FINAL_COLUMN };
+#define ROW_TABLES "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id " MT_LIBRARY_JOIN
+enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME_COLUMN + MT_OUTCOME_COLUMN_COUNT, FIRST_LIBRARY_COLUMN,
+       PROGRAMMATIC_COLUMN = FIRST_LIBRARY_COLUMN + MT_LIBRARY_COLUMN_COUNT, FIRST_FINAL_COLUMN };
 
 /* --- measurements ------------------------------------------------------------------------------------------------------------------- */
 
@@ -55,6 +60,8 @@ static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_m
     row->model_floor_ns = real_or_nan(statement, 20);
     row->evaluation = sqlite3_column_int64(statement, 21);
     row->metrics_json = mt_sql_column(statement, METRICS_COLUMN);
+    mt_query_read_library(statement, FIRST_LIBRARY_COLUMN, &row->library);
+    row->is_programmatic = sqlite3_column_int(statement, PROGRAMMATIC_COLUMN) != 0;
     return MT_OK;
 }
 
@@ -104,12 +111,9 @@ static mt_status read_row(mt_store *store, sqlite3_stmt *statement, mt_measureme
 /* Runs a prepared ROW_COLUMNS query to its end. */
 static mt_status each_row(mt_store *store, const mt_sql_args *args, mt_query_callback callback, void *context, mt_error *err)
 {
-    mt_status st;
+    mt_status st = MT_OK;
     mt_measurement_row row = {0};
-    for (;;) {
-        bool more;
-        MT_TRY(mt_sql_row(store, args, &more, "read measurements", err));
-        if (!more) break;
+    while (mt_sql_next(store, args, "read measurements", &st, err)) {
         MT_TRY(read_row(store, args->statement, &row, err));
         MT_TRY(callback(context, &row, err));
         mt_free(row.outcome.sample_ns);
@@ -196,10 +200,7 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
                           "ORDER BY f.median_ns, v.text", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, final_id);
-    for (;;) {
-        bool more;
-        MT_TRY(mt_sql_row(store, &args, &more, "read finalists", err));
-        if (!more) break;
+    while (mt_sql_next(store, &args, "read finalists", &st, err)) {
         mt_finalist_row row = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
                                .is_tied = sqlite3_column_int(statement, 8), .is_picked = sqlite3_column_int(statement, 9), .energy = read_energy(statement, 10)};
         double *numbers[] = {&row.median_ns, &row.low_ns, &row.high_ns, &row.ratio, &row.ratio_low, &row.ratio_high};
@@ -222,10 +223,7 @@ mt_status mt_query_devices(mt_store *store, const mt_origin *origin, mt_query_de
                           &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_text(&args, origin ? mt_origin_name(*origin) : NULL);
-    for (;;) {
-        bool more;
-        MT_TRY(mt_sql_row(store, &args, &more, "read devices", err));
-        if (!more) break;
+    while (mt_sql_next(store, &args, "read devices", &st, err)) {
         mt_device_row row = {.key = mt_sql_column(statement, 0), .name = mt_sql_column(statement, 1), .facts_json = mt_sql_column(statement, 2)};
         MT_TRY(callback(context, &row, sqlite3_column_int64(statement, 3), err));
     }
@@ -242,11 +240,8 @@ mt_status mt_query_outcome_counts(mt_store *store, const mt_filter *filter, int6
     MT_TRY(mt_sql_prepare(store, "SELECT m.outcome, count(*) " SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id WHERE "
                           SUBJECT_FILTER "GROUP BY m.outcome", &statement, err));
     mt_sql_args args = mt_query_bind(statement, filter, false);
-    for (;;) {
-        bool more;
+    while (mt_sql_next(store, &args, "count outcomes", &st, err)) {
         mt_outcome_kind kind;
-        MT_TRY(mt_sql_row(store, &args, &more, "count outcomes", err));
-        if (!more) break;
         if (!mt_outcome_from_name(mt_sql_column(statement, 0), &kind)) {
             st = MT_FAIL(err, MT_ERR_DB, "%s: unknown outcome \"%s\"", store->path, mt_sql_column(statement, 0));
             goto done;
@@ -266,10 +261,7 @@ mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_s
                           "CROSS JOIN measurement m ON m.subject_id = s.id WHERE " SUBJECT_FILTER
                           "GROUP BY s.id ORDER BY d.key, k.name, k.key, h.key, w.key, s.regime, s.origin", &statement, err));
     mt_sql_args args = mt_query_bind(statement, filter, false);
-    for (;;) {
-        bool more;
-        MT_TRY(mt_sql_row(store, &args, &more, "read subjects", err));
-        if (!more) break;
+    while (mt_sql_next(store, &args, "read subjects", &st, err)) {
         mt_subject_info info = {.id = sqlite3_column_int64(statement, 0), .measurements = sqlite3_column_int64(statement, 8)};
         const char **texts[] = {&info.gpu_key, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.regime, &info.origin};
         for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(statement, 1 + i);
@@ -298,20 +290,7 @@ done:
 
 mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key, char **json, mt_error *err)
 {
-    sqlite3_stmt *statement = NULL;
-    mt_status st;
-    bool found;
-    *json = NULL;
-    MT_TRY(mt_sql_prepare(store, "SELECT spec_json FROM kernel WHERE name = ? AND key = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_text(&args, kernel);
-    mt_sql_text(&args, key);
-    MT_TRY(mt_sql_row(store, &args, &found, "read a kernel", err));
-    *json = mt_strdup(found ? mt_sql_column(statement, 0) : "{}");
-    if (!*json) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", mt_store_path(store));
-done:
-    sqlite3_finalize(statement);
-    return st;
+    return mt_sql_one(store, "SELECT ifnull((SELECT spec_json FROM kernel WHERE name = ? AND key = ?), '{}')", "read a kernel", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_TEXT(json)), err);
 }
 
 /* --- sessions ----------------------------------------------------------------------------------------------------------------------- */
@@ -328,6 +307,8 @@ static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt
     info->warnings = mt_sql_column_or_null(statement, column++);
     info->drift = real_or_nan(statement, column + 1);
     info->job = mt_sql_column_or_null(statement, column + 2);
+    info->plan = mt_sql_column_or_null(statement, column + 3);
+    info->is_truncated = sqlite3_column_int(statement, column + 4) != 0;
     if (mt_origin_from_name(mt_sql_column(statement, column), &info->origin)) return MT_OK;
     return MT_FAIL(err, MT_ERR_DB, "%s: session %lld has the unknown origin \"%s\"", store->path, (long long)info->id,
                    mt_sql_column(statement, column));
@@ -340,13 +321,10 @@ mt_status mt_query_sessions(mt_store *store, mt_query_session_callback callback,
     MT_TRY(mt_sql_prepare(store, "SELECT id, started_unix_ms, ended_unix_ms, process_id, seed, worker_restarts, "
                           "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id) ELSE evaluated END, known, "
                           "CASE WHEN ended_unix_ms IS NULL THEN (SELECT count(*) FROM measurement m WHERE m.session_id = s.id AND outcome NOT IN ('ok', 'censored', 'yardstick')) "
-                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job FROM session s ORDER BY id", &statement, err));
+                          "ELSE failed END, command, host, boot_id, tool_version, strategy, space_path, state, times_json, warnings, origin, drift, job, plan, truncated FROM session s ORDER BY id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
-    for (;;) {
-        bool more;
+    while (mt_sql_next(store, &args, "read sessions", &st, err)) {
         mt_session_info info = {0};
-        MT_TRY(mt_sql_row(store, &args, &more, "read sessions", err));
-        if (!more) break;
         MT_TRY(read_session(store, statement, &info, err));
         MT_TRY(callback(context, &info, err));
     }

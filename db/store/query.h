@@ -41,7 +41,8 @@ mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key
 typedef struct mt_session_info {
     int64_t id, started_unix_ms, ended_unix_ms; /* ended 0 = still running or killed */
     const char *command, *host, *boot_id, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;
-    const char *job;        /* of a batch system, "slurm 4711_3, plan ID" (tuner/base/job.h); NULL = none */
+    const char *job, *plan; /* of a batch system, "slurm 4711_3" (tuner/base/job.h), and of a cluster folder; NULL = none */
+    bool is_truncated;      /* a subject ended before its budget was spent */
     int64_t process_id, seed, worker_restarts;
     int64_t evaluated, known, failed;           /* without an end: of the rows until now, `known` 0 */
     double drift;           /* NAN = not known */
@@ -76,20 +77,6 @@ mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tune
 /* Newest valid medians of what a winner's subject is compared with (mt_store_landmark), by the id of the winner's measurement. NAN: none, or not ok. *count: how many
  * landmarks are known, valid or not. */
 mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err);
-
-/* The number of that name among a row's metrics; NAN when it has none. */
-double mt_row_metric(const mt_measurement_row *row, const char *name);
-
-/* How a row's variant did against a baseline plugin, in rounds in which both were timed: medians; ratios are the plugin's time / the variant's. NAN: not known. */
-typedef struct mt_row_library {
-    char plugin[32];
-    double first_ns, first_ratio;                    /* what a caller who does not choose gets */
-    double best_ns, best_ratio, best_low, best_high; /* the fastest of its algorithms; interval of the ratio */
-    bool is_limited;                                 /* power or heat held the clock down meanwhile: only the ratios say anything */
-} mt_row_library;
-bool mt_row_libraries(const mt_measurement_row *row, mt_row_library *library); /* false: it was not compared */
-/* One of its launches was a programmatic dependent one: it overlaps with the kernel in front. */
-bool mt_row_is_programmatic(const mt_measurement_row *row);
 
 /* The newest rows of the variants that are yardsticks of the measurement's subject, the fastest first. */
 typedef mt_status (*mt_query_yardstick_callback)(void *context, const char *variant, double median_ns, mt_error *err);

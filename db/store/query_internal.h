@@ -25,7 +25,14 @@ typedef mt_status (*mt_query_subject_callback)(void *context, const mt_subject_i
 /* Subjects with at least one measurement. */
 mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_subject_callback callback, void *context, mt_error *err);
 
-/* The newest row of each variant of a subject, ordered by variant; one that is pruned only where there is no other. */
+/* Columns of table library_comparison as `l`, which a query of rows joins with measurement `m` by MT_LIBRARY_JOIN. */
+#define MT_LIBRARY_COLUMNS "l.plugin, l.first_ns, l.first_ratio, l.best_ns, l.best_ratio, l.best_ratio_low, l.best_ratio_high, l.is_limited, "
+#define MT_LIBRARY_JOIN \
+    "LEFT JOIN library_comparison l ON l.measurement_id = m.id AND l.plugin = (SELECT n.plugin FROM library_comparison n WHERE n.measurement_id = m.id ORDER BY n.created_unix_ms DESC, n.plugin LIMIT 1) "
+enum { MT_LIBRARY_COLUMN_COUNT = 8 };
+void mt_query_read_library(sqlite3_stmt *statement, int first, mt_row_library *library);
+
+/* The newest row of each variant of a subject, ordered by variant; one that did not run only where there is no other. */
 mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, mt_query_callback callback, void *context, mt_error *err);
 
 #endif

@@ -26,12 +26,9 @@ typedef mt_status (*row_reader)(sqlite3_stmt *statement, void *request, mt_error
 
 static mt_status each(mt_store *store, const mt_sql_args *args, const char *what, row_reader read, void *request, mt_error *err)
 {
-    for (;;) {
-        bool more;
-        mt_status st = mt_sql_row(store, args, &more, what, err);
-        if (st == MT_OK && more) st = read(args->statement, request, err);
-        if (st != MT_OK || !more) return st;
-    }
+    mt_status st = MT_OK;
+    while (mt_sql_next(store, args, what, &st, err)) st = read(args->statement, request, err);
+    return st;
 }
 
 static mt_status each_filtered(mt_store *store, const char *sql, const mt_filter *filter, const char *what, row_reader read, void *request, mt_error *err)

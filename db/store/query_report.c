@@ -23,14 +23,6 @@ mt_sql_args mt_query_bind(sqlite3_stmt *statement, const mt_filter *filter, bool
     return args;
 }
 
-/* Whether there is another row, while *st is MT_OK; a failure goes there. */
-static bool next_row(mt_store *store, mt_sql_args *args, const char *what, mt_status *st, mt_error *err)
-{
-    bool more = false;
-    if (*st == MT_OK) *st = mt_sql_row(store, args, &more, what, err);
-    return *st == MT_OK && more;
-}
-
 static const char tuned_sql[] =
     "SELECT d.key, d.name, k.name, k.key, h.name, w.name, s.regime, s.origin, t.arch, group_concat(DISTINCT m.session_id), t.nvrtc_version, t.driver_version, "
     "count(DISTINCT m.variant_id), sum(m.outcome = 'ok'), min(m.created_unix_ms), max(m.created_unix_ms) " SUBJECT_TABLES
@@ -43,7 +35,7 @@ mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tune
     mt_status st;
     MT_TRY(mt_sql_prepare(store, tuned_sql, &statement, err));
     mt_sql_args args = mt_query_bind(statement, filter, false);
-    while (next_row(store, &args, "read what was tuned", &st, err)) {
+    while (mt_sql_next(store, &args, "read what was tuned", &st, err)) {
         mt_tuned_info info;
         const char **texts[] = {&info.gpu_key, &info.gpu_name, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.regime, &info.origin, &info.arch, &info.sessions};
         int64_t *numbers[] = {&info.nvrtc_version, &info.driver_version, &info.variants, &info.ok, &info.first_unix_ms, &info.last_unix_ms};
@@ -68,7 +60,7 @@ mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *defau
                           &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, measurement);
-    while (next_row(store, &args, "read what is compared with", &st, err)) {
+    while (mt_sql_next(store, &args, "read what is compared with", &st, err)) {
         ++*count;
         if (sqlite3_column_type(statement, 1) != SQLITE_FLOAT) continue;
         *(strcmp(mt_sql_column(statement, 0), "default") == 0 ? default_ns : baseline_ns) = sqlite3_column_double(statement, 1);
@@ -86,7 +78,7 @@ mt_status mt_query_yardsticks(mt_store *store, int64_t measurement, mt_query_yar
                           "m.subject_id = (SELECT subject_id FROM measurement WHERE id = ?) GROUP BY m.variant_id ORDER BY m.median_ns, v.text", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, measurement);
-    while (next_row(store, &args, "read yardsticks", &st, err)) st = callback(context, mt_sql_column(statement, 0), sqlite3_column_double(statement, 1), err);
+    while (mt_sql_next(store, &args, "read yardsticks", &st, err)) st = callback(context, mt_sql_column(statement, 0), sqlite3_column_double(statement, 1), err);
 done:
     sqlite3_finalize(statement);
     return st;
@@ -100,7 +92,7 @@ mt_status mt_query_shapes(mt_store *store, mt_query_shape_callback callback, voi
                           "json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') p WHERE p.type = 'object') FROM shape h JOIN kernel k ON k.id = h.kernel_id "
                           "ORDER BY h.id", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
-    while (next_row(store, &args, "read shapes", &st, err)) {
+    while (mt_sql_next(store, &args, "read shapes", &st, err)) {
         mt_shape_info info = {mt_sql_column(statement, 0), mt_sql_column(statement, 1), mt_sql_column(statement, 2), mt_sql_column(statement, 3),
                               mt_sql_column_or_null(statement, 4)};
         st = callback(context, &info, err);
@@ -122,7 +114,7 @@ mt_status mt_query_codeless(mt_store *store, const mt_filter *filter, mt_query_c
     mt_status st;
     MT_TRY(mt_sql_prepare(store, codeless_sql, &statement, err));
     mt_sql_args args = mt_query_bind(statement, filter, false);
-    while (next_row(store, &args, "read winners", &st, err)) {
+    while (mt_sql_next(store, &args, "read winners", &st, err)) {
         mt_codeless_row row = {.subject = sqlite3_column_int64(statement, 0), .nvrtc_version = sqlite3_column_int64(statement, 1), .driver_version = sqlite3_column_int64(statement, 2),
                                .has_code = sqlite3_column_int(statement, 12), .cubin_hash = mt_sql_column(statement, 13)};
         const char **texts[] = {&row.gpu_key, &row.gpu_name, &row.facts_json, &row.kernel, &row.kernel_key, &row.shape_key, &row.workload_key, &row.variant, &row.arch};

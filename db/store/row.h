@@ -43,7 +43,8 @@ typedef struct mt_session_row {
     const char *host, *boot_id, *tool_version;
     const char *strategy;
     const char *space_path;
-    const char *job;        /* of a batch system; NULL = none */
+    const char *job;        /* of a batch system, "slurm 4711_3" (tuner/base/job.h); NULL = none */
+    const char *plan;       /* of a cluster folder, whose task it is; NULL = none */
     const char *headers;    /* digest of the toolkit's headers that the kernel's source includes; "" = none, NULL = not known */
     int64_t seed;
     mt_origin origin;
@@ -53,6 +54,7 @@ typedef struct mt_session_end_row {
     const char *state;      /* "done", "interrupted", "failed" */
     int64_t worker_restarts;
     int64_t evaluated, known, failed;
+    bool is_truncated;      /* a subject ended before its budget was spent */
     const char *times_json; /* where the time went: {"compile_ns":…}; may be NULL */
     const char *warnings;   /* one a line; may be NULL */
     double drift;           /* of the anchors; NAN = not timed twice */
@@ -66,6 +68,14 @@ typedef struct mt_subject {
     mt_origin origin;
 } mt_subject;
 
+/* How a row's variant did against a library (the search space's baseline plugin), in rounds in which both were timed: medians; ratios are the library's time / the variant's. NAN: not known. */
+typedef struct mt_row_library {
+    char plugin[32];                                 /* "" = it was not compared, and the rest means nothing */
+    double first_ns, first_ratio;                    /* what a caller who does not choose gets */
+    double best_ns, best_ratio, best_low, best_high; /* the fastest of its algorithms; interval of the ratio */
+    bool is_limited;                                 /* power or heat held the clock down meanwhile: only the ratios say anything */
+} mt_row_library;
+
 /* A stored measurement with its names, as read. */
 typedef struct mt_measurement_row {
     int64_t id, session;
@@ -76,8 +86,10 @@ typedef struct mt_measurement_row {
     int64_t nvrtc_version, driver_version;
     const char *arch;
     const char *launch_json; /* as launched: {"launches":[{"entry":…,"grid":[…],"block":[…],"cluster":[…],"smem":…,"carveout":…}]}; may be NULL */
+    bool is_programmatic;   /* one of its launches was a programmatic dependent one: it overlaps with the kernel in front */
     double model_flops, model_dram_bytes, model_floor_ns; /* NAN = none */
     const char *metrics_json; /* {"dram_percent":…}: table metric; "{}" = none */
+    mt_row_library library; /* the newest comparison */
     int64_t evaluation;     /* 1, 2, … within the session and subject */
     mt_outcome outcome;     /* texts borrowed; sample_ns NULL unless asked for */
     int64_t final_id;       /* winners and finalists of mt_query_fastest: the final that picked the winner, whose median and interval are then in `outcome`; 0 = none */

@@ -71,9 +71,14 @@ const char *mt_row_number_of(const char *table)
     return strcmp(table, "landmark") == 0 ? "subject_id" : "rowid";
 }
 
-static bool has_sound_samples(const mt_row_column *rules, const mt_row_value *values, size_t count, bool is_thorough)
+static const mt_row_value *value_of(const char *name, const mt_row_column *rules, const mt_row_value *values)
 {
-    const mt_row_value *counted = &values[mt_row_column_find("measurement", "sample_count", strlen("sample_count")) - rules], *samples = &values[count - 1];
+    return &values[mt_row_column_find("measurement", name, strlen(name)) - rules];
+}
+
+static bool has_sound_samples(const mt_row_column *rules, const mt_row_value *values, bool is_thorough)
+{
+    const mt_row_value *counted = value_of("sample_count", rules, values), *samples = value_of("samples", rules, values);
     return samples->type == MT_ROW_VALUE_NULL || (counted->type == MT_ROW_VALUE_INTEGER && mt_samples_are_sound(samples->text, samples->size, counted->integer, is_thorough));
 }
 
@@ -84,7 +89,7 @@ bool mt_row_at_hand_is_sound(const char *table, sqlite3_stmt *statement, bool is
     const mt_row_column *rules = mt_row_columns(table, &count);
     for (size_t i = 0; i < count; i++) values[i] = mt_row_value_at(statement, (int)i + 1);
     if (!mt_row_is_sound(table, values, why, size)) return false;
-    if (strcmp(table, "measurement") != 0 || has_sound_samples(rules, values, count, is_thorough)) return true;
+    if (strcmp(table, "measurement") != 0 || has_sound_samples(rules, values, is_thorough)) return true;
     snprintf(why, size, "samples is damaged; expected sample_count packed numbers");
     return false;
 }

@@ -30,7 +30,7 @@ typedef struct scan {
 
 /* Tables behind those that they refer to. Not here: code (it is checked against its hash), and answers, which only the library reads. */
 static const char *const scanned[] = {"device", "kernel", "shape", "workload", "toolchain", "variant", "subject", "session", "strike", "measurement", "anchor", "final_round", "finalist",
-                                      "pruned", "landmark", "metric", "best"};
+                                      "library_comparison", "pruned", "landmark", "metric", "best"};
 
 /* Which table's rows a column holds the numbers of: measurement_id those of measurement. */
 static const found *parent_of(const scan *s, const mt_row_column *column)

@@ -99,7 +99,9 @@ CREATE TABLE session (
     warnings        TEXT,               -- one a line
     drift           REAL,               -- largest deviation of an anchor from its first time, as a part of that; NULL = not timed twice
     job             TEXT,               -- of a batch system: "slurm 4711_3" is task 3 of array job 4711; NULL = none
-    headers         TEXT                -- digest of the toolkit's headers that the kernel's source includes; '' = it includes none, NULL = not known
+    headers         TEXT,               -- digest of the toolkit's headers that the kernel's source includes; '' = it includes none, NULL = not known
+    plan            TEXT,               -- of a cluster folder (msda-tune slurm), whose task it is: "0123456789ab"; NULL = none
+    truncated       INTEGER NOT NULL DEFAULT 0  -- 1 = a subject ended before its budget was spent; `warnings` names it
 );
 CREATE INDEX session_by_source ON session (source_hash) WHERE source_hash IS NOT NULL;
 
@@ -184,7 +186,8 @@ CREATE TABLE measurement (
     model_flops        REAL,
     model_dram_bytes   REAL,
     model_floor_ns     REAL,
-    samples            BLOB              -- float32 little-endian nanoseconds in measuring order, one zstd frame
+    samples            BLOB,             -- float32 little-endian nanoseconds in measuring order, one zstd frame
+    spec_digest        TEXT              -- of excluded: which expressions excluded it, the first 8 digits of the hash of kernel.spec_json then; NULL = not known
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
 CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; -- the lookup reads all of them
@@ -240,6 +243,23 @@ CREATE TABLE finalist (
     PRIMARY KEY (final_id, measurement_id)
 );
 CREATE INDEX finalist_by_measurement ON finalist (measurement_id);
+
+-- How a finalist did against a library (the search space's baseline plugin), in the rounds of a final in which both were timed. Ratios are the library's time / the variant's. The newest counts.
+CREATE TABLE library_comparison (
+    measurement_id  INTEGER NOT NULL REFERENCES measurement (id),
+    plugin          TEXT NOT NULL,       -- "cublaslt"
+    first_ns        REAL,                -- of the library's first choice, which a caller gets who does not choose; NULL = it failed
+    first_ratio     REAL,
+    first_algorithm TEXT,                -- as the plugin describes it; NULL = not known
+    best_ns         REAL NOT NULL,       -- of the fastest of its algorithms
+    best_ratio      REAL NOT NULL,
+    best_ratio_low  REAL,                -- interval of the ratio
+    best_ratio_high REAL,
+    best_algorithm  TEXT,
+    is_limited      INTEGER NOT NULL,    -- 1 = power or heat held the clock down meanwhile: only the ratios say anything
+    created_unix_ms INTEGER NOT NULL,
+    PRIMARY KEY (measurement_id, plugin)
+);
 
 -- How many points of a session's space each constraint excludes.
 CREATE TABLE pruned (

@@ -153,6 +153,13 @@ mt_status mt_sql_run(mt_store *store, const mt_sql_args *args, const char *what,
     return st;
 }
 
+bool mt_sql_next(mt_store *store, const mt_sql_args *args, const char *what, mt_status *st, mt_error *err)
+{
+    bool row = false;
+    if (*st == MT_OK) *st = mt_sql_row(store, args, &row, what, err);
+    return *st == MT_OK && row;
+}
+
 mt_status mt_sql_value(mt_store *store, const mt_sql_args *args, int64_t fallback, int64_t *value, const char *what, mt_error *err)
 {
     bool row;

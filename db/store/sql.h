@@ -52,8 +52,37 @@ void mt_sql_null(mt_sql_args *args);
 mt_status mt_sql_run(mt_store *store, const mt_sql_args *args, const char *what, mt_error *err);
 /* Steps once. *row says whether there is a row; without one the statement is reset. */
 mt_status mt_sql_row(mt_store *store, const mt_sql_args *args, bool *row, const char *what, mt_error *err);
+/* For `while (mt_sql_next(…))`: whether there is another row. Asks nothing unless *st is MT_OK; a failure goes there. */
+bool mt_sql_next(mt_store *store, const mt_sql_args *args, const char *what, mt_status *st, mt_error *err);
 /* One row with one integer, then resets; `fallback` where there is no row. */
 mt_status mt_sql_value(mt_store *store, const mt_sql_args *args, int64_t fallback, int64_t *value, const char *what, mt_error *err);
+
+/* ---- one row by one look ---- */
+
+typedef struct mt_sql_in {
+    enum { MT_SQL_END, MT_SQL_INT, MT_SQL_TEXT } type;
+    int64_t integer;
+    const char *text; /* NULL = NULL */
+} mt_sql_in;
+typedef struct mt_sql_out {
+    enum { MT_SQL_TO_NONE, MT_SQL_TO_INT, MT_SQL_TO_BOOL, MT_SQL_TO_REAL, MT_SQL_TO_TEXT } type;
+    int64_t *integer; /* NULL, and no row, are 0 */
+    bool *is;         /* … false */
+    double *real;     /* … NAN */
+    char **text;      /* … NULL; else the caller's */
+} mt_sql_out;
+#define MT_INT(value) {.type = MT_SQL_INT, .integer = (value)}
+#define MT_TEXT(value) {.type = MT_SQL_TEXT, .text = (value)}
+#define MT_IN(...) ((const mt_sql_in[]){__VA_ARGS__, {.type = MT_SQL_END}})
+#define MT_TO_INT(to) {.type = MT_SQL_TO_INT, .integer = (to)}
+#define MT_TO_BOOL(to) {.type = MT_SQL_TO_BOOL, .is = (to)}
+#define MT_TO_REAL(to) {.type = MT_SQL_TO_REAL, .real = (to)}
+#define MT_TO_TEXT(to) {.type = MT_SQL_TO_TEXT, .text = (to)}
+#define MT_OUT(...) ((const mt_sql_out[]){__VA_ARGS__, {.type = MT_SQL_TO_NONE}})
+/* Binds MT_IN(…) from left to right and puts the columns of the first row into MT_OUT(…). The statement is a cached one. On failure the outputs are as without a row.
+ *
+ *     return mt_sql_one(store, "SELECT value FROM metric WHERE measurement_id = ? AND name = ?", "read a metric", MT_IN(MT_INT(id), MT_TEXT(name)), MT_OUT(MT_TO_REAL(value)), err); */
+mt_status mt_sql_one(mt_store *store, const char *literal, const char *what, const mt_sql_in *in, const mt_sql_out *out, mt_error *err);
 
 /* Whether the last row that was to be stored broke the rules, which is the row's fault and leaves the store as it was. */
 bool mt_store_refused_row(const mt_store *store);

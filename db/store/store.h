@@ -107,8 +107,8 @@ mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_obje
 /* *final: the newest final of the subject, when it covers every near-tie of now by its newest row, and its pick still stands; 0 = there is none.
  * `objective`: it must be for this one; NULL = for any. */
 mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, const mt_objective *objective, int64_t *final, mt_error *err);
-/* Has the pick of a final (its id) a metric of this name? */
-mt_status mt_store_final_has_metric(mt_store *store, int64_t final, const char *name, bool *has, mt_error *err);
+/* Was the pick of a final (its id) compared with this plugin's library? */
+mt_status mt_store_final_has_library(mt_store *store, int64_t final, const char *plugin, bool *has, mt_error *err);
 mt_status mt_store_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, const mt_finalist_row *rows, size_t count, mt_error *err);
 /* Appends to the series of an anchor; the outcome is OK. */
 mt_status mt_store_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err);
@@ -129,6 +129,11 @@ mt_status mt_store_cubin_load(mt_store *store, const mt_hash *hash, void **bytes
 
 /* Keeps a number beside a measurement; a newer one of the same name replaces. `source`: "cycles", "ncu". `at_unix_ms`: when it was measured; 0 = now. */
 mt_status mt_store_metric(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *source, const char *name, double value, mt_error *err);
+/* *value: the metric of that name; NAN = there is none. */
+mt_status mt_query_metric(mt_store *store, int64_t measurement, const char *name, double *value, mt_error *err);
+
+/* Keeps how a finalist did against a library; a newer comparison with the same plugin replaces. The algorithms are as the plugin describes them; NULL = not known. `at_unix_ms` as above. */
+mt_status mt_store_library(mt_store *store, int64_t measurement, int64_t at_unix_ms, const mt_row_library *library, const char *first_algorithm, const char *best_algorithm, mt_error *err);
 
 /* Several calls in one transaction. Nests: a failing call undoes itself and leaves what was done before it. Rolling back undoes the innermost. */
 mt_status mt_store_begin(mt_store *store, mt_error *err);

@@ -56,10 +56,7 @@ mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse re
     mt_sql_text(&args, mt_origin_name(subject->origin));
     mt_sql_real(&args, MT_EVENT_LATENCY_NS);
     mt_sql_text(&args, subject->headers);
-    for (;;) {
-        bool row;
-        MT_TRY(mt_sql_row(store, &args, &row, "read what is known", err));
-        if (!row) break;
+    while (mt_sql_next(store, &args, "read what is known", &st, err)) {
         MT_TRY(pass_known(store, statement, callback, context, err));
     }
 done:
@@ -105,7 +102,7 @@ done:
 
 /* --- best --------------------------------------------------------------------------------------------------------------------------- */
 
-/* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing; a row 'pruned' is no run. Clusters are looked at
+/* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing; a row that says why it did not run is none. Clusters are looked at
  * only among equal medians. */
 static const char winner_sql[] =
     MT_WITH_GOOD ", first AS (SELECT * FROM good WHERE median_ns = (SELECT min(median_ns) FROM good)) "
@@ -115,53 +112,26 @@ static const char winner_sql[] =
 
 mt_status mt_store_best_batch(mt_store *store, const mt_subject *subject, uint32_t *batch, mt_error *err)
 {
+    static const char sql[] = "SELECT m.batch_count FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE b.subject_id = ? AND m.batch_count BETWEEN 1 AND 1000000";
     mt_status st;
-    bool row;
-    int64_t id;
-    sqlite3_stmt *statement;
+    int64_t id, count = 0;
     *batch = 0;
     MT_TRY(mt_subject_find(store, subject, &id, err));
-    if (!id) return MT_OK;
-    MT_TRY(mt_sql_cached_get(store, "SELECT m.batch_count FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE b.subject_id = ? AND m.batch_count BETWEEN 1 AND 1000000", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, id);
-    MT_TRY(mt_sql_row(store, &args, &row, "read how the best was timed", err));
-    if (row) *batch = (uint32_t)sqlite3_column_int(statement, 0);
-    sqlite3_reset(statement);
+    if (id) st = mt_sql_one(store, sql, "read how the best was timed", MT_IN(MT_INT(id)), MT_OUT(MT_TO_INT(&count)), err);
+    *batch = (uint32_t)count;
 done:
     return st;
 }
 
 static mt_status find_winner(mt_store *store, int64_t subject, int64_t *winner, int64_t *tied, mt_error *err)
 {
-    mt_status st;
-    bool row;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, winner_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
-    MT_TRY(mt_sql_row(store, &args, &row, "find the best", err));
-    *winner = row ? sqlite3_column_int64(statement, 0) : 0;
-    *tied = row ? sqlite3_column_int64(statement, 1) : 0;
-    sqlite3_reset(statement);
-done:
-    return st;
+    return mt_sql_one(store, winner_sql, "find the best", MT_IN(MT_INT(subject)), MT_OUT(MT_TO_INT(winner), MT_TO_INT(tied)), err);
 }
 
 static mt_status find_pick(mt_store *store, int64_t final, int64_t *winner, int64_t *tied, mt_error *err)
 {
-    mt_status st;
-    bool row;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, "SELECT max(CASE WHEN picked THEN measurement_id END), sum(tied) FROM finalist WHERE final_id = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, final);
-    MT_TRY(mt_sql_row(store, &args, &row, "find the pick", err));
-    *winner = row ? sqlite3_column_int64(statement, 0) : 0;
-    *tied = row ? sqlite3_column_int64(statement, 1) : 0;
-    sqlite3_reset(statement);
-done:
-    return st;
+    return mt_sql_one(store, "SELECT max(CASE WHEN picked THEN measurement_id END), sum(tied) FROM finalist WHERE final_id = ?", "find the pick", MT_IN(MT_INT(final)),
+                      MT_OUT(MT_TO_INT(winner), MT_TO_INT(tied)), err);
 }
 
 static mt_status run_with_subject(mt_store *store, const char *literal, int64_t subject, mt_error *err)

@@ -38,10 +38,7 @@ mt_status mt_store_near_ties(mt_store *store, const mt_subject *subject, mt_obje
     MT_TRY(mt_sql_prepare(store, WITH_NEAR("?2") "SELECT n.id, n.variant, n.median_ns, ifnull(n.low_ns, n.median_ns), ifnull(n.high_ns, n.median_ns), "
                           "ifnull(n.dynamic_smem_bytes, 0), ifnull(" MT_CLUSTER_OF("n") ", 1), ifnull(n.batch_count, 1) FROM near n ORDER BY n.median_ns, n.variant", &statement, err));
     mt_sql_args args = bind_near(statement, id, objective == MT_OBJECTIVE_TIME ? MT_NEAR_TIE : anyhow);
-    for (;;) {
-        bool row;
-        MT_TRY(mt_sql_row(store, &args, &row, "find near-ties", err));
-        if (!row) break;
+    while (mt_sql_next(store, &args, "find near-ties", &st, err)) {
         mt_near_tie near = {.measurement = sqlite3_column_int64(statement, 0), .variant = mt_sql_column(statement, 1),
                             .median_ns = sqlite3_column_double(statement, 2), .low_ns = sqlite3_column_double(statement, 3),
                             .high_ns = sqlite3_column_double(statement, 4), .smem_bytes = sqlite3_column_int64(statement, 5),
@@ -76,21 +73,6 @@ mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, con
     mt_sql_text(&args, objective ? mt_objective_name(*objective) : NULL);
     st = mt_sql_value(store, &args, 0, final, "find the final", err);
 done:
-    return st;
-}
-
-mt_status mt_store_final_has_metric(mt_store *store, int64_t final, const char *name, bool *has, mt_error *err)
-{
-    int64_t found = 0;
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, "SELECT 1 FROM finalist f JOIN metric m USING (measurement_id) WHERE f.final_id = ? AND f.picked AND m.name = ?", &statement, err);
-    if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
-        mt_sql_int(&args, final);
-        mt_sql_text(&args, name);
-        st = mt_sql_value(store, &args, 0, &found, "find a finalist's metric", err);
-    }
-    *has = found != 0;
     return st;
 }
 

@@ -9,7 +9,7 @@
 #include "db/standing.h"
 #include "db/store/store.h"
 
-enum { MT_STORE_BUSY_MS = 30000, MT_STORE_STATEMENTS = 64 };
+enum { MT_STORE_BUSY_MS = 30000, MT_STORE_STATEMENTS = 96 };
 
 struct mt_store {
     sqlite3 *db;

@@ -24,3 +24,8 @@ mt_status mt_store_metric(mt_store *store, int64_t measurement, int64_t at_unix_
 done:
     return st;
 }
+
+mt_status mt_query_metric(mt_store *store, int64_t measurement, const char *name, double *value, mt_error *err)
+{
+    return mt_sql_one(store, "SELECT value FROM metric WHERE measurement_id = ? AND name = ?", "read a metric", MT_IN(MT_INT(measurement), MT_TEXT(name)), MT_OUT(MT_TO_REAL(value)), err);
+}

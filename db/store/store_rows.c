@@ -132,25 +132,17 @@ static bool same_subject(const mt_subject *a, const mt_subject *b)
 
 mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err)
 {
+    static const char sql[] = "SELECT id FROM main.subject WHERE device_id = ? AND shape_id = ? AND workload_id = ? AND regime = ? AND origin = ?";
     if (store->subject_id && same_subject(&store->subject, subject)) {
         *id = store->subject_id;
         return MT_OK;
     }
-    mt_status st;
-    sqlite3_stmt *statement;
-    MT_TRY(mt_sql_cached_get(store, "SELECT id FROM main.subject WHERE device_id = ? AND shape_id = ? AND workload_id = ? AND regime = ? "
-                             "AND origin = ?", &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject->device);
-    mt_sql_int(&args, subject->shape);
-    mt_sql_int(&args, subject->workload);
-    mt_sql_text(&args, mt_regime_name(subject->regime));
-    mt_sql_text(&args, mt_origin_name(subject->origin));
-    MT_TRY(mt_sql_value(store, &args, 0, id, "look up a subject", err));
+    mt_status st = mt_sql_one(store, sql, "look up a subject", MT_IN(MT_INT(subject->device), MT_INT(subject->shape), MT_INT(subject->workload), MT_TEXT(mt_regime_name(subject->regime)),
+                              MT_TEXT(mt_origin_name(subject->origin))), MT_OUT(MT_TO_INT(id)), err);
+    if (st != MT_OK) return st;
     store->subject = *subject;
     store->subject_id = *id;
-done:
-    return st;
+    return MT_OK;
 }
 
 mt_status mt_subject_id(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err)
@@ -208,7 +200,7 @@ mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int
     }
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_cached_get(store, "INSERT INTO main.session (command, host, boot_id, process_id, tool_version, strategy, space_path, seed, "
-                           "origin, started_unix_ms, job, headers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err);
+                           "origin, started_unix_ms, job, plan, headers) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err);
     if (st == MT_OK) {
         mt_row_values noted;
         mt_sql_args args = mt_sql_args_row(statement, &noted);
@@ -223,6 +215,7 @@ mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int
         mt_sql_text(&args, mt_origin_name(row->origin));
         mt_sql_int(&args, mt_clock_unix_ms());
         mt_sql_text(&args, row->job);
+        mt_sql_text(&args, row->plan);
         mt_sql_text(&args, row->headers);
         st = mt_sql_run(store, &args, "begin a session", err);
         *id = sqlite3_last_insert_rowid(store->db);
@@ -238,7 +231,7 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
     sqlite3_stmt *statement;
     MT_TRY(mt_tx_begin(store, err));
     st = mt_sql_cached_get(store, "UPDATE main.session SET ended_unix_ms = max(?, started_unix_ms), state = ?, worker_restarts = ?, evaluated = ?, known = ?, "
-                           "failed = ?, times_json = ?, warnings = ?, drift = ? WHERE id = ?", &statement, err);
+                           "failed = ?, truncated = ?, times_json = ?, warnings = ?, drift = ? WHERE id = ?", &statement, err);
     if (st == MT_OK) {
         mt_sql_args args = mt_sql_args_of(statement);
         mt_sql_int(&args, mt_clock_unix_ms());
@@ -247,6 +240,7 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
         mt_sql_int(&args, row->evaluated);
         mt_sql_int(&args, row->known);
         mt_sql_int(&args, row->failed);
+        mt_sql_int(&args, row->is_truncated);
         mt_sql_text(&args, row->times_json);
         mt_sql_text(&args, row->warnings);
         mt_sql_real(&args, row->drift);

@@ -143,10 +143,8 @@ static mt_status find_left_behind(mt_store *store, int64_t device, mt_origin ori
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, device);
     mt_sql_text(&args, mt_origin_name(origin));
-    for (;;) {
-        bool row, strike;
-        MT_TRY(mt_sql_row(store, &args, &row, "read intents", err));
-        if (!row) break;
+    while (mt_sql_next(store, &args, "read intents", &st, err)) {
+        bool strike;
         if (!was_left_behind(store, statement, boot_id, &strike)) continue;
         found_intent *grown = mt_grow(*found, *count, &capacity, sizeof **found);
         if (!grown) {

@@ -79,11 +79,8 @@ mt_status mt_store_quarantined(mt_store *store, const mt_subject *subject, mt_st
     mt_sql_int(&args, subject->device);
     mt_sql_int(&args, subject->shape);
     mt_sql_text(&args, mt_origin_name(subject->origin));
-    for (;;) {
-        bool row;
+    while (mt_sql_next(store, &args, "read strikes", &st, err)) {
         char text[256];
-        MT_TRY(mt_sql_row(store, &args, &row, "read strikes", err));
-        if (!row) break;
         reason(statement, 1, text, sizeof text);
         MT_TRY(callback(context, mt_sql_column(statement, 0), text, err));
     }
@@ -152,12 +149,9 @@ mt_status mt_query_strikes(mt_store *store, const mt_filter *filter, mt_query_st
     mt_sql_args args = mt_sql_args_of(statement);
     const char *const texts[] = {filter->gpu, filter->kernel, filter->kernel_key, filter->shape, filter->shape_key, filter->origin ? mt_origin_name(*filter->origin) : NULL};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_sql_text(&args, texts[i]);
-    for (;;) {
-        bool row;
+    while (mt_sql_next(store, &args, "read strikes", &st, err)) {
         char cause[256];
         mt_strike_info info = {.cause = cause};
-        MT_TRY(mt_sql_row(store, &args, &row, "read strikes", err));
-        if (!row) break;
         reason(statement, 12, cause, sizeof cause);
         MT_TRY(read_strike(store, statement, &info, err));
         MT_TRY(callback(context, &info, err));

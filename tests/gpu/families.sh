@@ -11,7 +11,7 @@ check() { # kernel, names of its inputs
   python3 "$(dirname "$0")/families_check.py" "$source_folder/search_spaces/$kernel.ini" "$kernel" "$scratch/$kernel" || { fail "$kernel: no inputs"; return; }
   for name in "$@"; do words+=(--input "$name=$scratch/$kernel/$name.npy"); done
   tune --space "$scratch/$kernel/$kernel.ini" --shape by_numpy --strategy random --budget "${BUDGET:-120}" --guard pages --quiet "${words[@]}" || fail "$kernel: exit $?"
-  wrong=$(outcomes --kernel "$kernel" | grep -vE '^(pruned|illegal) ')
+  wrong=$(outcomes --kernel "$kernel" | grep -vE '^(excluded|illegal) ')
   [ -z "$wrong" ] || fail "$kernel: $wrong"
 }
 check resample source times targets

@@ -199,7 +199,7 @@ static void check_outcomes(proof *self, const char *title, const char *db)
         proof_fail(self, "%s: %s", title, err.message);
     mt_store_close(store);
     for (size_t i = 0; i < MT_OUTCOME_KIND_COUNT; i++)
-        if (i != MT_OUTCOME_OK && i != MT_OUTCOME_PRUNED && i != MT_OUTCOME_ILLEGAL) bad += counts[i];
+        if (i != MT_OUTCOME_OK && mt_outcome_is_run((mt_outcome_kind)i) && i != MT_OUTCOME_ILLEGAL) bad += counts[i];
     printf("%s: %lld ok, %lld illegal, %lld bad\n", title, (long long)counts[MT_OUTCOME_OK], (long long)counts[MT_OUTCOME_ILLEGAL], (long long)bad);
     if (counts[MT_OUTCOME_OK] == 0) proof_fail(self, "%s: nothing was measured", title);
     if (bad == 0) return;

@@ -86,7 +86,7 @@ START_TEST(killed_compile_workers)
     setenv("MSDA_TUNE_FAKE_KILLED", "slow", 1);
     OK(tune(NULL));
     unsetenv("MSDA_TUNE_FAKE_KILLED");
-    expect_outcome("slow", "pruned", "SIGKILL from outside");
+    expect_outcome("slow", "compiler_killed", "SIGKILL from outside");
     ck_assert_int_eq(count("SELECT warnings LIKE '%left to a later session%' FROM session"), 1);
     ck_assert_int_eq(result.worker_restarts, 2);
     sound();

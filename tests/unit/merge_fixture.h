@@ -74,6 +74,8 @@ static inline void make_part(int i)
     mt_finalist_row rows[2] = {{.measurement = fixture_number("SELECT min(id) FROM measurement"), .median_ns = 99, .low_ns = 98, .high_ns = 100, .ratio = 1, .ratio_low = 1, .ratio_high = 1, .is_picked = true}};
     mt_final_row final = {.method = "interleaved", .rounds = (size_t)(3 + i), .confidence = 0.95};
     ck_ok(mt_store_final(store, session, &a, &final, rows, 1, &fixture_err));
+    mt_row_library library = {.plugin = "cublaslt", .first_ns = 130, .first_ratio = 1.3, .best_ns = 110 + i, .best_ratio = 1.1, .best_low = 1, .best_high = 1.2};
+    ck_ok(mt_store_library(store, rows[0].measurement, 8000 + i, &library, "the first", "the third", &fixture_err));
     fixture_sql("UPDATE final_round SET created_unix_ms = 20000 - rounds");
     ck_ok(mt_store_refresh_best(store, &a, &fixture_err));
     ck_ok(mt_store_refresh_best(store, &b, &fixture_err));

@@ -75,8 +75,9 @@ static void set_up(void)
     record("A=4;ALGO=plain", MT_OUTCOME_TIMEOUT, 0);
     record("A=5;ALGO=plain", MT_OUTCOME_OK, 300);
     record("A=2;ALGO=plain", MT_OUTCOME_OK, 200); /* measured again: the newest counts */
-    record("A=5;ALGO=plain", MT_OUTCOME_PRUNED, 0); /* not run the second time, which says nothing */
-    record("A=6;ALGO=plain", MT_OUTCOME_PRUNED, 0);
+    record("A=5;ALGO=plain", MT_OUTCOME_COMPILER_KILLED, 0); /* not run the second time, which says nothing */
+    record("A=6;ALGO=plain", MT_OUTCOME_EXCLUDED, 0);
+    record("A=7;ALGO=plain", MT_OUTCOME_NOT_RECORDED, 0);
 }
 
 static void tear_down(void)

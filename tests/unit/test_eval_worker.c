@@ -245,7 +245,7 @@ START_TEST(slow_compile_stops_nobody) /* CASES 3 */
     for (size_t i = 1; i <= 3; i++) expect(i, MT_OUTCOME_OK, NULL);
     expect(4, MT_OUTCOME_COMPILE_ERROR, "SIGSEGV");
     expect(4, MT_OUTCOME_COMPILE_ERROR, "internal compiler error");
-    expect(5, MT_OUTCOME_PRUNED, "SIGKILL from outside"); /* no verdict on the source: it may have been the out-of-memory killer */
+    expect(5, MT_OUTCOME_COMPILER_KILLED, "SIGKILL from outside"); /* no verdict on the source: it may have been the out-of-memory killer */
     expect(6, MT_OUTCOME_COMPILE_ERROR, "the compiler died: SIGKILL"); /* by us, since it closed its socket */
     free_all();
     tear_down();

@@ -343,6 +343,13 @@ START_TEST(what_came_with_the_tool_is_never_written)
         ck_assert_msg(mt_path_check_writable(path, &err) == MT_OK, "%s", path);
         mt_free(path);
     }
+    char *hard = in_scratch("hard");
+    ck_assert_int_eq(linkat(AT_FDCWD, file, AT_FDCWD, hard, 0), 0);
+    ck_assert_int_eq(mt_path_check_writable(hard, &err), MT_OK); /* of an installation that is not this tool's, which nothing tells */
+    setenv("MSDA_TUNE_SHARE", shipped, 1);
+    ck_assert_int_eq(mt_path_check_writable(hard, &err), MT_ERR_USAGE);
+    unsetenv("MSDA_TUNE_SHARE");
+    mt_free(hard);
     ck_assert_int_eq(mt_path_check_writable("x", &err), MT_OK);
     ck_assert_int_eq(mt_path_check_writable("", &err), MT_OK);
     ck_assert_int_eq(mt_path_check_writable("/no/such/x", &err), MT_OK);

@@ -19,6 +19,8 @@ static const char content_sql[] =
     "JOIN variant v ON v.id = m.variant_id JOIN toolchain t ON t.id = m.toolchain_id JOIN session n ON n.id = m.session_id UNION ALL "
     "SELECT 'final ' || f.created_unix_ms || rounds || v.text || m.median_ns || (SELECT count(*) FROM final_round o WHERE o.subject_id = f.subject_id AND o.id < f.id) "
     "FROM finalist i JOIN final_round f ON f.id = i.final_id JOIN measurement m ON m.id = i.measurement_id JOIN variant v ON v.id = m.variant_id UNION ALL "
+    "SELECT 'library ' || l.plugin || l.best_ns || l.best_algorithm || l.created_unix_ms || v.text || m.median_ns || m.created_unix_ms FROM library_comparison l JOIN measurement m "
+    "ON m.id = l.measurement_id JOIN variant v ON v.id = m.variant_id UNION ALL "
     "SELECT 'best ' || h.key || d.key || v.text || m.median_ns || b.updated_unix_ms || ifnull(f.rounds, 0) FROM best b JOIN measurement m ON m.id = b.measurement_id "
     "JOIN variant v ON v.id = m.variant_id JOIN subject s ON s.id = b.subject_id JOIN shape h ON h.id = s.shape_id JOIN device d ON d.id = s.device_id "
     "LEFT JOIN final_round f ON f.id = b.final_id UNION ALL "

@@ -22,9 +22,9 @@ static void put_failure(lookup_writer *w, const char *variant, mt_outcome_kind k
 /* As portfolio --measure does. */
 static void put_excluded(lookup_writer *w, const char *variant)
 {
-    char text[MT_EXCLUDED_SIZE];
-    ck_ok(mt_query_excluded(w->store, w->subject.kernel, text, &fixture_err));
-    fixture_put(w->store, w->session, &w->subject, variant, &(mt_outcome){.kind = MT_OUTCOME_PRUNED, .text = text});
+    mt_outcome outcome = {.kind = MT_OUTCOME_EXCLUDED};
+    ck_ok(mt_query_spec_digest(w->store, w->subject.kernel, outcome.spec_digest, &fixture_err));
+    fixture_put(w->store, w->session, &w->subject, variant, &outcome);
 }
 
 START_TEST(test_table)
@@ -85,7 +85,7 @@ static int64_t stored_exclusions(mt_store *store)
 {
     ck_ok(mt_predictor_refresh(store, &group, NULL, &fixture_err));
     ck_ok(mt_store_commit(store, &fixture_err)); /* so that others see it */
-    int64_t count = fixture_number("SELECT (SELECT count(*) FROM portfolio_cell WHERE outcome = 'pruned') + (SELECT count(*) FROM portfolio_shape WHERE default_outcome = 'pruned')");
+    int64_t count = fixture_number("SELECT (SELECT count(*) FROM portfolio_cell WHERE outcome = 'excluded') + (SELECT count(*) FROM portfolio_shape WHERE default_outcome = 'excluded')");
     ck_ok(mt_store_begin(store, &fixture_err));
     return count;
 }
@@ -130,7 +130,7 @@ START_TEST(test_what_did_not_run_hides_nothing)
     put(&w, 64, "one", "ALGO=plain;B=64", 50);
     put(&w, 64, "one", "ALGO=plain;B=32", 54);
     ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
-    put_failure(&w, "ALGO=plain;B=32", MT_OUTCOME_PRUNED);
+    put_failure(&w, "ALGO=plain;B=32", MT_OUTCOME_COMPILER_KILLED);
     ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
     for (size_t i = 0; i < table.subject_count * table.variant_count; i++) known += isfinite(table.cells[i].slowdown);
     ck_assert_uint_eq(known, 3);

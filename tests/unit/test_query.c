@@ -326,5 +326,25 @@ START_TEST(samples_pack_and_unpack)
 }
 END_TEST
 
-FIXTURE_MAIN("query", rows_come_back_as_written, untimed_rows_have_no_times, filters, device_names, best_is_ordered, device_list, sessions,
+/* Read as JSON: a word in a text, another spelling and a damaged text say nothing. */
+START_TEST(programmatic_launches)
+{
+    static const struct { const char *launch; bool is; } cases[] = {
+        {"{\"launches\":[{\"entry\":\"a\"},{\"entry\":\"b\", \"programmatic\" : true}]}", true}, {"{\"launches\":[{\"entry\":\"a\",\"programmatic\":true}]}", true},
+        {"{\"launches\":[{\"entry\":\"a\",\"programmatic\":false}]}", false}, {"{\"launches\":[{\"entry\":\"\\\"programmatic\\\":true\"}]}", false},
+        {"{\"launches\":[\"programmatic\"],\"programmatic\":true}", false}, {"{\"launches\":[]}", false}, {NULL, false}};
+    mt_store *store = fixture_open();
+    mt_subject s = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    mt_outcome ok = fixture_outcome(MT_OUTCOME_OK, 10);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mt_result result = {.subject = &s, .variant = "A=1", .launch_json = cases[i].launch, .evaluation = 1, .outcome = &ok};
+        ck_ok(mt_store_step(store, session, &result, NULL, &fixture_err));
+        ck_assert_msg(measurements(store, NULL).last.is_programmatic == cases[i].is, "%s", cases[i].launch);
+    }
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("query", programmatic_launches, rows_come_back_as_written, untimed_rows_have_no_times, filters, device_names, best_is_ordered, device_list, sessions,
              callbacks_may_query_and_stop, impossible_columns, samples_pack_and_unpack)

@@ -289,6 +289,30 @@ START_TEST(refusals_name_the_line)
 }
 END_TEST
 
+/* One row of a recording of an older tool, and what is exported of it. */
+START_TEST(older_rows_are_read)
+{
+    static const struct { const char *before, *after; } cases[] = {
+        {"\"k\":\"pruned\",\"t\":\"a constraint excludes it on this shape and GPU (expressions 0123abcd)\",\"e\":3", "\"k\":\"excluded\",\"spec\":\"0123abcd\",\"e\":3"},
+        {"\"k\":\"pruned\",\"t\":\"'fits' excludes it\",\"e\":3", "\"k\":\"excluded\",\"t\":\"'fits' excludes it\",\"e\":3"},
+        {"\"k\":\"pruned\",\"e\":3", "\"k\":\"excluded\",\"e\":3"},
+        {"\"k\":\"pruned\",\"t\":\"not recorded\",\"e\":3", "\"k\":\"not_recorded\",\"e\":3"},
+        {"\"k\":\"pruned\",\"t\":\"the compiler died: SIGKILL\",\"e\":3", "\"k\":\"compiler_killed\",\"t\":\"the compiler died: SIGKILL\",\"e\":3"},
+        {"\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4,\"r\":0.8}", "\"library\":{\"by\":\"x\",\"ns\":4,\"r\":0.8}"},
+        {"\"k\":\"illegal\",\"t\":\"not recorded\",\"e\":3", "\"k\":\"illegal\",\"t\":\"not recorded\",\"e\":3"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[2048];
+        mt_store *store = open_memory();
+        snprintf(text, sizeof text, HEADER "{\"v\":\"A\",%s}\n", cases[i].before);
+        ck_ok(import_text(store, text));
+        ck_ok(mt_recording_export(store, NULL, in_folder("new.jsonl"), &fixture_err));
+        mt_store_close(store);
+        read_bytes(in_folder("new.jsonl"));
+        ck_assert_msg(strstr(bytes, cases[i].after), "%s: %s", cases[i].before, bytes);
+    }
+}
+END_TEST
+
 /* A row that holds what no tuner writes is left out and named; the others of its file are there. */
 START_TEST(bad_rows_are_left_out)
 {
@@ -324,13 +348,13 @@ START_TEST(bad_rows_are_left_out)
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":4294967295,\"s\":[1]}\n", "does not hold \"n\" samples"},
                  {HEADER_OF("2") "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n" HEADER_WITH("2", "") "{\"v\":false,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:4: is left out: expected a number, found true or false, in v"},
                  {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"chain\":{}}\n", "expected a whole number, zero or more, in \"chain\""},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"ns\":4,\"r\":0.8}}\n", "x.jsonl:2: is left out: \"rival\" does not say by which plugin"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"a\\\"b\",\"ns\":4,\"r\":0.8}}\n", "\"rival\" does not say by which plugin"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4}}\n", "\"rival\" needs an ns and an r"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4,\"r\":-1}}\n", "all its numbers above 0"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":{\"by\":\"x\",\"ns\":4,\"r\":1,\"rl\":1.1,\"rh\":1.2}}\n", "\"rival\" has an r outside rl and rh"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":[\"x\",4,0.8]}\n", "x.jsonl:2: is left out: expected an object in \"rival\""},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"rival\":null}\n", "x.jsonl:2: is left out: expected an object in \"rival\""}};
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"ns\":4,\"r\":0.8}}\n", "x.jsonl:2: is left out: \"library\" does not say by which plugin"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"a\\\"b\",\"ns\":4,\"r\":0.8}}\n", "\"library\" does not say by which plugin"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4}}\n", "\"library\" needs an ns and an r"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4,\"r\":-1}}\n", "all its numbers above 0"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4,\"r\":1,\"rl\":1.1,\"rh\":1.2}}\n", "\"library\" has an r outside rl and rh"},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":[\"x\",4,0.8]}\n", "x.jsonl:2: is left out: expected an object in \"library\""},
+                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":null}\n", "x.jsonl:2: is left out: expected an object in \"library\""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_store *store = open_memory();
         char text[4096];
@@ -466,5 +490,5 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
-FIXTURE_MAIN("recording", round_trips, programs_survive, values_survive, export_wants_one_subject, refusals_name_the_line, bad_rows_are_left_out, several_subjects_in_a_file, failed_import_leaves_the_rest,
+FIXTURE_MAIN("recording", round_trips, programs_survive, values_survive, export_wants_one_subject, refusals_name_the_line, older_rows_are_read, bad_rows_are_left_out, several_subjects_in_a_file, failed_import_leaves_the_rest,
              nul_bytes_are_refused, damaged_compression, bombs_are_refused, missing_and_huge_files, out_of_memory)

@@ -191,7 +191,10 @@ static mt_status see_library(void *context, const mt_measurement_row *row, mt_er
 {
     compared *all = context;
     (void)err;
-    all->count += mt_row_libraries(row, &all->library);
+    if (row->library.plugin[0]) {
+        all->count++;
+        all->library = row->library;
+    }
     return MT_OK;
 }
 
@@ -199,12 +202,12 @@ static mt_status see_library(void *context, const mt_measurement_row *row, mt_er
 START_TEST(a_library_travels)
 {
     char first[192], second[192];
-    static const struct { const char *name; double value; } metrics[] = {
-        {"cublaslt_first_ns", 130}, {"cublaslt_first_ratio", 1.3}, {"cublaslt_best_ns", 110.5}, {"cublaslt_best_ratio", 1.0 / 3}, {"cublaslt_best_ratio_low", 0.25}, {"cublaslt_best_ratio_high", 0.5}, {"cublaslt_throttled", 1},
-        {"dram_gbs", 7}};
+    const mt_row_library older = {.plugin = "zother", .first_ns = NAN, .first_ratio = NAN, .best_ns = 1, .best_ratio = 1, .best_low = NAN, .best_high = NAN},
+                         library = {.plugin = "cublaslt", .first_ns = 130, .first_ratio = 1.3, .best_ns = 110.5, .best_ratio = 1.0 / 3, .best_low = 0.25, .best_high = 0.5, .is_limited = true};
     mt_store *store = make_store(), *other = open_memory();
     int64_t winner = fixture_number("SELECT measurement_id FROM best b JOIN subject s ON s.id = b.subject_id WHERE final_id IS NOT NULL");
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) ck_ok(mt_store_metric(store, winner, 0, "cublaslt: the third", metrics[i].name, metrics[i].value, &fixture_err));
+    ck_ok(mt_store_library(store, winner, 1000, &older, NULL, NULL, &fixture_err));
+    ck_ok(mt_store_library(store, winner, 2000, &library, "the third", NULL, &fixture_err));
     snprintf(first, sizeof first, "%s", in_folder("first.jsonl"));
     snprintf(second, sizeof second, "%s", in_folder("second.jsonl"));
     ck_ok(mt_recording_export_all(store, NULL, true, first, &fixture_err));
@@ -218,7 +221,7 @@ START_TEST(a_library_travels)
     ck_ok(mt_recording_export_all(other, NULL, true, second, &fixture_err));
     char *a = text_of(first), *b = text_of(second);
     ck_assert_str_eq(a, b);
-    ck_assert_ptr_nonnull(strstr(a, ",\"rival\":{\"by\":\"cublaslt\",\"first_ns\":130,\"first_r\":1.3,\"ns\":110.5,\"r\":0.333333333333333,\"rl\":0.25,\"rh\":0.5,\"limited\":1}"));
+    ck_assert_ptr_nonnull(strstr(a, ",\"library\":{\"by\":\"cublaslt\",\"first_ns\":130,\"first_r\":1.3,\"ns\":110.5,\"r\":0.333333333333333,\"rl\":0.25,\"rh\":0.5,\"limited\":1}"));
     mt_free(a);
     mt_free(b);
     mt_store_close(store);
@@ -231,13 +234,13 @@ START_TEST(times_travel)
 {
     mt_store *store = make_store();
     int64_t winner = fixture_number("SELECT measurement_id FROM best WHERE final_id IS NOT NULL");
-    ck_ok(mt_store_metric(store, winner, 0, "cublaslt: the third", "cublaslt_best_ns", 110.5, &fixture_err));
-    ck_ok(mt_store_metric(store, winner, 0, "cublaslt: the third", "cublaslt_best_ratio", 1.5, &fixture_err));
+    const mt_row_library library = {.plugin = "cublaslt", .first_ns = NAN, .first_ratio = NAN, .best_ns = 110.5, .best_ratio = 1.5, .best_low = NAN, .best_high = NAN};
+    ck_ok(mt_store_library(store, winner, 0, &library, NULL, "the third", &fixture_err));
     fixture_number("UPDATE measurement SET created_unix_ms = 1000");
     ck_ok(mt_recording_export_all(store, NULL, true, in_folder("a.jsonl"), &fixture_err));
     ck_ok(mt_recording_import(store, in_folder("a.jsonl"), MT_ORIGIN_RECORDED, &fixture_err));
-    ck_assert_int_eq(fixture_number("SELECT count(*) FROM metric"), 2 + 3);
-    ck_assert_int_eq(fixture_number("SELECT count(*) FROM metric WHERE created_unix_ms = 1000"), 3);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison"), 2);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison WHERE created_unix_ms = 1000"), 1);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM final_round"), 2);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM final_round WHERE created_unix_ms = 1000"), 1);
     mt_store_close(store);

@@ -10,10 +10,10 @@ static double six(uint32_t algorithm)
     return algorithm < 6 ? ns[algorithm] : 0;
 }
 
-static double metric(const char *name)
+static double of_best(const char *column)
 {
     char sql[256];
-    snprintf(sql, sizeof sql, "SELECT CAST(1000 * value AS INTEGER) FROM metric m JOIN best b USING (measurement_id) WHERE name = '%s'", name);
+    snprintf(sql, sizeof sql, "SELECT CAST(1000 * %s AS INTEGER) FROM library_comparison JOIN best USING (measurement_id) WHERE plugin = 'cublaslt'", column);
     return (double)scalar(store, sql) / 1000;
 }
 
@@ -23,15 +23,15 @@ START_TEST(both_ratios)
     evaluator.library = six;
     evaluator.watched = store;
     tune_ok(PLUGIN, TEN);
-    ck_assert_double_eq_tol(metric("cublaslt_best_ratio"), 1100000 / 999000.0, 0.002);
-    ck_assert_double_eq_tol(metric("cublaslt_first_ratio"), 1200000 / 999000.0, 0.002);
-    ck_assert_double_eq_tol(metric("cublaslt_best_ns"), 1100000, 1);
+    ck_assert_double_eq_tol(of_best("best_ratio"), 1100000 / 999000.0, 0.002);
+    ck_assert_double_eq_tol(of_best("first_ratio"), 1200000 / 999000.0, 0.002);
+    ck_assert_double_eq_tol(of_best("best_ns"), 1100000, 1);
     ck_assert_str_eq(last.library.plugin, "cublaslt");
     ck_assert_double_eq_tol(last.library.best_ratio, 1100000 / 999000.0, 1e-9);
     ck_assert_double_eq_tol(last.library.first_ns, 1200000, 1e-3);
     ck_assert(last.library.best_low <= last.library.best_ratio && last.library.best_ratio <= last.library.best_high);
     ck_assert_str_eq(last.library_why, "");
-    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM metric WHERE name = 'cublaslt_best_ratio' AND source = 'cublaslt: number 5'"), scalar(store, "SELECT count(*) FROM finalist"));
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM library_comparison WHERE best_algorithm = 'number 5' AND first_algorithm = 'number 0'"), scalar(store, "SELECT count(*) FROM finalist"));
     ck_assert_uint_eq(evaluator.libraries_validated, 8);     /* all that a plugin may have, once and validated: two are not there */
     ck_assert_uint_eq(evaluator.libraries_timed, 4 * 12);    /* the first and the three fastest others, each round */
     ck_assert_uint_eq(evaluator.intents_missing, 0);
@@ -138,7 +138,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("session_rivals");
+    Suite *suite = suite_create("session_libraries");
     TCase *group = tcase_create("session");
     const TTest *const tests[] = {both_ratios, one_finalist_is_compared_too, no_plugin_is_said_and_no_failure, two_deaths_are_enough, a_plugin_is_asked_again_until_it_compares, a_recording_knows_no_plugin, unknown_names_are_errors};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);

@@ -284,10 +284,14 @@ START_TEST(what_did_not_run_hides_nothing)
     mt_store *store = fixture_open();
     mt_subject s = fixture_subject(store);
     int64_t session = fixture_session(store);
-    mt_outcome pruned = fixture_outcome(MT_OUTCOME_PRUNED, 10);
+    static const mt_outcome_kind kinds[] = {MT_OUTCOME_EXCLUDED, MT_OUTCOME_NOT_RECORDED, MT_OUTCOME_COMPILER_KILLED};
     fixture_put_ok(store, session, &s, "A=1", 100);
-    fixture_put(store, session, &s, "A=1", &pruned);
-    fixture_put(store, session, &s, "A=2", &pruned);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        mt_outcome not_run = fixture_outcome(kinds[i], 10);
+        ck_assert(!mt_outcome_is_run(kinds[i]));
+        fixture_put(store, session, &s, "A=1", &not_run);
+        fixture_put(store, session, &s, "A=2", &not_run);
+    }
     best_of(store, &s, best);
     ck_assert_str_eq(best, "A=1");
     ck_ok(mt_query_fastest(store, NULL, 9, count_ok, &fastest, &fixture_err));

@@ -7,8 +7,10 @@ START_TEST(known_takes_every_outcome_and_the_newest_row)
     mt_subject s = fixture_subject(store);
     int64_t session = fixture_session(store);
     ck_assert_int_eq(known_of(store, &s, MT_REUSE_MAJOR).count, 0);
+    int run = 0;
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
         char variant[32];
+        run += mt_outcome_is_run((mt_outcome_kind)kind);
         snprintf(variant, sizeof variant, "K=%02d", kind);
         mt_outcome outcome = fixture_outcome((mt_outcome_kind)kind, 100 + kind);
         char why[300];
@@ -19,7 +21,7 @@ START_TEST(known_takes_every_outcome_and_the_newest_row)
     }
     fixture_put_ok(store, session, &s, "K=01", 50);
     seen all = known_of(store, &s, MT_REUSE_MAJOR);
-    ck_assert_int_eq(all.count, MT_OUTCOME_KIND_COUNT);
+    ck_assert_int_eq(all.count, run + 1); /* of those that did not run K=01 alone, which ran later */
     for (int i = 0; i < all.count; i++) {
         ck_assert_int_eq(isinf(all.median_ns[i]) != 0, mt_outcome_is_failure(all.kind[i]));
         ck_assert_uint_eq(strlen(all.text[i]), mt_outcome_is_failure(all.kind[i]) && all.kind[i] % 2 ? 100 : 0);

@@ -94,9 +94,12 @@ START_TEST(what_was_excluded_is_tried)
     replayed.origin = MT_ORIGIN_RECORDED;
     int64_t session = fixture_session(store);
     int count = 0;
-    mt_outcome excluded = fixture_outcome(MT_OUTCOME_PRUNED, 1);
-    fixture_put(store, session, &measured, "A=1", &excluded);
-    fixture_put(store, session, &replayed, "A=1", &excluded);
+    static const mt_outcome_kind kinds[] = {MT_OUTCOME_EXCLUDED, MT_OUTCOME_NOT_RECORDED, MT_OUTCOME_COMPILER_KILLED};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        mt_outcome not_run = fixture_outcome(kinds[i], 1);
+        fixture_put(store, session, &measured, "A=1", &not_run);
+        fixture_put(store, session, &replayed, "A=1", &not_run);
+    }
     ck_ok(mt_store_known(store, &measured, MT_REUSE_ANY, count_known, &count, &fixture_err));
     ck_assert_int_eq(count, 0);
     ck_ok(mt_store_known(store, &replayed, MT_REUSE_ANY, count_known, &count, &fixture_err));

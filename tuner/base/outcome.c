@@ -49,6 +49,16 @@ bool mt_outcome_is_failure(mt_outcome_kind kind)
     return !mt_outcome_is_timed(kind);
 }
 
+bool mt_outcome_is_run(mt_outcome_kind kind)
+{
+    return kind != MT_OUTCOME_EXCLUDED && !mt_outcome_is_untried(kind);
+}
+
+bool mt_outcome_is_untried(mt_outcome_kind kind)
+{
+    return kind == MT_OUTCOME_NOT_RECORDED || kind == MT_OUTCOME_COMPILER_KILLED;
+}
+
 bool mt_outcome_may_win(mt_outcome_kind kind)
 {
     return kind == MT_OUTCOME_OK || kind == MT_OUTCOME_CENSORED;
@@ -91,12 +101,6 @@ bool mt_objective_from_name(const char *name, mt_objective *objective)
     if (i == MT_OBJECTIVE_COUNT) return false;
     *objective = (mt_objective)i;
     return true;
-}
-
-bool mt_outcome_is_untried(const mt_outcome *outcome)
-{
-    if (outcome->kind != MT_OUTCOME_PRUNED || !outcome->text) return false;
-    return strcmp(outcome->text, MT_PRUNED_NOT_RECORDED) == 0 || strncmp(outcome->text, MT_PRUNED_COMPILER_DIED, strlen(MT_PRUNED_COMPILER_DIED)) == 0;
 }
 
 void mt_outcome_free(mt_outcome *outcome)

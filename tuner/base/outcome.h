@@ -12,7 +12,9 @@
 /* name (stored in the database as lower-case text), what it means */
 #define MT_OUTCOME_MAP(X)                                                                        \
     X(OK, "ok", "validated and timed")                                                           \
-    X(PRUNED, "pruned", "not run: excluded by a constraint, not recorded, or its compiler killed") \
+    X(EXCLUDED, "excluded", "not run: a constraint excludes it on this shape and GPU")            \
+    X(NOT_RECORDED, "not_recorded", "not run: the recording lacks it")                            \
+    X(COMPILER_KILLED, "compiler_killed", "not run: its compiler was killed from outside")        \
     X(ILLEGAL, "illegal", "the hardware can't run it; the rule is named")                         \
     X(COMPILE_ERROR, "compile_error", "NVRTC refused it; the log is kept")                        \
     X(COMPILE_TIMEOUT, "compile_timeout", "compiling took longer than its limit")                 \
@@ -40,6 +42,8 @@ const char *mt_outcome_name(mt_outcome_kind kind); /* "ok" … */
 bool mt_outcome_from_name(const char *name, mt_outcome_kind *kind);
 bool mt_outcome_is_timed(mt_outcome_kind kind);   /* has a time: measured, given up as too slow, or a yardstick */
 bool mt_outcome_is_failure(mt_outcome_kind kind); /* has none */
+bool mt_outcome_is_run(mt_outcome_kind kind);     /* says how the variant did: not EXCLUDED, NOT_RECORDED or COMPILER_KILLED. In SQL: MT_IS_RUN (db/standing.h) */
+bool mt_outcome_is_untried(mt_outcome_kind kind); /* nothing is known of the variant, not even that it is no point of the space: NOT_RECORDED, COMPILER_KILLED */
 bool mt_outcome_may_win(mt_outcome_kind kind);    /* its time is what a search goes by */
 
 /* Cold: L2 flushed before each sample. Warm: the same inputs again and again. */
@@ -111,9 +115,12 @@ typedef enum mt_objective { MT_OBJECTIVE_TIME, MT_OBJECTIVE_ENERGY, MT_OBJECTIVE
 const char *mt_objective_name(mt_objective objective); /* "time", "energy", "edp" */
 bool mt_objective_from_name(const char *name, mt_objective *objective);
 
+enum { MT_SPEC_DIGEST_SIZE = 9 }; /* eight hexadecimal digits */
+
 typedef struct mt_outcome {
     mt_outcome_kind kind;
     mt_guilt guilt;         /* GPU_FAULT */
+    char spec_digest[MT_SPEC_DIGEST_SIZE]; /* EXCLUDED: of the kernel's expressions, whose constraints excluded it (mt_query_spec_digest); "" = not known */
     char *text;             /* reason, rule, log, error name …; may be NULL. Owned. */
     mt_timing timing;
     mt_accuracy accuracy;
@@ -127,11 +134,6 @@ typedef struct mt_outcome {
     int64_t validate_ns, time_ns; /* on the device worker */
     float *sample_ns;       /* kept samples in measuring order, timing.samples of them; may be NULL. Owned. */
 } mt_outcome;
-
-/* How the text of a PRUNED outcome begins where no constraint excluded the variant. */
-#define MT_PRUNED_NOT_RECORDED "not recorded"
-#define MT_PRUNED_COMPILER_DIED "the compiler died"
-bool mt_outcome_is_untried(const mt_outcome *outcome); /* PRUNED, and by no constraint: nothing is known of it */
 
 void mt_outcome_free(mt_outcome *outcome); /* zeroed struct is fine; zeroes it */
 /* Sets kind and text (formatted), freeing an older text. */

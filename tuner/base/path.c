@@ -1,10 +1,12 @@
 /* The path half of file.h. */
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
@@ -142,14 +144,33 @@ static bool lies_in(const char *real, const char *folder)
     return strncmp(real, folder, length) == 0 && (!real[length] || real[length] == '/');
 }
 
+/* A hard link has no place: whether it is one to a file that came with this tool. */
+static bool is_shipped_file(const char *real)
+{
+    struct stat file, entry;
+    bool is_one = false;
+    if (stat(real, &file) != 0 || !S_ISREG(file.st_mode) || file.st_nlink < 2) return false;
+    char *share = mt_path_share();
+    DIR *folder = share ? opendir(share) : NULL;
+    for (struct dirent *at; folder && !is_one && (at = readdir(folder));)
+        is_one = fstatat(dirfd(folder), at->d_name, &entry, 0) == 0 && entry.st_dev == file.st_dev && entry.st_ino == file.st_ino;
+    if (folder) closedir(folder);
+    mt_free(share);
+    return is_one;
+}
+
+static mt_status fail_shipped(const char *path, mt_error *err)
+{
+    return MT_FAIL(err, MT_ERR_USAGE, "%s: came with msda-tune and is never written, since the next installation replaces it; expected a place of your own, or a copy there", path);
+}
+
 /* By the folder's name, so that another installation's files are as safe as one's own. */
 mt_status mt_path_check_writable(const char *path, mt_error *err)
 {
     char real[PATH_MAX];
     if (!real_beginning(path, real)) return MT_OK; /* whoever opens it says what is wrong */
     for (const char *at = real; (at = strchr(at, '/')); at++) {
-        if (!lies_in(at + 1, SHIPPED)) continue;
-        return MT_FAIL(err, MT_ERR_USAGE, "%s: came with msda-tune and is never written, since the next installation replaces it; expected a place of your own, or a copy there", path);
+        if (lies_in(at + 1, SHIPPED)) return fail_shipped(path, err);
     }
-    return MT_OK;
+    return is_shipped_file(real) ? fail_shipped(path, err) : MT_OK;
 }

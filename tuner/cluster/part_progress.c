@@ -118,9 +118,8 @@ static mt_status see_session(void *context, const mt_session_info *info, mt_erro
 {
     reading *r = context;
     (void)err;
-    const char *plan = mt_job_plan(info->job);
-    if (*plan && strcmp(plan, r->progress->plan) != 0) {
-        snprintf(r->row->why, sizeof r->row->why, "is of plan %.*s, not of this one", MT_JOB_PLAN_SIZE - 1, plan);
+    if (info->plan && strcmp(info->plan, r->progress->plan) != 0) {
+        snprintf(r->row->why, sizeof r->row->why, "is of plan %.*s, not of this one", MT_JOB_PLAN_SIZE - 1, info->plan);
         r->is_of_another = true;
         return MT_OK;
     }
@@ -129,7 +128,7 @@ static mt_status see_session(void *context, const mt_session_info *info, mt_erro
     r->row->failed = info->failed; /* with those known from before */
     if (info->ended_unix_ms) r->row->seconds += (double)(info->ended_unix_ms - info->started_unix_ms) / 1e3;
     r->is_ended = info->ended_unix_ms != 0;
-    r->is_truncated = info->times_json && strstr(info->times_json, "\"truncated\":true");
+    r->is_truncated = info->is_truncated;
     snprintf(r->state, sizeof r->state, "%s", info->state);
     snprintf(r->row->node, sizeof r->row->node, "%s", info->host);
     return MT_OK;
@@ -221,7 +220,8 @@ static void judge_entry(mt_cluster_row *row, const mt_cluster_entry *entry)
         if (!row->sessions) snprintf(row->why, sizeof row->why, "COMPLETED, but its part is not there");
     } else if (strcmp(entry->state, "FAILED") == 0 && row->stand == MT_CLUSTER_DONE) { /* an earlier run was done; this one was refused, or had nothing to tune */
         row->stand = MT_CLUSTER_FAILED;
-        snprintf(row->why, sizeof row->why, "FAILED: its log tells");
+        row->is_log_wanted = true;
+        snprintf(row->why, sizeof row->why, "FAILED");
     } else if (row->stand != MT_CLUSTER_DONE) {
         row->stand = is_among(entry->state, "CANCELLED PREEMPTED TIMEOUT NODE_FAIL") ? MT_CLUSTER_STOPPED : MT_CLUSTER_FAILED;
         snprintf(row->why, sizeof row->why, "%s", entry->state);
@@ -239,10 +239,8 @@ static mt_status look_for_log(const char *folder, mt_cluster_row *row, mt_error 
     bool is_there = mt_file_exists(mt_strbuf_text(&log)), failed = log.failed;
     mt_strbuf_free(&log);
     if (failed) return no_memory(err);
-    if (is_there) return MT_OK;
-    char *end = strstr(row->why, ": its log tells");
-    if (!end) end = row->why + strlen(row->why);
-    snprintf(end, sizeof row->why - (size_t)(end - row->why), ": no log was written");
+    size_t length = strlen(row->why);
+    if (!is_there || row->is_log_wanted) snprintf(row->why + length, sizeof row->why - length, is_there ? ": its log tells" : ": no log was written");
     return MT_OK;
 }
 

@@ -23,6 +23,7 @@ typedef struct mt_cluster_row {
     long long before;          /* tasks of the arrays before its own: there it has index - before */
     mt_cluster_stand stand;
     char why[120];             /* what Slurm or the part says of it; "" = nothing more */
+    bool is_log_wanted;        /* what it failed of is told by its log alone */
     char node[64], left[24];
     int64_t evaluated, sessions; /* of all runs of the task; variants that were known are not counted again */
     int64_t failed;            /* of the part, as its last run knew */

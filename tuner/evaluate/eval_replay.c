@@ -157,7 +157,7 @@ static mt_status on_row(void *context, const mt_measurement_row *row, mt_error *
     eval_replay *self = context;
     mt_error stranger;
     self->seen++;
-    if (row->outcome.kind == MT_OUTCOME_PRUNED) return MT_OK;
+    if (!mt_outcome_is_run(row->outcome.kind)) return MT_OK;
     struct recorded *rows = mt_grow(self->rows, self->count, &self->capacity, sizeof *rows);
     if (!rows) return no_memory(err);
     self->rows = rows;

@@ -104,7 +104,7 @@ static mt_outcome_kind uncompiled(eval_worker *self, const mt_pool_result *resul
     if (!result->is_killed) return result->is_timeout ? MT_OUTCOME_COMPILE_TIMEOUT : MT_OUTCOME_COMPILE_ERROR;
     if (!self->is_kill_told) mt_eval_worker_warn(self, "compilers were killed from outside, most often for lack of memory (fewer at once: -j): what they had in hand is left to a later session");
     self->is_kill_told = true;
-    return MT_OUTCOME_PRUNED;
+    return MT_OUTCOME_COMPILER_KILLED;
 }
 
 void mt_eval_trial_compiled(eval_worker *self, struct trial *trial, const mt_pool_result *result)

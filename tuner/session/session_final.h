@@ -60,7 +60,7 @@ mt_status mt_final_run_rounds(mt_final *final, mt_error *err);
 void mt_final_choose_libraries(mt_final *final);
 /* Does a final of the database (its id) say how its pick did against the plugin? */
 mt_status mt_final_was_compared(const mt_final *final, int64_t id, bool *is_compared, mt_error *err);
-/* Stores how each finalist did against the first library and the fastest: metrics of its measurement. Says why where there is nothing to compare with; the summary keeps that. */
+/* Stores how each finalist did against the first library and the fastest: rows of table library_comparison. Says why where there is nothing to compare with; the summary keeps that. */
 mt_status mt_final_keep_libraries(mt_final *final, mt_subject_summary *summary, mt_error *err);
 
 #endif

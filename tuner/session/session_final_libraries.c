@@ -64,38 +64,17 @@ static comparison compare(const mt_final *final, const mt_library *library, cons
 
 mt_status mt_final_was_compared(const mt_final *final, int64_t id, bool *is_compared, mt_error *err)
 {
-    char name[128];
-    snprintf(name, sizeof name, "%s_best_ratio", final->session->params->spec->library);
-    return mt_store_final_has_metric(final->session->store, id, name, is_compared, err);
+    return mt_store_final_has_library(final->session->store, id, final->session->params->spec->library, is_compared, err);
 }
 
-/* <plugin>_<what>; the source says which algorithm it was. */
-static mt_status keep_metric(mt_final *final, int64_t measurement, const char *what, double value, const mt_library *library, mt_error *err)
-{
-    char name[128], source[320];
-    const char *plugin = final->session->params->spec->library;
-    snprintf(name, sizeof name, "%s_%s", plugin, what);
-    snprintf(source, sizeof source, "%s: %s", plugin, library->text ? library->text : "");
-    return mt_store_metric(final->session->store, measurement, 0, source, name, value, err);
-}
-
+/* `first`: NULL = it was not timed. */
 static mt_status keep_one(mt_final *final, const mt_finalist *finalist, const mt_library *first, const mt_library *best, mt_error *err)
 {
-    mt_status st = MT_OK;
-    int64_t id = finalist->row.measurement;
-    comparison with_best = compare(final, best, finalist);
-    if (first) {
-        comparison with_first = compare(final, first, finalist);
-        MT_TRY(keep_metric(final, id, "first_ns", with_first.ns, first, err));
-        MT_TRY(keep_metric(final, id, "first_ratio", with_first.ratio, first, err));
-    }
-    MT_TRY(keep_metric(final, id, "best_ns", with_best.ns, best, err));
-    MT_TRY(keep_metric(final, id, "best_ratio", with_best.ratio, best, err));
-    MT_TRY(keep_metric(final, id, "best_ratio_low", with_best.low, best, err));
-    MT_TRY(keep_metric(final, id, "best_ratio_high", with_best.high, best, err));
-    MT_TRY(keep_metric(final, id, "throttled", final->is_limited, best, err));
-done:
-    return st;
+    comparison with_best = compare(final, best, finalist), with_first = first ? compare(final, first, finalist) : (comparison){.ns = NAN, .ratio = NAN};
+    mt_row_library row = {.first_ns = with_first.ns, .first_ratio = with_first.ratio, .best_ns = with_best.ns, .best_ratio = with_best.ratio, .best_low = with_best.low, .best_high = with_best.high,
+                          .is_limited = final->is_limited};
+    snprintf(row.plugin, sizeof row.plugin, "%s", final->session->params->spec->library);
+    return mt_store_library(final->session->store, finalist->row.measurement, 0, &row, first ? first->text : NULL, best->text, err);
 }
 
 mt_status mt_final_keep_libraries(mt_final *final, mt_subject_summary *summary, mt_error *err)

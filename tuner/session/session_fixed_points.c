@@ -24,16 +24,16 @@ mt_status mt_point_list_add(mt_point_list *list, size_t index, mt_error *err)
     return MT_OK;
 }
 
-/* What a GPU would answer changes with the file's expressions, and its text names them; what a recording answers does not. */
+/* What a GPU would answer changes with the file's expressions, so the row names them; what a recording answers does not. */
 static mt_status set_excluded(mt_session *session, const mt_space *space, const mt_point *point, mt_outcome *outcome, mt_error *err)
 {
-    char text[MT_EXCLUDED_SIZE];
     const char *name, *why;
-    mt_status st = session->evaluator->is_recorded ? MT_OK : mt_query_excluded(session->store, session->kernel, text, err);
-    if (st != MT_OK) return st;
-    if (!session->evaluator->is_recorded) mt_outcome_set(outcome, MT_OUTCOME_PRUNED, "%s", text);
-    else if (point && mt_space_excluded_by(space, point, &name, &why)) mt_outcome_set(outcome, MT_OUTCOME_PRUNED, "'%s' excludes it: %s", name, why);
-    else mt_outcome_set(outcome, MT_OUTCOME_PRUNED, MT_PRUNED_NOT_RECORDED);
+    if (!session->evaluator->is_recorded) {
+        outcome->kind = MT_OUTCOME_EXCLUDED;
+        return mt_query_spec_digest(session->store, session->kernel, outcome->spec_digest, err);
+    }
+    if (point && mt_space_excluded_by(space, point, &name, &why)) mt_outcome_set(outcome, MT_OUTCOME_EXCLUDED, "'%s' excludes it: %s", name, why);
+    else outcome->kind = MT_OUTCOME_NOT_RECORDED;
     return MT_OK;
 }
 

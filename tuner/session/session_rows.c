@@ -45,7 +45,7 @@ static mt_status begin_session_row(mt_session *session, mt_error *err)
 {
     const mt_session_params *params = session->params;
     char host[256] = "", job[MT_JOB_SIZE];
-    mt_job_text(params->plan, job);
+    mt_job_text(job);
     gethostname(host, sizeof host - 1);
     mt_session_row row = {
         .command = params->command ? params->command : "",
@@ -55,6 +55,7 @@ static mt_status begin_session_row(mt_session *session, mt_error *err)
         .strategy = params->strategy ? params->strategy : params->spec->strategy,
         .space_path = params->spec->path,
         .job = *job ? job : NULL,
+        .plan = params->plan,
         .headers = session->evaluator->headers,
         .seed = (int64_t)params->seed,
         .origin = session->origin,
@@ -126,8 +127,7 @@ static void describe_times(const mt_session *session, mt_strbuf *json)
     mt_strbuf_addf(json, "\"database_ns\":%lld,\"search_ns\":%lld,\"total_ns\":%lld,\"gpus\":%zu,", (long long)times->database_ns, (long long)times->search_ns,
         (long long)times->total_ns, times->device_count);
     mt_strbuf_addf(json, "\"coordinator_cpu_ns\":%lld,", (long long)times->coordinator_cpu_ns);
-    mt_strbuf_addf(json, "\"compiled\":%zu,\"cached\":%zu,\"shared\":%zu,\"truncated\":%s,\"devices\":[", times->compiles.compiled, times->compiles.cached, times->compiles.shared,
-        session->cut.length ? "true" : "false");
+    mt_strbuf_addf(json, "\"compiled\":%zu,\"cached\":%zu,\"shared\":%zu,\"devices\":[", times->compiles.compiled, times->compiles.cached, times->compiles.shared);
     describe_devices(session, json);
     mt_strbuf_add(json, "]}");
 }
@@ -205,6 +205,7 @@ mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
         .evaluated = session->evaluated,
         .known = session->known,
         .failed = session->failed,
+        .is_truncated = session->cut.length > 0,
         .times_json = times.failed ? NULL : mt_strbuf_text(&times),
         .warnings = warnings.length ? mt_strbuf_text(&warnings) : NULL,
         .drift = session->drift,
@@ -345,8 +346,9 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     winner->summary->high_ns = row->outcome.timing.high_ns;
     winner->summary->objective = row->objective;
     winner->summary->energy = row->outcome.energy;
-    winner->summary->is_programmatic = mt_row_is_programmatic(row);
-    if (mt_row_libraries(row, &winner->summary->library)) winner->summary->is_limited = winner->summary->library.is_limited;
+    winner->summary->is_programmatic = row->is_programmatic;
+    winner->summary->library = row->library;
+    if (row->library.plugin[0]) winner->summary->is_limited = row->library.is_limited;
     winner->summary->tied = row->tied_count > 1 ? (size_t)row->tied_count - 1 : 0;
     return MT_OK;
 }

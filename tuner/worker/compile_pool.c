@@ -196,7 +196,7 @@ static void lose_job(mt_compile_pool *pool, struct job *job, const mt_worker_dea
     if (death->is_timeout)
         mt_strbuf_addf(&text, "compiling took longer than %g s", pool->options.limit_s);
     else
-        mt_strbuf_addf(&text, MT_PRUNED_COMPILER_DIED ": %s%s", death->how, death->is_killed ? " from outside, most often for lack of memory (fewer at once: -j)" : "");
+        mt_strbuf_addf(&text, "the compiler died: %s%s", death->how, death->is_killed ? " from outside, most often for lack of memory (fewer at once: -j)" : "");
     if (death->log_tail[0]) mt_strbuf_addf(&text, "\n%s", death->log_tail);
     mt_pool_result result = {.is_timeout = death->is_timeout, .is_killed = death->is_killed, .text = mt_strbuf_text(&text)};
     finish(pool, job, &result);

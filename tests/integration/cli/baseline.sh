@@ -7,8 +7,8 @@ tune() { mt --space fake.ini --db "$1" --jobs 1 --strategy exhaustive --quiet "$
 note "the variant takes 31 µs, the plugin 20"
 MSDA_TUNE_BASELINE=$MSDA_TUNE_LIBCUDA tune t.sqlite
 mt show --db t.sqlite
-"$tool" show --db t.sqlite --json | grep -o '"metrics":{[^}]*}'
-"$tool" report --db t.sqlite -o report.html >/dev/null && sed -n '/id="rivals"/,/<.section>/p' report.html | sed 's/<[^>]*>/ /g' | grep -oE 'cublaslt +[0-9. –]+ (free|throttled) +plain'
+"$tool" show --db t.sqlite --json | grep -o '"library":{[^}]*}'
+"$tool" report --db t.sqlite -o report.html >/dev/null && sed -n '/id="libraries"/,/<.section>/p' report.html | sed 's/<[^>]*>/ /g' | grep -oE 'cublaslt +[0-9. –]+ (free|throttled) +plain'
 note "the final holds: nothing is timed again, and the plugin need not be there"
 tune t.sqlite
 note "a shape that the plugin refuses, a library that is none: said, and no failure"

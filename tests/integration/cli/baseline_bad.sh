@@ -12,14 +12,14 @@ done
 note "the first choice fails, another does not"
 MSDA_TUNE_FAKE_BASELINE=first_fails tune first.sqlite
 "$tool" show --db first.sqlite | tail -1
-"$tool" report --db first.sqlite --format csv --section rivals -o - | tail -1
+"$tool" report --db first.sqlite --format csv --section libraries -o - | tail -1
 note "not there; there the next time; and what power or heat did is told later too"
 MSDA_TUNE_BASELINE=/none tune later.sqlite
 MSDA_TUNE_BASELINE=/none tune later.sqlite
 MSDA_TUNE_FAKE_THROTTLE=1 tune later.sqlite
 MSDA_TUNE_BASELINE=/none tune later.sqlite
 "$tool" show --db later.sqlite | tail -1
-"$tool" report --db later.sqlite --format csv --section rivals -o - | tail -1
+"$tool" report --db later.sqlite --format csv --section libraries -o - | tail -1
 note "inputs that are larger than the GPU's memory skip their shape alone"
 sed 's/^N *= 10000.*/N = 100000000/' fake.ini >large.ini
 export MSDA_TUNE_FAKE_MEMORY=200

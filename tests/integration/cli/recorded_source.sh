@@ -22,6 +22,7 @@ note "lookup: nothing for the edited source; for the recorded one where its expr
 tune --db programs.sqlite --shape small
 "$tool" lookup --db programs.sqlite --gpu recorded:h100 --kernel "demo@$recorded" --shape small 2>&1 | which_source | grep -v -e '^source:' -e '^from:'
 "$tool" lookup --db programs.sqlite --gpu recorded:h100 --kernel "demo@$edited" --shape small 2>&1 | which_source
+"$tool" lookup --db t.sqlite --gpu recorded:h100 --space own/demo.ini --shape small 2>&1 | which_source; echo "exit ${PIPESTATUS[0]}"
 note "the same command again knows these rows; a recording of the edited source is its own"
 tune --db t.sqlite
 source_recorded own/demo.ini new.sqlite "$data/cli/demo.small.jsonl"

@@ -184,7 +184,7 @@ mt_status mt_lookup_print_json(FILE *out, const mt_lookup_query *asked, const ch
     mt_strbuf text = {0};
     char why[4096];
     mt_strbuf_addf(&text, "{\"match\":\"%s\"", mt_lookup_match_name(result->match));
-    add_text(&text, "kernel", asked->kernel);
+    add_text(&text, "kernel", asked->shown);
     add_text(&text, "gpu", gpu);
     add_text(&text, "gpu_name", asked->facts.name);
     add_shape(&text, asked);

@@ -35,21 +35,40 @@ static mt_status fail(tunelookup_status status, mt_error *err)
     return MT_FAIL(err, st, "lookup: %s%s%s", tunelookup_strerror(status), *tunelookup_detail() ? ": " : "", tunelookup_detail());
 }
 
-static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, tunelookup_db *db, mt_error *err)
+static tunelookup_status find(const mt_lookup_query *asked, tunelookup_db *db, tunelookup_result *result)
 {
     tunelookup_device device = mt_known_answer_device(&asked->facts);
     tunelookup_plan *plan = NULL;
+    tunelookup_status status = tunelookup_prepare(db, &device, asked->kernel, (const char *const *)asked->names, asked->name_count, &plan);
+    return status == TUNELOOKUP_OK ? tunelookup_find(plan, asked->numbers, result) : status;
+}
+
+/* Whether recorded rows have an answer, where the others have none. */
+static bool recorded_rows_answer(const lookup_values *values, const mt_lookup_query *asked)
+{
+    tunelookup_db *db = NULL;
+    tunelookup_result result;
+    tunelookup_status status = tunelookup_open(values->db, TUNELOOKUP_USER_CUBINS | TUNELOOKUP_RECORDED, &db);
+    if (status == TUNELOOKUP_OK) status = find(asked, db, &result);
+    bool do_answer = status == TUNELOOKUP_OK && result.match != TUNELOOKUP_MATCH_NONE;
+    tunelookup_close(db);
+    return do_answer;
+}
+
+static mt_status ask(const lookup_values *values, const mt_lookup_query *asked, tunelookup_db *db, mt_error *err)
+{
+    tunelookup_device device = mt_known_answer_device(&asked->facts);
     tunelookup_result result;
     char gpu[MT_KEY_GPU_SIZE];
-    tunelookup_status status = tunelookup_prepare(db, &device, asked->kernel, (const char *const *)asked->names, asked->name_count, &plan);
-    if (status == TUNELOOKUP_OK) status = tunelookup_find(plan, asked->numbers, &result);
+    tunelookup_status status = find(asked, db, &result);
+    if (status == TUNELOOKUP_ERR_UNKNOWN_KERNEL && asked->space && !values->kernel)
+        return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing was tuned with the source of %s as it is now (%s); --kernel %.*s asks for any state of it", asked->space, asked->kernel,
+                       (int)strcspn(asked->kernel, "@"), asked->kernel);
     if (status != TUNELOOKUP_OK) return fail(status, err);
     mt_key_gpu(device.name, device.cc, device.sm_count, device.mem_bytes, device.clock_mhz, gpu, sizeof gpu);
     mt_status st = values->json ? mt_lookup_print_json(stdout, asked, gpu, &result, err) : mt_lookup_print_text(stdout, asked, gpu, &result, err);
     if (st != MT_OK || result.match != TUNELOOKUP_MATCH_NONE) return st;
-    char why[4096];
-    tunelookup_explain(&result, why, sizeof why);
-    bool has_recorded = strstr(why, "TUNELOOKUP_RECORDED") != NULL; /* its flag is this tool's --gpu recorded: */
+    bool has_recorded = !asked->is_recorded && recorded_rows_answer(values, asked);
     return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing that may run here is known%s%.*s%s", has_recorded ? " (for the recorded rows: --gpu recorded:" : "",
         has_recorded ? (int)strcspn(gpu, "|") : 0, gpu, has_recorded ? ")" : "");
 }

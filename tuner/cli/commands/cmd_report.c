@@ -25,7 +25,7 @@ static const mt_option options[] = {
     {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to (default: html to ./msda-tune-report.html, else stdout);\n- is stdout"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"format", 0, MT_OPTION_CHOICE, FIELD(format), "html|md|csv|json", "html (default); md: Markdown; csv, json: all rows, for programs"},
-    {"section", 0, MT_OPTION_WORDS, FIELD(sections), "NAME", "only these sections: summary, best, rivals, rates, convergence, knobs,\nroofline, accuracy, noise, failures, portability, lookup, time,\nenvironment (csv: default best)"},
+    {"section", 0, MT_OPTION_WORDS, FIELD(sections), "NAME", "only these sections: summary, best, libraries, rates, convergence, knobs,\nroofline, accuracy, noise, failures, portability, lookup, time,\nenvironment (csv: default best)"},
     {"diff", 0, MT_OPTION_FLAG, FIELD(diff), NULL, "compare two databases, or two sides of one (--a, --b), as 'diff' does"},
     MT_SIDES_OPTIONS(report_values, sides),
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "with --diff: every variant that both sides have"},

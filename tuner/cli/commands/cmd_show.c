@@ -99,7 +99,6 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     const mt_timing *timing = &row->outcome.timing;
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf knobs = {0};
-    mt_row_library library;
     (void)err;
     start_group(l, row);
     if (!l->table.count) best_heading(&l->table);
@@ -123,8 +122,8 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
         mt_strbuf_addf(&knobs, "  (by %s: %s)", mt_objective_name(row->objective), energy);
     }
     if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
-    if (mt_row_is_programmatic(row)) mt_strbuf_add(&knobs, "  (programmatic launch)");
-    if (mt_row_libraries(row, &library)) add_library(&knobs, &library);
+    if (row->is_programmatic) mt_strbuf_add(&knobs, "  (programmatic launch)");
+    if (row->library.plugin[0]) add_library(&knobs, &row->library);
     mt_table_cell(&l->table, mt_strbuf_text(&knobs));
     mt_strbuf_free(&knobs);
     l->rows++;
@@ -177,9 +176,11 @@ static mt_status add_failure_json(void *context, const mt_measurement_row *row, 
 
 static void note_session(listing *l, const mt_session_info *row)
 {
-    if (row->job) {
+    if (row->job || row->plan) {
         mt_strbuf_addf(&l->notes, "session %lld: ", (long long)row->id);
-        mt_print_clean(&l->notes, row->job, 100);
+        if (row->job) mt_print_clean(&l->notes, row->job, 100);
+        if (row->plan) mt_strbuf_add(&l->notes, row->job ? ", plan " : "plan ");
+        if (row->plan) mt_print_clean(&l->notes, row->plan, 100);
         mt_strbuf_add(&l->notes, " on ");
         mt_print_clean(&l->notes, row->host, 100);
         mt_strbuf_add_char(&l->notes, '\n');

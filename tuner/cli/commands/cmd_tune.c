@@ -287,9 +287,8 @@ static mt_status check_resumed(tuning *t, mt_error *err)
 static mt_status see_plan(void *context, const mt_session_info *info, mt_error *err)
 {
     const tuning *t = context;
-    const char *plan = mt_job_plan(info->job);
-    if (!*plan || strcmp(plan, t->values->plan) == 0) return MT_OK;
-    return MT_FAIL(err, MT_ERR_USAGE, "%s: belongs to plan %s, expected plan %s: it was written in another folder's job; move it away, and the task begins anew", t->db_path, plan, t->values->plan);
+    if (!info->plan || strcmp(info->plan, t->values->plan) == 0) return MT_OK;
+    return MT_FAIL(err, MT_ERR_USAGE, "%s: belongs to plan %s, expected plan %s: it was written in another folder's job; move it away, and the task begins anew", t->db_path, info->plan, t->values->plan);
 }
 
 /* Where a search begins, unless it is to forget what is known. */

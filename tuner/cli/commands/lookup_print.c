@@ -195,9 +195,9 @@ static void add_cubin(mt_strbuf *line, const mt_lookup_query *asked, const tunel
 
 static void add_asked(mt_strbuf *text, const mt_lookup_query *asked)
 {
-    mt_strbuf_add(text, "asked:   ");
+    mt_strbuf_add(text, "asked:    "); /* as --shape takes it */
     for (size_t i = 0; i < asked->value_count; i++) {
-        mt_strbuf_add_char(text, ' ');
+        if (i) mt_strbuf_add_char(text, ';');
         mt_print_clean(text, asked->values[i].name, 0);
         mt_strbuf_add_char(text, '=');
         mt_print_clean(text, asked->values[i].text, 0);
@@ -210,7 +210,7 @@ mt_status mt_lookup_print_text(FILE *out, const mt_lookup_query *asked, const ch
     mt_strbuf text = {0};
     char why[4096];
     bool matched = result->match != TUNELOOKUP_MATCH_NONE;
-    mt_print_clean(&text, asked->kernel, 0);
+    mt_print_clean(&text, asked->shown, 0);
     mt_strbuf_add(&text, " on ");
     mt_print_clean(&text, asked->facts.name, 0);
     mt_strbuf_addf(&text, "  [%s%s]\n", gpu, asked->is_recorded ? ", recorded" : "");

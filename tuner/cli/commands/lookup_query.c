@@ -13,6 +13,7 @@
 #include "tuner/cli/requests/database.h"
 #include "tuner/cli/requests/requested_shapes.h"
 #include "tuner/cli/share.h"
+#include "tuner/space/source.h"
 #include "tuner/space/spec.h"
 
 static mt_status no_memory(mt_error *err)
@@ -104,6 +105,20 @@ static bool are_values(const char *shape)
 
 /* ---- from a search space ---- */
 
+/* "NAME@KEY" of the source as it is: rows of another state of it are no answer. A space without its source (what other tools measured) has a name alone. mt_free it; NULL when out of memory. */
+static char *kernel_of(const mt_spec *spec)
+{
+    mt_source source = {0};
+    mt_hash key;
+    mt_error ignored;
+    mt_strbuf name = {0};
+    bool is_known = !spec->is_recorded && mt_source_load(spec, &source, &ignored) == MT_OK && mt_source_key(spec, &source, &key, &ignored) == MT_OK;
+    mt_strbuf_add(&name, spec->name);
+    if (is_known) mt_strbuf_addf(&name, "@%s", key.hex);
+    mt_source_free(&source);
+    return mt_strbuf_take(&name);
+}
+
 static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_query *asked, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -121,8 +136,9 @@ static mt_status from_space(const mt_lookup_query_options *options, mt_lookup_qu
         st = mt_lookup_query_unknown("shape", options->shape, &known, err);
         goto done;
     }
-    asked->kernel = mt_strdup(options->kernel ? options->kernel : spec->name);
-    st = asked->kernel ? mt_lookup_values_take_shape(asked, shape, err) : no_memory(err);
+    asked->kernel = options->kernel ? mt_strdup(options->kernel) : kernel_of(spec);
+    asked->shown = mt_strdup(options->kernel ? options->kernel : spec->name);
+    st = asked->kernel && asked->shown ? mt_lookup_values_take_shape(asked, shape, err) : no_memory(err);
 done:
     mt_requested_shapes_free(&wanted);
     mt_names_free(&known);
@@ -159,8 +175,10 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
     n->lacks_programs = !row->kinds;
     if (!row->kinds) goto done;
     mt_free(n->asked->kernel);
+    mt_free(n->asked->shown);
     n->asked->kernel = mt_strdup(n->options->kernel ? n->options->kernel : row->kernel);
-    if (!n->asked->kernel) return no_memory(err);
+    n->asked->shown = mt_strdup(n->asked->kernel);
+    if (!n->asked->kernel || !n->asked->shown) return no_memory(err);
     MT_TRY(mt_lookup_values_take_key(n->asked, row->key, row->kinds, err));
     n->found = true;
 done:
@@ -254,5 +272,6 @@ void mt_lookup_query_free(mt_lookup_query *asked)
     mt_lookup_values_clear(asked);
     for (size_t i = 0; i < asked->name_count; i++) mt_free(asked->names[i]);
     mt_free(asked->kernel);
+    mt_free(asked->shown);
     *asked = (mt_lookup_query){0};
 }

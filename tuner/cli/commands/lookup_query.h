@@ -17,7 +17,8 @@ typedef struct mt_lookup_query_value {
 } mt_lookup_query_value;
 
 typedef struct mt_lookup_query {
-    char *kernel;                 /* "NAME" or "NAME@KEY" */
+    char *kernel;                 /* "NAME" or "NAME@KEY": what the library is asked for */
+    char *shown;                  /* what people are told: as they gave it */
     const char *space;            /* --space, borrowed; NULL = not given */
     mt_lookup_query_value values[TUNELOOKUP_MAX_VALUES];
     size_t value_count;

@@ -138,7 +138,7 @@ mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, mt_err
     }
     for (size_t i = 0; i < asked->value_count && st == MT_OK; i++)
         if (!given[i]) mt_strbuf_addf(&missing, "%s%s", missing.length ? ", " : "", asked->values[i].name);
-    if (missing.length) st = MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape: no value for %s; expected one for each name of the shapes of %s", mt_strbuf_text(&missing), asked->kernel);
+    if (missing.length) st = MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape: no value for %s; expected one for each name of the shapes of %s", mt_strbuf_text(&missing), asked->shown ? asked->shown : asked->kernel);
     mt_strbuf_free(&missing);
     return st;
 }

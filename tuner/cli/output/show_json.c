@@ -93,6 +93,21 @@ static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy)
     mt_strbuf_add_char(out, '}');
 }
 
+/* Nothing where the row was not compared. */
+static void add_library(mt_strbuf *out, const mt_row_library *library)
+{
+    if (!library->plugin[0]) return;
+    mt_strbuf_add(out, ",\"library\":{\"plugin\":");
+    mt_strbuf_add_json(out, library->plugin);
+    add_number(out, "first_us", library->first_ns / 1e3);
+    add_number(out, "first_ratio", library->first_ratio);
+    add_number(out, "best_us", library->best_ns / 1e3);
+    add_number(out, "best_ratio", library->best_ratio);
+    add_number(out, "best_ratio_low", library->best_low);
+    add_number(out, "best_ratio_high", library->best_high);
+    mt_strbuf_add(out, library->is_limited ? ",\"throttled\":true}" : ",\"throttled\":false}");
+}
+
 /* What did not compile here, as another tool's result, has none that is known: every kernel has registers. */
 static void add_resources(mt_strbuf *out, const mt_resources *r)
 {
@@ -130,6 +145,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
     add_text(out, "arch", row->arch);
     mt_strbuf_add(out, ",\"metrics\":");
     mt_strbuf_add_json_value(out, row->metrics_json && *row->metrics_json ? row->metrics_json : "{}");
+    add_library(out, &row->library);
     mt_strbuf_addf(out, ",\"measured_unix_ms\":%lld,\"launch\":", (long long)row->created_unix_ms);
     mt_strbuf_add_json_value(out, row->launch_json ? row->launch_json : "null");
 }
@@ -218,6 +234,7 @@ void mt_show_json_session(mt_strbuf *out, const mt_session_info *row)
     add_text(out, "command", row->command);
     add_text(out, "host", row->host);
     if (row->job) add_text(out, "job", row->job);
+    if (row->plan) add_text(out, "plan", row->plan);
     add_text(out, "tool_version", row->tool_version);
     add_text(out, "strategy", row->strategy);
     add_text(out, "space", row->space_path);
@@ -225,7 +242,7 @@ void mt_show_json_session(mt_strbuf *out, const mt_session_info *row)
     mt_strbuf_addf(out, ",\"seed\":%lld,\"evaluated\":%lld,\"known\":%lld,\"failed\":%lld,\"worker_restarts\":%lld", (long long)row->seed, (long long)row->evaluated,
         (long long)row->known, (long long)row->failed, (long long)row->worker_restarts);
     add_number(out, "drift", row->drift);
-    mt_strbuf_add(out, ",\"times\":");
+    mt_strbuf_addf(out, ",\"truncated\":%s,\"times\":", row->is_truncated ? "true" : "false");
     mt_strbuf_add_json_value(out, row->times_json && *row->times_json == '{' ? row->times_json : "null");
     add_lines(out, row->warnings);
     mt_strbuf_add_char(out, '}');
