@@ -54,7 +54,6 @@ static void check_program(mt_expr *expr)
     for (size_t i = 0; i < count; i++) {
         slots[i] = value_of(mt_program_name(expr->program, i));
         mt_program_bind(expr->program, i, (uint32_t)i);
-        require(mt_expr_reads(expr, mt_program_name(expr->program, i)));
     }
     mt_program_status st = mt_program_eval(expr->program, slots, count, &result, &token);
     require(st != MT_PROGRAM_TYPE && st != MT_PROGRAM_BAD_TEXT && st != MT_PROGRAM_UNBOUND); /* ruled out by the parser's kinds */

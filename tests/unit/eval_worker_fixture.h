@@ -67,7 +67,7 @@ static void begin(void)
 {
     mt_error err = {0};
     ck_assert_msg(create(&err) == MT_OK, "%s", err.message);
-    ck_assert_msg(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], spec->regime, &err) == MT_OK, "%s", err.message);
 }
 
 static void tear_down(void)
@@ -158,7 +158,7 @@ static mt_status run_some(size_t wanted, mt_error *err)
         mt_event_free(&event);
         if (!running && ready_at < ready_count) {
             running = true;
-            ck_assert_int_eq(evaluator->ops->start(evaluator, ready[ready_at++], err), MT_OK);
+            ck_assert_int_eq(evaluator->ops->start(evaluator, ready[ready_at++], &(mt_trial_start){0}, err), MT_OK);
         }
     }
     return st;

@@ -19,7 +19,7 @@ enum { MAX_PROCESSES = 16, MAX_QUEUE = 16, SHOT = 137 };
 
 struct mt_worker {
     mt_worker_launch launch;
-    bool is_started, has_context, is_hung, is_killed, is_dead, is_timeout;
+    bool is_started, has_context, is_hung, is_stopped, is_killed, is_dead, is_timeout;
     int served, to_exit; /* how it will end when its present step is done; 0 = it goes on, SHOT = it is killed from outside */
     bool has_deadline;
     mt_message in[MAX_QUEUE], out[MAX_QUEUE]; /* FIFO; those of `in` own their texts */
@@ -32,6 +32,8 @@ static struct {
     bool is_gone;  /* it takes none, and what is there is broken */
     int deaths;    /* of processes that did nothing, still to come */
     int stillborn; /* of the first ones, that die before they say HELLO */
+    int stops;     /* of processes by SIGSTOP, still to come */
+    bool is_stuck; /* the next process that is killed does not go */
     uint32_t seed;
     int64_t now_ns;
 } gpu;
@@ -104,8 +106,7 @@ void mt_worker_forget_log(mt_worker *worker)
 
 bool mt_worker_is_stopped(const mt_worker *worker)
 {
-    (void)worker;
-    return false;
+    return worker->is_stopped;
 }
 
 int64_t mt_worker_pid(const mt_worker *worker)
@@ -192,11 +193,11 @@ static void take_order(mt_worker *self)
 
 /* ---- events ---- */
 
-enum event { STEP, DIE, DELIVER, GONE, EXPIRE, LEAVE, EVENT_COUNT };
+enum event { STEP, DIE, DELIVER, GONE, EXPIRE, LEAVE, STOP, STICK, EVENT_COUNT };
 
 static bool may_happen(const mt_worker *at, enum event event)
 {
-    bool lives = !at->is_dead && !at->is_killed && !at->to_exit && !at->is_hung;
+    bool lives = !at->is_dead && !at->is_killed && !at->to_exit && !at->is_hung && !at->is_stopped;
     switch (event) {
     case STEP: return lives && (!at->is_started || at->in_count > 0);
     case DIE: return !at->is_dead && (at->is_killed || at->to_exit);
@@ -204,6 +205,8 @@ static bool may_happen(const mt_worker *at, enum event event)
     case GONE: return at->is_dead && (at->is_killed || at->out_count == 0);
     case EXPIRE: return at->is_hung && at->has_deadline && at->out_count == 0 && !at->is_killed;
     case LEAVE: return lives && at->is_started && at->in_count + at->out_count == 0 && strcmp(at->launch.role, "reserve") == 0 && gpu.deaths > 0 && draw(100) == 0; /* the system was short of memory */
+    case STOP: return lives && gpu.stops > 0 && draw(100) == 0;
+    case STICK: return at->is_killed && gpu.is_stuck;
     default: return false;
     }
 }
@@ -229,13 +232,15 @@ static void deliver(mt_worker *at)
 static void happen(size_t index, enum event event)
 {
     mt_worker *at = gpu.processes[index];
-    const mt_worker_death death = {.is_timeout = at->is_timeout, .is_killed = at->to_exit == SHOT, .how = "its end", .log_tail = ""};
+    const mt_worker_death death = {.is_timeout = at->is_timeout, .is_lost = event == STICK, .is_killed = at->to_exit == SHOT, .how = "its end", .log_tail = ""};
     if (event == STEP && gpu.stillborn > 0) at->to_exit = 9, gpu.stillborn--;
     else if (event == STEP && !at->is_started) say_hello(at);
     else if (event == STEP) take_order(at);
     else if (event == DIE) at->is_dead = true, at->has_context = false;
     else if (event == DELIVER) deliver(at);
-    else if (event == GONE) {
+    else if (event == STOP) at->is_stopped = true, gpu.stops--;
+    else if (event == GONE || event == STICK) {
+        if (event == STICK) gpu.is_stuck = false;
         at->launch.gone(at->launch.context, &death);
         forget(index);
     } else if (event == LEAVE) {

@@ -44,8 +44,9 @@ typedef struct script {
     double (*energy)(const char *variant); /* µJ; NULL or 0 = it can't be measured */
     size_t energies;        /* starts that asked for it */
     double interval;        /* half of it, as a part; 0 = 1 ns */
-    uint32_t (*batch)(const char *variant, mt_trial_method method); /* NULL = 1 */
+    uint32_t (*batch)(const char *variant, mt_method method); /* NULL = 1 */
     uint32_t running_batch;
+    mt_trial_start how;     /* the running one */
     const char *dies;       /* variant that crashes when it is timed again */
     size_t retimes;
     bool is_retime;         /* the running one */
@@ -72,7 +73,7 @@ static double time_of(const char *variant)
     return 1e6 - 100.0 * (at && (at == variant || at[-1] == ';') ? atof(at + 2) : 0);
 }
 
-static mt_status script_begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_error *err)
+static mt_status script_begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err)
 {
     return MT_OK;
 }
@@ -107,13 +108,14 @@ static int64_t scalar(mt_store *store, const char *sql)
     return ask_number(mt_store_path(store), sql);
 }
 
-static mt_status script_start(mt_evaluator *base, uint64_t trial, mt_error *err)
+static mt_status script_start(mt_evaluator *base, uint64_t trial, const mt_trial_start *how, mt_error *err)
 {
     script *self = from_base(base);
     const struct trial_note *note = &self->notes[trial % 64];
     ck_assert_uint_eq(self->running, 0); /* one at a time */
     ck_assert_uint_eq(note->id, trial);
     self->running = trial;
+    self->how = *how;
     snprintf(self->running_variant, sizeof self->running_variant, "%s", note->variant);
     self->running_note = note;
     self->starts++;
@@ -121,8 +123,8 @@ static mt_status script_start(mt_evaluator *base, uint64_t trial, mt_error *err)
     self->libraries_timed += note->is_library && note->retime;
     self->is_retime = note->retime > 0;
     self->retimes += self->is_retime;
-    self->energies += base->energy_ns > 0;
-    self->running_batch = self->batch ? self->batch(note->variant, base->method) : 1;
+    self->energies += self->how.energy_ns > 0;
+    self->running_batch = self->batch ? self->batch(note->variant, how->method) : 1;
     if (self->watched && !note->is_library) {
         char sql[512];
         snprintf(sql, sizeof sql, "SELECT count(*) FROM intent i JOIN variant v ON v.id = i.variant_id WHERE v.text = '%s'", note->variant);
@@ -151,11 +153,11 @@ static mt_status script_next(mt_evaluator *base, mt_event *event, mt_error *err)
     if (is_library) mt_outcome_set(&event->outcome, library_ns > 0 ? MT_OUTCOME_OK : library_ns < 0 ? MT_OUTCOME_CRASHED : MT_OUTCOME_LOAD_ERROR, library_ns > 0 ? "number %u" : "none", self->running_note->algorithm);
     double ns = is_library ? library_ns : self->time ? self->time(self->running_variant, self->starts) : time_of(self->running_variant);
     event->outcome.resources.dynamic_smem_bytes = self->smem ? self->smem(self->running_variant) : 0;
-    self->raced += base->race_ns > 0;
-    if (self->races && base->race_ns > 0 && ns > 1.1 * base->race_ns) mt_outcome_set(&event->outcome, MT_OUTCOME_CENSORED, "too slow");
+    self->raced += self->how.race_ns > 0;
+    if (self->races && self->how.race_ns > 0 && ns > 1.1 * self->how.race_ns) mt_outcome_set(&event->outcome, MT_OUTCOME_CENSORED, "too slow");
     double half = self->interval > 0 ? self->interval * ns : 1;
     event->outcome.timing = (mt_timing){.median_ns = ns, .low_ns = ns - half, .high_ns = ns + half, .min_ns = ns, .mean_ns = ns, .samples = 10, .batch = self->running_batch};
-    double uj = self->energy && base->energy_ns > 0 ? self->energy(self->running_variant) : 0;
+    double uj = self->energy && self->how.energy_ns > 0 ? self->energy(self->running_variant) : 0;
     if (uj > 0) event->outcome.energy = (mt_energy){.source = MT_ENERGY_COUNTER, .run_uj = uj, .error_uj = uj / 1000, .power_w = 300, .loop_ms = 500, .period_ms = 20, .runs = 100};
     event->outcome.cubin = self->cubin_hash;
     event->cubin_path = self->cubin[0] ? mt_strdup(self->cubin) : NULL;

@@ -1,7 +1,10 @@
-/* Whatever happens in whatever order: an evaluation ends, as its variant deserves, and a GPU that is gone is noticed. */
+/* Whatever happens in whatever order: an evaluation ends, as its variant deserves, a GPU that is gone is noticed, and no state contradicts another.
+ * $SEEDS: how many orders of events for each room (1000). */
 #include "tests/unit/gpu_simulation.h"
+#include "tuner/worker/device_worker_internal.h"
 
-enum { MAX_ORDERS = 8, MAX_EVENTS = 2000 /* between an order and its end: some fifty, if all goes well */, SEEDS = 1000, SHARED = -1 /* room for a number of contexts that changes */ };
+enum { MAX_ORDERS = 8, MAX_EVENTS = 2000 /* between an order and its end: some fifty, if all goes well */, SHARED = -1 /* room for a number of contexts that changes */ };
+static uint32_t seeds = 1000;
 static const int rooms[] = {1, 2, 3, MAX_PROCESSES, SHARED};
 enum { ROOMS = sizeof rooms / sizeof rooms[0] };
 
@@ -17,7 +20,8 @@ static struct {
     const struct script *script;
     uint64_t id;
     int notices; /* of the order */
-    bool is_shared, is_done, has_failed;
+    uint32_t events_per_tick;
+    bool is_shared, is_done, has_failed, may_fail;
     uint32_t seed;
 } session;
 
@@ -27,6 +31,7 @@ static void on_done(void *context, uint64_t id, mt_outcome *outcome, char **laun
     (void)context;
     (void)launch_json;
     must(id == session.id && !session.is_done, "seed %u: %llu ended twice, or not now", session.seed, (unsigned long long)id);
+    must(!session.has_failed, "seed %u: %s is told of a GPU that was given up", session.seed, script->name);
     must(!gpu.is_gone, "seed %u: %s is blamed for a GPU that is gone", session.seed, script->name);
     bool may_be_ok = script == &scripts[DAMAGED] && outcome->kind == MT_OUTCOME_OK;
     must(outcome->kind == script->end || may_be_ok, "seed %u: %s ended as %s (%s)", session.seed, script->name, mt_outcome_name(outcome->kind), outcome->text ? outcome->text : "");
@@ -37,7 +42,7 @@ static void on_done(void *context, uint64_t id, mt_outcome *outcome, char **laun
 static void on_failed(void *context, const mt_error *error)
 {
     (void)context;
-    must(gpu.is_gone, "seed %u: %s", session.seed, error->message);
+    must(gpu.is_gone || session.may_fail, "seed %u: %s", session.seed, error->message);
     must(!session.has_failed, "seed %u: failed twice", session.seed);
     session.has_failed = true;
 }
@@ -64,7 +69,9 @@ static void tick(void)
 static void happen_or_tick(void)
 {
     if (session.is_shared && draw(50) == 0) gpu.room = 1 + (int)draw(3);
-    if (!happen_any() || draw(20) == 0) tick();
+    if (!happen_any() || draw(session.events_per_tick) == 0) tick();
+    const char *found = mt_device_contradiction(session.worker);
+    must(!found, "seed %u: %s", session.seed, found);
 }
 
 static void set_up(int room, uint32_t seed)
@@ -72,10 +79,12 @@ static void set_up(int room, uint32_t seed)
     mt_error err = {0};
     const mt_device_worker_options options = {.variant_limit_s = 1, .subject_limit_s = 1, .done = on_done, .foreign = on_count, .vacuous = on_text, .notice = on_text, .failed = on_failed};
     memset(&session, 0, sizeof session);
+    session.events_per_tick = seed % 2 ? 20 : 2;
     session.is_shared = room == SHARED;
     gpu.room = room == SHARED ? 1 : room;
     gpu.is_gone = false;
-    gpu.deaths = 0;
+    gpu.is_stuck = false;
+    gpu.deaths = gpu.stops = 0;
     gpu.stillborn = (int)seed % 4; /* one more would be the session's end */
     gpu.seed = session.seed = seed;
     gpu.now_ns = 1000000000;
@@ -95,6 +104,7 @@ static void evaluate(const struct script *script)
     mt_error err = {0};
     const mt_evaluate_order order = {.id = ++session.id, .shape = "s", .shape_key = "k", .workload = "w", .variant = script->name, .cubin_path = "c", .tool_path = "t"};
     gpu.deaths = session.id % 3 == 0;
+    gpu.stops = session.id % 4 == 1;
     session.script = script;
     session.is_done = false;
     session.notices = 0;
@@ -105,42 +115,54 @@ static void evaluate(const struct script *script)
     }
 }
 
-static void run(int room, uint32_t seed, bool vanishes)
+enum fate { STAYS, VANISHES, STICKS };
+
+static void run(int room, uint32_t seed, enum fate fate)
 {
     set_up(room, seed);
     uint32_t orders = 1 + draw(MAX_ORDERS);
     while (!mt_device_worker_hello(session.worker)) happen_or_tick();
-    for (uint32_t i = 0; i < orders; i++) {
+    for (uint32_t i = 0; i < orders && !session.has_failed; i++) {
         for (uint32_t pause = draw(3) ? 0 : draw(60); pause > 0; pause--) happen_or_tick();
-        evaluate(&scripts[draw(VANISH)]);
+        session.may_fail |= gpu.is_stuck |= fate == STICKS && draw(3) == 0;
+        if (!session.has_failed) evaluate(&scripts[draw(VANISH)]);
     }
-    if (vanishes) {
+    if (fate == VANISHES) {
         evaluate(&scripts[VANISH]);
         must(session.has_failed && !session.is_done, "seed %u: nobody noticed that the GPU is gone", seed);
     }
+    for (int i = 0; i < 50 && session.has_failed; i++) happen_or_tick();
     tear_down();
 }
 
-
 START_TEST(every_order_ends_as_it_should)
 {
-    for (uint32_t seed = 1; seed <= SEEDS; seed++) run(rooms[_i], seed, false);
+    for (uint32_t seed = 1; seed <= seeds; seed++) run(rooms[_i], seed, STAYS);
 }
 END_TEST
 
 START_TEST(a_gpu_that_is_gone_is_noticed)
 {
-    for (uint32_t seed = 1; seed <= SEEDS; seed++) run(rooms[_i], seed, true);
+    for (uint32_t seed = 1; seed <= seeds; seed++) run(rooms[_i], seed, VANISHES);
+}
+END_TEST
+
+/* A process that hangs in the driver and can't be killed is the end of its GPU; what ran elsewhere on it then is told to nobody. */
+START_TEST(a_process_that_does_not_go_ends_all)
+{
+    for (uint32_t seed = 1; seed <= seeds; seed++) run(rooms[_i], seed, STICKS);
 }
 END_TEST
 
 int main(void)
 {
+    if (getenv("SEEDS")) seeds = (uint32_t)strtoul(getenv("SEEDS"), NULL, 10);
     setenv("CUDA_VISIBLE_DEVICES", "0", 1); /* which are there is asked for each process: no need to look through /dev */
     Suite *suite = suite_create("device_worker");
     TCase *group = tcase_create("device_worker");
     tcase_add_loop_test(group, every_order_ends_as_it_should, 0, ROOMS);
     tcase_add_loop_test(group, a_gpu_that_is_gone_is_noticed, 0, ROOMS);
+    tcase_add_loop_test(group, a_process_that_does_not_go_ends_all, 0, ROOMS);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_ENV);

@@ -410,7 +410,7 @@ START_TEST(cancel_keeps_the_running_one)
     }
     await_event(MT_EVENT_READY, &event);
     uint64_t first = event.trial;
-    ck_assert_int_eq(evaluator->ops->start(evaluator, first, &err), MT_OK);
+    ck_assert_int_eq(evaluator->ops->start(evaluator, first, &(mt_trial_start){0}, &err), MT_OK);
     evaluator->ops->cancel(evaluator, false);
     size_t done = 0;
     for (int ticks = 0; ticks < 2;) { /* after its end: it may have to wait until the reserve is there */
@@ -437,7 +437,7 @@ START_TEST(late_coordinator)
     mt_trial trial = {.id = 1, .variant = "ALGO=plain;DO=a"};
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
     await_event(MT_EVENT_READY, &event);
-    ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &err), MT_OK);
+    ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &(mt_trial_start){0}, &err), MT_OK);
     usleep(1000 * (VARIANT_MS + 500));
     await_event(MT_EVENT_DONE, &event);
     ck_assert_int_eq(event.outcome.kind, MT_OUTCOME_OK);
@@ -459,7 +459,7 @@ START_TEST(late_after_a_kill)
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &trial, &err), MT_OK);
     await_event(MT_EVENT_READY, &event);
     pid_t worker = (pid_t)event.worker_pid;
-    ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &err), MT_OK);
+    ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &(mt_trial_start){0}, &err), MT_OK);
     while (is_running(worker)) uv_run(&loop, UV_RUN_NOWAIT);
     usleep(1000000 * MT_WORKER_REAP_S + 500000);
     await_event(MT_EVENT_DONE, &event);
@@ -479,14 +479,14 @@ START_TEST(cancel_now_kills)
     mt_trial hang = {.id = 1, .variant = "ALGO=plain;DO=hang"}, ok = {.id = 2, .index = 1, .variant = "ALGO=plain;DO=ok"};
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &hang, &err), MT_OK);
     await_event(MT_EVENT_READY, &event);
-    ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &err), MT_OK);
+    ck_assert_int_eq(evaluator->ops->start(evaluator, 1, &(mt_trial_start){0}, &err), MT_OK);
     for (int i = 0; i < 2; i++) ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
     evaluator->ops->cancel(evaluator, true);
     ck_assert_int_eq(evaluator->ops->next(evaluator, &event, &err), MT_OK);
     ck_assert_int_eq(event.kind, MT_EVENT_TICK);
     ck_assert_int_eq(evaluator->ops->submit(evaluator, &ok, &err), MT_OK); /* and it goes on */
     await_event(MT_EVENT_READY, &event);
-    ck_assert_int_eq(evaluator->ops->start(evaluator, 2, &err), MT_OK);
+    ck_assert_int_eq(evaluator->ops->start(evaluator, 2, &(mt_trial_start){0}, &err), MT_OK);
     await_event(MT_EVENT_DONE, &event);
     ck_assert_uint_eq(event.trial, 2);
     ck_assert_int_eq(event.outcome.kind, MT_OUTCOME_OK);
@@ -521,7 +521,7 @@ START_TEST(compile_only)
     mt_device_facts facts = toy_facts();
     set_up("a, compile_error, b");
     ck_assert_msg(mt_eval_compile_create(&loop, spec, &source, &options, &facts, &evaluator, &err) == MT_OK, "%s", err.message);
-    ck_assert_int_eq(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], &err), MT_OK);
+    ck_assert_int_eq(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], spec->regime, &err), MT_OK);
     ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
     expect(0, MT_OUTCOME_OK, NULL);
     expect(1, MT_OUTCOME_COMPILE_ERROR, "no such thing");
@@ -553,7 +553,7 @@ START_TEST(workers_die_with_the_coordinator)
         do evaluator->ops->next(evaluator, &event, &err);
         while (event.kind != MT_EVENT_READY);
         pid = event.worker_pid;
-        evaluator->ops->start(evaluator, 1, &err);
+        evaluator->ops->start(evaluator, 1, &(mt_trial_start){0}, &err);
         for (int i = 0; i < 2; i++) evaluator->ops->next(evaluator, &event, &err);
         if (write(fds[1], &pid, sizeof pid) != sizeof pid) _exit(1);
         for (;;) pause();

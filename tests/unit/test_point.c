@@ -26,17 +26,6 @@ START_TEST(the_order_in_the_file_changes_nothing)
 }
 END_TEST
 
-START_TEST(equality)
-{
-    mt_spec *spec = must_load(FULL_INI);
-    mt_point a = must_point(spec, "ALGO=tma;CPB=8;MODE=fast;THREADS=129"), b = a;
-    ck_assert(mt_point_equal(spec, &a, &b));
-    b.level[1] = 0;
-    ck_assert(!mt_point_equal(spec, &a, &b));
-    mt_spec_free(spec);
-}
-END_TEST
-
 static void refuse(const mt_spec *spec, const char *text, const char *part)
 {
     mt_point point;
@@ -59,4 +48,4 @@ START_TEST(refusals_name_what_is_wrong)
 }
 END_TEST
 
-UNIT_MAIN("point", text_is_sorted_and_holds_active_knobs_only, the_order_in_the_file_changes_nothing, equality, refusals_name_what_is_wrong)
+UNIT_MAIN("point", text_is_sorted_and_holds_active_knobs_only, the_order_in_the_file_changes_nothing, refusals_name_what_is_wrong)

@@ -148,7 +148,7 @@ START_TEST(nothing_found)
     stage s;
     set_up(&s, false);
     evaluate(&s, 1, MT_OUTCOME_COMPILE_ERROR, "k.cu(3): error", INFINITY, NULL);
-    const mt_subject_summary summary = {.evaluated = 1, .failed = 1, .measured = 1, .best_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY, .interrupted = true};
+    const mt_subject_summary summary = {.evaluated = 1, .failed = 1, .measured = 1, .best_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY, .end = MT_SUBJECT_INTERRUPTED};
     s.progress.subject_end(s.progress.context, s.space, &s.spec->workloads[0], &summary);
     fflush(s.display.summary);
     ck_assert_ptr_nonnull(strstr(s.summary, "  Best:       none\n"));

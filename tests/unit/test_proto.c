@@ -88,14 +88,14 @@ START_TEST(evaluate)
     const char *inputs[] = {"value=/tmp/with space.npy"};
     mt_message message = {.type = MT_MESSAGE_EVALUATE, .evaluate = {.id = 9, .shape = "seed48", .shape_key = "N=48", .workload = "default", .variant = "ALGO=direct;B=2", .cubin_path = "/c", .tool_path = "/t",
         .seed = 42, .guard_pages = true, .inputs = inputs, .input_count = 1, .regime = MT_REGIME_WARM, .interval = 0.005, .min_samples = 10, .max_samples = 200, .max_ns = 123456789012, .graph_below_ns = 1e4,
-        .race_ns = 30500, .race_factor = 1.1, .depth = MT_ORDER_RUN, .method = MT_ORDER_EVENTS, .energy_ns = 500000000}};
+        .race_ns = 30500, .race_factor = 1.1, .depth = MT_DEPTH_RUN, .method = MT_METHOD_EVENTS, .energy_ns = 500000000}};
     mt_message back = round_trip(&message);
     ck_assert_ptr_null(back.evaluate.support_path);
     ck_assert_str_eq(back.evaluate.inputs[0], inputs[0]);
     ck_assert_int_eq(back.evaluate.regime, MT_REGIME_WARM);
     ck_assert(back.evaluate.interval == 0.005 && back.evaluate.race_ns == 30500 && back.evaluate.race_factor == 1.1);
     ck_assert_int_eq(back.evaluate.max_ns, 123456789012);
-    ck_assert(back.evaluate.method == MT_ORDER_EVENTS && back.evaluate.energy_ns == 500000000);
+    ck_assert(back.evaluate.method == MT_METHOD_EVENTS && back.evaluate.energy_ns == 500000000);
     mt_message_free(&back);
 }
 END_TEST

@@ -124,7 +124,7 @@ START_TEST(interrupted_then_resumed)
     set_up();
     evaluator.interrupt_at = 4;
     ck_assert_int_eq(tune("", TEN, &err), MT_OK);
-    ck_assert(result.interrupted && last.interrupted);
+    ck_assert(result.interrupted && last.end == MT_SUBJECT_INTERRUPTED);
     ck_assert_int_eq(rows(), 4); /* the running one was finished and kept */
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE state = 'interrupted'"), 1);
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM intent"), 0);
@@ -145,7 +145,7 @@ START_TEST(time_is_up)
     params.time_s = 6; /* long enough for two, also on a busy machine */
     params.time_given = true;
     tune_ok("", HUNDRED);
-    ck_assert(last.out_of_time && !last.interrupted);
+    ck_assert_int_eq(last.end, MT_SUBJECT_OUT_OF_TIME);
     ck_assert_uint_eq(result.cut, 1);
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE state = 'done' AND truncated AND warnings LIKE 'small: truncated after %of 100 evaluations (the time was up); the same command with a larger --time completes it'"), 1);
     ck_assert_int_ge(rows(), 2);

@@ -229,11 +229,11 @@ static double latency_apart(const char *variant, size_t start)
 }
 
 /* Near the threshold the length decides now this way, now that. */
-static uint32_t by_chance(const char *variant, mt_trial_method method)
+static uint32_t by_chance(const char *variant, mt_method method)
 {
     static unsigned turn;
-    if (method == MT_TRIAL_BY_LENGTH) return turn++ % 2 ? 20 : 1;
-    return method == MT_TRIAL_GRAPH ? 20 : 1;
+    if (method == MT_METHOD_BY_LENGTH) return turn++ % 2 ? 20 : 1;
+    return method == MT_METHOD_GRAPH ? 20 : 1;
 }
 
 /* The method of an anchor is that of its first time: the launch latency that only one of them holds is no drift. */
@@ -257,9 +257,9 @@ static double near_by_graph(const char *variant, size_t start)
 }
 
 /* The default is timed before anything is known to be short; the final times all by one method. */
-static uint32_t first_by_events(const char *variant, mt_trial_method method)
+static uint32_t first_by_events(const char *variant, mt_method method)
 {
-    return method == MT_TRIAL_EVENTS || (method == MT_TRIAL_BY_LENGTH && knob(variant) == 1) ? 1 : 20;
+    return method == MT_METHOD_EVENTS || (method == MT_METHOD_BY_LENGTH && knob(variant) == 1) ? 1 : 20;
 }
 
 START_TEST(a_final_has_one_method)

@@ -149,7 +149,7 @@ START_TEST(a_guided_walk_gives_the_same_points)
             mt_point a, b;
             mt_space_at(all, i, &a);
             mt_space_at(guided, i, &b);
-            ck_assert(mt_point_equal(spec, &a, &b));
+            ck_assert(memcmp(&a, &b, sizeof a) == 0);
         }
         mt_space_free(all);
         mt_space_free(guided);
@@ -335,7 +335,7 @@ START_TEST(a_rare_point_is_found_by_counting)
         ck_assert(mt_space_sample(sampled, &rng, &rank));
         mt_space_at(sampled, rank, &a);
         mt_space_at(space, 0, &b);
-        ck_assert(mt_point_equal(spec, &a, &b));
+        ck_assert(memcmp(&a, &b, sizeof a) == 0);
     }
     mt_space_free(sampled);
     mt_space_free(space);

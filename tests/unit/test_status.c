@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-START_TEST(codes_and_texts)
+START_TEST(codes)
 {
     ck_assert_int_eq(MT_OK, 0);
     ck_assert_int_eq(mt_status_exit_code(MT_OK), 0);
@@ -12,8 +12,7 @@ START_TEST(codes_and_texts)
     ck_assert_int_eq(mt_status_exit_code(MT_ERR_NO_GPU), 3);
     ck_assert_int_eq(mt_status_exit_code(MT_ERR_NOTHING_VALID), 4);
     ck_assert_int_eq(mt_status_exit_code(MT_ERR_INTERRUPTED), 130);
-    ck_assert_str_eq(mt_status_name(MT_ERR_NO_GPU), "no usable GPU");
-    ck_assert_str_eq(mt_status_name((mt_status)999), "unknown status");
+    ck_assert_int_eq(mt_status_exit_code((mt_status)999), 1);
     ck_assert_int_eq(mt_status_exit_code((mt_status)-1), 1);
 }
 END_TEST
@@ -57,4 +56,4 @@ START_TEST(prefix_keeps_the_message)
 }
 END_TEST
 
-UNIT_MAIN("status", codes_and_texts, set_fills_and_returns, long_messages_are_cut, prefix_keeps_the_message)
+UNIT_MAIN("status", codes, set_fills_and_returns, long_messages_are_cut, prefix_keeps_the_message)

@@ -115,20 +115,6 @@ START_TEST(nearest)
 }
 END_TEST
 
-START_TEST(durations)
-{
-    static const struct { double ns; const char *text; } cases[] = {
-        {0, "0 ns"}, {0.5, "0.5 ns"}, {12, "12 ns"}, {387e3, "387 µs"}, {1.5e6, "1.5 ms"}, {999.4, "999 ns"}, {999.6, "1 µs"}, {9.996, "10 ns"},
-        {1234567, "1.23 ms"}, {5e9, "5 s"}, {1e13, "10000 s"}, {-1500, "-1.5 µs"}, {99.96e3, "100 µs"}, {INFINITY, "∞"}, {NAN, "?"}};
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        char text[32];
-        ck_assert_str_eq(mt_text_duration(cases[i].ns, text, sizeof text), cases[i].text);
-    }
-    char tiny[4];
-    ck_assert_uint_lt(strlen(mt_text_duration(123456, tiny, sizeof tiny)), sizeof tiny);
-}
-END_TEST
-
 START_TEST(words)
 {
     ck_assert(mt_text_has_word("#if VEC == 4", "VEC"));
@@ -139,4 +125,4 @@ START_TEST(words)
 }
 END_TEST
 
-UNIT_MAIN("text", words, integers, decimals, booleans_and_identifiers, utf8, what_is_shown, nearest, durations)
+UNIT_MAIN("text", words, integers, decimals, booleans_and_identifiers, utf8, what_is_shown, nearest)

@@ -5,32 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct status_info {
-    const char *name;
-    int exit_code;
-} status_info;
-
-static const status_info infos[] = {
-#define MT_STATUS_INFO(name, exit_code, text) {text, exit_code},
-    MT_STATUS_MAP(MT_STATUS_INFO)
-#undef MT_STATUS_INFO
-};
-
-static const status_info *find_info(mt_status status)
-{
-    static const status_info unknown = {"unknown status", 1};
-    size_t index = (size_t)status;
-    return index < sizeof infos / sizeof infos[0] ? &infos[index] : &unknown;
-}
-
-const char *mt_status_name(mt_status status)
-{
-    return find_info(status)->name;
-}
-
 int mt_status_exit_code(mt_status status)
 {
-    return find_info(status)->exit_code;
+    static const int codes[] = {
+#define MT_STATUS_CODE(name, exit_code) exit_code,
+        MT_STATUS_MAP(MT_STATUS_CODE)
+#undef MT_STATUS_CODE
+    };
+    size_t index = (size_t)status;
+    return index < sizeof codes / sizeof codes[0] ? codes[index] : 1;
 }
 
 mt_status mt_error_set(mt_error *err, mt_status status, const char *format, ...)

@@ -8,27 +8,27 @@
 #ifndef MT_BASE_STATUS_H
 #define MT_BASE_STATUS_H
 
-/* name, process exit code, text */
-#define MT_STATUS_MAP(X)                                                        \
-    X(OK, 0, "ok")                                                              \
-    X(ERR_NO_MEMORY, 1, "out of memory")                                        \
-    X(ERR_IO, 1, "input/output error")                                          \
-    X(ERR_SYNTAX, 1, "syntax error")                                            \
-    X(ERR_SPEC, 1, "invalid search space")                                      \
-    X(ERR_DB, 1, "database error")                                              \
-    X(ERR_PROTOCOL, 1, "protocol error")                                        \
-    X(ERR_WORKER, 1, "worker process error")                                    \
-    X(ERR_GPU, 1, "GPU error")                                                  \
-    X(ERR_COMPILE, 1, "compile error")                                          \
-    X(ERR_NOT_FOUND, 1, "not found")                                            \
-    X(ERR_UNSUPPORTED, 1, "not supported")                                      \
-    X(ERR_USAGE, 2, "usage error")                                              \
-    X(ERR_NO_GPU, 3, "no usable GPU")                                           \
-    X(ERR_NOTHING_VALID, 4, "nothing valid found")                              \
-    X(ERR_INTERRUPTED, 130, "interrupted")
+/* name, process exit code */
+#define MT_STATUS_MAP(X)                \
+    X(OK, 0)                            \
+    X(ERR_NO_MEMORY, 1)                 \
+    X(ERR_IO, 1)                        \
+    X(ERR_SYNTAX, 1)                    \
+    X(ERR_SPEC, 1)                      \
+    X(ERR_DB, 1)                        \
+    X(ERR_PROTOCOL, 1)                  \
+    X(ERR_WORKER, 1)                    \
+    X(ERR_GPU, 1)                       \
+    X(ERR_COMPILE, 1)                   \
+    X(ERR_NOT_FOUND, 1)                 \
+    X(ERR_UNSUPPORTED, 1)               \
+    X(ERR_USAGE, 2)                     \
+    X(ERR_NO_GPU, 3)                    \
+    X(ERR_NOTHING_VALID, 4)             \
+    X(ERR_INTERRUPTED, 130)
 
 typedef enum mt_status {
-#define MT_STATUS_ENUM(name, exit_code, text) MT_##name,
+#define MT_STATUS_ENUM(name, exit_code) MT_##name,
     MT_STATUS_MAP(MT_STATUS_ENUM)
 #undef MT_STATUS_ENUM
 } mt_status;
@@ -39,7 +39,6 @@ typedef struct mt_error {
     char message[2048]; /* one or more lines, no trailing newline; "file:line: what, and what was expected" for text input */
 } mt_error;
 
-const char *mt_status_name(mt_status status);
 int mt_status_exit_code(mt_status status);
 
 /* Fills *err (NULL is allowed) and returns `status`, so that `return MT_FAIL(…)` reads well. Truncates at the buffer's end. */

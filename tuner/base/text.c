@@ -209,33 +209,3 @@ const char *mt_text_nearest(const char *word, const char *const *candidates, siz
     }
     return nearest;
 }
-
-/* Written digit by digit rather than with %g, whose decimal point follows the locale. */
-const char *mt_text_duration(double ns, char *out, size_t size)
-{
-    static const char *const units[] = {"ns", "µs", "ms", "s"};
-    if (!isfinite(ns) || fabs(ns) >= 1e18) {
-        snprintf(out, size, "%s", isnan(ns) ? "?" : ns < 0 ? "-∞" : "∞");
-        return out;
-    }
-    double value = fabs(ns);
-    size_t unit = 0;
-    for (; value >= 999.5 && unit < 3; unit++) value /= 1000;
-    int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    long scale = decimals == 2 ? 100 : decimals == 1 ? 10 : 1;
-    long scaled = lround(value * (double)scale);
-    while (decimals > 0 && scaled % 10 == 0) {
-        scaled /= 10;
-        scale /= 10;
-        decimals--;
-    }
-    const char *sign = ns < 0 && scaled ? "-" : "";
-    long whole = scaled / scale, fraction = scaled % scale;
-    if (decimals == 2)
-        snprintf(out, size, "%s%ld.%02ld %s", sign, whole, fraction, units[unit]);
-    else if (decimals == 1)
-        snprintf(out, size, "%s%ld.%ld %s", sign, whole, fraction, units[unit]);
-    else
-        snprintf(out, size, "%s%ld %s", sign, whole, units[unit]);
-    return out;
-}

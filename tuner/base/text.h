@@ -24,7 +24,5 @@ bool mt_text_is_shown(const char *text, size_t left, size_t *length);
 void mt_text_defuse(char *text, size_t length);
 /* The candidate nearest to `word` (edit distance ≤ 1/3 of its length, at least 1), or NULL. candidates[count]. */
 const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count);
-/* "1.5 ms", "387 µs", "12 ns": three significant digits. Returns out. */
-const char *mt_text_duration(double ns, char *out, size_t size);
 
 #endif

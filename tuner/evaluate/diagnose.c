@@ -41,7 +41,7 @@ mt_status mt_diagnose_start(const mt_diagnose_request *request, mt_diagnosis **d
     int fd = mkstemp(self->path);
     if (fd >= 0) close(fd);
     const char *const prefix[] = {request->sanitizer, "--tool", "memcheck", "--report-api-errors", "no", "--print-limit", "20", NULL};
-    MT_TRY(mt_single_run_save(self->path, request->frame, MT_ORDER_VALIDATE, request->bundle_fd, err));
+    MT_TRY(mt_single_run_save(self->path, request->frame, MT_DEPTH_VALIDATE, request->bundle_fd, err));
     MT_TRY(mt_single_run_command_make(prefix, request->device, self->path, &command, err));
     MT_TRY(mt_external_tool_start(request->loop, command.argv, request->limit_s, on_end, self, &self->outside, err));
     *diagnosis = self;

@@ -36,7 +36,7 @@ typedef struct eval_replay {
     mt_error stranger;
     const mt_shape *shape; /* whose rows they are; NULL = none are loaded */
     const mt_workload *workload;
-    mt_regime loaded_regime;
+    mt_regime regime;
 } eval_replay;
 
 static eval_replay *from_base(mt_evaluator *base)
@@ -202,35 +202,34 @@ static void warn_of_strangers(eval_replay *self)
     mt_log_warn("%zu of %zu rows of the recording are left out, first: %s", self->strangers, self->strangers + self->count, self->stranger.message);
 }
 
-static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_workload *workload, mt_error *err)
+static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_workload *workload, mt_regime regime, mt_error *err)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
-    mt_evaluator *base = &self->base;
-    mt_filter filter = {.gpu = self->gpu_key, .kernel = self->spec->name, .shape_key = shape->key, .workload_key = workload->key, .origin = &recorded, .regime = &base->regime};
+    mt_filter filter = {.gpu = self->gpu_key, .kernel = self->spec->name, .shape_key = shape->key, .workload_key = workload->key, .origin = &recorded, .regime = &regime};
     mt_status st = MT_OK;
-    if (self->shape == shape && self->workload == workload && self->loaded_regime == base->regime) return MT_OK;
+    if (self->shape == shape && self->workload == workload && self->regime == regime) return MT_OK;
     free_rows(self);
     filter.kernel_key = self->kernel_key.hex;
     filter.with_samples = true;
     self->strangers = self->seen = 0;
     MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
     if (!self->seen) {
-        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", base->facts.name, mt_regime_name(base->regime));
+        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", self->base.facts.name, mt_regime_name(regime));
         goto done;
     }
     warn_of_strangers(self);
     keep_newest(self);
     self->shape = shape;
     self->workload = workload;
-    self->loaded_regime = base->regime;
+    self->regime = regime;
 done:
     return st;
 }
 
-static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_error *err)
+static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err)
 {
     (void)subject;
-    return load_rows(from_base(base), mt_space_shape(space), workload, err);
+    return load_rows(from_base(base), mt_space_shape(space), workload, regime, err);
 }
 
 /* Knobs that rows lacked and now have: the file gained them since. */
@@ -260,10 +259,10 @@ static bool is_refused(const eval_replay *self, const mt_shape *shape)
     return not_recorded == 0;
 }
 
-static mt_status recorded_space(mt_evaluator *base, const mt_shape *shape, const mt_workload *workload, mt_space **space, mt_error *err)
+static mt_status recorded_space(mt_evaluator *base, const mt_shape *shape, const mt_workload *workload, mt_regime regime, mt_space **space, mt_error *err)
 {
     eval_replay *self = from_base(base);
-    mt_status st = load_rows(self, shape, workload, err);
+    mt_status st = load_rows(self, shape, workload, regime, err);
     if (st == MT_ERR_NOT_FOUND && is_refused(self, shape)) st = MT_OK;
     if (st != MT_OK) return st;
     mt_point *points = mt_alloc(self->count, sizeof *points);
@@ -316,12 +315,6 @@ static mt_status submit(mt_evaluator *base, const mt_trial *trial, mt_error *err
     return st;
 }
 
-static mt_status start(mt_evaluator *base, uint64_t trial, mt_error *err)
-{
-    (void)base;
-    return MT_FAIL(err, MT_ERR_UNSUPPORTED, "trial %llu: a recording runs nothing", (unsigned long long)trial);
-}
-
 static mt_status next(mt_evaluator *base, mt_event *event, mt_error *err)
 {
     eval_replay *self = from_base(base);
@@ -335,12 +328,6 @@ static void cancel(mt_evaluator *base, bool now)
 {
     (void)now; /* an answer is there as soon as it is asked for */
     mt_event_queue_drop(&from_base(base)->events, MT_EVENT_DONE);
-}
-
-static int64_t restarts(const mt_evaluator *base)
-{
-    (void)base;
-    return 0;
 }
 
 static void destroy(mt_evaluator *base)
@@ -360,10 +347,8 @@ static const mt_evaluator_ops ops = {
     .recorded_space = recorded_space,
     .capacity = capacity,
     .submit = submit,
-    .start = start,
     .next = next,
     .cancel = cancel,
-    .restarts = restarts,
     .destroy = destroy,
 };
 
@@ -429,7 +414,6 @@ mt_status mt_eval_replay_create(mt_store *recordings, const char *gpu, const mt_
     if (!self) return no_memory(err);
     self->base.ops = &ops;
     self->base.is_recorded = true;
-    self->base.regime = spec->regime;
     self->recordings = recordings;
     self->spec = spec;
     mt_status st = choose_device(self, gpu, err);

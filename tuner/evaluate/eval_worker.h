@@ -43,7 +43,7 @@ size_t mt_eval_worker_jobs(const mt_evaluator *evaluator);
 void mt_eval_worker_set_jobs(mt_evaluator *evaluator, size_t jobs);
 
 /* Writes the case (single_run.h) of the variant that was started last on the first GPU. */
-mt_status mt_eval_worker_save_case(const mt_evaluator *evaluator, const char *path, mt_order_depth depth, mt_error *err);
+mt_status mt_eval_worker_save_case(const mt_evaluator *evaluator, const char *path, mt_depth depth, mt_error *err);
 
 /* The compile half alone, for `msda-tune check`: no device; facts and arch are given; trials end with OK (resources filled) or a compile outcome. */
 mt_status mt_eval_compile_create(uv_loop_t *loop, const mt_spec *spec, const mt_source *source, const mt_worker_options *options, const mt_device_facts *facts, mt_evaluator **evaluator, mt_error *err);

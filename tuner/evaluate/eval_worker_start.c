@@ -8,29 +8,15 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/log.h"
 #include "tuner/base/times.h"
-#include "tuner/worker/bundle.h"
 #include "tuner/evaluate/eval_worker_internal.h"
 #include "tuner/evaluate/beacon.h"
 #include "tuner/worker/visible_gpus.h"
 
 enum { BUSY_PERCENT = 10, JOBS_PER_GPU = 32, MOST_JOBS = 128 };
 
-static mt_status start_pool(eval_worker *self, const mt_source *source, const eval_worker_callbacks *callbacks, mt_error *err)
+static mt_status start_pool(eval_worker *self, const eval_worker_callbacks *callbacks, mt_error *err)
 {
-    const mt_pool_options pool = {
-        .loop = self->loop,
-        .jobs = self->options.jobs,
-        .default_jobs = self->options.all_devices ? MOST_JOBS : JOBS_PER_GPU * self->gpu_count,
-        .bundle_fd = self->bundle_fd,
-        .source = source,
-        .env = self->options.env,
-        .limit_s = self->options.compile_limit_s,
-        .cache_dir = self->options.cache_dir,
-        .done = callbacks->compiled,
-        .failed = callbacks->pool_failed,
-        .context = self,
-    };
-    return mt_pool_create(&pool, &self->pool, err);
+    return mt_eval_core_start_pool(&self->core, &self->options, self->options.all_devices ? MOST_JOBS : JOBS_PER_GPU * self->gpu_count, callbacks->compiled, err);
 }
 
 static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_callbacks *callbacks, mt_error *err)
@@ -43,9 +29,9 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
     if (!gpu) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
     *gpu = (eval_gpu){.owner = self, .index = self->gpu_count, .ordinal = ordinal, .presence = -1};
     const mt_device_worker_options device = {
-        .loop = self->loop,
+        .loop = self->core.loop,
         .device = ordinal,
-        .bundle_fd = self->bundle_fd,
+        .bundle_fd = self->core.bundle_fd,
         .env = self->options.env,
         .variant_limit_s = self->options.variant_limit_s,
         .subject_limit_s = self->options.subject_limit_s,
@@ -81,13 +67,13 @@ static bool has_answered(const eval_worker *self)
     for (size_t i = 0; i < self->gpu_count; i++) {
         if (!mt_device_worker_hello(self->gpus[i]->worker) && self->gpus[i]->failure.status == MT_OK) return false;
     }
-    return mt_pool_greeted(self->pool) || self->pool_failure.status != MT_OK;
+    return mt_pool_greeted(self->core.pool) || self->core.failure.status != MT_OK;
 }
 
 /* Both kinds answer or fail. */
 static void await_hello(eval_worker *self)
 {
-    while (!has_answered(self)) uv_run(self->loop, UV_RUN_ONCE);
+    while (!has_answered(self)) uv_run(self->core.loop, UV_RUN_ONCE);
 }
 
 /* Where the number of GPUs can't be seen beforehand, the first one tells it. */
@@ -143,14 +129,14 @@ static void part_with_others(eval_worker *self)
         gpu_key(gpu, key);
         if (strcmp(first, key) == 0) {
             gpu->index = kept;
-            self->base.devices[kept].ordinal = gpu->ordinal;
+            self->core.base.devices[kept].ordinal = gpu->ordinal;
             self->gpus[kept++] = gpu;
         } else {
             self->others[self->other_count++] = gpu->ordinal;
             stop_gpu(&self->gpus[i]);
         }
     }
-    self->base.device_count = self->gpu_count = kept;
+    self->core.base.device_count = self->gpu_count = kept;
 }
 
 /* What else runs on the GPU before our first launch. In a container NVML may hide other processes, but not the load that they make. Another tuner has been told by its name, and its
@@ -187,34 +173,28 @@ void mt_eval_worker_look_for_library(eval_gpu *gpu)
 
 static void take_facts(eval_worker *self)
 {
-    self->base.facts = mt_device_worker_hello(self->gpus[0]->worker)->facts;
-    self->base.energy = mt_device_worker_hello(self->gpus[0]->worker)->energy; /* finals are timed there */
-    self->base.facts.nvrtc_version = mt_pool_nvrtc_version(self->pool);
-    self->base.headers = mt_pool_headers(self->pool);
-    if (self->options.arch)
-        snprintf(self->base.arch, sizeof self->base.arch, "%s", self->options.arch);
-    else
-        mt_facts_arch(self->base.facts.cc, self->base.arch, sizeof self->base.arch);
+    self->core.base.facts = mt_device_worker_hello(self->gpus[0]->worker)->facts;
+    self->core.base.energy = mt_device_worker_hello(self->gpus[0]->worker)->energy; /* finals are timed there */
+    mt_eval_core_take_facts(&self->core, self->options.arch);
 }
 
-mt_status mt_eval_worker_start(eval_worker *self, const mt_source *source, const eval_worker_callbacks *callbacks, mt_error *err)
+mt_status mt_eval_worker_start(eval_worker *self, const eval_worker_callbacks *callbacks, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_worker_options *options = &self->options;
     int64_t start_ns = mt_clock_now_ns();
-    MT_TRY(mt_bundle_make(self->spec, source, &self->bundle_fd, err));
     size_t visible = options->all_devices ? mt_visible_gpus() : 0;
     MT_TRY(start_gpu(self, options->device, callbacks, err));
     for (size_t i = 1; i < visible && i < MT_DEVICES_MAX; i++) MT_TRY(start_gpu(self, (int)i, callbacks, err));
     for (size_t i = 0; i < options->more_count; i++) MT_TRY(start_gpu(self, options->more_devices[i], callbacks, err));
-    MT_TRY(start_pool(self, source, callbacks, err));
+    MT_TRY(start_pool(self, callbacks, err));
     await_hello(self);
     if (options->all_devices && visible < 2) MT_TRY(start_rest(self, callbacks, err));
     if (visible > MT_DEVICES_MAX) mt_eval_worker_warn(self, "of %zu GPUs the first %d are used", visible, MT_DEVICES_MAX);
     MT_TRY(drop_dead(self, err)); /* a missing GPU is the more telling of two failures */
-    MT_TRY(mt_eval_worker_failure(self, err));
+    MT_TRY(mt_eval_core_failure(&self->core, err));
     part_with_others(self);
-    if (!options->jobs) mt_pool_set_jobs(self->pool, JOBS_PER_GPU * (self->gpu_count + self->other_count));
+    if (!options->jobs) mt_pool_set_jobs(self->core.pool, JOBS_PER_GPU * (self->gpu_count + self->other_count));
     take_facts(self);
     for (size_t i = 0; i < self->gpu_count; i++) {
         announce(self->gpus[i]);
@@ -231,11 +211,11 @@ void mt_eval_worker_stop_others(eval_worker *self, size_t kept)
     eval_gpu *stays = self->gpus[kept];
     self->gpus[kept] = self->gpus[0];
     self->gpus[0] = stays;
-    self->base.devices[0] = self->base.devices[kept];
+    self->core.base.devices[0] = self->core.base.devices[kept];
     stays->index = 0;
     for (size_t i = 1; i < self->gpu_count; i++) mt_device_worker_stop(self->gpus[i]->worker);
     for (size_t i = 1; i < self->gpu_count; i++) stop_gpu(&self->gpus[i]);
-    self->base.device_count = self->gpu_count = 1;
+    self->core.base.device_count = self->gpu_count = 1;
 }
 
 /* A context takes a tenth of a second and more to be torn down: all of them at once. */
@@ -243,10 +223,10 @@ void mt_eval_worker_stop(eval_worker *self)
 {
     int64_t start_ns = mt_clock_now_ns();
     for (size_t i = 0; i < self->gpu_count; i++) mt_device_worker_stop(self->gpus[i]->worker);
-    if (self->pool) mt_pool_stop(self->pool);
+    if (self->core.pool) mt_pool_stop(self->core.pool);
     for (size_t i = 0; i < self->gpu_count; i++) stop_gpu(&self->gpus[i]);
     self->gpu_count = 0;
-    mt_pool_destroy(self->pool);
-    self->pool = NULL;
+    mt_pool_destroy(self->core.pool);
+    self->core.pool = NULL;
     mt_times_note("stop", start_ns, NULL);
 }

@@ -1,19 +1,19 @@
 #include "tuner/evaluate/evaluator.h"
 
-mt_trial_method mt_trial_method_of(uint32_t batch)
-{
-    if (batch == 0) return MT_TRIAL_BY_LENGTH;
-    return batch > 1 ? MT_TRIAL_GRAPH : MT_TRIAL_EVENTS;
-}
-
 const mt_hash *mt_evaluator_key(const mt_evaluator *evaluator, const mt_hash *own)
 {
     return evaluator->kernel_key.hex[0] ? &evaluator->kernel_key : own;
 }
 
-mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, const mt_space_watch *watch, mt_space **space, mt_error *err)
+int64_t mt_evaluator_restarts(const mt_evaluator *evaluator)
 {
-    if (evaluator->ops->recorded_space) return evaluator->ops->recorded_space(evaluator, shape, workload, space, err);
+    return evaluator->ops->restarts ? evaluator->ops->restarts(evaluator) : 0;
+}
+
+mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, mt_regime regime, const mt_space_watch *watch, mt_space **space,
+                             mt_error *err)
+{
+    if (evaluator->ops->recorded_space) return evaluator->ops->recorded_space(evaluator, shape, workload, regime, space, err);
     if (spec->is_recorded) return MT_FAIL(err, MT_ERR_USAGE, "%s: points = recorded: expected --gpu recorded:NAME", spec->path);
     return mt_space_create_watched(spec, shape, &evaluator->facts, watch, space, err);
 }

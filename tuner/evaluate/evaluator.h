@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "tuner/base/hash.h"
+#include "tuner/base/method.h"
 #include "tuner/base/outcome.h"
 #include "tuner/space/space.h"
 
@@ -26,15 +27,13 @@ typedef struct mt_trial {
     uint32_t algorithm;
 } mt_trial;
 
-/* How it is timed: figures of the two methods differ by launch latency, so that what is compared must have been timed by one. */
-typedef enum mt_trial_method {
-    MT_TRIAL_BY_LENGTH,     /* short kernels in CUDA graphs */
-    MT_TRIAL_GRAPH,         /* in graphs unless it is much longer than those: what it competes with was */
-    MT_TRIAL_EVENTS
-} mt_trial_method;
-
-/* As a time with so many launches per sample was measured; 0: unknown. */
-mt_trial_method mt_trial_method_of(uint32_t batch);
+/* How a trial is run that is ready. */
+typedef struct mt_trial_start {
+    size_t device;          /* which of the GPUs runs it */
+    double race_ns;         /* the incumbent's median; 0 = it is timed to the end, as what is timed again always is */
+    mt_method method;
+    int64_t energy_ns;      /* a retime: also measure energy, in a loop of at least this long; 0 = don't */
+} mt_trial_start;
 
 typedef enum mt_event_kind {
     MT_EVENT_READY,         /* compiled; waits for start */
@@ -69,25 +68,25 @@ typedef struct mt_compile_counts {
 
 typedef struct mt_evaluator mt_evaluator;
 typedef struct mt_evaluator_ops {
-    /* Says what the following trials belong to; called once per (space, workload) with a number that trials then name. Compiles what the
+    /* Says what the following trials belong to, and what their times mean; called once per (space, workload, regime) with a number that trials then name. Compiles what the
      * subject needs (reference, generators). An error is the session's. */
-    mt_status (*begin)(mt_evaluator *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_error *err);
+    mt_status (*begin)(mt_evaluator *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err);
     size_t (*capacity)(const mt_evaluator *self);  /* trials that may be under way, so that compiling runs ahead */
     mt_status (*submit)(mt_evaluator *self, const mt_trial *trial, mt_error *err);
-    mt_status (*start)(mt_evaluator *self, uint64_t trial, mt_error *err);
     mt_status (*next)(mt_evaluator *self, mt_event *event, mt_error *err); /* waits */
     /* Drops what has not been started, without events, and wakes next(). The started one still ends with DONE; with `now` it is killed and dropped too.
      * May be called from a callback of the loop (a signal's), also while next() waits. */
     void (*cancel)(mt_evaluator *self, bool now);
-    int64_t (*restarts)(const mt_evaluator *self);
     void (*destroy)(mt_evaluator *self);
     /* The following may be NULL. */
+    mt_status (*start)(mt_evaluator *self, uint64_t trial, const mt_trial_start *how, mt_error *err); /* NULL: it never says READY */
+    int64_t (*restarts)(const mt_evaluator *self); /* workers that were lost; NULL: it has none */
     int64_t (*worker_pid)(const mt_evaluator *self, size_t device); /* of the process that runs what is started there; 0 = none right now */
     void (*wake)(mt_evaluator *self);           /* from a callback of the loop: next() returns a TICK, if nothing else, without waiting for more. NULL: next() never waits */
     bool (*has_event)(const mt_evaluator *self); /* next() would return READY, DONE or LOST at once */
     void (*count)(const mt_evaluator *self, mt_compile_counts *counts);
-    /* NULL unless points come from a recording: the space of what is recorded for the shape and workload (mt_space_create_recorded). NOT_FOUND: nothing is. */
-    mt_status (*recorded_space)(mt_evaluator *self, const mt_shape *shape, const mt_workload *workload, mt_space **space, mt_error *err);
+    /* NULL unless points come from a recording: the space of what is recorded for the shape, workload and regime (mt_space_create_recorded). NOT_FOUND: nothing is. */
+    mt_status (*recorded_space)(mt_evaluator *self, const mt_shape *shape, const mt_workload *workload, mt_regime regime, mt_space **space, mt_error *err);
 } mt_evaluator_ops;
 
 struct mt_evaluator {
@@ -98,21 +97,18 @@ struct mt_evaluator {
     mt_hash kernel_key;     /* of the source that a recording was made of: its answers are stored as that one's. "" = of the source as it is now */
     const char *programs;   /* of a recording, as mt_kernel_row.spec_json; NULL: those of the search space count. As long as the evaluator */
     char arch[16];
-    mt_regime regime;       /* what times mean; the session sets it before each begin */
-    double race_ns;         /* the incumbent's median for the trial that is started next; 0 = it is timed to the end. The session sets it before each start */
-    mt_trial_method method; /* for the trial that is started next; the session sets it before each start */
-    int64_t energy_ns;      /* for the trial that is started next, a retime: also measure energy, in a loop of at least this long; 0 = don't */
     mt_energy_source energy; /* what it can be measured with; NONE = it can't */
     size_t device_count;    /* GPUs that share the trials, all of the model that `facts` tells; 0 is read as 1 */
     mt_evaluator_device devices[MT_DEVICES_MAX];
-    size_t device;          /* which of them runs the trial that is started next; the caller sets it before each start */
     bool can_retime;        /* variants may be timed again, for anchors and finals */
     char warning[1024];     /* for the session's record, one a line, "" = none: foreign load on the GPU … */
 };
 
 /* Whose rows the evaluator's results are, where `own` is the key of the source as it is now. */
 const mt_hash *mt_evaluator_key(const mt_evaluator *evaluator, const mt_hash *own);
+int64_t mt_evaluator_restarts(const mt_evaluator *evaluator); /* of workers, since it was made */
 /* The space that trials come from: all valid points, or what is recorded of them. USAGE for a spec with `points = recorded` on a real GPU. `watch` may be NULL. */
-mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, const mt_space_watch *watch, mt_space **space, mt_error *err);
+mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, mt_regime regime, const mt_space_watch *watch, mt_space **space,
+                             mt_error *err);
 
 #endif

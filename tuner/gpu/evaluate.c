@@ -44,11 +44,6 @@ mt_status mt_trial_fault(mt_trial *trial, CUresult code, const char *doing)
     return MT_OK;
 }
 
-bool mt_arg_is_input(const mt_arg *arg)
-{
-    return arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_IN || arg->role == MT_ROLE_INOUT);
-}
-
 bool mt_arg_is_output(const mt_arg *arg)
 {
     return arg->kind == MT_ARG_TENSOR && (arg->role == MT_ROLE_OUT || arg->role == MT_ROLE_INOUT);

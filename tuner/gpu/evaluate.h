@@ -2,6 +2,7 @@
 #ifndef MT_GPU_EVALUATE_H
 #define MT_GPU_EVALUATE_H
 
+#include "tuner/base/method.h"
 #include "tuner/gpu/device.h"
 
 /* Where the evaluation stands; told to the coordinator before each step, so that a dead worker's last step is known. */
@@ -9,14 +10,6 @@ typedef enum mt_stage { MT_STAGE_PREPARE_INPUTS, MT_STAGE_REFERENCE, MT_STAGE_LO
 typedef void (*mt_stage_callback)(void *context, mt_stage stage);
 
 typedef struct mt_input_file { const char *arg, *path; } mt_input_file; /* --input value=value.npy */
-
-/* How a kernel is timed. Figures of the two methods differ by launch latency, so that what is compared must have been timed by one. */
-typedef enum mt_method {
-    MT_METHOD_BY_LENGTH, /* in graphs when it is shorter than graph_below_ns */
-    MT_METHOD_GRAPH,     /* also when it takes up to MT_METHOD_REACH times as long: what it competes with was timed so */
-    MT_METHOD_EVENTS
-} mt_method;
-enum { MT_METHOD_REACH = 4 };
 
 typedef struct mt_timing_options {
     mt_regime regime;
@@ -42,12 +35,6 @@ typedef struct mt_subject_request {
 } mt_subject_request;
 
 /* How far an evaluation goes: a profiler and a sanitizer want less than all of it. */
-typedef enum mt_depth {
-    MT_DEPTH_FULL,
-    MT_DEPTH_VALIDATE, /* not timed */
-    MT_DEPTH_RUN       /* launched twice, neither validated nor timed */
-} mt_depth;
-
 typedef struct mt_evaluate_request {
     const mt_subject_request *subject;
     const mt_point *point;

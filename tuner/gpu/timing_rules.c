@@ -87,7 +87,7 @@ bool mt_timing_wants_graph(const mt_timing_options *options, double run_ns)
     switch (options->method) {
     case MT_METHOD_EVENTS: return false;
     case MT_METHOD_GRAPH: return run_ns < MT_METHOD_REACH * options->graph_below_ns;
-    case MT_METHOD_BY_LENGTH: break;
+    default: break;
     }
     return run_ns < options->graph_below_ns;
 }

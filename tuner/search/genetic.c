@@ -1,45 +1,28 @@
 /* A plain genetic algorithm: a population of twenty, parents drawn by rank, uniform crossover, one knob in ten mutated, generations. */
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
-#include "tuner/base/alloc.h"
-#include "tuner/search/ledger.h"
 #include "tuner/search/offspring.h"
-#include "tuner/search/strategy.h"
+#include "tuner/search/walk.h"
 
 enum { POPULATION = 20, TRIES = 200 };
 #define MUTATION 0.1
 
 struct state {
-    mt_ledger ledger;
-    mt_rng rng;
+    mt_walk walk; /* first */
     size_t parents[POPULATION], parent_count;  /* points, best first */
     size_t members[POPULATION], member_count;  /* the generation under way: points, some asked just now, some known before */
 };
 
-static void destroy(void *memory)
-{
-    struct state *state = memory;
-    if (!state) return;
-    mt_ledger_free(&state->ledger);
-    mt_free(state);
-}
-
 static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 {
-    struct state *state = mt_alloc(1, sizeof *state);
-    if (!state) return MT_FAIL(err, MT_ERR_NO_MEMORY, "genetic search: out of memory");
-    mt_ledger_init(&state->ledger, task->space);
-    mt_rng_seed(&state->rng, task->seed);
-    *out = state;
-    return MT_OK;
+    return mt_walk_create(sizeof(struct state), task, "genetic search", out, err);
 }
 
 static bool is_complete(const struct state *state)
 {
     for (size_t i = 0; i < state->member_count; i++) {
-        if (isnan(mt_ledger_cost(&state->ledger, state->members[i]))) return false;
+        if (isnan(mt_ledger_cost(&state->walk.ledger, state->members[i]))) return false;
     }
     return state->member_count == POPULATION;
 }
@@ -48,9 +31,9 @@ static void succeed(struct state *state)
 {
     state->parent_count = 0;
     for (size_t i = 0; i < state->member_count; i++) {
-        double cost = mt_ledger_cost(&state->ledger, state->members[i]);
+        double cost = mt_ledger_cost(&state->walk.ledger, state->members[i]);
         size_t at = state->parent_count++;
-        for (; at > 0 && mt_ledger_cost(&state->ledger, state->parents[at - 1]) > cost; at--) state->parents[at] = state->parents[at - 1];
+        for (; at > 0 && mt_ledger_cost(&state->walk.ledger, state->parents[at - 1]) > cost; at--) state->parents[at] = state->parents[at - 1];
         state->parents[at] = state->members[i];
     }
     state->member_count = 0;
@@ -59,7 +42,7 @@ static void succeed(struct state *state)
 /* Rank r of n has weight n − r. */
 static size_t draw_parent(struct state *state)
 {
-    size_t n = state->parent_count, ticket = (size_t)mt_rng_below(&state->rng, n * (n + 1) / 2), rank = 0;
+    size_t n = state->parent_count, ticket = (size_t)mt_rng_below(&state->walk.rng, n * (n + 1) / 2), rank = 0;
     while (ticket >= n - rank) ticket -= n - rank++;
     return state->parents[rank];
 }
@@ -75,12 +58,12 @@ static bool is_member(const struct state *state, size_t point)
 /* The next member. Children that are known already join for free, with the cost that is known; they must not be all there is. */
 static bool next_member(struct state *state, size_t *point)
 {
-    const mt_space *space = state->ledger.space;
+    const mt_space *space = state->walk.ledger.space;
     for (int i = 0; state->parent_count > 0 && i < TRIES; i++) {
-        if (!mt_offspring(space, &state->rng, draw_parent(state), draw_parent(state), MUTATION, point) || is_member(state, *point)) continue;
-        if (!mt_ledger_knows(&state->ledger, *point) || i < TRIES / 2) return true;
+        if (!mt_offspring(space, &state->walk.rng, draw_parent(state), draw_parent(state), MUTATION, point) || is_member(state, *point)) continue;
+        if (!mt_ledger_knows(&state->walk.ledger, *point) || i < TRIES / 2) return true;
     }
-    return mt_ledger_draw(&state->ledger, &state->rng, point);
+    return mt_ledger_draw(&state->walk.ledger, &state->walk.rng, point);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
@@ -91,12 +74,12 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
         size_t point;
         if (is_complete(state)) succeed(state);
         if (state->member_count == POPULATION || !next_member(state, &point)) break; /* waits for results, or has seen everything */
-        if (mt_ledger_knows(&state->ledger, point)) {
+        if (mt_ledger_knows(&state->walk.ledger, point)) {
             /* A population that breeds only what is known has converged. */
-            if (++for_free > POPULATION && !mt_ledger_draw(&state->ledger, &state->rng, &point)) break;
+            if (++for_free > POPULATION && !mt_ledger_draw(&state->walk.ledger, &state->walk.rng, &point)) break;
         }
-        if (!mt_ledger_knows(&state->ledger, point)) {
-            if (!mt_ledger_ask(&state->ledger, point, NAN)) break;
+        if (!mt_ledger_knows(&state->walk.ledger, point)) {
+            if (!mt_ledger_ask(&state->walk.ledger, point, NAN)) break;
             points[given++] = point;
             for_free = 0;
         }
@@ -108,8 +91,8 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
 static void tell(void *memory, size_t point, double cost_ns)
 {
     struct state *state = memory;
-    bool was_asked = mt_ledger_knows(&state->ledger, point);
-    mt_ledger_tell(&state->ledger, point, cost_ns);
+    bool was_asked = mt_ledger_knows(&state->walk.ledger, point);
+    mt_ledger_tell(&state->walk.ledger, point, cost_ns);
     /* What the session knew already is as good a first generation as any. */
     if (!was_asked && state->parent_count == 0 && state->member_count < POPULATION) state->members[state->member_count++] = point;
 }
@@ -121,5 +104,5 @@ const mt_strategy mt_strategy_genetic = {
     .create = create,
     .ask = ask,
     .tell = tell,
-    .destroy = destroy,
+    .destroy = mt_walk_destroy,
 };

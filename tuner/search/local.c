@@ -4,18 +4,15 @@
  * kicks that lead to nothing better are followed by a fresh random point. Neighbours that are known already cost nothing: the walk goes
  * through them at once. */
 #include <math.h>
-#include <stdint.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/search/ledger.h"
 #include "tuner/search/offspring.h"
-#include "tuner/search/strategy.h"
+#include "tuner/search/walk.h"
 
 enum { KICK_STEPS = 3, KICKS = 4, FREE_MOVES = 64, STARTS = 4 };
 
 struct state {
-    mt_ledger ledger;
-    mt_rng rng;
+    mt_walk walk; /* first */
     size_t *around, around_count, around_capacity, next; /* neighbours of `here`, shuffled */
     size_t here, home;                                   /* where the walk is; the best local optimum since the restart. SIZE_MAX: none */
     size_t kicks, starts;                                /* starts: how many are still to be asked */
@@ -25,38 +22,31 @@ struct state {
 static void destroy(void *memory)
 {
     struct state *state = memory;
-    if (!state) return;
-    mt_ledger_free(&state->ledger);
-    mt_free(state->around);
-    mt_free(state);
+    if (state) mt_free(state->around);
+    mt_walk_destroy(state);
 }
 
 static mt_status create(const mt_search_task *task, void **out, mt_error *err)
 {
     const mt_spec *spec = mt_space_spec(task->space);
-    struct state *state = mt_alloc(1, sizeof *state);
-    if (state) {
-        for (size_t i = 0; i < spec->param_count; i++) state->around_capacity += spec->params[i].value_count;
-        state->around = mt_alloc(state->around_capacity, sizeof *state->around);
-    }
-    if (!state || !state->around) {
-        destroy(state);
-        return MT_FAIL(err, MT_ERR_NO_MEMORY, "local search: out of memory");
-    }
-    mt_ledger_init(&state->ledger, task->space);
-    mt_rng_seed(&state->rng, task->seed);
+    mt_status st = mt_walk_create(sizeof(struct state), task, "local search", out, err);
+    struct state *state = *out;
+    if (st != MT_OK) return st;
+    for (size_t i = 0; i < spec->param_count; i++) state->around_capacity += spec->params[i].value_count;
     state->here = state->home = SIZE_MAX;
-    *out = state;
-    return MT_OK;
+    if ((state->around = mt_alloc(state->around_capacity, sizeof *state->around))) return MT_OK;
+    destroy(state);
+    *out = NULL;
+    return MT_FAIL(err, MT_ERR_NO_MEMORY, "local search: out of memory");
 }
 
 static void go(struct state *state, size_t point)
 {
     state->here = point;
     state->next = 0;
-    state->around_count = mt_space_neighbours(state->ledger.space, point, state->around, state->around_capacity);
+    state->around_count = mt_space_neighbours(state->walk.ledger.space, point, state->around, state->around_capacity);
     for (size_t i = state->around_count; i > 1; i--) {
-        size_t other = (size_t)mt_rng_below(&state->rng, i), kept = state->around[i - 1];
+        size_t other = (size_t)mt_rng_below(&state->walk.rng, i), kept = state->around[i - 1];
         state->around[i - 1] = state->around[other];
         state->around[other] = kept;
     }
@@ -65,9 +55,9 @@ static void go(struct state *state, size_t point)
 /* Down through what is known. False: no known neighbour is better. */
 static bool descend(struct state *state)
 {
-    double here = mt_ledger_cost(&state->ledger, state->here);
+    double here = mt_ledger_cost(&state->walk.ledger, state->here);
     for (size_t i = 0; i < state->around_count; i++) {
-        if (!(mt_ledger_cost(&state->ledger, state->around[i]) < here)) continue; /* of a pending or unknown one: NAN */
+        if (!(mt_ledger_cost(&state->walk.ledger, state->around[i]) < here)) continue; /* of a pending or unknown one: NAN */
         go(state, state->around[i]);
         return true;
     }
@@ -76,9 +66,9 @@ static bool descend(struct state *state)
 
 static bool is_waiting(const struct state *state)
 {
-    if (isnan(mt_ledger_cost(&state->ledger, state->here))) return true;
+    if (isnan(mt_ledger_cost(&state->walk.ledger, state->here))) return true;
     for (size_t i = 0; i < state->around_count; i++) {
-        if (mt_ledger_knows(&state->ledger, state->around[i]) && isnan(mt_ledger_cost(&state->ledger, state->around[i]))) return true;
+        if (mt_ledger_knows(&state->walk.ledger, state->around[i]) && isnan(mt_ledger_cost(&state->walk.ledger, state->around[i]))) return true;
     }
     return false;
 }
@@ -86,7 +76,7 @@ static bool is_waiting(const struct state *state)
 /* `here` is a local optimum. Goes on from a kicked point, which may be unknown: then it is written to *point. False: start afresh. */
 static bool kick(struct state *state, size_t *point, bool *is_fresh)
 {
-    bool is_better = state->home == SIZE_MAX || mt_ledger_cost(&state->ledger, state->here) < mt_ledger_cost(&state->ledger, state->home);
+    bool is_better = state->home == SIZE_MAX || mt_ledger_cost(&state->walk.ledger, state->here) < mt_ledger_cost(&state->walk.ledger, state->home);
     if (is_better) {
         state->home = state->here;
         state->kicks = 0;
@@ -95,10 +85,10 @@ static bool kick(struct state *state, size_t *point, bool *is_fresh)
     }
     *point = state->home;
     for (int i = 0; i < KICK_STEPS; i++) {
-        if (!mt_random_neighbour(state->ledger.space, &state->rng, *point, point)) return false;
+        if (!mt_random_neighbour(state->walk.ledger.space, &state->walk.rng, *point, point)) return false;
     }
-    *is_fresh = !mt_ledger_knows(&state->ledger, *point);
-    if (*is_fresh || !isnan(mt_ledger_cost(&state->ledger, *point))) go(state, *point);
+    *is_fresh = !mt_ledger_knows(&state->walk.ledger, *point);
+    if (*is_fresh || !isnan(mt_ledger_cost(&state->walk.ledger, *point))) go(state, *point);
     return true;
 }
 
@@ -110,48 +100,46 @@ static bool restart(struct state *state, size_t *point)
     state->around_count = state->next = 0;
     state->starts = STARTS - 1;
     state->is_starting = true;
-    return mt_ledger_draw(&state->ledger, &state->rng, point);
+    return mt_ledger_draw(&state->walk.ledger, &state->walk.rng, point);
 }
 
 /* The next unknown point; false: none for now. */
-static bool next_point(struct state *state, size_t *point)
+static bool next_point(void *memory, size_t *point)
 {
+    struct state *state = memory;
     for (int moves = 0; moves < FREE_MOVES; moves++) {
         bool is_fresh = false;
         if (state->starts > 0) {
             state->starts--;
-            return mt_ledger_draw(&state->ledger, &state->rng, point);
+            return mt_ledger_draw(&state->walk.ledger, &state->walk.rng, point);
         }
         if (state->here == SIZE_MAX) {
-            if (state->ledger.pending_count > 0) return false;
+            if (state->walk.ledger.pending_count > 0) return false;
             return restart(state, point);
         }
-        if (state->is_starting && state->ledger.pending_count > 0) return false;
+        if (state->is_starting && state->walk.ledger.pending_count > 0) return false;
         state->is_starting = false;
         if (descend(state)) continue;
         while (state->next < state->around_count) {
             *point = state->around[state->next++];
-            if (!mt_ledger_knows(&state->ledger, *point)) return true;
+            if (!mt_ledger_knows(&state->walk.ledger, *point)) return true;
         }
         if (is_waiting(state)) return false;
         if (!kick(state, point, &is_fresh)) return restart(state, point);
         if (is_fresh) return true;
     }
-    return mt_ledger_draw(&state->ledger, &state->rng, point);
+    return mt_ledger_draw(&state->walk.ledger, &state->walk.rng, point);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
 {
-    struct state *state = memory;
-    size_t given = 0;
-    while (given < capacity && next_point(state, &points[given]) && mt_ledger_ask(&state->ledger, points[given], NAN)) given++;
-    return given;
+    return mt_walk_ask(memory, next_point, points, capacity);
 }
 
 static void tell(void *memory, size_t point, double cost_ns)
 {
     struct state *state = memory;
-    mt_ledger_tell(&state->ledger, point, cost_ns);
+    mt_ledger_tell(&state->walk.ledger, point, cost_ns);
     if (!isfinite(cost_ns)) {
         if (point == state->here) state->here = SIZE_MAX; /* a kick into a hole */
         return;
@@ -159,7 +147,7 @@ static void tell(void *memory, size_t point, double cost_ns)
     if (state->here == SIZE_MAX) go(state, point);
     bool is_near = state->is_starting;
     for (size_t i = 0; i < state->around_count && !is_near; i++) is_near = state->around[i] == point;
-    if (is_near && cost_ns < mt_ledger_cost(&state->ledger, state->here)) go(state, point);
+    if (is_near && cost_ns < mt_ledger_cost(&state->walk.ledger, state->here)) go(state, point);
 }
 
 extern const mt_strategy mt_strategy_local;

@@ -26,11 +26,11 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     struct signals *signals = handle->data;
     mt_session *session = signals->session;
-    if (number != SIGINT && session->interrupts > 0 && mt_clock_now_ns() - signals->first_ns < MT_SAME_SIGNAL_NS) return;
-    if (session->interrupts == 0) signals->first_ns = mt_clock_now_ns();
-    session->interrupts++;
+    if (number != SIGINT && session->stop && mt_clock_now_ns() - signals->first_ns < MT_SAME_SIGNAL_NS) return;
+    if (!session->stop) signals->first_ns = mt_clock_now_ns();
+    session->stop = session->stop ? MT_STOP_NOW : MT_STOP_AFTER_RUNNING;
     session->result->interrupted = true;
-    session->evaluator->ops->cancel(session->evaluator, session->interrupts > 1);
+    session->evaluator->ops->cancel(session->evaluator, session->stop == MT_STOP_NOW);
 }
 
 size_t mt_session_stop_signals(int numbers[MT_STOP_SIGNALS_MAX])
@@ -76,30 +76,48 @@ mt_status mt_session_check_strategy(const char *name, mt_error *err)
     return near ? MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s', did you mean '%s'?", name, near) : MT_FAIL(err, MT_ERR_USAGE, "no strategy '%s'", name);
 }
 
-static mt_status set_objective(mt_session *session, mt_error *err)
+/* What picks are for; `why`: where that is not what was asked for. */
+static mt_objective choose_objective(const mt_session_params *params, const mt_evaluator *evaluator, const char **why)
+{
+    bool is_possible = params->objective == MT_OBJECTIVE_TIME || (evaluator->can_retime && evaluator->energy != MT_ENERGY_NONE);
+    *why = evaluator->is_recorded ? "a recording holds no energy" : "NVML tells neither energy nor power of this GPU";
+    return is_possible ? params->objective : MT_OBJECTIVE_TIME;
+}
+
+static mt_status check_objective(mt_session *session, const char *why, mt_error *err)
 {
     const mt_session_params *params = session->params;
-    const mt_evaluator *evaluator = session->evaluator;
-    const char *why = evaluator->is_recorded ? "a recording holds no energy" : "NVML tells neither energy nor power of this GPU";
-    bool is_possible = params->objective == MT_OBJECTIVE_TIME || (evaluator->can_retime && evaluator->energy != MT_ENERGY_NONE);
-    if (!is_possible && params->objective_given)
-        return MT_FAIL(err, MT_ERR_UNSUPPORTED, "objective %s: %s", mt_objective_name(params->objective), why);
-    if (!is_possible) mt_session_warn(session, "objective %s: %s; picked by time", mt_objective_name(params->objective), why);
-    session->objective = is_possible ? params->objective : MT_OBJECTIVE_TIME;
+    if (session->objective == params->objective) return MT_OK;
+    if (params->objective_given) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "objective %s: %s", mt_objective_name(params->objective), why);
+    mt_session_warn(session, "objective %s: %s; picked by time", mt_objective_name(params->objective), why);
     return MT_OK;
 }
 
-/* `exhaustive` asked for by name means the whole space: the file's limits are meant for searches. */
-static void set_limits(mt_session *session, const char *strategy)
+static const char *strategy_of(const mt_session_params *params)
 {
-    const mt_session_params *params = session->params;
-    bool is_exhaustive = strcmp(strategy, "exhaustive") == 0;
+    return params->strategy ? params->strategy : params->spec->strategy;
+}
+
+/* `exhaustive` asked for by name means the whole space: the file's limits are meant for searches. */
+static bool has_no_limits(const mt_session_params *params)
+{
+    return strcmp(strategy_of(params), "exhaustive") == 0;
+}
+
+static size_t choose_budget(const mt_session_params *params)
+{
+    bool is_exhaustive = has_no_limits(params);
     int64_t budget = params->budget_given || !is_exhaustive ? params->budget : 0;
-    double time_s = params->time_given || !is_exhaustive ? params->time_s : 0;
     if (budget <= 0 && !is_exhaustive) budget = params->spec->budget;
+    return budget > 0 ? (size_t)budget : SIZE_MAX;
+}
+
+static int64_t choose_deadline(const mt_session_params *params, const mt_evaluator *evaluator, int64_t started_ns)
+{
+    bool is_exhaustive = has_no_limits(params);
+    double time_s = params->time_given || !is_exhaustive ? params->time_s : 0;
     if (time_s <= 0 && !is_exhaustive) time_s = params->spec->time_s;
-    session->budget = budget > 0 ? (size_t)budget : SIZE_MAX;
-    session->deadline_ns = time_s > 0 && time_s < 1e9 && !session->evaluator->is_recorded ? session->started_ns + (int64_t)(time_s * 1e9) : INT64_MAX;
+    return time_s > 0 && time_s < 1e9 && !evaluator->is_recorded ? started_ns + (int64_t)(time_s * 1e9) : INT64_MAX;
 }
 
 /* Each subject may take an equal part of the time that is left, so that the first does not starve the others; what it leaves goes to them. */
@@ -117,17 +135,19 @@ static void skip(mt_session *session, const mt_session_target *target, const cha
     if (progress && progress->skipped) progress->skipped(progress->context, target->shape->name, target->workload->name, reason);
 }
 
-static mt_status run_subject(mt_session *session, size_t number, const mt_session_target *target, size_t subjects_left, mt_error *err)
+/* `job` without a deadline: its own is a part of the session's. */
+static mt_status run_subject(mt_session *session, mt_subject_job job, size_t subjects_left, mt_error *err)
 {
     mt_subject_summary summary;
     bool is_skipped = false;
     if (mt_clock_now_ns() >= session->deadline_ns) {
-        skip(session, target, "the time is up");
+        skip(session, job.target, "the time is up");
         return MT_OK;
     }
-    mt_status st = mt_session_subject(session, number, target, subject_deadline(session, subjects_left), &summary, &is_skipped, err);
+    job.deadline_ns = subject_deadline(session, subjects_left);
+    mt_status st = mt_session_subject(session, &job, &summary, &is_skipped, err);
     if (is_skipped) {
-        skip(session, target, err->message);
+        skip(session, job.target, err->message);
         return MT_OK;
     }
     if (st == MT_ERR_INTERRUPTED) return MT_OK; /* before its first variant; result->interrupted says so */
@@ -149,18 +169,20 @@ static mt_status run_targets(mt_session *session, const mt_session_target *targe
     mt_status st = MT_OK;
     const mt_session_params *params = session->params;
     size_t each = params->both_regimes ? 2 : 1;
-    for (size_t i = 0; i < count && !session->interrupts; i++) {
+    mt_point_list points = {0};
+    for (size_t i = 0; i < count && !session->stop; i++) {
         if (params->takes && !params->takes(params->takes_context, i)) continue;
-        session->regime = params->regime;
-        session->is_follower = params->given != NULL;
-        session->point_count = 0;
-        MT_TRY(run_subject(session, each * i, &targets[i], each * (count - i), err));
-        if (!params->both_regimes || session->interrupts || session->point_count == 0) continue;
-        session->regime = other_regime(params->regime);
-        session->is_follower = true;
-        MT_TRY(run_subject(session, each * i + 1, &targets[i], each * (count - i) - 1, err));
+        points.count = 0;
+        mt_subject_job job = {.number = each * i, .target = &targets[i], .regime = params->regime, .from = params->given ? MT_POINTS_GIVEN : MT_POINTS_SEARCHED, .points = &points};
+        MT_TRY(run_subject(session, job, each * (count - i), err));
+        if (!params->both_regimes || session->stop || points.count == 0) continue;
+        job.number++;
+        job.regime = other_regime(params->regime);
+        if (!params->given) job.from = MT_POINTS_FOLLOWED;
+        MT_TRY(run_subject(session, job, each * (count - i) - 1, err));
     }
 done:
+    mt_free(points.items);
     return st;
 }
 
@@ -207,41 +229,43 @@ static mt_status run_session(mt_session *session, const mt_session_target *targe
     tell_how_to_resume(session, st, err);
     mt_error close_error;
     mt_status closed = mt_session_close_rows(session, st != MT_OK, st == MT_OK ? err : &close_error);
-    session->result->worker_restarts = session->evaluator->ops->restarts(session->evaluator);
+    session->result->worker_restarts = mt_evaluator_restarts(session->evaluator);
     return st != MT_OK ? st : closed;
 }
 
 mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err)
 {
     mt_error own_error;
+    const char *why;
+    const int64_t started_ns = mt_clock_now_ns();
     mt_session session = {
         .loop = loop,
         .params = params,
         .kernel_key = *mt_evaluator_key(evaluator, &params->kernel_key),
         .evaluator = evaluator,
         .store = store,
-        .result = result,
         .origin = evaluator->is_recorded ? MT_ORIGIN_RECORDED : MT_ORIGIN_MEASURED,
-        .started_ns = mt_clock_now_ns(),
+        .started_ns = started_ns,
         .started_cpu_ns = mt_clock_thread_cpu_ns(),
+        .deadline_ns = choose_deadline(params, evaluator, started_ns),
+        .budget = choose_budget(params),
+        .objective = choose_objective(params, evaluator, &why),
+        .result = result,
         .drift = NAN,
     };
     mt_session_target *targets = NULL;
     size_t count = 0;
     mt_status st = MT_OK;
-    const char *strategy = params->strategy ? params->strategy : params->spec->strategy;
     for (size_t i = 0; i < MT_DEVICES_MAX; i++) session.devices[i].ratio = NAN;
     if (!err) err = &own_error; /* skipped subjects report by it */
     memset(result, 0, sizeof *result);
-    if (!params->own_strategy) MT_TRY(mt_session_check_strategy(strategy, err));
-    MT_TRY(set_objective(&session, err));
-    set_limits(&session, strategy);
+    if (!params->own_strategy) MT_TRY(mt_session_check_strategy(strategy_of(params), err));
+    MT_TRY(check_objective(&session, why, err));
     MT_TRY(mt_session_plan(params, &targets, &count, err));
     MT_TRY(run_session(&session, targets, count, err));
     MT_TRY(judge(&session, err));
 done:
     mt_free(targets);
-    mt_free(session.points);
     mt_space_free(session.space);
     mt_strbuf_free(&session.notes);
     mt_strbuf_free(&session.cut);

@@ -16,6 +16,9 @@ typedef struct mt_yardstick {
     double median_ns;
 } mt_yardstick;
 
+/* Why its evaluations ended. */
+typedef enum mt_subject_end { MT_SUBJECT_COMPLETE, MT_SUBJECT_INTERRUPTED, MT_SUBJECT_OUT_OF_TIME } mt_subject_end;
+
 typedef struct mt_subject_summary {
     size_t evaluated, known, measured;             /* evaluated = known + measured */
     size_t ok, failed, censored, yardstick;        /* evaluated = the sum of these */
@@ -38,7 +41,7 @@ typedef struct mt_subject_summary {
     mt_cycles best_cycles;                         /* blocks == 0: not counted, or not known */
     double seconds;
     mt_regime regime;
-    bool interrupted, out_of_time;
+    mt_subject_end end;
 } mt_subject_summary;
 
 /* What a progress display learns. Callbacks may be NULL; texts are borrowed for the call. */
@@ -143,7 +146,7 @@ mt_status mt_session_plan(const mt_session_params *params, mt_session_target **t
 mt_status mt_session_plan_key(const mt_spec *spec, const mt_session_target *targets, size_t count, mt_hash *key, mt_error *err);
 
 /* Runs to the end, the time limit, or Ctrl-C / SIGTERM / SIGHUP (first: stop after the running variant; second: kill it): then MT_OK with result->interrupted. The time
- * limit is shared: each subject may take an equal part of what is left. Sets evaluator->regime and race_ns. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner, here or in params->shared; USAGE for unknown shapes,
+ * limit is shared: each subject may take an equal part of what is left. MT_ERR_UNSUPPORTED when an objective that was given needs energy and nothing tells it. MT_ERR_NOTHING_VALID when no subject got a winner, here or in params->shared; USAGE for unknown shapes,
  * workloads and strategies; an evaluator's or the database's error ends the session as "failed", with all results kept. `result` is filled in every case. */
 mt_status mt_session_run(uv_loop_t *loop, const mt_session_params *params, mt_evaluator *evaluator, mt_store *store, mt_session_result *result, mt_error *err);
 

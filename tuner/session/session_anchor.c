@@ -9,13 +9,13 @@ static const int64_t every_ns = 30000000000;
 
 bool mt_anchor_is_due(const mt_session *session, const mt_anchor *anchor)
 {
-    if (!session->evaluator->can_retime || !anchor->is_set || anchor->is_under_way || anchor->is_lost || anchor->since == 0) return false;
+    if (!session->evaluator->can_retime || anchor->index == MT_NO_POINT || anchor->state != MT_ANCHOR_RESTS || anchor->since == 0) return false;
     return isnan(anchor->first_ns) || anchor->since >= EVERY_EVALUATIONS || mt_clock_now_ns() - anchor->last_at_ns >= every_ns;
 }
 
-mt_trial_method mt_anchor_method(const mt_anchor *anchor)
+mt_method mt_anchor_method(const mt_anchor *anchor)
 {
-    return mt_trial_method_of(isnan(anchor->first_ns) ? 0 : anchor->batch);
+    return mt_method_of(isnan(anchor->first_ns) ? 0 : anchor->batch);
 }
 
 double mt_anchor_moved(double low_ns, double high_ns, double later_low_ns, double later_high_ns)
@@ -31,7 +31,7 @@ mt_status mt_anchor_note(mt_session *session, const mt_subject *subject, mt_anch
     session->times.database_ns += mt_clock_now_ns() - before;
     anchor->last_at_ns = mt_clock_now_ns();
     anchor->since = 0;
-    anchor->is_under_way = false;
+    anchor->state = MT_ANCHOR_RESTS;
     const mt_timing *timing = &outcome->timing;
     if (isnan(anchor->first_ns)) {
         anchor->first_ns = timing->median_ns;

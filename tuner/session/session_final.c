@@ -45,7 +45,7 @@ static mt_status on_near_tie(void *context, const mt_near_tie *row, mt_error *er
 
 bool mt_final_is_cut(const mt_session *session)
 {
-    return session->interrupts > 0 && session->evaluator->can_retime;
+    return session->stop && session->evaluator->can_retime;
 }
 
 /* By time; by energy where that is asked for and known of all. */
@@ -118,7 +118,7 @@ static mt_status compare(mt_final *final, mt_winner_cubin *winner, mt_subject_su
         st = mt_final_keep_libraries(final, summary, err);
         goto done;
     }
-    if (final->can_retime && !session->interrupts) MT_TRY(mt_final_run_rounds(final, err));
+    if (final->can_retime && !session->stop) MT_TRY(mt_final_run_rounds(final, err));
     bool is_cut = mt_final_is_cut(session);
     size_t began = final->count;
     close_ranks(final);
@@ -142,13 +142,21 @@ done:
     return st;
 }
 
+/* The first GPU that is left. */
+static size_t first_device(const mt_evaluator *evaluator)
+{
+    size_t device = 0;
+    while (device + 1 < evaluator->device_count && evaluator->devices[device].is_lost) device++;
+    return device;
+}
+
 mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_t number, const mt_space *space, int64_t *evaluation, mt_winner_cubin *winner, mt_subject_summary *summary, mt_error *err)
 {
     mt_status st = MT_OK;
     bool has_libraries = session->params->spec->library && session->evaluator->can_retime;
     bool is_settled = false;
     for (int attempt = 0; attempt < MOST_ATTEMPTS && !is_settled && st == MT_OK; attempt++) {
-        mt_final final = {.session = session, .subject = subject, .space = space, .number = number, .evaluation = *evaluation, .objective = session->objective,
+        mt_final final = {.session = session, .subject = subject, .space = space, .number = number, .device = first_device(session->evaluator), .evaluation = *evaluation, .objective = session->objective,
             .can_retime = session->evaluator->can_retime, .is_first = attempt == 0, .library_count = has_libraries ? MT_LIBRARIES_MAX : 0};
         st = compare(&final, winner, summary, &is_settled, err);
         *evaluation = final.evaluation;

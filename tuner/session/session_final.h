@@ -33,6 +33,7 @@ typedef struct mt_final {
     const mt_subject *subject;
     const mt_space *space;
     size_t number;
+    size_t device;      /* of the libraries alone, and of energy */
     mt_final_entry entries[MT_FINALISTS_MAX];
     mt_finalist finalists[MT_FINALISTS_MAX]; /* entries that are in come first when it is judged */
     size_t count, rounds;

@@ -13,28 +13,38 @@
 static const int64_t energy_ns = 500000000;    /* least length of a loop */
 static const int64_t longest_ns = 20000000000; /* then the final ends as soon as it can say anything */
 
+enum turn_state { TURN_NONE /* it does not take part */, TURN_SUBMITTED, TURN_READY /* compiled; also while it runs */, TURN_DONE };
+
 struct turn {
-    uint64_t trial;        /* 0 = it does not take part */
-    bool is_ready, is_done;
-    int64_t worker_pid;
+    enum turn_state state;
+    uint64_t trial;
+    int64_t worker_pid;    /* READY */
 };
+
+/* Any of them may be lost; one that is out of rounds rests until it is over. */
+enum lane_state { LANE_RESTS, LANE_IN_ROUND /* its next turn is not compiled yet */, LANE_RUNS, LANE_LOST };
 
 /* A GPU that takes rounds. */
 typedef struct lane {
     size_t device;
-    bool is_lost, has_round, is_running;
+    enum lane_state state;
     size_t round, place;                 /* whose turn it is */
     struct turn turns[MT_FINAL_SEATS]; /* of the entries and libraries in this round */
     const char *intent;                  /* the variant whose name is written ahead; borrowed from its entry; NULL = none */
     int64_t started_ns;
 } lane;
 
+enum rounds_kind {
+    ROUNDS_BY_TIME,
+    ROUNDS_BY_ENERGY,
+    ROUNDS_OF_LIBRARIES /* one round of the libraries alone, validated: which of them take part? */
+};
+
 typedef struct rounds {
     mt_final *final;
+    enum rounds_kind kind;
     lane lanes[MT_DEVICES_MAX];
     size_t lane_count;
-    bool is_for_energy;
-    bool is_trial;                  /* one round of the libraries alone, validated: which of them take part? */
     size_t given, most;             /* rounds */
     size_t returned[MT_DEVICES_MAX], returned_count; /* of GPUs that were lost */
     int64_t began_ns;
@@ -51,12 +61,12 @@ static mt_library *library_of(const rounds *self, size_t which)
 static size_t seat_count(const rounds *self)
 {
     size_t libraries = self->final->library_count ? MT_LIBRARIES_MAX : 0;
-    return self->is_trial ? libraries : self->final->count + (self->is_for_energy ? 0 : libraries);
+    return self->kind == ROUNDS_OF_LIBRARIES ? libraries : self->final->count + (self->kind == ROUNDS_BY_ENERGY ? 0 : libraries);
 }
 
 static size_t seat_at(const rounds *self, size_t number)
 {
-    size_t finalists = self->is_trial ? 0 : self->final->count;
+    size_t finalists = self->kind == ROUNDS_OF_LIBRARIES ? 0 : self->final->count;
     return number < finalists ? number : MT_FINALISTS_MAX + number - finalists;
 }
 
@@ -70,9 +80,9 @@ static bool is_out(const rounds *self, size_t which)
 
 static lane *find_turn(rounds *self, uint64_t trial, size_t *which)
 {
-    for (size_t l = 0; l < self->lane_count && trial; l++)
+    for (size_t l = 0; l < self->lane_count; l++)
         for (*which = 0; *which < MT_FINAL_SEATS; ++*which)
-            if (self->lanes[l].turns[*which].trial == trial) return &self->lanes[l];
+            if (self->lanes[l].turns[*which].state != TURN_NONE && self->lanes[l].turns[*which].trial == trial) return &self->lanes[l];
     return NULL;
 }
 
@@ -112,7 +122,7 @@ static mt_status drop(rounds *self, lane *at, mt_final_entry *entry, mt_event *e
 static void leave_gpu(rounds *self, lane *at)
 {
     mt_session_device *device = &self->final->session->devices[at->device];
-    at->is_running = false;
+    at->state = LANE_IN_ROUND;
     device->free_ns = mt_clock_now_ns();
     device->busy_ns += device->free_ns - at->started_ns;
     device->started++;
@@ -133,12 +143,12 @@ static void library_done(rounds *self, const lane *at, mt_library *library, mt_e
     const char *text = event->outcome.text ? event->outcome.text : "";
     if (event->outcome.kind != MT_OUTCOME_OK) {
         library->is_out = true;
-        if (self->is_trial) count_death(final, event->outcome.kind);
+        if (self->kind == ROUNDS_OF_LIBRARIES) count_death(final, event->outcome.kind);
         if (!final->library_why[0]) snprintf(final->library_why, sizeof final->library_why, "%s: %.200s", mt_outcome_name(event->outcome.kind), text);
         return;
     }
     if (!library->text) library->text = mt_strdup(text);
-    if (self->is_trial) library->alone_ns = event->outcome.timing.median_ns;
+    if (self->kind == ROUNDS_OF_LIBRARIES) library->alone_ns = event->outcome.timing.median_ns;
     else library->round_ns[at->round] = event->outcome.timing.median_ns;
 }
 
@@ -146,8 +156,8 @@ static mt_status on_done(rounds *self, lane *at, size_t which, mt_event *event, 
 {
     mt_final *final = self->final;
     mt_final_entry *entry = &final->entries[which < MT_FINALISTS_MAX ? which : 0];
-    if (at->is_running) leave_gpu(self, at); /* else it no longer compiles */
-    at->turns[which].is_done = true;
+    if (at->state == LANE_RUNS) leave_gpu(self, at); /* else it no longer compiles */
+    at->turns[which].state = TURN_DONE;
     final->session->times.time_ns += event->outcome.time_ns;
     final->is_limited = final->is_limited || event->outcome.timing.limited > 0;
     if (library_of(self, which)) {
@@ -155,7 +165,7 @@ static mt_status on_done(rounds *self, lane *at, size_t which, mt_event *event, 
         return MT_OK;
     }
     if (event->outcome.kind != MT_OUTCOME_OK) return drop(self, at, entry, event, err);
-    if (self->is_for_energy) {
+    if (self->kind == ROUNDS_BY_ENERGY) {
         entry->energy[at->round] = event->outcome.energy;
         if (event->outcome.energy.source == MT_ENERGY_NONE && event->outcome.text && !final->why[0]) snprintf(final->why, sizeof final->why, "%.80s: %s", entry->variant, event->outcome.text);
         return MT_OK;
@@ -171,7 +181,7 @@ static mt_status on_done(rounds *self, lane *at, size_t which, mt_event *event, 
 static bool has_lane(const rounds *self)
 {
     for (size_t l = 0; l < self->lane_count; l++)
-        if (!self->lanes[l].is_lost) return true;
+        if (self->lanes[l].state != LANE_LOST) return true;
     return false;
 }
 
@@ -180,12 +190,12 @@ static mt_status on_lost(rounds *self, size_t device, mt_error *err)
 {
     for (size_t l = 0; l < self->lane_count; l++) {
         lane *at = &self->lanes[l];
-        if (at->device != device || at->is_lost) continue;
-        if (at->is_running) leave_gpu(self, at);
-        if (at->has_round) self->returned[self->returned_count++] = at->round;
+        if (at->device != device || at->state == LANE_LOST) continue;
+        if (at->state == LANE_RUNS) leave_gpu(self, at);
+        if (at->state == LANE_IN_ROUND) self->returned[self->returned_count++] = at->round;
         memset(at->turns, 0, sizeof at->turns);
-        at->is_lost = self->final->session->devices[device].is_lost = true;
-        at->has_round = false;
+        at->state = LANE_LOST;
+        self->final->session->devices[device].is_lost = true;
         mt_status st = at->intent ? announce(self, at, NULL, 0, err) : MT_OK;
         if (st != MT_OK) return st;
     }
@@ -203,7 +213,7 @@ static mt_status pump(rounds *self, mt_error *err)
     if (st != MT_OK) return st;
     lane *at = event.kind == MT_EVENT_READY || event.kind == MT_EVENT_DONE ? find_turn(self, event.trial, &which) : NULL;
     if (at && event.kind == MT_EVENT_READY) {
-        at->turns[which].is_ready = true;
+        at->turns[which].state = TURN_READY;
         at->turns[which].worker_pid = event.worker_pid;
     } else if (at) {
         st = on_done(self, at, which, &event, err);
@@ -238,9 +248,9 @@ static mt_status submit(rounds *self, lane *at, size_t which, mt_error *err)
     bool is_library = library_of(self, which) != NULL;
     size_t finalist = is_library ? 0 : which; /* a library takes the arguments of a variant */
     const mt_final_entry *entry = &final->entries[finalist];
-    at->turns[which].trial = ++final->session->last_trial;
+    at->turns[which] = (struct turn){.state = TURN_SUBMITTED, .trial = ++final->session->last_trial};
     mt_trial trial = {.id = at->turns[which].trial, .subject = final->number, .index = entry->index, .variant = entry->variant};
-    if (!self->is_trial) trial.retime = samples_for(final->finalists[finalist].near.median_ns);
+    if (self->kind != ROUNDS_OF_LIBRARIES) trial.retime = samples_for(final->finalists[finalist].near.median_ns);
     if (is_library) {
         trial.baseline = final->session->params->spec->library;
         trial.algorithm = (uint32_t)(which - MT_FINALISTS_MAX);
@@ -250,7 +260,7 @@ static mt_status submit(rounds *self, lane *at, size_t which, mt_error *err)
 
 static bool take_round(rounds *self, lane *at)
 {
-    bool is_late = !self->is_for_energy && self->given >= MT_FINAL_LEAST_ROUNDS && mt_clock_now_ns() - self->began_ns > longest_ns;
+    bool is_late = self->kind != ROUNDS_BY_ENERGY && self->given >= MT_FINAL_LEAST_ROUNDS && mt_clock_now_ns() - self->began_ns > longest_ns;
     if (self->returned_count)
         at->round = self->returned[--self->returned_count];
     else if (self->given < self->most && !is_late)
@@ -266,7 +276,7 @@ static mt_status begin_round(rounds *self, lane *at, bool *is_there, mt_error *e
     size_t count = seat_count(self);
     *is_there = take_round(self, at);
     if (!*is_there) goto done;
-    at->has_round = true;
+    at->state = LANE_IN_ROUND;
     at->place = 0;
     memset(at->turns, 0, sizeof at->turns);
     for (size_t place = 0; place < count; place++) {
@@ -278,11 +288,11 @@ done:
 }
 
 /* All by one method, or the difference between the methods would decide. */
-static mt_trial_method method_for(const mt_final *final)
+static mt_method method_for(const mt_final *final)
 {
     for (size_t i = 0; i < final->count; i++)
-        if (final->finalists[i].near.batch > 1) return MT_TRIAL_GRAPH;
-    return MT_TRIAL_EVENTS;
+        if (final->finalists[i].near.batch > 1) return MT_METHOD_GRAPH;
+    return MT_METHOD_EVENTS;
 }
 
 static mt_status start(rounds *self, lane *at, size_t which, mt_error *err)
@@ -292,13 +302,10 @@ static mt_status start(rounds *self, lane *at, size_t which, mt_error *err)
     const struct turn *turn = &at->turns[which];
     int64_t pid = evaluator->ops->worker_pid ? evaluator->ops->worker_pid(evaluator, at->device) : turn->worker_pid;
     MT_TRY(announce(self, at, library_of(self, which) ? NULL : self->final->entries[which].variant, pid, err)); /* a library is no variant to be blamed */
-    evaluator->race_ns = 0;
-    evaluator->method = method_for(self->final);
-    evaluator->energy_ns = self->is_for_energy ? energy_ns : 0;
-    evaluator->device = at->device;
+    const mt_trial_start how = {.device = at->device, .method = method_for(self->final), .energy_ns = self->kind == ROUNDS_BY_ENERGY ? energy_ns : 0};
     at->started_ns = mt_clock_now_ns();
-    at->is_running = true;
-    st = evaluator->ops->start(evaluator, turn->trial, err);
+    at->state = LANE_RUNS;
+    st = evaluator->ops->start(evaluator, turn->trial, &how, err);
 done:
     return st;
 }
@@ -309,16 +316,16 @@ static mt_status advance(rounds *self, lane *at, mt_error *err)
     mt_status st = MT_OK;
     size_t count = seat_count(self);
     bool is_there = true;
-    while (!at->is_lost && !at->is_running) {
-        if (!at->has_round) MT_TRY(begin_round(self, at, &is_there, err));
+    while (at->state == LANE_RESTS || at->state == LANE_IN_ROUND) {
+        if (at->state == LANE_RESTS) MT_TRY(begin_round(self, at, &is_there, err));
         if (!is_there) break;
         size_t which = at->place < count ? seat_at(self, turn_of(at->round, at->place, count)) : 0;
         const struct turn *turn = &at->turns[which];
         if (at->place == count)
-            at->has_round = false;
-        else if (turn->is_done || is_out(self, which) || !turn->trial)
+            at->state = LANE_RESTS;
+        else if (turn->state == TURN_DONE || turn->state == TURN_NONE || is_out(self, which))
             at->place++;
-        else if (turn->is_ready)
+        else if (turn->state == TURN_READY)
             MT_TRY(start(self, at, which, err));
         else
             break;
@@ -330,7 +337,7 @@ done:
 static bool is_under_way(const rounds *self)
 {
     for (size_t l = 0; l < self->lane_count; l++)
-        if (self->lanes[l].has_round) return true;
+        if (self->lanes[l].state == LANE_IN_ROUND || self->lanes[l].state == LANE_RUNS) return true;
     return self->returned_count > 0;
 }
 
@@ -343,9 +350,9 @@ static mt_status run(rounds *self, mt_error *err)
         for (size_t l = 0; l < self->lane_count; l++) MT_TRY(advance(self, &self->lanes[l], err));
         if (!is_under_way(self)) break;
         uv_run(session->loop, UV_RUN_NOWAIT); /* signals also reach a session whose evaluator never waits */
-        if (!session->interrupts) MT_TRY(pump(self, err));
-    } while (!session->interrupts);
-    session->evaluator->ops->cancel(session->evaluator, session->interrupts > 0); /* turns of finalists that are out were compiled and never started */
+        if (!session->stop) MT_TRY(pump(self, err));
+    } while (!session->stop);
+    session->evaluator->ops->cancel(session->evaluator, session->stop != MT_STOP_NOT); /* turns of finalists that are out were compiled and never started */
     for (size_t l = 0; l < self->lane_count; l++)
         if (self->lanes[l].intent) MT_TRY(announce(self, &self->lanes[l], NULL, 0, err));
 done:
@@ -355,7 +362,7 @@ done:
 mt_status mt_final_try_libraries(mt_final *final, mt_error *err)
 {
     mt_status st = MT_OK;
-    rounds alone = {.final = final, .most = 1, .is_trial = true, .lanes = {{.device = final->session->evaluator->device}}, .lane_count = 1};
+    rounds alone = {.final = final, .most = 1, .kind = ROUNDS_OF_LIBRARIES, .lanes = {{.device = final->device}}, .lane_count = 1};
     MT_TRY(run(&alone, err));
     mt_final_choose_libraries(final);
 done:
@@ -366,14 +373,14 @@ mt_status mt_final_run_rounds(mt_final *final, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_evaluator *evaluator = final->session->evaluator;
-    size_t first = evaluator->device, count = evaluator->device_count ? evaluator->device_count : 1;
+    size_t count = evaluator->device_count ? evaluator->device_count : 1;
     rounds by_time = {.final = final, .most = MT_FINAL_ROUNDS};
-    rounds by_energy = {.final = final, .most = MT_FINAL_ENERGY_ROUNDS, .is_for_energy = true, .lanes = {{.device = first}}, .lane_count = 1}; /* one board's meter */
+    rounds by_energy = {.final = final, .most = MT_FINAL_ENERGY_ROUNDS, .kind = ROUNDS_BY_ENERGY, .lanes = {{.device = final->device}}, .lane_count = 1}; /* one board's meter */
     for (size_t device = 0; device < count; device++)
         if (!evaluator->devices[device].is_lost) by_time.lanes[by_time.lane_count++].device = device;
     if (final->count > 1 || final->library_count || final->objective != MT_OBJECTIVE_TIME) MT_TRY(run(&by_time, err));
     final->rounds = by_time.given;
-    if (final->objective != MT_OBJECTIVE_TIME && !final->session->interrupts) MT_TRY(run(&by_energy, err));
+    if (final->objective != MT_OBJECTIVE_TIME && !final->session->stop) MT_TRY(run(&by_energy, err));
 done:
     return st;
 }

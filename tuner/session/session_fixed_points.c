@@ -15,12 +15,12 @@ mt_status mt_session_given_plan(const mt_session_params *params, mt_session_targ
     return MT_OK;
 }
 
-static mt_status add_point(mt_session *session, size_t index, mt_error *err)
+mt_status mt_point_list_add(mt_point_list *list, size_t index, mt_error *err)
 {
-    size_t *points = mt_grow(session->points, session->point_count, &session->point_capacity, sizeof *points);
-    if (!points) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
-    session->points = points;
-    points[session->point_count++] = index;
+    size_t *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
+    if (!items) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
+    list->items = items;
+    items[list->count++] = index;
     return MT_OK;
 }
 
@@ -49,20 +49,20 @@ static mt_status store_excluded(mt_session *session, const mt_subject *subject, 
     return st;
 }
 
-mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_subject *subject, const mt_space *space, mt_error *err)
+mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, mt_error *err)
 {
     mt_status st = MT_OK;
-    session->point_count = 0;
+    job->points->count = 0;
     for (size_t i = 0; i < session->params->given_count; i++) {
         const mt_session_given *given = &session->params->given[i];
-        if (given->shape != target->shape || given->workload != target->workload) continue;
+        if (given->shape != job->target->shape || given->workload != job->target->workload) continue;
         for (size_t v = 0; v < given->variant_count && st == MT_OK; v++) {
             mt_point point;
             mt_error ignored;
             size_t index;
             bool is_point = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK;
             bool exists = is_point && mt_space_find_legal(space, &point, &index);
-            st = exists ? add_point(session, index, err) : store_excluded(session, subject, space, is_point ? &point : NULL, given->variants[v], err);
+            st = exists ? mt_point_list_add(job->points, index, err) : store_excluded(session, subject, space, is_point ? &point : NULL, given->variants[v], err);
         }
     }
     return st;

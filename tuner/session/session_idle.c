@@ -27,7 +27,7 @@ void mt_idle_begin(const mt_run *run, const mt_run_trial *trial)
 {
     char detail[64];
     run->session->devices[trial->device].free_ns = mt_clock_now_ns();
-    if (!trial->started_ns) return; /* its GPU was lost before */
+    if (trial->state != MT_RUN_RUNNING) return; /* its GPU was lost before */
     snprintf(detail, sizeof detail, "gpu %zu, trial %llu", trial->device, (unsigned long long)trial->request.id);
     mt_times_note("result", trial->started_ns, detail);
 }

@@ -18,32 +18,42 @@ typedef struct mt_session_device {
     bool is_lost;
 } mt_session_device;
 
+#define MT_NO_POINT SIZE_MAX
+
+/* By Ctrl-C, SIGTERM or SIGHUP; it only grows. */
+typedef enum mt_stop {
+    MT_STOP_NOT,
+    MT_STOP_AFTER_RUNNING, /* the running variant ends */
+    MT_STOP_NOW            /* it is killed */
+} mt_stop;
+
 typedef struct mt_session {
-    uv_loop_t *loop;
-    const mt_session_params *params;
-    mt_hash kernel_key; /* whose rows the results are: the source's as it is now, or a recording's */
-    mt_evaluator *evaluator;
-    mt_store *store;
-    mt_session_result *result;
+    /* Parameters: set when it is made, and never again. */
+    uv_loop_t *const loop;
+    const mt_session_params *const params;
+    const mt_hash kernel_key;      /* whose rows the results are: the source's as it is now, or a recording's */
+    mt_evaluator *const evaluator;
+    mt_store *const store;
+    const mt_origin origin;
+    const int64_t started_ns;      /* clock */
+    const int64_t started_cpu_ns;  /* of this thread */
+    const int64_t deadline_ns;     /* INT64_MAX = none */
+    const size_t budget;           /* evaluations per subject; SIZE_MAX = no limit */
+    const mt_objective objective;  /* what picks are for; TIME where energy can't be measured */
+    mt_session_result *const result;
+
+    /* Its rows: since mt_session_open_rows. */
     int64_t id;                    /* session row; 0 = not begun */
     int64_t device, kernel, toolchain;
-    mt_origin origin;
     char gpu_key[MT_KEY_GPU_SIZE];
     char boot_id[64];
-    int64_t started_ns;            /* clock */
-    int64_t started_cpu_ns;        /* of this thread */
-    int64_t deadline_ns;           /* INT64_MAX = none */
-    size_t budget;                 /* evaluations per subject; SIZE_MAX = no limit */
-    int interrupts;                /* Ctrl-C, SIGTERM and SIGHUP so far: 1 = stop after the running variant, 2 = kill it */
+
+    /* State. */
+    mt_stop stop;
     uint64_t last_trial;
     int64_t evaluated, known, failed;
     mt_session_times times;
-    mt_regime regime;              /* of the subject under way */
     mt_space *space;               /* of the last subject, owned: the next one's when that is of the same shape; NULL = none */
-    bool is_follower;              /* it measures `points` in the other regime, and searches nothing */
-    size_t *points;                /* that passed in the regime that is searched, in that order */
-    size_t point_count, point_capacity;
-    mt_objective objective;        /* what picks are for; TIME where energy can't be measured */
     mt_session_device devices[MT_DEVICES_MAX];
     mt_strbuf notes;               /* warnings about picks, one a line */
     mt_strbuf cut;                 /* subjects that ended before their budget was spent, one a line */
@@ -52,16 +62,37 @@ typedef struct mt_session {
 
 /* ---- session_subject.c ---- */
 
-/* Tunes one subject, in session->regime, until budget, time or Ctrl-C. `deadline_ns`: clock. *is_skipped: there is nothing to tune, the
- * error says why, and the session goes on. */
-mt_status mt_session_subject(mt_session *session, size_t number, const mt_session_target *target, int64_t deadline_ns, mt_subject_summary *summary, bool *is_skipped, mt_error *err);
+typedef enum mt_points_from {
+    MT_POINTS_SEARCHED, /* a strategy asks for them */
+    MT_POINTS_GIVEN,    /* params->given */
+    MT_POINTS_FOLLOWED  /* those that passed in the other cache state */
+} mt_points_from;
+
+typedef struct mt_point_list {
+    size_t *items;
+    size_t count, capacity;
+} mt_point_list;
+mt_status mt_point_list_add(mt_point_list *list, size_t index, mt_error *err);
+
+/* What is to be done for one subject. */
+typedef struct mt_subject_job {
+    size_t number;
+    const mt_session_target *target;
+    mt_regime regime;
+    mt_points_from from;
+    mt_point_list *points; /* SEARCHED: gets what passes, in that order; GIVEN: becomes what is given; FOLLOWED: what is measured */
+    int64_t deadline_ns;   /* clock */
+} mt_subject_job;
+
+/* Tunes one subject until budget, time or Ctrl-C. *is_skipped: there is nothing to tune, the error says why, and the session goes on. */
+mt_status mt_session_subject(mt_session *session, const mt_subject_job *job, mt_subject_summary *summary, bool *is_skipped, mt_error *err);
 
 /* ---- session_fixed_points.c ---- */
 
 /* The targets of params->given. */
 mt_status mt_session_given_plan(const mt_session_params *params, mt_session_target **targets, size_t *count, mt_error *err);
-/* session->points becomes what is given for the target. Points that the space excludes are stored as that, so that nobody asks for them again. */
-mt_status mt_session_given_points(mt_session *session, const mt_session_target *target, const mt_subject *subject, const mt_space *space, mt_error *err);
+/* job->points becomes what is given for the target. Points that the space excludes are stored as that, so that nobody asks for them again. */
+mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job, const mt_subject *subject, const mt_space *space, mt_error *err);
 
 /* ---- session_hints.c ---- */
 
@@ -99,10 +130,15 @@ void mt_history_free(mt_history *history);                                  /* z
 
 /* ---- session_anchor.c ---- */
 
+typedef enum mt_anchor_state {
+    MT_ANCHOR_RESTS,
+    MT_ANCHOR_UNDER_WAY,   /* it is being timed again */
+    MT_ANCHOR_LOST         /* it failed then, or its GPU is lost: it is timed no more */
+} mt_anchor_state;
+
 typedef struct mt_anchor {
-    size_t index;          /* the default point when it is OK, else the first OK one */
-    bool is_set;
-    bool is_under_way, is_lost; /* it failed when it was timed again: there is none any more */
+    size_t index;          /* the default point when it is OK, else the first OK one; MT_NO_POINT = none yet */
+    mt_anchor_state state;
     double first_ns;       /* its first time of this session; NAN = not yet */
     double first_low_ns, first_high_ns; /* and its interval */
     uint32_t batch;        /* launches per sample then: it is timed by the same method every time */
@@ -113,7 +149,7 @@ typedef struct mt_anchor {
 /* Enough evaluations or time have gone by, and there was something to measure. */
 bool mt_anchor_is_due(const mt_session *session, const mt_anchor *anchor);
 /* How it must be timed to be compared with its first time. */
-mt_trial_method mt_anchor_method(const mt_anchor *anchor);
+mt_method mt_anchor_method(const mt_anchor *anchor);
 /* By how much a median has certainly moved between two measurements: the relative distance of their intervals, 0 where these overlap. */
 double mt_anchor_moved(double low_ns, double high_ns, double later_low_ns, double later_high_ns);
 /* Stores a time of the anchor (outcome is OK) and follows the drift. */
@@ -138,15 +174,15 @@ mt_status mt_session_final(mt_session *session, const mt_subject *subject, size_
 mt_status mt_session_open_rows(mt_session *session, mt_error *err);
 /* `failed`: the session ends with an error of its own. */
 mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err);
-mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *target, mt_subject *subject, mt_error *err);
+mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job, mt_subject *subject, mt_error *err);
 mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject, const mt_space *space, mt_error *err);
 /* The points that the winner is compared with, for reports. NULL = there is none. */
 mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err);
 /* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */
 mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, const mt_result *result, const char *next_variant, int64_t worker_pid, mt_error *err);
-/* Remembers for the session's row that a subject ended early, and what would complete it. */
 /* Warns, and keeps the line for the session's row. */
 __attribute__((format(printf, 2, 3))) void mt_session_warn(mt_session *session, const char *format, ...);
+/* Remembers for the session's row that a subject ended early, and what would complete it. */
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err);
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);

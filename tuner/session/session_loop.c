@@ -5,8 +5,8 @@
 /* The next point to evaluate; false when there is none for now. */
 static bool next_followed(mt_run *run, size_t *index)
 {
-    while (run->followed < run->session->point_count) {
-        *index = run->session->points[run->followed++];
+    while (run->followed < run->job->points->count) {
+        *index = run->job->points->items[run->followed++];
         if (!mt_run_has_seen(run, *index)) return true;
     }
     return false;
@@ -14,7 +14,7 @@ static bool next_followed(mt_run *run, size_t *index)
 
 static mt_status next_point(mt_run *run, size_t *index, bool *found, mt_error *err)
 {
-    if (!run->session->is_follower) return mt_run_next_searched(run, index, found, err);
+    if (run->job->from == MT_POINTS_SEARCHED) return mt_run_next_searched(run, index, found, err);
     *found = next_followed(run, index);
     return MT_OK;
 }
@@ -44,11 +44,11 @@ done:
 static void check_stop(mt_run *run)
 {
     mt_evaluator *evaluator = run->session->evaluator;
-    if (run->is_stopping) return;
-    run->summary->interrupted = run->session->interrupts > 0;
-    run->summary->out_of_time = !run->summary->interrupted && run->summary->evaluated < run->total && mt_clock_now_ns() >= run->deadline_ns;
-    run->is_stopping = run->summary->interrupted || run->summary->out_of_time;
-    if (!run->is_stopping) return;
+    if (run->phase != MT_RUN_SEARCHING) return;
+    if (run->session->stop) run->summary->end = MT_SUBJECT_INTERRUPTED;
+    else if (run->summary->evaluated < run->total && mt_clock_now_ns() >= run->job->deadline_ns) run->summary->end = MT_SUBJECT_OUT_OF_TIME;
+    if (run->summary->end == MT_SUBJECT_COMPLETE) return;
+    mt_run_enter(run, MT_RUN_STOPPING);
     evaluator->ops->cancel(evaluator, false);
     mt_space_draw_until(run->space, mt_clock_now_ns()); /* a strategy that is looking for rare points is waited for */
 }
@@ -56,8 +56,8 @@ static void check_stop(mt_run *run)
 /* Nothing runs, and nothing will. */
 static bool is_over(const mt_run *run)
 {
-    if (run->session->interrupts > 1) return true; /* the running variant was killed with the worker; its intent is no strike */
-    if (run->is_stopping) return !mt_run_is_running(run);
+    if (run->session->stop == MT_STOP_NOW) return true; /* the running variant was killed with the worker; its intent is no strike */
+    if (run->phase == MT_RUN_STOPPING) return !mt_run_is_running(run);
     return run->under_way == 0 && !(has_budget(run) && run->search && mt_search_is_busy(run->search));
 }
 
@@ -65,10 +65,11 @@ mt_status mt_run_loop(mt_run *run, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_evaluator *evaluator = run->session->evaluator;
+    mt_run_enter(run, MT_RUN_SEARCHING);
     for (;;) {
         uv_run(run->session->loop, UV_RUN_NOWAIT); /* signals also reach a session whose evaluator never waits */
         check_stop(run);
-        if (!run->is_stopping) MT_TRY(fill(run, err));
+        if (run->phase == MT_RUN_SEARCHING) MT_TRY(fill(run, err));
         if (is_over(run)) break;
         if (run->under_way == 0) { /* the strategy is thinking, and nothing else is going on */
             uv_run(run->session->loop, UV_RUN_ONCE);
@@ -78,6 +79,7 @@ mt_status mt_run_loop(mt_run *run, mt_error *err)
         MT_TRY(evaluator->ops->next(evaluator, &event, err));
         MT_TRY(mt_run_handle(run, &event, err));
     }
+    mt_run_enter(run, MT_RUN_FINAL);
 done:
     return st;
 }

@@ -135,12 +135,13 @@ static void describe_times(const mt_session *session, mt_strbuf *json)
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err)
 {
     mt_strbuf *cut = &session->cut;
-    if (!summary->interrupted && !summary->out_of_time) return MT_OK;
+    bool is_interrupted = summary->end == MT_SUBJECT_INTERRUPTED;
+    if (summary->end == MT_SUBJECT_COMPLETE) return MT_OK;
     session->result->cut++;
     mt_strbuf_addf(cut, "%s%s", cut->length ? "\n" : "", target->shape->name);
     if (target->workload->key[0]) mt_strbuf_addf(cut, ", %s", target->workload->name);
-    mt_strbuf_addf(cut, ": truncated after %zu of %zu evaluations (%s); the same command %scompletes it", summary->evaluated, total, summary->interrupted ? "interrupted" : "the time was up",
-        summary->interrupted ? "" : "with a larger --time ");
+    mt_strbuf_addf(cut, ": truncated after %zu of %zu evaluations (%s); the same command %scompletes it", summary->evaluated, total, is_interrupted ? "interrupted" : "the time was up",
+        is_interrupted ? "" : "with a larger --time ");
     return cut->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory") : MT_OK;
 }
 
@@ -199,8 +200,8 @@ mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
     add_lines(&warnings, &session->notes);
     add_lines(&warnings, &session->cut);
     mt_session_end_row row = {
-        .state = failed ? "failed" : session->interrupts ? "interrupted" : "done",
-        .worker_restarts = session->evaluator->ops->restarts(session->evaluator),
+        .state = failed ? "failed" : session->stop ? "interrupted" : "done",
+        .worker_restarts = mt_evaluator_restarts(session->evaluator),
         .evaluated = session->evaluated,
         .known = session->known,
         .failed = session->failed,
@@ -228,8 +229,9 @@ static mt_status workload_row(const mt_session *session, const mt_session_target
     return name->failed || key->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory") : MT_OK;
 }
 
-mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *target, mt_subject *subject, mt_error *err)
+mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job, mt_subject *subject, mt_error *err)
 {
+    const mt_session_target *target = job->target;
     int64_t before = mt_clock_now_ns();
     mt_strbuf name = {0}, key = {0};
     mt_shape_row shape = {target->shape->name, target->shape->key};
@@ -238,7 +240,7 @@ mt_status mt_session_subject_rows(mt_session *session, const mt_session_target *
         .kernel = session->kernel,
         .toolchain = session->toolchain,
         .headers = session->evaluator->headers,
-        .regime = session->regime,
+        .regime = job->regime,
         .origin = session->origin,
     };
     mt_status st = workload_row(session, target, &name, &key, err);
@@ -376,7 +378,7 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
         .shape_key = target->shape->key,
         .workload_key = mt_strbuf_text(&key),
         .origin = &session->origin,
-        .regime = &session->regime,
+        .regime = &subject->regime,
     };
     MT_TRY(mt_session_keep_cubin(session, cubin, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));

@@ -7,45 +7,63 @@
 #include "tuner/session/session_search.h"
 #include "tuner/search/index_map.h"
 
-#define MT_NO_POINT SIZE_MAX
+typedef enum mt_run_trial_state {
+    MT_RUN_SUBMITTED,
+    MT_RUN_READY,      /* compiled, waits for a GPU */
+    MT_RUN_ANNOUNCED,  /* its intent is written: it has the GPU, and is about to be started */
+    MT_RUN_RUNNING,
+    MT_RUN_ENDED
+} mt_run_trial_state;
 
-/* A trial under way. */
+/* A trial under way: SUBMITTED → READY → ANNOUNCED → RUNNING → ENDED, from SUBMITTED also to ENDED at once. A GPU that is lost makes what had it READY again. */
 typedef struct mt_run_trial {
     struct mt_run_trial *next;
     mt_trial request;
     char *variant;      /* owned text of request.variant */
-    bool is_ready;      /* compiled, waits for a GPU */
-    bool is_running;
+    mt_run_trial_state state;
     bool is_anchor;     /* timed again, not evaluated: on `device` and no other */
     size_t device;      /* where it runs, or must */
-    int64_t ready_ns;   /* clock; since it is_ready */
-    int64_t started_ns; /* clock; 0 = its intent is written, it is about to be started */
+    int64_t ready_ns;   /* clock; since READY */
+    int64_t started_ns; /* clock; since RUNNING */
 } mt_run_trial;
 
+/* SETTING_UP → SEARCHING → STOPPING → FINAL, or from SEARCHING to FINAL when nothing is left to evaluate. */
+typedef enum mt_run_phase {
+    MT_RUN_SETTING_UP, /* space, rows, strategy; what the database knows is counted */
+    MT_RUN_SEARCHING,  /* trials are asked for, started and told */
+    MT_RUN_STOPPING,   /* by time or a signal: what runs comes to its end, nothing else starts */
+    MT_RUN_FINAL,      /* near-ties are compared, and the winner is stored */
+    MT_RUN_PHASE_COUNT
+} mt_run_phase;
+
 typedef struct mt_run {
-    mt_session *session;
-    const mt_session_target *target;
-    size_t number;             /* of the subject */
+    /* Parameters. */
+    mt_session *const session;
+    const mt_subject_job *const job;
+    const int64_t started_ns;
+    mt_subject_summary *const summary;
+
+    /* What SETTING_UP finds. */
     mt_subject subject;
     mt_space *space;           /* the session's */
     mt_model model;
     mt_history history;
     const mt_strategy *strategy; /* NULL: a follower */
     mt_shard shard;            /* of a strategy that splits; else the whole space */
+    size_t total;              /* evaluations meant */
+    size_t first[2 + MT_ANSWERS_MAX + MT_YARDSTICKS_MAX], first_count; /* the default point, the baseline's, what the lookup answers, the yardsticks': before the strategy's */
+    size_t default_index, baseline_index;
+
+    /* State. */
+    mt_run_phase phase;
     mt_search *search;
     mt_index_map seen;         /* points that are known, told or under way: never evaluated again; the numbers are session_replay.c's */
     size_t untold;             /* known points that the strategy has not learnt yet */
-    size_t total;              /* evaluations meant */
     size_t under_way;
     mt_run_trial *trials;      /* in the order they were submitted */
     mt_run_trial *running[MT_DEVICES_MAX];
-    size_t first[2 + MT_ANSWERS_MAX + MT_YARDSTICKS_MAX], first_count; /* the default point, the baseline's, what the lookup answers, the yardsticks': before the strategy's */
-    size_t default_index, baseline_index;
-    size_t followed;           /* of session->points */
+    size_t followed;           /* of job->points */
     int64_t stored;            /* evaluations of this session */
-    int64_t started_ns, deadline_ns;
-    bool is_stopping;
-    mt_subject_summary *summary;
     double best_ns;            /* of what was seen until now */
     uint32_t best_batch;       /* launches per sample of it; 0 = not known */
     char *best;
@@ -56,6 +74,7 @@ typedef struct mt_run {
     mt_anchor anchors[MT_DEVICES_MAX]; /* the same variant on each GPU, each with its own series */
 } mt_run;
 
+void mt_run_enter(mt_run *run, mt_run_phase phase);
 size_t mt_run_device_count(const mt_run *run);
 mt_status mt_run_no_memory(mt_error *err);
 bool mt_run_has_seen(const mt_run *run, size_t index);

@@ -1,4 +1,6 @@
 /* One subject: its space, rows, strategy and first points; then the loop (session_loop.c), the final, and the winner. */
+#undef NDEBUG
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -13,6 +15,17 @@ size_t mt_run_device_count(const mt_run *run)
 {
     size_t count = run->session->evaluator->device_count;
     return count ? count : 1;
+}
+
+void mt_run_enter(mt_run *run, mt_run_phase phase)
+{
+    static const unsigned steps[MT_RUN_PHASE_COUNT] = {
+        [MT_RUN_SETTING_UP] = 1u << MT_RUN_SEARCHING,
+        [MT_RUN_SEARCHING] = 1u << MT_RUN_STOPPING | 1u << MT_RUN_FINAL,
+        [MT_RUN_STOPPING] = 1u << MT_RUN_FINAL,
+    };
+    assert(steps[run->phase] & 1u << phase);
+    run->phase = phase;
 }
 
 mt_status mt_run_no_memory(mt_error *err)
@@ -66,10 +79,10 @@ static size_t count_total(const mt_run *run)
     bool is_exact = mt_space_is_enumerated(run->space); /* an estimate must not cut a budget short */
     size_t count = mt_shard_size(&run->shard, run->space), shared = history->known_count - history->own_count;
     size_t total = session->budget < count || (!is_exact && session->budget != SIZE_MAX) ? session->budget : count;
-    if (session->is_follower) total = session->point_count;
-    if (session->params->given) total += history->known_count;
+    if (run->job->from != MT_POINTS_SEARCHED) total = run->job->points->count;
+    if (run->job->from == MT_POINTS_GIVEN) total += history->known_count;
     else if (run->shard.count <= 1 && session->budget < SIZE_MAX - shared) total += shared;
-    if (is_exact && total > count && !session->params->given && !session->is_follower) total = count;
+    if (is_exact && total > count && run->job->from == MT_POINTS_SEARCHED) total = count;
     return total < history->known_count ? history->known_count : total;
 }
 
@@ -77,7 +90,7 @@ static mt_status start_search(mt_run *run, mt_error *err)
 {
     mt_session *session = run->session;
     size_t hints[MT_HINTS_MAX], hint_count = 0;
-    mt_status st = mt_session_hints(session, &run->subject, run->target, run->space, hints, &hint_count, err);
+    mt_status st = mt_session_hints(session, &run->subject, run->job->target, run->space, hints, &hint_count, err);
     if (st != MT_OK) return st;
     const mt_search_task task = {.space = run->space, .seed = run->strategy->splits ? session->params->seed : mt_shard_seed(&session->params->shard, session->params->seed),
                                  .budget = run->total, .hints = hints, .hint_count = hint_count, .shard = run->shard};
@@ -97,7 +110,7 @@ static void add_answers(mt_run *run)
 {
     const mt_answers *answers = run->session->params->answers;
     const char *variants[MT_ANSWERS_MAX];
-    size_t count = answers ? answers->find(answers->context, run->target->shape, run->target->workload, variants) : 0;
+    size_t count = answers ? answers->find(answers->context, run->job->target->shape, run->job->target->workload, variants) : 0;
     for (size_t i = 0; i < count; i++) {
         mt_point point;
         mt_error ignored;
@@ -120,13 +133,13 @@ static void choose_first(mt_run *run)
         run->first[run->first_count++] = run->default_index;
     } else {
         run->default_index = MT_NO_POINT;
-        mt_log_warn("%s: %s", run->target->shape->name, error.message);
+        mt_log_warn("%s: %s", run->job->target->shape->name, error.message);
     }
     if (spec->baseline && mt_space_variant_default(run->space, spec->baseline, &run->baseline_index, &error) == MT_OK) {
         run->first[run->first_count++] = run->baseline_index;
     } else if (spec->baseline) {
         run->baseline_index = MT_NO_POINT;
-        mt_log_warn("%s: not compared with the baseline: %s", run->target->shape->name, error.message);
+        mt_log_warn("%s: not compared with the baseline: %s", run->job->target->shape->name, error.message);
     }
     add_answers(run);
     if (spec->library && run->session->evaluator->is_recorded) snprintf(run->summary->library_why, sizeof run->summary->library_why, "%s: a recorded GPU runs no plugin", spec->library);
@@ -161,7 +174,7 @@ static mt_status check_memory(const mt_run *run, const mt_env *env, mt_error *er
 static mt_status make_model(mt_run *run, mt_error *err)
 {
     mt_env *env = NULL;
-    mt_status st = mt_env_create(run->session->params->spec, run->target->shape, &run->session->evaluator->facts, &env, err);
+    mt_status st = mt_env_create(run->session->params->spec, run->job->target->shape, &run->session->evaluator->facts, &env, err);
     if (st == MT_OK) st = mt_env_model(env, &run->model, err);
     if (st == MT_OK && !run->session->evaluator->is_recorded) st = check_memory(run, env, err);
     mt_env_free(env);
@@ -182,8 +195,8 @@ static mt_status watch_enumeration(void *context, mt_error *err)
 {
     const mt_run *run = context;
     uv_run(run->session->loop, UV_RUN_NOWAIT);
-    if (run->session->interrupts) return MT_FAIL(err, MT_ERR_INTERRUPTED, "interrupted while the points were enumerated");
-    if (mt_clock_now_ns() < run->deadline_ns) return MT_OK;
+    if (run->session->stop) return MT_FAIL(err, MT_ERR_INTERRUPTED, "interrupted while the points were enumerated");
+    if (mt_clock_now_ns() < run->job->deadline_ns) return MT_OK;
     return MT_FAIL(err, MT_ERR_NOT_FOUND, "the time was up before its points were enumerated: constraints that read fewer knobs prune earlier");
 }
 
@@ -204,17 +217,17 @@ static mt_status find_space(mt_run *run, mt_error *err)
     mt_session *session = run->session;
     mt_evaluator *evaluator = session->evaluator;
     const mt_space_watch watch = {watch_enumeration, run};
-    bool is_same = session->space && !evaluator->ops->recorded_space && mt_space_shape(session->space) == run->target->shape;
+    bool is_same = session->space && !evaluator->ops->recorded_space && mt_space_shape(session->space) == run->job->target->shape;
     mt_status st = MT_OK;
     if (!is_same) {
         int64_t start_ns = mt_clock_now_ns();
         mt_space_free(session->space);
         session->space = NULL;
-        st = mt_evaluator_space(evaluator, session->params->spec, run->target->shape, run->target->workload, &watch, &session->space, err);
-        mt_times_note("space", start_ns, run->target->shape->name);
+        st = mt_evaluator_space(evaluator, session->params->spec, run->job->target->shape, run->job->target->workload, run->job->regime, &watch, &session->space, err);
+        mt_times_note("space", start_ns, run->job->target->shape->name);
     }
     run->space = session->space;
-    if (st == MT_OK) mt_space_draw_until(run->space, run->deadline_ns == INT64_MAX ? 0 : run->deadline_ns);
+    if (st == MT_OK) mt_space_draw_until(run->space, run->job->deadline_ns == INT64_MAX ? 0 : run->job->deadline_ns);
     return st;
 }
 
@@ -223,22 +236,21 @@ static mt_status set_up(mt_run *run, mt_error *err)
     mt_session *session = run->session;
     mt_evaluator *evaluator = session->evaluator;
     mt_status st = MT_OK;
-    evaluator->regime = session->regime;
     MT_TRY(find_space(run, err));
     if (mt_space_count(run->space) == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
-    MT_TRY(evaluator->ops->begin(evaluator, run->number, run->space, run->target->workload, err));
-    MT_TRY(mt_session_subject_rows(session, run->target, &run->subject, err));
+    MT_TRY(evaluator->ops->begin(evaluator, run->job->number, run->space, run->job->target->workload, run->job->regime, err));
+    MT_TRY(mt_session_subject_rows(session, run->job, &run->subject, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
-    if (!session->is_follower) MT_TRY(choose_strategy(run, err));
+    if (run->job->from == MT_POINTS_SEARCHED) MT_TRY(choose_strategy(run, err));
     MT_TRY(mt_history_load(session, &run->subject, run->space, run->shard.count > 1 ? &run->shard : NULL, &run->history, err));
     MT_TRY(mt_store_best_batch(session->store, &run->subject, &run->best_batch, err));
-    if (session->params->given) MT_TRY(mt_session_given_points(session, run->target, &run->subject, run->space, err));
+    if (run->job->from == MT_POINTS_GIVEN) MT_TRY(mt_session_given_points(session, run->job, &run->subject, run->space, err));
     run->total = count_total(run);
     choose_first(run);
     keep_to_shard(run);
     MT_TRY(store_landmarks(run, err));
-    if (!session->is_follower) MT_TRY(start_search(run, err));
+    if (run->job->from == MT_POINTS_SEARCHED) MT_TRY(start_search(run, err));
 done:
     return st;
 }
@@ -255,20 +267,13 @@ static void free_run(mt_run *run)
     mt_free(run->cubin.path);
 }
 
-static size_t first_device(const mt_run *run)
-{
-    size_t device = 0;
-    while (device + 1 < mt_run_device_count(run) && run->session->evaluator->devices[device].is_lost) device++;
-    return device;
-}
-
 /* How the GPUs compare by the one variant that all of them were given. */
 static void note_devices(mt_run *run)
 {
     double first_ns = run->anchors[0].first_ns;
     for (size_t i = 1; i < mt_run_device_count(run); i++) {
         mt_session_device *device = &run->session->devices[i];
-        double ratio = run->anchors[i].is_set && run->anchors[0].is_set ? run->anchors[i].first_ns / first_ns : NAN;
+        double ratio = run->anchors[i].first_ns / first_ns;
         if (isfinite(ratio) && !(fabs(ratio - 1) <= fabs(device->ratio - 1))) device->ratio = ratio;
     }
 }
@@ -278,37 +283,35 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
     const mt_progress *progress = run->session->params->progress;
     mt_status st = MT_OK;
     if (progress && progress->subject_begin)
-        progress->subject_begin(progress->context, run->space, run->target->workload, run->strategy ? run->strategy->name : run->session->params->given ? "none, given points" : "the same points", run->total, mt_space_raw_count(run->space));
+        progress->subject_begin(progress->context, run->space, run->job->target->workload, run->strategy ? run->strategy->name : run->job->from == MT_POINTS_GIVEN ? "none, given points" : "the same points", run->total, mt_space_raw_count(run->space));
     MT_TRY(mt_run_count_known(run, err));
     MT_TRY(mt_run_loop(run, err));
     note_devices(run);
-    run->session->evaluator->device = first_device(run); /* near-ties are compared on one GPU */
-    if (!mt_final_is_cut(run->session)) MT_TRY(mt_session_final(run->session, &run->subject, run->number, run->space, &run->stored, &run->cubin, run->summary, err));
-    MT_TRY(mt_session_store_best(run->session, &run->subject, run->target, &run->cubin, run->summary, best, err));
+    if (!mt_final_is_cut(run->session)) MT_TRY(mt_session_final(run->session, &run->subject, run->job->number, run->space, &run->stored, &run->cubin, run->summary, err));
+    MT_TRY(mt_session_store_best(run->session, &run->subject, run->job->target, &run->cubin, run->summary, best, err));
     if (*best && run->best && strcmp(*best, run->best) == 0) {
         run->summary->best_sm_mhz = run->best_sm_mhz;
         run->summary->best_cycles = run->best_cycles;
     }
     run->summary->seconds = (double)(mt_clock_now_ns() - run->started_ns) / 1e9;
-    MT_TRY(mt_session_note_cut(run->session, run->target, run->summary, run->total, err));
-    if (progress && progress->subject_end) progress->subject_end(progress->context, run->space, run->target->workload, run->summary);
+    MT_TRY(mt_session_note_cut(run->session, run->job->target, run->summary, run->total, err));
+    if (progress && progress->subject_end) progress->subject_end(progress->context, run->space, run->job->target->workload, run->summary);
 done:
     return st;
 }
 
-mt_status mt_session_subject(mt_session *session, size_t number, const mt_session_target *target, int64_t deadline_ns, mt_subject_summary *summary, bool *is_skipped, mt_error *err)
+mt_status mt_session_subject(mt_session *session, const mt_subject_job *job, mt_subject_summary *summary, bool *is_skipped, mt_error *err)
 {
     mt_run run = {
         .session = session,
-        .target = target,
-        .number = number,
+        .job = job,
         .started_ns = mt_clock_now_ns(),
-        .deadline_ns = deadline_ns,
         .summary = summary,
         .best_ns = INFINITY,
     };
     char *best = NULL;
-    *summary = (mt_subject_summary){.regime = session->regime, .wanted = session->params->objective, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .shared_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
+    for (size_t i = 0; i < MT_DEVICES_MAX; i++) run.anchors[i] = (mt_anchor){.index = MT_NO_POINT, .first_ns = NAN};
+    *summary = (mt_subject_summary){.regime = job->regime, .wanted = session->params->objective, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .shared_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
     mt_status st = set_up(&run, err);
     /* One of several shapes that can't be (a size of 0 that production asked for, say) does not keep the others waiting. */
     *is_skipped = st == MT_ERR_NOT_FOUND || (st == MT_ERR_SPEC && session->params->shape_count > 1);

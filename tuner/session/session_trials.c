@@ -65,10 +65,10 @@ static mt_status note_anchor(mt_run *run, size_t index, const char *variant, con
     size_t device = event ? event->device : 0;
     const mt_anchor *now = &run->anchors[0];
     run->anchors[device].since += event != NULL;
-    bool is_better = !now->is_set || (index == run->default_index && now->index != index);
+    bool is_better = now->index == MT_NO_POINT || (index == run->default_index && now->index != index);
     if (!is_better || outcome->kind != MT_OUTCOME_OK || !run->session->evaluator->can_retime) return MT_OK;
     for (size_t i = 0; i < mt_run_device_count(run); i++)
-        run->anchors[i] = (mt_anchor){.index = index, .is_set = true, .first_ns = NAN, .since = run->anchors[i].since};
+        run->anchors[i] = (mt_anchor){.index = index, .state = run->session->devices[i].is_lost ? MT_ANCHOR_LOST : MT_ANCHOR_RESTS, .first_ns = NAN, .since = run->anchors[i].since};
     run->anchors[device].since = 0;
     return event ? mt_anchor_note(run->session, &run->subject, &run->anchors[device], variant, outcome, err) : MT_OK;
 }
@@ -76,13 +76,8 @@ static mt_status note_anchor(mt_run *run, size_t index, const char *variant, con
 /* What the other regime will measure too. */
 static mt_status note_point(const mt_run *run, size_t index, const mt_outcome *outcome, mt_error *err)
 {
-    mt_session *session = run->session;
-    if (session->is_follower || !session->params->both_regimes || outcome->kind != MT_OUTCOME_OK) return MT_OK;
-    size_t *points = mt_grow(session->points, session->point_count, &session->point_capacity, sizeof *points);
-    if (!points) return mt_run_no_memory(err);
-    session->points = points;
-    points[session->point_count++] = index;
-    return MT_OK;
+    bool is_noted = run->job->from == MT_POINTS_SEARCHED && run->session->params->both_regimes && outcome->kind == MT_OUTCOME_OK;
+    return is_noted ? mt_point_list_add(run->job->points, index, err) : MT_OK;
 }
 
 /* Tells everybody about one more point. `event` is NULL for what the database knew: the strategy learns that later (session_replay.c). */
@@ -153,14 +148,14 @@ bool mt_run_is_running(const mt_run *run)
 
 static bool is_free(const mt_run *run, size_t device)
 {
-    return !run->is_stopping && !run->running[device] && !run->session->evaluator->devices[device].is_lost;
+    return run->phase == MT_RUN_SEARCHING && !run->running[device] && !run->session->evaluator->devices[device].is_lost;
 }
 
 /* What is to run next on a GPU; NULL = nothing is ready. */
 static mt_run_trial *first_ready(const mt_run *run, size_t device)
 {
     mt_run_trial *trial = run->trials;
-    while (trial && (!trial->is_ready || trial->is_running || (trial->is_anchor && trial->device != device))) trial = trial->next;
+    while (trial && (trial->state != MT_RUN_READY || (trial->is_anchor && trial->device != device))) trial = trial->next;
     return trial;
 }
 
@@ -235,19 +230,18 @@ static double race_limit(const mt_run *run, const mt_run_trial *trial)
 }
 
 /* What is compared is timed by one method: an anchor by that of its first time, the others by the best's once that is by graph. */
-static mt_trial_method method_of(const mt_run *run, const mt_run_trial *trial)
+static mt_method method_of(const mt_run *run, const mt_run_trial *trial)
 {
     const mt_anchor *anchor = &run->anchors[trial->device];
     if (trial->is_anchor && trial->request.index == anchor->index) return mt_anchor_method(anchor);
-    return run->best_batch > 1 ? MT_TRIAL_GRAPH : MT_TRIAL_BY_LENGTH;
+    return run->best_batch > 1 ? MT_METHOD_GRAPH : MT_METHOD_BY_LENGTH;
 }
 
 /* Its intent was written: it is started as soon as that is committed. */
 static void announce(mt_run *run, mt_run_trial *trial, size_t device)
 {
-    trial->is_running = true;
+    trial->state = MT_RUN_ANNOUNCED;
     trial->device = device;
-    trial->started_ns = 0;
     run->running[device] = trial;
 }
 
@@ -257,14 +251,12 @@ static mt_status start_announced(mt_run *run, mt_error *err)
     mt_evaluator *evaluator = run->session->evaluator;
     for (size_t device = 0; device < mt_run_device_count(run) && st == MT_OK; device++) {
         mt_run_trial *trial = run->running[device];
-        if (!trial || trial->started_ns) continue;
+        if (!trial || trial->state != MT_RUN_ANNOUNCED) continue;
+        trial->state = MT_RUN_RUNNING;
         trial->started_ns = mt_clock_now_ns();
         mt_idle_end(run, trial);
-        evaluator->race_ns = race_limit(run, trial);
-        evaluator->energy_ns = 0;
-        evaluator->method = method_of(run, trial);
-        evaluator->device = device;
-        st = evaluator->ops->start(evaluator, trial->request.id, err);
+        const mt_trial_start how = {.device = device, .race_ns = race_limit(run, trial), .method = method_of(run, trial)};
+        st = evaluator->ops->start(evaluator, trial->request.id, &how, err);
     }
     return st;
 }
@@ -297,7 +289,7 @@ static mt_status on_anchor(mt_run *run, const mt_run_trial *trial, const mt_even
     mt_anchor *anchor = &run->anchors[trial->device];
     bool is_current = trial->request.index == anchor->index; /* the default may have taken its place meanwhile */
     if (event->outcome.kind != MT_OUTCOME_OK) {
-        anchor->is_lost = is_current;
+        if (is_current) anchor->state = MT_ANCHOR_LOST;
         return store(run, trial->variant, event, next, trial->device, err);
     }
     mt_status st = move_intent(run, trial, next, trial->device, err);
@@ -306,15 +298,17 @@ static mt_status on_anchor(mt_run *run, const mt_run_trial *trial, const mt_even
     return st;
 }
 
-/* The GPU is free again. */
-static void leave_device(mt_run *run, mt_run_trial *trial)
+/* The GPU is free again: the trial ENDED, or is READY for another. */
+static void leave_device(mt_run *run, mt_run_trial *trial, mt_run_trial_state state)
 {
     mt_session_device *device = &run->session->devices[trial->device];
     run->running[trial->device] = NULL;
-    trial->is_running = false;
     mt_idle_begin(run, trial);
-    if (trial->started_ns) device->busy_ns += device->free_ns - trial->started_ns;
-    device->started += trial->started_ns != 0;
+    if (trial->state == MT_RUN_RUNNING) {
+        device->busy_ns += device->free_ns - trial->started_ns;
+        device->started++;
+    }
+    trial->state = state;
 }
 
 static mt_status on_done(mt_run *run, mt_event *event, mt_error *err)
@@ -323,9 +317,8 @@ static mt_status on_done(mt_run *run, mt_event *event, mt_error *err)
     mt_status st = MT_OK;
     if (!trial) return MT_OK; /* dropped */
     size_t device = event->device = trial->device;
-    if (trial->is_running) {
-        leave_device(run, trial);
-        trial->is_ready = false;
+    if (run->running[device] == trial) {
+        leave_device(run, trial, MT_RUN_ENDED);
         next = is_free(run, device) ? first_ready(run, device) : NULL;
     }
     if (trial->is_anchor) {
@@ -343,8 +336,8 @@ done:
 static mt_status on_ready(mt_run *run, const mt_event *event, mt_error *err)
 {
     mt_run_trial *trial = find_trial(run, event->trial);
-    if (!trial || run->is_stopping) return MT_OK;
-    trial->is_ready = true;
+    if (!trial || run->phase != MT_RUN_SEARCHING) return MT_OK;
+    trial->state = MT_RUN_READY;
     trial->ready_ns = mt_clock_now_ns();
     return occupy_idle(run, err);
 }
@@ -355,9 +348,9 @@ static mt_status on_lost(mt_run *run, const mt_event *event, mt_error *err)
     mt_status st = MT_OK;
     mt_run_trial *running = run->running[event->device], *next;
     run->session->devices[event->device].is_lost = true;
-    run->anchors[event->device].is_lost = true;
+    run->anchors[event->device].state = MT_ANCHOR_LOST;
     if (running) {
-        leave_device(run, running);
+        leave_device(run, running, MT_RUN_READY);
         MT_TRY(move_intent(run, running, NULL, 0, err));
     }
     for (mt_run_trial *trial = run->trials; trial; trial = next) {
@@ -440,7 +433,7 @@ static mt_status hand_over(mt_run *run, size_t index, char *variant, uint32_t re
     trial->variant = variant;
     trial->is_anchor = retime > 0;
     trial->device = device;
-    trial->request = (mt_trial){.id = ++run->session->last_trial, .subject = run->number, .index = index, .variant = variant, .retime = retime};
+    trial->request = (mt_trial){.id = ++run->session->last_trial, .subject = run->job->number, .index = index, .variant = variant, .retime = retime};
     mt_run_trial **last = &run->trials;
     while (*last && !trial->is_anchor) last = &(*last)->next;
     trial->next = *last;
@@ -466,6 +459,6 @@ mt_status mt_run_submit_anchor(mt_run *run, size_t device, mt_error *err)
     mt_anchor *anchor = &run->anchors[device];
     char *variant = mt_run_variant_text(run, anchor->index);
     if (!variant) return mt_run_no_memory(err);
-    anchor->is_under_way = true;
+    anchor->state = MT_ANCHOR_UNDER_WAY;
     return hand_over(run, anchor->index, variant, ANCHOR_SAMPLES, device, err);
 }

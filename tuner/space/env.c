@@ -125,11 +125,6 @@ void mt_env_put_loop(const mt_env *env, int64_t value)
     env->slots[env->spec->loop_slot] = (mt_value){ .kind = MT_VALUE_INT, .number = value };
 }
 
-void mt_env_set_loop(mt_env *env, int64_t value)
-{
-    mt_env_put_loop(env, value);
-}
-
 /* ---- evaluating ---- */
 
 void mt_env_touch_let(const mt_env *env, size_t let)

@@ -18,8 +18,6 @@ const mt_device_facts *mt_env_facts(const mt_env *env);
 mt_status mt_env_set_point(mt_env *env, const mt_point *point, mt_error *err);
 /* Sets knob `param` alone (MT_INACTIVE allowed) without evaluating lets: for enumeration. */
 void mt_env_set_knob(mt_env *env, size_t param, int level);
-/* The loop variable of arrays of tensor maps. */
-void mt_env_set_loop(mt_env *env, int64_t value);
 
 /* Evaluates to an integer (booleans are 0/1). *inactive (may be NULL) is set when the expression reads something inactive: then the
  * status is MT_OK and *value is 0. With inactive == NULL that is an error too. Errors read "file:line: expression: what". */

@@ -387,14 +387,6 @@ void mt_expr_free(mt_expr *expr)
     *expr = (mt_expr){0};
 }
 
-bool mt_expr_reads(const mt_expr *expr, const char *name)
-{
-    size_t count = expr->program ? mt_program_name_count(expr->program) : 0;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(mt_program_name(expr->program, i), name) == 0) return true;
-    return false;
-}
-
 int mt_expr_column(const mt_expr *expr, size_t token)
 {
     if (!expr->program || !expr->columns || token >= mt_program_token_count(expr->program)) return 0;

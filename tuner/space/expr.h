@@ -42,8 +42,6 @@ typedef struct mt_expr {
  * An expression without names is also evaluated once, so that 1 / 0 is refused here. */
 mt_status mt_expr_parse(const char *where, const char *source, const mt_expr_scope *scope, mt_expr *out, mt_error *err);
 void mt_expr_free(mt_expr *expr); /* zeroed struct is fine */
-/* True when the program reads `name`. */
-bool mt_expr_reads(const mt_expr *expr, const char *name);
 /* The column of source that the program's token `token` (from mt_program_eval) was made from; 0 when there is none. */
 int mt_expr_column(const mt_expr *expr, size_t token);
 

@@ -80,11 +80,3 @@ mt_status mt_point_parse(const mt_spec *spec, const char *text, mt_point *point,
     mt_free(copy);
     return st;
 }
-
-bool mt_point_equal(const mt_spec *spec, const mt_point *a, const mt_point *b)
-{
-    for (size_t i = 0; i < spec->param_count; i++) {
-        if (a->level[i] != b->level[i]) return false;
-    }
-    return true;
-}

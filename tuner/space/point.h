@@ -15,6 +15,5 @@ typedef struct mt_point {
 char *mt_point_text(const mt_spec *spec, const mt_point *point);
 /* Inverse; refuses unknown knobs and values by name. */
 mt_status mt_point_parse(const mt_spec *spec, const char *text, mt_point *point, mt_error *err);
-bool mt_point_equal(const mt_spec *spec, const mt_point *a, const mt_point *b);
 
 #endif

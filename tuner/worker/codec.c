@@ -57,7 +57,6 @@ static void integer(mt_codec *codec, uint64_t *value, size_t width)
         integer(codec, &wide, sizeof *value);             \
         *value = (type)(unsigned_type)wide;               \
     }
-INTEGER(u8, uint8_t, uint8_t)
 INTEGER(u16, uint16_t, uint16_t)
 INTEGER(u32, uint32_t, uint32_t)
 INTEGER(u64, uint64_t, uint64_t)

@@ -22,7 +22,6 @@ typedef struct mt_codec {
     bool no_memory;          /* READ: failed for want of memory */
 } mt_codec;
 
-void mt_codec_u8(mt_codec *codec, uint8_t *value);
 void mt_codec_u16(mt_codec *codec, uint16_t *value);
 void mt_codec_u32(mt_codec *codec, uint32_t *value);
 void mt_codec_u64(mt_codec *codec, uint64_t *value);

@@ -11,45 +11,60 @@ enum { MAX_STOPS = 3, MAX_IDLE_DEATHS = 3, MAX_FALSE_STARTS = 3, STOPPED_CHECKS 
 /* A counter's 20 periods, its patience and settling, then perhaps power readings: generously. */
 static const double ENERGY_BASE_S = 10, ENERGY_LOOPS = 20;
 
+/* Nothing is told after it: the order ends here, a suspect's as the fault that it was. */
 static void fail_with(mt_device_worker *self, const mt_error *error)
 {
-    if (self->is_failed || self->is_closing) return;
-    if (self->is_replay) {
+    if (self->life != LIFE_WORKING) return;
+    if (mt_order_is_suspect(&self->order)) {
         mt_device_settle_replay(self, NULL);
         mt_device_release_held(self);
     }
-    mt_device_drop_held(self);
-    self->is_failed = true;
+    mt_device_drop_order(self);
+    self->life = LIFE_FAILED;
     self->options.failed(self->options.context, error);
 }
 
 static double limit_of(const mt_device_worker *self, enum part part)
 {
-    return part == PART_SUBJECT ? self->options.subject_limit_s : self->options.variant_limit_s + self->extra_s;
+    return part == PART_SUBJECT ? self->options.subject_limit_s : self->options.variant_limit_s + self->order.extra_s;
 }
 
 static void enter_work(mt_device_worker *self, mt_work work)
 {
+    struct order *order = &self->order;
     enum part part = work < MT_WORK_LOAD ? PART_SUBJECT : PART_VARIANT;
-    self->work = work;
-    if (part == self->part) return;
-    self->left_s[self->part] = mt_worker_deadline_left(self->active->worker);
-    if (self->is_refilling && !self->is_replay && part == PART_VARIANT) {
-        mt_times_note("refill", self->part_started_ns, NULL);
-        self->is_refilling = false;
+    order->work = work;
+    if (part == order->part) return;
+    order->left_s[order->part] = mt_worker_deadline_left(self->active->worker);
+    if (self->incident.state == INCIDENT_REFILLING && order->state == ORDER_SENT && part == PART_VARIANT) {
+        mt_times_note("refill", order->part_started_ns, NULL);
+        mt_incident_enter(&self->incident, INCIDENT_NONE);
     }
-    self->part = part;
-    self->part_started_ns = mt_clock_now_ns();
-    if (self->is_replay) mt_device_provide(self);
-    double left = self->left_s[part];
+    order->part = part;
+    order->part_started_ns = mt_clock_now_ns();
+    if (order->state == ORDER_SUSPECT_SENT) mt_device_provide(self);
+    double left = order->left_s[part];
     mt_worker_deadline(self->active->worker, left > 0.001 ? left : 0.001);
 }
 
 static bool may_send(const mt_device_worker *self)
 {
-    const slot *at = self->active;
-    if (!self->has_order || self->is_sent || !at || !at->has_context || at->is_preparing || at->is_leaving) return false;
-    return (self->is_replay && self->may_crowd) || mt_device_is_quiet(self);
+    if (!mt_order_is_queued(&self->order) || !self->active || self->active->state != SLOT_READY) return false;
+    return (self->order.state == ORDER_SUSPECT_QUEUED && self->order.may_crowd) || mt_device_is_quiet(self);
+}
+
+static void begin_order(mt_device_worker *self)
+{
+    struct order *order = &self->order;
+    if (order->state == ORDER_QUEUED && mt_clock_now_ns() - order->ordered_ns > 1000000) mt_times_note("quiet", order->ordered_ns, "an order waited for our own processes");
+    mt_order_enter(order, order->state == ORDER_QUEUED ? ORDER_SENT : ORDER_SUSPECT_SENT);
+    order->is_crowded = mt_device_count_slots(self, mt_slot_has_gpu) > 1;
+    order->served_before = self->active->served;
+    order->attempts++;
+    order->work = MT_WORK_START;
+    order->part = PART_SUBJECT;
+    order->part_started_ns = mt_clock_now_ns();
+    for (int i = 0; i < PART_COUNT; i++) order->left_s[i] = limit_of(self, i);
 }
 
 static void send_order(mt_device_worker *self)
@@ -57,20 +72,12 @@ static void send_order(mt_device_worker *self)
     mt_error error;
     if (!may_send(self)) return;
     mt_worker_forget_log(self->active->worker);
-    if (mt_worker_send(self->active->worker, &self->frame, &error) != MT_OK) {
+    if (mt_worker_send(self->active->worker, &self->order.frame, &error) != MT_OK) {
         fail_with(self, &error);
         return;
     }
-    self->is_crowded = mt_device_count_slots(self, mt_slot_has_gpu) > 1;
-    self->served_before = self->active->served;
-    self->is_sent = true;
-    if (!self->is_replay && mt_clock_now_ns() - self->ordered_ns > 1000000) mt_times_note("quiet", self->ordered_ns, "an order waited for our own processes");
-    self->attempts++;
-    self->work = MT_WORK_START;
-    self->part = PART_SUBJECT;
-    self->part_started_ns = mt_clock_now_ns();
-    for (int i = 0; i < PART_COUNT; i++) self->left_s[i] = limit_of(self, i);
-    mt_worker_deadline(self->active->worker, self->left_s[PART_SUBJECT]);
+    begin_order(self);
+    mt_worker_deadline(self->active->worker, self->order.left_s[PART_SUBJECT]);
 }
 
 /* ---- processes ---- */
@@ -78,12 +85,11 @@ static void send_order(mt_device_worker *self)
 /* What an incident costs, for $MSDA_TUNE_TIMES: until the device could take the next order, and then until that one's inputs were made ("refill"). */
 static bool end_incident(mt_device_worker *self)
 {
-    const slot *at = self->active;
-    if (!self->incident_ns || self->is_replay || !at || !at->has_context || !self->has_proof || !mt_device_is_quiet(self)) return false;
-    mt_times_note("incident", self->incident_ns, self->incident);
-    self->incident_ns = 0;
-    self->incident = NULL;
-    self->is_refilling = true;
+    struct incident *incident = &self->incident;
+    bool has_context = self->active && mt_slot_has_context(self->active);
+    if (incident->state != INCIDENT_PROVEN || mt_order_is_suspect(&self->order) || !has_context || !mt_device_is_quiet(self)) return false;
+    mt_times_note("incident", incident->since_ns, incident->outcome);
+    mt_incident_enter(incident, INCIDENT_REFILLING);
     mt_device_release_held(self);
     return true;
 }
@@ -116,7 +122,7 @@ static bool ensure_workers(mt_device_worker *self, mt_error *err)
 static void refill_slot(mt_device_worker *self)
 {
     mt_error error;
-    if (self->is_failed || self->is_closing) return;
+    if (self->life != LIFE_WORKING) return;
     if (!ensure_workers(self, &error)) {
         fail_with(self, &error);
         return;
@@ -128,9 +134,10 @@ static void refill_slot(mt_device_worker *self)
 
 static void begin_incident(mt_device_worker *self)
 {
-    if (self->incident_ns) return;
-    self->incident_ns = mt_clock_now_ns();
-    self->has_proof = false;
+    if (mt_incident_is_open(&self->incident)) return;
+    mt_incident_enter(&self->incident, INCIDENT_OPEN);
+    self->incident.since_ns = mt_clock_now_ns();
+    self->incident.outcome = NULL;
     for (size_t i = 0; i < SLOTS; i++) self->slots[i].is_warm = false; /* perhaps for another subject */
 }
 
@@ -140,9 +147,8 @@ static void on_doomed(void *context)
     slot *at = context;
     mt_device_worker *self = at->owner;
     mt_error ignored;
-    at->is_leaving = true;
-    at->since_ns = mt_clock_now_ns();
-    if (at != self->active || self->is_closing || self->is_failed) return;
+    mt_slot_enter(at, SLOT_LEAVING);
+    if (at != self->active || self->life != LIFE_WORKING) return;
     begin_incident(self);
     (void)ensure_workers(self, &ignored);
     mt_device_provide(self);
@@ -151,8 +157,7 @@ static void on_doomed(void *context)
 /* No end of the variant that ran: neither stored nor a strike. */
 static void fail_gone(mt_device_worker *self, const mt_error *error)
 {
-    if (self->is_replay) mt_device_drop_suspect(self);
-    mt_device_drop_held(self);
+    mt_device_drop_order(self);
     fail_with(self, error);
 }
 
@@ -161,6 +166,7 @@ static void fail_gone(mt_device_worker *self, const mt_error *error)
 static void on_hello(slot *at, mt_hello *hello)
 {
     mt_device_worker *self = at->owner;
+    if (mt_slot_was(at) != SLOT_STARTING) return;
     if (hello->status != MT_OK && at == self->active) {
         mt_error error;
         mt_error_set(&error, hello->status, "%s%s", self->was_greeted ? "the GPU is gone after a worker's restart: " : "", hello->error ? hello->error : "the device worker cannot work");
@@ -169,19 +175,19 @@ static void on_hello(slot *at, mt_hello *hello)
     }
     if (hello->status != MT_OK) {
         self->has_no_reserve = true;
-        mt_device_retire(at);
+        mt_device_retire(at, SLOT_LEAVING);
         mt_device_distrust(self);
         return;
     }
-    at->is_greeted = true;
     self->false_starts = 0;
     mt_worker_deadline(at->worker, 0);
     mt_times_note("start", at->since_ns, NULL);
+    mt_slot_enter(at, self->was_greeted ? SLOT_STARTED : SLOT_READY);
     if (!self->was_greeted) {
         self->hello = *hello;
         snprintf(self->bus_id, sizeof self->bus_id, "%s", hello->bus_id ? hello->bus_id : "");
         self->hello.error = self->hello.bus_id = NULL; /* the message frees them */
-        self->was_greeted = at->has_context = true;
+        self->was_greeted = true;
     }
     refill_slot(self);
 }
@@ -189,7 +195,7 @@ static void on_hello(slot *at, mt_hello *hello)
 static void on_prepared(slot *at, const mt_prepared *prepared)
 {
     mt_error error;
-    if (at->is_leaving || !at->is_preparing) return;
+    if (at->state != SLOT_ENTERING && at->state != SLOT_PREPARING) return;
     if (mt_device_take_prepared(at, prepared, &error))
         refill_slot(at->owner);
     else
@@ -209,37 +215,37 @@ static int count_foreign(mt_device_worker *self, int counted)
 static bool must_repeat(mt_device_worker *self, const mt_verdict *verdict)
 {
     bool did_run = verdict->status == MT_OK && verdict->outcome.kind != MT_OUTCOME_LAUNCH_ERROR && verdict->outcome.kind != MT_OUTCOME_LOAD_ERROR;
-    if (!self->is_replay || !self->is_crowded || did_run) return false;
-    self->is_sent = self->may_crowd = false;
-    self->attempts = 0;
+    if (self->order.state != ORDER_SUSPECT_SENT || !self->order.is_crowded || did_run) return false;
+    mt_order_enter(&self->order, ORDER_SUSPECT_QUEUED);
+    self->order.may_crowd = false;
+    self->order.attempts = 0;
     return true;
 }
 
 static void leave(mt_device_worker *self)
 {
-    self->restarts += !self->is_replay; /* the second worker that a suspect costs belongs to the same incident */
+    self->restarts += !mt_order_is_suspect(&self->order); /* the second worker that a suspect costs belongs to the same incident */
     begin_incident(self);
-    mt_device_retire(self->active); /* it is about to exit by itself, which may hang in the driver */
+    mt_device_retire(self->active, SLOT_LEAVING); /* it is about to exit by itself, which may hang in the driver */
 }
 
 static void on_verdict(slot *at, mt_verdict *verdict)
 {
     mt_device_worker *self = at->owner;
-    if (at != self->active || !self->has_order || !self->is_sent || verdict->id != self->id) return;
+    if (at != self->active || !mt_order_is_sent(&self->order) || verdict->id != self->order.id) return;
     mt_worker_deadline(at->worker, 0);
     if (verdict->is_sticky)
         leave(self);
-    else if (self->is_replay)
-        self->has_proof = true; /* it ran there */
+    else if (self->order.state == ORDER_SUSPECT_SENT && self->incident.state == INCIDENT_OPEN)
+        mt_incident_enter(&self->incident, INCIDENT_PROVEN); /* it ran there */
     if (must_repeat(self, verdict)) {
-        if (at->is_leaving) self->active = NULL;
+        if (mt_slot_is_leaving(at)) self->active = NULL;
         refill_slot(self);
         return;
     }
     if (verdict->status != MT_OK) {
         mt_error error;
         mt_error_set(&error, verdict->status, "%s", verdict->error ? verdict->error : "the device worker failed");
-        self->has_order = self->is_sent = false;
         fail_with(self, &error);
         return;
     }
@@ -250,7 +256,7 @@ static void on_verdict(slot *at, mt_verdict *verdict)
     memset(&verdict->outcome, 0, sizeof verdict->outcome); /* both are ours now */
     verdict->launch_json = NULL;
     mt_device_conclude(self, &outcome, launch_json);
-    if (at->is_leaving && self->active == at) self->active = NULL;
+    if (mt_slot_is_leaving(at) && self->active == at) self->active = NULL;
     refill_slot(self);
 }
 
@@ -262,11 +268,17 @@ static void on_message(void *context, mt_message *message)
     case MT_MESSAGE_HELLO: on_hello(at, &message->hello); break;
     case MT_MESSAGE_PREPARED: on_prepared(at, &message->prepared); break;
     case MT_MESSAGE_STAGE:
-        if (at == self->active && self->is_sent && message->stage.id == self->id) enter_work(self, message->stage.work);
+        if (at == self->active && mt_order_is_sent(&self->order) && message->stage.id == self->order.id) enter_work(self, message->stage.work);
         break;
     case MT_MESSAGE_RESULT: on_verdict(at, &message->verdict); break;
     default: break;
     }
+}
+
+/* The next worker gets the order. */
+static void requeue(struct order *order)
+{
+    mt_order_enter(order, order->state == ORDER_SENT ? ORDER_QUEUED : ORDER_SUSPECT_QUEUED);
 }
 
 /* The worker died, or was killed, with an evaluation under way: whose fault is it? */
@@ -274,16 +286,16 @@ static void blame(mt_device_worker *self, const mt_worker_death *death)
 {
     mt_strbuf text = {0};
     if (death->is_timeout)
-        mt_strbuf_addf(&text, "no end within %g s, in stage %s", limit_of(self, self->part), mt_work_name(self->work));
+        mt_strbuf_addf(&text, "no end within %g s, in stage %s", limit_of(self, self->order.part), mt_work_name(self->order.work));
     else
-        mt_strbuf_addf(&text, "%s in stage %s", death->how, mt_work_name(self->work));
+        mt_strbuf_addf(&text, "%s in stage %s", death->how, mt_work_name(self->order.work));
     if (death->log_tail[0]) mt_strbuf_addf(&text, "\n%s", death->log_tail);
-    if (self->part == PART_VARIANT) {
+    if (self->order.part == PART_VARIANT) {
         mt_outcome outcome = {0};
         mt_outcome_set(&outcome, death->is_timeout ? MT_OUTCOME_TIMEOUT : MT_OUTCOME_CRASHED, "%s", mt_strbuf_text(&text));
         mt_device_conclude(self, &outcome, NULL);
-    } else if (self->attempts < MT_WORKER_ATTEMPTS && !death->is_lost) {
-        self->is_sent = false; /* the next worker gets it */
+    } else if (self->order.attempts < MT_WORKER_ATTEMPTS && !death->is_lost) {
+        requeue(&self->order);
     } else {
         mt_error error;
         mt_error_set(&error, MT_ERR_GPU, "the inputs or the reference could not be made: %s", mt_strbuf_text(&text));
@@ -297,7 +309,7 @@ static void lose_start(mt_device_worker *self, const mt_worker_death *death)
 {
     mt_error error;
     self->active = NULL;
-    if (!self->is_replay) self->restarts++;
+    if (!mt_order_is_suspect(&self->order)) self->restarts++;
     if (!death->is_timeout && ++self->false_starts <= MAX_FALSE_STARTS) return; /* the next one is started */
     mt_error_set(&error, MT_ERR_WORKER, "the device worker did not start: %s%s%s", death->is_timeout ? "no answer" : death->how, death->log_tail[0] ? "\n" : "", death->log_tail);
     fail_gone(self, &error);
@@ -306,14 +318,14 @@ static void lose_start(mt_device_worker *self, const mt_worker_death *death)
 /* It had nothing to do, or had not begun what it was handed in its last moments. */
 static bool was_idle(const mt_device_worker *self, const mt_worker_death *death)
 {
-    return !self->is_sent || (self->work == MT_WORK_START && !death->is_timeout);
+    return !mt_order_is_sent(&self->order) || (self->order.work == MT_WORK_START && !death->is_timeout);
 }
 
-/* The next worker gets the order. */
 static void hand_on(mt_device_worker *self, bool was_attempt)
 {
-    if (self->is_sent && !was_attempt) self->attempts--;
-    self->is_sent = false;
+    if (!mt_order_is_sent(&self->order)) return;
+    if (!was_attempt) self->order.attempts--;
+    requeue(&self->order);
 }
 
 /* The one at work is gone without having said why. Whoever stopped it from outside did not mean the variant, nor whoever killed it; but the out-of-memory killer's choice may be the variant's doing, if it
@@ -322,17 +334,17 @@ static void lose_active(mt_device_worker *self, const mt_worker_death *death, bo
 {
     mt_error error;
     self->active = NULL;
-    if (!self->is_replay) self->restarts++;
+    if (!mt_order_is_suspect(&self->order)) self->restarts++;
     begin_incident(self);
     if (was_idle(self, death)) {
         self->idle_deaths++;
         hand_on(self, false);
-    } else if (is_stopped && self->stops++ < MAX_STOPS) {
+    } else if (is_stopped && self->order.stops++ < MAX_STOPS) {
         hand_on(self, false);
     } else if (is_stopped) {
         mt_error_set(&error, MT_ERR_WORKER, "the device worker was stopped (SIGSTOP) again and again");
         fail_gone(self, &error);
-    } else if (death->is_killed && self->attempts < MT_WORKER_ATTEMPTS) {
+    } else if (death->is_killed && self->order.attempts < MT_WORKER_ATTEMPTS) {
         self->options.notice(self->options.context, "the device worker was killed from outside (SIGKILL), most often for lack of memory: what it ran is tried once more");
         hand_on(self, true);
     } else {
@@ -355,16 +367,17 @@ static void on_gone(void *context, const mt_worker_death *death)
 {
     slot *at = context, was = *at;
     mt_device_worker *self = was.owner;
+    bool had_started = mt_slot_was(&was) >= SLOT_STARTED;
     *at = (slot){.owner = self};
-    if (was.is_leaving) mt_times_note("gone", was.since_ns, NULL);
-    if (was.has_context || was.is_preparing) {
+    if (mt_slot_is_leaving(&was)) mt_times_note("gone", was.since_ns, NULL);
+    if (mt_slot_has_gpu(&was)) {
         self->last_gone_ns = mt_clock_now_ns();
         self->gone_lately++;
     }
-    if (self->is_closing) return;
-    if (at == self->active && !was.is_greeted && !was.is_stopped) lose_start(self, death);
-    else if (at == self->active) lose_active(self, death, was.is_stopped);
-    else if (!was.is_leaving || death->is_timeout) lose_reserve(self, was.is_greeted);
+    if (self->life == LIFE_STOPPED) return;
+    if (at == self->active && !had_started && was.state != SLOT_STOPPED) lose_start(self, death);
+    else if (at == self->active) lose_active(self, death, was.state == SLOT_STOPPED);
+    else if (!mt_slot_is_leaving(&was) || death->is_timeout) lose_reserve(self, had_started);
     if (death->is_lost) {
         mt_error error;
         mt_device_release_held(self); /* what hung so is known */
@@ -408,21 +421,20 @@ int64_t mt_device_worker_restarts(const mt_device_worker *self)
     return self->restarts;
 }
 
-mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_order *order, mt_error *err)
+mt_status mt_device_worker_evaluate(mt_device_worker *self, const mt_evaluate_order *request, mt_error *err)
 {
     mt_status st = MT_OK;
-    mt_message message = {.type = MT_MESSAGE_PREPARE, .evaluate = *order};
-    mt_strbuf_clear(&self->preparation);
-    MT_TRY(mt_proto_encode(&message, &self->preparation, err));
-    mt_strbuf_clear(&self->frame);
+    mt_message message = {.type = MT_MESSAGE_PREPARE, .evaluate = *request};
+    mt_strbuf_clear(&self->order.preparation);
+    MT_TRY(mt_proto_encode(&message, &self->order.preparation, err));
+    mt_strbuf_clear(&self->order.frame);
     message.type = MT_MESSAGE_EVALUATE;
-    MT_TRY(mt_proto_encode(&message, &self->frame, err));
-    self->id = order->id;
-    self->attempts = self->stops = 0;
-    self->extra_s = order->energy_ns > 0 ? ENERGY_BASE_S + ENERGY_LOOPS * (double)order->energy_ns / 1e9 : 0;
-    self->has_order = true;
-    self->is_sent = false;
-    self->ordered_ns = mt_clock_now_ns();
+    MT_TRY(mt_proto_encode(&message, &self->order.frame, err));
+    self->order.id = request->id;
+    self->order.attempts = self->order.stops = 0;
+    self->order.extra_s = request->energy_ns > 0 ? ENERGY_BASE_S + ENERGY_LOOPS * (double)request->energy_ns / 1e9 : 0;
+    self->order.ordered_ns = mt_clock_now_ns();
+    mt_order_enter(&self->order, ORDER_QUEUED);
     send_order(self);
 done:
     return st;
@@ -437,16 +449,15 @@ static void replace_stopped(slot *at)
     char text[96];
     snprintf(text, sizeof text, "device worker %lld was stopped (SIGSTOP) and is replaced", (long long)mt_worker_pid(at->worker));
     self->options.notice(self->options.context, text);
-    at->is_stopped = true;
     if (at == self->active) begin_incident(self);
-    mt_device_retire(at);
+    mt_device_retire(at, SLOT_STOPPED);
 }
 
 void mt_device_worker_tick(mt_device_worker *self)
 {
     static const int64_t second_ns = 1000000000;
     int64_t now = mt_clock_now_ns();
-    if (self->is_failed || self->is_closing) return;
+    if (self->life != LIFE_WORKING) return;
     if (now - self->checked_ns > second_ns) {
         self->checked_ns = now;
         for (size_t i = 0; i < SLOTS; i++)
@@ -457,22 +468,19 @@ void mt_device_worker_tick(mt_device_worker *self)
 
 const mt_strbuf *mt_device_worker_frame(const mt_device_worker *self)
 {
-    return &self->frame;
+    return &self->order.frame;
 }
 
 void mt_device_worker_abort(mt_device_worker *self)
 {
-    mt_device_drop_held(self);
-    if (!self->has_order) return;
-    if (self->is_sent && self->active) mt_worker_kill(self->active->worker);
-    mt_device_drop_suspect(self);
-    self->has_order = self->is_sent = false;
+    if (mt_order_is_sent(&self->order) && self->active) mt_worker_kill(self->active->worker);
+    mt_device_drop_order(self);
 }
 
 void mt_device_worker_stop(mt_device_worker *self)
 {
-    if (self->is_closing) return;
-    self->is_closing = true;
+    if (self->life == LIFE_STOPPED) return;
+    self->life = LIFE_STOPPED;
     for (size_t i = 0; i < SLOTS; i++)
         if (self->slots[i].worker) mt_worker_kill(self->slots[i].worker);
 }
@@ -482,9 +490,8 @@ void mt_device_worker_destroy(mt_device_worker *self)
     if (!self) return;
     mt_device_worker_stop(self);
     while (self->open_handles) uv_run(self->options.loop, UV_RUN_ONCE);
-    mt_device_drop_suspect(self);
-    mt_device_drop_held(self);
-    mt_strbuf_free(&self->frame);
-    mt_strbuf_free(&self->preparation);
+    mt_device_drop_order(self);
+    mt_strbuf_free(&self->order.frame);
+    mt_strbuf_free(&self->order.preparation);
     mt_free(self);
 }

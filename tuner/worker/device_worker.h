@@ -1,6 +1,6 @@
 /* The one worker that owns a GPU's context, replaced whenever there is doubt about it.
  *
- *   STARTING (HELLO awaited) → IN RESERVE → AT WORK: IDLE ⇄ BUSY → LEAVING
+ * Its states and their transitions: device_worker_state.c.
  *
  * Two processes are kept in reserve (CUDA started; one of them also with a context), so that neither a fault's replay nor what comes after it waits for a start: one takes over
  * at once, the other makes its context and its inputs meanwhile (device_worker_slots.c), and the next reserves start while the old process is torn down. Nothing is timed while a

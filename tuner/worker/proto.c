@@ -17,7 +17,7 @@ const char *mt_work_name(mt_work work)
 
 static uint32_t status_limit(void)
 {
-#define MT_STATUS_COUNT(name, exit_code, text) +1
+#define MT_STATUS_COUNT(name, exit_code) +1
     return 0 MT_STATUS_MAP(MT_STATUS_COUNT);
 #undef MT_STATUS_COUNT
 }
@@ -113,8 +113,8 @@ static void evaluate_fields(mt_codec *codec, mt_evaluate_order *order)
     mt_codec_f64(codec, &order->race_ns);
     mt_codec_f64(codec, &order->race_factor);
     mt_codec_bool(codec, &order->is_retime);
-    order->depth = (mt_order_depth)mt_codec_choice(codec, (uint32_t)order->depth, MT_ORDER_DEPTH_COUNT);
-    order->method = (mt_order_method)mt_codec_choice(codec, (uint32_t)order->method, MT_ORDER_METHOD_COUNT);
+    order->depth = (mt_depth)mt_codec_choice(codec, (uint32_t)order->depth, MT_DEPTH_COUNT);
+    order->method = (mt_method)mt_codec_choice(codec, (uint32_t)order->method, MT_METHOD_COUNT);
     mt_codec_i64(codec, &order->energy_ns);
     mt_codec_text(codec, &order->baseline);
     mt_codec_u32(codec, &order->algorithm);

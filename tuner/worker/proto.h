@@ -6,6 +6,7 @@
 #ifndef MT_RUN_PROTO_H
 #define MT_RUN_PROTO_H
 
+#include "tuner/base/method.h"
 #include "tuner/base/outcome.h"
 #include "tuner/base/status.h"
 #include "tuner/base/strbuf.h"
@@ -71,11 +72,6 @@ typedef struct mt_compiled {
     uint32_t registers, spill_bytes, static_smem_bytes;
 } mt_compiled;
 
-/* As mt_depth of tuner/gpu/, which the coordinator does not know. */
-typedef enum mt_order_depth { MT_ORDER_FULL, MT_ORDER_VALIDATE, MT_ORDER_RUN, MT_ORDER_DEPTH_COUNT } mt_order_depth;
-
-typedef enum mt_order_method { MT_ORDER_BY_LENGTH, MT_ORDER_GRAPH, MT_ORDER_EVENTS, MT_ORDER_METHOD_COUNT } mt_order_method; /* as mt_method */
-
 typedef struct mt_evaluate_order {
     uint64_t id;
     const char *shape, *shape_key, *workload; /* the key proves that both sides mean the same numbers */
@@ -93,8 +89,8 @@ typedef struct mt_evaluate_order {
     double graph_below_ns;
     double race_ns, race_factor;
     bool is_retime;               /* validated before: loaded and timed only */
-    mt_order_depth depth;
-    mt_order_method method;
+    mt_depth depth;
+    mt_method method;
     int64_t energy_ns;            /* retime: also measure energy, in a loop of at least this long; 0 = don't */
     const char *baseline;         /* a plugin's algorithm in the variant's place (tuner/gpu/evaluate.h); NULL = the variant */
     uint32_t algorithm;

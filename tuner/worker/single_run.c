@@ -20,7 +20,7 @@ static mt_status add_bundle(mt_strbuf *bytes, int fd, mt_error *err)
     return bytes->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "case: out of memory") : MT_OK;
 }
 
-mt_status mt_single_run_save(const char *path, const mt_strbuf *frame, mt_order_depth depth, int bundle_fd, mt_error *err)
+mt_status mt_single_run_save(const char *path, const mt_strbuf *frame, mt_depth depth, int bundle_fd, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_message order = {0};

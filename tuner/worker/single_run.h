@@ -6,7 +6,7 @@
 #include "tuner/worker/proto.h"
 
 /* Writes the frame, with another depth, and the bundle to `path`. */
-mt_status mt_single_run_save(const char *path, const mt_strbuf *frame, mt_order_depth depth, int bundle_fd, mt_error *err);
+mt_status mt_single_run_save(const char *path, const mt_strbuf *frame, mt_depth depth, int bundle_fd, mt_error *err);
 /* *order owns its texts (mt_message_free); *bundle_fd is a memory file that the caller closes. */
 mt_status mt_single_run_load(const char *path, mt_message *order, int *bundle_fd, mt_error *err);
 

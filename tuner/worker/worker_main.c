@@ -224,8 +224,8 @@ static mt_status evaluate(struct runner *self, const mt_evaluate_order *order, m
         .point = &point,
         .cubin_path = order->cubin_path,
         .is_retime = order->is_retime,
-        .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor, (mt_method)order->method},
-        .depth = (mt_depth)order->depth,
+        .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor, order->method},
+        .depth = order->depth,
         .energy_ns = order->energy_ns,
         .baseline = order->baseline,
         .algorithm = order->algorithm,
@@ -346,8 +346,6 @@ done:
 
 /* ---- once: under somebody else's tool ---- */
 
-_Static_assert((int)MT_DEPTH_VALIDATE == (int)MT_ORDER_VALIDATE && (int)MT_DEPTH_RUN == (int)MT_ORDER_RUN, "one numbering");
-_Static_assert((int)MT_METHOD_GRAPH == (int)MT_ORDER_GRAPH && (int)MT_METHOD_EVENTS == (int)MT_ORDER_EVENTS, "one numbering");
 
 static mt_status evaluate_case(struct runner *self, const char *path, int ordinal, mt_outcome *outcome, mt_error *err)
 {

@@ -148,7 +148,7 @@ static mt_status profile_one(profiling *p, mt_store *store, const subject_row *r
     const char *const prefix[] = {p->ncu, "--csv", "--print-units", "base", "--clock-control", "none", "--cache-control", outcome.timing.regime == MT_REGIME_WARM ? "none" : "all",
                                   "--target-processes", "all", "--kernel-name", mt_strbuf_text(&filter), "--launch-skip", launches, "--launch-count", launches,
                                   "--metrics", mt_ncu_metrics(), NULL};
-    MT_TRY(mt_rerun_under(p->rerun, prefix, MT_ORDER_RUN, NCU_S, &report, err));
+    MT_TRY(mt_rerun_under(p->rerun, prefix, MT_DEPTH_RUN, NCU_S, &report, err));
     if (report.is_timeout) {
         st = MT_FAIL(err, MT_ERR_GPU, "ncu did not end within %g s", NCU_S);
         goto done;

@@ -193,7 +193,7 @@ static mt_status sanitize_with(verification *v, const char *tool, mt_strbuf *fau
     const char *const other[] = {v->sanitizer, "--tool", tool, "--error-exitcode", "99", NULL};
     const char *const *prefix = strcmp(tool, "memcheck") == 0 ? memcheck : other;
     mt_rerun_report report;
-    mt_status st = mt_rerun_under(v->rerun, prefix, MT_ORDER_VALIDATE, SANITIZER_S, &report, err);
+    mt_status st = mt_rerun_under(v->rerun, prefix, MT_DEPTH_VALIDATE, SANITIZER_S, &report, err);
     if (st == MT_OK && (report.exit_code != 0 || report.is_timeout)) {
         const char *first = strstr(report.text, "=========");
         mt_strbuf_addf(fault, "%s: %s%.2000s", tool, report.is_timeout ? "no end; " : "", first ? first : report.text);

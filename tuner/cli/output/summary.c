@@ -226,7 +226,7 @@ static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_
     if (summary->censored) fprintf(out, ", %zu given up as too slow", summary->censored);
     if (summary->failed) fprintf(out, ", %zu failed", summary->failed);
     if (summary->yardstick) fprintf(out, ", %zu of yardsticks", summary->yardstick);
-    fprintf(out, "%s\n", summary->interrupted ? " (interrupted)" : summary->out_of_time ? " (time is up)" : "");
+    fprintf(out, "%s\n", summary->end == MT_SUBJECT_INTERRUPTED ? " (interrupted)" : summary->end == MT_SUBJECT_OUT_OF_TIME ? " (time is up)" : "");
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_reasons_print(&counts->reasons, (mt_outcome_kind)kind, out);
 }
 

@@ -12,6 +12,7 @@
 struct mt_rerun {
     mt_bench bench;
     int device;
+    mt_regime regime;
     mt_space *space; /* of the last shape */
     uint64_t trials;
 };
@@ -28,7 +29,7 @@ mt_status mt_rerun_open(const mt_rerun_options *options, mt_rerun **out, mt_erro
         return st;
     }
     self->device = options->bench.device;
-    self->bench.evaluator->regime = options->regime;
+    self->regime = options->regime;
     *out = self;
     return MT_OK;
 }
@@ -79,7 +80,7 @@ static mt_status find_point(mt_rerun *self, const mt_shape *shape, const char *v
     return MT_OK;
 }
 
-static mt_status drive(mt_rerun *self, uint64_t id, mt_outcome *outcome, mt_error *err)
+static mt_status drive(mt_rerun *self, uint64_t id, const mt_trial_start *how, mt_outcome *outcome, mt_error *err)
 {
     const mt_evaluator_ops *ops = self->bench.evaluator->ops;
     for (;;) {
@@ -87,7 +88,7 @@ static mt_status drive(mt_rerun *self, uint64_t id, mt_outcome *outcome, mt_erro
         mt_status st = ops->next(self->bench.evaluator, &event, err);
         if (st != MT_OK) return st;
         bool is_ours = event.trial == id, is_done = is_ours && event.kind == MT_EVENT_DONE;
-        if (is_ours && event.kind == MT_EVENT_READY) st = ops->start(self->bench.evaluator, id, err);
+        if (is_ours && event.kind == MT_EVENT_READY) st = ops->start(self->bench.evaluator, id, how, err);
         if (is_done) {
             *outcome = event.outcome;
             memset(&event.outcome, 0, sizeof event.outcome);
@@ -109,10 +110,9 @@ mt_status mt_rerun_variant(mt_rerun *self, const char *shape_name, const char *w
     mt_trial trial = {.id = ++self->trials, .subject = self->trials, .variant = variant};
     MT_TRY(find_point(self, shape, variant, &index, err));
     trial.index = index;
-    self->bench.evaluator->method = mt_trial_method_of(batch);
-    MT_TRY(self->bench.evaluator->ops->begin(self->bench.evaluator, self->trials, self->space, workload, err));
+    MT_TRY(self->bench.evaluator->ops->begin(self->bench.evaluator, self->trials, self->space, workload, self->regime, err));
     MT_TRY(self->bench.evaluator->ops->submit(self->bench.evaluator, &trial, err));
-    MT_TRY(drive(self, trial.id, outcome, err));
+    MT_TRY(drive(self, trial.id, &(mt_trial_start){.method = mt_method_of(batch)}, outcome, err));
 done:
     return st;
 }
@@ -133,7 +133,7 @@ static void on_end(void *context, const mt_external_tool_end *end)
     w->is_done = true;
 }
 
-mt_status mt_rerun_under(mt_rerun *self, const char *const *prefix, mt_order_depth depth, double limit_s, mt_rerun_report *report, mt_error *err)
+mt_status mt_rerun_under(mt_rerun *self, const char *const *prefix, mt_depth depth, double limit_s, mt_rerun_report *report, mt_error *err)
 {
     mt_status st = MT_OK;
     char path[] = "/tmp/msda-tune-case-XXXXXX";

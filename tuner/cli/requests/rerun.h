@@ -31,7 +31,7 @@ typedef struct mt_rerun_report {
     bool is_timeout;
 } mt_rerun_report;
 /* The variant that was evaluated last, in a process of its own under a tool: `prefix` is the tool's path and words, NULL-terminated. */
-mt_status mt_rerun_under(mt_rerun *rerun, const char *const *prefix, mt_order_depth depth, double limit_s, mt_rerun_report *report, mt_error *err);
+mt_status mt_rerun_under(mt_rerun *rerun, const char *const *prefix, mt_depth depth, double limit_s, mt_rerun_report *report, mt_error *err);
 
 /* "ALGO=a BLOCK=64", as listings print it, is as good as "ALGO=a;BLOCK=64", and so is "BLOCK=64 ALGO=a": the order of knobs does not matter. */
 bool mt_rerun_same_variant(const char *given, const char *stored);

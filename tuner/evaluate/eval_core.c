@@ -1,0 +1,158 @@
+#include "tuner/evaluate/eval_core.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tuner/worker/bundle.h"
+
+enum { TICK_MS = 250 };
+
+static void on_tick(uv_timer_t *timer)
+{
+    mt_eval_core *self = timer->data;
+    self->is_tick_due = true;
+    if (self->ticked) self->ticked(self);
+}
+
+mt_status mt_eval_core_open(mt_eval_core *self, uv_loop_t *loop, const mt_spec *spec, const mt_source *source, mt_error *err)
+{
+    self->loop = loop;
+    self->spec = spec;
+    self->source = source;
+    self->bundle_fd = -1;
+    uv_timer_init(loop, &self->tick);
+    self->tick.data = self;
+    self->has_tick = true;
+    uv_timer_start(&self->tick, on_tick, TICK_MS, TICK_MS);
+    return mt_bundle_make(spec, source, &self->bundle_fd, err);
+}
+
+static void on_pool_failed(void *context, const mt_error *error)
+{
+    mt_eval_core_fail(context, error);
+}
+
+mt_status mt_eval_core_start_pool(mt_eval_core *self, const mt_worker_options *options, size_t default_jobs, void (*done)(void *context, mt_compile_kind kind, uint64_t tag, const mt_pool_result *result), mt_error *err)
+{
+    const mt_pool_options pool = {
+        .loop = self->loop,
+        .jobs = options->jobs,
+        .default_jobs = default_jobs,
+        .bundle_fd = self->bundle_fd,
+        .source = self->source,
+        .env = options->env,
+        .limit_s = options->compile_limit_s,
+        .cache_dir = options->cache_dir,
+        .done = done,
+        .failed = on_pool_failed,
+        .context = self,
+    };
+    return mt_pool_create(&pool, &self->pool, err);
+}
+
+void mt_eval_core_take_facts(mt_eval_core *self, const char *arch)
+{
+    mt_evaluator *base = &self->base;
+    base->facts.nvrtc_version = mt_pool_nvrtc_version(self->pool);
+    base->headers = mt_pool_headers(self->pool);
+    if (arch)
+        snprintf(base->arch, sizeof base->arch, "%s", arch);
+    else
+        mt_facts_arch(base->facts.cc, base->arch, sizeof base->arch);
+}
+
+static void on_tick_closed(uv_handle_t *handle)
+{
+    ((mt_eval_core *)handle->data)->has_tick = false;
+}
+
+void mt_eval_core_close(mt_eval_core *self)
+{
+    mt_pool_destroy(self->pool);
+    self->pool = NULL;
+    if (self->has_tick) uv_close((uv_handle_t *)&self->tick, on_tick_closed);
+    while (self->has_tick) uv_run(self->loop, UV_RUN_ONCE);
+    mt_event_queue_free(&self->events);
+    mt_env_free(self->env);
+    if (self->bundle_fd >= 0) close(self->bundle_fd);
+}
+
+static mt_status submit_support(mt_eval_core *self, mt_error *err)
+{
+    mt_options options = {0};
+    mt_status st = mt_options_support(self->env, self->workload, &options, err);
+    if (st == MT_OK) {
+        mt_pool_order order = {.kind = MT_COMPILE_SUPPORT, .arch = self->base.arch, .options = &options, .tag = self->subject};
+        st = mt_pool_submit(self->pool, &order, err);
+    }
+    mt_options_free(&options);
+    return st;
+}
+
+mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err)
+{
+    mt_pool_cancel(self->pool);
+    mt_event_queue_free(&self->events);
+    mt_env_free(self->env);
+    self->env = NULL;
+    self->subject = subject;
+    self->space = space;
+    self->workload = workload;
+    self->regime = regime;
+    self->awaits_support = mt_candidate_needs_support(self->spec);
+    mt_status st = mt_env_create(self->spec, mt_space_shape(space), &self->base.facts, &self->env, err);
+    return st == MT_OK && self->awaits_support ? submit_support(self, err) : st;
+}
+
+void mt_eval_core_fail(mt_eval_core *self, const mt_error *error)
+{
+    if (self->failure.status == MT_OK) self->failure = *error;
+}
+
+mt_status mt_eval_core_failure(const mt_eval_core *self, mt_error *err)
+{
+    if (self->failure.status != MT_OK) return MT_FAIL(err, self->failure.status, "%s", self->failure.message);
+    if (self->events.failed) return MT_FAIL(err, MT_ERR_NO_MEMORY, "worker events: out of memory");
+    return MT_OK;
+}
+
+/* An error comes after the events that preceded it: the outcome that names the culprit is kept. */
+mt_status mt_eval_core_next(mt_evaluator *base, mt_event *event, mt_error *err)
+{
+    mt_eval_core *self = (mt_eval_core *)base; /* first member */
+    memset(event, 0, sizeof *event);
+    for (;;) {
+        if (!self->is_held && mt_event_queue_pop(&self->events, event)) return MT_OK;
+        mt_status st = mt_eval_core_failure(self, err);
+        if (st != MT_OK) return st;
+        if (self->is_tick_due) break;
+        uv_run(self->loop, UV_RUN_ONCE);
+    }
+    self->is_tick_due = false;
+    event->kind = MT_EVENT_TICK;
+    return MT_OK;
+}
+
+mt_status mt_eval_core_candidate(mt_eval_core *self, const mt_trial *request, mt_candidate *candidate, mt_error *err)
+{
+    mt_status st = mt_candidate_make(self->env, self->space, request->index, candidate, err);
+    if (st == MT_OK && candidate->illegal) mt_event_queue_push_done(&self->events, request->id, MT_OUTCOME_ILLEGAL, candidate->illegal);
+    return st;
+}
+
+mt_status mt_eval_core_compile(mt_eval_core *self, mt_candidate *candidate, uint64_t trial, mt_error *err)
+{
+    mt_pool_order order = {.kind = MT_COMPILE_VARIANT, .arch = self->base.arch, .entries = candidate->launched, .options = &candidate->options, .tag = trial};
+    return mt_pool_submit(self->pool, &order, err);
+}
+
+void mt_eval_core_note(const mt_compiled *compiled, mt_outcome *outcome)
+{
+    outcome->compile_ns = compiled->compile_ns;
+    outcome->cubin = compiled->cubin;
+    outcome->cubin_cached = compiled->is_cached;
+    outcome->resources.registers = compiled->registers;
+    outcome->resources.spill_bytes = compiled->spill_bytes;
+    outcome->resources.static_smem_bytes = compiled->static_smem_bytes;
+}

@@ -1,0 +1,114 @@
+/* The states of a GPU's processes, its order and its incident: which follows which. A step that no table has would blame the wrong variant: it ends the session in every build. */
+#undef NDEBUG
+#include <assert.h>
+
+#include "tuner/base/clock.h"
+#include "tuner/worker/device_worker_internal.h"
+
+#define TO(state) (1u << (state))
+
+/* Every process may leave, and may be gone, at any time. */
+static const unsigned slot_steps[SLOT_STATE_COUNT] = {
+    [SLOT_FREE] = TO(SLOT_STARTING),
+    [SLOT_STARTING] = TO(SLOT_STARTED) | TO(SLOT_READY), /* READY: the first one, which makes its context before it says HELLO */
+    [SLOT_STARTED] = TO(SLOT_ENTERING),
+    [SLOT_ENTERING] = TO(SLOT_READY) | TO(SLOT_STARTED), /* STARTED: the GPU did not let it in */
+    [SLOT_READY] = TO(SLOT_PREPARING),
+    [SLOT_PREPARING] = TO(SLOT_READY),
+};
+
+static const unsigned order_steps[ORDER_STATE_COUNT] = {
+    [ORDER_NONE] = TO(ORDER_QUEUED),
+    [ORDER_QUEUED] = TO(ORDER_SENT) | TO(ORDER_NONE),
+    [ORDER_SENT] = TO(ORDER_QUEUED) | TO(ORDER_SUSPECT_QUEUED) | TO(ORDER_HELD) | TO(ORDER_NONE), /* QUEUED: its process is gone, by no doing of its own */
+    [ORDER_SUSPECT_QUEUED] = TO(ORDER_SUSPECT_SENT) | TO(ORDER_HELD) | TO(ORDER_NONE),
+    [ORDER_SUSPECT_SENT] = TO(ORDER_SUSPECT_QUEUED) | TO(ORDER_HELD) | TO(ORDER_NONE),
+    [ORDER_HELD] = TO(ORDER_NONE),
+};
+
+static const unsigned incident_steps[INCIDENT_STATE_COUNT] = {
+    [INCIDENT_NONE] = TO(INCIDENT_OPEN),
+    [INCIDENT_OPEN] = TO(INCIDENT_PROVEN),
+    [INCIDENT_PROVEN] = TO(INCIDENT_REFILLING),
+    [INCIDENT_REFILLING] = TO(INCIDENT_NONE) | TO(INCIDENT_OPEN),
+};
+
+enum slot_state mt_slot_was(const slot *at)
+{
+    return mt_slot_is_leaving(at) ? at->left : at->state;
+}
+
+void mt_slot_enter(slot *at, enum slot_state state)
+{
+    at->since_ns = mt_clock_now_ns();
+    if (state < SLOT_LEAVING) {
+        assert(slot_steps[mt_slot_was(at)] & TO(state));
+        *(mt_slot_is_leaving(at) ? &at->left : &at->state) = state;
+    } else if (!mt_slot_is_leaving(at)) {
+        assert(at->state != SLOT_FREE);
+        at->left = at->state;
+        at->state = state;
+    }
+}
+
+void mt_order_enter(struct order *order, enum order_state state)
+{
+    assert(order_steps[order->state] & TO(state));
+    order->state = state;
+}
+
+void mt_incident_enter(struct incident *incident, enum incident_state state)
+{
+    assert(incident_steps[incident->state] & TO(state));
+    incident->state = state;
+}
+
+bool mt_order_is_sent(const struct order *order)
+{
+    return order->state == ORDER_SENT || order->state == ORDER_SUSPECT_SENT;
+}
+
+bool mt_order_is_queued(const struct order *order)
+{
+    return order->state == ORDER_QUEUED || order->state == ORDER_SUSPECT_QUEUED;
+}
+
+bool mt_order_is_suspect(const struct order *order)
+{
+    return order->state == ORDER_SUSPECT_QUEUED || order->state == ORDER_SUSPECT_SENT;
+}
+
+bool mt_incident_is_open(const struct incident *incident)
+{
+    return incident->state == INCIDENT_OPEN || incident->state == INCIDENT_PROVEN;
+}
+
+static const char *slot_contradiction(const slot *at)
+{
+    enum slot_state was = mt_slot_was(at);
+    if ((at->state == SLOT_FREE) != !at->worker) return "a slot is free and has a process, or neither";
+    if (mt_slot_is_leaving(at) && (was == SLOT_FREE || was >= SLOT_LEAVING)) return "a process leaves that was not there";
+    if (at->is_warm && was < SLOT_ENTERING) return "a process has inputs and no context";
+    return NULL;
+}
+
+static const char *order_contradiction(const mt_device_worker *self)
+{
+    const struct order *order = &self->order;
+    const slot *at = self->active;
+    bool has_end = mt_order_is_suspect(order) || order->state == ORDER_HELD;
+    if (has_end != (order->outcome.kind != 0 || order->outcome.text)) return "an end is kept for nobody, or none for a suspect or an end that is held back";
+    if (order->state == ORDER_HELD && !mt_incident_is_open(&self->incident)) return "an end is held back and nothing has happened";
+    if (self->life == LIFE_FAILED && order->state != ORDER_NONE) return "an order outlives its GPU";
+    if (!mt_order_is_sent(order) || self->life != LIFE_WORKING) return NULL;
+    if (!at || mt_slot_was(at) < SLOT_READY) return "an order is with nobody";
+    return NULL;
+}
+
+const char *mt_device_contradiction(const mt_device_worker *self)
+{
+    const char *found = order_contradiction(self);
+    if (self->active && self->active->state == SLOT_FREE) return "nobody is at work";
+    for (size_t i = 0; i < SLOTS && !found; i++) found = slot_contradiction(&self->slots[i]);
+    return found;
+}
