@@ -296,7 +296,10 @@ static mt_status sort_values(mt_import *import, size_t number, mt_error *err)
             place[sorted[i].level] = (uint16_t)i;
         }
         memcpy(knob->values, values, knob->value_count * sizeof *values);
-        for (size_t i = 0; i < import->row_count; i++) import->rows[i].levels[number] = place[import->rows[i].levels[number]];
+        for (size_t i = 0; i < import->row_count; i++) {
+            uint16_t *own = &import->rows[i].levels[number];
+            if (*own != MT_IMPORT_NO_LEVEL) *own = place[*own];
+        }
     }
     mt_free(sorted);
     mt_free(values);
@@ -316,6 +319,12 @@ static mt_status finish(mt_import *import, mt_error *err)
     import->about.kernel = import->kernel;
     import->about.problem = import->problem;
     import->about.results = import->row_count;
+    if (!import->own.line1) return MT_OK;
+    import->about.has_line1 = true;
+    import->about.shape = import->own.shape;
+    import->about.shape_key = import->own.shape_key ? import->own.shape_key : "";
+    import->about.workload = import->own.workload;
+    import->about.workload_key = import->own.workload_key ? import->own.workload_key : "";
 done:
     return st;
 }
@@ -406,6 +415,8 @@ void mt_import_close(mt_import *import)
     mt_store_close(import->parser);
     mt_strbuf_free(&import->value);
     mt_strbuf_free(&import->recording);
+    char *const of_line1[] = {import->own.line1, import->own.shape, import->own.shape_key, import->own.workload, import->own.workload_key, import->own.regime, import->own.standard, import->own.baseline};
+    for (size_t i = 0; i < sizeof of_line1 / sizeof of_line1[0]; i++) mt_free(of_line1[i]);
     mt_free(import->gpu);
     mt_free(import->kernel);
     mt_free(import->problem);

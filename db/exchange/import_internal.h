@@ -27,9 +27,30 @@ typedef struct mt_import_row {
     int64_t compile_ns, validate_ns, time_ns, unix_ms;
 } mt_import_row;
 
+/* A row of a T4 file that this tool wrote, as a recording has it. */
+typedef struct mt_import_own_line {
+    int64_t subject;
+    char *variant, *line;  /* owned */
+    int64_t number;      /* of the file */
+} mt_import_own_line;
+
+typedef struct mt_import_own_lines {
+    mt_import_own_line *lines;
+    size_t count, capacity;
+} mt_import_own_lines;
+
+/* What such a file says of its only subject, where that is to have another name; NULL = "" */
+typedef struct mt_import_own {
+    char *line1;             /* of the recording */
+    char *shape, *shape_key, *workload, *workload_key, *regime;
+    char *standard, *baseline; /* variants that the others are compared with; NULL = none */
+} mt_import_own;
+
 struct mt_import {
     const char *name;        /* of the file */
-    bool as_results;         /* a T4 file of this tool is read as another tool's */
+    bool as_results;         /* a T4 file of this tool may be given another name */
+    bool is_own;             /* it is one */
+    mt_import_own own;       /* set if both */
     char *bytes;             /* owned; NULL when borrowed */
     const char *text;        /* what is read: bytes, or unpacked */
     size_t length;
@@ -68,6 +89,15 @@ mt_status mt_import_samples(const mt_import *import, const char *json, mt_import
 double mt_import_mean(const mt_import_row *row); /* of its samples, in ns; 0 = it has none */
 int64_t mt_import_unix_ms(mt_import *import, const char *timestamp); /* 0 = unreadable */
 double mt_import_unit_ns(const char *unit);                          /* "ms", "milliseconds" … → 1e6; 0 = unknown */
+
+/* import_own.c; import->value is the result at hand. */
+mt_status mt_import_read_own(mt_import *import, mt_import_own_lines *own, const mt_json_span *value, mt_error *err);
+mt_status mt_import_own_kind(mt_import *import, mt_outcome_kind *kind, mt_error *err);
+/* import->value is the metadata. Refuses several subjects. */
+mt_status mt_import_own_about(mt_import *import, const mt_json_span *metadata, mt_error *err);
+/* Headers and lines in turns, into import->recording. */
+mt_status mt_import_join_own(mt_import *import, mt_import_own_lines *own, const mt_json_span *metadata, mt_error *err);
+void mt_import_own_lines_free(mt_import_own_lines *lines);
 
 /* import_kernel_tuner.c; `cache` is positioned at the value of "cache". */
 typedef struct mt_cache_spans {
