@@ -187,8 +187,8 @@ static void add_head(const mt_import *import, const char *kernel, mt_strbuf *ini
     uint16_t baseline = algo ? level_in(algo, own->baseline) : MT_IMPORT_NO_LEVEL;
     mt_strbuf_add(ini, "; Made by msda-tune import. There is nothing to compile: it is searched on recordings.\n");
     mt_strbuf_addf(ini, "[kernel]\nname   = %s\npoints = recorded\n", kernel);
-    if (baseline != MT_IMPORT_NO_LEVEL) mt_strbuf_addf(ini, "baseline = %s\n", algo->values[baseline]);
     mt_strbuf_addf(ini, "\n[tune]\nregime = %s\n", own->regime ? own->regime : "warm ; such tools repeat a launch without flushing the L2");
+    if (baseline != MT_IMPORT_NO_LEVEL) mt_strbuf_addf(ini, "baseline = %s\n", algo->values[baseline]);
 }
 
 mt_status mt_import_space(const mt_import *import, const char *kernel, const char *problem, mt_strbuf *ini, mt_error *err)
