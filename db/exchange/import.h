@@ -18,6 +18,7 @@ typedef struct mt_import_about {
     const char *kernel;
     const char *problem;    /* its size, "4096, 4096" */
     const char *shape, *shape_key, *workload, *workload_key; /* of a T4 file that this tool wrote; NULL = the file does not say it */
+    const char *objective;  /* what the file's tool looked for, where that was not the time that ranks here; NULL = the time, or the file does not say it */
     size_t results;
     int64_t newest_unix_ms; /* 0 = unknown */
     bool is_recording;      /* as it is, or a T4 file that this tool wrote: GPU, kernel and shapes stand in it */

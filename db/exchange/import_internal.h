@@ -23,7 +23,7 @@ typedef struct mt_import_row {
     char *text;              /* the file's word for a failure */
     double mean_ns;          /* what the file calls its time */
     float *sample_ns;
-    uint32_t samples;
+    uint32_t samples, marks; /* marks: runs that stand for a failure, and are no samples */
     int64_t compile_ns, validate_ns, time_ns, unix_ms;
 } mt_import_row;
 
@@ -57,7 +57,7 @@ struct mt_import {
     char *unpacked;
     mt_strbuf recording;     /* made of a T4 file of this tool */
     mt_import_about about;
-    char *gpu, *kernel, *problem;
+    char *gpu, *kernel, *problem, *objective;
     mt_store *parser;        /* an empty database, for SQLite's JSON functions */
     mt_strbuf value;         /* the entry at hand */
     double unit_ns;          /* of the file's times */
@@ -84,8 +84,20 @@ mt_status mt_import_level(mt_import *import, mt_import_knob *knob, sqlite3_stmt 
 mt_status mt_import_add_row(mt_import *import, mt_import_row **row, mt_error *err);
 /* Sees that every knob is set. */
 mt_status mt_import_check_row(const mt_import *import, const mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err);
-/* "[1.5,2]" in the file's unit; "[[0,1.5],[0,2]]" is the same. */
-mt_status mt_import_samples(const mt_import *import, const char *json, mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err);
+/* A time of the file, which is a number. */
+typedef struct mt_import_value {
+    double number, unit_ns;
+    const char *unit, *path;     /* path: where in import->value it stands, "$.time" */
+    const mt_json_span *key;     /* the entry's; NULL = it has none */
+    int64_t line;
+} mt_import_value;
+/* Makes it the row's mean, or makes the row a failure that such a number stands for. */
+mt_status mt_import_time(mt_import *import, const mt_import_value *value, mt_import_row *row, mt_error *err);
+bool mt_import_is_mark(double time); /* from 1e20 on: what older Kernel Tuners wrote for a configuration that failed, whatever it failed at */
+mt_status mt_import_fail_as_mark(const mt_import *import, mt_import_row *row, const char *text, mt_error *err);
+const char *mt_import_unit(const mt_import *import); /* "ms" */
+/* "[1.5,2]" in the file's unit; "[[0,1.5],[0,2]]" is the same. `field` is the list's name. */
+mt_status mt_import_samples(const mt_import *import, const char *json, const char *field, mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err);
 double mt_import_mean(const mt_import_row *row); /* of its samples, in ns; 0 = it has none */
 int64_t mt_import_unix_ms(mt_import *import, const char *timestamp); /* 0 = unreadable */
 double mt_import_unit_ns(const char *unit);                          /* "ms", "milliseconds" … → 1e6; 0 = unknown */
@@ -101,7 +113,7 @@ void mt_import_own_lines_free(mt_import_own_lines *lines);
 
 /* import_kernel_tuner.c; `cache` is positioned at the value of "cache". */
 typedef struct mt_cache_spans {
-    mt_json_span device, kernel, problem, keys, params; /* text NULL = absent */
+    mt_json_span device, kernel, problem, objective, keys, params; /* text NULL = absent */
     mt_json_scan cache;
 } mt_cache_spans;
 mt_status mt_import_read_cache(mt_import *import, const mt_cache_spans *spans, mt_error *err);

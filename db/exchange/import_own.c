@@ -39,7 +39,7 @@ done:
 static mt_status add_samples(mt_import *import, const char *runtimes, int64_t line, mt_strbuf *json, mt_error *err)
 {
     mt_import_row row = {0};
-    mt_status st = mt_import_samples(import, runtimes, &row, NULL, line, err);
+    mt_status st = mt_import_samples(import, runtimes, "runtimes", &row, NULL, line, err);
     for (uint32_t i = 0; i < row.samples; i++) {
         mt_strbuf_add(json, i ? "," : ",\"s\":[");
         mt_json_number(json, (double)row.sample_ns[i], 9);

@@ -68,6 +68,32 @@ START_TEST(a_listed_space_is_its_points)
 }
 END_TEST
 
+/* Which knobs a point has is as it was recorded: none is set to a default. */
+START_TEST(recorded_points_have_the_knobs_they_were_recorded_with)
+{
+#define RECORDED "[kernel]\npoints = recorded\n[shape s]\n[algorithm v]\n[algorithm w]\n[param K]\nvalues = 1..4\ndefault = 2\n[param F]\nvalues = a, b\n"
+    static const char *const texts[] = {"ALGO=v;K=1", "ALGO=v;K=2", "ALGO=v;F=a;K=2", "ALGO=v;F=b;K=2", "ALGO=w;K=1", "ALGO=w;K=2"};
+    static const char *const spaces[] = {RECORDED, RECORDED "default = b\n"};
+    for (size_t k = 0; k < 2; k++) {
+        mt_spec *spec = must_parse(spaces[k]);
+        mt_point points[6];
+        mt_space *space = NULL;
+        mt_error err = { 0 };
+        size_t index, neighbours[8];
+        for (size_t i = 0; i < 6; i++) points[i] = must_point(spec, texts[i]);
+        ck_assert_msg(mt_space_create_recorded(spec, &spec->shapes[0], &h100, points, 6, &space, &err) == MT_OK, "%s", err.message);
+        ck_assert_uint_eq(mt_space_count(space), 6);
+        for (size_t i = 0; i < 6; i++) text_is(space, i, texts[i]);
+        ck_assert_uint_eq(mt_space_raw_count(space), 4 * 2 + 4); /* w never has F */
+        ck_assert(mt_space_default(space, &index, &err) == MT_OK && index == (k ? 3 : 1)); /* some of v have F: the file says whether the default has */
+        ck_assert(mt_space_variant_default(space, "w", &index, &err) == MT_OK && index == 5);
+        ck_assert_uint_eq(mt_space_neighbours(space, 1, neighbours, 8), 2); /* K=1, and w */
+        mt_space_free(space);
+        mt_spec_free(spec);
+    }
+}
+END_TEST
+
 #define EDITED REST "[param K]\nvalues = 1..4\n[param F]\nvalues = a, b\nwhen = K > 1\n[constraint small]\nexpr = K < 4\n[constraint worth]\nexpr = K > 2\nscope = search\n"
 
 START_TEST(a_recorded_space_is_what_is_valid_of_it)
@@ -576,7 +602,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        a_listed_space_is_its_points, a_recorded_space_is_what_is_valid_of_it, a_recorded_point_may_be_guarded, what_excludes_all_that_is_recorded_is_told, what_excludes_all_is_told, order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
+        a_listed_space_is_its_points, a_recorded_space_is_what_is_valid_of_it, recorded_points_have_the_knobs_they_were_recorded_with, a_recorded_point_may_be_guarded, what_excludes_all_that_is_recorded_is_told, what_excludes_all_is_told, order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
         requires_guards_what_the_variant_s_constraints_compute, a_constraint_of_shape_values_guards_the_shape, arithmetic_that_fails_says_where,
         one_point_and_one_value, raw_counts_saturate_and_stay_cheap, enumeration_agrees_with_brute_force, wide_knobs_and_lookups,
         default_points, what_limits_the_search_binds_neither_the_default_nor_what_is_named, a_default_that_can_t_run_is_no_point, neighbours_differ_in_one_knob, every_shipped_space_adds_up_and_can_be_planned, a_million_points_take_seconds_at_most, every_allocation_may_fail,

@@ -8,6 +8,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/evaluate/facts_json.h"
 #include "tuner/space/source.h"
@@ -40,7 +41,10 @@ static mt_status find_gpu(const char *gpu, mt_device_facts *facts, char arch[MT_
     mt_status st = mt_known_device(gpu, NULL, facts, arch, err);
     if (st == MT_OK) tell_choice(gpu, facts->name);
     if (st != MT_ERR_NOT_FOUND) return st;
-    mt_log_warn("devices.ini has no GPU '%s': its results are kept without the facts of the GPU", gpu);
+    mt_strbuf shown = {0};
+    mt_print_clean(&shown, gpu, 0);
+    mt_log_warn("devices.ini has no GPU '%s': its results are kept without the facts of the GPU", mt_strbuf_text(&shown));
+    mt_strbuf_free(&shown);
     *facts = (mt_device_facts){0};
     snprintf(facts->name, sizeof facts->name, "%s", gpu);
     mt_facts_arch(0, arch, MT_ARCH_SIZE);
