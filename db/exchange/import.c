@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "db/exchange/gzip.h"
 #include "db/exchange/import_internal.h"
@@ -15,7 +14,6 @@
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
 
-static const double most_ns = 1e16; /* a recording's own limit, 116 days */
 static const size_t max_text_bytes = (size_t)1 << 30;
 
 /* ---- messages ---- */
@@ -87,16 +85,6 @@ int64_t mt_import_unix_ms(mt_import *import, const char *timestamp)
     if (mt_import_query(import, "SELECT CAST(round((julianday(?1) - 2440587.5) * 86400000.0) AS INTEGER)", timestamp, &statement, &args, &ignored) != MT_OK) return 0;
     if (mt_sql_value(import->parser, &args, 0, &unix_ms, "read a time", &ignored) != MT_OK || unix_ms < 0) return 0;
     return unix_ms;
-}
-
-double mt_import_unit_ns(const char *unit)
-{
-    static const struct { const char *name; double ns; } units[] = {
-        {"s", 1e9}, {"sec", 1e9}, {"second", 1e9}, {"seconds", 1e9}, {"ms", 1e6}, {"millisecond", 1e6}, {"milliseconds", 1e6}, {"miliseconds", 1e6}, /* as Kernel Tuner spells it */
-        {"us", 1e3}, {"µs", 1e3}, {"microsecond", 1e3}, {"microseconds", 1e3}, {"ns", 1}, {"nanosecond", 1}, {"nanoseconds", 1}};
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-        if (strcasecmp(unit, units[i].name) == 0) return units[i].ns;
-    return 0;
 }
 
 /* ---- knobs ---- */
@@ -191,37 +179,6 @@ mt_status mt_import_check_row(const mt_import *import, const mt_import_row *row,
 {
     for (size_t i = 0; i < import->knob_count; i++)
         if (row->levels[i] == MT_IMPORT_NO_LEVEL) return mt_import_fail(import, key, line, err, "has no value of %s, expected one of every knob", import->knobs[i].name);
-    if (row->kind == MT_OUTCOME_OK && !(row->mean_ns > 0 && row->mean_ns < most_ns))
-        return mt_import_fail(import, key, line, err, "\"time\" is %g ns, expected more than 0 and less than %g", row->mean_ns, most_ns);
-    return MT_OK;
-}
-
-double mt_import_mean(const mt_import_row *row)
-{
-    double mean = 0;
-    for (uint32_t i = 0; i < row->samples; i++) mean += (double)row->sample_ns[i] / row->samples;
-    return mean;
-}
-
-/* Lists in the list are read as if they were none: some write pairs of a start and a time, and the start as 0. A run that took no time is one that was not timed. */
-mt_status mt_import_samples(const mt_import *import, const char *json, mt_import_row *row, const mt_json_span *key, int64_t line, mt_error *err)
-{
-    uint32_t count = 1, read = 0;
-    for (const char *at = json; *at; at++) count += *at == ',';
-    mt_free(row->sample_ns);
-    row->samples = 0;
-    row->sample_ns = mt_alloc(count, sizeof *row->sample_ns);
-    if (!row->sample_ns) return mt_import_no_memory(import, err);
-    for (const char *at = json + strspn(json, "[], "); *at; at += strspn(at, "[], ")) {
-        char number[64] = "";
-        double value;
-        size_t length = strcspn(at, "[], ");
-        if (length < sizeof number) memcpy(number, at, length);
-        read++;
-        if (!mt_text_double(number, &value) || value < 0 || !(value * import->unit_ns < most_ns)) return mt_import_fail(import, key, line, err, "time %u of its list is no time: %.40s", read, number);
-        if (value > 0) row->sample_ns[row->samples++] = (float)(value * import->unit_ns);
-        at += length;
-    }
     return MT_OK;
 }
 
@@ -238,7 +195,7 @@ static mt_json_span *wanted_span(document *doc, const mt_json_span *key)
 {
     mt_cache_spans *cache = &doc->cache;
     const struct { const char *name; mt_json_span *span; } wanted[] = {
-        {"device_name", &cache->device}, {"kernel_name", &cache->kernel}, {"problem_size", &cache->problem}, {"tune_params_keys", &cache->keys},
+        {"device_name", &cache->device}, {"kernel_name", &cache->kernel}, {"problem_size", &cache->problem}, {"objective", &cache->objective}, {"tune_params_keys", &cache->keys},
         {"tune_params", &cache->params}, {"metadata", &doc->metadata}};
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if (mt_json_is(key, wanted[i].name)) return wanted[i].span;
@@ -296,7 +253,10 @@ static mt_status sort_values(mt_import *import, size_t number, mt_error *err)
             place[sorted[i].level] = (uint16_t)i;
         }
         memcpy(knob->values, values, knob->value_count * sizeof *values);
-        for (size_t i = 0; i < import->row_count; i++) import->rows[i].levels[number] = place[import->rows[i].levels[number]];
+        for (size_t i = 0; i < import->row_count; i++) {
+            uint16_t *own = &import->rows[i].levels[number];
+            if (*own != MT_IMPORT_NO_LEVEL) *own = place[*own];
+        }
     }
     mt_free(sorted);
     mt_free(values);
@@ -315,7 +275,14 @@ static mt_status finish(mt_import *import, mt_error *err)
     import->about.gpu = import->gpu;
     import->about.kernel = import->kernel;
     import->about.problem = import->problem;
+    import->about.objective = import->objective;
     import->about.results = import->row_count;
+    if (!import->own.line1) return MT_OK;
+    import->about.has_line1 = true;
+    import->about.shape = import->own.shape;
+    import->about.shape_key = import->own.shape_key ? import->own.shape_key : "";
+    import->about.workload = import->own.workload;
+    import->about.workload_key = import->own.workload_key ? import->own.workload_key : "";
 done:
     return st;
 }
@@ -406,9 +373,12 @@ void mt_import_close(mt_import *import)
     mt_store_close(import->parser);
     mt_strbuf_free(&import->value);
     mt_strbuf_free(&import->recording);
+    char *const of_line1[] = {import->own.line1, import->own.shape, import->own.shape_key, import->own.workload, import->own.workload_key, import->own.regime, import->own.standard, import->own.baseline};
+    for (size_t i = 0; i < sizeof of_line1 / sizeof of_line1[0]; i++) mt_free(of_line1[i]);
     mt_free(import->gpu);
     mt_free(import->kernel);
     mt_free(import->problem);
+    mt_free(import->objective);
     mt_free(import->unpacked);
     mt_free(import->bytes);
     mt_free(import);

@@ -17,9 +17,12 @@ typedef struct mt_import_about {
     const char *gpu;        /* device name; NULL = the file does not say it. NULL for all of these if it is a recording */
     const char *kernel;
     const char *problem;    /* its size, "4096, 4096" */
+    const char *shape, *shape_key, *workload, *workload_key; /* of a T4 file that this tool wrote; NULL = the file does not say it */
+    const char *objective;  /* what the file's tool looked for, where that was not the time that ranks here; NULL = the time, or the file does not say it */
     size_t results;
     int64_t newest_unix_ms; /* 0 = unknown */
     bool is_recording;      /* as it is, or a T4 file that this tool wrote: GPU, kernel and shapes stand in it */
+    bool has_line1;         /* no recording, but it says what line 1 of one does: a T4 file that this tool wrote, which is to have another name */
     bool is_unfinished;     /* a cache that the run that wrote it did not close */
 } mt_import_about;
 
@@ -27,7 +30,7 @@ typedef struct mt_import_about {
 mt_status mt_import_open(const char *path, mt_import **import, mt_error *err);
 /* The same from memory, which must live as long; `name` stands for the path. */
 mt_status mt_import_open_bytes(const void *bytes, size_t length, const char *name, mt_import **import, mt_error *err);
-/* The same, but a T4 file that this tool wrote is read as other tools read it: results of one kernel on one GPU, that may be given another name. A recording stays one. */
+/* The same, but a T4 file that this tool wrote is taken for results of one kernel on one GPU, that may be given another name. A recording stays one. */
 mt_status mt_import_open_results(const char *path, mt_import **import, mt_error *err);
 void mt_import_close(mt_import *import); /* NULL is a no-op */
 const mt_import_about *mt_import_describe(const mt_import *import);
@@ -37,9 +40,16 @@ const void *mt_import_recording(const mt_import *import, size_t *length);
 
 /* The rest is for what is no recording. */
 
-/* Adds a search-space file: every knob with its values, `points = recorded`, no default point: such files say none. kernel, problem: as in the
+/* Adds a search-space file: every knob with its values, `points = recorded`; shape, workload, regime and default point if the file says them. kernel, problem: as in the
  * description, or what a person says instead (problem may be NULL). Refuses values that such a file can't hold. */
 mt_status mt_import_space(const mt_import *import, const char *kernel, const char *problem, mt_strbuf *ini, mt_error *err);
+/* What a person says instead of the file, as members of line 1; NULL = as in the file. */
+typedef struct mt_import_names {
+    const char *kernel, *kernel_key; /* JSON strings */
+    const char *gpu, *shape, *spec;  /* JSON objects */
+} mt_import_names;
+/* Adds line 1 and its line end, of a file that has one: everything else in it stays (toolchain, workload, regime, default, final). */
+mt_status mt_import_own_line1(mt_import *import, const mt_import_names *names, mt_strbuf *lines, mt_error *err);
 /* Adds the lines of a recording behind line 1: the last result of each configuration, sorted by variant. */
 mt_status mt_import_lines(const mt_import *import, const char *kernel, mt_strbuf *lines, mt_error *err);
 

@@ -112,8 +112,6 @@ done:
 
 /* ---- entries ---- */
 
-static const double error_time = 1e20; /* what older Kernel Tuners wrote for a configuration that failed, whatever it failed at */
-
 static const struct { const char *word; mt_outcome_kind kind; } failures[] = {
     {"InvalidConfig", MT_OUTCOME_EXCLUDED}, {"CompilationFailedConfig", MT_OUTCOME_COMPILE_ERROR}, {"RuntimeFailedConfig", MT_OUTCOME_LAUNCH_ERROR}};
 
@@ -134,15 +132,10 @@ static mt_status fail_as(const mt_import *import, mt_import_row *row, const char
 }
 
 /* A number, or a word for a failure. Other types (null, NaN) are failures without a word. */
-static mt_status take_time(mt_import *import, mt_import_row *row, const char *type, sqlite3_stmt *statement, mt_error *err)
+static mt_status take_time(mt_import *import, mt_import_row *row, const char *type, sqlite3_stmt *statement, const mt_json_span *key, mt_error *err)
 {
-    if (strcmp(type, "integer") == 0 || strcmp(type, "real") == 0) {
-        double time = sqlite3_column_double(statement, 2);
-        if (!(time < error_time)) return fail_as(import, row, "time 1e20, which stands for a failure", err);
-        row->mean_ns = time * import->unit_ns;
-        row->kind = MT_OUTCOME_OK;
-        return MT_OK;
-    }
+    const mt_import_value value = {sqlite3_column_double(statement, 2), import->unit_ns, mt_import_unit(import), "$.time", key, key->line};
+    if (strcmp(type, "integer") == 0 || strcmp(type, "real") == 0) return mt_import_time(import, &value, row, err);
     return fail_as(import, row, strcmp(type, "text") == 0 ? mt_sql_column(statement, 2) : "no time", err);
 }
 
@@ -159,13 +152,13 @@ static mt_status take_member(mt_import *import, mt_import_row *row, sqlite3_stmt
     if (knob) return mt_import_level(import, knob, statement, 1, key, key->line, &row->levels[knob - import->knobs], err);
     if (strcmp(name, "time") == 0 && !*has_time) {
         *has_time = true;
-        return take_time(import, row, type, statement, err);
+        return take_time(import, row, type, statement, key, err);
     }
     if (!*has_time && strcmp(type, "text") == 0 && is_failure(mt_sql_column(statement, 2))) { /* of the objective, which need not be the time */
         *has_time = true;
         return fail_as(import, row, mt_sql_column(statement, 2), err);
     }
-    if (strcmp(name, "times") == 0 && strcmp(type, "array") == 0) return mt_import_samples(import, mt_sql_column(statement, 2), row, key, key->line, err);
+    if (strcmp(name, "times") == 0 && strcmp(type, "array") == 0) return mt_import_samples(import, mt_sql_column(statement, 2), name, row, key, key->line, err);
     if (strcmp(name, "compile_time") == 0) row->compile_ns = nanoseconds(import, statement);
     if (strcmp(name, "verification_time") == 0) row->validate_ns = nanoseconds(import, statement);
     if (strcmp(name, "benchmark_time") == 0) row->time_ns = nanoseconds(import, statement);
@@ -185,6 +178,10 @@ static mt_status read_entry(mt_import *import, const mt_json_span *key, const mt
     MT_TRY(mt_import_query(import, "SELECT key, type, value FROM json_each(?1)", mt_strbuf_text(&import->value), &statement, &args, err));
     while (mt_sql_next(import->parser, &args, "parse an entry", &st, err)) {
         MT_TRY(take_member(import, row, statement, key, &has_time, err));
+    }
+    if (row->kind == MT_OUTCOME_OK && row->marks && !row->samples) {
+        MT_TRY(mt_import_fail_as_mark(import, row, "1e20 in all of its \"times\"", err));
+        has_time = true;
     }
     if (!has_time && !row->samples) {
         st = mt_import_fail(import, key, key->line, err, "has neither \"time\" nor \"times\", expected milliseconds or the name of a failure; other objectives say nothing of the time");
@@ -211,6 +208,11 @@ mt_status mt_import_read_cache(mt_import *import, const mt_cache_spans *spans, m
     mt_json_level level;
     MT_TRY(read_text(import, &spans->device, &import->gpu, err));
     MT_TRY(read_text(import, &spans->kernel, &import->kernel, err));
+    MT_TRY(read_text(import, &spans->objective, &import->objective, err));
+    if (import->objective && strcmp(import->objective, "time") == 0) {
+        mt_free(import->objective);
+        import->objective = NULL;
+    }
     MT_TRY(read_problem(import, &spans->problem, err));
     MT_TRY(read_knobs(import, spans, err));
     MT_TRY(mt_json_enter(&scan, '{', "the entries of \"cache\"", &level, err));

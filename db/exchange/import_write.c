@@ -71,6 +71,27 @@ static const mt_import_row *first_valid(const mt_import *import)
     return &import->rows[0];
 }
 
+/* Its level in "ALGO=a;K=1"; none if the variant has no such knob, or there is no variant. */
+static uint16_t level_in(const mt_import_knob *knob, const char *variant)
+{
+    size_t name = strlen(knob->name);
+    for (const char *at = variant; at && *at; at += strcspn(at, ";"), at += *at == ';') {
+        if (strncmp(at, knob->name, name) != 0 || at[name] != '=') continue;
+        const char *value = at + name + 1;
+        size_t length = strcspn(value, ";");
+        for (size_t i = 0; i < knob->value_count; i++)
+            if (strlen(knob->values[i]) == length && strncmp(knob->values[i], value, length) == 0) return (uint16_t)i;
+    }
+    return MT_IMPORT_NO_LEVEL;
+}
+
+/* Of the default variant; a knob that only the baseline has stands as it stands there. */
+static uint16_t default_level(const mt_import *import, const mt_import_knob *knob)
+{
+    uint16_t level = level_in(knob, import->own.standard);
+    return level == MT_IMPORT_NO_LEVEL ? level_in(knob, import->own.baseline) : level;
+}
+
 static mt_status add_knob(const mt_import *import, size_t number, mt_strbuf *ini, mt_error *err)
 {
     const mt_import_knob *knob = &import->knobs[number];
@@ -82,17 +103,33 @@ static mt_status add_knob(const mt_import *import, size_t number, mt_strbuf *ini
         add_value(ini, knob, knob->values[i]);
     }
     mt_strbuf_add_char(ini, '\n');
+    uint16_t level = default_level(import, knob);
+    if (level == MT_IMPORT_NO_LEVEL) return MT_OK;
+    mt_strbuf_add(ini, "default = ");
+    add_value(ini, knob, knob->values[level]);
+    mt_strbuf_add_char(ini, '\n');
     return MT_OK;
 }
 
-/* "4096, 4096" is shape 4096x4096. */
-static void add_shape(const char *problem, mt_strbuf *ini)
+/* "M=8;dtype=f16", a shape's or workload's key, line for line. */
+static void add_section(const char *kind, const char *name, const char *key, mt_strbuf *ini)
 {
-    mt_strbuf_add(ini, "\n[shape ");
+    mt_strbuf_addf(ini, "\n[%s %s]\n", kind, name);
+    for (const char *at = key ? key : ""; *at;) {
+        size_t length = strcspn(at, ";"), name_length = strcspn(at, "=;");
+        mt_strbuf_addf(ini, "%.*s = %.*s\n", (int)name_length, at, (int)(length - name_length - (name_length < length)), at + name_length + (name_length < length));
+        at += length + (at[length] == ';');
+    }
+}
+
+/* "4096, 4096" is shape 4096x4096. */
+static void add_shape(const mt_import *import, const char *problem, mt_strbuf *ini)
+{
     if (!problem) {
-        mt_strbuf_add(ini, "default]\n");
+        add_section("shape", import->own.shape ? import->own.shape : "default", import->own.shape_key, ini);
         return;
     }
+    mt_strbuf_add(ini, "\n[shape ");
     for (const char *at = problem; *at; at++) {
         if (*at == ',') mt_strbuf_add_char(ini, 'x');
         else if (*at != ' ') mt_strbuf_add_char(ini, *at);
@@ -100,29 +137,68 @@ static void add_shape(const char *problem, mt_strbuf *ini)
     mt_strbuf_addf(ini, "]\nproblem_size = %s%s\n", problem, strchr(problem, ',') ? "" : ",");
 }
 
+/* Timed for comparison, never validated. */
+static bool is_yardstick(const mt_import *import, size_t algo, size_t level)
+{
+    for (size_t i = 0; i < import->row_count; i++)
+        if (import->rows[i].levels[algo] == level && import->rows[i].kind != MT_OUTCOME_YARDSTICK) return false;
+    return true;
+}
+
+static void add_algorithm(const mt_import *import, const mt_import_knob *algo, size_t level, mt_strbuf *ini)
+{
+    mt_strbuf_addf(ini, "\n[algorithm %s]\n", algo->values[level]);
+    if (is_yardstick(import, (size_t)(algo - import->knobs), level)) mt_strbuf_add(ini, "yardstick = yes\n");
+}
+
 static mt_status add_variants(const mt_import *import, const char *kernel, mt_strbuf *ini, mt_error *err)
 {
     const mt_import_knob *algo = algo_knob(import);
-    size_t first = algo ? first_valid(import)->levels[algo - import->knobs] : 0;
+    size_t first = algo ? level_in(algo, import->own.standard) : 0;
     if (!algo) {
         char *name = variant_name(kernel);
         mt_strbuf_addf(ini, "\n[algorithm %s]\n", name ? name : "");
         mt_free(name);
         return name ? MT_OK : mt_import_no_memory(import, err);
     }
-    mt_strbuf_addf(ini, "\n[algorithm %s]\n", algo->values[first]); /* as if it were the default's */
+    if (first == MT_IMPORT_NO_LEVEL) first = first_valid(import)->levels[algo - import->knobs]; /* as if it were the default's */
+    if (first == MT_IMPORT_NO_LEVEL) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: a configuration has no ALGO, expected it in all of them", import->name);
+    add_algorithm(import, algo, first, ini);
     for (size_t i = 0; i < algo->value_count; i++)
-        if (i != first) mt_strbuf_addf(ini, "\n[algorithm %s]\n", algo->values[i]);
+        if (i != first) add_algorithm(import, algo, i, ini);
     return MT_OK;
+}
+
+/* What stands in lines of the search space as the file has it. */
+static mt_status check_own(const mt_import *import, mt_error *err)
+{
+    const mt_import_own *own = &import->own;
+    const struct { const char *what, *text; } texts[] = {{"shape", own->shape}, {"shape's key", own->shape_key}, {"workload", own->workload}, {"workload's key", own->workload_key}, {"regime", own->regime}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        for (const char *at = texts[i].text; at && *at; at++)
+            if ((unsigned char)*at < 0x20 || strchr("[]\"\\#", *at)) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: %s '%.60s': expected a text without [ ] # \" \\ and control characters", import->name, texts[i].what, texts[i].text);
+    return MT_OK;
+}
+
+static void add_head(const mt_import *import, const char *kernel, mt_strbuf *ini)
+{
+    const mt_import_own *own = &import->own;
+    const mt_import_knob *algo = algo_knob(import);
+    uint16_t baseline = algo ? level_in(algo, own->baseline) : MT_IMPORT_NO_LEVEL;
+    mt_strbuf_add(ini, "; Made by msda-tune import. There is nothing to compile: it is searched on recordings.\n");
+    mt_strbuf_addf(ini, "[kernel]\nname   = %s\npoints = recorded\n", kernel);
+    mt_strbuf_addf(ini, "\n[tune]\nregime = %s\n", own->regime ? own->regime : "warm ; such tools repeat a launch without flushing the L2");
+    if (baseline != MT_IMPORT_NO_LEVEL) mt_strbuf_addf(ini, "baseline = %s\n", algo->values[baseline]);
 }
 
 mt_status mt_import_space(const mt_import *import, const char *kernel, const char *problem, mt_strbuf *ini, mt_error *err)
 {
     mt_status st = check_names(import, kernel, err);
-    if (st != MT_OK) return st;
-    mt_strbuf_add(ini, "; Made by msda-tune import. There is nothing to compile: it is searched on recordings.\n");
-    mt_strbuf_addf(ini, "[kernel]\nname   = %s\npoints = recorded\n\n[tune]\nregime = warm ; such tools repeat a launch without flushing the L2\n", kernel);
-    add_shape(problem, ini);
+    MT_TRY(st);
+    MT_TRY(check_own(import, err));
+    add_head(import, kernel, ini);
+    add_shape(import, problem, ini);
+    if (import->own.workload_key) add_section("workload", import->own.workload, import->own.workload_key, ini);
     MT_TRY(add_variants(import, kernel, ini, err));
     for (size_t i = 0; i < import->knob_count; i++)
         if (&import->knobs[i] != algo_knob(import)) MT_TRY(add_knob(import, i, ini, err));
@@ -143,6 +219,7 @@ static char *variant_text(const mt_import *import, const char *algo, const mt_im
         values[count++] = algo;
     }
     for (size_t i = 0; i < import->knob_count; i++) {
+        if (row->levels[i] == MT_IMPORT_NO_LEVEL) continue;
         names[count] = import->knobs[i].name;
         values[count++] = import->knobs[i].values[row->levels[i]];
     }
@@ -196,9 +273,18 @@ static mt_status add_line(const mt_import *import, const line_order *order, mt_s
     return st == MT_OK ? mt_recording_add_row(&line1, &line, lines, err) : st;
 }
 
+/* As they were written, line 1 left out. */
+static mt_status add_own_lines(const mt_import *import, mt_strbuf *lines, mt_error *err)
+{
+    const char *line1 = mt_strbuf_text(&import->recording), *end = strchr(line1, '\n');
+    mt_strbuf_add(lines, end ? end + 1 : "");
+    return lines->failed ? mt_import_no_memory(import, err) : MT_OK;
+}
+
 mt_status mt_import_lines(const mt_import *import, const char *kernel, mt_strbuf *lines, mt_error *err)
 {
     mt_status st = MT_OK;
+    if (import->own.line1) return add_own_lines(import, lines, err);
     char *algo = variant_name(kernel);
     line_order *order = mt_alloc(import->row_count, sizeof *order);
     if (!algo || !order) {

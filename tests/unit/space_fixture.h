@@ -6,6 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/space/plan.h"
 #include "tuner/space/env.h"
+#include "tuner/space/space.h"
 #include "tuner/space/spec.h"
 
 #include <string.h>
@@ -70,6 +71,26 @@ static inline void must_set(mt_env *env, const char *text)
 static inline void must_contain(const char *text, const char *part)
 {
     ck_assert_msg(text && strstr(text, part), "expected \"%s\" in \"%s\"", part, text ? text : "(null)");
+}
+
+static inline void text_is(const mt_space *space, size_t index, const char *expected)
+{
+    mt_point point;
+    mt_space_at(space, index, &point);
+    char *text = mt_point_text(mt_space_spec(space), &point);
+    ck_assert_str_eq(text, expected);
+    mt_free(text);
+}
+
+static inline uint64_t pruned_by(const mt_space *space, const char *wanted, bool *is_exact)
+{
+    for (size_t kind = 0; kind < mt_space_pruned_kinds(space); kind++) {
+        const char *name, *why;
+        uint64_t count = mt_space_pruned(space, kind, &name, &why, is_exact);
+        if (strcmp(name, wanted) == 0) return count;
+    }
+    ck_abort_msg("no kind %s", wanted);
+    return 0;
 }
 
 #endif

@@ -213,9 +213,13 @@ START_TEST(refusals_name_file_line_and_entry)
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"time\":1}}}", "\"1,2\": has no value of b"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":[2],\"time\":1}}}", "\"1,2\": the value of b is of type array, expected a number"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":null,\"time\":1}}}", "of type null"},
-        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":0}}}", "\"1,2\": \"time\" is 0 ns, expected more than 0"},
-        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":-1}}}", "expected more than 0"},
-        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":1,\"times\":[1,\"x\"]}}}", "\"1,2\": time 2 of its list is no time"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":0}}}", "\"1,2\": \"time\" is 0 ms, expected more than 0 and less than 1e+10 ms"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":-1.0}}}", "\"1,2\": \"time\" is -1.0 ms, expected more than 0"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":-Infinity}}}", "\"time\" is -Infinity ms, expected more than 0"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":1,\"times\":[2,-1.50]}}}", "\"1,2\": number 2 of \"times\" is -1.50 ms, expected 0 or more and less than 1e+10 ms"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":1,\"times\":[2,1e11]}}}", "number 2 of \"times\" is 1e11 ms, expected"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":1,\"times\":[-Infinity]}}}", "number 1 of \"times\" is -Infinity, expected"},
+        {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,\"b\":2,\"time\":1,\"times\":[1,\"x\"]}}}", "\"1,2\": number 2 of \"times\" is \"x\", expected 0 or more and less than 1e+10 ms"},
         {"{" KNOBS "\"cache\":{\"1,2\":[1]}}", "\"1,2\": expected a JSON object"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,,}}}", "\"1,2\": expected a JSON object"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":\"\xff\"}}}", "not UTF-8"},
@@ -229,6 +233,8 @@ START_TEST(refusals_name_file_line_and_entry)
         {"{\"results\":[{\"configuration\":{\"a\":1}}]}", "\"invalidity\" is \"\", expected correct"},
         {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"fine\",") "]}", "\"invalidity\" is \"fine\""},
         {"{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"correct\"}]}", "x.json:1: the result has no time"},
+        {"{\"results\":[\n{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"measurements\":[{},{\"name\":\"time\",\"value\":-7.0,\"unit\":\"us\"}]}]}", "x.json:2: \"time\" is -7.0 us, expected more than 0 and less than 1e+13 us"},
+        {"{\"metadata\":{\"timeunit\":\"seconds\"},\"results\":[\n{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"times\":{\"runtimes\":[-3]}}]}", "x.json:2: number 1 of \"runtimes\" is -3 s, expected 0 or more"},
         {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"correct\",") "\n," T4_RESULT("{\"b\":1}", "\"invalidity\":\"correct\",") "]}", "x.json:2: the configuration has a knob b"},
         {"{\"results\":[" T4_RESULT("{\"a\":1,\"b\":1}", "\"invalidity\":\"correct\",") "\n," T4_RESULT("{\"b\":1}", "\"invalidity\":\"correct\",") "]}", "x.json:2: has no value of a"},
         {"{\"results\":[" T4_RESULT("{\"a\":1}", "\"invalidity\":\"correct\","), "is cut short, expected ',' or ']'"},
@@ -261,10 +267,54 @@ START_TEST(times_of_other_kinds)
     ck_ok(mt_import_lines(import, "k", &lines, &fixture_err));
     ck_assert_msg(strstr(mt_strbuf_text(&lines), "\"ns\":2000000") != NULL, "%s", mt_strbuf_text(&lines));
     clear();
-    ck_fails(open_text(CACHE("\n\"1\":{\"a\":1,\"time\":1e12}")), MT_ERR_SYNTAX, "x.json:2: \"1\": \"time\" is 1e+18 ns, expected more than 0 and less than 1e+16");
+    ck_fails(open_text(CACHE("\n\"1\":{\"a\":1,\"time\":1e12}")), MT_ERR_SYNTAX, "x.json:2: \"1\": \"time\" is 1e12 ms, expected more than 0 and less than 1e+10 ms");
     ck_fails(open_text(CACHE("\n\"1\":{\"a\":1,\"energy\":2}")), MT_ERR_SYNTAX, "x.json:2: \"1\": has neither \"time\" nor \"times\"");
     ck_fails(open_text("{\"results\":[\n{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"objectives\":[\"energy\"],\"measurements\":[{\"name\":\"energy\",\"value\":9,\"unit\":\"J\"}]}]}"),
              MT_ERR_SYNTAX, "x.json:2: the result has no time: expected a measurement \"time\"");
+}
+END_TEST
+
+/* 1e20 and Infinity stand for a failure, of a configuration or of one of its runs. */
+START_TEST(marks_of_failures)
+{
+    convert(CACHE("\"1\":{\"a\":1,\"time\":1.5,\"times\":[1e20]},\"2\":{\"a\":2,\"time\":1.5,\"times\":[1,1e20,2]},\"3\":{\"a\":3,\"times\":[1e+20,Infinity,NaN]},\"4\":{\"a\":4,\"times\":[3,1e20]},"
+                  "\"5\":{\"a\":5,\"time\":Infinity},\"6\":{\"a\":6,\"time\":1e+20},\"7\":{\"a\":7,\"time\":\"InvalidConfig\",\"times\":[1e20]}"));
+    has_line("{\"v\":\"ALGO=k;a=1\",\"k\":\"launch_error\",\"t\":\"time 1e20 in all of its \\\"times\\\", which stands for a failure\"");
+    has_line("\"v\":\"ALGO=k;a=2\",\"k\":\"ok\",\"ns\":1500000,\"lo\":1000000,\"hi\":2000000,\"min\":1000000,\"mean\":1500000,");
+    has_line("\"s\":[1000000,2000000]");
+    has_line("{\"v\":\"ALGO=k;a=3\",\"k\":\"launch_error\"");
+    has_line("{\"v\":\"ALGO=k;a=4\",\"k\":\"ok\",\"ns\":3000000,");
+    has_line("{\"v\":\"ALGO=k;a=5\",\"k\":\"launch_error\",\"t\":\"time Infinity, which stands for a failure\"");
+    has_line("{\"v\":\"ALGO=k;a=6\",\"k\":\"launch_error\",\"t\":\"time 1e+20, which stands for a failure\"");
+    has_line("{\"v\":\"ALGO=k;a=7\",\"k\":\"pruned\",\"t\":\"InvalidConfig\"");
+    convert("{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"times\":{\"runtimes\":[1,1e20]}},{\"configuration\":{\"a\":2},\"invalidity\":\"correct\",\"times\":{\"runtimes\":[1e20]}},"
+            "{\"configuration\":{\"a\":3},\"invalidity\":\"correct\",\"measurements\":[{\"name\":\"time\",\"value\":1e20}]}]}");
+    has_line("{\"v\":\"ALGO=k;a=1\",\"k\":\"ok\",\"ns\":1000000,");
+    has_line("{\"v\":\"ALGO=k;a=2\",\"k\":\"launch_error\",\"t\":\"time 1e20 in all of its \\\"runtimes\\\"");
+    has_line("{\"v\":\"ALGO=k;a=3\",\"k\":\"launch_error\",\"t\":\"time 1e20, which");
+    clear();
+}
+END_TEST
+
+/* Named where it is not what ranks here. */
+START_TEST(the_objective_of_the_file)
+{
+#define T4_OBJECTIVE(name, measurements) "{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"times\":{\"runtimes\":[2]},\"objectives\":[\"" name "\"],\"measurements\":[" measurements "]}]}"
+#define T4_VALUE(name, unit) "{\"name\":\"" name "\",\"value\":9,\"unit\":\"" unit "\"}"
+    static const struct { const char *text, *objective; } cases[] = {
+        {"{\"objective\":\"nvml_energy\",\"tune_params_keys\":[\"a\"],\"cache\":{\"1\":{\"a\":1,\"time\":1,\"nvml_energy\":3}}}", "nvml_energy"},
+        {"{\"objective\":\"time\",\"tune_params_keys\":[\"a\"],\"cache\":{\"1\":{\"a\":1,\"time\":1}}}", NULL},
+        {CACHE("\"1\":{\"a\":1,\"time\":1}"), NULL},
+        {T4_OBJECTIVE("energy", T4_VALUE("energy", "J")), "energy"},
+        {T4_OBJECTIVE("energy", T4_VALUE("energy", "J") "," T4_VALUE("time", "ms")), "energy"},
+        {T4_OBJECTIVE("GFLOP/s", ""), "GFLOP/s"},
+        {T4_OBJECTIVE("kernel_time", T4_VALUE("kernel_time", "ms")), NULL},
+        {T4_OBJECTIVE("time", T4_VALUE("time", "ms")), NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_ok(open_text(cases[i].text));
+        ck_assert_pstr_eq(mt_import_describe(import)->objective, cases[i].objective);
+    }
+    clear();
 }
 END_TEST
 
@@ -459,6 +509,76 @@ START_TEST(t4_for_other_tools)
 }
 END_TEST
 
+static void export_t4(mt_store *store, const char *name, char path[192])
+{
+    size_t untried;
+    snprintf(path, 192, "%s/%s", fixture_folder, name);
+    ck_ok(mt_t4_export(store, NULL, path, &untried, &fixture_err));
+}
+
+/* Knobs that only some variants have, shape, regime and yardsticks: all of it comes back under the new name. */
+START_TEST(t4_under_another_name)
+{
+    static const char *const variants[] = {"ALGO=copy;K=8", "ALGO=direct;K=8", "ALGO=tiled;K=16;TILE=4"};
+    char path[192];
+    mt_filter with_samples = {.with_samples = true};
+    mt_store *store = fixture_open();
+    mt_subject subject = fixture_subject(store);
+    int64_t session = fixture_session(store);
+    for (size_t i = 0; i < 3; i++) {
+        mt_outcome o = fixture_outcome(i ? MT_OUTCOME_OK : MT_OUTCOME_YARDSTICK, 2e6 + (double)i);
+        fixture_put(store, session, &subject, variants[i], &o);
+    }
+    ck_ok(mt_store_landmark(store, &subject, "default", "ALGO=tiled;K=16;TILE=4", &fixture_err));
+    char *before = export_text(store, &with_samples, "before.jsonl");
+    export_t4(store, "x.json", path);
+    mt_store_close(store);
+    clear();
+    ck_ok(mt_import_open_results(path, &import, &fixture_err));
+    ck_assert(mt_import_describe(import)->has_line1 && !mt_import_describe(import)->is_recording);
+    ck_assert_uint_eq(mt_import_describe(import)->results, 3);
+    ck_ok(mt_import_space(import, "new", NULL, &space, &fixture_err));
+    has_space("\n[tune]\nregime = cold\n");
+    has_space("[algorithm tiled]\n\n[algorithm copy]\nyardstick = yes\n\n[algorithm direct]\n");
+    has_space("[param K]\nvalues  = 8, 16\ndefault = 16\n");
+    has_space("[param TILE]\nvalues  = 4\ndefault = 4\n");
+    ck_ok(mt_import_own_line1(import, &(mt_import_names){.kernel = "\"new\""}, &lines, &fixture_err));
+    ck_ok(mt_import_lines(import, "new", &lines, &fixture_err));
+    char *name = strstr(before, "\"kernel\":{\"name\":\"");
+    ck_assert_ptr_nonnull(name);
+    name += strlen("\"kernel\":{\"name\":");
+    mt_strbuf expected = {0};
+    mt_strbuf_add_bytes(&expected, before, (size_t)(name - before));
+    mt_strbuf_add(&expected, "\"new\"");
+    mt_strbuf_add(&expected, strchr(name + 1, '"') + 1);
+    ck_assert_str_eq(mt_strbuf_text(&lines), mt_strbuf_text(&expected));
+    mt_strbuf_free(&expected);
+    mt_free(before);
+    clear();
+}
+END_TEST
+
+/* What would write lines of its own into the search space. */
+START_TEST(t4_with_names_that_would_write_lines)
+{
+#define OWN(shape, key, regime) "{\"metadata\":{\"msda-tune\":{\"subjects\":[{\"format\":\"msda-tune recording\",\"shape\":{\"name\":\"" shape "\",\"key\":\"" key "\"},\"workload\":{\"name\":\"default\",\"key\":\"\"}," \
+    "\"regime\":\"" regime "\"}]}},\"results\":[{\"configuration\":{\"ALGO\":\"a\"},\"msda-tune\":{\"subject\":0,\"k\":\"ok\"}}]}"
+    static const struct { const char *text, *part; } cases[] = {
+        {OWN("s]\\n[kernel", "N=1", "cold"), "shape 's]\n[kernel': expected a text without"},
+        {OWN("s", "N=1\\n[tune]", "cold"), "shape's key 'N=1"}, {OWN("s", "N=1", "cold\\nbudget = 1"), "regime 'cold"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char path[192];
+        clear();
+        snprintf(path, sizeof path, "%s/own.json", fixture_folder);
+        ck_ok(mt_file_write_atomic(path, cases[i].text, strlen(cases[i].text), &fixture_err));
+        ck_ok(mt_import_open_results(path, &import, &fixture_err));
+        ck_fails(mt_import_space(import, "k", NULL, &space, &fixture_err), MT_ERR_SYNTAX, cases[i].part);
+        ck_assert_uint_eq(space.length, 0);
+    }
+    clear();
+}
+END_TEST
+
 START_TEST(an_empty_choice_is_said)
 {
     mt_store *store = make_store();
@@ -471,4 +591,4 @@ END_TEST
 
 FIXTURE_MAIN("import", a_cache_and_its_t4_give_the_same_rows, dedispersion, times_outcomes_and_clock, values_of_every_kind, the_last_of_equal_configurations_counts, t4_units_and_measurements,
              a_cache_that_was_not_closed, recordings_pass_through, refusals_name_file_line_and_entry, times_of_other_kinds, values_that_no_space_can_hold, names_that_would_write_lines, cut_files, gzip_limits, out_of_memory, t4_there_and_back,
-             t4_for_other_tools, an_empty_choice_is_said)
+             t4_for_other_tools, t4_under_another_name, t4_with_names_that_would_write_lines, marks_of_failures, the_objective_of_the_file, an_empty_choice_is_said)

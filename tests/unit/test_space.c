@@ -15,135 +15,6 @@ static mt_space *must_space(const mt_spec *spec, size_t shape, const mt_device_f
     return space;
 }
 
-static void text_is(const mt_space *space, size_t index, const char *expected)
-{
-    mt_point point;
-    mt_space_at(space, index, &point);
-    char *text = mt_point_text(mt_space_spec(space), &point);
-    ck_assert_str_eq(text, expected);
-    mt_free(text);
-}
-
-static uint64_t pruned_by(const mt_space *space, const char *wanted, bool *is_exact)
-{
-    for (size_t kind = 0; kind < mt_space_pruned_kinds(space); kind++) {
-        const char *name, *why;
-        uint64_t count = mt_space_pruned(space, kind, &name, &why, is_exact);
-        if (strcmp(name, wanted) == 0) return count;
-    }
-    ck_abort_msg("no kind %s", wanted);
-    return 0;
-}
-
-/* ---- listed points ---- */
-
-START_TEST(a_listed_space_is_its_points)
-{
-    mt_spec *spec = must_parse("[kernel]\npoints = recorded\n[shape s]\n[algorithm v]\n[param K]\nvalues = 1..300\n[param F]\nvalues = \"0.5\", word\ndefault = word\n");
-    const char *const texts[] = {"ALGO=v;F=word;K=2", "ALGO=v;F=0.5;K=1", "ALGO=v;F=word;K=2", "ALGO=v;F=0.5;K=300"};
-    mt_point points[4];
-    mt_space *space = NULL;
-    mt_error err = { 0 };
-    bool is_exact = false;
-    size_t index;
-    for (size_t i = 0; i < 4; i++) points[i] = must_point(spec, texts[i]);
-    ck_assert_msg(mt_space_create_listed(spec, &spec->shapes[0], &h100, points, 4, &space, &err) == MT_OK, "%s", err.message);
-    ck_assert_uint_eq(mt_space_count(space), 3);
-    ck_assert_uint_eq(mt_space_raw_count(space), 600);
-    ck_assert_uint_eq(pruned_by(space, "not recorded", &is_exact), 597);
-    ck_assert(is_exact);
-    text_is(space, 0, "ALGO=v;F=0.5;K=1");
-    text_is(space, 1, "ALGO=v;F=word;K=2");
-    text_is(space, 2, "ALGO=v;F=0.5;K=300");
-    ck_assert(mt_space_find(space, &points[3], &index) && index == 2);
-    ck_assert_uint_eq(mt_space_neighbours(space, 0, &index, 1), 1); /* K = 300; F = word is not recorded with K = 1 */
-    ck_assert_uint_eq(index, 2);
-    ck_assert_int_eq(mt_space_default(space, &index, &err), MT_ERR_NOT_FOUND);
-    must_contain(err.message, "the default point of shape s is not recorded");
-    mt_space_free(space);
-    ck_assert_int_eq(mt_space_create_listed(spec, &spec->shapes[0], &h100, NULL, 0, &space, &err), MT_OK);
-    ck_assert_uint_eq(mt_space_count(space), 0);
-    mt_space_free(space);
-    mt_spec_free(spec);
-}
-END_TEST
-
-#define EDITED REST "[param K]\nvalues = 1..4\n[param F]\nvalues = a, b\nwhen = K > 1\n[constraint small]\nexpr = K < 4\n[constraint worth]\nexpr = K > 2\nscope = search\n"
-
-START_TEST(a_recorded_space_is_what_is_valid_of_it)
-{
-    static const char *const texts[] = {"ALGO=v;K=1", "ALGO=v;F=b;K=3", "ALGO=v;K=3", "ALGO=v;F=a;K=2", "ALGO=v;F=a;K=4", "ALGO=v;F=a;K=1"};
-    mt_spec *spec = must_parse(EDITED);
-    mt_point points[6];
-    mt_space *space = NULL;
-    mt_error err = { 0 };
-    bool is_exact = false;
-    size_t index;
-    for (size_t i = 0; i < 6; i++) points[i] = must_point(spec, texts[i]);
-    ck_assert_msg(mt_space_create_recorded(spec, &spec->shapes[0], &h100, points, 6, &space, &err) == MT_OK, "%s", err.message);
-    ck_assert_uint_eq(mt_space_count(space), 4);
-    text_is(space, 0, "ALGO=v;K=1"); /* this and the next are excluded from the search alone */
-    text_is(space, 1, "ALGO=v;F=a;K=2");
-    text_is(space, 2, "ALGO=v;F=a;K=3"); /* a knob that it lacked stands at its default */
-    text_is(space, 3, "ALGO=v;F=b;K=3");
-    ck_assert(mt_space_default(space, &index, &err) == MT_OK && index == 0);
-    ck_assert(mt_space_find(space, &points[3], &index) && index == 1);
-    ck_assert(!mt_space_find_legal(space, &points[4], &index) && !mt_space_find_legal(space, &points[5], &index)); /* excluded; a knob that is not active */
-    ck_assert_uint_eq(mt_space_raw_count(space), 7);
-    ck_assert_uint_eq(pruned_by(space, "small", &is_exact), 1);
-    ck_assert_uint_eq(pruned_by(space, "worth", &is_exact), 0);
-    ck_assert_uint_eq(pruned_by(space, "not recorded", &is_exact), 2); /* K = 2 and K = 4 with F = b */
-    ck_assert(is_exact);
-    mt_space_free(space);
-    mt_spec_free(spec);
-}
-END_TEST
-
-/* As in the walk, a constraint guards what stands behind it, and without one the error is told. */
-START_TEST(a_recorded_point_may_be_guarded)
-{
-#define DIVIDES REST "[param K]\nvalues = 0..3\ndefault = 1\n[param F]\nvalues = a, b\nwhen = 12 / K > 4\n"
-    static const char *const guards[] = {"[constraint some]\nexpr = K > 0\n", "[constraint some]\nexpr = K > 0\nscope = search\n", ""};
-    for (size_t i = 0; i < 3; i++) {
-        char text[sizeof DIVIDES + 100];
-        snprintf(text, sizeof text, "%s%s", DIVIDES, guards[i]);
-        mt_spec *spec = must_parse(text);
-        mt_point points[] = {must_point(spec, "ALGO=v;K=0"), must_point(spec, "ALGO=v;K=2")};
-        mt_space *space = NULL;
-        mt_error err = { 0 };
-        bool is_exact;
-        mt_status st = mt_space_create_recorded(spec, &spec->shapes[0], &h100, points, 2, &space, &err);
-        ck_assert_msg(st == (i < 2 ? MT_OK : MT_ERR_SPEC), "%d: %s", st, err.message);
-        if (i < 2) {
-            ck_assert_uint_eq(mt_space_count(space), 1);
-            text_is(space, 0, "ALGO=v;F=a;K=2");
-            ck_assert_uint_eq(pruned_by(space, "some", &is_exact), 1);
-        }
-        mt_space_free(space);
-        mt_spec_free(spec);
-    }
-}
-END_TEST
-
-START_TEST(what_excludes_all_that_is_recorded_is_told)
-{
-    mt_spec *spec = must_parse(REST "[param K]\nvalues = 1..100\n[constraint small]\nexpr = K < 4\n");
-    mt_point point = must_point(spec, "ALGO=v;K=50");
-    mt_space *space = NULL;
-    mt_error err = { 0 };
-    mt_strbuf told = {0};
-    ck_assert_int_eq(mt_space_create_recorded(spec, &spec->shapes[0], &h100, &point, 1, &space, &err), MT_OK);
-    ck_assert_uint_eq(mt_space_count(space), 0);
-    mt_space_tell_pruned(space, &told);
-    must_contain(mt_strbuf_text(&told), "'small' excludes ");
-    must_contain(mt_strbuf_text(&told), ": K < 4");
-    ck_assert_ptr_null(strstr(mt_strbuf_text(&told), "not recorded"));
-    mt_strbuf_free(&told);
-    mt_space_free(space);
-    mt_spec_free(spec);
-}
-END_TEST
-
 /* The rules that exclude everything, each with its numbers, the strictest first; of equals the file's first. */
 START_TEST(what_excludes_all_is_told)
 {
@@ -576,7 +447,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        a_listed_space_is_its_points, a_recorded_space_is_what_is_valid_of_it, a_recorded_point_may_be_guarded, what_excludes_all_that_is_recorded_is_told, what_excludes_all_is_told, order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
+        what_excludes_all_is_told, order_is_the_file_s_and_inactive_knobs_are_absent, a_constraint_on_an_inactive_knob_does_not_apply,
         requires_guards_what_the_variant_s_constraints_compute, a_constraint_of_shape_values_guards_the_shape, arithmetic_that_fails_says_where,
         one_point_and_one_value, raw_counts_saturate_and_stay_cheap, enumeration_agrees_with_brute_force, wide_knobs_and_lookups,
         default_points, what_limits_the_search_binds_neither_the_default_nor_what_is_named, a_default_that_can_t_run_is_no_point, neighbours_differ_in_one_knob, every_shipped_space_adds_up_and_can_be_planned, a_million_points_take_seconds_at_most, every_allocation_may_fail,

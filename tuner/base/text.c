@@ -155,11 +155,20 @@ bool mt_text_is_shown(const char *text, size_t left, size_t *length)
     return code >= 0x20 && !(code >= 0x7f && code < 0xa0) && !turns_direction(code);
 }
 
+static void defuse(char *text, size_t length, const char *kept)
+{
+    for (size_t at = 0, size; at < length; at += size)
+        if (!mt_text_is_shown(text + at, length - at, &size) && !(text[at] && strchr(kept, text[at]))) memset(text + at, '?', size);
+}
+
 void mt_text_defuse(char *text, size_t length)
 {
-    for (size_t at = 0, size; at < length; at += size) {
-        if (!mt_text_is_shown(text + at, length - at, &size) && text[at] != '\n' && text[at] != '\t') memset(text + at, '?', size);
-    }
+    defuse(text, length, "\n\t");
+}
+
+void mt_text_one_line(char *text, size_t length)
+{
+    defuse(text, length, "");
 }
 
 enum { WORD_LIMIT = 64 }; /* longer words get no suggestion */

@@ -22,6 +22,8 @@ uint32_t mt_text_code_point(const char *text, size_t length);
 bool mt_text_is_shown(const char *text, size_t left, size_t *length);
 /* Puts '?' in the place of every byte of text[0..length) that may not be shown, line breaks and tabs excepted: text of files, drivers and other programs must not steer a terminal. */
 void mt_text_defuse(char *text, size_t length);
+/* The same for text that is one line: line breaks and tabs too. */
+void mt_text_one_line(char *text, size_t length);
 /* The candidate nearest to `word` (edit distance ≤ 1/3 of its length, at least 1), or NULL. candidates[count]. */
 const char *mt_text_nearest(const char *word, const char *const *candidates, size_t count);
 

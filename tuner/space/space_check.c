@@ -111,7 +111,8 @@ static void classify(mt_space *space, mt_walker *walker)
         for (size_t p = 0; p < spec->param_count; p++) {
             bool asks_algo_alone = (space->whens[p].knobs & ~UINT64_C(1)) == 0;
             int low, high;
-            if (space->whens[p].expr && !asks_algo_alone) continue;
+            if (!space->whens[p].expr) space->activities[v * spec->param_count + p] = MT_ACTIVE_YES;
+            if (!space->whens[p].expr || !asks_algo_alone) continue;
             if (mt_space_levels(space, walker, p, &low, &high) == MT_TRUTH_FAILED) continue; /* whoever walks will tell the error */
             space->activities[v * spec->param_count + p] = low == MT_INACTIVE ? MT_ACTIVE_NO : MT_ACTIVE_YES;
         }
@@ -226,8 +227,9 @@ mt_truth mt_space_levels(const mt_space *space, mt_walker *walker, size_t param,
     const mt_spec *spec = space->spec;
     mt_activity activity = param == 0 ? MT_ACTIVE_YES : (mt_activity)space->activities[(size_t)walker->point.level[0] * spec->param_count + param];
     mt_truth truth = activity == MT_ACTIVE_YES ? MT_TRUTH_HOLDS : MT_TRUTH_BROKEN;
-    if (activity == MT_ACTIVE_DEPENDS) truth = space->whens[param].expr ? recall(&space->whens[param], walker, MT_TRUTH_BROKEN) : MT_TRUTH_HOLDS;
-    *low = truth == MT_TRUTH_HOLDS ? 0 : MT_INACTIVE;
+    bool is_free = activity == MT_ACTIVE_DEPENDS && !space->whens[param].expr; /* of recorded points alone, whose knobs follow no condition that is known */
+    if (activity == MT_ACTIVE_DEPENDS) truth = is_free ? MT_TRUTH_HOLDS : recall(&space->whens[param], walker, MT_TRUTH_BROKEN);
+    *low = truth == MT_TRUTH_HOLDS && !is_free ? 0 : MT_INACTIVE;
     *high = truth == MT_TRUTH_BROKEN ? MT_INACTIVE : (int)spec->params[param].value_count - 1;
     return truth;
 }

@@ -15,7 +15,8 @@ static mt_status default_point(const mt_space *space, size_t variant, mt_walker 
     for (size_t i = 1; i < spec->param_count; i++) {
         int low, high;
         if (mt_space_levels(space, walker, i, &low, &high) == MT_TRUTH_FAILED) return mt_check_fail(space, &space->whens[i], walker, err);
-        if (high != MT_INACTIVE) walker->point.level[i] = (int16_t)spec->params[i].default_level;
+        bool is_open = low == MT_INACTIVE && !spec->params[i].has_default; /* recorded points that have it and others that have not: the file says whether the default has */
+        if (high != MT_INACTIVE && !is_open) walker->point.level[i] = (int16_t)spec->params[i].default_level;
     }
     return MT_OK;
 }

@@ -76,7 +76,7 @@ struct mt_space {
     size_t check_count;
     size_t first[MT_MAX_PARAMS + 2]; /* checks of depth d: first[d + 1] … first[d + 2] */
     mt_check *whens;                 /* per knob; expr NULL: always active */
-    unsigned char *activities;       /* mt_activity [variant][knob] */
+    unsigned char *activities;       /* mt_activity [variant][knob]; with `points = recorded` as the points have them */
     mt_pool *pool;
 
     /* Ranks (space_rank.c): a variant's points start at base[variant]; place value of each knob's digit in it. */

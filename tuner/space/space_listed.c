@@ -109,11 +109,28 @@ static mt_status fill_recorded(mt_space *space, mt_point *points, size_t count, 
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     MT_TRY(check_shape(space, walker, &count, err));
-    for (size_t i = 0; i < count; i++) complete(space, walker, &points[i]);
+    for (size_t i = 0; !space->spec->is_recorded && i < count; i++) complete(space, walker, &points[i]);
     MT_TRY(fill(space, walker, points, count, where_legal, err));
 done:
     mt_walker_give(space, walker);
     return st;
+}
+
+/* With `points = recorded` no `when` says which knobs a point has: each has those that it was recorded with. */
+static void observe_activities(mt_space *space, const mt_point *points, size_t count)
+{
+    enum { NOT_SEEN = 255 };
+    size_t params = space->spec->param_count;
+    for (size_t i = 0; i < count; i++) space->activities[(size_t)points[i].level[0] * params] = NOT_SEEN; /* in the place of ALGO itself, which is always active */
+    for (size_t i = 0; i < count; i++) {
+        unsigned char *activities = space->activities + (size_t)points[i].level[0] * params;
+        for (size_t p = 1; p < params; p++) {
+            mt_activity here = points[i].level[p] == MT_INACTIVE ? MT_ACTIVE_NO : MT_ACTIVE_YES;
+            if (activities[0] == NOT_SEEN) activities[p] = (unsigned char)here;
+            else if (activities[p] != here) activities[p] = MT_ACTIVE_DEPENDS;
+        }
+        activities[0] = MT_ACTIVE_YES;
+    }
 }
 
 static mt_status fill_listed(mt_space *space, mt_point *points, size_t count, mt_error *err)
@@ -126,6 +143,7 @@ typedef mt_status fill_space(mt_space *space, mt_point *points, size_t count, mt
 static mt_status create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, fill_space *fill_it, mt_point *points, size_t count, mt_space **out, mt_error *err)
 {
     mt_status st = mt_space_begin(spec, shape, facts, out, err);
+    if (st == MT_OK && spec->is_recorded) observe_activities(*out, points, count);
     if (st == MT_OK) st = mt_space_count_raw(*out, err);
     if (st == MT_OK) st = fill_it(*out, points, count, err);
     if (st == MT_OK) return MT_OK;

@@ -57,9 +57,44 @@ mt --gpu recorded:amd --space scale2.ini --recordings renamed.sqlite --db rename
 "$tool" import --as recorded --db two.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" >/dev/null
 "$tool" export --t4 --db two.sqlite -o two.json >/dev/null
 mt import two.json --name demo2 --db two2.sqlite
+note "conditional knobs, shape, workload, regime, default and baseline take the new name too"
+header='{"format":"msda-tune recording","version":1,"gpu":{"key":"h200|cc90|sm132|141g","name":"NVIDIA H200","facts":{"cc":90,"sm_count":132,"smem_optin":232448,"mem_bytes":150109880320,"clock_mhz":1980}},"kernel":{"name":"sums","key":"00112233445566778899aabbccddeeff","spec":{}},"shape":{"name":"wide","key":"DIMS=8,;N=1000;dtype=f16"},"workload":{"name":"even","key":"sigma=1.5"},"regime":"cold","toolchain":{"nvrtc":13000,"driver":13000,"arch":"sm_90a"},"recorded_unix_ms":1764000000000,"default":"ALGO=tiled;K=8;TILE=4","baseline":"ALGO=plain;K=8"}'
+{
+    echo "$header"
+    echo '{"v":"ALGO=copy;K=8","k":"yardstick","t":"timed for comparison, not validated","ns":1000,"lo":990,"hi":1010,"n":3,"batch":1}'
+    echo '{"v":"ALGO=plain;K=8","k":"ok","ns":9000,"lo":8900,"hi":9100,"n":3,"batch":1,"reg":32}'
+    echo '{"v":"ALGO=tiled;K=16;TILE=4","k":"ok","ns":3000,"lo":2900,"hi":3100,"n":3,"batch":1,"reg":40}'
+    echo '{"v":"ALGO=tiled;K=8;TILE=2","k":"wrong_result","t":"out is wrong"}'
+    echo '{"v":"ALGO=tiled;K=8;TILE=4","k":"ok","ns":4500,"lo":4400,"hi":4600,"n":3,"batch":1,"reg":48}'
+} >sums.jsonl
+"$tool" import --as recorded --db sums.sqlite sums.jsonl >/dev/null
+"$tool" export --t4 --db sums.sqlite -o sums.json >/dev/null
+mt import sums.json --name totals --db totals.sqlite
+cat totals.ini
+mt --gpu recorded:h200 --space totals.ini --recordings totals.sqlite --db totals-tuned.sqlite --quiet
+"$tool" import sums.json --name totals -o totals.jsonl >/dev/null
+"$tool" export --recording --db sums.sqlite -o sums.jsonl >/dev/null
+cmp <(tail -n +2 sums.jsonl) <(tail -n +2 totals.jsonl) && echo "the same rows"
+sed 's/"name":"wide"/"name":"wi;de"/' sums.json >odd.json
+mt import odd.json --name odd --db z.sqlite
+sed 's/;N=1000;/;N=+1000;/' sums.json >odd.json
+mt import odd.json --name odd --db z.sqlite
+note "what another tool looked for is named where it does not rank here"
+{
+    echo '{"device_name":"NVIDIA A100-PCIE-40GB","kernel_name":"joules","problem_size":8,"objective":"nvml_energy","tune_params_keys":["a"],'
+    echo '"cache":{"1":{"a":1,"time":2,"nvml_energy":1},"2":{"a":2,"time":1,"nvml_energy":5},"3":{"a":3,"time":1.5,"times":[1e20]},"4":{"a":4,"times":[1e20,3]}}}'
+} >joules.json
+mt import joules.json --db joules.sqlite
+mt --gpu recorded:a100 --space joules.ini --recordings joules.sqlite --db joules-tuned.sqlite --quiet
 note "refusals"
 sed 's/"time": 1.25/"time": 0/' other.json >zero.json
 mt import zero.json --db z.sqlite
+sed 's/"time": 1.25/"time": -1.50, "times": [1.25]/' other.json >below.json
+mt import below.json --db z.sqlite
+sed 's/"time": 1.25/"time": 1, "times": [2, -1.50]/' other.json >below.json
+mt import below.json --db z.sqlite
+sed 's/"scale"/"a\\nb\\u202ec\\u001b[1m"/; s/AMD/A\\nMD/' other.json >lines.json
+mt import lines.json --db z.sqlite
 head -c 100000 "$kt/convolution_milo_A100.json.gz" >cut.json.gz
 mt import cut.json.gz --db z.sqlite
 mt import t4.jsonl --gpu a100 --db z.sqlite

@@ -5,6 +5,7 @@
 #include "db/exchange/recording.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
+#include "tuner/base/text.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/results.h"
@@ -92,6 +93,15 @@ static void print_next(const importing *im, const mt_import_about *about, const 
     mt_strbuf_free(&command);
 }
 
+/* What ranks here is the time, whatever the other tool looked for. */
+static void tell_objective(const char *file, const char *objective)
+{
+    mt_strbuf name = {0};
+    mt_print_clean(&name, objective, 60);
+    mt_log_warn("%s: its objective is %s; here the results are ranked by their time, and values of %s are not kept", file, mt_strbuf_text(&name), mt_strbuf_text(&name));
+    mt_strbuf_free(&name);
+}
+
 static mt_status import_file(importing *im, const char *file, mt_error *err)
 {
     const import_values *values = im->values;
@@ -106,6 +116,7 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
     size_t length;
     const void *bytes = mt_import_recording(import, &length);
     if (about->is_unfinished) mt_log_warn("%s: the cache has no end, its run did not finish; its %zu results are taken", file, about->results);
+    if (about->objective) tell_objective(file, about->objective);
     if (!about->is_recording) {
         MT_TRY(mt_results_convert(import, file, &asked, &results, err));
         bytes = mt_strbuf_text(&results.recording);
@@ -117,6 +128,7 @@ static mt_status import_file(importing *im, const char *file, mt_error *err)
     MT_TRY(values->output ? write_output(im, bytes, length, err) : take(im, file, bytes, length, origin, err));
     if (!about->is_recording) print_next(im, about, &results, origin);
 done:
+    if (st != MT_OK) mt_text_one_line(err->message, strlen(err->message)); /* names and values of the file stand in it */
     mt_results_free(&results);
     mt_import_close(import);
     return st;

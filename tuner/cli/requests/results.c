@@ -8,6 +8,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/evaluate/facts_json.h"
 #include "tuner/space/source.h"
@@ -40,7 +41,10 @@ static mt_status find_gpu(const char *gpu, mt_device_facts *facts, char arch[MT_
     mt_status st = mt_known_device(gpu, NULL, facts, arch, err);
     if (st == MT_OK) tell_choice(gpu, facts->name);
     if (st != MT_ERR_NOT_FOUND) return st;
-    mt_log_warn("devices.ini has no GPU '%s': its results are kept without the facts of the GPU", gpu);
+    mt_strbuf shown = {0};
+    mt_print_clean(&shown, gpu, 0);
+    mt_log_warn("devices.ini has no GPU '%s': its results are kept without the facts of the GPU", mt_strbuf_text(&shown));
+    mt_strbuf_free(&shown);
     *facts = (mt_device_facts){0};
     snprintf(facts->name, sizeof facts->name, "%s", gpu);
     mt_facts_arch(0, arch, MT_ARCH_SIZE);
@@ -88,37 +92,82 @@ static void add_text(mt_strbuf *json, const char *before, const char *text)
     mt_strbuf_add_json(json, text);
 }
 
-static mt_status add_header(const mt_import *import, const mt_spec *spec, const mt_device_facts *facts, const char *arch, mt_strbuf *json, mt_error *err)
+static void add_gpu(const mt_device_facts *facts, mt_strbuf *json)
 {
     char key[MT_KEY_GPU_SIZE];
-    const mt_source no_source = {0};
-    mt_hash kernel_key;
-    mt_status st = mt_source_key(spec, &no_source, &kernel_key, err);
-    if (st != MT_OK) return st;
-    char *facts_json = mt_facts_to_json(facts), *spec_json = mt_spec_json(spec);
-    if (!facts_json || !spec_json) json->failed = true;
+    char *facts_json = mt_facts_to_json(facts);
     mt_key_gpu(facts->name, facts->cc, facts->sm_count, facts->mem_bytes, facts->clock_mhz, key, sizeof key);
-    add_text(json, "{\"format\":\"msda-tune recording\",\"version\":1,\"gpu\":{\"key\":", key);
+    add_text(json, "{\"key\":", key);
     add_text(json, ",\"name\":", facts->name);
     mt_strbuf_addf(json, ",\"facts\":%s}", facts_json ? facts_json : "");
-    add_text(json, ",\"kernel\":{\"name\":", spec->name);
-    add_text(json, ",\"key\":", kernel_key.hex);
-    mt_strbuf_addf(json, ",\"spec\":%s}", spec_json ? spec_json : "");
-    add_text(json, ",\"shape\":{\"name\":", spec->shapes[0].name);
+    json->failed = json->failed || !facts_json;
+    mt_free(facts_json);
+}
+
+static void add_shape(const mt_spec *spec, mt_strbuf *json)
+{
+    add_text(json, "{\"name\":", spec->shapes[0].name);
     add_text(json, ",\"key\":", spec->shapes[0].key);
-    add_text(json, "},\"workload\":{\"name\":", spec->workloads[0].name);
+    mt_strbuf_add_char(json, '}');
+}
+
+/* Of a file that says nothing of the sort. */
+static mt_status add_header(const mt_import *import, const mt_spec *spec, const mt_device_facts *facts, const char *arch, const char *kernel_key, mt_strbuf *json, mt_error *err)
+{
+    char *spec_json = mt_spec_json(spec);
+    mt_strbuf_add(json, "{\"format\":\"msda-tune recording\",\"version\":1,\"gpu\":");
+    add_gpu(facts, json);
+    add_text(json, ",\"kernel\":{\"name\":", spec->name);
+    add_text(json, ",\"key\":", kernel_key);
+    mt_strbuf_addf(json, ",\"spec\":%s},\"shape\":", spec_json ? spec_json : "");
+    add_shape(spec, json);
+    add_text(json, ",\"workload\":{\"name\":", spec->workloads[0].name);
     add_text(json, ",\"key\":", spec->workloads[0].key);
     add_text(json, "},\"regime\":", mt_regime_name(spec->regime));
     add_text(json, ",\"toolchain\":{\"nvrtc\":0,\"driver\":0,\"arch\":", arch);
     mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld}\n", (long long)mt_import_describe(import)->newest_unix_ms);
-    mt_free(facts_json);
+    json->failed = json->failed || !spec_json;
     mt_free(spec_json);
     return json->failed ? no_memory(err) : MT_OK;
 }
 
+/* Of a file that this tool wrote: what a person says replaces its own. The programs of another shape would not fit the new one. */
+static mt_status rename_header(mt_import *import, const mt_spec *spec, const mt_device_facts *facts, bool has_problem, const char *kernel_key, mt_strbuf *json, mt_error *err)
+{
+    mt_strbuf name = {0}, key = {0}, gpu = {0}, shape = {0};
+    char *programs = has_problem ? mt_spec_json(spec) : NULL;
+    mt_status st = MT_OK;
+    mt_strbuf_add_json(&name, spec->name);
+    mt_strbuf_add_json(&key, kernel_key);
+    if (facts) add_gpu(facts, &gpu);
+    if (has_problem) add_shape(spec, &shape);
+    if (name.failed || key.failed || gpu.failed || shape.failed || has_problem != !!programs) st = no_memory(err);
+    const mt_import_names names = {mt_strbuf_text(&name), mt_strbuf_text(&key), facts ? mt_strbuf_text(&gpu) : NULL, has_problem ? mt_strbuf_text(&shape) : NULL, programs};
+    if (st == MT_OK) st = mt_import_own_line1(import, &names, json, err);
+    mt_strbuf_free(&name);
+    mt_strbuf_free(&key);
+    mt_strbuf_free(&gpu);
+    mt_strbuf_free(&shape);
+    mt_free(programs);
+    return st;
+}
+
+/* Shape and workload of the search space are looked up by their keys: as the file has them, or not at all. */
+static mt_status check_subject(const char *path, const mt_import_about *about, const mt_spec *spec, bool has_problem, mt_error *err)
+{
+    if (!about->has_line1) return MT_OK;
+    const mt_shape *shape = &spec->shapes[0];
+    const mt_workload *workload = &spec->workloads[0];
+    bool is_shape = has_problem || (strcmp(shape->name, about->shape) == 0 && strcmp(shape->key, about->shape_key) == 0);
+    bool is_workload = strcmp(workload->name, about->workload) == 0 && strcmp(workload->key, about->workload_key) == 0;
+    if (is_shape && is_workload) return MT_OK;
+    return MT_FAIL(err, MT_ERR_SYNTAX, "%s: the %s '%s' with the key '%s' is none that a search space can have; expected NAME=VALUE pairs joined by `;`", path, is_shape ? "workload" : "shape",
+                   is_shape ? about->workload : about->shape, is_shape ? about->workload_key : about->shape_key);
+}
+
 /* ---- all of it ---- */
 
-mt_status mt_results_convert(const mt_import *import, const char *path, const mt_results_options *options, mt_results *results, mt_error *err)
+mt_status mt_results_convert(mt_import *import, const char *path, const mt_results_options *options, mt_results *results, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_import_about *about = mt_import_describe(import);
@@ -126,20 +175,26 @@ mt_status mt_results_convert(const mt_import *import, const char *path, const mt
     const char *problem = options->problem ? options->problem : about->problem;
     mt_strbuf ini = {0};
     mt_spec *spec = NULL;
-    mt_device_facts facts;
+    mt_device_facts facts = {0};
     char arch[MT_ARCH_SIZE];
+    bool is_file_gpu = about->has_line1 && !options->gpu;
+    mt_hash kernel_key;
+    const mt_source no_source = {0};
     if (!gpu) return need(path, about, "which GPU it is of", "--gpu NAME, such as a100", err);
     if (!kernel) return need(path, about, "which kernel it is of", "--name NAME", err);
     MT_TRY(check_problem(options->problem, err));
-    MT_TRY(find_gpu(gpu, &facts, arch, err));
+    if (!is_file_gpu) MT_TRY(find_gpu(gpu, &facts, arch, err));
     MT_TRY(mt_import_space(import, kernel, problem, &ini, err));
     st = mt_spec_parse("the search space of this import", mt_strbuf_text(&ini), ini.length, &spec, err);
     if (st != MT_OK) st = mt_error_prefix(err, st, "%s", path);
     if (st != MT_OK) goto done;
-    MT_TRY(add_header(import, spec, &facts, arch, &results->recording, err));
+    MT_TRY(check_subject(path, about, spec, options->problem != NULL, err));
+    MT_TRY(mt_source_key(spec, &no_source, &kernel_key, err));
+    MT_TRY(about->has_line1 ? rename_header(import, spec, is_file_gpu ? NULL : &facts, options->problem != NULL, kernel_key.hex, &results->recording, err)
+                            : add_header(import, spec, &facts, arch, kernel_key.hex, &results->recording, err));
     MT_TRY(mt_import_lines(import, kernel, &results->recording, err));
     MT_TRY(write_space(options, kernel, &ini, &results->space_path, err));
-    mt_key_model(facts.name, results->model, sizeof results->model);
+    mt_key_model(is_file_gpu ? gpu : facts.name, results->model, sizeof results->model);
 done:
     mt_spec_free(spec);
     mt_strbuf_free(&ini);

@@ -16,7 +16,7 @@ typedef struct mt_results {
 } mt_results; /* zero-initialise */
 
 /* Writes the search space and makes the recording. USAGE where something is missing. */
-mt_status mt_results_convert(const mt_import *import, const char *path, const mt_results_options *options, mt_results *results, mt_error *err);
+mt_status mt_results_convert(mt_import *import, const char *path, const mt_results_options *options, mt_results *results, mt_error *err);
 void mt_results_free(mt_results *results);
 
 #endif
