@@ -34,7 +34,7 @@ typedef struct tune_values {
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
     const char *events, *shard, *known, *around, *space_key, *plan;
-    bool no_cache, no_race, quiet, progress, diagnose, resume;
+    bool no_cache, no_race, quiet, verbose, progress, diagnose, resume;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -71,6 +71,7 @@ static const mt_option options[] = {
     {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of one's own and the shipped one"},
     {"progress", 0, MT_OPTION_FLAG, FIELD(progress), NULL, "on a terminal: a view with the best, the rate, the time left and\nthe last failures, instead of one line"},
     {"events", 0, MT_OPTION_TEXT, FIELD(events), "FILE", "append what happens to FILE, as JSON lines"},
+    {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "list all knobs of the best variants, not only those that differ from\nthe default"},
     {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, only the summary"},
     {0},
 };
@@ -379,6 +380,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     t->display.facts = &t->evaluator->facts;
     t->display.is_recorded = t->evaluator->is_recorded;
     t->display.wants_view = v->progress;
+    t->display.is_verbose = v->verbose;
     mt_progress progress = mt_display_progress(&t->display);
     if (v->events) {
         st = mt_events_open(&t->events, v->events, &progress, t->evaluator->facts.name, err);

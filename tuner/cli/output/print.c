@@ -98,6 +98,34 @@ size_t mt_print_columns(const char *text)
     return columns;
 }
 
+/* Bytes of `text` that the next line takes, `room` columns at most where there is a place to break; without the space it breaks at. */
+static size_t line_length(const char *text, size_t room, const char *behind)
+{
+    size_t columns = 0, best = 0;
+    for (size_t i = 0; text[i]; i++) {
+        bool may_break = text[i] == ' ' && i > 0 && text[i - 1] != ' ' && (!behind || strchr(behind, text[i - 1]));
+        if (may_break && (columns <= room || !best)) best = i;
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (columns > room && best) return best;
+    }
+    return strlen(text);
+}
+
+void mt_print_wrapped(FILE *out, const char *text, size_t indent, const char *behind)
+{
+    size_t lead = strspn(text, " "); /* no place to break */
+    fprintf(out, "%.*s", (int)lead, text);
+    text += lead;
+    for (size_t room = MT_PAGE_COLUMNS - lead;; room = MT_PAGE_COLUMNS - indent) {
+        size_t length = line_length(text, room, behind);
+        fprintf(out, "%.*s\n", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+        if (!*text) return;
+        fprintf(out, "%*s", (int)indent, "");
+    }
+}
+
 static void add_cell(mt_table *table, mt_strbuf *clean)
 {
     char **cells = mt_grow(table->cells, table->count, &table->capacity, sizeof *cells);

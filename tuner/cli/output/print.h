@@ -8,7 +8,7 @@
 
 #include "tuner/base/strbuf.h"
 
-enum { MT_PRINT_TIME_SIZE = 32, MT_PRINT_ENERGY_SIZE = 48 };
+enum { MT_PRINT_TIME_SIZE = 32, MT_PRINT_ENERGY_SIZE = 48, MT_PAGE_COLUMNS = 100 /* what a printed line fits where it can */ };
 
 /* "387.24 µs": microseconds always, so that columns compare; at least four digits. "-" for what is not finite. Returns out. */
 const char *mt_print_us(double ns, char *out, size_t size);
@@ -27,6 +27,10 @@ void mt_print_knobs(mt_strbuf *buf, const char *variant);
 void mt_print_option(mt_strbuf *command, const char *option, const char *value);
 /* Characters of UTF-8 text. */
 size_t mt_print_columns(const char *text);
+
+/* Prints `text`, one paragraph, on lines of at most MT_PAGE_COLUMNS columns, each ended; those behind the first begin with `indent` spaces. A line ends at a space, or, with `behind`, only at a space
+ * behind one of these characters. What has no such place stands on a longer line. */
+void mt_print_wrapped(FILE *out, const char *text, size_t indent, const char *behind);
 
 /* An aligned table: cells are added row by row. A cell that makes the table fail (memory) makes printing print nothing. */
 typedef struct mt_table {
