@@ -36,12 +36,14 @@ void mt_print_wrapped(FILE *out, const char *text, size_t indent, const char *be
 typedef struct mt_table {
     size_t columns;
     const char *right; /* one character per column: 'r' = right aligned, else left; may be NULL */
+    bool wraps;        /* the last column is broken at spaces where a row is wider than the page; where others leave little room it goes below them */
     char **cells;      /* owned, columns × rows, the first row is the heading */
     size_t count, capacity;
     bool failed;
 } mt_table;
 void mt_table_cell(mt_table *table, const char *text); /* copied; cleaned */
 void mt_table_cellf(mt_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+size_t mt_table_width(const mt_table *table); /* columns of its widest row; 0 where memory ran out */
 void mt_table_print(const mt_table *table, FILE *out, const char *indent);
 void mt_table_free(mt_table *table);
 
