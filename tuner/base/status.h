@@ -25,6 +25,7 @@
     X(ERR_USAGE, 2, "usage error")                                              \
     X(ERR_NO_GPU, 3, "no usable GPU")                                           \
     X(ERR_NOTHING_VALID, 4, "nothing valid found")                              \
+    X(ERR_SLOWER, 5, "slower than before")                                      \
     X(ERR_INTERRUPTED, 130, "interrupted")
 
 typedef enum mt_status {
