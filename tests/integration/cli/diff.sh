@@ -18,7 +18,8 @@ grep -c '<failure type="SLOW"' variants.xml
 mt diff a.sqlite b.sqlite --junit nowhere/x.xml
 note "JUnit XML is XML whatever names are in it"
 for file in a b; do
-  sed 's/"name":"small"/"name":"<a \\\"b\\\" \\u0001>"/' $([ $file = a ] && echo old || echo new).small.jsonl >hostile.jsonl
+  from=old && [ $file = b ] && from=new
+  sed 's/"name":"small"/"name":"<a \\\"b\\\" \\u0001>"/' $from.small.jsonl >hostile.jsonl
   "$tool" import --as measured --db hostile-$file.sqlite hostile.jsonl >/dev/null || echo "not imported"
 done
 mt diff hostile-a.sqlite hostile-b.sqlite --junit hostile.xml
