@@ -53,6 +53,7 @@ typedef struct mt_doc {
     mt_doc_section *sections;
     size_t count, capacity;
     mt_strbuf shared;         /* members of the JSON object that all charts share */
+    int refresh_s;            /* a page is loaded again after so many seconds; 0 = never */
     bool failed;
 } mt_doc; /* zero-initialise */
 

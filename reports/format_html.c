@@ -208,7 +208,9 @@ static void add_head(mt_strbuf *page, const mt_doc *doc)
     mt_strbuf_add(page, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src ");
     mt_web_add_hashes(page);
     mt_strbuf_add(page, "; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<title>");
+                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n");
+    if (doc->refresh_s) mt_strbuf_addf(page, "<meta http-equiv=\"refresh\" content=\"%d\">\n", doc->refresh_s);
+    mt_strbuf_add(page, "<title>");
     add_text(page, doc->title);
     mt_strbuf_add(page, "</title>\n<style>\n");
     mt_web_add_style(page);

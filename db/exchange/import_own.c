@@ -20,12 +20,9 @@ static mt_status variant_of(mt_import *import, char **variant, mt_error *err)
     mt_status st = MT_OK;
     sqlite3_stmt *statement = NULL;
     mt_sql_args args;
-    bool more;
     mt_strbuf text = {0};
     MT_TRY(mt_import_query(import, "SELECT key, atom FROM json_each(?1, '$.configuration') ORDER BY key COLLATE BINARY", mt_strbuf_text(&import->value), &statement, &args, err));
-    for (;;) {
-        MT_TRY(mt_sql_row(import->parser, &args, &more, "parse a configuration", err));
-        if (!more) break;
+    while (mt_sql_next(import->parser, &args, "parse a configuration", &st, err)) {
         mt_strbuf_addf(&text, "%s%s=%s", text.length ? ";" : "", mt_sql_column(statement, 0), mt_sql_column(statement, 1));
     }
     if (text.failed || !(*variant = mt_strdup(mt_strbuf_text(&text)))) st = mt_import_no_memory(import, err);

@@ -293,6 +293,27 @@ mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key
     return mt_sql_one(store, "SELECT ifnull((SELECT spec_json FROM kernel WHERE name = ? AND key = ?), '{}')", "read a kernel", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_TEXT(json)), err);
 }
 
+mt_status mt_query_usual(mt_store *store, const char *kernel, const char *key, char **usual, mt_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    mt_status st;
+    bool found;
+    *usual = NULL;
+    MT_TRY(mt_sql_prepare(store,
+                          "SELECT ifnull(group_concat(json_extract(p.value, '$.name') || '=' || json_extract(p.value, '$.values[' || json_extract(p.value, '$.default') || ']'), ';'), '') "
+                          "FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.params') p WHERE k.name = ? AND k.key = ? AND p.type = 'object'",
+                          &statement, err));
+    mt_sql_args args = mt_sql_args_of(statement);
+    mt_sql_text(&args, kernel);
+    mt_sql_text(&args, key);
+    MT_TRY(mt_sql_row(store, &args, &found, "read a kernel's knobs", err));
+    *usual = mt_strdup(found ? mt_sql_column(statement, 0) : "");
+    if (!*usual) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", mt_store_path(store));
+done:
+    sqlite3_finalize(statement);
+    return st;
+}
+
 /* --- sessions ----------------------------------------------------------------------------------------------------------------------- */
 
 static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt_session_info *info, mt_error *err)

@@ -38,6 +38,9 @@ mt_status mt_query_kernels(mt_store *store, mt_query_kernel_callback callback, v
 /* The programs that a state of a kernel's source is stored with (mt_kernel_row.spec_json), "{}" where the file does not know it. mt_free *json. */
 mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key, char **json, mt_error *err);
 
+/* The knobs of a state of a kernel's source with their default values, "ALGO=direct;CPB=8", whatever conditions they have; "" where the file does not know its programs. mt_free *usual. */
+mt_status mt_query_usual(mt_store *store, const char *kernel, const char *key, char **usual, mt_error *err);
+
 typedef struct mt_session_info {
     int64_t id, started_unix_ms, ended_unix_ms; /* ended 0 = still running or killed */
     const char *command, *host, *boot_id, *tool_version, *strategy, *space_path, *state, *times_json, *warnings;

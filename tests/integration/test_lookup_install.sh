@@ -34,7 +34,7 @@ readelf -d "$lib" | grep -q 'SONAME.*libtunelookup.so.1\]' || fail "no SONAME li
 
 # ---- installed ----
 cmake --install "$build" --prefix "$scratch/p" >"$scratch/install.txt" 2>&1 || { fail "cmake --install: $(tail -1 "$scratch/install.txt")"; exit 1; }
-for file in include/tunelookup.h include/tunelookup_cuda.h share/man/man1/msda-tune.1 share/man/man3/tunelookup.3; do
+for file in include/tunelookup.h include/tunelookup_cuda.h share/man/man1/msda-tune.1 share/man/man1/msda-tune-tune.1 share/man/man3/tunelookup.3; do
   [ -f "$scratch/p/$file" ] || fail "$file is not installed"
 done
 rm -f "$scratch/d.sqlite"

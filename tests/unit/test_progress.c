@@ -35,6 +35,7 @@ static void set_up(stage *s, bool is_terminal)
     s->display.summary = open_memstream(&s->summary, &s->summary_length);
     s->display.is_terminal = is_terminal;
     s->display.width = 60;
+    s->display.has_own_width = true;
     s->display.now_ns = clock_of_the_test;
     s->display.facts = &s->facts;
     s->progress = mt_display_progress(&s->display);
@@ -73,15 +74,61 @@ START_TEST(plain_lines_are_few)
     evaluate(&s, 1, MT_OUTCOME_OK, NULL, 3000, "ALGO=a;X=1");
     evaluate(&s, 2, MT_OUTCOME_OK, NULL, 2000, "ALGO=a;X=2");
     evaluate(&s, 3, MT_OUTCOME_TIMEOUT, NULL, 2000, "ALGO=a;X=2");
-    told(&s);
-    ck_assert_ptr_nonnull(strstr(s.told, "s · w: 4 of 4 valid points (9 before constraints), strategy random\n"));
-    ck_assert_ptr_nonnull(strstr(s.told, "s · w  1/4  best 3.000 µs  2.0/s  1.5 s left  ALGO=a X=1\n"));
-    ck_assert_ptr_nonnull(strstr(s.told, "s · w  2/4  best 2.000 µs"));
-    ck_assert_ptr_null(strstr(s.told, "3/4"));
-    ck_assert_ptr_null(strchr(s.told, '\r'));
-    now_ns += 31000000000;
+    ck_assert_str_eq(told(&s), "s · w: 4 of 4 valid points (9 before constraints), strategy random\n");
+    now_ns += 10000000000;
     s.progress.tick(s.progress.context);
-    ck_assert_ptr_nonnull(strstr(told(&s), "3/4  best 2.000 µs  1 failed"));
+    s.progress.tick(s.progress.context);
+    ck_assert_ptr_nonnull(strstr(told(&s), "\ns · w  3/4  best 2.000 µs  1 failed  0.3/s  3.8 s left\n"));
+    now_ns += 9000000000; /* the next subject begins before it is time */
+    s.progress.subject_begin(s.progress.context, s.space, &s.spec->workloads[0], "random", 4, 9);
+    evaluate(&s, 1, MT_OUTCOME_OK, NULL, 3000, "ALGO=a;X=1");
+    size_t before = strlen(told(&s));
+    evaluate(&s, 2, MT_OUTCOME_OK, NULL, 2500, "ALGO=a;X=2");
+    ck_assert_str_eq(told(&s) + before, "s · w  2/4  best 2.500 µs  2.0/s  1.0 s left\n");
+    ck_assert_ptr_null(strchr(s.told, '\r'));
+    tear_down(&s);
+}
+END_TEST
+
+/* Columns of the widest thing that is drawn between two returns of the cursor; sequences for the terminal take none. */
+static size_t widest(const char *told)
+{
+    size_t most = 0, columns = 0;
+    for (; *told; told++) {
+        if (*told == '\033') told += strcspn(told, "KJA");
+        else if (*told == '\r' || *told == '\n') columns = 0;
+        else columns += ((unsigned char)*told & 0xc0) != 0x80;
+        if (columns > most) most = columns;
+    }
+    return most;
+}
+
+START_TEST(what_is_drawn_is_never_wider_than_the_terminal)
+{
+    static const int widths[] = {1, 2, 3, 7, 11, 40, 200};
+    for (size_t i = 0; i < 2 * sizeof widths / sizeof widths[0]; i++) {
+        stage s;
+        set_up(&s, true);
+        s.display.width = 60;
+        s.display.wants_view = i % 2;
+        evaluate(&s, 1, MT_OUTCOME_CRASHED, "signal 9 was what ended the worker at last", INFINITY, NULL);
+        size_t before = strlen(told(&s));
+        s.display.width = widths[i / 2];
+        for (size_t done = 2; done <= 4; done++) evaluate(&s, done, MT_OUTCOME_OK, NULL, 2000, "ALGO=a;X=2");
+        size_t columns = widest(told(&s) + before);
+        ck_assert_msg(columns > 0 && columns <= (size_t)(widths[i / 2] > 2 ? widths[i / 2] : 2), "%zu of %d columns", columns, widths[i / 2]);
+        tear_down(&s);
+    }
+}
+END_TEST
+
+START_TEST(the_live_line_is_one_for_each_subject)
+{
+    stage s;
+    set_up(&s, true);
+    ck_assert_ptr_nonnull(strstr(told(&s), "\rs · w  0/4\033[K"));
+    for (size_t i = 1; i <= 4; i++) evaluate(&s, i, MT_OUTCOME_OK, NULL, 4000 - (double)i, "ALGO=a;X=2");
+    ck_assert_ptr_null(strchr(told(&s), '\n'));
     tear_down(&s);
 }
 END_TEST
@@ -136,6 +183,7 @@ START_TEST(the_summary_has_it_all)
                                 "              ALGO=a X=1\n"
                                 "              2.50 × faster than the default (5.000 µs)\n"
                                 "              50 % of the model's floor (1.000 µs)\n"
+                                "  Search:     4 of 4 valid points (9 before constraints), strategy random\n"
                                 "  Evaluated:  2 in 1.0 s, 1 of them known from before; 1 ok, 1 failed\n"
                                 "      1 wrong_result, first: out[3] is ?7\n"
                                 "              ALGO=a X=1\n");
@@ -172,13 +220,13 @@ START_TEST(where_the_time_went)
     const mt_session_times times = {.compile_ns = 90000000000, .wait_ns = 4000000000, .validate_ns = 6000000000, .time_ns = 9000000000, .device_ns = 16000000000, .begin_ns = 1000000000, .unfed_ns = 500000000, .late_ns = 100000000, .database_ns = 500000000,
                                     .search_ns = 200000000, .total_ns = 10000000000, .device_count = 2, .compiles = {400, 12, 3}};
     char *real = times_text(&times, false), *recorded = times_text(&times, true);
-    ck_assert_str_eq(real, "Time:         10 s: GPUs busy 80 % (validating 6.0 s, timing 9.0 s, loading and the rest 1.0 s); database 0.5 s, search 0.2 s\n"
-                           "Idle:         5.0 % before the first variants, 2.5 % without a compiled one, 0.5 % until the next was started, 12.0 % else\n"
-                           "Compiling:    1 min 30 s in 400 compiles, side by side; 12 from the cache, 3 shared; compiled variants waited 4.0 s\n");
+    ck_assert_str_eq(real, "Time:         10 s: GPUs busy 80 % (validating 6.0 s, timing 9.0 s,\n              loading and the rest 1.0 s); database 0.5 s, search 0.2 s\n"
+                           "Idle:         5.0 % before the first variants, 2.5 % without a compiled one,\n              0.5 % until the next was started, 12.0 % else\n"
+                           "Compiling:    1 min 30 s in 400 compiles, side by side; 12 from the cache, 3 shared;\n              compiled variants waited 4.0 s\n");
     ck_assert_str_eq(recorded, "Time:         10 s: database 0.5 s, search 0.2 s\n");
     free(real);
     free(recorded);
 }
 END_TEST
 
-UNIT_MAIN("progress", where_the_time_went, plain_lines_are_few, the_live_line_fits_and_goes_away, the_view_shows_the_last_failures_and_goes_away, the_summary_has_it_all, nothing_found)
+UNIT_MAIN("progress", what_is_drawn_is_never_wider_than_the_terminal, the_live_line_is_one_for_each_subject, where_the_time_went, plain_lines_are_few, the_live_line_fits_and_goes_away, the_view_shows_the_last_failures_and_goes_away, the_summary_has_it_all, nothing_found)

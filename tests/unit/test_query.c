@@ -346,5 +346,37 @@ START_TEST(programmatic_launches)
 }
 END_TEST
 
-FIXTURE_MAIN("query", programmatic_launches, rows_come_back_as_written, untimed_rows_have_no_times, filters, device_names, best_is_ordered, device_list, sessions,
+/* The defaults of a state of a kernel, out of its programs; "" where these are not known, or are no programs. */
+START_TEST(usual_knobs)
+{
+    static const struct {
+        const char *programs, *usual;
+    } cases[] = {
+        {"{\"params\": [{\"name\": \"ALGO\", \"values\": [\"a\", \"b\"], \"default\": 1}, {\"name\": \"N\", \"values\": [1, 2], \"default\": 0}]}", "ALGO=b;N=1"},
+        {"{}", ""},
+        {"{\"params\": 7}", ""},
+        {"{\"params\": [7, {\"name\": \"N\", \"values\": [1], \"default\": 9}]}", ""},
+        {"not JSON", ""},
+    };
+    mt_store *store = fixture_open();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char key[MT_HASH_HEX_SIZE] = "", *usual = NULL, sql[512];
+        snprintf(key, sizeof key, "%031zx0", i);
+        mt_subject s = fixture_subject_of(store, "g", "G", key, "N=1", 13000, MT_ORIGIN_MEASURED);
+        (void)s;
+        snprintf(sql, sizeof sql, "UPDATE kernel SET spec_json = '%s' WHERE key = '%s'", cases[i].programs, key);
+        fixture_sql(sql);
+        ck_ok(mt_query_usual(store, "msda", key, &usual, &fixture_err));
+        ck_assert_str_eq(usual, cases[i].usual);
+        mt_free(usual);
+    }
+    char *usual = NULL;
+    ck_ok(mt_query_usual(store, "nothing", "0", &usual, &fixture_err));
+    ck_assert_str_eq(usual, "");
+    mt_free(usual);
+    mt_store_close(store);
+}
+END_TEST
+
+FIXTURE_MAIN("query", usual_knobs, programmatic_launches, rows_come_back_as_written, untimed_rows_have_no_times, filters, device_names, best_is_ordered, device_list, sessions,
              callbacks_may_query_and_stop, impossible_columns, samples_pack_and_unpack)

@@ -32,6 +32,13 @@ char *mt_point_text(const mt_spec *spec, const mt_point *point)
     return text;
 }
 
+char *mt_point_usual(const mt_spec *spec)
+{
+    mt_point point;
+    for (size_t i = 0; i < MT_MAX_PARAMS; i++) point.level[i] = i < spec->param_count ? (int16_t)spec->params[i].default_level : MT_INACTIVE;
+    return mt_point_text(spec, &point);
+}
+
 static mt_status unknown_knob(const mt_spec *spec, const char *name, mt_error *err)
 {
     const char *names[MT_MAX_PARAMS];

@@ -9,7 +9,21 @@ mt import --as measured --db b.sqlite new.small.jsonl
 mt diff a.sqlite b.sqlite
 mt diff a.sqlite b.sqlite --variants --threshold 2 --kernel demo
 mt diff a.sqlite b.sqlite --json
-mt diff a.sqlite b.sqlite --check
+mt diff a.sqlite b.sqlite --check --junit checked.xml
+cat checked.xml
+mt diff b.sqlite a.sqlite --check --kernel demo
+mt diff a.sqlite b.sqlite --variants --junit variants.xml >/dev/null
+grep '<testsuite ' variants.xml
+grep -c '<failure type="SLOW"' variants.xml
+mt diff a.sqlite b.sqlite --junit nowhere/x.xml
+note "JUnit XML is XML whatever names are in it"
+for file in a b; do
+  from=old && [ $file = b ] && from=new
+  sed 's/"name":"small"/"name":"<a \\\"b\\\" \\u0001>"/' $from.small.jsonl >hostile.jsonl
+  "$tool" import --as measured --db hostile-$file.sqlite hostile.jsonl >/dev/null || echo "not imported"
+done
+mt diff hostile-a.sqlite hostile-b.sqlite --junit hostile.xml
+cat hostile.xml
 mt report --diff a.sqlite b.sqlite --format md
 mt report --diff a.sqlite b.sqlite --format csv --variants --threshold 2
 mt report --diff a.sqlite

@@ -7,9 +7,9 @@ head -1 "$data/cli/demo.small.jsonl" >big.jsonl
 for block in $(seq 1 2000); do for vec in 1 2 4; do echo "ALGO=fast;BLOCK=$block;VEC=$vec $((20000 + block + vec)) $((9000 - block - vec))"; done; done | sort |
   sed -E 's/^(.*) (.*) (.*)$/{"v":"\1","k":"ok","ns":\2,"lo":\2,"hi":23999,"n":3,"dsm":\3}/' >>big.jsonl # near-ties, of which the slower ones take less shared memory
 "$tool" import --as recorded --db rec.sqlite big.jsonl >/dev/null || echo "import failed"
-"$tool" --gpu recorded:h100 --recordings rec.sqlite --space big.ini --shape small --strategy exhaustive --db t.sqlite >out.txt 2>&1 &
+"$tool" --gpu recorded:h100 --recordings rec.sqlite --space big.ini --shape small --strategy exhaustive --events events.jsonl --db t.sqlite >out.txt 2>&1 &
 pid=$!
-for _ in $(seq 6000); do grep -qs best out.txt && break; sleep 0.05; done # -s: the shell behind & may not have made the file yet
+for _ in $(seq 6000); do grep -qs evaluated events.jsonl && break; sleep 0.05; done # -s: the shell behind & may not have made the file yet
 kill -INT $pid
 wait $pid
 echo "exit $?"

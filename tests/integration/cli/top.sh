@@ -8,4 +8,16 @@ mt show --db t.sqlite --top 2 --shape small --json
 "$tool" show --db t.sqlite --top 1000 --json | grep -c '"outcome":"ok"'
 mt show --db t.sqlite --top 3 --shape nothing
 mt show --db t.sqlite --top 0
+note "sorted: subjects by their winners, rows of a subject together; --json too"
+for sort in shape time speedup floor; do
+  "$tool" show --db t.sqlite --top 2 --sort $sort | awk -v sort=$sort '$2 == "even" { printf "%s%s %s", n++ ? ", " : sort ": ", $1, $3 } END { print "" }'
+  "$tool" show --db t.sqlite --sort $sort --json | grep -o '"shape":"[a-z]*"' | tr '\n' ' '
+  echo
+done
+for shape in small large; do "$tool" --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db two.sqlite --shape $shape --quiet >/dev/null 2>&1; done # two processes: at two times
+"$tool" show --db two.sqlite --sort newest --json | grep -o '"shape":"[a-z]*"' | tr '\n' ' '
+echo
+mt show --db t.sqlite --sort slowness
+mt show --db t.sqlite --sort time --failures
+mt show --db t.sqlite --verbose --shape small
 mt show --db t.sqlite --top 3 --failures

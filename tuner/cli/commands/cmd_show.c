@@ -11,6 +11,8 @@
 #include "tuner/cli/requests/ablation.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/requests/database.h"
+#include "tuner/cli/output/best_list.h"
+#include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/cli/commands/quarantine_table.h"
 #include "tuner/cli/output/show_json.h"
@@ -20,7 +22,8 @@ typedef struct show_values {
     mt_filter_values filter;
     const char *db, *variant, *kernel_key, *space;
     int64_t top;
-    bool json, sessions, failures, quarantine, ablation;
+    int sort;
+    bool json, verbose, sessions, failures, quarantine, ablation;
 } show_values;
 
 #define FIELD(name) offsetof(show_values, name)
@@ -30,6 +33,8 @@ static const mt_option options[] = {
     {"kernel-key", 0, MT_OPTION_TEXT, FIELD(kernel_key), "KEY", "only this state of the kernel's source; its first digits suffice"},
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "the search space whose source is today's, where rows of several states\nare listed; default: the kernel's shipped one"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest variants of each, instead of the best one"},
+    {"sort", 0, MT_OPTION_CHOICE, FIELD(sort), MT_SORT_WORDS, "order of the subjects of a kernel: as they were stored (default), the\nslowest first, most gained over the default first, farthest from the\nmodel's floor first, measured last first"},
+    {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "all knobs of each variant, on one line; default: where the lines would\nbe wider than 100 columns, only those that differ from the default"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
     {"sessions", 0, MT_OPTION_FLAG, FIELD(sessions), NULL, "list the tuning sessions, their drift and warnings; with --json\nalso where their time went"},
     {"failures", 0, MT_OPTION_FLAG, FIELD(failures), NULL, "list the variants that failed, and why"},
@@ -47,6 +52,10 @@ typedef struct listing {
     size_t rows;
     mt_store *store;
     mt_sources sources;
+    mt_best_list list;  /* the best, or the fastest */
+    bool wants_json, is_top, is_verbose, leaves_out;
+    char *usual;        /* defaults of the kernel's state `usual_of` */
+    mt_strbuf usual_of;
 } listing;
 
 static void flush_table(listing *l)
@@ -59,16 +68,21 @@ static void flush_table(listing *l)
     mt_strbuf_clear(&l->heading);
 }
 
+static void add_heading(listing *l, const mt_measurement_row *row, mt_strbuf *heading)
+{
+    mt_print_clean(heading, row->kernel, 0);
+    mt_strbuf_add(heading, " on ");
+    mt_print_clean(heading, row->gpu_name, 0);
+    mt_strbuf_add(heading, "  [");
+    mt_print_clean(heading, row->gpu_key, 0);
+    mt_strbuf_addf(heading, ", source %.8s%s, %s]", row->kernel_key, mt_sources_mark(&l->sources, row->kernel, row->kernel_key), mt_origin_name(row->origin));
+}
+
 /* Rows come ordered by GPU and kernel; a change prints what was gathered. */
 static void start_group(listing *l, const mt_measurement_row *row)
 {
     mt_strbuf heading = {0};
-    mt_print_clean(&heading, row->kernel, 0);
-    mt_strbuf_add(&heading, " on ");
-    mt_print_clean(&heading, row->gpu_name, 0);
-    mt_strbuf_add(&heading, "  [");
-    mt_print_clean(&heading, row->gpu_key, 0);
-    mt_strbuf_addf(&heading, ", source %.8s%s, %s]", row->kernel_key, mt_sources_mark(&l->sources, row->kernel, row->kernel_key), mt_origin_name(row->origin));
+    add_heading(l, row, &heading);
     if (strcmp(mt_strbuf_text(&heading), mt_strbuf_text(&l->heading)) != 0) {
         flush_table(l);
         if (l->rows) printf("\n");
@@ -77,64 +91,35 @@ static void start_group(listing *l, const mt_measurement_row *row)
     mt_strbuf_free(&heading);
 }
 
-static void best_heading(mt_table *table)
+/* The defaults of the row's kernel; asked for once for rows that stand together. */
+static mt_status load_usual(listing *l, const mt_measurement_row *row, mt_error *err)
 {
-    static const char *const names[] = {"shape", "workload", "time", "±", "regime", "error", "floor", "knobs"};
-    table->columns = sizeof names / sizeof names[0];
-    table->right = "llrrlrrl";
-    for (size_t i = 0; i < table->columns; i++) mt_table_cell(table, names[i]);
-}
-
-/* Its first choice may have failed, or not be known. */
-static void add_library(mt_strbuf *knobs, const mt_row_library *library)
-{
-    mt_strbuf_addf(knobs, "  (%.3f × %s's best", library->best_ratio, library->plugin);
-    if (isfinite(library->first_ratio)) mt_strbuf_addf(knobs, ", %.3f × its first", library->first_ratio);
-    mt_strbuf_add(knobs, library->is_limited ? "; throttled)" : ")");
+    if (l->usual && strcmp(mt_strbuf_text(&l->usual_of), row->kernel_key) == 0) return MT_OK;
+    mt_free(l->usual);
+    l->usual = NULL;
+    mt_strbuf_clear(&l->usual_of);
+    mt_strbuf_add(&l->usual_of, row->kernel_key);
+    return mt_query_usual(l->store, row->kernel, row->kernel_key, &l->usual, err);
 }
 
 static mt_status add_best(void *context, const mt_measurement_row *row, mt_error *err)
 {
     listing *l = context;
-    const mt_timing *timing = &row->outcome.timing;
-    char time[MT_PRINT_TIME_SIZE];
-    mt_strbuf knobs = {0};
-    (void)err;
-    start_group(l, row);
-    if (!l->table.count) best_heading(&l->table);
-    mt_table_cell(&l->table, row->shape);
-    mt_table_cell(&l->table, row->workload);
-    mt_table_cell(&l->table, mt_print_us(timing->median_ns, time, sizeof time));
-    mt_table_cell(&l->table, mt_print_us(fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns), time, sizeof time));
-    mt_table_cell(&l->table, mt_regime_name(timing->regime));
-    if (row->outcome.accuracy.output[0])
-        mt_table_cellf(&l->table, "%.2g", row->outcome.accuracy.norm_error);
-    else
-        mt_table_cell(&l->table, "-");
-    if (row->model_floor_ns > 0)
-        mt_table_cellf(&l->table, "%.0f %%", 100 * row->model_floor_ns / timing->median_ns);
-    else
-        mt_table_cell(&l->table, "-");
-    mt_print_knobs(&knobs, row->variant);
-    if (row->objective != MT_OBJECTIVE_TIME) {
-        char energy[MT_PRINT_ENERGY_SIZE];
-        mt_print_energy(row->outcome.energy.run_uj, row->outcome.energy.error_uj, energy, sizeof energy);
-        mt_strbuf_addf(&knobs, "  (by %s: %s)", mt_objective_name(row->objective), energy);
-    }
-    if (row->tied_count > 1) mt_strbuf_addf(&knobs, "  (tied with %lld other%s)", (long long)row->tied_count - 1, row->tied_count == 2 ? "" : "s");
-    if (row->is_programmatic) mt_strbuf_add(&knobs, "  (programmatic launch)");
-    if (row->library.plugin[0]) add_library(&knobs, &row->library);
-    mt_table_cell(&l->table, mt_strbuf_text(&knobs));
-    mt_strbuf_free(&knobs);
+    mt_strbuf heading = {0}, json = {0};
+    mt_status st = MT_OK;
+    add_heading(l, row, &heading);
+    if (!l->wants_json) MT_TRY(load_usual(l, row, err));
+    if (l->wants_json && l->is_top) mt_show_json_row(&json, row);
+    else if (l->wants_json) MT_TRY(mt_show_json_best(&json, row, l->store, err));
+    if (json.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
+    if (st != MT_OK) goto done;
+    bool is_old = mt_sources_is_old(&l->sources, row->kernel, row->kernel_key);
+    MT_TRY(mt_best_list_add(&l->list, l->store, row, mt_strbuf_text(&heading), is_old, l->usual, l->wants_json ? mt_strbuf_take(&json) : NULL, err));
     l->rows++;
-    return MT_OK;
-}
-
-static mt_status add_best_json(void *context, const mt_measurement_row *row, mt_error *err)
-{
-    listing *l = context;
-    mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
-    return mt_show_json_best(&l->json, row, l->store, err);
+done:
+    mt_strbuf_free(&heading);
+    mt_strbuf_free(&json);
+    return st;
 }
 
 static mt_status add_json(void *context, const mt_measurement_row *row, mt_error *err)
@@ -149,19 +134,23 @@ static mt_status add_json(void *context, const mt_measurement_row *row, mt_error
 static mt_status add_failure(void *context, const mt_measurement_row *row, mt_error *err)
 {
     listing *l = context;
+    enum { SHORT = 60 }; /* columns of knobs that are all told */
     mt_strbuf text = {0};
-    (void)err;
     if (!mt_outcome_is_failure(row->outcome.kind)) return MT_OK;
+    mt_status st = load_usual(l, row, err);
+    if (st != MT_OK) return st;
     start_group(l, row);
     if (!l->table.count) {
-        l->table.columns = 4;
-        for (size_t i = 0; i < 4; i++) mt_table_cell(&l->table, (const char *const[]){"shape", "outcome", "knobs", "why"}[i]);
+        l->table.columns = 3;
+        l->table.wraps = true;
+        for (size_t i = 0; i < 3; i++) mt_table_cell(&l->table, (const char *const[]){"shape", "outcome", "knobs: why"}[i]);
     }
     mt_table_cell(&l->table, row->shape);
     mt_table_cell(&l->table, mt_outcome_name(row->outcome.kind));
-    mt_print_knobs(&text, row->variant);
-    mt_table_cell(&l->table, mt_strbuf_text(&text));
-    mt_strbuf_clear(&text);
+    bool wants_all = l->is_verbose || mt_print_columns(row->variant) <= SHORT;
+    mt_knobs_add_unusual(&text, row->variant, wants_all ? NULL : l->usual);
+    l->leaves_out |= !wants_all && l->usual[0];
+    mt_strbuf_add(&text, ": ");
     mt_print_clean(&text, row->outcome.text, 120);
     mt_table_cell(&l->table, mt_strbuf_text(&text));
     mt_strbuf_free(&text);
@@ -259,8 +248,8 @@ static mt_status query(const show_values *values, mt_store *store, listing *l, m
     fill_filter(values, &box);
     if (values->sessions) return mt_query_sessions(store, values->json ? add_session_json : add_session, l, err);
     if (values->failures) return mt_query_measurements(store, &box.filter, values->json ? add_failure_json : add_failure, l, err);
-    if (values->top) return mt_query_fastest(store, &box.filter, values->top, values->json ? add_json : add_best, l, err);
-    return mt_query_best(store, &box.filter, values->json ? add_best_json : add_best, l, err);
+    if (values->top) return mt_query_fastest(store, &box.filter, values->top, add_best, l, err);
+    return mt_query_best(store, &box.filter, add_best, l, err);
 }
 
 static mt_status count_row(void *context, const mt_measurement_row *row, mt_error *err)
@@ -285,6 +274,12 @@ static mt_status no_failures(const show_values *values, mt_store *store, mt_erro
 
 static mt_status print_listing(const show_values *values, listing *l, mt_store *store, mt_error *err)
 {
+    bool is_list = !values->sessions && !values->failures;
+    mt_best_list_sort(&l->list, values->sort ? (mt_best_sort)(values->sort - 1) : MT_SORT_SHAPE);
+    if (values->json && is_list) {
+        mt_best_list_json(&l->list, stdout);
+        return MT_OK;
+    }
     if (values->json) {
         printf("%s%s\n", l->rows ? mt_strbuf_text(&l->json) : "[", l->rows ? "\n]" : "]");
         return l->json.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory") : MT_OK;
@@ -294,6 +289,8 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
         if (l->notes.length) printf("\n%s", mt_strbuf_text(&l->notes));
     } else {
         flush_table(l);
+        mt_best_list_print(&l->list, values->verbose, stdout);
+        if (l->leaves_out) printf("\nKnobs as in the default are left out; --verbose lists all.\n");
         mt_sources_hint(&l->sources, stdout);
     }
     if (values->failures && !l->rows) return no_failures(values, store, err);
@@ -312,9 +309,14 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (values->ablation && (values->sessions || values->failures || values->quarantine || values->json))
         return MT_FAIL(err, MT_ERR_USAGE, "show: --ablation stands alone");
     if (values->top && (values->sessions || values->failures || values->quarantine || values->ablation)) return MT_FAIL(err, MT_ERR_USAGE, "show: --top stands alone");
+    if (values->sort && (values->sessions || values->failures || values->quarantine || values->ablation))
+        return MT_FAIL(err, MT_ERR_USAGE, "show: --sort is for the best and for --top; the other lists keep their order");
     if (values->variant && !values->ablation) return MT_FAIL(err, MT_ERR_USAGE, "show: --variant needs --ablation");
     MT_TRY(mt_database_open(values->db, &store, err));
     l.store = store;
+    l.wants_json = values->json;
+    l.is_verbose = values->verbose;
+    l.is_top = values->top > 0;
     if (values->ablation) {
         mt_filter_box box;
         size_t bases = 0;
@@ -336,6 +338,9 @@ done:
     mt_table_free(&l.table);
     mt_strbuf_free(&l.heading);
     mt_strbuf_free(&l.json);
+    mt_strbuf_free(&l.usual_of);
+    mt_free(l.usual);
+    mt_best_list_free(&l.list);
     mt_strbuf_free(&l.notes);
     mt_sources_free(&l.sources);
     mt_store_close(store);
@@ -346,8 +351,9 @@ const mt_command mt_cmd_show = {
     .name = "show",
     .summary = "the best setting per GPU, kernel, shape and workload",
     .help = "Lists the fastest validated variant per GPU, kernel, shape and workload: median time, half its 95 % interval,\n"
-            "error against the reference (norm-wise), per cent of the model's floor, and the knobs. Where others were as\n"
-            "fast in the comparison of the finalists, their number; --json names them.",
+            "times as fast as the default, error against the reference (norm-wise), per cent of the model's floor, and the\n"
+            "knobs. Where others were as fast in the comparison of the finalists, their number; --json names them.\n\n"
+            "  msda-tune show --sort floor      where most is left to gain",
     .options = options,
     .values_size = sizeof(show_values),
     .run = run,

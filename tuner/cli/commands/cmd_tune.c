@@ -11,6 +11,7 @@
 #include "tuner/cli/requests/neighbours.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/commands/known_answer.h"
+#include "tuner/cli/commands/watch.h"
 #include "tuner/cli/requests/gpu_list.h"
 #include "tuner/cli/requests/input_files.h"
 #include "tuner/cli/requests/known_device.h"
@@ -33,8 +34,8 @@ typedef struct tune_values {
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
-    const char *events, *shard, *known, *around, *space_key, *plan;
-    bool no_cache, no_race, quiet, progress, diagnose, resume;
+    const char *events, *shard, *known, *around, *space_key, *plan, *watch;
+    bool no_cache, no_race, quiet, verbose, progress, diagnose, resume;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -70,7 +71,9 @@ static const mt_option options[] = {
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
     {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of one's own and the shipped one"},
     {"progress", 0, MT_OPTION_FLAG, FIELD(progress), NULL, "on a terminal: a view with the best, the rate, the time left and\nthe last failures, instead of one line"},
+    {"watch", 0, MT_OPTION_TEXT, FIELD(watch), "FILE", "keep the first screen of the report in FILE, an HTML page that a\nbrowser loads again by itself"},
     {"events", 0, MT_OPTION_TEXT, FIELD(events), "FILE", "append what happens to FILE, as JSON lines"},
+    {"verbose", 'v', MT_OPTION_FLAG, FIELD(verbose), NULL, "list all knobs of the best variants, not only those that differ from\nthe default"},
     {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, only the summary"},
     {0},
 };
@@ -95,6 +98,7 @@ typedef struct tuning {
     mt_hash inputs; /* when --input is given */
     mt_display display;
     mt_events events; /* with --events */
+    mt_watch watch; /* with --watch */
     mt_requested_shapes wanted;
     const mt_misses *misses; /* with --from-misses; of these the kernel of the space */
 } tuning;
@@ -378,11 +382,18 @@ static mt_status run_session(tuning *t, mt_error *err)
     t->display.facts = &t->evaluator->facts;
     t->display.is_recorded = t->evaluator->is_recorded;
     t->display.wants_view = v->progress;
+    t->display.is_verbose = v->verbose;
     mt_progress progress = mt_display_progress(&t->display);
     if (v->events) {
         st = mt_events_open(&t->events, v->events, &progress, t->evaluator->facts.name, err);
         if (st != MT_OK) goto done;
         progress = mt_events_progress(&t->events);
+    }
+    if (v->watch) {
+        const mt_filter filter = {.kernel = t->spec->name, .kernel_key = mt_evaluator_key(t->evaluator, &t->kernel_key)->hex};
+        st = mt_watch_begin(&t->watch, v->watch, t->db_path, &filter, &progress, err);
+        if (st != MT_OK) goto done;
+        progress = mt_watch_progress(&t->watch);
     }
     const mt_answers answers = {&t->answer, mt_known_answer_find};
     mt_session_params params = {
@@ -396,6 +407,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     params.given = around.given;
     params.given_count = around.count;
     st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
+    mt_watch_end(&t->watch);
     mt_display_end(&t->display);
     print_end(t, &result);
     if (st == MT_OK && result.interrupted) st = MT_ERR_INTERRUPTED;
@@ -405,6 +417,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st == MT_OK && joined != MT_OK) st = MT_FAIL(err, joined, "%s", of_sibling.message);
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
 done:
+    mt_watch_end(&t->watch);
     mt_neighbours_free(&around);
     mt_display_end(&t->display); /* also where the session never began: the log must not call what is gone */
     mt_strbuf_free(&command);

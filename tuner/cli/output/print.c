@@ -98,6 +98,39 @@ size_t mt_print_columns(const char *text)
     return columns;
 }
 
+/* Bytes of `text` that the next line takes, `room` columns at most where there is a place to break; without the space it breaks at. */
+static size_t line_length(const char *text, size_t room, const char *behind)
+{
+    size_t columns = 0, best = 0;
+    for (size_t i = 0; text[i]; i++) {
+        bool may_break = text[i] == ' ' && i > 0 && text[i - 1] != ' ' && (!behind || strchr(behind, text[i - 1]));
+        if (may_break && (columns <= room || !best)) best = i;
+        columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (columns > room && best) return best;
+    }
+    return strlen(text);
+}
+
+/* `at`: columns that the first line has already. */
+static void print_wrapped_from(FILE *out, const char *text, size_t at, size_t indent, const char *behind)
+{
+    for (size_t used = at;; used = indent) {
+        size_t length = line_length(text, used < MT_PAGE_COLUMNS ? MT_PAGE_COLUMNS - used : 0, behind);
+        fprintf(out, "%.*s\n", (int)length, text);
+        text += length;
+        text += strspn(text, " ");
+        if (!*text) return;
+        fprintf(out, "%*s", (int)indent, "");
+    }
+}
+
+void mt_print_wrapped(FILE *out, const char *text, size_t indent, const char *behind)
+{
+    size_t lead = strspn(text, " "); /* no place to break */
+    fprintf(out, "%.*s", (int)lead, text);
+    print_wrapped_from(out, text + lead, lead, indent, behind);
+}
+
 static void add_cell(mt_table *table, mt_strbuf *clean)
 {
     char **cells = mt_grow(table->cells, table->count, &table->capacity, sizeof *cells);
@@ -138,21 +171,55 @@ static void measure(const mt_table *table, size_t *widths)
     }
 }
 
+/* Columns up to where the last one begins. */
+static size_t lead_of(const mt_table *table, const size_t *widths)
+{
+    size_t lead = 0;
+    for (size_t i = 0; i + 1 < table->columns; i++) lead += widths[i] + 2;
+    return lead;
+}
+
+size_t mt_table_width(const mt_table *table)
+{
+    size_t *widths = table->failed || !table->columns ? NULL : mt_alloc(table->columns, sizeof *widths);
+    if (!widths) return 0;
+    measure(table, widths);
+    size_t width = lead_of(table, widths) + widths[table->columns - 1];
+    mt_free(widths);
+    return width;
+}
+
+/* The last cell of a row, `gap` spaces behind the others: it begins at column `lead`. */
+static void print_last(const mt_table *table, FILE *out, const char *cell, size_t indent, size_t lead, int gap)
+{
+    enum { LEAST = 40, STEP = 4 }; /* columns that are worth a column; how far in the lines below stand */
+    bool fits = lead + mt_print_columns(cell) <= MT_PAGE_COLUMNS, goes_below = !fits && lead + LEAST > MT_PAGE_COLUMNS;
+    if (!table->wraps || fits) {
+        fprintf(out, "%*s%s\n", gap, "", cell);
+        return;
+    }
+    if (goes_below) fprintf(out, "\n%*s", (int)(indent + STEP), "");
+    else fprintf(out, "%*s", gap, "");
+    print_wrapped_from(out, cell, goes_below ? indent + STEP : lead, goes_below ? indent + STEP : lead, NULL);
+}
+
 void mt_table_print(const mt_table *table, FILE *out, const char *indent)
 {
     size_t *widths = table->failed || !table->columns ? NULL : mt_alloc(table->columns, sizeof *widths);
     if (!widths) return;
     measure(table, widths);
-    for (size_t i = 0; i < table->count; i++) {
+    for (size_t i = 0, gap = 0; i < table->count; i++) {
         size_t column = i % table->columns;
-        bool is_last = column + 1 == table->columns;
         bool is_right = table->right && table->right[column] == 'r';
-        int pad = (int)(widths[column] - mt_print_columns(table->cells[i]));
+        size_t pad = widths[column] - mt_print_columns(table->cells[i]);
         if (column == 0) fputs(indent, out);
-        if (is_right) fprintf(out, "%*s", pad, "");
-        fputs(table->cells[i], out);
-        if (!is_right && !is_last) fprintf(out, "%*s", pad, "");
-        fputs(is_last ? "\n" : "  ", out);
+        gap = (column ? gap + 2 : 0) + (is_right ? pad : 0);
+        if (column + 1 == table->columns) {
+            print_last(table, out, table->cells[i], strlen(indent), strlen(indent) + lead_of(table, widths), (int)gap);
+            continue;
+        }
+        fprintf(out, "%*s%s", (int)gap, "", table->cells[i]);
+        gap = is_right ? 0 : pad;
     }
     mt_free(widths);
 }

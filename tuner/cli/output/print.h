@@ -8,7 +8,7 @@
 
 #include "tuner/base/strbuf.h"
 
-enum { MT_PRINT_TIME_SIZE = 32, MT_PRINT_ENERGY_SIZE = 48 };
+enum { MT_PRINT_TIME_SIZE = 32, MT_PRINT_ENERGY_SIZE = 48, MT_PAGE_COLUMNS = 100 /* what a printed line fits where it can */ };
 
 /* "387.24 µs": microseconds always, so that columns compare; at least four digits. "-" for what is not finite. Returns out. */
 const char *mt_print_us(double ns, char *out, size_t size);
@@ -28,16 +28,22 @@ void mt_print_option(mt_strbuf *command, const char *option, const char *value);
 /* Characters of UTF-8 text. */
 size_t mt_print_columns(const char *text);
 
+/* Prints `text`, one paragraph, on lines of at most MT_PAGE_COLUMNS columns, each ended; those behind the first begin with `indent` spaces. A line ends at a space, or, with `behind`, only at a space
+ * behind one of these characters. What has no such place stands on a longer line. */
+void mt_print_wrapped(FILE *out, const char *text, size_t indent, const char *behind);
+
 /* An aligned table: cells are added row by row. A cell that makes the table fail (memory) makes printing print nothing. */
 typedef struct mt_table {
     size_t columns;
     const char *right; /* one character per column: 'r' = right aligned, else left; may be NULL */
+    bool wraps;        /* the last column is broken at spaces where a row is wider than the page; where others leave little room it goes below them */
     char **cells;      /* owned, columns × rows, the first row is the heading */
     size_t count, capacity;
     bool failed;
 } mt_table;
 void mt_table_cell(mt_table *table, const char *text); /* copied; cleaned */
 void mt_table_cellf(mt_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+size_t mt_table_width(const mt_table *table); /* columns of its widest row; 0 where memory ran out */
 void mt_table_print(const mt_table *table, FILE *out, const char *indent);
 void mt_table_free(mt_table *table);
 

@@ -12,7 +12,7 @@
 #include "tuner/cli/output/print.h"
 
 enum { REDRAW_NS = 100000000, DEFAULT_WIDTH = 80 };
-#define SILENCE_NS 30000000000LL
+#define SILENCE_NS 10000000000LL /* between plain lines */
 
 static int terminal_width(void)
 {
@@ -96,6 +96,12 @@ static void add_bar(const mt_display *display, size_t width, mt_strbuf *line)
     mt_strbuf_add_char(line, ']');
 }
 
+/* Of what the terminal shows now: people resize it. */
+static void refresh_width(mt_display *display)
+{
+    if (!display->has_own_width) display->width = terminal_width();
+}
+
 /* The lines of the view, each ended by a line break but the last. */
 static void compose_view(const mt_display *display, mt_strbuf *view)
 {
@@ -128,7 +134,7 @@ static void print_fitted(mt_display *display, const char *text)
         size_t length = strcspn(text, "\n");
         char *line = mt_strndup(text, length);
         mt_strbuf fitted = {0};
-        mt_print_clean(&fitted, line, display->width > 10 ? (size_t)display->width - 2 : 8);
+        mt_print_clean(&fitted, line, display->width > 3 ? (size_t)display->width - 2 : 1);
         fprintf(display->progress, "%s%s\033[K", lines ? "\n" : "", mt_strbuf_text(&fitted));
         mt_strbuf_free(&fitted);
         mt_free(line);
@@ -141,6 +147,7 @@ static void print_fitted(mt_display *display, const char *text)
 static void draw(mt_display *display)
 {
     mt_strbuf text = {0};
+    refresh_width(display);
     if (display->wants_view) {
         compose_view(display, &text);
         mt_display_clear(display);
@@ -178,15 +185,25 @@ static void note(mt_display *display, const char *variant, const mt_outcome *out
     mt_strbuf_free(&knobs);
 }
 
-static void say(mt_display *display, const char *knobs)
+/* A plain line, unless one was said a moment ago. */
+static void say(mt_display *display)
 {
     mt_strbuf line = {0};
-    compose(display, &line);
-    if (knobs) mt_strbuf_add(&line, "  ");
-    mt_print_knobs(&line, knobs);
+    int64_t now = display->now_ns();
+    if (display->spoke_ns && now - display->spoke_ns < SILENCE_NS) return;
+    if (display->done) compose(display, &line);
+    else mt_strbuf_addf(&line, "%s: %s", display->title, display->counts.search);
     fprintf(display->progress, "%s\n", mt_strbuf_text(&line));
-    display->spoke_ns = display->now_ns();
+    display->spoke_ns = now;
     mt_strbuf_free(&line);
+}
+
+/* Where there is a terminal, at most ten times a second unless `at_once`. */
+static void show(mt_display *display, bool at_once)
+{
+    if (display->quiet) return;
+    if (!display->is_terminal) say(display);
+    else if (at_once || !display->drawn_lines || display->now_ns() - display->drawn_ns >= REDRAW_NS) draw(display);
 }
 
 static void subject_begin(void *context, const mt_space *space, const mt_workload *workload, const char *strategy, size_t total, uint64_t raw)
@@ -202,14 +219,13 @@ static void subject_begin(void *context, const mt_space *space, const mt_workloa
     display->counts = (mt_summary_counts){0};
     display->done = display->measured = 0;
     display->total = total;
-    display->best_ns = display->shown_best_ns = display->first_ns = INFINITY;
+    display->best_ns = display->first_ns = INFINITY;
     memset(display->failures, 0, sizeof display->failures);
-    display->began_ns = display->drawn_ns = display->spoke_ns = display->now_ns();
-    if (display->quiet) return;
-    mt_display_clear(display);
+    display->began_ns = display->drawn_ns = display->now_ns();
     char count[MT_SPACE_COUNT_SIZE];
-    fprintf(display->progress, "%s: %zu of %s %s point%s (%llu before constraints), strategy %s\n", display->title, total, mt_space_count_text(space, count, sizeof count),
-            display->is_recorded ? "recorded" : "valid", mt_space_count(space) == 1 ? "" : "s", (unsigned long long)raw, strategy);
+    snprintf(display->counts.search, sizeof display->counts.search, "%zu of %s %s point%s (%llu before constraints), strategy %s", total, mt_space_count_text(space, count, sizeof count),
+             display->is_recorded ? "recorded" : "valid", mt_space_count(space) == 1 ? "" : "s", (unsigned long long)raw, strategy);
+    show(display, true);
 }
 
 static void evaluated(void *context, size_t done, size_t total, const char *variant, const mt_outcome *outcome, bool known, double best_ns, const char *best)
@@ -221,31 +237,19 @@ static void evaluated(void *context, size_t done, size_t total, const char *vari
     display->measured += !known;
     display->best_ns = best_ns;
     mt_summary_count(&display->counts, variant, outcome);
-    if (display->quiet) return;
-    int64_t now = display->now_ns();
-    if (display->is_terminal) {
-        if (now - display->drawn_ns >= REDRAW_NS || !display->drawn_lines) draw(display);
-    } else if (!known && best_ns < display->shown_best_ns * 0.99) {
-        display->shown_best_ns = best_ns;
-        say(display, best);
-    }
+    show(display, false);
 }
 
 static void tick(void *context)
 {
-    mt_display *display = context;
-    if (display->quiet) return;
-    if (display->is_terminal)
-        draw(display);
-    else if (display->now_ns() - display->spoke_ns >= SILENCE_NS)
-        say(display, NULL);
+    show(context, true);
 }
 
 static void subject_end(void *context, const mt_space *space, const mt_workload *workload, const mt_subject_summary *summary)
 {
     mt_display *display = context;
     mt_display_clear(display);
-    mt_summary_print(display->summary, space, workload, display->facts, display->is_recorded, summary, &display->counts);
+    mt_summary_print(display->summary, space, workload, display->facts, display->is_recorded, summary, &display->counts, display->is_verbose);
     fflush(display->summary);
     display->subjects_ended++;
 }

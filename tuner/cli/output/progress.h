@@ -1,5 +1,5 @@
-/* What a person sees while tuning: one live line on a terminal, or with --progress a view of several; elsewhere plain lines for the start, each new best, a sign of life every half
- * minute, and the end. Goes to stderr; the summary of each subject goes to stdout (summary.h). */
+/* What a person sees while tuning: on a terminal one live line for each subject, updated in place and never wider than the terminal, or with --progress a view of several; elsewhere a plain
+ * line every ten seconds at most. Goes to stderr; the summary of each subject goes to stdout (summary.h). */
 #ifndef MT_CLI_PROGRESS_H
 #define MT_CLI_PROGRESS_H
 
@@ -15,7 +15,9 @@ typedef struct mt_display {
     FILE *progress, *summary;
     bool is_terminal, quiet;       /* quiet: no progress, summaries only */
     bool wants_view;               /* on a terminal several lines instead of one: the best, a bar, the last failures */
-    int width;                     /* columns of the terminal */
+    bool is_verbose;               /* summaries list all knobs */
+    int width;                     /* columns of the terminal; follows it while tuning, unless has_own_width */
+    bool has_own_width;            /* tests give one */
     int64_t (*now_ns)(void);       /* mt_clock_now_ns; tests give their own */
     mt_summary_counts counts;      /* of the current subject */
     const mt_device_facts *facts;
@@ -24,8 +26,8 @@ typedef struct mt_display {
     /* private from here */
     char title[160];
     size_t done, total, measured;
-    double best_ns, shown_best_ns;
-    int64_t began_ns, drawn_ns, spoke_ns;
+    double best_ns;
+    int64_t began_ns, drawn_ns, spoke_ns; /* spoke_ns: 0 = not yet, in the whole session */
     char best[400];                /* its knobs, cleaned */
     double first_ns;               /* the subject's first valid time: the default's */
     char failures[MT_DISPLAY_FAILURES][200]; /* the last ones, the newest first */

@@ -54,17 +54,21 @@ void mt_reasons_add(mt_reasons *reasons, mt_outcome_kind kind, const char *varia
     mt_strbuf_free(&clean);
 }
 
+enum { INDENT = 14 }; /* where the texts of the summary begin */
+
 void mt_reasons_print(const mt_reasons *reasons, mt_outcome_kind kind, FILE *out)
 {
     for (size_t i = 0; i < reasons->count; i++) {
         const mt_reason *reason = &reasons->items[i];
         if (reason->kind != kind) continue;
-        fprintf(out, "  %5zu %s%s%s\n", reason->count, mt_outcome_name(kind), reason->text[0] ? ", first: " : "", reason->text);
-        if (!reason->variant[0]) continue;
-        mt_strbuf knobs = {0};
-        mt_print_knobs(&knobs, reason->variant);
-        fprintf(out, "              %s\n", mt_strbuf_text(&knobs));
-        mt_strbuf_free(&knobs);
+        mt_strbuf line = {0};
+        mt_strbuf_addf(&line, "  %5zu %s%s%s", reason->count, mt_outcome_name(kind), reason->text[0] ? ", first: " : "", reason->text);
+        mt_print_wrapped(out, mt_strbuf_text(&line), INDENT, NULL);
+        mt_strbuf_clear(&line);
+        mt_strbuf_addf(&line, "%*s", INDENT, "");
+        mt_print_knobs(&line, reason->variant);
+        if (reason->variant[0]) mt_print_wrapped(out, mt_strbuf_text(&line), INDENT, NULL);
+        mt_strbuf_free(&line);
     }
     if (reasons->untold[kind]) fprintf(out, "  %5zu %s for other reasons\n", reasons->untold[kind], mt_outcome_name(kind));
 }

@@ -1,10 +1,28 @@
 #include "tuner/cli/output/summary.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
+#include "tuner/base/alloc.h"
+#include "tuner/cli/output/knobs.h"
 #include "tuner/cli/output/print.h"
 #include "tuner/session/rates.h"
+#include "tuner/space/point.h"
+
+enum { INDENT = 14 }; /* of what stands behind a title */
+
+/* A line that fits the page; it breaks behind punctuation. */
+__attribute__((format(printf, 2, 3))) static void print_line(FILE *out, const char *format, ...)
+{
+    mt_strbuf text = {0};
+    va_list args;
+    va_start(args, format);
+    mt_strbuf_addv(&text, format, args);
+    va_end(args);
+    mt_print_wrapped(out, mt_strbuf_text(&text), INDENT, ",;:)");
+    mt_strbuf_free(&text);
+}
 
 /* The value of ALGO, which each variant's text begins with. */
 static size_t algorithm_length(const char *variant)
@@ -52,7 +70,8 @@ static void print_title(FILE *out, const mt_space *space, const mt_workload *wor
     mt_strbuf_add(&line, "   on ");
     mt_print_clean(&line, facts->name, 80);
     if (is_recorded) mt_strbuf_add(&line, " (recorded)");
-    fprintf(out, "\n%s\n", mt_strbuf_text(&line));
+    fprintf(out, "\n");
+    mt_print_wrapped(out, mt_strbuf_text(&line), 2, NULL);
     mt_strbuf_free(&line);
 }
 
@@ -79,15 +98,17 @@ static void print_rates(FILE *out, const mt_model *model, const mt_device_facts 
                  {"ops_per_s", "Mops/s", 1e-6, 0}, {"clocks_per_op_per_sm", "clocks per op and SM", 1, 0}};
     const mt_timing timing = {.median_ns = summary->best_ns, .sm_mhz = summary->best_sm_mhz};
     mt_metric rates[MT_RATES_MAX];
-    size_t count = mt_rates_metrics(model, &timing, facts->sm_count, rates), printed = 0;
+    size_t count = mt_rates_metrics(model, &timing, facts->sm_count, rates);
+    mt_strbuf line = {0};
     for (size_t i = 0; i < count; i++) {
         size_t k = 0;
         while (k < sizeof shown / sizeof shown[0] && (strcmp(rates[i].name, shown[k].metric) != 0 || rates[i].value < shown[k].least)) k++;
-        if (k < sizeof shown / sizeof shown[0]) fprintf(out, "%s%.4g %s", printed++ ? ", " : "  Rates:      ", rates[i].value * shown[k].scale, shown[k].unit);
+        if (k < sizeof shown / sizeof shown[0]) mt_strbuf_addf(&line, "%s%.4g %s", line.length ? ", " : "  Rates:      ", rates[i].value * shown[k].scale, shown[k].unit);
     }
-    if (printed) fprintf(out, "\n");
+    if (line.length) print_line(out, "%s", mt_strbuf_text(&line));
+    mt_strbuf_free(&line);
     const mt_cycles *cycles = &summary->best_cycles;
-    if (cycles->blocks) fprintf(out, "  Cycles:     %llu / %.0f / %llu per block (least, mean, most of %llu)\n", (unsigned long long)cycles->min, cycles->mean, (unsigned long long)cycles->max, (unsigned long long)cycles->blocks);
+    if (cycles->blocks) print_line(out, "  Cycles:     %llu / %.0f / %llu per block (least, mean, most of %llu)", (unsigned long long)cycles->min, cycles->mean, (unsigned long long)cycles->max, (unsigned long long)cycles->blocks);
 }
 
 static void print_model(FILE *out, const mt_space *space, const mt_device_facts *facts, const mt_subject_summary *summary)
@@ -121,7 +142,7 @@ static void print_energy(FILE *out, const mt_subject_summary *summary)
     const mt_energy *energy = &summary->energy;
     char text[MT_PRINT_ENERGY_SIZE];
     if (summary->wanted != MT_OBJECTIVE_TIME && summary->objective == MT_OBJECTIVE_TIME)
-        fprintf(out, "              picked by time, not by %s: the energy of the finalists is not known\n", summary->wanted == MT_OBJECTIVE_EDP ? "energy × time" : "energy");
+        print_line(out, "              picked by time, not by %s: the energy of the finalists is not known", summary->wanted == MT_OBJECTIVE_EDP ? "energy × time" : "energy");
     if (energy->source == MT_ENERGY_NONE) return;
     fprintf(out, "  Energy:     %s a run, %.0f W", mt_print_energy(energy->run_uj, energy->error_uj, text, sizeof text), energy->power_w);
     fprintf(out, " (%s, loops of %.2g s)\n", energy->source == MT_ENERGY_COUNTER ? "NVML's counter" : "NVML's power readings", energy->loop_ms / 1e3);
@@ -133,24 +154,43 @@ static void print_library(FILE *out, const mt_subject_summary *summary)
 {
     const mt_row_library *library = &summary->library;
     char time[MT_PRINT_TIME_SIZE];
-    if (summary->library_why[0]) fprintf(out, "              not compared with baseline %s\n", summary->library_why);
+    if (summary->library_why[0]) {
+        mt_strbuf line = {0};
+        mt_strbuf_addf(&line, "%*snot compared with baseline %s", INDENT, "", summary->library_why);
+        mt_print_wrapped(out, mt_strbuf_text(&line), INDENT, NULL);
+        mt_strbuf_free(&line);
+    }
     if (library->plugin[0])
-        fprintf(out, "              %.3f × as fast as the best of %s's algorithms (%s; %.3f to %.3f)\n", library->best_ratio, library->plugin, mt_print_us(library->best_ns, time, sizeof time),
+        print_line(out, "              %.3f × as fast as the best of %s's algorithms (%s; %.3f to %.3f)", library->best_ratio, library->plugin, mt_print_us(library->best_ns, time, sizeof time),
                 library->best_low, library->best_high);
     if (library->plugin[0] && isfinite(library->first_ratio))
         fprintf(out, "              %.3f × as fast as its first choice (%s)\n", library->first_ratio, mt_print_us(library->first_ns, time, sizeof time));
-    if (summary->is_programmatic) fprintf(out, "              programmatic launch: it overlaps with the kernel in front%s\n", library->plugin[0] ? ", which the baseline does not" : "");
-    if (summary->is_limited) fprintf(out, "              power or heat held the clock down (throttled): of the final's figures only ratios of the same rounds count\n");
+    if (summary->is_programmatic) print_line(out, "              programmatic launch: it overlaps with the kernel in front%s", library->plugin[0] ? ", which the baseline does not" : "");
+    if (summary->is_limited) print_line(out, "              power or heat held the clock down (throttled): of the final's figures only ratios of the same rounds count");
 }
 
-static void print_best(FILE *out, const mt_space *space, const mt_device_facts *facts, const mt_subject_summary *summary)
+/* The knobs of a variant on lines of their own: all where they fit one line or are asked for, else those that differ from the default. */
+static void print_variant(FILE *out, const mt_space *space, const char *variant, bool is_verbose)
+{
+    char *usual = mt_point_usual(mt_space_spec(space));
+    mt_strbuf knobs = {0}, told = {0};
+    mt_strbuf_addf(&knobs, "%*s", INDENT, "");
+    mt_knobs_add_all(&knobs, variant, usual);
+    mt_strbuf_addf(&told, "%*s", INDENT, "");
+    size_t left_out = mt_knobs_add_unusual(&told, variant, usual);
+    bool wants_all = is_verbose || left_out == 0 || mt_print_columns(mt_strbuf_text(&knobs)) <= MT_PAGE_COLUMNS;
+    mt_print_wrapped(out, mt_strbuf_text(wants_all ? &knobs : &told), INDENT, NULL);
+    if (!wants_all) fprintf(out, "%*sand %zu knob%s as in the default (--verbose lists all)\n", INDENT, "", left_out, left_out == 1 ? "" : "s");
+    mt_free(usual);
+    mt_strbuf_free(&knobs);
+    mt_strbuf_free(&told);
+}
+
+static void print_best(FILE *out, const mt_space *space, const mt_device_facts *facts, const mt_subject_summary *summary, bool is_verbose)
 {
     char time[2 * MT_PRINT_TIME_SIZE];
-    mt_strbuf knobs = {0};
-    mt_print_knobs(&knobs, summary->best);
     fprintf(out, "  Best:       %s\n", mt_print_interval(summary->best_ns, summary->low_ns, summary->high_ns, time, sizeof time));
-    fprintf(out, "              %s\n", mt_strbuf_text(&knobs));
-    mt_strbuf_free(&knobs);
+    print_variant(out, space, summary->best, is_verbose);
     print_energy(out, summary);
     if (summary->tied) fprintf(out, "              tied with %zu other%s\n", summary->tied, summary->tied == 1 ? "" : "s");
     print_against(out, summary->best_ns, summary->default_ns, "default");
@@ -191,13 +231,16 @@ static void print_algorithms(FILE *out, const mt_space *space, const mt_subject_
         mt_print_clean(&line, algorithm->name, 0);
         mt_strbuf_addf(&line, " %s", mt_print_us(algorithm->best_ns, time, sizeof time));
         add_own_knobs(&line, algorithm->variant, summary->best);
-        fprintf(out, "%s%s\n", printed++ ? "              " : "  Others:     ", mt_strbuf_text(&line));
+        mt_strbuf titled = {0};
+        mt_strbuf_addf(&titled, "%s%s", printed++ ? "              " : "  Others:     ", mt_strbuf_text(&line));
+        mt_print_wrapped(out, mt_strbuf_text(&titled), INDENT + 2, NULL);
+        mt_strbuf_free(&titled);
         mt_strbuf_free(&line);
     }
 }
 
 /* What --known has is no row of this database: its time is of another session, perhaps of another board. */
-static void print_shared(FILE *out, const mt_subject_summary *summary)
+static void print_shared(FILE *out, const mt_space *space, const mt_subject_summary *summary, bool is_verbose)
 {
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf text = {0};
@@ -205,39 +248,38 @@ static void print_shared(FILE *out, const mt_subject_summary *summary)
     if (!has_own) fprintf(out, "  Best:       %s\n", !has_shared ? "none" : summary->measured == 0 ? "none of this database: all is known" : "none of this database");
     if (!has_shared || (has_own && summary->best_ns <= summary->shared_ns)) return;
     mt_print_clean(&text, summary->shared_path, 0);
-    mt_strbuf_addf(&text, " has %s%s\n              ", has_own ? "a faster one: " : "", mt_print_us(summary->shared_ns, time, sizeof time));
-    mt_print_knobs(&text, summary->shared_best);
+    mt_strbuf_addf(&text, " has %s%s", has_own ? "a faster one: " : "", mt_print_us(summary->shared_ns, time, sizeof time));
     fprintf(out, "              %s\n", mt_strbuf_text(&text));
+    print_variant(out, space, summary->shared_best, is_verbose);
     mt_strbuf_free(&text);
 }
 
 static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_summary_counts *counts)
 {
     char time[MT_PRINT_TIME_SIZE];
-    fprintf(out, "  Evaluated:  %zu in %s", summary->evaluated, mt_print_seconds(summary->seconds, time, sizeof time));
-    if (summary->known > summary->shared) fprintf(out, ", %zu of them known from before", summary->known - summary->shared);
-    if (summary->shared) {
-        mt_strbuf path = {0};
-        mt_print_clean(&path, summary->shared_path, 0);
-        fprintf(out, ", %zu of them known from %s", summary->shared, mt_strbuf_text(&path));
-        mt_strbuf_free(&path);
-    }
-    fprintf(out, "; %zu ok", summary->ok);
-    if (summary->censored) fprintf(out, ", %zu given up as too slow", summary->censored);
-    if (summary->failed) fprintf(out, ", %zu failed", summary->failed);
-    if (summary->yardstick) fprintf(out, ", %zu of yardsticks", summary->yardstick);
-    fprintf(out, "%s\n", summary->end == MT_SUBJECT_INTERRUPTED ? " (interrupted)" : summary->end == MT_SUBJECT_OUT_OF_TIME ? " (time is up)" : "");
+    mt_strbuf line = {0};
+    if (counts->search[0]) print_line(out, "  Search:     %s", counts->search);
+    mt_strbuf_addf(&line, "  Evaluated:  %zu in %s", summary->evaluated, mt_print_seconds(summary->seconds, time, sizeof time));
+    if (summary->known > summary->shared) mt_strbuf_addf(&line, ", %zu of them known from before", summary->known - summary->shared);
+    if (summary->shared) mt_strbuf_addf(&line, ", %zu of them known from ", summary->shared);
+    if (summary->shared) mt_print_clean(&line, summary->shared_path, 0);
+    mt_strbuf_addf(&line, "; %zu ok", summary->ok);
+    if (summary->censored) mt_strbuf_addf(&line, ", %zu given up as too slow", summary->censored);
+    if (summary->failed) mt_strbuf_addf(&line, ", %zu failed", summary->failed);
+    if (summary->yardstick) mt_strbuf_addf(&line, ", %zu of yardsticks", summary->yardstick);
+    mt_strbuf_add(&line, summary->end == MT_SUBJECT_INTERRUPTED ? " (interrupted)" : summary->end == MT_SUBJECT_OUT_OF_TIME ? " (time is up)" : "");
+    print_line(out, "%s", mt_strbuf_text(&line));
+    mt_strbuf_free(&line);
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_reasons_print(&counts->reasons, (mt_outcome_kind)kind, out);
 }
 
 void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,
-                      const mt_subject_summary *summary, const mt_summary_counts *counts)
+                      const mt_subject_summary *summary, const mt_summary_counts *counts, bool is_verbose)
 {
     print_title(out, space, workload, facts, is_recorded, summary->regime);
-    if (summary->best && isfinite(summary->best_ns))
-        print_best(out, space, facts, summary);
+    if (summary->best && isfinite(summary->best_ns)) print_best(out, space, facts, summary, is_verbose);
     if (summary->best && isfinite(summary->best_ns)) print_algorithms(out, space, summary, counts);
-    print_shared(out, summary);
+    print_shared(out, space, summary, is_verbose);
     print_yardsticks(out, summary);
     print_counts(out, summary, counts);
 }
@@ -252,8 +294,8 @@ static void print_idle(FILE *out, const mt_session_times *times, double all_ns)
 {
     double rest_ns = all_ns - (double)(times->device_ns + times->begin_ns + times->unfed_ns + times->late_ns);
     double part = all_ns > 0 ? 100 / all_ns : 0;
-    fprintf(out, "Idle:         %.1f %% before the first variants, %.1f %% without a compiled one, %.1f %% until the next was started, %.1f %% else\n", part * (double)times->begin_ns,
-        part * (double)times->unfed_ns, part * (double)times->late_ns, rest_ns > 0 ? part * rest_ns : 0);
+    fprintf(out, "Idle:         %.1f %% before the first variants, %.1f %% without a compiled one,\n%*s%.1f %% until the next was started, %.1f %% else\n", part * (double)times->begin_ns,
+        part * (double)times->unfed_ns, INDENT, "", part * (double)times->late_ns, rest_ns > 0 ? part * rest_ns : 0);
 }
 
 void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded)
@@ -269,10 +311,10 @@ void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded
     }
     double all_ns = (double)times->total_ns * (double)times->device_count;
     fprintf(out, "GPU%s busy %.0f %%", times->device_count > 1 ? "s" : "", all_ns > 0 ? 100 * (double)times->device_ns / all_ns : 0);
-    fprintf(out, " (validating %s, timing %s, loading and the rest %s);", seconds(times->validate_ns, a, sizeof a), seconds(times->time_ns, b, sizeof b),
+    fprintf(out, " (validating %s, timing %s,\n%*sloading and the rest %s);", seconds(times->validate_ns, a, sizeof a), seconds(times->time_ns, b, sizeof b), INDENT, "",
         seconds(times->device_ns - times->validate_ns - times->time_ns, c, sizeof c));
     fprintf(out, " database %s, search %s\n", seconds(times->database_ns, a, sizeof a), seconds(times->search_ns, b, sizeof b));
     print_idle(out, times, all_ns);
-    fprintf(out, "Compiling:    %s in %zu compiles, side by side; %zu from the cache, %zu shared; compiled variants waited %s\n", seconds(times->compile_ns, a, sizeof a), compiles->compiled,
-        compiles->cached, compiles->shared, seconds(times->wait_ns, b, sizeof b));
+    fprintf(out, "Compiling:    %s in %zu compiles, side by side; %zu from the cache, %zu shared;\n%*scompiled variants waited %s\n", seconds(times->compile_ns, a, sizeof a), compiles->compiled,
+        compiles->cached, compiles->shared, INDENT, "", seconds(times->wait_ns, b, sizeof b));
 }

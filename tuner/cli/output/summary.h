@@ -18,6 +18,7 @@ typedef struct mt_summary_algorithm {
 
 /* How the evaluations of one subject ended. */
 typedef struct mt_summary_counts {
+    char search[160]; /* "15 of 4000 valid points (9000 before constraints), strategy random"; "" = not told */
     size_t total;
     size_t by_kind[MT_OUTCOME_KIND_COUNT];
     mt_reasons reasons;
@@ -31,10 +32,11 @@ bool mt_summary_names(const mt_workload *workload);
 /* Counts one more; an outcome that is NULL is ignored. */
 void mt_summary_count(mt_summary_counts *counts, const char *variant, const mt_outcome *outcome);
 
+/* Lines fit MT_PAGE_COLUMNS. Of a best variant whose knobs take more than a line only those are told that differ from the default's, unless is_verbose. */
 void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,
-                      const mt_subject_summary *summary, const mt_summary_counts *counts);
+                      const mt_subject_summary *summary, const mt_summary_counts *counts, bool is_verbose);
 
-/* Where the time of a session went: a line or two. */
+/* Where the time of a session went. */
 void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded);
 
 #endif

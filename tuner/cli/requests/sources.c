@@ -87,7 +87,13 @@ const char *mt_sources_mark(mt_sources *sources, const char *kernel, const char 
     if (!states->listed.hex[0]) snprintf(states->listed.hex, sizeof states->listed.hex, "%s", key);
     states->is_mixed = states->is_mixed || strcmp(states->listed.hex, key) != 0;
     if (!states->today.hex[0]) return "";
-    return strcmp(states->today.hex, key) == 0 ? ", today's" : ", not today's";
+    return mt_sources_is_old(sources, kernel, key) ? ", not today's" : ", today's";
+}
+
+bool mt_sources_is_old(mt_sources *sources, const char *kernel, const char *key)
+{
+    const mt_source_states *states = find(sources, kernel);
+    return states && states->count > 1 && states->today.hex[0] && strcmp(states->today.hex, key) != 0;
 }
 
 void mt_sources_hint(const mt_sources *sources, FILE *out)

@@ -26,6 +26,8 @@ typedef struct mt_sources {
 mt_status mt_sources_load(mt_store *store, const char *given, mt_sources *sources, mt_error *err);
 /* ", today's" or ", not today's", for a heading; "" where the kernel has one state only, or today's is not known. */
 const char *mt_sources_mark(mt_sources *sources, const char *kernel, const char *key);
+/* Whether today's state is known, and another one. */
+bool mt_sources_is_old(mt_sources *sources, const char *kernel, const char *key);
 /* A line for each kernel of which several states were listed: how to list one of them alone. */
 void mt_sources_hint(const mt_sources *sources, FILE *out);
 void mt_sources_free(mt_sources *sources);

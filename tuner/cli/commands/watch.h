@@ -1,0 +1,33 @@
+/* `tune --watch FILE`: the report's first screen of what is being tuned, in one HTML file that is rewritten while the session runs and that a browser loads again by itself. */
+#ifndef MT_CLI_WATCH_H
+#define MT_CLI_WATCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <uv.h>
+
+#include "db/store/query.h"
+#include "tuner/session/session.h"
+
+/* A page is made in a thread of its own, with a connection of its own to the database, so that the session never waits for it: at most one at a time, at most each five seconds and a tenth of the
+ * time, and only when there is something new. */
+typedef struct mt_watch {
+    const char *path, *db;        /* borrowed */
+    mt_filter filter;             /* what is tuned; its texts are borrowed */
+    mt_progress next;             /* everything is passed on */
+    uv_thread_t thread;
+    bool is_running, has_news, has_warned;
+    atomic_bool is_done;          /* set by the thread; what follows is the thread's until then */
+    mt_status status;
+    mt_error error;
+    int64_t (*now_ns)(void);      /* mt_clock_now_ns; tests set their own behind mt_watch_begin */
+    int64_t began_ns, took_ns;    /* of the page before */
+} mt_watch; /* zero-initialise */
+
+/* Writes the first page, so that it can be opened; USAGE for a database in memory, IO where the file cannot be written. `next` is copied, its context borrowed. */
+mt_status mt_watch_begin(mt_watch *watch, const char *path, const char *db, const mt_filter *filter, const mt_progress *next, mt_error *err);
+mt_progress mt_watch_progress(mt_watch *watch);
+/* Writes the last page, which is not loaded again. Also where begin failed, or never was. */
+void mt_watch_end(mt_watch *watch);
+
+#endif

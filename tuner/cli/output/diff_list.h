@@ -1,0 +1,45 @@
+/* What `diff` found: gathered, regressions first, and printed as a table, as JSON or as JUnit XML. */
+#ifndef MT_CLI_DIFF_LIST_H
+#define MT_CLI_DIFF_LIST_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "db/exchange/diff.h"
+#include "tuner/base/strbuf.h"
+
+/* The order in which they are listed. */
+typedef enum mt_diff_rank { MT_RANK_SLOW, MT_RANK_AMBG, MT_RANK_ONLY_A, MT_RANK_ONLY_B, MT_RANK_FAST, MT_RANK_SAME, MT_RANK_COUNT } mt_diff_rank;
+const char *mt_diff_rank_name(mt_diff_rank rank); /* "SLOW", "only A" … */
+
+enum { MT_DIFF_TEXTS = 9 }; /* kernel, shape, workload, regime, origin, gpu_a, gpu_b, source_a, source_b */
+
+typedef struct mt_diff_item {
+    char *texts[MT_DIFF_TEXTS];
+    char *variant_a, *variant_b; /* what a.variant and b.variant point to */
+    bool is_variant;             /* a variant that both sides have; else the winners */
+    mt_diff_rank rank;
+    mt_diff_time a, b;           /* variant NULL: the side has nothing */
+    mt_diff_ratio ratio;         /* NAN where one has nothing, or no interval */
+    size_t at;
+} mt_diff_item;
+
+typedef struct mt_diff_list {
+    mt_diff_item *items;
+    size_t count, capacity;
+    size_t winners[MT_RANK_COUNT];
+    double threshold;            /* a part of 1; the caller sets it */
+    bool failed;                 /* memory ran out: printing prints nothing */
+} mt_diff_list; /* zero-initialise */
+
+/* The winners of a subject, and with_variants also its variants. Copies. */
+void mt_diff_list_add(mt_diff_list *list, const mt_diff_subject *subject, bool with_variants);
+/* Winners before variants; of each the slower first, the greatest change first, then what was not told apart, what one side lacks, what is faster, and what is the same. */
+void mt_diff_list_sort(mt_diff_list *list);
+void mt_diff_list_print(const mt_diff_list *list, FILE *out);
+void mt_diff_list_json(const mt_diff_list *list, FILE *out);
+/* A test suite with a case for each item: SLOW has failed; AMBG, and what one side lacks, is skipped. */
+void mt_diff_list_junit(const mt_diff_list *list, mt_strbuf *xml);
+void mt_diff_list_free(mt_diff_list *list);
+
+#endif

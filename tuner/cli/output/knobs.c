@@ -1,0 +1,56 @@
+#include "tuner/cli/output/knobs.h"
+
+#include <string.h>
+
+#include "tuner/cli/output/print.h"
+
+/* Whether `list`, "A=1;B=2", has exactly `item`, "A=1". */
+static bool has_item(const char *list, const char *item, size_t length)
+{
+    for (; list && *list; list += strcspn(list, ";"), list += *list == ';')
+        if (strcspn(list, ";") == length && memcmp(list, item, length) == 0) return true;
+    return false;
+}
+
+static bool is_told(const char *item, size_t length, const char *usual)
+{
+    return !usual || !*usual || strncmp(item, "ALGO=", 5) == 0 || !has_item(usual, item, length);
+}
+
+/* The knobs that are told, or the others. Returns how many there were. */
+static size_t add_some(mt_strbuf *out, const char *variant, const char *usual, bool told)
+{
+    size_t count = 0, begin = out->length;
+    for (const char *at = variant; at && *at;) {
+        size_t length = strcspn(at, ";");
+        if (is_told(at, length, usual) == told) {
+            if (out->length > begin) mt_strbuf_add_char(out, ' ');
+            mt_strbuf item = {0};
+            mt_strbuf_add_bytes(&item, at, length);
+            mt_print_clean(out, mt_strbuf_text(&item), 0);
+            mt_strbuf_free(&item);
+            count++;
+        }
+        at += length + (at[length] == ';');
+    }
+    return count;
+}
+
+static size_t count_items(const char *variant)
+{
+    size_t count = variant && *variant;
+    for (; variant && *variant; variant++) count += *variant == ';';
+    return count;
+}
+
+size_t mt_knobs_add_unusual(mt_strbuf *out, const char *variant, const char *usual)
+{
+    return count_items(variant) - add_some(out, variant, usual, true);
+}
+
+void mt_knobs_add_all(mt_strbuf *out, const char *variant, const char *usual)
+{
+    size_t told = add_some(out, variant, usual, true);
+    if (told && told < count_items(variant)) mt_strbuf_add_char(out, ' ');
+    add_some(out, variant, usual, false);
+}
