@@ -25,7 +25,7 @@ static void add_importances(const mt_report_subject *s, const mt_knob_effect *ef
     const mt_row *best = s->best ? mt_report_newest(s, s->best) : NULL;
     for (size_t k = 0; k < s->knob_count; k++) {
         if (s->knobs[k].count < 2 || !may_add(l)) continue;
-        mt_doc_text(doc, s->label);
+        mt_doc_subject(doc, s->place, s->label);
         mt_doc_text(doc, s->knobs[k].name);
         mt_doc_number(doc, (double)s->knobs[k].count);
         mt_doc_number(doc, 100 * effects[k].overall);
@@ -40,7 +40,7 @@ static void add_values(const mt_report_subject *s, const mt_knob_effect *effects
         for (size_t v = 0; s->knobs[k].count > 1 && v < s->knobs[k].count; v++) {
             const mt_level_effect *e = &effects[k].levels[v];
             if (!may_add(l)) continue;
-            mt_doc_text(doc, s->label);
+            mt_doc_subject(doc, s->place, s->label);
             mt_doc_text(doc, s->knobs[k].name);
             mt_doc_text(doc, s->knobs[k].values[v]);
             const double numbers[] = {(double)e->count, (double)e->failed, e->best, e->low, e->median, e->high};

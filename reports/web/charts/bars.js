@@ -1,23 +1,31 @@
 // Bars and matrices over subjects and sessions.
-import { axis, colorAt, inkOn, legend, line, number, plain, short, theme, times, tooltip } from './base.js';
+import { axis, colorAt, distinct, inkOn, legend, line, number, plain, theme, times, tooltip } from './base.js';
 
-const names = (view, labels) => labels.map((label) => plain(short(label, view.isNarrow ? 24 : 44)));
+const names = (view, labels) => distinct(labels, view.isNarrow ? 26 : 48).map(plain);
+const MOST = 40;
+
+// The bars that say most, by what `weight` makes of a row, and how many there are in all. More would be too thin to read; tables hold them.
+function first(rows, weight) {
+  const sorted = rows.length > MOST ? [...rows].sort((a, b) => weight(b) - weight(a)).slice(0, MOST) : rows;
+  return [sorted, rows.length > MOST ? `The ${MOST} with most of ${rows.length}.` : `${rows.length} in all.`];
+}
 
 function barOption(view, t, labels, extra) {
+  const shown = names(view, labels);
   return {
     grid: { left: 8, right: 56, top: 36, bottom: 46, containLabel: true },
-    yAxis: axis(t, '', { type: 'category', inverse: true, data: names(view, labels), axisLabel: { color: t.text, interval: labels.length > 40 ? 'auto' : 0 } }),
+    yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, axisLabel: { color: t.text, interval: 0, hideOverlap: false, width: Math.min(view.isNarrow ? 150 : 340, 10 + 7 * Math.max(0, ...shown.map(({ length }) => length))), overflow: 'break', lineHeight: 13 } }),
     ...extra,
   };
 }
 
-const heightOf = (count, each) => Math.min(1600, 100 + each * Math.max(count, 1));
+const heightOf = (count, each) => 100 + each * Math.max(count, 1);
 
 export function summary(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
-    const { rows } = view.data;
+    const [rows, note] = first(view.data.rows, ([, byDefault, byBaseline]) => byDefault ?? byBaseline ?? 0);
     const bars = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]], ['model’s floor', 3, t.good]].filter(([, column]) => rows.some((row) => row[column] !== null));
     view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
       legend: legend(t), xAxis: axis(t, 'time, × the best', { type: 'value', min: 0 }),
@@ -26,7 +34,7 @@ export function summary(view) {
         name, type: 'bar', barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, textBorderColor: t.card, textBorderWidth: 3, formatter: ({ value }) => `${number(value)} ×` },
         data: rows.map((row) => row[column]), markLine: n ? undefined : { silent: true, symbol: 'none', data: [{ ...line(t, '', 1, t.text, true), label: { show: false } }] },
       })),
-    }), heightOf(rows.length, 40), `${rows.length} subjects.`);
+    }), heightOf(rows.length, 40), note);
   };
 }
 
@@ -35,7 +43,8 @@ export function failures(view) {
   const { kinds } = view.shared;
   return (why) => {
     const t = theme();
-    const { rows } = view.data;
+    const ok = kinds.indexOf('ok');
+    const [rows, note] = first(view.data.rows, ([, counts]) => counts.reduce((sum, count, k) => sum + (k === ok ? 0 : count), 0));
     const used = kinds.map((kind, k) => [kind, k]).filter(([, k]) => rows.some(([, counts]) => counts[k]));
     const warm = [t.bad, t.series[1], t.series[3], t.series[6], t.series[4], t.series[5]];
     let next = 0;
@@ -45,7 +54,7 @@ export function failures(view) {
       series: used.map(([kind, k]) => ({
         name: kind, type: 'bar', stack: 'all', barMaxWidth: 18, color: kind === 'ok' ? t.good : kind === 'censored' ? t.axis : kind === 'pruned' ? t.muted : warm[next++ % warm.length], data: rows.map(([, counts]) => counts[k]),
       })),
-    }), heightOf(rows.length, 30), `${rows.length} subjects.`);
+    }), heightOf(rows.length, 30), note);
   };
 }
 
@@ -53,14 +62,14 @@ export function lookup(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
-    const { rows } = view.data;
+    const [rows, note] = first(view.data.rows, ([, byMember]) => byMember ?? 0);
     view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
       legend: legend(t), xAxis: axis(t, 'slowdown to the best (×)', { type: 'value', min: 1 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${times(value)}`)),
       series: [['best member', 1, t.series[0]], ['default', 2, t.series[1]]].map(([name, column, color]) => ({
         name, type: 'bar', barMaxWidth: 12, color, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Number.isFinite(value) ? `${number(value)} ×` : '') }, data: rows.map((row) => row[column]),
       })),
-    }), heightOf(rows.length, 40), `${rows.length} shapes.`);
+    }), heightOf(rows.length, 40), note);
   };
 }
 
@@ -68,7 +77,7 @@ export function time(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
-    const { rows } = view.data;
+    const [rows, note] = first(view.data.rows, ([, wall]) => wall);
     const parts = [['validating', 2], ['timing', 3], ['loading and the rest on the GPU', 4], ['searching', 5], ['database', 6]].filter(([, column]) => rows.some((row) => row[column] > 0));
     view.draw(plot, barOption(view, t, rows.map(([id]) => `session ${id}`), {
       legend: legend(t), xAxis: axis(t, 'seconds', { type: 'value', min: 0 }),
@@ -77,7 +86,7 @@ export function time(view) {
         { name: 'wall', type: 'bar', barMaxWidth: 10, color: t.axis, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => `${number(value)} s` }, data: rows.map((row) => row[1]) },
         ...parts.map(([name, column], n) => ({ name, type: 'bar', stack: 'parts', barMaxWidth: 14, color: t.series[n], data: rows.map((row) => row[column]) })),
       ],
-    }), heightOf(rows.length, 44), `${rows.length} sessions.`);
+    }), heightOf(rows.length, 44), note);
   };
 }
 

@@ -91,12 +91,30 @@ slices.needsSubject = true;
 
 // ---- pairs ----
 
-// Cluster × box where a kernel has them, else the two weightiest.
-function firstPair(s, order) {
-  const find = (pattern) => order.find((k) => pattern.test(s.knobs[k].name));
-  const cluster = find(/CLUSTER/i);
-  const box = find(/BOX/i);
-  return cluster !== undefined && box !== undefined ? [cluster, box] : order.slice(0, 2);
+// What the winner has: knobs of other algorithms say nothing about it.
+function ofWinner(s, order) {
+  const has = new Set(s.winner.split(';').map((part) => part.split('=')[0]));
+  const own = order.filter((k) => has.has(s.knobs[k].name) && active(s.knobs[k]).length > 1);
+  return own.length > 1 ? own : order;
+}
+
+// The fastest of each pair of values. All rows made those that come with the page; where all points do too, these are enough.
+function pairCells(s, a, b) {
+  const found = s.pairs.find(([x, y]) => (x === a && y === b) || (x === b && y === a));
+  const width = s.knobs[b].values.length;
+  if (found) {
+    const [first, second, cells] = found;
+    const per = s.knobs[second].values.length;
+    return cells.map((value, n) => (first === a ? [n % per, Math.floor(n / per), value] : [Math.floor(n / per), n % per, value])).filter(([, , value]) => value !== null);
+  }
+  const { levels, us, newest } = s.points;
+  const least = new Map();
+  for (let i = 0; i < us.length; i++) {
+    if (us[i] === null || !newest[i] || !levels[a].length || !levels[b].length) continue;
+    const at = levels[a][i] * width + levels[b][i];
+    least.set(at, Math.min(least.get(at) ?? Infinity, us[i] / s.fastest));
+  }
+  return [...least].map(([at, value]) => [at % width, Math.floor(at / width), value]);
 }
 
 export function pairs(view) {
@@ -106,10 +124,9 @@ export function pairs(view) {
 
   function cells(s) {
     const [a, b] = chosen;
-    const found = s.pairs.find(([x, y]) => (x === a && y === b) || (x === b && y === a));
-    if (!found) return [];
-    const width = s.knobs[found[1]].values.length;
-    return found[2].map((value, n) => (found[0] === a ? [n % width, Math.floor(n / width), value] : [Math.floor(n / width), n % width, value])).filter(([x, y, value]) => value !== null && active(s.knobs[b]).includes(x) && active(s.knobs[a]).includes(y));
+    const place = (k) => new Map(active(s.knobs[k]).map((level, n) => [level, n]));
+    const [rows, columns] = [place(a), place(b)];
+    return pairCells(s, a, b).filter(([x, y]) => columns.has(x) && rows.has(y)).map(([x, y, value]) => [columns.get(x), rows.get(y), value]);
   }
 
   function render(why) {
@@ -117,7 +134,7 @@ export function pairs(view) {
     const s = view.subject;
     const order = ranked(s);
     if (why === 'first' || why === 'subject') {
-      chosen = firstPair(s, order);
+      chosen = ofWinner(s, order).slice(0, 2);
       selects.forEach((select, n) => view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen[n]));
     }
     const [a, b] = chosen;

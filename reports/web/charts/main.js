@@ -16,6 +16,11 @@ const best = shared.subjects.findIndex((s) => s.winner);
 const state = { subject: Math.max(best, 0) };
 const views = [];
 
+function choose(subject) {
+  state.subject = subject;
+  for (const view of views) if (view.isLive && view.render.length) view.render('subject');
+}
+
 function addPicker() {
   if (shared.subjects.length < 2) return;
   const label = document.createElement('label');
@@ -31,8 +36,15 @@ function addPicker() {
   select.value = String(state.subject);
   label.append('Charts of', select);
   select.addEventListener('change', () => {
-    state.subject = Number(select.value);
-    for (const view of views) if (view.isLive && view.render.length) view.render('subject');
+    if (document.body.dataset.subject) location.hash = `s=${shared.subjects[Number(select.value)].place}`;
+    else choose(Number(select.value));
+  });
+  document.addEventListener('subjectchange', ({ detail }) => {
+    const found = shared.subjects.findIndex((s) => s.place === detail);
+    document.body.classList.toggle('no-charts', detail !== null && found < 0);
+    if (found < 0) return;
+    select.value = String(found);
+    choose(found);
   });
   document.getElementById('controls').prepend(label);
 }
@@ -62,6 +74,7 @@ function start() {
     const own = data.charts[name];
     if (!make || !own || (make.needsSubject && !shared.subjects.length)) continue;
     figure.hidden = false;
+    if (make.needsSubject) figure.dataset.own = 'true'; // of one subject: stays on its page
     if (WIDE.has(name)) figure.classList.add('wide');
     const view = new View(figure, own, shared, state);
     view.make = make;
@@ -95,4 +108,5 @@ function start() {
 }
 
 start();
+dispatchEvent(new Event('hashchange')); // a page opened on a shape
 window.report = { views, echarts, drawAll, theme }; // for tests and for the curious
