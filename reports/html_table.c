@@ -6,28 +6,22 @@
 
 #include "reports/format.h"
 #include "reports/html.h"
+#include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
-enum { LONG_TEXT = 400, LONG_PIECE = 60, LONG_CELL = 160, SHOWN_ROWS = 20, MOST_COLUMNS = 32 };
+enum { LONG_TEXT = 400, LONG_CELL = 160, SHOWN_ROWS = 20, MOST_COLUMNS = 32 };
 
-/* "A=1;B=2": one piece each, so that lines break between knobs. */
+/* "A=1;B=2" as words, so that lines break between knobs. */
 static void add_knobs(mt_strbuf *page, const char *variant)
 {
-    while (*variant) {
-        size_t length = strcspn(variant, ";");
-        char piece[256];
-        if (length >= sizeof piece) {
-            mt_html_text(page, variant);
-            return;
-        }
-        memcpy(piece, variant, length);
-        piece[length] = 0;
-        mt_strbuf_add(page, length <= LONG_PIECE ? "<span class=\"k\">" : "<span>");
-        mt_html_text(page, piece);
-        mt_strbuf_add(page, "</span>");
-        variant += length;
-        if (*variant == ';') mt_strbuf_add(page, " "), variant++;
-    }
+    size_t length = strlen(variant);
+    char *words = mt_strndup(variant, length);
+    page->failed = page->failed || !words;
+    if (!words) return;
+    for (size_t i = 0; i < length; i++)
+        if (words[i] == ';') words[i] = ' ';
+    mt_html_text(page, words);
+    mt_free(words);
 }
 
 static void add_code(mt_strbuf *page, const char *text)

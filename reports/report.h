@@ -3,6 +3,7 @@
 #define MT_REPORTS_REPORT_H
 
 #include "db/exchange/diff.h"
+#include "db/exchange/misses.h"
 #include "db/store/query.h"
 #include "reports/doc.h"
 
@@ -13,6 +14,7 @@ typedef struct mt_report_options {
     const char *const *sections; size_t section_count; /* names; 0 = all */
     bool has_charts;    /* a page: charts get their data */
     size_t most_rows;   /* long tables end there with a word on what is beyond; 0 = all */
+    const mt_misses *misses; /* what production asked for in vain; borrowed; NULL = no log */
 } mt_report_options;
 
 /* The names of the sections that there are, in their order. */

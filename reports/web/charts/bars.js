@@ -58,19 +58,39 @@ export function failures(view) {
   };
 }
 
+const PARTS = [['best member', 1], ['default', 2]];
+
+// All shapes in one picture: what part of them is answered within which slowdown.
+function portfolioCurves(view, t, rows) {
+  return {
+    color: [t.series[0], t.series[1]], legend: legend(t), grid: { left: 58, right: 18, top: 36, bottom: 44 },
+    tooltip: tooltip(t, ({ data, seriesName }) => plain(`${seriesName}: ${times(data[1])}\n${data[2]}`)),
+    xAxis: axis(t, 'tuned shapes, the best served first (%)', { type: 'value', min: 0, max: 100 }),
+    yAxis: axis(t, 'time, × the shape’s own winner', { type: 'log', logBase: 2, min: 1, nameGap: 42, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } }),
+    series: PARTS.map(([name, column]) => {
+      const sorted = rows.filter((row) => row[column] !== null).sort((a, b) => a[column] - b[column]);
+      return { name, type: 'line', step: 'start', showSymbol: sorted.length <= 60, lineStyle: { width: 2.5 }, data: sorted.map((row, n) => [(100 * (n + 1)) / sorted.length, row[column], row[0]]) };
+    }),
+  };
+}
+
 export function lookup(view) {
-  const plot = view.plot(220);
-  return (why) => {
+  let mode = 'all';
+  const render = (why) => {
     const t = theme();
     const [rows, note] = first(view.data.rows, ([, byMember]) => byMember ?? 0);
-    view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
+    if (mode === 'all') return view.draw(plot, portfolioCurves(view, t, view.data.rows), view.isNarrow ? 300 : 360, `${view.data.rows.length} shapes.`);
+    return view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
       legend: legend(t), xAxis: axis(t, 'slowdown to the best (×)', { type: 'value', min: 1 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${times(value)}`)),
-      series: [['best member', 1, t.series[0]], ['default', 2, t.series[1]]].map(([name, column, color]) => ({
-        name, type: 'bar', barMaxWidth: 12, color, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Number.isFinite(value) ? `${number(value)} ×` : '') }, data: rows.map((row) => row[column]),
+      series: PARTS.map(([name, column], n) => ({
+        name, type: 'bar', barMaxWidth: 12, color: t.series[n], label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Number.isFinite(value) ? `${number(value)} ×` : '') }, data: rows.map((row) => row[column]),
       })),
     }), heightOf(rows.length, 40), note);
   };
+  view.select('Show', [['all', 'all shapes'], ['worst', 'shape by shape, the worst first']], mode, (value) => { mode = value; render('mode'); });
+  const plot = view.plot(360);
+  return render;
 }
 
 export function time(view) {

@@ -58,8 +58,8 @@ function show(view) {
   view.figure.dataset.drawn = 'true';
 }
 
-function drawAll(why) {
-  for (const view of views) {
+function drawAll(why, isWanted = () => true) {
+  for (const view of views.filter(isWanted)) {
     show(view);
     view.render(why);
     view.drawnWidth = view.width;

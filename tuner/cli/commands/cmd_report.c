@@ -6,6 +6,7 @@
 #include "reports/report.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/log.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/requests/database.h"
 #include "tuner/cli/requests/diff_sides.h"
@@ -14,7 +15,7 @@ typedef struct report_values {
     mt_filter_values filter;
     mt_diff_sides_values sides;
     mt_words sections;
-    const char *db, *output;
+    const char *db, *output, *misses;
     int format;
     bool diff, variants;
 } report_values;
@@ -26,6 +27,7 @@ static const mt_option options[] = {
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"format", 0, MT_OPTION_CHOICE, FIELD(format), "html|md|csv|json", "html (default); md: Markdown; csv, json: all rows, for programs"},
     {"section", 0, MT_OPTION_WORDS, FIELD(sections), "NAME", "only these sections: summary, best, rivals, rates, convergence, knobs,\nroofline, accuracy, noise, failures, portability, lookup, time,\nenvironment (csv: default best)"},
+    {"misses", 0, MT_OPTION_TEXT, FIELD(misses), "FILE", "what tunelookup_flush_misses wrote: section lookup then says what\nproduction asked for in vain, and what it gets today"},
     {"diff", 0, MT_OPTION_FLAG, FIELD(diff), NULL, "compare two databases, or two sides of one (--a, --b), as 'diff' does"},
     MT_SIDES_OPTIONS(report_values, sides),
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "with --diff: every variant that both sides have"},
@@ -39,10 +41,17 @@ static mt_status check(const mt_arguments *arguments, mt_error *err)
     const report_values *values = arguments->values;
     bool has_sides = values->sides.a.count || values->sides.b.count || values->sides.threshold || values->variants;
     if (values->diff && values->sections.count) return MT_FAIL(err, MT_ERR_USAGE, "report: --section does not go with --diff");
+    if (values->diff && values->misses) return MT_FAIL(err, MT_ERR_USAGE, "report: --misses does not go with --diff");
     if (values->diff) return MT_OK;
     if (has_sides) return MT_FAIL(err, MT_ERR_USAGE, "report: --a, --b, --threshold and --variants need --diff");
     if (arguments->operand_count) return MT_FAIL(err, MT_ERR_USAGE, "report: '%s' is too much: --db FILE names the database, --diff A B compares two", arguments->operands[0]);
     return MT_OK;
+}
+
+static void skipped_line(void *context, const char *message)
+{
+    (void)context;
+    mt_log_warn("%s", message);
 }
 
 static mt_status make_report(const report_values *values, mt_doc *doc, mt_error *err)
@@ -53,10 +62,18 @@ static mt_status make_report(const report_values *values, mt_doc *doc, mt_error 
     mt_report_options what = {.sections = (const char *const *)values->sections.items, .section_count = values->sections.count};
     if (format_of(values) == MT_FORMAT_HTML) what.has_charts = true, what.most_rows = MT_REPORT_PAGE_ROWS;
     if (format_of(values) == MT_FORMAT_CSV && !what.section_count) what = (mt_report_options){.sections = of_csv, .section_count = 1};
+    mt_misses misses = {0};
+    mt_status st = MT_OK;
     mt_filter_fill(&values->filter, &box);
-    mt_status st = mt_database_open(values->db, &store, err);
-    if (st == MT_OK) st = mt_report_make(store, &box.filter, &what, doc, err);
+    if (values->misses) {
+        MT_TRY(mt_misses_read(values->misses, skipped_line, NULL, &misses, err));
+        what.misses = &misses;
+    }
+    MT_TRY(mt_database_open(values->db, &store, err));
+    st = mt_report_make(store, &box.filter, &what, doc, err);
+done:
     mt_store_close(store);
+    mt_misses_free(&misses);
     return st;
 }
 
