@@ -19,11 +19,11 @@ typedef struct state {
     size_t count, capacity, rows;
 } state;
 
-static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Shapes answered exactly", "%.0f"}, {"Known shapes without a row", "%.0f"},
-                                           {"Any other shape gets", NULL}, {"Usually × its best", "%.3f"}, {"At worst ×", "%.3f"}, {"Tried on shapes", "%.0f"}, {0}};
-static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Usually × its best", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
+static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Exactly", "%.0f"}, {"Known, no row", "%.0f"},
+                                           {"Others get", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Tried on", "%.0f"}, {0}};
+static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
 static const mt_column miss_columns[] = {{"Asked for", "%.0f"}, {"Kernel", NULL}, {"GPU", NULL}, {"Shape's values", NULL}, {"Workloads", NULL}, {"Last", NULL}, {"Gets today", NULL},
-                                         {"Usually × its best", "%.3f"}, {"At worst ×", "%.3f"}, {0}};
+                                         {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {0}};
 
 static const mt_report_subject *group_of(const mt_report_data *data, const mt_portfolio_info *p)
 {
@@ -58,8 +58,8 @@ static const prediction *prediction_for(const state *s, const mt_report_subject 
 /* The last cells of each table; NULL = the default is all there is. */
 static void add_prediction(const state *s, const prediction *p)
 {
-    if (p && p->members == 1) mt_doc_text(s->doc, "the portfolio's variant, or the default");
-    else if (p) mt_doc_textf(s->doc, "one of %lld variants, by prediction, or the default", (long long)p->members);
+    if (p && p->members == 1) mt_doc_text(s->doc, "prediction (1 variant), else the default");
+    else if (p) mt_doc_textf(s->doc, "prediction (%lld variants), else the default", (long long)p->members);
     else mt_doc_text(s->doc, "the default");
     mt_doc_number(s->doc, p && p->held_out ? p->mean : NAN);
     mt_doc_number(s->doc, p && p->held_out ? p->worst : NAN);
@@ -166,7 +166,7 @@ static void add_miss(const state *s, const mt_miss *miss)
         add_prediction(s, prediction_for(s, group));
         return;
     }
-    mt_doc_text(doc, is_exact ? "its own row" : "nothing of this file: the kernel has no row for this GPU");
+    mt_doc_text(doc, is_exact ? "its own row" : "nothing: no row for this GPU");
     mt_doc_number(doc, NAN);
     mt_doc_number(doc, NAN);
 }
@@ -186,7 +186,7 @@ mt_status mt_answers_add(const mt_report_context *context, mt_doc *doc, mt_error
     state s = {.context = context, .doc = doc};
     mt_status st;
     MT_TRY(mt_query_portfolios(context->store, context->filter, keep_portfolio, &s, err));
-    mt_doc_table(doc, "answers", "How shapes are answered, by today's sources", answer_columns);
+    mt_doc_table(doc, "answers", "How many shapes today's sources answer exactly, and what others get", answer_columns);
     MT_TRY(add_groups(&s, false, err));
     mt_doc_table(doc, "unanswered", "Known shapes without a row of their own", unanswered_columns);
     MT_TRY(add_groups(&s, true, err));

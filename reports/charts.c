@@ -298,6 +298,13 @@ static void add_kinds(mt_strbuf *json)
     mt_strbuf_add_char(json, '[');
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_strbuf_addf(json, "%s\"%s\"", kind ? "," : "", mt_outcome_name((mt_outcome_kind)kind));
     mt_strbuf_add_char(json, ']');
+    mt_json_name(json, "failures"); /* the names of those kinds that were run, or tried to, and have no time */
+    mt_strbuf_add_char(json, '[');
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        const mt_row row = {.kind = (mt_outcome_kind)kind};
+        if (mt_row_has_failed(&row)) mt_strbuf_addf(json, "%s\"%s\"", json->text[json->length - 1] == '[' ? "" : ",", mt_outcome_name(row.kind));
+    }
+    mt_strbuf_add_char(json, ']');
 }
 
 mt_status mt_charts_add(const mt_report_data *data, mt_doc *doc, mt_error *err)

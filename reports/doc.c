@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tuner/base/alloc.h"
 
@@ -136,6 +138,33 @@ void mt_doc_group(mt_doc *doc, bool is_folded, const char *title, const char *no
     mt_group *group = &groups[block->group_count++];
     *group = (mt_group){block->cell_count, mt_strdup(title), mt_strdup(note), mt_strdup(common), is_folded};
     doc->failed = !group->title || !group->note || !group->common;
+}
+
+typedef struct sort_key { double key; size_t row; } sort_key;
+
+static int by_key(const void *a, const void *b)
+{
+    const sort_key *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+void mt_doc_sort(mt_doc *doc, const double *keys)
+{
+    if (doc->failed) return;
+    mt_block *block = table_of(doc);
+    size_t columns = block->column_count, rows = block->cell_count / columns;
+    sort_key *order = mt_alloc(rows + 1, sizeof *order);
+    mt_cell *cells = mt_alloc(block->cell_count + 1, sizeof *cells);
+    doc->failed = !order || !cells;
+    if (!doc->failed) {
+        for (size_t i = 0; i < rows; i++) order[i] = (sort_key){keys[i], i};
+        qsort(order, rows, sizeof *order, by_key);
+        for (size_t i = 0; i < rows; i++) memcpy(&cells[i * columns], &block->cells[order[i].row * columns], columns * sizeof *cells);
+        memcpy(block->cells, cells, block->cell_count * sizeof *cells);
+    }
+    mt_free(order);
+    mt_free(cells);
 }
 
 static void add_cell(mt_doc *doc, mt_cell cell)

@@ -82,6 +82,8 @@ void mt_doc_table(mt_doc *doc, const char *name, const char *caption, const mt_c
 void mt_doc_fold(mt_doc *doc, size_t told, size_t shown);
 /* The rows that follow, up to the next group, stand under this title. `common` is what their knobs are told against, as a variant's text; it may be "". */
 void mt_doc_group(mt_doc *doc, bool is_folded, const char *title, const char *note, const char *common);
+/* Orders the rows of the table begun last, which has no groups, by keys[row], the least first; equal ones keep their order. */
+void mt_doc_sort(mt_doc *doc, const double *keys);
 void mt_doc_text(mt_doc *doc, const char *text); /* NULL = empty */
 void mt_doc_textf(mt_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mt_doc_number(mt_doc *doc, double number);  /* NAN = empty */

@@ -23,8 +23,8 @@ const char *mt_report_section_name(size_t index);
 
 /* Fills *doc (mt_doc_free it in every case). NOTHING_VALID, naming the file, when the filter leaves no measurement at all; USAGE for an unknown section. */
 mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_report_options *options, mt_doc *doc, mt_error *err);
-/* The comparison of two sides, as `diff` makes it. NOTHING_VALID when they have no subject in common. */
+/* The comparison of two sides, as `diff` makes it, regressions first; *slower: how many winners of b are slower. NOTHING_VALID when they have no subject in common. */
 mt_status mt_report_make_diff(const mt_diff_side *a, const mt_diff_side *b, const char *const names[2], const mt_diff_filter *filter, double threshold, bool with_variants, mt_doc *doc,
-                              mt_error *err);
+                              size_t *slower, mt_error *err);
 
 #endif

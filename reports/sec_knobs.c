@@ -69,6 +69,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     mt_status st;
     mt_doc_chart(doc, "importance", "How much of the time's variance the weightiest knobs explain, and how much they set the best tenth apart");
     mt_doc_chart(doc, "pairs", "The fastest time of each pair of values of two knobs");
+    mt_doc_chart(doc, "values", "Every variant's time over the values of one knob; what failed or was given up is marked");
     mt_doc_chart(doc, "slices", "Slowdown to the best by each value of each knob: boxes from quartile to quartile, points are variants");
     mt_doc_chart(doc, "parallel", "All variants as lines through their knobs' values; drag along an axis to pick");
     mt_doc_table(doc, "importances", "What the knobs are worth", importance_columns);

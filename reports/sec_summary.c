@@ -59,7 +59,7 @@ static void add_bars(const mt_report_data *data, mt_doc *doc)
     mt_strbuf *json = mt_doc_chart(doc, "summary", "Times of the default, the baseline and the model's floor, each over the best's (dashed)");
     mt_json_name(json, "rows");
     mt_strbuf_add_char(json, '[');
-    enum { MOST = 200 };
+    enum { MOST = 1000 };
     size_t shown = 0;
     for (size_t i = 0; i < data->count && shown < MOST; i++) {
         const mt_report_subject *s = &data->subjects[i];
@@ -74,7 +74,7 @@ static void add_bars(const mt_report_data *data, mt_doc *doc)
         mt_strbuf_add_char(json, ']');
     }
     mt_strbuf_add_char(json, ']');
-    if (shown == MOST) mt_doc_note(doc, "The chart shows the first %d winners of today's sources; the table sums up all.", MOST);
+    if (shown == MOST) mt_doc_note(doc, "The chart knows the first %d winners of today's sources; the table sums up all.", MOST);
 }
 
 static void add_group(const mt_report_subject *first, const total *t, mt_doc *doc)

@@ -2,12 +2,14 @@
 import { axis, colorAt, distinct, inkOn, legend, line, number, plain, theme, times, tooltip } from './base.js';
 
 const names = (view, labels) => distinct(labels, view.isNarrow ? 26 : 48).map(plain);
-const MOST = 40;
+const MOST = 24;
 
 // The bars that say most, by what `weight` makes of a row, and how many there are in all. More would be too thin to read; tables hold them.
-function first(rows, weight) {
+function first(view, rows, weight) {
   const sorted = rows.length > MOST ? [...rows].sort((a, b) => weight(b) - weight(a)).slice(0, MOST) : rows;
-  return [sorted, rows.length > MOST ? `The ${MOST} with most of ${rows.length}.` : `${rows.length} in all.`];
+  const note = rows.length > MOST ? `Drawn are the ${MOST} of ${rows.length} with the longest bars.` : `${rows.length} in all.`;
+  if (rows.length > MOST) view.tell(note);
+  return [sorted, note];
 }
 
 function barOption(view, t, labels, extra) {
@@ -25,7 +27,7 @@ export function summary(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
-    const [rows, note] = first(view.data.rows, ([, byDefault, byBaseline]) => byDefault ?? byBaseline ?? 0);
+    const [rows, note] = first(view, view.data.rows, ([, byDefault, byBaseline]) => byDefault ?? byBaseline ?? 0);
     const bars = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]], ['model’s floor', 3, t.good]].filter(([, column]) => rows.some((row) => row[column] !== null));
     view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
       legend: legend(t), xAxis: axis(t, 'time, × the best', { type: 'value', min: 0 }),
@@ -44,7 +46,7 @@ export function failures(view) {
   return (why) => {
     const t = theme();
     const ok = kinds.indexOf('ok');
-    const [rows, note] = first(view.data.rows, ([, counts]) => counts.reduce((sum, count, k) => sum + (k === ok ? 0 : count), 0));
+    const [rows, note] = first(view, view.data.rows, ([, counts]) => counts.reduce((sum, count, k) => sum + (k === ok ? 0 : count), 0));
     const used = kinds.map((kind, k) => [kind, k]).filter(([, k]) => rows.some(([, counts]) => counts[k]));
     const warm = [t.bad, t.series[1], t.series[3], t.series[6], t.series[4], t.series[5]];
     let next = 0;
@@ -78,8 +80,9 @@ export function lookup(view) {
   let mode = 'all';
   const render = (why) => {
     const t = theme();
-    const [rows, note] = first(view.data.rows, ([, byMember]) => byMember ?? 0);
+    if (mode === 'all') view.tell('');
     if (mode === 'all') return view.draw(plot, portfolioCurves(view, t, view.data.rows), view.isNarrow ? 300 : 360, `${view.data.rows.length} shapes.`);
+    const [rows, note] = first(view, view.data.rows, ([, byMember]) => byMember ?? 0);
     return view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
       legend: legend(t), xAxis: axis(t, 'slowdown to the best (×)', { type: 'value', min: 1 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${times(value)}`)),
@@ -97,7 +100,7 @@ export function time(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
-    const [rows, note] = first(view.data.rows, ([, wall]) => wall);
+    const [rows, note] = first(view, view.data.rows, ([, wall]) => wall);
     const parts = [['validating', 2], ['timing', 3], ['loading and the rest on the GPU', 4], ['searching', 5], ['database', 6]].filter(([, column]) => rows.some((row) => row[column] > 0));
     view.draw(plot, barOption(view, t, rows.map(([id]) => `session ${id}`), {
       legend: legend(t), xAxis: axis(t, 'seconds', { type: 'value', min: 0 }),

@@ -182,6 +182,12 @@ export class View {
     return output;
   }
 
+  // A line below the plots: what is not drawn.
+  tell(text) {
+    this.note ??= this.output();
+    this.note.textContent = text;
+  }
+
   plot(height) {
     const box = document.createElement('div');
     box.className = 'plot';

@@ -4,14 +4,14 @@ import accuracy from './accuracy.js';
 import convergence from './convergence.js';
 import { diff, drift, regimes, ties } from './intervals.js';
 import { failures, lookup, portability, summary, time } from './bars.js';
-import { importance, pairs, parallel, slices } from './knobs.js';
+import { importance, pairs, parallel, slices, values } from './knobs.js';
 import roofline from './roofline.js';
 
-const charts = { accuracy, convergence, diff, drift, failures, importance, lookup, pairs, parallel, portability, regimes, roofline, slices, summary, ties, time };
-const WIDE = new Set(['slices', 'parallel', 'convergence']);
+const charts = { accuracy, convergence, diff, drift, failures, importance, lookup, pairs, parallel, portability, regimes, roofline, slices, summary, ties, time, values };
+const WIDE = new Set(['slices', 'parallel', 'convergence', 'values']);
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const shared = { kinds: [], subjects: [], ...data.shared };
+const shared = { kinds: [], failures: [], subjects: [], ...data.shared };
 const best = shared.subjects.findIndex((s) => s.winner);
 const state = { subject: Math.max(best, 0) };
 const views = [];
