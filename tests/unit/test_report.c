@@ -256,6 +256,33 @@ START_TEST(long_tables_end_with_a_word_on_the_rest)
 }
 END_TEST
 
+/* Neighbours of the best: exactly one knob is different; failed ones count, those that were not run do not. */
+START_TEST(what_one_knob_alone_costs)
+{
+    mt_store *store = make_store();
+    mt_subject s = fixture_subject(store);
+    const char *const name = "knobs";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    mt_doc doc = {0};
+    mt_strbuf text = {0};
+    put(store, fixture_session(store), &s, "ALGO=a;PAD=7;VEC=10", MT_OUTCOME_PRUNED, 0);
+    put(store, fixture_session(store), &s, "ALGO=a;PAD=8;VEC=10", MT_OUTCOME_WRONG_RESULT, 0);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    mt_format_md(&doc, &text);
+    const char *rows = strstr(mt_strbuf_text(&text), "differ from it in one knob");
+    ck_assert_ptr_nonnull(rows);
+    ck_assert_ptr_nonnull(strstr(rows, "| VEC | 10 | 9 | 0.40 | 0.00 | 4.000 | ok |\n"));
+    ck_assert_ptr_nonnull(strstr(rows, "| PAD | 0 | 1 | 0.10 | 0.00 | 1.000 | ok |\n"));
+    ck_assert_ptr_nonnull(strstr(rows, "| PAD | 0 | 8 |  |  |  | wrong\\_result |\n"));
+    ck_assert_ptr_null(strstr(rows, "| PAD | 0 | 7 |"));
+    ck_assert_ptr_null(strstr(rows, "| ALGO |"));
+    mt_strbuf_free(&text);
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
 static mt_subject subject_of(mt_store *store, const char *kernel_key, const char *shape)
 {
     return fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", kernel_key, shape, 13000, MT_ORIGIN_MEASURED);
@@ -340,4 +367,4 @@ START_TEST(empty_sections_take_no_room)
 }
 END_TEST
 
-FIXTURE_MAIN("report", rows_tell_the_knobs_that_differ_from_the_usual, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)
+FIXTURE_MAIN("report", what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_usual, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)

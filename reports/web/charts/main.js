@@ -1,5 +1,6 @@
 // Finds the figures, draws those that come into view, and draws anew when the subject, the theme or the width changes.
 import { View, echarts, theme } from './base.js';
+import ablation from './ablation.js';
 import accuracy from './accuracy.js';
 import convergence from './convergence.js';
 import { diff, drift, regimes, ties } from './intervals.js';
@@ -7,7 +8,7 @@ import { failures, lookup, portability, summary, time } from './bars.js';
 import { importance, pairs, parallel, slices, values } from './knobs.js';
 import roofline from './roofline.js';
 
-const charts = { accuracy, convergence, diff, drift, failures, importance, lookup, pairs, parallel, portability, regimes, roofline, slices, summary, ties, time, values };
+const charts = { ablation, accuracy, convergence, diff, drift, failures, importance, lookup, pairs, parallel, portability, regimes, roofline, slices, summary, ties, time, values };
 const WIDE = new Set(['slices', 'parallel', 'convergence', 'values']);
 
 const data = JSON.parse(document.getElementById('data').textContent);
