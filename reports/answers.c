@@ -75,14 +75,6 @@ static bool is_first(const mt_report_data *data, size_t i)
     return true;
 }
 
-/* Whether the group of `first` has a winner for the shape, under whatever workload. */
-static bool has_row(const mt_report_data *data, const mt_report_subject *first, const char *shape_key)
-{
-    for (size_t i = 0; i < data->count; i++)
-        if (data->subjects[i].best && strcmp(data->subjects[i].shape_key, shape_key) == 0 && mt_report_is_same_group(first, &data->subjects[i])) return true;
-    return false;
-}
-
 typedef struct shape_count {
     state *s;
     const mt_report_subject *group;
@@ -97,7 +89,7 @@ static mt_status on_shape(void *context, const mt_shape_info *shape, mt_error *e
     state *s = c->s;
     (void)err;
     if (strcmp(shape->kernel, c->group->kernel) != 0 || strcmp(shape->kernel_key, c->group->kernel_key) != 0) return MT_OK;
-    bool is_exact = has_row(s->context->data, c->group, shape->key);
+    bool is_exact = mt_report_has_winner(s->context->data, c->group, shape->key);
     c->exact += is_exact;
     c->without += !is_exact;
     if (is_exact || !c->lists || s->rows++ >= s->context->most_rows) return MT_OK;

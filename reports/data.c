@@ -272,6 +272,21 @@ bool mt_report_is_same_group(const mt_report_subject *a, const mt_report_subject
     return strcmp(a->gpu_key, b->gpu_key) == 0 && strcmp(a->kernel, b->kernel) == 0 && strcmp(a->kernel_key, b->kernel_key) == 0 && a->regime == b->regime && a->origin == b->origin;
 }
 
+bool mt_report_has_winner(const mt_report_data *data, const mt_report_subject *first, const char *shape_key)
+{
+    const char *parts[] = {first->gpu_key, first->kernel, first->kernel_key, shape_key};
+    mt_strbuf key = {0};
+    bool is_there, has = false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        mt_strbuf_add(&key, parts[i]);
+        mt_strbuf_add_char(&key, '\1');
+    }
+    for (size_t i = place_of(data, mt_strbuf_text(&key), &is_there); !key.failed && !has && i < data->count && strncmp(data->subjects[i].key, key.text, key.length) == 0; i++)
+        has = data->subjects[i].best && mt_report_is_same_group(first, &data->subjects[i]);
+    mt_strbuf_free(&key);
+    return has;
+}
+
 size_t mt_report_place(const mt_report_data *data, const mt_measurement_row *row)
 {
     const mt_subject_names names = names_of(row);

@@ -57,6 +57,8 @@ void mt_report_data_free(mt_report_data *data);
 mt_report_subject *mt_report_find(const mt_report_data *data, const mt_subject_names *names);
 /* Its place among the subjects, SIZE_MAX when it has no measurement. */
 size_t mt_report_place(const mt_report_data *data, const mt_measurement_row *row);
+/* Whether the group of `first` has a winner for the shape, under whatever workload. False when memory runs out. */
+bool mt_report_has_winner(const mt_report_data *data, const mt_report_subject *first, const char *shape_key);
 /* The same GPU, state of the source, regime and origin: what may be averaged and listed together. */
 bool mt_report_is_same_group(const mt_report_subject *a, const mt_report_subject *b);
 /* It was run, or tried to, and has no time: what a constraint excludes or a recording lacks has not failed. */

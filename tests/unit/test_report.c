@@ -348,6 +348,31 @@ START_TEST(older_sources_stand_behind_and_are_not_averaged)
 }
 END_TEST
 
+/* Production: a shape with a winner on that GPU is answered by it, another one that is known is named, with what it gets. Old sources answer nothing. */
+START_TEST(what_production_gets)
+{
+    mt_store *store = make_two_sources();
+    mt_subject other = fixture_subject_of(store, "h200|cc90|sm132|141g", "NVIDIA H200", "11112233445566778899aabbccddeeff", "N=1", 13000, MT_ORIGIN_MEASURED);
+    const char *const name = "lookup";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    mt_doc doc = {0};
+    mt_strbuf text = {0};
+    put(store, fixture_session(store), &other, "A=1", MT_OUTCOME_OK, 100);
+    ck_ok(mt_store_refresh_best(store, &other, &fixture_err));
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    mt_format_md(&doc, &text);
+    const char *all = mt_strbuf_text(&text);
+    ck_assert_ptr_nonnull(strstr(all, "| NVIDIA H100 80GB HBM3 | cold | measured | 3 | 0 | the default |"));
+    ck_assert_ptr_nonnull(strstr(all, "| NVIDIA H200 | cold | measured | 1 | 2 | the default |"));
+    ck_assert_ptr_nonnull(strstr(all, "| N=0 |"));
+    ck_assert_ptr_nonnull(strstr(all, "| N=2 |"));
+    ck_assert_ptr_null(strstr(all, "| N=1 |"));
+    mt_strbuf_free(&text);
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
 /* A section without a row or figure is a line at the end, and no entry of the navigation. */
 START_TEST(empty_sections_take_no_room)
 {
@@ -367,4 +392,4 @@ START_TEST(empty_sections_take_no_room)
 }
 END_TEST
 
-FIXTURE_MAIN("report", what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_usual, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)
+FIXTURE_MAIN("report", what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_usual, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)
