@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reports/knobs.h"
 #include "reports/timeline.h"
@@ -9,11 +10,12 @@
 #include "tuner/base/stats.h"
 
 enum {
-    MOST_SUBJECTS = 120,   /* with charts of their own: those with most rows */
+    MOST_SUBJECTS = 400,   /* with charts of their own: those with most rows */
     MOST_POINTS = 30000,   /* drawn one by one, over all subjects */
     MOST_OF_SUBJECT = 4000,
     LEAST_OF_SUBJECT = 150,
     MOST_PAIR_CELLS = 400,
+    MOST_PAIRED = 12,      /* knobs */
     MOST_VALUES = 64,      /* a knob with more has no axis of its own */
 };
 
@@ -170,25 +172,50 @@ static void add_knobs(const mt_report_subject *s, const mt_knob_effect *effects,
     mt_strbuf_add_char(json, ']');
 }
 
-/* [knob, knob, [slowdown of each pair of values, null = none]]. */
-static void add_pairs(const mt_report_subject *s, mt_strbuf *json)
+static double weight_of(const mt_knob_effect *effect)
 {
-    double cells[MOST_PAIR_CELLS], fastest = mt_knobs_fastest(s);
-    bool is_first = true;
+    return (isfinite(effect->overall) ? effect->overall : 0) + (isfinite(effect->near_best) ? effect->near_best : 0);
+}
+
+/* The knobs whose pairs are told, the weightiest first: what the winner does not have says nothing about it. Returns how many. */
+static size_t weightiest(const mt_report_subject *s, const mt_knob_effect *effects, size_t chosen[MOST_PAIRED])
+{
+    const mt_row *best = s->best ? mt_report_newest(s, s->best) : NULL;
+    size_t count = 0;
+    for (size_t k = 0; k < s->knob_count; k++) {
+        size_t at = count;
+        if (s->knobs[k].count < 2 || (best && strcmp(s->knobs[k].values[best->levels[k]], "–") == 0)) continue;
+        while (at && weight_of(&effects[chosen[at - 1]]) < weight_of(&effects[k])) at--;
+        if (at == MOST_PAIRED) continue;
+        count += count < MOST_PAIRED;
+        memmove(&chosen[at + 1], &chosen[at], (count - 1 - at) * sizeof *chosen);
+        chosen[at] = k;
+    }
+    return count;
+}
+
+static void add_pair(const mt_report_subject *s, size_t a, size_t b, double fastest, mt_strbuf *json)
+{
+    double cells[MOST_PAIR_CELLS];
+    size_t count = s->knobs[a].count * s->knobs[b].count;
+    if (count > MOST_PAIR_CELLS) return;
+    mt_knobs_pair(s, a, b, cells);
+    mt_strbuf_addf(json, "%s[%zu,%zu,[", json->text[json->length - 1] == '[' ? "" : ",", a, b);
+    for (size_t i = 0; i < count; i++) {
+        if (i) mt_strbuf_add_char(json, ',');
+        mt_json_double(json, cells[i] / fastest, 4);
+    }
+    mt_strbuf_add(json, "]]");
+}
+
+/* [knob, knob, [slowdown of each pair of values, null = none]]. Where all points are in the page, the page makes them of these. */
+static void add_pairs(const mt_report_subject *s, const mt_knob_effect *effects, bool is_thinned, mt_strbuf *json)
+{
+    size_t chosen[MOST_PAIRED], count = is_thinned ? weightiest(s, effects, chosen) : 0;
+    double fastest = mt_knobs_fastest(s);
     mt_strbuf_add(json, ",\"pairs\":[");
-    for (size_t a = 0; a < s->knob_count; a++)
-        for (size_t b = a + 1; b < s->knob_count; b++) {
-            size_t count = s->knobs[a].count * s->knobs[b].count;
-            if (s->knobs[a].count < 2 || s->knobs[b].count < 2 || count > MOST_PAIR_CELLS) continue;
-            mt_knobs_pair(s, a, b, cells);
-            mt_strbuf_addf(json, "%s[%zu,%zu,[", is_first ? "" : ",", a, b);
-            for (size_t i = 0; i < count; i++) {
-                if (i) mt_strbuf_add_char(json, ',');
-                mt_json_double(json, cells[i] / fastest, 4);
-            }
-            mt_strbuf_add(json, "]]");
-            is_first = false;
-        }
+    for (size_t a = 0; a < count && !json->failed; a++)
+        for (size_t b = a + 1; b < count && !json->failed; b++) add_pair(s, chosen[a] < chosen[b] ? chosen[a] : chosen[b], chosen[a] < chosen[b] ? chosen[b] : chosen[a], fastest, json);
     mt_strbuf_add_char(json, ']');
 }
 
@@ -229,6 +256,7 @@ static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *dr
     mt_knob_effect *effects = mt_knobs_effects(s);
     mt_status st = is_chosen && effects && choose(s, most, is_chosen) ? MT_OK : no_memory(err);
     if (st != MT_OK) goto done;
+    size_t before = *drawn;
     for (size_t i = 0; i < s->count; i++) *drawn += is_chosen[i];
     const struct { const char *name, *text; } texts[] = {{"label", s->label}, {"gpu", s->gpu_name}, {"gpuKey", s->gpu_key}, {"kernel", s->kernel}, {"winner", s->best ? s->best : ""}};
     mt_strbuf_add(json, "{");
@@ -236,11 +264,12 @@ static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *dr
         mt_json_name(json, texts[i].name);
         mt_strbuf_add_json(json, texts[i].text);
     }
+    mt_strbuf_addf(json, ",\"place\":%zu", s->place);
     add_numbers(s, json);
     if (!add_quantiles(s, json)) st = no_memory(err);
     add_steps(s, json);
     add_knobs(s, effects, json);
-    add_pairs(s, json);
+    add_pairs(s, effects, *drawn - before < s->count, json);
     add_points(s, is_chosen, json);
     mt_strbuf_add_char(json, '}');
 done:
@@ -268,6 +297,13 @@ static void add_kinds(mt_strbuf *json)
     mt_json_name(json, "kinds");
     mt_strbuf_add_char(json, '[');
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_strbuf_addf(json, "%s\"%s\"", kind ? "," : "", mt_outcome_name((mt_outcome_kind)kind));
+    mt_strbuf_add_char(json, ']');
+    mt_json_name(json, "failures"); /* the names of those kinds that were run, or tried to, and have no time */
+    mt_strbuf_add_char(json, '[');
+    for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) {
+        const mt_row row = {.kind = (mt_outcome_kind)kind};
+        if (mt_row_has_failed(&row)) mt_strbuf_addf(json, "%s\"%s\"", json->text[json->length - 1] == '[' ? "" : ",", mt_outcome_name(row.kind));
+    }
     mt_strbuf_add_char(json, ']');
 }
 

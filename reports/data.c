@@ -190,34 +190,108 @@ const mt_row *mt_report_newest(const mt_report_subject *subject, const char *var
 /* "h100-sxm" of "h100-sxm|cc90|sm132|80g". */
 static int model_length(const mt_report_subject *s) { return (int)strcspn(s->gpu_key, "|"); }
 
-static bool differs(const mt_report_data *data, size_t part)
+/* Whether subjects of one kernel differ in this: what is the same for all of them says nothing. */
+static bool differs(const mt_report_data *data, const mt_report_subject *s, size_t part)
 {
-    const mt_report_subject *first = data->subjects;
-    for (size_t i = 1; i < data->count; i++) {
-        const mt_report_subject *s = &data->subjects[i];
-        const char *a[] = {first->kernel, first->kernel_key, first->workload, first->gpu_key}, *b[] = {s->kernel, s->kernel_key, s->workload, s->gpu_key};
-        if (part < 4 ? strcmp(a[part], b[part]) != 0 : part == 4 ? first->regime != s->regime : first->origin != s->origin) return true;
+    for (size_t i = 0; i < data->count; i++) {
+        const mt_report_subject *other = &data->subjects[i];
+        const char *a[] = {s->kernel_key, s->workload, s->gpu_key}, *b[] = {other->kernel_key, other->workload, other->gpu_key};
+        if (strcmp(s->kernel, other->kernel) != 0) continue;
+        if (part < 3 ? strcmp(a[part], b[part]) != 0 : part == 3 ? s->regime != other->regime : s->origin != other->origin) return true;
     }
     return false;
 }
 
+static bool has_several_kernels(const mt_report_data *data)
+{
+    for (size_t i = 1; i < data->count; i++)
+        if (strcmp(data->subjects[0].kernel, data->subjects[i].kernel) != 0) return true;
+    return false;
+}
+
+static mt_status make_label(mt_report_subject *s, bool has_kernel, const bool needs[5], mt_error *err)
+{
+    mt_strbuf label = {0};
+    if (has_kernel) mt_strbuf_addf(&label, "%s · ", s->kernel);
+    mt_strbuf_add(&label, s->shape);
+    if (needs[1]) mt_strbuf_addf(&label, " · %s", s->workload);
+    if (needs[2]) mt_strbuf_addf(&label, " · %.*s", model_length(s), s->gpu_key);
+    if (needs[3]) mt_strbuf_addf(&label, " · %s", mt_regime_name(s->regime));
+    if (needs[4]) mt_strbuf_addf(&label, " · %s", mt_origin_name(s->origin));
+    if (needs[0]) mt_strbuf_addf(&label, " · source %.8s", s->kernel_key);
+    s->label = mt_strbuf_take(&label);
+    return s->label ? MT_OK : no_memory(err);
+}
+
+/* Subjects of a kernel mostly stand together: what is asked once for each run of them costs little. */
+static bool begins_kernel(const mt_report_data *data, size_t i) { return !i || strcmp(data->subjects[i - 1].kernel, data->subjects[i].kernel) != 0; }
+
 static mt_status make_labels(mt_report_data *data, mt_error *err)
 {
-    bool needs[6];
-    for (size_t part = 0; part < 6; part++) needs[part] = differs(data, part);
-    for (size_t i = 0; i < data->count; i++) {
-        mt_report_subject *s = &data->subjects[i];
-        mt_strbuf label = {0};
-        if (needs[0]) mt_strbuf_addf(&label, "%s · ", s->kernel);
-        mt_strbuf_add(&label, s->shape);
-        if (needs[2]) mt_strbuf_addf(&label, " · %s", s->workload);
-        if (needs[3]) mt_strbuf_addf(&label, " · %.*s", model_length(s), s->gpu_key);
-        if (needs[4]) mt_strbuf_addf(&label, " · %s", mt_regime_name(s->regime));
-        if (needs[5]) mt_strbuf_addf(&label, " · %s", mt_origin_name(s->origin));
-        if (needs[1]) mt_strbuf_addf(&label, " · source %.8s", s->kernel_key);
-        if (!(s->label = mt_strbuf_take(&label))) return no_memory(err);
+    bool has_kernel = has_several_kernels(data), needs[5] = {false};
+    mt_status st = MT_OK;
+    for (size_t i = 0; st == MT_OK && i < data->count; i++) {
+        for (size_t part = 0; begins_kernel(data, i) && part < 5; part++) needs[part] = differs(data, &data->subjects[i], part);
+        st = make_label(&data->subjects[i], has_kernel, needs, err);
     }
-    return MT_OK;
+    return st;
+}
+
+/* ---- groups ---- */
+
+static int64_t newest_of(const mt_report_subject *s)
+{
+    int64_t newest = INT64_MIN;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->rows[i].created_unix_ms > newest) newest = s->rows[i].created_unix_ms;
+    return newest;
+}
+
+static const mt_report_subject *latest_of(const mt_report_data *data, const char *kernel)
+{
+    const mt_report_subject *latest = NULL;
+    for (size_t i = 0; i < data->count; i++) {
+        const mt_report_subject *s = &data->subjects[i];
+        if (strcmp(s->kernel, kernel) == 0 && (!latest || s->newest_unix_ms > latest->newest_unix_ms)) latest = s;
+    }
+    return latest;
+}
+
+/* The source of a kernel's newest row is today's. */
+static void mark_current(mt_report_data *data)
+{
+    const mt_report_subject *latest = NULL;
+    for (size_t i = 0; i < data->count; i++) {
+        if (begins_kernel(data, i)) latest = latest_of(data, data->subjects[i].kernel);
+        data->subjects[i].is_current = strcmp(latest->kernel_key, data->subjects[i].kernel_key) == 0;
+    }
+}
+
+bool mt_report_is_same_group(const mt_report_subject *a, const mt_report_subject *b)
+{
+    return strcmp(a->gpu_key, b->gpu_key) == 0 && strcmp(a->kernel, b->kernel) == 0 && strcmp(a->kernel_key, b->kernel_key) == 0 && a->regime == b->regime && a->origin == b->origin;
+}
+
+bool mt_report_has_winner(const mt_report_data *data, const mt_report_subject *first, const char *shape_key)
+{
+    const char *parts[] = {first->gpu_key, first->kernel, first->kernel_key, shape_key};
+    mt_strbuf key = {0};
+    bool is_there, has = false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        mt_strbuf_add(&key, parts[i]);
+        mt_strbuf_add_char(&key, '\1');
+    }
+    for (size_t i = place_of(data, mt_strbuf_text(&key), &is_there); !key.failed && !has && i < data->count && strncmp(data->subjects[i].key, key.text, key.length) == 0; i++)
+        has = data->subjects[i].best && mt_report_is_same_group(first, &data->subjects[i]);
+    mt_strbuf_free(&key);
+    return has;
+}
+
+size_t mt_report_place(const mt_report_data *data, const mt_measurement_row *row)
+{
+    const mt_subject_names names = names_of(row);
+    const mt_report_subject *s = mt_report_find(data, &names);
+    return s ? (size_t)(s - data->subjects) : SIZE_MAX;
 }
 
 mt_status mt_report_load(mt_store *store, const mt_filter *filter, mt_report_data *data, mt_error *err)
@@ -227,6 +301,8 @@ mt_status mt_report_load(mt_store *store, const mt_filter *filter, mt_report_dat
     MT_TRY(mt_query_measurements(store, filter, add_row, data, err));
     MT_TRY(mt_query_best(store, filter, add_best, &request, err));
     MT_TRY(make_labels(data, err));
+    for (size_t i = 0; i < data->count; i++) data->subjects[i].place = i, data->subjects[i].newest_unix_ms = newest_of(&data->subjects[i]);
+    mark_current(data);
     for (size_t i = 0; i < data->count; i++) {
         MT_TRY(mark_newest(&data->subjects[i], err));
         if (!mt_knobs_find(&data->subjects[i])) st = no_memory(err);

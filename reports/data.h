@@ -25,11 +25,14 @@ typedef struct mt_knob {
 
 /* What is ranked together. */
 typedef struct mt_report_subject {
+    size_t place;            /* among the subjects: what rows of tables refer to */
     char *key;               /* all that identifies it */
     char *label;             /* "msda · seed48 · local15 · H100 · cold", as long as needed to tell subjects apart */
     char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *shape_key, *workload;
     mt_regime regime;
     mt_origin origin;
+    int64_t newest_unix_ms;  /* when its last row was stored */
+    bool is_current;         /* of the kernel's source that was measured last: rows of older ones are history */
     mt_row *rows;            /* in the order they were stored */
     size_t count, capacity;
     mt_knob *knobs;          /* those that any row names, in the order of the texts */
@@ -52,6 +55,12 @@ mt_status mt_report_load(mt_store *store, const mt_filter *filter, mt_report_dat
 void mt_report_data_free(mt_report_data *data);
 /* The subject that names say; NULL when it has no measurement. */
 mt_report_subject *mt_report_find(const mt_report_data *data, const mt_subject_names *names);
+/* Its place among the subjects, SIZE_MAX when it has no measurement. */
+size_t mt_report_place(const mt_report_data *data, const mt_measurement_row *row);
+/* Whether the group of `first` has a winner for the shape, under whatever workload. False when memory runs out. */
+bool mt_report_has_winner(const mt_report_data *data, const mt_report_subject *first, const char *shape_key);
+/* The same GPU, state of the source, regime and origin: what may be averaged and listed together. */
+bool mt_report_is_same_group(const mt_report_subject *a, const mt_report_subject *b);
 /* It was run, or tried to, and has no time: what a constraint excludes or a recording lacks has not failed. */
 bool mt_row_has_failed(const mt_row *row);
 /* The newest row of a variant, or NULL. */

@@ -4,12 +4,20 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tuner/base/alloc.h"
 
 static void free_block(mt_block *block)
 {
     for (size_t i = 0; i < block->cell_count; i++) mt_free(block->cells[i].text);
+    for (size_t i = 0; i < block->group_count; i++) {
+        mt_free(block->groups[i].title);
+        mt_free(block->groups[i].note);
+        mt_free(block->groups[i].common);
+    }
+    mt_free(block->groups);
     mt_free(block->cells);
     mt_free(block->name);
     mt_free(block->text);
@@ -102,15 +110,70 @@ void mt_doc_table(mt_doc *doc, const char *name, const char *caption, const mt_c
     while (columns[block->column_count].title) block->column_count++;
 }
 
+/* The table begun last; not when the document has failed. */
+static mt_block *table_of(const mt_doc *doc)
+{
+    mt_doc_section *section = &doc->sections[doc->count - 1];
+    mt_block *block = &section->blocks[section->count - 1];
+    assert(block->kind == MT_BLOCK_TABLE);
+    return block;
+}
+
+void mt_doc_fold(mt_doc *doc, size_t told, size_t shown)
+{
+    if (doc->failed) return;
+    mt_block *block = table_of(doc);
+    block->told = told;
+    block->shown = shown;
+}
+
+void mt_doc_group(mt_doc *doc, bool is_folded, const char *title, const char *note, const char *common)
+{
+    if (doc->failed) return;
+    mt_block *block = table_of(doc);
+    mt_group *groups = mt_grow(block->groups, block->group_count, &block->group_capacity, sizeof *groups);
+    doc->failed = !groups;
+    if (!groups) return;
+    block->groups = groups;
+    mt_group *group = &groups[block->group_count++];
+    *group = (mt_group){block->cell_count, mt_strdup(title), mt_strdup(note), mt_strdup(common), is_folded};
+    doc->failed = !group->title || !group->note || !group->common;
+}
+
+typedef struct sort_key { double key; size_t row; } sort_key;
+
+static int by_key(const void *a, const void *b)
+{
+    const sort_key *x = a, *y = b;
+    if (x->key != y->key) return x->key < y->key ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+void mt_doc_sort(mt_doc *doc, const double *keys)
+{
+    if (doc->failed) return;
+    mt_block *block = table_of(doc);
+    size_t columns = block->column_count, rows = block->cell_count / columns;
+    sort_key *order = mt_alloc(rows + 1, sizeof *order);
+    mt_cell *cells = mt_alloc(block->cell_count + 1, sizeof *cells);
+    doc->failed = !order || !cells;
+    if (!doc->failed) {
+        for (size_t i = 0; i < rows; i++) order[i] = (sort_key){keys[i], i};
+        qsort(order, rows, sizeof *order, by_key);
+        for (size_t i = 0; i < rows; i++) memcpy(&cells[i * columns], &block->cells[order[i].row * columns], columns * sizeof *cells);
+        memcpy(block->cells, cells, block->cell_count * sizeof *cells);
+    }
+    mt_free(order);
+    mt_free(cells);
+}
+
 static void add_cell(mt_doc *doc, mt_cell cell)
 {
     if (doc->failed) {
         mt_free(cell.text);
         return;
     }
-    mt_doc_section *section = &doc->sections[doc->count - 1];
-    mt_block *block = &section->blocks[section->count - 1];
-    assert(block->kind == MT_BLOCK_TABLE);
+    mt_block *block = table_of(doc);
     mt_cell *cells = mt_grow(block->cells, block->cell_count, &block->cell_capacity, sizeof *cells);
     doc->failed = !cells;
     if (cells) block->cells = cells;
@@ -130,6 +193,13 @@ void mt_doc_knobs(mt_doc *doc, const char *variant) { add_text_cell(doc, MT_CELL
 void mt_doc_code(mt_doc *doc, const char *text) { add_text_cell(doc, MT_CELL_CODE, text); }
 void mt_doc_number(mt_doc *doc, double number) { add_cell(doc, (mt_cell){.kind = MT_CELL_NUMBER, .number = number}); }
 void mt_doc_time(mt_doc *doc, int64_t unix_ms) { add_cell(doc, (mt_cell){.kind = MT_CELL_TIME, .number = (double)unix_ms}); }
+
+void mt_doc_subject(mt_doc *doc, size_t subject, const char *text)
+{
+    char *copy = mt_strdup(text);
+    doc->failed = doc->failed || !copy;
+    add_cell(doc, (mt_cell){.kind = subject == SIZE_MAX ? MT_CELL_TEXT : MT_CELL_SUBJECT, .text = copy, .number = (double)subject});
+}
 
 void mt_doc_textf(mt_doc *doc, const char *format, ...)
 {

@@ -14,6 +14,7 @@ typedef enum mt_cell_kind {
     MT_CELL_NUMBER,  /* right-aligned, shown by the column's format; empty when not finite */
     MT_CELL_KNOBS,   /* a variant's canonical text */
     MT_CELL_CODE,    /* to be copied as it is; may have lines */
+    MT_CELL_SUBJECT, /* a text that names the subject of the row: `number` is its place in mt_report_data */
     MT_CELL_TIME     /* milliseconds since 1970; 0 = empty */
 } mt_cell_kind;
 
@@ -29,6 +30,14 @@ typedef struct mt_cell {
     double number;
 } mt_cell;
 
+/* Rows of a table that stand together on a page, under a heading of their own. */
+typedef struct mt_group {
+    size_t cell;     /* the first of them */
+    char *title, *note; /* owned */
+    char *common;    /* owned; the knobs that the rows have in common, as a variant's text; "" = nothing to say */
+    bool is_folded;  /* closed until it is asked for */
+} mt_group;
+
 typedef enum mt_block_kind { MT_BLOCK_NOTE, MT_BLOCK_FIGURE, MT_BLOCK_TABLE, MT_BLOCK_CHART } mt_block_kind;
 
 typedef struct mt_block {
@@ -39,6 +48,10 @@ typedef struct mt_block {
     size_t column_count;
     mt_cell *cells;           /* row by row */
     size_t cell_count, cell_capacity;
+    size_t told;              /* leading columns that the groups' titles tell: files have them, a page does not repeat them */
+    size_t shown;             /* columns behind those that a page shows; the rest is folded in each row. 0 = all */
+    mt_group *groups;
+    size_t group_count, group_capacity;
     mt_strbuf data;           /* chart: members of a JSON object, without its braces */
 } mt_block;
 
@@ -66,11 +79,18 @@ void mt_doc_note(mt_doc *doc, const char *format, ...) __attribute__((format(pri
 void mt_doc_figure(mt_doc *doc, const char *label, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Begins a table; columns end with a NULL title. Its cells follow, row by row; a table without any is not shown. */
 void mt_doc_table(mt_doc *doc, const char *name, const char *caption, const mt_column *columns);
+/* Of the table begun last: a page leaves out the first `told` columns, shows the `shown` behind them, and folds the rest, row by row. */
+void mt_doc_fold(mt_doc *doc, size_t told, size_t shown);
+/* The rows that follow, up to the next group, stand under this title. `common` is what their knobs are told against, as a variant's text; it may be "". */
+void mt_doc_group(mt_doc *doc, bool is_folded, const char *title, const char *note, const char *common);
+/* Orders the rows of the table begun last, which has no groups, by keys[row], the least first; equal ones keep their order. */
+void mt_doc_sort(mt_doc *doc, const double *keys);
 void mt_doc_text(mt_doc *doc, const char *text); /* NULL = empty */
 void mt_doc_textf(mt_doc *doc, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mt_doc_number(mt_doc *doc, double number);  /* NAN = empty */
 void mt_doc_knobs(mt_doc *doc, const char *variant);
 void mt_doc_code(mt_doc *doc, const char *text);
+void mt_doc_subject(mt_doc *doc, size_t subject, const char *text); /* SIZE_MAX = not known: only text */
 void mt_doc_time(mt_doc *doc, int64_t unix_ms);
 void mt_doc_cuda(mt_doc *doc, int64_t version);  /* "13.0" for 13000; "?" for 0 */
 /* A chart by its name in web/charts/. Returns where its data go: JSON members, "\"a\":1,\"b\":2". */

@@ -55,15 +55,17 @@ static bool is_wanted(const mt_report_options *options, const mt_section *sectio
 
 static mt_status make(const mt_report_context *context, const mt_report_options *options, mt_doc *doc, mt_error *err)
 {
-    bool is_first = true;
+    bool has_charts = !options->has_charts;
     mt_status st = MT_OK;
     for (size_t i = 0; i < SECTION_COUNT; i++) {
         if (!is_wanted(options, sections[i])) continue;
         mt_doc_section_begin(doc, sections[i]->name, sections[i]->title);
         MT_TRY(sections[i]->render(context, doc, err));
-        if (is_first && options->has_charts) MT_TRY(mt_charts_add(context->data, doc, err));
-        is_first = false;
+        if (sections[i] != &mt_section_summary || has_charts) continue;
+        MT_TRY(mt_charts_add(context->data, doc, err));
+        has_charts = true;
     }
+    if (!has_charts) MT_TRY(mt_charts_add(context->data, doc, err)); /* what it notes belongs to the summary, if there is one */
 done:
     return st;
 }
@@ -71,7 +73,7 @@ done:
 mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_report_options *options, mt_doc *doc, mt_error *err)
 {
     mt_report_data data = {0};
-    mt_report_context context = {store, filter, &data, options->most_rows ? options->most_rows : SIZE_MAX};
+    mt_report_context context = {store, filter, &data, options->misses, options->most_rows ? options->most_rows : SIZE_MAX};
     mt_status st;
     doc->title = mt_strdup("msda-tune report");
     doc->source = mt_strdup(mt_store_path(store));

@@ -3,6 +3,7 @@
 #define MT_REPORTS_REPORT_H
 
 #include "db/exchange/diff.h"
+#include "db/exchange/misses.h"
 #include "db/store/query.h"
 #include "reports/doc.h"
 
@@ -13,6 +14,7 @@ typedef struct mt_report_options {
     const char *const *sections; size_t section_count; /* names; 0 = all */
     bool has_charts;    /* a page: charts get their data */
     size_t most_rows;   /* long tables end there with a word on what is beyond; 0 = all */
+    const mt_misses *misses; /* what production asked for in vain; borrowed; NULL = no log */
 } mt_report_options;
 
 /* The names of the sections that there are, in their order. */
@@ -21,8 +23,8 @@ const char *mt_report_section_name(size_t index);
 
 /* Fills *doc (mt_doc_free it in every case). NOTHING_VALID, naming the file, when the filter leaves no measurement at all; USAGE for an unknown section. */
 mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_report_options *options, mt_doc *doc, mt_error *err);
-/* The comparison of two sides, as `diff` makes it. NOTHING_VALID when they have no subject in common. */
+/* The comparison of two sides, as `diff` makes it, regressions first; *slower: how many winners of b are slower. NOTHING_VALID when they have no subject in common. */
 mt_status mt_report_make_diff(const mt_diff_side *a, const mt_diff_side *b, const char *const names[2], const mt_diff_filter *filter, double threshold, bool with_variants, mt_doc *doc,
-                              mt_error *err);
+                              size_t *slower, mt_error *err);
 
 #endif

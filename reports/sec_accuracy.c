@@ -26,7 +26,7 @@ static mt_status add_front(const mt_report_subject *s, size_t most, size_t *rows
         if (sorted[i]->norm_error >= least) continue;
         least = sorted[i]->norm_error;
         ++*rows;
-        mt_doc_text(doc, s->label);
+        mt_doc_subject(doc, s->place, s->label);
         mt_doc_number(doc, sorted[i]->median_ns / 1e3);
         mt_doc_number(doc, sorted[i]->median_ns / sorted[0]->median_ns);
         mt_doc_number(doc, least);

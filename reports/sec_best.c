@@ -1,34 +1,47 @@
-/* The fastest validated variant per subject, with what is needed to launch it. */
+/* What one wants first: per kernel and shape the fastest validated variant, its time, what that is against others, which knobs are its own, and what is needed to launch it. */
 #include <math.h>
+#include <string.h>
 
 #include "reports/section.h"
+#include "reports/usual.h"
 
 typedef struct state {
     const mt_report_context *context;
     mt_doc *doc;
-    size_t rows;
-    mt_geomean beyond; /* × default of the winners that are not listed */
-    size_t beyond_count;
+    const char *usual; /* the group's */
+    size_t rows, left_out;
 } state;
 
-static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Regime", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× default", "%.2f"},
-                                    {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {"Knobs", NULL}, {"Launches", NULL}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"},
-                                    {"Error", "%.2g"}, {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Rows are", NULL}, {"Shape's values", NULL}, {0}};
+static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL},
+                                    {"Shape", NULL}, {"Workload", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"× library", "%.2f"},
+                                    {"Limited by", NULL}, {"Knobs that differ", NULL},
+                                    {"Knobs", NULL}, {"Launches", NULL}, {"% of floor", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"Error", "%.2g"},
+                                    {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
+enum { TOLD = 5, SHOWN = 9, FEW_WINNERS = 3 };
 
-/* A time, or how many times the winner's it is. */
+/* How many times the winner's time a landmark takes. */
 static void add_landmark(mt_doc *doc, double value, bool is_unknown)
 {
     if (is_unknown) mt_doc_text(doc, "not in the recording");
     else mt_doc_number(doc, value);
 }
 
-static void add_names(mt_doc *doc, const mt_measurement_row *row)
+/* What of the GPU a profile found busiest; a kernel that keeps none of it busy waits. */
+static mt_status add_limit(const state *s, const mt_measurement_row *row, mt_error *err)
 {
-    mt_doc_text(doc, row->gpu_name);
-    mt_doc_text(doc, row->kernel);
-    mt_doc_text(doc, row->shape);
-    mt_doc_text(doc, row->workload);
-    mt_doc_text(doc, mt_regime_name(row->outcome.timing.regime));
+    static const struct { const char *metric, *name; } parts[] = {{"dram_percent", "DRAM"}, {"l2_percent", "L2"}, {"l1_percent", "L1"}, {"sm_percent", "SM"}};
+    enum { BUSY = 60 };
+    double most = -1, percent;
+    const char *name = NULL;
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        MT_TRY(mt_query_metric(s->context->store, row->id, parts[i].metric, &percent, err));
+        if (percent > most) most = percent, name = parts[i].name;
+    }
+    if (!name) mt_doc_text(s->doc, "");
+    else mt_doc_textf(s->doc, most < BUSY ? "latency (%s %.0f %%)" : "%s %.0f %%", name, most);
+done:
+    return st;
 }
 
 static void add_energy(mt_doc *doc, const mt_measurement_row *row)
@@ -41,58 +54,164 @@ static void add_energy(mt_doc *doc, const mt_measurement_row *row)
     mt_doc_text(doc, mt_objective_name(row->objective));
 }
 
+static void add_told(mt_doc *doc, const mt_measurement_row *row)
+{
+    mt_doc_text(doc, row->gpu_name);
+    mt_doc_text(doc, row->kernel);
+    mt_doc_textf(doc, "%.8s", row->kernel_key);
+    mt_doc_text(doc, mt_regime_name(row->outcome.timing.regime));
+    mt_doc_text(doc, mt_origin_name(row->origin));
+}
+
+static mt_status add_shown(const state *s, const mt_report_subject *subject, const mt_measurement_row *row, const char *difference, mt_error *err)
+{
+    mt_doc *doc = s->doc;
+    const mt_timing *timing = &row->outcome.timing;
+    bool is_unknown = !subject->landmarks && row->origin != MT_ORIGIN_MEASURED;
+    mt_doc_subject(doc, subject->place, row->shape);
+    mt_doc_text(doc, row->workload);
+    mt_doc_number(doc, timing->median_ns / 1e3);
+    mt_doc_number(doc, fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns) / 1e3);
+    add_landmark(doc, subject->default_ns / timing->median_ns, is_unknown);
+    add_landmark(doc, subject->baseline_ns / timing->median_ns, is_unknown);
+    mt_doc_number(doc, row->library.plugin[0] ? row->library.best_ratio : NAN);
+    mt_status st = add_limit(s, row, err);
+    mt_doc_knobs(doc, difference);
+    return st;
+}
+
+static void add_folded(mt_doc *doc, const mt_report_subject *subject, const mt_measurement_row *row, const char *launch)
+{
+    mt_doc_knobs(doc, row->variant);
+    mt_doc_code(doc, launch);
+    mt_doc_number(doc, row->model_floor_ns > 0 ? 100 * row->model_floor_ns / row->outcome.timing.median_ns : NAN);
+    mt_doc_number(doc, row->tied_count > 0 ? (double)(row->tied_count - 1) : NAN);
+    mt_doc_number(doc, subject->default_ns / 1e3);
+    mt_doc_number(doc, subject->baseline_ns / 1e3);
+    mt_doc_number(doc, row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN);
+    add_energy(doc, row);
+    mt_doc_knobs(doc, row->shape_key);
+}
+
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
 {
     state *s = context;
-    mt_doc *doc = s->doc;
-    const mt_timing *timing = &row->outcome.timing;
-    mt_strbuf launch = {0};
-    double default_ns, baseline_ns;
-    size_t landmarks;
-    mt_status st;
-    MT_TRY(mt_query_landmarks(s->context->store, row->id, &default_ns, &baseline_ns, &landmarks, err));
-    if (s->rows++ >= s->context->most_rows) {
-        s->beyond_count++;
-        mt_geomean_add(&s->beyond, default_ns / timing->median_ns);
-        goto done;
+    size_t place = mt_report_place(s->context->data, row);
+    mt_strbuf launch = {0}, difference = {0};
+    mt_status st = MT_OK;
+    if (place == SIZE_MAX) return MT_OK;
+    if (s->rows >= s->context->most_rows) {
+        s->left_out++;
+        return MT_OK;
     }
+    s->rows++;
+    const mt_report_subject *subject = &s->context->data->subjects[place];
     MT_TRY(mt_query_launch_text(s->context->store, row->id, &launch, err));
-    add_names(doc, row);
-    mt_doc_number(doc, timing->median_ns / 1e3);
-    mt_doc_number(doc, fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns) / 1e3);
-    bool is_unknown = !landmarks && row->origin != MT_ORIGIN_MEASURED;
-    add_landmark(doc, default_ns / timing->median_ns, is_unknown);
-    add_landmark(doc, baseline_ns / timing->median_ns, is_unknown);
-    mt_doc_number(doc, row->model_floor_ns > 0 ? 100 * row->model_floor_ns / timing->median_ns : NAN);
-    mt_doc_knobs(doc, row->variant);
-    mt_doc_code(doc, mt_strbuf_text(&launch));
-    mt_doc_number(doc, row->tied_count > 0 ? (double)(row->tied_count - 1) : NAN);
-    mt_doc_number(doc, default_ns / 1e3);
-    mt_doc_number(doc, baseline_ns / 1e3);
-    mt_doc_number(doc, row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN);
-    add_energy(doc, row);
-    mt_doc_text(doc, mt_origin_name(row->origin));
-    mt_doc_knobs(doc, row->shape_key);
-    if (launch.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+    mt_usual_difference(s->usual, row->variant, &difference);
+    add_told(s->doc, row);
+    MT_TRY(add_shown(s, subject, row, mt_strbuf_text(&difference), err));
+    add_folded(s->doc, subject, row, mt_strbuf_text(&launch));
+    s->doc->failed = s->doc->failed || launch.failed || difference.failed;
 done:
     mt_strbuf_free(&launch);
+    mt_strbuf_free(&difference);
     return st;
+}
+
+/* ---- groups ---- */
+
+static bool has_older_source(const mt_report_data *data, const mt_report_subject *first)
+{
+    for (size_t i = 0; i < data->count; i++)
+        if (strcmp(data->subjects[i].kernel, first->kernel) == 0 && strcmp(data->subjects[i].kernel_key, first->kernel_key) != 0) return true;
+    return false;
+}
+
+static void add_title(const mt_report_data *data, const mt_report_subject *first, mt_strbuf *title)
+{
+    mt_strbuf_addf(title, "%s · %s · %s", first->kernel, first->gpu_name, mt_regime_name(first->regime));
+    if (first->origin != MT_ORIGIN_MEASURED) mt_strbuf_addf(title, " · %s", mt_origin_name(first->origin));
+    if (!has_older_source(data, first)) return;
+    mt_strbuf_addf(title, " · %s %.8s", first->is_current ? "today's source" : "older source", first->kernel_key);
+}
+
+static void add_means(const mt_report_data *data, const mt_report_subject *first, size_t winners, mt_strbuf *note)
+{
+    mt_geomean by_default = {0}, by_baseline = {0};
+    for (size_t i = 0; i < data->count; i++) {
+        const mt_report_subject *s = &data->subjects[i];
+        if (!s->best || !mt_report_is_same_group(s, first)) continue;
+        mt_geomean_add(&by_default, s->default_ns / s->best_ns);
+        mt_geomean_add(&by_baseline, s->baseline_ns / s->best_ns);
+    }
+    mt_strbuf_addf(note, "%zu %s.", winners, winners == 1 ? "winner" : "winners");
+    const struct { const char *name; const mt_geomean *mean; } means[] = {{"default", &by_default}, {"baseline", &by_baseline}};
+    for (size_t i = 0; i < 2; i++)
+        if (means[i].mean->count) mt_strbuf_addf(note, " The %s takes %.2f × as long%s.", means[i].name, mt_geomean_of(means[i].mean), means[i].mean->count > 1 ? " (geometric mean)" : "");
+}
+
+/* What the knobs of the rows are compared with: each other, where there are several; else the default. */
+static mt_status find_usual(const mt_report_context *context, const mt_report_subject *first, mt_strbuf *usual, mt_strbuf *note, mt_error *err)
+{
+    size_t winners = mt_usual_of(context->data, first, usual);
+    add_means(context->data, first, winners, note);
+    if (winners >= FEW_WINNERS) {
+        mt_strbuf_add(note, " Rows tell the knobs in which they differ from the usual ones.");
+        return MT_OK;
+    }
+    const mt_report_subject *s = first;
+    while (!s->best || !mt_report_is_same_group(s, first)) s++;
+    mt_strbuf_clear(usual);
+    mt_status st = mt_query_default_variant(context->store, s->best_id, usual, err);
+    if (st == MT_OK && usual->length) mt_strbuf_add(note, " Rows tell the knobs in which they differ from the default.");
+    return st;
+}
+
+static mt_status add_group(state *s, const mt_report_subject *first, mt_error *err)
+{
+    mt_strbuf title = {0}, usual = {0}, note = {0};
+    mt_filter filter = s->context->filter ? *s->context->filter : (mt_filter){0};
+    mt_status st;
+    filter.gpu = first->gpu_key, filter.kernel = first->kernel, filter.kernel_key = first->kernel_key, filter.regime = &first->regime, filter.origin = &first->origin;
+    MT_TRY(find_usual(s->context, first, &usual, &note, err));
+    add_title(s->context->data, first, &title);
+    mt_doc_group(s->doc, !first->is_current, mt_strbuf_text(&title), mt_strbuf_text(&note), mt_strbuf_text(&usual));
+    s->usual = mt_strbuf_text(&usual);
+    st = mt_query_best(s->context->store, &filter, add_row, s, err);
+done:
+    s->doc->failed = s->doc->failed || title.failed || usual.failed || note.failed;
+    mt_strbuf_free(&title);
+    mt_strbuf_free(&usual);
+    mt_strbuf_free(&note);
+    return st;
+}
+
+/* The first winner of its group. */
+static bool is_first(const mt_report_data *data, size_t i)
+{
+    if (!data->subjects[i].best) return false;
+    for (size_t k = 0; k < i; k++)
+        if (data->subjects[k].best && mt_report_is_same_group(&data->subjects[k], &data->subjects[i])) return false;
+    return true;
 }
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
+    const mt_report_data *data = context->data;
     state s = {.context = context, .doc = doc};
-    mt_doc_table(doc, "best", "The best per shape, workload and GPU", columns);
-    mt_status st = mt_query_best(context->store, context->filter, add_row, &s, err);
-    if (st != MT_OK) return st;
-    if (s.beyond_count)
-        mt_doc_note(doc, "%zu more winners are not listed here: the default takes %.2f times as long on (geometric) average. msda-tune report --format csv --section best lists all.", s.beyond_count,
-                    mt_geomean_of(&s.beyond));
+    mt_status st = MT_OK;
+    mt_doc_table(doc, "best", "The best per kernel and shape", columns);
+    mt_doc_fold(doc, TOLD, SHOWN);
+    for (int older = 0; older < 2; older++)
+        for (size_t i = 0; i < data->count; i++)
+            if (data->subjects[i].is_current == !older && is_first(data, i)) MT_TRY(add_group(&s, &data->subjects[i], err));
+    if (s.left_out) mt_doc_note(doc, "%zu more winners are not listed here; msda-tune report --format csv --section best lists all.", s.left_out);
     if (s.rows)
-        mt_doc_note(doc, "Times are medians; ± is half the 95 %% confidence interval. × default and × baseline say how many times as long those take. The error is the norm of the difference to the "
-                         "reference over the reference's norm. Launches are as measured, one a line; libtunelookup evaluates them for other shapes.");
+        mt_doc_note(doc, "Times are medians; ± is half the 95 %% confidence interval. × default, × baseline and × library say how many times as long those take. The error is the norm of the difference to "
+                         "the reference over the reference's norm. Launches are as measured, one a line; libtunelookup evaluates them for other shapes.");
     else mt_doc_note(doc, "No variant passed validation.");
-    return MT_OK;
+done:
+    return st;
 }
 
 extern const mt_section mt_section_best;

@@ -25,7 +25,7 @@ static void add_row(const mt_report_subject *s, mt_doc *doc)
                 if (k == 2) seconds_to = seconds;
             }
     }
-    mt_doc_text(doc, s->label);
+    mt_doc_subject(doc, s->place, s->label);
     mt_doc_number(doc, (double)s->count);
     mt_doc_number(doc, seconds);
     for (size_t k = 0; k < 4; k++) mt_doc_number(doc, after[k]);

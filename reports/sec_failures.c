@@ -72,7 +72,7 @@ static mt_status add_knobs(const mt_report_subject *s, size_t most, size_t *rows
             double here = e->count ? 100.0 * (double)e->failed / (double)e->count : 0, elsewhere = all > e->count ? 100.0 * (double)(failed - e->failed) / (double)(all - e->count) : NAN;
             if (!e->failed || !(here > elsewhere)) continue;
             ++*rows;
-            mt_doc_text(doc, s->label);
+            mt_doc_subject(doc, s->place, s->label);
             mt_doc_text(doc, s->knobs[k].name);
             mt_doc_text(doc, s->knobs[k].values[v]);
             const double numbers[] = {(double)e->failed, (double)e->count, here, elsewhere};
@@ -134,7 +134,7 @@ static mt_status add_texts(const mt_report_context *context, mt_doc *doc, mt_err
         const char *text = all[shown].row->text ? all[shown].row->text : "";
         mt_doc_text(doc, mt_outcome_name(all[shown].row->kind));
         mt_doc_number(doc, (double)all[shown].times);
-        mt_doc_text(doc, all[shown].subject->label);
+        mt_doc_subject(doc, all[shown].subject->place, all[shown].subject->label);
         mt_doc_knobs(doc, all[shown].row->variant);
         char *excerpt = strlen(text) > MOST_TEXT && most != SIZE_MAX ? mt_strndup(text, MOST_TEXT) : NULL;
         mt_doc_code(doc, excerpt ? excerpt : text);

@@ -9,6 +9,8 @@ static const mt_column importance_columns[] = {{"Subject", NULL}, {"Knob", NULL}
 static const mt_column value_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"Value", NULL}, {"Variants", "%.0f"}, {"Failed", "%.0f"}, {"Best ×", "%.3f"}, {"Lower quartile ×", "%.3f"},
                                           {"Median ×", "%.3f"}, {"Upper quartile ×", "%.3f"}, {0}};
 
+static const mt_column ablation_columns[] = {{"Subject", NULL}, {"Knob", NULL}, {"In the best", NULL}, {"Instead", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× best", "%.3f"}, {"Ended", NULL}, {0}};
+
 typedef struct listing {
     const mt_report_context *context;
     size_t rows, left_out;
@@ -25,7 +27,7 @@ static void add_importances(const mt_report_subject *s, const mt_knob_effect *ef
     const mt_row *best = s->best ? mt_report_newest(s, s->best) : NULL;
     for (size_t k = 0; k < s->knob_count; k++) {
         if (s->knobs[k].count < 2 || !may_add(l)) continue;
-        mt_doc_text(doc, s->label);
+        mt_doc_subject(doc, s->place, s->label);
         mt_doc_text(doc, s->knobs[k].name);
         mt_doc_number(doc, (double)s->knobs[k].count);
         mt_doc_number(doc, 100 * effects[k].overall);
@@ -40,12 +42,40 @@ static void add_values(const mt_report_subject *s, const mt_knob_effect *effects
         for (size_t v = 0; s->knobs[k].count > 1 && v < s->knobs[k].count; v++) {
             const mt_level_effect *e = &effects[k].levels[v];
             if (!may_add(l)) continue;
-            mt_doc_text(doc, s->label);
+            mt_doc_subject(doc, s->place, s->label);
             mt_doc_text(doc, s->knobs[k].name);
             mt_doc_text(doc, s->knobs[k].values[v]);
             const double numbers[] = {(double)e->count, (double)e->failed, e->best, e->low, e->median, e->high};
             for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
         }
+}
+
+/* The knob in which a row differs from the best, when that is exactly one; else knob_count. */
+static size_t only_difference(const mt_report_subject *s, const mt_row *best, const mt_row *row)
+{
+    size_t found = s->knob_count, count = 0;
+    for (size_t k = 0; k < s->knob_count && count < 2; k++)
+        if (row->levels[k] != best->levels[k]) found = k, count++;
+    return count == 1 ? found : s->knob_count;
+}
+
+/* Around the best: what was measured of variants that differ from it in one knob. */
+static void add_ablation(const mt_report_subject *s, const mt_knob_effect *effects, listing *l, mt_doc *doc)
+{
+    const mt_row *best = s->best ? mt_report_newest(s, s->best) : NULL;
+    (void)effects;
+    for (size_t i = 0; best && i < s->count; i++) {
+        const mt_row *row = &s->rows[i];
+        size_t k = row->is_newest && (row->is_timed || mt_row_has_failed(row)) ? only_difference(s, best, row) : s->knob_count;
+        if (k == s->knob_count || !may_add(l)) continue;
+        mt_doc_subject(doc, s->place, s->label);
+        mt_doc_text(doc, s->knobs[k].name);
+        mt_doc_text(doc, s->knobs[k].values[best->levels[k]]);
+        mt_doc_text(doc, s->knobs[k].values[row->levels[k]]);
+        const double numbers[] = {row->median_ns / 1e3, (row->high_ns - row->low_ns) / 2e3, row->median_ns / best->median_ns};
+        for (size_t n = 0; n < 3; n++) mt_doc_number(doc, numbers[n]);
+        mt_doc_text(doc, mt_outcome_name(row->kind));
+    }
 }
 
 typedef void (*adder)(const mt_report_subject *s, const mt_knob_effect *effects, listing *l, mt_doc *doc);
@@ -69,12 +99,16 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     mt_status st;
     mt_doc_chart(doc, "importance", "How much of the time's variance the weightiest knobs explain, and how much they set the best tenth apart");
     mt_doc_chart(doc, "pairs", "The fastest time of each pair of values of two knobs");
+    mt_doc_chart(doc, "values", "Every variant's time over the values of one knob; what failed or was given up is marked");
+    mt_doc_chart(doc, "ablation", "Around the best: how much slower it is when one knob alone has another value");
     mt_doc_chart(doc, "slices", "Slowdown to the best by each value of each knob: boxes from quartile to quartile, points are variants");
     mt_doc_chart(doc, "parallel", "All variants as lines through their knobs' values; drag along an axis to pick");
     mt_doc_table(doc, "importances", "What the knobs are worth", importance_columns);
     MT_TRY(add_table(context, add_importances, doc, err));
     mt_doc_table(doc, "values", "What each value brings", value_columns);
     MT_TRY(add_table(context, add_values, doc, err));
+    mt_doc_table(doc, "ablation", "Around the best: variants that differ from it in one knob", ablation_columns);
+    MT_TRY(add_table(context, add_ablation, doc, err));
     mt_doc_note(doc, "× is the slowdown to the fastest variant of the subject, over all variants that have the value and a time. Explained variance is that of the logarithm of time, by the knob "
                      "alone (main effect) among the variants in which it is active: 0 for one that only matters together with others. The best tenth: how far its values are from those of all variants (PED-ANOVA), as a share of "
                      "all knobs. Both hold for the variants that were measured: a search measures good ones more often. – = the knob is not active.");

@@ -4,6 +4,7 @@
 #include "reports/section.h"
 
 typedef struct state {
+    const mt_report_data *data;
     mt_doc *doc;
     size_t rows;
 } state;
@@ -20,7 +21,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     if (!s->rows++) mt_doc_table(s->doc, "libraries", "winners and baseline plugins", columns);
     mt_doc_text(s->doc, row->gpu_name);
     mt_doc_text(s->doc, row->kernel);
-    mt_doc_text(s->doc, row->shape);
+    mt_doc_subject(s->doc, mt_report_place(s->data, row), row->shape);
     mt_doc_text(s->doc, mt_regime_name(row->outcome.timing.regime));
     mt_doc_number(s->doc, row->outcome.timing.median_ns / 1e3);
     mt_doc_text(s->doc, library->plugin);
@@ -38,7 +39,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
-    state s = {doc, 0};
+    state s = {context->data, doc, 0};
     mt_status st = mt_query_best(context->store, context->filter, add_row, &s, err);
     if (s.rows)
         mt_doc_note(doc, "Above 1 the variant is faster. Ratios are medians over rounds in which both were timed; times of different rows, where power may have limited the card, are not to be compared. "

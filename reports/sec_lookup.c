@@ -1,7 +1,7 @@
 /* What production is answered with: the portfolio, what it covers, and what that costs against the best. */
 #include <math.h>
 
-#include "reports/section.h"
+#include "reports/answers.h"
 
 typedef struct state {
     const mt_report_context *context;
@@ -49,7 +49,7 @@ static mt_status add_covered(void *context, const mt_covered_info *c, mt_error *
 
 static mt_status add_covered_json(void *context, const mt_covered_info *c, mt_error *err)
 {
-    enum { MOST_CHARTED = 300 };
+    enum { MOST_CHARTED = 1000 };
     state *s = context;
     mt_strbuf label = {0};
     (void)err;
@@ -101,7 +101,8 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     state s = {.context = context, .doc = doc, .json = &rows};
     mt_status st;
     MT_TRY(mt_query_portfolios(context->store, context->filter, each_charted, &s, err));
-    if (s.rows) mt_strbuf_addf(mt_doc_chart(doc, "lookup", "Slowdown of the portfolio's best member and of the default on each tuned shape"), "\"rows\":[%s]", mt_strbuf_text(&rows));
+    if (s.rows) mt_strbuf_addf(mt_doc_chart(doc, "lookup", "How far the portfolio's best member and the default are from each tuned shape's own winner"), "\"rows\":[%s]", mt_strbuf_text(&rows));
+    MT_TRY(mt_answers_add(context, doc, err));
     mt_doc_table(doc, "portfolios", "What untuned shapes are answered with", portfolio_columns);
     s.rows = 0;
     MT_TRY(mt_query_portfolios(context->store, context->filter, add_portfolio, &s, err));
@@ -112,6 +113,9 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     s.rows = 0;
     MT_TRY(mt_query_portfolios(context->store, context->filter, each_covered, &s, err));
     if (s.rows > context->most_rows) mt_doc_note(doc, "%zu more shapes are not listed here; --format csv --section lookup lists all.", s.rows - context->most_rows);
+    mt_doc_note(doc, "A shape with a row of its own gets that winner. Another one gets what was measured on shapes like it, unless that is expected to lose to the default, which then answers. Usually and at worst: "
+                     "how many times its own best that takes; each of the shapes tried was forgotten once and asked for. Rows that were recorded answer only programs that allow it; imported ones never answer.%s",
+                context->misses ? "" : " msda-tune report --misses FILE adds what production asked for in vain.");
     if (has_any)
         mt_doc_note(doc, "Apart: shapes on which no member is within that factor of the best of every workload. Not served: on which none is within it of the best single variant for all of the shape's workloads, "
                          "which have different winners where the two differ. Worst served: the best member's slowdown there, against a workload's own best.");
@@ -126,4 +130,4 @@ done:
 }
 
 extern const mt_section mt_section_lookup;
-const mt_section mt_section_lookup = {"lookup", "Lookup", render};
+const mt_section mt_section_lookup = {"lookup", "What production gets", render};

@@ -24,7 +24,7 @@ static mt_status add_finalist(void *context, const mt_finalist_row *f, mt_error 
     state *s = context;
     (void)err;
     if (s->rows++ >= s->context->most_rows) return MT_OK;
-    mt_doc_text(s->doc, s->subject->label);
+    mt_doc_subject(s->doc, s->subject->place, s->subject->label);
     const double numbers[] = {f->median_ns / 1e3, f->low_ns / 1e3, f->high_ns / 1e3, f->ratio, f->ratio_low, f->ratio_high};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
     mt_doc_text(s->doc, f->is_picked ? "picked" : f->is_tied ? "tied" : "slower");
@@ -48,7 +48,7 @@ static mt_status add_tie_json(void *context, const mt_finalist_row *f, mt_error 
 /* Finals as `"label":[[median, low, high, 0 slower|1 tied|2 picked, variant]]`. */
 static mt_status add_ties(state *s, mt_error *err)
 {
-    enum { MOST_CHARTED = 100 };
+    enum { MOST_CHARTED = 400 };
     const mt_report_data *data = s->context->data;
     mt_status st = MT_OK;
     size_t charted = 0;
@@ -98,7 +98,7 @@ static mt_status add_width(const mt_report_subject *s, mt_doc *doc, mt_error *er
     }
     mt_stats_sort(widths, n);
     mt_stats_sort(clocks, c);
-    mt_doc_text(doc, s->label);
+    mt_doc_subject(doc, s->place, s->label);
     const double numbers[] = {(double)n, n ? mt_stats_median(widths, n) : NAN, n ? mt_stats_quantile(widths, n, 0.9) : NAN, samples, dropped, c ? clocks[0] : NAN,
                               c ? mt_stats_median(clocks, c) : NAN, c ? clocks[c - 1] : NAN};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(doc, numbers[i]);
@@ -147,7 +147,7 @@ static mt_status add_anchor(void *context, const mt_anchor_info *a, mt_error *er
     mt_json_double(s->json, a->sm_mhz, 5);
     mt_strbuf_add_char(s->json, ']');
     if (s->rows++ >= s->context->most_rows) return MT_OK;
-    mt_doc_text(s->doc, subject->label);
+    mt_doc_subject(s->doc, subject->place, subject->label);
     mt_doc_number(s->doc, (double)a->session);
     mt_doc_time(s->doc, a->created_unix_ms);
     const double numbers[] = {a->median_ns / 1e3, (a->high_ns - a->low_ns) / 2e3, change, a->sm_mhz};
@@ -191,13 +191,13 @@ static mt_status add_regimes(state *s, const mt_report_subject *cold, const mt_r
     for (size_t i = 0; i < cold->count; i++) {
         const mt_row *row = &cold->rows[i], *other;
         if (!row->is_newest || row->kind != MT_OUTCOME_OK || !row->is_timed || !(other = mt_report_newest(warm, row->variant)) || other->kind != MT_OUTCOME_OK) continue;
-        if (n < MOST_POINTS) mt_strbuf_addf(s->json, "%s[%zu,%.6g,%.6g]", s->json->length ? "," : "", (size_t)(cold - s->context->data->subjects), row->median_ns / 1e3, other->median_ns / 1e3);
+        if (n < MOST_POINTS) mt_strbuf_addf(s->json, "%s[%zu,%.6g,%.6g]", s->json->length ? "," : "", cold->place, row->median_ns / 1e3, other->median_ns / 1e3);
         ratios[n++] = row->median_ns / other->median_ns;
     }
     mt_stats_sort(ratios, n);
     const mt_row *crossed = cold->best ? mt_report_newest(warm, cold->best) : NULL;
     if (n) {
-        mt_doc_text(s->doc, cold->label);
+        mt_doc_subject(s->doc, cold->place, cold->label);
         const double numbers[] = {(double)n, ratios[0], mt_stats_median(ratios, n), ratios[n - 1], cold->best_ns / 1e3, warm->best_ns / 1e3, crossed ? crossed->median_ns / warm->best_ns : NAN};
         for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
         s->rows++;

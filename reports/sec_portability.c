@@ -70,7 +70,7 @@ static bool add_winner(const mt_report_data *data, const row_index *indexes, siz
         if (!(worst >= slowdown)) worst = slowdown, worst_on = &data->subjects[k];
     }
     if (!measured && !missing && !failed) return false;
-    mt_doc_text(doc, s->label);
+    mt_doc_subject(doc, s->place, s->label);
     const double numbers[] = {(double)measured, (double)missing, (double)failed, mt_geomean_of(&mean), worst};
     for (size_t k = 0; k < 5; k++) mt_doc_number(doc, numbers[k]);
     mt_doc_text(doc, worst_on ? worst_on->label : "");
@@ -80,7 +80,7 @@ static bool add_winner(const mt_report_data *data, const row_index *indexes, siz
 
 static void add_cell(const mt_report_subject *of, const mt_report_subject *on, const mt_row *row, mt_doc *doc)
 {
-    mt_doc_text(doc, of->label);
+    mt_doc_subject(doc, of->place, of->label);
     mt_doc_text(doc, on->label);
     const double numbers[] = {row->median_ns / 1e3, on->best_ns / 1e3, slowdown_of(row, on)};
     for (size_t k = 0; k < 3; k++) mt_doc_number(doc, numbers[k]);

@@ -7,6 +7,7 @@
 
 typedef struct state {
     mt_store *store;
+    const mt_report_data *data;
     mt_doc *doc;
     const mt_measurement_row *row; /* the best whose yardsticks are written */
     double best_ns; /* its time */
@@ -55,10 +56,13 @@ static bool is_fastest(state *s, const char *variant)
 }
 
 /* In each row: a table that is sorted or read by a program has no row above. */
-static void add_names(mt_doc *doc, const mt_measurement_row *row)
+static void add_names(const state *s, const mt_measurement_row *row)
 {
-    const char *names[] = {row->gpu_name, row->kernel, row->shape, row->workload, mt_regime_name(row->outcome.timing.regime)};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) mt_doc_text(doc, names[i]);
+    mt_doc_text(s->doc, row->gpu_name);
+    mt_doc_text(s->doc, row->kernel);
+    mt_doc_subject(s->doc, mt_report_place(s->data, row), row->shape);
+    mt_doc_text(s->doc, row->workload);
+    mt_doc_text(s->doc, mt_regime_name(row->outcome.timing.regime));
 }
 
 static mt_status add_yardstick(void *context, const char *variant, double median_ns, mt_error *err)
@@ -66,7 +70,7 @@ static mt_status add_yardstick(void *context, const char *variant, double median
     state *s = context;
     (void)err;
     if (!is_fastest(s, variant)) return MT_OK;
-    add_names(s->doc, s->row);
+    add_names(s, s->row);
     mt_doc_textf(s->doc, "yardstick %s", variant);
     add_time(s, median_ns);
     for (size_t i = 0; i < RATES; i++) mt_doc_number(s->doc, NAN);
@@ -83,7 +87,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     s->best_ns = row->outcome.timing.median_ns;
     s->shown[0] = '\0';
     s->row = row;
-    add_names(s->doc, row);
+    add_names(s, row);
     mt_doc_text(s->doc, "best");
     add_time(s, s->best_ns);
     for (size_t i = 0; i < RATES; i++) mt_doc_number(s->doc, values[i] * rates[i].scale);
@@ -92,7 +96,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
 
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
-    state s = {.store = context->store, .doc = doc, .most_rows = context->most_rows};
+    state s = {.store = context->store, .data = context->data, .doc = doc, .most_rows = context->most_rows};
     mt_doc_table(doc, "rates", "What the best times mean", columns);
     mt_status st = mt_query_best(context->store, context->filter, add_row, &s, err);
     if (s.rows) mt_doc_note(doc, "Bytes, flops and ops are those of the search space's [model]. Under each best: its yardsticks, which compute nothing and show what could be reached at all.");

@@ -112,7 +112,7 @@ static mt_status add_subjects(const mt_report_context *context, mt_doc *doc, mt_
         if (!s->best || (isnan(s->floor_ns) && isnan(s->flops) && isnan(s->dram_bytes))) continue;
         rows++;
         double gflops = s->flops / s->best_ns, gbs = s->dram_bytes / s->best_ns;
-        mt_doc_text(doc, s->label);
+        mt_doc_subject(doc, s->place, s->label);
         const double numbers[] = {s->best_ns / 1e3, s->floor_ns / 1e3, 100 * s->floor_ns / s->best_ns, s->flops / s->dram_bytes, gflops, gbs, 100 * gflops / p.gflops, 100 * gbs / p.bandwidth_gbs};
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) mt_doc_number(doc, numbers[k]);
     }
@@ -135,8 +135,11 @@ static mt_status add_counter(void *context, const char *name, double value, mt_e
     state *s = context;
     (void)err;
     if (is_rate(name)) return MT_OK;
-    const char *texts[] = {s->row->gpu_name, s->row->kernel, s->row->shape, s->row->workload, name};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_doc_text(s->doc, texts[i]);
+    mt_doc_text(s->doc, s->row->gpu_name);
+    mt_doc_text(s->doc, s->row->kernel);
+    mt_doc_subject(s->doc, mt_report_place(s->context->data, s->row), s->row->shape);
+    mt_doc_text(s->doc, s->row->workload);
+    mt_doc_text(s->doc, name);
     mt_doc_number(s->doc, value);
     return MT_OK;
 }

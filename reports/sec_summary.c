@@ -29,14 +29,27 @@ static void count(const mt_report_subject *s, total *t)
     t->most_of_floor = fmax(t->most_of_floor, part);
 }
 
-static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
+/* Means over kernels that have nothing to do with each other, or over sources of which one is history, say nothing: the table has one for each. */
+static bool are_alike(const mt_report_data *data)
 {
-    mt_doc_figure(doc, "Evaluations", "%zu", data->rows);
-    mt_doc_figure(doc, t->subjects == 1 ? "Subject with a winner" : "Subjects with a winner", "%zu of %zu", t->with_best, t->subjects);
+    for (size_t i = 1; i < data->count; i++)
+        if (!mt_report_is_same_group(&data->subjects[0], &data->subjects[i])) return false;
+    return true;
+}
+
+static void add_means(const total *t, mt_doc *doc)
+{
     if (t->by_default.count) mt_doc_figure(doc, "Faster than the default", "%.2f ×", mt_geomean_of(&t->by_default));
     if (t->by_baseline.count) mt_doc_figure(doc, "Faster than the baseline", "%.2f ×", mt_geomean_of(&t->by_baseline));
     if (t->of_floor.count == 1) mt_doc_figure(doc, "Of the model's floor", "%.0f %%", 100 * t->least_of_floor);
     if (t->of_floor.count > 1) mt_doc_figure(doc, "Of the model's floor", "%.0f – %.0f %%", 100 * t->least_of_floor, 100 * t->most_of_floor);
+}
+
+static void add_figures(const mt_report_data *data, const total *t, mt_doc *doc)
+{
+    mt_doc_figure(doc, "Evaluations", "%zu", data->rows);
+    mt_doc_figure(doc, t->subjects == 1 ? "Subject with a winner" : "Subjects with a winner", "%zu of %zu", t->with_best, t->subjects);
+    if (are_alike(data)) add_means(t, doc);
     mt_doc_figure(doc, "Variants that failed", "%zu of %zu", t->failed, t->variants);
     if (t->not_run) mt_doc_figure(doc, "Not run", "%zu of %zu", t->not_run, t->variants);
 }
@@ -46,11 +59,11 @@ static void add_bars(const mt_report_data *data, mt_doc *doc)
     mt_strbuf *json = mt_doc_chart(doc, "summary", "Times of the default, the baseline and the model's floor, each over the best's (dashed)");
     mt_json_name(json, "rows");
     mt_strbuf_add_char(json, '[');
-    enum { MOST = 200 };
+    enum { MOST = 1000 };
     size_t shown = 0;
     for (size_t i = 0; i < data->count && shown < MOST; i++) {
         const mt_report_subject *s = &data->subjects[i];
-        if (!s->best) continue;
+        if (!s->best || !s->is_current) continue;
         mt_strbuf_add(json, shown++ ? ",[" : "[");
         mt_strbuf_add_json(json, s->label);
         const double numbers[] = {s->default_ns / s->best_ns, s->baseline_ns / s->best_ns, s->floor_ns / s->best_ns};
@@ -61,12 +74,7 @@ static void add_bars(const mt_report_data *data, mt_doc *doc)
         mt_strbuf_add_char(json, ']');
     }
     mt_strbuf_add_char(json, ']');
-    if (shown == MOST) mt_doc_note(doc, "The chart shows the first %d winners; the table sums up all.", MOST);
-}
-
-static bool is_same_group(const mt_report_subject *a, const mt_report_subject *b)
-{
-    return strcmp(a->gpu_key, b->gpu_key) == 0 && strcmp(a->kernel, b->kernel) == 0 && strcmp(a->kernel_key, b->kernel_key) == 0 && a->regime == b->regime && a->origin == b->origin;
+    if (shown == MOST) mt_doc_note(doc, "The chart knows the first %d winners of today's sources; the table sums up all.", MOST);
 }
 
 static void add_group(const mt_report_subject *first, const total *t, mt_doc *doc)
@@ -88,11 +96,11 @@ static void add_groups(const mt_report_data *data, mt_doc *doc)
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
     for (size_t i = 0; i < data->count; i++) {
         bool is_first = true;
-        for (size_t k = 0; k < i && is_first; k++) is_first = !is_same_group(&data->subjects[k], &data->subjects[i]);
+        for (size_t k = 0; k < i && is_first; k++) is_first = !mt_report_is_same_group(&data->subjects[k], &data->subjects[i]);
         if (!is_first) continue;
         total t = {0};
         for (size_t k = i; k < data->count; k++)
-            if (is_same_group(&data->subjects[i], &data->subjects[k])) count(&data->subjects[k], &t);
+            if (mt_report_is_same_group(&data->subjects[i], &data->subjects[k])) count(&data->subjects[k], &t);
         add_group(&data->subjects[i], &t, doc);
     }
 }

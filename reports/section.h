@@ -2,6 +2,7 @@
 #ifndef MT_REPORTS_SECTION_H
 #define MT_REPORTS_SECTION_H
 
+#include "db/exchange/misses.h"
 #include "reports/data.h"
 #include "reports/doc.h"
 
@@ -9,6 +10,7 @@ typedef struct mt_report_context {
     mt_store *store;
     const mt_filter *filter;
     const mt_report_data *data;
+    const mt_misses *misses; /* what production asked for in vain; NULL = no log was given */
     size_t most_rows; /* of one table: what is beyond is summed up, and told; SIZE_MAX for files that programs read */
 } mt_report_context;
 

@@ -1,6 +1,6 @@
 # Which tests take longest: ctest starts these first, so that none of them is left running alone at the end. Only the order matters; rough seconds of a busy machine with two cores,
 # whichever build takes longest. (ctest learns by itself what tests cost, but a fresh clone has no history.)
-set(cost_of_report.browser 120)
+set(cost_of_report.browser 400)
 set(cost_of_integration.test_slurm_stages 40)
 set(cost_of_compile.msda 120)
 set(cost_of_integration.test_kills 100)

@@ -120,6 +120,19 @@ mt_status mt_query_launch_text(mt_store *store, int64_t measurement, mt_strbuf *
                    "WHERE m.id = ? AND l.type = 'object'", measurement, "read launches", read_launch, text, err);
 }
 
+static mt_status read_variant(sqlite3_stmt *statement, void *text, mt_error *err)
+{
+    (void)err;
+    mt_strbuf_add(text, mt_sql_column(statement, 0));
+    return MT_OK;
+}
+
+mt_status mt_query_default_variant(mt_store *store, int64_t measurement, mt_strbuf *text, mt_error *err)
+{
+    return each_of(store, "SELECT v.text FROM landmark l JOIN variant v ON v.id = l.variant_id WHERE l.role = 'default' AND l.subject_id = (SELECT subject_id FROM measurement WHERE id = ?)",
+                   measurement, "read the default", read_variant, text, err);
+}
+
 typedef struct number_request { mt_query_number_callback callback; void *context; } number_request;
 
 static mt_status read_number(sqlite3_stmt *statement, void *request, mt_error *err)

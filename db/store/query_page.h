@@ -33,6 +33,9 @@ mt_status mt_query_pruned(mt_store *store, const mt_filter *filter, mt_query_pru
 /* Adds the launches of a measurement as lines to copy: "msda_direct  grid 5808,1,1  block 512,1,1  smem 18432  carveout 17". Nothing when none are stored. */
 mt_status mt_query_launch_text(mt_store *store, int64_t measurement, mt_strbuf *text, mt_error *err);
 
+/* Adds the canonical text of the variant that is the default point of the measurement's subject; nothing when none is known. */
+mt_status mt_query_default_variant(mt_store *store, int64_t measurement, mt_strbuf *text, mt_error *err);
+
 /* The members of a JSON object that are numbers; nothing for other text. */
 typedef mt_status (*mt_query_number_callback)(void *context, const char *name, double value, mt_error *err);
 mt_status mt_query_numbers(mt_store *store, const char *json, mt_query_number_callback callback, void *context, mt_error *err);

@@ -1,4 +1,4 @@
-// The page without charts: theme, sorting and filtering of tables, copying, the section in view. Texts are only ever set as textContent.
+// The page without charts: theme, sorting and filtering of tables, copying, one shape alone, the section in view. Texts are only ever set as textContent.
 'use strict';
 (() => {
   const root = document.documentElement;
@@ -56,20 +56,49 @@
     table.tBodies[0].append(...keyed.map(({ row }) => row));
   }
 
-  function addFilter(table) {
+  // Rows that have all words stay; groups without any are hidden. Returns how many rows stay.
+  function keep(tables, text) {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    let kept = 0;
+    for (const table of tables) {
+      let here = 0;
+      for (const row of table.tBodies[0].rows) {
+        const found = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => found.includes(word));
+        here += !row.hidden;
+      }
+      kept += here;
+      const group = table.closest('.group');
+      if (group) group.hidden = !here;
+    }
+    return kept;
+  }
+
+  function filterOf(what, tables) {
     const input = document.createElement('input');
     input.type = 'search';
     input.className = 'find';
     input.placeholder = 'Filter rows';
-    input.setAttribute('aria-label', `Filter rows of ${table.caption.textContent}`);
-    input.addEventListener('input', () => {
-      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-      for (const row of table.tBodies[0].rows) {
-        const text = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => text.includes(word));
-      }
-    });
-    table.caption.append(input);
+    input.setAttribute('aria-label', `Filter rows of ${what}`);
+    input.addEventListener('input', () => input.dispatchEvent(new CustomEvent('kept', { detail: keep(tables, input.value) })));
+    return input;
+  }
+
+  // One for all groups of a section, with how many rows it leaves.
+  function addGroupFilter(section) {
+    const tables = [...section.querySelectorAll('.group table')];
+    const rows = tables.reduce((sum, table) => sum + table.tBodies[0].rows.length, 0);
+    if (rows < 2) return;
+    const heading = section.querySelector('h2');
+    const input = filterOf(heading.textContent, tables);
+    const count = document.createElement('output');
+    const bar = document.createElement('div');
+    const tell = (kept) => { count.textContent = `${kept} of ${rows} rows`; };
+    input.addEventListener('kept', ({ detail }) => tell(detail));
+    tell(rows);
+    bar.className = 'bar';
+    bar.append(input, count);
+    heading.after(bar);
   }
 
   for (const table of document.querySelectorAll('main table')) {
@@ -80,8 +109,9 @@
       button.addEventListener('click', () => sortBy(table, column));
       th.replaceChildren(button);
     });
-    if (table.closest('.long')) addFilter(table);
+    if (table.closest('.long') && !table.closest('.group')) table.caption.append(filterOf(table.caption.textContent, [table]));
   }
+  for (const section of document.querySelectorAll('main section')) if (section.querySelector('.group')) addGroupFilter(section);
 
   // ---- copying ----
   async function copy(text) {
@@ -99,22 +129,68 @@
     }
   }
 
-  function addCopy(cell) {
-    const text = (cell.querySelector('pre') ?? cell).textContent;
+  function addCopy(cell, text, name) {
     const button = document.createElement('button');
     button.type = 'button';
     button.className = 'copy';
     button.textContent = 'Copy';
+    button.setAttribute('aria-label', `Copy ${name}`);
     button.addEventListener('click', async () => {
       button.textContent = (await copy(text)) ? 'Copied' : 'Not allowed';
       setTimeout(() => { button.textContent = 'Copy'; }, 1500);
     });
-    cell.append(button);
+    cell.prepend(button);
   }
-  for (const cell of document.querySelectorAll('#best td.v, #best td.c')) if (cell.textContent.trim()) addCopy(cell);
+  // A variant with its launches, as they stand in the row's fold.
+  for (const more of document.querySelectorAll('details.more')) {
+    const variant = more.querySelector('dd.v');
+    if (!variant) continue;
+    const launches = [...more.querySelectorAll('dd.c pre')].map((pre) => pre.textContent);
+    addCopy(more.parentElement, [variant.textContent, ...launches].join('\n'), `variant and launch of ${more.closest('tr').cells[0].textContent}`);
+  }
+
+  // ---- one shape alone: what its rows, charts and sections are ----
+  const back = document.createElement('a');
+  back.href = '#best';
+  back.id = 'back';
+  back.textContent = '← All shapes';
+  for (const cell of document.querySelectorAll('#best td[data-s]')) {
+    const link = document.createElement('a');
+    link.href = `#s=${cell.dataset.s}`;
+    link.append(...cell.childNodes);
+    cell.append(link);
+  }
+
+  function showSubject() {
+    const asked = /^#s=(\d+)$/.exec(location.hash);
+    const id = asked && document.querySelector(`#best td[data-s="${asked[1]}"]`) ? asked[1] : null;
+    if ((document.body.dataset.subject ?? null) === id) return;
+    if (id) document.body.dataset.subject = id;
+    else delete document.body.dataset.subject;
+    for (const cell of document.querySelectorAll('main td[data-s]')) cell.parentElement.classList.toggle('off', id !== null && cell.dataset.s !== id);
+    for (const box of document.querySelectorAll('main .t')) box.classList.toggle('off', id !== null && !box.querySelector(`td[data-s="${id}"]`));
+    for (const group of document.querySelectorAll('main .group')) group.classList.toggle('off', id !== null && !group.querySelector(`td[data-s="${id}"]`));
+    for (const section of document.querySelectorAll('main section')) {
+      const isOff = id !== null && !section.querySelector(`td[data-s="${id}"], figure[data-own]`);
+      section.classList.toggle('off', isOff);
+      document.querySelector(`nav a[href="#${section.id}"]`)?.parentElement.classList.toggle('off', isOff);
+    }
+    const row = id && document.querySelector(`#best td[data-s="${id}"]`).parentElement;
+    if (row) {
+      row.closest('.group').open = true;
+      row.querySelector('.more').open = true;
+    }
+    document.dispatchEvent(new CustomEvent('subjectchange', { detail: id === null ? null : Number(id) }));
+    scrollTo(0, 0);
+  }
+  document.querySelector('nav ol').before(back);
+  addEventListener('hashchange', () => {
+    if (location.hash.startsWith('#s=') || !document.body.dataset.subject || location.hash === '#best') showSubject();
+  });
+  showSubject();
 
   // ---- the section in view ----
-  const links = new Map([...document.querySelectorAll('nav a')].map((a) => [a.hash.slice(1), a]));
+  const links = new Map([...document.querySelectorAll('nav ol a')].map((a) => [a.hash.slice(1), a]));
   const inView = new Set();
   const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) inView[isIntersecting ? 'add' : 'delete'](target.id);

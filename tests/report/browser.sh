@@ -32,4 +32,17 @@ mkdir large
 demo large.sqlite large/*.jsonl
 for name in tuned failing hostile large; do "$tool" report --db "$name.sqlite" -o "$name.html" >/dev/null; done
 "$tool" report --diff tuned.sqlite other.sqlite -o diff.html >/dev/null
-"$node" "$here/browser.mjs" "$build/web" "$chromium" tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html diff=diff.html
+# Three databases to be looked at: one shape; msda's with all workloads, as shipped; another tool's kernel with failures.
+one() { "$tool" tune --gpu recorded:h200 --space "$root/search_spaces/msda.ini" --shape seed48 --strategy random --budget 150 --quiet --db one.sqlite --seed 1 >/dev/null; }
+one
+"$tool" import --db foreign.sqlite --space-out foreign.ini "$root/tests/data/kernel_tuner/convolution_milo_A100.json.gz" >/dev/null
+"$tool" report --db one.sqlite -o one.html >/dev/null
+cp "$build/share/msda-tune-shipped/tuned.sqlite" shipped.sqlite # its name stands in the page
+"$tool" report --db shipped.sqlite -o msda.html >/dev/null
+"$tool" report --db foreign.sqlite -o foreign.html >/dev/null
+screens=$build/tests/report/screens
+mkdir -p "$screens"
+rc=0
+"$node" "$here/layout.mjs" "$screens" "$build/web" "$chromium" one=one.html msda=msda.html failing=foreign.html || rc=1
+"$node" "$here/browser.mjs" "$build/web" "$chromium" tuned=tuned.html failing=failing.html hostile=hostile.html large=large.html diff=diff.html || rc=1
+exit $rc

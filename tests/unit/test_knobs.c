@@ -93,7 +93,7 @@ static char *summary_of_many(bool is_verbose)
                                         .library = {.plugin = "cublas", .best_ratio = 1.01, .best_ns = 2020, .best_low = 1, .best_high = 1.02, .first_ratio = 1.2, .first_ns = 2400},
                                         .library_why = "cublas: it was not there, or it was there and said no"};
     mt_summary_counts counts = {.search = "20000 of about 1.0 M (estimated) valid points (18446744073709551615 before constraints), strategy exhaustive"};
-    mt_reasons_add(&counts.reasons, MT_OUTCOME_COMPILE_ERROR, mt_strbuf_text(&best), "what the compiler said of it, more or less, in a line that is longer than any page is wide: k.cu(12): error: x");
+    mt_reasons_add(&counts.reasons, MT_OUTCOME_COMPILE_ERROR, "ALGO=a", "what the compiler said of it, more or less, in a line that is longer than any page is wide: k.cu(12): error: x");
     char *lines = NULL;
     size_t length;
     FILE *out = open_memstream(&lines, &length);

@@ -5,6 +5,7 @@
 #include "reports/knobs.h"
 #include "reports/report.h"
 #include "reports/timeline.h"
+#include "reports/usual.h"
 
 static void put(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, mt_outcome_kind kind, double ns)
 {
@@ -150,7 +151,7 @@ START_TEST(every_format_writes_texts_as_texts)
     for (size_t i = 0; i < 4; i++) writers[i](&doc, &out[i]);
     const char *html = mt_strbuf_text(&out[0]);
     ck_assert_ptr_nonnull(strstr(html, "a&lt;/title&gt;b"));
-    ck_assert_ptr_nonnull(strstr(html, "<span class=\"k\">A=1</span> <span class=\"k\">B=&lt;b&gt;</span>"));
+    ck_assert_ptr_nonnull(strstr(html, "<td class=\"v\">A=1 B=&lt;b&gt;</td>"));
     ck_assert_ptr_nonnull(strstr(html, "<td class=\"n\">1.2</td><td class=\"w\">2023-11-14 22:13 UTC</td>"));
     ck_assert_ptr_nonnull(strstr(html, "x|&quot;y\n\xef\xbf\xbd[31m&lt;/script&gt;"));
     ck_assert_ptr_null(strstr(html, "\x1b"));
@@ -180,7 +181,7 @@ START_TEST(very_long_texts_fold_and_break)
     mt_doc_knobs(&doc, knob);
     mt_format_html(&doc, &page);
     ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), "<td><details><summary>nnnn"));
-    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), "<td class=\"v\"><span>kkkk"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), "<td class=\"v\">kkkk"));
     mt_strbuf_free(&page);
     mt_doc_free(&doc);
 }
@@ -231,7 +232,7 @@ START_TEST(long_tables_end_with_a_word_on_the_rest)
 {
     mt_store *store = fixture_open();
     int64_t session = fixture_session(store);
-    for (int i = 0; i < 125; i++) {
+    for (int i = 0; i < 405; i++) {
         char key[32];
         snprintf(key, sizeof key, "N=%d", i);
         mt_subject s = fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", "00112233445566778899aabbccddeeff", key, 13000, MT_ORIGIN_MEASURED);
@@ -240,14 +241,14 @@ START_TEST(long_tables_end_with_a_word_on_the_rest)
     const char *const name = "convergence";
     mt_doc page = {0}, file = {0};
     mt_strbuf text = {0};
-    const mt_report_options for_people = {&name, 1, true, 50}, for_programs = {&name, 1, false, 0};
+    const mt_report_options for_people = {.sections = &name, .section_count = 1, .has_charts = true, .most_rows = 50}, for_programs = {.sections = &name, .section_count = 1};
     ck_ok(mt_report_make(store, NULL, &for_people, &page, &fixture_err));
     ck_ok(mt_report_make(store, NULL, &for_programs, &file, &fixture_err));
     mt_format_md(&page, &text);
-    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "75 more subjects are not listed here"));
-    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "120 of 125 subjects have charts of their own"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "355 more subjects are not listed here"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&text), "400 of 405 subjects have charts of their own"));
     ck_assert_uint_eq(page.sections[0].blocks[1].cell_count, 50 * page.sections[0].blocks[1].column_count);
-    ck_assert_uint_eq(file.sections[0].blocks[1].cell_count, 125 * file.sections[0].blocks[1].column_count);
+    ck_assert_uint_eq(file.sections[0].blocks[1].cell_count, 405 * file.sections[0].blocks[1].column_count);
     mt_strbuf_free(&text);
     mt_doc_free(&page);
     mt_doc_free(&file);
@@ -255,4 +256,140 @@ START_TEST(long_tables_end_with_a_word_on_the_rest)
 }
 END_TEST
 
-FIXTURE_MAIN("report", knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)
+/* Neighbours of the best: exactly one knob is different; failed ones count, those that were not run do not. */
+START_TEST(what_one_knob_alone_costs)
+{
+    mt_store *store = make_store();
+    mt_subject s = fixture_subject(store);
+    const char *const name = "knobs";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    mt_doc doc = {0};
+    mt_strbuf text = {0};
+    put(store, fixture_session(store), &s, "ALGO=a;PAD=7;VEC=10", MT_OUTCOME_EXCLUDED, 0);
+    put(store, fixture_session(store), &s, "ALGO=a;PAD=8;VEC=10", MT_OUTCOME_WRONG_RESULT, 0);
+    ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    mt_format_md(&doc, &text);
+    const char *rows = strstr(mt_strbuf_text(&text), "differ from it in one knob");
+    ck_assert_ptr_nonnull(rows);
+    ck_assert_ptr_nonnull(strstr(rows, "| VEC | 10 | 9 | 0.40 | 0.00 | 4.000 | ok |\n"));
+    ck_assert_ptr_nonnull(strstr(rows, "| PAD | 0 | 1 | 0.10 | 0.00 | 1.000 | ok |\n"));
+    ck_assert_ptr_nonnull(strstr(rows, "| PAD | 0 | 8 |  |  |  | wrong\\_result |\n"));
+    ck_assert_ptr_null(strstr(rows, "| PAD | 0 | 7 |"));
+    ck_assert_ptr_null(strstr(rows, "| ALGO |"));
+    mt_strbuf_free(&text);
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
+static mt_subject subject_of(mt_store *store, const char *kernel_key, const char *shape)
+{
+    return fixture_subject_of(store, "h100-sxm|cc90|sm132|80g", "NVIDIA H100 80GB HBM3", kernel_key, shape, 13000, MT_ORIGIN_MEASURED);
+}
+
+static mt_store *make_two_sources(void)
+{
+    static const char *const winners[] = {"A=1;B=1;C=1", "A=1;B=2;C=2", "A=2;B=2;D=1"};
+    mt_store *store = fixture_open();
+    int64_t session = fixture_session(store);
+    mt_subject old = subject_of(store, "00112233445566778899aabbccddeeff", "N=1");
+    put(store, session, &old, "A=9", MT_OUTCOME_OK, 50);
+    ck_ok(mt_store_refresh_best(store, &old, &fixture_err));
+    for (int i = 0; i < 3; i++) {
+        char shape[8];
+        snprintf(shape, sizeof shape, "N=%d", i);
+        mt_subject s = subject_of(store, "11112233445566778899aabbccddeeff", shape);
+        put(store, session, &s, winners[i], MT_OUTCOME_OK, 100);
+        ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
+    }
+    fixture_sql("UPDATE measurement SET created_unix_ms = 1000 * id");
+    return store;
+}
+
+/* The usual is the most common value among the winners of a group; a row tells what is its own. */
+START_TEST(rows_tell_the_knobs_that_differ_from_the_usual)
+{
+    mt_store *store = make_two_sources();
+    mt_report_data data = {0};
+    mt_strbuf usual = {0}, difference = {0};
+    ck_ok(mt_report_load(store, NULL, &data, &fixture_err));
+    ck_assert_uint_eq(mt_usual_of(&data, &data.subjects[data.count - 1], &usual), 3);
+    ck_assert_str_eq(mt_strbuf_text(&usual), "A=1;B=2;C=1;D=1");
+    mt_usual_difference(mt_strbuf_text(&usual), "A=1;B=2;C=2", &difference);
+    ck_assert_str_eq(mt_strbuf_text(&difference), "C=2");
+    mt_strbuf_clear(&difference);
+    mt_usual_difference("", "A=1;B=2", &difference);
+    ck_assert_str_eq(mt_strbuf_text(&difference), "A=1;B=2");
+    mt_strbuf_free(&usual);
+    mt_strbuf_free(&difference);
+    mt_report_data_free(&data);
+    mt_store_close(store);
+}
+END_TEST
+
+/* Groups come with today's source first; older ones are folded, and no mean is over both. */
+START_TEST(older_sources_stand_behind_and_are_not_averaged)
+{
+    mt_store *store = make_two_sources();
+    const mt_report_options options = {0};
+    mt_doc doc = {0};
+    mt_strbuf page = {0};
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    mt_format_html(&doc, &page);
+    const char *html = mt_strbuf_text(&page), *today = strstr(html, "<details class=\"group\" open><summary><h3>"), *older = strstr(html, "<details class=\"group\"><summary><h3>");
+    ck_assert(today && older && today < older);
+    ck_assert_ptr_nonnull(strstr(today, "today&#39;s source 11112233"));
+    ck_assert_ptr_nonnull(strstr(older, "older source 00112233"));
+    ck_assert_ptr_null(strstr(html, "<dt>Faster than the default</dt>"));
+    mt_strbuf_free(&page);
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
+/* Production: a shape with a winner on that GPU is answered by it, another one that is known is named, with what it gets. Old sources answer nothing. */
+START_TEST(what_production_gets)
+{
+    mt_store *store = make_two_sources();
+    mt_subject other = fixture_subject_of(store, "h200|cc90|sm132|141g", "NVIDIA H200", "11112233445566778899aabbccddeeff", "N=1", 13000, MT_ORIGIN_MEASURED);
+    const char *const name = "lookup";
+    const mt_report_options options = {.sections = &name, .section_count = 1};
+    mt_doc doc = {0};
+    mt_strbuf text = {0};
+    put(store, fixture_session(store), &other, "A=1", MT_OUTCOME_OK, 100);
+    ck_ok(mt_store_refresh_best(store, &other, &fixture_err));
+    ck_ok(mt_report_make(store, NULL, &options, &doc, &fixture_err));
+    mt_format_md(&doc, &text);
+    const char *all = mt_strbuf_text(&text);
+    ck_assert_ptr_nonnull(strstr(all, "| NVIDIA H100 80GB HBM3 | cold | measured | 3 | 0 | the default |"));
+    ck_assert_ptr_nonnull(strstr(all, "| NVIDIA H200 | cold | measured | 1 | 2 | the default |"));
+    ck_assert_ptr_nonnull(strstr(all, "| N=0 |"));
+    ck_assert_ptr_nonnull(strstr(all, "| N=2 |"));
+    ck_assert_ptr_null(strstr(all, "| N=1 |"));
+    mt_strbuf_free(&text);
+    mt_doc_free(&doc);
+    mt_store_close(store);
+}
+END_TEST
+
+/* A section without a row or figure is a line at the end, and no entry of the navigation. */
+START_TEST(empty_sections_take_no_room)
+{
+    mt_doc doc = {.title = mt_strdup("T"), .source = mt_strdup("S")};
+    mt_strbuf page = {0};
+    mt_doc_section_begin(&doc, "one", "One");
+    mt_doc_figure(&doc, "Figure", "5");
+    mt_doc_section_begin(&doc, "two", "Two");
+    mt_doc_table(&doc, "rows", "Caption", columns);
+    mt_doc_note(&doc, "Nobody did.");
+    mt_format_html(&doc, &page);
+    ck_assert_ptr_null(strstr(mt_strbuf_text(&page), "id=\"two\""));
+    ck_assert_ptr_null(strstr(mt_strbuf_text(&page), "#two"));
+    ck_assert_ptr_nonnull(strstr(mt_strbuf_text(&page), "<dl class=\"empty\"><dt>Two</dt><dd>Nobody did. </dd>"));
+    mt_strbuf_free(&page);
+    mt_doc_free(&doc);
+}
+END_TEST
+
+FIXTURE_MAIN("report", what_production_gets, what_one_knob_alone_costs, rows_tell_the_knobs_that_differ_from_the_usual, older_sources_stand_behind_and_are_not_averaged, empty_sections_take_no_room, knobs_and_what_they_do, what_was_not_run_has_not_failed, gaps_between_sessions_do_not_count, every_format_writes_texts_as_texts, very_long_texts_fold_and_break, drift_is_told_for_each_session_and_subject, memory_may_run_out_anywhere, long_tables_end_with_a_word_on_the_rest)

@@ -1,23 +1,33 @@
 // Bars and matrices over subjects and sessions.
-import { axis, colorAt, inkOn, legend, line, number, plain, short, theme, times, tooltip } from './base.js';
+import { axis, colorAt, distinct, inkOn, isUnrun, legend, line, number, plain, theme, times, tooltip } from './base.js';
 
-const names = (view, labels) => labels.map((label) => plain(short(label, view.isNarrow ? 24 : 44)));
+const names = (view, labels) => distinct(labels, view.isNarrow ? 26 : 48).map(plain);
+const MOST = 24;
+
+// The bars that say most, by what `weight` makes of a row, and how many there are in all. More would be too thin to read; tables hold them.
+function first(view, rows, weight) {
+  const sorted = rows.length > MOST ? [...rows].sort((a, b) => weight(b) - weight(a)).slice(0, MOST) : rows;
+  const note = rows.length > MOST ? `Drawn are the ${MOST} of ${rows.length} with the longest bars.` : `${rows.length} in all.`;
+  if (rows.length > MOST) view.tell(note);
+  return [sorted, note];
+}
 
 function barOption(view, t, labels, extra) {
+  const shown = names(view, labels);
   return {
     grid: { left: 8, right: 56, top: 36, bottom: 46, containLabel: true },
-    yAxis: axis(t, '', { type: 'category', inverse: true, data: names(view, labels), axisLabel: { color: t.text, interval: labels.length > 40 ? 'auto' : 0 } }),
+    yAxis: axis(t, '', { type: 'category', inverse: true, data: shown, axisLabel: { color: t.text, interval: 0, hideOverlap: false, width: Math.min(view.isNarrow ? 150 : 340, 10 + 7 * Math.max(0, ...shown.map(({ length }) => length))), overflow: 'break', lineHeight: 13 } }),
     ...extra,
   };
 }
 
-const heightOf = (count, each) => Math.min(1600, 100 + each * Math.max(count, 1));
+const heightOf = (count, each) => 100 + each * Math.max(count, 1);
 
 export function summary(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
-    const { rows } = view.data;
+    const [rows, note] = first(view, view.data.rows, ([, byDefault, byBaseline]) => byDefault ?? byBaseline ?? 0);
     const bars = [['default', 1, t.series[0]], ['baseline', 2, t.series[1]], ['model’s floor', 3, t.good]].filter(([, column]) => rows.some((row) => row[column] !== null));
     view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
       legend: legend(t), xAxis: axis(t, 'time, × the best', { type: 'value', min: 0 }),
@@ -26,7 +36,7 @@ export function summary(view) {
         name, type: 'bar', barMaxWidth: 13, color, itemStyle: { borderRadius: [0, 3, 3, 0] }, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, textBorderColor: t.card, textBorderWidth: 3, formatter: ({ value }) => `${number(value)} ×` },
         data: rows.map((row) => row[column]), markLine: n ? undefined : { silent: true, symbol: 'none', data: [{ ...line(t, '', 1, t.text, true), label: { show: false } }] },
       })),
-    }), heightOf(rows.length, 40), `${rows.length} subjects.`);
+    }), heightOf(rows.length, 40), note);
   };
 }
 
@@ -35,7 +45,8 @@ export function failures(view) {
   const { kinds } = view.shared;
   return (why) => {
     const t = theme();
-    const { rows } = view.data;
+    const ok = kinds.indexOf('ok');
+    const [rows, note] = first(view, view.data.rows, ([, counts]) => counts.reduce((sum, count, k) => sum + (k === ok ? 0 : count), 0));
     const used = kinds.map((kind, k) => [kind, k]).filter(([, k]) => rows.some(([, counts]) => counts[k]));
     const warm = [t.bad, t.series[1], t.series[3], t.series[6], t.series[4], t.series[5]];
     let next = 0;
@@ -43,32 +54,53 @@ export function failures(view) {
       legend: legend(t), xAxis: axis(t, 'evaluations', { type: 'value', min: 0 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${value}`)),
       series: used.map(([kind, k]) => ({
-        name: kind, type: 'bar', stack: 'all', barMaxWidth: 18, color: kind === 'ok' ? t.good : kind === 'censored' ? t.axis : kind === 'pruned' ? t.muted : warm[next++ % warm.length], data: rows.map(([, counts]) => counts[k]),
+        name: kind, type: 'bar', stack: 'all', barMaxWidth: 18, color: kind === 'ok' ? t.good : kind === 'censored' ? t.axis : isUnrun(kind) ? t.muted : warm[next++ % warm.length], data: rows.map(([, counts]) => counts[k]),
       })),
-    }), heightOf(rows.length, 30), `${rows.length} subjects.`);
+    }), heightOf(rows.length, 30), note);
+  };
+}
+
+const PARTS = [['best member', 1], ['default', 2]];
+
+// All shapes in one picture: what part of them is answered within which slowdown.
+function portfolioCurves(view, t, rows) {
+  return {
+    color: [t.series[0], t.series[1]], legend: legend(t), grid: { left: 58, right: 18, top: 36, bottom: 44 },
+    tooltip: tooltip(t, ({ data, seriesName }) => plain(`${seriesName}: ${times(data[1])}\n${data[2]}`)),
+    xAxis: axis(t, 'tuned shapes, the best served first (%)', { type: 'value', min: 0, max: 100 }),
+    yAxis: axis(t, 'time, × the shape’s own winner', { type: 'log', logBase: 2, min: 1, nameGap: 42, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } }),
+    series: PARTS.map(([name, column]) => {
+      const sorted = rows.filter((row) => row[column] !== null).sort((a, b) => a[column] - b[column]);
+      return { name, type: 'line', step: 'start', showSymbol: sorted.length <= 60, lineStyle: { width: 2.5 }, data: sorted.map((row, n) => [(100 * (n + 1)) / sorted.length, row[column], row[0]]) };
+    }),
   };
 }
 
 export function lookup(view) {
-  const plot = view.plot(220);
-  return (why) => {
+  let mode = 'all';
+  const render = (why) => {
     const t = theme();
-    const { rows } = view.data;
-    view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
+    if (mode === 'all') view.tell('');
+    if (mode === 'all') return view.draw(plot, portfolioCurves(view, t, view.data.rows), view.isNarrow ? 300 : 360, `${view.data.rows.length} shapes.`);
+    const [rows, note] = first(view, view.data.rows, ([, byMember]) => byMember ?? 0);
+    return view.draw(plot, barOption(view, t, rows.map(([label]) => label), {
       legend: legend(t), xAxis: axis(t, 'slowdown to the best (×)', { type: 'value', min: 1 }),
       tooltip: tooltip(t, ({ dataIndex, seriesName, value }) => plain(`${rows[dataIndex][0]}\n${seriesName}: ${times(value)}`)),
-      series: [['best member', 1, t.series[0]], ['default', 2, t.series[1]]].map(([name, column, color]) => ({
-        name, type: 'bar', barMaxWidth: 12, color, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Number.isFinite(value) ? `${number(value)} ×` : '') }, data: rows.map((row) => row[column]),
+      series: PARTS.map(([name, column], n) => ({
+        name, type: 'bar', barMaxWidth: 12, color: t.series[n], label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => (Number.isFinite(value) ? `${number(value)} ×` : '') }, data: rows.map((row) => row[column]),
       })),
-    }), heightOf(rows.length, 40), `${rows.length} shapes.`);
+    }), heightOf(rows.length, 40), note);
   };
+  view.select('Show', [['all', 'all shapes'], ['worst', 'shape by shape, the worst first']], mode, (value) => { mode = value; render('mode'); });
+  const plot = view.plot(360);
+  return render;
 }
 
 export function time(view) {
   const plot = view.plot(220);
   return (why) => {
     const t = theme();
-    const { rows } = view.data;
+    const [rows, note] = first(view, view.data.rows, ([, wall]) => wall);
     const parts = [['validating', 2], ['timing', 3], ['loading and the rest on the GPU', 4], ['searching', 5], ['database', 6]].filter(([, column]) => rows.some((row) => row[column] > 0));
     view.draw(plot, barOption(view, t, rows.map(([id]) => `session ${id}`), {
       legend: legend(t), xAxis: axis(t, 'seconds', { type: 'value', min: 0 }),
@@ -77,7 +109,7 @@ export function time(view) {
         { name: 'wall', type: 'bar', barMaxWidth: 10, color: t.axis, label: { show: rows.length <= 40, position: 'right', color: t.muted, fontSize: 11, formatter: ({ value }) => `${number(value)} s` }, data: rows.map((row) => row[1]) },
         ...parts.map(([name, column], n) => ({ name, type: 'bar', stack: 'parts', barMaxWidth: 14, color: t.series[n], data: rows.map((row) => row[column]) })),
       ],
-    }), heightOf(rows.length, 44), `${rows.length} sessions.`);
+    }), heightOf(rows.length, 44), note);
   };
 }
 

@@ -50,11 +50,24 @@ export function number(value, digits = 3) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
   return Math.abs(value) >= 10 ** digits ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(digits)));
 }
+/** Kinds of outcomes of variants that no GPU ran: a constraint excludes them, the recording lacks them, their compiler was killed. */
+export const isUnrun = (kind) => ['excluded', 'not_recorded', 'compiler_killed'].includes(kind);
 export const us = (value) => `${number(value, 4)} µs`;
 export const times = (value) => `${number(value, 4)} ×`;
 // Rich text reads {name|text}: a brace of a database's text must not.
 export const plain = (text) => String(text).replace(/[{}]/g, (brace) => (brace === '{' ? '(' : ')'));
 export const short = (text, most = 28) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+
+// Labels of one chart, cut so that they still differ: parts that all share are left out, and what is too long loses its middle; where two would then look alike, both stay whole.
+export function distinct(labels, most = 44) {
+  const split = labels.map((label) => label.split(' · '));
+  const isShared = (n) => labels.length > 1 && split.every((parts) => parts.length === split[0].length && parts[n] === split[0][n]);
+  const own = split.map((parts) => parts.filter((_, n) => !isShared(n)).join(' · ') || parts.join(' · '));
+  const cut = own.map((label) => (label.length > most ? `${label.slice(0, Math.ceil(most / 2))}…${label.slice(-Math.floor(most / 2) + 1)}` : label));
+  const count = new Map();
+  for (const label of cut) count.set(label, (count.get(label) ?? 0) + 1);
+  return cut.map((label, n) => (count.get(label) > 1 ? own[n] : label));
+}
 
 // The knobs of point i of a subject as lines of text, those in the winner's way left out when `winner` is given.
 export function knobsOf(subject, i) {
@@ -169,6 +182,12 @@ export class View {
     const output = document.createElement('output');
     this.figure.append(output);
     return output;
+  }
+
+  // A line below the plots: what is not drawn.
+  tell(text) {
+    this.note ??= this.output();
+    this.note.textContent = text;
   }
 
   plot(height) {

@@ -1,5 +1,5 @@
 // History: each evaluation and the best so far; all subjects side by side; the distribution of times.
-import { axis, describePoint, legend, line, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
+import { axis, describePoint, isUnrun, legend, line, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
 
 const SCALE = 8;
 const OFF = `slower than ${SCALE} × the best`;
@@ -12,12 +12,11 @@ function ofSubject(view, byTime, t) {
   // A few very slow variants must not flatten the rest: they are drawn at the upper edge, and named.
   const slowest = Math.min(Math.max(...p.us.filter((v) => v !== null)), s.fastest * SCALE);
   const timed = [];
-  const pruned = view.shared.kinds.indexOf('pruned'); // not run: no mark
-  const unrun = [];
+  const unrun = []; // no mark
   const failed = [];
   const beyond = [];
   for (let i = 0; i < x.length; i++) {
-    const group = p.us[i] === null ? (p.kind[i] === pruned ? unrun : failed) : p.us[i] > slowest ? beyond : timed;
+    const group = p.us[i] === null ? (isUnrun(view.shared.kinds[p.kind[i]]) ? unrun : failed) : p.us[i] > slowest ? beyond : timed;
     group.push([x[i], group === timed ? p.us[i] : slowest * (group === failed ? 1.2 : 1.07), i]);
   }
   const last = s.steps.length ? s.steps.at(-1)[byTime ? 1 : 0] : 0;

@@ -1,5 +1,5 @@
 // Everything with intervals: near-ties, drift, cold against warm, differences.
-import { axis, legend, number, plain, short, theme, times, toolbox, tooltip, us, zoom } from './base.js';
+import { axis, distinct, legend, number, plain, theme, times, toolbox, tooltip, us, zoom } from './base.js';
 
 // A point with a whisker along x. Values: [low, y, high, middle, …].
 function whiskers(color) {
@@ -35,7 +35,7 @@ export function ties(view) {
     if (!rows.length) return view.draw(plot, { title: { left: 0, text: 'Nothing came near the best of this subject', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
     const picked = rows.find((row) => row[3] === 2) ?? rows[0];
     const colors = [t.axis, t.series[0], t.best];
-    const names = rows.map((row) => plain(short(difference(row[4], picked[4]), view.isNarrow ? 24 : 44))).reverse();
+    const names = distinct(rows.map((row) => difference(row[4], picked[4])), view.isNarrow ? 24 : 44).map(plain).reverse();
     const data = rows.map((row, n) => [row[1], rows.length - 1 - n, row[2], row[0], row[3], n]);
     const groups = [[2, 'picked'], [1, 'tied with the fastest'], [0, 'slower']];
     return view.draw(plot, {
@@ -106,7 +106,7 @@ export function diff(view) {
       legend: legend(t, { data: Object.keys(colors) }), grid: { left: 8, right: 24, top: 36, bottom: 46, containLabel: true },
       tooltip: tooltip(t, ({ data: d }) => plain(`${rows[d[1]][0]}\n${d[4]}: ${number(d[3])} %  (${number(d[0])} … ${number(d[2])})`)),
       xAxis: axis(t, 'change from A to B (%), negative is faster', { type: 'value', min: ({ min }) => Math.min(min * 1.1, -2 * band), max: ({ max }) => Math.max(max * 1.1, 2 * band), axisLabel: { formatter: (v) => number(v) } }),
-      yAxis: axis(t, '', { type: 'category', data: rows.map(([label]) => plain(short(label, view.isNarrow ? 26 : 48))), axisLabel: { color: t.text, interval: rows.length > 60 ? 'auto' : 0 } }),
+      yAxis: axis(t, '', { type: 'category', data: distinct(rows.map(([label]) => label), view.isNarrow ? 26 : 48).map(plain), axisLabel: { color: t.text, interval: 0 } }),
       series: Object.entries(colors).map(([verdict, color], n) => ({
         name: verdict, type: 'custom', color, renderItem: whiskers(color), encode: { x: [0, 2, 3], y: 1 }, data: data.filter((d) => d[4] === verdict),
         markArea: n ? undefined : { silent: true, itemStyle: { color: t.faint, opacity: 0.35 }, data: [[{ xAxis: -band }, { xAxis: band }]] },

@@ -1,5 +1,5 @@
 // What knobs do: importances, slices, pairs, parallel coordinates.
-import { axis, colorAt, describePoint, inkOn, knobsOf, legend, number, plain, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
+import { axis, colorAt, describePoint, distinct, inkOn, knobsOf, legend, number, plain, short, theme, times, toolbox, tooltip, us, wrap } from './base.js';
 
 // Knobs with more than one value, the weightiest first.
 function ranked(subject) {
@@ -17,7 +17,7 @@ export function importance(view) {
       color: [t.series[0], t.series[1]], legend: legend(t), grid: { left: 8, right: 44, top: 34, bottom: 40, containLabel: true },
       tooltip: tooltip(t, ({ seriesName, value, name }) => plain(`${name}\n${seriesName}: ${number(value)} %`)),
       xAxis: axis(t, 'per cent', { type: 'value', min: 0 }),
-      yAxis: axis(t, '', { type: 'category', data: order.map((k) => plain(short(s.knobs[k].name))), axisLabel: { color: t.text, interval: 0 } }),
+      yAxis: axis(t, '', { type: 'category', data: distinct(order.map((k) => s.knobs[k].name), 28).map(plain), axisLabel: { color: t.text, interval: 0 } }),
       series: [['sets the best tenth apart', 'nearBest', 1], ['explains of the variance', 'overall', 0]].map(([name, key, color]) => ({
         name, type: 'bar', barMaxWidth: 9, barGap: '10%', itemStyle: { color: t.series[color], borderRadius: [0, 3, 3, 0] }, data: order.map((k) => 100 * (s.knobs[k][key] ?? 0)),
       })),
@@ -28,6 +28,8 @@ importance.needsSubject = true;
 
 // Values that a knob has where it is active; the mark of inactivity is always the last, so these are also places on an axis.
 const active = (knob) => knob.values.map((_, level) => level).filter((level) => knob.values[level] !== '–');
+
+const labelsOf = (knob) => distinct(active(knob).map((level) => knob.values[level]), 14).map(plain);
 
 // ---- slices: one small panel for each knob; what is slower than MOST × its lower edge is drawn at the upper one ----
 
@@ -49,7 +51,7 @@ function panel(s, k, place, t) {
     points.push([level + 0.5 * jitter, Math.min(p.us[i] / s.fastest, top), i]);
   }
   const common = { gridIndex: place.index };
-  const names = levels.map((level) => plain(short(knob.values[level], 14)));
+  const names = distinct(levels.map((level) => knob.values[level]), 14).map(plain);
   return {
     title: { text: plain(short(knob.name, 22)), left: place.left, top: place.top - 24, textStyle: { color: t.text, fontSize: 12.5, fontWeight: 600 } },
     grid: { left: place.left, top: place.top, width: place.width, height: place.height },
@@ -89,14 +91,87 @@ export function slices(view) {
 }
 slices.needsSubject = true;
 
+// ---- every variant's time over one knob ----
+
+// Where points of one value lie beside each other: the same at each drawing.
+const beside = (i) => ((i * 0.618034) % 1) * 0.6 - 0.3;
+
+function timesOver(view, k, t) {
+  const s = view.subject;
+  const p = s.points;
+  const { kinds } = view.shared;
+  const levels = active(s.knobs[k]);
+  const top = Math.max(1.05 * s.fastest, Math.min(s.fastest * MOST, Math.max(...p.us.filter((v, i) => v !== null && p.newest[i]))));
+  const groups = { 'validated and timed': [], 'given up as too slow': [], [`slower than ${MOST} × the best`]: [], failed: [] };
+  const [ok, censored, beyond, failed] = Object.keys(groups);
+  for (let i = 0; i < p.us.length; i++) {
+    const at = levels.indexOf(p.levels[k][i]);
+    const kind = kinds[p.kind[i]];
+    if (at < 0 || !p.newest[i] || (p.us[i] === null && !view.shared.failures.includes(kind))) continue;
+    const name = p.us[i] === null ? failed : p.us[i] > top ? beyond : kind === 'censored' ? censored : ok;
+    groups[name].push([at + beside(i), p.us[i] === null ? top * 1.3 : Math.min(p.us[i], top), i]);
+  }
+  const labels = labelsOf(s.knobs[k]);
+  const winner = s.winner.split(';').map((part) => part.split('=')).find(([name]) => name === s.knobs[k].name)?.[1];
+  const marks = { [ok]: ['circle', t.series[0], 4.5], [censored]: ['emptyCircle', t.series[6], 6], [beyond]: ['triangle', t.series[0], 6],
+    [failed]: ['path://M1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 L0,1 Z', t.bad, 8] };
+  const names = Object.keys(groups).filter((name) => groups[name].length);
+  return {
+    legend: legend(t, { data: [...names, ...(winner === undefined ? [] : ['the winner'])] }), grid: { left: 12, right: 18, top: 40, bottom: 40, containLabel: true },
+    tooltip: tooltip(t, ({ data, seriesName }) => (data[2] === undefined ? plain(seriesName) : describePoint(s, data[2], kinds))),
+    xAxis: [{ ...axis(t, plain(s.knobs[k].name)), type: 'category', data: labels, axisLabel: { color: t.text, interval: 0, hideOverlap: false, rotate: labels.join('').length * 7 + 14 * labels.length > view.width - 80 ? 32 : 0 } },
+      { type: 'value', show: false, min: -0.5, max: levels.length - 0.5 }],
+    yAxis: axis(t, 'time (µs)', { type: 'log', logBase: 2, nameGap: 42, min: s.fastest * 0.94, max: top * 1.5, axisLabel: { formatter: (v) => String(Number(v.toPrecision(3))) } }),
+    series: [...names.map((name) => ({ name, type: 'scatter', xAxisIndex: 1, symbol: marks[name][0], symbolSize: marks[name][2], color: marks[name][1], itemStyle: { opacity: 0.75 }, data: groups[name] })),
+      ...(winner === undefined ? [] : [{ name: 'the winner', type: 'scatter', xAxisIndex: 1, symbol: 'diamond', symbolSize: 13, color: t.best, z: 6, data: [[levels.findIndex((level) => s.knobs[k].values[level] === winner), s.best]] }])],
+  };
+}
+
+export function values(view) {
+  let chosen = 0;
+  const select = view.select('Knob', [], '', (value) => { chosen = Number(value); render('mode'); });
+  const plot = view.plot(360);
+  function render(why) {
+    const t = theme();
+    const s = view.subject;
+    const order = ofWinner(s, ranked(s)).concat(ranked(s)).filter((k, n, all) => s.points.levels[k].length && all.indexOf(k) === n);
+    if (why === 'first' || why === 'subject') {
+      [chosen] = order;
+      view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen);
+    }
+    if (!order.length) return view.draw(plot, { title: { left: 0, text: 'No knob has two values', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
+    return view.draw(plot, timesOver(view, chosen, t), view.isNarrow ? 320 : 380, `Over ${s.knobs[chosen].name}.`);
+  }
+  return render;
+}
+values.needsSubject = true;
+
 // ---- pairs ----
 
-// Cluster × box where a kernel has them, else the two weightiest.
-function firstPair(s, order) {
-  const find = (pattern) => order.find((k) => pattern.test(s.knobs[k].name));
-  const cluster = find(/CLUSTER/i);
-  const box = find(/BOX/i);
-  return cluster !== undefined && box !== undefined ? [cluster, box] : order.slice(0, 2);
+// What the winner has: knobs of other algorithms say nothing about it.
+function ofWinner(s, order) {
+  const has = new Set(s.winner.split(';').map((part) => part.split('=')[0]));
+  const own = order.filter((k) => has.has(s.knobs[k].name) && active(s.knobs[k]).length > 1);
+  return own.length > 1 ? own : order;
+}
+
+// The fastest of each pair of values. All rows made those that come with the page; where all points do too, these are enough.
+function pairCells(s, a, b) {
+  const found = s.pairs.find(([x, y]) => (x === a && y === b) || (x === b && y === a));
+  const width = s.knobs[b].values.length;
+  if (found) {
+    const [first, second, cells] = found;
+    const per = s.knobs[second].values.length;
+    return cells.map((value, n) => (first === a ? [n % per, Math.floor(n / per), value] : [Math.floor(n / per), n % per, value])).filter(([, , value]) => value !== null);
+  }
+  const { levels, us, newest } = s.points;
+  const least = new Map();
+  for (let i = 0; i < us.length; i++) {
+    if (us[i] === null || !newest[i] || !levels[a].length || !levels[b].length) continue;
+    const at = levels[a][i] * width + levels[b][i];
+    least.set(at, Math.min(least.get(at) ?? Infinity, us[i] / s.fastest));
+  }
+  return [...least].map(([at, value]) => [at % width, Math.floor(at / width), value]);
 }
 
 export function pairs(view) {
@@ -106,10 +181,9 @@ export function pairs(view) {
 
   function cells(s) {
     const [a, b] = chosen;
-    const found = s.pairs.find(([x, y]) => (x === a && y === b) || (x === b && y === a));
-    if (!found) return [];
-    const width = s.knobs[found[1]].values.length;
-    return found[2].map((value, n) => (found[0] === a ? [n % width, Math.floor(n / width), value] : [Math.floor(n / width), n % width, value])).filter(([x, y, value]) => value !== null && active(s.knobs[b]).includes(x) && active(s.knobs[a]).includes(y));
+    const place = (k) => new Map(active(s.knobs[k]).map((level, n) => [level, n]));
+    const [rows, columns] = [place(a), place(b)];
+    return pairCells(s, a, b).filter(([x, y]) => columns.has(x) && rows.has(y)).map(([x, y, value]) => [columns.get(x), rows.get(y), value]);
   }
 
   function render(why) {
@@ -117,7 +191,7 @@ export function pairs(view) {
     const s = view.subject;
     const order = ranked(s);
     if (why === 'first' || why === 'subject') {
-      chosen = firstPair(s, order);
+      chosen = ofWinner(s, order).slice(0, 2);
       selects.forEach((select, n) => view.fill(select, order.map((k) => [k, s.knobs[k].name]), chosen[n]));
     }
     const [a, b] = chosen;
@@ -129,8 +203,8 @@ export function pairs(view) {
     return view.draw(plot, {
       grid: { left: 8, right: 16, top: 10, bottom: 52, containLabel: true },
       tooltip: tooltip(t, ({ data: d }) => plain(`${s.knobs[b].name}=${s.knobs[b].values[d.value[0]]}  ${s.knobs[a].name}=${s.knobs[a].values[d.value[1]]}\nfastest: ${us(d.value[2] * s.fastest)}  (${times(d.value[2])})`)),
-      xAxis: axis(t, plain(`${s.knobs[a].name} (rows) × ${s.knobs[b].name} (columns), slowdown`), { type: 'category', data: active(s.knobs[b]).map((level) => plain(short(s.knobs[b].values[level], 14))), splitLine: { show: false }, axisLabel: { color: t.text } }),
-      yAxis: axis(t, '', { type: 'category', data: active(s.knobs[a]).map((level) => plain(short(s.knobs[a].values[level], 14))), splitLine: { show: false }, axisLabel: { color: t.text } }),
+      xAxis: axis(t, plain(`${s.knobs[a].name} (rows) × ${s.knobs[b].name} (columns), slowdown`), { type: 'category', data: labelsOf(s.knobs[b]), splitLine: { show: false }, axisLabel: { color: t.text } }),
+      yAxis: axis(t, '', { type: 'category', data: labelsOf(s.knobs[a]), splitLine: { show: false }, axisLabel: { color: t.text } }),
       series: [{
         type: 'heatmap', emphasis: { itemStyle: { borderColor: t.text, borderWidth: 1.5 } },
         data: data.map((value) => {
@@ -181,7 +255,7 @@ export function parallel(view) {
     const isVertical = view.isNarrow;
     const slowest = Math.max(1.02, ...rows.map(({ value }) => value.at(-1)));
     const axes = order.map((k, dim) => ({
-      dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: s.knobs[k].values.map((v) => plain(short(v, 14))),
+      dim, name: plain(short(s.knobs[k].name, isVertical ? 14 : 16)), type: 'category', data: distinct(s.knobs[k].values, 14).map(plain),
     }));
     axes.push({ dim: order.length, name: '× best', type: 'log', logBase: 2, min: 1, max: slowest, inverse: true, axisLabel: { formatter: (v) => `${Number(v.toPrecision(3))}` } });
     view.draw(plot, {

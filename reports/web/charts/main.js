@@ -1,20 +1,26 @@
 // Finds the figures, draws those that come into view, and draws anew when the subject, the theme or the width changes.
 import { View, echarts, theme } from './base.js';
+import ablation from './ablation.js';
 import accuracy from './accuracy.js';
 import convergence from './convergence.js';
 import { diff, drift, regimes, ties } from './intervals.js';
 import { failures, lookup, portability, summary, time } from './bars.js';
-import { importance, pairs, parallel, slices } from './knobs.js';
+import { importance, pairs, parallel, slices, values } from './knobs.js';
 import roofline from './roofline.js';
 
-const charts = { accuracy, convergence, diff, drift, failures, importance, lookup, pairs, parallel, portability, regimes, roofline, slices, summary, ties, time };
-const WIDE = new Set(['slices', 'parallel', 'convergence']);
+const charts = { ablation, accuracy, convergence, diff, drift, failures, importance, lookup, pairs, parallel, portability, regimes, roofline, slices, summary, ties, time, values };
+const WIDE = new Set(['slices', 'parallel', 'convergence', 'values']);
 
 const data = JSON.parse(document.getElementById('data').textContent);
-const shared = { kinds: [], subjects: [], ...data.shared };
+const shared = { kinds: [], failures: [], subjects: [], ...data.shared };
 const best = shared.subjects.findIndex((s) => s.winner);
 const state = { subject: Math.max(best, 0) };
 const views = [];
+
+function choose(subject) {
+  state.subject = subject;
+  for (const view of views) if (view.isLive && view.render.length) view.render('subject');
+}
 
 function addPicker() {
   if (shared.subjects.length < 2) return;
@@ -31,8 +37,15 @@ function addPicker() {
   select.value = String(state.subject);
   label.append('Charts of', select);
   select.addEventListener('change', () => {
-    state.subject = Number(select.value);
-    for (const view of views) if (view.isLive && view.render.length) view.render('subject');
+    if (document.body.dataset.subject) location.hash = `s=${shared.subjects[Number(select.value)].place}`;
+    else choose(Number(select.value));
+  });
+  document.addEventListener('subjectchange', ({ detail }) => {
+    const found = shared.subjects.findIndex((s) => s.place === detail);
+    document.body.classList.toggle('no-charts', detail !== null && found < 0);
+    if (found < 0) return;
+    select.value = String(found);
+    choose(found);
   });
   document.getElementById('controls').prepend(label);
 }
@@ -46,8 +59,8 @@ function show(view) {
   view.figure.dataset.drawn = 'true';
 }
 
-function drawAll(why) {
-  for (const view of views) {
+function drawAll(why, isWanted = () => true) {
+  for (const view of views.filter(isWanted)) {
     show(view);
     view.render(why);
     view.drawnWidth = view.width;
@@ -62,6 +75,7 @@ function start() {
     const own = data.charts[name];
     if (!make || !own || (make.needsSubject && !shared.subjects.length)) continue;
     figure.hidden = false;
+    if (make.needsSubject) figure.dataset.own = 'true'; // of one subject: stays on its page
     if (WIDE.has(name)) figure.classList.add('wide');
     const view = new View(figure, own, shared, state);
     view.make = make;
@@ -95,4 +109,5 @@ function start() {
 }
 
 start();
+dispatchEvent(new Event('hashchange')); // a page opened on a shape
 window.report = { views, echarts, drawAll, theme }; // for tests and for the curious

@@ -26,6 +26,12 @@ mt diff hostile-a.sqlite hostile-b.sqlite --junit hostile.xml
 cat hostile.xml
 mt report --diff a.sqlite b.sqlite --format md
 mt report --diff a.sqlite b.sqlite --format csv --variants --threshold 2
+note "for continuous integration: regressions first, JUnit XML, the exit code"
+mt report --diff a.sqlite b.sqlite --format junit --variants
+mt report --diff a.sqlite b.sqlite --format junit --check -o tests.xml
+mt report --diff a.sqlite a.sqlite --format junit --check -o tests.xml
+mt report --db a.sqlite --format junit
+mt report --db a.sqlite --check
 mt report --diff a.sqlite
 mt report --diff a.sqlite b.sqlite --section best
 note "within one file: by driver, by day; a driver that is not there"

@@ -19,7 +19,7 @@ page() { sed -e '/^<script>/,/<\/script>$/d' -e '/^<noscript>/d' -e '/class="hin
 page | grep -o '<section id="[a-z]*"'
 page | grep -c '<tr>'
 mt report --db t.sqlite --format md --section best,failures,environment | sed -E 's/[0-9-]{10} [0-9:]{5} UTC/DATE/g; s/ [0-9a-f]{8} \|/ KEY |/g; s/^\| ([0-9]+) \| DATE \| [0-9.]*/| \1 | DATE | S/; s/\| DATE \| [0-9.]+ \|/| DATE | S |/; /recorded \| (grid|exhaustive|random|auto|portfolio)/d'
-mt report --db t.sqlite --format csv
+mt report --db t.sqlite --format csv | sed -E 's/"[0-9a-f]{8}"/"KEY"/'
 mt report --db t.sqlite --format json --section portability
 mt report --db t.sqlite --section bset
 mt report --db t.sqlite --section wrong

@@ -1,0 +1,190 @@
+#include "reports/answers.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tuner/base/alloc.h"
+
+/* What shapes without a row of their own are answered with, and what that costs: each tuned shape was left out once. */
+typedef struct prediction {
+    const mt_report_subject *group; /* a subject of what it is for */
+    int64_t members, held_out;
+    double mean, worst;
+} prediction;
+
+typedef struct state {
+    const mt_report_context *context;
+    mt_doc *doc;
+    prediction *predictions;
+    size_t count, capacity, rows;
+} state;
+
+static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Exactly", "%.0f"}, {"Known, no row", "%.0f"},
+                                           {"Others get", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Tried on", "%.0f"}, {0}};
+static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
+static const mt_column miss_columns[] = {{"Asked for", "%.0f"}, {"Kernel", NULL}, {"GPU", NULL}, {"Shape's values", NULL}, {"Workloads", NULL}, {"Last", NULL}, {"Gets today", NULL},
+                                         {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {0}};
+
+static const mt_report_subject *group_of(const mt_report_data *data, const mt_portfolio_info *p)
+{
+    for (size_t i = 0; i < data->count; i++) {
+        const mt_report_subject *s = &data->subjects[i];
+        if (s->is_current && strcmp(s->gpu_key, p->gpu_key) == 0 && strcmp(s->kernel, p->kernel) == 0 && strcmp(s->kernel_key, p->kernel_key) == 0 &&
+            strcmp(mt_regime_name(s->regime), p->regime) == 0 && strcmp(mt_origin_name(s->origin), p->origin) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+static mt_status keep_portfolio(void *context, const mt_portfolio_info *p, mt_error *err)
+{
+    state *s = context;
+    const mt_report_subject *group = group_of(s->context->data, p);
+    if (!group || !p->members) return MT_OK;
+    prediction *more = mt_grow(s->predictions, s->count, &s->capacity, sizeof *more);
+    if (!more) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+    s->predictions = more;
+    more[s->count++] = (prediction){group, p->members, p->held_out, p->held_out_mean, p->held_out_worst};
+    return MT_OK;
+}
+
+static const prediction *prediction_for(const state *s, const mt_report_subject *subject)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (mt_report_is_same_group(s->predictions[i].group, subject)) return &s->predictions[i];
+    return NULL;
+}
+
+/* The last cells of each table; NULL = the default is all there is. */
+static void add_prediction(const state *s, const prediction *p)
+{
+    if (p && p->members == 1) mt_doc_text(s->doc, "prediction (1 variant), else the default");
+    else if (p) mt_doc_textf(s->doc, "prediction (%lld variants), else the default", (long long)p->members);
+    else mt_doc_text(s->doc, "the default");
+    mt_doc_number(s->doc, p && p->held_out ? p->mean : NAN);
+    mt_doc_number(s->doc, p && p->held_out ? p->worst : NAN);
+}
+
+/* ---- groups ---- */
+
+static bool is_first(const mt_report_data *data, size_t i)
+{
+    if (!data->subjects[i].is_current) return false;
+    for (size_t k = 0; k < i; k++)
+        if (mt_report_is_same_group(&data->subjects[k], &data->subjects[i])) return false;
+    return true;
+}
+
+typedef struct shape_count {
+    state *s;
+    const mt_report_subject *group;
+    const prediction *prediction;
+    bool lists; /* a row for each without one; else only counts */
+    size_t exact, without;
+} shape_count;
+
+static mt_status on_shape(void *context, const mt_shape_info *shape, mt_error *err)
+{
+    shape_count *c = context;
+    state *s = c->s;
+    (void)err;
+    if (strcmp(shape->kernel, c->group->kernel) != 0 || strcmp(shape->kernel_key, c->group->kernel_key) != 0) return MT_OK;
+    bool is_exact = mt_report_has_winner(s->context->data, c->group, shape->key);
+    c->exact += is_exact;
+    c->without += !is_exact;
+    if (is_exact || !c->lists || s->rows++ >= s->context->most_rows) return MT_OK;
+    mt_doc_text(s->doc, shape->kernel);
+    mt_doc_text(s->doc, c->group->gpu_name);
+    mt_doc_text(s->doc, shape->name);
+    add_prediction(s, c->prediction);
+    mt_doc_knobs(s->doc, shape->key);
+    return MT_OK;
+}
+
+static void add_group(const shape_count *c)
+{
+    mt_doc *doc = c->s->doc;
+    const mt_report_subject *g = c->group;
+    const char *texts[] = {g->kernel, g->gpu_name, mt_regime_name(g->regime), mt_origin_name(g->origin)};
+    for (size_t i = 0; i < 4; i++) mt_doc_text(doc, texts[i]);
+    mt_doc_number(doc, (double)c->exact);
+    mt_doc_number(doc, (double)c->without);
+    add_prediction(c->s, c->prediction);
+    mt_doc_number(doc, c->prediction && c->prediction->held_out ? (double)c->prediction->held_out : NAN);
+}
+
+static mt_status add_groups(state *s, bool lists, mt_error *err)
+{
+    const mt_report_data *data = s->context->data;
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < data->count; i++) {
+        if (!is_first(data, i)) continue;
+        shape_count c = {.s = s, .group = &data->subjects[i], .prediction = prediction_for(s, &data->subjects[i]), .lists = lists};
+        MT_TRY(mt_query_shapes(s->context->store, on_shape, &c, err));
+        if (!lists) add_group(&c);
+    }
+done:
+    return st;
+}
+
+/* ---- misses ---- */
+
+/* The group that a miss is of: today's source of its kernel on its GPU, before others one that has the shape. NULL = none. */
+static const mt_report_subject *find_group(const mt_report_data *data, const mt_miss *miss, bool *is_exact)
+{
+    const mt_report_subject *found = NULL;
+    *is_exact = false;
+    for (size_t i = 0; i < data->count && !*is_exact; i++) {
+        const mt_report_subject *s = &data->subjects[i];
+        if (!s->is_current || strcmp(s->kernel, miss->kernel) != 0 || !mt_miss_fits_gpu(miss->gpu, s->gpu_key)) continue;
+        *is_exact = s->best && strcmp(s->shape_key, miss->shape_key) == 0;
+        if (!found || *is_exact) found = s;
+    }
+    return found;
+}
+
+static void add_miss(const state *s, const mt_miss *miss)
+{
+    mt_doc *doc = s->doc;
+    bool is_exact;
+    const mt_report_subject *group = find_group(s->context->data, miss, &is_exact);
+    mt_doc_number(doc, (double)miss->count);
+    mt_doc_text(doc, miss->kernel);
+    mt_doc_text(doc, group ? group->gpu_name : miss->gpu);
+    mt_doc_knobs(doc, miss->shape_key);
+    mt_doc_text(doc, miss->workloads);
+    mt_doc_time(doc, miss->newest_unix_ms);
+    if (group && !is_exact) {
+        add_prediction(s, prediction_for(s, group));
+        return;
+    }
+    mt_doc_text(doc, is_exact ? "its own row" : "nothing: no row for this GPU");
+    mt_doc_number(doc, NAN);
+    mt_doc_number(doc, NAN);
+}
+
+static void add_misses(state *s)
+{
+    const mt_misses *misses = s->context->misses;
+    mt_doc_table(s->doc, "misses", "Shapes that production asked for and that had no row of their own, the most asked for first", miss_columns);
+    for (size_t i = 0; i < misses->count && i < s->context->most_rows; i++) add_miss(s, &misses->items[i]);
+    if (misses->count > s->context->most_rows) mt_doc_note(s->doc, "%zu more shapes were asked for; --format csv --section lookup lists all.", misses->count - s->context->most_rows);
+    if (misses->dropped) mt_doc_note(s->doc, "%lld more misses were not counted by shape, because the programs' tables were full.", (long long)misses->dropped);
+    if (misses->skipped) mt_doc_note(s->doc, "%lld of %lld lines of the log are no misses.", (long long)misses->skipped, (long long)misses->lines);
+}
+
+mt_status mt_answers_add(const mt_report_context *context, mt_doc *doc, mt_error *err)
+{
+    state s = {.context = context, .doc = doc};
+    mt_status st;
+    MT_TRY(mt_query_portfolios(context->store, context->filter, keep_portfolio, &s, err));
+    mt_doc_table(doc, "answers", "How many shapes today's sources answer exactly, and what others get", answer_columns);
+    MT_TRY(add_groups(&s, false, err));
+    mt_doc_table(doc, "unanswered", "Known shapes without a row of their own", unanswered_columns);
+    MT_TRY(add_groups(&s, true, err));
+    if (s.rows > context->most_rows) mt_doc_note(doc, "%zu more shapes without a row are not listed here; --format csv --section lookup lists all.", s.rows - context->most_rows);
+    if (context->misses) add_misses(&s);
+done:
+    mt_free(s.predictions);
+    return st;
+}

@@ -1,0 +1,125 @@
+// Looks at reports of three databases at the widths of a phone, a tablet, a laptop and a large screen, light and dark: nothing cut, nothing on top of another, texts to be read, everything named.
+// Screenshots go to the folder. Usage: node layout.mjs FOLDER WEB_FOLDER CHROMIUM NAME=REPORT.html…
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { harness } from './harness.mjs';
+import { contrast, focus, layout } from './looks.mjs';
+
+const [folder, ...words] = process.argv.slice(2);
+const { files, open, test, quiet, run } = await harness(words);
+const WIDTHS = [390, 768, 1280, 2560];
+
+// Cells of the first row that one has to scroll to.
+const firstRow = () => [...document.querySelector('.group tbody tr').cells].filter((cell) => {
+  const box = cell.getBoundingClientRect();
+  return cell.textContent && (box.right > innerWidth || box.bottom > innerHeight || box.left < 0);
+}).map((cell) => cell.dataset.h);
+
+// The first screen, both themes.
+for (const name of Object.keys(files)) {
+  for (const width of WIDTHS) {
+    test(`${name}, ${width} pixels`, async () => {
+      const view = await open(name, { width });
+      assert.deepEqual(await view.page.evaluate(layout), []);
+      assert.deepEqual(await view.page.evaluate(firstRow), [], 'of the first row');
+      for (const colorScheme of ['light', 'dark']) {
+        await view.page.emulateMedia({ colorScheme });
+        assert.deepEqual(await view.page.evaluate(contrast), [], colorScheme);
+        await view.page.screenshot({ path: path.join(folder, `${name}-${width}-${colorScheme}.png`) });
+      }
+      quiet(view);
+      await view.close();
+    });
+  }
+}
+
+for (const width of [390, 1280]) {
+  test(`a shape alone, ${width} pixels: its rows, its charts, the way back`, async () => {
+    const view = await open('msda', { width });
+    const link = view.page.locator('#best td[data-s] a').nth(5);
+    const shape = await link.textContent();
+    const id = await link.evaluate((a) => a.parentElement.dataset.s);
+    await link.click();
+    await view.page.waitForFunction((wanted) => document.body.dataset.subject === wanted, id);
+    assert.deepEqual(await view.page.locator('#best td[data-s]:visible').allTextContents(), [shape]);
+    assert.ok(await view.page.locator('details.more[open] dd.c').first().isVisible(), 'its launch is open');
+    const others = await view.page.locator('main td[data-s]:visible').evaluateAll((cells, own) => cells.filter((cell) => cell.dataset.s !== own).length, id);
+    assert.equal(others, 0, 'rows of other shapes');
+    await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+    assert.equal(await view.page.evaluate(() => { const { shared, state } = window.report.views[0]; return String(shared.subjects[state.subject].place); }), id);
+    assert.equal(await view.page.locator('figure[data-chart=summary]').isVisible(), false);
+    assert.ok(await view.page.locator('figure[data-chart=convergence]').isVisible());
+    assert.deepEqual(await view.page.evaluate(layout), []);
+    await view.page.screenshot({ path: path.join(folder, `shape-${width}.png`), fullPage: true });
+    await view.page.click('#back');
+    await view.page.waitForFunction(() => !document.body.dataset.subject);
+    assert.ok(await view.page.locator('#best td[data-s]:visible').count() > 5);
+    quiet(view);
+    await view.close();
+  });
+}
+
+test('sorting, filtering, copying', async () => {
+  const view = await open('msda', { width: 390 });
+  const table = view.page.locator('#best table').first();
+  const times = () => table.locator('td[data-h^=Time]').allTextContents().then((texts) => texts.map(Number));
+  await table.locator('th button', { hasText: 'Time' }).click();
+  assert.deepEqual(await times(), (await times()).sort((a, b) => a - b));
+  await view.page.locator('#best input[type=search]').fill('seed48 local15');
+  const left = await view.page.locator('#best tbody tr:visible').allTextContents();
+  assert.ok(left.length > 0 && left.every((text) => text.includes('seed48') && text.includes('local15')), JSON.stringify(left));
+  assert.match(await view.page.locator('#best output').textContent(), new RegExp(`^${left.length} of `));
+  const button = view.page.locator('#best .copy:visible').first();
+  await view.page.evaluate(() => { window.copied = null; navigator.clipboard.writeText = async (text) => { window.copied = text; }; });
+  await button.click();
+  await view.page.waitForFunction(() => window.copied !== null);
+  assert.match(await view.page.evaluate(() => window.copied), /^ALGO=\S+.*\n\S+ {2}grid \d+/);
+  await view.close();
+});
+
+test('charts tell subjects apart, and the heat map opens on knobs of the winner', async () => {
+  const view = await open('msda');
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => ['summary', 'pairs'].includes(figure.dataset.chart)));
+  const labels = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'summary').plots[0].chart.getOption().yAxis[0].data);
+  assert.ok(labels.length > 20);
+  assert.deepEqual(labels.filter((label, n) => labels.indexOf(label) !== n), []);
+  const { knobs, winner } = await view.page.evaluate(() => {
+    const { figure, subject } = window.report.views.find((v) => v.figure.dataset.chart === 'pairs');
+    return { knobs: [...figure.querySelectorAll('select')].map((select) => select.selectedOptions[0].textContent), winner: subject.winner };
+  });
+  const has = winner.split(';').map((part) => part.split('=')[0]);
+  assert.deepEqual(knobs.filter((knob) => !has.includes(knob)), []);
+  await view.close();
+});
+
+// What a screen reader is told, by the browser's own account; narrow pages keep the roles of a table.
+for (const [name, width] of [['one', 390], ['one', 1280], ['failing', 768]]) {
+  test(`names and roles: ${name}, ${width} pixels`, async () => {
+    const view = await open(name, { width });
+    const { nodes } = await view.session.send('Accessibility.getFullAXTree');
+    const told = nodes.filter((node) => !node.ignored).map((node) => [node.role?.value, node.name?.value ?? '']);
+    const nameless = told.filter(([role, text]) => ['button', 'link', 'combobox', 'searchbox', 'region', 'table', 'image', 'columnheader', 'navigation', 'slider'].includes(role) && !text.trim());
+    assert.deepEqual(nameless, []);
+    const rows = await view.page.locator('#best tbody tr').count();
+    const groups = await view.page.locator('#best .group table').count();
+    assert.ok(told.filter(([role]) => role === 'row').length >= rows + groups, 'rows are rows');
+    assert.ok(told.filter(([role]) => role === 'columnheader').length >= 5 * groups, 'heads are heads');
+    await view.close();
+  });
+  test(`the keyboard goes through in order: ${name}, ${width} pixels`, async () => {
+    const view = await open(name, { width });
+    let last = -1;
+    for (let step = 0; step < 40; step++) {
+      await view.page.keyboard.press('Tab');
+      const { at, isBody, isSeen, label } = await view.page.evaluate(focus);
+      if (isBody) break;
+      assert.ok(at > last, `${label} comes too late`);
+      assert.ok(isSeen, `${label} has the focus and is not seen`);
+      last = at;
+    }
+    assert.ok(last > 0);
+    await view.close();
+  });
+}
+
+await run();
