@@ -194,7 +194,7 @@ tunelookup_status tunelookup_cubin(const tunelookup_result *result, const void *
         return mt_lookup_fail(TUNELOOKUP_ERR_ARGUMENT, "a NULL, or a result without a match");
     }
     const mt_lookup_row *row = row_with_code(block, result);
-    if (!row && result->match == TUNELOOKUP_MATCH_EXACT) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "none was stored for this row");
+    if (!row && result->match == TUNELOOKUP_MATCH_EXACT) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no cubin was stored for this row");
     if (!row) return mt_lookup_fail(TUNELOOKUP_ERR_NOT_FOUND, "no stored cubin of this variant has this shape's values compiled in; compile the variant for it");
     const mt_lookup_file *file = &block->db->files[row->file];
     if (!file->is_shipped && !(block->db->flags & TUNELOOKUP_USER_CUBINS)) {
