@@ -344,7 +344,7 @@ const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int
 /* What computed wrong results with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
 tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader, int64_t schema_version);
 bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *variant);
-#define MT_LOOKUP_COMPUTED_WRONG "it computed wrong results for a shape with these texts"
+#define MT_LOOKUP_COMPUTED_WRONG "it computed wrong results for a shape with these strings"
 
 /* ---- the steps below an exact row (lookup_predictor.c, lookup_default.c, lookup_descend.c) ---- */
 

@@ -122,7 +122,7 @@ uint32_t mt_lookup_default_row(const mt_lookup_block *block, const int64_t *valu
         bool fails = i == 0 && (first_fails || block->default_fails);
         uint32_t row = fails ? block->row_total : row_of(block, model->defaults[i], values, launches, why ? own : NULL, sizeof own);
         if (row < block->row_total) return row;
-        if (fails) snprintf(own, sizeof own, "it fails on the tuned shapes with one of this shape's texts");
+        if (fails) snprintf(own, sizeof own, "it fails on the tuned shapes with one of this shape's strings");
         if (why && used < size) used += (size_t)snprintf(why + used, size - used, model->default_count > 1 ? "%s%s: %s" : "%s%.0s%s", used ? "; " : "", model->variants[model->defaults[i]].name, own);
     }
     return block->row_total;

@@ -126,12 +126,12 @@ static void rule_out(asking *a, const mt_lookup_predictor *predictor, mt_rule_se
         search->is_refused[v] = true;
         elsewhere += predictor->rule.is_usable[v];
     }
-    if (elsewhere) SAY(a, "refused:  %u of the variants computed wrong results for shapes with this shape's texts, on some GPU\n", elsewhere);
-    if (wrong) SAY(a, "refused:  %u of the variants computed wrong results, and never right ones, for a tuned shape with one of this shape's texts\n", (unsigned)wrong);
+    if (elsewhere) SAY(a, "refused:  %u of the variants computed wrong results for shapes with this shape's strings, on some GPU\n", elsewhere);
+    if (wrong) SAY(a, "refused:  %u of the variants computed wrong results, and never right ones, for a tuned shape with one of this shape's strings\n", (unsigned)wrong);
     if (!mt_rule_default_fails(&predictor->rule, a->features) || a->first_default_fails) return;
     a->first_default_fails = true;
     a->default_is_known = false;
-    SAY(a, "default:  it fails on the tuned shapes with one of this shape's texts\n");
+    SAY(a, "default:  it fails on the tuned shapes with one of this shape's strings\n");
 }
 
 /* The nearest shape's offer; where that would lose to the default, a farther one's which would not, as far as it is expected to do no worse than the default does by the nearest. */

@@ -74,8 +74,8 @@ static void add_missing_facts(text *to, const mt_lookup_model *model)
 /* The workload that was asked for, where nothing answers that was measured with it. */
 static void add_workload_note(text *to, const mt_lookup_block *block)
 {
-    if (block->missing_workload) add(to, "note:     no row here is of workload %s; those of other workloads answer, since a workload says how inputs are distributed and not what is computed\n", block->missing_workload);
-    if (*block->unknown_workload) add(to, "note:     %s\n", block->unknown_workload);
+    if (block->missing_workload) add(to, "note:     no row here is of workload %s; rows of other workloads answer%s%s\n", block->missing_workload, *block->unknown_workload ? "; " : "", block->unknown_workload);
+    else if (*block->unknown_workload) add(to, "note:     %s\n", block->unknown_workload);
 }
 
 /* Of files: one that could not be read, and one that knows the kernel by another text of its search space. */
@@ -140,6 +140,7 @@ static void add_measured(text *to, const mt_lookup_row *row, const char *where)
 static void add_slowdown(text *to, const mt_lookup_block *block, const mt_lookup_row *row)
 {
     unsigned count = row->workload_count;
+    if (count == 1 && !block->missing_workload && row->slowdown <= 1) return; /* the best that is known: that goes without saying */
     add(to, "expected: ");
     if (block->missing_workload && count == 1) {
         add(to, "unknown for workload %s; with workload %s it is the best\n", block->missing_workload, row->workload);
@@ -180,11 +181,11 @@ static void add_no_row(text *to, const mt_lookup_block *block, const tunelookup_
     } else if (block->row_count) {
         add(to, "%-9s this shape was not tuned on %s", head, block->gpu);
         if (block->workload) add(to, " for workload %s", block->workload);
-        add(to, "; %u other shape%s of its kind %s\n", (unsigned)block->row_count, plural(block->row_count), block->row_count == 1 ? "was" : "were");
+        add(to, "; %u other shape%s with the same strings and list lengths %s\n", (unsigned)block->row_count, plural(block->row_count), block->row_count == 1 ? "was" : "were");
     } else {
-        add(to, "%-9s nothing of this kind was tuned on %s", head, block->gpu);
+        add(to, "%-9s no shape like this was tuned on %s", head, block->gpu);
         if (block->workload) add(to, " for workload %s", block->workload);
-        if (block->other_kinds) add(to, "; %u row%s there %s of other kinds (strings, lengths of lists, workloads)", (unsigned)block->other_kinds, plural(block->other_kinds), block->other_kinds == 1 ? "is" : "are");
+        if (block->other_kinds) add(to, "; %u row%s there %s of other strings, list lengths or workloads", (unsigned)block->other_kinds, plural(block->other_kinds), block->other_kinds == 1 ? "is" : "are");
         else if (*block->elsewhere) add(to, "; the kernel has winners on: %s", block->elsewhere);
         add(to, "\n");
         if (*block->unknown) add(to, "unknown:  %s\n", block->unknown);
@@ -223,7 +224,8 @@ static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup
     bool is_foreign = decision->match == TUNELOOKUP_MATCH_ARCHITECTURE;
     if (is_known) add(to, "expected: %s%.3f × the best known time %s, estimated from %u shape%s left out%s\n", what, decision->slowdown, is_foreign ? "there" : "here", (unsigned)count, plural(count),
                       is_foreign ? "; how it carries over to this GPU was not measured" : "");
-    else add(to, "expected: unknown%s\n", is_foreign ? ": how such a variant carries over to this GPU was not measured" : "");
+    else if (decision->match == TUNELOOKUP_MATCH_DEFAULT) add(to, "expected: unknown: there is no estimate for the default on this shape\n");
+    else add(to, "expected: unknown: %s\n", is_foreign ? "how such a variant carries over to this GPU was not measured" : "there is no estimate for this shape");
 }
 
 /* Nearest, architecture, default. */

@@ -122,7 +122,7 @@ static void add_unknown(list *text, const mt_lookup_model_name *name, const valu
     const char *asked = known->asked, *others = known->others.text;
     int length;
     if (known->is_found || !*others) return;
-    if (!name) length = snprintf(line, sizeof line, "workload=%.200s is not known; known are: %.500s", asked, others);
+    if (!name) length = snprintf(line, sizeof line, "known workloads: %.500s", others);
     else if (name->kind == MT_LOOKUP_NAME_LIST) length = snprintf(line, sizeof line, "%.200s was given with %s elements; stored shapes have: %.500s", name->name, asked, others);
     else length = snprintf(line, sizeof line, "%.200s=%.200s is in no stored shape; known are: %.500s", name->name, asked, others);
     add(text, "; ", line, (size_t)length);

@@ -66,10 +66,10 @@ static tunelookup_status check_schema(sqlite3 *db, const char *path, int64_t *sc
     if (application != APPLICATION_ID || version < 1) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: is not a tuning database of msda-tune", path);
     } else if (version > SCHEMA_VERSION) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_NEWER_SCHEMA, "%s: has schema %lld, this libtunelookup (%s) knows up to %d", path, (long long)version,
+        st = mt_lookup_fail(TUNELOOKUP_ERR_NEWER_SCHEMA, "%s was written by a newer msda-tune (schema %lld; this libtunelookup, %s, reads up to %d)", path, (long long)version,
                             tunelookup_version(NULL), SCHEMA_VERSION);
     } else if (version < OLDEST_SCHEMA) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_OLDER_SCHEMA, "%s: has the older schema %lld, this libtunelookup (%s) reads %d to %d; any writing msda-tune command of this version migrates it",
+        st = mt_lookup_fail(TUNELOOKUP_ERR_OLDER_SCHEMA, "%s has the older schema %lld (this libtunelookup, %s, reads %d to %d); any writing msda-tune command of this version migrates it",
                             path, (long long)version, tunelookup_version(NULL), OLDEST_SCHEMA, SCHEMA_VERSION);
     } else {
         if (mt_sqlite_strange(db, strange, sizeof strange) != SQLITE_OK) st = mt_lookup_sqlite_fail(db, path);

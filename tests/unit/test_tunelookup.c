@@ -256,7 +256,7 @@ START_TEST(test_workloads)
     ck_assert_str_eq(r.variant, a);
     ck_assert(r.expected_slowdown == 1);
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){ "N", "H[0]", "H[1]", "dtype=f16", "workload=three" }, 5, &plan));
-    ck_assert_ptr_nonnull(strstr((r = find(plan, 64, 3, 5), lookup_explain(&r)), "no row here is of workload three; those of other workloads answer"));
+    ck_assert_ptr_nonnull(strstr((r = find(plan, 64, 3, 5), lookup_explain(&r)), "no row here is of workload three; rows of other workloads answer"));
     ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
     ck_assert_str_eq(r.variant, b);
     ck_assert(r.expected_slowdown > 1.0999 && r.expected_slowdown < 1.1001); /* over the other workloads */

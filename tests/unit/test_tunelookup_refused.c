@@ -59,7 +59,7 @@ START_TEST(test_wrong_for_a_type)
         tunelookup_result r = find(plan, n);
         ck_assert_msg(strcmp(r.variant, wide64) == 0, "%s", lookup_explain(&r));
         ck_says(&r, "refused:  1 of the variants computed wrong results");
-        ck_says(&r, "default:  it fails on the tuned shapes with one of this shape's texts");
+        ck_says(&r, "default:  it fails on the tuned shapes with one of this shape's strings");
     }
     ck_assert_str_eq(find(prepare(db, &lookup_h100), 100).variant, plain64); /* f16 as before */
     tunelookup_close(db);

@@ -31,7 +31,7 @@ typedef struct mt_strategy {
 const mt_strategy *mt_strategy_find(const char *name); /* or NULL */
 size_t mt_strategy_count(void);
 const mt_strategy *mt_strategy_at(size_t index);
-/* What "auto" means for this space and budget: exhaustive when the budget covers it, else portfolio. */
+/* What "auto" means for this space and budget: exhaustive when the budget covers it, else mixed. */
 const mt_strategy *mt_strategy_auto(const mt_space *space, size_t budget);
 
 #endif

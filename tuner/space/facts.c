@@ -156,7 +156,7 @@ static mt_status unknown_device(const char *path, const char *name, const mt_ini
         char *rest = NULL;
         for (char *alias = aliases ? strtok_r(aliases->value, ", \t", &rest) : NULL; alias; alias = strtok_r(NULL, ", \t", &rest)) near = nearer(name, near, alias);
     }
-    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: no [device %s]%s%s%s; known are %s", path, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+    mt_status st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: unknown GPU '%s'%s%s%s; known are %s", path, name, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
                            mt_strbuf_text(&known));
     mt_strbuf_free(&known);
     return st;

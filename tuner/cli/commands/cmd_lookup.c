@@ -32,6 +32,7 @@ static mt_status fail(tunelookup_status status, mt_error *err)
     if (status == TUNELOOKUP_ERR_NAMES) st = MT_ERR_USAGE;
     if (status == TUNELOOKUP_ERR_IO) st = MT_ERR_IO;
     if (status == TUNELOOKUP_ERR_NOT_FOUND || status == TUNELOOKUP_ERR_UNKNOWN_KERNEL) st = MT_ERR_NOTHING_VALID;
+    if (status == TUNELOOKUP_ERR_NEWER_SCHEMA && *tunelookup_detail()) return MT_FAIL(err, st, "lookup: %s", tunelookup_detail()); /* says it already */
     return MT_FAIL(err, st, "lookup: %s%s%s", tunelookup_strerror(status), *tunelookup_detail() ? ": " : "", tunelookup_detail());
 }
 

@@ -31,7 +31,7 @@ static const mt_option options[] = {
     {"diff", 0, MT_OPTION_FLAG, FIELD(diff), NULL, "compare two databases, or two sides of one (--a, --b), as 'diff' does"},
     MT_SIDES_OPTIONS(report_values, sides),
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "with --diff: every variant that both sides have"},
-    {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "with --diff: write the report, then exit 1 when a winner is SLOW"},
+    {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "with --diff: write the report, then exit 5 when a winner is SLOW"},
     {0},
 };
 
@@ -115,7 +115,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (text.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
     if (st == MT_OK) st = mt_file_write_output(output, text.text, text.length, err);
     if (st == MT_OK && strcmp(output, "-") != 0) printf("%s\n", output);
-    if (st == MT_OK && values->check && slower) st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "report: %zu %s slower in B", slower, slower == 1 ? "winner is" : "winners are");
+    if (st == MT_OK && values->check && slower) st = MT_FAIL(err, MT_ERR_SLOWER, "report: %zu %s slower in B", slower, slower == 1 ? "winner is" : "winners are");
 done:
     mt_strbuf_free(&text);
     mt_doc_free(&doc);

@@ -186,8 +186,8 @@ static void add_cubin(mt_strbuf *line, const mt_lookup_query *asked, const tunel
         mt_strbuf_addf(line, "cubin:    %zu bytes\n", bytes);
         return;
     }
-    mt_strbuf_addf(line, "cubin:    none: %s", tunelookup_strerror(status));
-    if (*tunelookup_detail()) mt_strbuf_add(line, ": ");
+    mt_strbuf_add(line, "cubin:    ");
+    if (status != TUNELOOKUP_ERR_NOT_FOUND || !*tunelookup_detail()) mt_strbuf_addf(line, "none: %s%s", tunelookup_strerror(status), *tunelookup_detail() ? ": " : "");
     mt_print_clean(line, tunelookup_detail(), 0);
     mt_strbuf_add_char(line, '\n');
     if (status == TUNELOOKUP_ERR_NOT_FOUND) add_compile(line, asked, result);

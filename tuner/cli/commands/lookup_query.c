@@ -188,12 +188,12 @@ done:
 static mt_status name_problem(naming *n, mt_error *err)
 {
     const char *kernel = n->options->kernel, *at = kernel ? strchr(kernel, '@') : NULL;
-    if (n->kernels.count == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing is tuned yet; msda-tune --gpu auto --space FILE does");
+    if (n->kernels.count == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: nothing is tuned yet; msda-tune --gpu auto --space FILE tunes");
     if (!kernel && n->kernels.count > 1) return mt_lookup_query_unknown("kernel", NULL, &n->kernels, err);
     if (kernel && n->shapes.count == 0 && !at) return mt_lookup_query_unknown("kernel", kernel, &n->kernels, err);
     if (kernel && n->shapes.count == 0) return MT_FAIL(err, MT_ERR_USAGE, "lookup: no kernel '%s': nothing was tuned with that source", kernel);
     if (!n->lacks_programs) return mt_lookup_query_unknown("shape", n->options->shape, &n->shapes, err);
-    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: of this kernel only imported or recorded rows are stored, without its expressions; tuning the kernel, or replaying it with the source that was recorded, adds them");
+    return MT_FAIL(err, MT_ERR_NOTHING_VALID, "lookup: of this kernel only imported or recorded rows are stored, so its constraints and launches are unknown; tune the kernel, or replay it with the source that was recorded");
 }
 
 /* Otherwise all files are read, so that the message names what any of them has. */
