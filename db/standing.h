@@ -5,6 +5,10 @@
 /* Three outcomes say why a variant did not run. How it did is in an older row, if there is one. Files of schema 7 and before, which the lookup reads, say 'pruned' for all three. */
 #define MT_IS_RUN(row) "(" row ".outcome NOT IN ('excluded', 'not_recorded', 'compiler_killed', 'pruned'))"
 
+/* What ran and computed or wrote what it should not. Index measurement_wrong has this very text (schema.sql), or it would not be used. */
+#define MT_WRONG_OUTCOMES "('out_of_bounds', 'wrong_result', 'wrote_input')"
+#define MT_IS_WRONG(row) row ".outcome IN " MT_WRONG_OUTCOMES
+
 /* Row `o`, timed by events beside its subject's best `m`, which was timed in graphs, holds launch latency that the best does not: how much slower it is, is not known. Of a recording that is all there is. */
 #define MT_IS_LATENT(o, m) "(" o ".outcome IN ('ok', 'censored') AND ifnull(" o ".batch_count, 1) <= 1 AND " m ".batch_count > 1)"
 /* The same of a row alone, unless it is slow by either method: then nobody need time it again. `latency`: a parameter, MT_EVENT_LATENCY_NS. */

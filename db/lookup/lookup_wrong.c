@@ -1,4 +1,4 @@
-/* Variants that computed wrong results with the strings that a plan is bound to (dtype=bf16, say), on any GPU of any file: they are offered on none. An exact row is exempt: its variant was
+/* Variants that computed wrong results, or wrote where they may not, with the strings that a plan is bound to (dtype=bf16, say), on any GPU of any file: they are offered on none. An exact row is exempt: its variant was
  * right on that very shape and GPU. */
 #include "db/lookup/lookup.h"
 
@@ -10,18 +10,19 @@
 
 /* Subjects of any device that have such rows; walks index measurement_wrong, which holds nothing else. */
 static const char subjects_sql[] =
-    "SELECT s.id, h.key FROM (SELECT DISTINCT subject_id FROM measurement WHERE outcome = 'wrong_result') w CROSS JOIN subject s ON s.id = w.subject_id CROSS JOIN shape h ON h.id = s.shape_id "
+    "SELECT s.id, h.key FROM (SELECT DISTINCT subject_id FROM measurement q WHERE " MT_IS_WRONG("q") ") w CROSS JOIN subject s ON s.id = w.subject_id CROSS JOIN shape h ON h.id = s.shape_id "
     "WHERE s.kernel_id = ?1";
 /* One subject's newest rows that ran. Asked for subjects with the plan's strings alone: most have others. */
 static const char wrong_sql[] =
-    "SELECT v.text FROM measurement m CROSS JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?1 AND m.outcome = 'wrong_result' "
+    "SELECT v.text FROM measurement m CROSS JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?1 AND " MT_IS_WRONG("m") " "
     "AND NOT EXISTS (SELECT 1 FROM measurement n WHERE n.subject_id = m.subject_id AND n.variant_id = m.variant_id AND n.id > m.id AND " MT_IS_RUN("n") ")";
 /* Of an older schema, which lacks the index: what portfolios know. */
 static const char older_sql[] =
     "SELECT v.text, h.shape_key FROM portfolio p CROSS JOIN portfolio_cell c ON c.portfolio_id = p.id CROSS JOIN portfolio_shape h ON h.portfolio_id = p.id AND h.subject_id = c.subject_id "
-    "CROSS JOIN variant v ON v.id = c.variant_id WHERE c.outcome = 'wrong_result' AND p.kernel_id = ?1";
+    "CROSS JOIN variant v ON v.id = c.variant_id WHERE " MT_IS_WRONG("c") " AND p.kernel_id = ?1";
 static const char defaults_sql[] =
-    "SELECT h.default_outcome, h.shape_key FROM portfolio p CROSS JOIN portfolio_shape h ON h.portfolio_id = p.id WHERE p.kernel_id = ?1 AND h.default_outcome IN ('ok', 'wrong_result')";
+    "SELECT h.default_outcome, h.shape_key FROM portfolio p CROSS JOIN portfolio_shape h ON h.portfolio_id = p.id WHERE p.kernel_id = ?1 "
+    "AND (h.default_outcome = 'ok' OR h.default_outcome IN " MT_WRONG_OUTCOMES ")";
 enum { WRONG_LIMIT = 100000, FIRST_WITH_PORTFOLIOS = 6, FIRST_WITH_INDEX = 8 };
 
 static int by_text(const void *a, const void *b)

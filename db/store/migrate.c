@@ -91,7 +91,7 @@ static const char to_7[] =
  * known; of older sessions nobody can tell. Outcomes that say why a variant did not run, in place of sentences; comparisons with libraries as rows; of a session its plan, which
  * was part of the job's text, and whether it was truncated. */
 static const char to_8[] =
-    "ALTER TABLE portfolio ADD COLUMN cells BLOB; CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; "
+    "ALTER TABLE portfolio ADD COLUMN cells BLOB; CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome IN " MT_WRONG_OUTCOMES "; "
     "ALTER TABLE session ADD COLUMN headers TEXT; ALTER TABLE measurement ADD COLUMN spec_digest TEXT; "
     "UPDATE measurement SET spec_digest = " MT_OLD_DIGEST("outcome", "text") ", outcome = " MT_OLD_OUTCOME("outcome", "text") ", text = " MT_OLD_TEXT("outcome", "text") " WHERE outcome = 'pruned'; "
     "UPDATE portfolio_cell SET outcome = ifnull((SELECT m.outcome FROM measurement m WHERE m.id = measurement_id), 'excluded') WHERE outcome = 'pruned'; "

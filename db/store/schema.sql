@@ -190,7 +190,7 @@ CREATE TABLE measurement (
     spec_digest        TEXT              -- of excluded: which expressions excluded it, the first 8 digits of the hash of kernel.spec_json then; NULL = not known
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
-CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome = 'wrong_result'; -- the lookup reads all of them
+CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome IN ('out_of_bounds', 'wrong_result', 'wrote_input'); -- the lookup reads all of them
 CREATE INDEX measurement_by_session ON measurement (session_id, variant_id);
 
 -- The anchor of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.

@@ -41,6 +41,7 @@ START_TEST(words_that_name_files)
     words_are("-Ia -I=b -I c --include-path=d --include-path e", "I:a\nI:b\nI:c\nI:d\nI:e\n");
     words_are("-I\"a b\" \"-Ic d\" -I 'e f'", "I:a b\nI:c d\nI:e f\n");
     words_are("-include=a --pre-include=b -include c", "h:a\nh:b\nh:c\n");
+    words_are("-Xptxas=-optf=f -Xptxas=--apply-controls=f --fdevice-time-trace=f -time=f --ptxas-options=-v", "f:-Xptxas=-optf=f\nf:-Xptxas=--apply-controls=f\nf:--fdevice-time-trace=f\nf:-time=f\np:--ptxas-options=-v\n");
     words_are("@f --options-file=f -optf f --use-pch=f -pch -Xcudafe=--preinclude=f", "f:@f\nf:--options-file=f\nf:-optf\np:f\nf:--use-pch=f\nf:-pch\nf:-Xcudafe=--preinclude=f\n");
     words_are("-Dinclude=1 --define-macro=include=1 -O3 -I", "p:-Dinclude=1\np:--define-macro=include=1\np:-O3\nI:\n");
 }

@@ -67,14 +67,14 @@ START_TEST(test_wrong_for_a_type)
 END_TEST
 
 /* What computed wrong results on another GPU is no answer here either, not even from a near shape on which this GPU found it right. */
-START_TEST(test_wrong_elsewhere)
+static void refuses_what_was_elsewhere(mt_outcome_kind kind)
 {
     smooth(MT_ORIGIN_MEASURED);
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     const mt_device_row other = {.key = "a100-sxm|cc80|sm108|80g", .name = "NVIDIA A100-SXM4-80GB", .facts_json = "{\"cc\":80}"};
     ck_ok(mt_store_device(w.store, &other, &w.subject.device, &fixture_err));
     lookup_put(&w, "H=3,5;N=77;dtype=f16", "default", plain, 500);
-    fixture_put(w.store, w.session, &w.subject, plain64, &(mt_outcome){.kind = MT_OUTCOME_WRONG_RESULT});
+    fixture_put(w.store, w.session, &w.subject, plain64, &(mt_outcome){.kind = kind});
     finish(&w);
     tunelookup_db *db = open_db(0);
     for (int64_t n = 20; n <= 100; n += 20) {
@@ -83,6 +83,14 @@ START_TEST(test_wrong_elsewhere)
     }
     tunelookup_close(db);
 }
+
+START_TEST(test_wrong_elsewhere) { refuses_what_was_elsewhere(MT_OUTCOME_WRONG_RESULT); }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_refused", test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_wrong_elsewhere)
+START_TEST(test_out_of_bounds_elsewhere) { refuses_what_was_elsewhere(MT_OUTCOME_OUT_OF_BOUNDS); }
+END_TEST
+
+START_TEST(test_wrote_input_elsewhere) { refuses_what_was_elsewhere(MT_OUTCOME_WROTE_INPUT); }
+END_TEST
+
+FIXTURE_MAIN("tunelookup_refused", test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_wrong_elsewhere, test_out_of_bounds_elsewhere, test_wrote_input_elsewhere)

@@ -133,6 +133,18 @@ static bool is_baked(const mt_algorithm *variant, const char *name)
 
 /* ---- options as written ---- */
 
+/* What ${NAME} made of a word may be another kind of word. */
+static mt_status check_expanded(const mt_env *env, const char *expanded, mt_error *err)
+{
+    mt_word word;
+    const char *at = expanded;
+    mt_status st = mt_word_next(&at, &word, err);
+    if (st == MT_OK && word.kind != MT_WORD_END && word.kind != MT_WORD_PLAIN)
+        st = MT_FAIL(err, MT_ERR_SPEC, "%s: options: %s: a knob makes this an option that reads files; expected its name and path written out, so that they are part of the kernel's key", mt_env_spec(env)->path, expanded);
+    mt_free(word.text);
+    return st;
+}
+
 /* Adds the words of an options text. A word that names an inactive knob is left out, as the knob's macro is. */
 static mt_status add_words(const mt_env *env, const char *text, mt_options *options, mt_error *err)
 {
@@ -141,7 +153,9 @@ static mt_status add_words(const mt_env *env, const char *text, mt_options *opti
     while ((st = mt_word_next(&text, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
         char *expanded = NULL;
         if (word.kind == MT_WORD_PLAIN) st = mt_env_expand(env, word.text, &expanded, err);
+        if (expanded && st == MT_OK) st = check_expanded(env, expanded, err);
         bool is_taken = word.kind == MT_WORD_PLAIN && st == MT_OK;
+        if (!is_taken) mt_free(expanded);
         mt_free(word.text);
         if (is_taken) st = take(options, expanded, err);
         if (st != MT_OK && st != MT_ERR_NOT_FOUND) return st;

@@ -45,11 +45,15 @@ static const char *path_of(const char *word, mt_word_kind *kind)
     return folder ? folder + (*folder == '=') : NULL;
 }
 
+/* By what stands anywhere in it: -Xptxas= and their like hand an option on. Options that write files are among them: a search space names no place to write to. */
 static bool opens_a_file(const char *word)
 {
+    static const char *const parts[] = {"pch", "options-file", "optf", "include", "apply-controls", "device-time-trace", "-time="};
     if (*word == '@') return true;
     if (*word != '-' || behind(word, "-D") || behind(word, "--define-macro")) return false;
-    return strstr(word, "pch") || strstr(word, "options-file") || behind(word, "-optf") || strstr(word, "include");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(word, parts[i])) return true;
+    return false;
 }
 
 static char *take(const char **at)
