@@ -286,7 +286,7 @@ START_TEST(marks_of_failures)
     has_line("{\"v\":\"ALGO=k;a=4\",\"k\":\"ok\",\"ns\":3000000,");
     has_line("{\"v\":\"ALGO=k;a=5\",\"k\":\"launch_error\",\"t\":\"time Infinity, which stands for a failure\"");
     has_line("{\"v\":\"ALGO=k;a=6\",\"k\":\"launch_error\",\"t\":\"time 1e+20, which stands for a failure\"");
-    has_line("{\"v\":\"ALGO=k;a=7\",\"k\":\"pruned\",\"t\":\"InvalidConfig\"");
+    has_line("{\"v\":\"ALGO=k;a=7\",\"k\":\"excluded\",\"t\":\"InvalidConfig\"");
     convert("{\"results\":[{\"configuration\":{\"a\":1},\"invalidity\":\"correct\",\"times\":{\"runtimes\":[1,1e20]}},{\"configuration\":{\"a\":2},\"invalidity\":\"correct\",\"times\":{\"runtimes\":[1e20]}},"
             "{\"configuration\":{\"a\":3},\"invalidity\":\"correct\",\"measurements\":[{\"name\":\"time\",\"value\":1e20}]}]}");
     has_line("{\"v\":\"ALGO=k;a=1\",\"k\":\"ok\",\"ns\":1000000,");

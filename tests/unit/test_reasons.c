@@ -66,7 +66,8 @@ START_TEST(numbers_at_the_end_of_a_line_are_told)
     snprintf(line, sizeof line, "%0*d limit 1024", 180, 0);
     snprintf(text, sizeof text, "%s\nand a log", line);
     mt_reasons_add(&reasons, MT_OUTCOME_ILLEGAL, NULL, text);
-    snprintf(text, sizeof text, "      1 illegal, first: %s…\n", line);
+    line[180] = '\0'; /* lines of the page end at spaces */
+    snprintf(text, sizeof text, "      1 illegal, first:\n              %s\n              limit 1024…\n", line);
     must_tell(MT_OUTCOME_ILLEGAL, text);
     reasons = (mt_reasons){0};
     memset(text, 'x', sizeof text);
