@@ -8,7 +8,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/process_limits.h"
 #include "tuner/base/text.h"
-#include "tuner/cli/requests/neighbours.h"
+#include "tuner/cli/requests/given_points.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/commands/known_answer.h"
 #include "tuner/cli/commands/watch.h"
@@ -34,7 +34,7 @@ typedef struct tune_values {
     double time_s, compile_limit_s, variant_limit_s;
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
-    const char *events, *shard, *known, *around, *space_key, *plan, *watch;
+    const char *events, *shard, *known, *around, *variants, *space_key, *plan, *watch;
     bool no_cache, no_race, quiet, verbose, progress, diagnose, resume;
 } tune_values;
 
@@ -47,6 +47,7 @@ static const mt_option options[] = {
     {"workload", 0, MT_OPTION_WORDS, FIELD(workloads), "NAME", "use this [workload]; may be repeated"},
     {"strategy", 0, MT_OPTION_TEXT, FIELD(strategy), "NAME", "search strategy ('msda-tune list' names them)"},
     {"around", 0, MT_OPTION_TEXT, FIELD(around), "VARIANT", "instead of a search: this variant, as listings print it, and every one\nthat differs from it in one knob, for 'show --ablation'"},
+    {"variants", 0, MT_OPTION_TEXT, FIELD(variants), "FILE", "instead of a search: the variants of this file, one a line, as\nlistings print them"},
     {"budget", 0, MT_OPTION_COUNT, FIELD(budget), "N", "evaluations per shape and workload, known ones included"},
     {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
@@ -246,8 +247,9 @@ static mt_status check_task(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     if (v->shard && !mt_shard_parse(v->shard, &t->shard)) return MT_FAIL(err, MT_ERR_USAGE, "tune: --shard: '%s' is no part; expected I/N with I from 1 to N, N at most %d: 3/8", v->shard, MT_SHARDS_MAX);
-    if (v->around && (v->strategy || v->budget || v->shard || v->from_misses))
-        return MT_FAIL(err, MT_ERR_USAGE, "tune: --around names the points itself; expected no --%s beside it", v->strategy ? "strategy" : v->budget ? "budget" : v->shard ? "shard" : "from-misses");
+    if ((v->around || v->variants) && (v->strategy || v->budget || v->shard || v->from_misses || (v->around && v->variants)))
+        return MT_FAIL(err, MT_ERR_USAGE, "tune: --%s names the points itself; expected no --%s beside it", v->around ? "around" : "variants",
+                       v->strategy ? "strategy" : v->budget ? "budget" : v->shard ? "shard" : v->from_misses ? "from-misses" : "variants");
     if (v->plan && (strlen(v->plan) >= MT_JOB_PLAN_SIZE || !*v->plan || v->plan[strspn(v->plan, "0123456789abcdef")]))
         return MT_FAIL(err, MT_ERR_USAGE, "tune: --plan: '%s' is no plan's identity; expected what 'msda-tune slurm' writes into plan.tsv", v->plan);
     if (v->resume && !v->db) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume: expected --db FILE, which this task alone writes");
@@ -373,7 +375,7 @@ static mt_status run_session(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     mt_strbuf command = {0};
-    mt_neighbours around = {0};
+    mt_given_points points = {0};
     mt_session_result result = {0};
     mt_command_line("tune", t->arguments, &command);
     mt_display_init(&t->display, v->quiet);
@@ -402,10 +404,11 @@ static mt_status run_session(tuning *t, mt_error *err)
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
-    if (v->around) st = mt_neighbours_gather(&params, t->evaluator, v->around, &around, err);
+    if (v->around) st = mt_given_points_around(&params, t->evaluator, v->around, &points, err);
+    if (v->variants) st = mt_given_points_listed(&params, v->variants, &points, err);
     if (st != MT_OK) goto done;
-    params.given = around.given;
-    params.given_count = around.count;
+    params.given = points.given;
+    params.given_count = points.count;
     st = mt_session_run(&t->loop, &params, t->evaluator, t->store, &result, err);
     mt_watch_end(&t->watch);
     mt_display_end(&t->display);
@@ -418,7 +421,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     if (st == MT_ERR_INTERRUPTED) MT_FAIL(err, st, "interrupted; everything measured until then is kept, the same command goes on from there");
 done:
     mt_watch_end(&t->watch);
-    mt_neighbours_free(&around);
+    mt_given_points_free(&points);
     mt_display_end(&t->display); /* also where the session never began: the log must not call what is gone */
     mt_strbuf_free(&command);
     return st;
