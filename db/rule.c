@@ -201,46 +201,25 @@ double mt_rule_key_distance(const char *a, const char *b, const char *kinds)
     return mt_rule_distance(features, count, of_a, of_b);
 }
 
-double mt_rule_turns(double blocks, double sm_count)
+double mt_rule_wave_cost(double blocks, double sm_count)
 {
     return blocks > sm_count ? mt_rule_log2_real(blocks / sm_count) : 0;
 }
 
-/* ---- curve, tree, score ---- */
-
 double mt_rule_curve_at(const mt_rule_curve *curve, double distance)
 {
     double from = 0, low = 0;
-    if (!curve->count || !(distance <= curve->reach)) return NAN;
+    if (!curve->count) return NAN;
     for (size_t i = 0; i < curve->count; i++) {
         double to = curve->distance[i], high = curve->value[i];
         if (distance <= to) return to > from ? low + (high - low) * (distance - from) / (to - from) : high;
         from = to;
         low = high;
     }
-    return low;
+    return distance > curve->reach && curve->reach > 0 ? low * distance / curve->reach : low;
 }
 
-uint32_t mt_rule_tree_variant(const mt_rule_node *nodes, const mt_rule_feature *features, const double *shape)
-{
-    uint32_t at = 0;
-    while (nodes[at].low) {
-        const mt_rule_node *node = &nodes[at];
-        bool is_low = features[node->feature].is_text ? shape[node->feature] != node->below : shape[node->feature] < node->below;
-        at = is_low ? node->low : node->high;
-    }
-    return nodes[at].variant;
-}
-
-/* ---- choosing ---- */
-
-/* distance^-power, of a distance that is kept away from 0. */
-static double nearness(double distance, int power)
-{
-    double base = 1 / (distance > 0.125 ? distance : 0.125), weight = 1;
-    for (int i = 0; i < power; i++) weight *= base;
-    return weight;
-}
+/* ---- what tuned shapes say ---- */
 
 static double cell(const mt_rule *rule, size_t shape, size_t variant)
 {
@@ -249,22 +228,22 @@ static double cell(const mt_rule *rule, size_t shape, size_t variant)
 
 static double growth(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
 {
-    return rule->turn_cost > 0 ? search->turns[variant] - rule->turns[shape * rule->variant_count + variant] : NAN;
+    return rule->cost_weight > 0 ? search->cost[variant] - rule->cost[shape * rule->variant_count + variant] : NAN;
 }
 
 double mt_rule_moved(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
 {
     double grown = growth(rule, search, shape, variant);
-    return cell(rule, shape, variant) + (isnan(grown) ? 0 : rule->turn_cost * (grown - search->usual[shape]));
+    return cell(rule, shape, variant) + (isnan(grown) ? 0 : rule->cost_weight * (grown - search->usual[shape]));
 }
 
-void mt_rule_set_turns(const mt_rule *rule, const double *turns, mt_rule_search *search)
+void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search *search)
 {
-    memcpy(search->turns, turns, rule->variant_count * sizeof *turns);
+    memcpy(search->cost, costs, rule->variant_count * sizeof *costs);
     for (size_t i = 0; i < rule->shape_count; i++) {
         double sum = 0;
         size_t count = 0;
-        for (size_t v = 0; v < rule->variant_count; v++) {
+        for (size_t v = 0; v < rule->variant_count && search->weight[i] > 0; v++) {
             double grown = growth(rule, search, i, v);
             if (isnan(grown)) continue;
             sum += grown;
@@ -274,65 +253,41 @@ void mt_rule_set_turns(const mt_rule *rule, const double *turns, mt_rule_search 
     }
 }
 
-/* Lower is better; INFINITY when the variant has no time on the nearest shape. */
-static double score(const mt_rule *rule, const mt_rule_search *search, const double *weights, size_t variant)
-{
-    double there = mt_rule_moved(rule, search, search->nearest, variant), sum = 0, total = 0;
-    if (!isfinite(there) || rule->power == 0) return isfinite(there) ? there : INFINITY;
-    for (size_t i = 0; i < rule->shape_count; i++) {
-        double value = mt_rule_moved(rule, search, i, variant);
-        sum += weights[i] * (isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2);
-        total += weights[i];
-    }
-    return sum / total;
-}
-
-static bool is_known(const mt_rule *rule, size_t shape, size_t variant, double most)
-{
-    double value = cell(rule, shape, variant);
-    return isfinite(value) && value <= most;
-}
-
-/* Of any variant: of several workloads' times the worst counts, so that none may be as fast as the best of each. */
-static double least_on(const mt_rule *rule, size_t shape)
-{
-    double least = INFINITY;
-    for (size_t v = 0; v < rule->variant_count; v++) {
-        if (cell(rule, shape, v) < least) least = cell(rule, shape, v);
-    }
-    return least;
-}
-
-/* The nearest shape on which one of the variants that may be chosen, or `variant`, loses no more than `most` to what loses least there; false = none. */
-static bool find_nearest(const mt_rule *rule, mt_rule_search *search, size_t variant, double most)
-{
-    bool found = false;
-    size_t before = search->nearest;
-    for (size_t i = 0; i < rule->shape_count; i++) {
-        if (isnan(search->distance[i]) || (found && search->distance[i] >= search->distance[search->nearest])) continue;
-        double limit = most + least_on(rule, i);
-        bool has_time = variant < rule->variant_count && is_known(rule, i, variant, limit);
-        for (size_t v = 0; v < rule->variant_count && !has_time && variant >= rule->variant_count; v++)
-            has_time = rule->is_usable[v] && !search->is_refused[v] && is_known(rule, i, v, limit);
-        if (!has_time) continue;
-        search->nearest = i;
-        found = true;
-    }
-    if (search->nearest != before) memset(search->is_tried, 0, sizeof search->is_tried);
-    return found;
-}
-
 void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *search)
 {
-    memset(search->is_tried, 0, sizeof search->is_tried);
+    enum { HEARD = 12 }; /* halvings: less than a thousandth of the nearest one's word is none */
+    double least = INFINITY;
     memset(search->is_refused, 0, sizeof search->is_refused);
-    search->tree_is_asked = false;
-    search->variant = search->nearest = SIZE_MAX;
-    for (size_t v = 0; v < rule->variant_count; v++) search->turns[v] = NAN;
+    search->is_predicted = false;
+    search->nearest = search->variant = search->witness = SIZE_MAX;
+    for (size_t v = 0; v < rule->variant_count; v++) search->cost[v] = NAN;
     for (size_t i = 0; i < rule->shape_count; i++) {
         bool is_out = rule->is_left_out && rule->is_left_out[i];
+        search->usual[i] = 0;
         search->distance[i] = is_out ? NAN : mt_rule_distance(rule->features, rule->feature_count, rule->shapes + i * rule->feature_count, shape);
+        if (!(search->distance[i] < least)) continue;
+        least = search->distance[i];
+        search->nearest = i;
     }
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        double halvings = (search->distance[i] - least) / MT_RULE_HALVING_OCTAVES;
+        search->weight[i] = halvings <= HEARD ? mt_rule_exp2(-halvings) : 0;
+    }
+}
+
+/* The weighted mean of what the heard shapes say. NAN where none of them has a time of it. */
+static double predict(const mt_rule *rule, const mt_rule_search *search, size_t variant)
+{
+    double sum = 0, total = 0;
+    bool has_time = false;
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        if (search->weight[i] == 0) continue;
+        double value = mt_rule_moved(rule, search, i, variant);
+        has_time = has_time || isfinite(value);
+        sum += search->weight[i] * (isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2);
+        total += search->weight[i];
+    }
+    return has_time ? sum / total : NAN;
 }
 
 /* ---- what one of the shape's texts rules out ---- */
@@ -378,55 +333,56 @@ bool mt_rule_default_fails(const mt_rule *rule, const double *shape)
 
 /* ---- offers ---- */
 
-/* The best of what was not tried on the nearest shape. */
-static bool best_untried(const mt_rule *rule, mt_rule_search *search)
+static void predict_all(const mt_rule *rule, mt_rule_search *search)
 {
-    double weights[MT_RULE_SHAPES], least = INFINITY;
-    for (size_t i = 0; i < rule->shape_count; i++) weights[i] = isnan(search->distance[i]) ? 0 : nearness(search->distance[i], rule->power);
-    for (size_t v = 0; v < rule->variant_count; v++) {
-        double value = search->is_tried[v] || search->is_refused[v] || !rule->is_usable[v] ? INFINITY : score(rule, search, weights, v);
-        if (!(value < least)) continue;
-        least = value;
-        search->variant = v;
+    for (size_t v = 0; v < rule->variant_count; v++) search->predicted[v] = rule->is_usable[v] && !search->is_refused[v] ? predict(rule, search, v) : NAN;
+    search->is_predicted = true;
+}
+
+static size_t nearest_with(const mt_rule *rule, const mt_rule_search *search, size_t variant)
+{
+    size_t nearest = SIZE_MAX;
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        if (isnan(search->distance[i]) || !isfinite(cell(rule, i, variant))) continue;
+        if (nearest == SIZE_MAX || search->distance[i] < search->distance[nearest]) nearest = i;
     }
-    if (least == INFINITY) return false;
-    search->is_tried[search->variant] = true;
+    return nearest;
+}
+
+bool mt_rule_next(const mt_rule *rule, mt_rule_search *search)
+{
+    size_t best = SIZE_MAX;
+    if (!search->is_predicted) predict_all(rule, search);
+    for (size_t v = 0; v < rule->variant_count; v++) {
+        if (search->is_refused[v] || isnan(search->predicted[v])) continue;
+        if (best == SIZE_MAX || search->predicted[v] < search->predicted[best]) best = v;
+    }
+    if (best == SIZE_MAX) return false;
+    search->is_refused[best] = true;
+    search->variant = best;
+    search->witness = nearest_with(rule, search, best);
     return true;
 }
 
-bool mt_rule_next(const mt_rule *rule, const double *shape, mt_rule_search *search)
+/* As of a variant, but that a failure is worse than any time. */
+static double predict_default(const mt_rule *rule, const mt_rule_search *search)
 {
-    if (rule->nodes && !search->tree_is_asked) {
-        search->tree_is_asked = true;
-        search->variant = mt_rule_tree_variant(rule->nodes, rule->features, shape);
-        if (search->variant < rule->variant_count && !search->is_refused[search->variant] && find_nearest(rule, search, search->variant, INFINITY)) return true;
+    double sum = 0, total = 0;
+    if (isinf(rule->default_slowdown[search->nearest])) return INFINITY;
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        double value = search->weight[i] > 0 ? rule->default_slowdown[i] : NAN;
+        if (!isfinite(value)) continue;
+        sum += search->weight[i] * value;
+        total += search->weight[i];
     }
-    /* A shape on which nothing is fast that may run here, since its own best may not, says little as long as another has something. */
-    while (find_nearest(rule, search, SIZE_MAX, MT_RULE_UNKNOWN_LOG2) || find_nearest(rule, search, SIZE_MAX, INFINITY)) {
-        if (best_untried(rule, search)) return true;
-        mt_rule_leave(search); /* nothing of it will do: on to the next one */
-    }
-    return false;
+    return total > 0 ? sum / total : NAN;
 }
 
-void mt_rule_refuse(mt_rule_search *search)
+mt_rule_expectation mt_rule_expect(const mt_rule *rule, const mt_rule_search *search)
 {
-    search->is_refused[search->variant] = true;
+    double distance = search->distance[search->nearest], predicted = search->predicted[search->variant], error = mt_rule_curve_at(&rule->error, distance);
+    if (predicted < 0) predicted = 0; /* nothing is faster than the best */
+    if (isnan(error) && distance <= MT_RULE_CLOSE_OCTAVES) error = 0;
+    return (mt_rule_expectation){.slowdown = predicted + error, .most = predicted + mt_rule_curve_at(&rule->most, distance), .of_default = predict_default(rule, search),
+                                 .is_far = rule->error.count > 0 && distance > rule->error.reach};
 }
-
-void mt_rule_leave(mt_rule_search *search)
-{
-    search->distance[search->nearest] = NAN;
-    memset(search->is_tried, 0, sizeof search->is_tried);
-}
-
-void mt_rule_expect(const mt_rule *rule, const mt_rule_search *search, double *slowdown, double *advantage)
-{
-    double distance = search->distance[search->nearest], there = mt_rule_moved(rule, search, search->nearest, search->variant), of_default = rule->default_slowdown[search->nearest];
-    double loss = mt_rule_curve_at(&rule->loss_curve, distance);
-    if (isnan(loss) && distance <= MT_RULE_CLOSE_OCTAVES) loss = 0;
-    if (there < 0) there = 0; /* nothing is faster than the best */
-    *slowdown = there + mt_rule_curve_at(&rule->slowdown_curve, distance);
-    *advantage = isinf(of_default) ? INFINITY : of_default - there - loss;
-}
-

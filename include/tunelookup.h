@@ -111,13 +111,14 @@ typedef struct tunelookup_result {
     double median_ns;              /* as measured for the row that matched, on its GPU and shape; NAN = not measured */
     double low_ns, high_ns;        /* its 95 % interval */
     double expected_slowdown;      /* against the best for the asked shape (ARCHITECTURE: on the GPU that was tuned): 1.0 = none expected; NAN = unknown */
+    double slowdown_bound;         /* NEAREST, ARCHITECTURE: in nine of ten cases the slowdown is no greater, as held-out shapes say; NAN = unknown, or nothing to bound */
     double norm_error;             /* validated ‖out − ref‖/‖ref‖; NAN = unknown */
     const char *variant;           /* every knob: "ALGO=direct;CPB=8;…"; valid until close */
     const char *kernel_key;        /* 32 hex digits: the source that was tuned; valid until close */
     /* private */
     const void *block_;
     uint32_t row_, reason_;
-    int64_t reserved_[4];
+    int64_t reserved_[3];
     int64_t values_[TUNELOOKUP_MAX_VALUES];
 } tunelookup_result;
 
@@ -192,6 +193,10 @@ TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tun
  * Never returns a variant that was not validated, belongs to another source, or breaks a constraint for this shape and device.
  * A result whose match is NONE serves tunelookup_explain only. Errors: ARGUMENT (tunelookup_detail is left alone). Async-signal-safe; wait-free. */
 TUNELOOKUP_API tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result);
+
+/* For who measures for himself before he decides: the variants most likely to be fastest, best first, results[capacity]; *count of them. The first is what find answers; the others are the predictor's next
+ * ones that may run for these values. 0 where find says NONE. Takes some tens of microseconds, and is not kept. Errors: ARGUMENT. */
+TUNELOOKUP_API tunelookup_status tunelookup_find_several(const tunelookup_plan *plan, const int64_t values[], tunelookup_result results[], size_t capacity, size_t *count);
 
 /* Value of an integer knob; NOT_FOUND when the variant has no such knob (an inactive one counts as none). */
 TUNELOOKUP_API tunelookup_status tunelookup_param(const tunelookup_result *result, const char *name, int64_t *value);

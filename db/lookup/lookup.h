@@ -146,7 +146,7 @@ typedef struct mt_lookup_model_param {
 typedef struct mt_lookup_model_let {
     const char *name;
     const mt_program *value;
-    bool is_in_grids, reads_knobs; /* some launch's grid or condition reads it, itself or through others (lookup_turns.c) */
+    bool is_in_grids, reads_knobs; /* some launch's grid or condition reads it, itself or through others (lookup_cost.c) */
 } mt_lookup_model_let;
 typedef struct mt_lookup_model_variant {
     const char *name, *entry;
@@ -360,7 +360,7 @@ typedef struct mt_lookup_predictor {
     mt_rule rule;
     const uint32_t *rows;            /* [shape_count][variant_count]: 1 + index into the block's rows; 0 = not validated there */
     const char **shape_names;
-    const mt_lookup_variant **variants; /* [variant_count], where the rule has a turn_cost; else NULL */
+    const mt_lookup_variant **variants; /* [variant_count], where the rule has a cost_weight; else NULL */
     const char *gpu;
     uint32_t rank;                   /* lower is asked first: this GPU before others, measured before recorded, kin before strangers, … */
     uint32_t held_out;               /* shapes that its expectations come from */
@@ -384,7 +384,7 @@ typedef struct mt_lookup_default {
 typedef struct mt_lookup_decision {
     uint32_t row;                    /* index into the block's rows */
     uint8_t match, launches, predictor; /* predictor: index, 255 = none had a say */
-    double slowdown;                 /* factor, NAN = unknown */
+    double slowdown, bound;          /* factors, NAN = unknown */
 } mt_lookup_decision;
 typedef struct mt_lookup_cached {
     _Atomic uint32_t state;          /* as above */
@@ -399,15 +399,15 @@ typedef struct mt_lookup_trace {
     void *context;
 } mt_lookup_trace;
 
-/* Fills a rule's features, power, tree and curves from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids. *uses_all: all variants may be
- * chosen, not the members alone. False = damaged, or no memory (lookup_rule.c). */
-bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, mt_rule *rule, bool *uses_all);
-/* Its member `turns`, if it has one, → rule->turns, turn_cost and the predictor's variants (lookup_turns.c). `variants`: ids; `subjects`: of the shapes. */
+/* Fills a rule's features, curves, and is_usable[variant_count], from portfolio.rule_json; `names`: which of the shape's values each feature belongs to; `variants`: ids, ascending.
+ * False = damaged, or no memory (lookup_rule.c). */
+bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_rule *rule);
+/* Its member `cost`, if it has one, → rule->cost, cost_weight and the predictor's variants (lookup_cost.c). `variants`: ids; `subjects`: of the shapes. */
 typedef struct mt_lookup_subject { int64_t id; uint32_t shape; } mt_lookup_subject;
-tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
+tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
                                        bool *is_damaged);
-/* Turns of the predictor's variants for these values, as mt_rule_set_turns takes them. */
-void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double turns[MT_RULE_VARIANTS]);
+/* Costs of the predictor's variants for these values, as mt_rule_set_costs takes them. */
+void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double costs[MT_RULE_VARIANTS]);
 /* Calls on_cell for each cell of the portfolio, in order; it returns false to stop, which counts as damage (lookup_cells.c). */
 typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
 tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);
@@ -422,6 +422,8 @@ uint32_t mt_lookup_default_row(const mt_lookup_block *block, const int64_t *valu
 bool mt_lookup_may_run(const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
 /* Asks one predictor after the other, then the default. */
 void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision);
+/* The first predictor's offers for these values, best first; returns how many. */
+size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decisions, size_t capacity);
 /* The same through the cache. */
 void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decision);
 

@@ -53,24 +53,31 @@ static void say_choice(const asking *a, const mt_lookup_predictor *predictor)
     if (!a->trace) return;
     for (size_t v = 0; v < rule->variant_count; v++) variants += rule->is_usable[v];
     SAY(a, "choice:   chosen from %u variant%s by %s times on %u tuned shape%s, %s\n", variants, variants == 1 ? "" : "s", variants == 1 ? "its" : "their", shapes, plural,
-        rule->nodes ? "with a decision tree" : "nearest first");
+        "the nearer ones counting more");
 }
 
-static void say_offer(const asking *a, const mt_lookup_predictor *predictor, const mt_rule_search *search, double advantage, verdict v)
+/* Log2 factors as a person reads them. */
+static void say_offer(const asking *a, const mt_lookup_predictor *predictor, const mt_rule_search *search, const mt_rule_expectation *expected, verdict v)
 {
     if (!a->trace) return;
-    double change = mt_rule_moved(&predictor->rule, search, search->nearest, search->variant) - predictor->rule.slowdown[search->nearest * predictor->rule.variant_count + search->variant];
-    const char *shape = predictor->shape_names[search->nearest];
-    double distance = search->distance[search->nearest];
-    SAY(a, "nearest:  shape %s on %s, %.2f doublings away", shape, predictor->gpu, distance);
+    const mt_rule *rule = &predictor->rule;
+    double change = mt_rule_moved(rule, search, search->witness, search->variant) - rule->slowdown[search->witness * rule->variant_count + search->variant];
+    SAY(a, "nearest:  shape %s on %s, %.2f doublings away", predictor->shape_names[search->nearest], predictor->gpu, search->distance[search->nearest]);
     if (predictor->ignores_workload) SAY(a, "; nothing was tuned for this workload, so the times of all workloads count");
     SAY(a, "\n");
+    if (search->witness != search->nearest) SAY(a, "measured: the variant was measured on shape %s, %.2f doublings away\n", predictor->shape_names[search->witness], search->distance[search->witness]);
     if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
-    if (v == UNKNOWN && isnan(predictor->rule.default_slowdown[search->nearest])) SAY(a, "unknown:  the default was not measured on that shape, so it is not known whether this variant is faster\n");
-    else if (v == UNKNOWN && !predictor->held_out) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
-    else if (v == UNKNOWN) SAY(a, "unknown:  this shape is farther from the tuned ones than any that was tested, so its slowdown cannot be estimated\n");
-    if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", mt_rule_exp2(-advantage));
-    if (v == TAKEN && isfinite(advantage) && advantage > 0) SAY(a, "faster:   expected speed-up over the default: %.2f ×\n", mt_rule_exp2(advantage));
+    if (v == UNKNOWN && isnan(expected->of_default)) SAY(a, "unknown:  the default was not measured on near shapes, so it is not known whether this variant is faster\n");
+    else if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
+    if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", mt_rule_exp2(expected->slowdown - expected->of_default));
+    if (v == TAKEN && isfinite(expected->of_default) && expected->of_default > expected->slowdown)
+        SAY(a, "faster:   expected speed-up over the default: %.2f ×\n", mt_rule_exp2(expected->of_default - expected->slowdown));
+    if (v == TAKEN && expected->is_far) SAY(a, "far:      no shape like this was tuned: expect up to %.1f × the best time\n", mt_rule_exp2(expected->most));
+}
+
+static double factor_of(double log2_slowdown)
+{
+    return isnan(log2_slowdown) ? NAN : mt_rule_exp2(log2_slowdown < 64 ? log2_slowdown : 64);
 }
 
 /* Looked for when it is needed: most offers win against it anyhow. */
@@ -83,37 +90,49 @@ static uint32_t default_row(asking *a)
     return a->default_row;
 }
 
-/* of_default: what the default is expected to lose here, log2; NAN = nothing was said. */
-static verdict judge(asking *a, const mt_lookup_variant *variant, double slowdown, double advantage, double of_default)
+static verdict judge(asking *a, const mt_lookup_variant *variant, const mt_rule_expectation *expected)
 {
-    if (advantage >= 0 && !(slowdown > of_default)) return TAKEN;
+    if (expected->slowdown <= expected->of_default) return TAKEN;
     if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
     if (a->block->rows[a->default_row]->variant->algo != (int32_t)a->block->model.defaults[0]) return TAKEN; /* another default, with which nothing was compared */
     bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
-    if (is_default && !isnan(slowdown)) return TAKEN; /* the same, with a measurement behind it */
-    return isnan(advantage) ? UNKNOWN : LOSES;
+    if (is_default && !isnan(expected->slowdown)) return TAKEN; /* the same, with a measurement behind it */
+    return isnan(expected->slowdown) || isnan(expected->of_default) ? UNKNOWN : LOSES;
+}
+
+/* The row of the offer on the nearest shape where it was right; 0 = nowhere. */
+static uint32_t witness_row(const mt_lookup_predictor *predictor, mt_rule_search *search)
+{
+    const mt_rule *rule = &predictor->rule;
+    size_t nearest = SIZE_MAX;
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        if (!predictor->rows[i * rule->variant_count + search->variant] || isnan(search->distance[i])) continue;
+        if (nearest == SIZE_MAX || search->distance[i] < search->distance[nearest]) nearest = i;
+    }
+    if (nearest == SIZE_MAX) return 0;
+    search->witness = nearest;
+    return predictor->rows[nearest * rule->variant_count + search->variant];
 }
 
 /* The predictor's next offer that may run here. */
 static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search, uint32_t *row, uint8_t *launches)
 {
     enum { TOLD = 4 }; /* refusals */
-    while (mt_rule_next(&predictor->rule, a->features, search)) {
-        *row = predictor->rows[search->nearest * predictor->rule.variant_count + search->variant];
+    while (mt_rule_next(&predictor->rule, search)) {
+        *row = witness_row(predictor, search);
         if (!*row) continue;
         if (mt_lookup_may_run(a->block, a->block->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
-        if (a->refused++ < TOLD) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->nearest], a->why);
-        mt_rule_refuse(search);
+        if (a->refused++ < TOLD) SAY(a, "refused:  a variant of shape %s: %s\n", predictor->shape_names[search->witness], a->why);
     }
     return false;
 }
 
-static void set_turns(const asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
+static void set_costs(const asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search)
 {
-    double turns[MT_RULE_VARIANTS];
-    if (predictor->rule.turn_cost == 0) return;
-    mt_lookup_turns_of(a->block, predictor, a->values, turns);
-    mt_rule_set_turns(&predictor->rule, turns, search);
+    double costs[MT_RULE_VARIANTS];
+    if (predictor->rule.cost_weight == 0) return;
+    mt_lookup_costs_of(a->block, predictor, a->values, costs);
+    mt_rule_set_costs(&predictor->rule, costs, search);
 }
 
 /* What no constraint excludes may still be wrong here: half-precision sums where the type is another one, say. */
@@ -134,42 +153,36 @@ static void rule_out(asking *a, const mt_lookup_predictor *predictor, mt_rule_se
     SAY(a, "default:  it fails on the tuned shapes with one of this shape's strings\n");
 }
 
-/* The nearest shape's offer; where that would lose to the default, a farther one's which would not, as far as it is expected to do no worse than the default does by the nearest. */
+static mt_lookup_decision taken(const mt_lookup_predictor *predictor, const mt_rule_search *search, uint32_t index, uint32_t row, uint8_t launches)
+{
+    mt_rule_expectation expected = mt_rule_expect(&predictor->rule, search);
+    return (mt_lookup_decision){ .row = row - 1, .match = predictor->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .predictor = (uint8_t)index,
+                                 .slowdown = factor_of(expected.slowdown), .bound = factor_of(expected.most) };
+}
+
+/* The best offer that may run here, unless the default is expected to be faster. */
 static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 {
     const mt_lookup_predictor *predictor = &a->block->predictors[index];
-    verdict first = EXHAUSTED;
     mt_rule_search search;
     uint32_t row;
     uint8_t launches;
-    double of_default = NAN;
     a->refused = 0;
     mt_rule_begin(&predictor->rule, a->features, &search);
     rule_out(a, predictor, &search);
-    set_turns(a, predictor, &search);
-    for (int offers = 0; offers < MT_RULE_OFFERS && next_offer(a, predictor, &search, &row, &launches); offers++) {
-        double slowdown, advantage;
-        mt_rule_expect(&predictor->rule, &search, &slowdown, &advantage);
-        verdict v = judge(a, a->block->rows[row - 1]->variant, slowdown, advantage, of_default);
-        if (offers == 0) say_choice(a, predictor);
-        if (offers == 0 || v == TAKEN) say_offer(a, predictor, &search, advantage, v);
-        if (offers == 0) {
-            first = v;
-            of_default = slowdown + advantage < 0 ? 0 : slowdown + advantage; /* nothing is faster than the best */
-        }
-        if (v == TAKEN) {
-            *decision = (mt_lookup_decision){ .row = row - 1, .match = predictor->is_other_gpu ? TUNELOOKUP_MATCH_ARCHITECTURE : TUNELOOKUP_MATCH_NEAREST, .launches = launches, .predictor = (uint8_t)index,
-                                              .slowdown = isnan(slowdown) ? NAN : mt_rule_exp2(slowdown) };
-            return TAKEN;
-        }
-        if (v == UNKNOWN) break; /* the farther ones are not known either */
-        mt_rule_leave(&search);
-    }
-    if (first == LOSES && !predictor->is_other_gpu) {
-        a->default_slowdown = of_default;
+    set_costs(a, predictor, &search);
+    if (!next_offer(a, predictor, &search, &row, &launches)) return EXHAUSTED;
+    mt_rule_expectation expected = mt_rule_expect(&predictor->rule, &search);
+    verdict v = judge(a, a->block->rows[row - 1]->variant, &expected);
+    say_choice(a, predictor);
+    say_offer(a, predictor, &search, &expected, v);
+    if (v == TAKEN) {
+        *decision = taken(predictor, &search, index, row, launches);
+    } else if (v == LOSES && !predictor->is_other_gpu) {
+        a->default_slowdown = expected.of_default;
         decision->predictor = (uint8_t)index;
     }
-    return first;
+    return v;
 }
 
 /* ---- all of them ---- */
@@ -177,7 +190,7 @@ static verdict ask(asking *a, uint32_t index, mt_lookup_decision *decision)
 void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision)
 {
     asking a = { .block = block, .values = values, .trace = trace, .default_slowdown = NAN };
-    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .predictor = NO_PREDICTOR, .slowdown = NAN, .row = block->row_total };
+    *decision = (mt_lookup_decision){ .match = TUNELOOKUP_MATCH_NONE, .predictor = NO_PREDICTOR, .slowdown = NAN, .bound = NAN, .row = block->row_total };
     if (*block->unknown) return; /* a mistake of the caller, or something that nobody tried: near shapes and the default say nothing of it */
     if (block->predictor_count) features_of(block, values, a.features);
     for (uint32_t i = 0; i < block->predictor_count; i++) {
@@ -190,6 +203,25 @@ void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, cons
     decision->row = a.default_row;
     decision->launches = a.default_launches;
     if (isfinite(a.default_slowdown)) decision->slowdown = mt_rule_exp2(a.default_slowdown > 0 ? a.default_slowdown : 0);
+}
+
+size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decisions, size_t capacity)
+{
+    asking a = { .block = block, .values = values, .default_slowdown = NAN };
+    size_t count = 0;
+    if (*block->unknown || !block->predictor_count) return 0;
+    features_of(block, values, a.features);
+    for (uint32_t i = 0; i < block->predictor_count && !count; i++) {
+        const mt_lookup_predictor *predictor = &block->predictors[i];
+        mt_rule_search search;
+        uint32_t row;
+        uint8_t launches;
+        mt_rule_begin(&predictor->rule, a.features, &search);
+        rule_out(&a, predictor, &search);
+        set_costs(&a, predictor, &search);
+        while (count < capacity && next_offer(&a, predictor, &search, &row, &launches)) decisions[count++] = taken(predictor, &search, i, row, launches);
+    }
+    return count;
 }
 
 /* ---- the cache ---- */

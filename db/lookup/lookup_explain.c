@@ -222,8 +222,11 @@ static void add_expected(text *to, const mt_lookup_block *block, const mt_lookup
     bool is_known = decision->slowdown == decision->slowdown && decision->predictor < block->predictor_count;
     uint32_t count = is_known ? block->predictors[decision->predictor].held_out : 0;
     bool is_foreign = decision->match == TUNELOOKUP_MATCH_ARCHITECTURE;
-    if (is_known) add(to, "expected: %s%.3f × the best known time %s, estimated from %u shape%s left out%s\n", what, decision->slowdown, is_foreign ? "there" : "here", (unsigned)count, plural(count),
-                      is_foreign ? "; how it carries over to this GPU was not measured" : "");
+    if (is_known) {
+        add(to, "expected: %s%.3f × the best known time %s", what, decision->slowdown, is_foreign ? "there" : "here");
+        if (decision->bound == decision->bound) add(to, ", in nine of ten cases no more than %.2f ×", decision->bound);
+        add(to, "; estimated from %u shape%s left out%s\n", (unsigned)count, plural(count), is_foreign ? ", and how it carries over to this GPU was not measured" : "");
+    }
     else if (decision->match == TUNELOOKUP_MATCH_DEFAULT) add(to, "expected: unknown: there is no estimate for the default on this shape\n");
     else add(to, "expected: unknown: %s\n", is_foreign ? "how such a variant carries over to this GPU was not measured" : "there is no estimate for this shape");
 }

@@ -1,4 +1,4 @@
-/* Portfolios of a file → predictors of a block. Up to 128 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
+/* Portfolios of a file → predictors of a block. Up to 256 shapes × 64 variants each; what a file says is checked, since finders rely on it. */
 #include "db/lookup/lookup.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static const char portfolios_sql[] = "SELECT p.id, p.device_id, d.key, p.regime,
                                      "WHERE p.kernel_id = ?1 AND p.origin IN ('measured', 'recorded') ORDER BY p.id";
 static const char rule_sql[] = "SELECT rule_json FROM portfolio WHERE id = ?1"; /* apart: some tens of kilobytes that would be sorted with the rows above */
 static const char shapes_sql[] = "SELECT subject_id, workload_id, shape_key, shape_name, best_ns, default_ns, default_outcome FROM portfolio_shape WHERE portfolio_id = ?1";
-static const char variants_sql[] = "SELECT variant_id, position FROM portfolio_variant WHERE portfolio_id = ?1";
+static const char variants_sql[] = "SELECT variant_id FROM portfolio_variant WHERE portfolio_id = ?1";
 enum { SUBJECT_LIMIT = 4 * MT_RULE_SHAPES }; /* shapes × workloads */
 
 typedef struct building {
@@ -27,7 +27,7 @@ typedef struct building {
     size_t names[MT_RULE_FEATURES], feature_count;
     int64_t variants[MT_RULE_VARIANTS];
     const mt_lookup_variant *texts[MT_RULE_VARIANTS]; /* the same, read */
-    bool is_member[MT_RULE_VARIANTS];
+    bool *is_usable;                   /* [variant_count] */
     uint32_t variant_count;
     uint32_t at_subject, at_variant;   /* of the cell before: they come in order */
     uint32_t heard[MT_RULE_SHAPES * MT_RULE_VARIANTS]; /* cells seen of a shape's subjects */
@@ -127,9 +127,8 @@ static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
     b->is_damaged = shape == SIZE_MAX;
     if (b->is_damaged) return TUNELOOKUP_OK;
     const char *outcome = text_of(row, 6);
-    bool is_known = *outcome != '\0' && strcmp(outcome, "censored") != 0;
-    double slowdown = !is_known ? NAN : strcmp(outcome, "ok") != 0 ? INFINITY : of_default > best ? of_default / best : 1;
-    if (is_known && strcmp(outcome, "ok") == 0 && isnan(of_default)) slowdown = NAN;
+    bool has_time = strcmp(outcome, "ok") == 0 || strcmp(outcome, "censored") == 0; /* given up as too slow: at least as slow as it was until then */
+    double slowdown = *outcome == '\0' || (has_time && isnan(of_default)) ? NAN : !has_time ? INFINITY : of_default > best ? of_default / best : 1;
     b->defaults[shape] = mt_rule_worse(b->defaults[shape], slowdown);
     b->subjects[b->subject_count++] = (mt_lookup_subject){ id, (uint32_t)shape };
     b->subjects_of[shape]++;
@@ -140,11 +139,9 @@ static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
 
 static tunelookup_status on_variant(building *b, sqlite3_stmt *row)
 {
-    int64_t id, position;
-    b->is_damaged = !id_of(row, 0, &id) || !id_of(row, 1, &position) || b->variant_count == MT_RULE_VARIANTS;
-    if (b->is_damaged) return TUNELOOKUP_OK;
-    b->variants[b->variant_count] = id;
-    b->is_member[b->variant_count++] = position > 0;
+    int64_t id;
+    b->is_damaged = !id_of(row, 0, &id) || b->variant_count == MT_RULE_VARIANTS;
+    if (!b->is_damaged) b->variants[b->variant_count++] = id;
     return TUNELOOKUP_OK;
 }
 
@@ -262,10 +259,9 @@ static bool settle(building *b)
     mt_lookup_predictor *predictor = b->predictor;
     size_t cells = (size_t)b->shape_count * b->variant_count;
     double *defaults = mt_lookup_arena_take(arena, b->shape_count, sizeof *defaults);
-    bool *is_usable = mt_lookup_arena_take(arena, b->variant_count, sizeof *is_usable);
     const char **shape_names = mt_lookup_arena_take(arena, b->shape_count, sizeof *shape_names);
-    if (!defaults || !is_usable || !shape_names) return false;
-    memcpy(is_usable, b->is_member, b->variant_count * sizeof *is_usable);
+    b->is_usable = mt_lookup_arena_take(arena, b->variant_count, sizeof *b->is_usable);
+    if (!defaults || !b->is_usable || !shape_names) return false;
     memcpy(shape_names, b->shape_names, b->shape_count * sizeof *shape_names);
     for (size_t i = 0; i < b->shape_count; i++) defaults[i] = isfinite(b->defaults[i]) ? mt_rule_log2_real(b->defaults[i]) : b->defaults[i];
     for (size_t i = 0; i < cells; i++) {
@@ -277,7 +273,7 @@ static bool settle(building *b)
     predictor->rule.feature_count = b->feature_count;
     predictor->rule.shapes = b->features;
     predictor->rule.default_slowdown = defaults;
-    predictor->rule.is_usable = is_usable;
+    predictor->rule.is_usable = b->is_usable;
     predictor->rule.slowdown = b->slowdown;
     predictor->rule.is_wrong = b->is_wrong;
     predictor->rows = b->rows;
@@ -322,12 +318,9 @@ static tunelookup_status on_rule(building *b, sqlite3_stmt *row)
 static tunelookup_status read_rule(building *b)
 {
     tunelookup_status st;
-    bool uses_all = false;
-    mt_rule *rule = &b->predictor->rule;
     LOOKUP_TRY(each(b, rule_sql, b->portfolio, on_rule));
-    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(b->loader, b->rule, b->names, b->variants, rule, &uses_all);
-    if (!b->is_damaged) LOOKUP_TRY(mt_lookup_turns_read(b->loader, b->rule, b->variants, b->subjects, b->subject_count, b->predictor, &b->is_damaged));
-    for (uint32_t v = 0; v < b->variant_count && uses_all && !b->is_damaged; v++) ((bool *)(uintptr_t)rule->is_usable)[v] = true;
+    if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(b->loader, b->rule, b->names, b->variants, b->is_usable, &b->predictor->rule);
+    if (!b->is_damaged) LOOKUP_TRY(mt_lookup_costs_read(b->loader, b->rule, b->variants, b->subjects, b->subject_count, b->predictor, &b->is_damaged));
 done:
     return st;
 }

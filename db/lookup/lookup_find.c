@@ -43,7 +43,7 @@ static void answer_none(const mt_lookup_block *block, tunelookup_result *result)
 {
     result->match = TUNELOOKUP_MATCH_NONE;
     result->launch_count = result->arg_count = result->validated = 0;
-    result->median_ns = result->low_ns = result->high_ns = result->expected_slowdown = result->norm_error = NAN;
+    result->median_ns = result->low_ns = result->high_ns = result->expected_slowdown = result->slowdown_bound = result->norm_error = NAN;
     result->variant = "";
     result->kernel_key = block->kernel_key;
 }
@@ -58,6 +58,7 @@ static void answer_row(const mt_lookup_block *block, mt_lookup_row *row, tuneloo
     result->low_ns = row->low_ns;
     result->high_ns = row->high_ns;
     result->expected_slowdown = block->missing_workload && row->workload_count == 1 ? NAN : row->slowdown;
+    result->slowdown_bound = result->expected_slowdown;
     result->norm_error = row->norm_error;
     result->variant = row->variant->text;
     result->kernel_key = block->kernel_key;
@@ -76,6 +77,7 @@ static void answer_decision(const mt_lookup_block *block, const mt_lookup_decisi
     result->low_ns = row->low_ns;
     result->high_ns = row->high_ns;
     result->expected_slowdown = decision->slowdown;
+    result->slowdown_bound = decision->bound;
     result->norm_error = row->norm_error;
     result->variant = row->variant->text;
     result->kernel_key = block->kernel_key;
@@ -101,6 +103,27 @@ tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t val
     if (decision.match != TUNELOOKUP_MATCH_NONE) answer_decision(block, &decision, result);
     else answer_none(block, result);
     if (plan->misses) mt_lookup_count_miss(plan->misses, values, count);
+    return TUNELOOKUP_OK;
+}
+
+tunelookup_status tunelookup_find_several(const tunelookup_plan *plan, const int64_t values[], tunelookup_result results[], size_t capacity, size_t *count)
+{
+    mt_lookup_decision decisions[MT_RULE_VARIANTS];
+    size_t found = 0;
+    if (!count || (!results && capacity)) return TUNELOOKUP_ERR_ARGUMENT;
+    *count = 0;
+    if (!capacity) return TUNELOOKUP_OK;
+    tunelookup_status st = tunelookup_find(plan, values, &results[0]);
+    if (st != TUNELOOKUP_OK || results[0].match == TUNELOOKUP_MATCH_NONE) return st;
+    *count = 1;
+    found = mt_lookup_several(results[0].block_, results[0].values_, decisions, capacity < MT_RULE_VARIANTS ? capacity : MT_RULE_VARIANTS);
+    for (size_t i = 0; i < found && *count < capacity; i++) {
+        tunelookup_result *result = &results[*count];
+        *result = results[0];
+        answer_decision(results[0].block_, &decisions[i], result);
+        if (result->variant == results[0].variant || strcmp(result->variant, results[0].variant) == 0) continue;
+        (*count)++;
+    }
     return TUNELOOKUP_OK;
 }
 

@@ -53,46 +53,25 @@ static bool read_curve(const mt_lookup_json *object, mt_rule_curve *curve)
     return curve->reach >= distance;
 }
 
-/* Children come behind their parents, so that a walk ends. */
-static bool read_node(const reading *r, const mt_lookup_json *object, uint32_t index, uint32_t count, mt_rule_node *node)
+/* [17,23,…]: ids of the variants that may be chosen. */
+static bool read_usable(const reading *r, const mt_lookup_json *array, bool *is_usable)
 {
-    int64_t low = mt_lookup_json_int(object, "low", 0), high = mt_lookup_json_int(object, "high", 0), feature = mt_lookup_json_int(object, "feature", -1);
-    if (mt_lookup_json_member(object, "variant")) {
-        int64_t id = mt_lookup_json_int(object, "variant", 0);
-        while (node->variant < r->rule->variant_count && r->variants[node->variant] != id) node->variant++;
-        return node->variant < r->rule->variant_count;
+    if (!array || array->kind != MT_LOOKUP_JSON_ARRAY) return false;
+    for (const mt_lookup_json *at = array->first; at; at = at->next) {
+        size_t variant = 0;
+        while (variant < r->rule->variant_count && r->variants[variant] != at->number) variant++;
+        if (at->kind != MT_LOOKUP_JSON_INTEGER || variant == r->rule->variant_count) return false;
+        is_usable[variant] = true;
     }
-    if (low <= index || high <= index || low >= count || high >= count || feature < 0 || (size_t)feature >= r->rule->feature_count) return false;
-    node->low = (uint32_t)low;
-    node->high = (uint32_t)high;
-    node->feature = (uint32_t)feature;
-    return number_of(object, "below", -1e12, 1e12, &node->below);
+    return true;
 }
 
-static bool read_tree(const reading *r, const mt_lookup_json *array)
-{
-    if (!array) return true;
-    if (array->kind != MT_LOOKUP_JSON_ARRAY || array->count == 0 || array->count > MT_RULE_NODES) return false;
-    mt_rule_node *nodes = mt_lookup_arena_take(&r->loader->block->arena, array->count, sizeof *nodes);
-    uint32_t index = 0;
-    for (const mt_lookup_json *at = array->first; nodes && at; at = at->next, index++) {
-        if (!read_node(r, at, index, array->count, &nodes[index])) return false;
-    }
-    r->rule->nodes = nodes;
-    return nodes != NULL;
-}
-
-/* Fills features, power, tree and curves; *uses_all: all variants may be chosen, not the members alone. False = damaged, or no memory. */
-bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, mt_rule *rule, bool *uses_all)
+bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, const size_t *names, const int64_t *variants, bool *is_usable, mt_rule *rule)
 {
     mt_rule_feature *features = mt_lookup_arena_take(&loader->block->arena, rule->feature_count, sizeof *features);
     const reading r = { loader, rule, features, names, variants };
-    const char *among = mt_lookup_json_text(root, "among");
-    int64_t power = mt_lookup_json_int(root, "power", -1);
-    if (!features || mt_lookup_json_int(root, "format", 0) != 1 || !among || power < 0 || power > 8) return false;
+    if (!features || mt_lookup_json_int(root, "format", 0) != 2) return false;
     rule->features = features;
-    rule->power = (int)power;
-    *uses_all = strcmp(among, "all") == 0;
-    return read_weights(&r, mt_lookup_json_member(root, "weights")) && read_tree(&r, mt_lookup_json_member(root, "tree"))
-           && read_curve(mt_lookup_json_member(root, "slowdown"), &rule->slowdown_curve) && read_curve(mt_lookup_json_member(root, "loss"), &rule->loss_curve);
+    return read_weights(&r, mt_lookup_json_member(root, "weights")) && read_usable(&r, mt_lookup_json_member(root, "usable"), is_usable)
+           && read_curve(mt_lookup_json_member(root, "error"), &rule->error) && read_curve(mt_lookup_json_member(root, "most"), &rule->most);
 }

@@ -32,19 +32,19 @@ static mt_predictor_data part_of(const mt_predictor_data *data, const size_t *sh
 {
     mt_predictor_data part = *data;
     double *features = mt_alloc(count * data->feature_count + 1, sizeof *features), *slowdown = mt_alloc(count * data->variant_count + 1, sizeof *slowdown);
-    double *of_default = mt_alloc(count + 1, sizeof *of_default), *turns = mt_alloc(count * data->variant_count + 1, sizeof *turns);
-    if (!features || !slowdown || !of_default || !turns) exit(1);
+    double *of_default = mt_alloc(count + 1, sizeof *of_default), *cost = mt_alloc(count * data->variant_count + 1, sizeof *cost);
+    if (!features || !slowdown || !of_default || !cost) exit(1);
     for (size_t i = 0; i < count; i++) {
         memcpy(features + i * data->feature_count, data->shapes + shapes[i] * data->feature_count, data->feature_count * sizeof *features);
         memcpy(slowdown + i * data->variant_count, data->slowdown + shapes[i] * data->variant_count, data->variant_count * sizeof *slowdown);
-        memcpy(turns + i * data->variant_count, data->turns + shapes[i] * data->variant_count, data->variant_count * sizeof *turns);
+        memcpy(cost + i * data->variant_count, data->cost + shapes[i] * data->variant_count, data->variant_count * sizeof *cost);
         of_default[i] = data->default_slowdown[shapes[i]];
     }
     part.shape_count = count;
     part.shapes = features;
     part.slowdown = slowdown;
     part.default_slowdown = of_default;
-    part.turns = turns;
+    part.cost = cost;
     return part;
 }
 
@@ -53,7 +53,7 @@ static void free_part(mt_predictor_data *part)
     mt_free((void *)(uintptr_t)part->shapes);
     mt_free((void *)(uintptr_t)part->slowdown);
     mt_free((void *)(uintptr_t)part->default_slowdown);
-    mt_free((void *)(uintptr_t)part->turns);
+    mt_free((void *)(uintptr_t)part->cost);
 }
 
 static void must(mt_status st, const mt_error *err)
@@ -69,7 +69,7 @@ static mt_predictor_evaluation evaluate(const mt_predictor_data *data)
     static mt_predictor_trial trials[MT_RULE_SHAPES];
     mt_predictor_evaluation evaluation;
     mt_error err;
-    must(mt_predictor_evaluate(data, &options, trials, &evaluation, &err), &err);
+    must(mt_predictor_evaluate(data, &options, NULL, trials, &evaluation, &err), &err);
     return evaluation;
 }
 
@@ -88,11 +88,11 @@ static mt_predictor_data tried_everywhere(const mt_predictor_data *data)
         if (has_time) shapes[count++] = i;
     }
     mt_predictor_data part = part_of(data, shapes, count);
-    double *slowdown = (double *)(uintptr_t)part.slowdown, *turns = (double *)(uintptr_t)part.turns;
+    double *slowdown = (double *)(uintptr_t)part.slowdown, *cost = (double *)(uintptr_t)part.cost;
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < width; k++) {
             slowdown[i * width + k] = data->slowdown[shapes[i] * data->variant_count + columns[k]];
-            turns[i * width + k] = data->turns[shapes[i] * data->variant_count + columns[k]];
+            cost[i * width + k] = data->cost[shapes[i] * data->variant_count + columns[k]];
         }
     }
     part.variant_count = width;

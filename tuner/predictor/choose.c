@@ -24,12 +24,16 @@ typedef struct cover {
 
 static size_t set_count(const shape_set *set)
 {
-    return (size_t)(__builtin_popcountll(set->bits[0]) + __builtin_popcountll(set->bits[1]));
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof set->bits / sizeof *set->bits; i++) count += (size_t)__builtin_popcountll(set->bits[i]);
+    return count;
 }
 
 static shape_set set_without(const shape_set *set, const shape_set *other)
 {
-    return (shape_set){{set->bits[0] & ~other->bits[0], set->bits[1] & ~other->bits[1]}};
+    shape_set rest = *set;
+    for (size_t i = 0; i < sizeof rest.bits / sizeof *rest.bits; i++) rest.bits[i] &= ~other->bits[i];
+    return rest;
 }
 
 static bool set_has(const shape_set *set, size_t shape)

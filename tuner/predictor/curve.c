@@ -1,6 +1,8 @@
-/* Monotone regression (pool adjacent violators), thinned to a few knots. */
+/* Curves over distance that never fall: of the mean (monotone regression by pooling adjacent violators, thinned to a few knots), and of a quantile. */
+#include <math.h>
 #include <stdlib.h>
 
+#include "tuner/base/alloc.h"
 #include "tuner/predictor/predictor_internal.h"
 
 typedef struct block { double distance, value, weight; } block;
@@ -38,7 +40,7 @@ static size_t make_room(block *blocks, size_t count)
     return count - 1;
 }
 
-void mt_predictor_fit_curve(mt_predictor_point *points, size_t count, mt_rule_curve *curve)
+void mt_predictor_fit_mean(mt_predictor_point *points, size_t count, mt_rule_curve *curve)
 {
     block blocks[MT_RULE_KNOTS + 1];
     size_t used = 0;
@@ -56,4 +58,39 @@ void mt_predictor_fit_curve(mt_predictor_point *points, size_t count, mt_rule_cu
     }
     curve->count = used;
     curve->reach = points[count - 1].distance;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value that no more than a share of 1 − quantile of the points exceeds, as a conformal bound has it: of n points the ⌈(n + 1) · quantile⌉-th, or the greatest where there are too few. */
+static double quantile_of(const mt_predictor_point *points, size_t count, double quantile, double *values)
+{
+    for (size_t i = 0; i < count; i++) values[i] = points[i].value;
+    qsort(values, count, sizeof *values, by_value);
+    size_t at = (size_t)ceil((double)(count + 1) * quantile);
+    return values[(at > count ? count : at) - 1];
+}
+
+bool mt_predictor_fit_quantile(mt_predictor_point *points, size_t count, double quantile, mt_rule_curve *curve)
+{
+    enum { LEAST = 20 /* points of a knot, so that a tenth of them is two */ };
+    size_t knots = count / LEAST < 1 ? 1 : count / LEAST > MT_RULE_KNOTS ? MT_RULE_KNOTS : count / LEAST;
+    double *values = mt_alloc(count + 1, sizeof *values), most = 0;
+    *curve = (mt_rule_curve){0};
+    if (!values) return false;
+    if (count) qsort(points, count, sizeof *points, by_distance);
+    for (size_t k = 0; k < knots && count; k++) {
+        size_t from = k * count / knots, to = (k + 1) * count / knots;
+        most = fmax(most, quantile_of(points + from, to - from, quantile, values));
+        curve->distance[k] = points[(from + to) / 2].distance;
+        curve->value[k] = most;
+    }
+    curve->count = count ? knots : 0;
+    curve->reach = count ? points[count - 1].distance : 0;
+    mt_free(values);
+    return true;
 }

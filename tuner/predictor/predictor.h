@@ -1,5 +1,5 @@
-/* What an untuned shape is answered with: which few variants do well everywhere, how a new shape chooses among them, and how well that is expected to go. Fitted on slowdowns that were
- * measured, and judged by leaving one tuned shape out at a time. Pure, deterministic. The rule itself, as the lookup library follows it, is db/rule.h. */
+/* What an untuned shape is answered with: how it chooses among the variants that were measured, and how well that is expected to go. Fitted on slowdowns that were measured, and judged by
+ * holding tuned shapes out. Which few variants do well everywhere is told too. Pure, deterministic. The rule itself, as the lookup library follows it, is db/rule.h. */
 #ifndef MT_PREDICTOR_PREDICTOR_H
 #define MT_PREDICTOR_PREDICTOR_H
 
@@ -14,7 +14,7 @@ typedef struct mt_predictor_data {
     const size_t *name;             /* [feature_count]: which of the shape's values a feature belongs to, 0, 1, …; its features share one weight */
     const double *slowdown;         /* [shape_count][variant_count] */
     const double *default_slowdown; /* [shape_count] */
-    const double *turns;            /* [shape_count][variant_count]: as in mt_rule; NULL = none are known */
+    const double *cost;             /* [shape_count][variant_count]: as in mt_rule; NULL = none are known */
 } mt_predictor_data;
 
 typedef struct mt_predictor_options {
@@ -35,15 +35,11 @@ typedef struct mt_predictor {
     size_t apart;                   /* shapes on which no member is within that factor of the best of every workload; more than `unserved` where a shape's workloads have different winners */
     double worst;                   /* the best member's slowdown on the worst served shape, log2, against each workload's own best */
     bool is_exact;                  /* no smaller portfolio serves as many shapes; else the greedy choice, which was too large to be proved */
-    bool uses_all;                  /* the rule chooses among all variants that serve some shape, not among the members alone */
     bool is_learned;                /* its weights come from the times */
-    bool is_usable[MT_RULE_VARIANTS];
-    int power;
-    double turn_cost;
+    bool is_usable[MT_RULE_VARIANTS]; /* within a quarter of the best on some shape */
+    double cost_weight;
     mt_rule_feature features[MT_RULE_FEATURES];
-    mt_rule_node nodes[MT_RULE_NODES];
-    size_t node_count;              /* 0: the nearest shape chooses */
-    mt_rule_curve slowdown_curve, loss_curve;
+    mt_rule_curve error, most;      /* as in mt_rule */
     mt_predictor_score score;          /* of the choice alone, over the shapes left out */
 } mt_predictor;
 
@@ -57,15 +53,16 @@ typedef struct mt_predictor_trial {
     size_t shape, nearest;
     double distance;
     size_t variant;                 /* variant_count = the default */
-    double slowdown, expected;      /* log2; NAN = not measured; nothing was said */
+    double slowdown, expected, most; /* log2; NAN = not measured; nothing was said */
     double by_default, by_volume;   /* the default; the winner of the shape whose volume is nearest */
 } mt_predictor_trial;
 typedef struct mt_predictor_evaluation {
     mt_predictor_score alone;          /* the predictor's, over all shapes */
     mt_predictor_score predictor, by_default, by_volume; /* over the shapes on which all three have a time */
     size_t defaults;                /* times that the predictor took the default */
+    size_t bounded, within;         /* answers with a bound for nine of ten cases and a time, and those of them that kept it */
 } mt_predictor_evaluation;
-/* trials[shape_count]. */
-mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predictor_options *options, mt_predictor_trial *trials, mt_predictor_evaluation *evaluation, mt_error *err);
+/* trials[shape_count]. With each shape all of its family are left out: family[shape_count], equal numbers; NULL = each shape alone. */
+mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predictor_options *options, const size_t *family, mt_predictor_trial *trials, mt_predictor_evaluation *evaluation, mt_error *err);
 
 #endif

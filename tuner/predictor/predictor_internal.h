@@ -27,25 +27,21 @@ typedef struct mt_predictor_scales {
     double logs[MT_PREDICTOR_SCALES];
     bool is_learned;              /* there were shapes enough */
 } mt_predictor_scales;
-/* Starts from the prior in `features`, and with `near`, which may be NULL, from what was found for nearly the same shapes; fewer than five change nothing. False = out of memory. */
-bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, const mt_predictor_scales *near, mt_predictor_scales *scales, mt_rule_feature *features);
+/* Starts from the prior in `features`; fewer than five shapes change nothing. False = out of memory. */
+bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, mt_predictor_scales *scales, mt_rule_feature *features);
 
-/* turns.c: as in mt_rule, by how the slowdowns of near shapes differ; 0 where nothing is known of turns. */
-double mt_predictor_learn_turn_cost(const mt_predictor_data *data, const bool *is_left_out, const mt_rule_feature *features);
+/* cost.c: as in mt_rule, by how the slowdowns of near shapes differ; 0 where nothing is known of costs. */
+double mt_predictor_learn_cost_weight(const mt_predictor_data *data, const bool *is_left_out, const mt_rule_feature *features);
 
-/* tree.c: a tree over the usable variants; 0 nodes when there are too few shapes. */
-size_t mt_predictor_grow_tree(const mt_predictor_data *data, const bool *is_left_out, const bool *is_usable, mt_rule_node nodes[MT_RULE_NODES]);
-
-/* evaluate.c. The rule's offer for shape `asked`; variants that fail there are passed over, as the lookup passes over those that the shape's constraints exclude. False = none. */
+/* held_out.c. The rule's offer for shape `asked`; variants that fail there are passed over, as the lookup passes over those that the shape's constraints exclude. False = none. */
 bool mt_predictor_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search);
-/* The next one, where mt_predictor_offer's or a later one will not do. */
-bool mt_predictor_next_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search);
 /* What is not finite is not known. */
 void mt_predictor_add_score(mt_predictor_score *score, double value);
 void mt_predictor_end_score(mt_predictor_score *score); /* the sum becomes the mean */
 
-/* curve.c: monotone regression. Sorts the points. */
+/* curve.c: the mean, and a quantile, as curves that never fall. They sort the points. False = out of memory. */
 typedef struct mt_predictor_point { double distance, value; } mt_predictor_point;
-void mt_predictor_fit_curve(mt_predictor_point *points, size_t count, mt_rule_curve *curve);
+void mt_predictor_fit_mean(mt_predictor_point *points, size_t count, mt_rule_curve *curve);
+bool mt_predictor_fit_quantile(mt_predictor_point *points, size_t count, double quantile, mt_rule_curve *curve);
 
 #endif

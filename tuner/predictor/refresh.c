@@ -53,30 +53,11 @@ static void add_curve(mt_strbuf *out, const char *name, const mt_rule_curve *cur
     mt_strbuf_add(out, "]}");
 }
 
-static void add_tree(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
-{
-    char name[128];
-    mt_strbuf_add(out, ",\"tree\":[");
-    for (size_t i = 0; i < predictor->node_count; i++) {
-        const mt_rule_node *node = &predictor->nodes[i];
-        mt_strbuf_add(out, i ? ",{" : "{");
-        if (node->low) {
-            mt_predictor_feature_name(table, node->feature, name, sizeof name);
-            mt_strbuf_add(out, "\"of\":");
-            mt_strbuf_add_json(out, name);
-            mt_strbuf_addf(out, ",\"feature\":%u,\"below\":%.17g,\"low\":%u,\"high\":%u}", (unsigned)node->feature, node->below, (unsigned)node->low, (unsigned)node->high);
-        } else {
-            mt_strbuf_addf(out, "\"variant\":%lld}", (long long)table->variants[node->variant]);
-        }
-    }
-    mt_strbuf_add(out, "]");
-}
-
-/* Blocks, not turns: a launch has blocks, and turns are of a GPU. The variants' in one text a subject, since they are many. */
-static void add_turns(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
+/* Blocks, not costs: a launch has blocks, and costs are of a GPU. The variants' in one text a subject, since they are many. */
+static void add_costs(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
 {
     size_t width = table->variant_count;
-    mt_strbuf_addf(out, ",\"turns\":{\"cost\":%.6g,\"sm_count\":%lld,\"variants\":[", predictor->turn_cost, (long long)table->sm_count);
+    mt_strbuf_addf(out, ",\"cost\":{\"weight\":%.6g,\"sm_count\":%lld,\"variants\":[", predictor->cost_weight, (long long)table->sm_count);
     for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
     mt_strbuf_add(out, "],\"shapes\":[");
     for (size_t s = 0; s < table->subject_count; s++) { /* a lookup may ask for one workload */
@@ -91,14 +72,15 @@ static void add_turns(mt_strbuf *out, const mt_predictor_table *table, const mt_
 char *mt_predictor_rule_json(const mt_predictor_table *table, const mt_predictor *predictor)
 {
     mt_strbuf out = {0};
-    mt_strbuf_addf(&out, "{\"format\":1,\"choose\":\"%s\",\"among\":\"%s\",\"power\":%d,\"learned\":%s,", predictor->node_count ? "tree" : "nearest", predictor->uses_all ? "all" : "members", predictor->power,
-                   predictor->is_learned ? "true" : "false");
+    mt_strbuf_addf(&out, "{\"format\":2,\"learned\":%s,", predictor->is_learned ? "true" : "false");
     add_weights(&out, table, predictor);
-    if (predictor->node_count) add_tree(&out, table, predictor);
-    if (predictor->turn_cost > 0) add_turns(&out, table, predictor);
-    add_curve(&out, "slowdown", &predictor->slowdown_curve);
-    add_curve(&out, "loss", &predictor->loss_curve);
-    mt_strbuf_add(&out, "}");
+    if (predictor->cost_weight > 0) add_costs(&out, table, predictor);
+    add_curve(&out, "error", &predictor->error);
+    add_curve(&out, "most", &predictor->most);
+    mt_strbuf_add(&out, ",\"usable\":[");
+    for (size_t v = 0, count = 0; v < table->variant_count; v++)
+        if (predictor->is_usable[v]) mt_strbuf_addf(&out, "%s%lld", count++ ? "," : "", (long long)table->variants[v]);
+    mt_strbuf_add(&out, "]}");
     return mt_strbuf_take(&out);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/base/strbuf.h"
 
 /* One variant's newest time on one subject. */
 typedef struct entry {
@@ -44,8 +45,8 @@ static double default_slowdown(const mt_portfolio_subject *row)
 {
     mt_outcome_kind kind;
     if (!row->default_outcome || !mt_outcome_from_name(row->default_outcome, &kind)) return NAN;
-    if (kind == MT_OUTCOME_OK && row->default_ns > 0) return fmax(1, row->default_ns / row->best_ns);
-    return mt_outcome_is_failure(kind) ? INFINITY : NAN; /* given up as too slow: how slow is not known */
+    if (mt_outcome_may_win(kind)) return row->default_ns > 0 ? fmax(1, row->default_ns / row->best_ns) : NAN; /* given up as too slow: at least as slow as it was until then */
+    return mt_outcome_is_failure(kind) ? INFINITY : NAN;
 }
 
 /* The index of the row's shape, made new where there is room; SIZE_MAX = no room. */
@@ -193,16 +194,16 @@ static void fill_data(mt_predictor_table *table, double *slowdown, double *of_de
     for (size_t i = 0; i < table->shape_count; i++) of_default[i] = log2(of_default[i]);
 }
 
-/* Turns of every cell that has a time. */
-static mt_status find_turns(mt_store *store, mt_predictor_table *table, mt_error *err)
+/* Costs of every cell that has a time. */
+static mt_status find_costs(mt_store *store, mt_predictor_table *table, mt_error *err)
 {
     mt_status st;
     size_t width = table->variant_count, count = table->shape_count * width;
-    double *turns = mt_alloc(count + 1, sizeof *turns);
+    double *costs = mt_alloc(count + 1, sizeof *costs);
     table->blocks = mt_alloc(count + 1, sizeof *table->blocks);
-    table->data.turns = turns; /* mt_predictor_table_free frees it */
-    if (!turns || !table->blocks) return no_memory(err);
-    for (size_t i = 0; i < count; i++) turns[i] = table->blocks[i] = NAN;
+    table->data.cost = costs; /* mt_predictor_table_free frees it */
+    if (!costs || !table->blocks) return no_memory(err);
+    for (size_t i = 0; i < count; i++) costs[i] = table->blocks[i] = NAN;
     MT_TRY(mt_query_sm_count(store, table->group.device, &table->sm_count, err));
     for (size_t i = 0; i < table->subject_count * width && table->sm_count > 0; i++) {
         size_t at = table->subjects[i / width].shape * width + i % width;
@@ -211,7 +212,7 @@ static mt_status find_turns(mt_store *store, mt_predictor_table *table, mt_error
         MT_TRY(mt_query_blocks(store, table->cells[i].measurement, &blocks, err));
         if (!(blocks > 0)) continue;
         table->blocks[at] = blocks;
-        turns[at] = mt_rule_turns(blocks, (double)table->sm_count);
+        costs[at] = mt_rule_wave_cost(blocks, (double)table->sm_count);
     }
 done:
     return st;
@@ -255,7 +256,7 @@ mt_status mt_predictor_table_load(mt_store *store, const mt_portfolio_group *gro
     }
     fill_cells(&l);
     MT_TRY(make_data(table, err));
-    MT_TRY(find_turns(store, table, err));
+    MT_TRY(find_costs(store, table, err));
 done:
     mt_free(l.entries);
     if (st != MT_OK) mt_predictor_table_free(table);
@@ -273,7 +274,42 @@ void mt_predictor_table_free(mt_predictor_table *table)
     mt_free(table->cells);
     mt_free(table->blocks);
     mt_free(table->kinds);
-    const void *const of_data[] = {table->data.shapes, table->data.is_text, table->data.name, table->data.slowdown, table->data.default_slowdown, table->data.turns};
+    const void *const of_data[] = {table->data.shapes, table->data.is_text, table->data.name, table->data.slowdown, table->data.default_slowdown, table->data.cost};
     for (size_t i = 0; i < sizeof of_data / sizeof *of_data; i++) mt_free((void *)(uintptr_t)of_data[i]);
     *table = (mt_predictor_table){0};
+}
+
+/* ---- families ---- */
+
+/* Adds "NAME=value;" of the shape's key. */
+static bool add_value(const char *key, const char *name, size_t length, mt_strbuf *out)
+{
+    for (const char *at = key; *at; at += strcspn(at, ";"), at += *at == ';') {
+        if (strncmp(at, name, length) != 0 || at[length] != '=') continue;
+        mt_strbuf_addf(out, "%.*s;", (int)strcspn(at, ";"), at);
+        return true;
+    }
+    return false;
+}
+
+static mt_status family_of(const char *key, const char *names, mt_strbuf *out, mt_error *err)
+{
+    for (const char *at = names; *at; at += strcspn(at, ","), at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        if (!add_value(key, at, length, out)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "portfolio: shapes have no value '%.*s'; there are those of %s", (int)length, at, key);
+    }
+    return MT_OK;
+}
+
+mt_status mt_predictor_families(const mt_predictor_table *table, const char *names, size_t family[MT_RULE_SHAPES], mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_strbuf texts[MT_RULE_SHAPES] = {0};
+    for (size_t i = 0; i < table->shape_count && st == MT_OK; i++) {
+        st = family_of(table->shape_keys[i], names, &texts[i], err);
+        family[i] = 0;
+        while (strcmp(mt_strbuf_text(&texts[family[i]]), mt_strbuf_text(&texts[i])) != 0) family[i]++;
+    }
+    for (size_t i = 0; i < table->shape_count; i++) mt_strbuf_free(&texts[i]);
+    return st;
 }

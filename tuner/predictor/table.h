@@ -27,7 +27,7 @@ typedef struct mt_predictor_table {
     mt_predictor_cell_row *cells;       /* [subject_count][variant_count] */
     size_t left_out;                 /* tuned shapes beyond MT_RULE_SHAPES */
     double *blocks;                  /* [shape_count][variant_count]: of the launches together; NAN = not known */
-    int64_t sm_count;                /* 0 = not known, nor are turns then */
+    int64_t sm_count;                /* 0 = not known, nor are costs then */
     mt_predictor_data data;             /* of the shapes: the worst over their workloads */
     char *kinds;
 } mt_predictor_table;
@@ -45,6 +45,8 @@ mt_status mt_predictor_refresh_all(mt_store *store, mt_error *err);
 
 /* The rule as docs/lookup.md describes it. mt_free the result; NULL when out of memory. */
 char *mt_predictor_rule_json(const mt_predictor_table *table, const mt_predictor *predictor);
+/* family[shape_count]: shapes that agree in all of the values named ("N,K") get one number. NOT_FOUND for a name that shapes do not have; NO_MEMORY. */
+mt_status mt_predictor_families(const mt_predictor_table *table, const char *names, size_t family[MT_RULE_SHAPES], mt_error *err);
 /* "H.sum" for a feature. */
 void mt_predictor_feature_name(const mt_predictor_table *table, size_t feature, char *out, size_t size);
 

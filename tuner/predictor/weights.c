@@ -7,14 +7,14 @@
 #include "tuner/base/alloc.h"
 #include "tuner/predictor/predictor_internal.h"
 
-enum { LEAST_SHAPES = 5, SWEEPS = 7, REFINING_SWEEPS = 1 };
+enum { LEAST_SHAPES = 5, SWEEPS = 7 };
 enum { NUGGET = MT_RULE_FEATURES, SILL, OFFSET, SCALES = MT_PREDICTOR_SCALES }; /* behind the values' own: of three variances */
 static const double MEAN = 0.2;        /* log2 slowdown of a variant of which nothing is known */
 static const double MOST = 0.7;        /* of what is worse, how much worse does not matter */
 static const double RANGE = 4;         /* octaves */
 static const double SPREAD = 2;        /* of the logarithms before anything is measured */
 static const double VARIANCE[3] = {0.001, 0.06, 0.04}; /* to begin with: of a measurement, of what the shape decides, of a variant's mean */
-static const double FIRST_STEP = 1.4, REFINING_STEP = 0.35; /* of a logarithm */
+static const double FIRST_STEP = 1.4; /* of a logarithm */
 
 typedef struct process {
     const mt_predictor_data *data;
@@ -168,11 +168,11 @@ static bool is_scale(const process *p, size_t index)
 }
 
 /* Along one scale after the other, with steps that halve where neither direction helps. */
-static void descend(process *p, int sweeps, double first_step, double *scales)
+static void descend(process *p, double *scales)
 {
     double steps[SCALES], least = unlikeliness(p, scales);
-    for (size_t i = 0; i < SCALES; i++) steps[i] = first_step;
-    for (int sweep = 0; sweep < sweeps; sweep++) {
+    for (size_t i = 0; i < SCALES; i++) steps[i] = FIRST_STEP;
+    for (int sweep = 0; sweep < SWEEPS; sweep++) {
         for (size_t i = 0; i < SCALES; i++) {
             double kept = scales[i], value = INFINITY;
             for (int sign = -1; is_scale(p, i) && sign <= 1 && !(value < least); sign += 2) {
@@ -223,10 +223,10 @@ static void apply(const process *p, const double *scales, mt_rule_feature *featu
     }
 }
 
-bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, const mt_predictor_scales *near, mt_predictor_scales *scales, mt_rule_feature *features)
+bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, mt_predictor_scales *scales, mt_rule_feature *features)
 {
     process p = {.data = data, .name_count = name_count(data)};
-    *scales = near ? *near : (mt_predictor_scales){0};
+    *scales = (mt_predictor_scales){0};
     for (size_t i = 0; i < data->shape_count; i++) {
         if (mt_predictor_has(is_left_out, i)) p.shapes[p.shape_count++] = i;
     }
@@ -235,7 +235,7 @@ bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, 
     bool has_memory = take_memory(&p);
     if (has_memory) {
         fill_parts(&p, features);
-        descend(&p, near ? REFINING_SWEEPS : SWEEPS, near ? REFINING_STEP : FIRST_STEP, scales->logs);
+        descend(&p, scales->logs);
         apply(&p, scales->logs, features);
     }
     mt_free(p.parts);

@@ -169,6 +169,7 @@ static void add_answer(mt_strbuf *out, const tunelookup_result *result)
     add_real(out, "high_us", result->high_ns / 1e3);
     add_real(out, "norm_error", result->norm_error);
     add_real(out, "expected_slowdown", result->expected_slowdown);
+    add_real(out, "slowdown_bound", result->slowdown_bound);
     mt_strbuf_add(out, ",\"launches\":[");
     for (int i = 0; i < result->launch_count; i++) add_launch(out, result, i);
     mt_strbuf_add(out, "],\"args\":[");

@@ -17,6 +17,7 @@ typedef struct portfolio_values {
     const char *gpu, *kernel, *space, *db, *within, *recordings;
     int64_t max, candidates, seed, jobs;
     int regime;
+    const char *families;
     bool measure, evaluate, json, quiet;
 } portfolio_values;
 
@@ -31,6 +32,7 @@ static const mt_option options[] = {
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space, for --measure"},
     {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "only this timing regime; with --measure the file's is the default"},
     {"evaluate", 0, MT_OPTION_FLAG, FIELD(evaluate), NULL, "tell what each shape would have been answered with, had it not been\ntuned, beside the default and the nearest by volume"},
+    {"families", 0, MT_OPTION_TEXT, FIELD(families), "NAMES", "evaluate so, but leave out with each shape all that agree with it in\nthese values: N,K"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "for programs: an array with an object for each kernel and GPU"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"recordings", 0, MT_OPTION_TEXT, FIELD(recordings), "FILE", "database of recorded GPUs instead of the shipped one"},
@@ -126,13 +128,16 @@ static mt_status show(work *w, const found_group *g, mt_error *err)
     if (!predictor) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
     MT_TRY(mt_predictor_table_load(w->store, &g->group, w->options.within, &table, err));
     MT_TRY(mt_predictor_build(&table.data, NULL, &w->options, predictor, err));
-    const mt_portfolio_view view = {g->gpu_key, g->kernel, g->kernel_key, &table, predictor, &w->options, w->store};
+    size_t family[MT_RULE_SHAPES];
+    if (w->values->families) MT_TRY(mt_predictor_families(&table, w->values->families, family, err));
+    const mt_portfolio_view view = {g->gpu_key, g->kernel, g->kernel_key, &table, predictor, &w->options, w->values->families ? family : NULL, w->store};
+    bool evaluates = w->values->evaluate || w->values->families;
     if (w->values->json) {
-        st = mt_portfolio_print_json(&view, w->values->evaluate, err);
+        st = mt_portfolio_print_json(&view, evaluates, err);
         goto done;
     }
     MT_TRY(mt_portfolio_print(&view, err));
-    if (w->values->evaluate) MT_TRY(mt_portfolio_print_evaluation(&view, err));
+    if (evaluates) MT_TRY(mt_portfolio_print_evaluation(&view, err));
 done:
     mt_predictor_table_free(&table);
     mt_free(predictor);

@@ -39,6 +39,7 @@ static void add_trial(mt_strbuf *out, const mt_portfolio_view *view, const mt_pr
     mt_strbuf_addf(out, ",\"is_default\":%s", t->variant == view->table->variant_count ? "true" : "false");
     add_factor(out, "slowdown", t->slowdown);
     add_factor(out, "expected", t->expected);
+    add_factor(out, "bound", t->most);
     add_factor(out, "default_slowdown", t->by_default);
     add_factor(out, "by_volume", t->by_volume);
     mt_strbuf_add_char(out, '}');
@@ -57,7 +58,7 @@ static mt_status add_evaluation(mt_strbuf *out, const mt_portfolio_view *view, m
     mt_predictor_evaluation e;
     mt_predictor_trial *trials = mt_alloc(view->table->shape_count + 1, sizeof *trials);
     if (!trials) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-    mt_status st = mt_predictor_evaluate(&view->table->data, view->options, trials, &e, err);
+    mt_status st = mt_predictor_evaluate(&view->table->data, view->options, view->family, trials, &e, err);
     if (st == MT_OK) {
         mt_strbuf_add(out, ",\"left_out\":[");
         for (size_t i = 0; i < view->table->shape_count; i++) {
@@ -66,7 +67,7 @@ static mt_status add_evaluation(mt_strbuf *out, const mt_portfolio_view *view, m
         }
         mt_strbuf_add_char(out, ']');
         add_score(out, "predictor_alone", &e.alone);
-        mt_strbuf_addf(out, ",\"not_measured\":%zu", e.alone.unknown);
+        mt_strbuf_addf(out, ",\"not_measured\":%zu,\"bounded\":%zu,\"within_bound\":%zu", e.alone.unknown, e.bounded, e.within);
         add_score(out, "predictor", &e.predictor);
         add_score(out, "always_default", &e.by_default);
         add_score(out, "nearest_by_volume", &e.by_volume);

@@ -97,39 +97,14 @@ static void add_weights(mt_strbuf *line, const mt_portfolio_view *view)
     }
 }
 
-static void print_tree(const mt_portfolio_view *view, uint32_t at, int depth)
-{
-    char name[128];
-    const mt_rule_node *node = &view->predictor->nodes[at];
-    if (!node->low) {
-        size_t member = 0;
-        while (member < view->predictor->member_count && view->predictor->members[member] != node->variant) member++;
-        printf("%*s%zu\n", 13 + 2 * depth, "", member + 1);
-        return;
-    }
-    mt_predictor_feature_name(view->table, node->feature, name, sizeof name);
-    bool is_text = view->table->data.is_text[node->feature];
-    if (is_text) printf("%*s%s is another one than #%.0f:\n", 13 + 2 * depth, "", name, node->below);
-    else printf("%*s%s < %.4g:\n", 13 + 2 * depth, "", name, exp2(node->below));
-    print_tree(view, node->low, depth + 1);
-    printf("%*selse:\n", 13 + 2 * depth, "");
-    print_tree(view, node->high, depth + 1);
-}
-
 static void print_rule(const mt_portfolio_view *view)
 {
     const mt_predictor *predictor = view->predictor;
     mt_strbuf line = {0};
-    if (predictor->node_count) {
-        print_line("Rule:", "a tree chooses the member:");
-        print_tree(view, 0, 0);
-    } else {
-        mt_strbuf_addf(&line, "the best of %s on the nearest tuned shape%s; ", predictor->uses_all ? "all candidates" : "the members", predictor->power ? ", weighed with the others by nearness" : "");
-        mt_strbuf_addf(&line, "weights%s: ", predictor->is_learned ? " learned from the data" : "");
-        add_weights(&line, view);
-        if (predictor->turn_cost > 0) mt_strbuf_addf(&line, "; times follow (blocks/SM)^%.2f", predictor->turn_cost);
-        print_line("Rule:", mt_strbuf_text(&line));
-    }
+    mt_strbuf_addf(&line, "the mean over tuned shapes, the nearer ones counting more; weights%s: ", predictor->is_learned ? " learned from the data" : "");
+    add_weights(&line, view);
+    if (predictor->cost_weight > 0) mt_strbuf_addf(&line, "; times follow (blocks/SM)^%.2f", predictor->cost_weight);
+    print_line("Rule:", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
     if (!predictor->score.count) {
         print_line("Held out:", view->table->shape_count < 2 ? "nothing: one shape alone says nothing about others" : "nothing: the candidates were not measured on each other's shapes");
@@ -186,9 +161,9 @@ mt_status mt_portfolio_print(const mt_portfolio_view *view, mt_error *err)
 
 static void print_trials(const mt_portfolio_view *view, const mt_predictor_trial *trials)
 {
-    static const char *const names[] = {"left out", "nearest", "distance", "answer", "expected", "default", "by volume"};
+    static const char *const names[] = {"left out", "nearest", "distance", "answer", "expected", "bound", "default", "by volume"};
     char text[32];
-    mt_table table = {.columns = sizeof names / sizeof *names, .right = "llrrrrr"};
+    mt_table table = {.columns = sizeof names / sizeof *names, .right = "llrrrrrr"};
     for (size_t i = 0; i < table.columns; i++) mt_table_cell(&table, names[i]);
     for (size_t i = 0; i < view->table->shape_count; i++) {
         const mt_predictor_trial *t = &trials[i];
@@ -199,6 +174,7 @@ static void print_trials(const mt_portfolio_view *view, const mt_predictor_trial
         else mt_table_cellf(&table, "%.2f", t->distance);
         mt_table_cellf(&table, "%s%s", is_default ? "default " : "", factor(t->slowdown, text, sizeof text));
         mt_table_cell(&table, factor(t->expected, text, sizeof text));
+        mt_table_cell(&table, factor(t->most, text, sizeof text));
         mt_table_cell(&table, factor(t->by_default, text, sizeof text));
         mt_table_cell(&table, factor(t->by_volume, text, sizeof text));
     }
@@ -211,9 +187,11 @@ static void print_score(const char *name, const mt_predictor_score *score)
     printf("  %-20s geomean %.3f×  worst %.3f×\n", name, exp2(score->mean), exp2(score->worst));
 }
 
-static void print_alone(const mt_predictor_score *score)
+static void print_alone(const mt_predictor_evaluation *e)
 {
+    const mt_predictor_score *score = &e->alone;
     if (score->count) printf("The predictor over %zu shape%s: geomean %.3f×, worst %.3f×\n", score->count, plural(score->count), exp2(score->mean), exp2(score->worst));
+    if (e->bounded) printf("The bound for nine of ten cases held in %zu of %zu\n", e->within, e->bounded);
     if (score->unknown) printf("On %zu shape%s its answer was not measured: --measure --space FILE measures more\n", score->unknown, plural(score->unknown));
 }
 
@@ -222,11 +200,11 @@ mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error 
     mt_predictor_evaluation e;
     mt_predictor_trial *trials = mt_alloc(view->table->shape_count + 1, sizeof *trials);
     if (!trials) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
-    mt_status st = mt_predictor_evaluate(&view->table->data, view->options, trials, &e, err);
+    mt_status st = mt_predictor_evaluate(&view->table->data, view->options, view->family, trials, &e, err);
     if (st == MT_OK) {
-        printf("\nEach shape as if it had not been tuned (weights, rule and expectations chosen without it):\n");
+        printf("\nEach shape as if it%s had not been tuned (weights, rule and expectations chosen without):\n", view->family ? ", and all of its family," : "");
         print_trials(view, trials);
-        print_alone(&e.alone);
+        print_alone(&e);
         printf("Over %zu shape%s on which all three have a time:\n", e.predictor.count, plural(e.predictor.count));
         if (e.predictor.count) {
             print_score("the predictor", &e.predictor);

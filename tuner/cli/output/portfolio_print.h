@@ -9,6 +9,7 @@ typedef struct mt_portfolio_view {
     const mt_predictor_table *table;
     const mt_predictor *predictor;
     const mt_predictor_options *options;
+    const size_t *family;           /* of each shape, for the evaluation; NULL = each is alone */
     mt_store *store;                /* for the variants' texts */
 } mt_portfolio_view;
 

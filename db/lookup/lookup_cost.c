@@ -1,4 +1,4 @@
-/* How many blocks an SM runs of each of a predictor's variants: on the tuned shapes as the tuner stored it, on the asked one by the kernel's expressions (db/rule.h says what for). */
+/* What the cost model says of each of a predictor's variants: on the tuned shapes as the tuner stored it, on the asked one by the kernel's expressions (db/rule.h says what for). */
 #include "db/lookup/lookup.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ enum { SM_COUNT = 1 }; /* in mt_lookup_fact_names */
 
 typedef struct reading {
     uint32_t columns[MT_RULE_VARIANTS]; /* of the listed variants, in their order */
-    double sm_count, *turns;            /* turns [shape_count][variant_count] */
+    double sm_count, *costs;            /* costs [shape_count][variant_count] */
 } reading;
 
 /* ---- which lets it takes ---- */
@@ -51,13 +51,13 @@ static void look_through_lets(const mt_lookup_model *model)
 /* ---- what is stored ---- */
 
 /* "132 4096 0": blocks of each listed variant, 0 = not known. */
-static bool read_blocks(const reading *r, const char *text, size_t count, double *turns)
+static bool read_blocks(const reading *r, const char *text, size_t count, double *costs)
 {
     for (size_t i = 0; i < count; i++) {
         uint64_t blocks = 0;
         if (!text || *text < '0' || *text > '9') return false;
         for (; *text >= '0' && *text <= '9' && blocks < UINT64_C(1000000000000000000); text++) blocks = 10 * blocks + (uint64_t)(*text - '0');
-        if (blocks) turns[r->columns[i]] = mt_rule_turns((double)blocks, r->sm_count);
+        if (blocks) costs[r->columns[i]] = mt_rule_wave_cost((double)blocks, r->sm_count);
         text += *text == ' ';
     }
     return *text == '\0';
@@ -75,7 +75,7 @@ static bool read_shapes(const reading *r, const mt_lookup_json *array, const mt_
         if (s == subject_count) continue; /* of a workload that was not asked for */
         const char *blocks = mt_lookup_json_text(at, "blocks");
         if (last && blocks && subjects[s].shape == last_shape && strcmp(blocks, last) == 0) continue; /* another workload of the same shape */
-        if (!read_blocks(r, blocks, rule->variant_count, r->turns + subjects[s].shape * rule->variant_count)) return false;
+        if (!read_blocks(r, blocks, rule->variant_count, r->costs + subjects[s].shape * rule->variant_count)) return false;
         last = blocks;
         last_shape = subjects[s].shape;
     }
@@ -100,26 +100,26 @@ done:
     return st;
 }
 
-tunelookup_status mt_lookup_turns_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
+tunelookup_status mt_lookup_costs_read(mt_lookup_loader *loader, const mt_lookup_json *root, const int64_t *variants, const mt_lookup_subject *subjects, uint32_t subject_count, mt_lookup_predictor *predictor,
                                        bool *is_damaged)
 {
     tunelookup_status st;
-    const mt_lookup_json *object = mt_lookup_json_member(root, "turns"), *cost = mt_lookup_json_member(object, "cost");
+    const mt_lookup_json *object = mt_lookup_json_member(root, "cost"), *weight = mt_lookup_json_member(object, "weight");
     mt_lookup_arena *arena = &loader->block->arena;
     mt_rule *rule = &predictor->rule;
     size_t cells = rule->shape_count * rule->variant_count;
     reading r = { .sm_count = (double)mt_lookup_json_int(object, "sm_count", 0) };
     if (!object) return TUNELOOKUP_OK;
-    r.turns = mt_lookup_arena_take(arena, cells, sizeof *r.turns);
+    r.costs = mt_lookup_arena_take(arena, cells, sizeof *r.costs);
     predictor->variants = mt_lookup_arena_take(arena, rule->variant_count, sizeof *predictor->variants);
-    if (!r.turns || !predictor->variants) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < cells; i++) r.turns[i] = NAN;
+    if (!r.costs || !predictor->variants) return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < cells; i++) r.costs[i] = NAN;
     st = read_variants(loader, mt_lookup_json_member(object, "variants"), variants, predictor, &r, is_damaged);
     if (st != TUNELOOKUP_OK) return st;
-    if (!*is_damaged) *is_damaged = !cost || !(cost->real > 0 && cost->real <= 1) || !(r.sm_count >= 1) || !read_shapes(&r, mt_lookup_json_member(object, "shapes"), subjects, subject_count, rule);
+    if (!*is_damaged) *is_damaged = !weight || !(weight->real > 0 && weight->real <= 1) || !(r.sm_count >= 1) || !read_shapes(&r, mt_lookup_json_member(object, "shapes"), subjects, subject_count, rule);
     look_through_lets(&loader->block->model);
-    rule->turns = r.turns;
-    rule->turn_cost = *is_damaged ? 0 : cost->real;
+    rule->cost = r.costs;
+    rule->cost_weight = *is_damaged ? 0 : weight->real;
     return TUNELOOKUP_OK;
 }
 
@@ -145,7 +145,7 @@ static double blocks_of(const mt_lookup_env *env)
 }
 
 /* Some dozens of variants, each with a few of the lets: those that no grid reads are left out, those that read no knob are computed once. */
-void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double turns[MT_RULE_VARIANTS])
+void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor *predictor, const int64_t *values, double costs[MT_RULE_VARIANTS])
 {
     const mt_lookup_model *model = &block->model;
     double sm_count = (double)model->facts[SM_COUNT];
@@ -153,7 +153,7 @@ void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_predictor 
     bool is_first = true;
     mt_lookup_env_begin(&env, block, values);
     for (size_t v = 0; v < predictor->rule.variant_count; v++) {
-        turns[v] = NAN;
+        costs[v] = NAN;
         if (!(sm_count > 0) || !predictor->rule.is_usable[v] || predictor->variants[v]->problem) continue;
         mt_lookup_env_set_variant(&env, predictor->variants[v]);
         for (uint32_t i = 0; i < model->let_count; i++) {
@@ -161,6 +161,6 @@ void mt_lookup_turns_of(const mt_lookup_block *block, const mt_lookup_predictor 
         }
         is_first = false;
         double blocks = blocks_of(&env);
-        if (blocks > 0) turns[v] = mt_rule_turns(blocks, sm_count);
+        if (blocks > 0) costs[v] = mt_rule_wave_cost(blocks, sm_count);
     }
 }

@@ -7,19 +7,10 @@
 
 bool mt_predictor_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
 {
-    const double *shape = data->shapes + asked * data->feature_count;
-    mt_rule_begin(rule, shape, search);
-    if (data->turns) mt_rule_set_turns(rule, data->turns + asked * data->variant_count, search);
-    return mt_predictor_next_offer(data, rule, asked, search);
-}
-
-bool mt_predictor_next_offer(const mt_predictor_data *data, const mt_rule *rule, size_t asked, mt_rule_search *search)
-{
-    const double *shape = data->shapes + asked * data->feature_count;
-    while (mt_rule_next(rule, shape, search)) {
+    mt_rule_begin(rule, data->shapes + asked * data->feature_count, search);
+    if (data->cost) mt_rule_set_costs(rule, data->cost + asked * data->variant_count, search);
+    while (mt_rule_next(rule, search))
         if (!isinf(mt_predictor_cell(data, asked, search->variant))) return true;
-        mt_rule_refuse(search);
-    }
     return false;
 }
 
@@ -84,51 +75,50 @@ static double of_nearest_volume(const mt_predictor_data *data, size_t asked)
     return best;
 }
 
-static mt_status try_shape(const mt_predictor_data *data, const mt_predictor_options *options, size_t shape, mt_predictor_trial *trial, mt_error *err)
+/* The offer, or the default where that is expected to be faster, as the lookup decides. */
+static void decide(const mt_predictor_data *data, const mt_rule *rule, mt_predictor_trial *trial)
+{
+    mt_rule_search search;
+    if (!mt_predictor_offer(data, rule, trial->shape, &search)) return;
+    mt_rule_expectation expected = mt_rule_expect(rule, &search);
+    bool default_fails = !isfinite(trial->by_default);  /* without a time: excluded, since else it is measured first */
+    bool is_default = fabs(data->default_slowdown[search.witness] - mt_predictor_cell(data, search.witness, search.variant)) < 1e-12; /* the lookup knows it by its text */
+    trial->nearest = search.nearest;
+    trial->distance = search.distance[search.nearest];
+    trial->expected = expected.of_default;
+    if (!(expected.slowdown <= expected.of_default) && !default_fails && !is_default) return;
+    trial->expected = expected.slowdown;
+    trial->most = expected.most;
+    trial->variant = search.variant;
+    trial->slowdown = mt_predictor_cell(data, trial->shape, search.variant);
+}
+
+static mt_status try_shape(const mt_predictor_data *data, const mt_predictor_options *options, const size_t *family, size_t shape, mt_predictor_trial *trial, mt_error *err)
 {
     bool is_left_out[MT_RULE_SHAPES] = {false};
     mt_predictor predictor;
-    mt_rule_search search;
-    double advantage = NAN;
-    is_left_out[shape] = true;
+    for (size_t i = 0; i < data->shape_count; i++) is_left_out[i] = family ? family[i] == family[shape] : i == shape;
     mt_status st = mt_predictor_build(data, is_left_out, options, &predictor, err);
     if (st != MT_OK) return st;
     mt_rule rule = mt_predictor_rule(data, is_left_out, &predictor);
-    *trial = (mt_predictor_trial){.shape = shape, .nearest = SIZE_MAX, .distance = NAN, .variant = data->variant_count, .expected = NAN, .by_default = data->default_slowdown[shape]};
+    *trial = (mt_predictor_trial){.shape = shape, .nearest = SIZE_MAX, .distance = NAN, .variant = data->variant_count, .expected = NAN, .most = NAN, .by_default = data->default_slowdown[shape]};
     trial->slowdown = trial->by_default;
     trial->by_volume = of_nearest_volume(data, shape);
-    bool more = mt_predictor_offer(data, &rule, shape, &search), default_fails = !isfinite(data->default_slowdown[shape]); /* without a time: excluded, since else it is measured first */
-    double of_default = NAN; /* as the nearest shape lets expect it */
-    for (int offers = 0; more && offers < MT_RULE_OFFERS; offers++) {
-        double slowdown;
-        mt_rule_expect(&rule, &search, &slowdown, &advantage);
-        bool is_default = fabs(data->default_slowdown[search.nearest] - mt_predictor_cell(data, search.nearest, search.variant)) < 1e-12; /* the lookup knows it by its text */
-        bool is_taken = (advantage >= 0 && !(slowdown > of_default)) || default_fails || is_default;
-        if (offers == 0) of_default = slowdown + advantage < 0 ? 0 : slowdown + advantage; /* nothing is faster than the best */
-        if (offers == 0 || is_taken) {
-            trial->nearest = search.nearest;
-            trial->distance = search.distance[search.nearest];
-            trial->expected = is_taken ? slowdown : of_default;
-        }
-        if (is_taken) {
-            trial->variant = search.variant;
-            trial->slowdown = mt_predictor_cell(data, shape, search.variant);
-            break;
-        }
-        mt_rule_leave(&search);
-        more = !isnan(advantage) && mt_predictor_next_offer(data, &rule, shape, &search);
-    }
+    decide(data, &rule, trial);
     return MT_OK;
 }
 
-mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predictor_options *options, mt_predictor_trial *trials, mt_predictor_evaluation *evaluation, mt_error *err)
+mt_status mt_predictor_evaluate(const mt_predictor_data *data, const mt_predictor_options *options, const size_t *family, mt_predictor_trial *trials, mt_predictor_evaluation *evaluation, mt_error *err)
 {
     *evaluation = (mt_predictor_evaluation){0};
     for (size_t i = 0; i < data->shape_count; i++) {
-        mt_status st = try_shape(data, options, i, &trials[i], err);
+        mt_status st = try_shape(data, options, family, i, &trials[i], err);
         if (st != MT_OK) return st;
         const mt_predictor_trial *t = &trials[i];
         mt_predictor_add_score(&evaluation->alone, t->slowdown);
+        bool has_bound = isfinite(t->slowdown) && !isnan(t->most);
+        evaluation->bounded += has_bound;
+        evaluation->within += has_bound && t->slowdown <= t->most + 1e-9;
         if (!isfinite(t->slowdown) || !isfinite(t->by_default) || !isfinite(t->by_volume)) continue;
         mt_predictor_add_score(&evaluation->predictor, t->slowdown);
         mt_predictor_add_score(&evaluation->by_default, t->by_default);

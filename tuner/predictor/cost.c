@@ -1,12 +1,12 @@
-/* What more blocks cost. From a shape to a near one all variants' times change; that of one whose blocks become more while another's do not (its tiles are smaller, or it starts as many blocks as the card holds and
- * lets them loop) changes otherwise. The slope of the differences in slowdown over those in turns, within pairs of near shapes, drawn towards 0. */
+/* How far the cost model is followed. From a shape to a near one all variants' times change; that of one whose cost grows more than another's (its tiles are smaller, so it has more of them; or its blocks fill the
+ * GPU less well) changes otherwise. The slope of the differences in slowdown over those in cost, within pairs of near shapes, drawn towards 0. */
 #include <math.h>
 
 #include "tuner/predictor/predictor_internal.h"
 
 enum { NEIGHBOURS = 3, LEAST_VARIANTS = 4 };
 static const double MOST = 0.5;   /* log2: a variant that is slower on both shapes says nothing about good ones */
-static const double RIDGE = 0.02; /* of a pair; its mean square of turns is that large where half of the variants differ by a fifth of an octave */
+static const double RIDGE = 0.02; /* of a pair; its mean square of costs is that large where half of the variants differ by a fifth of an octave */
 
 typedef struct slope { double xx, xy; } slope;
 
@@ -15,7 +15,7 @@ static void add_pair(const mt_predictor_data *data, size_t a, size_t b, slope *s
 {
     double n = 0, of_x = 0, of_y = 0, xx = 0, xy = 0;
     for (size_t v = 0; v < data->variant_count; v++) {
-        double here = mt_predictor_cell(data, a, v), there = mt_predictor_cell(data, b, v), x = data->turns[a * data->variant_count + v] - data->turns[b * data->variant_count + v];
+        double here = mt_predictor_cell(data, a, v), there = mt_predictor_cell(data, b, v), x = data->cost[a * data->variant_count + v] - data->cost[b * data->variant_count + v];
         if (!isfinite(here) || !isfinite(there) || isnan(x) || fmin(here, there) > MOST) continue;
         n++;
         of_x += x;
@@ -28,10 +28,10 @@ static void add_pair(const mt_predictor_data *data, size_t a, size_t b, slope *s
     s->xy += xy / n - of_x * of_y / (n * n);
 }
 
-double mt_predictor_learn_turn_cost(const mt_predictor_data *data, const bool *is_left_out, const mt_rule_feature *features)
+double mt_predictor_learn_cost_weight(const mt_predictor_data *data, const bool *is_left_out, const mt_rule_feature *features)
 {
     slope s = {0};
-    for (size_t i = 0; i < data->shape_count && data->turns; i++) {
+    for (size_t i = 0; i < data->shape_count && data->cost; i++) {
         double distance[MT_RULE_SHAPES];
         if (!mt_predictor_has(is_left_out, i)) continue;
         for (size_t k = 0; k < data->shape_count; k++) {
