@@ -29,21 +29,6 @@ START_TEST(whole_space)
 }
 END_TEST
 
-/* What limits the search keeps neither the default from being measured first, nor the lookup from anything. */
-START_TEST(a_default_outside_the_search_comes_first)
-{
-    static const char narrow[] = "[param A]\nvalues = 1..10\ndefault = 5\n[constraint small]\nscope = search\nexpr = A < 4\n";
-    set_up();
-    tune_ok("", narrow);
-    ck_assert_int_eq(rows(), 4);
-    ck_assert_str_eq(first_new, "A=5;ALGO=plain");
-    ck_assert(last.default_ns == 1e6 - 500);
-    ck_assert_int_eq(scalar(store, "SELECT json_array_length(spec_json, '$.constraints') FROM kernel"), 0);
-    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM pruned WHERE constraint_name = 'small'"), 1);
-    tear_down();
-}
-END_TEST
-
 START_TEST(resume_measures_nothing)
 {
     set_up();
@@ -447,7 +432,7 @@ int main(void)
 {
     Suite *suite = suite_create("session");
     TCase *group = tcase_create("session");
-    const TTest *const tests[] = {whole_space, a_default_outside_the_search_comes_first, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, interrupted_while_enumerating, time_is_up_while_enumerating, inputs_from_files_are_a_workload_of_their_own, time_is_shared, failures_are_data,
+    const TTest *const tests[] = {whole_space, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, interrupted_while_enumerating, time_is_up_while_enumerating, inputs_from_files_are_a_workload_of_their_own, time_is_shared, failures_are_data,
         nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, yardsticks_are_measured_and_never_win, bad_names, evaluator_fails, killed_and_resumed};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);

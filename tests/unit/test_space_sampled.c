@@ -545,33 +545,12 @@ START_TEST(threads_read_at_once)
 }
 END_TEST
 
-/* The default is broken by a constraint of the search alone. */
-START_TEST(a_default_outside_the_search_is_a_point)
-{
-    pair p = make_pair(must_parse(KERNEL SHAPE OUT LAUNCH "[algorithm a]\n[algorithm b]\n[param K]\nvalues = 1..4\ndefault = 4\n[param M]\nvalues = 1, 2, 3\ndefault = 2\n[param V]\nvalues = 1..5\n"
-                                  "[constraint small]\nscope = search\nexpr = K < 4\n[constraint legal]\nexpr = K * M != 12\n"), 1 << 20);
-    size_t index;
-    mt_error err = { 0 };
-    mt_point outside = must_point(p.spec, "ALGO=b;K=4;M=1;V=5"), again;
-    ck_assert_uint_eq(mt_space_count(p.all), 91);
-    ck_assert_uint_eq(mt_space_count(p.sampled), 91);
-    every_rank_agrees(&p);
-    next_visits_all(&p);
-    ck_assert_int_eq(mt_space_default(p.sampled, &index, &err), MT_OK);
-    ck_assert(!mt_space_find(p.sampled, &outside, &index));
-    ck_assert(mt_space_find_legal(p.sampled, &outside, &index));
-    mt_space_at(p.sampled, index, &again);
-    ck_assert_mem_eq(again.level, outside.level, sizeof again.level);
-    free_pair(&p);
-}
-END_TEST
-
 int main(void)
 {
     const TTest *const tests[] = {
         sampled_is_enumerated_exact, sampled_is_enumerated_coarse, a_guided_walk_gives_the_same_points, counts_are_exact_or_estimated, count_texts, pruned_counts_are_estimated,
         draws_are_uniform, arithmetic_that_fails_is_the_file_s_error, a_space_without_points, a_rare_point_is_found_by_counting, draws_end_at_their_time, too_many_combinations_to_be_numbered,
-        the_watch_ends_it_in_every_phase, every_allocation_may_fail, ten_to_the_eight_are_counted_at_once, exhaustive_walks_a_sampled_space, a_default_outside_the_search_is_a_point, threads_read_at_once,
+        the_watch_ends_it_in_every_phase, every_allocation_may_fail, ten_to_the_eight_are_counted_at_once, exhaustive_walks_a_sampled_space, threads_read_at_once,
     };
     return unit_run("space_sampled", tests, sizeof tests / sizeof tests[0]);
 }

@@ -186,7 +186,7 @@ static bool keeps_constraints(const mt_env *env, const mt_point *point)
     const mt_algorithm *variant = &spec->algorithms[point->level[0]];
     if (variant->has_requires && !holds(env, &variant->requires_expr)) return false;
     for (size_t i = 0; i < spec->constraint_count; i++) {
-        if (!spec->constraints[i].is_of_search && !holds(env, &spec->constraints[i].expr)) return false;
+        if (!holds(env, &spec->constraints[i].expr)) return false;
     }
     return true;
 }

@@ -51,7 +51,7 @@ bool mt_shard_has(const mt_shard *shard, const mt_space *space, size_t point)
 {
     size_t count = mt_space_count(space);
     if (shard->count <= 1) return true;
-    if (!mt_space_is_enumerated(space) || point >= count) return scatter(point) % shard->count == shard->index;
+    if (!mt_space_is_enumerated(space)) return scatter(point) % shard->count == shard->index;
     return place_of(point, count) * shard->count / count == shard->index;
 }
 

@@ -15,7 +15,7 @@ enum { MT_SHARDS_MAX = 100000 };
 /* "3/8": the third of eight. False for anything else: i must be 1 to n, n at most MT_SHARDS_MAX. */
 bool mt_shard_parse(const char *text, mt_shard *shard);
 size_t mt_shard_count(const mt_shard *shard); /* at least 1 */
-/* Enumerated spaces: the parts differ by one point at most, and each is spread over the whole space. Sampled ones, and points outside the search: by a hash. */
+/* Enumerated spaces: the parts differ by one point at most, and each is spread over the whole space. Sampled ones: by a hash. */
 bool mt_shard_has(const mt_shard *shard, const mt_space *space, size_t point);
 /* Points of the shard; of a sampled space, whose parts nobody counted, those of the whole space. */
 size_t mt_shard_size(const mt_shard *shard, const mt_space *space);

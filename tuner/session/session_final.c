@@ -30,7 +30,7 @@ static mt_status on_near_tie(void *context, const mt_near_tie *row, mt_error *er
     mt_point point;
     mt_error ignored;
     /* A row of a point that the file no longer describes can be compared, but not run. */
-    if (mt_point_parse(mt_space_spec(final->space), row->variant, &point, &ignored) != MT_OK || !mt_space_find_legal(final->space, &point, &entry->index)) {
+    if (mt_point_parse(mt_space_spec(final->space), row->variant, &point, &ignored) != MT_OK || !mt_space_find(final->space, &point, &entry->index)) {
         if (final->objective == MT_OBJECTIVE_TIME) final->can_retime = false;
         else return MT_OK; /* its energy can't be known any more */
     }

@@ -61,7 +61,7 @@ mt_status mt_session_given_points(mt_session *session, const mt_subject_job *job
             mt_error ignored;
             size_t index;
             bool is_point = mt_point_parse(mt_space_spec(space), given->variants[v], &point, &ignored) == MT_OK;
-            bool exists = is_point && mt_space_find_legal(space, &point, &index);
+            bool exists = is_point && mt_space_find(space, &point, &index);
             st = exists ? mt_point_list_add(job->points, index, err) : store_excluded(session, subject, space, is_point ? &point : NULL, given->variants[v], err);
         }
     }

@@ -12,7 +12,6 @@ struct loading {
     const mt_shard *shard; /* or NULL */
     mt_index_map seen;     /* of the history, while it is added to from another database */
     bool is_shared, no_race;
-    bool takes_legal;      /* points that only the search excludes count too, where points are given */
 };
 
 /* False for a point that the file no longer describes: its row is history, not part of this search. */
@@ -21,7 +20,7 @@ static bool find_index(const struct loading *loading, const char *variant, size_
     mt_point point;
     mt_error ignored;
     if (mt_point_parse(mt_space_spec(loading->space), variant, &point, &ignored) != MT_OK) return false;
-    return loading->takes_legal ? mt_space_find_legal(loading->space, &point, index) : mt_space_find(loading->space, &point, index);
+    return mt_space_find(loading->space, &point, index);
 }
 
 static mt_status on_known(void *context, const char *variant, mt_outcome_kind kind, double median_ns, const char *text, mt_error *err)
@@ -83,7 +82,7 @@ static mt_status load_shared(mt_session *session, const mt_subject *subject, str
 
 mt_status mt_history_load(mt_session *session, const mt_subject *subject, const mt_space *space, const mt_shard *shard, mt_history *history, mt_error *err)
 {
-    struct loading loading = {.space = space, .history = history, .shard = shard, .no_race = session->params->no_race, .takes_legal = session->params->given != NULL};
+    struct loading loading = {.space = space, .history = history, .shard = shard, .no_race = session->params->no_race};
     int64_t before = mt_clock_now_ns();
     mt_status st = mt_store_known(session->store, subject, session->params->reuse, on_known, &loading, err);
     if (st == MT_OK) st = mt_store_quarantined(session->store, subject, on_quarantined, &loading, err);

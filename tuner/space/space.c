@@ -34,9 +34,9 @@ void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *
 
 void mt_space_at(const mt_space *space, size_t index, mt_point *point)
 {
-    assert(index < mt_space_index_limit(space) || (space->has_search_limits && space->has_ranks));
-    if (!space->is_enumerated || index >= space->count) {
-        mt_rank_decode(space, space->is_enumerated ? index - space->count : index, point);
+    assert(index < mt_space_index_limit(space));
+    if (!space->is_enumerated) {
+        mt_rank_decode(space, index, point);
         return;
     }
     const unsigned char *bytes = space->points + index * space->stride;
@@ -57,8 +57,7 @@ static bool find_sampled(const mt_space *space, const mt_point *point, size_t *i
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return false;
     walker->point = *point;
-    bool is_extra = space->has_extra && memcmp(point->level, space->extra.level, sizeof point->level) == 0;
-    bool is_valid = is_extra || mt_point_truth(space, walker, &culprit) == MT_TRUTH_HOLDS;
+    bool is_valid = mt_point_truth(space, walker, &culprit) == MT_TRUTH_HOLDS;
     if (is_valid) *index = mt_rank_of(space, point, UINT64_MAX);
     mt_walker_give(space, walker);
     return is_valid;
@@ -85,22 +84,6 @@ static bool find_packed(const mt_space *space, const mt_point *point, size_t low
 bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index)
 {
     return space->is_enumerated ? find_packed(space, point, 0, space->count, index) : find_sampled(space, point, index);
-}
-
-/* Points outside the search have the indices behind the enumerated ones, by rank. A list has none. */
-bool mt_space_find_legal(const mt_space *space, const mt_point *point, size_t *index)
-{
-    const mt_check *culprit;
-    if (mt_space_find(space, point, index)) return true;
-    if (space->is_listed) return false;
-    if (!space->has_search_limits || !space->has_ranks) return false;
-    mt_walker *walker = mt_walker_take(space);
-    if (!walker) return false;
-    walker->point = *point;
-    bool is_legal = mt_point_legality(space, walker, &culprit) == MT_TRUTH_HOLDS;
-    if (is_legal) *index = (space->is_enumerated ? space->count : 0) + mt_rank_of(space, point, UINT64_MAX);
-    mt_walker_give(space, walker);
-    return is_legal;
 }
 
 /* ---- life ---- */
@@ -191,7 +174,6 @@ mt_status mt_space_create_limited(const mt_spec *spec, const mt_shape *shape, co
     MT_TRY(mt_space_begin(spec, shape, facts, &space, err));
     if (limits) space->limits = *limits;
     MT_TRY(fill(space, watch, err));
-    MT_TRY(mt_space_admit_default(space, err));
     if (space->is_enumerated) shrink(space);
     *out = space;
     space = NULL;
@@ -354,9 +336,7 @@ static bool settle(const mt_space *space, mt_walker *walker, size_t changed)
     return true;
 }
 
-typedef bool find_point(const mt_space *space, const mt_point *point, size_t *index);
-
-static size_t neighbours(const mt_space *space, size_t index, find_point *find, size_t *out, size_t capacity)
+size_t mt_space_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity)
 {
     const mt_spec *spec = space->spec;
     mt_walker *walker = mt_walker_take(space);
@@ -371,21 +351,11 @@ static size_t neighbours(const mt_space *space, size_t index, find_point *find, 
             if ((int)level == here.level[i]) continue;
             walker->point = here;
             walker->point.level[i] = (int16_t)level;
-            if (!settle(space, walker, i) || !find(space, &walker->point, &neighbour)) continue;
+            if (!settle(space, walker, i) || !mt_space_find(space, &walker->point, &neighbour)) continue;
             if (found < capacity) out[found] = neighbour;
             found++;
         }
     }
     mt_walker_give(space, walker);
     return found;
-}
-
-size_t mt_space_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity)
-{
-    return neighbours(space, index, mt_space_find, out, capacity);
-}
-
-size_t mt_space_legal_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity)
-{
-    return neighbours(space, index, mt_space_find_legal, out, capacity);
 }

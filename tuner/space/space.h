@@ -26,8 +26,7 @@ typedef struct mt_space_watch {
 mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_space_watch *watch, mt_space **space, mt_error *err);
 
 /* The space on a recorded GPU: of the spec's points those that are recorded. `points` may be in any order and more than once; one that lacks an active knob, which the file gained since,
- * is changed to that with the knob's default. Constraints of the search do not exclude any: to look at what was measured costs nothing.
- * What others exclude of them counts as pruned by those, everything else that the knobs' values would also allow as pruned, "not recorded". */
+ * is changed to that with the knob's default. What constraints exclude of them counts as pruned by those, everything else that the knobs' values would also allow as pruned, "not recorded". */
 mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **space, mt_error *err);
 /* The space of exactly these points, whatever constraints would say: for benchmarks of the search. */
 mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **space, mt_error *err);
@@ -58,9 +57,6 @@ bool mt_space_first_with(const mt_space *space, size_t variant, size_t param, in
 uint64_t mt_space_raw_count(const mt_space *space);
 void mt_space_at(const mt_space *space, size_t index, mt_point *point); /* index: a valid point's; sampled: any below the limit, valid or not */
 bool mt_space_find(const mt_space *space, const mt_point *point, size_t *index); /* false: not valid. Threads: any */
-/* The same for points that only constraints of the search (`scope = search`) exclude: they may run, and mt_space_at knows their index, but no strategy does: of an
- * enumerated space it is count or more. A recorded GPU's space has no others. For variants that somebody names. Threads: any. */
-bool mt_space_find_legal(const mt_space *space, const mt_point *point, size_t *index);
 
 /* Constraints that pruned: index < spec constraint_count is that constraint; index − constraint_count is variant i's `requires`; of a listed space one more,
  * "not recorded".
@@ -72,10 +68,9 @@ uint64_t mt_space_pruned(const mt_space *space, size_t kind, const char **name, 
  * For a space without a valid point. */
 void mt_space_tell_pruned(const mt_space *space, mt_strbuf *text);
 
-/* The default point: the first [algorithm] and every active knob at its default. It is a point of the space wherever it may run: constraints of the search do not
- * exclude it. NOT_FOUND, naming the constraint, when it is not valid here. */
+/* The default point: the first [algorithm] and every active knob at its default. NOT_FOUND, naming the constraint, when it is not valid here. */
 mt_status mt_space_default(const mt_space *space, size_t *index, mt_error *err);
-/* Why mt_space_find_legal does not know the point: the NOT_FOUND error names the knobs that it lacks or has too many, or else the condition that excludes it. Threads: any. */
+/* Why mt_space_find does not know the point: the NOT_FOUND error names the knobs that it lacks or has too many, or else the condition that excludes it. Threads: any. */
 mt_status mt_space_explain(const mt_space *space, const mt_point *point, mt_error *err);
 /* The condition that excludes the point from running, named as by mt_space_pruned. False: none does; of a recorded GPU's space the point is then not recorded. Threads: any. */
 bool mt_space_excluded_by(const mt_space *space, const mt_point *point, const char **name, const char **why);
@@ -85,7 +80,5 @@ mt_status mt_space_variant_default(const mt_space *space, const char *name, size
 /* Valid points that differ from `index` in one knob (any value; knobs that become active take their default, inactive ones drop).
  * Writes at most capacity indices, returns how many there are in all. */
 size_t mt_space_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity);
-/* The same with the points that only constraints of the search exclude (mt_space_find_legal). */
-size_t mt_space_legal_neighbours(const mt_space *space, size_t index, size_t *out, size_t capacity);
 
 #endif

@@ -90,8 +90,6 @@ static bool make_checks(mt_space *space, mt_check *unsorted)
     for (size_t i = 0; i < spec->constraint_count; i++) {
         mt_check *check = &unsorted[space->check_count++];
         ok = make_check(spec, &spec->constraints[i].expr, i, -1, check) && ok;
-        check->is_of_search = spec->constraints[i].is_of_search;
-        space->has_search_limits |= check->is_of_search;
     }
     for (size_t i = 0; i < spec->param_count; i++) {
         if (!spec->params[i].has_when) continue;
@@ -205,21 +203,15 @@ mt_status mt_check_fail(const mt_space *space, const mt_check *check, mt_walker 
     return st;
 }
 
-static mt_truth checks_at(const mt_space *space, mt_walker *walker, int depth, bool with_search, const mt_check **culprit)
+mt_truth mt_checks_at(const mt_space *space, mt_walker *walker, int depth, const mt_check **culprit)
 {
     for (size_t i = space->first[depth + 1]; i < space->first[depth + 2]; i++) {
-        if (!with_search && space->checks[i].is_of_search) continue;
         mt_truth truth = mt_check_truth(&space->checks[i], walker);
         if (truth == MT_TRUTH_HOLDS) continue;
         *culprit = &space->checks[i];
         return truth;
     }
     return MT_TRUTH_HOLDS;
-}
-
-mt_truth mt_checks_at(const mt_space *space, mt_walker *walker, int depth, const mt_check **culprit)
-{
-    return checks_at(space, walker, depth, true, culprit);
 }
 
 mt_truth mt_space_levels(const mt_space *space, mt_walker *walker, size_t param, int *low, int *high)
@@ -234,7 +226,7 @@ mt_truth mt_space_levels(const mt_space *space, mt_walker *walker, size_t param,
     return truth;
 }
 
-static mt_truth point_truth(const mt_space *space, mt_walker *walker, bool with_search, const mt_check **culprit)
+mt_truth mt_point_truth(const mt_space *space, mt_walker *walker, const mt_check **culprit)
 {
     const mt_spec *spec = space->spec;
     *culprit = NULL;
@@ -247,18 +239,8 @@ static mt_truth point_truth(const mt_space *space, mt_walker *walker, bool with_
             if (activity == MT_TRUTH_FAILED) return MT_TRUTH_FAILED;
             if (level < low || level > high) return MT_TRUTH_BROKEN;
         }
-        mt_truth truth = checks_at(space, walker, depth, with_search, culprit);
+        mt_truth truth = mt_checks_at(space, walker, depth, culprit);
         if (truth != MT_TRUTH_HOLDS) return truth;
     }
     return MT_TRUTH_HOLDS;
-}
-
-mt_truth mt_point_truth(const mt_space *space, mt_walker *walker, const mt_check **culprit)
-{
-    return point_truth(space, walker, true, culprit);
-}
-
-mt_truth mt_point_legality(const mt_space *space, mt_walker *walker, const mt_check **culprit)
-{
-    return point_truth(space, walker, false, culprit);
 }

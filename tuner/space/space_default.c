@@ -46,54 +46,11 @@ static mt_status fail_by(const mt_space *space, const mt_check *check, const cha
 static mt_status explain(const mt_space *space, mt_walker *walker, const char *which, mt_error *err)
 {
     const mt_check *culprit;
-    mt_truth truth = mt_point_legality(space, walker, &culprit);
-    if (truth == MT_TRUTH_HOLDS) truth = mt_point_truth(space, walker, &culprit);
-    switch (truth) {
+    switch (mt_point_truth(space, walker, &culprit)) {
     case MT_TRUTH_FAILED: return mt_check_fail(space, culprit, walker, err);
     case MT_TRUTH_BROKEN: return fail_by(space, culprit, which, &walker->point, err); /* its knobs are as active as they should be: a condition it is */
     default: return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s of shape %s is not %s", space->spec->path, which, space->shape->name, space->is_listed ? "recorded" : "valid");
     }
-}
-
-/* Packed points ascend. */
-static mt_status insert(mt_space *space, const mt_point *point, mt_error *err)
-{
-    unsigned char bytes[2 * MT_MAX_PARAMS], *grown = mt_grow(space->points, space->count, &space->capacity, space->stride);
-    size_t at = 0;
-    if (!grown) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory for %zu points", space->count);
-    space->points = grown;
-    mt_space_pack(space, point, bytes);
-    while (at < space->count && memcmp(grown + at * space->stride, bytes, space->stride) < 0) at++;
-    memmove(grown + (at + 1) * space->stride, grown + at * space->stride, (space->count - at) * space->stride);
-    memcpy(grown + at * space->stride, bytes, space->stride);
-    return MT_OK;
-}
-
-bool mt_space_find_extra(mt_space *space, mt_walker *walker, const mt_check **limit)
-{
-    const mt_check *culprit;
-    mt_error ignored;
-    if (!space->has_search_limits) return false;
-    bool exists = default_point(space, 0, walker, &ignored) == MT_OK; /* arithmetic that fails: whoever asks for the default is told */
-    space->has_extra = exists && mt_point_truth(space, walker, limit) == MT_TRUTH_BROKEN && mt_point_legality(space, walker, &culprit) == MT_TRUTH_HOLDS;
-    space->extra = walker->point;
-    return space->has_extra;
-}
-
-mt_status mt_space_admit_default(mt_space *space, mt_error *err)
-{
-    const mt_check *limit; /* counted it */
-    mt_status st = MT_OK;
-    mt_walker *walker = mt_walker_take(space);
-    if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
-    bool is_extra = mt_space_find_extra(space, walker, &limit);
-    if (is_extra && space->is_enumerated) st = insert(space, &walker->point, err);
-    if (is_extra && st == MT_OK) {
-        space->count++;
-        if (limit && space->pruned[limit->kind] > 0) space->pruned[limit->kind]--; /* an estimate may have missed it */
-    }
-    mt_walker_give(space, walker);
-    return st;
 }
 
 static mt_status find_default(const mt_space *space, size_t variant, const char *which, size_t *index, mt_error *err)
@@ -176,7 +133,7 @@ bool mt_space_excluded_by(const mt_space *space, const mt_point *point, const ch
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return false;
     walker->point = *point;
-    bool is_excluded = mt_point_legality(space, walker, &culprit) == MT_TRUTH_BROKEN && culprit;
+    bool is_excluded = mt_point_truth(space, walker, &culprit) == MT_TRUTH_BROKEN && culprit;
     if (is_excluded) mt_space_pruned(space, culprit->kind, name, why, &is_exact);
     mt_walker_give(space, walker);
     return is_excluded;

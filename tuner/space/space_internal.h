@@ -25,7 +25,6 @@ typedef struct mt_check {
     const mt_expr *expr;
     size_t kind;     /* index for mt_space_pruned */
     int variant;     /* −1: all */
-    bool is_of_search; /* a constraint that limits the search alone */
     uint64_t knobs;  /* that it reads */
     int depth;       /* the last of them; −1: none; of a `when`: the knob that it switches */
     size_t *lets;    /* that it needs, in order of evaluation */
@@ -97,11 +96,6 @@ struct mt_space {
 
     bool is_listed;                  /* made of a list of points */
 
-    /* The first variant's default where only constraints of the search exclude it: a point all the same. */
-    bool has_extra;
-    mt_point extra;
-
-    bool has_search_limits;          /* some constraint is of the search alone */
     uint64_t not_listed;             /* the other combinations */
 
     uint64_t raw_count;
@@ -122,12 +116,6 @@ mt_truth mt_checks_at(const mt_space *space, mt_walker *walker, int depth, const
 mt_truth mt_space_levels(const mt_space *space, mt_walker *walker, size_t param, int *low, int *high);
 /* All conditions, in the order of the walk, and whether the knobs that must be active are, for the walker's point. *culprit: NULL for the latter. */
 mt_truth mt_point_truth(const mt_space *space, mt_walker *walker, const mt_check **culprit);
-/* The same without the constraints of the search. */
-mt_truth mt_point_legality(const mt_space *space, mt_walker *walker, const mt_check **culprit);
-/* Sets `extra`: whether the default is a point that only constraints of the search exclude, and the first of those in *limit (space_default.c). */
-bool mt_space_find_extra(mt_space *space, mt_walker *walker, const mt_check **limit);
-/* Makes it a point (space_default.c). */
-mt_status mt_space_admit_default(mt_space *space, mt_error *err);
 
 void mt_space_pack(const mt_space *space, const mt_point *point, unsigned char *bytes); /* space.c */
 

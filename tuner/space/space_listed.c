@@ -37,13 +37,12 @@ static mt_status always(mt_space *space, mt_walker *walker, const mt_point *poin
     return MT_OK;
 }
 
-/* What was measured costs nothing to look at: limits of the search do not count, only what can not run is left out. */
-static mt_status where_legal(mt_space *space, mt_walker *walker, const mt_point *point, bool *is_point, mt_error *err)
+/* What the file excludes by now is left out. */
+static mt_status where_valid(mt_space *space, mt_walker *walker, const mt_point *point, bool *is_point, mt_error *err)
 {
     const mt_check *culprit;
     walker->point = *point;
-    mt_truth truth = mt_point_legality(space, walker, &culprit);
-    if (truth == MT_TRUTH_FAILED) truth = mt_point_truth(space, walker, &culprit); /* what fails may be guarded by a constraint of the search */
+    mt_truth truth = mt_point_truth(space, walker, &culprit);
     if (truth == MT_TRUTH_FAILED) return mt_check_fail(space, culprit, walker, err);
     if (truth == MT_TRUTH_BROKEN && culprit) space->pruned[culprit->kind]++;
     *is_point = truth == MT_TRUTH_HOLDS;
@@ -81,7 +80,7 @@ done:
     return st;
 }
 
-/* A knob that the file gained since stands at its default. Where a `when` fails, a constraint before it may exclude the point: where_legal() finds out, or tells. */
+/* A knob that the file gained since stands at its default. Where a `when` fails, a constraint before it may exclude the point: where_valid() finds out, or tells. */
 static void complete(const mt_space *space, mt_walker *walker, mt_point *point)
 {
     const mt_spec *spec = space->spec;
@@ -110,7 +109,7 @@ static mt_status fill_recorded(mt_space *space, mt_point *points, size_t count, 
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     MT_TRY(check_shape(space, walker, &count, err));
     for (size_t i = 0; !space->spec->is_recorded && i < count; i++) complete(space, walker, &points[i]);
-    MT_TRY(fill(space, walker, points, count, where_legal, err));
+    MT_TRY(fill(space, walker, points, count, where_valid, err));
 done:
     mt_walker_give(space, walker);
     return st;

@@ -200,8 +200,10 @@ static bool seek_below(seek *s, size_t param, bool is_at_from);
 
 static bool is_wanted(const seek *s, size_t param, int level)
 {
+    bool is_pinned = s->pinned_level != MT_INACTIVE;
+    if (param == 0 && is_pinned && s->space->activities[(size_t)level * s->space->spec->param_count + s->pinned_param] == MT_ACTIVE_NO) return false;
     if (param == 0 && s->variant >= 0 && level != s->variant) return false;
-    return s->pinned_level == MT_INACTIVE || param != s->pinned_param || level == s->pinned_level;
+    return !is_pinned || param != s->pinned_param || level == s->pinned_level;
 }
 
 static bool seek_level(seek *s, size_t param, int level, bool is_at_from)
@@ -251,11 +253,7 @@ bool mt_space_next(const mt_space *space, size_t least, size_t *index)
         return true;
     }
     mt_rank_decode(space, least, &s.from);
-    bool is_found = find_least(&s, index);
-    size_t extra = space->has_extra ? mt_rank_of(space, &space->extra, UINT64_MAX) : 0;
-    if (!space->has_extra || extra < least || (is_found && *index <= extra)) return is_found;
-    *index = extra;
-    return true;
+    return find_least(&s, index);
 }
 
 bool mt_space_first_with(const mt_space *space, size_t variant, size_t param, int level, size_t *index)

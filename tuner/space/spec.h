@@ -67,7 +67,6 @@ typedef struct mt_param {
 typedef struct mt_constraint {
     char *name, *why;
     mt_expr expr;
-    bool is_of_search;   /* `scope = search`: limits what is searched. What breaks it may run: the default, and variants that are asked for by name */
 } mt_constraint;
 
 typedef enum mt_arg_kind { MT_ARG_TENSOR, MT_ARG_TENSORMAP, MT_ARG_SCALAR } mt_arg_kind;

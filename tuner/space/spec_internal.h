@@ -92,6 +92,10 @@ mt_status mt_parse_expr_list(mt_reader *, const mt_key_rule *, const mt_ini_entr
 mt_status mt_split(const char *text, char ***items, size_t *count, mt_error *err);
 void mt_strings_free(char **items, size_t count);
 
+/* What a file of before is told: constraints used to have a `scope`. */
+#define MT_NO_SEARCH_SCOPE "constraints no longer have a scope, since the search orders by itself what is worth trying: " \
+                           "delete the constraint if it says that a point is slow, or the `scope` alone if the point cannot run"
+
 /* ---- names and expressions (spec_scope.c) ---- */
 
 enum { MT_NO_SLOT = UINT32_MAX };

@@ -187,7 +187,6 @@ static void add_conditions(mt_strbuf *out, const mt_spec *spec)
     end_list(out);
     begin_list(out, "constraints");
     for (size_t i = 0; i < spec->constraint_count; i++) {
-        if (spec->constraints[i].is_of_search) continue; /* nothing that the lookup must keep */
         begin_object(out);
         add_text(out, "name", spec->constraints[i].name);
         add_text(out, "why", spec->constraints[i].why);

@@ -18,7 +18,6 @@ static const mt_choice objectives[] = { { "time", MT_OBJECTIVE_TIME }, { "energy
 static const mt_choice kinds[] = { { "tensor", MT_ARG_TENSOR }, { "tensormap", MT_ARG_TENSORMAP }, { "scalar", MT_ARG_SCALAR }, { NULL, 0 } };
 static const mt_choice roles[] = { { "in", MT_ROLE_IN }, { "out", MT_ROLE_OUT }, { "inout", MT_ROLE_INOUT }, { "scratch", MT_ROLE_SCRATCH },
                                    { NULL, 0 } };
-static const mt_choice scopes[] = { { "all", 0 }, { "search", 1 }, { NULL, 0 } };
 static const mt_choice orders[] = { { "fixed", 0 }, { "any", 1 }, { NULL, 0 } };
 static const mt_choice zeroing[] = { { "never", 0 }, { "before_each", 1 }, { NULL, 0 } };
 static const mt_choice swizzles[] = { { "none", 0 }, { "32", 32 }, { "64", 64 }, { "128", 128 }, { NULL, 0 } };
@@ -83,7 +82,6 @@ static const mt_key_rule param_rules[] = {
 static const mt_key_rule constraint_rules[] = {
     NEEDED_LATER(mt_constraint, "expr", mt_parse_bool_expr, expr, NULL),
     LATER(mt_constraint, "why", mt_parse_text, why, NULL),
-    LATER(mt_constraint, "scope", mt_parse_flag, is_of_search, scopes),
 };
 static const mt_key_rule tensor_rules[] = {
     NEEDED(mt_arg, "kind", mt_parse_choice, kind, kinds),
@@ -187,6 +185,7 @@ static mt_status unknown_key(mt_reader *reader, const mt_ini_entry *entry, mt_ru
                                   sets[set].title);
         }
     }
+    if (set == MT_RULES_CONSTRAINT && strcmp(entry->key, "scope") == 0) return mt_reader_fail(reader, err, entry->line, "%s", MT_NO_SEARCH_SCOPE);
     const char *names[32];
     char hint[512];
     for (size_t i = 0; i < sets[set].count; i++) names[i] = sets[set].rules[i].key;

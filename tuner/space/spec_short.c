@@ -97,12 +97,11 @@ static mt_status write_param(mt_short *all, const mt_ini_entry *entry, mt_error 
 }
 
 /* NAME = CONDITION why "TEXT" */
-static mt_status write_constraint(mt_short *all, const mt_ini_section *section, const mt_ini_entry *entry, mt_error *err)
+static mt_status write_constraint(mt_short *all, const mt_ini_entry *entry, mt_error *err)
 {
     part parts[] = { { "why", NULL, true } };
     mt_status st = MT_OK;
     MT_TRY(mt_ini_add_section(&all->out, "constraint", entry->key, entry->line, err));
-    if (*section->name) MT_TRY(mt_ini_add_entry(&all->out, "scope", section->name, entry->line, err));
     MT_TRY(add_parts(all, entry, "expr", parts, 1, err));
 done:
     return st;
@@ -247,14 +246,11 @@ static mt_status write_lines(mt_short *all, const mt_ini_section *section, mt_er
 {
     mt_status st = MT_OK;
     bool is_constraints = strcmp(section->kind, "constraints") == 0;
-    bool has_good_name = !*section->name || (is_constraints && strcmp(section->name, "search") == 0);
-    if (!has_good_name) {
-        return mt_reader_fail(all->reader, err, section->line, "[%s %s]: expected [%s]%s", section->kind, section->name, section->kind,
-                              is_constraints ? " or [constraints search]" : ", with a line for each");
-    }
+    if (is_constraints && strcmp(section->name, "search") == 0) return mt_reader_fail(all->reader, err, section->line, "[constraints search]: %s", MT_NO_SEARCH_SCOPE);
+    if (*section->name) return mt_reader_fail(all->reader, err, section->line, "[%s %s]: expected [%s], with a line for each", section->kind, section->name, section->kind);
     for (size_t i = 0; st == MT_OK && i < section->entry_count; i++) {
         const mt_ini_entry *entry = &section->entries[i];
-        st = is_constraints                          ? write_constraint(all, section, entry, err)
+        st = is_constraints                          ? write_constraint(all, entry, err)
              : strcmp(section->kind, "params") == 0 ? write_param(all, entry, err)
                                                      : write_arg(all, entry, err);
     }

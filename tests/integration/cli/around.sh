@@ -1,14 +1,9 @@
 # shellcheck shell=bash disable=SC2154
-note "one knob at a time: also where only a constraint of the search excludes the point"
+note "one knob at a time"
 fake_gpu
 cp "$data/fake/fake.cu" .
 sed 's/ok, slow, short.*/ok, slow/; /wrote_input/d; /compile_error, compile_hang/d' "$data/fake/fake.ini" >fake.ini
 cat >>fake.ini <<'INI'
-
-[constraint usual]
-scope = search
-expr  = BLOCK != 256
-why   = a block is usual
 
 [constraint small]
 expr  = BLOCK < 512

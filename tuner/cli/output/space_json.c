@@ -87,7 +87,6 @@ static void add_constraint(mt_strbuf *out, const mt_constraint *constraint)
     mt_strbuf_add_json(out, constraint->name);
     mt_space_json_text(out, "expr", constraint->expr.source);
     mt_space_json_text(out, "why", or_null(constraint->why));
-    mt_space_json_text(out, "scope", constraint->is_of_search ? "search" : "legal");
     mt_strbuf_add_char(out, '}');
 }
 

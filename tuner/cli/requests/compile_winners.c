@@ -224,7 +224,7 @@ static mt_status submit(compiling *c, lane *on, size_t index, mt_error *err)
     mt_point point;
     mt_error why = {0};
     size_t at;
-    if (mt_point_parse(c->spec, winner->variant, &point, &why) != MT_OK || !mt_space_find_legal(on->space, &point, &at)) {
+    if (mt_point_parse(c->spec, winner->variant, &point, &why) != MT_OK || !mt_space_find(on->space, &point, &at)) {
         tell_failure(c, winner, *why.message ? why.message : "a constraint excludes it for this shape and GPU");
         return MT_OK;
     }

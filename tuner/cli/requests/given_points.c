@@ -42,9 +42,9 @@ static mt_status add_text(mt_given_points *points, const mt_spec *spec, const mt
 static mt_status add_points(mt_given_points *points, const mt_space *space, size_t index, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t capacity = mt_space_legal_neighbours(space, index, NULL, 0), *neighbours = mt_alloc(capacity + 1, sizeof *neighbours);
+    size_t capacity = mt_space_neighbours(space, index, NULL, 0), *neighbours = mt_alloc(capacity + 1, sizeof *neighbours);
     if (!neighbours) return MT_FAIL(err, MT_ERR_NO_MEMORY, "tune: out of memory");
-    size_t count = mt_space_legal_neighbours(space, index, neighbours, capacity);
+    size_t count = mt_space_neighbours(space, index, neighbours, capacity);
     for (size_t i = 0; i <= count && i <= capacity; i++) {
         mt_point point;
         mt_space_at(space, i ? neighbours[i - 1] : index, &point);
@@ -73,7 +73,7 @@ static mt_status add_target(mt_given_points *points, const mt_session_params *pl
     mt_status st = mt_evaluator_space(evaluator, plan->spec, target->shape, target->workload, plan->regime, NULL, &space, err);
     if (st == MT_ERR_NOT_FOUND && evaluator->is_recorded)
         st = add_text(points, plan->spec, point, err);
-    else if (st == MT_OK && !mt_space_find_legal(space, point, &index))
+    else if (st == MT_OK && !mt_space_find(space, point, &index))
         tell_why(points, space, point);
     else if (st == MT_OK)
         st = add_points(points, space, index, err);

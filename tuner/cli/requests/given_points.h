@@ -10,7 +10,7 @@ typedef struct mt_given_points {
     char why[2048]; /* what was said last of a shape that is left out */
 } mt_given_points;
 
-/* What `plan` (whose `given` is not set) would tune, with the points around `variant`, which is written as listings print it. Points that only constraints of the search exclude are among
+/* What `plan` (whose `given` is not set) would tune, with the points around `variant`, which is written as listings print it.
  * them. USAGE for a text that is no point of the space; NOT_FOUND when the variant may run on none of the shapes. Free with mt_given_points_free, also after an error. */
 mt_status mt_given_points_around(const mt_session_params *plan, mt_evaluator *evaluator, const char *variant, mt_given_points *points, mt_error *err);
 /* The variants of a file, one a line, on each subject of the plan; empty lines and those that begin with # do not count. USAGE, with file and line, for a text that is no point of the space. */

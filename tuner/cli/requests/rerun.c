@@ -76,7 +76,7 @@ static mt_status find_point(mt_rerun *self, const mt_shape *shape, const char *v
     if (st != MT_OK) return st;
     mt_space_free(self->space);
     self->space = space;
-    if (!mt_space_find_legal(space, &point, index)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s excludes it for shape %s on this GPU", variant, self->bench.path, shape->name);
+    if (!mt_space_find(space, &point, index)) return MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: %s excludes it for shape %s on this GPU", variant, self->bench.path, shape->name);
     return MT_OK;
 }
 
