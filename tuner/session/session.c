@@ -107,6 +107,7 @@ static bool has_no_limits(const mt_session_params *params)
 static size_t choose_budget(const mt_session_params *params)
 {
     bool is_exhaustive = has_no_limits(params);
+    if (params->is_quick) return MT_QUICK_EVALUATIONS;
     int64_t budget = params->budget_given || !is_exhaustive ? params->budget : 0;
     if (budget <= 0 && !is_exhaustive) budget = params->spec->budget;
     return budget > 0 ? (size_t)budget : SIZE_MAX;

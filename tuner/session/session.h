@@ -64,12 +64,12 @@ typedef struct mt_session_given {
     size_t variant_count;
 } mt_session_given;
 
-enum { MT_ANSWERS_MAX = 2 };
+enum { MT_ANSWERS_MAX = 16, MT_QUICK_EVALUATIONS = 8 };
 
-/* What production would run for a subject today, as the lookup library says: a search begins there, so that it never ends with something slower. */
+/* What production would run for a subject today, as the lookup library says, and what its predictor would try next: a search begins there, so that it never ends with something slower. */
 typedef struct mt_answers {
     void *context;
-    /* At most MT_ANSWERS_MAX variants as canonical text, which stay valid until the next call; fewer or none where nothing is known. */
+    /* At most MT_ANSWERS_MAX variants as canonical text, best first, which stay valid until the next call; fewer or none where nothing is known. */
     size_t (*find)(void *context, const mt_shape *shape, const mt_workload *workload, const char *variants[MT_ANSWERS_MAX]);
 } mt_answers;
 
@@ -85,6 +85,7 @@ typedef struct mt_session_params {
     void *takes_context;
     const char *strategy;          /* "auto" … */
     const mt_strategy *own_strategy; /* instead: one that is in no list (tests); NULL = by name */
+    bool is_quick;                 /* MT_QUICK_EVALUATIONS a subject, whatever `budget` says: the answers, best first, and the default; the strategy fills up where there are fewer */
     int64_t budget;                /* evaluations per subject; 0 = the file's; exhaustive given by name ignores the file's */
     bool budget_given, time_given; /* on the command line */
     double time_s;                 /* whole command; 0 = the file's */

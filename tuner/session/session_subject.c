@@ -106,7 +106,7 @@ static bool has_default(const mt_spec *spec)
 }
 
 /* Where the lookup's answer is another point than these: a search may not end with something slower. What is no point of this space (an older one's, say) is no start. */
-static void add_answers(mt_run *run)
+static void add_answers(mt_run *run, size_t most)
 {
     const mt_answers *answers = run->session->params->answers;
     const char *variants[MT_ANSWERS_MAX];
@@ -117,8 +117,17 @@ static void add_answers(mt_run *run)
         size_t index, known = 0;
         if (mt_point_parse(mt_space_spec(run->space), variants[i], &point, &ignored) != MT_OK || !mt_space_find(run->space, &point, &index)) continue;
         while (known < run->first_count && run->first[known] != index) known++;
-        if (known == run->first_count) run->first[run->first_count++] = index;
+        if (known == run->first_count && run->first_count < most) run->first[run->first_count++] = index;
     }
+}
+
+enum { ANSWERS_OF_A_SEARCH = 4 };
+
+static void add_first(mt_run *run, size_t index)
+{
+    for (size_t i = 0; i < run->first_count; i++)
+        if (run->first[i] == index) return;
+    run->first[run->first_count++] = index;
 }
 
 /* The points that a person compares with come first, so that an interrupted run has them. */
@@ -126,26 +135,28 @@ static void choose_first(mt_run *run)
 {
     const mt_spec *spec = run->session->params->spec;
     mt_error error;
+    bool is_quick = run->session->params->is_quick;
     run->default_index = run->baseline_index = MT_NO_POINT;
+    if (is_quick) add_answers(run, MT_QUICK_EVALUATIONS - 1);
     if (!has_default(spec)) {
         run->default_index = MT_NO_POINT;
     } else if (mt_space_default(run->space, &run->default_index, &error) == MT_OK) {
-        run->first[run->first_count++] = run->default_index;
+        add_first(run, run->default_index);
     } else {
         run->default_index = MT_NO_POINT;
         mt_log_warn("%s: %s", run->job->target->shape->name, error.message);
     }
     if (spec->baseline && mt_space_variant_default(run->space, spec->baseline, &run->baseline_index, &error) == MT_OK) {
-        run->first[run->first_count++] = run->baseline_index;
+        add_first(run, run->baseline_index);
     } else if (spec->baseline) {
         run->baseline_index = MT_NO_POINT;
         mt_log_warn("%s: not compared with the baseline: %s", run->job->target->shape->name, error.message);
     }
-    add_answers(run);
+    if (!is_quick) add_answers(run, run->first_count + ANSWERS_OF_A_SEARCH);
     if (spec->library && run->session->evaluator->is_recorded) snprintf(run->summary->library_why, sizeof run->summary->library_why, "%s: a recorded GPU runs no plugin", spec->library);
     for (size_t i = 0; i < spec->algorithm_count; i++) {
         size_t index;
-        if (spec->algorithms[i].is_yardstick && mt_space_variant_default(run->space, spec->algorithms[i].name, &index, &error) == MT_OK) run->first[run->first_count++] = index;
+        if (spec->algorithms[i].is_yardstick && mt_space_variant_default(run->space, spec->algorithms[i].name, &index, &error) == MT_OK) add_first(run, index);
     }
 }
 

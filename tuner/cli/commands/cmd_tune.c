@@ -35,7 +35,7 @@ typedef struct tune_values {
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
     const char *events, *shard, *known, *around, *variants, *space_key, *plan, *watch;
-    bool no_cache, no_race, quiet, verbose, progress, diagnose, resume;
+    bool quick, no_cache, no_race, quiet, verbose, progress, diagnose, resume;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -48,6 +48,7 @@ static const mt_option options[] = {
     {"strategy", 0, MT_OPTION_TEXT, FIELD(strategy), "NAME", "search strategy ('msda-tune list' names them)"},
     {"around", 0, MT_OPTION_TEXT, FIELD(around), "VARIANT", "instead of a search: this variant, as listings print it, and every one\nthat differs from it in one knob, for 'show --ablation'"},
     {"variants", 0, MT_OPTION_TEXT, FIELD(variants), "FILE", "instead of a search: the variants of this file, one a line, as\nlistings print them"},
+    {"quick", 0, MT_OPTION_FLAG, FIELD(quick), NULL, "8 evaluations per shape: what the lookup answers today, what its\npredictor would try next, and the default; the default with\n--from-misses"},
     {"budget", 0, MT_OPTION_COUNT, FIELD(budget), "N", "evaluations per shape and workload, known ones included"},
     {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
@@ -250,6 +251,9 @@ static mt_status check_task(tuning *t, mt_error *err)
     if ((v->around || v->variants) && (v->strategy || v->budget || v->shard || v->from_misses || (v->around && v->variants)))
         return MT_FAIL(err, MT_ERR_USAGE, "tune: --%s names the points itself; expected no --%s beside it", v->around ? "around" : "variants",
                        v->strategy ? "strategy" : v->budget ? "budget" : v->shard ? "shard" : v->from_misses ? "from-misses" : "variants");
+    if (v->quick && (v->budget || v->strategy || v->shard || v->around || v->variants))
+        return MT_FAIL(err, MT_ERR_USAGE, "tune: --quick says how much is evaluated; expected no --%s beside it",
+                       v->budget ? "budget" : v->strategy ? "strategy" : v->shard ? "shard" : v->around ? "around" : "variants");
     if (v->plan && (strlen(v->plan) >= MT_JOB_PLAN_SIZE || !*v->plan || v->plan[strspn(v->plan, "0123456789abcdef")]))
         return MT_FAIL(err, MT_ERR_USAGE, "tune: --plan: '%s' is no plan's identity; expected what 'msda-tune slurm' writes into plan.tsv", v->plan);
     if (v->resume && !v->db) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume: expected --db FILE, which this task alone writes");
@@ -310,6 +314,13 @@ static mt_status open_known(tuning *t, mt_error *err)
     return st;
 }
 
+static double expected_loss(void *context, const char *shape)
+{
+    tuning *t = context;
+    const mt_shape *asked = mt_spec_shape(t->spec, shape);
+    return asked && t->spec->workload_count ? mt_known_answer_loss(&t->answer, asked, &t->spec->workloads[0]) : MT_KNOWN_ANSWER_UNKNOWN_LOSS;
+}
+
 static mt_status open_all(tuning *t, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -317,10 +328,11 @@ static mt_status open_all(tuning *t, mt_error *err)
     MT_TRY(open_space(t, err));
     if (t->values->space_key) MT_TRY(check_space_key(t, err));
     MT_TRY(open_evaluator(t, err));
-    if (t->misses) MT_TRY(mt_requested_shapes_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &t->wanted, err));
     MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
     MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
     MT_TRY(open_known(t, err));
+    const mt_expected_loss loss = {t, expected_loss};
+    if (t->misses) MT_TRY(mt_requested_shapes_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &loss, &t->wanted, err));
     if (t->values->resume) MT_TRY(check_resumed(t, err));
     if (t->values->plan) MT_TRY(mt_query_sessions(t->store, see_plan, t, err));
     if (t->values->known) st = mt_store_open(t->values->known, MT_STORE_READ_ONLY, &t->shared, err);
@@ -349,6 +361,12 @@ static void close_all(tuning *t)
     mt_free(t->db_path);
     mt_free(t->cache_dir);
     mt_free(t->sanitizer);
+}
+
+/* A list of shapes that production asked for is long: the everyday way, unless somebody says how much each is worth. */
+static bool is_quick(const tune_values *v)
+{
+    return v->quick || (v->from_misses && !v->budget && !v->strategy);
 }
 
 static void print_next(const char *db)
@@ -401,7 +419,7 @@ static mt_status run_session(tuning *t, mt_error *err)
     mt_session_params params = {
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)t->wanted.shapes.items, .shape_count = t->wanted.shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
-        .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
+        .is_quick = is_quick(v), .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
     if (v->around) st = mt_given_points_around(&params, t->evaluator, v->around, &points, err);

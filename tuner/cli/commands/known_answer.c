@@ -1,5 +1,7 @@
 #include "tuner/cli/commands/known_answer.h"
 
+#include <math.h>
+
 #include "tuner/base/alloc.h"
 #include "tuner/cli/commands/lookup_query.h"
 
@@ -13,38 +15,60 @@ tunelookup_device mt_known_answer_device(const mt_device_facts *facts)
 
 void mt_known_answer_open(const char *db, const mt_spec *spec, const mt_device_facts *facts, bool is_recorded, mt_known_answer *answer)
 {
-    const char *const paths[MT_ANSWERS_MAX] = {db, NULL};
+    const char *const paths[MT_KNOWN_FILES] = {db, NULL};
     *answer = (mt_known_answer){.spec = spec, .facts = facts};
-    for (size_t i = 0; i < MT_ANSWERS_MAX; i++)
+    for (size_t i = 0; i < MT_KNOWN_FILES; i++)
         if (tunelookup_open(paths[i], is_recorded ? TUNELOOKUP_RECORDED : 0, &answer->dbs[i]) != TUNELOOKUP_OK) answer->dbs[i] = NULL;
 }
 
 void mt_known_answer_close(mt_known_answer *answer)
 {
-    for (size_t i = 0; i < MT_ANSWERS_MAX; i++) tunelookup_close(answer->dbs[i]);
+    for (size_t i = 0; i < MT_KNOWN_FILES; i++) tunelookup_close(answer->dbs[i]);
     *answer = (mt_known_answer){0};
 }
 
 /* The newest source that a file knows may answer: what was fast before an edit is worth a try after it. */
-static bool ask(tunelookup_db *db, const mt_known_answer *answer, const mt_lookup_query *asked, tunelookup_result *result)
+static size_t ask(tunelookup_db *db, const mt_known_answer *answer, const mt_lookup_query *asked, tunelookup_result *results)
 {
     const tunelookup_device device = mt_known_answer_device(answer->facts);
     tunelookup_plan *plan;
-    return tunelookup_prepare(db, &device, answer->spec->name, (const char *const *)asked->names, asked->name_count, &plan) == TUNELOOKUP_OK &&
-           tunelookup_find(plan, asked->numbers, result) == TUNELOOKUP_OK && result->match != TUNELOOKUP_MATCH_NONE;
+    size_t count = 0;
+    if (!db || tunelookup_prepare(db, &device, answer->spec->name, (const char *const *)asked->names, asked->name_count, &plan) != TUNELOOKUP_OK) return 0;
+    return tunelookup_find_several(plan, asked->numbers, results, MT_KNOWN_ANSWERS, &count) == TUNELOOKUP_OK ? count : 0;
+}
+
+/* counts[]: results of each file. */
+static void ask_all(mt_known_answer *answer, const mt_shape *shape, const mt_workload *workload, size_t counts[MT_KNOWN_FILES])
+{
+    mt_lookup_query asked = {0};
+    mt_error ignored;
+    mt_status st = mt_lookup_values_take_shape(&asked, shape, &ignored);
+    if (st == MT_OK) st = mt_lookup_values_push(&asked, &ignored);
+    if (st == MT_OK) st = mt_lookup_values_bind_workload(&asked, workload->name, &ignored);
+    for (size_t i = 0; i < MT_KNOWN_FILES; i++) counts[i] = st == MT_OK ? ask(answer->dbs[i], answer, &asked, answer->results[i]) : 0;
+    mt_lookup_query_free(&asked);
 }
 
 size_t mt_known_answer_find(void *context, const mt_shape *shape, const mt_workload *workload, const char *variants[MT_ANSWERS_MAX])
 {
     mt_known_answer *answer = context;
-    mt_lookup_query asked = {0};
-    mt_error ignored;
-    size_t count = 0;
-    mt_status st = mt_lookup_values_take_shape(&asked, shape, &ignored);
-    if (st == MT_OK) st = mt_lookup_values_push(&asked, &ignored);
-    if (st == MT_OK) st = mt_lookup_values_bind_workload(&asked, workload->name, &ignored);
-    for (size_t i = 0; i < MT_ANSWERS_MAX && st == MT_OK; i++)
-        if (answer->dbs[i] && ask(answer->dbs[i], answer, &asked, &answer->results[i])) variants[count++] = answer->results[i].variant;
-    mt_lookup_query_free(&asked);
+    size_t counts[MT_KNOWN_FILES], count = 0;
+    ask_all(answer, shape, workload, counts);
+    for (size_t place = 0; place < MT_KNOWN_ANSWERS; place++) /* each file's first ones before the others */
+        for (size_t i = 0; i < MT_KNOWN_FILES; i++)
+            if (place < counts[i]) variants[count++] = answer->results[i][place].variant;
     return count;
+}
+
+double mt_known_answer_loss(mt_known_answer *answer, const mt_shape *shape, const mt_workload *workload)
+{
+    size_t counts[MT_KNOWN_FILES];
+    double least = MT_KNOWN_ANSWER_UNKNOWN_LOSS;
+    ask_all(answer, shape, workload, counts);
+    for (size_t i = 0; i < MT_KNOWN_FILES; i++) {
+        const tunelookup_result *result = &answer->results[i][0];
+        double loss = !counts[i] ? NAN : result->match == TUNELOOKUP_MATCH_EXACT ? 1 : isnan(result->slowdown_bound) ? result->expected_slowdown : result->slowdown_bound;
+        if (loss < least) least = loss;
+    }
+    return least;
 }

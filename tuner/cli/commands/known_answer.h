@@ -5,11 +5,13 @@
 #include "include/tunelookup.h"
 #include "tuner/session/session.h"
 
+enum { MT_KNOWN_FILES = 2, MT_KNOWN_ANSWERS = MT_ANSWERS_MAX / MT_KNOWN_FILES /* of each */ };
+
 typedef struct mt_known_answer {
     const mt_spec *spec;            /* borrowed, as are the facts */
     const mt_device_facts *facts;
-    tunelookup_db *dbs[MT_ANSWERS_MAX]; /* the database that is tuned into, then the user's over the shipped ones; NULL = it is not there, or may not be read */
-    tunelookup_result results[MT_ANSWERS_MAX]; /* of the last call: their texts are what it gave */
+    tunelookup_db *dbs[MT_KNOWN_FILES]; /* the database that is tuned into, then the user's over the shipped ones; NULL = it is not there, or may not be read */
+    tunelookup_result results[MT_KNOWN_FILES][MT_KNOWN_ANSWERS]; /* of the last call: their texts are what it gave */
 } mt_known_answer;
 
 /* Opens what can be opened: a file that is refused answers nothing, and whoever writes into it says why. `db`: the path that is tuned into. */
@@ -17,6 +19,9 @@ void mt_known_answer_open(const char *db, const mt_spec *spec, const mt_device_f
 void mt_known_answer_close(mt_known_answer *answer); /* zeroed struct is fine */
 /* mt_answers.find; the context is the mt_known_answer. */
 size_t mt_known_answer_find(void *context, const mt_shape *shape, const mt_workload *workload, const char *variants[MT_ANSWERS_MAX]);
+/* By what factor the answer may be slower than the best, as far as that is known: 1 where a row is exact, UNKNOWN_LOSS where nothing is known. */
+#define MT_KNOWN_ANSWER_UNKNOWN_LOSS 3.0
+double mt_known_answer_loss(mt_known_answer *answer, const mt_shape *shape, const mt_workload *workload);
 /* The facts as the library takes them; the name is borrowed. */
 tunelookup_device mt_known_answer_device(const mt_device_facts *facts);
 

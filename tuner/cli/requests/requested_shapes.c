@@ -158,21 +158,28 @@ done:
 typedef struct weight {
     const char *name, *key;
     int64_t count;
+    double loss;
 } weight;
 
 static void tell(const weight *w)
 {
     mt_strbuf line = {0};
     mt_print_clean(&line, w->name, 60);
-    mt_strbuf_addf(&line, ": asked for %" PRId64 " time%s: ", w->count, w->count == 1 ? "" : "s");
+    mt_strbuf_addf(&line, ": asked for %" PRId64 " time%s, up to %.2f times slower than need be: ", w->count, w->count == 1 ? "" : "s", w->loss);
     mt_print_clean(&line, w->key, 160);
     mt_log_info("%s", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
 }
 
-static int by_count(const void *a, const void *b)
+static double to_win(const weight *w)
+{
+    return (double)w->count * (w->loss - 1);
+}
+
+static int by_gain(const void *a, const void *b)
 {
     const weight *x = a, *y = b;
+    if (to_win(x) != to_win(y)) return to_win(x) < to_win(y) ? 1 : -1;
     return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->name, y->name);
 }
 
@@ -183,7 +190,7 @@ static size_t add_weight(weight *weights, size_t count, const char *name, const 
         weights[i].count = weights[i].count > INT64_MAX - miss->count ? INT64_MAX : weights[i].count + miss->count;
         return count;
     }
-    weights[count] = (weight){name, miss->shape_key, miss->count};
+    weights[count] = (weight){name, miss->shape_key, miss->count, 1};
     return count + 1;
 }
 
@@ -196,11 +203,10 @@ static size_t weigh(const mt_misses *misses, const char *file, const char *gpu, 
         if (mt_miss_fits_gpu(miss->gpu, gpu)) count = add_weight(weights, count, wanted->names[i], miss);
         else mt_log_warn("%s:%" PRId64 ": left out: %s was asked for on %s, and this is %s", file, miss->line, wanted->names[i], miss->gpu, gpu);
     }
-    qsort(weights, count, sizeof *weights, by_count);
     return count;
 }
 
-mt_status mt_requested_shapes_choose(const mt_misses *misses, const char *file, const mt_spec *spec, const mt_device_facts *facts, bool is_quiet, mt_requested_shapes *wanted, mt_error *err)
+mt_status mt_requested_shapes_choose(const mt_misses *misses, const char *file, const mt_spec *spec, const mt_device_facts *facts, bool is_quiet, const mt_expected_loss *loss, mt_requested_shapes *wanted, mt_error *err)
 {
     mt_status st = MT_OK;
     char gpu[MT_KEY_GPU_SIZE];
@@ -208,6 +214,8 @@ mt_status mt_requested_shapes_choose(const mt_misses *misses, const char *file, 
     if (!weights) return no_memory(err);
     mt_key_gpu(facts->name, facts->cc, facts->sm_count, facts->mem_bytes, facts->clock_mhz, gpu, sizeof gpu);
     size_t count = weigh(misses, file, gpu, wanted, weights);
+    for (size_t i = 0; i < count; i++) weights[i].loss = loss->of(loss->context, weights[i].name);
+    qsort(weights, count, sizeof *weights, by_gain);
     for (size_t i = 0; i < count && st == MT_OK; i++) {
         if (!is_quiet) tell(&weights[i]);
         st = add_shape(wanted, weights[i].name, strlen(weights[i].name), err);
