@@ -67,8 +67,7 @@ static void say_offer(const asking *a, const mt_lookup_predictor *predictor, con
     SAY(a, "\n");
     if (search->witness != search->nearest) SAY(a, "measured: the variant was measured on shape %s, %.2f doublings away\n", predictor->shape_names[search->witness], search->distance[search->witness]);
     if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
-    if (v == UNKNOWN && isnan(expected->of_default)) SAY(a, "unknown:  the default was not measured on near shapes, so it is not known whether this variant is faster\n");
-    else if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
+    if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
     if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", mt_rule_exp2(expected->slowdown - expected->of_default));
     if (v == TAKEN && isfinite(expected->of_default) && expected->of_default > expected->slowdown)
         SAY(a, "faster:   expected speed-up over the default: %.2f ×\n", mt_rule_exp2(expected->of_default - expected->slowdown));
@@ -92,12 +91,12 @@ static uint32_t default_row(asking *a)
 
 static verdict judge(asking *a, const mt_lookup_variant *variant, const mt_rule_expectation *expected)
 {
-    if (expected->slowdown <= expected->of_default) return TAKEN;
+    if (!isnan(expected->slowdown) && !(expected->slowdown > expected->of_default)) return TAKEN; /* also where nothing is known of the default */
     if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
     if (a->block->rows[a->default_row]->variant->algo != (int32_t)a->block->model.defaults[0]) return TAKEN; /* another default, with which nothing was compared */
     bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
     if (is_default && !isnan(expected->slowdown)) return TAKEN; /* the same, with a measurement behind it */
-    return isnan(expected->slowdown) || isnan(expected->of_default) ? UNKNOWN : LOSES;
+    return isnan(expected->slowdown) ? UNKNOWN : LOSES;
 }
 
 /* The row of the offer on the nearest shape where it was right; 0 = nowhere. */

@@ -69,7 +69,7 @@ mt_status mt_query_spec_digest(mt_store *store, int64_t kernel, char digest[MT_S
 #define DEFAULT_NS(latency) "CASE WHEN s.origin <> 'recorded' AND " MT_IS_LATENT("o", "m") " THEN max(m.median_ns, o.median_ns - " latency ") ELSE o.median_ns END"
 
 static const char subjects_sql[] =
-    "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, o.outcome, " DEFAULT_NS("?6") ", "
+    "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, o.outcome, CASE WHEN o.outcome IN ('ok', 'censored') THEN " DEFAULT_NS("?6") " END, "
     "(SELECT group_concat(json_extract(j.value, '$.kind')) FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') j WHERE k.id = ?1), "
     "v.text, w.key FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "JOIN workload w ON w.id = s.workload_id LEFT JOIN landmark l ON l.subject_id = s.id AND l.role = 'default' LEFT JOIN variant v ON v.id = l.variant_id "
@@ -92,7 +92,7 @@ mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group 
             .shape_key = mt_sql_column(statement, 3), .shape_name = mt_sql_column(statement, 4), .workload_name = mt_sql_column(statement, 5), .workload_key = mt_sql_column(statement, 11),
             .best_ns = sqlite3_column_double(statement, 6), .default_outcome = mt_sql_column_or_null(statement, 7), .default_ns = NAN, .kinds = mt_sql_column(statement, 9),
             .default_variant = mt_sql_column_or_null(statement, 10)};
-        if (subject.default_outcome && strcmp(subject.default_outcome, "ok") == 0) subject.default_ns = real_or_nan(statement, 8);
+        if (subject.default_outcome) subject.default_ns = real_or_nan(statement, 8);
         MT_TRY(callback(context, &subject, err));
     }
 done:
@@ -208,7 +208,7 @@ done:
 
 /* The default's newest row beside the winner's, as subjects_sql reads them. */
 static const char shape_sql[] =
-    "INSERT INTO main.portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome = 'ok' THEN " DEFAULT_NS("?4") " END, o.outcome "
+    "INSERT INTO main.portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome IN ('ok', 'censored') THEN " DEFAULT_NS("?4") " END, o.outcome "
     "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM landmark l JOIN measurement n ON n.subject_id = l.subject_id AND n.variant_id = l.variant_id "
     "WHERE l.subject_id = s.id AND l.role = 'default' " AND_IS_OF_TODAY("n", "?3") ") WHERE s.id = ?2";
