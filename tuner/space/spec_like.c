@@ -1,4 +1,4 @@
-/* [shapes] and `like`: a shape's values that stand elsewhere are put into its section. */
+/* [shapes] and `like`: a shape's values that stand elsewhere are put into its section. [shapes A | B]: a table, with a shape on each line. */
 #include "tuner/space/spec_short.h"
 
 #include <string.h>
@@ -10,10 +10,9 @@ enum { KEYS_MAX = 128, VALUES_MAX = 1000000 };
 
 static const char like_key[] = "like", default_key[] = "default";
 
-mt_status mt_short_check_defaults(mt_short *all, const mt_ini_section *section, mt_error *err)
+static mt_status check_defaults(mt_short *all, const mt_ini_section *section, mt_error *err)
 {
     const mt_ini_entry *like = mt_ini_find(section, like_key);
-    if (*section->name) return mt_reader_fail(all->reader, err, section->line, "[shapes %s]: expected [shapes] without a name, or [shape %s]", section->name, section->name);
     if (like) return mt_reader_fail(all->reader, err, like->line, "[shapes] holds defaults: expected `like` in a [shape NAME]");
     return MT_OK;
 }
@@ -67,7 +66,7 @@ static mt_status add_defaults(mt_short *all, const mt_ini_section *shape, bool o
     mt_status st = MT_OK;
     for (size_t i = 0; st == MT_OK && i < all->in->section_count; i++) {
         const mt_ini_section *section = &all->in->sections[i];
-        bool is_wanted = strcmp(section->kind, "shapes") == 0 && mt_ini_same_file(all->in, section->line, shape->line) == of_own_file;
+        bool is_wanted = strcmp(section->kind, "shapes") == 0 && !*section->name && mt_ini_same_file(all->in, section->line, shape->line) == of_own_file;
         if (is_wanted) st = add_missing(all, shape, section, err);
     }
     return st;
@@ -83,5 +82,59 @@ mt_status mt_short_write_shape(mt_short *all, const mt_ini_section *section, mt_
     MT_TRY(add_defaults(all, section, true, err)); /* last: they may be expressions of the shape's own values */
     MT_TRY(add_defaults(all, section, false, err));
 done:
+    return st;
+}
+
+/* ---- tables ---- */
+
+/* Cuts the text before the next '|' off *at, without blanks around it; NULL at the end. mt_free it. */
+static char *cut_cell(const char **at)
+{
+    const char *from = *at + strspn(*at, " \t"), *end = from + strcspn(from, "|"), *to = end;
+    *at = *end ? end + 1 : end;
+    while (to > from && (to[-1] == ' ' || to[-1] == '\t')) to--;
+    return mt_strndup(from, (size_t)(to - from));
+}
+
+static size_t count_cells(const char *text)
+{
+    size_t count = 1;
+    for (; *text; text++) count += *text == '|';
+    return count;
+}
+
+static mt_status add_cells(mt_short *all, const mt_ini_section *shape, const char *names, const char *values, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t left = count_cells(names); left && st == MT_OK; left--) {
+        char *name = cut_cell(&names), *value = cut_cell(&values);
+        const mt_ini_entry entry = {.key = name, .value = value, .line = shape->line};
+        st = name && value ? add_value(all, shape, &entry, err) : mt_reader_no_memory(all->reader, err);
+        mt_free(name);
+        mt_free(value);
+    }
+    return st;
+}
+
+static mt_status write_line(mt_short *all, const mt_ini_section *table, const mt_ini_entry *line, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_ini_section shape = {.kind = table->kind, .name = line->key, .line = line->line};
+    size_t wanted = count_cells(table->name), given = count_cells(line->value);
+    if (wanted != given)
+        return mt_reader_fail(all->reader, err, line->line, "[shapes %s]: %s has %zu value%s, expected %zu with | between them", table->name, line->key, given, given == 1 ? "" : "s", wanted);
+    MT_TRY(mt_ini_add_section(&all->out, "shape", line->key, line->line, err));
+    MT_TRY(add_cells(all, &shape, table->name, line->value, err));
+    MT_TRY(add_defaults(all, &shape, true, err));
+    MT_TRY(add_defaults(all, &shape, false, err));
+done:
+    return st;
+}
+
+mt_status mt_short_write_shapes(mt_short *all, const mt_ini_section *section, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (!*section->name) return check_defaults(all, section, err);
+    for (size_t i = 0; i < section->entry_count && st == MT_OK; i++) st = write_line(all, section, &section->entries[i], err);
     return st;
 }

@@ -286,7 +286,7 @@ mt_status mt_write_out_short_forms(mt_reader *reader, mt_ini *ini, mt_error *err
         bool is_literal = strcmp(kind, "arg") == 0 && mt_is_literal_arg(section->name);
         if (is_literal) st = mt_reader_fail(reader, err, section->line, "[arg %s]: expected a name; a literal stands in the `args` of a launch", section->name);
         if (st != MT_OK) goto done;
-        if (strcmp(kind, "shapes") == 0) MT_TRY(mt_short_check_defaults(&all, section, err));
+        if (strcmp(kind, "shapes") == 0) MT_TRY(mt_short_write_shapes(&all, section, err));
         else if (strcmp(kind, "shape") == 0) MT_TRY(mt_short_write_shape(&all, section, err));
         else if (strcmp(kind, "params") == 0 || strcmp(kind, "constraints") == 0 || strcmp(kind, "args") == 0) MT_TRY(write_lines(&all, section, err));
         else MT_TRY(mt_short_copy(&all, section, err));

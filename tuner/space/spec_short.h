@@ -12,8 +12,8 @@ typedef struct mt_short {
 } mt_short;
 
 mt_status mt_short_copy(mt_short *all, const mt_ini_section *section, mt_error *err);
-/* [shapes]: its keys stand for those that the file's [shape]s do not give. */
-mt_status mt_short_check_defaults(mt_short *all, const mt_ini_section *section, mt_error *err);
+/* [shapes]: its keys stand for those that the file's [shape]s do not give. [shapes A | B]: `NAME = a | b` on each line is a [shape NAME] with these values. */
+mt_status mt_short_write_shapes(mt_short *all, const mt_ini_section *section, mt_error *err);
 /* [shape NAME] with the values of the shape that it is like and of its file's [shapes]. */
 mt_status mt_short_write_shape(mt_short *all, const mt_ini_section *section, mt_error *err);
 
