@@ -258,7 +258,7 @@ void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *sea
     enum { HEARD = 12 }; /* halvings: less than a thousandth of the nearest one's word is none */
     double least = INFINITY;
     memset(search->is_refused, 0, sizeof search->is_refused);
-    search->is_predicted = false;
+    search->is_predicted = search->is_any_kept = false;
     search->nearest = search->variant = search->witness = SIZE_MAX;
     for (size_t v = 0; v < rule->variant_count; v++) search->cost[v] = NAN;
     for (size_t i = 0; i < rule->shape_count; i++) {
@@ -275,6 +275,12 @@ void mt_rule_begin(const mt_rule *rule, const double *shape, mt_rule_search *sea
     }
 }
 
+static double said(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant)
+{
+    double value = mt_rule_moved(rule, search, shape, variant);
+    return isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2;
+}
+
 /* The weighted mean of what the heard shapes say. NAN where none of them has a time of it. */
 static double predict(const mt_rule *rule, const mt_rule_search *search, size_t variant)
 {
@@ -282,9 +288,8 @@ static double predict(const mt_rule *rule, const mt_rule_search *search, size_t 
     bool has_time = false;
     for (size_t i = 0; i < rule->shape_count; i++) {
         if (search->weight[i] == 0) continue;
-        double value = mt_rule_moved(rule, search, i, variant);
-        has_time = has_time || isfinite(value);
-        sum += search->weight[i] * (isfinite(value) ? value : MT_RULE_UNKNOWN_LOG2);
+        has_time = has_time || isfinite(cell(rule, i, variant));
+        sum += search->weight[i] * said(rule, search, i, variant);
         total += search->weight[i];
     }
     return has_time ? sum / total : NAN;
@@ -349,19 +354,59 @@ static size_t nearest_with(const mt_rule *rule, const mt_rule_search *search, si
     return nearest;
 }
 
-bool mt_rule_next(const mt_rule *rule, mt_rule_search *search)
+/* The variant with the least `score` is the offer. */
+static bool offer_least(const mt_rule *rule, mt_rule_search *search, double (*score)(const mt_rule *, const mt_rule_search *, size_t))
 {
+    double least = INFINITY;
     size_t best = SIZE_MAX;
     if (!search->is_predicted) predict_all(rule, search);
     for (size_t v = 0; v < rule->variant_count; v++) {
-        if (search->is_refused[v] || isnan(search->predicted[v])) continue;
-        if (best == SIZE_MAX || search->predicted[v] < search->predicted[best]) best = v;
+        double value = search->is_refused[v] || isnan(search->predicted[v]) ? INFINITY : score(rule, search, v);
+        if (!(value < least)) continue;
+        least = value;
+        best = v;
     }
     if (best == SIZE_MAX) return false;
     search->is_refused[best] = true;
     search->variant = best;
     search->witness = nearest_with(rule, search, best);
     return true;
+}
+
+static double alone(const mt_rule *rule, const mt_rule_search *search, size_t variant)
+{
+    (void)rule;
+    return search->predicted[variant];
+}
+
+static double beside(const mt_rule *rule, const mt_rule_search *search, size_t variant)
+{
+    double sum = 0.001 * search->predicted[variant]; /* where nothing is left to be won */
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        if (search->weight[i] == 0) continue;
+        double value = said(rule, search, i, variant);
+        sum += search->weight[i] * (value < search->covered[i] ? value : search->covered[i]);
+    }
+    return sum;
+}
+
+bool mt_rule_next(const mt_rule *rule, mt_rule_search *search)
+{
+    return offer_least(rule, search, alone);
+}
+
+void mt_rule_keep(const mt_rule *rule, mt_rule_search *search)
+{
+    for (size_t i = 0; i < rule->shape_count; i++) {
+        double value = said(rule, search, i, search->variant);
+        if (!search->is_any_kept || value < search->covered[i]) search->covered[i] = value;
+    }
+    search->is_any_kept = true;
+}
+
+bool mt_rule_next_beside(const mt_rule *rule, mt_rule_search *search)
+{
+    return offer_least(rule, search, search->is_any_kept ? beside : alone);
 }
 
 /* As of a variant, but that a failure is worse than any time. */

@@ -94,6 +94,8 @@ typedef struct mt_rule_search {
     double predicted[MT_RULE_VARIANTS]; /* log2 slowdown; NAN = no time on any shape that is heard, or not usable */
     bool is_refused[MT_RULE_VARIANTS]; /* offered already, or they may not run on the asked shape */
     bool is_predicted;                 /* `predicted` is filled */
+    double covered[MT_RULE_SHAPES];    /* what the best of the offers that were kept is taken to lose on each shape */
+    bool is_any_kept;
     size_t nearest;                    /* of all tuned shapes; SIZE_MAX = none counts */
     size_t variant, witness;           /* the offer, and the nearest shape on which it has a time */
 } mt_rule_search;
@@ -108,6 +110,11 @@ void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search 
 double mt_rule_moved(const mt_rule *rule, const mt_rule_search *search, size_t shape, size_t variant);
 /* False when there is nothing left. Each variant is offered once. */
 bool mt_rule_next(const mt_rule *rule, mt_rule_search *search);
+
+/* For who tries several: mt_rule_keep notes that the offer is one of them, and mt_rule_next_beside offers the variant with which the best of all of them is expected to lose least, so that they
+ * are not all alike. Without anything kept it is mt_rule_next. */
+void mt_rule_keep(const mt_rule *rule, mt_rule_search *search);
+bool mt_rule_next_beside(const mt_rule *rule, mt_rule_search *search);
 
 /* What is expected of the offer; all log2 of a slowdown. NAN = nothing was held out from which that could be said. */
 typedef struct mt_rule_expectation {

@@ -258,7 +258,7 @@ static mt_status write_row(void *context, const mt_measurement_row *row, mt_erro
     mt_status st = MT_OK;
     int64_t number = -1;
     if (export->answers_only && !mt_recording_is_answer(&export->answers, row->variant)) return MT_OK;
-    if (export->answers_only) mt_recording_slim(&copy, &line);
+    if (export->answers_only) mt_recording_slim(&export->answers, &copy, &line);
     if (export->answers_only) st = find_told(&export->told, row->variant, &number, err);
     if (st == MT_OK) st = add_row(&export->line1, &copy, number, &export->text, err);
     mt_strbuf_free(&line);

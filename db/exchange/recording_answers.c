@@ -1,4 +1,5 @@
 /* What of a subject is worth shipping: the rows that lookups answer with, or that the choice of an answer for other shapes needs. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recordi
     mt_status st;
     sqlite3_stmt *statement = NULL;
     mt_recording_answers_free(answers);
+    MT_TRY(mt_sql_one(store, "SELECT v.text FROM best b JOIN measurement m ON m.id = b.measurement_id JOIN variant v ON v.id = m.variant_id WHERE b.subject_id = ?", "read a winner",
+                      MT_IN(MT_INT(subject)), MT_OUT(MT_TO_TEXT(&answers->winner)), err));
     MT_TRY(mt_sql_prepare(store, answers_sql, &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
@@ -45,6 +48,7 @@ void mt_recording_answers_free(mt_recording_answers *answers)
 {
     for (size_t i = 0; i < answers->count; i++) mt_free(answers->variants[i]);
     mt_free(answers->variants);
+    mt_free(answers->winner);
     *answers = (mt_recording_answers){0};
 }
 
@@ -68,9 +72,21 @@ static void shorten(mt_strbuf *line, const char *text)
     mt_strbuf_add_bytes(line, text, length);
 }
 
-void mt_recording_slim(mt_measurement_row *row, mt_strbuf *line)
+/* Of a variant that did not win, lookups need the time and how wrong it was. */
+static void forget_details(mt_outcome *o)
+{
+    o->timing.min_ns = o->timing.mean_ns = o->timing.stddev_ns = o->timing.sm_mhz = 0;
+    o->cubin = (mt_hash){0};
+    if (o->kind == MT_OUTCOME_CENSORED) o->text = NULL;
+    if (o->kind == MT_OUTCOME_CENSORED) o->accuracy = (mt_accuracy){0};
+    o->accuracy.worst_index = 0;
+    if (o->accuracy.output[0]) o->accuracy.worst_error = o->accuracy.worst_relative = o->accuracy.worst_value = o->accuracy.worst_reference = NAN;
+}
+
+void mt_recording_slim(const mt_recording_answers *answers, mt_measurement_row *row, mt_strbuf *line)
 {
     mt_outcome *o = &row->outcome;
+    if (!answers->winner || strcmp(answers->winner, row->variant) != 0) forget_details(o);
     o->compile_ns = o->wait_ns = o->validate_ns = o->time_ns = 0;
     o->cubin_cached = false;
     row->evaluation = 0;

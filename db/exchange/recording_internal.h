@@ -38,14 +38,15 @@ enum { MT_RECORDING_PLAIN = 1, MT_RECORDING_NUMBERED = 2 };
 typedef struct mt_recording_answers {
     char **variants;
     size_t count, capacity;
+    char *winner; /* of the subject; NULL = it has none */
 } mt_recording_answers;
 /* What lookups need of a subject; nothing when it has no winner. Replaces what was there. */
 mt_status mt_recording_find_answers(mt_store *store, int64_t subject, mt_recording_answers *answers, mt_error *err);
 bool mt_recording_answers_add(mt_recording_answers *answers, const char *variant); /* copies; false = no memory */
 bool mt_recording_is_answer(const mt_recording_answers *answers, const char *variant);
 void mt_recording_answers_free(mt_recording_answers *answers);
-/* Takes off the row what only its own machine's report needs; `line`, empty, holds the text that stays. */
-void mt_recording_slim(mt_measurement_row *row, mt_strbuf *line);
+/* Takes off the row what only its own machine's report needs, and what nobody asks of a variant that did not win; `line`, empty, holds the text that stays. */
+void mt_recording_slim(const mt_recording_answers *answers, mt_measurement_row *row, mt_strbuf *line);
 
 typedef struct mt_subject_list {
     int64_t *ids; /* mt_free */

@@ -117,7 +117,7 @@ static uint32_t witness_row(const mt_lookup_predictor *predictor, mt_rule_search
 static bool next_offer(asking *a, const mt_lookup_predictor *predictor, mt_rule_search *search, uint32_t *row, uint8_t *launches)
 {
     enum { TOLD = 4 }; /* refusals */
-    while (mt_rule_next(&predictor->rule, search)) {
+    while (mt_rule_next_beside(&predictor->rule, search)) {
         *row = witness_row(predictor, search);
         if (!*row) continue;
         if (mt_lookup_may_run(a->block, a->block->rows[*row - 1]->variant, a->values, launches, a->trace ? a->why : NULL, sizeof a->why)) return true;
@@ -218,7 +218,10 @@ size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt
         mt_rule_begin(&predictor->rule, a.features, &search);
         rule_out(&a, predictor, &search);
         set_costs(&a, predictor, &search);
-        while (count < capacity && next_offer(&a, predictor, &search, &row, &launches)) decisions[count++] = taken(predictor, &search, i, row, launches);
+        while (count < capacity && next_offer(&a, predictor, &search, &row, &launches)) {
+            decisions[count++] = taken(predictor, &search, i, row, launches);
+            mt_rule_keep(&predictor->rule, &search);
+        }
     }
     return count;
 }
