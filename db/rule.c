@@ -245,7 +245,7 @@ void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search 
         size_t count = 0;
         for (size_t v = 0; v < rule->variant_count && search->weight[i] > 0; v++) {
             double grown = growth(rule, search, i, v);
-            if (isnan(grown)) continue;
+            if (isnan(grown) || !rule->is_usable[v]) continue;
             sum += grown;
             count++;
         }
@@ -380,9 +380,10 @@ static double predict_default(const mt_rule *rule, const mt_rule_search *search)
 
 mt_rule_expectation mt_rule_expect(const mt_rule *rule, const mt_rule_search *search)
 {
-    double distance = search->distance[search->nearest], predicted = search->predicted[search->variant], error = mt_rule_curve_at(&rule->error, distance);
+    double distance = search->distance[search->nearest], predicted = search->predicted[search->variant], error = mt_rule_curve_at(&rule->error, distance), most = mt_rule_curve_at(&rule->most, distance);
+    double of_default = predict_default(rule, search), taken = isnan(error) && distance <= MT_RULE_CLOSE_OCTAVES ? 0 : error;
     if (predicted < 0) predicted = 0; /* nothing is faster than the best */
-    if (isnan(error) && distance <= MT_RULE_CLOSE_OCTAVES) error = 0;
-    return (mt_rule_expectation){.slowdown = predicted + error, .most = predicted + mt_rule_curve_at(&rule->most, distance), .of_default = predict_default(rule, search),
+    if (most < error) most = error;   /* a few great losses raise a mean above nine of ten */
+    return (mt_rule_expectation){.slowdown = predicted + error, .most = predicted + most, .of_default = of_default, .advantage = of_default - (predicted + taken),
                                  .is_far = rule->error.count > 0 && distance > rule->error.reach};
 }

@@ -89,7 +89,7 @@ typedef struct mt_rule {
 typedef struct mt_rule_search {
     double distance[MT_RULE_SHAPES];   /* to each tuned shape; NAN = it does not count */
     double weight[MT_RULE_SHAPES];     /* of its word: 1 of the nearest; 0 = not heard */
-    double usual[MT_RULE_SHAPES];      /* by how much costs grow from it to the asked one, the mean over the variants */
+    double usual[MT_RULE_SHAPES];      /* by how much costs grow from it to the asked one, the mean over the usable variants */
     double cost[MT_RULE_VARIANTS];     /* of the asked shape; NAN = not known */
     double predicted[MT_RULE_VARIANTS]; /* log2 slowdown; NAN = no time on any shape that is heard, or not usable */
     bool is_refused[MT_RULE_VARIANTS]; /* offered already, or they may not run on the asked shape */
@@ -112,8 +112,9 @@ bool mt_rule_next(const mt_rule *rule, mt_rule_search *search);
 /* What is expected of the offer; all log2 of a slowdown. NAN = nothing was held out from which that could be said. */
 typedef struct mt_rule_expectation {
     double slowdown;   /* on the average */
-    double most;       /* in nine of ten cases it is no slower than this */
+    double most;       /* in nine of ten cases it is no slower than this; ≥ slowdown */
     double of_default; /* the default's; NAN = it has no time near by, INFINITY = it fails there */
+    double advantage;  /* over the default; very near to a tuned shape it is said even where nothing was held out */
     bool is_far;       /* farther from all tuned shapes than anything that was held out: extrapolated */
 } mt_rule_expectation;
 mt_rule_expectation mt_rule_expect(const mt_rule *rule, const mt_rule_search *search);

@@ -86,7 +86,7 @@ bool mt_predictor_fit_quantile(mt_predictor_point *points, size_t count, double 
     for (size_t k = 0; k < knots && count; k++) {
         size_t from = k * count / knots, to = (k + 1) * count / knots;
         most = fmax(most, quantile_of(points + from, to - from, quantile, values));
-        curve->distance[k] = points[(from + to) / 2].distance;
+        curve->distance[k] = points[k ? (from + to) / 2 : 0].distance; /* nearer than the nearest point nothing is known; from there on the promise holds */
         curve->value[k] = most;
     }
     curve->count = count ? knots : 0;

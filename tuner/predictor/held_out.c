@@ -86,7 +86,7 @@ static void decide(const mt_predictor_data *data, const mt_rule *rule, mt_predic
     trial->nearest = search.nearest;
     trial->distance = search.distance[search.nearest];
     trial->expected = expected.of_default;
-    if (!(expected.slowdown <= expected.of_default) && !default_fails && !is_default) return;
+    if (!(expected.advantage >= 0) && !default_fails && !is_default) return;
     trial->expected = expected.slowdown;
     trial->most = expected.most;
     trial->variant = search.variant;
