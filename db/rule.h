@@ -14,7 +14,8 @@ enum {
     MT_RULE_LIST_FEATURES = 5,
     MT_RULE_SHAPES = 256,     /* tuned shapes that a rule knows */
     MT_RULE_VARIANTS = 64,    /* that it chooses from */
-    MT_RULE_KNOTS = 16        /* of a curve */
+    MT_RULE_KNOTS = 16,       /* of a curve */
+    MT_RULE_FORMAT = 2        /* of a stored one (docs/lookup.md) */
 };
 
 /* Binary logarithm, to 1e-8, the same on every machine. 0 gives −1; negative numbers mirror the positive ones below that, so that order is kept. */

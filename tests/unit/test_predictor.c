@@ -237,8 +237,8 @@ START_TEST(values_that_go_together_share_a_weight)
 }
 END_TEST
 
-/* What runs elsewhere is worse than the default on shape 4, whose own winner fails elsewhere. So 4 alone would send its neighbours to the default; the shapes behind know better. */
-START_TEST(farther_shapes_help_where_the_nearest_would_lose)
+/* What runs elsewhere is slow on shape 4, whose own winner fails elsewhere. Its neighbours know better, and are heard as well. */
+START_TEST(an_odd_shape_does_not_decide)
 {
     enum { N = 9, FAMILIES = 3, SPECIAL = 3, V = 4 };
     double shapes[N], slowdown[N * V], of_default[N];
@@ -255,11 +255,8 @@ START_TEST(farther_shapes_help_where_the_nearest_would_lose)
     const mt_predictor_data data = {N, V, 1, shapes, is_text, name, slowdown, of_default, NULL};
     ck_assert_int_eq(mt_predictor_evaluate(&data, &usual, NULL, trials, &e, &err), MT_OK);
     for (size_t i = 0; i < N; i++) {
-        if (i == 4) continue;
-        ck_assert_msg(trials[i].slowdown <= 0.05 + 1e-9, "shape %zu: %g", i, trials[i].slowdown);
-        ck_assert_uint_ne(trials[i].nearest, 4); /* neither of 5, whose nearest it is */
+        if (i != 4) ck_assert_msg(trials[i].slowdown <= 0.05 + 1e-9, "shape %zu: %g", i, trials[i].slowdown);
     }
-    ck_assert_uint_eq(trials[5].nearest, 6);
 }
 END_TEST
 
@@ -325,4 +322,4 @@ END_TEST
 
 UNIT_MAIN("predictor", the_portfolio_is_the_smallest, the_portfolio_knows_what_it_lacks, the_portfolio_tells_what_no_single_variant_reaches, weights_follow_what_matters,
           few_shapes_keep_the_prior, left_out_shapes_are_served_well, answers_that_were_not_measured_are_told, expectations_hold,
-          values_that_go_together_share_a_weight, farther_shapes_help_where_the_nearest_would_lose, nearest_by_volume_passes_over_what_fails, nearest_by_volume_tells_equals_apart_by_nothing, what_decides_is_found)
+          values_that_go_together_share_a_weight, an_odd_shape_does_not_decide, nearest_by_volume_passes_over_what_fails, nearest_by_volume_tells_equals_apart_by_nothing, what_decides_is_found)

@@ -13,7 +13,7 @@ static const mt_predictor_options usual = {.max = 8, .within = 1.10};
 /* Shapes with text 7 and one with text 8, where variant 0 and the default fail and 1 was not tried. Right with one of a text's shapes is right with the text. */
 START_TEST(what_is_wrong_with_a_text_is_refused)
 {
-    double shapes[] = {0, 7, 1, 7, 9, 8}, slowdown[] = {0, 0.1, INFINITY, 0.1, INFINITY, NAN}, of_default[] = {1, INFINITY, INFINITY}, same[] = {0.1, 7}, other[] = {0.1, 8}, unknown[] = {0.1, 9};
+    double shapes[] = {0, 7, 1, 7, 9, 8}, slowdown[] = {0, 0.2, INFINITY, 0.2, INFINITY, NAN}, of_default[] = {1, INFINITY, INFINITY}, same[] = {0.1, 7}, other[] = {0.1, 8}, unknown[] = {0.1, 9};
     mt_rule_feature features[] = {{1, false}, {1, true}};
     bool is_usable[] = {true, true}, is_wrong[] = {false, false, true, false, true, false};
     mt_rule rule = {.shape_count = 3, .variant_count = 2, .feature_count = 2, .features = features, .shapes = shapes, .slowdown = slowdown, .default_slowdown = of_default, .is_usable = is_usable,
