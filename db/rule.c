@@ -216,7 +216,9 @@ double mt_rule_curve_at(const mt_rule_curve *curve, double distance)
         from = to;
         low = high;
     }
-    return distance > curve->reach && curve->reach > 0 ? low * distance / curve->reach : low;
+    if (distance <= curve->reach) return low;
+    double slope = curve->reach > 0 ? low / curve->reach : 0;
+    return low + (distance - curve->reach) * (slope > MT_RULE_FAR_LOG2 ? slope : MT_RULE_FAR_LOG2);
 }
 
 /* ---- what tuned shapes say ---- */

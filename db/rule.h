@@ -60,7 +60,8 @@ typedef struct mt_rule_curve {
     size_t count;
     double reach;             /* nothing was held out farther than this; ≥ the last knot's distance */
 } mt_rule_curve;
-/* Beyond the reach it goes on in proportion to the distance. NAN without knots. */
+/* Beyond the reach it goes on in proportion to the distance, and by so much a doubling at least: that nothing was lost near by says little of what is far. NAN without knots. */
+#define MT_RULE_FAR_LOG2 0.05
 double mt_rule_curve_at(const mt_rule_curve *curve, double distance);
 
 /* A fitted rule over the shapes that were tuned. All slowdowns are log2 of (time / the best time known for the shape); NAN = not measured there, INFINITY = it fails there. */

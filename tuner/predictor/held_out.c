@@ -85,7 +85,7 @@ static void decide(const mt_predictor_data *data, const mt_rule *rule, mt_predic
     bool is_default = fabs(data->default_slowdown[search.witness] - mt_predictor_cell(data, search.witness, search.variant)) < 1e-12; /* the lookup knows it by its text */
     trial->nearest = search.nearest;
     trial->distance = search.distance[search.nearest];
-    trial->expected = expected.of_default;
+    trial->expected = isnan(expected.advantage) ? NAN : expected.of_default;
     if (!(expected.advantage >= 0) && !default_fails && !is_default) return;
     trial->expected = expected.slowdown;
     trial->most = expected.most;
