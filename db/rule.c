@@ -216,7 +216,9 @@ double mt_rule_curve_at(const mt_rule_curve *curve, double distance)
         from = to;
         low = high;
     }
-    return distance > curve->reach && curve->reach > 0 ? low * distance / curve->reach : low;
+    if (distance <= curve->reach) return low;
+    double slope = curve->reach > 0 ? low / curve->reach : 0;
+    return low + (distance - curve->reach) * (slope > MT_RULE_FAR_LOG2 ? slope : MT_RULE_FAR_LOG2);
 }
 
 /* ---- what tuned shapes say ---- */
@@ -245,7 +247,7 @@ void mt_rule_set_costs(const mt_rule *rule, const double *costs, mt_rule_search 
         size_t count = 0;
         for (size_t v = 0; v < rule->variant_count && search->weight[i] > 0; v++) {
             double grown = growth(rule, search, i, v);
-            if (isnan(grown)) continue;
+            if (isnan(grown) || !rule->is_usable[v]) continue;
             sum += grown;
             count++;
         }
@@ -425,9 +427,10 @@ static double predict_default(const mt_rule *rule, const mt_rule_search *search)
 
 mt_rule_expectation mt_rule_expect(const mt_rule *rule, const mt_rule_search *search)
 {
-    double distance = search->distance[search->nearest], predicted = search->predicted[search->variant], error = mt_rule_curve_at(&rule->error, distance);
+    double distance = search->distance[search->nearest], predicted = search->predicted[search->variant], error = mt_rule_curve_at(&rule->error, distance), most = mt_rule_curve_at(&rule->most, distance);
+    double of_default = predict_default(rule, search), taken = isnan(error) && distance <= MT_RULE_CLOSE_OCTAVES ? 0 : error;
     if (predicted < 0) predicted = 0; /* nothing is faster than the best */
-    if (isnan(error) && distance <= MT_RULE_CLOSE_OCTAVES) error = 0;
-    return (mt_rule_expectation){.slowdown = predicted + error, .most = predicted + mt_rule_curve_at(&rule->most, distance), .of_default = predict_default(rule, search),
+    if (most < error) most = error;   /* a few great losses raise a mean above nine of ten */
+    return (mt_rule_expectation){.slowdown = predicted + error, .most = predicted + most, .of_default = of_default, .advantage = of_default - (predicted + taken),
                                  .is_far = rule->error.count > 0 && distance > rule->error.reach};
 }

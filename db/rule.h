@@ -14,7 +14,8 @@ enum {
     MT_RULE_LIST_FEATURES = 5,
     MT_RULE_SHAPES = 256,     /* tuned shapes that a rule knows */
     MT_RULE_VARIANTS = 64,    /* that it chooses from */
-    MT_RULE_KNOTS = 16        /* of a curve */
+    MT_RULE_KNOTS = 16,       /* of a curve */
+    MT_RULE_FORMAT = 2        /* of a stored one (docs/lookup.md) */
 };
 
 /* Binary logarithm, to 1e-8, the same on every machine. 0 gives −1; negative numbers mirror the positive ones below that, so that order is kept. */
@@ -59,7 +60,8 @@ typedef struct mt_rule_curve {
     size_t count;
     double reach;             /* nothing was held out farther than this; ≥ the last knot's distance */
 } mt_rule_curve;
-/* Beyond the reach it goes on in proportion to the distance. NAN without knots. */
+/* Beyond the reach it goes on in proportion to the distance, and by so much a doubling at least: that nothing was lost near by says little of what is far. NAN without knots. */
+#define MT_RULE_FAR_LOG2 0.05
 double mt_rule_curve_at(const mt_rule_curve *curve, double distance);
 
 /* A fitted rule over the shapes that were tuned. All slowdowns are log2 of (time / the best time known for the shape); NAN = not measured there, INFINITY = it fails there. */
@@ -89,7 +91,7 @@ typedef struct mt_rule {
 typedef struct mt_rule_search {
     double distance[MT_RULE_SHAPES];   /* to each tuned shape; NAN = it does not count */
     double weight[MT_RULE_SHAPES];     /* of its word: 1 of the nearest; 0 = not heard */
-    double usual[MT_RULE_SHAPES];      /* by how much costs grow from it to the asked one, the mean over the variants */
+    double usual[MT_RULE_SHAPES];      /* by how much costs grow from it to the asked one, the mean over the usable variants */
     double cost[MT_RULE_VARIANTS];     /* of the asked shape; NAN = not known */
     double predicted[MT_RULE_VARIANTS]; /* log2 slowdown; NAN = no time on any shape that is heard, or not usable */
     bool is_refused[MT_RULE_VARIANTS]; /* offered already, or they may not run on the asked shape */
@@ -119,8 +121,9 @@ bool mt_rule_next_beside(const mt_rule *rule, mt_rule_search *search);
 /* What is expected of the offer; all log2 of a slowdown. NAN = nothing was held out from which that could be said. */
 typedef struct mt_rule_expectation {
     double slowdown;   /* on the average */
-    double most;       /* in nine of ten cases it is no slower than this */
+    double most;       /* in nine of ten cases it is no slower than this; ≥ slowdown */
     double of_default; /* the default's; NAN = it has no time near by, INFINITY = it fails there */
+    double advantage;  /* over the default; very near to a tuned shape it is said even where nothing was held out */
     bool is_far;       /* farther from all tuned shapes than anything that was held out: extrapolated */
 } mt_rule_expectation;
 mt_rule_expectation mt_rule_expect(const mt_rule *rule, const mt_rule_search *search);

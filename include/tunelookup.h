@@ -111,7 +111,7 @@ typedef struct tunelookup_result {
     double median_ns;              /* as measured for the row that matched, on its GPU and shape; NAN = not measured */
     double low_ns, high_ns;        /* its 95 % interval */
     double expected_slowdown;      /* against the best for the asked shape (ARCHITECTURE: on the GPU that was tuned): 1.0 = none expected; NAN = unknown */
-    double slowdown_bound;         /* NEAREST, ARCHITECTURE: in nine of ten cases the slowdown is no greater, as held-out shapes say; NAN = unknown, or nothing to bound */
+    double slowdown_bound;         /* in nine of ten cases the slowdown is no greater, as held-out shapes say; EXACT: as expected_slowdown; NAN = unknown */
     double norm_error;             /* validated ‖out − ref‖/‖ref‖; NAN = unknown */
     const char *variant;           /* every knob: "ALGO=direct;CPB=8;…"; valid until close */
     const char *kernel_key;        /* 32 hex digits: the source that was tuned; valid until close */

@@ -285,7 +285,7 @@ typedef struct mt_lookup_block {
     bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
     unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
     size_t cache_stride;
-    uint32_t damaged_predictors;
+    uint32_t damaged_predictors, other_predictors; /* other: of another format */
     uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
     uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
     uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because their columns hold what no tuner writes */

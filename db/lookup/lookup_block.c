@@ -271,7 +271,7 @@ static void forget_rows(mt_lookup_loader *loader)
     mt_lookup_block *block = loader->block;
     block->missing_workload = block->workload;
     block->workload = NULL;
-    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_predictors = 0;
+    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_predictors = block->other_predictors = 0;
     block->predictor_count = loader->extra_count = 0;
     loader->extra = NULL;
 }

@@ -56,6 +56,12 @@ static void say_choice(const asking *a, const mt_lookup_predictor *predictor)
         "the nearer ones counting more");
 }
 
+/* Of a log2; what a file says may be beyond all measure. */
+static double factor_of(double log2_slowdown)
+{
+    return isnan(log2_slowdown) ? NAN : mt_rule_exp2(log2_slowdown < 64 ? log2_slowdown : 64);
+}
+
 /* Log2 factors as a person reads them. */
 static void say_offer(const asking *a, const mt_lookup_predictor *predictor, const mt_rule_search *search, const mt_rule_expectation *expected, verdict v)
 {
@@ -68,15 +74,10 @@ static void say_offer(const asking *a, const mt_lookup_predictor *predictor, con
     if (search->witness != search->nearest) SAY(a, "measured: the variant was measured on shape %s, %.2f doublings away\n", predictor->shape_names[search->witness], search->distance[search->witness]);
     if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
     if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
-    if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", mt_rule_exp2(expected->slowdown - expected->of_default));
-    if (v == TAKEN && isfinite(expected->of_default) && expected->of_default > expected->slowdown)
-        SAY(a, "faster:   expected speed-up over the default: %.2f ×\n", mt_rule_exp2(expected->of_default - expected->slowdown));
-    if (v == TAKEN && expected->is_far) SAY(a, "far:      no shape like this was tuned: expect up to %.1f × the best time\n", mt_rule_exp2(expected->most));
-}
-
-static double factor_of(double log2_slowdown)
-{
-    return isnan(log2_slowdown) ? NAN : mt_rule_exp2(log2_slowdown < 64 ? log2_slowdown : 64);
+    if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", factor_of(-expected->advantage));
+    if (v == TAKEN && isfinite(expected->advantage) && expected->advantage > 0) SAY(a, "faster:   expected speed-up over the default: %.2f ×\n", factor_of(expected->advantage));
+    if (v == TAKEN && expected->is_far && isnan(expected->most)) SAY(a, "far:      no shape like this was tuned, and too few shapes were to bound its slowdown\n");
+    else if (v == TAKEN && expected->is_far) SAY(a, "far:      no shape like this was tuned: expect up to %.1f × the best time\n", factor_of(expected->most));
 }
 
 /* Looked for when it is needed: most offers win against it anyhow. */
@@ -91,12 +92,12 @@ static uint32_t default_row(asking *a)
 
 static verdict judge(asking *a, const mt_lookup_variant *variant, const mt_rule_expectation *expected)
 {
-    if (!isnan(expected->slowdown) && !(expected->slowdown > expected->of_default)) return TAKEN; /* also where nothing is known of the default */
+    if (expected->advantage >= 0 || (isnan(expected->of_default) && !isnan(expected->slowdown))) return TAKEN; /* also where nothing is known of the default */
     if (default_row(a) == a->block->row_total) return TAKEN; /* nothing to lose to */
     if (a->block->rows[a->default_row]->variant->algo != (int32_t)a->block->model.defaults[0]) return TAKEN; /* another default, with which nothing was compared */
     bool is_default = strcmp(variant->text, a->block->rows[a->default_row]->variant->text) == 0;
     if (is_default && !isnan(expected->slowdown)) return TAKEN; /* the same, with a measurement behind it */
-    return isnan(expected->slowdown) ? UNKNOWN : LOSES;
+    return isnan(expected->advantage) ? UNKNOWN : LOSES;
 }
 
 /* The row of the offer on the nearest shape where it was right; 0 = nowhere. */
@@ -201,7 +202,7 @@ void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, cons
     decision->match = TUNELOOKUP_MATCH_DEFAULT;
     decision->row = a.default_row;
     decision->launches = a.default_launches;
-    if (isfinite(a.default_slowdown)) decision->slowdown = mt_rule_exp2(a.default_slowdown > 0 ? a.default_slowdown : 0);
+    if (isfinite(a.default_slowdown)) decision->slowdown = factor_of(a.default_slowdown > 0 ? a.default_slowdown : 0);
 }
 
 size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decisions, size_t capacity)

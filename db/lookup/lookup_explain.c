@@ -97,6 +97,8 @@ static void add_left_out(text *to, const mt_lookup_block *block)
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
     if (damaged) add(to, "note:     %u damaged row%s %s left out: a column has a value that msda-tune never writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
     if (block->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)block->damaged_predictors, block->damaged_predictors == 1 ? " is" : "s are");
+    if (block->other_predictors) add(to, "note:     %u portfolio%s left out: another version of msda-tune chose %s (a session on the file renews it)\n", (unsigned)block->other_predictors, block->other_predictors == 1 ? " is" : "s are",
+                                     block->other_predictors == 1 ? "it" : "them");
     add_file_notes(to, block);
 }
 

@@ -17,7 +17,7 @@ typedef struct building {
     mt_lookup_loader *loader;
     mt_lookup_predictor *predictor;
     int64_t portfolio;
-    bool is_damaged, any_workload;     /* any_workload: the one asked for does not narrow */
+    bool is_damaged, is_other_format, any_workload; /* any_workload: the one asked for does not narrow */
     char kinds[1024];
     mt_lookup_subject subjects[SUBJECT_LIMIT];
     uint32_t subject_count, shape_count;
@@ -318,7 +318,11 @@ static tunelookup_status on_rule(building *b, sqlite3_stmt *row)
 static tunelookup_status read_rule(building *b)
 {
     tunelookup_status st;
+    int64_t format;
     LOOKUP_TRY(each(b, rule_sql, b->portfolio, on_rule));
+    format = b->is_damaged ? 0 : mt_lookup_json_int(b->rule, "format", 0);
+    b->is_other_format = format > 0 && format != MT_RULE_FORMAT;
+    if (b->is_other_format) goto done;
     if (!b->is_damaged) b->is_damaged = !mt_lookup_rule_read(b->loader, b->rule, b->names, b->variants, b->is_usable, &b->predictor->rule);
     if (!b->is_damaged) LOOKUP_TRY(mt_lookup_costs_read(b->loader, b->rule, b->variants, b->subjects, b->subject_count, b->predictor, &b->is_damaged));
 done:
@@ -426,7 +430,8 @@ static tunelookup_status on_portfolio(building *outer, sqlite3_stmt *row)
     b->portfolio = sqlite3_column_int64(row, 0);
     tunelookup_status st = read_parts(b);
     if (st == TUNELOOKUP_OK && !b->is_damaged && predictor->rule.features) block->predictor_count++;
-    if (b->is_damaged) block->damaged_predictors++;
+    block->damaged_predictors += b->is_damaged;
+    block->other_predictors += b->is_other_format;
     free(b);
     return st;
 }

@@ -121,8 +121,7 @@ tunelookup_status tunelookup_find_several(const tunelookup_plan *plan, const int
         tunelookup_result *result = &results[*count];
         *result = results[0];
         answer_decision(results[0].block_, &decisions[i], result);
-        if (result->variant == results[0].variant || strcmp(result->variant, results[0].variant) == 0) continue;
-        (*count)++;
+        *count += strcmp(result->variant, results[0].variant) != 0;
     }
     return TUNELOOKUP_OK;
 }

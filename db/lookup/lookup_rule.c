@@ -70,7 +70,7 @@ bool mt_lookup_rule_read(mt_lookup_loader *loader, const mt_lookup_json *root, c
 {
     mt_rule_feature *features = mt_lookup_arena_take(&loader->block->arena, rule->feature_count, sizeof *features);
     const reading r = { loader, rule, features, names, variants };
-    if (!features || mt_lookup_json_int(root, "format", 0) != 2) return false;
+    if (!features || mt_lookup_json_int(root, "format", 0) != MT_RULE_FORMAT) return false;
     rule->features = features;
     return read_weights(&r, mt_lookup_json_member(root, "weights")) && read_usable(&r, mt_lookup_json_member(root, "usable"), is_usable)
            && read_curve(mt_lookup_json_member(root, "error"), &rule->error) && read_curve(mt_lookup_json_member(root, "most"), &rule->most);

@@ -297,8 +297,9 @@ static void compare_result(bench *b, const random_shape *random, const tunelooku
 {
     mt_env *env = must_env(b->spec, &random->shape, &h100);
     mt_plan plan;
+    char *illegal = NULL;
     must_set(env, random->point);
-    ck_assert(make_plan(env, &plan));
+    ck_assert(mt_plan_make(env, &plan, &illegal, NULL) == MT_OK && !illegal);
     ck_assert_str_eq(result->variant, random->point);
     ck_assert_uint_eq((size_t)result->launch_count, plan.prepare_count + plan.launch_count);
     ck_assert_uint_eq((size_t)result->arg_count, plan.arg_count);
@@ -315,6 +316,7 @@ static bool is_valid_here(bench *b, const random_shape *random, const char *text
     mt_env *env = must_env(b->spec, &random->shape, &h100);
     mt_point point = must_point(b->spec, text);
     mt_plan plan = { 0 };
+    char *illegal = NULL;
     bool fits = mt_env_set_point(env, &point, NULL) == MT_OK;
     for (size_t i = 0; i < b->spec->param_count && fits; i++) {
         int64_t active = 1;
@@ -322,7 +324,11 @@ static bool is_valid_here(bench *b, const random_shape *random, const char *text
         if (b->spec->params[i].has_when && mt_env_int(env, &b->spec->params[i].when, &active, &inactive, NULL) != MT_OK) active = 0;
         fits = (active && !inactive) == (point.level[i] != MT_INACTIVE);
     }
-    fits = fits && keeps_constraints(env, &point) && make_plan(env, &plan);
+    fits = fits && keeps_constraints(env, &point) && mt_plan_make(env, &plan, &illegal, NULL) == MT_OK && !illegal;
+    for (size_t i = 0; i < plan.launch_count; i++) plan.launches[i].blocks_per_sm = 0; /* where fewer fit than it counts on it is slower, which the library leaves to measurements */
+    if (fits) illegal = mt_plan_illegal(env, &plan);
+    fits = fits && !illegal;
+    mt_free(illegal);
     mt_plan_free(&plan);
     mt_env_free(env);
     return fits;

@@ -66,13 +66,17 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value that no more than a share of 1 − quantile of the points exceeds, as a conformal bound has it: of n points the ⌈(n + 1) · quantile⌉-th, or the greatest where there are too few. */
+/* The value that no more than a share of 1 − quantile of further such points exceeds, as a conformal bound has it: of n points the ⌈(n + 1) · quantile⌉-th. */
+static size_t rank_of(size_t count, double quantile)
+{
+    return (size_t)ceil((double)(count + 1) * quantile);
+}
+
 static double quantile_of(const mt_predictor_point *points, size_t count, double quantile, double *values)
 {
     for (size_t i = 0; i < count; i++) values[i] = points[i].value;
     qsort(values, count, sizeof *values, by_value);
-    size_t at = (size_t)ceil((double)(count + 1) * quantile);
-    return values[(at > count ? count : at) - 1];
+    return values[rank_of(count, quantile) - 1];
 }
 
 bool mt_predictor_fit_quantile(mt_predictor_point *points, size_t count, double quantile, mt_rule_curve *curve)
@@ -82,11 +86,12 @@ bool mt_predictor_fit_quantile(mt_predictor_point *points, size_t count, double 
     double *values = mt_alloc(count + 1, sizeof *values), most = 0;
     *curve = (mt_rule_curve){0};
     if (!values) return false;
+    if (rank_of(count, quantile) > count) count = 0; /* too few to promise anything */
     if (count) qsort(points, count, sizeof *points, by_distance);
     for (size_t k = 0; k < knots && count; k++) {
         size_t from = k * count / knots, to = (k + 1) * count / knots;
         most = fmax(most, quantile_of(points + from, to - from, quantile, values));
-        curve->distance[k] = points[(from + to) / 2].distance;
+        curve->distance[k] = points[k ? (from + to) / 2 : 0].distance; /* nearer than the nearest point nothing is known; from there on the promise holds */
         curve->value[k] = most;
     }
     curve->count = count ? knots : 0;

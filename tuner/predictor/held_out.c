@@ -85,8 +85,9 @@ static void decide(const mt_predictor_data *data, const mt_rule *rule, mt_predic
     bool is_default = fabs(data->default_slowdown[search.witness] - mt_predictor_cell(data, search.witness, search.variant)) < 1e-12; /* the lookup knows it by its text */
     trial->nearest = search.nearest;
     trial->distance = search.distance[search.nearest];
-    trial->expected = expected.of_default;
-    if ((isnan(expected.slowdown) || expected.slowdown > expected.of_default) && !default_fails && !is_default) return;
+    trial->expected = isnan(expected.advantage) ? NAN : expected.of_default;
+    bool is_better = expected.advantage >= 0 || (isnan(expected.of_default) && !isnan(expected.slowdown)); /* also where nothing is known of the default */
+    if (!is_better && !default_fails && !is_default) return;
     trial->expected = expected.slowdown;
     trial->most = expected.most;
     trial->variant = search.variant;

@@ -39,7 +39,7 @@ bool mt_predictor_offer(const mt_predictor_data *data, const mt_rule *rule, size
 void mt_predictor_add_score(mt_predictor_score *score, double value);
 void mt_predictor_end_score(mt_predictor_score *score); /* the sum becomes the mean */
 
-/* curve.c: the mean, and a quantile, as curves that never fall. They sort the points. False = out of memory. */
+/* curve.c: the mean, and a quantile, as curves that never fall; of the latter there is none where too few points are given (nine, for nine of ten). They sort the points. False = out of memory. */
 typedef struct mt_predictor_point { double distance, value; } mt_predictor_point;
 void mt_predictor_fit_mean(mt_predictor_point *points, size_t count, mt_rule_curve *curve);
 bool mt_predictor_fit_quantile(mt_predictor_point *points, size_t count, double quantile, mt_rule_curve *curve);

@@ -7,7 +7,7 @@
 #include "tuner/base/strbuf.h"
 #include "tuner/predictor/table.h"
 
-/* ---- JSON ---- */
+/* ---- JSON: numbers with all their digits, since the library must choose as it was tried here ---- */
 
 /* The n-th "NAME=…" of a shape's key. */
 static void name_of(const mt_predictor_table *table, size_t name, char *out, size_t size)
@@ -41,15 +41,15 @@ static void add_weights(mt_strbuf *out, const mt_predictor_table *table, const m
         name_of(table, table->data.name[i], name, sizeof name);
         mt_strbuf_addf(out, "%s{\"name\":", i ? "," : "");
         mt_strbuf_add_json(out, name);
-        mt_strbuf_addf(out, ",\"weight\":%.6g}", predictor->features[i].weight * (double)siblings);
+        mt_strbuf_addf(out, ",\"weight\":%.17g}", predictor->features[i].weight * (double)siblings);
     }
     mt_strbuf_add(out, "]");
 }
 
 static void add_curve(mt_strbuf *out, const char *name, const mt_rule_curve *curve)
 {
-    mt_strbuf_addf(out, ",\"%s\":{\"reach\":%.9g,\"knots\":[", name, curve->reach);
-    for (size_t i = 0; i < curve->count; i++) mt_strbuf_addf(out, "%s[%.9g,%.9g]", i ? "," : "", curve->distance[i], curve->value[i]);
+    mt_strbuf_addf(out, ",\"%s\":{\"reach\":%.17g,\"knots\":[", name, curve->reach);
+    for (size_t i = 0; i < curve->count; i++) mt_strbuf_addf(out, "%s[%.17g,%.17g]", i ? "," : "", curve->distance[i], curve->value[i]);
     mt_strbuf_add(out, "]}");
 }
 
@@ -57,7 +57,7 @@ static void add_curve(mt_strbuf *out, const char *name, const mt_rule_curve *cur
 static void add_costs(mt_strbuf *out, const mt_predictor_table *table, const mt_predictor *predictor)
 {
     size_t width = table->variant_count;
-    mt_strbuf_addf(out, ",\"cost\":{\"weight\":%.6g,\"sm_count\":%lld,\"variants\":[", predictor->cost_weight, (long long)table->sm_count);
+    mt_strbuf_addf(out, ",\"cost\":{\"weight\":%.17g,\"sm_count\":%lld,\"variants\":[", predictor->cost_weight, (long long)table->sm_count);
     for (size_t v = 0; v < width; v++) mt_strbuf_addf(out, "%s%lld", v ? "," : "", (long long)table->variants[v]);
     mt_strbuf_add(out, "],\"shapes\":[");
     for (size_t s = 0; s < table->subject_count; s++) { /* a lookup may ask for one workload */
@@ -72,7 +72,7 @@ static void add_costs(mt_strbuf *out, const mt_predictor_table *table, const mt_
 char *mt_predictor_rule_json(const mt_predictor_table *table, const mt_predictor *predictor)
 {
     mt_strbuf out = {0};
-    mt_strbuf_addf(&out, "{\"format\":2,\"learned\":%s,", predictor->is_learned ? "true" : "false");
+    mt_strbuf_addf(&out, "{\"format\":%d,\"learned\":%s,", MT_RULE_FORMAT, predictor->is_learned ? "true" : "false");
     add_weights(&out, table, predictor);
     if (predictor->cost_weight > 0) add_costs(&out, table, predictor);
     add_curve(&out, "error", &predictor->error);

@@ -180,6 +180,12 @@ static void fill_cells(loading *l)
 
 /* ---- data ---- */
 
+/* As the library computes it, bit by bit. */
+static double log2_of(double factor)
+{
+    return isfinite(factor) ? mt_rule_log2_real(factor) : factor;
+}
+
 static void fill_data(mt_predictor_table *table, double *slowdown, double *of_default)
 {
     size_t width = table->variant_count;
@@ -190,8 +196,8 @@ static void fill_data(mt_predictor_table *table, double *slowdown, double *of_de
         of_default[subject->shape] = mt_rule_worse(of_default[subject->shape], subject->default_slowdown);
         for (size_t v = 0; v < width; v++) slowdown[subject->shape * width + v] = mt_rule_worse(slowdown[subject->shape * width + v], table->cells[s * width + v].slowdown);
     }
-    for (size_t i = 0; i < table->shape_count * width; i++) slowdown[i] = log2(slowdown[i]);
-    for (size_t i = 0; i < table->shape_count; i++) of_default[i] = log2(of_default[i]);
+    for (size_t i = 0; i < table->shape_count * width; i++) slowdown[i] = log2_of(slowdown[i]);
+    for (size_t i = 0; i < table->shape_count; i++) of_default[i] = log2_of(of_default[i]);
 }
 
 /* Costs of every cell that has a time. */

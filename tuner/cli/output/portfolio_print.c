@@ -202,7 +202,7 @@ mt_status mt_portfolio_print_evaluation(const mt_portfolio_view *view, mt_error 
     if (!trials) return MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");
     mt_status st = mt_predictor_evaluate(&view->table->data, view->options, view->family, trials, &e, err);
     if (st == MT_OK) {
-        printf("\nEach shape as if it%s had not been tuned (weights, rule and expectations chosen without):\n", view->family ? ", and all of its family," : "");
+        printf("\nEach shape as if it%s had not been tuned (weights, rule and expectations chosen without %s):\n", view->family ? ", and all of its family," : "", view->family ? "them" : "it");
         print_trials(view, trials);
         print_alone(&e);
         printf("Over %zu shape%s on which all three have a time:\n", e.predictor.count, plural(e.predictor.count));
