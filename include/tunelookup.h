@@ -194,8 +194,8 @@ TUNELOOKUP_API tunelookup_status tunelookup_prepare(tunelookup_db *db, const tun
  * A result whose match is NONE serves tunelookup_explain only. Errors: ARGUMENT (tunelookup_detail is left alone). Async-signal-safe; wait-free. */
 TUNELOOKUP_API tunelookup_status tunelookup_find(const tunelookup_plan *plan, const int64_t values[], tunelookup_result *result);
 
-/* For who measures for himself before he decides: the variants most likely to be fastest, best first, results[capacity]; *count of them. The first is what find answers; the others are the predictor's next
- * ones that may run for these values. 0 where find says NONE. Takes some tens of microseconds, and is not kept. Errors: ARGUMENT. */
+/* For who measures for himself before he decides: variants of which one is likely to be fastest, results[capacity]; *count of them. The first is what find answers; each of the others is the one of those that
+ * may run for these values with which the best of all is expected to be fastest, so that they differ. 0 where find says NONE. Takes some tens of microseconds, and is not kept. Errors: ARGUMENT. */
 TUNELOOKUP_API tunelookup_status tunelookup_find_several(const tunelookup_plan *plan, const int64_t values[], tunelookup_result results[], size_t capacity, size_t *count);
 
 /* Value of an integer knob; NOT_FOUND when the variant has no such knob (an inactive one counts as none). */

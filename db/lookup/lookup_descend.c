@@ -73,7 +73,8 @@ static void say_offer(const asking *a, const mt_lookup_predictor *predictor, con
     SAY(a, "\n");
     if (search->witness != search->nearest) SAY(a, "measured: the variant was measured on shape %s, %.2f doublings away\n", predictor->shape_names[search->witness], search->distance[search->witness]);
     if (fabs(change) > 0.001) SAY(a, "waves:    its time on that shape is taken × %.3f, since its blocks fill the GPU in more or fewer waves here\n", mt_rule_exp2(change));
-    if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
+    if (v == UNKNOWN && isnan(expected->of_default)) SAY(a, "unknown:  the default was not measured on near shapes, so it is not known whether this variant is faster\n");
+    else if (v == UNKNOWN) SAY(a, "unknown:  too few shapes were tuned to estimate what such a distance costs\n");
     if (v == LOSES) SAY(a, "slower:   expected to be slower than the default: %.2f × its time\n", factor_of(-expected->advantage));
     if (v == TAKEN && isfinite(expected->advantage) && expected->advantage > 0) SAY(a, "faster:   expected speed-up over the default: %.2f ×\n", factor_of(expected->advantage));
     if (v == TAKEN && expected->is_far && isnan(expected->most)) SAY(a, "far:      no shape like this was tuned, and too few shapes were to bound its slowdown\n");
