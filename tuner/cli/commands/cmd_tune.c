@@ -352,7 +352,8 @@ static void close_all(tuning *t)
 static void print_next(const char *db)
 {
     mt_strbuf command = {0};
-    mt_strbuf_add(&command, "msda-tune show");
+    mt_print_program(&command);
+    mt_strbuf_add(&command, " show");
     mt_print_option(&command, "--db", db);
     printf("Next:         %s\n", mt_strbuf_text(&command));
     mt_strbuf_free(&command);
