@@ -70,7 +70,7 @@ cat >tool <<'END'
 #!/bin/bash
 case $1 in
   device) echo "msda-tune: error: no NVIDIA driver"; exit 3 ;;
-  version) echo '{"version":"0","has_cuda_headers":false,"has_nvrtc":false,"nvrtc_version":0,"problem":"built without \"headers\"; install them","libuv":"1"}' ;;
+  version) echo '{"version":"0","has_cuda_headers":false,"has_nvrtc":'"${FAKE_NVRTC:-false}"',"nvrtc_version":0,"can_compile":false,"problem":"built without \"headers\"; install them","libuv":"1"}' ;;
   tune) echo "tuned $*" ;;
 esac
 END
@@ -78,8 +78,10 @@ chmod +x tool
 stand_in nvidia-smi 'exit 0'
 attempt 3 ./bootstrap.sh run --yes
 grep -q 'cannot be compiled: built without' out || fail "does not say what is missing"
-grep -qE -- '--gpu recorded:[a-z0-9]+ ' out || fail "does not name the recording"
+grep -q -- '--gpu recorded:h200 ' out || fail "does not name the recording"
 grep -q '^tuned' out && fail "replays a recording on a machine with a GPU"
+attempt 3 FAKE_NVRTC=true ./bootstrap.sh run --yes # the library alone, without headers, compiles nothing either
+grep -q '^tuned' out && fail "replays a recording where only headers are missing"
 stand_in nvidia-smi 'exit 9'
 if [ ! -e /proc/driver/nvidia/version ]; then
   attempt 0 ./bootstrap.sh run --yes
