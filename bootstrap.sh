@@ -167,7 +167,7 @@ run() {
     say "$device" "" "Tuning on this GPU."
   else
     said=$("$tool" version --json)
-    if has_gpu && [[ $said == *'"has_nvrtc":false'* ]]; then refuse_replay "$said"; fi
+    if has_gpu && [[ $said == *'"can_compile":false'* ]]; then refuse_replay "$said"; fi
     gpu=recorded:$recording
     say "No usable GPU here (${device#*error: })." "Replaying measurements that were recorded on another GPU (--gpu $gpu)."
   fi

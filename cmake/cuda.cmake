@@ -7,6 +7,12 @@ if(MT_CUDA AND NOT "${MT_CUDA_INCLUDE}" MATCHES "NOTFOUND$")
   file(GLOB cuda_prefixes /usr/local/cuda /usr/local/cuda-* /opt/cuda)
   find_path(MT_CUDA_INCLUDE cudaTypedefs.h HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS ${cuda_prefixes}
     PATH_SUFFIXES include targets/x86_64-linux/include targets/sbsa-linux/include)
+  foreach(name CUDA_HOME CUDA_PATH)
+    file(GLOB found "$ENV{${name}}/include/cudaTypedefs.h" "$ENV{${name}}/targets/*/include/cudaTypedefs.h")
+    if(NOT "$ENV{${name}}" STREQUAL "" AND NOT found)
+      message(STATUS "CUDA headers: ${name}=$ENV{${name}} is ignored, include/cudaTypedefs.h is not there")
+    endif()
+  endforeach()
   if(NOT MT_CUDA_INCLUDE)
     unset(MT_CUDA_INCLUDE CACHE) # so that a NOTFOUND in the cache is the user's, and a Toolkit installed later is found
   elseif(EXISTS "${MT_CUDA_INCLUDE}/cudaTypedefs.h")

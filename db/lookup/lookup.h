@@ -97,6 +97,8 @@ typedef struct mt_lookup_session {
 } mt_lookup_session;
 /* Checks trust and schema. session->db is NULL with OK when an optional file is missing or left out. */
 tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session);
+/* The same of the file's first page alone, and closes it again: what the schema holds is for mt_lookup_sqlite_open to find, before anything of it is read. */
+tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file, bool *is_left_out);
 /* To ask before what was read is believed: ERR_IO when the file was read without locks and somebody wrote it meanwhile. */
 tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session);
 void mt_lookup_sqlite_close(mt_lookup_session *session);

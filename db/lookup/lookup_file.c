@@ -67,33 +67,56 @@ static bool user_path(char out[PATH_MAX])
     return length > 0 && length < PATH_MAX;
 }
 
-/* <prefix>/share/msda-tune-shipped, found from where this library lies: lib/, lib/<triplet>/ or, linked into a program, bin/. An installed tree may be moved. */
+/* Cuts the last part off, which the slash begins. False where none is left before it. */
+static bool go_up(char *path)
+{
+    char *slash = strrchr(path, '/');
+    if (!slash || slash == path) return false;
+    *slash = '\0';
+    return true;
+}
+
+static bool is_folder_below(const char *prefix, char out[PATH_MAX])
+{
+    char folder[PATH_MAX];
+    struct stat info;
+    int length = snprintf(folder, sizeof folder, "%s/share/msda-tune-shipped", prefix);
+    return length > 0 && length < PATH_MAX && realpath(folder, out) && stat(out, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* <prefix>/share/msda-tune-shipped, found from where this library lies, PREFIX/lib/ or PREFIX/lib/<triplet>/, or the program that it is linked into, PREFIX/bin/. An installed tree may be moved. No folder
+ * above is looked at: what lies there belongs to something else. */
 static bool shipped_folder(char out[PATH_MAX])
 {
     static const char here;
     Dl_info self;
-    char place[PATH_MAX], folder[PATH_MAX];
+    char program[PATH_MAX], place[PATH_MAX];
     bool is_named = dladdr(&here, &self) && self.dli_fname && strchr(self.dli_fname, '/'); /* not in a static program, and a program found by PATH has no folder in its name */
-    if (!realpath(is_named ? self.dli_fname : "/proc/self/exe", place)) return false;
-    char *slash = strrchr(place, '/');
-    for (int up = 0; slash && up < 3; up++) {
-        struct stat info;
-        *slash = '\0';
-        slash = strrchr(place, '/');
-        if (!slash) break;
-        int length = snprintf(folder, PATH_MAX, "%.*s/share/msda-tune-shipped", (int)(slash - place), place);
-        if (length > 0 && length < PATH_MAX && realpath(folder, out) && stat(out, &info) == 0 && S_ISDIR(info.st_mode)) return true;
-    }
-    return false;
+    if (!realpath("/proc/self/exe", program)) *program = '\0';
+    if (!realpath(is_named ? self.dli_fname : program, place)) return false;
+    bool is_library = strcmp(place, program) != 0;
+    if (!go_up(place)) return false; /* its folder */
+    const char *slash = strrchr(place, '/');
+    bool has_triplet = is_library && slash - place >= 4 && memcmp(slash - 4, "/lib", 4) == 0;
+    if (!go_up(place)) *place = '\0'; /* /bin, /lib: below the root itself */
+    if (is_folder_below(place, out)) return true;
+    return has_triplet && go_up(place) && is_folder_below(place, out);
 }
 
-/* The folder alone decides, whoever names the file and however: what lies there came with the library, or somebody who may write there put it there. */
-static bool is_shipped(const char *path)
+static bool has_folder(const char *path, const char *folder)
 {
-    char folder[PATH_MAX], place[PATH_MAX], real[PATH_MAX];
+    char place[PATH_MAX], real[PATH_MAX];
     const char *slash = strrchr(path, '/');
     int length = slash ? snprintf(place, sizeof place, "%.*s/", (int)(slash - path), path) : snprintf(place, sizeof place, ".");
-    return length > 0 && length < PATH_MAX && shipped_folder(folder) && realpath(place, real) && strcmp(real, folder) == 0;
+    return length > 0 && length < PATH_MAX && realpath(place, real) && strcmp(real, folder) == 0;
+}
+
+/* The folder alone decides, whoever names the file: what lies there came with the library, or somebody who may write there put it there. The file lies there where both its name and what it leads to do: a link in the
+ * folder to a user's file is the user's, and so is a user's link to a shipped file, since the user may change where it leads. */
+static bool is_shipped(const char *path)
+{
+    char folder[PATH_MAX], real[PATH_MAX];
+    return shipped_folder(folder) && has_folder(path, folder) && realpath(path, real) && has_folder(real, folder);
 }
 
 static bool add_file(mt_lookup_file **files, size_t *count, const char *path, bool is_optional)

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { FIRST_CHUNK = 32 << 10, LARGEST_CHUNK = 8 << 20, GROWTH = 4, MAPPED_CHUNK = 2 << 20 /* a huge page */, ALIGNMENT = 16 };
+/* 64 and 256 KiB, 1 MiB, then 4 MiB each: the largest kernel that is shipped takes one MiB, and a mapping more of which it used a tenth cost a huge page's clearing. */
+enum { FIRST_CHUNK = 64 << 10, LARGEST_CHUNK = 4 << 20, GROWTH = 4, MAPPED_CHUNK = 2 << 20 /* a huge page */, ALIGNMENT = 16 };
 
 typedef struct mt_lookup_arena_chunk {
     struct mt_lookup_arena_chunk *next;

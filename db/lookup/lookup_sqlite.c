@@ -54,12 +54,11 @@ static tunelookup_status read_number(sqlite3 *db, const char *path, const char *
     return st;
 }
 
-/* Only tables and indices of its own pages, which compute nothing: no view, trigger, virtual table or generated column can then run behind our queries. */
-static tunelookup_status check_schema(sqlite3 *db, const char *path, int64_t *schema)
+/* What the file's first page says. Reading it makes SQLite parse no schema, which is the larger part of opening. */
+static tunelookup_status check_header(sqlite3 *db, const char *path, int64_t *schema)
 {
     tunelookup_status st;
     int64_t application = 0, version = 0;
-    char strange[256];
     LOOKUP_TRY(read_number(db, path, "PRAGMA application_id", &application));
     LOOKUP_TRY(read_number(db, path, "PRAGMA user_version", &version));
     *schema = version;
@@ -71,17 +70,22 @@ static tunelookup_status check_schema(sqlite3 *db, const char *path, int64_t *sc
     } else if (version < OLDEST_SCHEMA) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_OLDER_SCHEMA, "%s has the older schema %lld (this libtunelookup, %s, reads %d to %d); any writing msda-tune command of this version migrates it",
                             path, (long long)version, tunelookup_version(NULL), OLDEST_SCHEMA, SCHEMA_VERSION);
-    } else {
-        if (mt_sqlite_strange(db, strange, sizeof strange) != SQLITE_OK) st = mt_lookup_sqlite_fail(db, path);
-        else if (*strange) st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: %s", path, strange);
     }
 done:
     return st;
 }
 
+/* Only tables and indices of its own pages, which compute nothing: no view, trigger, virtual table or generated column can then run behind our queries. */
+static tunelookup_status check_schema(sqlite3 *db, const char *path)
+{
+    char strange[256];
+    if (sqlite3_exec(db, "PRAGMA cache_size = -256", NULL, NULL, NULL) != SQLITE_OK || mt_sqlite_strange(db, strange, sizeof strange) != SQLITE_OK) return mt_lookup_sqlite_fail(db, path);
+    return *strange ? mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: %s", path, strange) : TUNELOOKUP_OK;
+}
+
 /* One read transaction from the first page to closing: all that a call reads is one state of the file, and locks are taken once. Its first read finds out whether locks
  * and -shm can be had. */
-static const char begin_sql[] = "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; BEGIN; SELECT count(*) FROM sqlite_master; PRAGMA cache_size = -256";
+static const char begin_sql[] = "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY; BEGIN; PRAGMA user_version";
 
 static int open_handle(const char *name, int flags, sqlite3 **db)
 {
@@ -137,7 +141,8 @@ static bool wants_immutable(int code, const char *real)
     return code == SQLITE_CANTOPEN || code == SQLITE_READONLY || code == SQLITE_IOERR || code == SQLITE_PROTOCOL;
 }
 
-tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session)
+/* Anything that the first page tells. */
+static tunelookup_status open_header(const mt_lookup_file *file, mt_lookup_session *session)
 {
     tunelookup_status st;
     char real[PATH_MAX];
@@ -169,11 +174,28 @@ tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_se
         goto done;
     }
     sqlite3_progress_handler(session->db, STEPS_PER_CALLBACK, count_steps, &session->steps);
-    st = check_schema(session->db, file->path, &session->version);
+    st = check_header(session->db, file->path, &session->version);
 done:
     if (st != TUNELOOKUP_OK) mt_lookup_sqlite_close(session);
     session->is_left_out = st == TUNELOOKUP_ERR_OLDER_SCHEMA && file->is_optional;
     return session->is_left_out ? TUNELOOKUP_OK : st;
+}
+
+tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session)
+{
+    tunelookup_status st = open_header(file, session);
+    if (st == TUNELOOKUP_OK && session->db) st = check_schema(session->db, file->path);
+    if (st != TUNELOOKUP_OK) mt_lookup_sqlite_close(session);
+    return st;
+}
+
+tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file, bool *is_left_out)
+{
+    mt_lookup_session session;
+    tunelookup_status st = open_header(file, &session);
+    *is_left_out = session.is_left_out;
+    mt_lookup_sqlite_close(&session);
+    return st;
 }
 
 tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session)

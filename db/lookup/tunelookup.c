@@ -74,17 +74,16 @@ static tunelookup_status no_memory(void)
     return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
 }
 
-/* Each file once, so that what is wrong is said here and not at the first question. */
+/* The first page of each file, so that what is wrong as a whole (not to be trusted, no tuning database, cut short, another schema) is said here and not at the first question. */
 static tunelookup_status try_files(tunelookup_db *db)
 {
     char left_out[sizeof detail - 16] = "";
     for (size_t i = 0; i < db->file_count; i++) {
-        mt_lookup_session session;
+        bool is_left_out;
         db->files[i].stamp = mt_lookup_stamp_of(db->files[i].path); /* before reading: what changes meanwhile is seen by refresh */
-        tunelookup_status st = mt_lookup_sqlite_open(&db->files[i], &session);
+        tunelookup_status st = mt_lookup_sqlite_try(&db->files[i], &is_left_out);
         if (st != TUNELOOKUP_OK) return st;
-        if (session.is_left_out) snprintf(left_out, sizeof left_out, "%.*s", (int)sizeof left_out - 1, detail);
-        mt_lookup_sqlite_close(&session);
+        if (is_left_out) snprintf(left_out, sizeof left_out, "%.*s", (int)sizeof left_out - 1, detail);
     }
     mt_lookup_clear_detail();
     return *left_out ? mt_lookup_fail(TUNELOOKUP_OK, "left out: %s", left_out) : TUNELOOKUP_OK;

@@ -11,8 +11,9 @@ void bench_shipped(const char *path, const char *only);
 /* The same once each, held against bounds on work. False, with a line for each, where one is exceeded. */
 bool bench_shipped_check(const char *path);
 
-/* SQLite's virtual machine steps between the two calls (lookup_work.c). One thread; they don't nest. */
+/* SQLite's virtual machine steps since bench_work_begin (lookup_work.c). One thread; they don't nest. */
 void bench_work_begin(void);
+int64_t bench_work_so_far(void); /* statements that have ended */
 int64_t bench_work_end(void);
 
 #endif

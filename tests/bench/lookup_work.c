@@ -27,6 +27,11 @@ void bench_work_begin(void)
     sqlite3_auto_extension((void (*)(void))on_open);
 }
 
+int64_t bench_work_so_far(void)
+{
+    return steps;
+}
+
 int64_t bench_work_end(void)
 {
     sqlite3_cancel_auto_extension((void (*)(void))on_open);

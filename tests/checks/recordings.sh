@@ -20,5 +20,20 @@ for recording in db/recordings/*.zst; do
   grep -qx "$kernel@$key" <<<"$keys" || { echo "$recording was measured with source '$key' of $kernel; the shipped ones:"; grep "^$kernel@" <<<"$keys"; rc=1; }
   count=$((count + 1))
 done
+# The main job's recordings show what its kernels can be asked for: enough points, every algorithm, and several values of each knob of the one with clusters and TMA.
+for shape in seed48 detr_enc_b1 detr_enc_b4 detr_dec_b4; do
+  lacks() { echo "msda.$shape.h200: $1"; rc=1; }
+  points=$scratch/$shape.jsonl
+  "$tool" import --db "$scratch/$shape.sqlite" "db/recordings/msda.$shape.h200.jsonl.zst" >/dev/null || lacks "cannot be read"
+  "$tool" export --jsonl --db "$scratch/$shape.sqlite" -o "$points" >/dev/null || lacks "cannot be written"
+  [ "$(grep -c '"v":"ALGO=' "$points")" -ge 3000 ] || lacks "fewer than 3000 points"
+  while read -r algorithm; do
+    grep -q "\"v\":\"ALGO=$algorithm;.*\"k\":\"ok\"" "$points" || lacks "no row of $algorithm"
+  done < <(sed -n 's/^\[algorithm \(.*\)\]$/\1/p' search_spaces/msda.ini)
+  for knob in CLUSTER CPB BLOCKS_PER_SM STAGES BOX_W BOX_H; do
+    values=$(grep '"k":"ok"' "$points" | grep -oE "[\";]$knob=[0-9]+" | sort -u | wc -l)
+    [ "$values" -ge 2 ] || lacks "$values values of $knob"
+  done
+done
 [ $count -gt 0 ] || { echo "no recordings in db/recordings"; exit 1; }
 exit $rc

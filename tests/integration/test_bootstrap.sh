@@ -15,7 +15,7 @@ stand_in() { printf '#!/bin/bash\n%s\n' "$2" >"bin/$1"; chmod +x "bin/$1"; }
 
 # libuv and zstd are missing until apt-get has "installed" them.
 stand_in pkg-config "case \$2 in libuv | libzstd) [ -f $scratch/installed ] ;; *) exit 0 ;; esac"
-stand_in apt-get "echo \"\$*\" >>$scratch/apt.log; case \" \$* \" in *' install '*) [ -f $scratch/no_effect ] || touch $scratch/installed ;; esac"
+stand_in apt-get "echo \"\$*\" >>$scratch/apt.log; echo \"Setting up \$*\"; case \" \$* \" in *' install '*) [ -f $scratch/no_effect ] || touch $scratch/installed ;; esac"
 stand_in cmake "echo configured >&2; exit 1"
 stand_in id "echo \${FAKE_UID:-0}"
 stand_in sudo "echo sudo >>$scratch/apt.log; exec \"\$@\""
@@ -37,6 +37,7 @@ attempt 1 ./bootstrap.sh run --yes
 grep -qE 'install .*--no-install-recommends' apt.log || fail "no --no-install-recommends: $(cat apt.log)"
 grep -qE 'install .*--no-upgrade .*--no-remove' apt.log || fail "may upgrade or remove: $(cat apt.log)"
 grep -qE 'install .* libuv1-dev libzstd-dev$' apt.log || fail "asks for other packages: $(cat apt.log)"
+grep -q '^Setting up .*libuv1-dev' out || fail "does not show what apt-get says"
 grep -q 'sudo' apt.log && fail "uses sudo as root"
 grep -q 'configuring failed' out || fail "did not go on after installing"
 
@@ -70,7 +71,7 @@ cat >tool <<'END'
 #!/bin/bash
 case $1 in
   device) echo "msda-tune: error: no NVIDIA driver"; exit 3 ;;
-  version) echo '{"version":"0","has_cuda_headers":false,"has_nvrtc":false,"nvrtc_version":0,"problem":"built without \"headers\"; install them","libuv":"1"}' ;;
+  version) echo '{"version":"0","has_cuda_headers":false,"has_nvrtc":'"${FAKE_NVRTC:-false}"',"nvrtc_version":0,"can_compile":false,"problem":"built without \"headers\"; install them","libuv":"1"}' ;;
   tune) echo "tuned $*" ;;
 esac
 END
@@ -78,12 +79,19 @@ chmod +x tool
 stand_in nvidia-smi 'exit 0'
 attempt 3 ./bootstrap.sh run --yes
 grep -q 'cannot be compiled: built without' out || fail "does not say what is missing"
-grep -qE -- '--gpu recorded:[a-z0-9]+ ' out || fail "does not name the recording"
+grep -q -- '--gpu recorded:h200 ' out || fail "does not name the recording"
 grep -q '^tuned' out && fail "replays a recording on a machine with a GPU"
+attempt 3 FAKE_NVRTC=true ./bootstrap.sh run --yes # the library alone, without headers, compiles nothing either
+grep -q '^tuned' out && fail "replays a recording where only headers are missing"
 stand_in nvidia-smi 'exit 9'
 if [ ! -e /proc/driver/nvidia/version ]; then
   attempt 0 ./bootstrap.sh run --yes
   grep -q '^tuned tune --gpu recorded:' out || fail "does not replay where there is no GPU"
+  # What configuring could not have is said, and at the end what the report lacks and how to get it.
+  stand_in cmake "mkdir -p build/bin; cp $scratch/tool build/bin/msda-tune; [ \$1 = --build ] || printf '%s\n' '-- CUDA headers: CUDA_HOME=/x is ignored, n' '-- Built without charts in the report: npm ci failed (npm.log)'"
+  attempt 0 ./bootstrap.sh run --yes
+  grep -q '^CUDA headers: CUDA_HOME=/x is ignored' out || fail "does not pass on that CUDA_HOME is ignored"
+  tail -1 out | grep -q 'no charts (npm ci failed (npm.log)). To get them: install nodejs and npm' || fail "does not end with how to get charts"
 fi
 
 attempt 2 ./bootstrap.sh

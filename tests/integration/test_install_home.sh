@@ -76,8 +76,15 @@ from "$scratch/hard.sqlite" "user's, a recorded GPU)"
 unset LD_LIBRARY_PATH
 rm "$own/copy.sqlite"
 # The command that lookup prints to make missing code is one that works as it stands.
-hint=$("$tool" lookup --db "$shipped/tuned.sqlite" --gpu h200 --kernel tma_load --shape level0 | sed -n 's/^ *\(.*msda-tune compile .*\) makes it$/\1/p')
+hint=$("$tool" lookup --db "$shipped/tuned.sqlite" --gpu h200 --kernel tma_load --shape level0 | sed -n '/^cubin:/{n;n;s/^ *//p}')
 case $hint in *"--db $shipped"* | '') fail "lookup proposes: '$hint'" ;; esac
+# shellcheck source=../toolkit.sh
+. "$source/tests/toolkit.sh"
+if can_compile "$tool"; then
+  mkdir "$scratch/copy"
+  (cd "$scratch/copy" && eval "$hint") >"$scratch/out.txt" 2>&1 || fail "what lookup proposes, '$hint': exit $?, $(cat "$scratch/out.txt")"
+  "$tool" lookup --db "$scratch/copy/tuned.sqlite" --gpu h200 --kernel tma_load --shape level0 | grep -q '^cubin: *[0-9]* bytes$' || fail "no code after '$hint': $(cat "$scratch/out.txt")"
+fi
 
 # ---- a second installation ----
 [ "$(state "$own")" = "$mine" ] || fail "the user's files changed without being named: $(diff <(echo "$mine") <(state "$own"))"

@@ -129,6 +129,20 @@ for program in with_archive all_static; do
   [ ! -e "$scratch/$program" ] || HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$scratch/moved/bin/$program" >"$scratch/out.txt" || fail "$program on the shipped databases: exit $?"
   [ ! -e "$scratch/$program" ] || grep -q '^from: .*moved/share/msda-tune-shipped/tuned.sqlite (shipped), ' "$scratch/out.txt" || fail "$program: the shipped rows do not answer: $(cat "$scratch/out.txt")"
 done
+# Nobody asks further up: not a program deeper than PREFIX/bin, and of libraries only one in PREFIX/lib/<triplet> looks two folders up.
+finds_shipped() { HOME=$scratch XDG_DATA_HOME='' MSDA_TUNE_DB='' "$@" >"$scratch/out.txt" 2>&1; grep -q '^from: .*moved/share/msda-tune-shipped/tuned.sqlite (shipped), ' "$scratch/out.txt"; }
+for program in with_archive all_static; do
+  [ -e "$scratch/$program" ] || continue
+  mkdir -p "$scratch/moved/bin/deeper" && mv "$scratch/moved/bin/$program" "$scratch/moved/bin/deeper/" || fail "mv"
+  ! finds_shipped "$scratch/moved/bin/deeper/$program" || fail "$program in bin/deeper found what lies two folders up"
+done
+for folder in lib/any-triplet lib/any/deeper; do
+  mkdir -p "$scratch/moved/$folder" && cp "$LD_LIBRARY_PATH/libtunelookup.so.1" "$scratch/moved/$folder/" || fail "cp"
+  LD_LIBRARY_PATH=$scratch/moved/$folder finds_shipped "$scratch/lookup"
+  found=$?
+  [ $found = "$([ $folder = lib/any-triplet ]; echo $?)" ] || fail "the library in $folder: $(cat "$scratch/out.txt")"
+done
+rm -r "$scratch/moved/bin/deeper" "$scratch/moved/lib/any-triplet" "$scratch/moved/lib/any"
 # A shape that was not tuned is answered from the portfolio, which the import chose.
 "$build/bin/msda-tune" lookup --db "$share/tuned.sqlite" --gpu h200 --kernel msda --shape detr_enc_b1 --set N=3 >"$scratch/out.txt" || fail "lookup of an untuned shape: exit $?"
 grep -q '^choice: .* tuned shapes' "$scratch/out.txt" && grep -q '^answer:   as tuned for another shape ' "$scratch/out.txt" || fail "no portfolio answers: $(cat "$scratch/out.txt")"

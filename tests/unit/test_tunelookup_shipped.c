@@ -58,17 +58,22 @@ static void make_prefix(double ns)
     shell("mv '%s' '%s'", fixture_db, shipped);
 }
 
-/* file "" = the default ones. */
-static const char *run_asker_on(const char *file)
+/* A program below the prefix; file "" = the default ones. */
+static const char *run_program(const char *folder, const char *name, const char *file)
 {
-    char command[512];
-    snprintf(command, sizeof command, "MSDA_TUNE_DB='%s' '%s/prefix/bin/asker' 0 %s", fixture_db, fixture_folder, file);
+    char command[640];
+    snprintf(command, sizeof command, "MSDA_TUNE_DB='%s' '%s/prefix/%s/%s' 0 %s", fixture_db, fixture_folder, folder, name, file);
     FILE *pipe = popen(command, "r");
     ck_assert_ptr_nonnull(pipe);
     size_t length = fread(answer, 1, sizeof answer - 1, pipe);
     answer[length] = '\0';
     ck_assert_int_eq(pclose(pipe), 0);
     return answer;
+}
+
+static const char *run_asker_on(const char *file)
+{
+    return run_program("bin", "asker", file);
 }
 
 static const char *run_asker(void)
@@ -166,8 +171,10 @@ END_TEST
 /* The prefix may be ~/.local: a user's file lies in share/msda-tune, beside the shipped folder. Only what lies in that folder is shipped, by whatever name it is asked for. */
 START_TEST(test_only_the_folder_makes_a_file_shipped)
 {
-    static const char *const own[] = { "prefix/share/msda-tune/tuned.sqlite", "prefix/share/tuned.sqlite", "prefix/share/msda-tune-shipped-mine/tuned.sqlite", "link.sqlite" };
-    static const char *const theirs[] = { "prefix/share/msda-tune-shipped/tuned.sqlite", "prefix/share/msda-tune/../msda-tune-shipped/tuned.sqlite", "folder/tuned.sqlite" };
+    static const char *const own[] = { "prefix/share/msda-tune/tuned.sqlite", "prefix/share/tuned.sqlite", "prefix/share/msda-tune-shipped-mine/tuned.sqlite", "link.sqlite",
+                                      "prefix/share/msda-tune-shipped/mine.sqlite" };
+    static const char *const theirs[] = { "prefix/share/msda-tune-shipped/tuned.sqlite", "prefix/share/msda-tune/../msda-tune-shipped/tuned.sqlite", "folder/tuned.sqlite",
+                                         "prefix/share/msda-tune-shipped/same.sqlite" };
     char file[400];
     make_prefix(2000);
     shell("cp '%s' '%s'", shipped, fixture_db);
@@ -175,6 +182,7 @@ START_TEST(test_only_the_folder_makes_a_file_shipped)
     shell("cp '%s' '%s'", fixture_db, shipped);
     shell("cd '%s' && ln -s '%s' link.sqlite && ln -s prefix/share/msda-tune-shipped folder", fixture_folder, shipped);
     shell("cd '%s/prefix/share' && mkdir msda-tune msda-tune-shipped-mine && for to in msda-tune . msda-tune-shipped-mine; do cp '%s' $to/tuned.sqlite; done", fixture_folder, shipped);
+    shell("cd '%s/prefix/share/msda-tune-shipped' && ln -s ../msda-tune/tuned.sqlite mine.sqlite && ln -s tuned.sqlite same.sqlite", fixture_folder, "");
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         snprintf(file, sizeof file, "'%s/%s'", fixture_folder, own[i]);
         run_asker_on(file);
@@ -184,8 +192,36 @@ START_TEST(test_only_the_folder_makes_a_file_shipped)
     for (size_t i = 0; i < sizeof theirs / sizeof *theirs; i++) {
         snprintf(file, sizeof file, "'%s/%s'", fixture_folder, theirs[i]);
         run_asker_on(file);
-        ck_told("tuned.sqlite (shipped), measurement");
+        ck_told(".sqlite (shipped), measurement");
         ck_told("does not hold cubin 00112233445566778899aabbccddeeff"); /* it would be handed out */
+    }
+}
+END_TEST
+
+/* Without a name the files of the folder answer, and each is judged for itself: a link there does not lend its cubins. */
+START_TEST(test_link_among_the_shipped)
+{
+    make_prefix(2000);
+    shell("cp '%s' '%s'", shipped, fixture_db);
+    fixture_sql("UPDATE answer SET cubin_hash = '00112233445566778899aabbccddeeff'");
+    shell("cd '%s' && mkdir mine && mv t.sqlite mine/tuned.sqlite && ln -sf ../../../mine/tuned.sqlite '%s'", fixture_folder, shipped);
+    run_asker();
+    ck_told("tuned.sqlite (user's), measurement");
+    ck_told("cubin 12: ");
+}
+END_TEST
+
+/* A program asks the share beside its own folder, and none further up. */
+START_TEST(test_no_folder_above)
+{
+    static const char *const deeper[] = { "libexec/bin", "lib/app", "lib", "" };
+    make_prefix(2000);
+    for (size_t i = 0; i < sizeof deeper / sizeof *deeper; i++) {
+        bool is_beside = strcmp(deeper[i], "lib") == 0; /* one folder below the prefix, as bin is */
+        shell("cd '%s/prefix' && mkdir -p './%s'", fixture_folder, deeper[i]);
+        shell("cd '%s/prefix' && cp bin/asker './%s/asker2'", fixture_folder, deeper[i]);
+        run_program(deeper[i], "asker2", "");
+        ck_told(is_beside ? "(shipped), measurement" : "open 3: no tuning database: looked for ");
     }
 }
 END_TEST
@@ -193,7 +229,7 @@ END_TEST
 int main(int argc, char **argv)
 {
     const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_other_constraints, test_damaged_row_hides_nothing,
-                                   test_only_the_folder_makes_a_file_shipped };
+                                   test_only_the_folder_makes_a_file_shipped, test_link_among_the_shipped, test_no_folder_above };
     if (argc > 1) return ask((unsigned)strtoul(argv[1], NULL, 10), argc > 2 ? argv[2] : NULL);
     return fixture_run("tunelookup_shipped", tests, sizeof tests / sizeof tests[0]);
 }

@@ -176,38 +176,83 @@ done:
     return st;
 }
 
-/* Rows come ordered, so equal models (several memory sizes, say) are neighbours. */
-static mt_status add_model(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
+/* ---- what can be replayed ---- */
+
+enum { RECORDED_LIMIT = 32 /* of the models that are named */ };
+
+typedef struct recorded_gpus {
+    const char *kernel; /* NULL = any */
+    char keys[RECORDED_LIMIT][MT_KEY_GPU_SIZE];
+    size_t count;
+} recorded_gpus;
+
+static bool is_same_model(const char *a, const char *b)
 {
-    mt_strbuf *names = context;
-    char model[MT_KEY_MODEL_SIZE];
-    (void)measurements;
+    size_t length = strcspn(a, "|");
+    return length == strcspn(b, "|") && memcmp(a, b, length) == 0;
+}
+
+static mt_status on_recorded(void *context, const mt_tuned_info *row, mt_error *err)
+{
+    recorded_gpus *gpus = context;
     (void)err;
-    snprintf(model, sizeof model, "%.*s", (int)strcspn(row->key, "|"), row->key);
-    if (!strstr(mt_strbuf_text(names), model)) mt_strbuf_addf(names, "%s%s", names->length ? ", " : "", model);
+    for (size_t i = 0; i < gpus->count; i++)
+        if (is_same_model(gpus->keys[i], row->gpu_key)) return MT_OK;
+    if (gpus->count < RECORDED_LIMIT && (!gpus->kernel || strcmp(gpus->kernel, row->kernel) == 0)) snprintf(gpus->keys[gpus->count++], MT_KEY_GPU_SIZE, "%s", row->gpu_key);
     return MT_OK;
 }
 
-mt_status mt_share_recorded_gpus(mt_store *store, mt_strbuf *names, mt_error *err)
+/* The number behind `mark` in a GPU's key; 0 = none. */
+static long part_of(const char *key, const char *mark)
 {
-    static const mt_origin recorded = MT_ORIGIN_RECORDED;
-    return mt_query_devices(store, &recorded, add_model, names, err);
+    const char *at = strstr(key, mark);
+    return at ? strtol(at + strlen(mark), NULL, 10) : 0;
 }
 
-void mt_share_recorded_hint(const char *given, mt_strbuf *text)
+/* The newest kind first: by compute capability, then by memory, which grows from one product of an architecture to the next (h100-sxm|cc90|sm132|80g, h200|cc90|sm132|141g). */
+static int by_kind(const void *a, const void *b)
+{
+    long cc = part_of(b, "|cc") - part_of(a, "|cc");
+    long memory = part_of(strrchr(b, '|') ? strrchr(b, '|') : b, "|") - part_of(strrchr(a, '|') ? strrchr(a, '|') : a, "|");
+    if (cc) return cc < 0 ? -1 : 1;
+    if (memory) return memory < 0 ? -1 : 1;
+    return strcmp(a, b);
+}
+
+static void find_recorded(mt_store *const stores[2], recorded_gpus *gpus)
+{
+    static const mt_origin recorded = MT_ORIGIN_RECORDED;
+    const mt_filter filter = {.origin = &recorded};
+    mt_error ignored = {0};
+    for (size_t i = 0; i < 2; i++)
+        if (stores[i]) mt_query_tuned(stores[i], &filter, on_recorded, gpus, &ignored);
+    qsort(gpus->keys, gpus->count, sizeof gpus->keys[0], by_kind);
+}
+
+static void add_models(mt_strbuf *text, const recorded_gpus *gpus)
+{
+    for (size_t i = 0; i < gpus->count; i++) mt_strbuf_addf(text, "%s%.*s", i ? ", " : "", (int)strcspn(gpus->keys[i], "|"), gpus->keys[i]);
+}
+
+void mt_share_recorded_hint(const char *given, const char *kernel, mt_strbuf *text)
 {
     mt_error ignored = {0};
-    mt_store *store = NULL, *own = NULL;
-    mt_strbuf names = {0};
-    if (mt_share_recordings(given, &store, &ignored) == MT_OK) mt_share_recorded_gpus(store, &names, &ignored);
-    if (!given && mt_share_open_own_recordings(&own, &ignored) == MT_OK && own) mt_share_recorded_gpus(own, &names, &ignored);
-    if (names.length) {
-        const char *first = mt_strbuf_text(&names);
-        mt_strbuf_addf(text, "recorded GPUs that need no hardware: %s (try --gpu recorded:%.*s)", first, (int)strcspn(first, ",-"), first);
+    mt_store *stores[2] = {0};
+    recorded_gpus gpus = {.kernel = kernel}, others = {0};
+    if (mt_share_recordings(given, &stores[0], &ignored) != MT_OK) stores[0] = NULL;
+    if (!given && mt_share_open_own_recordings(&stores[1], &ignored) != MT_OK) stores[1] = NULL;
+    find_recorded(stores, &gpus);
+    find_recorded(stores, &others);
+    if (gpus.count) {
+        mt_strbuf_addf(text, "GPUs that %s was recorded on, which need no hardware: ", kernel);
+        add_models(text, &gpus);
+        mt_strbuf_addf(text, " (try --gpu recorded:%.*s)", (int)strcspn(gpus.keys[0], "|"), gpus.keys[0]);
+    } else if (others.count) {
+        mt_strbuf_addf(text, "there is no recording of %s; other kernels were recorded on ", kernel);
+        add_models(text, &others);
     } else {
         mt_strbuf_add(text, "and no recorded GPU came with this build");
     }
-    mt_strbuf_free(&names);
-    mt_store_close(own);
-    mt_store_close(store);
+    mt_store_close(stores[0]);
+    mt_store_close(stores[1]);
 }

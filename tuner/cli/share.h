@@ -28,9 +28,7 @@ mt_status mt_share_own_recordings(bool makes_folder, char **path, mt_error *err)
 mt_status mt_share_recordings_of(const char *given, const char *gpu, const char *kernel, mt_store **store, mt_error *err);
 /* One's own, for listing; *store is NULL when there are none. */
 mt_status mt_share_open_own_recordings(mt_store **store, mt_error *err);
-/* Adds the models with recorded rows, "h100-sxm, rtx5090"; nothing when there are none. */
-mt_status mt_share_recorded_gpus(mt_store *store, mt_strbuf *names, mt_error *err);
-/* "Recorded GPUs: … (--gpu recorded:NAME)" or "No recordings are here.", whatever happens. */
-void mt_share_recorded_hint(const char *given, mt_strbuf *text);
+/* Adds where the kernel was recorded, the newest kind of GPU first, and the option that replays that one; or that it was recorded nowhere. Whatever happens. given: as of mt_share_recordings. */
+void mt_share_recorded_hint(const char *given, const char *kernel, mt_strbuf *text);
 
 #endif

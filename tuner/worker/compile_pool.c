@@ -10,6 +10,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/leftover.h"
 #include "tuner/base/log.h"
+#include "tuner/base/toolkit.h"
 #include "tuner/base/trust.h"
 #include "tuner/worker/worker.h"
 
@@ -336,6 +337,7 @@ mt_status mt_pool_create(const mt_pool_options *options, mt_compile_pool **out, 
 {
     mt_compile_pool *pool = mt_alloc(1, sizeof *pool);
     if (!pool) return MT_FAIL(err, MT_ERR_NO_MEMORY, "compile workers: out of memory");
+    mt_toolkit_warn_ignored();
     pool->options = *options;
     pool->options.jobs = mt_pool_choose_jobs(options->jobs, options->default_jobs);
     for (size_t i = 0; i < MAX_JOBS; i++) pool->slots[i].pool = pool;

@@ -7,6 +7,13 @@ tune() { mt --space fake.ini --db "$1" --jobs 1 --quiet; }
 
 note "a cache folder that can't be made"
 XDG_CACHE_HOME=/dev/null/cache tune a.sqlite
+note "a CUDA_HOME that holds no toolkit is named, once; what it does not hold is looked for as without it"
+mkdir -p empty half/include && touch half/include/cuda_fp16.h
+CUDA_HOME=$scratch/nowhere CUDA_PATH=$scratch/empty tune g.sqlite
+CUDA_HOME=$scratch/half tune g.sqlite
+ignored() { "$tool" version --json 2>err.txt | grep -o 'CUDA_[HP][^;"]*' | steady -; steady err.txt; }
+CUDA_HOME=$scratch/nowhere ignored
+CUDA_HOME=$scratch/half CUDA_PATH='' ignored
 note "standard streams that are closed: no file takes their numbers"
 "$tool" --space fake.ini --db b.sqlite --jobs 1 >out.txt 2>&-
 echo "stderr closed: exit $?, $(grep -c Best: out.txt) best"

@@ -28,7 +28,7 @@ cmp t4.jsonl <(sed -E 's/,"tt":[0-9]+//' cache.jsonl) && echo "the same rows"
 mt --gpu recorded:a100 --space convolution.ini --recordings t4.sqlite --db t4-tuned.sqlite --budget 50 --strategy random --quiet
 note "a name that several GPUs have: which one was taken is said"
 mt import "$kt/convolution_milo_A100_T4.json.gz" --gpu a100 --name convolution --problem-size 4096,4096 --space-out other.ini -o other.jsonl 2>&1 | grep taken
-"$tool" import "$kt/convolution_milo_A100.json.gz" --name convolution --space-out "my space.ini" --db "my recordings.sqlite" | grep Next
+"$tool" import "$kt/convolution_milo_A100.json.gz" --name convolution --space-out "my space.ini" --db "my recordings.sqlite" | grep Next | steady
 note "T4 and JSON lines there and back"
 mt export --t4 --db t.sqlite -o t.json.gz
 mt import --as recorded --db back.sqlite t.json.gz

@@ -5,6 +5,15 @@ export MSDA_TUNE_LIBCUDA=/nowhere/libcuda.so.1
 "$tool" import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" >/dev/null
 mt --gpu auto --space demo
 mt --gpu auto --space demo --recordings rec.sqlite
+note "of several, those of this kernel alone, the newest kind first; the option that is printed replays"
+sed '1s/h100-sxm|cc90|sm132|80g/h200|cc90|sm132|141g/; 1s/NVIDIA H100 80GB HBM3/NVIDIA H200/; 1s/"mem_bytes":[0-9]*/"mem_bytes":150754820096/' "$data/cli/demo.small.jsonl" >h200.jsonl
+"$tool" import --as recorded --db rec.sqlite h200.jsonl >/dev/null
+mt --gpu auto --space demo --recordings rec.sqlite
+try=$("$tool" --space demo --recordings rec.sqlite 2>&1 | sed -n 's/.*(try \(.*\))$/\1/p')
+# shellcheck disable=SC2086
+"$tool" $try --space demo --recordings rec.sqlite --db t.sqlite --quiet >out.txt 2>&1; echo "$try: exit $?, $(grep -c Best: out.txt) best"
+sed 's/^name .*/name = other/' "$data/cli/demo.ini" >other.ini && cp "$data/cli/demo.cu" .
+mt --space other.ini --recordings rec.sqlite
 mt --gpu 0 --space "$data/cli/demo.ini" --recordings rec.sqlite
 mt device
 mt show

@@ -46,9 +46,9 @@ note "commands to copy are quoted where a shell needs it, and only there"
 mkdir "it's a"
 for db in "it's a/t.sqlite" 'a"b$c.sqlite' plain-1.sqlite; do
   "$tool" --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db "$db" --shape small --quiet >tuned.txt 2>&1
-  next=$(sed -n 's/^Next: *msda-tune //p' tuned.txt)
+  next=$(sed -n 's/^Next: *//p' tuned.txt)
   echo "$next"
-  eval "\"\$tool\" $next" | grep -c 'ALGO='
+  eval "$next" | grep -c 'ALGO='
   "$tool" show --db "$db" --shape none
-done 2>&1
+done 2>&1 | steady
 "$tool" show --db "it's a/t.sqlite" --sessions --json | grep -o '"command":.*,"host":' | steady

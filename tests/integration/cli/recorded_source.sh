@@ -8,7 +8,7 @@ mt --gpu recorded:h100 --recordings rec.sqlite --space own/demo.ini --shape smal
 echo "/* edited */" >>own/demo.cu
 edited=$("$tool" key --space own/demo.ini | sed -n 's/.*"demo@\([0-9a-f]*\)".*/\1/p')
 [ "$edited" != "$recorded" ] || echo "the key is the same"
-which_source() { sed -e "s/${recorded:0:8}[0-9a-f]*/RECORDED/g" -e "s/${edited:0:8}[0-9a-f]*/EDITED/g"; }
+which_source() { sed -e "s#$tool#msda-tune#g" -e "s/${recorded:0:8}[0-9a-f]*/RECORDED/g" -e "s/${edited:0:8}[0-9a-f]*/EDITED/g"; }
 tune() { "$tool" --gpu recorded:h100 --recordings rec.sqlite --space own/demo.ini --workload even --quiet "$@" 2>&1 | grep -e warning -e Best -e Evaluated | sed 's/ in [0-9.]* s/ in N s/' | which_source; }
 tune --db t.sqlite
 note "show, the report and exports name that source; the edited one has no row"

@@ -85,7 +85,7 @@ static void print_next(const importing *im, const mt_import_about *about, const 
     mt_strbuf command = {0};
     char gpu[sizeof results->model + sizeof "recorded:"];
     snprintf(gpu, sizeof gpu, "recorded:%s", results->model);
-    mt_strbuf_add(&command, "msda-tune");
+    mt_print_program(&command);
     mt_print_option(&command, "--gpu", gpu);
     mt_print_option(&command, "--space", mt_strbuf_text(&results->space_path));
     mt_print_option(&command, "--recordings", im->values->db);

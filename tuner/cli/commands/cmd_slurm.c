@@ -12,6 +12,7 @@
 #include "tuner/base/log.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/output/cluster_show.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/cli/share.h"
@@ -284,6 +285,8 @@ static mt_status say_and_submit(const planning *p, mt_error *err)
     bool has_slurm = has_program("sbatch");
     mt_status st = MT_OK;
     mt_strbuf word = {0};
+    mt_strbuf program = {0};
+    mt_print_program(&program);
     mt_strbuf_add_word(&word, p->folder);
     const char *folder = mt_strbuf_text(&word); /* for commands that are copied from here */
     printf("%zu task%s", p->task_count, p->task_count == 1 ? "" : "s");
@@ -295,9 +298,10 @@ static mt_status say_and_submit(const planning *p, mt_error *err)
         st = submit(p->folder, err);
     } else {
         printf("Submit:  %s/submit.sh%s\n", folder, has_slurm ? "" : "   (on a machine that has sbatch; there is none here)");
-        printf("Look:    msda-tune slurm --status %s\n", folder);
+        printf("Look:    %s slurm --status %s\n", mt_strbuf_text(&program), folder);
     }
     mt_strbuf_free(&word);
+    mt_strbuf_free(&program);
     return st;
 }
 

@@ -172,7 +172,7 @@ static mt_status no_gpu(const tuning *t, mt_error *err)
     mt_strbuf hint = {0};
     char reason[sizeof err->message];
     snprintf(reason, sizeof reason, "%s", err->message);
-    mt_share_recorded_hint(t->values->recordings, &hint);
+    mt_share_recorded_hint(t->values->recordings, t->spec->name, &hint);
     MT_FAIL(err, MT_ERR_NO_GPU, "no usable GPU: %.*s\n%s", 1500, reason, mt_strbuf_text(&hint));
     mt_strbuf_free(&hint);
     return MT_ERR_NO_GPU;
@@ -372,7 +372,8 @@ static bool is_quick(const tune_values *v)
 static void print_next(const char *db)
 {
     mt_strbuf command = {0};
-    mt_strbuf_add(&command, "msda-tune show");
+    mt_print_program(&command);
+    mt_strbuf_add(&command, " show");
     mt_print_option(&command, "--db", db);
     printf("Next:         %s\n", mt_strbuf_text(&command));
     mt_strbuf_free(&command);
@@ -526,7 +527,7 @@ const mt_command mt_cmd_tune = {
             "(twice: does not wait for the running variant).\n\n"
             "  msda-tune --gpu auto --space FILE.ini\n"
             "  msda-tune --gpu all --space FILE.ini\n"
-            "  msda-tune --gpu recorded:h100 --space FILE.ini --shape NAME --budget 200\n"
+            "  msda-tune --gpu recorded:h200 --space FILE.ini --shape NAME --budget 200\n"
             "  msda-tune --from-misses misses.jsonl",
     .options = options,
     .values_size = sizeof(tune_values),

@@ -1,6 +1,7 @@
 /* msda-tune version */
 #include <stdio.h>
 
+#include "tuner/base/toolkit.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/requests/live_device.h"
 #include "tuner/session/session.h"
@@ -14,6 +15,18 @@ static const mt_option options[] = {
     {0},
 };
 
+/* What the user should know: a folder that was named in vain, and why nothing compiles, if so. */
+static void add_problem(mt_strbuf *out, const char *why)
+{
+    mt_strbuf problem = {0};
+    mt_toolkit_ignored(&problem);
+    if (why) mt_strbuf_addf(&problem, "%s%s", problem.length ? "; " : "", why);
+    if (problem.failed) out->failed = true;
+    else if (problem.length) mt_strbuf_add_json(out, mt_strbuf_text(&problem));
+    else mt_strbuf_add(out, "null");
+    mt_strbuf_free(&problem);
+}
+
 /* A compiler that is not there is an answer: "problem" says why. */
 static mt_status print_json(mt_error *err)
 {
@@ -23,8 +36,7 @@ static mt_status print_json(mt_error *err)
     bool can_compile = mt_live_compiler(&nvrtc, &why) == MT_OK;
     mt_strbuf_addf(&out, "{\"version\":\"%s\",\"has_cuda_headers\":%s,\"has_nvrtc\":%s,\"nvrtc_version\":%lld,\"can_compile\":%s,\"problem\":", MT_VERSION, MT_WITH_CUDA ? "true" : "false",
                    nvrtc ? "true" : "false", (long long)nvrtc, can_compile ? "true" : "false");
-    if (can_compile) mt_strbuf_add(&out, "null");
-    else mt_strbuf_add_json(&out, why.message);
+    add_problem(&out, can_compile ? NULL : why.message);
     mt_strbuf_addf(&out, ",\"libuv\":\"%s\"}\n", uv_version_string());
     mt_status st = out.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "version: out of memory") : MT_OK;
     if (st == MT_OK) fputs(mt_strbuf_text(&out), stdout);
@@ -43,7 +55,8 @@ const mt_command mt_cmd_version = {
     .name = "version",
     .summary = "print the version, what was built in and what is found here",
     .help = "Prints the version of the tool and what it was built with. With --json also whether kernels can be compiled here:\n"
-            "has_cuda_headers (when it was built), has_nvrtc (now) and can_compile (a small kernel was); \"problem\" says what is lacking.",
+            "has_cuda_headers (when it was built), has_nvrtc (now) and can_compile (a small kernel was); \"problem\" says what is lacking, and\n"
+            "which CUDA_HOME or CUDA_PATH holds no toolkit.",
     .options = options,
     .values_size = sizeof(version_values),
     .run = run,

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "db/lookup/lookup.h"
+#include "tuner/base/alloc.h"
 #include "tuner/cli/output/print.h"
+#include "tuner/cli/share.h"
 
 const char *mt_lookup_match_name(tunelookup_match match)
 {
@@ -157,24 +159,38 @@ static void print_arguments(FILE *out, const tunelookup_result *result)
     mt_table_free(&table);
 }
 
-/* What stores the code of a winner that was imported, or came with the tool. Recorded rows never have code. */
+/* The search space to compile from: the one that was asked for; none where one of the kernel's name is shipped; else a place for the user's to be named. */
+static void add_space(mt_strbuf *line, const mt_lookup_query *asked, const char *kernel)
+{
+    char *path = NULL;
+    mt_error ignored;
+    bool is_shipped = !asked->space && mt_share_space(kernel, &path, &ignored) == MT_OK;
+    mt_free(path);
+    if (!is_shipped) mt_print_option(line, "--space", asked->space ? asked->space : "FILE");
+}
+
+/* A line to copy that stores the code of a winner that was imported, or came with the tool: of this one alone, since others of the file may be of another source. Recorded rows never have code. */
 static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)
 {
     const mt_lookup_block *block = result->block_;
     const mt_lookup_row *row = block->rows[result->row_];
     if (result->match != TUNELOOKUP_MATCH_EXACT || row->is_recorded) return;
     const mt_lookup_file *file = &block->db->files[row->file];
-    mt_strbuf_add(line, "          ");
+    mt_strbuf_add(line, file->is_shipped ? "          made, in a copy since shipped files are never written, by:\n          cp -n " : "          made by:\n          ");
     if (file->is_shipped) {
-        mt_strbuf_add(line, "in a copy, since shipped files are never written: cp ");
         mt_strbuf_add_word(line, file->path);
         mt_strbuf_add(line, " tuned.sqlite; ");
     }
-    mt_strbuf_add(line, "msda-tune compile");
+    mt_print_program(line);
+    mt_strbuf_add(line, " compile");
     mt_print_option(line, "--db", file->is_shipped ? "tuned.sqlite" : file->path);
+    mt_print_option(line, "--gpu", block->gpus[row->file]);
     mt_print_option(line, "--kernel", block->kernel);
-    mt_print_option(line, "--space", asked->space);
-    mt_strbuf_add(line, " makes it\n");
+    mt_print_option(line, "--shape", *row->shape_name ? row->shape_name : NULL);
+    mt_print_option(line, "--workload", *row->workload ? row->workload : NULL);
+    mt_print_option(line, "--regime", row->is_warm ? "warm" : "cold");
+    add_space(line, asked, block->kernel);
+    mt_strbuf_add_char(line, '\n');
 }
 
 static void add_cubin(mt_strbuf *line, const mt_lookup_query *asked, const tunelookup_result *result)

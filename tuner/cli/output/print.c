@@ -1,5 +1,6 @@
 #include "tuner/cli/output/print.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -82,6 +83,11 @@ void mt_print_knobs(mt_strbuf *buf, const char *variant)
     mt_print_clean(buf, variant, 0);
     for (size_t i = start; i < buf->length; i++)
         if (buf->text[i] == ';') buf->text[i] = ' ';
+}
+
+void mt_print_program(mt_strbuf *command)
+{
+    mt_strbuf_add_word(command, program_invocation_name);
 }
 
 void mt_print_option(mt_strbuf *command, const char *option, const char *value)

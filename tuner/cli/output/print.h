@@ -23,6 +23,8 @@ const char *mt_print_seconds(double seconds, char *out, size_t size);
 void mt_print_clean(mt_strbuf *buf, const char *text, size_t max_columns);
 /* "ALGO=direct;CPB=8" → "ALGO=direct CPB=8", cleaned. */
 void mt_print_knobs(mt_strbuf *buf, const char *variant);
+/* The tool as it was started ("build/bin/msda-tune"), quoted where a shell needs it: what a command that people copy begins with, since the tool need not be on PATH. */
+void mt_print_program(mt_strbuf *command);
 /* " --db FILE", the value quoted where a shell needs it, for commands that people copy; NULL adds nothing. */
 void mt_print_option(mt_strbuf *command, const char *option, const char *value);
 /* Characters of UTF-8 text. */

@@ -22,10 +22,12 @@ static void add_shipped(mt_strbuf *text)
 mt_status mt_database_missing(const char *path, mt_error *err)
 {
     if (strcmp(path, ":memory:") == 0) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "--db :memory: is always empty here; expected a file that msda-tune wrote");
-    mt_strbuf shipped = {0};
+    mt_strbuf shipped = {0}, tool = {0};
     add_shipped(&shipped);
-    mt_status st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no database yet; msda-tune --gpu auto --space FILE makes one%s", path, mt_strbuf_text(&shipped));
+    mt_print_program(&tool);
+    mt_status st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no database yet; %s --gpu auto --space FILE makes one%s", path, mt_strbuf_text(&tool), mt_strbuf_text(&shipped));
     mt_strbuf_free(&shipped);
+    mt_strbuf_free(&tool);
     return st;
 }
 
@@ -40,7 +42,7 @@ mt_status mt_database_nothing(mt_store *store, mt_error *err)
 {
     size_t winners = 0;
     int64_t counts[MT_OUTCOME_KIND_COUNT], rows = 0;
-    mt_strbuf shipped = {0}, option = {0};
+    mt_strbuf shipped = {0}, option = {0}, tool = {0};
     const char *path = mt_store_path(store);
     mt_status st = MT_OK;
     MT_TRY(mt_query_best(store, NULL, count_winner, &winners, err));
@@ -48,16 +50,18 @@ mt_status mt_database_nothing(mt_store *store, mt_error *err)
     for (int i = 0; i < MT_OUTCOME_KIND_COUNT; i++) rows += counts[i];
     add_shipped(&shipped);
     mt_print_option(&option, "--db", path);
-    const char *db = mt_strbuf_text(&option);
+    mt_print_program(&tool);
+    const char *db = mt_strbuf_text(&option), *program = mt_strbuf_text(&tool);
     if (winners)
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match; it has %zu, msda-tune show%s lists them", path, winners, db);
+        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: no validated results match; it has %zu, %s show%s lists them", path, winners, program, db);
     else if (rows)
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no validated result; msda-tune show --failures%s tells how the %lld evaluations ended", path, db, (long long)rows);
+        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: holds no validated result; %s show --failures%s tells how the %lld evaluations ended", path, program, db, (long long)rows);
     else
-        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: is empty; msda-tune --gpu auto --space FILE%s fills it%s", path, db, mt_strbuf_text(&shipped));
+        st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: is empty; %s --gpu auto --space FILE%s fills it%s", path, program, db, mt_strbuf_text(&shipped));
 done:
     mt_strbuf_free(&option);
     mt_strbuf_free(&shipped);
+    mt_strbuf_free(&tool);
     return st;
 }
 
