@@ -142,8 +142,9 @@ typedef struct mt_spec {
     char *name;           /* [kernel] name */
     bool is_recorded;     /* `points = recorded`: nothing to compile, its points are those of a recording. Then source and reference are NULL and there are no arguments and launches */
     char *source;         /* resolved path of the .cu */
-    char *reference;      /* entry name, or NULL when reference_file is set */
+    char *reference;      /* entry name, or NULL: reference_file or reference_is_default is set */
     char *reference_file; /* .npy with the expected first output */
+    bool reference_is_default; /* `reference = default`: what the default variant computes is taken for right */
     int reference_line;   /* of the key, for mt_spec_place */
     char *options;        /* NVRTC options with ${…} */
     char *macros;         /* what the knobs' macros begin with; NULL = nothing */

@@ -246,6 +246,9 @@ done:
 static mt_status check_reference_launch(mt_reader *reader, const mt_launch *launch, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
+    if (spec->reference_is_default) {
+        return mt_reader_fail(reader, err, launch->line, "[launch reference %d] beside reference = default: expected none, the default variant runs by its own launches", launch->number);
+    }
     mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", mt_scope_knobs_of_launch(spec, launch),
                                 "the reference runs without a variant", err);
     for (size_t i = 0; st == MT_OK && i < launch->arg_count; i++) {
