@@ -93,8 +93,7 @@ static mt_status submit_support(mt_eval_core *self, mt_error *err)
 /* A reference that may not run is none. */
 static mt_status need_default(const mt_space *space, mt_error *err)
 {
-    size_t index;
-    mt_status st = mt_space_default(space, &index, err);
+    mt_status st = mt_space_default_may_run(space, err);
     return st == MT_OK ? MT_OK : mt_error_prefix(err, st, "reference = default");
 }
 
