@@ -227,9 +227,9 @@ mt_program_status mt_env_eval(const mt_env *env, const mt_expr *expr, mt_value *
 mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const char *where, mt_error *err)
 {
     mt_place place = mt_spec_place(env->spec, fault->expr->line);
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)", place.path, place.line,
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)%s", place.path, place.line,
                    mt_expr_column(fault->expr, fault->token),
-                   fault->expr->source, mt_program_strerror(status), env->shape->name, where);
+                   fault->expr->source, mt_program_strerror(status), env->shape->name, where, mt_expr_advice(fault->expr, fault->token, status));
 }
 
 mt_status mt_env_int(const mt_env *env, const mt_expr *expr, int64_t *value, bool *inactive, mt_error *err)
