@@ -294,6 +294,8 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = ${N}\nshape = N\ninit = zeros\n", "N is no string" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\n", "has no `init`" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(1, 0)\n", "expected the smaller bound first" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(0, K)\n[param K]\nvalues = 1\n", "init reads K: only scratch may depend on knobs" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(0, M)\n", "unknown name 'M'" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0)\n", "expected zeros, iota, constant(VALUE), uniform(LOW, HIGH)" },
     { REST "[arg x]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = N\ninit = zeros\n", "`init` of [arg x]: expected only with role in or inout" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\nrtol = 1\n", "`rtol` of [arg x]: expected only with role out or inout" },

@@ -11,6 +11,7 @@ typedef struct mt_plan_tensor {
     int64_t dims[MT_MAX_RANK];
     uint64_t elements;        /* product of dims; may be above 2^31 */
     uint64_t bytes;
+    double init_a, init_b;    /* as mt_arg's, with uniform's bounds as numbers */
 } mt_plan_tensor;
 
 typedef struct mt_plan_map {  /* one CUtensorMap; lengths as cuTensorMapEncodeTiled takes them */

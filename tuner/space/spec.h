@@ -88,6 +88,7 @@ typedef struct mt_arg {
     mt_expr_list shape;
     mt_init_kind init;
     double init_a, init_b;    /* uniform(a,b), normal(mean,sd); a ramp: the first value and the step: iota is 0, 1; constant(x) is x, 0 */
+    mt_expr_list init_bounds; /* uniform's, where they are expressions of the shape: then a and b mean nothing. 0 or 2 */
     char *init_kernel;
     char *constant;           /* role in: a __constant__ or __device__ variable of the source that gets its contents; NULL = none */
     double rtol, worst, floor;

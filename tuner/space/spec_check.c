@@ -204,6 +204,7 @@ static mt_status check_tensor(mt_reader *reader, size_t index, mt_error *err)
     MT_TRY(check_constant(reader, index, err));
     if (arg->role == MT_ROLE_SCRATCH) goto done;
     MT_TRY(refuse_knobs(reader, key_line(reader, index, "shape"), "shape", knobs_of_list(spec, &arg->shape), why, err));
+    MT_TRY(refuse_knobs(reader, key_line(reader, index, "init"), "init", knobs_of_list(spec, &arg->init_bounds), why, err));
     MT_TRY(refuse_knobs(reader, key_line(reader, index, "dtype"), "dtype", mt_scope_knobs_of_text(spec, arg->dtype_text), why, err));
 done:
     return st;
