@@ -94,6 +94,9 @@ END_TEST
 
 /* ---- on the fake driver ---- */
 
+#define ON_ARGS(n, args)                                                                                                              \
+    "[kernel]\nname = fake\nsource = fake.cu\nreference = default\n[shape s]\nN = " n "\n[algorithm fake_add]\n[params]\nBLOCK = 128\n" \
+    "BEHAVIOUR = ok, wrong, oob\n[args]\n" args "[launch 1]\nargs = a, b, out, u64(N)\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n"
 #define RUNS(behaviour)                                                                                                                            \
     "[kernel]\nname = fake\nsource = fake.cu\nreference = default\n[shape s]\nN = 10000\n[algorithm fake_add]\n[params]\nBLOCK = 128\n"             \
     "BEHAVIOUR = ok, wrong, oob, wrote_input, nan default " behaviour "\n[args]\na = in f32 [N] kernel(fake_init)\nb = in f32 [N] normal(0, 1)\n" \
@@ -125,6 +128,28 @@ START_TEST(variants_must_compute_what_the_default_does)
 }
 END_TEST
 
+/* Its outputs have the arguments' types, which are not those of expectations; inout begins with its input; with little memory the inputs are made again in the middle of a variant. */
+START_TEST(outputs_of_any_kind_are_compared)
+{
+    static const char *const spaces[] = {
+        ON_ARGS("10000", "a = in i32 [N] uniform(1000, 2000)\nb = in i32 [N] uniform(1000, 2000)\nout = out i32 [N]\n"),
+        ON_ARGS("10000", "a = in f32 [N] uniform(0, 1)\nb = in f32 [N] uniform(0, 1)\nout = inout f32 [N] constant(7)\n"),
+        ON_ARGS("10000", "a = in f32 [N] uniform(0, 1)\nb = in f32 [N] uniform(0, 1)\nout = out f32 [N] zero before_each\n"),
+        ON_ARGS("100000", "a = in f32 [N] uniform(0, 1)\nb = in f32 [N] uniform(0, 1)\nout = out f32 [N]\n"),
+    };
+    bench *b = &(bench){ 0 };
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+        if (i == 3) setenv("MSDA_TUNE_FAKE_MEMORY", "7", 1); /* MiB */
+        open_bench(b, spaces[i], "s");
+        expect(b, "ok", MT_OUTCOME_OK), expect(b, "wrong", MT_OUTCOME_WRONG_RESULT);
+        expect(b, "oob", MT_OUTCOME_OUT_OF_BOUNDS), expect(b, "ok", MT_OUTCOME_OK);
+        if (i == 3) ck_assert_uint_gt(b->stage_count, 5);
+        close_bench(b);
+    }
+    unsetenv("MSDA_TUNE_FAKE_MEMORY");
+}
+END_TEST
+
 START_TEST(a_default_that_breaks_the_rules_is_no_reference)
 {
     static const struct { const char *ini, *message; } cases[] = { { RUNS("oob"), "the reference writes outside out" },
@@ -143,7 +168,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = { its_launches_are_those_of_the_default_variant, it_is_compiled_as_the_default_variant, the_default_is_part_of_the_key, a_launch_of_the_reference_is_refused,
-                                   a_default_that_can_t_run_is_an_error, variants_must_compute_what_the_default_does, a_default_that_breaks_the_rules_is_no_reference };
-    fakes_select();
+                                   a_default_that_can_t_run_is_an_error, variants_must_compute_what_the_default_does, outputs_of_any_kind_are_compared, a_default_that_breaks_the_rules_is_no_reference };
+    fakes_select(), fakes_select_nvml();
     return unit_run("reference_default", tests, sizeof tests / sizeof tests[0]);
 }
