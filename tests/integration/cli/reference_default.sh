@@ -31,7 +31,7 @@ mt show --db k.sqlite --failures
 "$tool" report --db k.sqlite --format md -o - | grep 'reference = default' | steady -
 note "verify compares with it too, although its space is the winner alone"
 mt verify --space k.ini --db k.sqlite --seed 3
-note "another default is another reference: nothing is known; and nobody says that it is right"
+note "another default is another reference: nothing is known; and the default itself is unchecked"
 sed 's/ok, wrong/ok, wrong default wrong/' k.ini >wrong.ini
 mt --space wrong.ini --db k.sqlite --jobs 1 --quiet
 note "a default that may not run is no reference"
