@@ -258,7 +258,7 @@ static void print_counts(FILE *out, bool is_by_default, const mt_subject_summary
 {
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf line = {0};
-    if (is_by_default) print_line(out, "  Reference:  what the default variant computes (reference = default); the default itself is unchecked");
+    if (is_by_default) print_line(out, "  Reference:  the default's own output (reference = default), itself unchecked");
     if (counts->search[0]) print_line(out, "  Search:     %s", counts->search);
     mt_strbuf_addf(&line, "  Evaluated:  %zu in %s", summary->evaluated, mt_print_seconds(summary->seconds, time, sizeof time));
     if (summary->known > summary->shared) mt_strbuf_addf(&line, ", %zu of them known from before", summary->known - summary->shared);
