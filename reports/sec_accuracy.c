@@ -1,6 +1,7 @@
 /* Accuracy against speed: which variants nothing beats in both. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "reports/section.h"
 #include "tuner/base/alloc.h"
@@ -36,6 +37,27 @@ static mt_status add_front(const mt_report_subject *s, size_t most, size_t *rows
     return MT_OK;
 }
 
+static bool is_first_of_kernel(const mt_report_data *data, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (strcmp(data->subjects[k].kernel, data->subjects[i].kernel) == 0 && strcmp(data->subjects[k].kernel_key, data->subjects[i].kernel_key) == 0) return false;
+    return true;
+}
+
+/* Errors against the default variant say nothing about what is right. */
+static mt_status note_defaults(const mt_report_context *context, mt_doc *doc, mt_error *err)
+{
+    const mt_report_data *data = context->data;
+    for (size_t i = 0; i < data->count; i++) {
+        bool is_by_default = false;
+        if (!is_first_of_kernel(data, i)) continue;
+        mt_status st = mt_query_is_by_default(context->store, data->subjects[i].kernel, data->subjects[i].kernel_key, &is_by_default, err);
+        if (st != MT_OK) return st;
+        if (is_by_default) mt_doc_note(doc, "%s, source %.8s: the reference is what the default variant computes (reference = default).", data->subjects[i].kernel, data->subjects[i].kernel_key);
+    }
+    return MT_OK;
+}
+
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     size_t rows = 0;
@@ -45,6 +67,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     for (size_t i = 0; i < context->data->count; i++) MT_TRY(add_front(&context->data->subjects[i], context->most_rows, &rows, doc, err));
     if (rows == context->most_rows) mt_doc_note(doc, "The list ends after %zu rows; --format csv --section accuracy lists all.", rows);
     mt_doc_note(doc, "Error: norm of the difference to the reference over the reference's norm, the worst output over the seeds. Only variants within the search space's tolerance are valid at all.");
+    st = note_defaults(context, doc, err);
 done:
     return st;
 }

@@ -293,6 +293,15 @@ mt_status mt_query_programs(mt_store *store, const char *kernel, const char *key
     return mt_sql_one(store, "SELECT ifnull((SELECT spec_json FROM kernel WHERE name = ? AND key = ?), '{}')", "read a kernel", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_TEXT(json)), err);
 }
 
+mt_status mt_query_is_by_default(mt_store *store, const char *kernel, const char *key, bool *is_by_default, mt_error *err)
+{
+    int64_t count = 0;
+    mt_status st = mt_sql_one(store, "SELECT count(*) FROM kernel WHERE name = ? AND key = ? AND json_extract(CASE WHEN json_valid(spec_json) THEN spec_json ELSE '{}' END, '$.reference') = 'default'",
+                              "read a kernel's reference", MT_IN(MT_TEXT(kernel), MT_TEXT(key)), MT_OUT(MT_TO_INT(&count)), err);
+    *is_by_default = count > 0;
+    return st;
+}
+
 mt_status mt_query_usual(mt_store *store, const char *kernel, const char *key, char **usual, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;

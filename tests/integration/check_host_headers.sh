@@ -40,6 +40,7 @@ stdbool.h|bool a = n; out[0] = a;
 initializer_list|std::initializer_list<int> a = {1, 2}; out[0] = a.size();
 new|new (out) float(3);
 numeric|out[0] = std::accumulate(out, out + 4, 0.0f) + std::gcd(n, 6);
+cub/cub.cuh|typedef cub::BlockReduce<float, 256> R; __shared__ R::TempStorage t; float a = R(t).Sum(out[n]); typedef cub::WarpScan<int> S; __shared__ S::TempStorage s; int m; S(s).InclusiveSum(n, m); out[0] = a + m;
 optional|std::optional<int> a = n; out[0] = a.value_or(3);
 bit|out[0] = std::bit_cast<float>(n) + std::popcount(3u);
 END

@@ -73,7 +73,8 @@ quiet() { # TEXT SED_COMMANDS
 says 0 'twice         2   2        0       0' ''
 says 1 'no __global__ function thrice (extern "C")' 's/^\[algorithm twice/[algorithm thrice/'
 says 1 'in the compiled source, which has ' 's/^\[algorithm twice/[algorithm thrice/'
-says 1 'no __global__ function decorated (extern "C") in the compiled source; it has the C++ name _Z9decoratedPf: write extern "C" in front of it' 's/^\[algorithm twice/[algorithm decorated/'
+says 1 'no __global__ function decorated (extern "C") in the compiled source; it has the C++ name _Z9decoratedPf: write extern "C" in front of it, or take this name for the entry' 's/^\[algorithm twice/[algorithm decorated/'
+says 0 'twice         2   2        0       0' 's/^\[algorithm twice\]/&\nentry = _Z9decoratedPf/'
 says 1 'make the template __device__ and call it from an extern "C" kernel' 's/^\[algorithm twice/[algorithm generic/'
 says 1 'and 1 more with the same' 's/^\[algorithm twice/[algorithm decorated/'
 says 1 'no __global__ function finnish (extern "C")' 's/= finish/= finnish/' # a later launch

@@ -330,6 +330,9 @@ START_TEST(hints)
     mt_compile_hints("x.cu(1): catastrophic error: cannot open source file \"vector\"\n", "/cuda/include", "", &text);
     ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: vector is a header of the host, which code for the GPU can't include: expected <array>, or a pointer that an argument gives\n");
     mt_strbuf_clear(&text);
+    mt_compile_hints("1 catastrophic error\n/cuda/include/cub/device/device_for.cuh(46): catastrophic error: cannot open source file \"cstdint\"\n", "/cuda/include", "", &text);
+    ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: /cuda/include/cub/device/device_for.cuh includes the host's cstdint, which code for the GPU can't: expected a header for kernels; of CUB <cub/cub.cuh>, or those of cub/block/ and cub/warp/\n");
+    mt_strbuf_clear(&text);
     mt_compile_hints("ptxas error   : Entry function 'k' uses too much shared data (0x40000 bytes, 0xc000 max)\n", NULL, "", &text);
     ck_assert_str_eq(mt_strbuf_text(&text), "msda-tune: k: 262144 bytes of static shared data, limit 49152\n");
     mt_strbuf_clear(&text);

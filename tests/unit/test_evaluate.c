@@ -67,6 +67,19 @@ END_TEST
     "[arg b]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0, 1)\n[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = N\nrtol = 1e-6\n" \
     out "[arg count]\nkind = scalar\ndtype = u64\nvalue = N\n[launch 1]\nargs = a, b, out, count\ngrid = ceil_div(N, BLOCK)\nblock = BLOCK\n"
 
+/* Bounds that the shape says arrive in the inputs: N .. N are all N. */
+START_TEST(bounds_of_an_init_are_of_the_shape)
+{
+    bench *b = &(bench){0};
+    open_bench(b, "[kernel]\nname = fake\nsource = fake.cu\nreference = fake_add_reference\n[shape s]\nN = 1000\n[algorithm fake_add]\n[params]\nBLOCK = 128\nBEHAVIOUR = ok, wrong\n"
+                  "[args]\na = in f32 [N] uniform(N, N)\nb = in f32 [N] zeros\nout = out f32 [N]\ncount = scalar u64 N\n[launch 1]\nargs = a, b, out, count\ngrid = 8\nblock = BLOCK\n",
+               "s");
+    expect(b, "ok", MT_OUTCOME_OK, NULL);
+    expect(b, "wrong", MT_OUTCOME_WRONG_RESULT, "instead of 1000 ");
+    close_bench(b);
+}
+END_TEST
+
 /* One bit changes: no bits may, no bound at all, a bound above that and one below. */
 START_TEST(two_runs_by_bits_or_within_a_spread)
 {
@@ -554,7 +567,7 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {every_behaviour_has_its_outcome, two_runs_by_bits_or_within_a_spread, an_ok_outcome_is_complete, inputs_are_kept_by_the_file_not_by_its_path, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
+    const TTest *const tests[] = {every_behaviour_has_its_outcome, bounds_of_an_init_are_of_the_shape, two_runs_by_bits_or_within_a_spread, an_ok_outcome_is_complete, inputs_are_kept_by_the_file_not_by_its_path, racing_stops_the_hopeless, retiming_only_times, short_kernels_are_batched, little_memory_is_enough,
                                   guard_pages_fault, inputs_from_files, parameters_must_fit_the_kernel, clusters_must_fit, residency_by_the_compiled_kernel, resources_are_the_worst_over_launches, cycles_of_the_blocks, a_yardstick_is_timed_and_not_compared, running_out_of_memory_is_an_error, energy_is_measured, a_baseline_takes_a_variants_place, a_plugin_that_is_not_there_is_an_outcome};
     fakes_select(), fakes_select_nvml();
     return unit_run("evaluate", tests, sizeof tests / sizeof tests[0]);

@@ -236,7 +236,11 @@ START_TEST(syntax_errors)
     check_fails("is_big & is_big", "column 8: '&' is not supported, use && for conditions");
     check_fails("1 << 2", "column 3: '<<' is not supported, multiply by a power of two");
     check_fails("N ** 2", "column 3: '**' is not supported, multiply");
-    check_fails("N // 2", "column 3: '//' is not supported, use (a - a % b) / b to round down");
+    check_fails("N // 2", "column 3: '//' is not supported, use floor_div(a, b)");
+    check_fails("N in 3", "column 3: unexpected 'in', expected an operator or the end: write a == 1 || a == 2");
+    check_fails("is_big why it is", "column 8: unexpected 'why', expected an operator or the end: a reason stands in quotes, why \"TEXT\"");
+    check_fails("not (is_big)", "column 1: 'not' is not supported, write !");
+    check_fails("not is_big", "column 1: 'not' is not supported, write !");
     check_fails("is_big and is_big", "column 8: unexpected 'and', expected an operator or the end: write &&");
     check_fails("is_big or is_big", "column 8: unexpected 'or', expected an operator or the end: write ||");
     check_fails("1 @ 2", "column 3: '@' is not part of the expression language");
@@ -256,7 +260,7 @@ START_TEST(constant_faults_are_found_when_read)
     check_fails("ceil_div(1, 0)", "column 1: division by zero");
     check_fails("floor_div(1, 0)", "column 1: division by zero");
     check_fails("floor_div(0 - 1, 2)", "column 1: argument out of range");
-    check_fails("7 / 2", "column 3: result is not an integer");
+    check_fails("7 / 2", "column 3: result is not an integer; floor_div(a, b) rounds down, ceil_div(a, b) up");
     check_fails("9223372036854775807 + 1", "column 21: integer overflow");
     check_fails("2 * (4611686018427387904 * 2)", "column 26: integer overflow");
     check_fails("-(-9223372036854775807 - 1)", "column 1: integer overflow");

@@ -33,7 +33,7 @@ START_TEST(in_the_log)
 {
     ck_assert_str_eq(by_log("add", "add"), "");
     ck_assert_str_eq(by_log("add", "ad"), "no __global__ function ad (extern \"C\") in the compiled source, which has fake_init, add");
-    ck_assert_str_eq(by_log("_Z3addPf", "add"), "no __global__ function add (extern \"C\") in the compiled source; it has the C++ name _Z3addPf: write extern \"C\" in front of it");
+    ck_assert_str_eq(by_log("_Z3addPf", "add"), "no __global__ function add (extern \"C\") in the compiled source; it has the C++ name _Z3addPf: write extern \"C\" in front of it, or take this name for the entry");
     ck_assert_ptr_nonnull(strstr(by_log("_Z3addIfEvPf", "add"), "make the template __device__"));
     ck_assert_str_eq(check("another compiler's", NULL, "add", NULL, 0, (mt_needed_variable){0}), "");
     ck_assert_str_eq(check(NULL, NULL, "add", NULL, 0, (mt_needed_variable){0}), "");

@@ -219,7 +219,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[param K]\nvalues = 1\nvalues = 2\n", "test.ini:18:" },
     { REST "[tune]\nbuget = 3\n", "did you mean `budget`?" },
     { "[kernel]\nsource = k.cu\n" SHAPE VARIANT OUT LAUNCH, "[kernel] has no `reference`" },
-    { "[kernel]\nsource = k.cu\nreference = a b\n" SHAPE VARIANT OUT LAUNCH, "expected the name of a __global__ function, or file:PATH.npy" },
+    { "[kernel]\nsource = k.cu\nreference = a b\n" SHAPE VARIANT OUT LAUNCH, "expected the name of a __global__ function, file:PATH.npy, or default" },
     { "[kernel]\nname = a/b\nsource = k.cu\nreference = r\n" SHAPE VARIANT OUT LAUNCH, "[kernel] name is `a/b`" },
     { REST "[tune]\nbudget = 0\n", "budget = 0: expected an integer of at least 1" },
     { REST "[tune]\nbudget = many\n", "budget = many: expected an integer" },
@@ -260,6 +260,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[param K]\nvalues = 1, a\n", "`a` is neither an integer nor a range a..b" },
     { REST "[param K]\nvalues = [1, 2]\n", "`[1, 2]` is neither an integer nor a range a..b; expected a list without brackets" },
     { REST "[param K]\nvalues = 0.5, 1\n", "a knob has no fractions" },
+    { REST "[param K]\nvalues = list(range(1, 9))\n", "expected a..b, or a..b step s" },
     { REST "[param K]\nvalues = 1 2\n", "expected commas between values" },
     { REST "[param K]\nvalues = a, 1\n", "`1` is no name" },
     { REST "[param K]\nvalues = 1, 2, 1\n", "1 is there twice" },
@@ -296,6 +297,8 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = ${N}\nshape = N\ninit = zeros\n", "N is no string" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\n", "has no `init`" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(1, 0)\n", "expected the smaller bound first" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(0, K)\n[param K]\nvalues = 1\n", "init reads K: only scratch may depend on knobs" },
+    { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = uniform(0, M)\n", "unknown name 'M'" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = normal(0)\n", "expected zeros, iota, constant(VALUE), uniform(LOW, HIGH)" },
     { REST "[arg x]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = N\ninit = zeros\n", "`init` of [arg x]: expected only with role in or inout" },
     { REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\nrtol = 1\n", "`rtol` of [arg x]: expected only with role out or inout" },
@@ -462,13 +465,15 @@ static void complete(mt_strbuf *text)
     }
 }
 
-START_TEST(every_example_parses)
+/* Returns how many of them are whole files. */
+static size_t parse_examples(const char *path, size_t *blocks)
 {
     char *page = NULL;
-    size_t length = 0, blocks = 0, complete_ones = 0;
+    size_t length = 0, complete_ones = 0;
     mt_error err = { 0 };
-    ck_assert_int_eq(mt_file_read(FORMAT_PAGE, 0, &page, &length, &err), MT_OK);
-    for (const char *at = page; (at = strstr(at, "\n```ini\n")); blocks++) {
+    *blocks = 0;
+    ck_assert_int_eq(mt_file_read(path, 0, &page, &length, &err), MT_OK);
+    for (const char *at = page; (at = strstr(at, "\n```ini\n")); ++*blocks) {
         const char *start = at + 8, *end = strstr(start, "\n```\n");
         mt_strbuf text = { 0 };
         mt_spec *spec = NULL;
@@ -480,9 +485,16 @@ START_TEST(every_example_parses)
         mt_strbuf_free(&text);
         at = end;
     }
-    ck_assert_uint_ge(blocks, 5);
-    ck_assert_uint_ge(complete_ones, 1);
     mt_free(page);
+    return complete_ones;
+}
+
+START_TEST(every_example_parses)
+{
+    size_t blocks;
+    ck_assert_uint_ge(parse_examples(FORMAT_PAGE, &blocks), 1);
+    ck_assert_uint_ge(blocks, 5);
+    ck_assert_uint_eq(parse_examples(SOURCE_DIR "/docs/other_tuners.md", &blocks), 1);
 }
 END_TEST
 

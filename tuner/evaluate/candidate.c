@@ -53,7 +53,7 @@ mt_status mt_candidate_support_needs(const mt_env *env, mt_needs *needs, mt_erro
     const mt_spec *spec = mt_env_spec(env);
     mt_plan plan = {0};
     mt_status st = MT_OK;
-    if (spec->reference) MT_TRY(mt_plan_reference(env, &plan, err));
+    if (spec->reference || spec->reference_is_default) MT_TRY(mt_plan_reference(env, &plan, err));
     st = mt_needs_of_support(spec, &plan, needs, err);
 done:
     mt_plan_free(&plan);
@@ -62,7 +62,7 @@ done:
 
 bool mt_candidate_needs_support(const mt_spec *spec)
 {
-    if (spec->reference) return true;
+    if (spec->reference || spec->reference_is_default) return true;
     for (size_t i = 0; i < spec->arg_count; i++) {
         if (spec->args[i].kind == MT_ARG_TENSOR && spec->args[i].init == MT_INIT_KERNEL) return true;
     }

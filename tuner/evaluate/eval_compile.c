@@ -53,7 +53,7 @@ static void support_done(eval_compile *self, const mt_pool_result *result)
     const mt_compiled *compiled = result->compiled;
     mt_strbuf why = {0};
     mt_error error = {0};
-    if (!compiled || !compiled->ok) mt_support_blame(self->core.source, result, &error);
+    if (!compiled || !compiled->ok) mt_support_blame(self->core.source, self->core.spec->reference_is_default, result, &error);
     else mt_needs_check(&self->support_needs, compiled, &why);
     if (why.length) mt_error_set(&error, MT_ERR_COMPILE, "%s", mt_strbuf_text(&why));
     mt_strbuf_free(&why);

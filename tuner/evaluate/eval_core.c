@@ -90,6 +90,13 @@ static mt_status submit_support(mt_eval_core *self, mt_error *err)
     return st;
 }
 
+/* A reference that may not run is none. */
+static mt_status need_default(const mt_space *space, mt_error *err)
+{
+    mt_status st = mt_space_default_may_run(space, err);
+    return st == MT_OK ? MT_OK : mt_error_prefix(err, st, "reference = default");
+}
+
 mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err)
 {
     mt_pool_cancel(self->pool);
@@ -102,6 +109,7 @@ mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space 
     self->regime = regime;
     self->awaits_support = mt_candidate_needs_support(self->spec);
     mt_status st = mt_env_create(self->spec, mt_space_shape(space), &self->base.facts, &self->env, err);
+    if (st == MT_OK && self->spec->reference_is_default) st = need_default(space, err);
     return st == MT_OK && self->awaits_support ? submit_support(self, err) : st;
 }
 

@@ -27,7 +27,7 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
     if (compiled && compiled->ok)
         st = mt_open_file_open(kind == MT_COMPILE_TOOL ? &self->tool : &self->support, compiled->cubin_path, &error);
     else if (kind == MT_COMPILE_SUPPORT)
-        mt_support_blame(self->core.source, result, &error);
+        mt_support_blame(self->core.source, self->core.spec->reference_is_default, result, &error);
     else
         mt_error_set(&error, MT_ERR_COMPILE, "the tool's own kernels do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
     if (st != MT_OK) {

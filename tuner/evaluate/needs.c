@@ -124,7 +124,7 @@ static void explain_missing(const char *log, const mt_needed_kernel *kernel, mt_
     for (const char *name; (name = next_entry(&log, &length));) {
         if (known < sizeof decorated && strncmp(name, decorated, known) == 0) {
             mt_strbuf_addf(why, "; it has the C++ name %.*s: %s", (int)length, name,
-                           name[known] == 'I' ? "make the template __device__ and call it from an extern \"C\" kernel" : "write extern \"C\" in front of it");
+                           name[known] == 'I' ? "make the template __device__ and call it from an extern \"C\" kernel" : "write extern \"C\" in front of it, or take this name for the entry");
             mt_strbuf_clear(&others);
             break;
         }

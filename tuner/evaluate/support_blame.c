@@ -58,7 +58,7 @@ static const char *function_at(const char *text, long line, size_t *length)
     return found;
 }
 
-void mt_support_blame(const mt_source *source, const mt_pool_result *result, mt_error *error)
+void mt_support_blame(const mt_source *source, bool is_by_default, const mt_pool_result *result, mt_error *error)
 {
     const mt_compiled *compiled = result->compiled;
     const char *log = !compiled ? result->text : compiled->log ? compiled->log : "", *name = NULL;
@@ -69,6 +69,7 @@ void mt_support_blame(const mt_source *source, const mt_pool_result *result, mt_
     if (file) mt_strbuf_addf(&where, "%s:%ld: ", file->path, line);
     if (file) name = function_at(file->text, line, &length);
     if (name) mt_strbuf_addf(&where, "in %.*s(): ", (int)length, name);
-    mt_error_set(error, MT_ERR_COMPILE, "%s%s:\n%s", mt_strbuf_text(&where), file ? "the source does not compile" : "the reference and the input generators do not compile", log);
+    const char *what = file ? "the source does not compile" : is_by_default ? "the reference does not compile" : "the reference and the input generators do not compile";
+    mt_error_set(error, MT_ERR_COMPILE, "%s%s%s:\n%s", mt_strbuf_text(&where), what, is_by_default ? " with the default's knobs (reference = default)" : "", log);
     mt_strbuf_free(&where);
 }

@@ -133,13 +133,29 @@ const char *mt_compile_missing_header(const char *log, size_t *length)
     return found;
 }
 
+/* Headers of the host that the user's files include are there as stubs: one that is missing all the same is wanted by a header of the toolkit. */
+static bool add_host_code_hint(const char *log, const char *name, const char *copy, mt_strbuf *hints)
+{
+    mt_strbuf stub = {0};
+    const char *line = name;
+    bool has_stub = mt_host_header_stub(copy, &stub);
+    mt_strbuf_free(&stub);
+    if (!has_stub) return false;
+    while (line > log && line[-1] != '\n') line--;
+    mt_strbuf_addf(hints, "msda-tune: %.*s includes the host's %s, which code for the GPU can't: expected a header for kernels; of CUB <cub/cub.cuh>, or those of cub/block/ and cub/warp/\n",
+                   (int)strcspn(line, "(\n"), line, copy);
+    return true;
+}
+
 static void add_header_hint(const char *log, const char *include_dir, const char *searched, mt_strbuf *hints)
 {
     size_t length;
     const char *name = mt_compile_missing_header(log, &length);
     char *copy = name ? mt_strndup(name, length) : NULL;
     const char *instead = copy ? mt_host_header_instead(copy) : NULL;
+    bool is_told = copy && add_host_code_hint(log, name, copy, hints);
     mt_free(copy);
+    if (is_told) return;
     if (instead)
         mt_strbuf_addf(hints, "msda-tune: %.*s is a header of the host, which code for the GPU can't include: expected %s\n", (int)length, name, instead);
     else if (name && !include_dir)

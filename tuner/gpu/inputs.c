@@ -60,13 +60,13 @@ mt_status mt_input_make(mt_gpu *gpu, const mt_subject_request *request, size_t i
         MT_TRY_CU(gpu->cuda.cuMemsetD8Async(data, 0, tensor->bytes, gpu->stream), arg->name);
         break;
     case MT_INIT_UNIFORM:
-        MT_TRY_CU(mt_tool_fill_uniform(gpu, data, tensor->elements, tensor->dtype, own_seed, arg->init_a, arg->init_b), arg->name);
+        MT_TRY_CU(mt_tool_fill_uniform(gpu, data, tensor->elements, tensor->dtype, own_seed, tensor->init_a, tensor->init_b), arg->name);
         break;
     case MT_INIT_NORMAL:
-        MT_TRY_CU(mt_tool_fill_normal(gpu, data, tensor->elements, tensor->dtype, own_seed, arg->init_a, arg->init_b), arg->name);
+        MT_TRY_CU(mt_tool_fill_normal(gpu, data, tensor->elements, tensor->dtype, own_seed, tensor->init_a, tensor->init_b), arg->name);
         break;
     case MT_INIT_RAMP:
-        MT_TRY_CU(mt_tool_fill_ramp(gpu, data, tensor->elements, tensor->dtype, arg->init_a, arg->init_b), arg->name);
+        MT_TRY_CU(mt_tool_fill_ramp(gpu, data, tensor->elements, tensor->dtype, tensor->init_a, tensor->init_b), arg->name);
         break;
     case MT_INIT_KERNEL:
         MT_TRY(from_generator(gpu, arg, tensor, seed, data, err));

@@ -1,4 +1,4 @@
-/* The expected outputs: the family's reference kernel in double, or a file. */
+/* The expected outputs: of the family's reference kernel, in double; of the default variant; or from a file. */
 #include "tuner/base/alloc.h"
 #include "tuner/gpu/constants.h"
 #include "tuner/gpu/gpu.h"
@@ -16,16 +16,25 @@ static uint64_t reference_bytes(const mt_plan_tensor *tensor)
     return mt_dtype_is_float(tensor->dtype) ? tensor->elements * sizeof(double) : tensor->bytes;
 }
 
-/* What the reference finds in an output: inout its input (as double for floats), a zeroed out zeros, other outputs poison. */
-static CUresult preset(mt_gpu *gpu, const mt_arg *arg, const mt_plan_tensor *tensor, const mt_buffer *input, const mt_buffer *reference)
+/* Doubles for floats; other types, and those of the default variant, as the argument has them. */
+static CUresult convert(mt_gpu *gpu, const mt_plan_tensor *tensor, bool is_double, CUdeviceptr from, CUdeviceptr to)
 {
-    bool is_float = mt_dtype_is_float(tensor->dtype);
-    if (arg->role == MT_ROLE_INOUT) {
-        if (is_float) return mt_tool_widen(gpu, input->data, tensor->elements, tensor->dtype, reference->data);
-        return gpu->cuda.cuMemcpyDtoDAsync(reference->data, input->data, tensor->bytes, gpu->stream);
-    }
-    if (arg->zero_before_each) return gpu->cuda.cuMemsetD8Async(reference->data, 0, reference->bytes, gpu->stream);
-    return mt_tool_poison(gpu, reference->data, reference->bytes, is_float ? MT_F64 : tensor->dtype, 0);
+    if (is_double) return mt_tool_widen(gpu, from, tensor->elements, tensor->dtype, to);
+    return gpu->cuda.cuMemcpyDtoDAsync(to, from, tensor->bytes, gpu->stream);
+}
+
+/* What the reference finds in an output: inout its input, a zeroed out zeros, other outputs poison. */
+static CUresult preset(mt_gpu *gpu, const mt_arg *arg, const mt_plan_tensor *tensor, bool is_double, const mt_buffer *input, const mt_buffer *output)
+{
+    if (arg->role == MT_ROLE_INOUT) return convert(gpu, tensor, is_double, input->data, output->data);
+    if (arg->zero_before_each) return gpu->cuda.cuMemsetD8Async(output->data, 0, output->bytes, gpu->stream);
+    return mt_tool_poison(gpu, output->data, output->bytes, is_double ? MT_F64 : tensor->dtype, 0);
+}
+
+/* Where the reference writes: the default variant where variants do, which leaves the reference's buffer for the widened result. */
+static const mt_buffer *written(const mt_gpu *gpu, const mt_spec *spec, const mt_input_set *set, size_t arg)
+{
+    return spec->reference_is_default && set->references.items[arg].base ? &gpu->subject.work.items[arg] : &set->references.items[arg];
 }
 
 static mt_status make_buffers(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, mt_input_set *set, CUdeviceptr *address, mt_error *err)
@@ -37,10 +46,11 @@ static mt_status make_buffers(mt_gpu *gpu, const mt_spec *spec, const mt_plan *p
         const mt_plan_tensor *tensor = &plan->args[i].tensor;
         if (plan->args[i].kind != MT_ARG_TENSOR || tensor->bytes == 0) continue;
         if (is_output(arg) && plan->args[i].used) { /* an output that the reference does not make is not compared */
-            mt_buffer *reference = &set->references.items[i];
-            MT_TRY_CU(mt_buffer_resize(gpu, reference, reference_bytes(tensor), pages), arg->name);
-            MT_TRY_CU(preset(gpu, arg, tensor, &set->inputs.items[i], reference), arg->name);
-            address[i] = reference->data;
+            bool is_double = mt_dtype_is_float(tensor->dtype) && !spec->reference_is_default;
+            MT_TRY_CU(mt_buffer_resize(gpu, &set->references.items[i], reference_bytes(tensor), pages), arg->name);
+            const mt_buffer *output = written(gpu, spec, set, i);
+            MT_TRY_CU(preset(gpu, arg, tensor, is_double, &set->inputs.items[i], output), arg->name);
+            address[i] = output->data;
         } else if (arg->role == MT_ROLE_SCRATCH) {
             MT_TRY_CU(mt_buffer_resize(gpu, &gpu->scratch.items[i], tensor->bytes, pages), arg->name);
             MT_TRY_CU(gpu->cuda.cuMemsetD8Async(gpu->scratch.items[i].data, 0, tensor->bytes, gpu->stream), arg->name);
@@ -82,7 +92,7 @@ static mt_status check_traces(mt_gpu *gpu, const mt_spec *spec, const mt_input_s
     mt_span_list bands = {0}, spans = {0};
     size_t owner[MT_SUPPORT_TENSORS + 1], input[MT_SUPPORT_TENSORS + 1];
     for (size_t i = 0; i < spec->arg_count; i++) {
-        const mt_buffer *in = &set->inputs.items[i], *out = &set->references.items[i];
+        const mt_buffer *in = &set->inputs.items[i], *out = written(gpu, spec, set, i);
         owner[bands.count / 2] = i;
         if (out->base) mt_bands_add(&bands, out);
         owner[bands.count / 2] = i;
@@ -98,6 +108,19 @@ static mt_status check_traces(mt_gpu *gpu, const mt_spec *spec, const mt_input_s
         if (gpu->report_host->band_first[k] != UINT64_MAX) st = MT_FAIL(err, MT_ERR_GPU, "the reference writes outside %s", spec->args[owner[k / 2]].name);
     for (size_t k = 0; k < spans.count && st == MT_OK; k++)
         if (gpu->report_host->checksum[k] != set->input_sums[input[k]]) st = MT_FAIL(err, MT_ERR_GPU, "the reference changes its input %s", spec->args[input[k]].name);
+done:
+    return st;
+}
+
+/* What the default variant computed, as expectations are held. */
+static mt_status keep_outputs(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, mt_input_set *set, mt_error *err)
+{
+    mt_status st = MT_OK;
+    for (size_t i = 0; i < spec->arg_count; i++) {
+        const mt_plan_tensor *tensor = &plan->args[i].tensor;
+        if (!set->references.items[i].base) continue;
+        MT_TRY_CU(convert(gpu, tensor, mt_dtype_is_float(tensor->dtype), gpu->subject.work.items[i].data, set->references.items[i].data), spec->args[i].name);
+    }
 done:
     return st;
 }
@@ -174,7 +197,7 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
     CUresult code = CUDA_SUCCESS;
     CUdeviceptr *address = NULL;
     if (request->spec->reference_file) return from_file(gpu, request->spec, set, err);
-    if (!gpu->subject.support) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference);
+    if (!gpu->subject.support) return MT_FAIL(err, MT_ERR_GPU, "no cubin of the reference %s was given", request->spec->reference ? request->spec->reference : "(the default variant)");
     MT_TRY(mt_plan_reference(env, &plan, err));
     address = mt_alloc(plan.arg_count, sizeof *address);
     if (!address) {
@@ -189,9 +212,12 @@ mt_status mt_reference_make(mt_gpu *gpu, const mt_subject_request *request, cons
         st = MT_FAIL(err, MT_ERR_SPEC, "the reference: %s", mt_strbuf_text(&why));
         goto done;
     }
+    for (size_t i = 0; i < plan.prepare_count; i++)
+        MT_TRY(launch_one(gpu, &plan, &plan.prepares[i], &binding, err));
     for (size_t i = 0; i < plan.launch_count; i++)
         MT_TRY(launch_one(gpu, &plan, &plan.launches[i], &binding, err));
     MT_TRY(check_traces(gpu, request->spec, set, err));
+    if (request->spec->reference_is_default) MT_TRY(keep_outputs(gpu, request->spec, &plan, set, err));
 done:
     mt_binding_free(&binding);
     mt_free(address);

@@ -120,6 +120,24 @@ mt_status mt_env_set_point(mt_env *env, const mt_point *point, mt_error *err)
     return MT_OK;
 }
 
+/* A knob's condition reads earlier knobs alone, also through lets. */
+mt_status mt_env_set_default(mt_env *env, mt_error *err)
+{
+    mt_status st = MT_OK;
+    const mt_spec *spec = env->spec;
+    mt_point point;
+    for (size_t i = 0; i < MT_MAX_PARAMS; i++) point.level[i] = MT_INACTIVE;
+    for (size_t i = 0; i < spec->param_count; i++) {
+        int64_t holds = 1;
+        bool inactive = false;
+        if (spec->params[i].has_when) MT_TRY(mt_env_int(env, &spec->params[i].when, &holds, &inactive, err));
+        if (holds && !inactive) point.level[i] = (int16_t)spec->params[i].default_level;
+        MT_TRY(mt_env_set_point(env, &point, err));
+    }
+done:
+    return st;
+}
+
 void mt_env_put_loop(const mt_env *env, int64_t value)
 {
     env->slots[env->spec->loop_slot] = (mt_value){ .kind = MT_VALUE_INT, .number = value };
@@ -209,9 +227,9 @@ mt_program_status mt_env_eval(const mt_env *env, const mt_expr *expr, mt_value *
 mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const char *where, mt_error *err)
 {
     mt_place place = mt_spec_place(env->spec, fault->expr->line);
-    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)", place.path, place.line,
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: column %d: %s: %s (shape %s%s)%s", place.path, place.line,
                    mt_expr_column(fault->expr, fault->token),
-                   fault->expr->source, mt_program_strerror(status), env->shape->name, where);
+                   fault->expr->source, mt_program_strerror(status), env->shape->name, where, mt_expr_advice(fault->expr, fault->token, status));
 }
 
 mt_status mt_env_int(const mt_env *env, const mt_expr *expr, int64_t *value, bool *inactive, mt_error *err)

@@ -16,6 +16,8 @@ const mt_device_facts *mt_env_facts(const mt_env *env);
 
 /* Sets the knobs and evaluates the lets. A let that reads something inactive becomes inactive; any other failure is an error with file:line. */
 mt_status mt_env_set_point(mt_env *env, const mt_point *point, mt_error *err);
+/* Sets the default point: the first algorithm, and every knob that is active beside the others at its default. No constraint is asked. */
+mt_status mt_env_set_default(mt_env *env, mt_error *err);
 /* Sets knob `param` alone (MT_INACTIVE allowed) without evaluating lets: for enumeration. */
 void mt_env_set_knob(mt_env *env, size_t param, int level);
 

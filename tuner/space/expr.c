@@ -14,12 +14,20 @@ static mt_status parse_conditional(mt_expr_parser *p, mt_operand *out);
 
 /* ---- tokens ---- */
 
-/* Python's words for operators. */
+static bool is_word(const mt_token *t, const char *word)
+{
+    return t->kind == MT_TOKEN_NAME && t->length == strlen(word) && memcmp(t->text, word, t->length) == 0;
+}
+
+/* Python's words for operators, and the word behind a condition whose text has no quotes. */
 static const char *operator_meant(const mt_token *t)
 {
-    if (t->kind != MT_TOKEN_NAME) return "";
-    if (t->length == 3 && memcmp(t->text, "and", 3) == 0) return ": write &&";
-    return t->length == 2 && memcmp(t->text, "or", 2) == 0 ? ": write ||" : "";
+    static const struct { const char *word, *advice; } words[] = {
+        {"and", ": write &&"}, {"or", ": write ||"}, {"in", ": write a == 1 || a == 2"}, {"why", ": a reason stands in quotes, why \"TEXT\""},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (is_word(t, words[i].word)) return words[i].advice;
+    return "";
 }
 
 /* "expected X" at the token that stands there instead. */
@@ -161,6 +169,8 @@ static mt_status parse_word(mt_expr_parser *p, mt_operand *out)
     char name[MT_EXPR_NAME_SIZE];
     mt_item_copy_word(name, &item);
     advance(p);
+    bool is_in_front = is_symbol(p, "(") || p->token.kind == MT_TOKEN_NAME;
+    if (is_in_front && is_word(&token, "not")) return mt_expr_fail(p, token.column, "'not' is not supported, write !");
     if (take_symbol(p, "(")) return parse_call(p, name, token.column, out);
     *out = (mt_operand){.type = MT_TYPE_INT, .first = p->items.count, .column = token.column, .is_identifier = true};
     bool is_true = strcmp(name, "true") == 0;
@@ -345,7 +355,7 @@ static mt_status try_constant(const mt_expr_parser *p, const mt_expr *expr)
     size_t token = 0;
     if (mt_program_name_count(expr->program) > 0) return MT_OK;
     mt_program_status status = mt_program_eval(expr->program, NULL, 0, &value, &token);
-    return status == MT_PROGRAM_OK ? MT_OK : mt_expr_fail(p, mt_expr_column(expr, token), "%s", mt_program_strerror(status));
+    return status == MT_PROGRAM_OK ? MT_OK : mt_expr_fail(p, mt_expr_column(expr, token), "%s%s", mt_program_strerror(status), mt_expr_advice(expr, token, status));
 }
 
 mt_status mt_expr_parse(const char *where, const char *source, const mt_expr_scope *scope, mt_expr *out, mt_error *err)
@@ -391,4 +401,11 @@ int mt_expr_column(const mt_expr *expr, size_t token)
 {
     if (!expr->program || !expr->columns || token >= mt_program_token_count(expr->program)) return 0;
     return expr->columns[token];
+}
+
+const char *mt_expr_advice(const mt_expr *expr, size_t token, mt_program_status status)
+{
+    int column = mt_expr_column(expr, token);
+    bool is_quotient = status == MT_PROGRAM_NOT_INTEGRAL && column > 0 && (size_t)column <= strlen(expr->source) && expr->source[column - 1] == '/';
+    return is_quotient ? "; floor_div(a, b) rounds down, ceil_div(a, b) up" : "";
 }

@@ -44,5 +44,7 @@ mt_status mt_expr_parse(const char *where, const char *source, const mt_expr_sco
 void mt_expr_free(mt_expr *expr); /* zeroed struct is fine */
 /* The column of source that the program's token `token` (from mt_program_eval) was made from; 0 when there is none. */
 int mt_expr_column(const mt_expr *expr, size_t token);
+/* What to write instead, behind the text of a failure at that token: "; floor_div(a, b) …" of a quotient that is no integer, else "". */
+const char *mt_expr_advice(const mt_expr *expr, size_t token, mt_program_status status);
 
 #endif

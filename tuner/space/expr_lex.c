@@ -100,7 +100,7 @@ static void read_symbol(mt_token *token)
         const char *text, *problem;
     } refused[] = {
         {"<<", "is not supported, multiply by a power of two"}, {">>", "is not supported, use division"}, {"**", "is not supported, multiply"},
-        {"//", "is not supported, use (a - a % b) / b to round down"}, {"&", "is not supported, use && for conditions"},
+        {"//", "is not supported, use floor_div(a, b)"}, {"&", "is not supported, use && for conditions"},
         {"|", "is not supported, use || for conditions"}, {"=", "is not supported, use == to compare"}, {"^", "is not supported"}, {"~", "is not supported"},
     };
     const char *text = token->text;

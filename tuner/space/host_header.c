@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-extern const unsigned char mt_host_math[], mt_host_cmath[], mt_host_string[], mt_host_float[];
+extern const unsigned char mt_host_math[], mt_host_cmath[], mt_host_string[], mt_host_float[], mt_host_cub[];
 
 typedef struct stub {
     const char *name, *included; /* NULL: nothing */
@@ -39,6 +39,7 @@ static const stub stubs[] = {
     {"new", NULL, NULL}, /* as above */
     {"version", "cuda/std/version", NULL},
     {"algorithm", "cuda/std/__algorithm_", IN_STD},
+    {"cub/cub.cuh", NULL, (const char *)mt_host_cub}, /* in the toolkit, and half of it for the host */
 };
 
 /* Those that cuda/std has by the same name. */

@@ -1,4 +1,5 @@
-/* Headers of the host's C and C++ libraries, which NVRTC has none of: a source that names one gets a stub, which leads to the toolkit's cuda/std or to NVRTC's own functions. */
+/* Headers of the host's C and C++ libraries, which NVRTC has none of: a source that names one gets a stub, which leads to the toolkit's cuda/std or to NVRTC's own functions. So does
+ * <cub/cub.cuh>, of which NVRTC can compile the parts alone. */
 #ifndef MT_SPACE_HOST_HEADER_H
 #define MT_SPACE_HOST_HEADER_H
 

@@ -183,6 +183,13 @@ done:
     return st;
 }
 
+static mt_status set_defaults(mt_env *env, const mt_spec *spec, mt_error *err)
+{
+    if (spec->reference_is_default) return mt_env_set_default(env, err);
+    for (size_t i = 0; i < spec->param_count; i++) mt_env_set_knob(env, i, i == 0 ? 0 : (int)spec->params[i].default_level);
+    return MT_OK;
+}
+
 mt_status mt_options_support(const mt_env *env, const mt_workload *workload, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -191,13 +198,14 @@ mt_status mt_options_support(const mt_env *env, const mt_workload *workload, mt_
     mt_env *defaults = NULL; /* of its own: the caller's point stays */
     *options = (mt_options){ 0 };
     MT_TRY(mt_env_create(spec, shape, mt_env_facts(env), &defaults, err));
-    for (size_t i = 0; i < spec->param_count; i++) mt_env_set_knob(defaults, i, i == 0 ? 0 : (int)spec->params[i].default_level);
+    MT_TRY(set_defaults(defaults, spec, err));
     MT_TRY(add_knobs(defaults, options, err));
     for (size_t i = 0; i < shape->setting_count; i++) MT_TRY(add_setting("SHAPE_", &shape->settings[i], options, err));
     for (size_t i = 0; i < workload->setting_count; i++) MT_TRY(add_setting("WORKLOAD_", &workload->settings[i], options, err));
     MT_TRY(mt_options_add(options, "-DMT_SUPPORT=1", err));
     sort_macros(options);
     MT_TRY(add_words(defaults, spec->options, options, err));
+    if (spec->reference_is_default) MT_TRY(add_words(defaults, spec->algorithms[0].options, options, err));
     MT_TRY(mt_macros_check(defaults, workload, options, err));
 done:
     mt_env_free(defaults);

@@ -223,19 +223,43 @@ done:
     return MT_OK;
 }
 
+/* The default variant as the reference, in an environment of its own: the caller's point stays. */
+static mt_status plan_default(const mt_env *env, mt_plan *plan, char **illegal, mt_error *err)
+{
+    mt_status st;
+    mt_env *defaults = NULL;
+    MT_TRY(mt_env_create(mt_env_spec(env), mt_env_shape(env), mt_env_facts(env), &defaults, err));
+    MT_TRY(mt_env_set_default(defaults, err));
+    MT_TRY(mt_plan_make(defaults, plan, illegal, err));
+    if (!*illegal) *illegal = mt_plan_illegal(defaults, plan);
+done:
+    mt_env_free(defaults);
+    return st;
+}
+
+static mt_status plan_reference(mt_planner *planner)
+{
+    mt_status st;
+    const mt_spec *spec = planner->spec;
+    mt_plan *plan = planner->plan;
+    MT_TRY(begin(planner));
+    MT_TRY(choose(planner, spec->launches, spec->launch_count, "reference", false, &plan->launches, &plan->launch_count));
+    mark_used(planner, plan->launches, plan->launch_count);
+    MT_TRY(plan_args(planner));
+    MT_TRY(plan_launches(planner, "launch", spec->reference, plan->launches, plan->launch_count));
+done:
+    return st;
+}
+
 mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err)
 {
-    mt_status st = MT_OK;
     const mt_spec *spec = mt_env_spec(env);
     mt_planner planner = { .env = env, .spec = spec, .plan = plan, .err = err };
-    MT_TRY(begin(&planner));
-    MT_TRY(choose(&planner, spec->launches, spec->launch_count, "reference", false, &plan->launches, &plan->launch_count));
-    mark_used(&planner, plan->launches, plan->launch_count);
-    MT_TRY(plan_args(&planner));
-    MT_TRY(plan_launches(&planner, "launch", spec->reference, plan->launches, plan->launch_count));
-done:
+    *plan = (mt_plan){ 0 };
+    mt_status st = spec->reference_is_default ? plan_default(env, plan, &planner.illegal, err) : plan_reference(&planner);
     if (planner.illegal) { /* nothing can be verified without it */
-        st = MT_FAIL(err, MT_ERR_SPEC, "%s: the reference can't run for shape %s: %s", spec->path, mt_env_shape(env)->name, planner.illegal);
+        st = MT_FAIL(err, MT_ERR_SPEC, "%s: the reference%s can't run for shape %s: %s", spec->path, spec->reference_is_default ? ", which is the default variant," : "", mt_env_shape(env)->name,
+                     planner.illegal);
         mt_free(planner.illegal);
     }
     if (st != MT_OK) mt_plan_free(plan);

@@ -11,6 +11,7 @@ typedef struct mt_plan_tensor {
     int64_t dims[MT_MAX_RANK];
     uint64_t elements;        /* product of dims; may be above 2^31 */
     uint64_t bytes;
+    double init_a, init_b;    /* as mt_arg's, with uniform's bounds as numbers */
 } mt_plan_tensor;
 
 typedef struct mt_plan_map {  /* one CUtensorMap; lengths as cuTensorMapEncodeTiled takes them */
@@ -51,7 +52,7 @@ typedef struct mt_plan {
 /* Evaluates the point that is set in the environment. *illegal (mt_free) receives the rule that it breaks when the numbers can't be a launch at all
  * (grid of 0, a dimension above the hardware's, negative shared memory): then MT_OK and no plan. Other failures are errors. */
 mt_status mt_plan_make(const mt_env *env, mt_plan *plan, char **illegal, mt_error *err);
-/* The reference's plan: in/out tensors and the reference's launches; no point needs to be set. */
+/* The reference's plan: in/out tensors and the reference's launches, or with `reference = default` all of the default variant's; no point needs to be set. */
 mt_status mt_plan_reference(const mt_env *env, mt_plan *plan, mt_error *err);
 /* Bytes that an argument takes as a kernel parameter. */
 uint64_t mt_plan_parameter_bytes(const mt_plan_arg *arg);

@@ -38,6 +38,23 @@ static mt_status check_dim(mt_planner *planner, const mt_arg *arg, size_t dim, i
                    arg->name, dim, arg->shape.items[dim].source, value, mt_env_shape(planner->env)->name);
 }
 
+static mt_status plan_init(mt_planner *planner, const mt_arg *arg, mt_plan_tensor *tensor)
+{
+    int64_t bounds[2] = { 0 };
+    mt_place place = mt_spec_place(planner->spec, arg->line);
+    tensor->init_a = arg->init_a, tensor->init_b = arg->init_b;
+    for (size_t i = 0; i < arg->init_bounds.count; i++) {
+        mt_status st = mt_planner_int(planner, &arg->init_bounds.items[i], &bounds[i]);
+        if (st != MT_OK) return st;
+    }
+    if (!arg->init_bounds.count) return MT_OK;
+    if (bounds[0] > bounds[1])
+        return MT_FAIL(planner->err, MT_ERR_SPEC, "%s:%d: [arg %s] init is uniform(%" PRId64 ", %" PRId64 ") for shape %s: expected the smaller bound first", place.path, place.line, arg->name,
+                       bounds[0], bounds[1], mt_env_shape(planner->env)->name);
+    tensor->init_a = (double)bounds[0], tensor->init_b = (double)bounds[1];
+    return MT_OK;
+}
+
 static mt_status plan_tensor(mt_planner *planner, size_t index)
 {
     mt_status st = MT_OK;
@@ -48,6 +65,7 @@ static mt_status plan_tensor(mt_planner *planner, size_t index)
     tensor->rank = arg->shape.count;
     tensor->elements = 1;
     MT_TRY(dtype_of(planner, arg, &tensor->dtype));
+    MT_TRY(plan_init(planner, arg, tensor));
     for (size_t i = 0; i < tensor->rank; i++) {
         MT_TRY(mt_planner_int(planner, &arg->shape.items[i], &tensor->dims[i]));
         MT_TRY(check_dim(planner, arg, i, tensor->dims[i]));

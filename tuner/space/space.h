@@ -70,6 +70,8 @@ void mt_space_tell_pruned(const mt_space *space, mt_strbuf *text);
 
 /* The default point: the first [algorithm] and every active knob at its default. NOT_FOUND, naming the constraint, when it is not valid here. */
 mt_status mt_space_default(const mt_space *space, size_t *index, mt_error *err);
+/* Whether the default point may run for this shape and device, listed or not: for it as the reference. NOT_FOUND, naming the condition, when it may not. */
+mt_status mt_space_default_may_run(const mt_space *space, mt_error *err);
 /* Why mt_space_find does not know the point: the NOT_FOUND error names the knobs that it lacks or has too many, or else the condition that excludes it. Threads: any. */
 mt_status mt_space_explain(const mt_space *space, const mt_point *point, mt_error *err);
 /* The condition that excludes the point from running, named as by mt_space_pruned. False: none does; of a recorded GPU's space the point is then not recorded. Threads: any. */

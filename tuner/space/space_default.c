@@ -68,6 +68,19 @@ mt_status mt_space_default(const mt_space *space, size_t *index, mt_error *err)
     return find_default(space, 0, "the default point", index, err);
 }
 
+mt_status mt_space_default_may_run(const mt_space *space, mt_error *err)
+{
+    const mt_check *culprit;
+    mt_walker *walker = mt_walker_take(space);
+    if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
+    mt_status st = default_point(space, 0, walker, err);
+    mt_truth truth = st == MT_OK ? mt_point_legality(space, walker, &culprit) : MT_TRUTH_HOLDS;
+    if (truth == MT_TRUTH_FAILED) st = mt_check_fail(space, culprit, walker, err);
+    if (truth == MT_TRUTH_BROKEN) st = fail_by(space, culprit, "the default point", &walker->point, err);
+    mt_walker_give(space, walker);
+    return st;
+}
+
 mt_status mt_space_variant_default(const mt_space *space, const char *name, size_t *index, mt_error *err)
 {
     const mt_param *algo = &space->spec->params[0];

@@ -131,8 +131,10 @@ mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const m
         spec->reference_file = mt_reader_resolve(reader, entry->line, value + 5);
         return spec->reference_file ? MT_OK : mt_reader_no_memory(reader, err);
     }
+    spec->reference_is_default = strcmp(value, "default") == 0; /* a keyword of C: no function has the name */
+    if (spec->reference_is_default) return MT_OK;
     if (!mt_text_is_identifier(value, strlen(value))) {
-        return mt_reader_fail(reader, err, entry->line, "reference = %s: expected the name of a __global__ function, or file:PATH.npy", value);
+        return mt_reader_fail(reader, err, entry->line, "reference = %s: expected the name of a __global__ function, file:PATH.npy, or default (the default variant's own output)", value);
     }
     return mt_parse_text(reader, rule, entry, value, object, err);
 }

@@ -87,6 +87,7 @@ typedef struct mt_arg {
     mt_expr_list shape;
     mt_init_kind init;
     double init_a, init_b;    /* uniform(a,b), normal(mean,sd); a ramp: the first value and the step: iota is 0, 1; constant(x) is x, 0 */
+    mt_expr_list init_bounds; /* uniform's, where they are expressions of the shape: then a and b mean nothing. 0 or 2 */
     char *init_kernel;
     char *constant;           /* role in: a __constant__ or __device__ variable of the source that gets its contents; NULL = none */
     double rtol, worst, floor;
@@ -141,8 +142,9 @@ typedef struct mt_spec {
     char *name;           /* [kernel] name */
     bool is_recorded;     /* `points = recorded`: nothing to compile, its points are those of a recording. Then source and reference are NULL and there are no arguments and launches */
     char *source;         /* resolved path of the .cu */
-    char *reference;      /* entry name, or NULL when reference_file is set */
+    char *reference;      /* entry name, or NULL: reference_file or reference_is_default is set */
     char *reference_file; /* .npy with the expected first output */
+    bool reference_is_default; /* `reference = default`: what the default variant computes is taken for right */
     int reference_line;   /* of the key, for mt_spec_place */
     char *options;        /* NVRTC options with ${…} */
     char *macros;         /* what the knobs' macros begin with; NULL = nothing */

@@ -110,6 +110,23 @@ static bool two_numbers(const char *text, double *a, double *b)
     return ok;
 }
 
+/* uniform(0, N - 1): indices into something whose size the shape says. */
+static mt_status parse_bounds(mt_reader *reader, int line, const char *text, mt_expr_list *bounds, bool *are_two, mt_error *err)
+{
+    char **items = NULL;
+    size_t count = 0;
+    mt_status st = mt_split(text, &items, &count, err);
+    *are_two = st == MT_OK && count == 2;
+    if (*are_two) bounds->items = mt_alloc(count, sizeof *bounds->items);
+    if (*are_two && !bounds->items) st = mt_reader_no_memory(reader, err);
+    for (size_t i = 0; *are_two && st == MT_OK && i < count; i++) {
+        bounds->count = i + 1;
+        st = mt_scope_expr(reader, line, items[i], MT_TYPE_INT, &bounds->items[i], err);
+    }
+    mt_strings_free(items, count);
+    return st;
+}
+
 /* Of an integer dtype. */
 static bool fits_dtype(mt_dtype dtype, double value)
 {
@@ -122,7 +139,12 @@ mt_status mt_parse_init(mt_reader *reader, const mt_key_rule *rule, const mt_ini
 {
     mt_arg *arg = object;
     char word[32], inside[256];
-    bool ok = cut_call(value, word, sizeof word, inside, sizeof inside);
+    bool ok = cut_call(value, word, sizeof word, inside, sizeof inside), has_bounds = false;
+    if (ok && strcmp(word, "uniform") == 0 && !two_numbers(inside, &arg->init_a, &arg->init_b)) {
+        arg->init = MT_INIT_UNIFORM;
+        mt_status st = parse_bounds(reader, entry->line, inside, &arg->init_bounds, &has_bounds, err);
+        if (has_bounds || st != MT_OK) return st;
+    }
     if (ok && strcmp(word, "zeros") == 0 && !*inside) {
         arg->init = MT_INIT_ZEROS;
     } else if (ok && strcmp(word, "uniform") == 0 && two_numbers(inside, &arg->init_a, &arg->init_b)) {

@@ -204,6 +204,7 @@ static mt_status check_tensor(mt_reader *reader, size_t index, mt_error *err)
     MT_TRY(check_constant(reader, index, err));
     if (arg->role == MT_ROLE_SCRATCH) goto done;
     MT_TRY(refuse_knobs(reader, key_line(reader, index, "shape"), "shape", knobs_of_list(spec, &arg->shape), why, err));
+    MT_TRY(refuse_knobs(reader, key_line(reader, index, "init"), "init", knobs_of_list(spec, &arg->init_bounds), why, err));
     MT_TRY(refuse_knobs(reader, key_line(reader, index, "dtype"), "dtype", mt_scope_knobs_of_text(spec, arg->dtype_text), why, err));
 done:
     return st;
@@ -246,6 +247,9 @@ done:
 static mt_status check_reference_launch(mt_reader *reader, const mt_launch *launch, mt_error *err)
 {
     const mt_spec *spec = reader->spec;
+    if (spec->reference_is_default) {
+        return mt_reader_fail(reader, err, launch->line, "[launch reference %d] beside reference = default: expected none, the default variant runs by its own launches", launch->number);
+    }
     mt_status st = refuse_knobs(reader, launch->line, "[launch reference]", mt_scope_knobs_of_launch(spec, launch),
                                 "the reference runs without a variant", err);
     for (size_t i = 0; st == MT_OK && i < launch->arg_count; i++) {

@@ -87,7 +87,7 @@ static const mt_key_rule tensor_rules[] = {
     NEEDED(mt_arg, "kind", mt_parse_choice, kind, kinds),
     NEEDED(mt_arg, "role", mt_parse_choice, role, roles),
     NEEDED(mt_arg, "dtype", mt_parse_dtype_text, dtype_text, NULL),
-    NAMES(mt_arg, "init", mt_parse_init, init, NULL),
+    LATER(mt_arg, "init", mt_parse_init, init, NULL),
     NAMES(mt_arg, "constant", mt_parse_identifier, constant, NULL),
     NAMES(mt_arg, "rtol", mt_parse_double, rtol, &tolerance),
     NAMES(mt_arg, "worst", mt_parse_double, worst, &tolerance),

@@ -110,7 +110,7 @@ static mt_status no_number(mt_reader *reader, const mt_ini_entry *entry, const c
     double fraction;
     const char *advice = "expected all values of one kind";
     if (*item == '[' || *item == '(' || *item == '{') advice = "expected a list without brackets";
-    else if (strstr(item, "..")) advice = "expected a..b, or a..b step s with a step of at least 1";
+    else if (strstr(item, "..") || strstr(item, "range(")) advice = "expected a..b, or a..b step s with a step of at least 1";
     else if (mt_text_double(item, &fraction)) advice = reader->spec->is_recorded ? "expected fractions in quotes" : "a knob has no fractions: expected names, or numbers of a smaller unit";
     else if (strchr(item, ' ')) advice = "expected commas between values";
     return mt_reader_fail(reader, err, entry->line, "values: `%s` is neither an integer nor a range a..b; %s", item, advice);

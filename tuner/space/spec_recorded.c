@@ -32,7 +32,7 @@ mt_status mt_check_recorded(mt_reader *reader, mt_error *err)
     const mt_spec *spec = reader->spec;
     if (!spec->is_recorded) {
         MT_TRY(need_key(reader, "source", spec->source != NULL, err));
-        MT_TRY(need_key(reader, "reference", spec->reference || spec->reference_file, err));
+        MT_TRY(need_key(reader, "reference", spec->reference || spec->reference_file || spec->reference_is_default, err));
         return MT_OK;
     }
     static const char *const of_kernel[] = { "source", "reference", "options", "include", "macros" }, *const of_algorithm[] = { "requires", "options", "bake", "entry" };

@@ -8,6 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/option_words.h"
+#include "tuner/space/point.h"
 
 typedef struct lines {
     char **items;
@@ -51,6 +52,7 @@ static void add_arg(const mt_spec *spec, size_t index, mt_strbuf *line)
                        arg->init_b, arg->init_kernel ? arg->init_kernel : "", arg->rtol, arg->worst, arg->floor, arg->any_order, arg->zero_before_each);
         if (arg->spread > 0) mt_strbuf_addf(line, " spread=%.17g", arg->spread); /* only then: other spaces keep their text */
         if (arg->constant) mt_strbuf_addf(line, " constant=%s", arg->constant);
+        if (arg->init_bounds.count) add_list(line, "bounds", &arg->init_bounds);
         add_list(line, "shape", &arg->shape);
         break;
     case MT_ARG_TENSORMAP:
@@ -117,13 +119,23 @@ static char *joined(lines *all)
     return out;
 }
 
+/* With another default, other outputs are right: old verdicts say nothing. */
+static void add_default(const mt_spec *spec, mt_strbuf *line, lines *all)
+{
+    char *usual = mt_point_usual(spec);
+    if (usual) mt_strbuf_addf(line, " of %s", usual);
+    else all->failed = true;
+    mt_free(usual);
+}
+
 char *mt_spec_semantics(const mt_spec *spec)
 {
     lines all = { 0 };
     mt_strbuf line = { 0 };
     char *options = mt_words_without_files(spec->options);
     all.failed = !options;
-    mt_strbuf_addf(&line, "kernel options=%s reference=%s", options ? options : "", spec->reference ? spec->reference : "file");
+    mt_strbuf_addf(&line, "kernel options=%s reference=%s", options ? options : "", spec->reference ? spec->reference : spec->reference_is_default ? "default" : "file");
+    if (spec->reference_is_default) add_default(spec, &line, &all);
     if (spec->macros) mt_strbuf_addf(&line, " macros=%s", spec->macros); /* younger than the first keys */
     mt_free(options);
     add_line(&all, &line);

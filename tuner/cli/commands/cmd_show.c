@@ -55,6 +55,7 @@ typedef struct listing {
     mt_best_list list;  /* the best, or the fastest */
     bool wants_json, is_top, is_verbose, leaves_out;
     char *usual;        /* defaults of the kernel's state `usual_of` */
+    bool is_by_default; /* of that state: outputs were compared with what the default variant computes */
     mt_strbuf usual_of;
 } listing;
 
@@ -75,7 +76,8 @@ static void add_heading(listing *l, const mt_measurement_row *row, mt_strbuf *he
     mt_print_clean(heading, row->gpu_name, 0);
     mt_strbuf_add(heading, "  [");
     mt_print_clean(heading, row->gpu_key, 0);
-    mt_strbuf_addf(heading, ", source %.8s%s, %s]", row->kernel_key, mt_sources_mark(&l->sources, row->kernel, row->kernel_key), mt_origin_name(row->origin));
+    mt_strbuf_addf(heading, ", source %.8s%s, %s%s]", row->kernel_key, mt_sources_mark(&l->sources, row->kernel, row->kernel_key), mt_origin_name(row->origin),
+                   l->is_by_default ? ", reference = default" : "");
 }
 
 /* Rows come ordered by GPU and kernel; a change prints what was gathered. */
@@ -91,15 +93,16 @@ static void start_group(listing *l, const mt_measurement_row *row)
     mt_strbuf_free(&heading);
 }
 
-/* The defaults of the row's kernel; asked for once for rows that stand together. */
-static mt_status load_usual(listing *l, const mt_measurement_row *row, mt_error *err)
+/* The defaults of the row's kernel, and what its outputs were compared with; asked for once for rows that stand together. */
+static mt_status load_kernel(listing *l, const mt_measurement_row *row, mt_error *err)
 {
     if (l->usual && strcmp(mt_strbuf_text(&l->usual_of), row->kernel_key) == 0) return MT_OK;
     mt_free(l->usual);
     l->usual = NULL;
     mt_strbuf_clear(&l->usual_of);
     mt_strbuf_add(&l->usual_of, row->kernel_key);
-    return mt_query_usual(l->store, row->kernel, row->kernel_key, &l->usual, err);
+    mt_status st = mt_query_is_by_default(l->store, row->kernel, row->kernel_key, &l->is_by_default, err);
+    return st == MT_OK ? mt_query_usual(l->store, row->kernel, row->kernel_key, &l->usual, err) : st;
 }
 
 static mt_status add_best(void *context, const mt_measurement_row *row, mt_error *err)
@@ -107,14 +110,14 @@ static mt_status add_best(void *context, const mt_measurement_row *row, mt_error
     listing *l = context;
     mt_strbuf heading = {0}, json = {0};
     mt_status st = MT_OK;
+    MT_TRY(load_kernel(l, row, err));
     add_heading(l, row, &heading);
-    if (!l->wants_json) MT_TRY(load_usual(l, row, err));
-    if (l->wants_json && l->is_top) mt_show_json_row(&json, row);
-    else if (l->wants_json) MT_TRY(mt_show_json_best(&json, row, l->store, err));
+    if (l->wants_json && l->is_top) mt_show_json_row(&json, row, l->is_by_default);
+    else if (l->wants_json) MT_TRY(mt_show_json_best(&json, row, l->is_by_default, l->store, err));
     if (json.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
     if (st != MT_OK) goto done;
     bool is_old = mt_sources_is_old(&l->sources, row->kernel, row->kernel_key);
-    MT_TRY(mt_best_list_add(&l->list, l->store, row, mt_strbuf_text(&heading), is_old, l->usual, l->wants_json ? mt_strbuf_take(&json) : NULL, err));
+    MT_TRY(mt_best_list_add(&l->list, l->store, row, mt_strbuf_text(&heading), is_old, l->wants_json ? NULL : l->usual, l->wants_json ? mt_strbuf_take(&json) : NULL, err));
     l->rows++;
 done:
     mt_strbuf_free(&heading);
@@ -125,9 +128,10 @@ done:
 static mt_status add_json(void *context, const mt_measurement_row *row, mt_error *err)
 {
     listing *l = context;
-    (void)err;
+    mt_status st = load_kernel(l, row, err);
+    if (st != MT_OK) return st;
     mt_strbuf_add(&l->json, l->rows++ ? ",\n " : "[\n ");
-    mt_show_json_row(&l->json, row);
+    mt_show_json_row(&l->json, row, l->is_by_default);
     return MT_OK;
 }
 
@@ -137,7 +141,7 @@ static mt_status add_failure(void *context, const mt_measurement_row *row, mt_er
     enum { SHORT = 60 }; /* columns of knobs that are all told */
     mt_strbuf text = {0};
     if (!mt_outcome_is_failure(row->outcome.kind)) return MT_OK;
-    mt_status st = load_usual(l, row, err);
+    mt_status st = load_kernel(l, row, err);
     if (st != MT_OK) return st;
     start_group(l, row);
     if (!l->table.count) {

@@ -61,6 +61,7 @@ typedef struct verification {
     double within;           /* as a part of 1; INFINITY = times do not count */
     double worst;            /* most that a good one was slower than stored, as a factor; 0 = none */
     size_t good, bad, skipped;
+    bool is_by_default;      /* some were compared with what a default variant computes */
 } verification;
 
 static void free_winner(winner *w)
@@ -247,6 +248,7 @@ static mt_status verify_one(verification *v, const winner *w, mt_error *err)
         MT_TRY(sanitize_with(v, "memcheck", &fault, err));
         if (!fault.length) MT_TRY(sanitize_with(v, "racecheck", &fault, err));
     }
+    v->is_by_default |= mt_rerun_spec(v->rerun)->reference_is_default;
     say(w, fault.length ? "FAILED" : "ok", now_ns, mt_strbuf_text(&fault));
     if (!fault.length && now_ns / w->median_ns > v->worst) v->worst = now_ns / w->median_ns;
     *(fault.length ? &v->bad : &v->good) += 1;
@@ -293,6 +295,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     printf("%zu ok, %zu failed, %zu skipped", v.good, v.bad, v.skipped);
     if (v.worst > 0) printf("; the slowest beside its stored time: %+.1f %%", per_cent_more(v.worst, 1));
     printf("\n");
+    if (v.is_by_default) printf("Compared with what the default variant computes, where the search space says reference = default.\n");
     if (v.bad) st = MT_FAIL(err, MT_ERR_GPU, "%zu of %zu winner%s failed", v.bad, v.count, v.count == 1 ? "" : "s");
     else if (!v.good) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "no winner could be verified");
 done:

@@ -78,7 +78,7 @@ static void add_timing(mt_strbuf *out, const mt_timing *timing, bool is_timed)
     mt_strbuf_addf(out, ",\"samples\":%u,\"batch\":%u", timing->samples, timing->batch);
 }
 
-static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy)
+static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy, bool is_by_default)
 {
     mt_strbuf_add(out, ",\"validated\":");
     if (!accuracy->output[0]) {
@@ -87,6 +87,7 @@ static void add_accuracy(mt_strbuf *out, const mt_accuracy *accuracy)
     }
     mt_strbuf_add(out, "{\"output\":");
     mt_strbuf_add_json(out, accuracy->output);
+    if (is_by_default) mt_strbuf_add(out, ",\"reference\":\"default\"");
     add_number(out, "norm_error", accuracy->norm_error);
     add_number(out, "worst_error", accuracy->worst_error);
     add_number(out, "worst_relative", accuracy->worst_relative);
@@ -119,7 +120,7 @@ static void add_resources(mt_strbuf *out, const mt_resources *r)
     }
 }
 
-static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
+static void add_fields(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default)
 {
     const mt_outcome *outcome = &row->outcome;
     mt_strbuf_add(out, "{\"gpu\":");
@@ -139,7 +140,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
     add_number(out, "model_floor_us", row->model_floor_ns / 1e3);
     add_text(out, "variant", row->variant);
     add_knobs(out, row->variant);
-    add_accuracy(out, &outcome->accuracy);
+    add_accuracy(out, &outcome->accuracy, is_by_default);
     add_resources(out, &outcome->resources);
     mt_strbuf_addf(out, ",\"nvrtc_version\":%lld,\"driver_version\":%lld", (long long)row->nvrtc_version, (long long)row->driver_version);
     add_text(out, "arch", row->arch);
@@ -185,12 +186,12 @@ static mt_status add_tied(void *context, const mt_finalist_row *row, mt_error *e
     return MT_OK;
 }
 
-mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, mt_store *store, mt_error *err)
+mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default, mt_store *store, mt_error *err)
 {
     mt_status st = MT_OK;
     double default_ns, baseline_ns;
     size_t landmarks;
-    add_fields(out, row);
+    add_fields(out, row, is_by_default);
     add_text(out, "objective", mt_objective_name(row->objective));
     add_energy(out, &row->outcome.energy);
     mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
@@ -204,9 +205,9 @@ done:
     return st;
 }
 
-void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row)
+void mt_show_json_row(mt_strbuf *out, const mt_measurement_row *row, bool is_by_default)
 {
-    add_fields(out, row);
+    add_fields(out, row, is_by_default);
     mt_strbuf_add_char(out, '}');
 }
 
