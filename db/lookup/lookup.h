@@ -188,6 +188,7 @@ typedef struct mt_lookup_model_launch {
 
 typedef struct mt_lookup_model {
     const char *regime;
+    bool is_by_default;               /* outputs were compared with what the default variant computes */
     mt_lookup_model_name *names;             uint32_t name_count;
     mt_lookup_model_param *params;           uint32_t param_count;
     uint32_t *params_by_name;                /* knobs in the order of a variant's text */

@@ -122,7 +122,7 @@ static void add_source(text *to, const mt_lookup_block *block, const mt_lookup_r
         row->is_recorded ? ", a recorded GPU" : "", (long long)row->measurement);
 }
 
-static void add_measured(text *to, const mt_lookup_row *row, const char *where)
+static void add_measured(text *to, const mt_lookup_block *block, const mt_lookup_row *row, const char *where)
 {
     add(to, "measured: ");
     add_duration(to, row->median_ns);
@@ -134,7 +134,7 @@ static void add_measured(text *to, const mt_lookup_row *row, const char *where)
         add(to, ")");
     }
     add(to, ", %s%s; ", row->is_warm ? "warm" : "cold", where);
-    if (row->norm_error == row->norm_error) add(to, "validated, error %.2g\n", row->norm_error);
+    if (row->norm_error == row->norm_error) add(to, "validated%s, error %.2g\n", block->model.is_by_default ? " against the default variant's output" : "", row->norm_error);
     else add(to, "its error is not stored\n");
 }
 
@@ -160,7 +160,7 @@ static void explain_row(text *to, const mt_lookup_block *block, const mt_lookup_
 {
     add(to, "exact:    tuned for %s and this shape (%s), workload %s\n", block->gpus[row->file] ? block->gpus[row->file] : block->gpu, row->shape_name, row->workload);
     add(to, "variant:  %s\n", row->variant->text);
-    add_measured(to, row, "");
+    add_measured(to, block, row, "");
     add_slowdown(to, block, row);
     add_source(to, block, row);
     add_file_notes(to, block);
@@ -251,7 +251,7 @@ static void explain_step(text *to, const mt_lookup_block *block, const tunelooku
         else add(to, "answer:   as tuned for shape %s on another GPU of this architecture, %s\n", row->shape_name, gpu);
         add(to, "variant:  %s\n", row->variant->text);
         snprintf(where, sizeof where, ", on shape %.120s", row->shape_name);
-        add_measured(to, row, where);
+        add_measured(to, block, row, where);
         add_expected(to, block, &decision, "");
         add_source(to, block, row);
     }

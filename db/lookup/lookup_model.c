@@ -292,7 +292,8 @@ tunelookup_status mt_lookup_model_load(const mt_lookup_json *root, const tuneloo
     *model = (mt_lookup_model){ 0 };
     if (!root || root->kind != MT_LOOKUP_JSON_OBJECT) return mt_lookup_model_bad(&reader, "its expressions are no JSON object");
     if (mt_lookup_json_int(root, "format", 0) != 1) return mt_lookup_model_bad(&reader, "its expressions have a format that this library does not know");
-    const char *regime = mt_lookup_json_text(root, "regime");
+    const char *regime = mt_lookup_json_text(root, "regime"), *reference = mt_lookup_json_text(root, "reference");
+    model->is_by_default = reference && strcmp(reference, "default") == 0;
     model->regime = regime ? regime : "cold";
     mt_lookup_facts(device, model->facts);
     LOOKUP_TRY(load_names(&reader, mt_lookup_json_member(root, "shape")));

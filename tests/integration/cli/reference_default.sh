@@ -29,6 +29,7 @@ mt show --db k.sqlite --failures
 "$tool" show --db k.sqlite --json | grep -o '"validated":{[^}]*}'
 "$tool" show --db k.sqlite --top 1 --json | grep -o '"validated":{[^}]*}'
 "$tool" report --db k.sqlite --format md -o - | grep 'reference = default' | steady -
+mt lookup --db k.sqlite --gpu auto --kernel k --shape small
 note "verify compares with it too, although its space is the winner alone"
 mt verify --space k.ini --db k.sqlite --seed 3
 note "another default is another reference: nothing is known; and the default itself is unchecked"
