@@ -290,6 +290,13 @@ bool mt_row_interval_is_sound(double median, double low, double high)
     return low <= median * slack + least && median <= high * slack + least;
 }
 
+bool mt_row_times_are_sound(const float *ns, size_t count)
+{
+    bool are_sound = true;
+    for (size_t i = 0; i < count; i++) are_sound &= ns[i] >= 0 && ns[i] <= (float)MT_ROW_TIME_LIMIT; /* a NaN is neither; the float next to the limit is above it */
+    return are_sound;
+}
+
 static const mt_row_value *value_of(const char *table, const mt_row_value *values, const char *name)
 {
     size_t count;

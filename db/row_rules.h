@@ -56,6 +56,9 @@ void mt_row_value_explain(const mt_row_column *column, const mt_row_value *value
  * order. False writes the reason into `why`. */
 bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size);
 
+/* Samples of a measurement, rounds of a final: each is a time from 0 to MT_ROW_TIME_LIMIT. */
+bool mt_row_times_are_sound(const float *ns, size_t count);
+
 /* Of a timed row: its median lies in its interval, up to what rounding to nine digits does. */
 bool mt_row_interval_is_sound(double median, double low, double high);
 

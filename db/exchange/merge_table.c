@@ -202,7 +202,7 @@ static mt_status merge_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, m
     mt_status st;
     bool is_there, row, is_out;
     char why[600];
-    if (!mt_row_at_hand_is_sound(t->rule->table, read, true, why, sizeof why)) {
+    if (!mt_row_at_hand_is_sound(m->store, t->rule->table, read, why, sizeof why)) {
         leave_out(m, t, read, why);
         return MT_OK;
     }

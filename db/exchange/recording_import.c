@@ -237,7 +237,7 @@ static const char row_sql[] =
 enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
 enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT, COLUMN_LIBRARY };
 
-/* "[1.5,2,…]" of exactly `count` numbers. */
+/* "[1.5,2,…]" of exactly `count` times. */
 static bool parse_samples(const char *json, float *samples, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -248,7 +248,7 @@ static bool parse_samples(const char *json, float *samples, size_t count)
         if (length >= sizeof number) return false;
         memcpy(number, json, length);
         number[length] = '\0';
-        if (!mt_text_double(number, &value) || value < 0) return false;
+        if (!mt_text_double(number, &value) || !(value >= 0 && value <= MT_ROW_TIME_LIMIT)) return false;
         samples[i] = (float)value;
         json += length;
     }
@@ -260,11 +260,11 @@ static mt_status read_samples(const import_state *import, sqlite3_stmt *statemen
     const char *json = mt_sql_column_or_null(statement, COLUMN_SAMPLES);
     size_t count = outcome->timing.samples;
     if (!json) return MT_OK;
-    if (count == 0 || count > strlen(json)) return fail_line(import, "\"s\" does not hold \"n\" samples", NULL, err);
+    if (count == 0 || count > strlen(json)) return fail_line(import, "\"s\" does not hold \"n\" samples of 0 to 1e16 ns", NULL, err);
     outcome->sample_ns = mt_alloc(count, sizeof *outcome->sample_ns);
     if (!outcome->sample_ns) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
     if (parse_samples(json, outcome->sample_ns, count)) return MT_OK;
-    return fail_line(import, "\"s\" does not hold \"n\" samples", NULL, err);
+    return fail_line(import, "\"s\" does not hold \"n\" samples of 0 to 1e16 ns", NULL, err);
 }
 
 /* A row with a median alone is its own interval. */

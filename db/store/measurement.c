@@ -165,6 +165,8 @@ mt_status mt_samples_pack(mt_store *store, const float *samples, size_t count, v
     *blob = NULL;
     *size = 0;
     if (!samples || !count) return MT_OK;
+    store->is_row_refused = !mt_row_times_are_sound(samples, count);
+    if (store->is_row_refused) return MT_FAIL(err, MT_ERR_DB, "%s: samples holds a number that is no time from 0 to %g ns", store->path, MT_ROW_TIME_LIMIT);
     if (!store->compressor) store->compressor = ZSTD_createCCtx();
     size_t capacity = ZSTD_compressBound(count * sizeof *samples);
     *blob = store->compressor ? mt_alloc(capacity, 1) : NULL;
@@ -188,7 +190,7 @@ mt_status mt_samples_unpack(const mt_store *store, const void *blob, size_t size
     float *values = mt_alloc(count, sizeof *values);
     if (!values) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: samples: out of memory", store->path);
     size_t got = ZSTD_decompress(values, bytes, blob, size);
-    if (ZSTD_isError(got) || got != bytes) {
+    if (ZSTD_isError(got) || got != bytes || !mt_row_times_are_sound(values, count)) {
         mt_free(values);
         return MT_FAIL(err, MT_ERR_DB, "%s: the samples of a measurement are damaged", store->path);
     }
