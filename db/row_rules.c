@@ -92,6 +92,31 @@ static bool is_carveout_list(const mt_row_value *value)
     return true;
 }
 
+static size_t name_length(const char *at, const char *end)
+{
+    const char *from = at;
+    while (at < end && (isalnum((unsigned char)*at) || *at == '_')) at++;
+    return isdigit((unsigned char)*from) ? 0 : (size_t)(at - from);
+}
+
+/* As mt_key_pairs of db/key.h writes them; "" = none. */
+static bool is_variant(const mt_row_value *value)
+{
+    const char *at = value->text, *end = at + value->size, *last = NULL;
+    size_t last_length = 0;
+    while (at < end) {
+        size_t length = name_length(at, end), common = length < last_length ? length : last_length;
+        int order = last ? memcmp(last, at, common) : -1;
+        if (!length || at + length == end || at[length] != '=' || order > 0 || (order == 0 && last_length >= length)) return false;
+        last = at;
+        last_length = length;
+        at = memchr(at, ';', (size_t)(end - at));
+        if (!at) return is_line(value);
+        if (++at == end) return false;
+    }
+    return true;
+}
+
 /* ---- JSON ----
  * Stricter than SQLite's: what passes here fails in none of its functions. */
 
@@ -209,6 +234,7 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
     case MT_ROW_LINE: return is_line(value);
     case MT_ROW_SHORT: return value->size < 64 && is_line(value);
     case MT_ROW_NOTE: return true;
+    case MT_ROW_VARIANT: return is_variant(value);
     case MT_ROW_JSON: return is_json(value);
     case MT_ROW_HASH: return is_hash(value, 32);
     case MT_ROW_PLUGIN: return is_plugin(value);

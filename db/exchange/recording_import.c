@@ -1,8 +1,10 @@
 /* Reading recordings. SQLite's JSON functions parse the lines, in statements of the store's own handle. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/store/known_knobs.h"
 #include "db/store/measurement.h"
 #include "db/store/old_outcome.h"
 #include "db/exchange/recording.h"
@@ -26,6 +28,7 @@ typedef struct import_state {
     int64_t header_line;       /* line 1 of the subject at hand */
     bool has_row;              /* of the subject at hand */
     int64_t version;           /* of the format */
+    mt_known_knobs knobs;            /* of the kernel at hand */
     mt_recording_answers told; /* NUMBERED: the kernel's variants in the order of their first rows */
     mt_strbuf last_variant;
     mt_strbuf kernel;          /* "NAME@KEY" of the line 1 before */
@@ -149,6 +152,16 @@ static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt
     return st == MT_OK && import->kernel.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : st;
 }
 
+/* What an error says behind the file's name and line, or the database's. */
+static const char *reason_of(const import_state *import, const mt_error *err)
+{
+    const char *path = mt_store_path(import->store), *message = err->message;
+    size_t own = strlen(path), file = strlen(import->path);
+    if (strncmp(message, import->path, file) == 0 && message[file] == ':') message += file + 1 + strcspn(message + file + 1, " ");
+    else if (strncmp(message, path, own) == 0 && message[own] == ':') message += own + 1;
+    return message + strspn(message, " ");
+}
+
 static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_error *err)
 {
     mt_status st;
@@ -174,6 +187,7 @@ static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_
     }
     MT_TRY(mt_store_device(store, &device, &import->subject.device, err));
     MT_TRY(mt_store_kernel(store, &kernel, &import->subject.kernel, err));
+    if (import->knobs.kernel != import->subject.kernel || strcmp(kernel.spec_json, "{}") != 0) MT_TRY(mt_known_knobs_read(store, import->subject.kernel, &import->knobs, err));
     MT_TRY(mt_store_shape(store, import->subject.kernel, &shape, &import->subject.shape, err));
     MT_TRY(mt_store_workload(store, import->subject.kernel, &workload, &import->subject.workload, err));
 done:
@@ -192,13 +206,20 @@ done:
     return st;
 }
 
-/* Variants that the others are compared with; older recordings do not name them. */
-static mt_status read_landmark(const import_state *import, sqlite3_stmt *statement, int column, const char *role, mt_error *err)
+/* Variants that the others are compared with; older recordings do not name them. One that is no variant is left out. */
+static mt_status read_landmark(import_state *import, sqlite3_stmt *statement, int column, const char *role, mt_error *err)
 {
     const char *variant;
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return MT_OK;
     mt_status st = get_text(import, statement, column, role, 0, &variant, err);
-    return st == MT_OK ? mt_store_landmark(import->store, &import->subject, role, variant, err) : st;
+    if (st != MT_OK) return st;
+    char why[200] = "", reason[240];
+    import->store->is_row_refused = false;
+    if (mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) st = mt_store_landmark(import->store, &import->subject, role, variant, err);
+    if (!*why && !(st == MT_ERR_DB && mt_store_refused_row(import->store))) return st;
+    snprintf(reason, sizeof reason, "\"%s\": %s", role, *why ? why : reason_of(import, err));
+    mt_left_out_line(&import->left_out, mt_lines_number(import->lines), reason);
+    return MT_OK;
 }
 
 static mt_status read_header(import_state *import, const char *line, mt_error *err)
@@ -339,16 +360,6 @@ static mt_status read_variant(import_state *import, sqlite3_stmt *statement, con
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
 }
 
-/* What an error says behind the file's name and line, or the database's. */
-static const char *reason_of(const import_state *import, const mt_error *err)
-{
-    const char *path = mt_store_path(import->store), *message = err->message;
-    size_t own = strlen(path), file = strlen(import->path);
-    if (strncmp(message, import->path, file) == 0 && message[file] == ':') message += file + 1 + strcspn(message + file + 1, " ");
-    else if (strncmp(message, path, own) == 0 && message[own] == ':') message += own + 1;
-    return message + strspn(message, " ");
-}
-
 /* All of a row but its variant. What is wrong with it is a SYNTAX error, or a row that the store refuses. */
 static mt_status store_row(import_state *import, sqlite3_stmt *statement, const char *variant, mt_error *err)
 {
@@ -356,6 +367,8 @@ static mt_status store_row(import_state *import, sqlite3_stmt *statement, const 
     mt_outcome outcome = {0};
     mt_subject subject = import->subject;
     mt_result result = {.subject = &subject, .variant = variant, .outcome = &outcome};
+    char why[200];
+    if (!mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) return fail_line(import, why, NULL, err);
     MT_TRY(read_outcome(import, statement, &outcome, err));
     if (sqlite3_column_type(statement, COLUMN_CHAIN) != SQLITE_NULL) {
         MT_TRY(read_toolchain(import, statement, COLUMN_CHAIN + 1, "\"chain\"", &subject.toolchain, err));
@@ -500,6 +513,7 @@ done:
     mt_left_out_end(&import.left_out);
     mt_lines_close(import.lines);
     mt_recording_answers_free(&import.told);
+    mt_known_knobs_free(&import.knobs);
     mt_strbuf_free(&import.last_variant);
     mt_strbuf_free(&import.kernel);
     mt_strbuf_free(&import.final);
