@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/row_json.h"
 #include "db/store/known_knobs.h"
 #include "db/store/measurement.h"
 #include "db/store/old_outcome.h"
@@ -91,6 +92,15 @@ static const char *not_an_object(const char *line)
     size_t length = strlen(line);
     if (line[0] != '{') return "is not a JSON object; expected " EXPECTED_FILES;
     return line[length - 1] == '}' ? "is not a JSON object, or a damaged one" : "begins a JSON object that does not end: is the file cut short?";
+}
+
+/* Of two members of one name SQLite takes either, by its version. */
+static mt_status check_names(const import_state *import, const char *line, mt_error *err)
+{
+    size_t length;
+    const char *twice = mt_json_repeated(line, strlen(line), &length);
+    if (!twice) return MT_OK;
+    return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: \"%.*s\" is there twice in an object", import->path, (long long)mt_lines_number(import->lines), (int)(length < 60 ? length : 60), twice);
 }
 
 /* The row of a SELECT that takes the line apart; ?1 is the line. */
@@ -230,6 +240,7 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     import->header_line = mt_lines_number(import->lines);
     MT_TRY(parse_line(import, header_sql, line, &statement, err));
     MT_TRY(check_format(import, statement, err));
+    MT_TRY(check_names(import, line, err));
     MT_TRY(read_subject(import, statement, err));
     MT_TRY(read_toolchain(import, statement, 13, "\"toolchain\"", &import->subject.toolchain, err));
     MT_TRY(get_date(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
@@ -361,7 +372,7 @@ static mt_status read_variant(import_state *import, sqlite3_stmt *statement, con
 }
 
 /* All of a row but its variant. What is wrong with it is a SYNTAX error, or a row that the store refuses. */
-static mt_status store_row(import_state *import, sqlite3_stmt *statement, const char *variant, mt_error *err)
+static mt_status store_row(import_state *import, const char *line, sqlite3_stmt *statement, const char *variant, mt_error *err)
 {
     mt_status st;
     mt_outcome outcome = {0};
@@ -369,6 +380,7 @@ static mt_status store_row(import_state *import, sqlite3_stmt *statement, const 
     mt_result result = {.subject = &subject, .variant = variant, .outcome = &outcome};
     char why[200];
     if (!mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) return fail_line(import, why, NULL, err);
+    MT_TRY(check_names(import, line, err));
     MT_TRY(read_outcome(import, statement, &outcome, err));
     if (sqlite3_column_type(statement, COLUMN_CHAIN) != SQLITE_NULL) {
         MT_TRY(read_toolchain(import, statement, COLUMN_CHAIN + 1, "\"chain\"", &subject.toolchain, err));
@@ -402,7 +414,7 @@ static mt_status read_row(import_state *import, const char *line, mt_error *err)
     MT_TRY(check_order(import, variant, err));
     MT_TRY(mt_tx_begin(store, err));
     store->is_row_refused = false;
-    st = mt_tx_end(store, store_row(import, statement, variant, err), err);
+    st = mt_tx_end(store, store_row(import, line, statement, variant, err), err);
     if (st != MT_ERR_SYNTAX && !(st == MT_ERR_DB && mt_store_refused_row(store))) goto done;
     mt_left_out_line(&import->left_out, mt_lines_number(import->lines), reason_of(import, err));
     st = MT_OK;

@@ -224,6 +224,7 @@ START_TEST(refusals_name_file_line_and_entry)
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,,}}}", "\"1,2\": expected a JSON object"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":\"\xff\"}}}", "not UTF-8"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":\"x\\u0000\"}}}", "NUL"},
+        {"{\n\"tune_params_keys\":[\"a\"],\"cache\":{\n\"1\":{\"a\":1,\"time\":1},\n\"1\":{\"a\":1,\"time\":2}}}", ":4: \"1\" is there twice in an object"},
         {"{\"tune_params_keys\":[\"a\",\"a\"],\"cache\":{}}", "\"a\" is no name, or there twice"},
         {"{\"tune_params_keys\":5,\"cache\":{}}", "x.json:1: expected a JSON array"},
         {"{\"results\":[]}", "the T4 file holds no result"},

@@ -354,6 +354,10 @@ START_TEST(bad_rows_are_left_out)
                  {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4,\"r\":-1}}\n", "all its numbers above 0"},
                  {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4,\"r\":1,\"rl\":1.1,\"rh\":1.2}}\n", "\"library\" has an r outside rl and rh"},
                  {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":[\"x\",4,0.8]}\n", "x.jsonl:2: is left out: expected an object in \"library\""},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"ns\":6}\n", "x.jsonl:2: is left out: \"ns\" is there twice in an object"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"launch\":{\"launches\":[{\"smem\":1,\"smem\":1}]}}\n", "x.jsonl:2: is left out: \"smem\" is there twice in an object"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"launch\":\"nonsense\"}\n", "x.jsonl:2: is left out: measurement: launch_json is \"nonsense\"; expected a JSON object of launches"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"lo\":5.000001,\"hi\":4.999999}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
                  {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":null}\n", "x.jsonl:2: is left out: expected an object in \"library\""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_store *store = open_memory();
