@@ -585,7 +585,7 @@ START_TEST(an_empty_choice_is_said)
     mt_store *store = make_store();
     mt_filter none = {.kernel = "nope"};
     size_t untried;
-    ck_fails(mt_t4_export(store, &none, "/nowhere/x", &untried, &fixture_err), MT_ERR_NOT_FOUND, "nothing matches this choice; there is:\n  ");
+    ck_fails(mt_t4_export(store, &none, "/nowhere/x", &untried, &fixture_err), MT_ERR_NOTHING_VALID, "nothing matches this choice; there is:\n  ");
     mt_store_close(store);
 }
 END_TEST

@@ -225,7 +225,7 @@ START_TEST(export_wants_one_subject)
     const char *path = in_folder("a.jsonl");
     mt_store *store = make_store();
     mt_filter none = {.shape = "no such"};
-    ck_fails(mt_recording_export(store, &none, path, &fixture_err), MT_ERR_NOT_FOUND, "h100-sxm|cc90|sm132|80g, msda (00112233), shape N=48");
+    ck_fails(mt_recording_export(store, &none, path, &fixture_err), MT_ERR_NOTHING_VALID, "h100-sxm|cc90|sm132|80g, msda (00112233), shape N=48");
     mt_subject warm = fixture_subject(store);
     warm.regime = MT_REGIME_WARM;
     mt_outcome o = fixture_outcome(MT_OUTCOME_OK, 5);
@@ -240,7 +240,7 @@ START_TEST(export_wants_one_subject)
     ck_fails(mt_recording_export(store, &filter, "/no/such/folder/a.jsonl", &fixture_err), MT_ERR_NOT_FOUND, "/no/such/folder");
     mt_store_close(store);
     mt_store *empty = open_memory();
-    ck_fails(mt_recording_export(empty, NULL, path, &fixture_err), MT_ERR_NOT_FOUND, "nothing");
+    ck_fails(mt_recording_export(empty, NULL, path, &fixture_err), MT_ERR_NOTHING_VALID, "nothing");
     mt_store_close(empty);
 }
 END_TEST
