@@ -58,9 +58,9 @@ static inline void mt_carveouts_read(const char *text, int8_t carveouts[MT_CELL_
     }
 }
 
-static inline bool mt_cell_real_is(double value, double least)
+static inline bool mt_cell_real_is(double value, double least, double most)
 {
-    return isnan(value) || (isfinite(value) && value >= least);
+    return isnan(value) || (value >= least && value <= most);
 }
 
 /* Whether the tuner could have written it. */
@@ -69,10 +69,10 @@ static inline bool mt_cell_is_sound(const mt_cell *cell)
     const mt_cell_figures *is = &cell->figures;
     if (cell->subject < 0 || cell->variant < 0) return false;
     if (!mt_cell_has_figures(cell->outcome)) return true;
-    if (is->measurement < 0 || is->toolchain < 0 || is->created_unix_ms < 0 || is->created_unix_ms >= MT_ROW_DATE_LIMIT || !mt_cell_real_is(is->slowdown, 1)) return false;
+    if (is->measurement < 0 || is->toolchain < 0 || is->created_unix_ms < 0 || is->created_unix_ms >= MT_ROW_DATE_LIMIT || !mt_cell_real_is(is->slowdown, 1, MT_ROW_FIGURE_LIMIT)) return false;
     if (cell->outcome != MT_CELL_OK) return true;
-    return !isnan(is->slowdown) && !isnan(is->median_ns) && mt_cell_real_is(is->median_ns, MT_ROW_TIME_LEAST) && mt_cell_real_is(is->low_ns, 0) && mt_cell_real_is(is->high_ns, 0)
-           && mt_cell_real_is(is->norm_error, 0);
+    return !isnan(is->slowdown) && !isnan(is->median_ns) && mt_cell_real_is(is->median_ns, MT_ROW_TIME_LEAST, MT_ROW_TIME_LIMIT) && mt_cell_real_is(is->low_ns, 0, MT_ROW_TIME_LIMIT)
+           && mt_cell_real_is(is->high_ns, 0, MT_ROW_TIME_LIMIT) && mt_cell_real_is(is->norm_error, 0, MT_ROW_FIGURE_LIMIT);
 }
 
 /* The row at hand of a statement with MT_CELL_COLUMNS. False where a column has another type. */

@@ -1,11 +1,10 @@
 #include "db/row_rules.h"
+#include "db/row_json.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { JSON_DEPTH = 200 };
 
 static const char *const expectations[] = {
 #define KIND(name, expected) expected,
@@ -92,99 +91,29 @@ static bool is_carveout_list(const mt_row_value *value)
     return true;
 }
 
-/* ---- JSON ----
- * Stricter than SQLite's: what passes here fails in none of its functions. */
-
-typedef struct json { const char *at, *end; } json;
-
-static bool json_value(json *j, int depth);
-
-static void json_blank(json *j)
+static size_t name_length(const char *at, const char *end)
 {
-    while (j->at < j->end && strchr(" \t\n\r", *j->at) && *j->at) j->at++;
+    const char *from = at;
+    while (at < end && (isalnum((unsigned char)*at) || *at == '_')) at++;
+    return isdigit((unsigned char)*from) ? 0 : (size_t)(at - from);
 }
 
-static bool json_take(json *j, char c)
+/* As mt_key_pairs of db/key.h writes them; "" = none. */
+static bool is_variant(const mt_row_value *value)
 {
-    json_blank(j);
-    if (j->at == j->end || *j->at != c) return false;
-    j->at++;
-    return true;
-}
-
-static bool json_string(json *j)
-{
-    if (!json_take(j, '"')) return false;
-    for (; j->at < j->end && *j->at != '"'; j->at++) {
-        if ((unsigned char)*j->at < 0x20) return false;
-        if (*j->at != '\\') continue;
-        if (++j->at == j->end || !*j->at || !strchr("\"\\/bfnrtu", *j->at)) return false;
-        for (int i = 0; *j->at == 'u' && i < 4; i++) {
-            if (j->at + 1 + i >= j->end || !isxdigit((unsigned char)j->at[1 + i])) return false;
-        }
-    }
-    return json_take(j, '"');
-}
-
-static bool json_digits(json *j)
-{
-    const char *from = j->at;
-    while (j->at < j->end && isdigit((unsigned char)*j->at)) j->at++;
-    return j->at > from;
-}
-
-static bool json_number(json *j)
-{
-    if (*j->at == '-') j->at++;
-    const char *from = j->at;
-    if (!json_digits(j) || (*from == '0' && j->at > from + 1)) return false;
-    if (j->at < j->end && *j->at == '.') {
-        j->at++;
-        if (!json_digits(j)) return false;
-    }
-    if (j->at < j->end && (*j->at == 'e' || *j->at == 'E')) {
-        j->at++;
-        if (j->at < j->end && (*j->at == '+' || *j->at == '-')) j->at++;
-        return json_digits(j);
+    const char *at = value->text, *end = at + value->size, *last = NULL;
+    size_t last_length = 0;
+    while (at < end) {
+        size_t length = name_length(at, end), common = length < last_length ? length : last_length;
+        int order = last ? memcmp(last, at, common) : -1;
+        if (!length || at + length == end || at[length] != '=' || order > 0 || (order == 0 && last_length >= length)) return false;
+        last = at;
+        last_length = length;
+        at = memchr(at, ';', (size_t)(end - at));
+        if (!at) return is_line(value);
+        if (++at == end) return false;
     }
     return true;
-}
-
-/* Members or elements, behind the opening bracket. */
-static bool json_list(json *j, bool is_object, int depth)
-{
-    char close = is_object ? '}' : ']';
-    if (json_take(j, close)) return true;
-    do {
-        if (is_object && !(json_string(j) && json_take(j, ':'))) return false;
-        if (!json_value(j, depth)) return false;
-    } while (json_take(j, ','));
-    return json_take(j, close);
-}
-
-static bool json_value(json *j, int depth)
-{
-    static const char *const words[] = {"true", "false", "null"};
-    json_blank(j);
-    if (j->at == j->end || !depth) return false;
-    if (*j->at == '"') return json_string(j);
-    if (*j->at == '{' || *j->at == '[') return json_list(j, *j->at++ == '{', depth - 1);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t length = strlen(words[i]);
-        if ((size_t)(j->end - j->at) < length || memcmp(j->at, words[i], length) != 0) continue;
-        j->at += length;
-        return true;
-    }
-    return json_number(j);
-}
-
-static bool is_json(const mt_row_value *value)
-{
-    json j = {value->text, value->text + value->size};
-    json_blank(&j);
-    if (j.at == j.end || (*j.at != '{' && *j.at != '[') || !json_value(&j, JSON_DEPTH)) return false;
-    json_blank(&j);
-    return j.at == j.end;
 }
 
 /* ---- one value ---- */
@@ -201,15 +130,28 @@ static bool is_real_in(const mt_row_value *value, double least, double most)
     return (value->type == MT_ROW_VALUE_REAL || value->type == MT_ROW_VALUE_INTEGER) && real >= least && real <= most;
 }
 
+/* In bytes, as row_rules.def says it. */
+static size_t longest_of(mt_row_kind kind)
+{
+    switch (kind) {
+    case MT_ROW_JSON: return 16 << 20;
+    case MT_ROW_NOTE:
+    case MT_ROW_LAUNCH: return MT_ROW_NOTE_LIMIT;
+    default: return 65535;
+    }
+}
+
 static bool is_text(mt_row_kind kind, const mt_row_value *value)
 {
-    if (value->type != MT_ROW_VALUE_TEXT) return false;
+    if (value->type != MT_ROW_VALUE_TEXT || value->size > longest_of(kind)) return false;
     switch (kind) {
     case MT_ROW_NAME: return value->size > 0 && is_line(value);
     case MT_ROW_LINE: return is_line(value);
     case MT_ROW_SHORT: return value->size < 64 && is_line(value);
     case MT_ROW_NOTE: return true;
-    case MT_ROW_JSON: return is_json(value);
+    case MT_ROW_VARIANT: return is_variant(value);
+    case MT_ROW_JSON: return mt_row_json_is_sound(value->text, value->size);
+    case MT_ROW_LAUNCH: return mt_row_launch_is_sound(value->text, value->size);
     case MT_ROW_HASH: return is_hash(value, 32);
     case MT_ROW_PLUGIN: return is_plugin(value);
     case MT_ROW_DIGEST: return is_hash(value, 8);
@@ -220,7 +162,7 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
 
 bool mt_row_value_is_sound(const mt_row_column *column, const mt_row_value *value)
 {
-    const double finite = 1.7976931348623157e308;
+    const double finite = MT_ROW_FIGURE_LIMIT;
     if (value->type == MT_ROW_VALUE_NULL) return !column->is_required;
     switch (column->kind) {
     case MT_ROW_ID: return is_integer_in(value, 1, INT64_MAX);
@@ -287,7 +229,14 @@ void mt_row_value_explain(const mt_row_column *column, const mt_row_value *value
 bool mt_row_interval_is_sound(double median, double low, double high)
 {
     const double slack = 1.000001, least = 1e-3;
-    return low <= median * slack + least && median <= high * slack + least;
+    return low <= high && low <= median * slack + least && median <= high * slack + least;
+}
+
+bool mt_row_times_are_sound(const float *ns, size_t count)
+{
+    bool are_sound = true;
+    for (size_t i = 0; i < count; i++) are_sound &= ns[i] >= 0 && ns[i] <= (float)MT_ROW_TIME_LIMIT; /* a NaN is neither; the float next to the limit is above it */
+    return are_sound;
 }
 
 static const mt_row_value *value_of(const char *table, const mt_row_value *values, const char *name)
@@ -313,10 +262,25 @@ static bool is_timing_sound(const char *table, const mt_row_value *values, char 
         snprintf(why, size, "median_ns is NULL; expected a time, since the outcome is %.*s", outcome ? (int)outcome->size : 0, outcome ? outcome->text : "");
         return false;
     }
-    double low = real_of(value_of(table, values, "low_ns"), median), high = real_of(value_of(table, values, "high_ns"), median);
+    double low = real_of(value_of(table, values, "low_ns"), NAN), high = real_of(value_of(table, values, "high_ns"), NAN);
+    if (isnan(low)) low = high < median ? high : median; /* a missing end is where it does no harm */
+    if (isnan(high)) high = low > median ? low : median;
     if (isnan(median) || mt_row_interval_is_sound(median, low, high)) return true;
     snprintf(why, size, "median_ns is %.9g; expected a time between low_ns (%.9g) and high_ns (%.9g)", median, low, high);
     return false;
+}
+
+/* Ratios whose interval is none. */
+static bool are_ratios_sound(const char *table, const mt_row_value *values, char *why, size_t size)
+{
+    static const char *const ends[][2] = {{"ratio_low", "ratio_high"}, {"best_ratio_low", "best_ratio_high"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        double low = real_of(value_of(table, values, ends[i][0]), NAN), high = real_of(value_of(table, values, ends[i][1]), NAN);
+        if (!(low > high)) continue;
+        snprintf(why, size, "%s is %.9g; expected at most %s (%.9g)", ends[i][0], low, ends[i][1], high);
+        return false;
+    }
+    return true;
 }
 
 bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size)
@@ -328,5 +292,5 @@ bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, s
         mt_row_value_explain(&columns[i], &values[i], why, size);
         return false;
     }
-    return !value_of(table, values, "median_ns") || is_timing_sound(table, values, why, size);
+    return are_ratios_sound(table, values, why, size) && (!value_of(table, values, "median_ns") || is_timing_sound(table, values, why, size));
 }

@@ -9,7 +9,9 @@
 
 #define MT_ROW_TIME_LEAST 1e-3   /* ns; nothing that runs is faster, and a ratio of two times stays a number */
 #define MT_ROW_TIME_LIMIT 1e16   /* ns, four months; no time is longer */
+#define MT_ROW_FIGURE_LIMIT 1.7976931348623157e308 /* the largest finite number */
 enum { MT_ROW_COLUMNS = 64 };    /* of a table, at most */
+enum { MT_ROW_NOTE_LIMIT = 1 << 20 }; /* bytes of a text of several lines */
 #define MT_ROW_DATE_LIMIT INT64_C(4102444800000) /* milliseconds since 1970: the year 2100; dates are below it */
 
 typedef enum mt_row_value_type { MT_ROW_VALUE_NULL, MT_ROW_VALUE_INTEGER, MT_ROW_VALUE_REAL, MT_ROW_VALUE_TEXT, MT_ROW_VALUE_BLOB } mt_row_value_type;
@@ -56,7 +58,10 @@ void mt_row_value_explain(const mt_row_column *column, const mt_row_value *value
  * order. False writes the reason into `why`. */
 bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, size_t size);
 
-/* Of a timed row: its median lies in its interval, up to what rounding to nine digits does. */
+/* Samples of a measurement, rounds of a final: each is a time from 0 to MT_ROW_TIME_LIMIT. */
+bool mt_row_times_are_sound(const float *ns, size_t count);
+
+/* Of a timed row: its median lies in its interval, up to what rounding to nine digits does, and the interval is one. */
 bool mt_row_interval_is_sound(double median, double low, double high);
 
 #endif

@@ -38,11 +38,29 @@ static inline void mt_sqlite_defend(sqlite3 *db, int value_bytes, int sql_bytes,
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, attached);
 }
 
+/* The first read parses the whole schema, which takes half a minute for 100,000 tables: it is ended, as SQLITE_INTERRUPT, where there are far more than a tuning database has. */
+enum { MT_SQLITE_OBJECTS = 1000 };
+#define MT_SQLITE_TOO_MANY_OBJECTS "holds more tables and indexes than any tuning database does"
+
+static inline int mt_sqlite_count_schema_steps(void *count)
+{
+    enum { CALLBACKS = 15 }; /* of a thousand steps each, of which a table or an index takes seven */
+    return ++*(int *)count > CALLBACKS;
+}
+
+static inline int mt_sqlite_first_read(sqlite3 *db, const char *sql)
+{
+    int count = 0;
+    sqlite3_progress_handler(db, 1000, mt_sqlite_count_schema_steps, &count);
+    int code = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    sqlite3_progress_handler(db, 0, NULL, NULL);
+    return code;
+}
+
 /* After the first read: what the schema holds that no tuning database does (views, triggers, virtual tables, generated columns, functions in CHECKs and indexes), into `out` as a sentence's
  * rest: "holds …". An empty text = nothing. Returns SQLite's code: SQLITE_OK when the schema could be read. */
 static inline int mt_sqlite_strange(sqlite3 *db, char *out, size_t size)
 {
-    enum { OBJECT_LIMIT = 1000 };
     sqlite3_stmt *rows = NULL;
     int code = sqlite3_prepare_v2(db, "SELECT type, name, sql, ifnull(rootpage, 0) FROM sqlite_master", -1, &rows, NULL), count = 0;
     *out = '\0';
@@ -53,7 +71,7 @@ static inline int mt_sqlite_strange(sqlite3 *db, char *out, size_t size)
         code = SQLITE_OK;
         if (!is_plain) snprintf(out, size, "holds views, triggers or virtual tables, which no tuning database does");
         else if (problem) snprintf(out, size, "holds %s (in %s %.60s), which no tuning database does", problem, type, name ? name : "");
-        else if (++count > OBJECT_LIMIT) snprintf(out, size, "holds more tables and indexes than any tuning database does");
+        else if (++count > MT_SQLITE_OBJECTS) snprintf(out, size, MT_SQLITE_TOO_MANY_OBJECTS);
     }
     sqlite3_finalize(rows);
     return code == SQLITE_DONE ? SQLITE_OK : code;

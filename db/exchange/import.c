@@ -9,6 +9,7 @@
 
 #include "db/exchange/gzip.h"
 #include "db/exchange/import_internal.h"
+#include "db/row_json.h"
 #include "db/store/measurement.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
@@ -287,6 +288,16 @@ done:
     return st;
 }
 
+/* Of two members of one name each reader takes another. */
+static mt_status check_names(const mt_import *import, mt_error *err)
+{
+    size_t length;
+    int64_t line = 1;
+    const char *twice = mt_json_repeated(import->text, import->length, &length);
+    for (const char *at = import->text; twice && at < twice; at++) line += *at == '\n';
+    return twice ? mt_import_fail(import, NULL, line, err, "\"%.*s\" is there twice in an object", (int)(length < 200 ? length : 200), twice) : MT_OK;
+}
+
 static mt_status read_text(mt_import *import, mt_error *err)
 {
     document doc = {0};
@@ -297,6 +308,7 @@ static mt_status read_text(mt_import *import, mt_error *err)
         import->about = (mt_import_about){.format = "recording", .is_recording = true};
         return MT_OK;
     }
+    MT_TRY(check_names(import, err));
     import->about.format = doc.has_cache ? "Kernel Tuner cache" : "T4 file";
     MT_TRY(doc.has_cache ? mt_import_read_cache(import, &doc.cache, err) : mt_import_read_t4(import, &doc.metadata, doc.results, err));
     if (!import->about.is_recording) st = finish(import, err);

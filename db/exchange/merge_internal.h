@@ -3,9 +3,10 @@
 #define MT_DB_MERGE_INTERNAL_H
 
 #include "db/exchange/merge.h"
+#include "db/store/known_knobs.h"
 #include "db/store/store_internal.h"
 
-enum { MT_MERGE_MAX_COLUMNS = MT_ROW_COLUMNS, MT_MERGE_MAX_RULES = 64 };
+enum { MT_MERGE_MAX_COLUMNS = MT_ROW_COLUMNS, MT_MERGE_MAX_RULES = 64, MT_MERGE_KNOBS = 64 };
 
 /* ids of a table's rows in the part, ascending, and in the store. */
 typedef struct mt_merge_ids {
@@ -43,6 +44,7 @@ struct mt_merge {
     sqlite3 *part;
     mt_merge_counts *counts;
     mt_left_out left_out;
+    mt_known_knobs knobs[MT_MERGE_KNOBS]; /* of kernels of the store, by id modulo their number */
     bool is_blamed;         /* it is the part that is at fault, and not the store */
 };
 

@@ -177,6 +177,28 @@ static mt_status bind_row(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *re
     return MT_OK;
 }
 
+static void forget_knobs(mt_merge *m)
+{
+    for (size_t i = 0; i < MT_MERGE_KNOBS; i++) mt_known_knobs_free(&m->knobs[i]);
+}
+
+/* *is_out: a variant that its kernel's expressions, which are merged before, do not know. */
+static mt_status check_knobs(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, bool *is_out, mt_error *err)
+{
+    enum { KERNEL = 1, TEXT };
+    int64_t kernel;
+    char why[200];
+    mt_status st = MT_OK;
+    *is_out = false;
+    if (strcmp(t->rule->table, "variant") != 0 || !find_id(&m->tables[t->refers[0]].ids, sqlite3_column_int64(read, KERNEL), &kernel)) return st;
+    mt_known_knobs *knobs = &m->knobs[kernel % MT_MERGE_KNOBS];
+    if (knobs->kernel != kernel) MT_TRY(mt_known_knobs_read(m->store, kernel, knobs, err));
+    *is_out = !mt_known_knobs_cover(knobs, mt_sql_column(read, TEXT), why, sizeof why);
+    if (*is_out) leave_out(m, t, read, why);
+done:
+    return st;
+}
+
 /* *is_out: the store's own constraints refuse the row. */
 static mt_status step(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, const mt_merge_query *q, bool *row, bool *is_out, mt_error *err)
 {
@@ -202,11 +224,12 @@ static mt_status merge_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, m
     mt_status st;
     bool is_there, row, is_out;
     char why[600];
-    if (!mt_row_at_hand_is_sound(t->rule->table, read, true, why, sizeof why)) {
+    if (!mt_row_at_hand_is_sound(m->store, t->rule->table, read, why, sizeof why)) {
         leave_out(m, t, read, why);
         return MT_OK;
     }
-    MT_TRY(bind_row(m, t, read, &t->find, &is_out, err));
+    MT_TRY(check_knobs(m, t, read, &is_out, err));
+    if (!is_out) MT_TRY(bind_row(m, t, read, &t->find, &is_out, err));
     if (is_out) goto done;
     MT_TRY(step(m, t, read, &t->find, &is_there, &is_out, err));
     int64_t id = is_there ? sqlite3_column_int64(t->find.statement, 0) : 0;
@@ -264,6 +287,7 @@ mt_status mt_merge_table_rows(mt_merge *m, size_t rule, mt_error *err)
     if (code != SQLITE_DONE) st = mt_merge_name_row(m, mt_sql_fail_handle(m->part, m->path, t->rule->table, err));
 done:
     sqlite3_finalize(read);
+    forget_knobs(m);
     if (t->find.statement) let_go(&t->find);
     if (t->insert.statement) let_go(&t->insert);
     if (t->update.statement) let_go(&t->update);

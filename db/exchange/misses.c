@@ -244,25 +244,36 @@ static int by_weight(const void *a, const void *b)
     return x->count != y->count ? (x->count < y->count ? 1 : -1) : by_identity(a, b);
 }
 
-static bool has_workload(const char *list, const char *name)
+static int by_workload(const void *a, const void *b)
 {
-    size_t length = strlen(name);
-    for (const char *at = list; *at; at += strcspn(at, ","), at += strspn(at, ", "))
-        if (strncmp(at, name, length) == 0 && (!at[length] || at[length] == ',')) return true;
-    return false;
+    const mt_miss *x = a, *y = b;
+    int order = by_identity(a, b);
+    if (!order) order = strcmp(x->workloads, y->workloads);
+    return order ? order : (x->line > y->line) - (x->line < y->line);
 }
 
-static bool absorb(mt_miss *into, const mt_miss *from)
+/* A shape's workload is told by the first line that has it; the others forget it. */
+static void name_workloads_once(mt_misses *misses)
+{
+    qsort(misses->items, misses->count, sizeof *misses->items, by_workload);
+    for (size_t i = misses->count; i-- > 1;)
+        if (by_identity(&misses->items[i - 1], &misses->items[i]) == 0 && strcmp(misses->items[i - 1].workloads, misses->items[i].workloads) == 0) *misses->items[i].workloads = '\0';
+}
+
+static void absorb(mt_miss *into, const mt_miss *from)
 {
     into->count = add_saturating(into->count, from->count);
     into->wants_default = into->wants_default || from->wants_default;
     if (from->newest_unix_ms > into->newest_unix_ms) into->newest_unix_ms = from->newest_unix_ms;
-    if (!*from->workloads || has_workload(into->workloads, from->workloads)) return true;
-    mt_strbuf both = {0};
-    mt_strbuf_addf(&both, "%s%s%s", into->workloads, *into->workloads ? ", " : "", from->workloads);
-    mt_free(into->workloads);
-    into->workloads = mt_strbuf_take(&both);
-    return into->workloads != NULL;
+}
+
+/* The workloads of misses that are one shape, in the order of their lines. NULL: out of memory. */
+static char *join_workloads(const mt_miss *items, size_t count)
+{
+    mt_strbuf all = {0};
+    for (size_t i = 0; i < count; i++)
+        if (*items[i].workloads) mt_strbuf_addf(&all, "%s%s", all.length ? ", " : "", items[i].workloads);
+    return all.length || all.failed ? mt_strbuf_take(&all) : mt_strdup("");
 }
 
 /* Equal shapes become one. */
@@ -271,17 +282,19 @@ static mt_status sum_up(mt_misses *misses, const char *path, mt_error *err)
     size_t kept = 0;
     bool good = true;
     if (misses->count == 0) return MT_OK;
+    name_workloads_once(misses);
     qsort(misses->items, misses->count, sizeof *misses->items, by_line);
-    for (size_t i = 1; i < misses->count; i++) {
-        mt_miss *item = &misses->items[i], *last = &misses->items[kept];
-        if (good && by_identity(item, last) == 0) {
-            good = absorb(last, item);
-            free_miss(item);
-        } else {
-            misses->items[++kept] = *item;
-        }
+    for (size_t first = 0, end; first < misses->count; first = end) {
+        mt_miss *one = &misses->items[first];
+        for (end = first + 1; end < misses->count && by_identity(one, &misses->items[end]) == 0; end++) absorb(one, &misses->items[end]);
+        char *workloads = join_workloads(one, end - first);
+        good = good && workloads;
+        for (size_t i = first + 1; i < end; i++) free_miss(&misses->items[i]);
+        mt_free(one->workloads);
+        one->workloads = workloads;
+        misses->items[kept++] = *one;
     }
-    misses->count = kept + 1;
+    misses->count = kept;
     if (!good) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
     qsort(misses->items, misses->count, sizeof *misses->items, by_weight);
     return MT_OK;

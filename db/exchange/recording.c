@@ -47,7 +47,7 @@ static mt_status find_subject(mt_store *store, const mt_filter *filter, int64_t 
         goto done;
     }
     MT_TRY(mt_query_subjects(store, NULL, choose, &choice, err));
-    st = MT_FAIL(err, MT_ERR_NOT_FOUND, "%s: nothing matches this choice; there is:%s", store->path,
+    st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing matches this choice; there is:%s", store->path,
                  choice.count ? mt_strbuf_text(&choice.list) : " nothing");
 done:
     mt_strbuf_free(&choice.list);

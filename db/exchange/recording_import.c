@@ -1,8 +1,11 @@
 /* Reading recordings. SQLite's JSON functions parse the lines, in statements of the store's own handle. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/row_json.h"
+#include "db/store/known_knobs.h"
 #include "db/store/measurement.h"
 #include "db/store/old_outcome.h"
 #include "db/exchange/recording.h"
@@ -26,6 +29,7 @@ typedef struct import_state {
     int64_t header_line;       /* line 1 of the subject at hand */
     bool has_row;              /* of the subject at hand */
     int64_t version;           /* of the format */
+    mt_known_knobs knobs;            /* of the kernel at hand */
     mt_recording_answers told; /* NUMBERED: the kernel's variants in the order of their first rows */
     mt_strbuf last_variant;
     mt_strbuf kernel;          /* "NAME@KEY" of the line 1 before */
@@ -90,6 +94,15 @@ static const char *not_an_object(const char *line)
     return line[length - 1] == '}' ? "is not a JSON object, or a damaged one" : "begins a JSON object that does not end: is the file cut short?";
 }
 
+/* Of two members of one name SQLite takes either, by its version. */
+static mt_status check_names(const import_state *import, const char *line, mt_error *err)
+{
+    size_t length;
+    const char *twice = mt_json_repeated(line, strlen(line), &length);
+    if (!twice) return MT_OK;
+    return MT_FAIL(err, MT_ERR_SYNTAX, "%s:%lld: \"%.*s\" is there twice in an object", import->path, (long long)mt_lines_number(import->lines), (int)(length < 60 ? length : 60), twice);
+}
+
 /* The row of a SELECT that takes the line apart; ?1 is the line. */
 static mt_status parse_line(const import_state *import, const char *literal, const char *line, sqlite3_stmt **statement, mt_error *err)
 {
@@ -149,6 +162,16 @@ static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt
     return st == MT_OK && import->kernel.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : st;
 }
 
+/* What an error says behind the file's name and line, or the database's. */
+static const char *reason_of(const import_state *import, const mt_error *err)
+{
+    const char *path = mt_store_path(import->store), *message = err->message;
+    size_t own = strlen(path), file = strlen(import->path);
+    if (strncmp(message, import->path, file) == 0 && message[file] == ':') message += file + 1 + strcspn(message + file + 1, " ");
+    else if (strncmp(message, path, own) == 0 && message[own] == ':') message += own + 1;
+    return message + strspn(message, " ");
+}
+
 static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_error *err)
 {
     mt_status st;
@@ -174,6 +197,7 @@ static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_
     }
     MT_TRY(mt_store_device(store, &device, &import->subject.device, err));
     MT_TRY(mt_store_kernel(store, &kernel, &import->subject.kernel, err));
+    if (import->knobs.kernel != import->subject.kernel || strcmp(kernel.spec_json, "{}") != 0) MT_TRY(mt_known_knobs_read(store, import->subject.kernel, &import->knobs, err));
     MT_TRY(mt_store_shape(store, import->subject.kernel, &shape, &import->subject.shape, err));
     MT_TRY(mt_store_workload(store, import->subject.kernel, &workload, &import->subject.workload, err));
 done:
@@ -192,13 +216,20 @@ done:
     return st;
 }
 
-/* Variants that the others are compared with; older recordings do not name them. */
-static mt_status read_landmark(const import_state *import, sqlite3_stmt *statement, int column, const char *role, mt_error *err)
+/* Variants that the others are compared with; older recordings do not name them. One that is no variant is left out. */
+static mt_status read_landmark(import_state *import, sqlite3_stmt *statement, int column, const char *role, mt_error *err)
 {
     const char *variant;
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return MT_OK;
     mt_status st = get_text(import, statement, column, role, 0, &variant, err);
-    return st == MT_OK ? mt_store_landmark(import->store, &import->subject, role, variant, err) : st;
+    if (st != MT_OK) return st;
+    char why[200] = "", reason[240];
+    import->store->is_row_refused = false;
+    if (mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) st = mt_store_landmark(import->store, &import->subject, role, variant, err);
+    if (!*why && !(st == MT_ERR_DB && mt_store_refused_row(import->store))) return st;
+    snprintf(reason, sizeof reason, "\"%s\": %s", role, *why ? why : reason_of(import, err));
+    mt_left_out_line(&import->left_out, mt_lines_number(import->lines), reason);
+    return MT_OK;
 }
 
 static mt_status read_header(import_state *import, const char *line, mt_error *err)
@@ -209,6 +240,7 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     import->header_line = mt_lines_number(import->lines);
     MT_TRY(parse_line(import, header_sql, line, &statement, err));
     MT_TRY(check_format(import, statement, err));
+    MT_TRY(check_names(import, line, err));
     MT_TRY(read_subject(import, statement, err));
     MT_TRY(read_toolchain(import, statement, 13, "\"toolchain\"", &import->subject.toolchain, err));
     MT_TRY(get_date(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
@@ -237,7 +269,7 @@ static const char row_sql[] =
 enum { COLUMN_TEXT = 2, COLUMN_LAUNCH, COLUMN_FLOPS, COLUMN_EVALUATION = 7, COLUMN_AT, COLUMN_CHAIN, COLUMN_SAMPLES = 13, COLUMN_OUTCOME };
 enum { COLUMN_BOOLEAN = COLUMN_OUTCOME + MT_OUTCOME_COLUMN_COUNT, COLUMN_LIBRARY };
 
-/* "[1.5,2,…]" of exactly `count` numbers. */
+/* "[1.5,2,…]" of exactly `count` times. */
 static bool parse_samples(const char *json, float *samples, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -248,7 +280,7 @@ static bool parse_samples(const char *json, float *samples, size_t count)
         if (length >= sizeof number) return false;
         memcpy(number, json, length);
         number[length] = '\0';
-        if (!mt_text_double(number, &value) || value < 0) return false;
+        if (!mt_text_double(number, &value) || !(value >= 0 && value <= MT_ROW_TIME_LIMIT)) return false;
         samples[i] = (float)value;
         json += length;
     }
@@ -260,11 +292,11 @@ static mt_status read_samples(const import_state *import, sqlite3_stmt *statemen
     const char *json = mt_sql_column_or_null(statement, COLUMN_SAMPLES);
     size_t count = outcome->timing.samples;
     if (!json) return MT_OK;
-    if (count == 0 || count > strlen(json)) return fail_line(import, "\"s\" does not hold \"n\" samples", NULL, err);
+    if (count == 0 || count > strlen(json)) return fail_line(import, "\"s\" does not hold \"n\" samples of 0 to 1e16 ns", NULL, err);
     outcome->sample_ns = mt_alloc(count, sizeof *outcome->sample_ns);
     if (!outcome->sample_ns) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
     if (parse_samples(json, outcome->sample_ns, count)) return MT_OK;
-    return fail_line(import, "\"s\" does not hold \"n\" samples", NULL, err);
+    return fail_line(import, "\"s\" does not hold \"n\" samples of 0 to 1e16 ns", NULL, err);
 }
 
 /* A row with a median alone is its own interval. */
@@ -339,23 +371,16 @@ static mt_status read_variant(import_state *import, sqlite3_stmt *statement, con
     return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path);
 }
 
-/* What an error says behind the file's name and line, or the database's. */
-static const char *reason_of(const import_state *import, const mt_error *err)
-{
-    const char *path = mt_store_path(import->store), *message = err->message;
-    size_t own = strlen(path), file = strlen(import->path);
-    if (strncmp(message, import->path, file) == 0 && message[file] == ':') message += file + 1 + strcspn(message + file + 1, " ");
-    else if (strncmp(message, path, own) == 0 && message[own] == ':') message += own + 1;
-    return message + strspn(message, " ");
-}
-
 /* All of a row but its variant. What is wrong with it is a SYNTAX error, or a row that the store refuses. */
-static mt_status store_row(import_state *import, sqlite3_stmt *statement, const char *variant, mt_error *err)
+static mt_status store_row(import_state *import, const char *line, sqlite3_stmt *statement, const char *variant, mt_error *err)
 {
     mt_status st;
     mt_outcome outcome = {0};
     mt_subject subject = import->subject;
     mt_result result = {.subject = &subject, .variant = variant, .outcome = &outcome};
+    char why[200];
+    if (!mt_known_knobs_cover(&import->knobs, variant, why, sizeof why)) return fail_line(import, why, NULL, err);
+    MT_TRY(check_names(import, line, err));
     MT_TRY(read_outcome(import, statement, &outcome, err));
     if (sqlite3_column_type(statement, COLUMN_CHAIN) != SQLITE_NULL) {
         MT_TRY(read_toolchain(import, statement, COLUMN_CHAIN + 1, "\"chain\"", &subject.toolchain, err));
@@ -389,7 +414,7 @@ static mt_status read_row(import_state *import, const char *line, mt_error *err)
     MT_TRY(check_order(import, variant, err));
     MT_TRY(mt_tx_begin(store, err));
     store->is_row_refused = false;
-    st = mt_tx_end(store, store_row(import, statement, variant, err), err);
+    st = mt_tx_end(store, store_row(import, line, statement, variant, err), err);
     if (st != MT_ERR_SYNTAX && !(st == MT_ERR_DB && mt_store_refused_row(store))) goto done;
     mt_left_out_line(&import->left_out, mt_lines_number(import->lines), reason_of(import, err));
     st = MT_OK;
@@ -500,6 +525,7 @@ done:
     mt_left_out_end(&import.left_out);
     mt_lines_close(import.lines);
     mt_recording_answers_free(&import.told);
+    mt_known_knobs_free(&import.knobs);
     mt_strbuf_free(&import.last_variant);
     mt_strbuf_free(&import.kernel);
     mt_strbuf_free(&import.final);

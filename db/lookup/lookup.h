@@ -246,6 +246,7 @@ typedef struct mt_lookup_row {
     uint8_t unmeasured;                   /* of those workloads, or not to the end; where there are any, slowdown is NAN, and */
     double known_slowdown;                /* the worst over those that it has a time for; INFINITY: it failed on one */
     bool is_recorded, is_warm;
+    bool is_wrong;                        /* its variant computed wrong results on this very shape, in another row: never handed out */
     /* What checking it for this shape and device gave: 0 = not checked yet, 1 = refused, else 2 + its launches. Checking gives the same whoever does it, so that a finder
      * that comes first may write it down. */
     _Atomic uint8_t state;
@@ -254,6 +255,8 @@ typedef struct mt_lookup_row {
     int64_t subject;
     int64_t values[];                     /* the shape, in the order of a result's values_ */
 } mt_lookup_row;
+
+typedef struct mt_lookup_wrong_on { const char *variant; const int64_t *values; uint32_t value_count; } mt_lookup_wrong_on; /* a shape on which it computed wrong results */
 
 typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
 
@@ -283,6 +286,8 @@ typedef struct mt_lookup_block {
     struct mt_lookup_default *defaults;
     const char **wrong;               /* texts of variants that computed wrong results with the bound strings, anywhere; sorted (lookup_wrong.c) */
     uint32_t wrong_count;
+    mt_lookup_wrong_on *wrong_on;     /* those with the shapes they did it on, of the bound strings; sorted once all files are read */
+    uint32_t wrong_on_count;
     bool default_fails;               /* the first default does, as another architecture's rows tell */
     const char *default_problem;      /* why the kernel's default is not known; NULL = it is */
     bool whens_read_lets;             /* some knob's condition reads a let, which must then be computed again after each knob */
@@ -318,7 +323,7 @@ typedef struct mt_lookup_loader {
     uint32_t extra_count;
     mt_lookup_entry *table;           /* shape → the row that answers, or the first of several workloads' */
     uint32_t mask, used;
-    uint32_t wrong_capacity;
+    uint32_t wrong_capacity, wrong_on_capacity;
     uint64_t failed_strings, worked_strings; /* of the bound ones, as bits: with which the first default computed wrong results on some GPU, and right ones */
     /* of the file at hand */
     size_t file;
@@ -347,6 +352,10 @@ const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int
 /* What computed wrong results with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
 tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader, int64_t schema_version);
 bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *variant);
+/* The same on that very shape, whatever the workload, the cache state and the GPU; once mt_lookup_wrong_end has put all files' in order. */
+void mt_lookup_wrong_end(mt_lookup_block *block);
+bool mt_lookup_is_wrong_on(const mt_lookup_block *block, const char *variant, const int64_t *values);
+#define MT_LOOKUP_WRONG_HERE "another row of this very shape (of another workload, cache state, GPU or file) says that it computes wrong results, writes out of bounds or changes an input"
 #define MT_LOOKUP_COMPUTED_WRONG "it computed wrong results for a shape with these strings"
 
 /* ---- the steps below an exact row (lookup_predictor.c, lookup_default.c, lookup_descend.c) ---- */

@@ -289,6 +289,7 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
         take_up(loader, sources, file);
         LOOKUP_TRY(mt_lookup_wrong_load(loader, sources[file].session.version));
     }
+    mt_lookup_wrong_end(loader->block);
     LOOKUP_TRY(read_rows(loader, sources));
     if (loader->block->workload && !loader->row_count && loader->block->other_workloads) {
         forget_rows(loader);

@@ -177,7 +177,7 @@ static void add_no_row(text *to, const mt_lookup_block *block, const tunelookup_
     if (index < block->row_count) {
         const mt_lookup_variant *variant = block->rows[index]->variant;
         bool is_fine = mt_lookup_may_run(block, variant, result->values_, &launches, why, sizeof why);
-        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, is_fine ? "it is fine now" : why);
+        add(to, "%-9s the variant tuned for this GPU and shape is refused: %s\n", head, block->rows[index]->is_wrong ? MT_LOOKUP_WRONG_HERE : is_fine ? "it is fine now" : why);
         add(to, "tuned:    %s\n", variant->text);
         if (!variant->problem) add_missing_facts(to, &block->model);
     } else if (block->row_count) {

@@ -16,7 +16,7 @@ bool mt_lookup_row_check(const mt_lookup_block *block, mt_lookup_row *row)
         mt_lookup_env env;
         uint32_t count = 0;
         state = REFUSED;
-        if (!row->variant->problem) {
+        if (!row->variant->problem && !row->is_wrong) {
             mt_lookup_env_fill(&env, block, row->variant, row->values);
             if (!mt_lookup_env_refusal(&env, NULL, 0) && !mt_lookup_env_illegal(&env, &count)) state = (uint8_t)(LAUNCHES + count);
         }

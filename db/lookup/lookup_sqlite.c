@@ -96,7 +96,7 @@ static int open_handle(const char *name, int flags, sqlite3 **db)
     sqlite3_extended_result_codes(*db, 1);
     sqlite3_busy_timeout(*db, BUSY_MS);
     mt_sqlite_defend(*db, VALUE_BYTES, 64 << 10, 0); /* what matters most (a schema that computes) check_schema looks for too */
-    return sqlite3_exec(*db, begin_sql, NULL, NULL, NULL);
+    return mt_sqlite_first_read(*db, begin_sql);
 }
 
 static bool has_bytes(const char *path, const char *suffix)
@@ -170,7 +170,8 @@ static tunelookup_status open_header(const mt_lookup_file *file, mt_lookup_sessi
         code = open_immutable(real, &session->db);
     }
     if (!session->db || code != SQLITE_OK) {
-        st = session->db ? mt_lookup_sqlite_fail(session->db, file->path) : mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
+        if (session->db && code == SQLITE_INTERRUPT) st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: " MT_SQLITE_TOO_MANY_OBJECTS, file->path);
+        else st = session->db ? mt_lookup_sqlite_fail(session->db, file->path) : mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
         goto done;
     }
     sqlite3_progress_handler(session->db, STEPS_PER_CALLBACK, count_steps, &session->steps);

@@ -1,5 +1,5 @@
-/* Variants that computed wrong results, or wrote where they may not, with the strings that a plan is bound to (dtype=bf16, say), on any GPU of any file: they are offered on none. An exact row is exempt: its variant was
- * right on that very shape and GPU. */
+/* Variants that computed wrong results, or wrote where they may not, with the strings that a plan is bound to (dtype=bf16, say), on any GPU of any file: they are offered on none. An exact row is
+ * exempt, since its variant was right on that very shape; unless another row of the shape tells that it was wrong there: a workload says how inputs are distributed, never what is computed. */
 #include "db/lookup/lookup.h"
 
 #include <sqlite3.h>
@@ -23,7 +23,7 @@ static const char older_sql[] =
 static const char defaults_sql[] =
     "SELECT h.default_outcome, h.shape_key FROM portfolio p CROSS JOIN portfolio_shape h ON h.portfolio_id = p.id WHERE p.kernel_id = ?1 "
     "AND (h.default_outcome = 'ok' OR h.default_outcome IN " MT_WRONG_OUTCOMES ")";
-enum { WRONG_LIMIT = 100000, FIRST_WITH_PORTFOLIOS = 6, FIRST_WITH_INDEX = 8 };
+enum { WRONG_LIMIT = 100000, WRONG_ON_LIMIT = 1000000, FIRST_WITH_PORTFOLIOS = 6, FIRST_WITH_INDEX = 8 };
 
 static int by_text(const void *a, const void *b)
 {
@@ -57,6 +57,46 @@ static bool add(mt_lookup_loader *loader, const char *text)
     return true;
 }
 
+/* ---- with their shapes ---- */
+
+static int by_variant_and_shape(const void *a, const void *b)
+{
+    const mt_lookup_wrong_on *x = a, *y = b;
+    int order = strcmp(x->variant, y->variant);
+    return order ? order : memcmp(x->values, y->values, x->value_count * sizeof *x->values);
+}
+
+void mt_lookup_wrong_end(mt_lookup_block *block)
+{
+    if (block->wrong_on_count) qsort(block->wrong_on, block->wrong_on_count, sizeof *block->wrong_on, by_variant_and_shape);
+}
+
+bool mt_lookup_is_wrong_on(const mt_lookup_block *block, const char *variant, const int64_t *values)
+{
+    const mt_lookup_wrong_on asked = { variant, values, block->value_count };
+    return block->wrong_on_count && bsearch(&asked, block->wrong_on, block->wrong_on_count, sizeof asked, by_variant_and_shape);
+}
+
+/* `values`: NULL = of a shape with other list lengths. */
+static bool add_on(mt_lookup_loader *loader, const char *text, const int64_t *values)
+{
+    mt_lookup_block *block = loader->block;
+    if (!values || block->wrong_on_count >= WRONG_ON_LIMIT) return true;
+    if (block->wrong_on_count == loader->wrong_on_capacity) {
+        uint32_t capacity = loader->wrong_on_capacity ? 2 * loader->wrong_on_capacity : 64;
+        mt_lookup_wrong_on *grown = mt_lookup_arena_take(&block->arena, capacity, sizeof *grown);
+        if (!grown) return false;
+        if (block->wrong_on_count) memcpy(grown, block->wrong_on, block->wrong_on_count * sizeof *grown);
+        block->wrong_on = grown;
+        loader->wrong_on_capacity = capacity;
+    }
+    const char *kept = *(const char **)bsearch(&text, block->wrong, block->wrong_count, sizeof *block->wrong, by_text);
+    block->wrong_on[block->wrong_on_count++] = (mt_lookup_wrong_on){ kept, values, block->value_count };
+    return true;
+}
+
+/* ---- strings ---- */
+
 /* Which of the strings that the plan is bound to a stored shape has, as bits of their names' indices. */
 static uint64_t strings_of(const mt_lookup_model *model, const char *key)
 {
@@ -84,6 +124,7 @@ typedef struct gathering {
     mt_lookup_loader *loader;
     uint64_t failed, worked;    /* strings with which the first default computed wrong results, right ones */
     sqlite3_stmt *wrong;        /* wrong_sql, once it is needed */
+    const int64_t *values;      /* the shape of the subject at hand; NULL: it is none that this plan is asked for */
 } gathering;
 
 static tunelookup_status no_memory(void)
@@ -121,19 +162,33 @@ static const char *text_of(sqlite3_stmt *row, int column)
 static tunelookup_status on_wrong(gathering *g, sqlite3_stmt *row)
 {
     const char *text = text_of(row, 0);
-    bool is_taken = !text || g->loader->block->wrong_count >= WRONG_LIMIT || add(g->loader, text);
+    bool is_taken = !text || g->loader->block->wrong_count >= WRONG_LIMIT || (add(g->loader, text) && add_on(g->loader, text, g->values));
     return is_taken ? TUNELOOKUP_OK : no_memory();
+}
+
+static bool take_shape(gathering *g, const char *key)
+{
+    int64_t values[TUNELOOKUP_MAX_VALUES];
+    mt_lookup_block *block = g->loader->block;
+    g->values = NULL;
+    if (!mt_lookup_parse_shape(&block->model, key, values)) return true;
+    int64_t *kept = mt_lookup_arena_take(&block->arena, block->value_count + 1, sizeof *kept); /* a shape of strings alone has none */
+    if (kept) memcpy(kept, values, block->value_count * sizeof *kept);
+    g->values = kept;
+    return kept != NULL;
 }
 
 /* Of an older schema: text and shape at once. */
 static tunelookup_status on_older(gathering *g, sqlite3_stmt *row)
 {
-    return has_all_strings(&g->loader->block->model, text_of(row, 1)) ? on_wrong(g, row) : TUNELOOKUP_OK;
+    if (!has_all_strings(&g->loader->block->model, text_of(row, 1))) return TUNELOOKUP_OK;
+    return take_shape(g, text_of(row, 1)) ? on_wrong(g, row) : no_memory();
 }
 
 static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
 {
     if (!has_all_strings(&g->loader->block->model, text_of(row, 1))) return TUNELOOKUP_OK;
+    if (!take_shape(g, text_of(row, 1))) return no_memory();
     if (!g->wrong && sqlite3_prepare_v2(g->loader->db, wrong_sql, -1, &g->wrong, NULL) != SQLITE_OK) return sqlite_fail(g->loader);
     sqlite3_bind_int64(g->wrong, 1, sqlite3_column_int64(row, 0));
     return each(g, g->wrong, on_wrong);

@@ -8,7 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 
-enum { MAX_SAMPLES = 1 << 24, MAX_TEXT_BYTES = 256 << 10 };
+enum { MAX_SAMPLES = 1 << 24 };
 
 typedef enum column_type { REAL, U32, I32, I64, BOOL, CHARS } column_type;
 typedef enum column_group { TIMING, ACCURACY, PLAIN } column_group;
@@ -165,6 +165,8 @@ mt_status mt_samples_pack(mt_store *store, const float *samples, size_t count, v
     *blob = NULL;
     *size = 0;
     if (!samples || !count) return MT_OK;
+    store->is_row_refused = !mt_row_times_are_sound(samples, count);
+    if (store->is_row_refused) return MT_FAIL(err, MT_ERR_DB, "%s: samples holds a number that is no time from 0 to %g ns", store->path, MT_ROW_TIME_LIMIT);
     if (!store->compressor) store->compressor = ZSTD_createCCtx();
     size_t capacity = ZSTD_compressBound(count * sizeof *samples);
     *blob = store->compressor ? mt_alloc(capacity, 1) : NULL;
@@ -188,7 +190,7 @@ mt_status mt_samples_unpack(const mt_store *store, const void *blob, size_t size
     float *values = mt_alloc(count, sizeof *values);
     if (!values) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: samples: out of memory", store->path);
     size_t got = ZSTD_decompress(values, bytes, blob, size);
-    if (ZSTD_isError(got) || got != bytes) {
+    if (ZSTD_isError(got) || got != bytes || !mt_row_times_are_sound(values, count)) {
         mt_free(values);
         return MT_FAIL(err, MT_ERR_DB, "%s: the samples of a measurement are damaged", store->path);
     }
@@ -197,17 +199,6 @@ mt_status mt_samples_unpack(const mt_store *store, const void *blob, size_t size
 }
 
 /* --- insert ------------------------------------------------------------------------------------------------------------------------- */
-
-/* A template-heavy compile log can have megabytes; its beginning says what is wrong. */
-static void bind_log(mt_sql_args *args, const char *text)
-{
-    size_t length = text ? strlen(text) : 0;
-    if (length > MAX_TEXT_BYTES) {
-        length = MAX_TEXT_BYTES;
-        while (length && ((unsigned char)text[length] & 0xc0) == 0x80) length--; /* not inside a character */
-    }
-    mt_sql_text_bytes(args, text, length);
-}
 
 static const char insert_sql[] =
     "INSERT INTO main.measurement (subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, text, "
@@ -255,7 +246,7 @@ mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t create
     mt_sql_int(&args, created_unix_ms ? created_unix_ms : mt_clock_unix_ms());
     mt_sql_int(&args, result->evaluation);
     mt_sql_text(&args, mt_outcome_name(outcome->kind));
-    bind_log(&args, outcome->text);
+    mt_sql_note(&args, outcome->text); /* a template-heavy compile log can have megabytes; its beginning says what is wrong */
     mt_outcome_bind(&args, outcome);
     mt_sql_text(&args, result->launch_json);
     mt_sql_real(&args, result->model_flops);

@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include "db/row_sqlite.h"
+#include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
 
@@ -53,15 +54,21 @@ bool mt_row_insert_is_sound(const char *sql, const mt_row_values *row, int count
 
 /* ---- samples ---- */
 
-bool mt_samples_are_sound(const void *blob, size_t size, int64_t count, bool is_thorough)
+/* How many the frame says that it holds; 0: it is none, or too large. */
+static size_t count_of(const mt_row_value *samples)
 {
-    size_t bytes = (size_t)count * sizeof(float);
-    if (count < 1 || count > SAMPLES_LIMIT || ZSTD_getFrameContentSize(blob, size) != bytes) return false;
-    if (!is_thorough) return true;
-    void *room = mt_alloc(bytes, 1);
-    bool is_sound = room && ZSTD_decompress(room, bytes, blob, size) == bytes;
+    unsigned long long bytes = ZSTD_getFrameContentSize(samples->text, samples->size);
+    return bytes % sizeof(float) == 0 && bytes / sizeof(float) <= SAMPLES_LIMIT ? (size_t)bytes / sizeof(float) : 0;
+}
+
+static bool are_sound(mt_store *store, const mt_row_value *samples)
+{
+    size_t count = count_of(samples), bytes = count * sizeof(float);
+    if (!store->unpacker) store->unpacker = ZSTD_createDCtx();
+    float *room = count && store->unpacker ? mt_alloc(count, sizeof *room) : NULL;
+    bool are_sound = room && ZSTD_decompressDCtx(store->unpacker, room, bytes, samples->text, samples->size) == bytes && mt_row_times_are_sound(room, count);
     mt_free(room);
-    return is_sound;
+    return are_sound;
 }
 
 /* ---- a row that is read ---- */
@@ -71,27 +78,28 @@ const char *mt_row_number_of(const char *table)
     return strcmp(table, "landmark") == 0 ? "subject_id" : "rowid";
 }
 
-static const mt_row_value *value_of(const char *name, const mt_row_column *rules, const mt_row_value *values)
+/* Every column of packed times, and of a measurement their number. */
+static bool has_sound_samples(mt_store *store, const char *table, const mt_row_value *values, char *why, size_t size)
 {
-    return &values[mt_row_column_find("measurement", name, strlen(name)) - rules];
+    size_t count;
+    const mt_row_column *rules = mt_row_columns(table, &count), *counted = mt_row_column_find(table, "sample_count", strlen("sample_count"));
+    for (size_t i = 0; i < count; i++) {
+        if (rules[i].kind != MT_ROW_SAMPLES || values[i].type == MT_ROW_VALUE_NULL) continue;
+        bool is_counted = !counted || values[counted - rules].integer == (int64_t)count_of(&values[i]);
+        if (is_counted && are_sound(store, &values[i])) continue;
+        snprintf(why, size, "%s is damaged; expected %spacked times from 0 to 1e16 ns", rules[i].name, counted ? "sample_count " : "");
+        return false;
+    }
+    return true;
 }
 
-static bool has_sound_samples(const mt_row_column *rules, const mt_row_value *values, bool is_thorough)
-{
-    const mt_row_value *counted = value_of("sample_count", rules, values), *samples = value_of("samples", rules, values);
-    return samples->type == MT_ROW_VALUE_NULL || (counted->type == MT_ROW_VALUE_INTEGER && mt_samples_are_sound(samples->text, samples->size, counted->integer, is_thorough));
-}
-
-bool mt_row_at_hand_is_sound(const char *table, sqlite3_stmt *statement, bool is_thorough, char *why, size_t size)
+bool mt_row_at_hand_is_sound(mt_store *store, const char *table, sqlite3_stmt *statement, char *why, size_t size)
 {
     mt_row_value values[MT_ROW_COLUMNS];
     size_t count;
-    const mt_row_column *rules = mt_row_columns(table, &count);
+    mt_row_columns(table, &count);
     for (size_t i = 0; i < count; i++) values[i] = mt_row_value_at(statement, (int)i + 1);
-    if (!mt_row_is_sound(table, values, why, size)) return false;
-    if (strcmp(table, "measurement") != 0 || has_sound_samples(rules, values, is_thorough)) return true;
-    snprintf(why, size, "samples is damaged; expected sample_count packed numbers");
-    return false;
+    return mt_row_is_sound(table, values, why, size) && has_sound_samples(store, table, values, why, size);
 }
 
 /* ---- naming ---- */

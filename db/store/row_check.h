@@ -15,13 +15,11 @@ typedef struct mt_row_values {
 /* Whether "INSERT … INTO table (columns) VALUES (?, …)" may be given `count` values, in the order of its columns. False writes the table's name and the reason into `why`. */
 bool mt_row_insert_is_sound(const char *sql, const mt_row_values *row, int count, char *why, size_t size);
 
-/* Whether the bytes of column samples hold `count` samples. `is_thorough`: they are unpacked, else only what the frame says of itself is believed. */
-bool mt_samples_are_sound(const void *blob, size_t size, int64_t count, bool is_thorough);
-
 /* What numbers the rows of a table, for messages: "rowid", or a column where there are none. */
 const char *mt_row_number_of(const char *table);
-/* The row at hand of "SELECT number, column, column … FROM table", all columns in the schema's order. */
-bool mt_row_at_hand_is_sound(const char *table, sqlite3_stmt *statement, bool is_thorough, char *why, size_t size);
+/* The row at hand of "SELECT number, column, column … FROM table", all columns in the schema's order. Samples are unpacked; `store`, of whichever file, lends what that takes. */
+struct mt_store;
+bool mt_row_at_hand_is_sound(struct mt_store *store, const char *table, sqlite3_stmt *statement, char *why, size_t size);
 
 /* Rows of a file that are left out: the first ones are named on stderr, the others counted. Zeroed but for path = none yet. */
 typedef struct mt_left_out {

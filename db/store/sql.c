@@ -103,6 +103,18 @@ void mt_sql_text(mt_sql_args *args, const char *text)
     mt_sql_text_bytes(args, text, text ? strlen(text) : 0);
 }
 
+void mt_sql_note(mt_sql_args *args, const char *text)
+{
+    enum { LONGEST = 256 << 10 };
+    _Static_assert((int)LONGEST <= (int)MT_ROW_NOTE_LIMIT, "as the rules of rows allow");
+    size_t length = text ? strlen(text) : 0;
+    if (length > LONGEST) {
+        length = LONGEST;
+        while (length && ((unsigned char)text[length] & 0xc0) == 0x80) length--; /* not inside a character */
+    }
+    mt_sql_text_bytes(args, text, length);
+}
+
 void mt_sql_text_or(mt_sql_args *args, const char *text, const char *fallback)
 {
     mt_sql_text(args, text ? text : fallback);

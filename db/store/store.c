@@ -52,6 +52,7 @@ void mt_store_close(mt_store *store)
     if (store->db && !sqlite3_get_autocommit(store->db)) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(store->db);
     ZSTD_freeCCtx(store->compressor);
+    ZSTD_freeDCtx(store->unpacker);
     mt_free(store->path);
     mt_free(store->host);
     mt_free(store);

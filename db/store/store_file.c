@@ -116,6 +116,7 @@ static mt_status fail_damaged(sqlite3 *db, const char *path, mt_error *err)
     if ((code == SQLITE_CORRUPT || code == SQLITE_NOTADB) && is_truncated(db, &have, &want)) {
         return fail_truncated(path, have, want, err);
     }
+    if (code == SQLITE_INTERRUPT) return MT_FAIL(err, MT_ERR_DB, "%s: " MT_SQLITE_TOO_MANY_OBJECTS, path);
     if (code == SQLITE_NOTADB) return MT_FAIL(err, MT_ERR_DB, "%s: is not an SQLite database", path);
     return mt_sql_fail_handle(db, path, "open", err);
 }
@@ -218,7 +219,7 @@ void mt_store_file_defend(sqlite3 *db)
 /* The first read: finds out whether this is a database at all, and takes part in the recovery of a killed writer's file. */
 static int first_read(sqlite3 *db)
 {
-    return sqlite3_exec(db, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL);
+    return mt_sqlite_first_read(db, "SELECT count(*) FROM sqlite_master");
 }
 
 /* Whether closing the last handle writes what is in the -wal into the file. Not before it is known whose that is. */

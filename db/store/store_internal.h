@@ -23,6 +23,7 @@ struct mt_store {
     mt_subject subject;     /* the last one resolved, and its id; 0 = none. Forgotten when a transaction is rolled back */
     int64_t subject_id;
     ZSTD_CCtx *compressor;  /* made at the first use */
+    ZSTD_DCtx *unpacker;    /* likewise */
 };
 
 /* Nested transactions: the outermost is BEGIN IMMEDIATE (a writer must not start as a reader: SQLite can't upgrade a stale one and

@@ -204,7 +204,7 @@ mt_status mt_store_session_begin(mt_store *store, const mt_session_row *row, int
     if (st == MT_OK) {
         mt_row_values noted;
         mt_sql_args args = mt_sql_args_row(statement, &noted);
-        mt_sql_text_or(&args, row->command, "");
+        mt_sql_note(&args, row->command ? row->command : "");
         mt_sql_text(&args, store->host);
         mt_sql_text_or(&args, row->boot_id, "");
         mt_sql_int(&args, getpid());
@@ -242,7 +242,7 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
         mt_sql_int(&args, row->failed);
         mt_sql_int(&args, row->is_truncated);
         mt_sql_text(&args, row->times_json);
-        mt_sql_text(&args, row->warnings);
+        mt_sql_note(&args, row->warnings);
         mt_sql_real(&args, row->drift);
         mt_sql_int(&args, session);
         st = mt_sql_run(store, &args, "end a session", err);

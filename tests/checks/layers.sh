@@ -40,7 +40,8 @@ allow_for() { # file
     db/rule.[ch]) allowed='db/rule\.h' ;;
     db/schema_text.[ch]) allowed='db/schema_text\.h' ;;
     db/trust.[ch]) allowed='db/trust\.h' ;;
-    db/row_rules.[ch]) allowed='db/row_rules\.(h|def)' ;;
+    db/row_rules.[ch]) allowed='db/row_(rules\.(h|def)|json\.h)' ;;
+    db/row_json.[ch]) allowed='db/row_json\.h' ;;
     db/lookup/*) allowed="db/lookup/[a-z_]*\.h|$shared|(include/)?tunelookup\.h" ;;
     include/*) allowed='tunelookup\.h' ;;
     tuner/worker/worker_main.c) allowed="$worker|$gpu" ;;
@@ -95,7 +96,7 @@ while IFS=: read -r file line; do
     *include*\"*) check_own "$file" "$header" ;;
     *)
       check_foreign "$file" "$header"
-      case $file in db/program.[ch] | db/key.[ch] | db/rule.[ch] | db/row_rules.[ch]) check_libc_only "$file" "$header" ;; esac
+      case $file in db/program.[ch] | db/key.[ch] | db/rule.[ch] | db/row_rules.[ch] | db/row_json.[ch]) check_libc_only "$file" "$header" ;; esac
       ;;
   esac
 done < <(grep -rE --include='*.[ch]' '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' tuner db reports include 2>/dev/null)

@@ -42,6 +42,17 @@ MSDA_TUNE_LIBCUDA=/none gives 3 device
 gives 4 show --db nowhere.sqlite
 gives 4 show --db a.sqlite --shape nothing
 gives 4 diff a.sqlite b.sqlite --shape nothing
+# A database that has subjects and no rows: whoever is asked finds nothing.
+head -1 "$data/cli/demo.small.jsonl" >header.jsonl
+"$tool" import --as measured --db empty.sqlite header.jsonl >/dev/null
+for db in empty.sqlite a.sqlite; do
+  [ $db = a.sqlite ] && none=(--shape nothing) || none=()
+  for way in --recording --jsonl --tuned --t4; do gives 4 export $way --db $db "${none[@]}" -o out.json; done
+  gives 4 show --top 3 --db $db "${none[@]}"
+  gives 4 show --failures --db $db "${none[@]}"
+  gives 4 report --db $db "${none[@]}" -o report.html
+  gives 4 portfolio --db $db --kernel nothing
+done
 gives 5 diff a.sqlite b.sqlite --check
 # Interrupted, once the first variant is known to be evaluated; there are enough of them that it can't be over by then.
 cp "$data/cli/demo.cu" .

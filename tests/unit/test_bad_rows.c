@@ -5,6 +5,8 @@
 #include "reports/report.h"
 #include "tests/unit/lookup_fixture.h"
 #include "tests/unit/merge_fixture.h"
+#include "db/row_json.h"
+#include "tuner/base/strbuf.h"
 
 static const char *const hostile[] = {"-1", "0", "-9e999", "9e999", "1e-320", "'fast'", "''", "'a' || char(7) || char(10)", "x'00ff'", "9223372036854775807", "printf('%.*c', 70000, 'x')", "NULL"};
 enum { HOSTILE = sizeof hostile / sizeof *hostile, DAMAGE_MAX = 4000 };
@@ -195,8 +197,8 @@ END_TEST
 START_TEST(json_is_judged)
 {
     static const char *const good[] = {"{}", "[]", " {\"a\" : [1, -2.5e+3, true, null, \"\\u00e9\\n\"]} ", "{\"a\":{\"b\":[{}]}}"};
-    static const char *const bad[] = {"", "1", "\"x\"", "{", "}", "[1,]", "{\"a\"}", "{\"a\":01}", "{\"a\":1e}", "{\"a\":\"\\x\"}", "{\"a\":\"\n\"}", "{} {}", "{a:1}", "[\"\\u12\"]", "nul"};
-    const mt_row_column *json = mt_row_column_find("measurement", "launch_json", strlen("launch_json"));
+    static const char *const bad[] = {"", "1", "\"x\"", "{", "}", "[1,]", "{\"a\"}", "{\"a\":01}", "{\"a\":1e}", "{\"a\":\"\\x\"}", "{\"a\":\"\n\"}", "{} {}", "{a:1}", "[\"\\u12\"]", "nul", "{\"a\":1,\"b\":2,\"a\":1}", "[{\"a\":{\"b\":1, \"b\" : 1}}]"};
+    const mt_row_column *json = mt_row_column_find("device", "facts_json", strlen("facts_json"));
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) ck_assert_msg(mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = good[i], .size = strlen(good[i])}), "%s", good[i]);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_msg(!mt_row_value_is_sound(json, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = bad[i], .size = strlen(bad[i])}), "%s", bad[i]);
     char deep[2001];
@@ -206,4 +208,59 @@ START_TEST(json_is_judged)
 }
 END_TEST
 
-FIXTURE_MAIN("bad_rows", each_column_of_each_table, rules_know_the_schema, json_is_judged)
+START_TEST(launches_are_judged)
+{
+    static const char *const good[] = {"{}", "{\"launches\":[]}", "{\"launches\":[{\"entry\":\"k\",\"grid\":[1,2,3],\"block\":[64],\"cluster\":2,\"smem\":0,\"carveout\":-1,\"cooperative\":true,\"more\":{}}]}"};
+    static const char *const bad[] = {"[]", "[{}]", "{\"launches\":5}", "{\"launches\":[5]}", "{\"launches\":{}}", "{\"launches\":[{\"grid\":\"wide\"}]}", "{\"launches\":[{\"grid\":[0,1,1]}]}",
+                                      "{\"launches\":[{\"grid\":[-1]}]}", "{\"launches\":[{\"block\":[1,1,1,1]}]}", "{\"launches\":[{\"block\":[1.5]}]}", "{\"launches\":[{\"block\":[99999999999999999999]}]}",
+                                      "{\"launches\":[{\"cluster\":[]}]}", "{\"launches\":[{\"smem\":-1}]}", "{\"launches\":[{\"carveout\":101}]}", "{\"launches\":[{\"entry\":1}]}",
+                                      "{\"launches\":[{\"programmatic\":1}]}", "{\"launches\":[{\"smem\":1,\"smem\":2}]}", "{\"launches\":[{}],\"launches\":[{}]}", "{\"launches\":[{}]"};
+    const mt_row_column *launch = mt_row_column_find("measurement", "launch_json", strlen("launch_json"));
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) ck_assert_msg(mt_row_value_is_sound(launch, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = good[i], .size = strlen(good[i])}), "%s", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) ck_assert_msg(!mt_row_value_is_sound(launch, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = bad[i], .size = strlen(bad[i])}), "%s", bad[i]);
+}
+END_TEST
+
+/* Every text has an end: two megabytes are too long for a column of any kind but JSON, seventeen for that. */
+START_TEST(texts_have_lengths)
+{
+    enum { LONG = 17 << 20 };
+    char *text = mt_alloc(LONG + 1, 1);
+    ck_assert_ptr_nonnull(text);
+    memset(text, '7', LONG);
+    for (size_t i = 0; i < MT_ROW_COLUMN_COUNT; i++) {
+        const mt_row_column *column = &mt_row_rules[i];
+        bool is_json = column->kind == MT_ROW_JSON;
+        text[0] = is_json ? '[' : '7';
+        const size_t size = is_json ? LONG : 2 << 20;
+        text[size - 1] = is_json ? ']' : '7';
+        ck_assert_msg(!mt_row_value_is_sound(column, &(mt_row_value){.type = MT_ROW_VALUE_TEXT, .text = text, .size = size}), "%s.%s", column->table, column->name);
+        text[size - 1] = '7';
+    }
+    mt_free(text);
+}
+END_TEST
+
+/* A name that is there twice is told, wherever it stands and however many there are; in texts without an end too. */
+START_TEST(repeated_names)
+{
+    static const struct { const char *text, *name; } cases[] = {
+        {"{\"a\":1,\"b\":{\"a\":1}}", NULL}, {"[{\"a\":1},{\"a\":1}]", NULL}, {"{\"a\":\"a\",\"b\":\"\\\"a\\\":\"}", NULL}, {"", NULL}, {"\"", NULL}, {"}]{", NULL},
+        {"{\"a\":1,\"a\":2}", "a"}, {"{\"x\":[{\"a\" :1,\"b\":[],\"a\"\n:2}]}", "a"}, {"{\"a\":1,\"b\":2,\"b\":3,\"a\":4}", "b"}, {"{\"\":1,\"\":2}", ""}, {"{\"a\":{\"c\":1,\"c\":2", "c"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length;
+        const char *twice = mt_json_repeated(cases[i].text, strlen(cases[i].text), &length);
+        ck_assert_msg(!twice == !cases[i].name, "%s", cases[i].text);
+        if (twice) ck_assert_msg(length == strlen(cases[i].name) && memcmp(twice, cases[i].name, length) == 0, "%s: %.*s", cases[i].text, (int)length, twice);
+    }
+    mt_strbuf many = {0};
+    for (int i = 0; i < 100000; i++) mt_strbuf_addf(&many, "%s\"k%d\":0", i ? "," : "{", i == 99999 ? 77 : i);
+    size_t length;
+    const char *twice = mt_json_repeated(mt_strbuf_text(&many), many.length, &length);
+    ck_assert(twice && length == 3 && memcmp(twice, "k77", 3) == 0 && twice > mt_strbuf_text(&many) + many.length - 20);
+    mt_strbuf_free(&many);
+}
+END_TEST
+
+FIXTURE_MAIN("bad_rows", launches_are_judged, texts_have_lengths, repeated_names, each_column_of_each_table, rules_know_the_schema, json_is_judged)

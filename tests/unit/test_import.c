@@ -224,6 +224,7 @@ START_TEST(refusals_name_file_line_and_entry)
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":1,,}}}", "\"1,2\": expected a JSON object"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":\"\xff\"}}}", "not UTF-8"},
         {"{" KNOBS "\"cache\":{\"1,2\":{\"a\":\"x\\u0000\"}}}", "NUL"},
+        {"{\n\"tune_params_keys\":[\"a\"],\"cache\":{\n\"1\":{\"a\":1,\"time\":1},\n\"1\":{\"a\":1,\"time\":2}}}", ":4: \"1\" is there twice in an object"},
         {"{\"tune_params_keys\":[\"a\",\"a\"],\"cache\":{}}", "\"a\" is no name, or there twice"},
         {"{\"tune_params_keys\":5,\"cache\":{}}", "x.json:1: expected a JSON array"},
         {"{\"results\":[]}", "the T4 file holds no result"},
@@ -584,7 +585,7 @@ START_TEST(an_empty_choice_is_said)
     mt_store *store = make_store();
     mt_filter none = {.kernel = "nope"};
     size_t untried;
-    ck_fails(mt_t4_export(store, &none, "/nowhere/x", &untried, &fixture_err), MT_ERR_NOT_FOUND, "nothing matches this choice; there is:\n  ");
+    ck_fails(mt_t4_export(store, &none, "/nowhere/x", &untried, &fixture_err), MT_ERR_NOTHING_VALID, "nothing matches this choice; there is:\n  ");
     mt_store_close(store);
 }
 END_TEST

@@ -124,6 +124,7 @@ START_TEST(collisions_name_both)
         {"", "H = 3, 5\nH_1 = 7\n", "", "1, a part of the list H and shape value H_1"},
         {"", "dtype = f16\ndtype_f16 = 5\n", "", "macro SHAPE_dtype_f16 has two values, -DSHAPE_dtype_f16=1 and -DSHAPE_dtype_f16=5: f16, the value of dtype and shape value dtype_f16"},
         {"options = -DK=32\n", "", "[param K]\nvalues = 64\n", "macro K has two values, -DK=64 and -DK=32: knob K and -DK=32 of options"},
+        {"options = --define-macro K=32\n", "", "[param K]\nvalues = 64\n", "knob K and --define-macro=K=32 of options"},
         {"options = --define-macro=K=32\n", "", "[param K]\nvalues = 64\n", "knob K and --define-macro=K=32 of options"},
         {"options = -D K\n", "", "[param K]\nvalues = 64\n", "knob K and -DK of options"},
         {"options = -UK\n", "", "[param K]\nvalues = 64\n", "-DK=64 and -UK: knob K and -UK of options"},

@@ -2,6 +2,7 @@
 #include "db/exchange/misses.h"
 
 #include "tests/unit/lookup_fixture.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/strbuf.h"
 
 static char misses_path[160];
@@ -120,4 +121,33 @@ START_TEST(files)
 }
 END_TEST
 
-FIXTURE_MAIN("misses", sums, hostile_lines, as_the_library_writes, gpus, files)
+/* One shape of many workloads, each told twice: ten times the lines take about ten times as long. */
+static int64_t cpu_ns_of(int workloads)
+{
+    mt_misses misses;
+    mt_strbuf text = {0};
+    int skipped = 0;
+    for (int i = 0; i < 2 * workloads; i++) mt_strbuf_addf(&text, START "\"workload\":\"w%d\",\"shape\":{\"N\":1},\"count\":1}\n", i % workloads);
+    write_file(mt_strbuf_text(&text));
+    mt_strbuf_free(&text);
+    int64_t start = mt_clock_thread_cpu_ns();
+    ck_ok(mt_misses_read(misses_path, count_skipped, &skipped, &misses, &fixture_err));
+    int64_t ns = mt_clock_thread_cpu_ns() - start;
+    ck_assert_uint_eq(misses.count, 1);
+    ck_assert_int_eq(misses.items[0].count, 2 * workloads);
+    ck_assert_int_eq(strncmp(misses.items[0].workloads, "w0, w1, w2, ", 12), 0);
+    size_t told = 1;
+    for (const char *at = misses.items[0].workloads; *at; at++) told += *at == ',';
+    ck_assert_uint_eq(told, (size_t)workloads);
+    mt_misses_free(&misses);
+    return ns;
+}
+
+START_TEST(many_workloads_take_linear_time)
+{
+    int64_t few = cpu_ns_of(2000), many = cpu_ns_of(20000);
+    ck_assert_msg(many < 40 * few, "%lld ns for 2000 workloads, %lld ns for 20000", (long long)few, (long long)many);
+}
+END_TEST
+
+FIXTURE_MAIN("misses", many_workloads_take_linear_time, sums, hostile_lines, as_the_library_writes, gpus, files)

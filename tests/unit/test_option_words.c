@@ -33,6 +33,7 @@ START_TEST(words_and_quotes)
     words_are("-DT=don't -a", "p:-DT=don't\np:-a\n"); /* no quote without its partner */
     words_are("-D A=1 -U B", "p:-DA=1\np:-UB\n");
     words_are("-D", "p:-D\n");
+    words_are("--define-macro A=1 --undefine-macro B --define-macro", "p:--define-macro=A=1\np:--undefine-macro=B\np:--define-macro\n");
 }
 END_TEST
 

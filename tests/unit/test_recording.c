@@ -225,7 +225,7 @@ START_TEST(export_wants_one_subject)
     const char *path = in_folder("a.jsonl");
     mt_store *store = make_store();
     mt_filter none = {.shape = "no such"};
-    ck_fails(mt_recording_export(store, &none, path, &fixture_err), MT_ERR_NOT_FOUND, "h100-sxm|cc90|sm132|80g, msda (00112233), shape N=48");
+    ck_fails(mt_recording_export(store, &none, path, &fixture_err), MT_ERR_NOTHING_VALID, "h100-sxm|cc90|sm132|80g, msda (00112233), shape N=48");
     mt_subject warm = fixture_subject(store);
     warm.regime = MT_REGIME_WARM;
     mt_outcome o = fixture_outcome(MT_OUTCOME_OK, 5);
@@ -240,7 +240,7 @@ START_TEST(export_wants_one_subject)
     ck_fails(mt_recording_export(store, &filter, "/no/such/folder/a.jsonl", &fixture_err), MT_ERR_NOT_FOUND, "/no/such/folder");
     mt_store_close(store);
     mt_store *empty = open_memory();
-    ck_fails(mt_recording_export(empty, NULL, path, &fixture_err), MT_ERR_NOT_FOUND, "nothing");
+    ck_fails(mt_recording_export(empty, NULL, path, &fixture_err), MT_ERR_NOTHING_VALID, "nothing");
     mt_store_close(empty);
 }
 END_TEST
@@ -270,13 +270,13 @@ START_TEST(refusals_name_the_line)
                  {"{\"format\":\"msda-tune recording\",\"version\":3}\n", "format version 3"},
                  {"{\"format\":\"msda-tune recording\",\"version\":\"1\"}\n", "x.jsonl:1: expected a whole number"},
                  {"{\"format\":\"msda-tune recording\",\"version\":1}\n", "x.jsonl:1: expected a text in \"gpu.key\""},
-                 {HEADER "{\"v\":\"A\"\n", "x.jsonl:2: begins a JSON object that does not end: is the file cut short?"},
+                 {HEADER "{\"v\":\"A=1\"\n", "x.jsonl:2: begins a JSON object that does not end: is the file cut short?"},
                  {HEADER "{\"v\":}\n", "x.jsonl:2: is not a JSON object, or a damaged one"},
                  {HEADER "{}\n", "x.jsonl:2: expected a text in \"v\""},
                  {HEADER "{\"v\":5,\"k\":\"ok\"}\n", "x.jsonl:2: expected a text in \"v\""},
                  {HEADER "{\"v\":\"A\\u0000B\",\"k\":\"ok\"}\n", "x.jsonl:2: holds a NUL"},
-                 {HEADER "{\"v\":\"B\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:3: variants must be sorted"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:3: variants must be sorted"},
+                 {HEADER "{\"v\":\"B=1\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:3: variants must be sorted"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:3: variants must be sorted"},
                  {HEADER_OF("2") "{\"v\":false,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: no variant has this number yet"},
                  {HEADER_OF("2") "{\"v\":-1,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: expected a whole number, zero or more, in \"v\""},
                  {HEADER "{\"v\":\"\xff\",\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:2: byte 7 is not UTF-8"}};
@@ -303,7 +303,7 @@ START_TEST(older_rows_are_read)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[2048];
         mt_store *store = open_memory();
-        snprintf(text, sizeof text, HEADER "{\"v\":\"A\",%s}\n", cases[i].before);
+        snprintf(text, sizeof text, HEADER "{\"v\":\"A=1\",%s}\n", cases[i].before);
         ck_ok(import_text(store, text));
         ck_ok(mt_recording_export(store, NULL, in_folder("new.jsonl"), &fixture_err));
         mt_store_close(store);
@@ -318,47 +318,51 @@ START_TEST(bad_rows_are_left_out)
 {
     static const struct {
         const char *text, *part;
-    } cases[] = {{HEADER "{\"v\":\"A\"}\n", "x.jsonl:2: is left out: expected a text in \"k\""},
-                 {HEADER "\n\n{\"v\":\"A\",\"k\":\"fine\"}\n", "x.jsonl:4: is left out: \"k\" is an unknown outcome: fine"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\"}\n", "median_ns is "},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":0}\n", "median_ns is "},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":9e999}\n", "median_ns is "},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":-5}\n", "median_ns is "},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":true}\n", "x.jsonl:2: is left out: expected a number, found true or false, in ns"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"reg\":false}\n", "x.jsonl:2: is left out: expected a number, found true or false, in reg"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"lo\":6,\"hi\":7}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"lo\":3,\"hi\":4}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"lo\":6,\"hi\":4}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"lo\":5}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"lo\":-1,\"hi\":6}\n", "x.jsonl:2: is left out: measurement: low_ns is -1; expected a number from 0"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"lo\":5,\"hi\":9e999}\n", "expected a "},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":1e17}\n", "expected a "},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"mean\":-5}\n", "expected a "},
-                 {HEADER "{\"v\":\"A\",\"k\":\"censored\",\"ns\":5,\"lo\":6,\"hi\":7}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"e\":-1}\n", "x.jsonl:2: is left out: expected a whole number, zero or more, in \"e\""},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"at\":4102444800000}\n", "x.jsonl:2: is left out: expected a time before the year 2100 in \"at\""},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":\"5\"}\n", "impossible value of median_ns"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":[5]}\n", "impossible value of median_ns"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"reg\":4294967296}\n", "impossible value of registers"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"reg\":1.5}\n", "impossible value of registers"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"cubin\":\"0123456789abcdef0123456789abcdef0\"}\n", "cubin_hash"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":2,\"s\":[1]}\n", "does not hold \"n\" samples"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":1,\"s\":[1,2]}\n", "does not hold \"n\" samples"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":1,\"s\":[\"x,\"]}\n", "does not hold \"n\" samples"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":4294967295,\"s\":[1]}\n", "does not hold \"n\" samples"},
-                 {HEADER_OF("2") "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n" HEADER_WITH("2", "") "{\"v\":false,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:4: is left out: expected a number, found true or false, in v"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"chain\":{}}\n", "expected a whole number, zero or more, in \"chain\""},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"ns\":4,\"r\":0.8}}\n", "x.jsonl:2: is left out: \"library\" does not say by which plugin"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"a\\\"b\",\"ns\":4,\"r\":0.8}}\n", "\"library\" does not say by which plugin"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4}}\n", "\"library\" needs an ns and an r"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4,\"r\":-1}}\n", "all its numbers above 0"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4,\"r\":1,\"rl\":1.1,\"rh\":1.2}}\n", "\"library\" has an r outside rl and rh"},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":[\"x\",4,0.8]}\n", "x.jsonl:2: is left out: expected an object in \"library\""},
-                 {HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"library\":null}\n", "x.jsonl:2: is left out: expected an object in \"library\""}};
+    } cases[] = {{HEADER "{\"v\":\"A=1\"}\n", "x.jsonl:2: is left out: expected a text in \"k\""},
+                 {HEADER "\n\n{\"v\":\"A=1\",\"k\":\"fine\"}\n", "x.jsonl:4: is left out: \"k\" is an unknown outcome: fine"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\"}\n", "median_ns is "},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":0}\n", "median_ns is "},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":9e999}\n", "median_ns is "},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":-5}\n", "median_ns is "},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":true}\n", "x.jsonl:2: is left out: expected a number, found true or false, in ns"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"reg\":false}\n", "x.jsonl:2: is left out: expected a number, found true or false, in reg"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"lo\":6,\"hi\":7}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"lo\":3,\"hi\":4}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"lo\":6,\"hi\":4}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"lo\":5}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"lo\":-1,\"hi\":6}\n", "x.jsonl:2: is left out: measurement: low_ns is -1; expected a number from 0"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"lo\":5,\"hi\":9e999}\n", "expected a "},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":1e17}\n", "expected a "},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"mean\":-5}\n", "expected a "},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"censored\",\"ns\":5,\"lo\":6,\"hi\":7}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"e\":-1}\n", "x.jsonl:2: is left out: expected a whole number, zero or more, in \"e\""},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"at\":4102444800000}\n", "x.jsonl:2: is left out: expected a time before the year 2100 in \"at\""},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":\"5\"}\n", "impossible value of median_ns"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":[5]}\n", "impossible value of median_ns"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"reg\":4294967296}\n", "impossible value of registers"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"reg\":1.5}\n", "impossible value of registers"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"cubin\":\"0123456789abcdef0123456789abcdef0\"}\n", "cubin_hash"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"n\":2,\"s\":[1]}\n", "does not hold \"n\" samples"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"n\":1,\"s\":[1,2]}\n", "does not hold \"n\" samples"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"n\":1,\"s\":[\"x,\"]}\n", "does not hold \"n\" samples"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"n\":4294967295,\"s\":[1]}\n", "does not hold \"n\" samples"},
+                 {HEADER_OF("2") "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5}\n" HEADER_WITH("2", "") "{\"v\":false,\"k\":\"ok\",\"ns\":5}\n", "x.jsonl:4: is left out: expected a number, found true or false, in v"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"chain\":{}}\n", "expected a whole number, zero or more, in \"chain\""},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":{\"ns\":4,\"r\":0.8}}\n", "x.jsonl:2: is left out: \"library\" does not say by which plugin"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"a\\\"b\",\"ns\":4,\"r\":0.8}}\n", "\"library\" does not say by which plugin"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4}}\n", "\"library\" needs an ns and an r"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4,\"r\":-1}}\n", "all its numbers above 0"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":{\"by\":\"x\",\"ns\":4,\"r\":1,\"rl\":1.1,\"rh\":1.2}}\n", "\"library\" has an r outside rl and rh"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":[\"x\",4,0.8]}\n", "x.jsonl:2: is left out: expected an object in \"library\""},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"ns\":6}\n", "x.jsonl:2: is left out: \"ns\" is there twice in an object"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"launch\":{\"launches\":[{\"smem\":1,\"smem\":1}]}}\n", "x.jsonl:2: is left out: \"smem\" is there twice in an object"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"launch\":\"nonsense\"}\n", "x.jsonl:2: is left out: measurement: launch_json is \"nonsense\"; expected a JSON object of launches"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"lo\":5.000001,\"hi\":4.999999}\n", "x.jsonl:2: is left out: measurement: median_ns is 5; expected a time between low_ns"},
+                 {HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"library\":null}\n", "x.jsonl:2: is left out: expected an object in \"library\""}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mt_store *store = open_memory();
         char text[4096];
-        snprintf(text, sizeof text, "%s{\"v\":\"Z\",\"k\":\"ok\",\"ns\":5}\n", cases[i].text);
+        snprintf(text, sizeof text, "%s{\"v\":\"Z=1\",\"k\":\"ok\",\"ns\":5}\n", cases[i].text);
         fixture_stderr_begin();
         mt_status st = import_text(store, text);
         const char *said = fixture_stderr_end();
@@ -371,7 +375,7 @@ START_TEST(bad_rows_are_left_out)
     mt_store *store = open_memory();
     int devices = 0;
     ck_ok(import_text(store, HEADER)); /* no rows: fine */
-    ck_ok(import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"unknown\":{}}")); /* from a later minor version; no last newline */
+    ck_ok(import_text(store, HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"unknown\":{}}")); /* from a later minor version; no last newline */
     ck_assert_int_eq(rows_in(store), 1);
     ck_ok(mt_query_best(store, NULL, count_row, &devices, &fixture_err));
     ck_assert_int_eq(devices, 1);
@@ -384,11 +388,11 @@ START_TEST(several_subjects_in_a_file)
 {
     mt_store *store = open_memory();
     int winners = 0;
-    ck_ok(import_text(store, HEADER "{\"v\":\"B\",\"k\":\"ok\",\"ns\":5,\"at\":7}\n" OTHER_HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":6}\n"));
+    ck_ok(import_text(store, HEADER "{\"v\":\"B=1\",\"k\":\"ok\",\"ns\":5,\"at\":7}\n" OTHER_HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":6}\n"));
     ck_assert_int_eq(rows_in(store), 2);
     ck_ok(mt_query_best(store, NULL, count_row, &winners, &fixture_err));
     ck_assert_int_eq(winners, 2);
-    ck_fails(import_text(store, HEADER OTHER_HEADER "{\"v\":\"B\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n"), MT_ERR_SYNTAX, "x.jsonl:4: variants must be sorted");
+    ck_fails(import_text(store, HEADER OTHER_HEADER "{\"v\":\"B=1\",\"k\":\"ok\",\"ns\":5}\n{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5}\n"), MT_ERR_SYNTAX, "x.jsonl:4: variants must be sorted");
     ck_fails(import_text(store, HEADER "{\"format\":\"msda-tune recording\",\"version\":1}\n"), MT_ERR_SYNTAX, "x.jsonl:2: expected a text in \"gpu.key\"");
     const char *path = in_folder("both.jsonl.gz");
     ck_ok(mt_recording_export_all(store, NULL, false, path, &fixture_err));
@@ -402,8 +406,8 @@ START_TEST(failed_import_leaves_the_rest)
 {
     mt_store *store = open_memory();
     ck_ok(mt_store_begin(store, &fixture_err));
-    ck_ok(import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5}\n"));
-    ck_assert_int_eq(import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":6}\n{\"v\":"), MT_ERR_SYNTAX);
+    ck_ok(import_text(store, HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5}\n"));
+    ck_assert_int_eq(import_text(store, HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":6}\n{\"v\":"), MT_ERR_SYNTAX);
     ck_ok(mt_store_commit(store, &fixture_err));
     ck_assert_int_eq(rows_in(store), 1);
     ck_ok(mt_store_check(store, &fixture_err));
@@ -481,7 +485,7 @@ START_TEST(out_of_memory)
     for (size_t n = 1; n < 60; n++) {
         mt_store *store = open_memory();
         mt_alloc_fail_at(n);
-        mt_status st = import_text(store, HEADER "{\"v\":\"A\",\"k\":\"ok\",\"ns\":5,\"n\":2,\"s\":[1,2]}\n");
+        mt_status st = import_text(store, HEADER "{\"v\":\"A=1\",\"k\":\"ok\",\"ns\":5,\"n\":2,\"s\":[1,2]}\n");
         mt_alloc_fail_at(0);
         ck_assert(st == MT_OK || st == MT_ERR_NO_MEMORY);
         ck_assert_int_eq(rows_in(store), st == MT_OK);

@@ -176,7 +176,12 @@ static const struct { const char *source, *lines; } ways[] = {
     {"#define FAST \"inc/x.h\"\n#define HEADER FAST\n#include HEADER\n", ""},
     {"#include HEADER\n", "options = -DHEADER=<x.h> -Iinc\n"},
     {"#include HEADER\n", "options = -D HEADER=\"inc/x.h\"\n"},
+    {"#include HEADER\n", "options = --define-macro HEADER=\"inc/x.h\"\n"},
     {"#if 0\n#include \\\n  \"inc/x.h\"\n#endif\n", ""},
+    {"%:include \"inc/x.h\"\n", ""},
+    {" %: /* so */ include <x.h>\n", "options = -Iinc\n"},
+    {"#inc\\\nlude \"inc/x.h\"\n", ""},
+    {"#\\\r\nin\\\nclude\\\n\"inc/x.h\"\n", ""},
 };
 
 START_TEST(every_way_to_a_header_is_in_the_key)

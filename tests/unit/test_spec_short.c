@@ -1,5 +1,6 @@
 /* Short forms mean what the sections mean that they stand for; includes; who is told about a mistake in them. */
 #include "tests/unit/space_fixture.h"
+#include "tuner/base/clock.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/spec_json.h"
 
@@ -227,5 +228,27 @@ START_TEST(files_are_bounded)
 }
 END_TEST
 
-UNIT_MAIN("spec_short", short_and_long_mean_the_same, literals_are_scalars_of_their_launch, mistakes_in_short_forms, what_like_can_make_is_bounded,
+/* Ten times the shapes take about ten times as long, and not a hundred. */
+static int64_t cpu_ns_of(int shapes)
+{
+    mt_strbuf text = {0};
+    mt_strbuf_add(&text, KERNEL "[shapes]\ndefault = no\nM = 3\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n[shape s0]\nN = 1\n");
+    for (int i = 1; i < shapes; i++) mt_strbuf_addf(&text, "[shape s%d]\nlike = s%d\nN = %d\n", i, i / 2, i + 1);
+    int64_t start = mt_clock_thread_cpu_ns();
+    mt_spec *spec = must_parse(mt_strbuf_text(&text));
+    int64_t ns = mt_clock_thread_cpu_ns() - start;
+    ck_assert_uint_eq(spec->shape_count, (size_t)shapes);
+    mt_spec_free(spec);
+    mt_strbuf_free(&text);
+    return ns;
+}
+
+START_TEST(many_shapes_take_linear_time)
+{
+    int64_t few = cpu_ns_of(900), many = cpu_ns_of(9000);
+    ck_assert_msg(many < 40 * few, "%lld ns for 900 shapes, %lld ns for 9000", (long long)few, (long long)many);
+}
+END_TEST
+
+UNIT_MAIN("spec_short", many_shapes_take_linear_time, short_and_long_mean_the_same, literals_are_scalars_of_their_launch, mistakes_in_short_forms, what_like_can_make_is_bounded,
                   an_included_file_stands_above, mistakes_in_included_files_name_them, circles_and_missing_files, files_are_bounded)

@@ -1,5 +1,6 @@
 /* Which files libtunelookup opens: missing, damaged, hostile, foreign, read-only ones; the user's over the shipped ones. */
 #include "db/lookup/lookup.h"
+#include "db/sqlite_defend.h"
 #include "db/store/migrate.h"
 #include "tests/unit/lookup_fixture.h"
 
@@ -489,5 +490,38 @@ START_TEST(test_user_file)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_files", test_missing, test_not_ours, test_other_schema, test_strange_schema, test_schema_that_computes, test_long_value, test_truncated, test_bad_expressions, test_deep_expressions, test_circular_lets,
+static void add_tables(int count)
+{
+    char sql[300];
+    snprintf(sql, sizeof sql, "PRAGMA writable_schema = ON; WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) "
+             "INSERT INTO sqlite_master (type, name, tbl_name, rootpage, sql) SELECT 'table', 't' || i, 't' || i, 2, 'CREATE TABLE t' || i || ' (a)' FROM n", count);
+    fixture_sql(sql);
+}
+
+/* SQLite parses a schema before anybody can look at it: the first read ends it where it is far too large, the check behind it tells what is a little too large. */
+START_TEST(test_many_tables)
+{
+    static const struct { int tables, code; } cases[] = { { 900, SQLITE_OK }, { 1100, SQLITE_OK }, { 20000, SQLITE_INTERRUPT } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sqlite3 *db = NULL;
+        mt_store *store = NULL;
+        tunelookup_result r;
+        unlink(fixture_db);
+        lookup_one_row();
+        add_tables(cases[i].tables);
+        ck_assert_int_eq(sqlite3_open_v2(fixture_db, &db, SQLITE_OPEN_READONLY, NULL), SQLITE_OK);
+        ck_assert_int_eq(mt_sqlite_first_read(db, "SELECT count(*) FROM sqlite_master"), cases[i].code);
+        sqlite3_close(db);
+        if (cases[i].tables < MT_SQLITE_OBJECTS) {
+            ck_lookup(try_find(fixture_db, 0, &r));
+            continue;
+        }
+        ck_lookup_fails(try_find(fixture_db, 0, &r), TUNELOOKUP_ERR_NOT_A_DATABASE, "holds more tables and indexes than any tuning database does");
+        ck_fails(mt_store_open(fixture_db, MT_STORE_READ_ONLY, &store, &fixture_err), MT_ERR_DB, "holds more tables and indexes than any tuning database does");
+        ck_fails(mt_store_open(fixture_db, MT_STORE_READ_WRITE, &store, &fixture_err), MT_ERR_DB, "holds more tables and indexes than any tuning database does");
+    }
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_files", test_many_tables, test_missing, test_not_ours, test_other_schema, test_strange_schema, test_schema_that_computes, test_long_value, test_truncated, test_bad_expressions, test_deep_expressions, test_circular_lets,
              test_hostile_text, test_modes, test_links, test_foreign_owner, test_unprivileged_reader, test_written_while_read, test_no_locks, test_unfinished_on_read_only_media, test_refresh_sees_kept_times, test_beside_a_writer, test_user_file)

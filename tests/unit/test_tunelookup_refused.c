@@ -93,4 +93,51 @@ END_TEST
 START_TEST(test_wrote_input_elsewhere) { refuses_what_was_elsewhere(MT_OUTCOME_WROTE_INPUT); }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_refused", test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_wrong_elsewhere, test_out_of_bounds_elsewhere, test_wrote_input_elsewhere)
+/* The winner of one workload that computed wrong results on the same shape with another: that one's winner answers both, and where there is none, the next step does. */
+START_TEST(test_wrong_with_another_workload)
+{
+    static const char shape[] = "H=3,5;N=64;dtype=f16", other_shape[] = "H=3,5;N=65;dtype=f16";
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    lookup_put(&w, other_shape, "one", plain64, 100); /* wrong on another shape: an exact row is exempt */
+    lookup_put(&w, shape, "one", plain64, 100);
+    lookup_put(&w, shape, "two", wide64, 200);
+    fixture_put(w.store, w.session, &w.subject, plain64, &(mt_outcome){.kind = MT_OUTCOME_WRONG_RESULT});
+    finish(&w);
+    tunelookup_db *db = open_db(0);
+    tunelookup_plan *plan = prepare(db, &lookup_h100);
+    tunelookup_result r = find(plan, 64);
+    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_assert_msg(strcmp(r.variant, wide64) == 0, "%s", lookup_explain(&r));
+    ck_assert_str_eq((r = find(plan, 65)).variant, plain64);
+    ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", (const char *const[]){"N", "H[0]", "H[1]", "dtype=f16", "workload=one"}, 5, &plan));
+    r = find(plan, 64);
+    ck_assert_int_ne(r.match, TUNELOOKUP_MATCH_EXACT);
+    ck_assert_msg(strcmp(r.variant, plain64) != 0, "%s", lookup_explain(&r));
+    ck_says(&r, "the variant tuned for this GPU and shape is refused: another row of this very shape (of another workload, cache state, GPU or file) says that it computes wrong results");
+    tunelookup_close(db);
+}
+END_TEST
+
+/* A row of a text that is no variant of the kernel hides no winner of the shape, however fast it says that it is. */
+START_TEST(test_no_variant_of_the_kernel)
+{
+    static const char shape[] = "H=3,5;N=64;dtype=f16";
+    static const char *const texts[] = {"nonsense", "X=1", "ALGO=gone;B=32", "B=32", "ALGO=plain;B=x", ""};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        char sql[200];
+        lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+        lookup_put(&w, shape, "one", plain64, 100);
+        lookup_put(&w, shape, "two", wide, 0.01);
+        lookup_end(&w);
+        snprintf(sql, sizeof sql, "UPDATE variant SET text = '%s' WHERE text = '%s'", texts[i], wide); /* a stranger's file: what writes rows refuses such a text */
+        fixture_sql(sql);
+        tunelookup_db *db = open_db(0);
+        tunelookup_result r = find(prepare(db, &lookup_h100), 64);
+        ck_assert_msg(r.match == TUNELOOKUP_MATCH_EXACT && strcmp(r.variant, plain64) == 0, "%s: %s", texts[i], lookup_explain(&r));
+        tunelookup_close(db);
+        fixture_sql("DELETE FROM best; DELETE FROM answer; DELETE FROM measurement; DELETE FROM variant");
+    }
+}
+END_TEST
+
+FIXTURE_MAIN("tunelookup_refused", test_wrong_with_another_workload, test_no_variant_of_the_kernel, test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_wrong_elsewhere, test_out_of_bounds_elsewhere, test_wrote_input_elsewhere)

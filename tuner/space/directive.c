@@ -28,13 +28,19 @@ static const char *skip_literal(const char *at)
     return *at == quote ? at + 1 : at;
 }
 
+/* Behind the ends of lines that go on. */
+static const char *skip_splices(const char *at)
+{
+    while (at[0] == '\\' && (at[1] == '\n' || (at[1] == '\r' && at[2] == '\n'))) at += at[1] == '\n' ? 2 : 3;
+    return at;
+}
+
 /* Blanks, comments within the line, and lines that go on. */
 static const char *skip_blanks(const char *at)
 {
     for (;;) {
         if (*at == ' ' || *at == '\t') at++;
-        else if (at[0] == '\\' && at[1] == '\n') at += 2;
-        else if (at[0] == '\\' && at[1] == '\r' && at[2] == '\n') at += 3;
+        else if (skip_splices(at) != at) at = skip_splices(at);
         else if (at[0] == '/' && at[1] == '*') at = skip_comment(at);
         else return at;
     }
@@ -52,6 +58,22 @@ static bool is_the_word(const char *at, size_t length, const char *word)
     return strlen(word) == length && strncmp(at, word, length) == 0;
 }
 
+/* Behind the word, which may go on in the next line; NULL: another one stands there. */
+static const char *take_word(const char *at, const char *word)
+{
+    for (; *word; word++, at++) {
+        at = skip_splices(at);
+        if (*at != *word) return NULL;
+    }
+    return is_word(*skip_splices(at)) ? NULL : at;
+}
+
+/* Of the # that begins a directive, or the two characters that stand for it; 0: something else. */
+static size_t mark_length(const char *at)
+{
+    return *at == '#' ? 1 : at[0] == '%' && at[1] == ':' ? 2 : 0;
+}
+
 bool mt_directive_file(const char *text, mt_directive *found)
 {
     text = skip_blanks(text);
@@ -64,16 +86,17 @@ bool mt_directive_file(const char *text, mt_directive *found)
     return *found->end++ == (found->form == '<' ? '>' : '"');
 }
 
-/* At the # that begins a directive. */
+/* Behind the # that begins a directive. */
 static bool read_directive(const char *at, mt_directive *found)
 {
-    found->start = at = skip_blanks(at + 1);
-    size_t length = word_length(at);
-    if (is_the_word(at, length, "include")) found->kind = MT_DIRECTIVE_INCLUDE;
-    else if (is_the_word(at, length, "include_next")) found->kind = MT_DIRECTIVE_INCLUDE_NEXT;
-    else if (is_the_word(at, length, "define")) found->kind = MT_DIRECTIVE_DEFINE;
-    else return false;
-    return mt_directive_file(at + length, found);
+    static const struct { const char *word; mt_directive_kind kind; } directives[] = {{"include", MT_DIRECTIVE_INCLUDE}, {"include_next", MT_DIRECTIVE_INCLUDE_NEXT}, {"define", MT_DIRECTIVE_DEFINE}};
+    found->start = skip_blanks(at);
+    for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
+        const char *behind = take_word(found->start, directives[i].word);
+        found->kind = directives[i].kind;
+        if (behind) return mt_directive_file(behind, found);
+    }
+    return false;
 }
 
 /* At the first letter of a word. */
@@ -103,9 +126,9 @@ bool mt_directive_next(mt_directive_walk *walk, mt_directive *found)
         walk->is_inside = *at != '\n' && (walk->is_inside || (behind == at && !isspace((unsigned char)*at)));
         if (behind != at) {
             walk->at = behind;
-        } else if (*at == '#' && is_first) {
-            bool is_found = read_directive(at, found);
-            walk->at = is_found ? found->end : at + 1;
+        } else if (is_first && mark_length(at)) {
+            bool is_found = read_directive(at + mark_length(at), found);
+            walk->at = is_found ? found->end : at + mark_length(at);
             if (is_found) return true;
         } else if (is_word(*at)) {
             bool is_found = read_probe(at, found);

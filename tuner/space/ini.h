@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "tuner/base/status.h"
 
@@ -34,6 +35,11 @@ typedef struct mt_ini_mark {
     char *path;
 } mt_ini_mark;
 
+typedef struct mt_ini_slot {
+    uint64_t hash;
+    size_t section, entry; /* numbers from 1; section 0: the slot is free, entry 0: the section itself */
+} mt_ini_slot;
+
 /* A line as a person finds it; the path is the mt_ini's. */
 typedef struct mt_place {
     const char *path;
@@ -47,6 +53,8 @@ typedef struct mt_ini {
     mt_ini_section includes; /* the `include =` in front of each file's first section */
     mt_ini_mark *marks;
     size_t mark_count, mark_capacity;
+    mt_ini_slot *slots;      /* ini_index.h */
+    size_t slot_count, slots_used;
 } mt_ini;
 
 /* Parses text[length]; `path` is only named in messages. The caller mt_ini_free's *ini. */

@@ -1,5 +1,6 @@
 /* What an mt_ini is made of: sections, entries, and which file each line is of. */
 #include "tuner/space/ini.h"
+#include "tuner/space/ini_index.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 
-/* Duplicates are found by comparing with all earlier ones; the limit keeps that cheap on hostile files. */
+/* Of sections, and of keys in one: no search space comes near it, and what is done with each of a hostile file's stays cheap. */
 enum { COUNT_LIMIT = 10000, MARK_LIMIT = 1000 };
 
 static mt_status no_memory(const mt_ini *ini, mt_error *err)
@@ -60,20 +61,23 @@ static bool holds_lines(const char *kind)
     return strcmp(kind, "params") == 0 || strcmp(kind, "constraints") == 0 || strcmp(kind, "args") == 0;
 }
 
-static bool is_same_section(const mt_ini *ini, const mt_ini_section *section, const char *kind, const char *name, int line)
+/* An earlier section that this one must not repeat, or NULL. */
+static const mt_ini_section *same_section(const mt_ini *ini, const char *kind, const char *name, int line)
 {
-    if (holds_lines(kind) || strcmp(section->kind, kind) != 0 || strcmp(section->name, name) != 0) return false;
-    return strcmp(kind, "shapes") != 0 || mt_ini_same_file(ini, section->line, line); /* each file may have its defaults */
+    size_t from = 0;
+    const mt_ini_section *section = holds_lines(kind) ? NULL : mt_ini_index_find_section(ini, kind, name, &from);
+    while (section && strcmp(kind, "shapes") == 0 && !mt_ini_same_file(ini, section->line, line)) section = mt_ini_index_find_section(ini, kind, name, &from); /* each file may have its defaults */
+    return section;
 }
 
 mt_status mt_ini_add_section(mt_ini *ini, const char *kind, const char *name, int line, mt_error *err)
 {
     mt_place here = mt_ini_place(ini, line);
-    for (size_t i = 0; i < ini->section_count; i++) {
-        if (!is_same_section(ini, &ini->sections[i], kind, name, line)) continue;
+    const mt_ini_section *earlier = same_section(ini, kind, name, line);
+    if (earlier) {
         mt_strbuf what = {0};
         mt_strbuf_addf(&what, "section [%s%s%s]", kind, *name ? " " : "", name);
-        mt_status st = fail_twice(ini, line, ini->sections[i].line, mt_strbuf_text(&what), err);
+        mt_status st = fail_twice(ini, line, earlier->line, mt_strbuf_text(&what), err);
         mt_strbuf_free(&what);
         return st;
     }
@@ -83,7 +87,7 @@ mt_status mt_ini_add_section(mt_ini *ini, const char *kind, const char *name, in
     ini->sections = grown;
     mt_ini_section *added = &grown[ini->section_count++];
     *added = (mt_ini_section){.kind = mt_strdup(kind), .name = mt_strdup(name), .line = line};
-    return added->kind && added->name ? MT_OK : no_memory(ini, err);
+    return added->kind && added->name && mt_ini_index_section(ini) ? MT_OK : no_memory(ini, err);
 }
 
 static mt_status put_entry(const mt_ini *ini, mt_ini_section *section, const char *key, const char *value, int line, mt_error *err)
@@ -101,8 +105,11 @@ static mt_status put_entry(const mt_ini *ini, mt_ini_section *section, const cha
 mt_status mt_ini_add_entry(mt_ini *ini, const char *key, const char *value, int line, mt_error *err)
 {
     mt_ini_section *section = &ini->sections[ini->section_count - 1];
-    const mt_ini_entry *earlier = mt_ini_find(section, key);
-    if (!earlier) return put_entry(ini, section, key, value, line, err);
+    const mt_ini_entry *earlier = mt_ini_index_find_entry(ini, key);
+    if (!earlier) {
+        mt_status put = put_entry(ini, section, key, value, line, err);
+        return put == MT_OK && !mt_ini_index_entry(ini) ? no_memory(ini, err) : put;
+    }
     mt_strbuf what = {0};
     mt_strbuf_addf(&what, "key '%s' in [%s%s%s]", key, section->kind, *section->name ? " " : "", section->name);
     mt_status st = fail_twice(ini, line, earlier->line, mt_strbuf_text(&what), err);
@@ -132,6 +139,7 @@ void mt_ini_free(mt_ini *ini)
     for (size_t i = 0; i < ini->mark_count; i++) mt_free(ini->marks[i].path);
     free_section(&ini->includes);
     mt_free(ini->marks);
+    mt_free(ini->slots);
     mt_free(ini->sections);
     mt_free(ini->path);
     *ini = (mt_ini){0};

@@ -65,11 +65,18 @@ static char *take(const char **at)
     return text;
 }
 
+/* What stands between an option and its value where they are one word; NULL: the option has none, or it is there. */
+static const char *macro_separator(const char *word)
+{
+    if (strcmp(word, "-D") == 0 || strcmp(word, "-U") == 0) return "";
+    return strcmp(word, "--define-macro") == 0 || strcmp(word, "--undefine-macro") == 0 ? "=" : NULL;
+}
+
 /* "-D" "X=1" → "-DX=1" */
-static char *joined(char *first, char *second)
+static char *joined(char *first, const char *separator, char *second)
 {
     mt_strbuf text = {0};
-    if (first && second) mt_strbuf_addf(&text, "%s%s", first, second);
+    if (first && second) mt_strbuf_addf(&text, "%s%s%s", first, *second ? separator : "", second);
     char *out = first && second ? mt_strbuf_take(&text) : NULL;
     mt_strbuf_free(&text);
     mt_free(first);
@@ -84,7 +91,8 @@ mt_status mt_word_next(const char **at, mt_word *word, mt_error *err)
     if (!**at) return MT_OK;
     char *text = take(at);
     word->kind = MT_WORD_PLAIN;
-    if (text && (strcmp(text, "-D") == 0 || strcmp(text, "-U") == 0)) text = joined(text, take(at));
+    const char *separator = text ? macro_separator(text) : NULL;
+    if (separator) text = joined(text, separator, take(at));
     const char *path = text ? path_of(text, &word->kind) : NULL;
     if (path) {
         char *copy = *path ? unquoted(path, strlen(path)) : take(at);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
+#include "tuner/space/ini_index.h"
 
 /* Each limit is far beyond what people write; together they bound the work that a small hostile file makes. */
 enum { KEYS_MAX = 128, VALUES_MAX = 1000000 };
@@ -19,9 +20,9 @@ static mt_status check_defaults(mt_short *all, const mt_ini_section *section, mt
 
 static size_t find_shape(const mt_ini *ini, const char *name)
 {
-    size_t i = 0;
-    while (i < ini->section_count && (strcmp(ini->sections[i].kind, "shape") != 0 || strcmp(ini->sections[i].name, name) != 0)) i++;
-    return i;
+    size_t from = 0;
+    const mt_ini_section *section = mt_ini_index_find_section(ini, "shape", name, &from);
+    return section ? (size_t)(section - ini->sections) : ini->section_count;
 }
 
 static mt_status add_value(mt_short *all, const mt_ini_section *shape, const mt_ini_entry *entry, mt_error *err)
@@ -64,11 +65,9 @@ static mt_status add_missing(mt_short *all, const mt_ini_section *shape, const m
 static mt_status add_defaults(mt_short *all, const mt_ini_section *shape, bool of_own_file, mt_error *err)
 {
     mt_status st = MT_OK;
-    for (size_t i = 0; st == MT_OK && i < all->in->section_count; i++) {
-        const mt_ini_section *section = &all->in->sections[i];
-        bool is_wanted = strcmp(section->kind, "shapes") == 0 && !*section->name && mt_ini_same_file(all->in, section->line, shape->line) == of_own_file;
-        if (is_wanted) st = add_missing(all, shape, section, err);
-    }
+    size_t from = 0;
+    for (const mt_ini_section *section; st == MT_OK && (section = mt_ini_index_find_section(all->in, "shapes", "", &from)) != NULL;)
+        if (mt_ini_same_file(all->in, section->line, shape->line) == of_own_file) st = add_missing(all, shape, section, err);
     return st;
 }
 

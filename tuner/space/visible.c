@@ -9,6 +9,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
+#include "tuner/space/option_words.h"
 
 enum { MOST_FILES = 1000, MOST_BYTES = 64 << 20 }; /* of headers: beyond, looking costs more than it saves */
 
@@ -297,10 +298,12 @@ static bool is_macro(const char *option)
     return strncmp(option, "-D", 2) == 0 && is_word(option[2]);
 }
 
+/* However the option defines its macro; "" where it defines none. */
 static const char *value_of(const char *option)
 {
-    const char *equals = strchr(option, '=');
-    return equals ? equals + 1 : "";
+    size_t length;
+    const char *value = NULL;
+    return mt_word_macro(option, &length, &value) && value ? value : "";
 }
 
 /* By the source, or by the value of one that is. */
@@ -310,7 +313,7 @@ static bool is_wanted(mt_visible *self, const mt_options *options, const bool *k
     char *name = mt_strndup(option + 2, strcspn(option + 2, "=("));
     bool found = !name || is_seen(self, name);
     for (size_t i = 0; i < options->count && !found; i++) {
-        if (keeps[i] && is_macro(options->items[i])) found = mt_text_has_word(value_of(options->items[i]), name);
+        if (keeps[i]) found = mt_text_has_word(value_of(options->items[i]), name);
     }
     mt_free(name);
     return found;
