@@ -93,7 +93,7 @@ static bool take_turn(struct state *state, enum arm arm, mt_proposal *out)
     }
 }
 
-/* Offspring and second_starts are ordered by the forest: where it is worth less than no model, a search without one has their turns. */
+/* Offspring and second starts are ordered by the forest: where it is worth less than no model, a search without one has their turns. */
 static enum arm choose_arm(const mt_model_search *search)
 {
     const enum arm *turns = search->since_better > STUCK_AFTER ? stuck : search->since_better > MT_SLOW_AFTER ? slow : usual;

@@ -49,6 +49,7 @@ void mt_model_search_free(mt_model_search *search)
     mt_forest_free(&search->forest);
     mt_forest_free(&search->validity);
     mt_gp_free(&search->gp);
+    mt_free(search->points);
     mt_free(search->rows);
     mt_free(search->deviations);
     mt_free(search->targets);
@@ -70,10 +71,13 @@ static bool add_row(mt_model_search *search, size_t point)
         float *rows = mt_realloc(search->rows, capacity * (width ? width : 1), sizeof *rows);
         float *deviations = rows ? mt_realloc(search->deviations, capacity, sizeof *deviations) : NULL;
         if (rows) search->rows = rows;
-        if (!deviations) return false;
-        search->deviations = deviations;
+        if (deviations) search->deviations = deviations;
+        mt_point *points = deviations ? mt_realloc(search->points, capacity, sizeof *points) : NULL;
+        if (!points) return false;
+        search->points = points;
         search->row_capacity = capacity;
     }
+    mt_space_at(search->ledger.space, point, &search->points[place]);
     mt_features_of(&search->features, point, search->rows + place * width);
     search->deviations[place] = 0;
     return true;

@@ -24,6 +24,7 @@ typedef struct mt_model_search {
     mt_ledger ledger;
     mt_rng rng;
     mt_features features;
+    mt_point *points; /* of ledger.items[i] */
     float *rows; /* features of ledger.items[i] at i × features.count */
     float *deviations; /* of what the forest expected of ledger.items[i], standardised; 0: it was not asked */
     size_t row_capacity;
@@ -50,7 +51,8 @@ typedef struct mt_model_search {
     size_t next_kept, neighbour_capacity;
     /* A second local search, away from the best. */
     size_t second_start, second_start_tries; /* a point, SIZE_MAX: none; how many of its neighbours were tried in vain */
-    size_t second_starts_used[MT_RIVALS_KEPT], second_starts_used_count; /* a ring: the latest ones */
+    mt_point second_starts_used[MT_RIVALS_KEPT];
+    size_t second_starts_used_count; /* a ring: the latest ones */
 
     /* Random points of a space that is not enumerated, where a draw takes long: used again and again, and renewed by and by. */
     size_t *stock, stock_count, next_stock; /* NULL: every draw is fresh */
