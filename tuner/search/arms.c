@@ -114,6 +114,24 @@ bool mt_propose_central(mt_model_search *search, mt_proposal *out)
     return count > 0;
 }
 
+bool mt_propose_believed(mt_model_search *search, mt_proposal *out)
+{
+    *out = (mt_proposal){SIZE_MAX, NAN, 0};
+    return mt_belief_next(&search->belief, &search->features, &search->ledger, &search->rng, &out->point);
+}
+
+/* ---- what is believed, beside what models learned ---- */
+
+static double believed(const mt_model_search *search, const float *row)
+{
+    return search->belief.slope > 0 ? mt_belief_mean(&search->belief, &search->features, row[search->features.prior_feature]) : 0;
+}
+
+static double believed_of_pool(const mt_model_search *search, size_t place)
+{
+    return search->belief.slope > 0 ? mt_belief_mean(&search->belief, &search->features, search->gp.columns[search->features.prior_feature * search->gp.pool_size + place]) : 0;
+}
+
 /* ---- forest ---- */
 
 /* With many points, one more changes little: then the forest may be a few points old, unless one of them is the new best. */
@@ -137,6 +155,7 @@ bool mt_arms_choose_by_forest(mt_model_search *search, size_t count, bool by_mea
         double mean, deviation, chance = 0;
         mt_features_of(&search->features, search->candidates[i], row);
         mt_forest_predict(&search->forest, row, &mean, &deviation);
+        mean += believed(search, row);
         if (may_fail) chance = mt_model_search_log_validity(search, row);
         double score = by_mean ? -mean + (chance < DOUBTFUL ? chance : 0) : mt_log_improvement(search->best_target, mean, scale * deviation) + chance;
         if (score > best) {
@@ -307,14 +326,14 @@ bool mt_propose_gp(mt_model_search *search, mt_proposal *out)
     if (!row) return false;
     for (size_t i = 0; i < search->gp.pool_count; i++) {
         if (mt_ledger_knows(&search->ledger, search->pool[i])) continue;
-        double score = mt_log_improvement(search->best_target, search->gp.means[i], search->gp.deviations[i]);
+        double mean = search->gp.means[i] + believed_of_pool(search, i), score = mt_log_improvement(search->best_target, mean, search->gp.deviations[i]);
         if (may_fail && score > best) {
             mt_features_of(&search->features, search->pool[i], row);
             score += mt_model_search_log_validity(search, row);
         }
         if (score > best) {
             best = score;
-            *out = (mt_proposal){search->pool[i], search->gp.means[i], 0};
+            *out = (mt_proposal){search->pool[i], mean, 0};
         }
     }
     mt_free(row);
@@ -339,6 +358,7 @@ bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
         double mean, deviation;
         mt_features_of(&search->features, search->candidates[i], row);
         mt_gp_at(&search->gp, row, scratch, &mean, &deviation);
+        mean += believed(search, row);
         if (mean < best) {
             best = mean;
             *out = (mt_proposal){search->candidates[i], mean, 0};

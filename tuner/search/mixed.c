@@ -7,7 +7,7 @@
 
 enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, WALK };
 #define WALK_SEED 0x5555u
-enum { TURNS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2 };
+enum { TURNS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2, DOUBT_EVERY = 4 };
 
 static const enum arm usual[TURNS] = {GP, FOREST, FOREST, GP, FOREST, FOREST, SWEEP};
 static const enum arm slow[TURNS] = {GP, FOREST, SECOND_START, GP, OFFSPRING, SECOND_START, SWEEP};
@@ -101,11 +101,17 @@ static enum arm choose_arm(const mt_model_search *search)
     return (arm == OFFSPRING || arm == SECOND_START) && mt_hindsight_is_misled(&search->hindsight) ? WALK : arm;
 }
 
+/* Most of the first sample is what the author believes in; the rest looks whether that is so. */
+static bool propose_first(mt_model_search *search, mt_proposal *out)
+{
+    return (search->ledger.count % DOUBT_EVERY != DOUBT_EVERY - 1 && mt_propose_believed(search, out)) || mt_propose_central(search, out);
+}
+
 static bool propose(struct state *state, mt_proposal *out)
 {
     mt_model_search *search = &state->search;
     if (take_hint(state, out)) return true;
-    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_central(search, out);
+    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return propose_first(search, out);
     return take_turn(state, choose_arm(search), out) || mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_central(search, out);
 }
 

@@ -23,7 +23,7 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *ta
     *search = (mt_model_search){.second_start = SIZE_MAX};
     mt_ledger_init(&search->ledger, task->space);
     mt_rng_seed(&search->rng, task->seed);
-    MT_TRY(mt_features_init(&search->features, task->space, &search->rng, err));
+    MT_TRY(mt_features_init(&search->features, task->space, task->prior, task->prior_context, &search->rng, err));
     for (size_t i = 0; i < spec->param_count; i++) search->neighbour_capacity += spec->params[i].value_count;
     size_t room = task->budget < GP_POINTS ? task->budget : GP_POINTS, valid = mt_space_count(task->space);
     size_t pool = mt_space_is_enumerated(task->space) && valid < POOL ? valid : POOL;
@@ -180,6 +180,7 @@ bool mt_model_search_refresh(mt_model_search *search)
         if (search->targets[i] > worst) search->targets[i] = worst; /* failures: −(median / ∞) = 0 */
     }
     standardise(search);
+    mt_belief_learn(&search->belief, &search->features, &search->ledger, search->rows, search->scale, search->targets);
     return true;
 }
 

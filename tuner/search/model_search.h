@@ -5,6 +5,7 @@
 #ifndef MT_SEARCH_MODEL_SEARCH_H
 #define MT_SEARCH_MODEL_SEARCH_H
 
+#include "tuner/search/belief.h"
 #include "tuner/search/features.h"
 #include "tuner/search/forest.h"
 #include "tuner/search/gp.h"
@@ -30,10 +31,11 @@ typedef struct mt_model_search {
     size_t row_capacity;
     size_t since_better, failure_count; /* results since the best became better; failures told */
 
-    /* What the models are fitted to: −(median / time), standardised; small is good. */
+    /* What the models are fitted to: −(median / time), standardised, less what was believed of it; small is good. */
     double *targets;
     size_t target_capacity;
     double median_ns, shift, scale, best_target;
+    mt_belief belief; /* what it expects is not in the targets */
 
     mt_hindsight hindsight; /* of the forest */
     mt_forest validity;     /* 1: works, 0: fails */
@@ -83,6 +85,8 @@ double mt_model_search_log_validity(const mt_model_search *search, const float *
 /* The arms. Each needs fresh targets, and is false where it has nothing to propose. */
 /* Where the most of a random sample of the space is nearest that was not near anything known: the middle first, then the middles of what is left out. Needs no model. */
 bool mt_propose_central(mt_model_search *search, mt_proposal *out);
+/* What the space's author believes to be fastest. False: nothing is believed, or all of it was asked. */
+bool mt_propose_believed(mt_model_search *search, mt_proposal *out);
 bool mt_propose_gp(mt_model_search *search, mt_proposal *out);                      /* largest expected improvement, anywhere */
 bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out); /* the same among neighbours of the best `elite` and `draws` random points */
 bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out); /* the same, by the forest, among children of the best `elite` */

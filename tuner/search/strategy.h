@@ -7,6 +7,7 @@
 #ifndef MT_SEARCH_STRATEGY_H
 #define MT_SEARCH_STRATEGY_H
 
+#include "tuner/search/features.h"
 #include "tuner/search/shard.h"
 
 typedef struct mt_search_task {
@@ -15,6 +16,8 @@ typedef struct mt_search_task {
     size_t budget;         /* evaluations that the session means to spend (≥ 1) */
     const size_t *hints;   /* points that were good for near shapes or GPUs, best first; borrowed for `create`; a strategy may ignore them */
     size_t hint_count;
+    mt_prior *prior;       /* NULL: none. It orders the first points and is the models' mean, as far as results bear it out; a strategy may ignore it */
+    const void *prior_context; /* must outlive the state */
     mt_shard shard;        /* a strategy that splits asks points of it alone; the others need not look at it */
 } mt_search_task;
 
