@@ -31,6 +31,7 @@ struct tally {
     double *percent[MARKS]; /* a value a seed */
     double asked_ns, slowest_ns;
     size_t proposals;
+    double *spent, *lost; /* a value a seed: the share of the budget at which the outlook was flat; how much slower its best was than the last */
 };
 
 struct pipe {
@@ -57,7 +58,8 @@ static mt_status run(const bench_space *space, const mt_strategy *strategy, cons
     void *state = NULL;
     struct pipe pipe = {{0}, 0, 0};
     size_t asked = 0, told = 0, limit = mt_space_count(space->space) < options->budget ? mt_space_count(space->space) : options->budget, mark = 0;
-    double best = INFINITY;
+    double best = INFINITY, flat_best = NAN;
+    size_t flat_at = 0;
     mt_search_task task = {.space = space->space, .seed = seed, .budget = options->budget, .hints = hints, .hint_count = hint_count, .prior_context = space};
     if (options->prior) task.prior = strcmp(options->prior, "inverted") == 0 ? inverted_prior : rough_prior;
     mt_status st = strategy->create(&task, &state, err);
@@ -79,8 +81,11 @@ static mt_status run(const bench_space *space, const mt_strategy *strategy, cons
         strategy->tell(state, point, space->cost_ns[point]);
         best = fmin(best, space->cost_ns[point]);
         told++;
+        if (flat_at == 0 && strategy->outlook && strategy->outlook(state) < MT_FLAT_BELOW) flat_at = told, flat_best = best;
         while (mark < MARKS && marks[mark] == told) tally->percent[mark++][seed] = isinf(best) ? 0 : 100 * space->best_ns / best;
     }
+    tally->spent[seed] = limit ? (double)(flat_at ? flat_at : told) / (double)limit : 1;
+    tally->lost[seed] = flat_at ? flat_best / best - 1 : 0;
     for (; mark < MARKS; mark++) tally->percent[mark][seed] = isinf(best) ? 0 : 100 * space->best_ns / best;
     strategy->destroy(state);
     return st;
@@ -122,6 +127,11 @@ static void print_row(const bench_space *space, const mt_strategy *strategy, con
         printf(" %.2f (%.1f) |", mt_stats_mean(tally->percent[m], options->seeds), mt_stats_quantile(tally->percent[m], options->seeds, 0.05));
     }
     printf(" %.2f | %.0f |\n", tally->proposals ? tally->asked_ns / 1e6 / (double)tally->proposals : 0, tally->slowest_ns / 1e6);
+    if (strategy->outlook) {
+        mt_stats_sort(tally->lost, options->seeds);
+        printf("until flat: %.0f %% of the budget, %.2f %% slower than all of it (worst %.2f %%)\n", 100 * mt_stats_mean(tally->spent, options->seeds), 100 * mt_stats_mean(tally->lost, options->seeds),
+               100 * tally->lost[options->seeds - 1]);
+    }
     fflush(stdout);
 }
 
@@ -134,10 +144,15 @@ static mt_status measure(const bench_space *space, const mt_strategy *strategy, 
         tally.percent[m] = mt_alloc(options->seeds, sizeof(double));
         if (!tally.percent[m]) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     }
+    tally.spent = mt_alloc(options->seeds, sizeof(double));
+    tally.lost = mt_alloc(options->seeds, sizeof(double));
+    if (!tally.spent || !tally.lost) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     if (st == MT_OK && options->donor) st = find_hints(space, options->donor, hints, &hint_count, err);
     for (size_t seed = 0; st == MT_OK && seed < options->seeds; seed++) st = run(space, strategy, options, hints, hint_count, seed, &tally, err);
     if (st == MT_OK) print_row(space, strategy, options, &tally);
     for (size_t m = 0; m < MARKS; m++) mt_free(tally.percent[m]);
+    mt_free(tally.spent);
+    mt_free(tally.lost);
     return st;
 }
 

@@ -164,6 +164,7 @@ bool mt_arms_choose_by_forest(mt_model_search *search, size_t count, bool by_mea
         }
     }
     mt_free(row);
+    if (!by_mean && best > -INFINITY) mt_outlook_forest(&search->outlook, best, mt_model_search_unit(search));
     return best > -INFINITY;
 }
 
@@ -324,6 +325,7 @@ bool mt_propose_gp(mt_model_search *search, mt_proposal *out)
     bool may_fail = mt_model_search_fit_validity(search);
     float *row = mt_alloc(search->features.count, sizeof *row);
     if (!row) return false;
+    mt_outlook_begin(&search->outlook);
     for (size_t i = 0; i < search->gp.pool_count; i++) {
         if (mt_ledger_knows(&search->ledger, search->pool[i])) continue;
         double mean = search->gp.means[i] + believed_of_pool(search, i), score = mt_log_improvement(search->best_target, mean, search->gp.deviations[i]);
@@ -331,12 +333,14 @@ bool mt_propose_gp(mt_model_search *search, mt_proposal *out)
             mt_features_of(&search->features, search->pool[i], row);
             score += mt_model_search_log_validity(search, row);
         }
+        mt_outlook_note(&search->outlook, score);
         if (score > best) {
             best = score;
             *out = (mt_proposal){search->pool[i], mean, 0};
         }
     }
     mt_free(row);
+    mt_outlook_end(&search->outlook, mt_model_search_unit(search));
     return best > -INFINITY;
 }
 

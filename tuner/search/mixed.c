@@ -131,6 +131,11 @@ static void tell(void *memory, size_t point, double cost_ns)
     mt_strategy_local.tell(state->walk, point, cost_ns);
 }
 
+static double outlook(void *memory)
+{
+    return mt_model_search_outlook(&((struct state *)memory)->search);
+}
+
 extern const mt_strategy mt_strategy_mixed;
 const mt_strategy mt_strategy_mixed = {
     .name = "mixed",
@@ -139,4 +144,5 @@ const mt_strategy mt_strategy_mixed = {
     .ask = ask,
     .tell = tell,
     .destroy = destroy,
+    .outlook = outlook,
 };

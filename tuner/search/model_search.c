@@ -120,6 +120,7 @@ void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns)
     if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) place = mt_ledger_tell(&search->ledger, point, cost_ns);
     if (place != SIZE_MAX) learn(search, place);
     search->since_better = search->ledger.best == best ? search->since_better + 1 : 0;
+    if (search->since_better == 0) mt_outlook_better(&search->outlook);
 }
 
 /* ---- targets ---- */
@@ -182,6 +183,16 @@ bool mt_model_search_refresh(mt_model_search *search)
     standardise(search);
     mt_belief_learn(&search->belief, &search->features, &search->ledger, search->rows, search->scale, search->targets);
     return true;
+}
+
+double mt_model_search_unit(const mt_model_search *search)
+{
+    return search->scale * search->ledger.items[search->ledger.best].cost_ns / search->median_ns;
+}
+
+double mt_model_search_outlook(const mt_model_search *search)
+{
+    return mt_outlook_gain(&search->outlook, search->since_better);
 }
 
 double mt_log_improvement(double best, double mean, double deviation)

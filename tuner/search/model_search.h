@@ -11,6 +11,7 @@
 #include "tuner/search/gp.h"
 #include "tuner/search/hindsight.h"
 #include "tuner/search/ledger.h"
+#include "tuner/search/outlook.h"
 #include "tuner/search/strategy.h"
 
 /* MT_SLOW_AFTER: so many results without a better one, and the search counts as slow. MT_FOREST_AGE: one point in so many may be missing from a forest. */
@@ -38,6 +39,7 @@ typedef struct mt_model_search {
     mt_belief belief; /* what it expects is not in the targets */
 
     mt_hindsight hindsight; /* of the forest */
+    mt_outlook outlook;
     mt_forest validity;     /* 1: works, 0: fails */
     size_t validity_count;  /* ledger.count when it was fitted */
     mt_forest forest;
@@ -74,6 +76,11 @@ bool mt_model_search_add(mt_model_search *search, mt_proposal proposal); /* mark
 void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns);
 /* Recomputes the targets. False: too little is known for a model (fewer than two different results), or memory ran out. */
 bool mt_model_search_refresh(mt_model_search *search);
+
+/* As mt_strategy's outlook. */
+double mt_model_search_outlook(const mt_model_search *search);
+/* The share of the best's speed that an improvement of 1, standardised, is. */
+double mt_model_search_unit(const mt_model_search *search);
 
 /* Failures count as the slowest success while the search makes progress: most have a reason that their neighbours share. When it is slow, that would keep it out of
  * whole regions for good: then they count as what was expected of them, and how likely a point works is a model of its own. */

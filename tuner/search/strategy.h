@@ -29,11 +29,14 @@ typedef struct mt_strategy {
     size_t (*ask)(void *state, size_t *points, size_t capacity);
     void (*tell)(void *state, size_t point, double cost_ns); /* INFINITY = failed; of one given up as too slow: what was seen of it, slower than the best by a tenth at least */
     void (*destroy)(void *state);                            /* NULL is a no-op */
+    double (*outlook)(void *state);                          /* by which share of the best's speed going on is expected to improve it: 0.01 = 1 %; NAN: too early to say. NULL: it has no model to know by */
 } mt_strategy;
 
 const mt_strategy *mt_strategy_find(const char *name); /* or NULL */
 size_t mt_strategy_count(void);
 const mt_strategy *mt_strategy_at(size_t index);
+/* A search whose outlook is less has nothing more to find that would pay. */
+#define MT_FLAT_BELOW 0.005
 /* What "auto" means for this space and budget: exhaustive when the budget covers it, else mixed. */
 const mt_strategy *mt_strategy_auto(const mt_space *space, size_t budget);
 
