@@ -1,9 +1,10 @@
-/* How good each strategy's best is after 25, 50, 100, 200 and 400 evaluations, in replay.
+/* How good each strategy's best is after 8, 25, 50, 100, 200 and 400 evaluations, in replay.
  *
- *     search_bench [--strategies a,b] [--seeds N] [--budget N] [--outstanding N] [--donor TABLE] [--perturb pow=X]… SPACE…
+ *     search_bench [--strategies a,b] [--seeds N] [--budget N] [--outstanding N] [--donor TABLE] [--prior rough|inverted] [--perturb pow=X]… SPACE…
  *
  * SPACE: a table's path without its ending (search_table.py makes them), or the name of a made-up space; "made" is all of those. With --outstanding, that
- * many results are always on their way, told in the order of asking. --donor: the five best points of that table are the hints. Each row: mean % of the
+ * many results are always on their way, told in the order of asking. --donor: the five best points of that table are the hints. --prior: what
+ * is believed of each point beforehand: its time, off by half of it or so, or the opposite of that. Each row: mean % of the
  * optimum's speed over the seeds, and in parentheses the 5th percentile. */
 #include <math.h>
 #include <stdio.h>
@@ -16,13 +17,13 @@
 #include "tuner/base/stats.h"
 #include "tuner/search/strategy.h"
 
-enum { MARKS = 5, DONOR_POINTS = 5, MAX_WIDTH = 64, MAX_PERTURBATIONS = 8 };
-static const size_t marks[MARKS] = {25, 50, 100, 200, 400};
+enum { MARKS = 6, DONOR_POINTS = 5, MAX_WIDTH = 64, MAX_PERTURBATIONS = 8 };
+static const size_t marks[MARKS] = {8, 25, 50, 100, 200, 400};
 
 struct options {
     char strategies[256];
     size_t seeds, budget, outstanding;
-    const char *donor, *perturbations[MAX_PERTURBATIONS];
+    const char *donor, *prior, *perturbations[MAX_PERTURBATIONS];
     size_t perturbation_count;
 };
 
@@ -30,6 +31,7 @@ struct tally {
     double *percent[MARKS]; /* a value a seed */
     double asked_ns, slowest_ns;
     size_t proposals;
+    double *spent, *lost; /* a value a seed: the share of the budget at which the outlook was flat; how much slower its best was than the last */
 };
 
 struct pipe {
@@ -37,14 +39,29 @@ struct pipe {
     size_t first, count;
 };
 
+/* The same of each point each time. */
+static double rough_prior(const void *context, size_t point)
+{
+    const bench_space *space = context;
+    double chance = (double)((point + 1) * UINT64_C(0x9E3779B97F4A7C15) >> 11) * 0x1p-53;
+    return (isfinite(space->cost_ns[point]) ? space->cost_ns[point] : 2 * space->best_ns) * exp(chance - 0.5);
+}
+
+static double inverted_prior(const void *context, size_t point)
+{
+    return 1e12 / rough_prior(context, point);
+}
+
 /* One search. Fills percent[m][seed]. */
 static mt_status run(const bench_space *space, const mt_strategy *strategy, const struct options *options, const size_t *hints, size_t hint_count, size_t seed, struct tally *tally, mt_error *err)
 {
     void *state = NULL;
     struct pipe pipe = {{0}, 0, 0};
     size_t asked = 0, told = 0, limit = mt_space_count(space->space) < options->budget ? mt_space_count(space->space) : options->budget, mark = 0;
-    double best = INFINITY;
-    mt_search_task task = {.space = space->space, .seed = seed, .budget = options->budget, .hints = hints, .hint_count = hint_count};
+    double best = INFINITY, flat_best = NAN;
+    size_t flat_at = 0;
+    mt_search_task task = {.space = space->space, .seed = seed, .budget = options->budget, .hints = hints, .hint_count = hint_count, .prior_context = space};
+    if (options->prior) task.prior = strcmp(options->prior, "inverted") == 0 ? inverted_prior : rough_prior;
     mt_status st = strategy->create(&task, &state, err);
     while (st == MT_OK && told < limit) {
         size_t room = options->outstanding - pipe.count, fresh[MAX_WIDTH], given = 0;
@@ -64,8 +81,11 @@ static mt_status run(const bench_space *space, const mt_strategy *strategy, cons
         strategy->tell(state, point, space->cost_ns[point]);
         best = fmin(best, space->cost_ns[point]);
         told++;
+        if (flat_at == 0 && strategy->outlook && strategy->outlook(state) < MT_FLAT_BELOW) flat_at = told, flat_best = best;
         while (mark < MARKS && marks[mark] == told) tally->percent[mark++][seed] = isinf(best) ? 0 : 100 * space->best_ns / best;
     }
+    tally->spent[seed] = limit ? (double)(flat_at ? flat_at : told) / (double)limit : 1;
+    tally->lost[seed] = flat_at ? flat_best / best - 1 : 0;
     for (; mark < MARKS; mark++) tally->percent[mark][seed] = isinf(best) ? 0 : 100 * space->best_ns / best;
     strategy->destroy(state);
     return st;
@@ -107,6 +127,11 @@ static void print_row(const bench_space *space, const mt_strategy *strategy, con
         printf(" %.2f (%.1f) |", mt_stats_mean(tally->percent[m], options->seeds), mt_stats_quantile(tally->percent[m], options->seeds, 0.05));
     }
     printf(" %.2f | %.0f |\n", tally->proposals ? tally->asked_ns / 1e6 / (double)tally->proposals : 0, tally->slowest_ns / 1e6);
+    if (strategy->outlook) {
+        mt_stats_sort(tally->lost, options->seeds);
+        printf("until flat: %.0f %% of the budget, %.2f %% slower than all of it (worst %.2f %%)\n", 100 * mt_stats_mean(tally->spent, options->seeds), 100 * mt_stats_mean(tally->lost, options->seeds),
+               100 * tally->lost[options->seeds - 1]);
+    }
     fflush(stdout);
 }
 
@@ -119,10 +144,15 @@ static mt_status measure(const bench_space *space, const mt_strategy *strategy, 
         tally.percent[m] = mt_alloc(options->seeds, sizeof(double));
         if (!tally.percent[m]) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     }
+    tally.spent = mt_alloc(options->seeds, sizeof(double));
+    tally.lost = mt_alloc(options->seeds, sizeof(double));
+    if (!tally.spent || !tally.lost) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     if (st == MT_OK && options->donor) st = find_hints(space, options->donor, hints, &hint_count, err);
     for (size_t seed = 0; st == MT_OK && seed < options->seeds; seed++) st = run(space, strategy, options, hints, hint_count, seed, &tally, err);
     if (st == MT_OK) print_row(space, strategy, options, &tally);
     for (size_t m = 0; m < MARKS; m++) mt_free(tally.percent[m]);
+    mt_free(tally.spent);
+    mt_free(tally.lost);
     return st;
 }
 
@@ -153,6 +183,7 @@ static bool take_option(struct options *options, const char *name, const char *v
     else if (strcmp(name, "--budget") == 0 && number > 0) options->budget = number;
     else if (strcmp(name, "--outstanding") == 0 && number > 0 && number <= MAX_WIDTH) options->outstanding = number;
     else if (strcmp(name, "--donor") == 0) options->donor = value;
+    else if (strcmp(name, "--prior") == 0 && (strcmp(value, "rough") == 0 || strcmp(value, "inverted") == 0)) options->prior = value;
     else if (strcmp(name, "--perturb") == 0 && options->perturbation_count < MAX_PERTURBATIONS) options->perturbations[options->perturbation_count++] = value;
     else return false;
     return true;
@@ -172,10 +203,10 @@ int main(int argc, char **argv)
         if (!take_option(&options, argv[at], argv[at + 1])) break;
     }
     if (at >= argc || strncmp(argv[at], "--", 2) == 0) {
-        fprintf(stderr, "usage: search_bench [--strategies a,b] [--seeds N] [--budget N] [--outstanding N] [--donor TABLE] [--perturb HOW]... SPACE...\n");
+        fprintf(stderr, "usage: search_bench [--strategies a,b] [--seeds N] [--budget N] [--outstanding N] [--donor TABLE] [--prior rough|inverted] [--perturb HOW]... SPACE...\n");
         return 2;
     }
-    printf("| space | strategy | 25 | 50 | 100 | 200 | 400 | ms a proposal | slowest ask, ms |\n|---|---|---|---|---|---|---|---|---|\n");
+    printf("| space | strategy | 8 | 25 | 50 | 100 | 200 | 400 | ms a proposal | slowest ask, ms |\n|---|---|---|---|---|---|---|---|---|---|\n");
     for (; st == MT_OK && at < argc; at++) {
         if (strcmp(argv[at], "made") != 0) st = measure_all(argv[at], &options, &err);
         else for (size_t i = 0; st == MT_OK && i < bench_space_made_count(); i++) st = measure_all(bench_space_made_name(i), &options, &err);

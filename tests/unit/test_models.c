@@ -68,7 +68,7 @@ START_TEST(features_of_conditional_knobs)
     float on[32], off[32];
     open_space("[param T]\nvalues = 64,32,256\n[param MODE]\nvalues = x, y, z\n[param DEEP]\nvalues = 1,2,4,8\nwhen = MODE == y\n[param LONE]\nvalues = 7\n[param FLAG]\nvalues = no, yes\n");
     mt_rng_seed(&rng, 1);
-    ck_assert_int_eq(mt_features_init(&features, space, &rng, NULL), MT_OK);
+    ck_assert_int_eq(mt_features_init(&features, space, NULL, NULL, &rng, NULL), MT_OK);
     /* T; three indicators of MODE; DEEP; FLAG; the sum and the difference of T and DEEP. ALGO and LONE say nothing. */
     ck_assert_uint_eq(features.plain_count, 6);
     ck_assert_uint_eq(features.count, 8);

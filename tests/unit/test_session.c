@@ -3,6 +3,8 @@
 
 #include "tests/unit/session_fixture.h"
 
+static int thoughts; /* the strategy's, which one thread at a time asks */
+
 /* ---- tests ---- */
 
 START_TEST(whole_space)
@@ -25,6 +27,41 @@ START_TEST(whole_space)
     ck_assert_int_eq(scalar(store, "SELECT truncated FROM session"), 0);
     ck_assert(result.times.total_ns > 0 && result.times.device_ns <= result.times.total_ns && result.times.database_ns <= result.times.total_ns);
     ck_assert_int_eq(scalar(store, "SELECT max(evaluation) FROM measurement"), 10);
+    tear_down();
+}
+END_TEST
+
+/* Says after its 12th thought that nothing more is to be gained. */
+static double outlook_of_the_twelfth(void *state)
+{
+    (void)state;
+    return thoughts++ < 11 ? NAN : 0.001;
+}
+
+START_TEST(a_search_ends_where_it_is_flat)
+{
+    mt_strategy ending = *mt_strategy_find("random");
+    ending.outlook = outlook_of_the_twelfth;
+    set_up();
+    evaluator.capacity = 1;
+    params.own_strategy = &ending;
+    for (int round = 0; round < 2; round++) { /* the second is not asked to end: it goes on */
+        thoughts = 0;
+        params.until_flat = round == 0;
+        tune_ok("budget = 40", HUNDRED);
+        ck_assert_int_eq(last.is_flat, round == 0);
+        ck_assert_uint_eq(last.meant, 40);
+        ck_assert_int_eq(last.end, MT_SUBJECT_COMPLETE);
+        ck_assert_uint_eq(result.cut, 0);
+        if (round == 0) ck_assert(last.evaluated >= 11 && last.evaluated <= 14);
+        else ck_assert_int_eq(rows(), 40);
+        if (round == 0) ck_assert_double_eq(last.expected_gain, 0.001);
+    }
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE state = 'done' AND truncated = 0"), 2);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE json_extract(times_json, '$.flat[0].of') = 40 AND json_extract(times_json, '$.flat[0].evaluated') < 15"), 1);
+    ck_assert_int_eq(scalar(store, "SELECT count(*) FROM session WHERE json_type(times_json, '$.flat') IS NULL"), 1);
+    params.own_strategy = NULL;
+    params.until_flat = false;
     tear_down();
 }
 END_TEST
@@ -432,7 +469,7 @@ int main(void)
 {
     Suite *suite = suite_create("session");
     TCase *group = tcase_create("session");
-    const TTest *const tests[] = {whole_space, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, interrupted_while_enumerating, time_is_up_while_enumerating, inputs_from_files_are_a_workload_of_their_own, time_is_shared, failures_are_data,
+    const TTest *const tests[] = {whole_space, a_search_ends_where_it_is_flat, resume_measures_nothing, added_value_measures_the_new, budgets, auto_covers_a_small_space, interrupted_then_resumed, time_is_up, interrupted_while_enumerating, time_is_up_while_enumerating, inputs_from_files_are_a_workload_of_their_own, time_is_shared, failures_are_data,
         nothing_valid, one_point_and_none, constraints_are_counted, baseline_is_measured, yardsticks_are_measured_and_never_win, bad_names, evaluator_fails, killed_and_resumed};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);

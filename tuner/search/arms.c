@@ -5,17 +5,16 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/search/model_search.h"
+#include "tuner/search/arms.h"
 #include "tuner/search/offspring.h"
 
-#define HOPELESS 2 /* times the best: where no second_start starts */
 #define MUTATION 0.1
 #define DOUBTFUL -1 /* log of the chance to work below which the least mean is no argument */
-enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, SECOND_START_APART = 3, SECOND_START_TRIES = 10, RIVALS_TRIED = 4 };
+enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, MOST_COMPARED = 128, POOL_WORK = 1 << 18, LEAST_POOL = 1024, LARGE = 8192 };
 
 /* ---- candidates ---- */
 
-static void clear_candidates(size_t *count)
+void mt_arms_clear_candidates(size_t *count)
 {
     *count = 0;
 }
@@ -29,7 +28,7 @@ static bool add_candidate(mt_model_search *search, size_t *count, size_t point)
     return true;
 }
 
-static const struct mt_neighbours *neighbours_of(mt_model_search *search, size_t point)
+const struct mt_neighbours *mt_arms_neighbours_of(mt_model_search *search, size_t point)
 {
     for (size_t i = 0; i < MT_NEIGHBOURS_KEPT; i++) {
         if (search->kept[i].items && search->kept[i].point == point) return &search->kept[i];
@@ -43,9 +42,9 @@ static const struct mt_neighbours *neighbours_of(mt_model_search *search, size_t
     return slot;
 }
 
-static void add_neighbours(mt_model_search *search, size_t *count, size_t point)
+void mt_arms_add_neighbours(mt_model_search *search, size_t *count, size_t point)
 {
-    const struct mt_neighbours *neighbours = neighbours_of(search, point);
+    const struct mt_neighbours *neighbours = mt_arms_neighbours_of(search, point);
     for (size_t i = 0; neighbours && i < neighbours->count; i++) {
         if (!mt_ledger_knows(&search->ledger, neighbours->items[i])) add_candidate(search, count, neighbours->items[i]);
     }
@@ -55,7 +54,7 @@ static void add_neighbours_of_best(mt_model_search *search, size_t *count, size_
 {
     size_t places[MOST_ELITE];
     elite = mt_ledger_elite(&search->ledger, places, elite < MOST_ELITE ? elite : MOST_ELITE);
-    for (size_t i = 0; i < elite; i++) add_neighbours(search, count, search->ledger.items[places[i]].point);
+    for (size_t i = 0; i < elite; i++) mt_arms_add_neighbours(search, count, search->ledger.items[places[i]].point);
 }
 
 /* The next of the stock; one in RENEWED is drawn anew. */
@@ -86,14 +85,14 @@ static double distance(const mt_model_search *search, const float *a, const floa
     return sum;
 }
 
-/* Fills `rows` with features of unknown random points, and covered[i] with the distance from point i to what is known. Returns how many. */
+/* Fills `rows` with features of unknown random points, and covered[i] with the distance from point i to what is known (of much, to a part of it). Returns how many. */
 static size_t draw_sample(mt_model_search *search, size_t *points, float *rows, double *covered)
 {
-    size_t width = search->features.count, count = 0;
+    size_t width = search->features.count, step = search->ledger.count / MOST_COMPARED + 1, count = 0;
     for (; count < SAMPLE && mt_ledger_draw(&search->ledger, &search->rng, &points[count]); count++) {
         mt_features_of(&search->features, points[count], rows + count * width);
         covered[count] = INFINITY;
-        for (size_t k = 0; k < search->ledger.count; k++) covered[count] = fmin(covered[count], distance(search, rows + count * width, search->rows + k * width));
+        for (size_t k = 0; k < search->ledger.count; k += step) covered[count] = fmin(covered[count], distance(search, rows + count * width, search->rows + k * width));
     }
     return count;
 }
@@ -115,10 +114,28 @@ bool mt_propose_central(mt_model_search *search, mt_proposal *out)
     return count > 0;
 }
 
+bool mt_propose_believed(mt_model_search *search, mt_proposal *out)
+{
+    *out = (mt_proposal){SIZE_MAX, NAN, 0};
+    return mt_belief_next(&search->belief, &search->features, &search->ledger, &search->rng, &out->point);
+}
+
+/* ---- what is believed, beside what models learned ---- */
+
+static double believed(const mt_model_search *search, const float *row)
+{
+    return search->belief.slope > 0 ? mt_belief_mean(&search->belief, &search->features, row[search->features.prior_feature]) : 0;
+}
+
+static double believed_of_pool(const mt_model_search *search, size_t place)
+{
+    return search->belief.slope > 0 ? mt_belief_mean(&search->belief, &search->features, search->gp.columns[search->features.prior_feature * search->gp.pool_size + place]) : 0;
+}
+
 /* ---- forest ---- */
 
 /* With many points, one more changes little: then the forest may be a few points old, unless one of them is the new best. */
-static bool fit_forest(mt_model_search *search)
+bool mt_arms_fit_forest(mt_model_search *search)
 {
     const mt_ledger *ledger = &search->ledger;
     bool is_fresh = search->forest.tree_count > 0 && ledger->best == search->forest_best && ledger->count - search->forest_count <= ledger->count / MT_FOREST_AGE;
@@ -129,7 +146,7 @@ static bool fit_forest(mt_model_search *search)
 }
 
 /* The candidate with the largest expected improvement by the forest, or with the least mean. */
-static bool choose_by_forest(mt_model_search *search, size_t count, bool by_mean, mt_proposal *out)
+bool mt_arms_choose_by_forest(mt_model_search *search, size_t count, bool by_mean, mt_proposal *out)
 {
     double best = -INFINITY, scale = mt_hindsight_scale(&search->hindsight);
     bool may_fail = mt_model_search_fit_validity(search);
@@ -138,6 +155,7 @@ static bool choose_by_forest(mt_model_search *search, size_t count, bool by_mean
         double mean, deviation, chance = 0;
         mt_features_of(&search->features, search->candidates[i], row);
         mt_forest_predict(&search->forest, row, &mean, &deviation);
+        mean += believed(search, row);
         if (may_fail) chance = mt_model_search_log_validity(search, row);
         double score = by_mean ? -mean + (chance < DOUBTFUL ? chance : 0) : mt_log_improvement(search->best_target, mean, scale * deviation) + chance;
         if (score > best) {
@@ -146,29 +164,30 @@ static bool choose_by_forest(mt_model_search *search, size_t count, bool by_mean
         }
     }
     mt_free(row);
+    if (!by_mean && best > -INFINITY) mt_outlook_forest(&search->outlook, best, mt_model_search_unit(search));
     return best > -INFINITY;
 }
 
 bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out)
 {
     size_t count;
-    clear_candidates(&count);
+    mt_arms_clear_candidates(&count);
     add_neighbours_of_best(search, &count, elite);
     add_draws(search, &count, draws);
-    return count > 0 && fit_forest(search) && choose_by_forest(search, count, false, out);
+    return count > 0 && mt_arms_fit_forest(search) && mt_arms_choose_by_forest(search, count, false, out);
 }
 
 bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out)
 {
     const mt_evaluation *items = search->ledger.items;
     size_t places[MOST_ELITE], count, child;
-    clear_candidates(&count);
+    mt_arms_clear_candidates(&count);
     elite = mt_ledger_elite(&search->ledger, places, elite < MOST_ELITE ? elite : MOST_ELITE);
     for (int i = 0; elite > 1 && i < CHILDREN; i++) {
         size_t a = items[places[mt_rng_below(&search->rng, elite)]].point, b = items[places[mt_rng_below(&search->rng, elite)]].point;
         if (mt_offspring(search->ledger.space, &search->rng, a, b, MUTATION, &child) && !mt_ledger_knows(&search->ledger, child)) add_candidate(search, &count, child);
     }
-    if (count == 0 || !fit_forest(search) || !choose_by_forest(search, count, false, out)) return false;
+    if (count == 0 || !mt_arms_fit_forest(search) || !mt_arms_choose_by_forest(search, count, false, out)) return false;
     out->deviation = 0; /* children of the best are much alike: they are no measure of a model */
     return true;
 }
@@ -220,17 +239,27 @@ static bool fit_gp(mt_model_search *search, size_t *places)
     return is_done;
 }
 
+/* Of a large space's random sample: the more points the process has, the fewer, so that a proposal stays cheap. */
+static size_t pool_limit(const mt_model_search *search)
+{
+    if (mt_space_count(search->ledger.space) <= LARGE) return search->gp.pool_size;
+    size_t known = search->ledger.count < search->gp_limit ? search->ledger.count : search->gp_limit, limit = POOL_WORK / (known ? known : 1);
+    if (limit < LEAST_POOL) limit = LEAST_POOL;
+    return limit < search->gp.pool_size ? limit : search->gp.pool_size;
+}
+
 /* All unknown points where they fit, else the neighbours of the best and a random sample. */
 static bool set_pool(mt_model_search *search)
 {
     const mt_space *space = search->ledger.space;
     size_t limit = search->gp.pool_size, width = search->features.count, count;
-    clear_candidates(&count);
+    mt_arms_clear_candidates(&count);
     if (mt_space_is_enumerated(space) && mt_space_count(space) <= limit) {
         for (size_t i = 0; i < mt_space_count(space); i++) {
             if (!mt_ledger_knows(&search->ledger, i)) add_candidate(search, &count, i);
         }
     } else {
+        limit = pool_limit(search);
         add_neighbours_of_best(search, &count, POOL_ELITE);
         if (count < limit) add_draws(search, &count, limit - count);
     }
@@ -296,19 +325,22 @@ bool mt_propose_gp(mt_model_search *search, mt_proposal *out)
     bool may_fail = mt_model_search_fit_validity(search);
     float *row = mt_alloc(search->features.count, sizeof *row);
     if (!row) return false;
+    mt_outlook_begin(&search->outlook);
     for (size_t i = 0; i < search->gp.pool_count; i++) {
         if (mt_ledger_knows(&search->ledger, search->pool[i])) continue;
-        double score = mt_log_improvement(search->best_target, search->gp.means[i], search->gp.deviations[i]);
+        double mean = search->gp.means[i] + believed_of_pool(search, i), score = mt_log_improvement(search->best_target, mean, search->gp.deviations[i]);
         if (may_fail && score > best) {
             mt_features_of(&search->features, search->pool[i], row);
             score += mt_model_search_log_validity(search, row);
         }
+        mt_outlook_note(&search->outlook, score);
         if (score > best) {
             best = score;
-            *out = (mt_proposal){search->pool[i], search->gp.means[i], 0};
+            *out = (mt_proposal){search->pool[i], mean, 0};
         }
     }
     mt_free(row);
+    mt_outlook_end(&search->outlook, mt_model_search_unit(search));
     return best > -INFINITY;
 }
 
@@ -318,11 +350,11 @@ bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
 {
     size_t count;
     double best = INFINITY;
-    clear_candidates(&count);
+    mt_arms_clear_candidates(&count);
     if (search->ledger.best == SIZE_MAX) return false;
-    add_neighbours(search, &count, search->ledger.items[search->ledger.best].point);
+    mt_arms_add_neighbours(search, &count, search->ledger.items[search->ledger.best].point);
     if (count == 0) return false;
-    if (!by_gp) return fit_forest(search) && choose_by_forest(search, count, true, out);
+    if (!by_gp) return mt_arms_fit_forest(search) && mt_arms_choose_by_forest(search, count, true, out);
     if (!update_gp(search)) return false;
     double *scratch = mt_alloc(search->gp.count, sizeof *scratch);
     float *row = mt_alloc(search->features.count, sizeof *row);
@@ -330,6 +362,7 @@ bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
         double mean, deviation;
         mt_features_of(&search->features, search->candidates[i], row);
         mt_gp_at(&search->gp, row, scratch, &mean, &deviation);
+        mean += believed(search, row);
         if (mean < best) {
             best = mean;
             *out = (mt_proposal){search->candidates[i], mean, 0};
@@ -338,101 +371,4 @@ bool mt_propose_sweep(mt_model_search *search, bool by_gp, mt_proposal *out)
     mt_free(scratch);
     mt_free(row);
     return best < INFINITY;
-}
-
-/* ---- second_start ---- */
-
-/* In how many knobs two points differ; another algorithm is far away. */
-static size_t knobs_apart(const mt_space *space, size_t a, size_t b)
-{
-    mt_point p, q;
-    size_t count = 0;
-    mt_space_at(space, a, &p);
-    mt_space_at(space, b, &q);
-    if (p.level[0] != q.level[0]) return MT_MAX_PARAMS;
-    for (size_t i = 1; i < mt_space_spec(space)->param_count; i++) count += p.level[i] != q.level[i];
-    return count;
-}
-
-static int kind_of(const mt_space *space, size_t point)
-{
-    mt_point p;
-    mt_space_at(space, point, &p);
-    return p.level[0];
-}
-
-static void retire_second_start(mt_model_search *search)
-{
-    search->second_starts_used[search->second_starts_used_count++ % MT_RIVALS_KEPT] = search->second_start;
-    search->second_start = SIZE_MAX;
-    search->second_start_tries = 0;
-}
-
-/* How many second_starts were of that point's algorithm; the best of all counts as one. */
-static size_t second_starts_of_kind(const mt_model_search *search, size_t point, size_t used)
-{
-    const mt_ledger *ledger = &search->ledger;
-    int kind = kind_of(ledger->space, point);
-    size_t count = kind_of(ledger->space, ledger->items[ledger->best].point) == kind;
-    for (size_t k = 0; k < used; k++) count += kind_of(ledger->space, search->second_starts_used[k]) == kind;
-    return count;
-}
-
-/* The best point that lies away from the best of all and from the second_starts before, of the algorithm that had the fewest turns: its best known point may be the
- * slowest only because nothing was tried there. */
-static bool find_second_start(mt_model_search *search)
-{
-    const mt_ledger *ledger = &search->ledger;
-    size_t chosen = SIZE_MAX, least = 0, used = search->second_starts_used_count < MT_RIVALS_KEPT ? search->second_starts_used_count : MT_RIVALS_KEPT;
-    for (size_t i = 0; i < ledger->count; i++) {
-        const mt_evaluation *item = &ledger->items[i];
-        if (item->is_pending || !isfinite(item->cost_ns) || item->cost_ns > HOPELESS * ledger->items[ledger->best].cost_ns) continue;
-        size_t same = second_starts_of_kind(search, item->point, used);
-        if (chosen != SIZE_MAX && (same > least || (same == least && item->cost_ns >= ledger->items[chosen].cost_ns))) continue;
-        bool is_away = knobs_apart(ledger->space, item->point, ledger->items[ledger->best].point) >= SECOND_START_APART;
-        for (size_t k = 0; is_away && k < used; k++) is_away = knobs_apart(ledger->space, item->point, search->second_starts_used[k]) >= SECOND_START_APART;
-        if (is_away) chosen = i, least = same;
-    }
-    if (chosen == SIZE_MAX) return false;
-    search->second_start = ledger->items[chosen].point;
-    return true;
-}
-
-/* Moves the second_start downhill through what is known. */
-static void settle_second_start(mt_model_search *search)
-{
-    size_t place;
-    for (bool has_moved = true; has_moved;) {
-        const struct mt_neighbours *neighbours = neighbours_of(search, search->second_start);
-        has_moved = false;
-        if (!neighbours || !mt_index_map_get(&search->ledger.places, search->second_start, &place)) return;
-        double least = search->ledger.items[place].cost_ns;
-        for (size_t i = 0; i < neighbours->count; i++) {
-            if (!mt_index_map_get(&search->ledger.places, neighbours->items[i], &place)) continue;
-            const mt_evaluation *item = &search->ledger.items[place];
-            if (item->is_pending || !(item->cost_ns < least)) continue;
-            least = item->cost_ns;
-            search->second_start = item->point;
-            search->second_start_tries = 0;
-            has_moved = true;
-        }
-    }
-}
-
-bool mt_propose_second_start(mt_model_search *search, mt_proposal *out)
-{
-    for (int i = 0; i < RIVALS_TRIED; i++) {
-        size_t count;
-        if (search->ledger.best == SIZE_MAX || (search->second_start == SIZE_MAX && !find_second_start(search))) return false;
-        settle_second_start(search);
-        clear_candidates(&count);
-        add_neighbours(search, &count, search->second_start);
-        bool is_merged = search->second_start == search->ledger.items[search->ledger.best].point;
-        if (count > 0 && !is_merged && search->second_start_tries < SECOND_START_TRIES) {
-            search->second_start_tries++;
-            return fit_forest(search) && choose_by_forest(search, count, true, out);
-        }
-        retire_second_start(search);
-    }
-    return false;
 }

@@ -1,12 +1,18 @@
 #include "tuner/search/features.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 #include "tuner/base/alloc.h"
 
-enum { ORDERED, INDICATOR, SUM, DIFFERENCE };
-enum { LOOKED_AT = 4096, MOST_INDICATORS = 8, MOST_PAIRS = 15 };
+enum { ORDERED, INDICATOR, SUM, DIFFERENCE, PRIOR };
+enum { LOOKED_AT = 4096, MOST_INDICATORS = 8, MOST_PAIRS = 15, MOST_DERIVED = 2 * MOST_PAIRS + 1, KNOWN_PRIORS = 8192 };
+
+struct mt_known_prior {
+    size_t point; /* + 1; 0: none */
+    double prior;
+};
 
 struct pair {
     uint16_t a, b;
@@ -69,7 +75,7 @@ static size_t choose_pairs(const mt_features *features, struct pair *pairs)
 static mt_status list_features(mt_features *features, mt_error *err)
 {
     const mt_spec *spec = mt_space_spec(features->space);
-    size_t most = 2 * MOST_PAIRS;
+    size_t most = MOST_DERIVED;
     for (size_t i = 0; i < spec->param_count; i++) most += is_categorical(&spec->params[i]) ? spec->params[i].value_count : 1;
     struct pair *pairs = mt_alloc(MT_MAX_PARAMS * MT_MAX_PARAMS / 2, sizeof *pairs);
     features->items = mt_alloc(most, sizeof *features->items);
@@ -90,8 +96,24 @@ static mt_status list_features(mt_features *features, mt_error *err)
         for (int8_t kind = SUM; kind <= DIFFERENCE; kind++)
             features->items[features->count++] = (mt_feature){.knob = pairs[i].a, .other = pairs[i].b, .kind = kind, .scale = 1};
     }
+    if (features->prior) features->items[features->count++] = (mt_feature){.kind = PRIOR, .scale = 1};
     mt_free(pairs);
     return MT_OK;
+}
+
+double mt_features_prior(const mt_features *features, size_t point)
+{
+    if (!features->prior) return NAN;
+    struct mt_known_prior *known = &features->known_priors[(point * UINT64_C(0x9E3779B97F4A7C15)) >> 51];
+    if (known->point != point + 1) *known = (struct mt_known_prior){point + 1, features->prior(features->prior_context, point)};
+    return known->prior;
+}
+
+/* NAN where the prior has no idea. */
+static float prior_of(const mt_features *features, const mt_feature *item, size_t index)
+{
+    double prior = mt_features_prior(features, index);
+    return prior > 0 && isfinite(prior) ? ((float)log2(prior) - item->low) * item->scale : NAN;
 }
 
 static float value_of(const mt_features *features, const mt_feature *item, const mt_point *point)
@@ -109,7 +131,7 @@ static float value_of(const mt_features *features, const mt_feature *item, const
 /* Least and greatest of the derived features over the valid points, or over a sample of them. One that never changes is dropped. */
 static void scale_derived(mt_features *features, mt_rng *rng)
 {
-    float low[2 * MOST_PAIRS], high[2 * MOST_PAIRS];
+    float low[MOST_DERIVED], high[MOST_DERIVED];
     size_t derived = features->count - features->plain_count, kept = features->plain_count;
     bool looks_at_all = mt_space_is_enumerated(features->space) && mt_space_count(features->space) <= LOOKED_AT;
     size_t looks = looks_at_all ? mt_space_count(features->space) : LOOKED_AT;
@@ -121,8 +143,9 @@ static void scale_derived(mt_features *features, mt_rng *rng)
         mt_space_at(features->space, index, &point);
         for (size_t i = 0; i < derived; i++) {
             const mt_feature *item = &features->items[features->plain_count + i];
-            if (point.level[item->knob] == MT_INACTIVE || point.level[item->other] == MT_INACTIVE) continue;
-            float value = value_of(features, item, &point);
+            bool is_prior = item->kind == PRIOR;
+            if (!is_prior && (point.level[item->knob] == MT_INACTIVE || point.level[item->other] == MT_INACTIVE)) continue;
+            float value = is_prior ? prior_of(features, item, index) : value_of(features, item, &point);
             low[i] = fminf(low[i], value);
             high[i] = fmaxf(high[i], value);
         }
@@ -132,16 +155,18 @@ static void scale_derived(mt_features *features, mt_rng *rng)
         if (!(high[i] > low[i])) continue;
         item.low = low[i];
         item.scale = 1 / (high[i] - low[i]);
+        if (item.kind == PRIOR) features->prior_feature = kept;
         features->items[kept++] = item;
     }
     features->count = kept;
 }
 
-mt_status mt_features_init(mt_features *features, const mt_space *space, mt_rng *rng, mt_error *err)
+mt_status mt_features_init(mt_features *features, const mt_space *space, mt_prior *prior, const void *prior_context, mt_rng *rng, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_spec *spec = mt_space_spec(space);
-    *features = (mt_features){.space = space};
+    *features = (mt_features){.space = space, .prior = prior, .prior_context = prior_context, .prior_feature = SIZE_MAX};
+    if (prior && !(features->known_priors = mt_alloc(KNOWN_PRIORS, sizeof *features->known_priors))) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     for (size_t i = 0; st == MT_OK && i < spec->param_count; i++) {
         if (spec->params[i].value_count > 1) st = place_levels(features, i, err);
     }
@@ -155,7 +180,11 @@ void mt_features_of(const mt_features *features, size_t index, float *out)
 {
     mt_point point;
     mt_space_at(features->space, index, &point);
-    for (size_t i = 0; i < features->count; i++) out[i] = value_of(features, &features->items[i], &point);
+    for (size_t i = 0; i < features->count; i++) {
+        const mt_feature *item = &features->items[i];
+        if (item->kind != PRIOR) out[i] = value_of(features, item, &point);
+        else out[i] = prior_of(features, item, index), out[i] = isnan(out[i]) ? 0.5f : fminf(fmaxf(out[i], -1), 2);
+    }
 }
 
 void mt_features_free(mt_features *features)
@@ -164,6 +193,7 @@ void mt_features_free(mt_features *features)
         mt_free(features->place[i]);
         mt_free(features->logs[i]);
     }
+    mt_free(features->known_priors);
     mt_free(features->items);
     *features = (mt_features){0};
 }

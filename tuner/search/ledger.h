@@ -31,7 +31,7 @@ double mt_ledger_cost(const mt_ledger *ledger, size_t point); /* as told; NAN: n
 size_t mt_ledger_told(const mt_ledger *ledger);
 /* A uniform draw of a point that was neither asked nor told. False: none is left, or, in a space that is not enumerated, none was found. */
 bool mt_ledger_draw(mt_ledger *ledger, mt_rng *rng, size_t *point);
-/* Places of the best told successes, best first, ties in order of arsecond_start. Returns how many were written (≤ capacity). */
+/* Places of the best told successes, best first, ties in order of arrival. Returns how many were written (≤ capacity). */
 size_t mt_ledger_elite(const mt_ledger *ledger, size_t *places, size_t capacity);
 void mt_ledger_free(mt_ledger *ledger);
 

@@ -7,7 +7,7 @@
 
 enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, WALK };
 #define WALK_SEED 0x5555u
-enum { TURNS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2 };
+enum { TURNS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2, DOUBT_EVERY = 4 };
 
 static const enum arm usual[TURNS] = {GP, FOREST, FOREST, GP, FOREST, FOREST, SWEEP};
 static const enum arm slow[TURNS] = {GP, FOREST, SECOND_START, GP, OFFSPRING, SECOND_START, SWEEP};
@@ -93,7 +93,7 @@ static bool take_turn(struct state *state, enum arm arm, mt_proposal *out)
     }
 }
 
-/* Offspring and second_starts are ordered by the forest: where it is worth less than no model, a search without one has their turns. */
+/* Offspring and second starts are ordered by the forest: where it is worth less than no model, a search without one has their turns. */
 static enum arm choose_arm(const mt_model_search *search)
 {
     const enum arm *turns = search->since_better > STUCK_AFTER ? stuck : search->since_better > MT_SLOW_AFTER ? slow : usual;
@@ -101,11 +101,17 @@ static enum arm choose_arm(const mt_model_search *search)
     return (arm == OFFSPRING || arm == SECOND_START) && mt_hindsight_is_misled(&search->hindsight) ? WALK : arm;
 }
 
+/* Most of the first sample is what the author believes in; the rest looks whether that is so. */
+static bool propose_first(mt_model_search *search, mt_proposal *out)
+{
+    return (search->ledger.count % DOUBT_EVERY != DOUBT_EVERY - 1 && mt_propose_believed(search, out)) || mt_propose_central(search, out);
+}
+
 static bool propose(struct state *state, mt_proposal *out)
 {
     mt_model_search *search = &state->search;
     if (take_hint(state, out)) return true;
-    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return mt_propose_central(search, out);
+    if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return propose_first(search, out);
     return take_turn(state, choose_arm(search), out) || mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_central(search, out);
 }
 
@@ -125,6 +131,11 @@ static void tell(void *memory, size_t point, double cost_ns)
     mt_strategy_local.tell(state->walk, point, cost_ns);
 }
 
+static double outlook(void *memory)
+{
+    return mt_model_search_outlook(&((struct state *)memory)->search);
+}
+
 extern const mt_strategy mt_strategy_mixed;
 const mt_strategy mt_strategy_mixed = {
     .name = "mixed",
@@ -133,4 +144,5 @@ const mt_strategy mt_strategy_mixed = {
     .ask = ask,
     .tell = tell,
     .destroy = destroy,
+    .outlook = outlook,
 };

@@ -23,7 +23,7 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *ta
     *search = (mt_model_search){.second_start = SIZE_MAX};
     mt_ledger_init(&search->ledger, task->space);
     mt_rng_seed(&search->rng, task->seed);
-    MT_TRY(mt_features_init(&search->features, task->space, &search->rng, err));
+    MT_TRY(mt_features_init(&search->features, task->space, task->prior, task->prior_context, &search->rng, err));
     for (size_t i = 0; i < spec->param_count; i++) search->neighbour_capacity += spec->params[i].value_count;
     size_t room = task->budget < GP_POINTS ? task->budget : GP_POINTS, valid = mt_space_count(task->space);
     size_t pool = mt_space_is_enumerated(task->space) && valid < POOL ? valid : POOL;
@@ -49,6 +49,7 @@ void mt_model_search_free(mt_model_search *search)
     mt_forest_free(&search->forest);
     mt_forest_free(&search->validity);
     mt_gp_free(&search->gp);
+    mt_free(search->points);
     mt_free(search->rows);
     mt_free(search->deviations);
     mt_free(search->targets);
@@ -70,10 +71,13 @@ static bool add_row(mt_model_search *search, size_t point)
         float *rows = mt_realloc(search->rows, capacity * (width ? width : 1), sizeof *rows);
         float *deviations = rows ? mt_realloc(search->deviations, capacity, sizeof *deviations) : NULL;
         if (rows) search->rows = rows;
-        if (!deviations) return false;
-        search->deviations = deviations;
+        if (deviations) search->deviations = deviations;
+        mt_point *points = deviations ? mt_realloc(search->points, capacity, sizeof *points) : NULL;
+        if (!points) return false;
+        search->points = points;
         search->row_capacity = capacity;
     }
+    mt_space_at(search->ledger.space, point, &search->points[place]);
     mt_features_of(&search->features, point, search->rows + place * width);
     search->deviations[place] = 0;
     return true;
@@ -116,6 +120,7 @@ void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns)
     if (mt_ledger_knows(&search->ledger, point) || add_row(search, point)) place = mt_ledger_tell(&search->ledger, point, cost_ns);
     if (place != SIZE_MAX) learn(search, place);
     search->since_better = search->ledger.best == best ? search->since_better + 1 : 0;
+    if (search->since_better == 0) mt_outlook_better(&search->outlook);
 }
 
 /* ---- targets ---- */
@@ -176,7 +181,18 @@ bool mt_model_search_refresh(mt_model_search *search)
         if (search->targets[i] > worst) search->targets[i] = worst; /* failures: −(median / ∞) = 0 */
     }
     standardise(search);
+    mt_belief_learn(&search->belief, &search->features, &search->ledger, search->rows, search->scale, search->targets);
     return true;
+}
+
+double mt_model_search_unit(const mt_model_search *search)
+{
+    return search->scale * search->ledger.items[search->ledger.best].cost_ns / search->median_ns;
+}
+
+double mt_model_search_outlook(const mt_model_search *search)
+{
+    return mt_outlook_gain(&search->outlook, search->since_better);
 }
 
 double mt_log_improvement(double best, double mean, double deviation)

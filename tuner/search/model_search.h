@@ -5,11 +5,13 @@
 #ifndef MT_SEARCH_MODEL_SEARCH_H
 #define MT_SEARCH_MODEL_SEARCH_H
 
+#include "tuner/search/belief.h"
 #include "tuner/search/features.h"
 #include "tuner/search/forest.h"
 #include "tuner/search/gp.h"
 #include "tuner/search/hindsight.h"
 #include "tuner/search/ledger.h"
+#include "tuner/search/outlook.h"
 #include "tuner/search/strategy.h"
 
 /* MT_SLOW_AFTER: so many results without a better one, and the search counts as slow. MT_FOREST_AGE: one point in so many may be missing from a forest. */
@@ -24,17 +26,20 @@ typedef struct mt_model_search {
     mt_ledger ledger;
     mt_rng rng;
     mt_features features;
+    mt_point *points; /* of ledger.items[i] */
     float *rows; /* features of ledger.items[i] at i × features.count */
     float *deviations; /* of what the forest expected of ledger.items[i], standardised; 0: it was not asked */
     size_t row_capacity;
     size_t since_better, failure_count; /* results since the best became better; failures told */
 
-    /* What the models are fitted to: −(median / time), standardised; small is good. */
+    /* What the models are fitted to: −(median / time), standardised, less what was believed of it; small is good. */
     double *targets;
     size_t target_capacity;
     double median_ns, shift, scale, best_target;
+    mt_belief belief; /* what it expects is not in the targets */
 
     mt_hindsight hindsight; /* of the forest */
+    mt_outlook outlook;
     mt_forest validity;     /* 1: works, 0: fails */
     size_t validity_count;  /* ledger.count when it was fitted */
     mt_forest forest;
@@ -50,7 +55,8 @@ typedef struct mt_model_search {
     size_t next_kept, neighbour_capacity;
     /* A second local search, away from the best. */
     size_t second_start, second_start_tries; /* a point, SIZE_MAX: none; how many of its neighbours were tried in vain */
-    size_t second_starts_used[MT_RIVALS_KEPT], second_starts_used_count; /* a ring: the latest ones */
+    mt_point second_starts_used[MT_RIVALS_KEPT];
+    size_t second_starts_used_count; /* a ring: the latest ones */
 
     /* Random points of a space that is not enumerated, where a draw takes long: used again and again, and renewed by and by. */
     size_t *stock, stock_count, next_stock; /* NULL: every draw is fresh */
@@ -71,6 +77,11 @@ void mt_model_search_tell(mt_model_search *search, size_t point, double cost_ns)
 /* Recomputes the targets. False: too little is known for a model (fewer than two different results), or memory ran out. */
 bool mt_model_search_refresh(mt_model_search *search);
 
+/* As mt_strategy's outlook. */
+double mt_model_search_outlook(const mt_model_search *search);
+/* The share of the best's speed that an improvement of 1, standardised, is. */
+double mt_model_search_unit(const mt_model_search *search);
+
 /* Failures count as the slowest success while the search makes progress: most have a reason that their neighbours share. When it is slow, that would keep it out of
  * whole regions for good: then they count as what was expected of them, and how likely a point works is a model of its own. */
 bool mt_model_search_believes_failures(const mt_model_search *search);
@@ -81,6 +92,8 @@ double mt_model_search_log_validity(const mt_model_search *search, const float *
 /* The arms. Each needs fresh targets, and is false where it has nothing to propose. */
 /* Where the most of a random sample of the space is nearest that was not near anything known: the middle first, then the middles of what is left out. Needs no model. */
 bool mt_propose_central(mt_model_search *search, mt_proposal *out);
+/* What the space's author believes to be fastest. False: nothing is believed, or all of it was asked. */
+bool mt_propose_believed(mt_model_search *search, mt_proposal *out);
 bool mt_propose_gp(mt_model_search *search, mt_proposal *out);                      /* largest expected improvement, anywhere */
 bool mt_propose_forest(mt_model_search *search, size_t elite, size_t draws, mt_proposal *out); /* the same among neighbours of the best `elite` and `draws` random points */
 bool mt_propose_offspring(mt_model_search *search, size_t elite, mt_proposal *out); /* the same, by the forest, among children of the best `elite` */

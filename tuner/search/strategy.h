@@ -7,6 +7,7 @@
 #ifndef MT_SEARCH_STRATEGY_H
 #define MT_SEARCH_STRATEGY_H
 
+#include "tuner/search/features.h"
 #include "tuner/search/shard.h"
 
 typedef struct mt_search_task {
@@ -15,6 +16,8 @@ typedef struct mt_search_task {
     size_t budget;         /* evaluations that the session means to spend (≥ 1) */
     const size_t *hints;   /* points that were good for near shapes or GPUs, best first; borrowed for `create`; a strategy may ignore them */
     size_t hint_count;
+    mt_prior *prior;       /* NULL: none. It orders the first points and is the models' mean, as far as results bear it out; a strategy may ignore it */
+    const void *prior_context; /* must outlive the state */
     mt_shard shard;        /* a strategy that splits asks points of it alone; the others need not look at it */
 } mt_search_task;
 
@@ -26,11 +29,14 @@ typedef struct mt_strategy {
     size_t (*ask)(void *state, size_t *points, size_t capacity);
     void (*tell)(void *state, size_t point, double cost_ns); /* INFINITY = failed; of one given up as too slow: what was seen of it, slower than the best by a tenth at least */
     void (*destroy)(void *state);                            /* NULL is a no-op */
+    double (*outlook)(void *state);                          /* by which share of the best's speed going on is expected to improve it: 0.01 = 1 %; NAN: too early to say. NULL: it has no model to know by */
 } mt_strategy;
 
 const mt_strategy *mt_strategy_find(const char *name); /* or NULL */
 size_t mt_strategy_count(void);
 const mt_strategy *mt_strategy_at(size_t index);
+/* A search whose outlook is less has nothing more to find that would pay. */
+#define MT_FLAT_BELOW 0.005
 /* What "auto" means for this space and budget: exhaustive when the budget covers it, else mixed. */
 const mt_strategy *mt_strategy_auto(const mt_space *space, size_t budget);
 

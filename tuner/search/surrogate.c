@@ -46,6 +46,11 @@ static void tell(void *memory, size_t point, double cost_ns)
     mt_model_search_tell(memory, point, cost_ns);
 }
 
+static double outlook(void *memory)
+{
+    return mt_model_search_outlook(memory);
+}
+
 extern const mt_strategy mt_strategy_surrogate;
 const mt_strategy mt_strategy_surrogate = {
     .name = "surrogate",
@@ -54,4 +59,5 @@ const mt_strategy mt_strategy_surrogate = {
     .ask = ask,
     .tell = tell,
     .destroy = destroy,
+    .outlook = outlook,
 };

@@ -269,6 +269,7 @@ done:
     mt_free(targets);
     mt_space_free(session.space);
     mt_strbuf_free(&session.notes);
+    mt_strbuf_free(&session.flat);
     mt_strbuf_free(&session.cut);
     return st;
 }

@@ -42,6 +42,9 @@ typedef struct mt_subject_summary {
     double seconds;
     mt_regime regime;
     mt_subject_end end;
+    bool is_flat;                                  /* it ended before its budget was spent, since going on would hardly gain */
+    size_t meant;                                  /* evaluations that its budget allows */
+    double expected_gain;                          /* where it is flat: by which share of its speed the best was expected to improve */
 } mt_subject_summary;
 
 /* What a progress display learns. Callbacks may be NULL; texts are borrowed for the call. */
@@ -88,6 +91,7 @@ typedef struct mt_session_params {
     bool is_quick;                 /* MT_QUICK_EVALUATIONS a subject, whatever `budget` says: the answers, best first, and the default; the strategy fills up where there are fewer */
     int64_t budget;                /* evaluations per subject; 0 = the file's; exhaustive given by name ignores the file's */
     bool budget_given, time_given; /* on the command line */
+    bool until_flat;               /* a search by models ends where going on is expected to improve the best by less than MT_FLAT_BELOW; the budget is then the most it may take */
     double time_s;                 /* whole command; 0 = the file's */
     uint64_t seed;
     mt_shard shard;                /* of several tasks on one space: strategies that split it keep to their part; others search all of it, each with a seed of its own */

@@ -56,6 +56,7 @@ typedef struct mt_session {
     mt_space *space;               /* of the last subject, owned: the next one's when that is of the same shape; NULL = none */
     mt_session_device devices[MT_DEVICES_MAX];
     mt_strbuf notes;               /* warnings about picks, one a line */
+    mt_strbuf flat;                /* subjects that ended since going on would hardly gain, as JSON objects with commas between them */
     mt_strbuf cut;                 /* subjects that ended before their budget was spent, one a line */
     double drift;                  /* largest relative deviation of an anchor from its first time that the intervals of both do not explain; NAN = none was timed twice */
 } mt_session;
@@ -183,6 +184,8 @@ mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, 
 /* Warns, and keeps the line for the session's row. */
 __attribute__((format(printf, 2, 3))) void mt_session_warn(mt_session *session, const char *format, ...);
 /* Remembers for the session's row that a subject ended early, and what would complete it. */
+/* For the session row: a subject that ended flat. */
+mt_status mt_session_note_flat(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, mt_error *err);
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err);
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);

@@ -21,7 +21,15 @@ static mt_status next_point(mt_run *run, size_t *index, bool *found, mt_error *e
 
 static bool has_budget(const mt_run *run)
 {
-    return run->summary->evaluated + run->under_way < run->total;
+    return !run->summary->is_flat && run->summary->evaluated + run->under_way < run->total;
+}
+
+/* What the strategy said when it was asked last. */
+static void check_flat(mt_run *run)
+{
+    if (!run->session->params->until_flat || !run->search || !has_budget(run)) return;
+    run->summary->expected_gain = mt_search_outlook(run->search);
+    run->summary->is_flat = run->summary->expected_gain < MT_FLAT_BELOW; /* of NAN: false */
 }
 
 static mt_status fill(mt_run *run, mt_error *err)
@@ -69,6 +77,7 @@ mt_status mt_run_loop(mt_run *run, mt_error *err)
     for (;;) {
         uv_run(run->session->loop, UV_RUN_NOWAIT); /* signals also reach a session whose evaluator never waits */
         check_stop(run);
+        if (run->phase == MT_RUN_SEARCHING) check_flat(run);
         if (run->phase == MT_RUN_SEARCHING) MT_TRY(fill(run, err));
         if (is_over(run)) break;
         if (run->under_way == 0) { /* the strategy is thinking, and nothing else is going on */

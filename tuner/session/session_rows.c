@@ -129,7 +129,21 @@ static void describe_times(const mt_session *session, mt_strbuf *json)
     mt_strbuf_addf(json, "\"coordinator_cpu_ns\":%lld,", (long long)times->coordinator_cpu_ns);
     mt_strbuf_addf(json, "\"compiled\":%zu,\"cached\":%zu,\"shared\":%zu,\"devices\":[", times->compiles.compiled, times->compiles.cached, times->compiles.shared);
     describe_devices(session, json);
-    mt_strbuf_add(json, "]}");
+    mt_strbuf_add(json, "]");
+    if (session->flat.length) mt_strbuf_addf(json, ",\"flat\":[%s]", mt_strbuf_text(&session->flat));
+    mt_strbuf_add(json, "}");
+}
+
+mt_status mt_session_note_flat(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, mt_error *err)
+{
+    mt_strbuf *flat = &session->flat;
+    if (!summary->is_flat) return MT_OK;
+    mt_strbuf_addf(flat, "%s{\"shape\":", flat->length ? "," : "");
+    mt_strbuf_add_json(flat, target->shape->name);
+    mt_strbuf_add(flat, ",\"workload\":");
+    mt_strbuf_add_json(flat, target->workload->name);
+    mt_strbuf_addf(flat, ",\"evaluated\":%zu,\"of\":%zu,\"expected_gain\":%.6f}", summary->evaluated, summary->meant, summary->expected_gain);
+    return flat->failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory") : MT_OK;
 }
 
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err)

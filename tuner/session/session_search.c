@@ -1,6 +1,7 @@
 #include "tuner/session/session_search.h"
 
 #include <assert.h>
+#include <math.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
@@ -22,6 +23,7 @@ struct mt_search {
     size_t tell_count, tell_capacity;
     size_t points[BATCH], at, count;
     bool is_busy, is_dry;
+    double outlook;
     int64_t spent_ns;
     /* the job under way: the pool's thread's */
     uv_work_t work;
@@ -29,6 +31,7 @@ struct mt_search {
     size_t job_tell_count, job_wanted, job_count;
     size_t job_points[BATCH];
     int64_t job_ns;
+    double job_outlook;
 };
 
 mt_status mt_search_create(uv_loop_t *loop, const mt_strategy *strategy, const mt_search_task *task, void (*woken)(void *context), void *context, mt_search **out, mt_error *err)
@@ -36,7 +39,7 @@ mt_status mt_search_create(uv_loop_t *loop, const mt_strategy *strategy, const m
     int64_t before = mt_clock_now_ns();
     mt_search *self = mt_alloc(1, sizeof *self);
     if (!self) return MT_FAIL(err, MT_ERR_NO_MEMORY, "search: out of memory");
-    *self = (mt_search){.loop = loop, .strategy = strategy, .woken = woken, .context = context};
+    *self = (mt_search){.loop = loop, .strategy = strategy, .woken = woken, .context = context, .outlook = NAN};
     self->work.data = self;
     mt_status st = strategy->create(task, &self->state, err);
     if (st != MT_OK) {
@@ -66,6 +69,7 @@ static void think(uv_work_t *work)
     int64_t before = mt_clock_now_ns();
     for (size_t i = 0; i < self->job_tell_count; i++) self->strategy->tell(self->state, self->job_tells[i].point, self->job_tells[i].cost_ns);
     self->job_count = self->strategy->ask(self->state, self->job_points, self->job_wanted);
+    self->job_outlook = self->strategy->outlook ? self->strategy->outlook(self->state) : NAN;
     self->job_ns = mt_clock_now_ns() - before;
 }
 
@@ -75,6 +79,7 @@ static void take_over(mt_search *self)
     self->at = 0;
     self->count = self->job_count;
     self->spent_ns += self->job_ns;
+    self->outlook = self->job_outlook;
     self->is_busy = false;
     self->is_dry = self->job_count == 0 && self->tell_count == 0;
     mt_free(self->job_tells);
@@ -116,6 +121,11 @@ mt_search_answer mt_search_next(mt_search *self, size_t wanted, size_t *point)
 bool mt_search_is_busy(const mt_search *self)
 {
     return self->is_busy;
+}
+
+double mt_search_outlook(const mt_search *self)
+{
+    return self->outlook;
 }
 
 int64_t mt_search_spent_ns(const mt_search *self)

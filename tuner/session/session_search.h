@@ -23,6 +23,7 @@ mt_status mt_search_tell(mt_search *search, size_t point, double cost_ns, mt_err
 /* The next point; `wanted` > 0: how many more are to be evaluated. */
 mt_search_answer mt_search_next(mt_search *search, size_t wanted, size_t *point);
 bool mt_search_is_busy(const mt_search *search);
+double mt_search_outlook(const mt_search *search);     /* as the strategy saw it when it was asked last; NAN: not known */
 int64_t mt_search_spent_ns(const mt_search *search); /* in the strategy */
 void mt_search_destroy(mt_search *search);           /* waits for the strategy; NULL is a no-op */
 

@@ -305,6 +305,8 @@ static mt_status tune(mt_run *run, char **best, mt_error *err)
         run->summary->best_cycles = run->best_cycles;
     }
     run->summary->seconds = (double)(mt_clock_now_ns() - run->started_ns) / 1e9;
+    run->summary->meant = run->total;
+    MT_TRY(mt_session_note_flat(run->session, run->job->target, run->summary, err));
     MT_TRY(mt_session_note_cut(run->session, run->job->target, run->summary, run->total, err));
     if (progress && progress->subject_end) progress->subject_end(progress->context, run->space, run->job->target->workload, run->summary);
 done:

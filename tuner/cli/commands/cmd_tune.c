@@ -35,7 +35,7 @@ typedef struct tune_values {
     int regime, reuse, guard, objective;
     int64_t graph_below_us;
     const char *events, *shard, *known, *around, *variants, *space_key, *plan, *watch;
-    bool quick, no_cache, no_race, quiet, verbose, progress, diagnose, resume;
+    bool quick, no_cache, no_race, quiet, verbose, progress, diagnose, resume, until_flat;
 } tune_values;
 
 #define FIELD(name) offsetof(tune_values, name)
@@ -50,6 +50,7 @@ static const mt_option options[] = {
     {"variants", 0, MT_OPTION_TEXT, FIELD(variants), "FILE", "instead of a search: the variants of this file, one a line, as\nlistings print them"},
     {"quick", 0, MT_OPTION_FLAG, FIELD(quick), NULL, "8 evaluations per shape: what the lookup answers today, what its\npredictor would try next, and the default; the default with\n--from-misses"},
     {"budget", 0, MT_OPTION_COUNT, FIELD(budget), "N", "evaluations per shape and workload, known ones included"},
+    {"until-flat", 0, MT_OPTION_FLAG, FIELD(until_flat), NULL, "end where going on is expected to gain less than 0.5 %, the budget at\nthe latest. The default of strategy auto where no --budget is given:\na --budget is spent"},
     {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the search and of the inputs (default 0)"},
@@ -183,6 +184,25 @@ static bool wants_both(const tuning *t)
     return t->values->regime == BOTH_REGIMES;
 }
 
+static const char *chosen_strategy(const tuning *t)
+{
+    return t->values->strategy ? t->values->strategy : t->spec->strategy;
+}
+
+/* Who names a budget wants it spent. */
+static bool ends_flat(const tuning *t)
+{
+    return t->values->until_flat || (!t->values->budget && strcmp(chosen_strategy(t), "auto") == 0);
+}
+
+static mt_status check_flat(const tuning *t, mt_error *err)
+{
+    const char *name = chosen_strategy(t);
+    const mt_strategy *strategy = mt_strategy_find(name);
+    if (!t->values->until_flat || !strategy || strategy->outlook) return MT_OK;
+    return MT_FAIL(err, MT_ERR_USAGE, "tune: --until-flat: strategy %s has no model that could say what going on would gain; expected auto, mixed or surrogate", name);
+}
+
 static mt_regime chosen_regime(const tuning *t)
 {
     return t->values->regime && !wants_both(t) ? (mt_regime)(t->values->regime - 1) : t->spec->regime;
@@ -248,12 +268,12 @@ static mt_status check_task(tuning *t, mt_error *err)
 {
     const tune_values *v = t->values;
     if (v->shard && !mt_shard_parse(v->shard, &t->shard)) return MT_FAIL(err, MT_ERR_USAGE, "tune: --shard: '%s' is no part; expected I/N with I from 1 to N, N at most %d: 3/8", v->shard, MT_SHARDS_MAX);
-    if ((v->around || v->variants) && (v->strategy || v->budget || v->shard || v->from_misses || (v->around && v->variants)))
+    if ((v->around || v->variants) && (v->strategy || v->budget || v->until_flat || v->shard || v->from_misses || (v->around && v->variants)))
         return MT_FAIL(err, MT_ERR_USAGE, "tune: --%s names the points itself; expected no --%s beside it", v->around ? "around" : "variants",
-                       v->strategy ? "strategy" : v->budget ? "budget" : v->shard ? "shard" : v->from_misses ? "from-misses" : "variants");
-    if (v->quick && (v->budget || v->strategy || v->shard || v->around || v->variants))
+                       v->strategy ? "strategy" : v->budget ? "budget" : v->until_flat ? "until-flat" : v->shard ? "shard" : v->from_misses ? "from-misses" : "variants");
+    if (v->quick && (v->budget || v->until_flat || v->strategy || v->shard || v->around || v->variants))
         return MT_FAIL(err, MT_ERR_USAGE, "tune: --quick says how much is evaluated; expected no --%s beside it",
-                       v->budget ? "budget" : v->strategy ? "strategy" : v->shard ? "shard" : v->around ? "around" : "variants");
+                       v->budget ? "budget" : v->until_flat ? "until-flat" : v->strategy ? "strategy" : v->shard ? "shard" : v->around ? "around" : "variants");
     if (v->plan && (strlen(v->plan) >= MT_JOB_PLAN_SIZE || !*v->plan || v->plan[strspn(v->plan, "0123456789abcdef")]))
         return MT_FAIL(err, MT_ERR_USAGE, "tune: --plan: '%s' is no plan's identity; expected what 'msda-tune slurm' writes into plan.tsv", v->plan);
     if (v->resume && !v->db) return MT_FAIL(err, MT_ERR_USAGE, "tune: --resume: expected --db FILE, which this task alone writes");
@@ -326,6 +346,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     mt_status st = MT_OK;
     MT_TRY(check_task(t, err));
     MT_TRY(open_space(t, err));
+    MT_TRY(check_flat(t, err));
     if (t->values->space_key) MT_TRY(check_space_key(t, err));
     MT_TRY(open_evaluator(t, err));
     MT_TRY(mt_store_writable_path(t->values->db, &t->db_path, err));
@@ -419,8 +440,8 @@ static mt_status run_session(tuning *t, mt_error *err)
     const mt_answers answers = {&t->answer, mt_known_answer_find};
     mt_session_params params = {
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)t->wanted.shapes.items, .shape_count = t->wanted.shapes.count,
-        .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
-        .is_quick = is_quick(v), .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
+        .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = chosen_strategy(t),
+        .is_quick = is_quick(v), .budget = v->budget, .budget_given = v->budget > 0, .until_flat = ends_flat(t) && !is_quick(v), .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
         .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
     if (v->around) st = mt_given_points_around(&params, t->evaluator, v->around, &points, err);

@@ -125,6 +125,7 @@ static void subject_end(void *context, const mt_space *space, const mt_workload 
     mt_strbuf_addf(&line, ",\"evaluated\":%zu,\"known\":%zu,\"ok\":%zu,\"failed\":%zu,\"censored\":%zu,\"tied\":%zu,\"seconds\":%.3f", summary->evaluated, summary->known, summary->ok,
                    summary->failed, summary->censored, summary->tied, summary->seconds);
     mt_strbuf_addf(&line, ",\"interrupted\":%s,\"out_of_time\":%s", summary->end == MT_SUBJECT_INTERRUPTED ? "true" : "false", summary->end == MT_SUBJECT_OUT_OF_TIME ? "true" : "false");
+    if (summary->is_flat) mt_strbuf_addf(&line, ",\"flat\":true,\"meant\":%zu,\"expected_gain\":%.6f", summary->meant, summary->expected_gain);
     const struct { const char *name; double ns; } times[] = {{"best_us", summary->best_ns}, {"low_us", summary->low_ns}, {"high_us", summary->high_ns}, {"default_us", summary->default_ns},
                                                              {"baseline_us", summary->baseline_ns}};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) add_us(&line, times[i].name, times[i].ns);

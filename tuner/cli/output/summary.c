@@ -271,6 +271,7 @@ static void print_counts(FILE *out, bool is_by_default, const mt_subject_summary
     mt_strbuf_add(&line, summary->end == MT_SUBJECT_INTERRUPTED ? " (interrupted)" : summary->end == MT_SUBJECT_OUT_OF_TIME ? " (time is up)" : "");
     print_line(out, "%s", mt_strbuf_text(&line));
     mt_strbuf_free(&line);
+    if (summary->is_flat) fprintf(out, "  Ended:      after %zu of %zu evaluations: expected gain of going on < %g %%\n", summary->evaluated, summary->meant, 100 * MT_FLAT_BELOW);
     for (int kind = 0; kind < MT_OUTCOME_KIND_COUNT; kind++) mt_reasons_print(&counts->reasons, (mt_outcome_kind)kind, out);
 }
 
