@@ -8,6 +8,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/commands/report_answers.h"
 #include "tuner/cli/requests/database.h"
 #include "tuner/cli/requests/diff_sides.h"
 
@@ -64,6 +65,7 @@ static mt_status make_report(const report_values *values, mt_doc *doc, mt_error 
     mt_report_options what = {.sections = (const char *const *)values->sections.items, .section_count = values->sections.count};
     if (format_of(values) == MT_FORMAT_HTML) what.has_charts = true, what.most_rows = MT_REPORT_PAGE_ROWS;
     if (format_of(values) == MT_FORMAT_CSV && !what.section_count) what = (mt_report_options){.sections = of_csv, .section_count = 1};
+    mt_report_answers answers = {0};
     mt_misses misses = {0};
     mt_status st = MT_OK;
     mt_filter_fill(&values->filter, &box);
@@ -72,8 +74,11 @@ static mt_status make_report(const report_values *values, mt_doc *doc, mt_error 
         what.misses = &misses;
     }
     MT_TRY(mt_database_open(values->db, &store, err));
+    mt_report_answers_open(store, &answers);
+    what.lookup = &answers.lookup;
     st = mt_report_make(store, &box.filter, &what, doc, err);
 done:
+    mt_report_answers_close(&answers);
     mt_store_close(store);
     mt_misses_free(&misses);
     return st;
