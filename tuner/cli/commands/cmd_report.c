@@ -8,6 +8,7 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/commands/report_answers.h"
 #include "tuner/cli/requests/database.h"
 #include "tuner/cli/requests/diff_sides.h"
@@ -18,7 +19,7 @@ typedef struct report_values {
     mt_words sections;
     const char *db, *output, *misses;
     int format;
-    bool diff, variants, check;
+    bool diff, variants, check, quiet;
 } report_values;
 
 #define FIELD(name) offsetof(report_values, name)
@@ -33,6 +34,7 @@ static const mt_option options[] = {
     MT_SIDES_OPTIONS(report_values, sides),
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "with --diff: every variant that both sides have"},
     {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "with --diff: write the report, then exit 5 when a winner is SLOW"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -119,7 +121,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     writers[format_of(values)](&doc, &text);
     if (text.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
     if (st == MT_OK) st = mt_file_write_output(output, text.text, text.length, err);
-    if (st == MT_OK && strcmp(output, "-") != 0) printf("%s\n", output);
+    if (st == MT_OK && strcmp(output, "-") != 0) mt_tell("%s\n", output);
     if (st == MT_OK && values->check && slower) st = MT_FAIL(err, MT_ERR_SLOWER, "report: %zu %s slower in B", slower, slower == 1 ? "winner is" : "winners are");
 done:
     mt_strbuf_free(&text);

@@ -13,6 +13,7 @@
 #include "tuner/base/text.h"
 #include "tuner/cli/output/cluster_show.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/cli/share.h"
 #include "tuner/cli/requests/slurm.h"
@@ -45,6 +46,7 @@ static const mt_option options[] = {
     {"submit", 0, MT_OPTION_FLAG, FIELD(submit), NULL, "submit the jobs as well"},
     {"status", 0, MT_OPTION_TEXT, FIELD(status), "DIR", "instead: how far the tasks of the folder are, and the best so far"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "with --status: as JSON"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -286,16 +288,16 @@ static mt_status say_and_submit(const planning *p, mt_error *err)
     mt_strbuf word = {0};
     mt_strbuf_add_word(&word, p->folder);
     const char *folder = mt_strbuf_text(&word); /* for commands that are copied from here */
-    printf("%zu task%s", p->task_count, p->task_count == 1 ? "" : "s");
-    if (p->values->gpu_types.count) printf(" for each of %zu GPU type%s", p->gpu_count, p->gpu_count == 1 ? "" : "s");
-    printf(": %s\n", p->folder);
+    mt_tell("%zu task%s", p->task_count, p->task_count == 1 ? "" : "s");
+    if (p->values->gpu_types.count) mt_tell(" for each of %zu GPU type%s", p->gpu_count, p->gpu_count == 1 ? "" : "s");
+    mt_tell(": %s\n", p->folder);
     if (p->values->submit && !has_slurm) {
         st = MT_FAIL(err, MT_ERR_NOT_FOUND, "slurm: --submit: sbatch is not in PATH; the scripts are written: on a machine of the cluster, with this folder, run %s/submit.sh", folder);
     } else if (p->values->submit) {
         st = submit(p->folder, err);
     } else {
-        printf("Submit:  %s/submit.sh%s\n", folder, has_slurm ? "" : "   (on a machine that has sbatch; there is none here)");
-        printf("Look:    msda-tune slurm --status %s\n", folder);
+        mt_tell("Submit:  %s/submit.sh%s\n", folder, has_slurm ? "" : "   (on a machine that has sbatch; there is none here)");
+        mt_tell("Look:    msda-tune slurm --status %s\n", folder);
     }
     mt_strbuf_free(&word);
     return st;
