@@ -24,7 +24,7 @@ static void add_rounds(mt_doc *doc, const mt_finalist_row *f)
 {
     mt_strbuf text = {0};
     for (size_t i = 0; i < f->round_count; i++) mt_strbuf_addf(&text, "%s%.2f", i ? " " : "", (double)f->round_ns[i] / 1e3);
-    mt_doc_text(doc, mt_strbuf_text(&text));
+    mt_doc_code(doc, mt_strbuf_text(&text));
     doc->failed = doc->failed || text.failed;
     mt_strbuf_free(&text);
 }

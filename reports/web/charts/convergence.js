@@ -37,19 +37,20 @@ function ofSubject(view, byTime, t) {
   };
 }
 
-// Who proposed which point, and the best so far.
+// Who proposed which point, failures (crosses at the upper edge) too, and the best so far.
 function byArm(view, t) {
   const option = ofSubject(view, false, t);
   const p = view.subject.points;
   const colors = [...t.series, t.good, t.bad];
   const symbols = ['circle', 'rect', 'triangle', 'diamond'];
-  const timed = option.series[0].data;
+  const [timed, beyond, failed] = option.series.map(({ data }) => data);
+  const cross = option.series[2].symbol;
   const names = view.subject.arms.map((name) => plain(name || 'not known'));
   const arms = names.map((name, arm) => ({
     name, type: 'scatter', symbolSize: 7, symbol: symbols[Math.floor(arm / colors.length) % symbols.length], color: colors[arm % colors.length], itemStyle: { opacity: 0.85 },
-    data: timed.filter(([, , i]) => p.arm[i] === arm),
+    data: [...timed, ...beyond, ...failed].filter(([, , i]) => p.arm[i] === arm).map((value) => (p.us[value[2]] === null ? { value, symbol: cross } : value)),
   })).filter(({ data }) => data.length);
-  return { ...option, legend: legend(t, { data: ['best so far', ...arms.map(({ name }) => name)] }), series: [...arms, option.series.at(-1)] };
+  return { ...option, legend: legend(t, { data: ['best so far', ...arms.map(({ name }) => name)] }), tooltip: tooltip(t, ({ data, value, seriesName }) => (seriesName === 'best so far' ? plain(`best so far: ${us(data[1])}`) : describePoint(view.subject, value[2], view.shared.kinds))), series: [...arms, option.series.at(-1)] };
 }
 
 function ofAll(view, t) {
