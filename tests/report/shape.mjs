@@ -113,6 +113,18 @@ test('what was not measured leaves no empty place', async () => {
   await view.close();
 });
 
+test('each shape with failures has their reasons', async () => {
+  const view = await open('msda');
+  const { failed, told } = await view.page.evaluate(() => {
+    const { shared } = window.report.views[0];
+    return { failed: shared.subjects.filter((s) => s.points.kind.some((kind) => shared.failures.includes(shared.kinds[kind]))).map((s) => String(s.place)),
+      told: [...document.querySelectorAll('#table-texts td[data-s]')].map((cell) => cell.dataset.s) };
+  });
+  assert.ok(failed.length > 20, `only ${failed.length} shapes with failures`);
+  assert.deepEqual(failed.filter((place) => !told.includes(place)), []);
+  await view.close();
+});
+
 test('its name is in the title, and not in each row', async () => {
   const view = await openShape('msda');
   const name = await view.page.locator('#best td[data-s]:visible').first().textContent();

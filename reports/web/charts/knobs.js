@@ -264,7 +264,7 @@ export function parallel(view) {
         layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: 32,
         axisExpandable: false,
         parallelAxisDefault: {
-          nameLocation: 'start', nameGap: 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600 }, nameRotate: isVertical ? 0 : order.length > 8 && view.width / order.length < 110 ? 14 : 0,
+          nameLocation: isVertical ? 'middle' : 'start', nameGap: isVertical ? -14 : 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600, textBorderColor: t.card, textBorderWidth: 3 }, nameRotate: isVertical ? 0 : order.length > 8 && view.width / order.length < 110 ? 14 : 0,
           axisLine: { lineStyle: { color: t.axis } }, axisTick: { lineStyle: { color: t.axis } }, axisLabel: { color: t.text, fontSize: 10.5, textBorderColor: t.card, textBorderWidth: 3, hideOverlap: true },
           areaSelectStyle: { width: 18, borderColor: t.best, color: t.best, opacity: 0.28 },
         },
