@@ -15,7 +15,7 @@ fail() { echo "FAILED: $*"; rc=1; }
 
 # Lines of at most 100 characters; a word that alone is longer has no place to break.
 fits() {
-  local line longest=0 count=0
+  local line count=0
   while IFS= read -r line; do
     count=$((count + 1))
     [ ${#line} -le 100 ] && continue
