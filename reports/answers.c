@@ -21,9 +21,9 @@ typedef struct state {
 
 static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Exactly", "%.0f"}, {"Known, no row", "%.0f"},
                                            {"Others get", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Tried on", "%.0f"}, {0}};
-static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
+static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Expected ×", "%.3f"}, {"From ×", "%.3f"}, {"To ×", "%.3f"}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
 static const mt_column miss_columns[] = {{"Asked for", "%.0f"}, {"Kernel", NULL}, {"GPU", NULL}, {"Shape's values", NULL}, {"Workloads", NULL}, {"Last", NULL}, {"Gets today", NULL},
-                                         {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {0}};
+                                         {"Expected ×", "%.3f"}, {"From ×", "%.3f"}, {"To ×", "%.3f"}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {0}};
 
 static const mt_report_subject *group_of(const mt_report_data *data, const mt_portfolio_info *p)
 {
@@ -55,7 +55,22 @@ static const prediction *prediction_for(const state *s, const mt_report_subject 
     return NULL;
 }
 
-/* The last cells of each table; NULL = the default is all there is. */
+/* What one shape gets, as the library says it: the next cells of a table. `group` NULL: nothing is known for the GPU. */
+static void add_answer(const state *s, const mt_report_subject *group, const char *shape_key, const prediction *p)
+{
+    const mt_report_lookup *lookup = s->context->lookup;
+    mt_report_answer answer = {.gets = NULL, .slowdown = NAN, .low = NAN, .high = NAN};
+    if (group && lookup) {
+        const mt_report_question question = {group->gpu_key, group->kernel, group->kernel_key, shape_key, group->origin};
+        if (!lookup->ask(lookup->context, &question, &answer)) answer.gets = NULL;
+    }
+    if (!answer.gets) answer.gets = p ? "a prediction, else the default" : "the default";
+    mt_doc_text(s->doc, answer.gets);
+    const double numbers[] = {answer.slowdown, answer.low, answer.high, p && p->held_out ? p->mean : NAN, p && p->held_out ? p->worst : NAN};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
+}
+
+/* The last cells of the groups' table; NULL = the default is all there is. */
 static void add_prediction(const state *s, const prediction *p)
 {
     if (p && p->members == 1) mt_doc_text(s->doc, "prediction (1 variant), else the default");
@@ -96,7 +111,7 @@ static mt_status on_shape(void *context, const mt_shape_info *shape, mt_error *e
     mt_doc_text(s->doc, shape->kernel);
     mt_doc_text(s->doc, c->group->gpu_name);
     mt_doc_text(s->doc, shape->name);
-    add_prediction(s, c->prediction);
+    add_answer(s, c->group, shape->key, c->prediction);
     mt_doc_knobs(s->doc, shape->key);
     return MT_OK;
 }
@@ -155,12 +170,11 @@ static void add_miss(const state *s, const mt_miss *miss)
     mt_doc_text(doc, miss->workloads);
     mt_doc_time(doc, miss->newest_unix_ms);
     if (group && !is_exact) {
-        add_prediction(s, prediction_for(s, group));
+        add_answer(s, group, miss->shape_key, prediction_for(s, group));
         return;
     }
     mt_doc_text(doc, is_exact ? "its own row" : "nothing: no row for this GPU");
-    mt_doc_number(doc, NAN);
-    mt_doc_number(doc, NAN);
+    for (int i = 0; i < 5; i++) mt_doc_number(doc, NAN);
 }
 
 static void add_misses(state *s)

@@ -54,6 +54,7 @@ static double error_of(const mt_row *row) { return row->norm_error; }
 static double session_of(const mt_row *row) { return (double)row->session; }
 static double newest_of(const mt_row *row) { return row->is_newest; }
 static double smem_of(const mt_row *row) { return row->smem_bytes; }
+static double arm_of(const mt_row *row) { return row->arm; }
 static double registers_of(const mt_row *row) { return row->registers; }
 
 static void add_column(const mt_report_subject *s, const bool *is_chosen, const char *name, column_of value, int digits, mt_strbuf *json)
@@ -114,6 +115,7 @@ static void add_points(const mt_report_subject *s, const bool *is_chosen, mt_str
     add_column(s, is_chosen, "newest", newest_of, 1, json);
     add_column(s, is_chosen, "smem", smem_of, 7, json);
     add_column(s, is_chosen, "registers", registers_of, 4, json);
+    if (mt_report_has_arms(s)) add_column(s, is_chosen, "arm", arm_of, 3, json);
     add_levels(s, is_chosen, json);
     mt_strbuf_add_char(json, '}');
 }
@@ -219,6 +221,16 @@ static void add_pairs(const mt_report_subject *s, const mt_knob_effect *effects,
     mt_strbuf_add_char(json, ']');
 }
 
+static void add_arms(const mt_report_subject *s, mt_strbuf *json)
+{
+    mt_strbuf_add(json, ",\"arms\":[");
+    for (size_t i = 0; mt_report_has_arms(s) && i < s->arm_count; i++) {
+        if (i) mt_strbuf_add_char(json, ',');
+        mt_strbuf_add_json(json, s->arms[i]);
+    }
+    mt_strbuf_add_char(json, ']');
+}
+
 static void add_numbers(const mt_report_subject *s, mt_strbuf *json)
 {
     const struct { const char *name; double value; } numbers[] = {
@@ -268,6 +280,7 @@ static mt_status add_subject(const mt_report_subject *s, size_t most, size_t *dr
     add_numbers(s, json);
     if (!add_quantiles(s, json)) st = no_memory(err);
     add_steps(s, json);
+    add_arms(s, json);
     add_knobs(s, effects, json);
     add_pairs(s, effects, *drawn - before < s->count, json);
     add_points(s, is_chosen, json);

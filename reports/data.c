@@ -16,6 +16,8 @@ static void free_subject(mt_report_subject *s)
         mt_free(s->rows[i].levels);
     }
     mt_free(s->rows);
+    for (size_t i = 0; i < s->arm_count; i++) mt_free(s->arms[i]);
+    mt_free(s->arms);
     mt_knobs_free(s);
     char *texts[] = {s->key, s->label, s->gpu_key, s->gpu_name, s->kernel, s->kernel_key, s->shape, s->shape_key, s->workload, s->best};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_free(texts[i]);
@@ -107,6 +109,11 @@ static mt_status get_subject(mt_report_data *data, const mt_measurement_row *row
 
 /* ---- rows ---- */
 
+bool mt_report_has_arms(const mt_report_subject *subject)
+{
+    return subject->arm_count > 1 || (subject->arm_count == 1 && subject->arms[0][0]);
+}
+
 bool mt_row_has_failed(const mt_row *row) { return mt_outcome_is_failure(row->kind) && mt_outcome_is_run(row->kind); }
 
 static mt_row row_of(const mt_measurement_row *m)
@@ -121,6 +128,22 @@ static mt_row row_of(const mt_measurement_row *m)
                     .variant = mt_strdup(m->variant), .text = mt_outcome_is_failure(o->kind) ? mt_strdup(o->text) : NULL};
 }
 
+/* A strategy has few arms; a file that says otherwise gets a last one for all the others. */
+static mt_status find_arm(mt_report_subject *s, const char *name, uint16_t *arm, mt_error *err)
+{
+    enum { MOST_ARMS = 64 };
+    size_t i = 0;
+    while (i < s->arm_count && strcmp(s->arms[i], name) != 0) i++;
+    if (i == MOST_ARMS) i--;
+    *arm = (uint16_t)i;
+    if (i < s->arm_count) return MT_OK;
+    char **arms = mt_grow(s->arms, s->arm_count, &s->arm_capacity, sizeof *arms), *copy = arms ? mt_strdup(i + 1 < MOST_ARMS ? name : "others") : NULL;
+    if (arms) s->arms = arms;
+    if (!copy) return no_memory(err);
+    arms[s->arm_count++] = copy;
+    return MT_OK;
+}
+
 static mt_status add_row(void *context, const mt_measurement_row *m, mt_error *err)
 {
     mt_report_data *data = context;
@@ -131,6 +154,8 @@ static mt_status add_row(void *context, const mt_measurement_row *m, mt_error *e
     if (!rows) return no_memory(err);
     s->rows = rows;
     rows[s->count++] = row_of(m);
+    st = find_arm(s, m->outcome.proposed_by, &rows[s->count - 1].arm, err);
+    if (st != MT_OK) return st;
     data->rows++;
     if (m->model_floor_ns > 0) s->floor_ns = m->model_floor_ns;
     if (m->model_flops > 0) s->flops = m->model_flops;

@@ -11,6 +11,7 @@ typedef struct mt_row {
     char *text;              /* failures: what was said; else NULL */
     uint16_t *levels;        /* one for each knob of the subject: index among its values */
     mt_outcome_kind kind;
+    uint16_t arm;            /* index among the subject's arms */
     bool is_newest;          /* of its variant: what counts where variants are compared */
     bool is_timed;           /* ok or censored, with a time */
     double median_ns, low_ns, high_ns, norm_error, sm_mhz; /* NAN = not known */
@@ -37,6 +38,8 @@ typedef struct mt_report_subject {
     size_t count, capacity;
     mt_knob *knobs;          /* those that any row names, in the order of the texts */
     size_t knob_count;
+    char **arms;             /* who proposed rows, in the order of their first ones; "" = not known */
+    size_t arm_count, arm_capacity;
     double floor_ns, flops, dram_bytes;   /* the model's; NAN = none */
     /* The winner, NAN/NULL without one. */
     char *best;
@@ -61,6 +64,8 @@ size_t mt_report_place(const mt_report_data *data, const mt_measurement_row *row
 bool mt_report_has_winner(const mt_report_data *data, const mt_report_subject *first, const char *shape_key);
 /* The same GPU, state of the source, regime and origin: what may be averaged and listed together. */
 bool mt_report_is_same_group(const mt_report_subject *a, const mt_report_subject *b);
+/* Whether any of its rows says who proposed it: older files, imports and other tools do not. */
+bool mt_report_has_arms(const mt_report_subject *subject);
 /* It was run, or tried to, and has no time: what a constraint excludes or a recording lacks has not failed. */
 bool mt_row_has_failed(const mt_row *row);
 /* The newest row of a variant, or NULL. */

@@ -73,7 +73,7 @@ done:
 mt_status mt_report_make(mt_store *store, const mt_filter *filter, const mt_report_options *options, mt_doc *doc, mt_error *err)
 {
     mt_report_data data = {0};
-    mt_report_context context = {store, filter, &data, options->misses, options->most_rows ? options->most_rows : SIZE_MAX};
+    mt_report_context context = {store, filter, &data, options->lookup, options->misses, options->most_rows ? options->most_rows : SIZE_MAX};
     mt_status st;
     doc->title = mt_strdup("msda-tune report");
     doc->source = mt_strdup(mt_store_path(store));

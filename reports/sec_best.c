@@ -164,6 +164,7 @@ static mt_status find_usual(const mt_report_context *context, const mt_report_su
     mt_strbuf_clear(usual);
     mt_status st = mt_query_default_variant(context->store, s->best_id, usual, err);
     if (st == MT_OK && usual->length) mt_strbuf_add(note, " Rows tell the knobs in which they differ from the default.");
+    if (st == MT_OK && !usual->length) mt_strbuf_add(note, " Rows tell all knobs: no default is known.");
     return st;
 }
 

@@ -3,6 +3,7 @@
 
 #include "reports/section.h"
 #include "reports/timeline.h"
+#include "tuner/base/alloc.h"
 
 static const mt_column columns[] = {{"Subject", NULL}, {"Evaluations", "%.0f"}, {"Seconds", "%.1f"}, {"Within 10 % after", "%.0f"}, {"Within 5 % after", "%.0f"}, {"Within 1 % after", "%.0f"},
                                     {"Best after", "%.0f"}, {"Seconds to within 1 %", "%.1f"}, {"Best (µs)", "%.2f"}, {0}};
@@ -33,17 +34,74 @@ static void add_row(const mt_report_subject *s, mt_doc *doc)
     mt_doc_number(doc, isfinite(best) ? best / 1e3 : NAN);
 }
 
+/* ---- what each arm of the strategy gave ---- */
+
+static const mt_column arm_columns[] = {{"Subject", NULL}, {"Proposed by", NULL}, {"Evaluations", "%.0f"}, {"Failed", "%.0f"}, {"Improved the best", "%.0f"}, {"Last at evaluation", "%.0f"},
+                                        {"Part of the way down (%)", "%.0f"}, {"Best (µs)", "%.2f"}, {"× the best of all", "%.3f"}, {0}};
+
+/* What one arm gave. `way`: of the logarithm by which the best came down since the first time, what its improvements make. */
+typedef struct arm_sum { size_t count, failed, better, last; double way, best_ns; } arm_sum;
+
+static void sum_arms(const mt_report_subject *s, arm_sum *sums)
+{
+    double best = INFINITY;
+    for (size_t i = 0; i < s->arm_count; i++) sums[i] = (arm_sum){.best_ns = INFINITY};
+    for (size_t i = 0; i < s->count; i++) {
+        const mt_row *row = &s->rows[i];
+        arm_sum *sum = &sums[row->arm];
+        sum->count++;
+        sum->failed += mt_row_has_failed(row);
+        if (row->kind != MT_OUTCOME_OK || !row->is_timed) continue;
+        sum->best_ns = fmin(sum->best_ns, row->median_ns);
+        if (row->median_ns >= best) continue;
+        if (isfinite(best)) sum->way += log(best / row->median_ns);
+        if (isfinite(best)) sum->better++;
+        sum->last = i + 1;
+        best = row->median_ns;
+    }
+}
+
+static mt_status add_arms(const mt_report_subject *s, mt_doc *doc, size_t most, size_t *rows, mt_error *err)
+{
+    if (!mt_report_has_arms(s)) return MT_OK;
+    arm_sum *sums = mt_alloc(s->arm_count, sizeof *sums);
+    double way = 0, best = INFINITY;
+    if (!sums) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+    sum_arms(s, sums);
+    for (size_t i = 0; i < s->arm_count; i++) way += sums[i].way, best = fmin(best, sums[i].best_ns);
+    for (size_t i = 0; i < s->arm_count && *rows < most; i++, ++*rows) {
+        const arm_sum *sum = &sums[i];
+        mt_doc_subject(doc, s->place, s->label);
+        mt_doc_text(doc, *s->arms[i] ? s->arms[i] : "not known");
+        const double numbers[] = {(double)sum->count, (double)sum->failed, (double)sum->better, sum->last ? (double)sum->last : NAN, way > 0 ? 100 * sum->way / way : NAN,
+                                  isfinite(sum->best_ns) ? sum->best_ns / 1e3 : NAN, isfinite(sum->best_ns) ? sum->best_ns / best : NAN};
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) mt_doc_number(doc, numbers[k]);
+    }
+    mt_free(sums);
+    return MT_OK;
+}
+
+static mt_status add_all_arms(const mt_report_context *context, mt_doc *doc, mt_error *err)
+{
+    size_t rows = 0;
+    mt_status st = MT_OK;
+    mt_doc_table(doc, "arms", "What each arm of the strategy gave", arm_columns);
+    for (size_t i = 0; st == MT_OK && i < context->data->count; i++) st = add_arms(&context->data->subjects[i], doc, context->most_rows, &rows, err);
+    if (rows == context->most_rows) mt_doc_note(doc, "The list of arms ends after %zu rows; --format csv --section convergence lists all.", rows);
+    if (rows) mt_doc_note(doc, "Part of the way down: of the logarithm by which the best came down from the first time on, what this arm's improvements make up. docs/search.md says what each arm does.");
+    return st;
+}
+
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     const mt_report_data *data = context->data;
-    (void)err;
     mt_doc_chart(doc, "convergence", "Each evaluation's time in the order they were made, and the best so far");
     mt_doc_table(doc, "convergence", "Evaluations until the best of all was nearly reached", columns);
     for (size_t i = 0; i < data->count && i < context->most_rows; i++) add_row(&data->subjects[i], doc);
     if (data->count > context->most_rows) mt_doc_note(doc, "%zu more subjects are not listed here; --format csv lists all.", data->count - context->most_rows);
     mt_doc_note(doc, "Within 5 %% after 40 means: the 40th evaluation was the first that came within 5 %% of the fastest time that was ever measured here. Time between sessions does not count; "
                      "rows that were imported have no times of their own.");
-    return MT_OK;
+    return add_all_arms(context, doc, err);
 }
 
 extern const mt_section mt_section_convergence;

@@ -84,7 +84,7 @@ static mt_status add_knobs(const mt_report_subject *s, size_t most, size_t *rows
 
 /* ---- what they said ---- */
 
-static const mt_column text_columns[] = {{"Outcome", NULL}, {"Times", "%.0f"}, {"Subject", NULL}, {"Variant", NULL}, {"Said", NULL}, {0}};
+static const mt_column text_columns[] = {{"Subject", NULL}, {"Outcome", NULL}, {"Times", "%.0f"}, {"Said", NULL}, {"One of them", NULL}, {0}};
 typedef struct failure { const mt_report_subject *subject; const mt_row *row; size_t times; } failure;
 
 static int by_text(const void *a, const void *b)
@@ -92,6 +92,7 @@ static int by_text(const void *a, const void *b)
     const failure *x = a, *y = b;
     if (x->row->kind != y->row->kind) return x->row->kind < y->row->kind ? -1 : 1;
     int order = strcmp(x->row->text ? x->row->text : "", y->row->text ? y->row->text : "");
+    if (!order && x->subject != y->subject) return x->subject->place < y->subject->place ? -1 : 1;
     return order ? order : (x->row->id > y->row->id) - (x->row->id < y->row->id);
 }
 
@@ -103,10 +104,10 @@ static int by_times(const void *a, const void *b)
 
 static bool says_the_same(const failure *a, const failure *b)
 {
-    return a->row->kind == b->row->kind && strcmp(a->row->text ? a->row->text : "", b->row->text ? b->row->text : "") == 0;
+    return a->subject == b->subject && a->row->kind == b->row->kind && strcmp(a->row->text ? a->row->text : "", b->row->text ? b->row->text : "") == 0;
 }
 
-/* One for each kind and text, with how often; returns how many. */
+/* One for each subject, kind and text, with how often; returns how many. */
 static size_t merge(failure *all, size_t count)
 {
     size_t kept = 0;
@@ -118,29 +119,45 @@ static size_t merge(failure *all, size_t count)
     return kept;
 }
 
+static void add_text_row(const failure *f, size_t most_text, mt_doc *doc)
+{
+    const char *text = f->row->text ? f->row->text : "";
+    char *excerpt = strlen(text) > most_text ? mt_strndup(text, most_text) : NULL;
+    mt_doc_subject(doc, f->subject->place, f->subject->label);
+    mt_doc_text(doc, mt_outcome_name(f->row->kind));
+    mt_doc_number(doc, (double)f->times);
+    mt_doc_code(doc, excerpt ? excerpt : text);
+    mt_doc_knobs(doc, f->row->variant);
+    mt_free(excerpt);
+}
+
+/* A page shows the most frequent ones, and some of each subject, whose own page must not lack them. */
 static mt_status add_texts(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
-    enum { MOST_SHOWN = 300, MOST_TEXT = 4000 };
+    enum { MOST_SHOWN = 300, MOST_OF_SUBJECT = 3, MOST_TEXT = 4000, MOST_TEXT_BEYOND = 400 };
     const mt_report_data *data = context->data;
+    bool is_page = context->most_rows != SIZE_MAX;
     failure *all = mt_alloc(data->rows, sizeof *all);
-    size_t count = 0, most = context->most_rows == SIZE_MAX ? SIZE_MAX : MOST_SHOWN, shown = 0;
-    if (!all) return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+    size_t *of_subject = mt_alloc(data->count, sizeof *of_subject), count = 0, shown = 0;
+    if (!all || !of_subject) {
+        mt_free(all);
+        mt_free(of_subject);
+        return MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+    }
     for (size_t i = 0; i < data->count; i++)
         for (size_t k = 0; k < data->subjects[i].count; k++)
             if (mt_outcome_is_failure(data->subjects[i].rows[k].kind)) all[count++] = (failure){&data->subjects[i], &data->subjects[i].rows[k], 1};
     count = merge(all, count);
-    mt_doc_table(doc, "texts", "What variants said that failed or did not run, equal texts once, with one variant", text_columns);
-    for (; shown < count && shown < most; shown++) {
-        const char *text = all[shown].row->text ? all[shown].row->text : "";
-        mt_doc_text(doc, mt_outcome_name(all[shown].row->kind));
-        mt_doc_number(doc, (double)all[shown].times);
-        mt_doc_subject(doc, all[shown].subject->place, all[shown].subject->label);
-        mt_doc_knobs(doc, all[shown].row->variant);
-        char *excerpt = strlen(text) > MOST_TEXT && most != SIZE_MAX ? mt_strndup(text, MOST_TEXT) : NULL;
-        mt_doc_code(doc, excerpt ? excerpt : text);
-        mt_free(excerpt);
+    mt_doc_table(doc, "texts", "What variants said that failed or did not run, equal texts of a subject once, with one variant", text_columns);
+    for (size_t i = 0; i < count; i++) {
+        bool is_beyond = is_page && shown >= MOST_SHOWN;
+        if (is_beyond && of_subject[all[i].subject->place] >= MOST_OF_SUBJECT) continue;
+        add_text_row(&all[i], !is_page ? SIZE_MAX : is_beyond ? MOST_TEXT_BEYOND : MOST_TEXT, doc);
+        of_subject[all[i].subject->place]++;
+        shown++;
     }
     mt_free(all);
+    mt_free(of_subject);
     if (shown < count) mt_doc_note(doc, "%zu more texts are not shown; msda-tune show --failures lists all.", count - shown);
     return MT_OK;
 }

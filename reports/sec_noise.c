@@ -17,7 +17,17 @@ typedef struct state {
 /* ---- near-ties ---- */
 
 static const mt_column tie_columns[] = {{"Subject", NULL}, {"Time (µs)", "%.2f"}, {"From (µs)", "%.2f"}, {"To (µs)", "%.2f"}, {"Ratio to the first", "%.4f"}, {"From", "%.4f"}, {"To", "%.4f"},
-                                        {"Is", NULL}, {"Knobs", NULL}, {0}};
+                                        {"Is", NULL}, {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Knobs", NULL}, {"Rounds (µs)", NULL}, {0}};
+
+/* "12.31 12.30 12.34". */
+static void add_rounds(mt_doc *doc, const mt_finalist_row *f)
+{
+    mt_strbuf text = {0};
+    for (size_t i = 0; i < f->round_count; i++) mt_strbuf_addf(&text, "%s%.2f", i ? " " : "", (double)f->round_ns[i] / 1e3);
+    mt_doc_code(doc, mt_strbuf_text(&text));
+    doc->failed = doc->failed || text.failed;
+    mt_strbuf_free(&text);
+}
 
 static mt_status add_finalist(void *context, const mt_finalist_row *f, mt_error *err)
 {
@@ -27,8 +37,12 @@ static mt_status add_finalist(void *context, const mt_finalist_row *f, mt_error 
     mt_doc_subject(s->doc, s->subject->place, s->subject->label);
     const double numbers[] = {f->median_ns / 1e3, f->low_ns / 1e3, f->high_ns / 1e3, f->ratio, f->ratio_low, f->ratio_high};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
-    mt_doc_text(s->doc, f->is_picked ? "picked" : f->is_tied ? "tied" : "slower");
+    mt_doc_text(s->doc, f->is_picked ? "picked" : f->is_tied ? "tied" : "worse"); /* by time or by energy */
+    bool has_energy = f->energy.source != MT_ENERGY_NONE;
+    mt_doc_number(s->doc, has_energy ? f->energy.run_uj / 1e3 : NAN);
+    mt_doc_number(s->doc, has_energy ? f->energy.error_uj / 1e3 : NAN);
     mt_doc_knobs(s->doc, f->variant);
+    add_rounds(s->doc, f);
     return MT_OK;
 }
 
@@ -41,11 +55,20 @@ static mt_status add_tie_json(void *context, const mt_finalist_row *f, mt_error 
     for (size_t i = 0; i < 3; i++) mt_json_double(s->json, numbers[i], 7), mt_strbuf_add_char(s->json, ',');
     mt_strbuf_addf(s->json, "%d,", f->is_picked ? 2 : f->is_tied ? 1 : 0);
     mt_strbuf_add_json(s->json, f->variant);
+    mt_strbuf_add(s->json, ",[");
+    for (size_t i = 0; i < f->round_count; i++) {
+        if (i) mt_strbuf_add_char(s->json, ',');
+        mt_json_double(s->json, (double)f->round_ns[i] / 1e3, 6);
+    }
+    mt_strbuf_add(s->json, "],");
+    mt_json_double(s->json, f->energy.source == MT_ENERGY_NONE ? NAN : f->energy.run_uj / 1e3, 6);
+    mt_strbuf_add_char(s->json, ',');
+    mt_json_double(s->json, f->energy.source == MT_ENERGY_NONE ? NAN : f->energy.error_uj / 1e3, 3);
     mt_strbuf_add_char(s->json, ']');
     return MT_OK;
 }
 
-/* Finals as `"label":[[median, low, high, 0 slower|1 tied|2 picked, variant]]`. */
+/* Finals as `"label":[[median, low, high, 0 worse|1 tied|2 picked, variant, [median of each round], mJ, ± mJ]]`; energies are null where they were not measured. */
 static mt_status add_ties(state *s, mt_error *err)
 {
     enum { MOST_CHARTED = 400 };
@@ -53,7 +76,7 @@ static mt_status add_ties(state *s, mt_error *err)
     mt_status st = MT_OK;
     size_t charted = 0;
     mt_strbuf ties = {0};
-    mt_strbuf *chart = mt_doc_chart(s->doc, "ties", "The finalists' medians with their 95 % intervals: what overlaps is not told apart");
+    mt_strbuf *chart = mt_doc_chart(s->doc, "ties", "The final: medians with their 95 % intervals, and each round as a dot; what overlaps is not told apart");
     for (size_t i = 0; i < data->count && charted < MOST_CHARTED; i++) {
         if (!data->subjects[i].final_id) continue;
         mt_json_name(&ties, data->subjects[i].label);

@@ -81,11 +81,11 @@ static mt_status add_peaks(const mt_report_context *context, mt_strbuf *json, mt
     mt_strbuf members = {0};
     mt_status st = MT_OK;
     mt_doc_table(doc, "peaks", "Peaks of the GPUs", peak_columns);
-    for (size_t i = 0; i < data->count; i++) {
+    for (size_t i = 0; json && i < data->count; i++) { /* without a model they are roofs of nothing */
         peaks p;
         if (!is_first_of_gpu(data, i)) continue;
         MT_TRY(find_peaks(context, data->subjects[i].gpu_key, &p, err));
-        if (json) add_peaks_json(&p, &members);
+        add_peaks_json(&p, &members);
         mt_doc_text(doc, data->subjects[i].gpu_name);
         mt_doc_text(doc, p.gpu_key);
         const double numbers[] = {p.sm_count, p.clock_mhz, p.gflops, p.bandwidth_gbs};

@@ -5,11 +5,13 @@
 #include "db/exchange/misses.h"
 #include "reports/data.h"
 #include "reports/doc.h"
+#include "reports/report.h"
 
 typedef struct mt_report_context {
     mt_store *store;
     const mt_filter *filter;
     const mt_report_data *data;
+    const mt_report_lookup *lookup; /* NULL = nobody can be asked */
     const mt_misses *misses; /* what production asked for in vain; NULL = no log was given */
     size_t most_rows; /* of one table: what is beyond is summed up, and told; SIZE_MAX for files that programs read */
 } mt_report_context;

@@ -14,7 +14,7 @@
 
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
-    SCHEMA_VERSION = 8,
+    SCHEMA_VERSION = 9,
     OLDEST_SCHEMA = 2,           /* its tables that the lookup reads are the same */
     OLDEST_SQLITE = 3026000,
     BUSY_MS = 2000,

@@ -42,7 +42,8 @@
     X(wait_ns, "tw", I64, PLAIN, wait_ns)                                         \
     X(validate_ns, "tv", I64, PLAIN, validate_ns)                                 \
     X(time_ns, "tt", I64, PLAIN, time_ns)                                         \
-    X(spec_digest, "spec", CHARS, PLAIN, spec_digest)
+    X(spec_digest, "spec", CHARS, PLAIN, spec_digest)                             \
+    X(proposed_by, "by", CHARS, PLAIN, proposed_by)
 
 /* "median_ns, low_ns, …, " for SELECT and INSERT lists of the table called m, or of no name. */
 #define MT_COLUMN_OF_M(column, key, type, group, member) "m." #column ", "

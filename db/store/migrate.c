@@ -103,6 +103,9 @@ static const char to_8[] =
     "UPDATE session SET truncated = 1 WHERE json_valid(times_json) AND json_type(times_json, '$.truncated') = 'true'; "
     "PRAGMA user_version = 8;";
 
+/* Which arm of a strategy proposed what. */
+static const char to_9[] = "ALTER TABLE measurement ADD COLUMN proposed_by TEXT; PRAGMA user_version = 9;";
+
 /* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
 static const char *const steps[] = {
     NULL, /* 0: an empty file; schema.sql */
@@ -119,6 +122,7 @@ static const char *const steps[] = {
     to_6,
     to_7,
     to_8,
+    to_9,
 };
 _Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
 

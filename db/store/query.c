@@ -21,6 +21,7 @@
 /* The winner's figures are the final's that picked it. */
 #define ENERGY_OF(finalist) finalist ".energy_uj, " finalist ".energy_error_uj, " finalist ".power_w, " finalist ".energy_loop_ms, " finalist ".energy_period_ms, " \
     finalist ".energy_runs, " finalist ".energy_source "
+enum { ENERGY_COLUMNS = 7 }; /* of ENERGY_OF */
 /* A final times all by one method, in graphs if any of its finalists was: also those whose own rows are by events. */
 #define FINAL_BATCH ", CASE WHEN fr.method = 'interleaved' THEN (SELECT max(fm.batch_count) FROM finalist ff JOIN measurement fm ON fm.id = ff.measurement_id WHERE ff.final_id = fr.id) END "
 #define NO_FINAL "NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL "
@@ -191,12 +192,25 @@ done:
     return st;
 }
 
+/* Medians of a final's rounds. Not worth an error: a damaged blob is as good as none. */
+static float *read_rounds(const mt_store *store, sqlite3_stmt *statement, int at, size_t *count)
+{
+    float *rounds = NULL;
+    mt_error ignored;
+    int64_t stored = sqlite3_column_int64(statement, at + 1);
+    *count = 0;
+    if (sqlite3_column_type(statement, at) != SQLITE_BLOB || stored < 1) return NULL;
+    const void *blob = sqlite3_column_blob(statement, at);
+    if (mt_samples_unpack(store, blob, (size_t)sqlite3_column_bytes(statement, at), (size_t)stored, &rounds, &ignored) == MT_OK) *count = (size_t)stored;
+    return rounds;
+}
+
 mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalist_callback callback, void *context, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;
     mt_status st;
     MT_TRY(mt_sql_prepare(store, "SELECT f.measurement_id, v.text, f.median_ns, f.low_ns, f.high_ns, f.ratio, f.ratio_low, f.ratio_high, f.tied, f.picked, " ENERGY_OF("f")
-                          "FROM finalist f JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id WHERE f.final_id = ? "
+                          ", f.round_ns, r.rounds FROM finalist f JOIN final_round r ON r.id = f.final_id JOIN measurement m ON m.id = f.measurement_id JOIN variant v ON v.id = m.variant_id WHERE f.final_id = ? "
                           "ORDER BY f.median_ns, v.text", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, final_id);
@@ -205,7 +219,11 @@ mt_status mt_query_finalists(mt_store *store, int64_t final_id, mt_query_finalis
                                .is_tied = sqlite3_column_int(statement, 8), .is_picked = sqlite3_column_int(statement, 9), .energy = read_energy(statement, 10)};
         double *numbers[] = {&row.median_ns, &row.low_ns, &row.high_ns, &row.ratio, &row.ratio_low, &row.ratio_high};
         for (int i = 0; i < 6; i++) *numbers[i] = sqlite3_column_double(statement, 2 + i);
-        MT_TRY(callback(context, &row, err));
+        float *rounds = read_rounds(store, statement, 10 + ENERGY_COLUMNS, &row.round_count);
+        row.round_ns = rounds;
+        st = callback(context, &row, err);
+        mt_free(rounds);
+        if (st != MT_OK) goto done;
     }
 done:
     sqlite3_finalize(statement);

@@ -113,7 +113,8 @@ typedef struct mt_finalist_row {
     double median_ns, low_ns, high_ns;
     double ratio, ratio_low, ratio_high; /* to the leader */
     bool is_tied, is_picked;
-    const float *round_ns;  /* the final's rounds of them; NULL on reading, and for intervals */
+    const float *round_ns;  /* the final's rounds of them; NULL for intervals, on reading also where the file has none of them */
+    size_t round_count;     /* on reading: of round_ns; ignored on writing */
     mt_energy energy;       /* source NONE: not measured */
 } mt_finalist_row;
 

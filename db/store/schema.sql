@@ -1,11 +1,11 @@
--- The tuning database, schema version 8. docs/database.md explains it; migrate.c runs this file on an empty database.
+-- The tuning database, schema version 9. docs/database.md explains it; migrate.c runs this file on an empty database.
 --
 -- Features up to SQLite 3.26 only, because production hosts are old: no STRICT, no RETURNING, no generated columns. No triggers and no
 -- views either: the tool and the lookup switch both off, so that a stranger's file can't run code of its own.
 -- Units are in the names. NULL = not measured, not asked for, not known. Enumerations are lower-case text, so that people can read the file.
 
 PRAGMA application_id = 0x6d736474;  -- "msdt"
-PRAGMA user_version = 8;
+PRAGMA user_version = 9;
 
 -- A GPU model (not a board: equal boards share rows).
 CREATE TABLE device (
@@ -187,7 +187,8 @@ CREATE TABLE measurement (
     model_dram_bytes   REAL,
     model_floor_ns     REAL,
     samples            BLOB,             -- float32 little-endian nanoseconds in measuring order, one zstd frame
-    spec_digest        TEXT              -- of excluded: which expressions excluded it, the first 8 digits of the hash of kernel.spec_json then; NULL = not known
+    spec_digest        TEXT,             -- of excluded: which expressions excluded it, the first 8 digits of the hash of kernel.spec_json then; NULL = not known
+    proposed_by        TEXT              -- who asked for it: default, baseline, lookup, yardstick, given, other regime; else what in the strategy (docs/search.md); NULL = not known
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
 CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome IN ('out_of_bounds', 'wrong_result', 'wrote_input'); -- the lookup reads all of them

@@ -113,6 +113,16 @@
   }
   for (const section of document.querySelectorAll('main section')) if (section.querySelector('.group')) addGroupFilter(section);
 
+  // ---- the column of subjects: says nothing where all rows are of one ----
+  const named = [...document.querySelectorAll('main td[data-s]')];
+  for (const cell of named) {
+    const th = cell.closest('table').tHead.rows[0].cells[cell.cellIndex];
+    if (th.textContent !== 'Subject') continue;
+    th.classList.add('own');
+    cell.classList.add('own');
+  }
+  document.body.classList.toggle('one-subject', new Set(named.map((cell) => cell.dataset.s)).size === 1);
+
   // ---- copying ----
   async function copy(text) {
     try {
@@ -161,6 +171,7 @@
     cell.append(link);
   }
 
+  const { title } = document;
   function showSubject() {
     const asked = /^#s=(\d+)$/.exec(location.hash);
     const id = asked && document.querySelector(`#best td[data-s="${asked[1]}"]`) ? asked[1] : null;
@@ -176,6 +187,7 @@
       document.querySelector(`nav a[href="#${section.id}"]`)?.parentElement.classList.toggle('off', isOff);
     }
     const row = id && document.querySelector(`#best td[data-s="${id}"]`).parentElement;
+    document.title = row ? `${row.cells[0].textContent} · ${title}` : title;
     if (row) {
       row.closest('.group').open = true;
       row.querySelector('.more').open = true;

@@ -24,7 +24,7 @@ says() { grep -qiE "$1" out.txt || fail "$2: not said: $1"; }
 "$tool" import --as recorded --db rec.sqlite "$data"/cli/demo.small.jsonl "$data"/cli/demo.large.jsonl >out.txt 2>&1 || fail "import"
 recorded() { "$tool" --gpu recorded:h100 --recordings "$scratch/rec.sqlite" --space "$data/cli/demo.ini" --quiet "$@" >"$scratch/out.txt" 2>&1; }
 # Columns are counted from the right: how long it lasted may be one word or four.
-rows() { "$tool" show --db "$1" --sessions | awk '$1 ~ /^[0-9]+$/ { n += $(NF-4) - $(NF-3) } END { print n + 0 }'; }
+rows() { "$tool" show --db "$1" --sessions --json | grep -oE '"(evaluated|known)":[0-9]+' | awk -F: '{ n += $1 ~ /known/ ? -$2 : $2 } END { print n + 0 }'; }
 recorded --db whole.sqlite --strategy exhaustive || fail "a plain run: $?"
 whole=$(rows whole.sqlite)
 

@@ -237,7 +237,7 @@ test('the comparison shows verdicts', async () => {
 });
 
 // What the page costs its own thread: on a busy machine it opens later, and costs the same.
-test('100,000 rows: below 10 MB, opens in 3 s of one processor, says what was summed up', async () => {
+test('100,000 rows: below 10 MB, opens in 2.5 s of one processor, says what was summed up', async () => {
   assert.ok(statSync(files.large).size < 10e6, `${statSync(files.large).size} bytes`);
   const view = await open('large', { countsThreadTime: true });
   await view.page.waitForSelector('figure[data-drawn]');
@@ -249,7 +249,7 @@ test('100,000 rows: below 10 MB, opens in 3 s of one processor, says what was su
   assert.ok((await coloursOf(view.page)).every(({ hidden, colours }) => hidden || colours > 3));
   quiet(view);
   await view.close();
-  assert.ok(seconds > 0 && seconds < 3, `opened in ${seconds.toFixed(2)} s`);
+  assert.ok(seconds > 0 && seconds <= 2.5, `opened in ${seconds.toFixed(2)} s`);
 });
 
 await run();

@@ -1,6 +1,7 @@
 // Looks at reports of three databases at the widths of a phone, a tablet, a laptop and a large screen, light and dark: nothing cut, nothing on top of another, texts to be read, everything named.
 // Screenshots go to the folder. Usage: node layout.mjs FOLDER WEB_FOLDER CHROMIUM NAME=REPORT.html…
 import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
 import path from 'node:path';
 import { harness } from './harness.mjs';
 import { contrast, focus, layout } from './looks.mjs';
@@ -14,6 +15,10 @@ const firstRow = () => [...document.querySelector('.group tbody tr').cells].filt
   const box = cell.getBoundingClientRect();
   return cell.textContent && (box.right > innerWidth || box.bottom > innerHeight || box.left < 0);
 }).map((cell) => cell.dataset.h);
+
+test('no page is larger than 10 MB', async () => {
+  for (const file of Object.values(files)) assert.ok(statSync(file).size <= 10e6, `${file}: ${statSync(file).size} bytes`);
+});
 
 // The first screen, both themes.
 for (const name of Object.keys(files)) {

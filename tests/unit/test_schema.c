@@ -281,6 +281,28 @@ START_TEST(version_7_gets_plans_and_cuts)
 }
 END_TEST
 
+/* Schema 9 has who asked for an evaluation, which nobody knows of older rows. */
+START_TEST(version_8_gets_proposers)
+{
+    char *schema = read_text(TEST_DATA_DIR "/schema_v8.sql");
+    fixture_sql(schema);
+    mt_free(schema);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), 8);
+    fixture_sql("INSERT INTO device VALUES (1, 'k', 'n', '{}'); INSERT INTO kernel VALUES (1, 'msda', 'key', '{}'); INSERT INTO shape VALUES (1, 1, 'N=1', 's'); "
+                "INSERT INTO workload VALUES (1, 1, '', 'default'); INSERT INTO toolchain VALUES (1, 13000, 13000, 'sm_90a'); INSERT INTO variant VALUES (1, 1, 'A=1'); "
+                "INSERT INTO subject VALUES (1, 1, 1, 1, 1, 'cold', 'measured'); INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, "
+                "space_path, seed, origin, started_unix_ms) VALUES (1, 'c', 'h', 'b', 1, 'v', 'auto', 'p', 0, 'measured', 1); "
+                "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) VALUES (1, 1, 1, 1, 1, 1, 1, 'ok', 10)");
+    ck_fails(open_ro(), MT_ERR_DB, "has the older schema 8");
+    ck_ok(open_rw());
+    ck_ok(mt_store_check(opened, &fixture_err));
+    mt_store_close(opened);
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement WHERE median_ns = 10 AND proposed_by IS NULL"), 1);
+    check_as_fresh();
+}
+END_TEST
+
 /* The list above has every outcome that there is. */
 START_TEST(every_outcome_is_migrated)
 {
@@ -292,4 +314,4 @@ START_TEST(every_outcome_is_migrated)
 }
 END_TEST
 
-FIXTURE_MAIN("schema", first_version_is_updated, version_1_gets_its_answers, version_4_gets_energy, version_7_gets_outcomes, version_7_gets_library_comparisons, version_7_gets_plans_and_cuts, every_outcome_is_migrated)
+FIXTURE_MAIN("schema", first_version_is_updated, version_1_gets_its_answers, version_4_gets_energy, version_7_gets_outcomes, version_7_gets_library_comparisons, version_7_gets_plans_and_cuts, version_8_gets_proposers, every_outcome_is_migrated)

@@ -77,8 +77,10 @@ static void on_wake(void *context)
 
 static size_t next_or_wait(uv_loop_t *loop, mt_search *search, size_t *point)
 {
+    const char *arm = NULL;
     mt_search_answer answer;
-    while ((answer = mt_search_next(search, 100, point)) == MT_SEARCH_BUSY) uv_run(loop, UV_RUN_ONCE);
+    while ((answer = mt_search_next(search, 100, point, &arm)) == MT_SEARCH_BUSY) uv_run(loop, UV_RUN_ONCE);
+    if (answer == MT_SEARCH_POINT) ck_assert_str_eq(arm, "probe"); /* it has no arms: its name */
     return answer == MT_SEARCH_POINT;
 }
 
@@ -88,6 +90,7 @@ START_TEST(tells_keep_their_order)
     uv_loop_t loop;
     mt_error err = {0};
     mt_search *search = NULL;
+    const char *arm = NULL;
     size_t point;
     mt_spec *spec = toy_spec("", TEN);
     mt_space *space = toy_space(spec);
@@ -102,7 +105,7 @@ START_TEST(tells_keep_their_order)
         ck_assert_uint_eq(point, i);
     }
     ck_assert_int_eq(mt_search_tell(search, 0, 1, &err), MT_OK);
-    ck_assert_int_eq(mt_search_next(search, 100, &point), MT_SEARCH_BUSY); /* it thinks now, with 0 told */
+    ck_assert_int_eq(mt_search_next(search, 100, &point, &arm), MT_SEARCH_BUSY); /* it thinks now, with 0 told */
     ck_assert(mt_search_is_busy(search));
     for (size_t i = 20; i < 30; i++) ck_assert_int_eq(mt_search_tell(search, i, 1, &err), MT_OK);
     ck_assert(next_or_wait(&loop, search, &point));
@@ -113,10 +116,10 @@ START_TEST(tells_keep_their_order)
     for (size_t i = 0; i < 10; i++) ck_assert_uint_eq(probe.told[2 + i], 20 + i);
     while (next_or_wait(&loop, search, &point));
     size_t asks = probe.asks;
-    ck_assert_int_eq(mt_search_next(search, 100, &point), MT_SEARCH_DRY); /* it is not asked again in vain */
+    ck_assert_int_eq(mt_search_next(search, 100, &point, &arm), MT_SEARCH_DRY); /* it is not asked again in vain */
     ck_assert_uint_eq(probe.asks, asks);
     ck_assert_int_eq(mt_search_tell(search, 9, 1, &err), MT_OK);
-    ck_assert_int_eq(mt_search_next(search, 100, &point), MT_SEARCH_BUSY);
+    ck_assert_int_eq(mt_search_next(search, 100, &point, &arm), MT_SEARCH_BUSY);
     ck_assert_int_gt(wakes, 2);
     ck_assert_int_gt(mt_search_spent_ns(search), 100000000);
     mt_search_destroy(search); /* while it thinks */
@@ -147,6 +150,40 @@ START_TEST(search_is_repeatable)
         tear_down();
         memcpy(strrchr(folder, '-'), "-XXXXXX", 7);
     }
+}
+END_TEST
+
+/* ---- who asked ---- */
+
+static int64_t count_by(const char *condition)
+{
+    char sql[256], *text;
+    snprintf(sql, sizeof sql, "SELECT count(*) FROM measurement WHERE %s", condition);
+    text = ask_database(mt_store_path(store), sql);
+    int64_t count = atoll(text);
+    mt_free(text);
+    return count;
+}
+
+/* Each row says which arm of the strategy proposed it, or why it came before the strategy's. */
+START_TEST(rows_say_who_asked)
+{
+    set_up();
+    params.strategy = "mixed";
+    tune_ok("budget = 60", HUNDRED);
+    ck_assert_int_eq(count_by("proposed_by = 'default'"), 1);
+    ck_assert_int_ge(count_by("proposed_by = 'first sample'"), 8); /* and while its last results are awaited */
+    ck_assert_int_ge(count_by("proposed_by IN ('process', 'forest')"), 10);
+    ck_assert_int_eq(count_by("proposed_by NOT IN ('default', 'first sample', 'process', 'forest', 'sweep', 'offspring', 'second start', 'walk')"), 0);
+    ck_assert_int_eq(count_by("proposed_by IS NULL"), 0);
+    tear_down();
+    memcpy(strrchr(folder, '-'), "-XXXXXX", 7);
+    set_up();
+    params.strategy = "random"; /* no arms: its name */
+    tune_ok("budget = 20", HUNDRED);
+    ck_assert_int_eq(count_by("proposed_by = 'default'"), 1);
+    ck_assert_int_eq(count_by("proposed_by = 'random'"), 19);
+    tear_down();
 }
 END_TEST
 
@@ -422,6 +459,6 @@ int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
     TCase *group = tcase_create("session_search");
-    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus, hints_come_from_shipped_rows, a_search_begins_with_the_answers};
+    const TTest *const tests[] = {tells_keep_their_order, search_is_repeatable, resumed_goes_on_as_if_undisturbed, all_that_is_known_is_told, fitting_delays_no_deadline, hints_come_from_near_shapes, hints_come_from_like_gpus, hints_come_from_shipped_rows, a_search_begins_with_the_answers, rows_say_who_asked};
     return unit_run_group("session_search", group, tests, sizeof tests / sizeof tests[0]);
 }

@@ -5,6 +5,8 @@ typedef struct near_ties {
     mt_finalist_row rows[16];
     char text[256];
     size_t count;
+    size_t round_count; /* of the finalists read */
+    double round_sum;
 } near_ties;
 
 static mt_status see_near_tie(void *context, const mt_near_tie *row, mt_error *err)
@@ -23,6 +25,8 @@ static mt_status see_finalist(void *context, const mt_finalist_row *row, mt_erro
 {
     near_ties *all = context;
     (void)err;
+    for (size_t i = 0; i < row->round_count; i++) all->round_sum += (double)row->round_ns[i];
+    all->round_count += row->round_count;
     strcat(strcat(strcat(all->text, row->variant), row->is_tied ? "=" : "<"), row->is_picked ? "! " : " ");
     return MT_OK;
 }
@@ -78,6 +82,11 @@ START_TEST(finals)
                                     "AND m.median_ns = 1010"), 1);
     ck_ok(mt_query_finalists(store, best.final_id, see_finalist, &read, &fixture_err));
     ck_assert_str_eq(read.text, "A=1= A=2=! A=3< ");
+    ck_assert(read.round_count == 3 && read.round_sum == 6); /* of the one that has rounds */
+    fixture_sql("UPDATE finalist SET round_ns = x'00'"); /* damaged: as good as none */
+    read = (near_ties){0};
+    ck_ok(mt_query_finalists(store, best.final_id, see_finalist, &read, &fixture_err));
+    ck_assert_uint_eq(read.round_count, 0);
     fixture_put_ok(store, session, &s, "A=6", 1500); /* no near-tie: the final stands */
     ck_assert_int_eq(current_final(store, &s), 1);
     fixture_put_ok(store, session, &s, "A=7", 1005); /* one that it did not see */

@@ -5,6 +5,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
+#include "tuner/cli/output/print.h"
 
 #define MT_COMMAND(name) extern const mt_command mt_cmd_##name;
 #include "tuner/cli/commands.def"
@@ -53,6 +54,13 @@ mt_status mt_command_unknown(const char *name, mt_error *err)
     return MT_FAIL(err, MT_ERR_USAGE, "unknown command '%s'; 'msda-tune help' lists them", name);
 }
 
+static bool wants_quiet(const mt_command *command, const void *values)
+{
+    const char *value;
+    const mt_option *quiet = mt_option_find(command->options, "--quiet", &value);
+    return quiet && *(const bool *)((const unsigned char *)values + quiet->offset);
+}
+
 mt_status mt_command_run(const mt_command *command, int argc, char **argv, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -69,6 +77,7 @@ mt_status mt_command_run(const mt_command *command, int argc, char **argv, mt_er
         st = MT_FAIL(err, MT_ERR_USAGE, "%s: unexpected word '%s'; %s%s", command->name, word, is_space_file(word) ? "did you mean --space " : "options start with --", is_space_file(word) ? word : "");
         goto done;
     }
+    mt_be_quiet(wants_quiet(command, values));
     mt_arguments arguments = {values, parsed.operands, parsed.operand_count, argc, argv};
     st = command->run(&arguments, err);
 done:

@@ -34,6 +34,9 @@ typedef struct mt_option {
     const char *help;   /* '\n' starts an indented line */
 } mt_option;
 
+/* Of commands that do something: a bool called `quiet` in their struct, whose file calls offsetof of it FIELD. mt_command_run looks at it; what is told by mt_tell is then left out. */
+#define MT_QUIET_OPTION {"quiet", 'q', MT_OPTION_FLAG, FIELD(quiet), NULL, "no progress, and no word on what was done; warnings and errors stay"}
+
 typedef struct mt_parsed {
     const char **operands; /* point into argv; the array is owned */
     size_t operand_count;

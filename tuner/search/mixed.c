@@ -5,7 +5,9 @@
 #include "tuner/base/alloc.h"
 #include "tuner/search/model_search.h"
 
-enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, WALK };
+enum arm { GP, FOREST, SWEEP, OFFSPRING, SECOND_START, WALK, HINT, FIRST_SAMPLE };
+static const char *const arm_names[] = {[GP] = "process", [FOREST] = "forest", [SWEEP] = "sweep", [OFFSPRING] = "offspring", [SECOND_START] = "second start", [WALK] = "walk", [HINT] = "hint",
+                                        [FIRST_SAMPLE] = "first sample"};
 #define WALK_SEED 0x5555u
 enum { TURNS = 7, STUCK_AFTER = 45, WALKS_TRIED = 4, ELITE = 5, PARENTS = 20, DRAWS = 200, HINTS = 2, DOUBT_EVERY = 4 };
 
@@ -19,6 +21,7 @@ struct state {
     mt_model_search search;
     void *walk; /* of the strategy `local`, told of everything */
     size_t hints[HINTS], hint_count, next_hint;
+    mt_index_map arms; /* by which arm each point was asked */
 };
 
 static void destroy(void *memory)
@@ -27,6 +30,7 @@ static void destroy(void *memory)
     if (!state) return;
     mt_model_search_free(&state->search);
     mt_strategy_local.destroy(state->walk);
+    mt_index_map_free(&state->arms);
     mt_free(state);
 }
 
@@ -107,12 +111,19 @@ static bool propose_first(mt_model_search *search, mt_proposal *out)
     return (search->ledger.count % DOUBT_EVERY != DOUBT_EVERY - 1 && mt_propose_believed(search, out)) || mt_propose_central(search, out);
 }
 
-static bool propose(struct state *state, mt_proposal *out)
+static bool propose(struct state *state, mt_proposal *out, enum arm *arm)
 {
     mt_model_search *search = &state->search;
+    *arm = HINT;
     if (take_hint(state, out)) return true;
+    *arm = FIRST_SAMPLE;
     if (mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE || !mt_model_search_refresh(search)) return propose_first(search, out);
-    return take_turn(state, choose_arm(search), out) || mt_propose_forest(search, ELITE, DRAWS, out) || mt_propose_central(search, out);
+    *arm = choose_arm(search);
+    if (take_turn(state, *arm, out)) return true;
+    *arm = FOREST;
+    if (mt_propose_forest(search, ELITE, DRAWS, out)) return true;
+    *arm = FIRST_SAMPLE;
+    return mt_propose_central(search, out);
 }
 
 static size_t ask(void *memory, size_t *points, size_t capacity)
@@ -120,7 +131,11 @@ static size_t ask(void *memory, size_t *points, size_t capacity)
     struct state *state = memory;
     mt_proposal proposal;
     size_t given = 0;
-    while (given < capacity && propose(state, &proposal) && mt_model_search_add(&state->search, proposal)) points[given++] = proposal.point;
+    enum arm arm;
+    while (given < capacity && propose(state, &proposal, &arm) && mt_model_search_add(&state->search, proposal)) {
+        points[given++] = proposal.point;
+        (void)mt_index_map_put(&state->arms, proposal.point, arm); /* without memory its arm is not known, and nothing else is lost */
+    }
     return given;
 }
 
@@ -136,6 +151,13 @@ static double outlook(void *memory)
     return mt_model_search_outlook(&((struct state *)memory)->search);
 }
 
+static const char *arm_of(const void *memory, size_t point)
+{
+    const struct state *state = memory;
+    size_t arm;
+    return mt_index_map_get(&state->arms, point, &arm) ? arm_names[arm] : "";
+}
+
 extern const mt_strategy mt_strategy_mixed;
 const mt_strategy mt_strategy_mixed = {
     .name = "mixed",
@@ -145,4 +167,5 @@ const mt_strategy mt_strategy_mixed = {
     .tell = tell,
     .destroy = destroy,
     .outlook = outlook,
+    .arm_of = arm_of,
 };

@@ -30,6 +30,7 @@ typedef struct mt_strategy {
     void (*tell)(void *state, size_t point, double cost_ns); /* INFINITY = failed; of one given up as too slow: what was seen of it, slower than the best by a tenth at least */
     void (*destroy)(void *state);                            /* NULL is a no-op */
     double (*outlook)(void *state);                          /* by which share of the best's speed going on is expected to improve it: 0.01 = 1 %; NAN: too early to say. NULL: it has no model to know by */
+    const char *(*arm_of)(const void *state, size_t point);  /* what in it proposed a point that it gave, a static text; NULL = it has one way only */
 } mt_strategy;
 
 const mt_strategy *mt_strategy_find(const char *name); /* or NULL */

@@ -12,10 +12,11 @@ static bool next_followed(mt_run *run, size_t *index)
     return false;
 }
 
-static mt_status next_point(mt_run *run, size_t *index, bool *found, mt_error *err)
+static mt_status next_point(mt_run *run, size_t *index, const char **by, bool *found, mt_error *err)
 {
-    if (run->job->from == MT_POINTS_SEARCHED) return mt_run_next_searched(run, index, found, err);
+    if (run->job->from == MT_POINTS_SEARCHED) return mt_run_next_searched(run, index, by, found, err);
     *found = next_followed(run, index);
+    *by = run->job->from == MT_POINTS_GIVEN ? "given" : "other regime";
     return MT_OK;
 }
 
@@ -37,13 +38,14 @@ static mt_status fill(mt_run *run, mt_error *err)
     mt_status st = MT_OK;
     mt_evaluator *evaluator = run->session->evaluator;
     size_t capacity = evaluator->ops->capacity(evaluator), index;
+    const char *by = NULL;
     bool found = true;
     for (size_t device = 0; device < mt_run_device_count(run) && has_budget(run); device++) {
         if (mt_anchor_is_due(run->session, &run->anchors[device])) MT_TRY(mt_run_submit_anchor(run, device, err));
     }
     while (found && run->under_way < capacity && has_budget(run)) {
-        MT_TRY(next_point(run, &index, &found, err));
-        if (found) MT_TRY(mt_run_submit(run, index, err));
+        MT_TRY(next_point(run, &index, &by, &found, err));
+        if (found) MT_TRY(mt_run_submit(run, index, by, err));
     }
 done:
     return st;

@@ -32,25 +32,36 @@ static mt_status tell_rest(mt_run *run, mt_error *err)
     return st;
 }
 
+/* Why a point comes before the strategy's. */
+static const char *reason_of(const mt_run *run, size_t index)
+{
+    mt_point point;
+    if (index == run->default_index) return "default";
+    if (index == run->baseline_index) return "baseline";
+    mt_space_at(run->space, index, &point);
+    return mt_space_spec(run->space)->algorithms[point.level[0]].is_yardstick ? "yardstick" : "lookup";
+}
+
 /* What a person compares with comes first, then what the strategy asks for. */
-static mt_search_answer next_asked(mt_run *run, size_t *index)
+static mt_search_answer next_asked(mt_run *run, size_t *index, const char **by)
 {
     size_t learnt = run->summary->evaluated - run->untold;
     size_t left = run->total - learnt - run->under_way, room = run->session->evaluator->ops->capacity(run->session->evaluator) - run->under_way;
-    if (run->first_count == 0) return mt_search_next(run->search, left < room ? left : room, index);
+    if (run->first_count == 0) return mt_search_next(run->search, left < room ? left : room, index, by);
     *index = run->first[0];
+    *by = reason_of(run, *index);
     run->first_count--;
     for (size_t i = 0; i < run->first_count; i++) run->first[i] = run->first[i + 1];
     return MT_SEARCH_POINT;
 }
 
-mt_status mt_run_next_searched(mt_run *run, size_t *index, bool *found, mt_error *err)
+mt_status mt_run_next_searched(mt_run *run, size_t *index, const char **by, bool *found, mt_error *err)
 {
     mt_status st = MT_OK;
     *found = false;
     while (st == MT_OK && !*found) {
         size_t mark = LEARNT;
-        mt_search_answer answer = next_asked(run, index);
+        mt_search_answer answer = next_asked(run, index, by);
         bool is_seen = answer == MT_SEARCH_POINT && mt_index_map_get(&run->seen, *index, &mark);
         if (answer == MT_SEARCH_BUSY || (answer == MT_SEARCH_DRY && run->untold == 0)) break;
         if (is_seen && mark != LEARNT) st = tell(run, &run->history.known[mark - 1], err);

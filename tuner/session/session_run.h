@@ -20,6 +20,7 @@ typedef struct mt_run_trial {
     struct mt_run_trial *next;
     mt_trial request;
     char *variant;      /* owned text of request.variant */
+    const char *by;     /* who asked for it, a static text */
     mt_run_trial_state state;
     bool is_anchor;     /* timed again, not evaluated: on `device` and no other */
     size_t device;      /* where it runs, or must */
@@ -89,8 +90,8 @@ mt_status mt_run_loop(mt_run *run, mt_error *err);
 
 /* The known point at `place` of the history is not evaluated again; the strategy, if there is one, learns it when it asks for it. */
 mt_status mt_run_note_known(mt_run *run, size_t place, mt_error *err);
-/* The next point that is to be evaluated for the strategy; not *found: there is none for now. */
-mt_status mt_run_next_searched(mt_run *run, size_t *index, bool *found, mt_error *err);
+/* The next point that is to be evaluated for the strategy, and who asked for it (a static text); not *found: there is none for now. */
+mt_status mt_run_next_searched(mt_run *run, size_t *index, const char **by, bool *found, mt_error *err);
 
 /* ---- session_idle.c ---- */
 
@@ -103,8 +104,8 @@ void mt_idle_begin(const mt_run *run, const mt_run_trial *trial);
 
 /* Counts and shows what the database knows already. */
 mt_status mt_run_count_known(mt_run *run, mt_error *err);
-/* Hands a point that was not seen to the evaluator, or refuses it as quarantined. */
-mt_status mt_run_submit(mt_run *run, size_t index, mt_error *err);
+/* Hands a point that was not seen to the evaluator, or refuses it as quarantined. `by`: who asked for it, a static text. */
+mt_status mt_run_submit(mt_run *run, size_t index, const char *by, mt_error *err);
 /* Ahead of what is compiled but not started: its turn comes next. */
 mt_status mt_run_submit_anchor(mt_run *run, size_t device, mt_error *err);
 /* Takes the event, and those that came with it: stored in one transaction, then the next trials are started. */

@@ -22,6 +22,7 @@ struct mt_search {
     struct tell *tells;        /* not handed over yet */
     size_t tell_count, tell_capacity;
     size_t points[BATCH], at, count;
+    const char *arms[BATCH];   /* of points */
     bool is_busy, is_dry;
     double outlook;
     int64_t spent_ns;
@@ -30,6 +31,7 @@ struct mt_search {
     struct tell *job_tells;
     size_t job_tell_count, job_wanted, job_count;
     size_t job_points[BATCH];
+    const char *job_arms[BATCH];
     int64_t job_ns;
     double job_outlook;
 };
@@ -70,12 +72,14 @@ static void think(uv_work_t *work)
     for (size_t i = 0; i < self->job_tell_count; i++) self->strategy->tell(self->state, self->job_tells[i].point, self->job_tells[i].cost_ns);
     self->job_count = self->strategy->ask(self->state, self->job_points, self->job_wanted);
     self->job_outlook = self->strategy->outlook ? self->strategy->outlook(self->state) : NAN;
+    for (size_t i = 0; i < self->job_count; i++)
+        self->job_arms[i] = self->strategy->arm_of ? self->strategy->arm_of(self->state, self->job_points[i]) : self->strategy->name;
     self->job_ns = mt_clock_now_ns() - before;
 }
 
 static void take_over(mt_search *self)
 {
-    for (size_t i = 0; i < self->job_count; i++) self->points[i] = self->job_points[i];
+    for (size_t i = 0; i < self->job_count; i++) self->points[i] = self->job_points[i], self->arms[i] = self->job_arms[i];
     self->at = 0;
     self->count = self->job_count;
     self->spent_ns += self->job_ns;
@@ -107,11 +111,12 @@ static void begin_job(mt_search *self, size_t wanted)
     take_over(self);
 }
 
-mt_search_answer mt_search_next(mt_search *self, size_t wanted, size_t *point)
+mt_search_answer mt_search_next(mt_search *self, size_t wanted, size_t *point, const char **arm)
 {
     assert(wanted > 0);
     if (self->at == self->count && !self->is_busy && !self->is_dry) begin_job(self, wanted);
     if (self->at < self->count) {
+        *arm = self->arms[self->at];
         *point = self->points[self->at++];
         return MT_SEARCH_POINT;
     }

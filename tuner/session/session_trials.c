@@ -1,5 +1,6 @@
 /* Trials: handed to the evaluator, started on a free GPU with their names written ahead, stored and told when they end. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tuner/base/alloc.h"
@@ -311,6 +312,12 @@ static void leave_device(mt_run *run, mt_run_trial *trial, mt_run_trial_state st
     trial->state = state;
 }
 
+/* Of this session: a recording's row says who asked for it there. */
+static void note_proposer(mt_event *event, const char *by)
+{
+    snprintf(event->outcome.proposed_by, sizeof event->outcome.proposed_by, "%s", by);
+}
+
 static mt_status on_done(mt_run *run, mt_event *event, mt_error *err)
 {
     mt_run_trial *trial = find_trial(run, event->trial), *next = NULL;
@@ -324,6 +331,7 @@ static mt_status on_done(mt_run *run, mt_event *event, mt_error *err)
     if (trial->is_anchor) {
         MT_TRY(on_anchor(run, trial, event, next, err));
     } else {
+        note_proposer(event, trial->by);
         MT_TRY(store(run, trial->variant, event, next, device, err));
         MT_TRY(count_evaluation(run, trial->request.index, trial->variant, &event->outcome, event, err));
     }
@@ -411,10 +419,11 @@ mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err)
 /* ---- handing over ---- */
 
 /* Not run again: stored once, and known from then on. */
-static mt_status refuse(mt_run *run, size_t index, const char *variant, const char *reason, mt_error *err)
+static mt_status refuse(mt_run *run, size_t index, const char *variant, const char *by, const char *reason, mt_error *err)
 {
     mt_event event = {.kind = MT_EVENT_DONE};
     mt_outcome_set(&event.outcome, MT_OUTCOME_QUARANTINED, "%s", reason);
+    note_proposer(&event, by);
     mt_status st = store(run, variant, &event, NULL, 0, err);
     if (st == MT_OK) st = count_evaluation(run, index, variant, &event.outcome, &event, err);
     mt_event_free(&event);
@@ -422,7 +431,7 @@ static mt_status refuse(mt_run *run, size_t index, const char *variant, const ch
 }
 
 /* Takes `variant`. retime: as in mt_trial; it is then an anchor's, for `device`. */
-static mt_status hand_over(mt_run *run, size_t index, char *variant, uint32_t retime, size_t device, mt_error *err)
+static mt_status hand_over(mt_run *run, size_t index, char *variant, const char *by, uint32_t retime, size_t device, mt_error *err)
 {
     mt_evaluator *evaluator = run->session->evaluator;
     mt_run_trial *trial = mt_alloc(1, sizeof *trial);
@@ -431,6 +440,7 @@ static mt_status hand_over(mt_run *run, size_t index, char *variant, uint32_t re
         return mt_run_no_memory(err);
     }
     trial->variant = variant;
+    trial->by = by;
     trial->is_anchor = retime > 0;
     trial->device = device;
     trial->request = (mt_trial){.id = ++run->session->last_trial, .subject = run->job->number, .index = index, .variant = variant, .retime = retime};
@@ -442,14 +452,14 @@ static mt_status hand_over(mt_run *run, size_t index, char *variant, uint32_t re
     return evaluator->ops->submit(evaluator, &trial->request, err);
 }
 
-mt_status mt_run_submit(mt_run *run, size_t index, mt_error *err)
+mt_status mt_run_submit(mt_run *run, size_t index, const char *by, mt_error *err)
 {
     char *variant = mt_run_variant_text(run, index);
     if (!variant) return mt_run_no_memory(err);
     mt_status st = mark_seen(run, index, err);
     const char *reason = mt_history_quarantine(&run->history, index);
-    if (st == MT_OK && !reason) return hand_over(run, index, variant, 0, 0, err);
-    if (st == MT_OK) st = refuse(run, index, variant, reason, err);
+    if (st == MT_OK && !reason) return hand_over(run, index, variant, by, 0, 0, err);
+    if (st == MT_OK) st = refuse(run, index, variant, by, reason, err);
     mt_free(variant);
     return st;
 }
@@ -460,5 +470,5 @@ mt_status mt_run_submit_anchor(mt_run *run, size_t device, mt_error *err)
     char *variant = mt_run_variant_text(run, anchor->index);
     if (!variant) return mt_run_no_memory(err);
     anchor->state = MT_ANCHOR_UNDER_WAY;
-    return hand_over(run, anchor->index, variant, ANCHOR_SAMPLES, device, err);
+    return hand_over(run, anchor->index, variant, "anchor", ANCHOR_SAMPLES, device, err);
 }

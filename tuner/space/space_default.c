@@ -74,7 +74,7 @@ mt_status mt_space_default_may_run(const mt_space *space, mt_error *err)
     mt_walker *walker = mt_walker_take(space);
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     mt_status st = default_point(space, 0, walker, err);
-    mt_truth truth = st == MT_OK ? mt_point_legality(space, walker, &culprit) : MT_TRUTH_HOLDS;
+    mt_truth truth = st == MT_OK ? mt_point_truth(space, walker, &culprit) : MT_TRUTH_HOLDS;
     if (truth == MT_TRUTH_FAILED) st = mt_check_fail(space, culprit, walker, err);
     if (truth == MT_TRUTH_BROKEN) st = fail_by(space, culprit, "the default point", &walker->point, err);
     mt_walker_give(space, walker);

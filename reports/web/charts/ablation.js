@@ -38,7 +38,7 @@ export default function ablation(view) {
       tooltip: tooltip(t, ({ dataIndex }) => { const i = rows[dataIndex][2]; return plain(p.us[i] === null ? kinds[p.kind[i]] : `${us(p.us[i])}  (${times(p.us[i] / s.best)})`); }),
       xAxis: axis(t, 'slower than the best (%)', { type: 'value' }),
       yAxis: axis(t, '', { type: 'category', inverse: true, data: distinct(rows.map(([k, level]) => `${s.knobs[k].name}=${s.knobs[k].values[level]}`), view.isNarrow ? 24 : 40).map(plain), axisLabel: { color: t.text, interval: 0, hideOverlap: false } }),
-      series: [bar('timed', t.series[0], false, ({ value }) => (Number.isFinite(value) ? `${value.toFixed(1)} %` : '')),
+      series: [bar('timed', t.series[0], false, ({ value }) => (Number.isFinite(value) ? `${(Math.abs(value) < 0.05 ? 0 : value).toFixed(1)} %` : '')),
         ...(rows.some(([, , i]) => p.us[i] === null) ? [bar('failed', t.bad, true, ({ dataIndex }) => kinds[p.kind[rows[dataIndex][2]]])] : [])],
     }, 110 + 24 * rows.length, `${rows.length} neighbours.`);
   };

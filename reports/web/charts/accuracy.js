@@ -17,6 +17,7 @@ export default function accuracy(view) {
     if (why === 'first' || why === 'subject') {
       knob = useful.find((k) => s.knobs[k].name === 'ALGO') ?? useful[0] ?? -1;
       view.fill(select, useful.map((k) => [k, s.knobs[k].name]), knob);
+      select.parentElement.hidden = !useful.length;
     }
     const ok = view.shared.kinds.indexOf('ok');
     const points = p.us.map((time, i) => [time === null ? null : Math.min(time, s.fastest * SCALE), p.error[i], i]).filter(([time, error, i]) => time !== null && error > 0 && p.newest[i] && p.kind[i] === ok);

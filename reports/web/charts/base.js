@@ -88,7 +88,7 @@ export function describePoint(subject, i, kinds) {
   const p = subject.points;
   const kind = kinds[p.kind[i]];
   const head = p.us[i] === null ? kind : `${us(p.us[i])}${p.half[i] === null ? '' : ` ± ${number(p.half[i], 2)}`}  (${times(p.us[i] / subject.fastest)})${kind === 'ok' ? '' : `  ${kind}`}`;
-  return plain(`${head}\nevaluation ${p.e[i]}\n${wrap(knobsOf(subject, i))}`);
+  return plain(`${head}\nevaluation ${p.e[i]}${subject.arms.length && subject.arms[p.arm[i]] ? `, proposed by: ${subject.arms[p.arm[i]]}` : ''}\n${wrap(knobsOf(subject, i))}`);
 }
 
 // ---- options ----

@@ -37,6 +37,22 @@ function ofSubject(view, byTime, t) {
   };
 }
 
+// Who proposed which point, failures (crosses at the upper edge) too, and the best so far.
+function byArm(view, t) {
+  const option = ofSubject(view, false, t);
+  const p = view.subject.points;
+  const colors = [...t.series, t.good, t.bad];
+  const symbols = ['circle', 'rect', 'triangle', 'diamond'];
+  const [timed, beyond, failed] = option.series.map(({ data }) => data);
+  const cross = option.series[2].symbol;
+  const names = view.subject.arms.map((name) => plain(name || 'not known'));
+  const arms = names.map((name, arm) => ({
+    name, type: 'scatter', symbolSize: 7, symbol: symbols[Math.floor(arm / colors.length) % symbols.length], color: colors[arm % colors.length], itemStyle: { opacity: 0.85 },
+    data: [...timed, ...beyond, ...failed].filter(([, , i]) => p.arm[i] === arm).map((value) => (p.us[value[2]] === null ? { value, symbol: cross } : value)),
+  })).filter(({ data }) => data.length);
+  return { ...option, legend: legend(t, { data: ['best so far', ...arms.map(({ name }) => name)] }), tooltip: tooltip(t, ({ data, value, seriesName }) => (seriesName === 'best so far' ? plain(`best so far: ${us(data[1])}`) : describePoint(view.subject, value[2], view.shared.kinds))), series: [...arms, option.series.at(-1)] };
+}
+
 function ofAll(view, t) {
   const subjects = view.shared.subjects.filter((s) => s.steps.length);
   return {
@@ -63,10 +79,16 @@ export default function convergence(view) {
   let mode = 'evaluations';
   const render = (why) => {
     const t = theme();
-    const option = mode === 'all' ? ofAll(view, t) : mode === 'distribution' ? distribution(view, t) : ofSubject(view, mode === 'time', t);
+    if (why === 'first' || why === 'subject') offer();
+    const option = mode === 'all' ? ofAll(view, t) : mode === 'arms' ? byArm(view, t) : mode === 'distribution' ? distribution(view, t) : ofSubject(view, mode === 'time', t);
     view.draw(plot, option, view.isNarrow ? 340 : 400, view.subject.winner ? `Best of ${view.subject.label}: ${us(view.subject.best)}.` : '');
   };
-  view.select('Show', [['evaluations', 'by evaluation'], ['time', 'by time'], ['all', 'all subjects'], ['distribution', 'distribution of times']], mode, (value) => { mode = value; render('mode'); });
+  const select = view.select('Show', [], mode, (value) => { mode = value; render('mode'); });
+  const modes = [['evaluations', 'by evaluation'], ['time', 'by seconds'], ['arms', 'by arm of the strategy'], ['all', 'all subjects'], ['distribution', 'distribution of times']];
+  const offer = () => { // rows of older files do not say who proposed them
+    if (!view.subject.arms.length && mode === 'arms') mode = 'evaluations';
+    view.fill(select, modes.filter(([name]) => name !== 'arms' || view.subject.arms.length), mode);
+  };
   const plot = view.plot(400);
   return render;
 }

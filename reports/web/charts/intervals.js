@@ -27,25 +27,50 @@ function difference(variant, from) {
   return names.length ? names.map((name) => `${name}=${a.get(name) ?? '–'}`).join(' ') : 'picked';
 }
 
+// Finalists round by round: what moves all of them is the machine, what stays between them are the variants.
+function byRound(view, t, rows, names) {
+  return {
+    color: t.series, legend: legend(t), toolbox: toolbox(t), grid: { left: 62, right: 18, top: 36, bottom: 44 },
+    tooltip: tooltip(t, ({ data, seriesName }) => plain(`${seriesName}\nround ${data[0]}: ${us(data[1])}`)),
+    xAxis: axis(t, 'round', { type: 'value', minInterval: 1, min: 1, max: Math.max(2, ...rows.map((row) => row[5].length)) }), yAxis: axis(t, 'time (µs)', { type: 'value', scale: true, nameGap: 46 }),
+    series: rows.map((row, n) => ({ name: names[n], type: 'line', symbolSize: 6, lineStyle: { width: row[3] === 2 ? 3 : 1.5 }, color: row[3] === 2 ? t.best : t.series[n % t.series.length], data: row[5].map((time, round) => [round + 1, time]) })),
+  };
+}
+
 export function ties(view) {
-  const plot = view.plot(260);
-  return (why) => {
+  let mode = 'intervals';
+  const render = (why) => {
     const t = theme();
     const rows = view.data.subjects[view.subject.label] ?? [];
+    const hasRounds = rows.some((row) => row[5].length);
+    const hasEnergy = rows.some((row) => row[6] !== null);
+    const modes = [['intervals', 'times, with intervals'], ...(hasRounds ? [['rounds', 'round by round']] : []), ...(hasEnergy ? [['energy', 'energy of one run']] : [])];
+    if (!modes.some(([name]) => name === mode)) mode = 'intervals';
+    view.fill(select, modes, mode);
     if (!rows.length) return view.draw(plot, { title: { left: 0, text: 'Nothing came near the best of this subject', textStyle: { color: t.muted, fontSize: 13 } } }, 60);
     const picked = rows.find((row) => row[3] === 2) ?? rows[0];
     const colors = [t.axis, t.series[0], t.best];
-    const names = distinct(rows.map((row) => difference(row[4], picked[4])), view.isNarrow ? 24 : 44).map(plain).reverse();
-    const data = rows.map((row, n) => [row[1], rows.length - 1 - n, row[2], row[0], row[3], n]);
-    const groups = [[2, 'picked'], [1, 'tied with the fastest'], [0, 'slower']];
+    const labels = distinct(rows.map((row) => difference(row[4], picked[4])), view.isNarrow ? 24 : 44).map(plain);
+    if (mode === 'rounds') return view.draw(plot, byRound(view, t, rows.filter((row) => row[5].length), labels.filter((_, n) => rows[n][5].length)), view.isNarrow ? 320 : 380, `${rows.length} finalists in ${Math.max(...rows.map((row) => row[5].length))} rounds.`);
+    const names = [...labels].reverse();
+    const isEnergy = mode === 'energy';
+    const rounds = isEnergy ? [] : rows.flatMap((row, n) => row[5].map((time, round) => ({ value: [time, rows.length - 1 - n], round: round + 1 })));
+    const data = rows.map((row, n) => (isEnergy ? [row[6] - row[7], rows.length - 1 - n, row[6] + row[7], row[6], row[3], n] : [row[1], rows.length - 1 - n, row[2], row[0], row[3], n])).filter((d) => Number.isFinite(d[3]) && (!isEnergy || rows[d[5]][6] !== null));
+    const groups = [[2, 'picked'], [1, 'not told apart from the first'], [0, 'worse']];
     return view.draw(plot, {
-      legend: legend(t, { data: groups.filter(([state]) => data.some((d) => d[4] === state)).map(([, name]) => name) }), grid: { left: 8, right: 20, top: 34, bottom: 44, containLabel: true },
-      tooltip: tooltip(t, ({ data: d }) => { const row = rows[d[5]]; return plain(`${us(row[0])}  (${number(row[1], 5)} … ${number(row[2], 5)})\n${row[4].replaceAll(';', '\n')}`); }),
-      xAxis: axis(t, 'time (µs)', { type: 'value', scale: true }),
+      legend: legend(t, { data: groups.filter(([state]) => data.some((d) => d[4] === state)).map(([, name]) => name).concat(rounds.length ? ['rounds'] : []) }), grid: { left: 8, right: 20, top: 34, bottom: 44, containLabel: true },
+      tooltip: tooltip(t, ({ data: d }) => { if (d.round) return plain(`round ${d.round}: ${us(d.value[0])}`); const row = rows[d[5]]; return plain(`${us(row[0])}  (${number(row[1], 5)} … ${number(row[2], 5)})${row[6] === null ? '' : `, ${number(row[6], 4)} ± ${number(row[7], 2)} mJ`}\n${row[4].replaceAll(';', '\n')}`); }),
+      xAxis: axis(t, isEnergy ? 'energy of one run (mJ)' : 'time (µs)', { type: 'value', scale: true }),
       yAxis: axis(t, '', { type: 'category', data: names, axisLabel: { color: t.text, interval: 0 } }),
-      series: groups.map(([state, name]) => ({ name, type: 'custom', color: colors[state], renderItem: whiskers(colors[state]), encode: { x: [0, 2, 3], y: 1 }, data: data.filter((d) => d[4] === state) })),
+      series: [
+        { name: 'rounds', type: 'scatter', symbolSize: 4, color: t.axis, data: rounds },
+        ...groups.map(([state, name]) => ({ name, type: 'custom', color: colors[state], renderItem: whiskers(colors[state]), encode: { x: [0, 2, 3], y: 1 }, data: data.filter((d) => d[4] === state) })),
+      ],
     }, 92 + 26 * rows.length, `${rows.filter((row) => row[3] > 0).length} variants are not told apart.`);
   };
+  const select = view.select('Show', [['intervals', 'intervals']], mode, (value) => { mode = value; render('mode'); });
+  const plot = view.plot(260);
+  return render;
 }
 ties.needsSubject = true;
 

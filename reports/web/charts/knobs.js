@@ -18,7 +18,7 @@ export function importance(view) {
       tooltip: tooltip(t, ({ seriesName, value, name }) => plain(`${name}\n${seriesName}: ${number(value)} %`)),
       xAxis: axis(t, 'per cent', { type: 'value', min: 0 }),
       yAxis: axis(t, '', { type: 'category', data: distinct(order.map((k) => s.knobs[k].name), 28).map(plain), axisLabel: { color: t.text, interval: 0 } }),
-      series: [['sets the best tenth apart', 'nearBest', 1], ['explains of the variance', 'overall', 0]].map(([name, key, color]) => ({
+      series: [['sets the best apart', 'nearBest', 1], ['explains variance', 'overall', 0]].map(([name, key, color]) => ({
         name, type: 'bar', barMaxWidth: 9, barGap: '10%', itemStyle: { color: t.series[color], borderRadius: [0, 3, 3, 0] }, data: order.map((k) => 100 * (s.knobs[k][key] ?? 0)),
       })),
     }, 90 + 26 * Math.max(order.length, 2), order.length ? `Weightiest: ${s.knobs[order.at(-1)].name}.` : '');
@@ -102,7 +102,7 @@ function timesOver(view, k, t) {
   const { kinds } = view.shared;
   const levels = active(s.knobs[k]);
   const top = Math.max(1.05 * s.fastest, Math.min(s.fastest * MOST, Math.max(...p.us.filter((v, i) => v !== null && p.newest[i]))));
-  const groups = { 'validated and timed': [], 'given up as too slow': [], [`slower than ${MOST} × the best`]: [], failed: [] };
+  const groups = { timed: [], 'given up': [], [`over ${MOST} × the best`]: [], failed: [] };
   const [ok, censored, beyond, failed] = Object.keys(groups);
   for (let i = 0; i < p.us.length; i++) {
     const at = levels.indexOf(p.levels[k][i]);
@@ -200,16 +200,17 @@ export function pairs(view) {
     const fastest = Math.min(...data.map(([, , v]) => v));
     const slowest = Math.max(1.02 * fastest, ...data.map(([, , v]) => v));
     const part = (v) => Math.log(v / fastest) / Math.log(slowest / fastest);
+    const hasRoom = data.length <= 150 && (view.width - 130) / active(s.knobs[b]).length >= 34; // for a number in each cell
     return view.draw(plot, {
       grid: { left: 8, right: 16, top: 10, bottom: 52, containLabel: true },
       tooltip: tooltip(t, ({ data: d }) => plain(`${s.knobs[b].name}=${s.knobs[b].values[d.value[0]]}  ${s.knobs[a].name}=${s.knobs[a].values[d.value[1]]}\nfastest: ${us(d.value[2] * s.fastest)}  (${times(d.value[2])})`)),
-      xAxis: axis(t, plain(`${s.knobs[a].name} (rows) × ${s.knobs[b].name} (columns), slowdown`), { type: 'category', data: labelsOf(s.knobs[b]), splitLine: { show: false }, axisLabel: { color: t.text } }),
+      xAxis: axis(t, plain(view.isNarrow ? s.knobs[b].name : `${s.knobs[a].name} (rows) × ${s.knobs[b].name} (columns), slowdown`), { type: 'category', data: labelsOf(s.knobs[b]), splitLine: { show: false }, axisLabel: { color: t.text } }),
       yAxis: axis(t, '', { type: 'category', data: labelsOf(s.knobs[a]), splitLine: { show: false }, axisLabel: { color: t.text } }),
       series: [{
         type: 'heatmap', emphasis: { itemStyle: { borderColor: t.text, borderWidth: 1.5 } },
         data: data.map((value) => {
           const color = colorAt(t.scale, part(value[2]));
-          return { value, itemStyle: { color, borderColor: t.card, borderWidth: 2, borderRadius: 4 }, label: { show: data.length <= 150, color: inkOn(color), fontSize: 11, formatter: number(value[2], value[2] < 10 ? 3 : 2) } };
+          return { value, itemStyle: { color, borderColor: t.card, borderWidth: 2, borderRadius: 4 }, label: { show: hasRoom, color: inkOn(color), fontSize: 11, formatter: number(value[2], value[2] < 10 ? 3 : 2) } };
         }),
       }],
     }, Math.min(560, 110 + 34 * s.knobs[a].values.length), a === b ? 'Two different knobs are needed.' : 'Darker blue is faster in the light theme, lighter in the dark one.');
@@ -263,7 +264,7 @@ export function parallel(view) {
         layout: isVertical ? 'vertical' : 'horizontal', left: isVertical ? 20 : 60, right: isVertical ? 30 : 60, top: 52, bottom: 32,
         axisExpandable: false,
         parallelAxisDefault: {
-          nameLocation: 'start', nameGap: 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600 }, nameRotate: isVertical ? 0 : order.length > 8 && view.width / order.length < 110 ? 14 : 0,
+          nameLocation: isVertical ? 'middle' : 'start', nameGap: isVertical ? -14 : 16, nameTextStyle: { color: t.text, fontSize: 11.5, fontWeight: 600, textBorderColor: t.card, textBorderWidth: 3 }, nameRotate: isVertical ? 0 : order.length > 8 && view.width / order.length < 110 ? 14 : 0,
           axisLine: { lineStyle: { color: t.axis } }, axisTick: { lineStyle: { color: t.axis } }, axisLabel: { color: t.text, fontSize: 10.5, textBorderColor: t.card, textBorderWidth: 3, hideOverlap: true },
           areaSelectStyle: { width: 18, borderColor: t.best, color: t.best, opacity: 0.28 },
         },

@@ -34,7 +34,7 @@ note "kill -9 in the middle: what was stored is counted, and the session is not 
 sed -e 's/^values  = ok$/values = ok, hang/; s/^values  = 128, 256/values = 128/' fake.ini >hang.ini
 "$tool" --space hang.ini --db f.sqlite --jobs 1 --variant-limit 600 --quiet >out.txt 2>&1 &
 pid=$!
-sessions() { "$tool" show --db f.sqlite --sessions 2>/dev/null | awk 'NF > 7 { print $(NF-7), $(NF-4) }'; }
+sessions() { "$tool" show --db f.sqlite --sessions 2>/dev/null | awk 'NF > 7 { print $(NF-6), $(NF-4) }'; }
 for _ in $(seq 6000); do sessions | grep -q ' 1$' && break; sleep 0.05; done
 sessions
 { kill -9 $pid; wait $pid; } 2>/dev/null

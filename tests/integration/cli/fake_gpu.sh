@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2154
 note "the real workers on a scripted driver: every way to go wrong ends under its own name, and the session goes on"
 fake_gpu
+# What stands below its row, because the page is narrow, behind it again.
+joined() { awk '/^    [^ ]/ { sub(/^ */, " "); held = held $0; next } { if (held) print held; held = $0 } END { print held }'; }
 mt device
 cp "$data/fake/fake.cu" .
 sed 's/^values  = 64, 128, 256, 512/values  = 128, 256/; s/slow, short, wrong, wrong_tail, oob/slow, wrong, oob/; s/, nan, even_half.*//' "$data/fake/fake.ini" >fake.ini
@@ -28,10 +30,10 @@ sed -i 's/^\(extern "C".*\)$/\/\/ edited\n\1/' fake.cu
 sed 's/^values  = ok, .*/values = ok, slow/; /^ *compile_error/d' fake.ini >edited.ini
 tune edited.ini
 note "session, state, strategy, evaluated, known, failed, restarts, space"
-"$tool" show --db t.sqlite --sessions | awk 'NR > 1 && NF > 7 { print $1, $(NF-7), $(NF-6), $(NF-4), $(NF-3), $(NF-2), $(NF-1), $NF }' # from the right: how long it lasted may be one word or four
+"$tool" show --db t.sqlite --sessions | joined | awk 'NR > 1 && NF > 7 { print $1, $(NF-6), $(NF-5), $(NF-4), $(NF-3), $(NF-2), $(NF-1), $NF }' # from the right: how long it lasted may be one word or four
 
 note "what faulted or hung is listed, and lifted: then it is tried again"
-strikes() { "$tool" show --db t.sqlite --quarantine "$@" | awk 'NR > 1 { print $4, $5, $6, $7 ~ /^2/ ? "" : $7, $NF }'; } # a word or two for the cause, then the day
+strikes() { "$tool" show --db t.sqlite --quarantine "$@" | joined | awk 'NR > 1 { print $4, $5, $6, $7 ~ /^2/ ? "" : $7, $NF }'; } # a word or two for the cause, then the day
 cp "$data/fake/fake.cu" .
 strikes
 note "of one state of the source, by its first digits"

@@ -10,6 +10,7 @@
 #include "tuner/cli/requests/check_default.h"
 #include "tuner/cli/requests/check_knobs.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/cover.h"
 #include "tuner/cli/requests/known_device.h"
 #include "tuner/cli/share.h"
@@ -22,7 +23,7 @@ typedef struct check_values {
     mt_words shapes;
     int64_t jobs;
     double compile_limit_s;
-    bool sample, list, no_cache, json;
+    bool sample, list, no_cache, json, quiet;
 } check_values;
 
 #define FIELD(name) offsetof(check_values, name)
@@ -37,6 +38,7 @@ static const mt_option options[] = {
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -209,7 +211,7 @@ static mt_status take_event(checking *c, batch *b, mt_check_table *table, mt_err
 /* On a terminal: a line that comes and goes, since a shape may take minutes. */
 static void show_progress(const batch *b)
 {
-    if (!isatty(STDERR_FILENO)) return;
+    if (mt_is_quiet() || !isatty(STDERR_FILENO)) return;
     if (b->done < b->count) fprintf(stderr, "\r  %zu of %zu compiled", b->done, b->count);
     else fprintf(stderr, "\r\33[K");
 }

@@ -4,6 +4,7 @@
 
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/compile_winners.h"
 #include "tuner/cli/requests/database.h"
 
@@ -12,7 +13,7 @@ typedef struct compile_values {
     const char *db, *space;
     int64_t jobs;
     double compile_limit_s;
-    bool no_cache, seal;
+    bool no_cache, seal, quiet;
 } compile_values;
 
 #define FIELD(name) offsetof(compile_values, name)
@@ -24,6 +25,7 @@ static const mt_option options[] = {
     {"compile-limit", 0, MT_OPTION_SECONDS, FIELD(compile_limit_s), "S", "longest compile of one variant (default 60)"},
     {"no-cache", 0, MT_OPTION_FLAG, FIELD(no_cache), NULL, "neither use nor fill the cache of compiled kernels"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -31,7 +33,7 @@ static void print_group(const mt_winner_group *group, const mt_compile_report *r
 {
     char nvrtc[32] = "";
     if (report->nvrtc_version) snprintf(nvrtc, sizeof nvrtc, ", NVRTC %d.%d", (int)(report->nvrtc_version / 1000), (int)(report->nvrtc_version % 1000 / 10));
-    printf("%s  %s  %s: %zu of %zu compiled%s, %.1f MiB; %zu are byte for byte what was measured\n", group->kernel, group->gpu_key, group->arch, report->compiled, group->count, nvrtc,
+    mt_tell("%s  %s  %s: %zu of %zu compiled%s, %.1f MiB; %zu are byte for byte what was measured\n", group->kernel, group->gpu_key, group->arch, report->compiled, group->count, nvrtc,
            (double)report->bytes / (1 << 20), report->same);
     if (report->other_versions)
         mt_log_warn("%s: %zu of them were measured with another version of the compiler: their code may differ from what was timed", group->kernel, report->other_versions);
@@ -73,7 +75,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         st = compile_group(store, values, &list.groups[i], &failed, err);
     }
     if (st != MT_OK) goto done;
-    printf("%zu of %zu winners have their code\n", list.total - failed, list.total);
+    mt_tell("%zu of %zu winners have their code\n", list.total - failed, list.total);
     if (failed) st = MT_FAIL(err, MT_ERR_COMPILE, "%zu of %zu winners without code were not compiled", failed, wanted);
 done:
     if (store && values->seal && (st == MT_OK || st == MT_ERR_COMPILE)) {

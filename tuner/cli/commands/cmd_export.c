@@ -6,12 +6,13 @@
 #include "db/exchange/t4.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/requests/database.h"
 
 typedef struct export_values {
     mt_filter_values filter;
     const char *db, *output, *kernel_key;
-    bool recording, jsonl, tuned, t4;
+    bool recording, jsonl, tuned, t4, quiet;
 } export_values;
 
 #define FIELD(name) offsetof(export_values, name)
@@ -24,6 +25,7 @@ static const mt_option options[] = {
     {"t4", 0, MT_OPTION_FLAG, FIELD(t4), NULL, "the same as a T4 file, for other tools"},
     {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "where to; .zst or .gz compresses"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -67,7 +69,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     if (values->tuned && !box.filter.origin) box.filter.origin = &measured;
     MT_TRY(mt_database_open(values->db, &store, err));
     MT_TRY(write_file(values, store, &box.filter, err));
-    if (strcmp(values->output, "-") != 0) printf("%s\n", values->output);
+    if (strcmp(values->output, "-") != 0) mt_tell("%s\n", values->output);
     if (!values->tuned) MT_TRY(warn_of_censored(store, &box.filter, err));
 done:
     mt_store_close(store);

@@ -15,7 +15,7 @@
 typedef struct import_values {
     const char *db, *output, *gpu, *name, *problem, *space;
     int origin;
-    bool seal;
+    bool seal, quiet;
 } import_values;
 
 #define FIELD(name) offsetof(import_values, name)
@@ -28,6 +28,7 @@ static const mt_option options[] = {
     {"problem-size", 0, MT_OPTION_TEXT, FIELD(problem), "N,N,…", "results of other tools: the problem's size, instead of the file's"},
     {"space-out", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "results of other tools: where the search space is written\n(default NAME.ini)"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media (with --as recorded always)"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -74,13 +75,13 @@ static mt_status write_output(const importing *im, const void *bytes, size_t len
     mt_strbuf_add_bytes(&text, bytes, length);
     mt_status st = mt_recording_write(im->values->output, &text, err);
     mt_strbuf_free(&text);
-    if (st == MT_OK && strcmp(im->values->output, "-") != 0) printf("%s\n", im->values->output);
+    if (st == MT_OK && strcmp(im->values->output, "-") != 0) mt_tell("%s\n", im->values->output);
     return st;
 }
 
 static void print_next(const importing *im, const mt_import_about *about, const mt_results *results, mt_origin origin)
 {
-    printf("%zu results of a %s\nSearch space: %s\n", about->results, about->format, mt_strbuf_text(&results->space_path));
+    mt_tell("%zu results of a %s\nSearch space: %s\n", about->results, about->format, mt_strbuf_text(&results->space_path));
     if (origin != MT_ORIGIN_RECORDED || im->values->output) return;
     mt_strbuf command = {0};
     char gpu[sizeof results->model + sizeof "recorded:"];
@@ -89,7 +90,7 @@ static void print_next(const importing *im, const mt_import_about *about, const 
     mt_print_option(&command, "--gpu", gpu);
     mt_print_option(&command, "--space", mt_strbuf_text(&results->space_path));
     mt_print_option(&command, "--recordings", im->values->db);
-    printf("Next:         %s\n", mt_strbuf_text(&command));
+    mt_tell("Next:         %s\n", mt_strbuf_text(&command));
     mt_strbuf_free(&command);
 }
 
@@ -154,7 +155,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(open_store(&im, origin_of(&im, true), err)); /* --seal alone */
     if (arguments->operand_count) MT_TRY(mt_predictor_refresh_all(im.store, err));
     if (im.values->seal || im.has_recorded) MT_TRY(mt_store_seal(im.store, err)); /* recordings are made to be shipped */
-    printf("%zu file%s imported into %s\n", arguments->operand_count, arguments->operand_count == 1 ? "" : "s", im.path);
+    mt_tell("%zu file%s imported into %s\n", arguments->operand_count, arguments->operand_count == 1 ? "" : "s", im.path);
 done:
     mt_store_close(im.store);
     mt_free(im.path);

@@ -7,13 +7,14 @@
 #include "tuner/base/file.h"
 #include "tuner/base/text.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/share.h"
 #include "tuner/space/source.h"
 #include "tuner/space/spec_json.h"
 
 typedef struct key_values {
     const char *space, *kernel, *output;
-    bool expressions;
+    bool expressions, quiet;
 } key_values;
 
 #define FIELD(name) offsetof(key_values, name)
@@ -22,6 +23,7 @@ static const mt_option options[] = {
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "the shipped search space whose kernel has this name"},
     {"output", 'o', MT_OPTION_TEXT, FIELD(output), "FILE", "the header; without it or with -, on stdout"},
     {"expressions", 0, MT_OPTION_FLAG, FIELD(expressions), NULL, "instead of the header, what the database keeps of the search space for\nlibtunelookup: its expressions, as JSON"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -119,7 +121,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "key: out of memory");
     } else if (values->output && strcmp(values->output, "-") != 0) {
         st = mt_file_write_atomic(values->output, text.text, text.length, err);
-        if (st == MT_OK) printf("%s\n", values->output);
+        if (st == MT_OK) mt_tell("%s\n", values->output);
     } else {
         fputs(mt_strbuf_text(&text), stdout);
     }

@@ -21,7 +21,7 @@ static const mt_option options[] = {
     {0},
 };
 
-enum { LABEL_WIDTH = 12, LINE_WIDTH = 110 };
+enum { LABEL_WIDTH = 12, LINE_WIDTH = 99 /* and a comma */ };
 
 /* One name of a list behind a label; a line that gets too long goes on below. *column: where the line is, 0 = not begun. */
 static void print_name(const char *label, const char *name, size_t *column)
@@ -83,7 +83,7 @@ static mt_status list_spaces(mt_error *err)
 
 static void list_strategies(void)
 {
-    printf("\nStrategies (--strategy NAME):\n  %-12s %s\n", "auto", "exhaustive when the budget covers the space, else portfolio");
+    printf("\nStrategies (--strategy NAME):\n  %-12s %s\n", "auto", "exhaustive when the budget covers the space, else mixed");
     for (size_t i = 0; i < mt_strategy_count(); i++) printf("  %-12s %s\n", mt_strategy_at(i)->name, mt_strategy_at(i)->summary);
 }
 

@@ -8,11 +8,12 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/predictor/table.h"
 
 typedef struct merge_values {
     const char *into, *files_from, *plan;
-    bool with_cubins, seal, same_kernel;
+    bool with_cubins, seal, same_kernel, quiet;
 } merge_values;
 
 #define FIELD(name) offsetof(merge_values, name)
@@ -23,6 +24,7 @@ static const mt_option options[] = {
     {"same-kernel", 0, MT_OPTION_FLAG, FIELD(same_kernel), NULL, "refuse files that hold a kernel with another key than the others\n(its source was edited in between)"},
     {"plan", 0, MT_OPTION_TEXT, FIELD(plan), "ID", "leave out files that a task of another plan wrote; `msda-tune slurm`\nmakes plans and gives their ID"},
     {"seal", 0, MT_OPTION_FLAG, FIELD(seal), NULL, "leave the database fit for shipping: one file, readable on\nread-only media"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -157,12 +159,12 @@ static mt_status check_all(const merge_values *values, const files *f, part *par
 static void print_part(const part *p)
 {
     const mt_merge_counts *c = &p->counts;
-    printf("%s: %lld measurement%s new, %lld known; %lld session%s, %lld subject%s", p->path, (long long)c->measurements, c->measurements == 1 ? "" : "s", (long long)c->known,
+    mt_tell("%s: %lld measurement%s new, %lld known; %lld session%s, %lld subject%s", p->path, (long long)c->measurements, c->measurements == 1 ? "" : "s", (long long)c->known,
            (long long)c->sessions, c->sessions == 1 ? "" : "s", (long long)c->subjects, c->subjects == 1 ? "" : "s");
-    if (c->cubins) printf(", %lld cubin%s", (long long)c->cubins, c->cubins == 1 ? "" : "s");
-    if (c->cubins_left_out) printf("; %lld cubin%s left out (--with-cubins takes them)", (long long)c->cubins_left_out, c->cubins_left_out == 1 ? "" : "s");
-    if (c->rows_left_out) printf("; %lld row%s left out", (long long)c->rows_left_out, c->rows_left_out == 1 ? "" : "s");
-    printf("\n");
+    if (c->cubins) mt_tell(", %lld cubin%s", (long long)c->cubins, c->cubins == 1 ? "" : "s");
+    if (c->cubins_left_out) mt_tell("; %lld cubin%s left out (--with-cubins takes them)", (long long)c->cubins_left_out, c->cubins_left_out == 1 ? "" : "s");
+    if (c->rows_left_out) mt_tell("; %lld row%s left out", (long long)c->rows_left_out, c->rows_left_out == 1 ? "" : "s");
+    mt_tell("\n");
 }
 
 /* Parts are committed several at a time, and told of once they are. */
@@ -227,7 +229,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(mt_store_open(values->into, MT_STORE_READ_WRITE, &store, err));
     MT_TRY(merge_parts(store, values, parts, count, &left_out, err));
     if (values->seal) MT_TRY(mt_store_seal(store, err));
-    printf("Database: %s\n", values->into);
+    mt_tell("Database: %s\n", values->into);
     if (left_out) st = MT_FAIL(err, MT_ERR_DB, "%s: %zu of %zu files left out: what is wrong with them stands above; the others are merged", values->into, left_out, all.count);
 done:
     mt_store_close(store);

@@ -1,6 +1,7 @@
 /* msda-tune quarantine: the variants that are not run again, and how to forgive them. */
 #include "tuner/base/alloc.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/print.h"
 #include "tuner/cli/commands/quarantine_table.h"
 #include "tuner/cli/requests/rerun.h"
 
@@ -8,7 +9,7 @@ typedef struct quarantine_values {
     mt_filter_values filter;
     const char *db;
     mt_words lift;
-    bool all, json;
+    bool all, json, quiet;
 } quarantine_values;
 
 #define FIELD(name) offsetof(quarantine_values, name)
@@ -18,6 +19,7 @@ static const mt_option options[] = {
     {"lift", 0, MT_OPTION_TEXTS, FIELD(lift), "VARIANT", "forgive this variant (as listed); may be repeated"},
     {"all", 0, MT_OPTION_FLAG, FIELD(all), NULL, "forgive all that the filters let through"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "an array of objects instead of text"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -59,7 +61,7 @@ static mt_status forgive(lifting *self, mt_store *store, mt_error *err)
         st = mt_store_lift_strikes(store, &self->pardons[i].subject, self->pardons[i].variant, &strikes, err);
         mt_strbuf line = {0};
         mt_print_knobs(&line, self->pardons[i].variant);
-        if (st == MT_OK) printf("lifted: %s (%lld strike%s)\n", mt_strbuf_text(&line), (long long)strikes, strikes == 1 ? "" : "s");
+        if (st == MT_OK) mt_tell("lifted: %s (%lld strike%s)\n", mt_strbuf_text(&line), (long long)strikes, strikes == 1 ? "" : "s");
         mt_strbuf_free(&line);
     }
     if (st == MT_OK) return mt_store_commit(store, err);
@@ -77,7 +79,7 @@ static mt_status lift(const quarantine_values *values, const mt_filter *filter, 
         goto done;
     }
     MT_TRY(forgive(&self, store, err));
-    printf("The next tune tries %s again.\n", self.count == 1 ? "it" : "them");
+    mt_tell("The next tune tries %s again.\n", self.count == 1 ? "it" : "them");
 done:
     for (size_t i = 0; i < self.count; i++) mt_free(self.pardons[i].variant);
     mt_free(self.pardons);

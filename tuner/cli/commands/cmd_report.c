@@ -8,6 +8,8 @@
 #include "tuner/base/file.h"
 #include "tuner/base/log.h"
 #include "tuner/cli/command.h"
+#include "tuner/cli/output/print.h"
+#include "tuner/cli/commands/report_answers.h"
 #include "tuner/cli/requests/database.h"
 #include "tuner/cli/requests/diff_sides.h"
 
@@ -17,7 +19,7 @@ typedef struct report_values {
     mt_words sections;
     const char *db, *output, *misses;
     int format;
-    bool diff, variants, check;
+    bool diff, variants, check, quiet;
 } report_values;
 
 #define FIELD(name) offsetof(report_values, name)
@@ -32,6 +34,7 @@ static const mt_option options[] = {
     MT_SIDES_OPTIONS(report_values, sides),
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "with --diff: every variant that both sides have"},
     {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "with --diff: write the report, then exit 5 when a winner is SLOW"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -64,6 +67,7 @@ static mt_status make_report(const report_values *values, mt_doc *doc, mt_error 
     mt_report_options what = {.sections = (const char *const *)values->sections.items, .section_count = values->sections.count};
     if (format_of(values) == MT_FORMAT_HTML) what.has_charts = true, what.most_rows = MT_REPORT_PAGE_ROWS;
     if (format_of(values) == MT_FORMAT_CSV && !what.section_count) what = (mt_report_options){.sections = of_csv, .section_count = 1};
+    mt_report_answers answers = {0};
     mt_misses misses = {0};
     mt_status st = MT_OK;
     mt_filter_fill(&values->filter, &box);
@@ -72,8 +76,11 @@ static mt_status make_report(const report_values *values, mt_doc *doc, mt_error 
         what.misses = &misses;
     }
     MT_TRY(mt_database_open(values->db, &store, err));
+    mt_report_answers_open(store, &answers);
+    what.lookup = &answers.lookup;
     st = mt_report_make(store, &box.filter, &what, doc, err);
 done:
+    mt_report_answers_close(&answers);
     mt_store_close(store);
     mt_misses_free(&misses);
     return st;
@@ -114,7 +121,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     writers[format_of(values)](&doc, &text);
     if (text.failed) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
     if (st == MT_OK) st = mt_file_write_output(output, text.text, text.length, err);
-    if (st == MT_OK && strcmp(output, "-") != 0) printf("%s\n", output);
+    if (st == MT_OK && strcmp(output, "-") != 0) mt_tell("%s\n", output);
     if (st == MT_OK && values->check && slower) st = MT_FAIL(err, MT_ERR_SLOWER, "report: %zu %s slower in B", slower, slower == 1 ? "winner is" : "winners are");
 done:
     mt_strbuf_free(&text);

@@ -211,19 +211,20 @@ static mt_status add_session(void *context, const mt_session_info *row, mt_error
     struct tm tm;
     (void)err;
     if (!l->table.count) {
-        static const char *const names[] = {"session", "started (UTC)", "lasted", "state", "strategy", "seed", "evaluated", "known", "failed", "restarts", "space"};
+        static const char *const names[] = {"session", "started (UTC)", "lasted", "state", "strategy", "evaluated", "known", "failed", "restarts", "space"};
         l->table.columns = sizeof names / sizeof names[0];
-        l->table.right = "rlrllrrrrrl";
+        l->table.right = "rlrllrrrrl";
+        l->table.wraps = true;
         for (size_t i = 0; i < l->table.columns; i++) mt_table_cell(&l->table, names[i]);
     }
-    if (gmtime_r(&seconds, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+    if (gmtime_r(&seconds, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
     if (row->ended_unix_ms) mt_print_seconds((double)(row->ended_unix_ms - row->started_unix_ms) / 1e3, lasted, sizeof lasted);
     mt_table_cellf(&l->table, "%lld", (long long)row->id);
     mt_table_cell(&l->table, when);
     mt_table_cell(&l->table, lasted);
     mt_table_cell(&l->table, was_killed(row) ? "killed" : row->state);
     mt_table_cell(&l->table, row->strategy);
-    const int64_t numbers[] = {row->seed, row->evaluated, row->known, row->failed, row->worker_restarts};
+    const int64_t numbers[] = {row->evaluated, row->known, row->failed, row->worker_restarts};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) mt_table_cellf(&l->table, "%lld", (long long)numbers[i]);
     mt_table_cell(&l->table, row->space_path);
     note_session(l, row);

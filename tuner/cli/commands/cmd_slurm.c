@@ -46,6 +46,7 @@ static const mt_option options[] = {
     {"submit", 0, MT_OPTION_FLAG, FIELD(submit), NULL, "submit the jobs as well"},
     {"status", 0, MT_OPTION_TEXT, FIELD(status), "DIR", "instead: how far the tasks of the folder are, and the best so far"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "with --status: as JSON"},
+    MT_QUIET_OPTION,
     {0},
 };
 
@@ -289,16 +290,16 @@ static mt_status say_and_submit(const planning *p, mt_error *err)
     mt_print_program(&program);
     mt_strbuf_add_word(&word, p->folder);
     const char *folder = mt_strbuf_text(&word); /* for commands that are copied from here */
-    printf("%zu task%s", p->task_count, p->task_count == 1 ? "" : "s");
-    if (p->values->gpu_types.count) printf(" for each of %zu GPU type%s", p->gpu_count, p->gpu_count == 1 ? "" : "s");
-    printf(": %s\n", p->folder);
+    mt_tell("%zu task%s", p->task_count, p->task_count == 1 ? "" : "s");
+    if (p->values->gpu_types.count) mt_tell(" for each of %zu GPU type%s", p->gpu_count, p->gpu_count == 1 ? "" : "s");
+    mt_tell(": %s\n", p->folder);
     if (p->values->submit && !has_slurm) {
         st = MT_FAIL(err, MT_ERR_NOT_FOUND, "slurm: --submit: sbatch is not in PATH; the scripts are written: on a machine of the cluster, with this folder, run %s/submit.sh", folder);
     } else if (p->values->submit) {
         st = submit(p->folder, err);
     } else {
-        printf("Submit:  %s/submit.sh%s\n", folder, has_slurm ? "" : "   (on a machine that has sbatch; there is none here)");
-        printf("Look:    %s slurm --status %s\n", mt_strbuf_text(&program), folder);
+        mt_tell("Submit:  %s/submit.sh%s\n", folder, has_slurm ? "" : "   (on a machine that has sbatch; there is none here)");
+        mt_tell("Look:    %s slurm --status %s\n", mt_strbuf_text(&program), folder);
     }
     mt_strbuf_free(&word);
     mt_strbuf_free(&program);

@@ -21,9 +21,10 @@ static mt_status add_row(void *context, const mt_strike_info *row, mt_error *err
     if (!l->table.count) {
         l->table.columns = sizeof names / sizeof names[0];
         l->table.right = "llllrlll";
+        l->table.wraps = true;
         for (size_t i = 0; i < l->table.columns; i++) mt_table_cell(&l->table, names[i]);
     }
-    if (gmtime_r(&seconds, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+    if (gmtime_r(&seconds, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M", &tm);
     mt_print_knobs(&knobs, row->variant);
     mt_table_cellf(&l->table, "%.*s", (int)strcspn(row->gpu_key, "|"), row->gpu_key);
     mt_table_cell(&l->table, row->kernel);

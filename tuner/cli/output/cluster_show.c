@@ -11,6 +11,7 @@ enum { ROWS_SHOWN = 60 }; /* of more tasks, those that are done are left out */
 static void heading(mt_table *table, const char *const *names, size_t count, const char *right)
 {
     table->columns = count;
+    table->wraps = true;
     table->right = right;
     for (size_t i = 0; i < count; i++) mt_table_cell(table, names[i]);
 }

@@ -115,6 +115,7 @@ static void add_row(mt_table *table, const mt_diff_item *item, bool with_regime)
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf text = {0};
     mt_table_cell(table, mt_diff_rank_name(item->rank));
+    mt_table_color(table, item->rank == MT_RANK_SLOW ? MT_COLOR_BAD : item->rank == MT_RANK_FAST ? MT_COLOR_GOOD : MT_COLOR_NONE);
     mt_table_cell(table, item->texts[SHAPE]);
     mt_table_cell(table, item->texts[WORKLOAD]);
     if (with_regime) mt_table_cell(table, item->texts[REGIME]);

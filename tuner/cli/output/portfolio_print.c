@@ -23,8 +23,9 @@ static const char *plural(size_t count)
 static void print_line(const char *name, const char *text)
 {
     mt_strbuf line = {0};
+    mt_strbuf_addf(&line, "%-13s", name);
     mt_print_clean(&line, text, 0);
-    printf("%-13s%s\n", name, mt_strbuf_text(&line));
+    mt_print_wrapped(stdout, mt_strbuf_text(&line), 13, NULL);
     mt_strbuf_free(&line);
 }
 
@@ -37,8 +38,9 @@ static mt_status print_members(const mt_portfolio_view *view, mt_error *err)
         mt_strbuf line = {0};
         mt_status st = mt_query_variant_text(view->store, view->table->variants[view->predictor->members[k]], &text, err);
         if (st != MT_OK) return st;
+        mt_strbuf_addf(&line, "  %2zu  ", k + 1);
         mt_print_knobs(&line, text);
-        printf("  %2zu  %s\n", k + 1, mt_strbuf_text(&line));
+        mt_print_wrapped(stdout, mt_strbuf_text(&line), 6, NULL);
         mt_strbuf_free(&line);
         mt_free(text);
     }
@@ -61,25 +63,40 @@ static void print_size(const mt_portfolio_view *view)
 
 /* ---- shapes ---- */
 
-static void print_shapes(const mt_portfolio_view *view)
+/* Shapes down, the default and the members from `first` to before `last` across. */
+static void fill_shapes(const mt_portfolio_view *view, size_t first, size_t last, mt_table *table)
 {
     const mt_predictor_data *data = &view->table->data;
-    const mt_predictor *predictor = view->predictor;
-    char right[MT_RULE_VARIANTS + 4] = "lr", text[32];
-    mt_table table = {.columns = 2 + predictor->member_count, .right = right};
-    mt_table_cell(&table, "shape");
-    mt_table_cell(&table, "default");
-    for (size_t k = 0; k < predictor->member_count; k++) {
-        right[2 + k] = 'r';
-        mt_table_cellf(&table, "%zu", k + 1);
-    }
+    char text[32];
+    table->columns = 2 + last - first;
+    mt_table_cell(table, "shape");
+    mt_table_cell(table, "default");
+    for (size_t k = first; k < last; k++) mt_table_cellf(table, "%zu", k + 1);
     for (size_t i = 0; i < data->shape_count; i++) {
-        mt_table_cell(&table, view->table->shape_names[i]);
-        mt_table_cell(&table, factor(data->default_slowdown[i], text, sizeof text));
-        for (size_t k = 0; k < predictor->member_count; k++) mt_table_cell(&table, factor(data->slowdown[i * data->variant_count + predictor->members[k]], text, sizeof text));
+        mt_table_cell(table, view->table->shape_names[i]);
+        mt_table_cell(table, factor(data->default_slowdown[i], text, sizeof text));
+        for (size_t k = first; k < last; k++) mt_table_cell(table, factor(data->slowdown[i * data->variant_count + view->predictor->members[k]], text, sizeof text));
     }
-    mt_table_print(&table, stdout, "  ");
-    mt_table_free(&table);
+}
+
+/* As many members side by side as the page holds, then the next ones. */
+static void print_shapes(const mt_portfolio_view *view)
+{
+    enum { INDENT = 2 };
+    size_t count = view->predictor->member_count, first = 0, last = count;
+    char right[MT_RULE_VARIANTS + 4] = "l";
+    memset(right + 1, 'r', MT_RULE_VARIANTS + 1);
+    do {
+        mt_table table = {.right = right};
+        fill_shapes(view, first, last, &table);
+        bool is_wide = INDENT + mt_table_width(&table) > MT_PAGE_COLUMNS && last > first + 1;
+        if (!is_wide) {
+            mt_table_print(&table, stdout, "  ");
+            first = last;
+        }
+        last = is_wide ? last - 1 : count;
+        mt_table_free(&table);
+    } while (first < count);
 }
 
 /* ---- the rule ---- */

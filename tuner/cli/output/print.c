@@ -8,6 +8,27 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/text.h"
 
+static bool is_quiet;
+
+void mt_be_quiet(bool quiet)
+{
+    is_quiet = quiet;
+}
+
+bool mt_is_quiet(void)
+{
+    return is_quiet;
+}
+
+void mt_tell(const char *format, ...)
+{
+    va_list args;
+    if (is_quiet) return;
+    va_start(args, format);
+    vprintf(format, args);
+    va_end(args);
+}
+
 static int decimals_of(double us)
 {
     return us < 10 ? 3 : us < 1000 ? 2 : us < 10000 ? 1 : 0;
@@ -139,7 +160,7 @@ void mt_print_wrapped(FILE *out, const char *text, size_t indent, const char *be
 
 static void add_cell(mt_table *table, mt_strbuf *clean)
 {
-    char **cells = mt_grow(table->cells, table->count, &table->capacity, sizeof *cells);
+    mt_table_item *cells = mt_grow(table->cells, table->count, &table->capacity, sizeof *cells);
     if (cells) table->cells = cells;
     char *text = clean->length || clean->failed ? mt_strbuf_take(clean) : mt_strdup("");
     if (!cells || !text) {
@@ -147,7 +168,12 @@ static void add_cell(mt_table *table, mt_strbuf *clean)
         mt_free(text);
         return;
     }
-    table->cells[table->count++] = text;
+    table->cells[table->count++] = (mt_table_item){text, MT_COLOR_NONE};
+}
+
+void mt_table_color(mt_table *table, mt_color color)
+{
+    if (table->count && !table->failed) table->cells[table->count - 1].color = color;
 }
 
 void mt_table_cell(mt_table *table, const char *text)
@@ -172,7 +198,7 @@ void mt_table_cellf(mt_table *table, const char *format, ...)
 static void measure(const mt_table *table, size_t *widths)
 {
     for (size_t i = 0; i < table->count; i++) {
-        size_t cell = mt_print_columns(table->cells[i]), *width = &widths[i % table->columns];
+        size_t cell = mt_print_columns(table->cells[i].text), *width = &widths[i % table->columns];
         if (cell > *width) *width = cell;
     }
 }
@@ -217,14 +243,15 @@ void mt_table_print(const mt_table *table, FILE *out, const char *indent)
     for (size_t i = 0, gap = 0; i < table->count; i++) {
         size_t column = i % table->columns;
         bool is_right = table->right && table->right[column] == 'r';
-        size_t pad = widths[column] - mt_print_columns(table->cells[i]);
+        size_t pad = widths[column] - mt_print_columns(table->cells[i].text);
         if (column == 0) fputs(indent, out);
         gap = (column ? gap + 2 : 0) + (is_right ? pad : 0);
         if (column + 1 == table->columns) {
-            print_last(table, out, table->cells[i], strlen(indent), strlen(indent) + lead_of(table, widths), (int)gap);
+            print_last(table, out, table->cells[i].text, strlen(indent), strlen(indent) + lead_of(table, widths), (int)gap);
             continue;
         }
-        fprintf(out, "%*s%s", (int)gap, "", table->cells[i]);
+        fprintf(out, "%*s", (int)gap, "");
+        mt_color_print(out, table->cells[i].color, table->cells[i].text);
         gap = is_right ? 0 : pad;
     }
     mt_free(widths);
@@ -232,7 +259,7 @@ void mt_table_print(const mt_table *table, FILE *out, const char *indent)
 
 void mt_table_free(mt_table *table)
 {
-    for (size_t i = 0; i < table->count; i++) mt_free(table->cells[i]);
+    for (size_t i = 0; i < table->count; i++) mt_free(table->cells[i].text);
     mt_free(table->cells);
     table->cells = NULL;
     table->count = table->capacity = 0;

@@ -7,8 +7,14 @@
 #include <stdio.h>
 
 #include "tuner/base/strbuf.h"
+#include "tuner/cli/output/color.h"
 
 enum { MT_PRINT_TIME_SIZE = 32, MT_PRINT_ENERGY_SIZE = 48, MT_PAGE_COLUMNS = 100 /* what a printed line fits where it can */ };
+
+/* Says on stdout what a command has done, unless --quiet was given. One thread. */
+void mt_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void mt_be_quiet(bool quiet);
+bool mt_is_quiet(void);
 
 /* "387.24 µs": microseconds always, so that columns compare; at least four digits. "-" for what is not finite. Returns out. */
 const char *mt_print_us(double ns, char *out, size_t size);
@@ -34,17 +40,23 @@ size_t mt_print_columns(const char *text);
  * behind one of these characters. What has no such place stands on a longer line. */
 void mt_print_wrapped(FILE *out, const char *text, size_t indent, const char *behind);
 
+typedef struct mt_table_item {
+    char *text; /* owned */
+    mt_color color;
+} mt_table_item;
+
 /* An aligned table: cells are added row by row. A cell that makes the table fail (memory) makes printing print nothing. */
 typedef struct mt_table {
     size_t columns;
     const char *right; /* one character per column: 'r' = right aligned, else left; may be NULL */
     bool wraps;        /* the last column is broken at spaces where a row is wider than the page; where others leave little room it goes below them */
-    char **cells;      /* owned, columns × rows, the first row is the heading */
+    mt_table_item *cells; /* columns × rows, the first row is the heading */
     size_t count, capacity;
     bool failed;
 } mt_table;
 void mt_table_cell(mt_table *table, const char *text); /* copied; cleaned */
 void mt_table_cellf(mt_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mt_table_color(mt_table *table, mt_color color); /* of the cell added last; not of one in the last column of a table that wraps */
 size_t mt_table_width(const mt_table *table); /* columns of its widest row; 0 where memory ran out */
 void mt_table_print(const mt_table *table, FILE *out, const char *indent);
 void mt_table_free(mt_table *table);

@@ -189,7 +189,9 @@ static void print_variant(FILE *out, const mt_space *space, const char *variant,
 static void print_best(FILE *out, const mt_space *space, const mt_device_facts *facts, const mt_subject_summary *summary, bool is_verbose)
 {
     char time[2 * MT_PRINT_TIME_SIZE];
-    fprintf(out, "  Best:       %s\n", mt_print_interval(summary->best_ns, summary->low_ns, summary->high_ns, time, sizeof time));
+    fprintf(out, "  Best:       ");
+    mt_color_print(out, MT_COLOR_GOOD, mt_print_interval(summary->best_ns, summary->low_ns, summary->high_ns, time, sizeof time));
+    fprintf(out, "\n");
     print_variant(out, space, summary->best, is_verbose);
     print_energy(out, summary);
     if (summary->tied) fprintf(out, "              tied with %zu other%s\n", summary->tied, summary->tied == 1 ? "" : "s");

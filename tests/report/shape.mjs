@@ -1,0 +1,139 @@
+// A shape's page, section by section: what was measured is there, what was not leaves no empty place. Usage: node shape.mjs FOLDER WEB_FOLDER CHROMIUM NAME=REPORT.html…
+// `live` was tuned with the real search on a fake GPU: arms, rounds, energies, failures; `one` is a recording with a model and errors; `failing` another tool's, with neither.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { harness } from './harness.mjs';
+import { contrast, layout } from './looks.mjs';
+
+const [folder, ...words] = process.argv.slice(2);
+const { files, open, test, quiet, run } = await harness(words);
+
+// The page of the first shape, all its charts drawn.
+async function openShape(name, options = {}) {
+  const view = await open(name, { hash: '#s=0', ...options });
+  await view.page.waitForFunction(() => document.body.dataset.subject === '0');
+  await view.page.evaluate(() => window.report.drawAll('test', ({ figure }) => figure.checkVisibility()));
+  return view;
+}
+const modes = (page, chart) => page.locator(`figure[data-chart=${chart}] select option`).evaluateAll((options) => options.map(({ value }) => value));
+const show = (page, chart, mode) => page.locator(`figure[data-chart=${chart}] select`).selectOption(mode);
+// Names and sizes of the series of a chart.
+const series = (page, chart) => page.evaluate((name) => window.report.views.find((v) => v.figure.dataset.chart === name).plots[0].chart.getOption().series.map((s) => ({ name: s.name, size: s.data.length })), chart);
+const subject = (page) => page.evaluate(() => { const { shared, state } = window.report.views[0]; const { total, steps, arms } = shared.subjects[state.subject]; return { total, steps, arms }; });
+const sections = (page) => page.locator('main section:visible').evaluateAll((all) => all.map(({ id }) => id));
+
+if (files.live) {
+  test('convergence: the best so far over evaluations and over seconds, and what each arm gave', async () => {
+    const view = await openShape('live');
+    assert.deepEqual(await modes(view.page, 'convergence'), ['evaluations', 'time', 'arms', 'all', 'distribution']);
+    const { total, steps, arms } = await subject(view.page);
+    for (const [mode, at] of [['evaluations', 0], ['time', 1]]) {
+      await show(view.page, 'convergence', mode);
+      const drawn = await view.page.evaluate(() => window.report.views.find((v) => v.figure.dataset.chart === 'convergence').plots[0].chart.getOption().series.at(-1));
+      assert.equal(drawn.name, 'best so far');
+      assert.deepEqual(drawn.data, steps.map((step) => [step[at], step[2]]));
+    }
+    await show(view.page, 'convergence', 'arms');
+    const parts = (await series(view.page, 'convergence')).filter(({ name }) => name !== 'best so far');
+    assert.deepEqual(parts.map(({ name }) => name).sort(), [...arms].sort());
+    assert.equal(parts.reduce((sum, { size }) => sum + size, 0), total, 'each evaluation is drawn with its arm, failures too');
+    const rows = await view.page.locator('#table-arms tbody tr:visible').evaluateAll((all) => all.map(({ cells }) => [cells[1].textContent, Number(cells[2].textContent)]));
+    assert.deepEqual(rows.map(([name]) => name).sort(), [...arms].sort());
+    assert.equal(rows.reduce((sum, [, count]) => sum + count, 0), total);
+    for (const name of ['default', 'first sample', 'process', 'forest']) assert.ok(arms.includes(name), name);
+    quiet(view);
+    await view.close();
+  });
+
+  test('the final: intervals with its rounds, round by round, energies', async () => {
+    const view = await openShape('live');
+    assert.deepEqual(await modes(view.page, 'ties'), ['intervals', 'rounds', 'energy']);
+    const finalists = await view.page.locator('#table-ties tbody tr:visible').count();
+    const parts = await series(view.page, 'ties');
+    const rounds = parts.find(({ name }) => name === 'rounds').size;
+    assert.ok(finalists > 1 && rounds >= 3 * finalists && rounds % finalists === 0, `${rounds} dots of ${finalists} finalists`);
+    assert.equal(parts.filter(({ name }) => name !== 'rounds').reduce((sum, { size }) => sum + size, 0), finalists);
+    await show(view.page, 'ties', 'rounds');
+    assert.deepEqual((await series(view.page, 'ties')).map(({ size }) => size), Array(finalists).fill(rounds / finalists));
+    await show(view.page, 'ties', 'energy');
+    assert.equal((await series(view.page, 'ties')).reduce((sum, { size }) => sum + size, 0), finalists);
+    const heads = await view.page.locator('#table-ties thead th').allTextContents();
+    assert.ok(heads.includes('Energy (mJ)') && heads.includes('Rounds (µs)'), heads.join());
+    assert.match(await view.page.locator('#best details.more[open] dl').textContent(), /Energy \(mJ\)[\d.]+.*Power \(W\)\d+/);
+    quiet(view);
+    await view.close();
+  });
+
+  test('failures with their reasons; all variants over a knob, failed and given-up ones marked', async () => {
+    const view = await openShape('live');
+    assert.match(await view.page.locator('#table-texts').textContent(), /CUDA_ERROR_ILLEGAL_ADDRESS/);
+    const names = (await series(view.page, 'values')).map(({ name }) => name).join();
+    assert.match(names, /failed/);
+    assert.match(names, /given up/);
+    await view.close();
+  });
+
+  for (const width of [390, 768, 1280, 2560]) {
+    test(`a live shape's page, ${width} pixels`, async () => {
+      const view = await openShape('live', { width });
+      assert.deepEqual(await view.page.evaluate(layout), []);
+      for (const colorScheme of ['light', 'dark']) {
+        await view.page.emulateMedia({ colorScheme });
+        assert.deepEqual(await view.page.evaluate(contrast), [], colorScheme);
+        await view.page.screenshot({ path: path.join(folder, `live-${width}-${colorScheme}.png`), fullPage: true });
+      }
+      quiet(view);
+      await view.close();
+    });
+  }
+}
+
+test('roofline and front are there with their data', async () => {
+  const view = await openShape('one');
+  const shown = await sections(view.page);
+  for (const id of ['convergence', 'knobs', 'roofline', 'accuracy', 'noise']) assert.ok(shown.includes(id), id);
+  const roof = await series(view.page, 'roofline');
+  assert.ok(roof.some(({ name, size }) => name === 'roofs' && size) && roof.find(({ name }) => name === 'variants').size > 10);
+  assert.ok((await series(view.page, 'accuracy')).find(({ name }) => name === 'front').size > 0);
+  for (const chart of ['importance', 'pairs', 'values', 'ablation']) assert.ok(await view.page.locator(`figure[data-chart=${chart}]`).isVisible(), chart);
+  await view.close();
+});
+
+test('what was not measured leaves no empty place', async () => {
+  const view = await openShape('failing');
+  const shown = await sections(view.page);
+  for (const id of ['roofline', 'accuracy']) assert.ok(!shown.includes(id), id);
+  assert.equal(await view.page.locator('nav a:visible').filter({ hasText: /Roofline|Accuracy/ }).count(), 0);
+  assert.ok(!(await modes(view.page, 'convergence')).includes('arms'), 'nobody knows who proposed');
+  assert.equal(await view.page.locator('#table-arms').count(), 0);
+  assert.ok((await modes(view.page, 'ties')).every((mode) => mode === 'intervals'));
+  assert.doesNotMatch(await view.page.locator('#best').textContent(), /Energy/);
+  const empty = await view.page.locator('select:visible').evaluateAll((all) => all.filter(({ options }) => !options.length).map(({ outerHTML }) => outerHTML));
+  assert.deepEqual(empty, []);
+  await view.close();
+});
+
+test('each shape with failures has their reasons', async () => {
+  const view = await open('msda');
+  const { failed, told } = await view.page.evaluate(() => {
+    const { shared } = window.report.views[0];
+    return { failed: shared.subjects.filter((s) => s.points.kind.some((kind) => shared.failures.includes(shared.kinds[kind]))).map((s) => String(s.place)),
+      told: [...document.querySelectorAll('#table-texts td[data-s]')].map((cell) => cell.dataset.s) };
+  });
+  assert.ok(failed.length > 20, `only ${failed.length} shapes with failures`);
+  assert.deepEqual(failed.filter((place) => !told.includes(place)), []);
+  await view.close();
+});
+
+test('its name is in the title, and not in each row', async () => {
+  const view = await openShape('msda');
+  const name = await view.page.locator('#best td[data-s]:visible').first().textContent();
+  assert.ok((await view.page.title()).startsWith(`${name} · `), await view.page.title());
+  assert.equal(await view.page.locator('#convergence th:visible').filter({ hasText: 'Subject' }).count(), 0);
+  await view.page.click('#back');
+  assert.equal(await view.page.title(), 'msda-tune report');
+  assert.ok(await view.page.locator('#convergence th:visible').filter({ hasText: 'Subject' }).count() > 0);
+  await view.close();
+});
+
+await run();
