@@ -28,7 +28,7 @@ static mt_status add_tuned(void *context, const mt_tuned_info *row, mt_error *er
     mt_doc_text(doc, row->gpu_key);
     mt_doc_text(doc, row->kernel);
     mt_doc_textf(doc, "%.8s", row->kernel_key);
-    const char *texts[] = {row->shape, row->workload, row->regime, row->origin};
+    const char *texts[] = {row->shape, row->workload, row->l2, row->origin};
     for (size_t i = 0; i < 4; i++) mt_doc_text(doc, texts[i]);
     mt_doc_cuda(doc, row->nvrtc_version);
     mt_doc_cuda(doc, row->driver_version);

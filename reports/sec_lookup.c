@@ -26,7 +26,7 @@ static mt_status add_portfolio(void *context, const mt_portfolio_info *p, mt_err
     mt_doc_text(s->doc, p->gpu_name);
     mt_doc_text(s->doc, p->kernel);
     mt_doc_textf(s->doc, "%.8s", p->kernel_key);
-    mt_doc_text(s->doc, p->regime);
+    mt_doc_text(s->doc, p->l2);
     mt_doc_text(s->doc, p->origin);
     const double numbers[] = {(double)p->shapes, (double)p->members, p->within, (double)p->apart, (double)p->unserved, p->worst, (double)p->held_out, p->held_out_mean, p->held_out_worst};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);

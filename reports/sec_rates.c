@@ -62,7 +62,7 @@ static void add_names(const state *s, const mt_measurement_row *row)
     mt_doc_text(s->doc, row->kernel);
     mt_doc_subject(s->doc, mt_report_place(s->data, row), row->shape);
     mt_doc_text(s->doc, row->workload);
-    mt_doc_text(s->doc, mt_regime_name(row->outcome.timing.regime));
+    mt_doc_text(s->doc, mt_l2_name(row->outcome.timing.l2));
 }
 
 static mt_status add_yardstick(void *context, const char *variant, double median_ns, mt_error *err)

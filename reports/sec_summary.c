@@ -82,7 +82,7 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
     mt_doc_text(doc, first->gpu_name);
     mt_doc_text(doc, first->kernel);
     mt_doc_textf(doc, "%.8s", first->kernel_key);
-    mt_doc_text(doc, mt_regime_name(first->regime));
+    mt_doc_text(doc, mt_l2_name(first->l2));
     mt_doc_text(doc, mt_origin_name(first->origin));
     const double numbers[] = {(double)t->subjects, (double)t->with_best, (double)t->variants, (double)t->ok, (double)t->failed, t->not_run ? (double)t->not_run : NAN, mt_geomean_of(&t->by_default), mt_geomean_of(&t->by_baseline),
                               100 * mt_geomean_of(&t->of_floor)};

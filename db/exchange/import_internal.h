@@ -42,7 +42,7 @@ typedef struct mt_import_own_lines {
 /* What such a file says of its only subject, where that is to have another name; NULL = "" */
 typedef struct mt_import_own {
     char *line1;             /* of the recording */
-    char *shape, *shape_key, *workload, *workload_key, *regime;
+    char *shape, *shape_key, *workload, *workload_key, *l2;
     char *standard, *baseline; /* variants that the others are compared with; NULL = none */
 } mt_import_own;
 

@@ -45,7 +45,7 @@ struct mt_merge {
     mt_merge_counts *counts;
     mt_left_out left_out;
     mt_known_knobs knobs[MT_MERGE_KNOBS]; /* of kernels of the store, by id modulo their number */
-    bool is_blamed;         /* it is the part that is at fault, and not the store */
+    bool is_part_at_fault;         /* it is the part that is at fault, and not the store */
 };
 
 mt_status mt_merge_no_memory(const char *path, mt_error *err);

@@ -22,7 +22,7 @@ static void put_tuned(lookup_writer *w, mt_rng *rng, int64_t n, int64_t h)
         double time = 1000 * (1 + 0.03 * likes + 0.01 * mt_rng_uniform(rng)) * pow(blocks > 132 ? blocks / 132 : 1, 0.45);
         if (mt_rng_uniform(rng) < 0.9) lookup_put(w, shape, "default", variants[v], time);
     }
-    if (w->subject.shape) ck_ok(mt_store_landmark(w->store, &w->subject, "default", plain, &fixture_err));
+    if (w->subject.shape) ck_ok(mt_store_comparison_point(w->store, &w->subject, "default", plain, &fixture_err));
 }
 
 static void make_database(void)

@@ -20,7 +20,7 @@ START_TEST(a_full_file)
     ck_assert_str_eq(spec->strategy, "anneal");
     ck_assert_int_eq(spec->budget, 50);
     ck_assert(spec->time_s == 12.5);
-    ck_assert_int_eq(spec->regime, MT_REGIME_WARM);
+    ck_assert_int_eq(spec->l2, MT_L2_WARM);
     ck_assert_str_eq(spec->baseline, "direct");
     ck_assert_uint_eq(spec->param_count, 5);
     ck_assert_str_eq(spec->params[0].name, "ALGO");
@@ -160,7 +160,7 @@ START_TEST(defaults)
     ck_assert_str_eq(spec->strategy, "auto");
     ck_assert_int_eq(spec->budget, 400);
     ck_assert(spec->time_s == 300);
-    ck_assert_int_eq(spec->regime, MT_REGIME_COLD);
+    ck_assert_int_eq(spec->l2, MT_L2_COLD);
     ck_assert_ptr_null(spec->baseline);
     ck_assert_uint_eq(spec->workload_count, 1);
     ck_assert_str_eq(spec->workloads[0].name, "default");

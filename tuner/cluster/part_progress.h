@@ -32,7 +32,7 @@ typedef struct mt_cluster_row {
 
 /* The fastest of a subject over all parts. */
 typedef struct mt_cluster_best {
-    char *gpu, *kernel, *shape, *workload, *regime, *variant; /* owned */
+    char *gpu, *kernel, *shape, *workload, *l2, *variant; /* owned */
     double median_ns;
 } mt_cluster_best;
 

@@ -22,7 +22,7 @@ typedef struct mt_run_trial {
     char *variant;      /* owned text of request.variant */
     const char *by;     /* who asked for it, a static text */
     mt_run_trial_state state;
-    bool is_anchor;     /* timed again, not evaluated: on `device` and no other */
+    bool is_drift_reference;     /* timed again, not evaluated: on `device` and no other */
     size_t device;      /* where it runs, or must */
     int64_t ready_ns;   /* clock; since READY */
     int64_t started_ns; /* clock; since RUNNING */
@@ -72,7 +72,7 @@ typedef struct mt_run {
     double best_sm_mhz;        /* 0 = not known */
     mt_cycles best_cycles;
     mt_winner_cubin cubin;     /* of the best, when it was measured now */
-    mt_anchor anchors[MT_DEVICES_MAX]; /* the same variant on each GPU, each with its own series */
+    mt_drift_reference drift_references[MT_DEVICES_MAX]; /* the same variant on each GPU, each with its own series */
 } mt_run;
 
 void mt_run_enter(mt_run *run, mt_run_phase phase);
@@ -107,7 +107,7 @@ mt_status mt_run_count_known(mt_run *run, mt_error *err);
 /* Hands a point that was not seen to the evaluator, or refuses it as quarantined. `by`: who asked for it, a static text. */
 mt_status mt_run_submit(mt_run *run, size_t index, const char *by, mt_error *err);
 /* Ahead of what is compiled but not started: its turn comes next. */
-mt_status mt_run_submit_anchor(mt_run *run, size_t device, mt_error *err);
+mt_status mt_run_submit_drift_reference(mt_run *run, size_t device, mt_error *err);
 /* Takes the event, and those that came with it: stored in one transaction, then the next trials are started. */
 mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err);
 bool mt_run_is_running(const mt_run *run);                            /* on any GPU */

@@ -82,7 +82,7 @@ typedef struct mt_evaluate_order {
     const char *const *inputs;                /* "name=path" */
     uint32_t input_count;
     /* timing */
-    mt_regime regime;
+    mt_l2 l2;
     double interval;
     uint32_t min_samples, max_samples;
     int64_t max_ns;

@@ -10,7 +10,7 @@
 typedef struct diff_values {
     mt_diff_sides_values sides;
     const char *db, *kernel, *shape, *workload, *gpu, *junit;
-    int regime, origin;
+    int l2, origin;
     bool variants, json, check;
 } diff_values;
 
@@ -22,7 +22,7 @@ static const mt_option options[] = {
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "only this kernel"},
     {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "only this shape"},
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload"},
-    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "only this timing regime"},
+    {"regime", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm", "only this timing regime"},
     {"origin", 0, MT_OPTION_CHOICE, FIELD(origin), "measured|recorded|imported", "only rows of this origin"},
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "compare every variant that both sides have, not only the winners"},
     {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "exit 5 when a winner of the second side is SLOW"},
@@ -73,10 +73,10 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     const diff_values *values = arguments->values;
     mt_diff_sides sides = {0};
     comparison c = {.with_variants = values->variants};
-    mt_regime regime = values->regime ? (mt_regime)(values->regime - 1) : MT_REGIME_COLD;
+    mt_l2 l2 = values->l2 ? (mt_l2)(values->l2 - 1) : MT_L2_COLD;
     mt_origin origin = values->origin ? (mt_origin)(values->origin - 1) : MT_ORIGIN_MEASURED;
     mt_diff_filter filter = {.gpu = values->gpu, .kernel = values->kernel, .shape = values->shape, .workload = values->workload,
-                             .regime = values->regime ? &regime : NULL, .origin = values->origin ? &origin : NULL};
+                             .l2 = values->l2 ? &l2 : NULL, .origin = values->origin ? &origin : NULL};
     mt_status st;
     MT_TRY(mt_diff_sides_open("diff", &values->sides, arguments, values->db, values->gpu, &sides, err));
     c.list.threshold = sides.threshold;

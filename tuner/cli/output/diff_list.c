@@ -26,7 +26,7 @@ static mt_diff_rank rank_of(mt_diff_verdict verdict)
 
 static void add_item(mt_diff_list *list, const mt_diff_subject *s, const mt_diff_time *a, const mt_diff_time *b, bool is_variant)
 {
-    const char *texts[MT_DIFF_TEXTS] = {s->kernel, s->shape, s->workload, s->regime, s->origin, s->gpu_a, s->gpu_b, s->source_a, s->source_b};
+    const char *texts[MT_DIFF_TEXTS] = {s->kernel, s->shape, s->workload, s->l2, s->origin, s->gpu_a, s->gpu_b, s->source_a, s->source_b};
     mt_diff_item *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
     if (!items) {
         list->failed = true;
@@ -110,7 +110,7 @@ static void add_text_cell(mt_table *table, mt_strbuf *text)
     mt_strbuf_clear(text);
 }
 
-static void add_row(mt_table *table, const mt_diff_item *item, bool with_regime)
+static void add_row(mt_table *table, const mt_diff_item *item, bool with_l2)
 {
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf text = {0};
@@ -118,7 +118,7 @@ static void add_row(mt_table *table, const mt_diff_item *item, bool with_regime)
     mt_table_color(table, item->rank == MT_RANK_SLOW ? MT_COLOR_BAD : item->rank == MT_RANK_FAST ? MT_COLOR_GOOD : MT_COLOR_NONE);
     mt_table_cell(table, item->texts[SHAPE]);
     mt_table_cell(table, item->texts[WORKLOAD]);
-    if (with_regime) mt_table_cell(table, item->texts[REGIME]);
+    if (with_l2) mt_table_cell(table, item->texts[REGIME]);
     mt_table_cell(table, item->a.variant ? mt_print_us(item->a.median_ns, time, sizeof time) : "-");
     mt_table_cell(table, item->b.variant ? mt_print_us(item->b.median_ns, time, sizeof time) : "-");
     add_change(&text, &item->ratio);
@@ -129,15 +129,15 @@ static void add_row(mt_table *table, const mt_diff_item *item, bool with_regime)
 }
 
 /* The items of one kind, kernel and GPU that stand one behind the other. */
-static void print_group(const mt_diff_item *items, size_t count, const char *heading, bool with_regime, FILE *out)
+static void print_group(const mt_diff_item *items, size_t count, const char *heading, bool with_l2, FILE *out)
 {
-    const char *const names[] = {"verdict", "shape", "workload", with_regime ? "regime" : NULL, "A", "B", "change", items->is_variant ? "knobs" : "knobs of the winners"};
-    mt_table table = {.right = with_regime ? "llllrrrl" : "lllrrrl", .wraps = true};
+    const char *const names[] = {"verdict", "shape", "workload", with_l2 ? "regime" : NULL, "A", "B", "change", items->is_variant ? "knobs" : "knobs of the winners"};
+    mt_table table = {.right = with_l2 ? "llllrrrl" : "lllrrrl", .wraps = true};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (names[i]) mt_table_cell(&table, names[i]);
         table.columns += names[i] != NULL;
     }
-    for (size_t i = 0; i < count; i++) add_row(&table, &items[i], with_regime);
+    for (size_t i = 0; i < count; i++) add_row(&table, &items[i], with_l2);
     fprintf(out, "%s%s\n", heading, items->is_variant ? ", variants of both" : "");
     mt_table_print(&table, out, "  ");
     mt_table_free(&table);
@@ -146,8 +146,8 @@ static void print_group(const mt_diff_item *items, size_t count, const char *hea
 /* Where the whole list has one kernel and GPU that is one table; else the order comes first, and headings come again. */
 void mt_diff_list_print(const mt_diff_list *list, FILE *out)
 {
-    bool with_regime = false;
-    for (size_t i = 0; i < list->count; i++) with_regime |= strcmp(list->items[i].texts[REGIME], "cold") != 0;
+    bool with_l2 = false;
+    for (size_t i = 0; i < list->count; i++) with_l2 |= strcmp(list->items[i].texts[REGIME], "cold") != 0;
     for (size_t begin = 0, end; begin < list->count && !list->failed; begin = end) {
         mt_strbuf heading = {0}, next = {0};
         add_heading(&heading, &list->items[begin]);
@@ -157,7 +157,7 @@ void mt_diff_list_print(const mt_diff_list *list, FILE *out)
             if (list->items[end].is_variant != list->items[begin].is_variant || strcmp(mt_strbuf_text(&heading), mt_strbuf_text(&next)) != 0) break;
         }
         if (begin) fprintf(out, "\n");
-        print_group(&list->items[begin], end - begin, mt_strbuf_text(&heading), with_regime, out);
+        print_group(&list->items[begin], end - begin, mt_strbuf_text(&heading), with_l2, out);
         mt_strbuf_free(&heading);
         mt_strbuf_free(&next);
     }

@@ -9,7 +9,7 @@ typedef struct mt_rerun mt_rerun;
 
 typedef struct mt_rerun_options {
     mt_bench_options bench; /* jobs does not count: one variant at a time */
-    mt_regime regime;
+    mt_l2 l2;
 } mt_rerun_options;
 
 /* Starts the workers. MT_ERR_NO_GPU when there is no device. */
