@@ -19,7 +19,7 @@ typedef struct state {
     size_t count, capacity, rows;
 } state;
 
-static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Exactly", "%.0f"}, {"Known, no row", "%.0f"},
+static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Exactly", "%.0f"}, {"Known, no row", "%.0f"},
                                            {"Others get", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Tried on", "%.0f"}, {0}};
 static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
 static const mt_column miss_columns[] = {{"Asked for", "%.0f"}, {"Kernel", NULL}, {"GPU", NULL}, {"Shape's values", NULL}, {"Workloads", NULL}, {"Last", NULL}, {"Gets today", NULL},
@@ -30,7 +30,7 @@ static const mt_report_subject *group_of(const mt_report_data *data, const mt_po
     for (size_t i = 0; i < data->count; i++) {
         const mt_report_subject *s = &data->subjects[i];
         if (s->is_current && strcmp(s->gpu_key, p->gpu_key) == 0 && strcmp(s->kernel, p->kernel) == 0 && strcmp(s->kernel_key, p->kernel_key) == 0 &&
-            strcmp(mt_regime_name(s->regime), p->regime) == 0 && strcmp(mt_origin_name(s->origin), p->origin) == 0)
+            strcmp(mt_l2_name(s->l2), p->l2) == 0 && strcmp(mt_origin_name(s->origin), p->origin) == 0)
             return s;
     }
     return NULL;
@@ -105,7 +105,7 @@ static void add_group(const shape_count *c)
 {
     mt_doc *doc = c->s->doc;
     const mt_report_subject *g = c->group;
-    const char *texts[] = {g->kernel, g->gpu_name, mt_regime_name(g->regime), mt_origin_name(g->origin)};
+    const char *texts[] = {g->kernel, g->gpu_name, mt_l2_name(g->l2), mt_origin_name(g->origin)};
     for (size_t i = 0; i < 4; i++) mt_doc_text(doc, texts[i]);
     mt_doc_number(doc, (double)c->exact);
     mt_doc_number(doc, (double)c->without);

@@ -34,7 +34,7 @@ void mt_report_data_free(mt_report_data *data)
 static char *key_of(const mt_subject_names *n)
 {
     mt_strbuf key = {0};
-    const char *parts[] = {n->gpu_key, n->kernel, n->kernel_key, n->shape_key, n->workload_key, n->regime, n->origin};
+    const char *parts[] = {n->gpu_key, n->kernel, n->kernel_key, n->shape_key, n->workload_key, n->l2, n->origin};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         mt_strbuf_add(&key, parts[i]);
         mt_strbuf_add_char(&key, '\1');
@@ -82,14 +82,14 @@ static mt_status insert_subject(mt_report_data *data, size_t place, char *key, c
                                                              {&s->shape, n->shape}, {&s->shape_key, n->shape_key}, {&s->workload, n->workload}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!(*texts[i].to = mt_strdup(texts[i].from))) return no_memory(err);
-    if (!mt_regime_from_name(n->regime, &s->regime) || !mt_origin_from_name(n->origin, &s->origin)) return MT_FAIL(err, MT_ERR_DB, "report: impossible regime or origin of a subject");
+    if (!mt_l2_from_name(n->l2, &s->l2) || !mt_origin_from_name(n->origin, &s->origin)) return MT_FAIL(err, MT_ERR_DB, "report: impossible cache state or origin of a subject");
     return MT_OK;
 }
 
 static mt_subject_names names_of(const mt_measurement_row *row)
 {
     return (mt_subject_names){row->gpu_key, row->gpu_name, row->kernel, row->kernel_key, row->shape, row->shape_key, row->workload, row->workload_key,
-                              mt_regime_name(row->outcome.timing.regime), mt_origin_name(row->origin)};
+                              mt_l2_name(row->outcome.timing.l2), mt_origin_name(row->origin)};
 }
 
 static mt_status get_subject(mt_report_data *data, const mt_measurement_row *row, mt_report_subject **subject, mt_error *err)
@@ -155,7 +155,7 @@ static mt_status add_best(void *context, const mt_measurement_row *m, mt_error *
     s->best_low_ns = m->outcome.timing.low_ns;
     s->best_high_ns = m->outcome.timing.high_ns;
     s->best_error = m->outcome.accuracy.output[0] ? m->outcome.accuracy.norm_error : NAN;
-    return s->best ? mt_query_landmarks(r->store, m->id, &s->default_ns, &s->baseline_ns, &s->landmarks, err) : no_memory(err);
+    return s->best ? mt_query_comparison_points(r->store, m->id, &s->default_ns, &s->baseline_ns, &s->comparison_points, err) : no_memory(err);
 }
 
 /* ---- which row of a variant counts ---- */
@@ -197,7 +197,7 @@ static bool differs(const mt_report_data *data, const mt_report_subject *s, size
         const mt_report_subject *other = &data->subjects[i];
         const char *a[] = {s->kernel_key, s->workload, s->gpu_key}, *b[] = {other->kernel_key, other->workload, other->gpu_key};
         if (strcmp(s->kernel, other->kernel) != 0) continue;
-        if (part < 3 ? strcmp(a[part], b[part]) != 0 : part == 3 ? s->regime != other->regime : s->origin != other->origin) return true;
+        if (part < 3 ? strcmp(a[part], b[part]) != 0 : part == 3 ? s->l2 != other->l2 : s->origin != other->origin) return true;
     }
     return false;
 }
@@ -216,7 +216,7 @@ static mt_status make_label(mt_report_subject *s, bool has_kernel, const bool ne
     mt_strbuf_add(&label, s->shape);
     if (needs[1]) mt_strbuf_addf(&label, " · %s", s->workload);
     if (needs[2]) mt_strbuf_addf(&label, " · %.*s", model_length(s), s->gpu_key);
-    if (needs[3]) mt_strbuf_addf(&label, " · %s", mt_regime_name(s->regime));
+    if (needs[3]) mt_strbuf_addf(&label, " · %s", mt_l2_name(s->l2));
     if (needs[4]) mt_strbuf_addf(&label, " · %s", mt_origin_name(s->origin));
     if (needs[0]) mt_strbuf_addf(&label, " · source %.8s", s->kernel_key);
     s->label = mt_strbuf_take(&label);
@@ -269,7 +269,7 @@ static void mark_current(mt_report_data *data)
 
 bool mt_report_is_same_group(const mt_report_subject *a, const mt_report_subject *b)
 {
-    return strcmp(a->gpu_key, b->gpu_key) == 0 && strcmp(a->kernel, b->kernel) == 0 && strcmp(a->kernel_key, b->kernel_key) == 0 && a->regime == b->regime && a->origin == b->origin;
+    return strcmp(a->gpu_key, b->gpu_key) == 0 && strcmp(a->kernel, b->kernel) == 0 && strcmp(a->kernel_key, b->kernel_key) == 0 && a->l2 == b->l2 && a->origin == b->origin;
 }
 
 bool mt_report_has_winner(const mt_report_data *data, const mt_report_subject *first, const char *shape_key)

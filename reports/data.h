@@ -29,7 +29,7 @@ typedef struct mt_report_subject {
     char *key;               /* all that identifies it */
     char *label;             /* "msda · seed48 · local15 · H100 · cold", as long as needed to tell subjects apart */
     char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *shape_key, *workload;
-    mt_regime regime;
+    mt_l2 l2;
     mt_origin origin;
     int64_t newest_unix_ms;  /* when its last row was stored */
     bool is_current;         /* of the kernel's source that was measured last: rows of older ones are history */
@@ -42,11 +42,11 @@ typedef struct mt_report_subject {
     char *best;
     int64_t best_id, final_id, tied;
     double best_ns, best_low_ns, best_high_ns, default_ns, baseline_ns, best_error;
-    size_t landmarks;        /* variants to compare with that are known */
+    size_t comparison_points;        /* variants to compare with that are known */
 } mt_report_subject;
 
 typedef struct mt_report_data {
-    mt_report_subject *subjects; /* ordered by GPU, kernel, shape, workload, regime, origin */
+    mt_report_subject *subjects; /* ordered by GPU, kernel, shape, workload, cache state, origin */
     size_t count, capacity;
     size_t rows;
 } mt_report_data;
@@ -59,7 +59,7 @@ mt_report_subject *mt_report_find(const mt_report_data *data, const mt_subject_n
 size_t mt_report_place(const mt_report_data *data, const mt_measurement_row *row);
 /* Whether the group of `first` has a winner for the shape, under whatever workload. False when memory runs out. */
 bool mt_report_has_winner(const mt_report_data *data, const mt_report_subject *first, const char *shape_key);
-/* The same GPU, state of the source, regime and origin: what may be averaged and listed together. */
+/* The same GPU, state of the source, cache state and origin: what may be averaged and listed together. */
 bool mt_report_is_same_group(const mt_report_subject *a, const mt_report_subject *b);
 /* It was run, or tried to, and has no time: what a constraint excludes or a recording lacks has not failed. */
 bool mt_row_has_failed(const mt_row *row);

@@ -7,7 +7,7 @@
 #include "reports/section.h"
 #include "tuner/base/alloc.h"
 
-static const mt_column columns[] = {{"Verdict", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Regime", NULL}, {"GPU A", NULL}, {"GPU B", NULL}, {"A (µs)", "%.2f"}, {"A from", "%.2f"},
+static const mt_column columns[] = {{"Verdict", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"L2 cache", NULL}, {"GPU A", NULL}, {"GPU B", NULL}, {"A (µs)", "%.2f"}, {"A from", "%.2f"},
                                     {"A to", "%.2f"}, {"B (µs)", "%.2f"}, {"B from", "%.2f"}, {"B to", "%.2f"}, {"Change (%)", "%+.2f"}, {"From", "%+.2f"}, {"To", "%+.2f"}, {"NVRTC A", NULL},
                                     {"Driver A", NULL}, {"NVRTC B", NULL}, {"Driver B", NULL}, {"Measured A", NULL}, {"Measured B", NULL}, {"Is", NULL}, {"Knobs A", NULL}, {"Knobs B", NULL}, {0}};
 
@@ -62,7 +62,7 @@ static void add_row(mt_doc *doc, const mt_diff_subject *s, const char *is, const
 {
     char model[64];
     const mt_diff_time *sides[] = {a, b};
-    const char *texts[] = {verdict, s->kernel, s->shape, s->workload, s->regime};
+    const char *texts[] = {verdict, s->kernel, s->shape, s->workload, s->l2};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) mt_doc_text(doc, texts[i]);
     mt_doc_text(doc, mt_gpu_model(s->gpu_a, model, sizeof model));
     mt_doc_text(doc, mt_gpu_model(s->gpu_b, model, sizeof model));
@@ -88,7 +88,7 @@ static bool keep_pair(state *s, const mt_diff_subject *d, mt_diff_verdict verdic
     if (!pairs) return false;
     s->pairs = pairs;
     mt_strbuf_addf(&label, "%s · %s · %s", d->kernel, d->shape, d->workload);
-    if (strcmp(d->regime, "cold") != 0) mt_strbuf_addf(&label, " · %s", d->regime);
+    if (strcmp(d->l2, "cold") != 0) mt_strbuf_addf(&label, " · %s", d->l2);
     if (strcmp(d->gpu_a, d->gpu_b) == 0) mt_strbuf_addf(&label, " · %s", mt_gpu_model(d->gpu_a, model, sizeof model));
     pairs[s->count] = (pair){mt_strbuf_take(&label), verdict, *ratio};
     return pairs[s->count++].label != NULL;

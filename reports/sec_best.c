@@ -12,15 +12,15 @@ typedef struct state {
     size_t rows, left_out;
 } state;
 
-static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL},
+static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL},
                                     {"Shape", NULL}, {"Workload", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"× library", "%.2f"},
                                     {"Limited by", NULL}, {"Knobs that differ", NULL},
                                     {"Knobs", NULL}, {"Launches", NULL}, {"% of floor", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"Error", "%.2g"},
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
 enum { TOLD = 5, SHOWN = 9, FEW_WINNERS = 3 };
 
-/* How many times the winner's time a landmark takes. */
-static void add_landmark(mt_doc *doc, double value, bool is_unknown)
+/* How many times the winner's time a comparison point takes. */
+static void add_comparison_point(mt_doc *doc, double value, bool is_unknown)
 {
     if (is_unknown) mt_doc_text(doc, "not in the recording");
     else mt_doc_number(doc, value);
@@ -59,7 +59,7 @@ static void add_told(mt_doc *doc, const mt_measurement_row *row)
     mt_doc_text(doc, row->gpu_name);
     mt_doc_text(doc, row->kernel);
     mt_doc_textf(doc, "%.8s", row->kernel_key);
-    mt_doc_text(doc, mt_regime_name(row->outcome.timing.regime));
+    mt_doc_text(doc, mt_l2_name(row->outcome.timing.l2));
     mt_doc_text(doc, mt_origin_name(row->origin));
 }
 
@@ -67,13 +67,13 @@ static mt_status add_shown(const state *s, const mt_report_subject *subject, con
 {
     mt_doc *doc = s->doc;
     const mt_timing *timing = &row->outcome.timing;
-    bool is_unknown = !subject->landmarks && row->origin != MT_ORIGIN_MEASURED;
+    bool is_unknown = !subject->comparison_points && row->origin != MT_ORIGIN_MEASURED;
     mt_doc_subject(doc, subject->place, row->shape);
     mt_doc_text(doc, row->workload);
     mt_doc_number(doc, timing->median_ns / 1e3);
     mt_doc_number(doc, fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns) / 1e3);
-    add_landmark(doc, subject->default_ns / timing->median_ns, is_unknown);
-    add_landmark(doc, subject->baseline_ns / timing->median_ns, is_unknown);
+    add_comparison_point(doc, subject->default_ns / timing->median_ns, is_unknown);
+    add_comparison_point(doc, subject->baseline_ns / timing->median_ns, is_unknown);
     mt_doc_number(doc, row->library.plugin[0] ? row->library.best_ratio : NAN);
     mt_status st = add_limit(s, row, err);
     mt_doc_knobs(doc, difference);
@@ -129,7 +129,7 @@ static bool has_older_source(const mt_report_data *data, const mt_report_subject
 
 static void add_title(const mt_report_data *data, const mt_report_subject *first, mt_strbuf *title)
 {
-    mt_strbuf_addf(title, "%s · %s · %s", first->kernel, first->gpu_name, mt_regime_name(first->regime));
+    mt_strbuf_addf(title, "%s · %s · %s", first->kernel, first->gpu_name, mt_l2_name(first->l2));
     if (first->origin != MT_ORIGIN_MEASURED) mt_strbuf_addf(title, " · %s", mt_origin_name(first->origin));
     if (!has_older_source(data, first)) return;
     mt_strbuf_addf(title, " · %s %.8s", first->is_current ? "today's source" : "older source", first->kernel_key);
@@ -172,7 +172,7 @@ static mt_status add_group(state *s, const mt_report_subject *first, mt_error *e
     mt_strbuf title = {0}, usual = {0}, note = {0};
     mt_filter filter = s->context->filter ? *s->context->filter : (mt_filter){0};
     mt_status st;
-    filter.gpu = first->gpu_key, filter.kernel = first->kernel, filter.kernel_key = first->kernel_key, filter.regime = &first->regime, filter.origin = &first->origin;
+    filter.gpu = first->gpu_key, filter.kernel = first->kernel, filter.kernel_key = first->kernel_key, filter.l2 = &first->l2, filter.origin = &first->origin;
     MT_TRY(find_usual(s->context, first, &usual, &note, err));
     add_title(s->context->data, first, &title);
     mt_doc_group(s->doc, !first->is_current, mt_strbuf_text(&title), mt_strbuf_text(&note), mt_strbuf_text(&usual));

@@ -4,7 +4,7 @@
 
 #include "reports/section.h"
 
-static const mt_column tuned_columns[] = {{"GPU", NULL}, {"GPU key", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"NVRTC", NULL},
+static const mt_column tuned_columns[] = {{"GPU", NULL}, {"GPU key", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"NVRTC", NULL},
                                           {"Driver", NULL}, {"Architecture", NULL}, {"Variants", "%.0f"}, {"Valid", "%.0f"}, {"First", NULL}, {"Last", NULL}, {"Sessions", NULL}, {0}};
 static const mt_column session_columns[] = {{"Session", "%.0f"}, {"Started", NULL}, {"Seconds", "%.1f"}, {"State", NULL}, {"Rows are", NULL}, {"Strategy", NULL}, {"Seed", "%.0f"}, {"Evaluated", "%.0f"},
                                             {"Known before", "%.0f"}, {"Failed", "%.0f"}, {"Worker restarts", "%.0f"}, {"Drift (%)", "%.2f"}, {"Host", NULL}, {"Tool", NULL}, {"Command", NULL},
@@ -28,7 +28,7 @@ static mt_status add_tuned(void *context, const mt_tuned_info *row, mt_error *er
     mt_doc_text(doc, row->gpu_key);
     mt_doc_text(doc, row->kernel);
     mt_doc_textf(doc, "%.8s", row->kernel_key);
-    const char *texts[] = {row->shape, row->workload, row->regime, row->origin};
+    const char *texts[] = {row->shape, row->workload, row->l2, row->origin};
     for (size_t i = 0; i < 4; i++) mt_doc_text(doc, texts[i]);
     mt_doc_cuda(doc, row->nvrtc_version);
     mt_doc_cuda(doc, row->driver_version);

@@ -9,7 +9,7 @@ typedef struct state {
     size_t rows;
 } state;
 
-static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Regime", NULL}, {"Time (µs)", "%.2f"}, {"Baseline", NULL}, {"Best of its algorithms (µs)", "%.2f"}, {"× best", "%.3f"},
+static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"L2 cache", NULL}, {"Time (µs)", "%.2f"}, {"Baseline", NULL}, {"Best of its algorithms (µs)", "%.2f"}, {"× best", "%.3f"},
                                     {"95 %: from", "%.3f"}, {"to", "%.3f"}, {"First choice (µs)", "%.2f"}, {"× first", "%.3f"}, {"Clock", NULL}, {"Launch", NULL}, {"Knobs", NULL}, {0}};
 
 static mt_status add_row(void *context, const mt_measurement_row *row, mt_error *err)
@@ -22,7 +22,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     mt_doc_text(s->doc, row->gpu_name);
     mt_doc_text(s->doc, row->kernel);
     mt_doc_subject(s->doc, mt_report_place(s->data, row), row->shape);
-    mt_doc_text(s->doc, mt_regime_name(row->outcome.timing.regime));
+    mt_doc_text(s->doc, mt_l2_name(row->outcome.timing.l2));
     mt_doc_number(s->doc, row->outcome.timing.median_ns / 1e3);
     mt_doc_text(s->doc, library->plugin);
     mt_doc_number(s->doc, library->best_ns / 1e3);

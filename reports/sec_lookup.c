@@ -11,7 +11,7 @@ typedef struct state {
     size_t rows;
 } state;
 
-static const mt_column portfolio_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Tuned shapes", "%.0f"}, {"Members", "%.0f"},
+static const mt_column portfolio_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Tuned shapes", "%.0f"}, {"Members", "%.0f"},
                                               {"Within", "%.2f"}, {"Apart", "%.0f"}, {"Not served", "%.0f"}, {"Worst served", "%.3f"}, {"Left out in turn", "%.0f"}, {"Mean regret then", "%.3f"},
                                               {"Worst regret then", "%.3f"}, {"Updated", NULL}, {0}};
 static const mt_column covered_columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Best (µs)", "%.2f"}, {"Best member", "%.0f"}, {"Its slowdown", "%.3f"},
@@ -26,7 +26,7 @@ static mt_status add_portfolio(void *context, const mt_portfolio_info *p, mt_err
     mt_doc_text(s->doc, p->gpu_name);
     mt_doc_text(s->doc, p->kernel);
     mt_doc_textf(s->doc, "%.8s", p->kernel_key);
-    mt_doc_text(s->doc, p->regime);
+    mt_doc_text(s->doc, p->l2);
     mt_doc_text(s->doc, p->origin);
     const double numbers[] = {(double)p->shapes, (double)p->members, p->within, (double)p->apart, (double)p->unserved, p->worst, (double)p->held_out, p->held_out_mean, p->held_out_worst};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);

@@ -108,18 +108,18 @@ static mt_status add_width(const mt_report_subject *s, mt_doc *doc, mt_error *er
 
 /* ---- drift ---- */
 
-static const mt_column anchor_columns[] = {{"Subject", NULL}, {"Session", "%.0f"}, {"When", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"To the first (%)", "%+.2f"}, {"SM clock (MHz)", "%.0f"},
+static const mt_column drift_columns[] = {{"Subject", NULL}, {"Session", "%.0f"}, {"When", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"To the first (%)", "%+.2f"}, {"SM clock (MHz)", "%.0f"},
                                            {0}};
-/* Sessions may run side by side, so that their anchors alternate. */
+/* Sessions may run side by side, so that their drift references alternate. */
 typedef struct first_time { int64_t session; const mt_report_subject *subject; double ns; } first_time;
-typedef struct anchor_state {
+typedef struct drift_state {
     state *s;
     first_time *firsts;
     size_t count, capacity;
-} anchor_state;
+} drift_state;
 
 /* Of the subject in the session; remembers a new one. NAN when memory has run out. */
-static double first_of(anchor_state *t, const mt_report_subject *subject, const mt_anchor_info *a)
+static double first_of(drift_state *t, const mt_report_subject *subject, const mt_drift_info *a)
 {
     for (size_t i = t->count; i-- > 0;)
         if (t->firsts[i].session == a->session && t->firsts[i].subject == subject) return t->firsts[i].ns;
@@ -131,9 +131,9 @@ static double first_of(anchor_state *t, const mt_report_subject *subject, const 
     return a->median_ns;
 }
 
-static mt_status add_anchor(void *context, const mt_anchor_info *a, mt_error *err)
+static mt_status add_reference_time(void *context, const mt_drift_info *a, mt_error *err)
 {
-    anchor_state *t = context;
+    drift_state *t = context;
     state *s = t->s;
     const mt_report_subject *subject = mt_report_find(s->context->data, &a->subject);
     (void)err;
@@ -158,13 +158,13 @@ static mt_status add_anchor(void *context, const mt_anchor_info *a, mt_error *er
 static mt_status add_drift(state *s, mt_error *err)
 {
     mt_strbuf rows = {0};
-    anchor_state t = {.s = s};
+    drift_state t = {.s = s};
     s->json = &rows;
     s->rows = 0;
-    mt_doc_table(s->doc, "drift", "Anchors: one variant timed again and again. What moves here is the machine", anchor_columns);
-    mt_status st = mt_query_anchors(s->context->store, s->context->filter, add_anchor, &t, err);
-    if (s->rows > s->context->most_rows) mt_doc_note(s->doc, "%zu more timings of anchors are not listed here; --format csv --section noise lists all.", s->rows - s->context->most_rows);
-    if (s->rows) mt_strbuf_addf(mt_doc_chart(s->doc, "drift", "Drift of the anchors' times since their first, and the SM clock"), "\"rows\":[%s]", mt_strbuf_text(&rows));
+    mt_doc_table(s->doc, "drift", "Drift references: one variant timed again and again. What moves here is the machine", drift_columns);
+    mt_status st = mt_query_drift(s->context->store, s->context->filter, add_reference_time, &t, err);
+    if (s->rows > s->context->most_rows) mt_doc_note(s->doc, "%zu more timings of drift references are not listed here; --format csv --section noise lists all.", s->rows - s->context->most_rows);
+    if (s->rows) mt_strbuf_addf(mt_doc_chart(s->doc, "drift", "Drift of the references' times since their first, and the SM clock"), "\"rows\":[%s]", mt_strbuf_text(&rows));
     s->doc->failed = s->doc->failed || rows.failed;
     mt_strbuf_free(&rows);
     mt_free(t.firsts);
@@ -173,16 +173,16 @@ static mt_status add_drift(state *s, mt_error *err)
 
 /* ---- cold against warm ---- */
 
-static const mt_column regime_columns[] = {{"Subject", NULL}, {"Variants with both", "%.0f"}, {"Cold / warm, least", "%.3f"}, {"Median", "%.3f"}, {"Greatest", "%.3f"}, {"Best cold (µs)", "%.2f"},
+static const mt_column l2_columns[] = {{"Subject", NULL}, {"Variants with both", "%.0f"}, {"Cold / warm, least", "%.3f"}, {"Median", "%.3f"}, {"Greatest", "%.3f"}, {"Best cold (µs)", "%.2f"},
                                            {"Best warm (µs)", "%.2f"}, {"Best cold, warm, to the best warm", "%.3f"}, {0}};
 
 static bool is_warm_of(const mt_report_subject *cold, const mt_report_subject *warm)
 {
-    return warm->regime == MT_REGIME_WARM && warm->origin == cold->origin && strcmp(warm->gpu_key, cold->gpu_key) == 0 && strcmp(warm->kernel_key, cold->kernel_key) == 0 &&
+    return warm->l2 == MT_L2_WARM && warm->origin == cold->origin && strcmp(warm->gpu_key, cold->gpu_key) == 0 && strcmp(warm->kernel_key, cold->kernel_key) == 0 &&
            strcmp(warm->kernel, cold->kernel) == 0 && strcmp(warm->shape_key, cold->shape_key) == 0 && strcmp(warm->workload, cold->workload) == 0;
 }
 
-static mt_status add_regimes(state *s, const mt_report_subject *cold, const mt_report_subject *warm, mt_error *err)
+static mt_status add_l2_states(state *s, const mt_report_subject *cold, const mt_report_subject *warm, mt_error *err)
 {
     enum { MOST_POINTS = 1000 };
     double *ratios = mt_alloc(cold->count, sizeof *ratios);
@@ -206,18 +206,18 @@ static mt_status add_regimes(state *s, const mt_report_subject *cold, const mt_r
     return MT_OK;
 }
 
-static mt_status add_all_regimes(state *s, mt_error *err)
+static mt_status add_all_l2_states(state *s, mt_error *err)
 {
     const mt_report_data *data = s->context->data;
     mt_strbuf points = {0};
     mt_status st = MT_OK;
     s->json = &points;
     s->rows = 0;
-    mt_doc_table(s->doc, "regimes", "Cold against warm L2 cache", regime_columns);
+    mt_doc_table(s->doc, "cold_warm", "Cold against warm L2 cache", l2_columns);
     for (size_t i = 0; i < data->count; i++)
-        for (size_t k = i; data->subjects[i].regime == MT_REGIME_COLD && k < data->count && k < i + 8; k++)
-            if (is_warm_of(&data->subjects[i], &data->subjects[k])) MT_TRY(add_regimes(s, &data->subjects[i], &data->subjects[k], err));
-    if (s->rows) mt_strbuf_addf(mt_doc_chart(s->doc, "regimes", "Each variant's cold time against its warm one"), "\"points\":[%s]", mt_strbuf_text(&points));
+        for (size_t k = i; data->subjects[i].l2 == MT_L2_COLD && k < data->count && k < i + 8; k++)
+            if (is_warm_of(&data->subjects[i], &data->subjects[k])) MT_TRY(add_l2_states(s, &data->subjects[i], &data->subjects[k], err));
+    if (s->rows) mt_strbuf_addf(mt_doc_chart(s->doc, "cold_warm", "Each variant's cold time against its warm one"), "\"points\":[%s]", mt_strbuf_text(&points));
 done:
     s->doc->failed = s->doc->failed || points.failed;
     mt_strbuf_free(&points);
@@ -232,7 +232,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     mt_doc_table(doc, "widths", "Widths of the 95 % intervals, and clocks", width_columns);
     for (size_t i = 0; i < context->data->count && i < context->most_rows; i++) MT_TRY(add_width(&context->data->subjects[i], doc, err));
     MT_TRY(add_drift(&s, err));
-    MT_TRY(add_all_regimes(&s, err));
+    MT_TRY(add_all_l2_states(&s, err));
     mt_doc_note(doc, "A tie means that the measurements do not tell which is faster; of the tied the one with the least shared memory, then the smallest cluster, then the first text is picked, so that the "
                      "same data give the same pick. Samples taken while the GPU throttled are dropped.");
 done:

@@ -12,10 +12,10 @@ static const mt_column winner_columns[] = {{"Winner of", NULL}, {"Also measured 
                                            {"Worst on", NULL}, {"Knobs", NULL}, {0}};
 static const mt_column cell_columns[] = {{"Winner of", NULL}, {"On", NULL}, {"Time (µs)", "%.2f"}, {"Best there (µs)", "%.2f"}, {"Slowdown", "%.3f"}, {"Outcome", NULL}, {0}};
 
-/* Only subjects of one kernel, source or not, in one regime and of one origin are compared. */
+/* Only subjects of one kernel, source or not, in one cache state and of one origin are compared. */
 static bool compares(const mt_report_subject *a, const mt_report_subject *b)
 {
-    return strcmp(a->kernel, b->kernel) == 0 && a->regime == b->regime && a->origin == b->origin && a->best && b->best;
+    return strcmp(a->kernel, b->kernel) == 0 && a->l2 == b->l2 && a->origin == b->origin && a->best && b->best;
 }
 
 /* Newest rows of a subject, sorted by variant, so that a matrix of many takes a search each. */

@@ -15,7 +15,7 @@ typedef struct state {
     char shown[256]; /* " NAME NAME…": the yardsticks whose fastest row is written */
 } state;
 
-static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Regime", NULL}, {"What", NULL}, {"Time (µs)", "%.2f"}, {"× best", "%.3f"},
+static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"L2 cache", NULL}, {"What", NULL}, {"Time (µs)", "%.2f"}, {"× best", "%.3f"},
                                     {"DRAM (GB/s)", "%.0f"}, {"Moved (GB/s)", "%.0f"}, {"GFLOP/s", "%.0f"}, {"Mops/s", "%.1f"}, {"Clocks per op and SM", "%.1f"},
                                     {"Cycles of a block: least", "%.0f"}, {"Mean", "%.0f"}, {"Most", "%.0f"}, {0}};
 /* Of the columns after "× best". */
@@ -62,7 +62,7 @@ static void add_names(const state *s, const mt_measurement_row *row)
     mt_doc_text(s->doc, row->kernel);
     mt_doc_subject(s->doc, mt_report_place(s->data, row), row->shape);
     mt_doc_text(s->doc, row->workload);
-    mt_doc_text(s->doc, mt_regime_name(row->outcome.timing.regime));
+    mt_doc_text(s->doc, mt_l2_name(row->outcome.timing.l2));
 }
 
 static mt_status add_yardstick(void *context, const char *variant, double median_ns, mt_error *err)

@@ -15,7 +15,7 @@ typedef struct mt_report_context {
 } mt_report_context;
 
 typedef struct mt_section {
-    const char *name;  /* anchor */
+    const char *name;  /* drift reference */
     const char *title;
     mt_status (*render)(const mt_report_context *context, mt_doc *doc, mt_error *err);
 } mt_section;

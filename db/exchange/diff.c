@@ -100,7 +100,7 @@ static mt_status open_side(side *s, const mt_diff_filter *filter, mt_error *err)
     mt_sql_text(&args, filter->shape);
     mt_sql_text(&args, filter->workload);
     mt_sql_text(&args, filter->origin ? mt_origin_name(*filter->origin) : NULL);
-    mt_sql_text(&args, filter->regime ? mt_regime_name(*filter->regime) : NULL);
+    mt_sql_text(&args, filter->l2 ? mt_l2_name(*filter->l2) : NULL);
     mt_sql_int(&args, !w->driver && !w->nvrtc && !w->session && !w->since_ms && !w->until_ms);
     mt_sql_int(&args, s->any_source);
     mt_sql_int(&args, s->any_gpu);
@@ -212,7 +212,7 @@ static mt_status pass(const group *a, const group *b, mt_diff_callback callback,
     if (!common) return no_memory(err);
     size_t count = a && b ? find_common(a, b, common, common + room) : 0;
     mt_diff_subject subject = {
-        .kernel = any->keys[KERNEL], .shape = any->shape, .workload = any->workload, .regime = any->keys[REGIME], .origin = any->keys[ORIGIN],
+        .kernel = any->keys[KERNEL], .shape = any->shape, .workload = any->workload, .l2 = any->keys[REGIME], .origin = any->keys[ORIGIN],
         .source_a = a ? a->keys[SOURCE] : "", .source_b = b ? b->keys[SOURCE] : "", .gpu_a = a ? a->keys[GPU] : "", .gpu_b = b ? b->keys[GPU] : "",
         .a = a ? &a->rows[a->winner] : NULL, .b = b ? &b->rows[b->winner] : NULL, .variants_a = common, .variants_b = common + room, .variant_count = count};
     mt_status st = callback(context, &subject, err);

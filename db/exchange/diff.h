@@ -1,6 +1,6 @@
 /* Comparing two sides of what was measured: two files, two GPUs, two drivers, two dates. */
-#ifndef MT_DB_DIFF_H
-#define MT_DB_DIFF_H
+#ifndef MT_DB_EXCHANGE_DIFF_H
+#define MT_DB_EXCHANGE_DIFF_H
 
 #include "db/store/store.h"
 
@@ -18,7 +18,7 @@ typedef struct mt_diff_filter {
     const char *gpu;                       /* as mt_filter has it, on both sides; NULL = any */
     const char *kernel, *shape, *workload; /* exact names; NULL = any */
     const mt_origin *origin;
-    const mt_regime *regime;
+    const mt_l2 *l2;
 } mt_diff_filter;
 
 typedef enum mt_diff_verdict {
@@ -41,7 +41,7 @@ mt_diff_verdict mt_diff_judge(const mt_diff_time *a, const mt_diff_time *b, doub
 
 /* One subject; texts are borrowed for the call. */
 typedef struct mt_diff_subject {
-    const char *kernel, *shape, *workload, *regime, *origin;
+    const char *kernel, *shape, *workload, *l2, *origin;
     const char *source_a, *source_b, *gpu_a, *gpu_b; /* "" on a side that has nothing */
     const mt_diff_time *a, *b;          /* the winners; NULL = that side has nothing that passed */
     const mt_diff_time *variants_a, *variants_b; /* those that passed on both sides, by variant */
@@ -49,7 +49,7 @@ typedef struct mt_diff_subject {
 } mt_diff_subject;
 typedef mt_status (*mt_diff_callback)(void *context, const mt_diff_subject *subject, mt_error *err);
 
-/* Calls back for each subject that a side has, ordered by kernel, source, shape, workload, regime, origin, GPU. A subject is the same on both sides when these are equal;
+/* Calls back for each subject that a side has, ordered by kernel, source, shape, workload, cache state, origin, GPU. A subject is the same on both sides when these are equal;
  * the GPU (the source) is not compared when both sides name one. A variant's time is its newest row of the side. USAGE when a side's gpu or source fits several. */
 mt_status mt_diff_run(const mt_diff_side *a, const mt_diff_side *b, const mt_diff_filter *filter, mt_diff_callback callback, void *context, mt_error *err);
 

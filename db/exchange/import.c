@@ -373,7 +373,7 @@ void mt_import_close(mt_import *import)
     mt_store_close(import->parser);
     mt_strbuf_free(&import->value);
     mt_strbuf_free(&import->recording);
-    char *const of_line1[] = {import->own.line1, import->own.shape, import->own.shape_key, import->own.workload, import->own.workload_key, import->own.regime, import->own.standard, import->own.baseline};
+    char *const of_line1[] = {import->own.line1, import->own.shape, import->own.shape_key, import->own.workload, import->own.workload_key, import->own.l2, import->own.standard, import->own.baseline};
     for (size_t i = 0; i < sizeof of_line1 / sizeof of_line1[0]; i++) mt_free(of_line1[i]);
     mt_free(import->gpu);
     mt_free(import->kernel);

@@ -1,7 +1,7 @@
 /* Files of results that are to become recordings: Kernel Tuner caches and T4 files (plain or gzip), and recordings themselves (plain, zstd, gzip).
  * docs/database.md says what of them is kept. */
-#ifndef MT_DB_IMPORT_H
-#define MT_DB_IMPORT_H
+#ifndef MT_DB_EXCHANGE_IMPORT_H
+#define MT_DB_EXCHANGE_IMPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ const void *mt_import_recording(const mt_import *import, size_t *length);
 
 /* The rest is for what is no recording. */
 
-/* Adds a search-space file: every knob with its values, `points = recorded`; shape, workload, regime and default point if the file says them. kernel, problem: as in the
+/* Adds a search-space file: every knob with its values, `points = recorded`; shape, workload, cache state and default point if the file says them. kernel, problem: as in the
  * description, or what a person says instead (problem may be NULL). Refuses values that such a file can't hold. */
 mt_status mt_import_space(const mt_import *import, const char *kernel, const char *problem, mt_strbuf *ini, mt_error *err);
 /* What a person says instead of the file, as members of line 1; NULL = as in the file. */
@@ -48,7 +48,7 @@ typedef struct mt_import_names {
     const char *kernel, *kernel_key; /* JSON strings */
     const char *gpu, *shape, *spec;  /* JSON objects */
 } mt_import_names;
-/* Adds line 1 and its line end, of a file that has one: everything else in it stays (toolchain, workload, regime, default, final). */
+/* Adds line 1 and its line end, of a file that has one: everything else in it stays (toolchain, workload, cache state, default, final). */
 mt_status mt_import_own_line1(mt_import *import, const mt_import_names *names, mt_strbuf *lines, mt_error *err);
 /* Adds the lines of a recording behind line 1: the last result of each configuration, sorted by variant. */
 mt_status mt_import_lines(const mt_import *import, const char *kernel, mt_strbuf *lines, mt_error *err);

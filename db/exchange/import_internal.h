@@ -1,6 +1,6 @@
 /* Between the files import*.c: a file of results taken apart. */
-#ifndef MT_DB_IMPORT_INTERNAL_H
-#define MT_DB_IMPORT_INTERNAL_H
+#ifndef MT_DB_EXCHANGE_IMPORT_INTERNAL_H
+#define MT_DB_EXCHANGE_IMPORT_INTERNAL_H
 
 #include "db/exchange/import.h"
 #include "db/exchange/json_scan.h"
@@ -42,7 +42,7 @@ typedef struct mt_import_own_lines {
 /* What such a file says of its only subject, where that is to have another name; NULL = "" */
 typedef struct mt_import_own {
     char *line1;             /* of the recording */
-    char *shape, *shape_key, *workload, *workload_key, *regime;
+    char *shape, *shape_key, *workload, *workload_key, *l2;
     char *standard, *baseline; /* variants that the others are compared with; NULL = none */
 } mt_import_own;
 

@@ -169,7 +169,7 @@ mt_status mt_import_own_about(mt_import *import, const mt_json_span *metadata, m
 {
     mt_status st = MT_OK;
     mt_import_own *own = &import->own;
-    char **const texts[] = {&own->line1, &import->gpu, &import->kernel, &own->shape, &own->shape_key, &own->workload, &own->workload_key, &own->regime, &own->standard, &own->baseline};
+    char **const texts[] = {&own->line1, &import->gpu, &import->kernel, &own->shape, &own->shape_key, &own->workload, &own->workload_key, &own->l2, &own->standard, &own->baseline};
     sqlite3_stmt *statement = NULL;
     mt_sql_args args;
     bool found;
@@ -187,8 +187,8 @@ mt_status mt_import_own_about(mt_import *import, const mt_json_span *metadata, m
         goto done;
     }
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) MT_TRY(keep_text(import, statement, (int)i + 1, texts[i], err));
-    if (!own->line1 || !own->shape || !own->workload || !own->regime)
-        st = mt_import_fail(import, NULL, metadata->line, err, "the subject has no shape, workload or regime: expected line 1 of a recording");
+    if (!own->line1 || !own->shape || !own->workload || !own->l2)
+        st = mt_import_fail(import, NULL, metadata->line, err, "the subject has no shape, workload or cache state (\"regime\"): expected line 1 of a recording");
 done:
     if (statement) sqlite3_reset(statement);
     mt_strbuf_free(&list);

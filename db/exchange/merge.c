@@ -95,7 +95,7 @@ mt_status mt_merge_part(mt_merge *m, const char *path, mt_merge_counts *counts, 
     mt_merge_counts own = *counts;
     m->path = path;
     m->counts = &own;
-    m->is_blamed = false;
+    m->is_part_at_fault = false;
     m->left_out = (mt_left_out){.path = path};
     MT_TRY(open_part(m, err));
     bool is_alone = is_large(m->part);
@@ -113,7 +113,7 @@ done:
     sqlite3_close(m->part);
     m->part = NULL;
     mt_left_out_end(&m->left_out);
-    *is_part_bad = m->is_blamed && (m->store->depth > 0 || !m->is_open);
+    *is_part_bad = m->is_part_at_fault && (m->store->depth > 0 || !m->is_open);
     return st;
 }
 

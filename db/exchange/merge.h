@@ -1,7 +1,7 @@
 /* Merging databases: the rows of one file into another, by content. The result holds the same rows whatever the order of the files, and merging a file
  * twice adds nothing. mt_merge_rules says for each table what a row is known by and what its columns refer to. */
-#ifndef MT_DB_MERGE_H
-#define MT_DB_MERGE_H
+#ifndef MT_DB_EXCHANGE_MERGE_H
+#define MT_DB_EXCHANGE_MERGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,7 +44,7 @@ mt_status mt_merge_begin(mt_store *store, const mt_merge_options *options, mt_me
 mt_status mt_merge_part(mt_merge *merge, const char *path, mt_merge_counts *counts, bool *is_part_bad, mt_error *err);
 /* How many of the parts that mt_merge_part has merged, the first ones, are committed: a failure can still undo the others. */
 size_t mt_merge_committed(const mt_merge *merge);
-/* After the parts, in one transaction: what counts as newest is by time and no longer by the order of merging; landmarks are chosen, winners picked anew.
+/* After the parts, in one transaction: what counts as newest is by time and no longer by the order of merging; comparison points are chosen, winners picked anew.
  * Safe to repeat; a merge that was killed before it is completed by merging again. Memory: 16 bytes for each row of the variant that was measured most often, and the page cache. */
 mt_status mt_merge_finish(mt_merge *merge, mt_error *err);
 /* Parts that were not committed are undone. NULL is fine. */

@@ -1,4 +1,4 @@
-/* After merging: time instead of insertion decides what is newest, landmarks are chosen, winners picked. */
+/* After merging: time instead of insertion decides what is newest, comparison points are chosen, winners picked. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -171,10 +171,10 @@ done:
     return st;
 }
 
-/* ---- landmarks ---- */
+/* ---- comparison points ---- */
 
 /* Of those gathered and those there were, the variant that was measured last. */
-static const char choose_landmarks[] =
+static const char choose_comparison_points[] =
     "INSERT OR REPLACE INTO main.landmark (subject_id, role, variant_id) SELECT subject_id, role, variant_id FROM ("
     "SELECT c.subject_id, c.role, c.variant_id, row_number() OVER (PARTITION BY c.subject_id, c.role ORDER BY "
     "ifnull((SELECT max(m.created_unix_ms) FROM measurement m WHERE m.subject_id = c.subject_id AND m.variant_id = c.variant_id), -1) DESC, v.text) AS place "
@@ -201,8 +201,8 @@ static mt_status read_subjects(mt_store *store, subjects *list, mt_error *err)
         mt_subject *subject = &items[list->count++];
         *subject = (mt_subject){.device = sqlite3_column_int64(statement, 0), .kernel = sqlite3_column_int64(statement, 1),
                                 .shape = sqlite3_column_int64(statement, 2), .workload = sqlite3_column_int64(statement, 3)};
-        if (!mt_regime_from_name(mt_sql_column(statement, 4), &subject->regime) || !mt_origin_from_name(mt_sql_column(statement, 5), &subject->origin)) {
-            st = MT_FAIL(err, MT_ERR_DB, "%s: a subject has an impossible regime or origin", store->path);
+        if (!mt_l2_from_name(mt_sql_column(statement, 4), &subject->l2) || !mt_origin_from_name(mt_sql_column(statement, 5), &subject->origin)) {
+            st = MT_FAIL(err, MT_ERR_DB, "%s: a subject has an impossible cache state or origin", store->path);
             goto done;
         }
     }
@@ -233,7 +233,7 @@ mt_status mt_merge_order(mt_store *store, mt_error *err)
     st = mt_sql_exec(store, "PRAGMA defer_foreign_keys = ON", err);
     if (st == MT_OK) st = put_in_order(store, &measurements, err);
     if (st == MT_OK) st = put_in_order(store, &finals, err);
-    if (st == MT_OK) st = mt_sql_exec(store, choose_landmarks, err);
+    if (st == MT_OK) st = mt_sql_exec(store, choose_comparison_points, err);
     if (st == MT_OK) st = pick_winners(store, err);
     st = mt_tx_end(store, st, err);
 done:

@@ -1,6 +1,6 @@
 /* What the files of merging share. Not for others: they include merge.h. */
-#ifndef MT_DB_MERGE_INTERNAL_H
-#define MT_DB_MERGE_INTERNAL_H
+#ifndef MT_DB_EXCHANGE_MERGE_INTERNAL_H
+#define MT_DB_EXCHANGE_MERGE_INTERNAL_H
 
 #include "db/exchange/merge.h"
 #include "db/store/store_internal.h"
@@ -43,7 +43,7 @@ struct mt_merge {
     sqlite3 *part;
     mt_merge_counts *counts;
     mt_left_out left_out;
-    bool is_blamed;         /* it is the part that is at fault, and not the store */
+    bool is_part_at_fault;         /* it is the part that is at fault, and not the store */
 };
 
 mt_status mt_merge_no_memory(const char *path, mt_error *err);

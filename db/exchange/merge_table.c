@@ -13,7 +13,7 @@ mt_status mt_merge_no_memory(const char *path, mt_error *err)
 
 mt_status mt_merge_name_row(mt_merge *m, mt_status st)
 {
-    m->is_blamed = true;
+    m->is_part_at_fault = true;
     return st;
 }
 

@@ -29,7 +29,7 @@ static mt_status choose(void *context, const mt_subject_info *info, mt_error *er
     choice->id = info->id;
     if (choice->count++ < LISTED_SUBJECTS) {
         mt_strbuf_addf(&choice->list, "\n  %s, %s (%.8s), shape %s, workload %s, %s, %s: %lld row%s", info->gpu_key, info->kernel, info->kernel_key,
-                       info->shape, info->workload, info->regime, info->origin, (long long)info->measurements, info->measurements == 1 ? "" : "s");
+                       info->shape, info->workload, info->l2, info->origin, (long long)info->measurements, info->measurements == 1 ? "" : "s");
     }
     return MT_OK;
 }

@@ -1,14 +1,14 @@
 /* Recordings: an exhaustively measured space as JSON lines, compressed when the path ends in .zst or .gz. docs/database.md gives the format.
  *
- * Line 1 describes the subject (format, version, GPU with every fact, kernel, its key, shape, workload, regime, toolchain); each further line is one
+ * Line 1 describes the subject (format, version, GPU with every fact, kernel, its key, shape, workload, cache state, toolchain); each further line is one
  * variant's newest row with short keys. Lines are sorted by variant, so that equal data make equal files. */
-#ifndef MT_DB_RECORDING_H
-#define MT_DB_RECORDING_H
+#ifndef MT_DB_EXCHANGE_RECORDING_H
+#define MT_DB_EXCHANGE_RECORDING_H
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"
 
-/* Writes the newest row of each variant for one subject (the filter must select exactly one GPU, kernel key, shape, workload, regime, origin; else an
+/* Writes the newest row of each variant for one subject (the filter must select exactly one GPU, kernel key, shape, workload, cache state, origin; else an
  * error that lists what there is). Samples only with filter->with_samples. */
 mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const char *path, mt_error *err);
 /* The same for every subject that the filter leaves, one behind the other, each with a line 1 of its own. The order depends on names and keys alone. With `answers_only` the rows that

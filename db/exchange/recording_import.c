@@ -156,7 +156,7 @@ static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_
     mt_device_row device;
     mt_kernel_row kernel = {.keeps_spec = true};
     mt_shape_row shape, workload;
-    const char *regime;
+    const char *l2;
     MT_TRY(get_text(import, statement, 2, "\"gpu.key\"", 1, &device.key, err));
     MT_TRY(get_text(import, statement, 3, "\"gpu.name\"", 0, &device.name, err));
     MT_TRY(get_text(import, statement, 4, "\"gpu.facts\"", 1, &device.facts_json, err));
@@ -167,8 +167,8 @@ static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_
     MT_TRY(get_text(import, statement, 9, "\"shape.key\"", 0, &shape.key, err));
     MT_TRY(get_text(import, statement, 10, "\"workload.name\"", 0, &workload.name, err));
     MT_TRY(get_text(import, statement, 11, "\"workload.key\"", 0, &workload.key, err));
-    MT_TRY(get_text(import, statement, 12, "\"regime\"", 1, &regime, err));
-    if (!mt_regime_from_name(regime, &import->subject.regime)) {
+    MT_TRY(get_text(import, statement, 12, "\"regime\"", 1, &l2, err));
+    if (!mt_l2_from_name(l2, &import->subject.l2)) {
         st = fail_line(import, "\"regime\" is neither \"cold\" nor \"warm\"", NULL, err);
         goto done;
     }
@@ -193,12 +193,12 @@ done:
 }
 
 /* Variants that the others are compared with; older recordings do not name them. */
-static mt_status read_landmark(const import_state *import, sqlite3_stmt *statement, int column, const char *role, mt_error *err)
+static mt_status read_comparison_point(const import_state *import, sqlite3_stmt *statement, int column, const char *role, mt_error *err)
 {
     const char *variant;
     if (sqlite3_column_type(statement, column) == SQLITE_NULL) return MT_OK;
     mt_status st = get_text(import, statement, column, role, 0, &variant, err);
-    return st == MT_OK ? mt_store_landmark(import->store, &import->subject, role, variant, err) : st;
+    return st == MT_OK ? mt_store_comparison_point(import->store, &import->subject, role, variant, err) : st;
 }
 
 static mt_status read_header(import_state *import, const char *line, mt_error *err)
@@ -212,8 +212,8 @@ static mt_status read_header(import_state *import, const char *line, mt_error *e
     MT_TRY(read_subject(import, statement, err));
     MT_TRY(read_toolchain(import, statement, 13, "\"toolchain\"", &import->subject.toolchain, err));
     MT_TRY(get_date(import, statement, 16, "\"recorded_unix_ms\"", &import->recorded_unix_ms, err));
-    MT_TRY(read_landmark(import, statement, 17, "default", err));
-    MT_TRY(read_landmark(import, statement, 18, "baseline", err));
+    MT_TRY(read_comparison_point(import, statement, 17, "default", err));
+    MT_TRY(read_comparison_point(import, statement, 18, "baseline", err));
     const char *final;
     MT_TRY(get_object(import, statement, 19, "\"final\"", &final, err));
     mt_strbuf_clear(&import->final);
@@ -293,7 +293,7 @@ static mt_status read_outcome(const import_state *import, sqlite3_stmt *statemen
     if (sqlite3_column_type(statement, COLUMN_BOOLEAN) != SQLITE_NULL)
         return fail_line(import, "expected a number, found true or false, in", mt_sql_column(statement, COLUMN_BOOLEAN), err);
     if (!mt_outcome_read(statement, COLUMN_OUTCOME, outcome, &bad)) return fail_line(import, "impossible value of", bad, err);
-    outcome->timing.regime = import->subject.regime;
+    outcome->timing.l2 = import->subject.l2;
     complete_interval(&outcome->timing);
     return read_samples(import, statement, outcome, err);
 }

@@ -1,6 +1,6 @@
 /* Table answer: what the lookup reads of each winner. Written beside table best, and once by the migration that introduced it. */
-#ifndef MT_DB_ANSWER_H
-#define MT_DB_ANSWER_H
+#ifndef MT_DB_STORE_ANSWER_H
+#define MT_DB_STORE_ANSWER_H
 
 /* Carve-outs of measurement m as launched, launch by launch. */
 #define MT_CARVEOUTS                                                                                                                                   \

@@ -10,7 +10,7 @@
 
 extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
 
-/* Drift, anchors and finals. */
+/* Drift, drift references and finals. */
 static const char to_3[] =
     "ALTER TABLE session ADD COLUMN drift REAL;"
     "CREATE TABLE anchor (id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "

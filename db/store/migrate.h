@@ -1,6 +1,6 @@
 /* Schema versions: user_version steps, each in a transaction of its own. */
-#ifndef MT_DB_MIGRATE_H
-#define MT_DB_MIGRATE_H
+#ifndef MT_DB_STORE_MIGRATE_H
+#define MT_DB_STORE_MIGRATE_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

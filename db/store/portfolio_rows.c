@@ -23,7 +23,7 @@ static void bind_group(mt_sql_args *args, const mt_portfolio_group *group)
 {
     mt_sql_int(args, group->kernel);
     mt_sql_int(args, group->device);
-    mt_sql_text(args, mt_regime_name(group->regime));
+    mt_sql_text(args, mt_l2_name(group->l2));
     mt_sql_text(args, mt_origin_name(group->origin));
 }
 
@@ -42,7 +42,7 @@ mt_status mt_query_groups(mt_store *store, const mt_filter *filter, mt_query_gro
     while (mt_sql_next(store, &args, "list what is tuned", &st, err)) {
         mt_portfolio_group_info info = {.group = {.kernel = sqlite3_column_int64(statement, 0), .device = sqlite3_column_int64(statement, 1)}, .gpu_key = mt_sql_column(statement, 4),
                                         .kernel = mt_sql_column(statement, 5), .kernel_key = mt_sql_column(statement, 6), .shapes = sqlite3_column_int64(statement, 7)};
-        info.group.regime = strcmp(mt_sql_column(statement, 2), "warm") == 0 ? MT_REGIME_WARM : MT_REGIME_COLD;
+        info.group.l2 = strcmp(mt_sql_column(statement, 2), "warm") == 0 ? MT_L2_WARM : MT_L2_COLD;
         if (!mt_origin_from_name(mt_sql_column(statement, 3), &info.group.origin)) continue;
         MT_TRY(callback(context, &info, err));
     }
@@ -151,7 +151,7 @@ mt_status mt_query_portfolio_limits(mt_store *store, const mt_portfolio_group *g
     int64_t count;
     double factor;
     mt_status st = mt_sql_one(store, "SELECT is_asked, max_count, within FROM portfolio WHERE kernel_id = ?1 AND device_id = ?2 AND regime = ?3 AND origin = ?4 AND is_asked", "read the portfolio's limits",
-                              MT_IN(MT_INT(group->kernel), MT_INT(group->device), MT_TEXT(mt_regime_name(group->regime)), MT_TEXT(mt_origin_name(group->origin))),
+                              MT_IN(MT_INT(group->kernel), MT_INT(group->device), MT_TEXT(mt_l2_name(group->l2)), MT_TEXT(mt_origin_name(group->origin))),
                               MT_OUT(MT_TO_BOOL(is_asked), MT_TO_INT(&count), MT_TO_REAL(&factor)), err);
     if (st != MT_OK || !*is_asked) return st;
     *max_count = count;

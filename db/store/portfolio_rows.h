@@ -1,13 +1,13 @@
 /* What tuned shapes tell of untuned ones: reading the measurements that a portfolio is chosen from, and storing what was chosen. tuner/predictor/ decides. */
-#ifndef MT_DB_PORTFOLIO_H
-#define MT_DB_PORTFOLIO_H
+#ifndef MT_DB_STORE_PORTFOLIO_ROWS_H
+#define MT_DB_STORE_PORTFOLIO_ROWS_H
 
 #include "db/store/query.h"
 
 /* What one portfolio is for: subjects that can be compared. */
 typedef struct mt_portfolio_group {
     int64_t kernel, device;
-    mt_regime regime;
+    mt_l2 l2;
     mt_origin origin;
 } mt_portfolio_group;
 
@@ -17,7 +17,7 @@ typedef struct mt_portfolio_group_info {
     int64_t shapes;                 /* with a winner */
 } mt_portfolio_group_info;
 typedef mt_status (*mt_query_group_callback)(void *context, const mt_portfolio_group_info *row, mt_error *err);
-/* Groups with winners and stored expressions, ordered by kernel, GPU. Of the filter gpu, kernel, kernel_key, origin and regime count. */
+/* Groups with winners and stored expressions, ordered by kernel, GPU. Of the filter gpu, kernel, kernel_key, origin and cache state count. */
 mt_status mt_query_groups(mt_store *store, const mt_filter *filter, mt_query_group_callback callback, void *context, mt_error *err);
 
 /* Which expressions the kernel is stored with now. A row of a variant that a constraint excludes names them: the search space may be edited while the kernel stays the same, and then such a row

@@ -49,7 +49,7 @@ static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_m
                             &row->workload, &row->workload_key, &row->variant};
     for (int i = 0; i < (int)(sizeof names / sizeof *names); i++) *names[i] = mt_sql_column(statement, 2 + i);
     if (!mt_origin_from_name(mt_sql_column(statement, 11), &row->origin)) return fail_row(store, row, "origin", err);
-    if (!mt_regime_from_name(mt_sql_column(statement, 12), &row->outcome.timing.regime)) return fail_row(store, row, "regime", err);
+    if (!mt_l2_from_name(mt_sql_column(statement, 12), &row->outcome.timing.l2)) return fail_row(store, row, "regime", err);
     row->created_unix_ms = sqlite3_column_int64(statement, 13);
     row->nvrtc_version = sqlite3_column_int64(statement, 14);
     row->driver_version = sqlite3_column_int64(statement, 15);
@@ -263,7 +263,7 @@ mt_status mt_query_subjects(mt_store *store, const mt_filter *filter, mt_query_s
     mt_sql_args args = mt_query_bind(statement, filter, false);
     while (mt_sql_next(store, &args, "read subjects", &st, err)) {
         mt_subject_info info = {.id = sqlite3_column_int64(statement, 0), .measurements = sqlite3_column_int64(statement, 8)};
-        const char **texts[] = {&info.gpu_key, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.regime, &info.origin};
+        const char **texts[] = {&info.gpu_key, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.l2, &info.origin};
         for (int i = 0; i < (int)(sizeof texts / sizeof *texts); i++) *texts[i] = mt_sql_column(statement, 1 + i);
         MT_TRY(callback(context, &info, err));
     }

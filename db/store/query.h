@@ -1,6 +1,6 @@
 /* The reading side: iterators for `show`, reports, replay and exports. No SQL text outside db/. Callbacks stop by returning other than MT_OK. */
-#ifndef MT_DB_QUERY_H
-#define MT_DB_QUERY_H
+#ifndef MT_DB_STORE_QUERY_H
+#define MT_DB_STORE_QUERY_H
 
 #include "db/store/store.h"
 
@@ -9,7 +9,7 @@
 typedef struct mt_filter {
     const char *gpu, *kernel, *kernel_key, *shape, *shape_key, *workload, *workload_key;
     const mt_origin *origin;
-    const mt_regime *regime;
+    const mt_l2 *l2;
     bool with_samples;
 } mt_filter;
 
@@ -68,7 +68,7 @@ mt_status mt_query_strikes(mt_store *store, const mt_filter *filter, mt_query_st
 
 /* What was tuned on what: one row for each subject and toolchain, ordered as the best are. */
 typedef struct mt_tuned_info {
-    const char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *workload, *regime, *origin, *arch;
+    const char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *workload, *l2, *origin, *arch;
     const char *sessions;                /* "1, 3" */
     int64_t nvrtc_version, driver_version;
     int64_t variants, ok;                /* different ones with a row; rows that are ok */
@@ -77,9 +77,9 @@ typedef struct mt_tuned_info {
 typedef mt_status (*mt_query_tuned_callback)(void *context, const mt_tuned_info *row, mt_error *err);
 mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tuned_callback callback, void *context, mt_error *err);
 
-/* Newest valid medians of what a winner's subject is compared with (mt_store_landmark), by the id of the winner's measurement. NAN: none, or not ok. *count: how many
- * landmarks are known, valid or not. */
-mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err);
+/* Newest valid medians of what a winner's subject is compared with (mt_store_comparison_point), by the id of the winner's measurement. NAN: none, or not ok. *count: how many
+ * comparison points are known, valid or not. */
+mt_status mt_query_comparison_points(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err);
 
 /* The newest rows of the variants that are yardsticks of the measurement's subject, the fastest first. */
 typedef mt_status (*mt_query_yardstick_callback)(void *context, const char *variant, double median_ns, mt_error *err);

@@ -1,6 +1,6 @@
 /* Queries that recordings need and nobody outside db/ does. */
-#ifndef MT_DB_QUERY_INTERNAL_H
-#define MT_DB_QUERY_INTERNAL_H
+#ifndef MT_DB_STORE_QUERY_INTERNAL_H
+#define MT_DB_STORE_QUERY_INTERNAL_H
 
 #include "db/store/query.h"
 #include "db/store/sql.h"
@@ -19,7 +19,7 @@ mt_sql_args mt_query_bind(sqlite3_stmt *statement, const mt_filter *filter, bool
 
 typedef struct mt_subject_info {
     int64_t id, measurements;
-    const char *gpu_key, *kernel, *kernel_key, *shape, *workload, *regime, *origin;
+    const char *gpu_key, *kernel, *kernel_key, *shape, *workload, *l2, *origin;
 } mt_subject_info;
 typedef mt_status (*mt_query_subject_callback)(void *context, const mt_subject_info *info, mt_error *err);
 /* Subjects with at least one measurement. */

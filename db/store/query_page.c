@@ -11,7 +11,7 @@ static mt_subject_names read_names(sqlite3_stmt *statement)
 {
     mt_subject_names names;
     const char **texts[NAME_COUNT] = {&names.gpu_key, &names.gpu_name, &names.kernel, &names.kernel_key, &names.shape, &names.shape_key, &names.workload, &names.workload_key,
-                                      &names.regime, &names.origin};
+                                      &names.l2, &names.origin};
     for (int i = 0; i < NAME_COUNT; i++) *texts[i] = mt_sql_column(statement, i);
     return names;
 }
@@ -56,24 +56,24 @@ static mt_status each_of(mt_store *store, const char *sql, int64_t id, const cha
     return st;
 }
 
-/* ---- anchors ---- */
+/* ---- drift references ---- */
 
-typedef struct anchor_request { mt_query_anchor_callback callback; void *context; } anchor_request;
+typedef struct drift_request { mt_query_drift_callback callback; void *context; } drift_request;
 
-static mt_status read_anchor(sqlite3_stmt *statement, void *request, mt_error *err)
+static mt_status read_drift(sqlite3_stmt *statement, void *request, mt_error *err)
 {
-    const anchor_request *r = request;
-    const mt_anchor_info info = {.subject = read_names(statement), .session = sqlite3_column_int64(statement, NAME_COUNT), .created_unix_ms = sqlite3_column_int64(statement, NAME_COUNT + 1),
+    const drift_request *r = request;
+    const mt_drift_info info = {.subject = read_names(statement), .session = sqlite3_column_int64(statement, NAME_COUNT), .created_unix_ms = sqlite3_column_int64(statement, NAME_COUNT + 1),
                                  .variant = mt_sql_column(statement, NAME_COUNT + 2), .median_ns = real_or_nan(statement, NAME_COUNT + 3), .low_ns = real_or_nan(statement, NAME_COUNT + 4),
                                  .high_ns = real_or_nan(statement, NAME_COUNT + 5), .sm_mhz = real_or_nan(statement, NAME_COUNT + 6)};
     return r->callback(r->context, &info, err);
 }
 
-mt_status mt_query_anchors(mt_store *store, const mt_filter *filter, mt_query_anchor_callback callback, void *context, mt_error *err)
+mt_status mt_query_drift(mt_store *store, const mt_filter *filter, mt_query_drift_callback callback, void *context, mt_error *err)
 {
-    anchor_request request = {callback, context};
+    drift_request request = {callback, context};
     return each_filtered(store, "SELECT " NAMES "a.session_id, a.created_unix_ms, v.text, a.median_ns, a.low_ns, a.high_ns, a.sm_mhz " SUBJECT_TABLES
-                         "CROSS JOIN anchor a ON a.subject_id = s.id JOIN variant v ON v.id = a.variant_id WHERE " SUBJECT_FILTER "ORDER BY a.id", filter, "read anchors", read_anchor,
+                         "CROSS JOIN anchor a ON a.subject_id = s.id JOIN variant v ON v.id = a.variant_id WHERE " SUBJECT_FILTER "ORDER BY a.id", filter, "read times of drift references", read_drift,
                          &request, err);
 }
 
@@ -165,7 +165,7 @@ static mt_status read_portfolio(sqlite3_stmt *statement, void *request, mt_error
     const portfolio_request *r = request;
     mt_portfolio_info info;
     int column = 0;
-    const char **texts[] = {&info.gpu_key, &info.gpu_name, &info.kernel, &info.kernel_key, &info.regime, &info.origin};
+    const char **texts[] = {&info.gpu_key, &info.gpu_name, &info.kernel, &info.kernel_key, &info.l2, &info.origin};
     int64_t *counts[] = {&info.id, &info.shapes, &info.members, &info.max_count, &info.unserved, &info.apart, &info.held_out, &info.updated_unix_ms};
     double *factors[] = {&info.within, &info.worst, &info.held_out_mean, &info.held_out_worst};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);

@@ -1,25 +1,25 @@
-/* What only reports ask for: anchors, launches as text, portfolios with their cells, what constraints cut, members of stored JSON. As in query.h: callbacks stop by returning other
+/* What only reports ask for: drift references, launches as text, portfolios with their cells, what constraints cut, members of stored JSON. As in query.h: callbacks stop by returning other
  * than MT_OK, texts are borrowed for the call. */
-#ifndef MT_DB_QUERY_PAGE_H
-#define MT_DB_QUERY_PAGE_H
+#ifndef MT_DB_STORE_QUERY_PAGE_H
+#define MT_DB_STORE_QUERY_PAGE_H
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"
 
 /* Which subject a row is of, by names. */
 typedef struct mt_subject_names {
-    const char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *shape_key, *workload, *workload_key, *regime, *origin;
+    const char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *shape_key, *workload, *workload_key, *l2, *origin;
 } mt_subject_names;
 
-/* One timing of an anchor, in the order of time. */
-typedef struct mt_anchor_info {
+/* One timing of a drift reference, in the order of time. */
+typedef struct mt_drift_info {
     mt_subject_names subject;
     int64_t session, created_unix_ms;
     const char *variant;
     double median_ns, low_ns, high_ns, sm_mhz; /* NAN = not known */
-} mt_anchor_info;
-typedef mt_status (*mt_query_anchor_callback)(void *context, const mt_anchor_info *row, mt_error *err);
-mt_status mt_query_anchors(mt_store *store, const mt_filter *filter, mt_query_anchor_callback callback, void *context, mt_error *err);
+} mt_drift_info;
+typedef mt_status (*mt_query_drift_callback)(void *context, const mt_drift_info *row, mt_error *err);
+mt_status mt_query_drift(mt_store *store, const mt_filter *filter, mt_query_drift_callback callback, void *context, mt_error *err);
 
 /* How many points a constraint excluded, in the session that saw most of them. */
 typedef struct mt_pruned_info {
@@ -42,11 +42,11 @@ mt_status mt_query_numbers(mt_store *store, const char *json, mt_query_number_ca
 
 typedef struct mt_portfolio_info {
     int64_t id, shapes, members, max_count, unserved, apart, held_out, updated_unix_ms;
-    const char *gpu_key, *gpu_name, *kernel, *kernel_key, *regime, *origin;
+    const char *gpu_key, *gpu_name, *kernel, *kernel_key, *l2, *origin;
     double within, worst, held_out_mean, held_out_worst; /* factors; NAN = nothing was held out */
 } mt_portfolio_info;
 typedef mt_status (*mt_query_portfolio_callback)(void *context, const mt_portfolio_info *row, mt_error *err);
-/* Of the filter gpu, kernel, kernel_key, origin and regime count. */
+/* Of the filter gpu, kernel, kernel_key, origin and cache state count. */
 mt_status mt_query_portfolios(mt_store *store, const mt_filter *filter, mt_query_portfolio_callback callback, void *context, mt_error *err);
 
 /* A tuned shape of a portfolio: what its best member costs there, and the default. */

@@ -18,7 +18,7 @@ mt_sql_args mt_query_bind(sqlite3_stmt *statement, const mt_filter *filter, bool
     mt_sql_text(&args, filter->workload);
     mt_sql_text(&args, filter->workload_key);
     mt_sql_text(&args, filter->origin ? mt_origin_name(*filter->origin) : NULL);
-    mt_sql_text(&args, filter->regime ? mt_regime_name(*filter->regime) : NULL);
+    mt_sql_text(&args, filter->l2 ? mt_l2_name(*filter->l2) : NULL);
     if (with_samples) mt_sql_int(&args, filter->with_samples);
     return args;
 }
@@ -37,7 +37,7 @@ mt_status mt_query_tuned(mt_store *store, const mt_filter *filter, mt_query_tune
     mt_sql_args args = mt_query_bind(statement, filter, false);
     while (mt_sql_next(store, &args, "read what was tuned", &st, err)) {
         mt_tuned_info info;
-        const char **texts[] = {&info.gpu_key, &info.gpu_name, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.regime, &info.origin, &info.arch, &info.sessions};
+        const char **texts[] = {&info.gpu_key, &info.gpu_name, &info.kernel, &info.kernel_key, &info.shape, &info.workload, &info.l2, &info.origin, &info.arch, &info.sessions};
         int64_t *numbers[] = {&info.nvrtc_version, &info.driver_version, &info.variants, &info.ok, &info.first_unix_ms, &info.last_unix_ms};
         int column = 0;
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
@@ -49,7 +49,7 @@ done:
     return st;
 }
 
-mt_status mt_query_landmarks(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err)
+mt_status mt_query_comparison_points(mt_store *store, int64_t measurement, double *default_ns, double *baseline_ns, size_t *count, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;
     mt_status st;

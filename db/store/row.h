@@ -1,7 +1,7 @@
 /* Plain rows that the session writes and that reports, replay and exports read. db/ knows nothing of spaces or workers; tuner/session/
  * converts. Texts are borrowed: on writing they need to live for the call, on reading until the callback returns. */
-#ifndef MT_DB_ROW_H
-#define MT_DB_ROW_H
+#ifndef MT_DB_STORE_ROW_H
+#define MT_DB_STORE_ROW_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,14 +57,14 @@ typedef struct mt_session_end_row {
     bool is_truncated;      /* a subject ended before its budget was spent */
     const char *times_json; /* where the time went: {"compile_ns":…}; may be NULL */
     const char *warnings;   /* one a line; may be NULL */
-    double drift;           /* of the anchors; NAN = not timed twice */
+    double drift;           /* of the drift references; NAN = not timed twice */
 } mt_session_end_row;
 
 /* What identifies a measurement, as ids of a store. */
 typedef struct mt_subject {
     int64_t device, kernel, shape, workload, toolchain;
     const char *headers;    /* as in mt_session_row, of who asks for what is known: rows of other headers are not, those of unknown ones are; borrowed, NULL = all are */
-    mt_regime regime;
+    mt_l2 l2;
     mt_origin origin;
 } mt_subject;
 

@@ -3,8 +3,8 @@
  * Every function runs in its own transaction unless said otherwise; a store serves one thread; several processes may write to one file.
  * Features up to SQLite 3.26 only. application_id 0x6d736474 ("msdt"); user_version = schema version; migrations in migrate.c.
  * Local file systems: WAL; elsewhere (statfs says network, or WAL can't be had): DELETE. synchronous = FULL. */
-#ifndef MT_DB_STORE_H
-#define MT_DB_STORE_H
+#ifndef MT_DB_STORE_STORE_H
+#define MT_DB_STORE_STORE_H
 
 #include "db/store/row.h"
 #include "tuner/base/status.h"
@@ -36,7 +36,7 @@ mt_status mt_store_session_end(mt_store *store, int64_t session, const mt_sessio
 mt_status mt_store_pruned(mt_store *store, int64_t session, const mt_subject *subject, const char *constraint, const char *why, int64_t count, mt_error *err);
 
 /* What a subject's variants are compared with; `role` is "default" or "baseline". NULL: there is none (any more). */
-mt_status mt_store_landmark(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err);
+mt_status mt_store_comparison_point(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err);
 
 /* A number beside a measurement; its unit stands in its name. */
 typedef struct mt_metric {
@@ -67,7 +67,7 @@ typedef struct mt_intent {
 /* One FULL-synchronous transaction: the result (or NULL) is appended and its intent removed; the next intent (or NULL) is written. */
 mt_status mt_store_step(mt_store *store, int64_t session, const mt_result *result, const mt_intent *intent, mt_error *err);
 
-/* For runs that leave no result (anchors, finals): in one transaction the intent of `done` (NULL = none) goes and `next` (NULL = none) is written. */
+/* For runs that leave no result (drift references, finals): in one transaction the intent of `done` (NULL = none) goes and `next` (NULL = none) is written. */
 mt_status mt_store_next_intent(mt_store *store, int64_t session, const mt_intent *done, const mt_intent *next, mt_error *err);
 
 /* Intents that an earlier process left behind (killed coordinator or host down), for this device and origin; they are removed. An intent of this host
@@ -110,12 +110,12 @@ mt_status mt_store_final_current(mt_store *store, const mt_subject *subject, con
 /* Was the pick of a final (its id) compared with this plugin's library? */
 mt_status mt_store_final_has_library(mt_store *store, int64_t final, const char *plugin, bool *has, mt_error *err);
 mt_status mt_store_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, const mt_finalist_row *rows, size_t count, mt_error *err);
-/* Appends to the series of an anchor; the outcome is OK. */
-mt_status mt_store_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err);
+/* Appends to the series of a drift reference; the outcome is OK. */
+mt_status mt_store_drift(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err);
 
 /* Launches per sample of the subject's best: 1 = timed by events; 0 = there is none, or it is not known. */
 mt_status mt_store_best_batch(mt_store *store, const mt_subject *subject, uint32_t *batch, mt_error *err);
-/* Recomputes table `best` for the subject: the pick of the current final; where there is none the fastest OK row (newest per variant) for (device, kernel, shape, workload, regime, origin); ties by least dynamic
+/* Recomputes table `best` for the subject: the pick of the current final; where there is none the fastest OK row (newest per variant) for (device, kernel, shape, workload, cache state, origin); ties by least dynamic
  * shared memory, smallest cluster, canonical text. Removes the row when nothing is OK. Ties are equal medians; the size of the statistically tied
  * set (intervals that reach into the winner's) is stored beside it. launch_json: an array of objects, "cluster" a number or [x,y,z]. */
 mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_error *err);

@@ -93,7 +93,7 @@ mt_status mt_store_subject_elsewhere(mt_store *store, const mt_subject *subject,
     MT_TRY(mt_sql_row(other, &there, found, "find a subject", err));
     if (!*found) goto done;
     *elsewhere = (mt_subject){.device = sqlite3_column_int64(ids, 0), .kernel = sqlite3_column_int64(ids, 1), .shape = sqlite3_column_int64(ids, 2),
-                              .workload = sqlite3_column_int64(ids, 3), .toolchain = sqlite3_column_int64(ids, 4), .regime = subject->regime, .origin = subject->origin, .headers = subject->headers};
+                              .workload = sqlite3_column_int64(ids, 3), .toolchain = sqlite3_column_int64(ids, 4), .l2 = subject->l2, .origin = subject->origin, .headers = subject->headers};
 done:
     sqlite3_finalize(names);
     sqlite3_finalize(ids);
@@ -102,7 +102,7 @@ done:
 
 /* --- best --------------------------------------------------------------------------------------------------------------------------- */
 
-/* Newest row per variant first, then the OK ones among them: a variant whose newest run failed has no standing; a row that says why it did not run is none. Clusters are looked at
+/* Newest row per variant first, then the OK ones among them: a variant whose newest run failed does not count; a row that says why it did not run is none. Clusters are looked at
  * only among equal medians. */
 static const char winner_sql[] =
     MT_WITH_GOOD ", first AS (SELECT * FROM good WHERE median_ns = (SELECT min(median_ns) FROM good)) "

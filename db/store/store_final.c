@@ -1,4 +1,4 @@
-/* Anchors, and finals: who is close to the best, how they compared, whether that still holds. */
+/* Drift references, and finals: who is close to the best, how they compared, whether that still holds. */
 #include <math.h>
 
 #include "db/store/measurement.h"
@@ -146,9 +146,9 @@ done:
     return st;
 }
 
-/* --- anchors ------------------------------------------------------------------------------------------------------------------------ */
+/* --- drift references ------------------------------------------------------------------------------------------------------------------------ */
 
-static mt_status insert_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_timing *timing, mt_error *err)
+static mt_status insert_drift(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_timing *timing, mt_error *err)
 {
     mt_status st;
     int64_t subject_id, variant_id;
@@ -168,16 +168,16 @@ static mt_status insert_anchor(mt_store *store, int64_t session, const mt_subjec
     mt_sql_real(&args, timing->high_ns);
     mt_sql_real(&args, timing->sm_mhz);
     mt_sql_int(&args, timing->samples);
-    st = mt_sql_run(store, &args, "store an anchor", err);
+    st = mt_sql_run(store, &args, "store a time of the drift reference", err);
 done:
     return st;
 }
 
-mt_status mt_store_anchor(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err)
+mt_status mt_store_drift(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_outcome *outcome, mt_error *err)
 {
     mt_status st;
     MT_TRY(mt_tx_begin(store, err));
-    st = insert_anchor(store, session, subject, variant, &outcome->timing, err);
+    st = insert_drift(store, session, subject, variant, &outcome->timing, err);
     st = mt_tx_end(store, st, err);
 done:
     return st;

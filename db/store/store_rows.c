@@ -127,7 +127,7 @@ done:
 static bool same_subject(const mt_subject *a, const mt_subject *b)
 {
     return a->device == b->device && a->kernel == b->kernel && a->shape == b->shape && a->workload == b->workload &&
-           a->regime == b->regime && a->origin == b->origin;
+           a->l2 == b->l2 && a->origin == b->origin;
 }
 
 mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *id, mt_error *err)
@@ -137,7 +137,7 @@ mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *i
         *id = store->subject_id;
         return MT_OK;
     }
-    mt_status st = mt_sql_one(store, sql, "look up a subject", MT_IN(MT_INT(subject->device), MT_INT(subject->shape), MT_INT(subject->workload), MT_TEXT(mt_regime_name(subject->regime)),
+    mt_status st = mt_sql_one(store, sql, "look up a subject", MT_IN(MT_INT(subject->device), MT_INT(subject->shape), MT_INT(subject->workload), MT_TEXT(mt_l2_name(subject->l2)),
                               MT_TEXT(mt_origin_name(subject->origin))), MT_OUT(MT_TO_INT(id)), err);
     if (st != MT_OK) return st;
     store->subject = *subject;
@@ -159,7 +159,7 @@ mt_status mt_subject_id(mt_store *store, const mt_subject *subject, int64_t *id,
     mt_sql_int(&args, subject->kernel);
     mt_sql_int(&args, subject->shape);
     mt_sql_int(&args, subject->workload);
-    mt_sql_text(&args, mt_regime_name(subject->regime));
+    mt_sql_text(&args, mt_l2_name(subject->l2));
     mt_sql_text(&args, mt_origin_name(subject->origin));
     MT_TRY(mt_sql_run(store, &args, "store a subject", err));
     *id = sqlite3_last_insert_rowid(store->db);
@@ -279,7 +279,7 @@ done:
     return st;
 }
 
-mt_status mt_store_landmark(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err)
+mt_status mt_store_comparison_point(mt_store *store, const mt_subject *subject, const char *role, const char *variant, mt_error *err)
 {
     mt_status st;
     int64_t subject_id, variant_id = 0;

@@ -1,5 +1,5 @@
 /* Databases as the tasks of an array leave them, for merge_bench.sh: each has one session of its own, one subject of ten, its own points of that subject's space, the default point that
- * all tasks measure, a final and an anchor. Usage: merge_parts FOLDER PARTS ROWS */
+ * all tasks measure, a final and a drift reference. Usage: merge_parts FOLDER PARTS ROWS */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -9,8 +9,8 @@ limit=${METHODS_LIMIT_US:-4.5} left=${METHODS_LEFT_US:-1}
 
 times() { # METHOD MICROSECONDS REGIME SHAPE: lines "VARIANT NS BATCH" in METHOD.txt
   rm -f "$scratch/$1.sqlite"
-  MSDA_TUNE_DB=$scratch/$1.sqlite tune --space "$source_folder/tests/gpu/methods/methods.ini" --shape "$4" --no-race --graph-below "$2" --regime "$3" --quiet >/dev/null || fail "$1, $3, $4: exit $?"
-  MSDA_TUNE_DB=$scratch/$1.sqlite "$tool" export --recording --regime "$3" -o "$scratch/$1.jsonl" >/dev/null || fail "export: exit $?"
+  MSDA_TUNE_DB=$scratch/$1.sqlite tune --space "$source_folder/tests/gpu/methods/methods.ini" --shape "$4" --no-race --graph-below "$2" --l2 "$3" --quiet >/dev/null || fail "$1, $3, $4: exit $?"
+  MSDA_TUNE_DB=$scratch/$1.sqlite "$tool" export --recording --l2 "$3" -o "$scratch/$1.jsonl" >/dev/null || fail "export: exit $?"
   recorded_times <"$scratch/$1.jsonl" >"$scratch/$1.txt"
 }
 for regime in cold warm; do

@@ -12,7 +12,7 @@ static mt_status make(const mt_spec *spec, const mt_shape *shape, const char *va
 {
     mt_status st;
     mt_store *store = NULL;
-    mt_subject subject = { .regime = spec->regime, .origin = MT_ORIGIN_MEASURED };
+    mt_subject subject = { .l2 = spec->l2, .origin = MT_ORIGIN_MEASURED };
     mt_outcome outcome = { .kind = MT_OUTCOME_OK, .timing = { .median_ns = 387000, .low_ns = 386000, .high_ns = 388000, .samples = 100 }, .accuracy = { .norm_error = 3e-4 } };
     char *json = mt_spec_json(spec);
     mt_point point;

@@ -136,7 +136,7 @@ START_TEST(equal_ones_share)
     ck_assert_int_eq(number("SELECT count(*) FROM intent"), 0);
     ck_assert_int_eq(number("SELECT json_array_length(times_json, '$.devices') FROM session"), 3);
     ck_assert_int_eq(number("SELECT min(json_extract(value, '$.started')) >= 5 FROM session, json_each(times_json, '$.devices')"), 1);
-    ck_assert_int_ge(number("SELECT sum(json_extract(value, '$.started')) FROM session, json_each(times_json, '$.devices')"), 99); /* anchors come on top */
+    ck_assert_int_ge(number("SELECT sum(json_extract(value, '$.started')) FROM session, json_each(times_json, '$.devices')"), 99); /* drift references come on top */
     ck_assert_int_eq(number("SELECT json_extract(times_json, '$.compiled') + json_extract(times_json, '$.cached') FROM session"), 99);
     ck_assert_int_ge(number("SELECT json_extract(times_json, '$.compiled') FROM session"), 98); /* the reference's module is as good as the default variant's */
     ck_assert_int_le(number("SELECT json_extract(times_json, '$.device_ns') - 3 * json_extract(times_json, '$.total_ns') FROM session"), 0);
@@ -323,7 +323,7 @@ START_TEST(a_final_is_shared)
 }
 END_TEST
 
-/* The rounds that it had are taken by the other. What ran when it went is not to blame. */
+/* The rounds that it had are taken by the other. What ran when it went is not at fault. */
 START_TEST(one_is_lost_in_a_final)
 {
     set_up("ok, slow");
@@ -353,11 +353,11 @@ START_TEST(idle_time_has_its_reasons)
     take_ms("20");
     run_tool("Fake GPU,Fake GPU", "all", 0);
     ck_assert_int_ge(number("SELECT min(json_extract(value, '$.busy_ns') - 20000000 * json_extract(value, '$.started')) FROM session, json_each(times_json, '$.devices')"), 0);
-    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.begin_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
-    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.late_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
-    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.unfed_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
-    ck_assert_int_ge(number("SELECT min(json_extract(times_json, '$.total_ns') - json_extract(value, '$.busy_ns') - json_extract(value, '$.begin_ns') - json_extract(value, '$.late_ns') "
-                            "- json_extract(value, '$.unfed_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.idle_setup_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.idle_dispatch_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.idle_no_compiled_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
+    ck_assert_int_ge(number("SELECT min(json_extract(times_json, '$.total_ns') - json_extract(value, '$.busy_ns') - json_extract(value, '$.idle_setup_ns') - json_extract(value, '$.idle_dispatch_ns') "
+                            "- json_extract(value, '$.idle_no_compiled_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
     ck_assert_int_ge(number("SELECT json_extract(times_json, '$.coordinator_cpu_ns') FROM session"), 1);
     tear_down();
 }

@@ -58,7 +58,7 @@ START_TEST(emptied_cache)
 }
 END_TEST
 
-/* Stopped once, the compiler is not blamed on what it compiled. */
+/* Stopped once, the compiler is not held responsible for what it compiled. */
 START_TEST(stopped_compile_worker)
 {
     char once[64];

@@ -67,7 +67,7 @@ static void begin(void)
 {
     mt_error err = {0};
     ck_assert_msg(create(&err) == MT_OK, "%s", err.message);
-    ck_assert_msg(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], spec->regime, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], spec->l2, &err) == MT_OK, "%s", err.message);
 }
 
 static void tear_down(void)

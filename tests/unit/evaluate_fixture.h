@@ -50,7 +50,7 @@ static void open_bench(bench *b, const char *ini, const char *shape)
 {
     mt_source tool;
     mt_options options = {0};
-    *b = (bench){.timing = {.regime = MT_REGIME_COLD, .interval = 0.005, .min_samples = 10, .max_samples = 50, .max_ns = 1000000000, .graph_below_ns = 10000}};
+    *b = (bench){.timing = {.l2 = MT_L2_COLD, .interval = 0.005, .min_samples = 10, .max_samples = 50, .max_ns = 1000000000, .graph_below_ns = 10000}};
     if (ini) GOOD(mt_spec_parse(TEST_DATA_DIR "/fake/test.ini", ini, strlen(ini), &b->spec, &b->err));
     else GOOD(mt_spec_load(TEST_DATA_DIR "/fake/fake.ini", &b->spec, &b->err));
     GOOD(mt_nvrtc_open(&b->nvrtc, &b->err));

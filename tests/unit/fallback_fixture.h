@@ -20,7 +20,7 @@ static inline void put_shape(lookup_writer *w, int64_t n, const char *workload, 
     char shape[64];
     snprintf(shape, sizeof shape, "H=3,5;N=%lld;dtype=f16", (long long)n);
     for (size_t i = 0; i < count; i++) lookup_put(w, shape, workload, variants[i], times[i]);
-    ck_ok(mt_store_landmark(w->store, &w->subject, "default", plain, &fixture_err));
+    ck_ok(mt_store_comparison_point(w->store, &w->subject, "default", plain, &fixture_err));
 }
 
 static inline void finish(lookup_writer *w)

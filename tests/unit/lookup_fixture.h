@@ -60,7 +60,7 @@ static inline lookup_writer lookup_begin(const char *spec, const char *kernel, c
     return w;
 }
 
-/* Makes `variant` a candidate for the shape and workload; the subject's regime and origin are the writer's. */
+/* Makes `variant` a candidate for the shape and workload; the subject's cache state and origin are the writer's. */
 static inline void lookup_put(lookup_writer *w, const char *shape, const char *workload, const char *variant, double median_ns)
 {
     mt_shape_row shape_row = { .name = "shape", .key = shape }, workload_row = { .name = workload, .key = workload };

@@ -40,7 +40,7 @@ static inline void set_time(int64_t unix_ms)
 }
 
 /* Part i: some variants of its own, one that all measure (later parts EARLIER, so that the order of merging and time disagree), a failure of what another part
- * measured well, two kernels, a strike, a landmark, a final, a cubin. */
+ * measured well, two kernels, a strike, a comparison point, a final, a cubin. */
 static inline void make_part(int i)
 {
     char host[16], variant[32];
@@ -70,7 +70,7 @@ static inline void make_part(int i)
     mt_hash hash = mt_hash_text("code");
     ck_ok(mt_store_cubin(store, &hash, "code", 4, &fixture_err));
     snprintf(variant, sizeof variant, "A=%d;B=0", i);
-    ck_ok(mt_store_landmark(store, &a, "default", variant, &fixture_err));
+    ck_ok(mt_store_comparison_point(store, &a, "default", variant, &fixture_err));
     mt_finalist_row rows[2] = {{.measurement = fixture_number("SELECT min(id) FROM measurement"), .median_ns = 99, .low_ns = 98, .high_ns = 100, .ratio = 1, .ratio_low = 1, .ratio_high = 1, .is_picked = true}};
     mt_final_row final = {.method = "interleaved", .rounds = (size_t)(3 + i), .confidence = 0.95};
     ck_ok(mt_store_final(store, session, &a, &final, rows, 1, &fixture_err));

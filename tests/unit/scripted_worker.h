@@ -106,7 +106,7 @@ static inline void scripted_evaluate(mt_channel *channel, const mt_evaluate_orde
     outcome->resources.registers = 32;
     if (scripted_asks(text, "wrong")) outcome->kind = MT_OUTCOME_WRONG_RESULT;
     static int served;
-    bool damaged = scripted_asks(text, "damaged") && served > 0; /* what ran before it is to blame */
+    bool damaged = scripted_asks(text, "damaged") && served > 0; /* what ran before it is at fault */
     served++;
     bool sticky = scripted_asks(text, "fault") || damaged, lingers = scripted_asks(text, "linger");
     if (sticky || lingers) outcome->kind = MT_OUTCOME_GPU_FAULT;

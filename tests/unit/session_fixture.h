@@ -73,7 +73,7 @@ static double time_of(const char *variant)
     return 1e6 - 100.0 * (at && (at == variant || at[-1] == ';') ? atof(at + 2) : 0);
 }
 
-static mt_status script_begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err)
+static mt_status script_begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_l2 l2, mt_error *err)
 {
     return MT_OK;
 }

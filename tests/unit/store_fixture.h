@@ -77,7 +77,7 @@ static inline mt_store *fixture_open(void)
 static inline mt_subject fixture_subject_of(mt_store *store, const char *gpu_key, const char *gpu_name, const char *kernel_key,
                                             const char *shape_key, int64_t nvrtc, mt_origin origin)
 {
-    mt_subject s = {.regime = MT_REGIME_COLD, .origin = origin};
+    mt_subject s = {.l2 = MT_L2_COLD, .origin = origin};
     mt_device_row device = {.key = gpu_key, .name = gpu_name, .facts_json = "{\"cc\": 90, \"sm_count\": 132}"};
     mt_kernel_row kernel = {.name = "msda", .key = kernel_key, .spec_json = "{\"launch\": [\"$N 8 ceil_div\"]}"};
     mt_shape_row shape = {.name = shape_key, .key = shape_key}, workload = {.name = "local15", .key = "sigma=1.5"};
@@ -111,7 +111,7 @@ static inline mt_outcome fixture_outcome(mt_outcome_kind kind, double median_ns)
     mt_outcome o = {.kind = kind};
     o.timing = (mt_timing){.median_ns = median_ns, .low_ns = median_ns * 0.995, .high_ns = median_ns * 1.005, .min_ns = median_ns * 0.98,
                            .mean_ns = median_ns * 1.001, .stddev_ns = 3.25, .sm_mhz = 1755, .prepare_ns = 12.5, .samples = 3, .dropped = 1,
-                           .batch = 2, .regime = MT_REGIME_COLD};
+                           .batch = 2, .l2 = MT_L2_COLD};
     o.accuracy = (mt_accuracy){.output = "out", .norm_error = 1.25e-4, .worst_error = 0.01, .worst_relative = 0.002, .worst_index = 123456789012,
                                .worst_value = NAN, .worst_reference = -INFINITY, .nan_mismatches = 2};
     o.resources = (mt_resources){.registers = 64, .spill_bytes = 8, .static_smem_bytes = 1024, .dynamic_smem_bytes = 65536,

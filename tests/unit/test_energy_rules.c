@@ -87,17 +87,17 @@ END_TEST
 START_TEST(loops)
 {
     const uint64_t l2 = 50 << 20;
-    mt_energy_plan plan = mt_energy_plan_make(MT_REGIME_COLD, 10e3, 10 << 20, l2);
+    mt_energy_plan plan = mt_energy_plan_make(MT_L2_COLD, 10e3, 10 << 20, l2);
     ck_assert(plan.sets == 15 && plan.runs == 105);
-    plan = mt_energy_plan_make(MT_REGIME_COLD, 500e3, 200 << 20, l2); /* its own data do not fit */
+    plan = mt_energy_plan_make(MT_L2_COLD, 500e3, 200 << 20, l2); /* its own data do not fit */
     ck_assert(plan.sets == 1 && plan.runs == 2);
-    plan = mt_energy_plan_make(MT_REGIME_COLD, 1e9, 80 << 20, l2);
+    plan = mt_energy_plan_make(MT_L2_COLD, 1e9, 80 << 20, l2);
     ck_assert(plan.sets == 2 && plan.runs == 2);
-    plan = mt_energy_plan_make(MT_REGIME_COLD, 2e3, 4096, l2); /* as cold as so many copies make it */
+    plan = mt_energy_plan_make(MT_L2_COLD, 2e3, 4096, l2); /* as cold as so many copies make it */
     ck_assert(plan.sets == 4096 && plan.runs == 4096);
-    plan = mt_energy_plan_make(MT_REGIME_WARM, 10e3, 10 << 20, l2);
+    plan = mt_energy_plan_make(MT_L2_WARM, 10e3, 10 << 20, l2);
     ck_assert(plan.sets == 1 && plan.runs == 100);
-    plan = mt_energy_plan_make(MT_REGIME_WARM, 0, 0, 0);
+    plan = mt_energy_plan_make(MT_L2_WARM, 0, 0, 0);
     ck_assert(plan.sets == 1 && plan.runs == 4096);
 }
 END_TEST

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#define SCENE_INI                                                                                                                 \
+#define ENV_INI                                                                                                                 \
     REST "[let]\nHALF = N / 2\nPER = N / K\nDEEP = PER + 1\nHERE = K * 2\nNAME = mode\nBAD = N / 3\n"                              \
          "[param K]\nvalues = 1, 3, 128\nwhen = N > 1\n[param Q]\nvalues = 7\nwhen = K == 3\n[param mode]\nvalues = fast, slow\n" \
          "[model]\nflops = 2 * N\ndram_bytes = device.sm_count * 10\n"                                                            \
@@ -39,7 +39,7 @@ static int64_t value_of(const fixture *f, size_t constraint)
 
 START_TEST(inactive_is_told_apart_from_wrong)
 {
-    fixture f = start(SCENE_INI, "ALGO=v;K=1;mode=fast");
+    fixture f = start(ENV_INI, "ALGO=v;K=1;mode=fast");
     int64_t value = 5;
     bool inactive = false;
     mt_error err = { 0 };
@@ -55,7 +55,7 @@ END_TEST
 
 START_TEST(lets_follow_the_point_and_fail_only_where_they_are_read)
 {
-    fixture f = start(SCENE_INI, "ALGO=v;K=1;mode=fast");
+    fixture f = start(ENV_INI, "ALGO=v;K=1;mode=fast");
     int64_t value;
     mt_error err = { 0 };
     ck_assert_int_eq(value_of(&f, 1), 1);
@@ -73,7 +73,7 @@ END_TEST
 
 START_TEST(a_let_that_is_skipped_does_no_harm)
 {
-    fixture f = start(SCENE_INI, "ALGO=v;K=1;mode=fast");
+    fixture f = start(ENV_INI, "ALGO=v;K=1;mode=fast");
     int64_t value;
     mt_error err = { 0 };
     ck_assert_int_eq(mt_env_int(f.env, &f.spec->constraints[2].expr, &value, NULL, &err), MT_ERR_SPEC); /* N is 128: BAD is read */
@@ -85,7 +85,7 @@ END_TEST
 
 START_TEST(single_knobs_renew_what_depends_on_them)
 {
-    fixture f = start(SCENE_INI, NULL);
+    fixture f = start(ENV_INI, NULL);
     int64_t value;
     bool inactive;
     ck_assert_int_eq(mt_env_int(f.env, &f.spec->constraints[4].expr, &value, &inactive, NULL), MT_OK);
@@ -101,7 +101,7 @@ END_TEST
 
 START_TEST(texts_are_expanded)
 {
-    fixture f = start(SCENE_INI, "ALGO=v;K=3;Q=7;mode=slow");
+    fixture f = start(ENV_INI, "ALGO=v;K=3;Q=7;mode=slow");
     char *out = NULL;
     mt_error err = { 0 };
     ck_assert_int_eq(mt_env_expand(f.env, "a${N}-${K}${mode}/${HALF}$ {", &out, &err), MT_OK);
@@ -120,7 +120,7 @@ END_TEST
 
 START_TEST(the_model_has_figures_or_nan)
 {
-    fixture f = start(SCENE_INI, NULL);
+    fixture f = start(ENV_INI, NULL);
     mt_model model;
     mt_error err = { 0 };
     ck_assert_int_eq(mt_env_model(f.env, &model, &err), MT_OK);

@@ -58,7 +58,7 @@ static void set_up(void)
     recordings = open_store("rec.sqlite");
     store = open_store("user.sqlite");
     spec = toy_spec("", KNOBS);
-    subject = (mt_subject){.regime = MT_REGIME_COLD, .origin = MT_ORIGIN_RECORDED};
+    subject = (mt_subject){.l2 = MT_L2_COLD, .origin = MT_ORIGIN_RECORDED};
     record_device("NVIDIA H100 80GB HBM3", 132);
     mt_kernel_row kernel = {.name = "toy", .key = mt_hash_text("kernel").hex, .spec_json = "{}"};
     mt_shape_row shape = {spec->shapes[0].name, spec->shapes[0].key}, workload = {spec->workloads[0].name, spec->workloads[0].key};
@@ -151,7 +151,7 @@ START_TEST(answers)
     set_up();
     mt_evaluator *evaluator = open_replay("h100");
     mt_space *space = toy_space(spec);
-    OK(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], spec->regime, &err));
+    OK(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], spec->l2, &err));
     mt_event event = answer(evaluator, "A=2;ALGO=plain");
     ck_assert_int_eq(event.outcome.kind, MT_OUTCOME_OK);
     ck_assert(event.outcome.timing.median_ns == 200);
@@ -194,7 +194,7 @@ START_TEST(its_space_is_what_is_recorded)
     record("A=2;ALGO=plain", MT_OUTCOME_OK, 150);
     mt_evaluator *evaluator = open_replay("h100");
     mt_space *space = NULL;
-    OK(mt_evaluator_space(evaluator, spec, &spec->shapes[0], &spec->workloads[0], spec->regime, NULL, &space, &err));
+    OK(mt_evaluator_space(evaluator, spec, &spec->shapes[0], &spec->workloads[0], spec->l2, NULL, &space, &err));
     ck_assert_uint_eq(mt_space_count(space), 3);
     for (size_t i = 0; i < sizeof points / sizeof points[0]; i++) {
         mt_point point, found;
@@ -223,10 +223,10 @@ START_TEST(what_is_not_recorded)
     mt_space *space = toy_space(spec), *large = NULL;
     mt_device_facts facts = toy_facts();
     OK(mt_space_create(spec, &spec->shapes[1], &facts, &large, &err));
-    ck_assert_int_eq(evaluator->ops->begin(evaluator, 0, large, &spec->workloads[0], spec->regime, &err), MT_ERR_NOT_FOUND);
+    ck_assert_int_eq(evaluator->ops->begin(evaluator, 0, large, &spec->workloads[0], spec->l2, &err), MT_ERR_NOT_FOUND);
     ck_assert_ptr_nonnull(strstr(err.message, "not recorded"));
-    ck_assert_int_eq(evaluator->ops->begin(evaluator, 1, space, &spec->workloads[0], MT_REGIME_WARM, &err), MT_ERR_NOT_FOUND);
-    OK(evaluator->ops->begin(evaluator, 2, space, &spec->workloads[0], spec->regime, &err));
+    ck_assert_int_eq(evaluator->ops->begin(evaluator, 1, space, &spec->workloads[0], MT_L2_WARM, &err), MT_ERR_NOT_FOUND);
+    OK(evaluator->ops->begin(evaluator, 2, space, &spec->workloads[0], spec->l2, &err));
     mt_space_free(space);
     mt_space_free(large);
     evaluator->ops->destroy(evaluator);

@@ -81,7 +81,7 @@ START_TEST(one_restart_each)
 END_TEST
 
 /* After a fault the suspect is run once more, alone in a fresh worker; what ran first in its worker was alone. */
-START_TEST(blame_is_exact)
+START_TEST(attribution_is_exact)
 {
     mt_error err = {0};
     set_up("fault, ok, linger, fine, damaged, also_ok");
@@ -521,7 +521,7 @@ START_TEST(compile_only)
     mt_device_facts facts = toy_facts();
     set_up("a, compile_error, b");
     ck_assert_msg(mt_eval_compile_create(&loop, spec, &source, &options, &facts, &evaluator, &err) == MT_OK, "%s", err.message);
-    ck_assert_int_eq(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], spec->regime, &err), MT_OK);
+    ck_assert_int_eq(evaluator->ops->begin(evaluator, 0, space, &spec->workloads[0], spec->l2, &err), MT_OK);
     ck_assert_msg(run_all(&err) == MT_OK, "%s", err.message);
     expect(0, MT_OUTCOME_OK, NULL);
     expect(1, MT_OUTCOME_COMPILE_ERROR, "no such thing");
@@ -581,7 +581,7 @@ int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "worker") == 0) return scripted_worker(argc - 2, argv + 2);
     Suite *suite = suite_create("eval_worker");
-    const TTest *const tests[] = {all_is_well, every_bad_end, blame_is_exact, no_two_starts_in_a_row, a_replay_and_what_follows_wait_for_no_start, a_gpu_for_one_process, whoever_is_in_the_gpu_works,
+    const TTest *const tests[] = {all_is_well, every_bad_end, attribution_is_exact, no_two_starts_in_a_row, a_replay_and_what_follows_wait_for_no_start, a_gpu_for_one_process, whoever_is_in_the_gpu_works,
         dies_between_variants, slow_compile_stops_nobody, slow_compile_ends, no_gpu, one_ends_after_the_other, no_compiler, worker_that_does_not_start, bad_reference, reference_dies_once, reference_dies_always,
         subject_error_is_the_sessions, cancel_keeps_the_running_one, late_coordinator, late_after_a_kill, cancel_now_kills, equal_compiles_run_once, compile_only, workers_die_with_the_coordinator};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) add(suite, tests[i], 1);

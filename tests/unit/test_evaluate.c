@@ -190,11 +190,11 @@ START_TEST(short_kernels_are_batched)
     mt_outcome cold = evaluate(b, "short");
     ck_assert_double_eq_tol(cold.timing.median_ns, 4256, 1);
     ck_assert_uint_gt(cold.timing.batch, 20);
-    b->timing.regime = MT_REGIME_WARM;
+    b->timing.l2 = MT_L2_WARM;
     mt_outcome warm = evaluate(b, "short");
     ck_assert_double_eq_tol(warm.timing.median_ns, 4256, 1);
     ck_assert_uint_gt(warm.timing.batch, 20);
-    ck_assert_int_eq(warm.timing.regime, MT_REGIME_WARM);
+    ck_assert_int_eq(warm.timing.l2, MT_L2_WARM);
     mt_outcome_free(&cold), mt_outcome_free(&warm);
     close_bench(b);
 }
@@ -459,7 +459,7 @@ static mt_energy energy_of(bench *b, const char *words)
     return energy;
 }
 
-/* By the counter, else by power, else said; in both regimes. Real time passes at the power that the fake NVML gives. */
+/* By the counter, else by power, else said; in both cache states. Real time passes at the power that the fake NVML gives. */
 START_TEST(energy_is_measured)
 {
     bench *b = &(bench){0};
@@ -469,8 +469,8 @@ START_TEST(energy_is_measured)
     b->is_retime = true;
     ck_assert_int_eq(energy_of(b, NULL).source, MT_ENERGY_NONE); /* not asked for */
     b->energy_ns = 60000000;
-    for (int regime = MT_REGIME_COLD; regime <= MT_REGIME_WARM; regime++) {
-        b->timing.regime = (mt_regime)regime;
+    for (int l2 = MT_L2_COLD; l2 <= MT_L2_WARM; l2++) {
+        b->timing.l2 = (mt_l2)l2;
         mt_energy energy = energy_of(b, NULL);
         ck_assert_int_eq(energy.source, MT_ENERGY_COUNTER);
         ck_assert_double_eq_tol(energy.power_w, 437, 1 + 437 * energy.error_uj / energy.run_uj); /* the error knows how busy this host is */

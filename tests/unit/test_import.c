@@ -516,7 +516,7 @@ static void export_t4(mt_store *store, const char *name, char path[192])
     ck_ok(mt_t4_export(store, NULL, path, &untried, &fixture_err));
 }
 
-/* Knobs that only some variants have, shape, regime and yardsticks: all of it comes back under the new name. */
+/* Knobs that only some variants have, shape, cache state and yardsticks: all of it comes back under the new name. */
 START_TEST(t4_under_another_name)
 {
     static const char *const variants[] = {"ALGO=copy;K=8", "ALGO=direct;K=8", "ALGO=tiled;K=16;TILE=4"};
@@ -529,7 +529,7 @@ START_TEST(t4_under_another_name)
         mt_outcome o = fixture_outcome(i ? MT_OUTCOME_OK : MT_OUTCOME_YARDSTICK, 2e6 + (double)i);
         fixture_put(store, session, &subject, variants[i], &o);
     }
-    ck_ok(mt_store_landmark(store, &subject, "default", "ALGO=tiled;K=16;TILE=4", &fixture_err));
+    ck_ok(mt_store_comparison_point(store, &subject, "default", "ALGO=tiled;K=16;TILE=4", &fixture_err));
     char *before = export_text(store, &with_samples, "before.jsonl");
     export_t4(store, "x.json", path);
     mt_store_close(store);
@@ -538,7 +538,7 @@ START_TEST(t4_under_another_name)
     ck_assert(mt_import_describe(import)->has_line1 && !mt_import_describe(import)->is_recording);
     ck_assert_uint_eq(mt_import_describe(import)->results, 3);
     ck_ok(mt_import_space(import, "new", NULL, &space, &fixture_err));
-    has_space("\n[tune]\nregime = cold\n");
+    has_space("\n[tune]\nl2 = cold\n");
     has_space("[algorithm tiled]\n\n[algorithm copy]\nyardstick = yes\n\n[algorithm direct]\n");
     has_space("[param K]\nvalues  = 8, 16\ndefault = 16\n");
     has_space("[param TILE]\nvalues  = 4\ndefault = 4\n");
@@ -561,11 +561,11 @@ END_TEST
 /* What would write lines of its own into the search space. */
 START_TEST(t4_with_names_that_would_write_lines)
 {
-#define OWN(shape, key, regime) "{\"metadata\":{\"msda-tune\":{\"subjects\":[{\"format\":\"msda-tune recording\",\"shape\":{\"name\":\"" shape "\",\"key\":\"" key "\"},\"workload\":{\"name\":\"default\",\"key\":\"\"}," \
-    "\"regime\":\"" regime "\"}]}},\"results\":[{\"configuration\":{\"ALGO\":\"a\"},\"msda-tune\":{\"subject\":0,\"k\":\"ok\"}}]}"
+#define OWN(shape, key, l2) "{\"metadata\":{\"msda-tune\":{\"subjects\":[{\"format\":\"msda-tune recording\",\"shape\":{\"name\":\"" shape "\",\"key\":\"" key "\"},\"workload\":{\"name\":\"default\",\"key\":\"\"}," \
+    "\"regime\":\"" l2 "\"}]}},\"results\":[{\"configuration\":{\"ALGO\":\"a\"},\"msda-tune\":{\"subject\":0,\"k\":\"ok\"}}]}"
     static const struct { const char *text, *part; } cases[] = {
         {OWN("s]\\n[kernel", "N=1", "cold"), "shape 's]\n[kernel': expected a text without"},
-        {OWN("s", "N=1\\n[tune]", "cold"), "shape's key 'N=1"}, {OWN("s", "N=1", "cold\\nbudget = 1"), "regime 'cold"}};
+        {OWN("s", "N=1\\n[tune]", "cold"), "shape's key 'N=1"}, {OWN("s", "N=1", "cold\\nbudget = 1"), "cache state 'cold"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[192];
         clear();

@@ -20,14 +20,14 @@ START_TEST(names_round_trip)
 }
 END_TEST
 
-START_TEST(regimes_round_trip)
+START_TEST(l2_states_round_trip)
 {
-    mt_regime regime = MT_REGIME_COLD;
-    ck_assert(mt_regime_from_name("warm", &regime));
-    ck_assert_int_eq(regime, MT_REGIME_WARM);
-    ck_assert(mt_regime_from_name(mt_regime_name(MT_REGIME_COLD), &regime));
-    ck_assert_int_eq(regime, MT_REGIME_COLD);
-    ck_assert(!mt_regime_from_name("tepid", &regime));
+    mt_l2 l2 = MT_L2_COLD;
+    ck_assert(mt_l2_from_name("warm", &l2));
+    ck_assert_int_eq(l2, MT_L2_WARM);
+    ck_assert(mt_l2_from_name(mt_l2_name(MT_L2_COLD), &l2));
+    ck_assert_int_eq(l2, MT_L2_COLD);
+    ck_assert(!mt_l2_from_name("tepid", &l2));
 }
 END_TEST
 
@@ -61,4 +61,4 @@ START_TEST(setting_without_memory)
 }
 END_TEST
 
-UNIT_MAIN("outcome", names_round_trip, regimes_round_trip, setting_and_freeing, setting_without_memory)
+UNIT_MAIN("outcome", names_round_trip, l2_states_round_trip, setting_and_freeing, setting_without_memory)

@@ -11,7 +11,7 @@ static void put(lookup_writer *w, int n, const char *workload, const char *varia
     char shape[64];
     snprintf(shape, sizeof shape, "H=3,5;N=%d;dtype=f16", n);
     lookup_put(w, shape, workload, variant, time);
-    group = (mt_portfolio_group){w->subject.kernel, w->subject.device, w->subject.regime, w->subject.origin};
+    group = (mt_portfolio_group){w->subject.kernel, w->subject.device, w->subject.l2, w->subject.origin};
 }
 
 static void put_failure(lookup_writer *w, const char *variant, mt_outcome_kind kind)
@@ -35,7 +35,7 @@ START_TEST(test_table)
     put(&w, 4, "one", "ALGO=plain;B=64", 105);
     put(&w, 4, "one", "ALGO=wide;B=32;C=1", 200); /* serves no shape: no column */
     put_failure(&w, "ALGO=wide;B=64;C=1", MT_OUTCOME_WRONG_RESULT);
-    ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=64", &fixture_err));
+    ck_ok(mt_store_comparison_point(w.store, &w.subject, "default", "ALGO=plain;B=64", &fixture_err));
     put(&w, 4, "two", "ALGO=plain;B=32", 130);
     put(&w, 4, "two", "ALGO=plain;B=64", 100);
     put(&w, 64, "one", "ALGO=wide;B=64;C=1", 50);
@@ -99,7 +99,7 @@ START_TEST(test_excluded_by_other_expressions)
     put(&w, 4, "one", "ALGO=plain;B=32", 100);
     put(&w, 4, "one", "ALGO=plain;B=64", 105);
     put(&w, 64, "one", "ALGO=plain;B=64", 50);
-    ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
+    ck_ok(mt_store_comparison_point(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
     put_excluded(&w, "ALGO=plain;B=32");
     ck_assert_uint_eq(count_failures(w.store, &default_fails), 1);
     ck_assert(default_fails);
@@ -129,7 +129,7 @@ START_TEST(test_what_did_not_run_hides_nothing)
     put(&w, 4, "one", "ALGO=plain;B=32", 100);
     put(&w, 64, "one", "ALGO=plain;B=64", 50);
     put(&w, 64, "one", "ALGO=plain;B=32", 54);
-    ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
+    ck_ok(mt_store_comparison_point(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
     put_failure(&w, "ALGO=plain;B=32", MT_OUTCOME_COMPILER_KILLED);
     ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
     for (size_t i = 0; i < table.subject_count * table.variant_count; i++) known += isfinite(table.cells[i].slowdown);
@@ -272,7 +272,7 @@ START_TEST(test_launch_latency)
     put(&w, 4, "one", "ALGO=plain;B=64", 6.3e3);
     put(&w, 64, "one", "ALGO=plain;B=64", 6e3);
     put_timed(&w, "ALGO=plain;B=32", 9.6e3, 1);
-    ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
+    ck_ok(mt_store_comparison_point(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
     ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
     ck_assert_uint_eq(table.variant_count, 2);
     size_t none = 0;

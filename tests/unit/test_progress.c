@@ -217,7 +217,7 @@ static char *times_text(const mt_session_times *times, bool is_recorded)
 
 START_TEST(where_the_time_went)
 {
-    const mt_session_times times = {.compile_ns = 90000000000, .wait_ns = 4000000000, .validate_ns = 6000000000, .time_ns = 9000000000, .device_ns = 16000000000, .begin_ns = 1000000000, .unfed_ns = 500000000, .late_ns = 100000000, .database_ns = 500000000,
+    const mt_session_times times = {.compile_ns = 90000000000, .wait_ns = 4000000000, .validate_ns = 6000000000, .time_ns = 9000000000, .device_ns = 16000000000, .idle_setup_ns = 1000000000, .idle_no_compiled_ns = 500000000, .idle_dispatch_ns = 100000000, .database_ns = 500000000,
                                     .search_ns = 200000000, .total_ns = 10000000000, .device_count = 2, .compiles = {400, 12, 3}};
     char *real = times_text(&times, false), *recorded = times_text(&times, true);
     ck_assert_str_eq(real, "Time:         10 s: GPUs busy 80 % (validating 6.0 s, timing 9.0 s,\n              loading and the rest 1.0 s); database 0.5 s, search 0.2 s\n"

@@ -87,12 +87,12 @@ START_TEST(evaluate)
 {
     const char *inputs[] = {"value=/tmp/with space.npy"};
     mt_message message = {.type = MT_MESSAGE_EVALUATE, .evaluate = {.id = 9, .shape = "seed48", .shape_key = "N=48", .workload = "default", .variant = "ALGO=direct;B=2", .cubin_path = "/c", .tool_path = "/t",
-        .seed = 42, .guard_pages = true, .inputs = inputs, .input_count = 1, .regime = MT_REGIME_WARM, .interval = 0.005, .min_samples = 10, .max_samples = 200, .max_ns = 123456789012, .graph_below_ns = 1e4,
+        .seed = 42, .guard_pages = true, .inputs = inputs, .input_count = 1, .l2 = MT_L2_WARM, .interval = 0.005, .min_samples = 10, .max_samples = 200, .max_ns = 123456789012, .graph_below_ns = 1e4,
         .race_ns = 30500, .race_factor = 1.1, .depth = MT_DEPTH_RUN, .method = MT_METHOD_EVENTS, .energy_ns = 500000000}};
     mt_message back = round_trip(&message);
     ck_assert_ptr_null(back.evaluate.support_path);
     ck_assert_str_eq(back.evaluate.inputs[0], inputs[0]);
-    ck_assert_int_eq(back.evaluate.regime, MT_REGIME_WARM);
+    ck_assert_int_eq(back.evaluate.l2, MT_L2_WARM);
     ck_assert(back.evaluate.interval == 0.005 && back.evaluate.race_ns == 30500 && back.evaluate.race_factor == 1.1);
     ck_assert_int_eq(back.evaluate.max_ns, 123456789012);
     ck_assert(back.evaluate.method == MT_METHOD_EVENTS && back.evaluate.energy_ns == 500000000);
@@ -138,7 +138,7 @@ static mt_message full_verdict(float *samples)
     mt_message message = {.type = MT_MESSAGE_RESULT, .verdict = {.id = 5, .is_sticky = true, .launch_json = "{\"launches\":[]}"}};
     mt_outcome *outcome = &message.verdict.outcome;
     outcome->kind = MT_OUTCOME_OK;
-    outcome->timing = (mt_timing){400e3, 399e3, 401e3, 398e3, 400.5e3, 1e3, 1755.0, 12e3, 3, 1, 2, 1, MT_REGIME_COLD};
+    outcome->timing = (mt_timing){400e3, 399e3, 401e3, 398e3, 400.5e3, 1e3, 1755.0, 12e3, 3, 1, 2, 1, MT_L2_COLD};
     outcome->accuracy = (mt_accuracy){"out", 1e-4, 1e-3, 2e-3, 1ull << 33, NAN, -0.0, 7};
     outcome->resources = (mt_resources){64, 8, 1024, 100000, -1, 2, 16};
     outcome->energy = (mt_energy){MT_ENERGY_POWER, 250.5, 1.5, 400, 2000, 100, 3000};

@@ -110,7 +110,7 @@ static mt_store *make_mixture(void)
         snprintf(variant, sizeof variant, "V=%d", i);
         mt_subject s = fixture_subject_of(store, keys[i][0], keys[i][1], keys[i][2], keys[i][3], 13000,
                                           i == 4 ? MT_ORIGIN_RECORDED : MT_ORIGIN_MEASURED);
-        if (i == 1) s.regime = MT_REGIME_WARM;
+        if (i == 1) s.l2 = MT_L2_WARM;
         fixture_put_ok(store, session, &s, variant, 100 + i);
         ck_ok(mt_store_refresh_best(store, &s, &fixture_err));
     }
@@ -120,7 +120,7 @@ static mt_store *make_mixture(void)
 START_TEST(filters)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED, measured = MT_ORIGIN_MEASURED;
-    static const mt_regime warm = MT_REGIME_WARM;
+    static const mt_l2 warm = MT_L2_WARM;
     const struct {
         mt_filter filter;
         const char *variants;
@@ -140,7 +140,7 @@ START_TEST(filters)
                  {{.workload = "local15"}, "V=0 V=1 V=2 V=3 V=4 "},
                  {{.workload_key = "sigma=2"}, ""},
                  {{.origin = &recorded}, "V=4 "},
-                 {{.origin = &measured, .regime = &warm}, "V=1 "}};
+                 {{.origin = &measured, .l2 = &warm}, "V=1 "}};
     mt_store *store = make_mixture();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         seen all = measurements(store, &cases[i].filter);

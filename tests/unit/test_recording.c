@@ -98,8 +98,8 @@ static void round_trip(const char *extension, bool with_samples)
     mt_filter filter = {.with_samples = with_samples}, back = {.origin = &recorded, .with_samples = with_samples};
     if (with_samples) { /* as from a tuned space; without: as an older recording */
         mt_subject subject = fixture_subject(store);
-        ck_ok(mt_store_landmark(store, &subject, "default", "ALGO=a\"b;K=00", &fixture_err));
-        ck_ok(mt_store_landmark(store, &subject, "baseline", "ALGO=never;K=1", &fixture_err));
+        ck_ok(mt_store_comparison_point(store, &subject, "default", "ALGO=a\"b;K=00", &fixture_err));
+        ck_ok(mt_store_comparison_point(store, &subject, "baseline", "ALGO=never;K=1", &fixture_err));
     }
     snprintf(first, sizeof first, "%s/a%s", fixture_folder, extension);
     snprintf(second, sizeof second, "%s/b%s", fixture_folder, extension);
@@ -109,7 +109,7 @@ static void round_trip(const char *extension, bool with_samples)
     ck_ok(mt_store_check(other, &fixture_err));
     double standard, baseline;
     size_t known;
-    ck_ok(mt_query_landmarks(other, winner_of(other), &standard, &baseline, &known, &fixture_err));
+    ck_ok(mt_query_comparison_points(other, winner_of(other), &standard, &baseline, &known, &fixture_err));
     ck_assert_uint_eq(known, with_samples ? 2 : 0);
     ck_assert(isnan(baseline) && (with_samples ? standard == 77 : isnan(standard)));
     ck_ok(mt_recording_export(other, &back, second, &fixture_err));
@@ -227,15 +227,15 @@ START_TEST(export_wants_one_subject)
     mt_filter none = {.shape = "no such"};
     ck_fails(mt_recording_export(store, &none, path, &fixture_err), MT_ERR_NOT_FOUND, "h100-sxm|cc90|sm132|80g, msda (00112233), shape N=48");
     mt_subject warm = fixture_subject(store);
-    warm.regime = MT_REGIME_WARM;
+    warm.l2 = MT_L2_WARM;
     mt_outcome o = fixture_outcome(MT_OUTCOME_OK, 5);
-    o.timing.regime = MT_REGIME_WARM;
+    o.timing.l2 = MT_L2_WARM;
     fixture_put(store, fixture_session(store), &warm, "A=1", &o);
     ck_fails(mt_recording_export(store, NULL, path, &fixture_err), MT_ERR_USAGE, "warm, measured: 1 row");
     ck_assert_ptr_null(strstr(fixture_err.message, "1 rows"));
     ck_assert(!mt_file_exists(path));
-    mt_regime cold = MT_REGIME_COLD;
-    mt_filter filter = {.regime = &cold};
+    mt_l2 cold = MT_L2_COLD;
+    mt_filter filter = {.l2 = &cold};
     ck_ok(mt_recording_export(store, &filter, path, &fixture_err));
     ck_fails(mt_recording_export(store, &filter, "/no/such/folder/a.jsonl", &fixture_err), MT_ERR_NOT_FOUND, "/no/such/folder");
     mt_store_close(store);

@@ -75,8 +75,8 @@ static mt_store *make_store(void)
     mt_outcome failed = fixture_outcome(MT_OUTCOME_COMPILE_ERROR, 0);
     failed.text = "first line\nsecond line";
     fixture_put(store, session, &s, "A=6", &failed);
-    ck_ok(mt_store_landmark(store, &s, "default", "A=4", &fixture_err));
-    ck_ok(mt_store_landmark(store, &s, "baseline", "A=6", &fixture_err));
+    ck_ok(mt_store_comparison_point(store, &s, "default", "A=4", &fixture_err));
+    ck_ok(mt_store_comparison_point(store, &s, "baseline", "A=6", &fixture_err));
     ck_ok(mt_store_near_ties(store, &s, MT_OBJECTIVE_TIME, add_near_tie, rows, &fixture_err));
     ck_ok(mt_store_final(store, session, &s, &final, rows, 3, &fixture_err));
     ck_ok(mt_store_refresh_best(store, &s, &fixture_err));

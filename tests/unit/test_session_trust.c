@@ -1,4 +1,4 @@
-/* Racing, anchors, finals and the two regimes, over a scripted evaluator. */
+/* Racing, drift references, finals and the two cache states, over a scripted evaluator. */
 #include "tests/unit/session_fixture.h"
 #include "tuner/session/session_internal.h"
 
@@ -171,7 +171,7 @@ static double slowly_drifting(const char *variant, size_t start)
 }
 
 /* The default is timed again now and then; the drift is in the session's row and warned about. */
-START_TEST(anchors_show_drift)
+START_TEST(drift_references_show_drift)
 {
     set_up();
     evaluator.base.can_retime = true;
@@ -194,11 +194,11 @@ START_TEST(anchors_show_drift)
 }
 END_TEST
 
-START_TEST(how_far_an_anchor_has_certainly_moved)
+START_TEST(how_far_a_drift_reference_has_certainly_moved)
 {
-    ck_assert(mt_anchor_moved(990, 1010, 1000, 1100) == 0); /* the intervals overlap: nothing is certain */
-    ck_assert_double_eq_tol(mt_anchor_moved(990, 1000, 1050, 1100), 0.05, 1e-12);
-    ck_assert_double_eq_tol(mt_anchor_moved(1000, 1010, 900, 950), 0.05, 1e-12);
+    ck_assert(mt_drift_moved(990, 1010, 1000, 1100) == 0); /* the intervals overlap: nothing is certain */
+    ck_assert_double_eq_tol(mt_drift_moved(990, 1000, 1050, 1100), 0.05, 1e-12);
+    ck_assert_double_eq_tol(mt_drift_moved(1000, 1010, 900, 950), 0.05, 1e-12);
 }
 END_TEST
 
@@ -236,8 +236,8 @@ static uint32_t by_chance(const char *variant, mt_method method)
     return method == MT_METHOD_GRAPH ? 20 : 1;
 }
 
-/* The method of an anchor is that of its first time: the launch latency that only one of them holds is no drift. */
-START_TEST(an_anchor_keeps_its_method)
+/* The method of a drift reference is that of its first time: the launch latency that only one of them holds is no drift. */
+START_TEST(a_drift_reference_keeps_its_method)
 {
     set_up();
     evaluator.base.can_retime = true;
@@ -384,8 +384,8 @@ START_TEST(energy_that_nobody_tells)
 }
 END_TEST
 
-/* An anchor that fails has no standing any more, and the session goes on without one. */
-START_TEST(an_anchor_dies)
+/* A drift reference that fails no longer counts, and the session goes on without one. */
+START_TEST(a_drift_reference_dies)
 {
     set_up();
     evaluator.base.can_retime = true;
@@ -402,12 +402,12 @@ START_TEST(an_anchor_dies)
 }
 END_TEST
 
-/* Both regimes: the search goes by one, what passed is measured in the other too, and a second run measures neither. */
-START_TEST(both_regimes)
+/* Both cache states: the search goes by one, what passed is measured in the other too, and a second run measures neither. */
+START_TEST(both_l2)
 {
     set_up();
-    params.regime = MT_REGIME_WARM;
-    params.both_regimes = true;
+    params.l2 = MT_L2_WARM;
+    params.both_l2 = true;
     evaluator.kind = third_fails;
     tune_ok("", "[param A]\nvalues = 1..6\n");
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM measurement m JOIN subject s ON s.id = m.subject_id WHERE s.regime = 'warm'"), 6);
@@ -415,14 +415,14 @@ START_TEST(both_regimes)
     ck_assert_int_eq(rows(), 11);
     ck_assert_int_eq(scalar(store, "SELECT count(*) FROM best"), 2);
     ck_assert_uint_eq(result.subjects, 2);
-    ck_assert_int_eq(last.regime, MT_REGIME_COLD);
+    ck_assert_int_eq(last.l2, MT_L2_COLD);
     tune_ok("", "[param A]\nvalues = 1..6\n");
     ck_assert_uint_eq(evaluator.submits, 0);
     ck_assert_int_eq(rows(), 11);
-    params.both_regimes = false;
+    params.both_l2 = false;
     tune_ok("", "[param A]\nvalues = 1..7\n");
     ck_assert_int_eq(rows(), 12);
-    params.regime = MT_REGIME_COLD;
+    params.l2 = MT_L2_COLD;
     tear_down();
 }
 END_TEST
@@ -432,8 +432,8 @@ int main(void)
     Suite *suite = suite_create("session_trust");
     TCase *group = tcase_create("session");
     const TTest *const tests[] = {racing, no_race_measures_what_was_given_up, finals_see_through_drift, a_finalist_dies, an_interrupted_final_leaves_nothing, 
-        finals_of_a_recording, anchors_show_drift, how_far_an_anchor_has_certainly_moved, scatter_is_no_drift, an_anchor_keeps_its_method, a_final_has_one_method, a_stored_best_has_its_method,
-        objectives, energy_of_a_single_variant, energy_that_nobody_tells, an_anchor_dies, both_regimes};
+        finals_of_a_recording, drift_references_show_drift, how_far_a_drift_reference_has_certainly_moved, scatter_is_no_drift, a_drift_reference_keeps_its_method, a_final_has_one_method, a_stored_best_has_its_method,
+        objectives, energy_of_a_single_variant, energy_that_nobody_tells, a_drift_reference_dies, both_l2};
     for (size_t i = 0; i < sizeof tests / sizeof tests[0]; i++) tcase_add_test(group, tests[i]);
     suite_add_tcase(suite, group);
     SRunner *runner = srunner_create(suite);

@@ -20,7 +20,7 @@ START_TEST(a_full_file)
     ck_assert_str_eq(spec->strategy, "anneal");
     ck_assert_int_eq(spec->budget, 50);
     ck_assert(spec->time_s == 12.5);
-    ck_assert_int_eq(spec->regime, MT_REGIME_WARM);
+    ck_assert_int_eq(spec->l2, MT_L2_WARM);
     ck_assert_str_eq(spec->baseline, "direct");
     ck_assert_uint_eq(spec->param_count, 5);
     ck_assert_str_eq(spec->params[0].name, "ALGO");
@@ -160,7 +160,7 @@ START_TEST(defaults)
     ck_assert_str_eq(spec->strategy, "auto");
     ck_assert_int_eq(spec->budget, 400);
     ck_assert(spec->time_s == 300);
-    ck_assert_int_eq(spec->regime, MT_REGIME_COLD);
+    ck_assert_int_eq(spec->l2, MT_L2_COLD);
     ck_assert_ptr_null(spec->baseline);
     ck_assert_uint_eq(spec->workload_count, 1);
     ck_assert_str_eq(spec->workloads[0].name, "default");
@@ -221,7 +221,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[tune]\nbudget = 0\n", "budget = 0: expected an integer of at least 1" },
     { REST "[tune]\nbudget = many\n", "budget = many: expected an integer" },
     { REST "[tune]\ntime = 0\n", "expected a number above 0" },
-    { REST "[tune]\nregime = hot\n", "regime = hot is not known; expected one of cold, warm" },
+    { REST "[tune]\nl2 = hot\n", "l2 = hot is not known; expected one of cold, warm" },
     { REST "[tune]\nobjective = power\n", "objective = power is not known; expected one of time, energy, edp" },
     { REST "[tune]\ndefaults = w\n", "test.ini:17: defaults: no algorithm w" },
     { REST "[algorithm second]\n[tune]\ndefaults = v, secnd\n", "test.ini:18: defaults: no algorithm secnd, did you mean" },

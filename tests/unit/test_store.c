@@ -411,7 +411,7 @@ START_TEST(long_logs_are_cut_between_characters)
 }
 END_TEST
 
-START_TEST(landmarks)
+START_TEST(comparison_points)
 {
     mt_store *store = fixture_open();
     mt_subject s = fixture_subject(store);
@@ -420,20 +420,20 @@ START_TEST(landmarks)
     size_t known;
     fixture_put_ok(store, session, &s, "A=1", 10);
     int64_t winner = fixture_number("SELECT max(id) FROM measurement");
-    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &known, &fixture_err));
+    ck_ok(mt_query_comparison_points(store, winner, &standard, &baseline, &known, &fixture_err));
     ck_assert(isnan(standard) && isnan(baseline) && known == 0);
-    ck_ok(mt_store_landmark(store, &s, "default", "A=2", &fixture_err));
-    ck_ok(mt_store_landmark(store, &s, "baseline", "A=1", &fixture_err));
-    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &known, &fixture_err));
+    ck_ok(mt_store_comparison_point(store, &s, "default", "A=2", &fixture_err));
+    ck_ok(mt_store_comparison_point(store, &s, "baseline", "A=1", &fixture_err));
+    ck_ok(mt_query_comparison_points(store, winner, &standard, &baseline, &known, &fixture_err));
     ck_assert(isnan(standard) && baseline == 10 && known == 2); /* the default was not measured yet */
     fixture_put_ok(store, session, &s, "A=2", 20);
     fixture_put_ok(store, session, &s, "A=2", 30);
-    ck_ok(mt_store_landmark(store, &s, "baseline", NULL, &fixture_err));
-    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &known, &fixture_err));
+    ck_ok(mt_store_comparison_point(store, &s, "baseline", NULL, &fixture_err));
+    ck_ok(mt_query_comparison_points(store, winner, &standard, &baseline, &known, &fixture_err));
     ck_assert(standard == 30 && isnan(baseline));
     mt_outcome failed = fixture_outcome(MT_OUTCOME_TIMEOUT, 0);
     fixture_put(store, session, &s, "A=2", &failed);
-    ck_ok(mt_query_landmarks(store, winner, &standard, &baseline, &known, &fixture_err));
+    ck_ok(mt_query_comparison_points(store, winner, &standard, &baseline, &known, &fixture_err));
     ck_assert(isnan(standard));
     ck_ok(mt_store_check(store, &fixture_err));
     mt_store_close(store);
@@ -496,5 +496,5 @@ END_TEST
 FIXTURE_MAIN("store", find_or_insert_gives_stable_ids, newer_texts_replace_older_ones, step_appends_and_moves_the_intent,
              step_with_bad_ids_leaves_nothing, nested_transactions, no_time_is_no_measurement, strikes_quarantine, killed_coordinator_is_no_strike,
              host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row, what_did_not_run_hides_nothing,
-             best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, landmarks, answers_follow_the_best,
+             best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, comparison_points, answers_follow_the_best,
              check_finds_dangling_rows, pruned_counts)

@@ -1,4 +1,4 @@
-/* Near-ties, finals and anchors. */
+/* Near-ties, finals and drift references. */
 #include "tests/unit/store_fixture.h"
 
 typedef struct near_ties {
@@ -238,7 +238,7 @@ START_TEST(a_variant_on_two_gpus)
 }
 END_TEST
 
-START_TEST(anchors_and_their_intents)
+START_TEST(drift_references_and_their_intents)
 {
     mt_store *store = fixture_open();
     mt_subject s = fixture_subject(store);
@@ -251,8 +251,8 @@ START_TEST(anchors_and_their_intents)
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent"), 1);
     ck_ok(mt_store_next_intent(store, session, &two, NULL, &fixture_err));
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM intent"), 0);
-    ck_ok(mt_store_anchor(store, session, &s, "A=1", &outcome, &fixture_err));
-    ck_ok(mt_store_anchor(store, session, &s, "A=1", &outcome, &fixture_err));
+    ck_ok(mt_store_drift(store, session, &s, "A=1", &outcome, &fixture_err));
+    ck_ok(mt_store_drift(store, session, &s, "A=1", &outcome, &fixture_err));
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM anchor WHERE median_ns = 1000 AND sample_count = 3"), 2);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM measurement"), 0);
     ck_ok(mt_store_check(store, &fixture_err));
@@ -260,4 +260,4 @@ START_TEST(anchors_and_their_intents)
 }
 END_TEST
 
-FIXTURE_MAIN("store_final", finals, the_fastest, finals_for_energy, methods_are_compared_fairly, a_variant_on_two_gpus, anchors_and_their_intents)
+FIXTURE_MAIN("store_final", finals, the_fastest, finals_for_energy, methods_are_compared_fairly, a_variant_on_two_gpus, drift_references_and_their_intents)

@@ -122,7 +122,7 @@ START_TEST(known_by_subject)
     static const char h100[] = "h100-sxm|cc90|sm132|80g", key[] = "00112233445566778899aabbccddeeff", shape[] = "N=48;dtype=f16";
     mt_store *store = fixture_open();
     mt_subject s = fixture_subject(store), warm = s, recorded = s;
-    warm.regime = MT_REGIME_WARM;
+    warm.l2 = MT_L2_WARM;
     recorded.origin = MT_ORIGIN_RECORDED;
     const mt_subject others[] = {
         warm,

@@ -81,26 +81,26 @@ END_TEST
 START_TEST(batches)
 {
     const uint64_t l2 = 50 << 20;
-    mt_batch_plan plan = mt_batch_plan_make(MT_REGIME_COLD, 2000, 10 << 20, l2);
+    mt_batch_plan plan = mt_batch_plan_make(MT_L2_COLD, 2000, 10 << 20, l2);
     ck_assert_uint_eq(plan.sets, 15); /* 150 MiB */
     ck_assert_uint_eq(plan.launches, 100);
-    plan = mt_batch_plan_make(MT_REGIME_COLD, 2000, 4096, l2); /* too small to fill 3 × L2: each set once */
+    plan = mt_batch_plan_make(MT_L2_COLD, 2000, 4096, l2); /* too small to fill 3 × L2: each set once */
     ck_assert_uint_eq(plan.sets, 100);
     ck_assert_uint_eq(plan.launches, 100);
-    plan = mt_batch_plan_make(MT_REGIME_COLD, 500, 4096, l2);
+    plan = mt_batch_plan_make(MT_L2_COLD, 500, 4096, l2);
     ck_assert_uint_eq(plan.sets, 128);
     ck_assert_uint_eq(plan.launches, 128);
-    plan = mt_batch_plan_make(MT_REGIME_COLD, 9000, 400 << 20, l2);
+    plan = mt_batch_plan_make(MT_L2_COLD, 9000, 400 << 20, l2);
     ck_assert_uint_eq(plan.sets, 2);
     ck_assert_uint_eq(plan.launches, 22);
-    plan = mt_batch_plan_make(MT_REGIME_WARM, 1000, 4096, l2);
+    plan = mt_batch_plan_make(MT_L2_WARM, 1000, 4096, l2);
     ck_assert_uint_eq(plan.sets, 1);
     ck_assert_uint_eq(plan.launches, 256);
-    plan = mt_batch_plan_make(MT_REGIME_WARM, 5500, 4096, l2); /* between events; a launch in a graph takes 3 µs less */
+    plan = mt_batch_plan_make(MT_L2_WARM, 5500, 4096, l2); /* between events; a launch in a graph takes 3 µs less */
     ck_assert_uint_eq(plan.launches, 72);
-    plan = mt_batch_plan_make(MT_REGIME_WARM, 8000, 4096, l2);
+    plan = mt_batch_plan_make(MT_L2_WARM, 8000, 4096, l2);
     ck_assert_uint_eq(plan.launches, 40);
-    plan = mt_batch_plan_make(MT_REGIME_WARM, 0, 4096, 0);
+    plan = mt_batch_plan_make(MT_L2_WARM, 0, 4096, 0);
     ck_assert_uint_eq(plan.launches, 256);
 }
 END_TEST

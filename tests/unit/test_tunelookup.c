@@ -499,7 +499,7 @@ START_TEST(test_cubin_of_another_shape)
     for (int i = 0; i < 2; i++) {
         lookup_put(&w, i ? "H=3,5;N=128;dtype=f16" : "H=3,5;N=64;dtype=f16", "default", "ALGO=wide;B=32;C=2", 1000 + 1000 * i);
         lookup_put(&w, i ? "H=3,5;N=128;dtype=f16" : "H=3,5;N=64;dtype=f16", "default", "ALGO=plain;B=32", 3000);
-        ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
+        ck_ok(mt_store_comparison_point(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
     }
     ck_ok(mt_predictor_refresh_all(w.store, &fixture_err));
     lookup_end(&w);

@@ -49,7 +49,7 @@ START_TEST(test_wrong_for_a_type)
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     lookup_put(&w, "H=3,5;N=16;dtype=bf16", "default", wide64, 500);
     for (size_t i = 0; i < 2; i++) fixture_put(w.store, w.session, &w.subject, wrong[i], &(mt_outcome){.kind = MT_OUTCOME_WRONG_RESULT});
-    ck_ok(mt_store_landmark(w.store, &w.subject, "default", plain, &fixture_err));
+    ck_ok(mt_store_comparison_point(w.store, &w.subject, "default", plain, &fixture_err));
     ck_ok(mt_store_refresh_best(w.store, &w.subject, &fixture_err));
     finish(&w);
     tunelookup_db *db = open_db(0);

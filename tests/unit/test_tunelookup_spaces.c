@@ -415,7 +415,7 @@ static void put_others(bench *b, lookup_writer *w, random_shape *randoms, size_t
     random_shape *random = &randoms[index];
     if (default_here(b, random, standard, sizeof standard)) {
         if (strcmp(standard, random->point) != 0) lookup_put(w, random->key, "default", standard, 1500 + (double)mt_rng_below(&b->rng, 500));
-        ck_ok(mt_store_landmark(w->store, &w->subject, "default", standard, &fixture_err));
+        ck_ok(mt_store_comparison_point(w->store, &w->subject, "default", standard, &fixture_err));
     }
     for (size_t k = 1; k <= 12 && k <= index; k++) {
         const char *other = randoms[index - k].point;
@@ -449,7 +449,7 @@ static void compare_space(const char *path)
     ck_assert_str_eq(json, again);
     mt_rng_seed(&b.rng, 11);
     lookup_writer w = lookup_begin(json, "space", lookup_kernel_key);
-    w.subject.regime = b.spec->regime;
+    w.subject.l2 = b.spec->l2;
     size_t count = 0;
     for (int tries = 0; count < SHAPES && tries < 40 * SHAPES; tries++) {
         random_shape *random = &randoms[count];

@@ -46,7 +46,7 @@ static void put_rows(int round)
         char shape[64];
         snprintf(shape, sizeof shape, "H=3,5;N=%d;dtype=f16", n);
         lookup_put(&w, shape, "default", round % 2 ? "ALGO=plain;B=32" : "ALGO=plain;B=64", 1000.0 / (round + 1)); /* each round beats the last */
-        ck_ok(mt_store_landmark(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
+        ck_ok(mt_store_comparison_point(w.store, &w.subject, "default", "ALGO=plain;B=32", &fixture_err));
     }
     if (round % 8 == 0) ck_ok(mt_predictor_refresh_all(w.store, &fixture_err)); /* so that finders of other shapes share its cache */
     lookup_end(&w);

@@ -16,7 +16,7 @@ static const char *const objectives[MT_OBJECTIVE_COUNT] = {[MT_OBJECTIVE_TIME] =
 
 static const char *const energy_sources[] = {[MT_ENERGY_NONE] = "none", [MT_ENERGY_COUNTER] = "counter", [MT_ENERGY_POWER] = "power"};
 
-static const char *const regimes[] = {[MT_REGIME_COLD] = "cold", [MT_REGIME_WARM] = "warm"};
+static const char *const l2_states[] = {[MT_L2_COLD] = "cold", [MT_L2_WARM] = "warm"};
 
 const char *mt_outcome_name(mt_outcome_kind kind)
 {
@@ -64,16 +64,16 @@ bool mt_outcome_may_win(mt_outcome_kind kind)
     return kind == MT_OUTCOME_OK || kind == MT_OUTCOME_CENSORED;
 }
 
-const char *mt_regime_name(mt_regime regime)
+const char *mt_l2_name(mt_l2 l2)
 {
-    return regimes[regime];
+    return l2_states[l2];
 }
 
-bool mt_regime_from_name(const char *name, mt_regime *regime)
+bool mt_l2_from_name(const char *name, mt_l2 *l2)
 {
-    size_t i = find(name, regimes, sizeof regimes / sizeof *regimes);
-    if (i == sizeof regimes / sizeof *regimes) return false;
-    *regime = (mt_regime)i;
+    size_t i = find(name, l2_states, sizeof l2_states / sizeof *l2_states);
+    if (i == sizeof l2_states / sizeof *l2_states) return false;
+    *l2 = (mt_l2)i;
     return true;
 }
 

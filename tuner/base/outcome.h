@@ -47,9 +47,9 @@ bool mt_outcome_is_untried(mt_outcome_kind kind); /* nothing is known of the var
 bool mt_outcome_may_win(mt_outcome_kind kind);    /* its time is what a search goes by */
 
 /* Cold: L2 flushed before each sample. Warm: the same inputs again and again. */
-typedef enum mt_regime { MT_REGIME_COLD, MT_REGIME_WARM } mt_regime;
-const char *mt_regime_name(mt_regime regime); /* "cold", "warm" */
-bool mt_regime_from_name(const char *name, mt_regime *regime);
+typedef enum mt_l2 { MT_L2_COLD, MT_L2_WARM } mt_l2;
+const char *mt_l2_name(mt_l2 l2); /* "cold", "warm" */
+bool mt_l2_from_name(const char *name, mt_l2 *l2);
 
 /* Valid only for MT_OUTCOME_OK and YARDSTICK (and CENSORED: what was seen until then). */
 typedef struct mt_timing {
@@ -62,7 +62,7 @@ typedef struct mt_timing {
     uint32_t dropped;       /* thrown away as throttled */
     uint32_t limited;       /* samples taken while power or heat held the clock down, as NVML says; they are kept where that does not throttle */
     uint32_t batch;         /* launches per sample: 1 = events around one launch, more = a CUDA graph of that many */
-    mt_regime regime;
+    mt_l2 l2;
 } mt_timing;
 
 /* The worst output, over outputs and seeds. Filled whenever a comparison took place, also for WRONG_RESULT. */

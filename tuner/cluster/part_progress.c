@@ -137,7 +137,7 @@ static mt_status see_session(void *context, const mt_session_info *info, mt_erro
 static bool is_of(const mt_cluster_best *best, const mt_measurement_row *row)
 {
     return strcmp(best->gpu, row->gpu_key) == 0 && strcmp(best->kernel, row->kernel) == 0 && strcmp(best->shape, row->shape) == 0 && strcmp(best->workload, row->workload) == 0 &&
-           strcmp(best->regime, mt_regime_name(row->outcome.timing.regime)) == 0;
+           strcmp(best->l2, mt_l2_name(row->outcome.timing.l2)) == 0;
 }
 
 static mt_status see_best(void *context, const mt_measurement_row *row, mt_error *err)
@@ -150,8 +150,8 @@ static mt_status see_best(void *context, const mt_measurement_row *row, mt_error
         if (!bests) return no_memory(err);
         p->bests = bests;
         bests[p->best_count++] = (mt_cluster_best){.gpu = mt_strdup(row->gpu_key), .kernel = mt_strdup(row->kernel), .shape = mt_strdup(row->shape), .workload = mt_strdup(row->workload),
-                                                   .regime = mt_strdup(mt_regime_name(row->outcome.timing.regime)), .median_ns = INFINITY};
-        if (!bests[i].gpu || !bests[i].kernel || !bests[i].shape || !bests[i].workload || !bests[i].regime) return no_memory(err);
+                                                   .l2 = mt_strdup(mt_l2_name(row->outcome.timing.l2)), .median_ns = INFINITY};
+        if (!bests[i].gpu || !bests[i].kernel || !bests[i].shape || !bests[i].workload || !bests[i].l2) return no_memory(err);
     }
     mt_cluster_best *best = &p->bests[i];
     if (!(row->outcome.timing.median_ns < best->median_ns)) return MT_OK;
@@ -304,7 +304,7 @@ void mt_cluster_progress_free(mt_cluster_progress *progress)
         mt_free(progress->rows[i].label);
     }
     for (size_t i = 0; i < progress->best_count; i++) {
-        char *texts[] = {progress->bests[i].gpu, progress->bests[i].kernel, progress->bests[i].shape, progress->bests[i].workload, progress->bests[i].regime, progress->bests[i].variant};
+        char *texts[] = {progress->bests[i].gpu, progress->bests[i].kernel, progress->bests[i].shape, progress->bests[i].workload, progress->bests[i].l2, progress->bests[i].variant};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) mt_free(texts[k]);
     }
     mt_free(progress->rows);

@@ -1,6 +1,6 @@
 /* How far the tasks of a folder are, from its plan, from the parts that they write, and from Slurm where it is there. Nothing is written. */
-#ifndef MT_CLUSTER_PROGRESS_H
-#define MT_CLUSTER_PROGRESS_H
+#ifndef MT_CLUSTER_PART_PROGRESS_H
+#define MT_CLUSTER_PART_PROGRESS_H
 
 #include <stdint.h>
 
@@ -32,7 +32,7 @@ typedef struct mt_cluster_row {
 
 /* The fastest of a subject over all parts. */
 typedef struct mt_cluster_best {
-    char *gpu, *kernel, *shape, *workload, *regime, *variant; /* owned */
+    char *gpu, *kernel, *shape, *workload, *l2, *variant; /* owned */
     double median_ns;
 } mt_cluster_best;
 

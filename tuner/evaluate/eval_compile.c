@@ -3,7 +3,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/evaluate/eval_core.h"
-#include "tuner/evaluate/support_blame.h"
+#include "tuner/evaluate/compile_error.h"
 
 /* What a compile that is under way must give. */
 typedef struct pending {
@@ -53,7 +53,7 @@ static void support_done(eval_compile *self, const mt_pool_result *result)
     const mt_compiled *compiled = result->compiled;
     mt_strbuf why = {0};
     mt_error error = {0};
-    if (!compiled || !compiled->ok) mt_support_blame(self->core.source, result, &error);
+    if (!compiled || !compiled->ok) mt_attribute_compile_error(self->core.source, result, &error);
     else mt_needs_check(&self->support_needs, compiled, &why);
     if (why.length) mt_error_set(&error, MT_ERR_COMPILE, "%s", mt_strbuf_text(&why));
     mt_strbuf_free(&why);
@@ -95,12 +95,12 @@ static void on_compiled(void *context, mt_compile_kind kind, uint64_t tag, const
     mt_event_queue_push(&self->core.events, &event);
 }
 
-static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err)
+static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_l2 l2, mt_error *err)
 {
     eval_compile *self = from_base(base);
     mt_eval_core *core = &self->core;
     pending_clear(self);
-    mt_status st = mt_eval_core_begin(core, subject, space, workload, regime, err);
+    mt_status st = mt_eval_core_begin(core, subject, space, workload, l2, err);
     core->is_held = core->awaits_support;
     return st == MT_OK && core->awaits_support ? mt_candidate_support_needs(core->env, &self->support_needs, err) : st;
 }

@@ -90,7 +90,7 @@ static mt_status submit_support(mt_eval_core *self, mt_error *err)
     return st;
 }
 
-mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err)
+mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_l2 l2, mt_error *err)
 {
     mt_pool_cancel(self->pool);
     mt_event_queue_free(&self->events);
@@ -99,7 +99,7 @@ mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space 
     self->subject = subject;
     self->space = space;
     self->workload = workload;
-    self->regime = regime;
+    self->l2 = l2;
     self->awaits_support = mt_candidate_needs_support(self->spec);
     mt_status st = mt_env_create(self->spec, mt_space_shape(space), &self->base.facts, &self->env, err);
     return st == MT_OK && self->awaits_support ? submit_support(self, err) : st;

@@ -1,6 +1,6 @@
 /* What the evaluators that compile have in common, the one with GPUs (eval_worker) and the one without (eval_compile): the compile workers, the subject, the events and the tick. */
-#ifndef MT_RUN_EVAL_CORE_H
-#define MT_RUN_EVAL_CORE_H
+#ifndef MT_EVALUATE_EVAL_CORE_H
+#define MT_EVALUATE_EVAL_CORE_H
 
 #include "tuner/evaluate/candidate.h"
 #include "tuner/evaluate/eval_worker.h"
@@ -24,7 +24,7 @@ typedef struct mt_eval_core {
     size_t subject;
     const mt_space *space;
     const mt_workload *workload;
-    mt_regime regime;
+    mt_l2 l2;
     mt_env *env;
     bool awaits_support;    /* the reference and the generators are being compiled */
 } mt_eval_core;
@@ -38,7 +38,7 @@ void mt_eval_core_take_facts(mt_eval_core *self, const char *arch);
 void mt_eval_core_close(mt_eval_core *self);
 
 /* As the operations of the same names (evaluator.h). begin() drops the events. */
-mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err);
+mt_status mt_eval_core_begin(mt_eval_core *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_l2 l2, mt_error *err);
 mt_status mt_eval_core_next(mt_evaluator *base, mt_event *event, mt_error *err);
 /* The point's compile, with mt_candidate_free. One that is illegal has ended: DONE is queued. */
 mt_status mt_eval_core_candidate(mt_eval_core *self, const mt_trial *request, mt_candidate *candidate, mt_error *err);

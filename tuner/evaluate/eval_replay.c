@@ -36,7 +36,7 @@ typedef struct eval_replay {
     mt_error stranger;
     const mt_shape *shape; /* whose rows they are; NULL = none are loaded */
     const mt_workload *workload;
-    mt_regime regime;
+    mt_l2 l2;
 } eval_replay;
 
 static eval_replay *from_base(mt_evaluator *base)
@@ -202,34 +202,34 @@ static void warn_of_strangers(eval_replay *self)
     mt_log_warn("%zu of %zu rows of the recording are left out, first: %s", self->strangers, self->strangers + self->count, self->stranger.message);
 }
 
-static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_workload *workload, mt_regime regime, mt_error *err)
+static mt_status load_rows(eval_replay *self, const mt_shape *shape, const mt_workload *workload, mt_l2 l2, mt_error *err)
 {
     static const mt_origin recorded = MT_ORIGIN_RECORDED;
-    mt_filter filter = {.gpu = self->gpu_key, .kernel = self->spec->name, .shape_key = shape->key, .workload_key = workload->key, .origin = &recorded, .regime = &regime};
+    mt_filter filter = {.gpu = self->gpu_key, .kernel = self->spec->name, .shape_key = shape->key, .workload_key = workload->key, .origin = &recorded, .l2 = &l2};
     mt_status st = MT_OK;
-    if (self->shape == shape && self->workload == workload && self->regime == regime) return MT_OK;
+    if (self->shape == shape && self->workload == workload && self->l2 == l2) return MT_OK;
     free_rows(self);
     filter.kernel_key = self->kernel_key.hex;
     filter.with_samples = true;
     self->strangers = self->seen = 0;
     MT_TRY(mt_query_measurements(self->recordings, &filter, on_row, self, err));
     if (!self->seen) {
-        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", self->base.facts.name, mt_regime_name(regime));
+        st = MT_FAIL(err, MT_ERR_NOT_FOUND, "not recorded on %s (%s)", self->base.facts.name, mt_l2_name(l2));
         goto done;
     }
     warn_of_strangers(self);
     keep_newest(self);
     self->shape = shape;
     self->workload = workload;
-    self->regime = regime;
+    self->l2 = l2;
 done:
     return st;
 }
 
-static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err)
+static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_l2 l2, mt_error *err)
 {
     (void)subject;
-    return load_rows(from_base(base), mt_space_shape(space), workload, regime, err);
+    return load_rows(from_base(base), mt_space_shape(space), workload, l2, err);
 }
 
 /* Knobs that rows lacked and now have: the file gained them since. */
@@ -259,10 +259,10 @@ static bool is_refused(const eval_replay *self, const mt_shape *shape)
     return not_recorded == 0;
 }
 
-static mt_status recorded_space(mt_evaluator *base, const mt_shape *shape, const mt_workload *workload, mt_regime regime, mt_space **space, mt_error *err)
+static mt_status recorded_space(mt_evaluator *base, const mt_shape *shape, const mt_workload *workload, mt_l2 l2, mt_space **space, mt_error *err)
 {
     eval_replay *self = from_base(base);
-    mt_status st = load_rows(self, shape, workload, regime, err);
+    mt_status st = load_rows(self, shape, workload, l2, err);
     if (st == MT_ERR_NOT_FOUND && is_refused(self, shape)) st = MT_OK;
     if (st != MT_OK) return st;
     mt_point *points = mt_alloc(self->count, sizeof *points);

@@ -1,12 +1,12 @@
 /* Answers trials from a recording: the whole tool without a GPU. */
-#ifndef MT_RUN_EVAL_REPLAY_H
-#define MT_RUN_EVAL_REPLAY_H
+#ifndef MT_EVALUATE_EVAL_REPLAY_H
+#define MT_EVALUATE_EVAL_REPLAY_H
 
 #include "db/store/store.h"
 #include "tuner/evaluate/evaluator.h"
 
 /* `gpu` as after "recorded:" (model, or a leading part: "h100"). `recordings` is an open store with rows of origin `recorded`; it must outlive the
- * evaluator. NO_GPU, naming the recorded GPUs, when there is none for `gpu`; USAGE when it fits several. Rows of the regime that begin() is told count. begin() answers MT_ERR_NOT_FOUND for a shape and workload without a recording. */
+ * evaluator. NO_GPU, naming the recorded GPUs, when there is none for `gpu`; USAGE when it fits several. Rows of the cache state that begin() is told count. begin() answers MT_ERR_NOT_FOUND for a shape and workload without a recording. */
 mt_status mt_eval_replay_create(mt_store *recordings, const char *gpu, const mt_spec *spec, mt_evaluator **evaluator, mt_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* The real evaluator: here the parts meet, compile workers (eval_core), trials (eval_worker_trials.c), the GPUs' workers (device_worker). */
 #include "tuner/evaluate/eval_worker_internal.h"
-#include "tuner/evaluate/support_blame.h"
+#include "tuner/evaluate/compile_error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static void own_kernels_done(eval_worker *self, mt_compile_kind kind, const mt_p
     if (compiled && compiled->ok)
         st = mt_open_file_open(kind == MT_COMPILE_TOOL ? &self->tool : &self->support, compiled->cubin_path, &error);
     else if (kind == MT_COMPILE_SUPPORT)
-        mt_support_blame(self->core.source, result, &error);
+        mt_attribute_compile_error(self->core.source, result, &error);
     else
         mt_error_set(&error, MT_ERR_COMPILE, "the tool's own kernels do not compile:\n%s", compiled ? (compiled->log ? compiled->log : "") : result->text);
     if (st != MT_OK) {
@@ -160,13 +160,13 @@ static void on_tick(mt_eval_core *core)
     }
 }
 
-static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err)
+static mt_status begin(mt_evaluator *base, size_t subject, const mt_space *space, const mt_workload *workload, mt_l2 l2, mt_error *err)
 {
     eval_worker *self = from_base(base);
     mt_eval_trials_drop(self, true);
     mt_open_file_close(&self->support);
     self->is_vacuous_told = false;
-    return mt_eval_core_begin(&self->core, subject, space, workload, regime, err);
+    return mt_eval_core_begin(&self->core, subject, space, workload, l2, err);
 }
 
 static size_t capacity(const mt_evaluator *base)

@@ -27,7 +27,7 @@ static mt_status start_gpu(eval_worker *self, int ordinal, const eval_worker_cal
     if (self->gpu_count == MT_DEVICES_MAX) return MT_FAIL(err, MT_ERR_USAGE, "more than %d GPUs: name the ones to use", MT_DEVICES_MAX);
     eval_gpu *gpu = mt_alloc(1, sizeof *gpu);
     if (!gpu) return MT_FAIL(err, MT_ERR_NO_MEMORY, "evaluator: out of memory");
-    *gpu = (eval_gpu){.owner = self, .index = self->gpu_count, .ordinal = ordinal, .presence = -1};
+    *gpu = (eval_gpu){.owner = self, .index = self->gpu_count, .ordinal = ordinal, .beacon = -1};
     const mt_device_worker_options device = {
         .loop = self->core.loop,
         .device = ordinal,
@@ -58,7 +58,7 @@ static void stop_gpu(eval_gpu **at)
     *at = NULL;
     mt_device_worker_destroy(gpu->worker);
     mt_open_file_close(&gpu->cubin);
-    if (gpu->presence >= 0) close(gpu->presence);
+    if (gpu->beacon >= 0) close(gpu->beacon);
     mt_free(gpu);
 }
 
@@ -158,7 +158,7 @@ static void note_load(eval_worker *self, eval_gpu *gpu)
 static void announce(eval_gpu *gpu)
 {
     const char *bus_id = mt_device_worker_bus_id(gpu->worker);
-    if (bus_id[0]) gpu->presence = mt_beacon_announce(bus_id);
+    if (bus_id[0]) gpu->beacon = mt_beacon_announce(bus_id);
     mt_eval_worker_look_for_library(gpu);
 }
 

@@ -168,7 +168,7 @@ static mt_status send_order(eval_worker *self, struct trial *trial, mt_error *er
         .guard_pages = self->options.guard_pages,
         .inputs = self->options.inputs,
         .input_count = (uint32_t)self->options.input_count,
-        .regime = core->regime,
+        .l2 = core->l2,
         .interval = INTERVAL,
         .min_samples = retime ? retime : MIN_SAMPLES,
         .max_samples = retime ? retime : MAX_SAMPLES,

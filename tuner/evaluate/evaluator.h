@@ -7,8 +7,8 @@
  * Several GPUs of one model may share the trials. Which one a trial runs on is the caller's choice, at start; intent and result are written for each GPU by itself, so
  * that a host that goes down leaves one name for each. A GPU that is lost leaves the others going: LOST names what was started there without an end, which is
  * ready again and may be started elsewhere. When the last one is lost, next() fails. */
-#ifndef MT_RUN_EVALUATOR_H
-#define MT_RUN_EVALUATOR_H
+#ifndef MT_EVALUATE_EVALUATOR_H
+#define MT_EVALUATE_EVALUATOR_H
 
 #include <stdbool.h>
 
@@ -68,9 +68,9 @@ typedef struct mt_compile_counts {
 
 typedef struct mt_evaluator mt_evaluator;
 typedef struct mt_evaluator_ops {
-    /* Says what the following trials belong to, and what their times mean; called once per (space, workload, regime) with a number that trials then name. Compiles what the
+    /* Says what the following trials belong to, and what their times mean; called once per (space, workload, cache state) with a number that trials then name. Compiles what the
      * subject needs (reference, generators). An error is the session's. */
-    mt_status (*begin)(mt_evaluator *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_regime regime, mt_error *err);
+    mt_status (*begin)(mt_evaluator *self, size_t subject, const mt_space *space, const mt_workload *workload, mt_l2 l2, mt_error *err);
     size_t (*capacity)(const mt_evaluator *self);  /* trials that may be under way, so that compiling runs ahead */
     mt_status (*submit)(mt_evaluator *self, const mt_trial *trial, mt_error *err);
     mt_status (*next)(mt_evaluator *self, mt_event *event, mt_error *err); /* waits */
@@ -85,8 +85,8 @@ typedef struct mt_evaluator_ops {
     void (*wake)(mt_evaluator *self);           /* from a callback of the loop: next() returns a TICK, if nothing else, without waiting for more. NULL: next() never waits */
     bool (*has_event)(const mt_evaluator *self); /* next() would return READY, DONE or LOST at once */
     void (*count)(const mt_evaluator *self, mt_compile_counts *counts);
-    /* NULL unless points come from a recording: the space of what is recorded for the shape, workload and regime (mt_space_create_recorded). NOT_FOUND: nothing is. */
-    mt_status (*recorded_space)(mt_evaluator *self, const mt_shape *shape, const mt_workload *workload, mt_regime regime, mt_space **space, mt_error *err);
+    /* NULL unless points come from a recording: the space of what is recorded for the shape, workload and cache state (mt_space_create_recorded). NOT_FOUND: nothing is. */
+    mt_status (*recorded_space)(mt_evaluator *self, const mt_shape *shape, const mt_workload *workload, mt_l2 l2, mt_space **space, mt_error *err);
 } mt_evaluator_ops;
 
 struct mt_evaluator {
@@ -100,7 +100,7 @@ struct mt_evaluator {
     mt_energy_source energy; /* what it can be measured with; NONE = it can't */
     size_t device_count;    /* GPUs that share the trials, all of the model that `facts` tells; 0 is read as 1 */
     mt_evaluator_device devices[MT_DEVICES_MAX];
-    bool can_retime;        /* variants may be timed again, for anchors and finals */
+    bool can_retime;        /* variants may be timed again, for drift references and finals */
     char warning[1024];     /* for the session's record, one a line, "" = none: foreign load on the GPU … */
 };
 
@@ -108,7 +108,7 @@ struct mt_evaluator {
 const mt_hash *mt_evaluator_key(const mt_evaluator *evaluator, const mt_hash *own);
 int64_t mt_evaluator_restarts(const mt_evaluator *evaluator); /* of workers, since it was made */
 /* The space that trials come from: all valid points, or what is recorded of them. USAGE for a spec with `points = recorded` on a real GPU. `watch` may be NULL. */
-mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, mt_regime regime, const mt_space_watch *watch, mt_space **space,
+mt_status mt_evaluator_space(mt_evaluator *evaluator, const mt_spec *spec, const mt_shape *shape, const mt_workload *workload, mt_l2 l2, const mt_space_watch *watch, mt_space **space,
                              mt_error *err);
 
 #endif

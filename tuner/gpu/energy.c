@@ -71,7 +71,7 @@ static mt_status make_loop(loop *self, mt_error *err)
     mt_status st = MT_OK;
     mt_trial *trial = self->trial;
     double run_ns = trial->outcome->timing.median_ns;
-    mt_energy_plan plan = mt_energy_plan_make(trial->request->timing.regime, run_ns, mt_batch_set_bytes(trial), (uint64_t)trial->gpu->facts.l2_bytes);
+    mt_energy_plan plan = mt_energy_plan_make(trial->request->timing.l2, run_ns, mt_batch_set_bytes(trial), (uint64_t)trial->gpu->facts.l2_bytes);
     MT_TRIAL_TRY(mt_batch_create(trial, plan.sets, plan.runs, &self->batch, err));
     double graphs = run_ns > 0 ? (double)chunk_ns / (run_ns * plan.runs) : 1;
     self->graphs_a_chunk = graphs < 1 ? 1 : graphs > 64 ? 64 : (uint64_t)graphs;

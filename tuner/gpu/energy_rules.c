@@ -68,13 +68,13 @@ mt_energy mt_energy_meter_result(const mt_energy_meter *meter, uint64_t runs, in
     };
 }
 
-mt_energy_plan mt_energy_plan_make(mt_regime regime, double run_ns, uint64_t set_bytes, uint64_t l2_bytes)
+mt_energy_plan mt_energy_plan_make(mt_l2 l2, double run_ns, uint64_t set_bytes, uint64_t l2_bytes)
 {
     static const double graph_ns = 1e6; /* long against the gap between two graphs */
     enum { MOST = 4096 };
     uint64_t wanted_bytes = 3 * (l2_bytes > 0 ? l2_bytes : (uint64_t)128 << 20);
     uint64_t sets = set_bytes > 0 ? (wanted_bytes + set_bytes - 1) / set_bytes : MOST;
-    if (regime == MT_REGIME_WARM || sets < 1) sets = 1;
+    if (l2 == MT_L2_WARM || sets < 1) sets = 1;
     if (sets > MOST) sets = MOST;
     uint64_t runs = run_ns > 0 && graph_ns / run_ns < MOST ? (uint64_t)(graph_ns / run_ns) : MOST;
     if (runs < 1) runs = 1;

@@ -39,6 +39,6 @@ mt_energy mt_energy_meter_result(const mt_energy_meter *meter, uint64_t runs, in
 typedef struct mt_energy_plan {
     uint32_t sets, runs;
 } mt_energy_plan;
-mt_energy_plan mt_energy_plan_make(mt_regime regime, double run_ns, uint64_t set_bytes, uint64_t l2_bytes);
+mt_energy_plan mt_energy_plan_make(mt_l2 l2, double run_ns, uint64_t set_bytes, uint64_t l2_bytes);
 
 #endif

@@ -12,7 +12,7 @@ typedef void (*mt_stage_callback)(void *context, mt_stage stage);
 typedef struct mt_input_file { const char *arg, *path; } mt_input_file; /* --input value=value.npy */
 
 typedef struct mt_timing_options {
-    mt_regime regime;
+    mt_l2 l2;
     double interval;        /* stop when the median's 95 % interval is within ± this part (0.005) */
     uint32_t min_samples, max_samples;  /* 10, 200 */
     int64_t max_ns;         /* wall time spent on timing one variant */

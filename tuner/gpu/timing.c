@@ -2,7 +2,7 @@
  *
  *     hold · { restore · flush L2 · clock stamp · start event · launches · stop event · clock stamp } × n · release · wait
  *
- * docs: DESIGN §5. Restoring inout and zeroing happen before the start event, and in the cold regime before the flush, so that they
+ * docs: DESIGN §5. Restoring inout and zeroing happen before the start event, and in the cold cache state before the flush, so that they
  * are neither timed nor leave anything in the cache. */
 #include <string.h>
 
@@ -35,7 +35,7 @@ static CUresult queue_chunk(const run *self, size_t count)
 {
     CUresult code = CUDA_SUCCESS;
     mt_gpu *gpu = self->trial->gpu;
-    bool is_cold = self->options->regime == MT_REGIME_COLD;
+    bool is_cold = self->options->l2 == MT_L2_COLD;
     MT_CU(mt_timer_hold(gpu));
     if (!is_cold) {
         MT_CU(mt_trial_restore(self->trial));
@@ -116,7 +116,7 @@ static mt_status choose_method(run *self, double first_ns, mt_error *err)
     mt_status st = MT_OK;
     mt_trial *trial = self->trial;
     if (!mt_timing_wants_graph(self->options, first_ns) || mt_trial_needs_restore(trial)) return MT_OK;
-    mt_batch_plan plan = mt_batch_plan_make(self->options->regime, first_ns, mt_batch_set_bytes(trial), (uint64_t)trial->gpu->facts.l2_bytes);
+    mt_batch_plan plan = mt_batch_plan_make(self->options->l2, first_ns, mt_batch_set_bytes(trial), (uint64_t)trial->gpu->facts.l2_bytes);
     MT_TRIAL_TRY(mt_batch_create(trial, plan.sets, plan.launches, &self->batch, err));
     if (self->batch) MT_TRIAL_CU(mt_batch_launch(trial->gpu, self->batch), "timing"); /* untimed, as every first launch */
 done:
@@ -144,7 +144,7 @@ static mt_status keep_samples(run *self, mt_error *err)
     for (size_t i = 0; i < kept; i++)
         outcome->sample_ns[i] = (float)self->kept[i];
     if (outcome->timing.sm_mhz > timer->reference_mhz) timer->reference_mhz = outcome->timing.sm_mhz;
-    outcome->timing.regime = self->options->regime;
+    outcome->timing.l2 = self->options->l2;
     outcome->timing.batch = self->batch ? mt_batch_size(self->batch) : 1;
     outcome->timing.prepare_ns = self->trial->prepare_ns;
     return MT_OK;

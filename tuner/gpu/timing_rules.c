@@ -92,16 +92,16 @@ bool mt_timing_wants_graph(const mt_timing_options *options, double run_ns)
     return run_ns < options->graph_below_ns;
 }
 
-mt_batch_plan mt_batch_plan_make(mt_regime regime, double launch_ns, uint64_t set_bytes, uint64_t l2_bytes)
+mt_batch_plan mt_batch_plan_make(mt_l2 l2, double launch_ns, uint64_t set_bytes, uint64_t l2_bytes)
 {
     static const double graph_ns = 200e3; /* long against an event's resolution of half a microsecond */
     enum { MAX_SETS = 128, MIN_LAUNCHES = 20, MAX_LAUNCHES = 256 };
     static const double latency_ns = 3e3; /* of a launch between events, which launch_ns holds and a graph hides; what is left of the graph's own must not count */
-    double alone_ns = regime == MT_REGIME_WARM ? (launch_ns > 2 * latency_ns ? launch_ns - latency_ns : launch_ns / 2) : launch_ns;
+    double alone_ns = l2 == MT_L2_WARM ? (launch_ns > 2 * latency_ns ? launch_ns - latency_ns : launch_ns / 2) : launch_ns;
     double wanted_launches = alone_ns > 0 ? graph_ns / alone_ns : MAX_LAUNCHES;
     uint32_t launches = wanted_launches > MAX_LAUNCHES ? MAX_LAUNCHES : (uint32_t)wanted_launches;
     if (launches < MIN_LAUNCHES) launches = MIN_LAUNCHES;
-    if (regime == MT_REGIME_WARM) return (mt_batch_plan){.sets = 1, .launches = launches};
+    if (l2 == MT_L2_WARM) return (mt_batch_plan){.sets = 1, .launches = launches};
     uint64_t wanted_bytes = 3 * (l2_bytes > 0 ? l2_bytes : (uint64_t)128 << 20);
     uint64_t sets = set_bytes > 0 ? (wanted_bytes + set_bytes - 1) / set_bytes : MAX_SETS;
     if (sets < 2) sets = 2;

@@ -99,7 +99,7 @@ static size_t element_bytes(const mt_trial *trial, size_t arg)
     return mt_dtype_bytes(known->bytes ? known->dtype : trial->plan.args[arg].tensor.dtype);
 }
 
-/* Bands that were hit are made whole again, so that the next variant is not blamed; inputs and references are made again when needed. */
+/* Bands that were hit are made whole again, so that the next variant is not held responsible; inputs and references are made again when needed. */
 static mt_status judge_bands(mt_trial *trial, const slots *found, const char *doing, mt_error *err)
 {
     mt_status st = MT_OK;

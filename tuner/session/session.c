@@ -158,26 +158,26 @@ static mt_status run_subject(mt_session *session, mt_subject_job job, size_t sub
     return MT_OK;
 }
 
-static mt_regime other_regime(mt_regime regime)
+static mt_l2 other_l2(mt_l2 l2)
 {
-    return regime == MT_REGIME_COLD ? MT_REGIME_WARM : MT_REGIME_COLD;
+    return l2 == MT_L2_COLD ? MT_L2_WARM : MT_L2_COLD;
 }
 
-/* The other regime of a subject comes right after it: the same points, so that the rows stand side by side. */
+/* The other cache state of a subject comes right after it: the same points, so that the rows stand side by side. */
 static mt_status run_targets(mt_session *session, const mt_session_target *targets, size_t count, mt_error *err)
 {
     mt_status st = MT_OK;
     const mt_session_params *params = session->params;
-    size_t each = params->both_regimes ? 2 : 1;
+    size_t each = params->both_l2 ? 2 : 1;
     mt_point_list points = {0};
     for (size_t i = 0; i < count && !session->stop; i++) {
         if (params->takes && !params->takes(params->takes_context, i)) continue;
         points.count = 0;
-        mt_subject_job job = {.number = each * i, .target = &targets[i], .regime = params->regime, .from = params->given ? MT_POINTS_GIVEN : MT_POINTS_SEARCHED, .points = &points};
+        mt_subject_job job = {.number = each * i, .target = &targets[i], .l2 = params->l2, .from = params->given ? MT_POINTS_GIVEN : MT_POINTS_SEARCHED, .points = &points};
         MT_TRY(run_subject(session, job, each * (count - i), err));
-        if (!params->both_regimes || session->stop || points.count == 0) continue;
+        if (!params->both_l2 || session->stop || points.count == 0) continue;
         job.number++;
-        job.regime = other_regime(params->regime);
+        job.l2 = other_l2(params->l2);
         if (!params->given) job.from = MT_POINTS_FOLLOWED;
         MT_TRY(run_subject(session, job, each * (count - i) - 1, err));
     }
@@ -191,8 +191,8 @@ static void renew_predictors(mt_session *session)
 {
     const mt_session_params *params = session->params;
     mt_error err;
-    mt_status st = mt_session_renew_predictor(session, params->regime, &err);
-    if (st == MT_OK && params->both_regimes) st = mt_session_renew_predictor(session, other_regime(params->regime), &err);
+    mt_status st = mt_session_renew_predictor(session, params->l2, &err);
+    if (st == MT_OK && params->both_l2) st = mt_session_renew_predictor(session, other_l2(params->l2), &err);
     if (st != MT_OK) mt_session_warn(session, "what untuned shapes are answered with was not chosen anew: %s", err.message);
 }
 

@@ -1,6 +1,6 @@
 /* The tuning session: for each shape and workload, ask → drop known → submit → write ahead → start → store → tell. */
-#ifndef MT_RUN_SESSION_H
-#define MT_RUN_SESSION_H
+#ifndef MT_SESSION_SESSION_H
+#define MT_SESSION_SESSION_H
 
 #include <uv.h>
 
@@ -40,7 +40,7 @@ typedef struct mt_subject_summary {
     double best_sm_mhz;                            /* SM clock while the best was timed; 0 = not known */
     mt_cycles best_cycles;                         /* blocks == 0: not counted, or not known */
     double seconds;
-    mt_regime regime;
+    mt_l2 l2;
     mt_subject_end end;
 } mt_subject_summary;
 
@@ -93,8 +93,8 @@ typedef struct mt_session_params {
     mt_store *shared;              /* what other tasks found out: known as well, and not counted in the budget of a search of the whole space; only read. NULL = none */
     mt_store *shipped;             /* its winners for near shapes are starting points of a search too; only read. NULL = none */
     const mt_answers *answers;     /* NULL = none */
-    mt_regime regime;              /* what is searched and ranked by */
-    bool both_regimes;             /* then what passed is measured in the other one too */
+    mt_l2 l2;              /* what is searched and ranked by */
+    bool both_l2;             /* then what passed is measured in the other one too */
     mt_reuse reuse;
     mt_objective objective;        /* what the winner is picked by among the finalists; the search goes by time */
     bool objective_given;          /* on the command line: then it is an error when energy can't be measured, else a warning, and time decides */
@@ -110,7 +110,7 @@ typedef struct mt_session_times {
     int64_t wait_ns;               /* of compiled variants, for a GPU */
     int64_t validate_ns, time_ns;  /* of the device workers */
     int64_t device_ns;             /* a variant was on a GPU, from its start to its result: loading, both of the above, and the way there and back */
-    int64_t begin_ns, unfed_ns, late_ns; /* GPUs stood idle: before a subject's first variant was there, with nothing compiled, with something compiled (the coordinator's doing) */
+    int64_t idle_setup_ns, idle_no_compiled_ns, idle_dispatch_ns; /* GPUs stood idle: before a subject's first variant was there, with nothing compiled, with something compiled (the coordinator's doing) */
     int64_t database_ns;           /* of the coordinator */
     int64_t search_ns;             /* of the strategy, in a thread of its own */
     int64_t coordinator_cpu_ns;    /* processor time of the coordinator's loop: it serves all GPUs, one event after the other */

@@ -1,6 +1,6 @@
 /* A final under way, shared by session_final.c (who takes part, the verdict) and session_final_rounds.c (the rounds). Nothing else includes this. */
-#ifndef MT_RUN_SESSION_FINAL_H
-#define MT_RUN_SESSION_FINAL_H
+#ifndef MT_SESSION_SESSION_FINAL_H
+#define MT_SESSION_SESSION_FINAL_H
 
 #include "tuner/session/final_rules.h"
 #include "tuner/session/session_internal.h"
@@ -25,7 +25,7 @@ enum {
     MT_LIBRARIES_MAX = 8,
     MT_LIBRARIES_TIMED = 4,  /* in the rounds: the first, and the fastest of the others */
     MT_LIBRARY_DEATHS = 2,  /* worker processes that a plugin may cost, alone; then those of its algorithms that have not run do not */
-    MT_FINAL_SEATS = MT_FINALISTS_MAX + MT_LIBRARIES_MAX /* library r sits at MT_FINALISTS_MAX + r */
+    MT_FINAL_PLACES = MT_FINALISTS_MAX + MT_LIBRARIES_MAX /* library r sits at MT_FINALISTS_MAX + r */
 };
 
 typedef struct mt_final {

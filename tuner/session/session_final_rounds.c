@@ -29,7 +29,7 @@ typedef struct lane {
     size_t device;
     enum lane_state state;
     size_t round, place;                 /* whose turn it is */
-    struct turn turns[MT_FINAL_SEATS]; /* of the entries and libraries in this round */
+    struct turn turns[MT_FINAL_PLACES]; /* of the entries and libraries in this round */
     const char *intent;                  /* the variant whose name is written ahead; borrowed from its entry; NULL = none */
     int64_t started_ns;
 } lane;
@@ -58,13 +58,13 @@ static mt_library *library_of(const rounds *self, size_t which)
 }
 
 /* Energy is the finalists' affair. */
-static size_t seat_count(const rounds *self)
+static size_t place_count(const rounds *self)
 {
     size_t libraries = self->final->library_count ? MT_LIBRARIES_MAX : 0;
     return self->kind == ROUNDS_OF_LIBRARIES ? libraries : self->final->count + (self->kind == ROUNDS_BY_ENERGY ? 0 : libraries);
 }
 
-static size_t seat_at(const rounds *self, size_t number)
+static size_t place_at(const rounds *self, size_t number)
 {
     size_t finalists = self->kind == ROUNDS_OF_LIBRARIES ? 0 : self->final->count;
     return number < finalists ? number : MT_FINALISTS_MAX + number - finalists;
@@ -81,7 +81,7 @@ static bool is_out(const rounds *self, size_t which)
 static lane *find_turn(rounds *self, uint64_t trial, size_t *which)
 {
     for (size_t l = 0; l < self->lane_count; l++)
-        for (*which = 0; *which < MT_FINAL_SEATS; ++*which)
+        for (*which = 0; *which < MT_FINAL_PLACES; ++*which)
             if (self->lanes[l].turns[*which].state != TURN_NONE && self->lanes[l].turns[*which].trial == trial) return &self->lanes[l];
     return NULL;
 }
@@ -99,7 +99,7 @@ static mt_status announce(rounds *self, lane *at, const char *next, int64_t work
     return st;
 }
 
-/* A row of its own: it passed before, and it did not now. From then on it has no standing. */
+/* A row of its own: it passed before, and it did not now. From then on it does not count. */
 static mt_status drop(rounds *self, lane *at, mt_final_entry *entry, mt_event *event, mt_error *err)
 {
     mt_final *final = self->final;
@@ -273,14 +273,14 @@ static bool take_round(rounds *self, lane *at)
 static mt_status begin_round(rounds *self, lane *at, bool *is_there, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t count = seat_count(self);
+    size_t count = place_count(self);
     *is_there = take_round(self, at);
     if (!*is_there) goto done;
     at->state = LANE_IN_ROUND;
     at->place = 0;
     memset(at->turns, 0, sizeof at->turns);
     for (size_t place = 0; place < count; place++) {
-        size_t which = seat_at(self, turn_of(at->round, place, count));
+        size_t which = place_at(self, turn_of(at->round, place, count));
         if (!is_out(self, which)) MT_TRY(submit(self, at, which, err));
     }
 done:
@@ -301,7 +301,7 @@ static mt_status start(rounds *self, lane *at, size_t which, mt_error *err)
     mt_evaluator *evaluator = self->final->session->evaluator;
     const struct turn *turn = &at->turns[which];
     int64_t pid = evaluator->ops->worker_pid ? evaluator->ops->worker_pid(evaluator, at->device) : turn->worker_pid;
-    MT_TRY(announce(self, at, library_of(self, which) ? NULL : self->final->entries[which].variant, pid, err)); /* a library is no variant to be blamed */
+    MT_TRY(announce(self, at, library_of(self, which) ? NULL : self->final->entries[which].variant, pid, err)); /* a library is no variant that could be at fault */
     const mt_trial_start how = {.device = at->device, .method = method_for(self->final), .energy_ns = self->kind == ROUNDS_BY_ENERGY ? energy_ns : 0};
     at->started_ns = mt_clock_now_ns();
     at->state = LANE_RUNS;
@@ -314,12 +314,12 @@ done:
 static mt_status advance(rounds *self, lane *at, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t count = seat_count(self);
+    size_t count = place_count(self);
     bool is_there = true;
     while (at->state == LANE_RESTS || at->state == LANE_IN_ROUND) {
         if (at->state == LANE_RESTS) MT_TRY(begin_round(self, at, &is_there, err));
         if (!is_there) break;
-        size_t which = at->place < count ? seat_at(self, turn_of(at->round, at->place, count)) : 0;
+        size_t which = at->place < count ? place_at(self, turn_of(at->round, at->place, count)) : 0;
         const struct turn *turn = &at->turns[which];
         if (at->place == count)
             at->state = LANE_RESTS;

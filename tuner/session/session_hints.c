@@ -82,8 +82,8 @@ mt_status mt_session_hints(mt_session *session, const mt_subject *subject, const
     int64_t before = mt_clock_now_ns();
     struct hunt hunt = {.session = session, .target = target, .space = space, .kinds = kinds_of(target->shape)};
     if (!hunt.kinds) return MT_FAIL(err, MT_ERR_NO_MEMORY, "session: out of memory");
-    const mt_filter filter = {.kernel = session->params->spec->name, .origin = &session->origin, .regime = &subject->regime};
-    const mt_filter of_shipped = {.kernel = filter.kernel, .regime = filter.regime};
+    const mt_filter filter = {.kernel = session->params->spec->name, .origin = &session->origin, .l2 = &subject->l2};
+    const mt_filter of_shipped = {.kernel = filter.kernel, .l2 = filter.l2};
     mt_status st = mt_query_best(session->store, &filter, on_best, &hunt, err);
     if (st == MT_OK && session->params->shipped) st = mt_query_best(session->params->shipped, &of_shipped, on_best, &hunt, err);
     for (size_t i = 0; i < hunt.count; i++) hints[i] = hunt.best[i].index;

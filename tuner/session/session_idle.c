@@ -16,8 +16,8 @@ void mt_idle_end(const mt_run *run, const mt_run_trial *trial)
     mt_session_device *device = &run->session->devices[trial->device];
     bool is_first = device->free_ns < run->started_ns; /* what lies before is the last subject's final, or nothing */
     int64_t from = later(device->free_ns, run->started_ns), fed = later(from, trial->ready_ns);
-    *(is_first ? &device->begin_ns : &device->unfed_ns) += fed - from;
-    device->late_ns += trial->started_ns - fed;
+    *(is_first ? &device->idle_setup_ns : &device->idle_no_compiled_ns) += fed - from;
+    device->idle_dispatch_ns += trial->started_ns - fed;
     snprintf(detail, sizeof detail, "gpu %zu, trial %llu: %.2f ms without a variant, %.2f ms late", trial->device, (unsigned long long)trial->request.id, (double)(fed - from) / 1e6,
         (double)(trial->started_ns - fed) / 1e6);
     mt_times_note("idle", from, detail);

@@ -1,8 +1,8 @@
 /* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
  * session_loop.c, session_replay.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_fixed_points.c (points instead of a search), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
  * Nothing else includes this. */
-#ifndef MT_RUN_SESSION_INTERNAL_H
-#define MT_RUN_SESSION_INTERNAL_H
+#ifndef MT_SESSION_SESSION_INTERNAL_H
+#define MT_SESSION_SESSION_INTERNAL_H
 
 #include "db/key.h"
 #include "tuner/base/strbuf.h"
@@ -13,8 +13,8 @@ typedef struct mt_session_device {
     int64_t started;               /* trials that ran on it */
     int64_t busy_ns;               /* from their start to their end, as the coordinator saw it */
     int64_t free_ns;               /* clock: since when nothing has run on it; 0 = nothing ever did */
-    int64_t begin_ns, unfed_ns, late_ns; /* how long it stood idle: before a subject's first variant was there, with nothing compiled, with something compiled (the coordinator's doing) */
-    double ratio;                  /* of the anchor's time to that on the first GPU, the farthest from 1; NAN = not known */
+    int64_t idle_setup_ns, idle_no_compiled_ns, idle_dispatch_ns; /* how long it stood idle: before a subject's first variant was there, with nothing compiled, with something compiled (the coordinator's doing) */
+    double ratio;                  /* of the drift reference's time to that on the first GPU, the farthest from 1; NAN = not known */
     bool is_lost;
 } mt_session_device;
 
@@ -57,7 +57,7 @@ typedef struct mt_session {
     mt_session_device devices[MT_DEVICES_MAX];
     mt_strbuf notes;               /* warnings about picks, one a line */
     mt_strbuf cut;                 /* subjects that ended before their budget was spent, one a line */
-    double drift;                  /* largest relative deviation of an anchor from its first time that the intervals of both do not explain; NAN = none was timed twice */
+    double drift;                  /* largest relative deviation of a drift reference from its first time that the intervals of both do not explain; NAN = none was timed twice */
 } mt_session;
 
 /* ---- session_subject.c ---- */
@@ -78,7 +78,7 @@ mt_status mt_point_list_add(mt_point_list *list, size_t index, mt_error *err);
 typedef struct mt_subject_job {
     size_t number;
     const mt_session_target *target;
-    mt_regime regime;
+    mt_l2 l2;
     mt_points_from from;
     mt_point_list *points; /* SEARCHED: gets what passes, in that order; GIVEN: becomes what is given; FOLLOWED: what is measured */
     int64_t deadline_ns;   /* clock */
@@ -130,30 +130,30 @@ void mt_history_free(mt_history *history);                                  /* z
 
 /* ---- session_anchor.c ---- */
 
-typedef enum mt_anchor_state {
-    MT_ANCHOR_RESTS,
-    MT_ANCHOR_UNDER_WAY,   /* it is being timed again */
-    MT_ANCHOR_LOST         /* it failed then, or its GPU is lost: it is timed no more */
-} mt_anchor_state;
+typedef enum mt_drift_state {
+    MT_DRIFT_RESTS,
+    MT_DRIFT_UNDER_WAY,   /* it is being timed again */
+    MT_DRIFT_LOST         /* it failed then, or its GPU is lost: it is timed no more */
+} mt_drift_state;
 
-typedef struct mt_anchor {
+typedef struct mt_drift_reference {
     size_t index;          /* the default point when it is OK, else the first OK one; MT_NO_POINT = none yet */
-    mt_anchor_state state;
+    mt_drift_state state;
     double first_ns;       /* its first time of this session; NAN = not yet */
     double first_low_ns, first_high_ns; /* and its interval */
     uint32_t batch;        /* launches per sample then: it is timed by the same method every time */
     int64_t last_at_ns;    /* clock */
     size_t since;          /* evaluations on the device since then */
-} mt_anchor;
+} mt_drift_reference;
 
 /* Enough evaluations or time have gone by, and there was something to measure. */
-bool mt_anchor_is_due(const mt_session *session, const mt_anchor *anchor);
+bool mt_drift_is_due(const mt_session *session, const mt_drift_reference *reference);
 /* How it must be timed to be compared with its first time. */
-mt_method mt_anchor_method(const mt_anchor *anchor);
+mt_method mt_drift_method(const mt_drift_reference *reference);
 /* By how much a median has certainly moved between two measurements: the relative distance of their intervals, 0 where these overlap. */
-double mt_anchor_moved(double low_ns, double high_ns, double later_low_ns, double later_high_ns);
-/* Stores a time of the anchor (outcome is OK) and follows the drift. */
-mt_status mt_anchor_note(mt_session *session, const mt_subject *subject, mt_anchor *anchor, const char *variant, const mt_outcome *outcome, mt_error *err);
+double mt_drift_moved(double low_ns, double high_ns, double later_low_ns, double later_high_ns);
+/* Stores a time of the drift reference (outcome is OK) and follows the drift. */
+mt_status mt_drift_note(mt_session *session, const mt_subject *subject, mt_drift_reference *reference, const char *variant, const mt_outcome *outcome, mt_error *err);
 
 /* ---- session_final.c ---- */
 
@@ -177,7 +177,7 @@ mt_status mt_session_close_rows(mt_session *session, bool failed, mt_error *err)
 mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job, mt_subject *subject, mt_error *err);
 mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject, const mt_space *space, mt_error *err);
 /* The points that the winner is compared with, for reports. NULL = there is none. */
-mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err);
+mt_status mt_session_store_comparison_points(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err);
 /* One transaction: the result (NULL = none), the strike that it brings, and the intent to run `next_variant` (NULL = none). */
 mt_status mt_session_store_step(mt_session *session, const mt_subject *subject, const mt_result *result, const char *next_variant, int64_t worker_pid, mt_error *err);
 /* Warns, and keeps the line for the session's row. */
@@ -186,8 +186,8 @@ __attribute__((format(printf, 2, 3))) void mt_session_warn(mt_session *session, 
 mt_status mt_session_note_cut(mt_session *session, const mt_session_target *target, const mt_subject_summary *summary, size_t total, mt_error *err);
 /* Keeps a measured winner's cubin for the lookup; nothing to do without a path or for a recording. */
 mt_status mt_session_keep_cubin(mt_session *session, const mt_winner_cubin *winner, mt_error *err);
-/* What untuned shapes are answered with, chosen anew from the rows of that regime. */
-mt_status mt_session_renew_predictor(mt_session *session, mt_regime regime, mt_error *err);
+/* What untuned shapes are answered with, chosen anew from the rows of that cache state. */
+mt_status mt_session_renew_predictor(mt_session *session, mt_l2 l2, mt_error *err);
 /* Keeps the winner's cubin, renews table best and, but for given points, the predictor, and reads the winner back: what `show` will say is what the summary says. */
 mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, const mt_session_target *target, const mt_winner_cubin *cubin, mt_subject_summary *summary, char **best,
     mt_error *err);

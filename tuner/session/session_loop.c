@@ -31,7 +31,7 @@ static mt_status fill(mt_run *run, mt_error *err)
     size_t capacity = evaluator->ops->capacity(evaluator), index;
     bool found = true;
     for (size_t device = 0; device < mt_run_device_count(run) && has_budget(run); device++) {
-        if (mt_anchor_is_due(run->session, &run->anchors[device])) MT_TRY(mt_run_submit_anchor(run, device, err));
+        if (mt_drift_is_due(run->session, &run->drift_references[device])) MT_TRY(mt_run_submit_drift_reference(run, device, err));
     }
     while (found && run->under_way < capacity && has_budget(run)) {
         MT_TRY(next_point(run, &index, &found, err));

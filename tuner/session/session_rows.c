@@ -93,13 +93,13 @@ static void complete_times(mt_session *session)
     mt_session_times *times = &session->times;
     times->device_count = evaluator->device_count ? evaluator->device_count : 1;
     times->device_ns = 0;
-    times->begin_ns = times->unfed_ns = times->late_ns = 0;
+    times->idle_setup_ns = times->idle_no_compiled_ns = times->idle_dispatch_ns = 0;
     for (size_t i = 0; i < times->device_count; i++) {
         const mt_session_device *device = &session->devices[i];
         times->device_ns += device->busy_ns;
-        times->begin_ns += device->begin_ns;
-        times->unfed_ns += device->unfed_ns;
-        times->late_ns += device->late_ns;
+        times->idle_setup_ns += device->idle_setup_ns;
+        times->idle_no_compiled_ns += device->idle_no_compiled_ns;
+        times->idle_dispatch_ns += device->idle_dispatch_ns;
     }
     times->total_ns = mt_clock_now_ns() - session->started_ns;
     times->coordinator_cpu_ns = mt_clock_thread_cpu_ns() - session->started_cpu_ns;
@@ -113,8 +113,8 @@ static void describe_devices(const mt_session *session, mt_strbuf *json)
     for (size_t i = 0; i < evaluator->device_count; i++) {
         const mt_session_device *device = &session->devices[i];
         mt_strbuf_addf(json, "%s{\"gpu\":%d,\"started\":%lld,\"busy_ns\":%lld", i ? "," : "", evaluator->devices[i].ordinal, (long long)device->started, (long long)device->busy_ns);
-        mt_strbuf_addf(json, ",\"begin_ns\":%lld,\"unfed_ns\":%lld,\"late_ns\":%lld", (long long)device->begin_ns, (long long)device->unfed_ns, (long long)device->late_ns);
-        if (isfinite(device->ratio)) mt_strbuf_addf(json, ",\"anchor_ratio\":%.5f", device->ratio);
+        mt_strbuf_addf(json, ",\"idle_setup_ns\":%lld,\"idle_no_compiled_ns\":%lld,\"idle_dispatch_ns\":%lld", (long long)device->idle_setup_ns, (long long)device->idle_no_compiled_ns, (long long)device->idle_dispatch_ns);
+        if (isfinite(device->ratio)) mt_strbuf_addf(json, ",\"drift_reference_ratio\":%.5f", device->ratio);
         mt_strbuf_addf(json, "%s}", device->is_lost ? ",\"lost\":true" : "");
     }
 }
@@ -240,7 +240,7 @@ mt_status mt_session_subject_rows(mt_session *session, const mt_subject_job *job
         .kernel = session->kernel,
         .toolchain = session->toolchain,
         .headers = session->evaluator->headers,
-        .regime = job->regime,
+        .l2 = job->l2,
         .origin = session->origin,
     };
     mt_status st = workload_row(session, target, &name, &key, err);
@@ -273,11 +273,11 @@ mt_status mt_session_store_pruned(mt_session *session, const mt_subject *subject
     return st;
 }
 
-mt_status mt_session_store_landmarks(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err)
+mt_status mt_session_store_comparison_points(mt_session *session, const mt_subject *subject, const char *default_variant, const char *baseline_variant, mt_error *err)
 {
     int64_t before = mt_clock_now_ns();
-    mt_status st = mt_store_landmark(session->store, subject, "default", default_variant, err);
-    if (st == MT_OK) st = mt_store_landmark(session->store, subject, "baseline", baseline_variant, err);
+    mt_status st = mt_store_comparison_point(session->store, subject, "default", default_variant, err);
+    if (st == MT_OK) st = mt_store_comparison_point(session->store, subject, "baseline", baseline_variant, err);
     session->times.database_ns += mt_clock_now_ns() - before;
     return st;
 }
@@ -353,10 +353,10 @@ static mt_status on_best(void *context, const mt_measurement_row *row, mt_error 
     return MT_OK;
 }
 
-mt_status mt_session_renew_predictor(mt_session *session, mt_regime regime, mt_error *err)
+mt_status mt_session_renew_predictor(mt_session *session, mt_l2 l2, mt_error *err)
 {
     int64_t before = mt_clock_now_ns();
-    const mt_portfolio_group group = {session->kernel, session->device, regime, session->origin};
+    const mt_portfolio_group group = {session->kernel, session->device, l2, session->origin};
     mt_status st = mt_predictor_refresh(session->store, &group, NULL, err);
     session->times.database_ns += mt_clock_now_ns() - before;
     mt_times_note("predictor", before, NULL);
@@ -378,11 +378,11 @@ mt_status mt_session_store_best(mt_session *session, const mt_subject *subject, 
         .shape_key = target->shape->key,
         .workload_key = mt_strbuf_text(&key),
         .origin = &session->origin,
-        .regime = &subject->regime,
+        .l2 = &subject->l2,
     };
     MT_TRY(mt_session_keep_cubin(session, cubin, err));
     MT_TRY(mt_store_refresh_best(session->store, subject, err));
-    if (!session->params->given) MT_TRY(mt_session_renew_predictor(session, subject->regime, err));
+    if (!session->params->given) MT_TRY(mt_session_renew_predictor(session, subject->l2, err));
     summary->best_ns = summary->low_ns = summary->high_ns = INFINITY;
     MT_TRY(mt_query_best(session->store, &filter, on_best, &winner, err));
     *best = winner.text;

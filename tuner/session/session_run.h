@@ -1,7 +1,7 @@
 /* One subject under way, shared by session_subject.c (setting up, the end), session_loop.c and session_replay.c (what is evaluated next) and session_trials.c (what comes of it).
  * Nothing else includes this. */
-#ifndef MT_RUN_SESSION_RUN_H
-#define MT_RUN_SESSION_RUN_H
+#ifndef MT_SESSION_SESSION_RUN_H
+#define MT_SESSION_SESSION_RUN_H
 
 #include "tuner/session/session_internal.h"
 #include "tuner/session/session_search.h"
@@ -21,7 +21,7 @@ typedef struct mt_run_trial {
     mt_trial request;
     char *variant;      /* owned text of request.variant */
     mt_run_trial_state state;
-    bool is_anchor;     /* timed again, not evaluated: on `device` and no other */
+    bool is_drift_reference;     /* timed again, not evaluated: on `device` and no other */
     size_t device;      /* where it runs, or must */
     int64_t ready_ns;   /* clock; since READY */
     int64_t started_ns; /* clock; since RUNNING */
@@ -71,7 +71,7 @@ typedef struct mt_run {
     double best_sm_mhz;        /* 0 = not known */
     mt_cycles best_cycles;
     mt_winner_cubin cubin;     /* of the best, when it was measured now */
-    mt_anchor anchors[MT_DEVICES_MAX]; /* the same variant on each GPU, each with its own series */
+    mt_drift_reference drift_references[MT_DEVICES_MAX]; /* the same variant on each GPU, each with its own series */
 } mt_run;
 
 void mt_run_enter(mt_run *run, mt_run_phase phase);
@@ -106,7 +106,7 @@ mt_status mt_run_count_known(mt_run *run, mt_error *err);
 /* Hands a point that was not seen to the evaluator, or refuses it as quarantined. */
 mt_status mt_run_submit(mt_run *run, size_t index, mt_error *err);
 /* Ahead of what is compiled but not started: its turn comes next. */
-mt_status mt_run_submit_anchor(mt_run *run, size_t device, mt_error *err);
+mt_status mt_run_submit_drift_reference(mt_run *run, size_t device, mt_error *err);
 /* Takes the event, and those that came with it: stored in one transaction, then the next trials are started. */
 mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err);
 bool mt_run_is_running(const mt_run *run);                            /* on any GPU */

@@ -200,18 +200,18 @@ static mt_status watch_enumeration(void *context, mt_error *err)
     return MT_FAIL(err, MT_ERR_NOT_FOUND, "the time was up before its points were enumerated: constraints that read fewer knobs prune earlier");
 }
 
-static mt_status store_landmarks(const mt_run *run, mt_error *err)
+static mt_status store_comparison_points(const mt_run *run, mt_error *err)
 {
     bool has_default = run->default_index != MT_NO_POINT, has_baseline = run->baseline_index != MT_NO_POINT;
     char *standard = has_default ? mt_run_variant_text(run, run->default_index) : NULL, *baseline = has_baseline ? mt_run_variant_text(run, run->baseline_index) : NULL;
     bool complete = has_default == !!standard && has_baseline == !!baseline;
-    mt_status st = complete ? mt_session_store_landmarks(run->session, &run->subject, standard, baseline, err) : mt_run_no_memory(err);
+    mt_status st = complete ? mt_session_store_comparison_points(run->session, &run->subject, standard, baseline, err) : mt_run_no_memory(err);
     mt_free(standard);
     mt_free(baseline);
     return st;
 }
 
-/* Workloads of a shape, and its regimes, have the same points, unless they come from a recording. */
+/* Workloads of a shape, and its cache states, have the same points, unless they come from a recording. */
 static mt_status find_space(mt_run *run, mt_error *err)
 {
     mt_session *session = run->session;
@@ -223,7 +223,7 @@ static mt_status find_space(mt_run *run, mt_error *err)
         int64_t start_ns = mt_clock_now_ns();
         mt_space_free(session->space);
         session->space = NULL;
-        st = mt_evaluator_space(evaluator, session->params->spec, run->job->target->shape, run->job->target->workload, run->job->regime, &watch, &session->space, err);
+        st = mt_evaluator_space(evaluator, session->params->spec, run->job->target->shape, run->job->target->workload, run->job->l2, &watch, &session->space, err);
         mt_times_note("space", start_ns, run->job->target->shape->name);
     }
     run->space = session->space;
@@ -239,7 +239,7 @@ static mt_status set_up(mt_run *run, mt_error *err)
     MT_TRY(find_space(run, err));
     if (mt_space_count(run->space) == 0) return empty_space(run, err);
     MT_TRY(make_model(run, err));
-    MT_TRY(evaluator->ops->begin(evaluator, run->job->number, run->space, run->job->target->workload, run->job->regime, err));
+    MT_TRY(evaluator->ops->begin(evaluator, run->job->number, run->space, run->job->target->workload, run->job->l2, err));
     MT_TRY(mt_session_subject_rows(session, run->job, &run->subject, err));
     MT_TRY(mt_session_store_pruned(session, &run->subject, run->space, err));
     if (run->job->from == MT_POINTS_SEARCHED) MT_TRY(choose_strategy(run, err));
@@ -249,7 +249,7 @@ static mt_status set_up(mt_run *run, mt_error *err)
     run->total = count_total(run);
     choose_first(run);
     keep_to_shard(run);
-    MT_TRY(store_landmarks(run, err));
+    MT_TRY(store_comparison_points(run, err));
     if (run->job->from == MT_POINTS_SEARCHED) MT_TRY(start_search(run, err));
 done:
     return st;
@@ -270,10 +270,10 @@ static void free_run(mt_run *run)
 /* How the GPUs compare by the one variant that all of them were given. */
 static void note_devices(mt_run *run)
 {
-    double first_ns = run->anchors[0].first_ns;
+    double first_ns = run->drift_references[0].first_ns;
     for (size_t i = 1; i < mt_run_device_count(run); i++) {
         mt_session_device *device = &run->session->devices[i];
-        double ratio = run->anchors[i].first_ns / first_ns;
+        double ratio = run->drift_references[i].first_ns / first_ns;
         if (isfinite(ratio) && !(fabs(ratio - 1) <= fabs(device->ratio - 1))) device->ratio = ratio;
     }
 }
@@ -310,8 +310,8 @@ mt_status mt_session_subject(mt_session *session, const mt_subject_job *job, mt_
         .best_ns = INFINITY,
     };
     char *best = NULL;
-    for (size_t i = 0; i < MT_DEVICES_MAX; i++) run.anchors[i] = (mt_anchor){.index = MT_NO_POINT, .first_ns = NAN};
-    *summary = (mt_subject_summary){.regime = job->regime, .wanted = session->params->objective, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .shared_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
+    for (size_t i = 0; i < MT_DEVICES_MAX; i++) run.drift_references[i] = (mt_drift_reference){.index = MT_NO_POINT, .first_ns = NAN};
+    *summary = (mt_subject_summary){.l2 = job->l2, .wanted = session->params->objective, .best_ns = INFINITY, .low_ns = INFINITY, .high_ns = INFINITY, .shared_ns = INFINITY, .default_ns = INFINITY, .baseline_ns = INFINITY};
     mt_status st = set_up(&run, err);
     /* One of several shapes that can't be (a size of 0 that production asked for, say) does not keep the others waiting. */
     *is_skipped = st == MT_ERR_NOT_FOUND || (st == MT_ERR_SPEC && session->params->shape_count > 1);

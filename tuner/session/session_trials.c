@@ -9,7 +9,7 @@
 #include "tuner/session/rates.h"
 #include "tuner/session/session_run.h"
 
-enum { ANCHOR_SAMPLES = 15 };
+enum { DRIFT_SAMPLES = 15 };
 
 static mt_status mark_seen(mt_run *run, size_t index, mt_error *err)
 {
@@ -59,24 +59,24 @@ static mt_status note_best(mt_run *run, size_t index, const char *variant, const
     return mt_session_keep_cubin(run->session, &run->cubin, err);
 }
 
-/* What a person knows best is the anchor: the default, if it is OK. It is the same on every GPU. */
-static mt_status note_anchor(mt_run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
+/* What a person knows best is the drift reference: the default, if it is OK. It is the same on every GPU. */
+static mt_status note_drift(mt_run *run, size_t index, const char *variant, const mt_outcome *outcome, const mt_event *event, mt_error *err)
 {
     size_t device = event ? event->device : 0;
-    const mt_anchor *now = &run->anchors[0];
-    run->anchors[device].since += event != NULL;
+    const mt_drift_reference *now = &run->drift_references[0];
+    run->drift_references[device].since += event != NULL;
     bool is_better = now->index == MT_NO_POINT || (index == run->default_index && now->index != index);
     if (!is_better || outcome->kind != MT_OUTCOME_OK || !run->session->evaluator->can_retime) return MT_OK;
     for (size_t i = 0; i < mt_run_device_count(run); i++)
-        run->anchors[i] = (mt_anchor){.index = index, .state = run->session->devices[i].is_lost ? MT_ANCHOR_LOST : MT_ANCHOR_RESTS, .first_ns = NAN, .since = run->anchors[i].since};
-    run->anchors[device].since = 0;
-    return event ? mt_anchor_note(run->session, &run->subject, &run->anchors[device], variant, outcome, err) : MT_OK;
+        run->drift_references[i] = (mt_drift_reference){.index = index, .state = run->session->devices[i].is_lost ? MT_DRIFT_LOST : MT_DRIFT_RESTS, .first_ns = NAN, .since = run->drift_references[i].since};
+    run->drift_references[device].since = 0;
+    return event ? mt_drift_note(run->session, &run->subject, &run->drift_references[device], variant, outcome, err) : MT_OK;
 }
 
-/* What the other regime will measure too. */
+/* What the other cache state will measure too. */
 static mt_status note_point(const mt_run *run, size_t index, const mt_outcome *outcome, mt_error *err)
 {
-    bool is_noted = run->job->from == MT_POINTS_SEARCHED && run->session->params->both_regimes && outcome->kind == MT_OUTCOME_OK;
+    bool is_noted = run->job->from == MT_POINTS_SEARCHED && run->session->params->both_l2 && outcome->kind == MT_OUTCOME_OK;
     return is_noted ? mt_point_list_add(run->job->points, index, err) : MT_OK;
 }
 
@@ -91,7 +91,7 @@ static mt_status count_evaluation(mt_run *run, size_t index, const char *variant
     mt_status st = note_best(run, index, variant, outcome, event, err);
     note_yardstick(run, index, outcome);
     if (st == MT_OK) st = note_point(run, index, outcome, err);
-    if (st == MT_OK) st = note_anchor(run, index, variant, outcome, event, err);
+    if (st == MT_OK) st = note_drift(run, index, variant, outcome, event, err);
     if (st == MT_OK && run->search && !known) st = mt_search_tell(run->search, index, cost_ns, err);
     summary->evaluated++;
     *(known ? &summary->known : &summary->measured) += 1;
@@ -155,7 +155,7 @@ static bool is_free(const mt_run *run, size_t device)
 static mt_run_trial *first_ready(const mt_run *run, size_t device)
 {
     mt_run_trial *trial = run->trials;
-    while (trial && (trial->state != MT_RUN_READY || (trial->is_anchor && trial->device != device))) trial = trial->next;
+    while (trial && (trial->state != MT_RUN_READY || (trial->is_drift_reference && trial->device != device))) trial = trial->next;
     return trial;
 }
 
@@ -229,11 +229,11 @@ static double race_limit(const mt_run *run, const mt_run_trial *trial)
     return run->session->params->no_race || is_compared_with || !isfinite(run->best_ns) ? 0 : run->best_ns;
 }
 
-/* What is compared is timed by one method: an anchor by that of its first time, the others by the best's once that is by graph. */
+/* What is compared is timed by one method: a drift reference by that of its first time, the others by the best's once that is by graph. */
 static mt_method method_of(const mt_run *run, const mt_run_trial *trial)
 {
-    const mt_anchor *anchor = &run->anchors[trial->device];
-    if (trial->is_anchor && trial->request.index == anchor->index) return mt_anchor_method(anchor);
+    const mt_drift_reference *reference = &run->drift_references[trial->device];
+    if (trial->is_drift_reference && trial->request.index == reference->index) return mt_drift_method(reference);
     return run->best_batch > 1 ? MT_METHOD_GRAPH : MT_METHOD_BY_LENGTH;
 }
 
@@ -283,18 +283,18 @@ static mt_status move_intent(mt_run *run, const mt_run_trial *trial, const mt_ru
     return mt_store_next_intent(session->store, session->id, &done, next ? &intent : NULL, err);
 }
 
-/* Its time goes to the anchor's series. When it fails now, though it passed before, that is a result like any other: it has no standing any more. */
-static mt_status on_anchor(mt_run *run, const mt_run_trial *trial, const mt_event *event, const mt_run_trial *next, mt_error *err)
+/* Its time goes to the drift reference's series. When it fails now, though it passed before, that is a result like any other: it no longer counts. */
+static mt_status on_drift(mt_run *run, const mt_run_trial *trial, const mt_event *event, const mt_run_trial *next, mt_error *err)
 {
-    mt_anchor *anchor = &run->anchors[trial->device];
-    bool is_current = trial->request.index == anchor->index; /* the default may have taken its place meanwhile */
+    mt_drift_reference *reference = &run->drift_references[trial->device];
+    bool is_current = trial->request.index == reference->index; /* the default may have taken its place meanwhile */
     if (event->outcome.kind != MT_OUTCOME_OK) {
-        if (is_current) anchor->state = MT_ANCHOR_LOST;
+        if (is_current) reference->state = MT_DRIFT_LOST;
         return store(run, trial->variant, event, next, trial->device, err);
     }
     mt_status st = move_intent(run, trial, next, trial->device, err);
     sum_up(run->session, &event->outcome);
-    if (st == MT_OK && is_current) st = mt_anchor_note(run->session, &run->subject, anchor, trial->variant, &event->outcome, err);
+    if (st == MT_OK && is_current) st = mt_drift_note(run->session, &run->subject, reference, trial->variant, &event->outcome, err);
     return st;
 }
 
@@ -321,8 +321,8 @@ static mt_status on_done(mt_run *run, mt_event *event, mt_error *err)
         leave_device(run, trial, MT_RUN_ENDED);
         next = is_free(run, device) ? first_ready(run, device) : NULL;
     }
-    if (trial->is_anchor) {
-        MT_TRY(on_anchor(run, trial, event, next, err));
+    if (trial->is_drift_reference) {
+        MT_TRY(on_drift(run, trial, event, next, err));
     } else {
         MT_TRY(store(run, trial->variant, event, next, device, err));
         MT_TRY(count_evaluation(run, trial->request.index, trial->variant, &event->outcome, event, err));
@@ -342,20 +342,20 @@ static mt_status on_ready(mt_run *run, const mt_event *event, mt_error *err)
     return occupy_idle(run, err);
 }
 
-/* What ran there has no end, and goes to another GPU; its anchor can't. */
+/* What ran there has no end, and goes to another GPU; its drift reference can't. */
 static mt_status on_lost(mt_run *run, const mt_event *event, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_run_trial *running = run->running[event->device], *next;
     run->session->devices[event->device].is_lost = true;
-    run->anchors[event->device].state = MT_ANCHOR_LOST;
+    run->drift_references[event->device].state = MT_DRIFT_LOST;
     if (running) {
         leave_device(run, running, MT_RUN_READY);
         MT_TRY(move_intent(run, running, NULL, 0, err));
     }
     for (mt_run_trial *trial = run->trials; trial; trial = next) {
         next = trial->next;
-        if (trial->is_anchor && trial->device == event->device) free_trial(run, trial);
+        if (trial->is_drift_reference && trial->device == event->device) free_trial(run, trial);
     }
     MT_TRY(occupy_idle(run, err));
 done:
@@ -403,7 +403,7 @@ mt_status mt_run_handle(mt_run *run, mt_event *event, mt_error *err)
 {
     const mt_evaluator *evaluator = run->session->evaluator;
     bool has_queue = evaluator->ops->has_event != NULL;
-    bool is_together = has_queue && (event->kind == MT_EVENT_DONE || evaluator->ops->has_event(evaluator)); /* also a result's row, its cubin and its anchor */
+    bool is_together = has_queue && (event->kind == MT_EVENT_DONE || evaluator->ops->has_event(evaluator)); /* also a result's row, its cubin and its drift reference */
     mt_status st = is_together ? handle_together(run, event, err) : handle(run, event, err);
     return st == MT_OK ? start_announced(run, err) : st;
 }
@@ -421,7 +421,7 @@ static mt_status refuse(mt_run *run, size_t index, const char *variant, const ch
     return st;
 }
 
-/* Takes `variant`. retime: as in mt_trial; it is then an anchor's, for `device`. */
+/* Takes `variant`. retime: as in mt_trial; it is then a drift reference's, for `device`. */
 static mt_status hand_over(mt_run *run, size_t index, char *variant, uint32_t retime, size_t device, mt_error *err)
 {
     mt_evaluator *evaluator = run->session->evaluator;
@@ -431,11 +431,11 @@ static mt_status hand_over(mt_run *run, size_t index, char *variant, uint32_t re
         return mt_run_no_memory(err);
     }
     trial->variant = variant;
-    trial->is_anchor = retime > 0;
+    trial->is_drift_reference = retime > 0;
     trial->device = device;
     trial->request = (mt_trial){.id = ++run->session->last_trial, .subject = run->job->number, .index = index, .variant = variant, .retime = retime};
     mt_run_trial **last = &run->trials;
-    while (*last && !trial->is_anchor) last = &(*last)->next;
+    while (*last && !trial->is_drift_reference) last = &(*last)->next;
     trial->next = *last;
     *last = trial;
     run->under_way++;
@@ -454,11 +454,11 @@ mt_status mt_run_submit(mt_run *run, size_t index, mt_error *err)
     return st;
 }
 
-mt_status mt_run_submit_anchor(mt_run *run, size_t device, mt_error *err)
+mt_status mt_run_submit_drift_reference(mt_run *run, size_t device, mt_error *err)
 {
-    mt_anchor *anchor = &run->anchors[device];
-    char *variant = mt_run_variant_text(run, anchor->index);
+    mt_drift_reference *reference = &run->drift_references[device];
+    char *variant = mt_run_variant_text(run, reference->index);
     if (!variant) return mt_run_no_memory(err);
-    anchor->state = MT_ANCHOR_UNDER_WAY;
-    return hand_over(run, anchor->index, variant, ANCHOR_SAMPLES, device, err);
+    reference->state = MT_DRIFT_UNDER_WAY;
+    return hand_over(run, reference->index, variant, DRIFT_SAMPLES, device, err);
 }

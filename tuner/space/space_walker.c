@@ -1,4 +1,4 @@
-/* Scenes are one thread's at a time: readers of a space borrow theirs from a pool, which grows to the number of threads that read at once. */
+/* Environments are one thread's at a time: readers of a space borrow theirs from a pool, which grows to the number of threads that read at once. */
 #include "tuner/base/alloc.h"
 #include "tuner/space/space_internal.h"
 

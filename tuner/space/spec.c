@@ -264,7 +264,7 @@ mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_sp
     mt_spec *spec = mt_alloc(1, sizeof *spec);
     *out = NULL;
     if (!spec) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-    *spec = (mt_spec){ .budget = 400, .time_s = 300, .regime = MT_REGIME_COLD, .graph_below_us = 10 };
+    *spec = (mt_spec){ .budget = 400, .time_s = 300, .l2 = MT_L2_COLD, .graph_below_us = 10 };
     reader.spec = spec;
     spec->path = mt_strdup(path);
     spec->text = mt_strndup(text, length);

@@ -154,7 +154,7 @@ typedef struct mt_spec {
     char *strategy;       /* "auto" */
     int64_t budget;       /* evaluations per shape and workload */
     double time_s;        /* for the whole command */
-    mt_regime regime;
+    mt_l2 l2;
     double graph_below_us; /* kernels shorter than this are timed in CUDA graphs */
     mt_objective objective; /* what the pick among the finalists is for */
     char *baseline;       /* algorithm name or NULL */

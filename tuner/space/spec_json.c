@@ -293,7 +293,7 @@ char *mt_spec_json(const mt_spec *spec)
     mt_strbuf out = { 0 };
     mt_strbuf_add(&out, "{");
     add_int(&out, "format", 1);
-    add_text(&out, "regime", mt_regime_name(spec->regime));
+    add_text(&out, "regime", mt_l2_name(spec->l2));
     add_shape(&out, spec);
     add_params(&out, spec);
     add_lets(&out, spec);

@@ -13,7 +13,7 @@ const char *const mt_section_names[MT_SECTION_COUNT] = { "kernel", "tune", "shap
                                                          "arg", "launch", "prepare", "model" };
 
 static const mt_choice origins_of_points[] = { { "all", 0 }, { "recorded", 1 }, { NULL, 0 } };
-static const mt_choice regimes[] = { { "cold", MT_REGIME_COLD }, { "warm", MT_REGIME_WARM }, { NULL, 0 } };
+static const mt_choice l2_states[] = { { "cold", MT_L2_COLD }, { "warm", MT_L2_WARM }, { NULL, 0 } };
 static const mt_choice objectives[] = { { "time", MT_OBJECTIVE_TIME }, { "energy", MT_OBJECTIVE_ENERGY }, { "edp", MT_OBJECTIVE_EDP }, { NULL, 0 } };
 static const mt_choice kinds[] = { { "tensor", MT_ARG_TENSOR }, { "tensormap", MT_ARG_TENSORMAP }, { "scalar", MT_ARG_SCALAR }, { NULL, 0 } };
 static const mt_choice roles[] = { { "in", MT_ROLE_IN }, { "out", MT_ROLE_OUT }, { "inout", MT_ROLE_INOUT }, { "scratch", MT_ROLE_SCRATCH },
@@ -53,7 +53,8 @@ static const mt_key_rule tune_rules[] = {
     NAMES(mt_spec, "strategy", mt_parse_identifier, strategy, NULL),
     NAMES(mt_spec, "budget", mt_parse_int64, budget, &positive_count),
     NAMES(mt_spec, "time", mt_parse_double, time_s, &seconds),
-    NAMES(mt_spec, "regime", mt_parse_choice, regime, regimes),
+    NAMES(mt_spec, "l2", mt_parse_choice, l2, l2_states),
+    NAMES(mt_spec, "regime", mt_parse_choice, l2, l2_states), /* until search_spaces/ say l2 */
     NAMES(mt_spec, "graph_below", mt_parse_double, graph_below_us, &microseconds),
     NAMES(mt_spec, "objective", mt_parse_choice, objective, objectives),
     NAMES(mt_spec, "baseline", mt_parse_identifier, baseline, NULL),

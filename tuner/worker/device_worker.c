@@ -282,7 +282,7 @@ static void requeue(struct order *order)
 }
 
 /* The worker died, or was killed, with an evaluation under way: whose fault is it? */
-static void blame(mt_device_worker *self, const mt_worker_death *death)
+static void attribute_death(mt_device_worker *self, const mt_worker_death *death)
 {
     mt_strbuf text = {0};
     if (death->is_timeout)
@@ -348,7 +348,7 @@ static void lose_active(mt_device_worker *self, const mt_worker_death *death, bo
         self->options.notice(self->options.context, "the device worker was killed from outside (SIGKILL), most often for lack of memory: what it ran is tried once more");
         hand_on(self, true);
     } else {
-        blame(self, death);
+        attribute_death(self, death);
     }
     if (self->idle_deaths <= MAX_IDLE_DEATHS) return;
     mt_error_set(&error, MT_ERR_WORKER, "the device worker keeps dying while it has nothing to do: %s", death->how);

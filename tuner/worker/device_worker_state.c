@@ -1,4 +1,4 @@
-/* The states of a GPU's processes, its order and its incident: which follows which. A step that no table has would blame the wrong variant: it ends the session in every build. */
+/* The states of a GPU's processes, its order and its incident: which follows which. A step that no table has would attribute a fault to the wrong variant: it ends the session in every build. */
 #undef NDEBUG
 #include <assert.h>
 

@@ -27,9 +27,9 @@ static void status_field(mt_codec *codec, mt_status *status)
     *status = (mt_status)mt_codec_choice(codec, (uint32_t)*status, status_limit());
 }
 
-static void regime_field(mt_codec *codec, mt_regime *regime)
+static void l2_field(mt_codec *codec, mt_l2 *l2)
 {
-    *regime = (mt_regime)mt_codec_choice(codec, (uint32_t)*regime, MT_REGIME_WARM + 1);
+    *l2 = (mt_l2)mt_codec_choice(codec, (uint32_t)*l2, MT_L2_WARM + 1);
 }
 
 static void energy_source_field(mt_codec *codec, mt_energy_source *source)
@@ -104,7 +104,7 @@ static void evaluate_fields(mt_codec *codec, mt_evaluate_order *order)
     mt_codec_u64(codec, &order->seed);
     mt_codec_bool(codec, &order->guard_pages);
     mt_codec_texts(codec, &order->inputs, &order->input_count);
-    regime_field(codec, &order->regime);
+    l2_field(codec, &order->l2);
     mt_codec_f64(codec, &order->interval);
     mt_codec_u32(codec, &order->min_samples);
     mt_codec_u32(codec, &order->max_samples);
@@ -134,7 +134,7 @@ static void timing_fields(mt_codec *codec, mt_timing *timing)
     mt_codec_u32(codec, &timing->dropped);
     mt_codec_u32(codec, &timing->limited);
     mt_codec_u32(codec, &timing->batch);
-    regime_field(codec, &timing->regime);
+    l2_field(codec, &timing->l2);
 }
 
 static void accuracy_fields(mt_codec *codec, mt_accuracy *accuracy)

@@ -224,7 +224,7 @@ static mt_status evaluate(struct runner *self, const mt_evaluate_order *order, m
         .point = &point,
         .cubin_path = order->cubin_path,
         .is_retime = order->is_retime,
-        .timing = {order->regime, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor, order->method},
+        .timing = {order->l2, order->interval, order->min_samples, order->max_samples, order->max_ns, order->graph_below_ns, order->race_ns, order->race_factor, order->method},
         .depth = order->depth,
         .energy_ns = order->energy_ns,
         .baseline = order->baseline,

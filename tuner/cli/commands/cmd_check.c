@@ -219,7 +219,7 @@ static mt_status compile_batch(checking *c, batch *b, mt_check_table *table, mt_
     const mt_shape *shape = &c->spec->shapes[b->subject];
     const mt_workload *workload = shape->workload_count ? mt_spec_workload(c->spec, shape->workloads[0]) : &c->spec->workloads[0];
     mt_status st = MT_OK;
-    MT_TRY(c->evaluator->ops->begin(c->evaluator, b->subject, c->spaces[b->subject], workload, c->spec->regime, err));
+    MT_TRY(c->evaluator->ops->begin(c->evaluator, b->subject, c->spaces[b->subject], workload, c->spec->l2, err));
     while (b->done < b->count) {
         while (b->submitted < b->count && b->submitted - b->done < c->evaluator->ops->capacity(c->evaluator)) MT_TRY(submit_next(c, b, err));
         MT_TRY(take_event(c, b, table, err));

@@ -94,7 +94,7 @@ typedef struct recorded_list {
     size_t column;
 } recorded_list;
 
-/* Rows come ordered by kernel and shape; a shape has one for each workload, regime and toolchain. */
+/* Rows come ordered by kernel and shape; a shape has one for each workload, cache state and toolchain. */
 static mt_status print_recorded(void *context, const mt_tuned_info *row, mt_error *err)
 {
     recorded_list *list = context;

@@ -16,7 +16,7 @@ enum { DEFAULT_MAX = 8, CANDIDATES_PER_MEMBER = 3 };
 typedef struct portfolio_values {
     const char *gpu, *kernel, *space, *db, *within, *recordings;
     int64_t max, candidates, seed, jobs;
-    int regime;
+    int l2;
     bool measure, evaluate, json, quiet;
 } portfolio_values;
 
@@ -29,7 +29,7 @@ static const mt_option options[] = {
     {"measure", 0, MT_OPTION_FLAG, FIELD(measure), NULL, "first measure candidates on the shapes where they were not; needs\n--space"},
     {"candidates", 0, MT_OPTION_COUNT, FIELD(candidates), "N", "how many of them (default three times --max)"},
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space, for --measure"},
-    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "only this timing regime; with --measure the file's is the default"},
+    {"l2", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm", "only this state of the L2 cache; with --measure the file's is the default"},
     {"evaluate", 0, MT_OPTION_FLAG, FIELD(evaluate), NULL, "tell what each shape would have been answered with, had it not been\ntuned, beside the default and the nearest by volume"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "for programs: an array with an object for each kernel and GPU"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
@@ -86,14 +86,14 @@ static mt_status find_groups(work *w, mt_error *err)
 {
     const portfolio_values *v = w->values;
     mt_origin recorded = MT_ORIGIN_RECORDED, of_bench;
-    mt_regime regime = v->regime ? (mt_regime)(v->regime - 1) : MT_REGIME_COLD;
+    mt_l2 l2 = v->l2 ? (mt_l2)(v->l2 - 1) : MT_L2_COLD;
     bool is_recorded = v->gpu && strncmp(v->gpu, "recorded:", 9) == 0;
-    mt_filter filter = {.gpu = is_recorded ? v->gpu + 9 : v->gpu, .kernel = v->kernel, .origin = is_recorded ? &recorded : NULL, .regime = v->regime ? &regime : NULL};
+    mt_filter filter = {.gpu = is_recorded ? v->gpu + 9 : v->gpu, .kernel = v->kernel, .origin = is_recorded ? &recorded : NULL, .l2 = v->l2 ? &l2 : NULL};
     if (w->bench) {
         of_bench = mt_portfolio_bench_origin(w->bench);
-        regime = mt_portfolio_bench_regime(w->bench);
+        l2 = mt_portfolio_bench_l2(w->bench);
         const mt_bench *bench = mt_portfolio_bench_of(w->bench);
-        filter = (mt_filter){.gpu = bench->gpu_key, .kernel = bench->spec->name, .kernel_key = bench->kernel_key.hex, .origin = &of_bench, .regime = &regime};
+        filter = (mt_filter){.gpu = bench->gpu_key, .kernel = bench->spec->name, .kernel_key = bench->kernel_key.hex, .origin = &of_bench, .l2 = &l2};
     }
     mt_status st = mt_query_groups(w->store, &filter, add_group, w, err);
     if (st == MT_OK && w->count == 0) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing that was tuned matches; a portfolio is chosen from tuned shapes", mt_store_path(w->store));
@@ -173,7 +173,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     const portfolio_values *v = w.values;
     mt_strbuf command = {0};
     mt_command_line("portfolio", arguments, &command);
-    const mt_portfolio_bench_options bench = {.space = v->space, .gpu = v->gpu, .recordings = v->recordings, .seed = v->seed, .regime = v->regime, .quiet = v->quiet, .jobs = (size_t)v->jobs,
+    const mt_portfolio_bench_options bench = {.space = v->space, .gpu = v->gpu, .recordings = v->recordings, .seed = v->seed, .l2 = v->l2, .quiet = v->quiet, .jobs = (size_t)v->jobs,
                                               .arguments = arguments, .command = mt_strbuf_text(&command)};
     bool is_sibling = mt_sibling_enter();
     mt_status st = MT_OK;

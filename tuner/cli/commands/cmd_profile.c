@@ -17,7 +17,7 @@ static const double NCU_S = 300;
 typedef struct profile_values {
     const char *space, *shape, *workload, *variant, *db;
     int64_t device, top;
-    int regime;
+    int l2;
 } profile_values;
 
 #define FIELD(name) offsetof(profile_values, name)
@@ -27,7 +27,7 @@ static const mt_option options[] = {
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this [workload]"},
     {"variant", 0, MT_OPTION_TEXT, FIELD(variant), "VARIANT", "this variant, as listings print it"},
     {"top", 0, MT_OPTION_COUNT, FIELD(top), "K", "the K fastest of each shape and workload (default 1)"},
-    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm", "rows of this regime (default: the file's); warm keeps caches"},
+    {"l2", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm", "rows of this state of the L2 cache (default: the file's); warm\nkeeps caches"},
     {"device", 0, MT_OPTION_SEED, FIELD(device), "N", "device number (default 0)"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {0},
@@ -145,7 +145,7 @@ static mt_status profile_one(profiling *p, mt_store *store, const subject_row *r
         goto done;
     }
     snprintf(launches, sizeof launches, "%d", kernel_filter(row->launch_json, &filter));
-    const char *const prefix[] = {p->ncu, "--csv", "--print-units", "base", "--clock-control", "none", "--cache-control", outcome.timing.regime == MT_REGIME_WARM ? "none" : "all",
+    const char *const prefix[] = {p->ncu, "--csv", "--print-units", "base", "--clock-control", "none", "--cache-control", outcome.timing.l2 == MT_L2_WARM ? "none" : "all",
                                   "--target-processes", "all", "--kernel-name", mt_strbuf_text(&filter), "--launch-skip", launches, "--launch-count", launches,
                                   "--metrics", mt_ncu_metrics(), NULL};
     MT_TRY(mt_rerun_under(p->rerun, prefix, MT_DEPTH_RUN, NCU_S, &report, err));
@@ -183,7 +183,7 @@ static mt_status open_space(profiling *p, mt_error *err)
 {
     const profile_values *v = p->values;
     mt_status st = MT_OK;
-    mt_rerun_options wishes = {.bench = {.space = v->space, .device = (int)v->device}, .regime = v->regime == 2 ? MT_REGIME_WARM : MT_REGIME_COLD};
+    mt_rerun_options wishes = {.bench = {.space = v->space, .device = (int)v->device}, .l2 = v->l2 == 2 ? MT_L2_WARM : MT_L2_COLD};
     if (!v->space) return MT_FAIL(err, MT_ERR_USAGE, "profile: --space FILE is missing");
     if (v->variant && v->top) return MT_FAIL(err, MT_ERR_USAGE, "profile: --variant and --top exclude each other");
     p->ncu = mt_external_tool_find("ncu");
@@ -200,9 +200,9 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_status st = MT_OK;
     mt_origin measured = MT_ORIGIN_MEASURED;
     MT_TRY(open_space(&p, err));
-    mt_regime regime = p.values->regime ? (mt_regime)(p.values->regime - 1) : mt_rerun_spec(p.rerun)->regime;
+    mt_l2 l2 = p.values->l2 ? (mt_l2)(p.values->l2 - 1) : mt_rerun_spec(p.rerun)->l2;
     mt_filter filter = {.gpu = mt_rerun_gpu_key(p.rerun), .kernel = mt_rerun_kernel(p.rerun), .kernel_key = mt_rerun_kernel_key(p.rerun), .shape = p.values->shape,
-                        .workload = p.values->workload, .origin = &measured, .regime = &regime};
+                        .workload = p.values->workload, .origin = &measured, .l2 = &l2};
     MT_TRY(mt_database_open_as(p.values->db, MT_STORE_READ_WRITE, &store, err));
     MT_TRY(mt_query_measurements(store, &filter, add_row, &p, err));
     MT_TRY(profile_all(&p, store, err));

@@ -88,7 +88,7 @@ static mt_status make_diff(const mt_arguments *arguments, mt_doc *doc, size_t *s
     mt_filter_box box;
     mt_status st;
     mt_filter_fill(f, &box);
-    const mt_diff_filter filter = {.gpu = f->gpu, .kernel = f->kernel, .shape = f->shape, .workload = f->workload, .regime = box.filter.regime, .origin = box.filter.origin};
+    const mt_diff_filter filter = {.gpu = f->gpu, .kernel = f->kernel, .shape = f->shape, .workload = f->workload, .l2 = box.filter.l2, .origin = box.filter.origin};
     MT_TRY(mt_diff_sides_open("report", &values->sides, arguments, values->db, f->gpu, &sides, err));
     for (size_t i = 0; i < 2; i++) mt_diff_sides_describe(&values->sides, &sides, i, &names[i]);
     const char *const texts[] = {mt_strbuf_text(&names[0]), mt_strbuf_text(&names[1])};

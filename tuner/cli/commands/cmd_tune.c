@@ -25,14 +25,14 @@
 #include "tuner/evaluate/eval_worker.h"
 #include "tuner/evaluate/external_tool.h"
 
-enum { BOTH_REGIMES = 3 /* "cold,warm" among the choices */ };
+enum { BOTH_L2 = 3 /* "cold,warm" among the choices */ };
 
 typedef struct tune_values {
     const char *gpu, *space, *strategy, *db, *arch, *recordings, *from_misses;
     mt_words shapes, workloads, inputs;
     int64_t budget, seed, jobs;
     double time_s, compile_limit_s, variant_limit_s;
-    int regime, reuse, guard, objective;
+    int l2, reuse, guard, objective;
     int64_t graph_below_us;
     const char *events, *shard, *known, *around, *space_key, *plan, *watch;
     bool no_cache, no_race, quiet, verbose, progress, diagnose, resume;
@@ -51,7 +51,7 @@ static const mt_option options[] = {
     {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the search and of the inputs (default 0)"},
-    {"regime", 0, MT_OPTION_CHOICE, FIELD(regime), "cold|warm|cold,warm", "flush the L2 cache before each sample, or not; both: search by the\nfile's regime, and measure what passed in the other one too"},
+    {"l2", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm|cold,warm", "flush the L2 cache before each sample, or not; both: search by the\nfile's state, and measure what passed in the other one too"},
     {"objective", 0, MT_OPTION_CHOICE, FIELD(objective), "time|energy|edp", "what the winner is picked by among the finalists: time, energy, or\nenergy × time (default: the file's); the search goes by time"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "compile for this architecture instead of the device's: sm_90a …"},
@@ -178,12 +178,12 @@ static mt_status no_gpu(const tuning *t, mt_error *err)
 
 static bool wants_both(const tuning *t)
 {
-    return t->values->regime == BOTH_REGIMES;
+    return t->values->l2 == BOTH_L2;
 }
 
-static mt_regime chosen_regime(const tuning *t)
+static mt_l2 chosen_l2(const tuning *t)
 {
-    return t->values->regime && !wants_both(t) ? (mt_regime)(t->values->regime - 1) : t->spec->regime;
+    return t->values->l2 && !wants_both(t) ? (mt_l2)(t->values->l2 - 1) : t->spec->l2;
 }
 
 static mt_status prepare_real(tuning *t, mt_error *err)
@@ -400,7 +400,7 @@ static mt_status run_session(tuning *t, mt_error *err)
         .spec = t->spec, .source = &t->source, .kernel_key = t->kernel_key, .inputs = v->inputs.count ? &t->inputs : NULL, .shapes = (const char *const *)t->wanted.shapes.items, .shape_count = t->wanted.shapes.count,
         .workloads = (const char *const *)v->workloads.items, .workload_count = v->workloads.count, .strategy = v->strategy ? v->strategy : t->spec->strategy,
         .budget = v->budget, .budget_given = v->budget > 0, .time_s = v->time_s, .time_given = v->time_s > 0, .seed = (uint64_t)v->seed, .shard = t->shard, .shared = t->shared, .shipped = t->shipped, .answers = t->values->reuse == MT_REUSE_NONE + 1 ? NULL : &answers,
-        .regime = chosen_regime(t), .both_regimes = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
+        .l2 = chosen_l2(t), .both_l2 = wants_both(t), .objective = v->objective ? (mt_objective)(v->objective - 1) : t->spec->objective,
         .objective_given = v->objective > 0, .no_race = v->no_race, .reuse = v->reuse ? (mt_reuse)(v->reuse - 1) : MT_REUSE_MAJOR, .command = mt_strbuf_text(&command), .plan = v->plan, .progress = &progress};
     if (v->around) st = mt_neighbours_gather(&params, t->evaluator, v->around, &around, err);
     if (st != MT_OK) goto done;

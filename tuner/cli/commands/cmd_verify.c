@@ -42,7 +42,7 @@ static const mt_option options[] = {
 
 typedef struct winner {
     char *gpu_key, *kernel, *kernel_key, *shape, *workload, *variant, *space;
-    mt_regime regime;
+    mt_l2 l2;
     int64_t session;
     char *shape_key;
     double median_ns;        /* as stored */
@@ -56,7 +56,7 @@ typedef struct verification {
     char *sanitizer;
     mt_rerun *rerun;
     const char *rerun_space; /* what it was opened with */
-    mt_regime rerun_regime;
+    mt_l2 rerun_l2;
     uint64_t seed;
     double within;           /* as a part of 1; INFINITY = times do not count */
     double worst;            /* most that a good one was slower than stored, as a factor; 0 = none */
@@ -77,7 +77,7 @@ static mt_status add_winner(void *context, const mt_measurement_row *row, mt_err
     v->winners = grown;
     winner *w = &grown[v->count++];
     *w = (winner){mt_strdup(row->gpu_key), mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->shape), mt_strdup(row->workload), mt_strdup(row->variant), NULL,
-                  row->outcome.timing.regime, row->session, mt_strdup(row->shape_key), row->outcome.timing.median_ns,
+                  row->outcome.timing.l2, row->session, mt_strdup(row->shape_key), row->outcome.timing.median_ns,
                   row->outcome.timing.batch};
     if (!w->gpu_key || !w->kernel || !w->kernel_key || !w->shape || !w->workload || !w->variant || !w->shape_key) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     return MT_OK;
@@ -133,18 +133,18 @@ done:
 /* One set of workers serves the winners of one file. */
 static mt_status open_space(verification *v, const winner *w, mt_error *err)
 {
-    if (v->rerun && strcmp(v->rerun_space, w->space) == 0 && v->rerun_regime == w->regime) return MT_OK;
+    if (v->rerun && strcmp(v->rerun_space, w->space) == 0 && v->rerun_l2 == w->l2) return MT_OK;
     mt_rerun_close(v->rerun);
     v->rerun = NULL;
     const char **keys = mt_alloc(v->count, sizeof *keys);
     if (!keys) return MT_FAIL(err, MT_ERR_NO_MEMORY, "verify: out of memory");
     for (size_t i = 0; i < v->count; i++) keys[i] = v->winners[i].shape_key;
     mt_rerun_options wishes = {.bench = {.shape_keys = keys, .shape_key_count = v->count, .space = w->space, .device = (int)v->values->device, .seed = v->seed,
-                                         .variant_limit_s = v->values->variant_limit_s}, .regime = w->regime};
+                                         .variant_limit_s = v->values->variant_limit_s}, .l2 = w->l2};
     mt_status st = mt_rerun_open(&wishes, &v->rerun, err);
     mt_free(keys);
     v->rerun_space = w->space;
-    v->rerun_regime = w->regime;
+    v->rerun_l2 = w->l2;
     return st;
 }
 
@@ -173,7 +173,7 @@ static void say(const winner *w, const char *verdict, double now_ns, const char 
     mt_print_clean(&line, w->shape, 0);
     mt_strbuf_add(&line, " · ");
     mt_print_clean(&line, w->workload, 0);
-    mt_strbuf_addf(&line, "  %s  ", mt_regime_name(w->regime));
+    mt_strbuf_addf(&line, "  %s  ", mt_l2_name(w->l2));
     if (now_ns > 0) add_times(&line, now_ns, w->median_ns);
     mt_print_knobs(&line, w->variant);
     if (why && *why) {

@@ -37,7 +37,7 @@ static char *notes_of(const mt_measurement_row *row)
 static char *subject_of(const mt_measurement_row *row)
 {
     mt_strbuf subject = {0};
-    mt_strbuf_addf(&subject, "%s\n%s\n%s\n%s\n%s\n%d", row->gpu_key, row->kernel_key, row->shape_key, row->workload, row->workload_key, (int)row->outcome.timing.regime);
+    mt_strbuf_addf(&subject, "%s\n%s\n%s\n%s\n%s\n%d", row->gpu_key, row->kernel_key, row->shape_key, row->workload, row->workload_key, (int)row->outcome.timing.l2);
     return mt_strbuf_take(&subject);
 }
 
@@ -58,7 +58,7 @@ mt_status mt_best_list_add(mt_best_list *list, mt_store *store, const mt_measure
     }
     list->items = items;
     mt_best_item item = {.heading = mt_strdup(heading), .subject = subject_of(row), .shape = mt_strdup(row->shape), .workload = mt_strdup(row->workload), .variant = mt_strdup(row->variant),
-                         .usual = mt_strdup(usual ? usual : ""), .notes = notes_of(row), .regime = mt_regime_name(timing->regime), .median_ns = timing->median_ns,
+                         .usual = mt_strdup(usual ? usual : ""), .notes = notes_of(row), .l2 = mt_l2_name(timing->l2), .median_ns = timing->median_ns,
                          .half_ns = fmax(timing->high_ns - timing->median_ns, timing->median_ns - timing->low_ns), .error = row->outcome.accuracy.output[0] ? row->outcome.accuracy.norm_error : NAN,
                          .floor_ratio = row->model_floor_ns > 0 ? row->model_floor_ns / timing->median_ns : NAN, .default_ns = NAN, .created_unix_ms = row->created_unix_ms, .json = json, .at = list->count};
     if (!item.heading || !item.subject || !item.shape || !item.workload || !item.variant || !item.usual || !item.notes) {
@@ -73,7 +73,7 @@ mt_status mt_best_list_add(mt_best_list *list, mt_store *store, const mt_measure
     items[list->count++] = item;
     double baseline_ns;
     size_t count;
-    return is_first ? mt_query_landmarks(store, row->id, &items[list->count - 1].default_ns, &baseline_ns, &count, err) : MT_OK;
+    return is_first ? mt_query_comparison_points(store, row->id, &items[list->count - 1].default_ns, &baseline_ns, &count, err) : MT_OK;
 }
 
 /* ---- sorting ---- */
@@ -115,12 +115,12 @@ void mt_best_list_sort(mt_best_list *list, mt_best_sort sort)
 
 /* Columns that a group does without: all cold; no default's time. */
 typedef struct extent {
-    bool regime, speedup, all_knobs;
+    bool l2, speedup, all_knobs;
 } extent;
 
 static void add_heading(mt_table *table, const extent *shown, char *right)
 {
-    const char *const names[] = {"shape", "workload", "time", "±", shown->regime ? "regime" : NULL, shown->speedup ? "× default" : NULL, "error", "floor", "knobs"};
+    const char *const names[] = {"shape", "workload", "time", "±", shown->l2 ? "L2" : NULL, shown->speedup ? "× default" : NULL, "error", "floor", "knobs"};
     static const char sides[] = "llrrlrrrl";
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!names[i]) continue;
@@ -153,7 +153,7 @@ static void add_item(mt_table *table, const mt_best_item *item, const extent *sh
     mt_table_cell(table, item->workload);
     mt_table_cell(table, mt_print_us(item->median_ns, time, sizeof time));
     mt_table_cell(table, mt_print_us(item->half_ns, time, sizeof time));
-    if (shown->regime) mt_table_cell(table, item->regime);
+    if (shown->l2) mt_table_cell(table, item->l2);
     if (shown->speedup) add_number(table, item->default_ns / item->median_ns, 2, "");
     if (isfinite(item->error)) mt_table_cellf(table, "%.2g", item->error);
     else mt_table_cell(table, "-");
@@ -179,7 +179,7 @@ static bool print_group(const mt_best_item *items, size_t count, bool is_verbose
     char right[COLUMNS + 1] = "";
     extent shown = {.all_knobs = true};
     for (size_t i = 0; i < count; i++) {
-        shown.regime |= strcmp(items[i].regime, "cold") != 0;
+        shown.l2 |= strcmp(items[i].l2, "cold") != 0;
         shown.speedup |= isfinite(items[i].default_ns);
     }
     fprintf(out, "%s\n", items[0].heading);

@@ -1,6 +1,6 @@
 /* What `show` lists: variants with their times, gathered from a query, sorted, and printed as tables or as JSON. */
-#ifndef MT_CLI_BEST_LIST_H
-#define MT_CLI_BEST_LIST_H
+#ifndef MT_CLI_OUTPUT_BEST_LIST_H
+#define MT_CLI_OUTPUT_BEST_LIST_H
 
 #include <stdio.h>
 
@@ -19,7 +19,7 @@ typedef enum mt_best_sort {
 typedef struct mt_best_item {
     char *heading, *subject;   /* GPU and kernel; what else tells one subject from another */
     char *shape, *workload, *variant, *usual, *notes;
-    const char *regime;
+    const char *l2;
     double median_ns, half_ns, error, floor_ratio, default_ns; /* NAN = not known */
     int64_t created_unix_ms;
     char *json;                /* the row's object */

@@ -43,14 +43,14 @@ static void show_rows(const mt_cluster_progress *p)
 
 static void show_bests(const mt_cluster_progress *p)
 {
-    static const char *const names[] = {"kernel", "GPU", "shape", "workload", "regime", "time", "knobs"};
+    static const char *const names[] = {"kernel", "GPU", "shape", "workload", "L2", "time", "knobs"};
     mt_table table = {0};
     heading(&table, names, sizeof names / sizeof *names, "lllllrl");
     for (size_t i = 0; i < p->best_count; i++) {
         const mt_cluster_best *best = &p->bests[i];
         char time[MT_PRINT_TIME_SIZE];
         mt_strbuf knobs = {0};
-        const char *texts[] = {best->kernel, best->gpu, best->shape, best->workload, best->regime};
+        const char *texts[] = {best->kernel, best->gpu, best->shape, best->workload, best->l2};
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) mt_table_cell(&table, texts[k]);
         mt_table_cell(&table, mt_print_us(best->median_ns, time, sizeof time));
         mt_print_knobs(&knobs, best->variant);
@@ -106,7 +106,7 @@ static void show_json(const mt_cluster_progress *p)
         member(&json, "kernel", best->kernel, false);
         member(&json, "shape", best->shape, false);
         member(&json, "workload", best->workload, false);
-        member(&json, "regime", best->regime, false);
+        member(&json, "l2", best->l2, false);
         member(&json, "variant", best->variant, false);
         mt_strbuf_addf(&json, ",\"median_ns\":%.9g}", best->median_ns);
     }

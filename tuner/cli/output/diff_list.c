@@ -26,7 +26,7 @@ static mt_diff_rank rank_of(mt_diff_verdict verdict)
 
 static void add_item(mt_diff_list *list, const mt_diff_subject *s, const mt_diff_time *a, const mt_diff_time *b, bool is_variant)
 {
-    const char *texts[MT_DIFF_TEXTS] = {s->kernel, s->shape, s->workload, s->regime, s->origin, s->gpu_a, s->gpu_b, s->source_a, s->source_b};
+    const char *texts[MT_DIFF_TEXTS] = {s->kernel, s->shape, s->workload, s->l2, s->origin, s->gpu_a, s->gpu_b, s->source_a, s->source_b};
     mt_diff_item *items = mt_grow(list->items, list->count, &list->capacity, sizeof *items);
     if (!items) {
         list->failed = true;
@@ -110,14 +110,14 @@ static void add_text_cell(mt_table *table, mt_strbuf *text)
     mt_strbuf_clear(text);
 }
 
-static void add_row(mt_table *table, const mt_diff_item *item, bool with_regime)
+static void add_row(mt_table *table, const mt_diff_item *item, bool with_l2)
 {
     char time[MT_PRINT_TIME_SIZE];
     mt_strbuf text = {0};
     mt_table_cell(table, mt_diff_rank_name(item->rank));
     mt_table_cell(table, item->texts[SHAPE]);
     mt_table_cell(table, item->texts[WORKLOAD]);
-    if (with_regime) mt_table_cell(table, item->texts[REGIME]);
+    if (with_l2) mt_table_cell(table, item->texts[REGIME]);
     mt_table_cell(table, item->a.variant ? mt_print_us(item->a.median_ns, time, sizeof time) : "-");
     mt_table_cell(table, item->b.variant ? mt_print_us(item->b.median_ns, time, sizeof time) : "-");
     add_change(&text, &item->ratio);
@@ -128,15 +128,15 @@ static void add_row(mt_table *table, const mt_diff_item *item, bool with_regime)
 }
 
 /* The items of one kind, kernel and GPU that stand one behind the other. */
-static void print_group(const mt_diff_item *items, size_t count, const char *heading, bool with_regime, FILE *out)
+static void print_group(const mt_diff_item *items, size_t count, const char *heading, bool with_l2, FILE *out)
 {
-    const char *const names[] = {"verdict", "shape", "workload", with_regime ? "regime" : NULL, "A", "B", "change", items->is_variant ? "knobs" : "knobs of the winners"};
-    mt_table table = {.right = with_regime ? "llllrrrl" : "lllrrrl", .wraps = true};
+    const char *const names[] = {"verdict", "shape", "workload", with_l2 ? "L2" : NULL, "A", "B", "change", items->is_variant ? "knobs" : "knobs of the winners"};
+    mt_table table = {.right = with_l2 ? "llllrrrl" : "lllrrrl", .wraps = true};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (names[i]) mt_table_cell(&table, names[i]);
         table.columns += names[i] != NULL;
     }
-    for (size_t i = 0; i < count; i++) add_row(&table, &items[i], with_regime);
+    for (size_t i = 0; i < count; i++) add_row(&table, &items[i], with_l2);
     fprintf(out, "%s%s\n", heading, items->is_variant ? ", variants of both" : "");
     mt_table_print(&table, out, "  ");
     mt_table_free(&table);
@@ -145,8 +145,8 @@ static void print_group(const mt_diff_item *items, size_t count, const char *hea
 /* Where the whole list has one kernel and GPU that is one table; else the order comes first, and headings come again. */
 void mt_diff_list_print(const mt_diff_list *list, FILE *out)
 {
-    bool with_regime = false;
-    for (size_t i = 0; i < list->count; i++) with_regime |= strcmp(list->items[i].texts[REGIME], "cold") != 0;
+    bool with_l2 = false;
+    for (size_t i = 0; i < list->count; i++) with_l2 |= strcmp(list->items[i].texts[REGIME], "cold") != 0;
     for (size_t begin = 0, end; begin < list->count && !list->failed; begin = end) {
         mt_strbuf heading = {0}, next = {0};
         add_heading(&heading, &list->items[begin]);
@@ -156,7 +156,7 @@ void mt_diff_list_print(const mt_diff_list *list, FILE *out)
             if (list->items[end].is_variant != list->items[begin].is_variant || strcmp(mt_strbuf_text(&heading), mt_strbuf_text(&next)) != 0) break;
         }
         if (begin) fprintf(out, "\n");
-        print_group(&list->items[begin], end - begin, mt_strbuf_text(&heading), with_regime, out);
+        print_group(&list->items[begin], end - begin, mt_strbuf_text(&heading), with_l2, out);
         mt_strbuf_free(&heading);
         mt_strbuf_free(&next);
     }
@@ -191,7 +191,7 @@ static void add_json_time(mt_strbuf *out, const char *name, const mt_diff_time *
 
 static void add_json(mt_strbuf *out, const mt_diff_item *item)
 {
-    static const char *const names[MT_DIFF_TEXTS] = {"kernel", "shape", "workload", "regime", "origin", "gpu_a", "gpu_b", "source_a", "source_b"};
+    static const char *const names[MT_DIFF_TEXTS] = {"kernel", "shape", "workload", "l2", "origin", "gpu_a", "gpu_b", "source_a", "source_b"};
     const mt_diff_ratio *ratio = &item->ratio;
     mt_strbuf_addf(out, "{\"kind\":\"%s\"", item->is_variant ? "variant" : "winner");
     for (size_t i = 0; i < MT_DIFF_TEXTS; i++) {
@@ -216,77 +216,6 @@ void mt_diff_list_json(const mt_diff_list *list, FILE *out)
     }
     fprintf(out, "[%s%s]\n", mt_strbuf_text(&json), list->count ? "\n" : "");
     mt_strbuf_free(&json);
-}
-
-/* ---- JUnit XML ---- */
-
-/* Cleaned: XML has no way to write a control character. */
-static void add_xml(mt_strbuf *xml, const char *text)
-{
-    mt_strbuf clean = {0};
-    mt_print_clean(&clean, text, 0);
-    for (const char *at = mt_strbuf_text(&clean); *at; at++) {
-        const char *escape = *at == '&' ? "&amp;" : *at == '<' ? "&lt;" : *at == '>' ? "&gt;" : *at == '"' ? "&quot;" : NULL;
-        if (escape) mt_strbuf_add(xml, escape);
-        else mt_strbuf_add_char(xml, *at);
-    }
-    mt_strbuf_free(&clean);
-}
-
-/* "21.00 µs → 21.51 µs, +2.44 % (+2.29 … +2.58)". */
-static void add_message(mt_strbuf *xml, const mt_diff_item *item)
-{
-    char a[MT_PRINT_TIME_SIZE], b[MT_PRINT_TIME_SIZE];
-    mt_strbuf text = {0};
-    mt_strbuf_addf(&text, "%s → %s", item->a.variant ? mt_print_us(item->a.median_ns, a, sizeof a) : "nothing", item->b.variant ? mt_print_us(item->b.median_ns, b, sizeof b) : "nothing");
-    if (!isnan(item->ratio.change)) mt_strbuf_add(&text, ", ");
-    if (!isnan(item->ratio.change)) add_change(&text, &item->ratio);
-    add_xml(xml, mt_strbuf_text(&text));
-    mt_strbuf_free(&text);
-}
-
-static void add_case(mt_strbuf *xml, const mt_diff_item *item)
-{
-    mt_strbuf heading = {0}, name = {0}, knobs = {0};
-    const char *const parts[] = {item->texts[SHAPE], item->texts[WORKLOAD], item->texts[REGIME], item->is_variant ? item->a.variant : NULL};
-    double ns = item->b.variant ? item->b.median_ns : NAN;
-    add_heading(&heading, item);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && parts[i]; i++) mt_strbuf_addf(&name, "%s%s", i ? " · " : "", parts[i]);
-    mt_strbuf_add(xml, "    <testcase classname=\"");
-    add_xml(xml, mt_strbuf_text(&heading));
-    mt_strbuf_add(xml, "\" name=\"");
-    add_xml(xml, mt_strbuf_text(&name));
-    mt_strbuf_addf(xml, "\" time=\"%.9f\">", isfinite(ns) ? ns / 1e9 : 0);
-    if (item->rank == MT_RANK_SLOW) {
-        mt_strbuf_add(xml, "<failure type=\"SLOW\" message=\"");
-        add_message(xml, item);
-        mt_strbuf_add(xml, "\">");
-        add_knobs(&knobs, item);
-        add_xml(xml, mt_strbuf_text(&knobs));
-        mt_strbuf_add(xml, "</failure>");
-    } else if (item->rank != MT_RANK_FAST && item->rank != MT_RANK_SAME) {
-        mt_strbuf_addf(xml, "<skipped message=\"%s: ", mt_diff_rank_name(item->rank));
-        add_message(xml, item);
-        mt_strbuf_add(xml, "\"/>");
-    }
-    mt_strbuf_add(xml, "</testcase>\n");
-    mt_strbuf_free(&heading);
-    mt_strbuf_free(&name);
-    mt_strbuf_free(&knobs);
-}
-
-void mt_diff_list_junit(const mt_diff_list *list, mt_strbuf *xml)
-{
-    size_t failed = 0, skipped = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        mt_diff_rank rank = list->items[i].rank;
-        failed += rank == MT_RANK_SLOW;
-        skipped += rank != MT_RANK_SLOW && rank != MT_RANK_FAST && rank != MT_RANK_SAME;
-    }
-    mt_strbuf_addf(xml, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"msda-tune diff\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n", list->count, failed, skipped);
-    for (size_t i = 0; i < list->count; i++) add_case(xml, &list->items[i]);
-    mt_strbuf_add(xml, "  </testsuite>\n</testsuites>\n");
-    xml->failed |= list->failed;
 }
 
 void mt_diff_list_free(mt_diff_list *list)

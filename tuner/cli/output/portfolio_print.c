@@ -171,7 +171,7 @@ static void print_missing(const mt_portfolio_view *view)
 
 mt_status mt_portfolio_print(const mt_portfolio_view *view, mt_error *err)
 {
-    printf("%s on %s, %s%s  [source %.8s]\n", view->kernel, view->gpu_key, mt_regime_name(view->table->group.regime), view->table->group.origin == MT_ORIGIN_RECORDED ? ", recorded" : "",
+    printf("%s on %s, %s%s  [source %.8s]\n", view->kernel, view->gpu_key, mt_l2_name(view->table->group.l2), view->table->group.origin == MT_ORIGIN_RECORDED ? ", recorded" : "",
            view->kernel_key);
     print_size(view);
     mt_status st = print_members(view, err);

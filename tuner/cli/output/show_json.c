@@ -132,7 +132,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row)
     add_text(out, "workload", row->workload);
     add_text(out, "workload_key", row->workload_key);
     add_text(out, "origin", mt_origin_name(row->origin));
-    add_text(out, "regime", mt_regime_name(outcome->timing.regime));
+    add_text(out, "l2", mt_l2_name(outcome->timing.l2));
     add_text(out, "outcome", mt_outcome_name(outcome->kind));
     if (outcome->text && *outcome->text) add_text(out, "text", outcome->text);
     add_timing(out, &outcome->timing, mt_outcome_is_timed(outcome->kind));
@@ -189,13 +189,13 @@ mt_status mt_show_json_best(mt_strbuf *out, const mt_measurement_row *row, mt_st
 {
     mt_status st = MT_OK;
     double default_ns, baseline_ns;
-    size_t landmarks;
+    size_t comparison_points;
     add_fields(out, row);
     add_text(out, "objective", mt_objective_name(row->objective));
     add_energy(out, &row->outcome.energy);
     mt_strbuf_addf(out, ",\"tied_count\":%lld,\"tied\":[", (long long)row->tied_count);
     if (row->final_id) MT_TRY(mt_query_finalists(store, row->final_id, add_tied, out, err));
-    MT_TRY(mt_query_landmarks(store, row->id, &default_ns, &baseline_ns, &landmarks, err));
+    MT_TRY(mt_query_comparison_points(store, row->id, &default_ns, &baseline_ns, &comparison_points, err));
     mt_strbuf_add_char(out, ']');
     add_us(out, "default_us", default_ns, true);
     add_us(out, "baseline_us", baseline_ns, true);

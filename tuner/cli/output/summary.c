@@ -58,7 +58,7 @@ bool mt_summary_names(const mt_workload *workload)
     return workload->key[0] || strcmp(workload->name, "default") != 0;
 }
 
-static void print_title(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded, mt_regime regime)
+static void print_title(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded, mt_l2 l2)
 {
     mt_strbuf line = {0};
     mt_print_clean(&line, mt_space_spec(space)->name, 60);
@@ -66,7 +66,7 @@ static void print_title(FILE *out, const mt_space *space, const mt_workload *wor
     mt_print_clean(&line, mt_space_shape(space)->name, 60);
     if (mt_summary_names(workload)) mt_strbuf_add(&line, " · ");
     if (mt_summary_names(workload)) mt_print_clean(&line, workload->name, 60);
-    if (regime != MT_REGIME_COLD) mt_strbuf_addf(&line, " · %s", mt_regime_name(regime));
+    if (l2 != MT_L2_COLD) mt_strbuf_addf(&line, " · %s", mt_l2_name(l2));
     mt_strbuf_add(&line, "   on ");
     mt_print_clean(&line, facts->name, 80);
     if (is_recorded) mt_strbuf_add(&line, " (recorded)");
@@ -276,7 +276,7 @@ static void print_counts(FILE *out, const mt_subject_summary *summary, const mt_
 void mt_summary_print(FILE *out, const mt_space *space, const mt_workload *workload, const mt_device_facts *facts, bool is_recorded,
                       const mt_subject_summary *summary, const mt_summary_counts *counts, bool is_verbose)
 {
-    print_title(out, space, workload, facts, is_recorded, summary->regime);
+    print_title(out, space, workload, facts, is_recorded, summary->l2);
     if (summary->best && isfinite(summary->best_ns)) print_best(out, space, facts, summary, is_verbose);
     if (summary->best && isfinite(summary->best_ns)) print_algorithms(out, space, summary, counts);
     print_shared(out, space, summary, is_verbose);
@@ -292,10 +292,10 @@ static const char *seconds(int64_t ns, char *text, size_t size)
 /* Of the GPUs' time, in per cent. */
 static void print_idle(FILE *out, const mt_session_times *times, double all_ns)
 {
-    double rest_ns = all_ns - (double)(times->device_ns + times->begin_ns + times->unfed_ns + times->late_ns);
+    double rest_ns = all_ns - (double)(times->device_ns + times->idle_setup_ns + times->idle_no_compiled_ns + times->idle_dispatch_ns);
     double part = all_ns > 0 ? 100 / all_ns : 0;
-    fprintf(out, "Idle:         %.1f %% before the first variants, %.1f %% without a compiled one,\n%*s%.1f %% until the next was started, %.1f %% else\n", part * (double)times->begin_ns,
-        part * (double)times->unfed_ns, INDENT, "", part * (double)times->late_ns, rest_ns > 0 ? part * rest_ns : 0);
+    fprintf(out, "Idle:         %.1f %% before the first variants, %.1f %% without a compiled one,\n%*s%.1f %% until the next was started, %.1f %% else\n", part * (double)times->idle_setup_ns,
+        part * (double)times->idle_no_compiled_ns, INDENT, "", part * (double)times->idle_dispatch_ns, rest_ns > 0 ? part * rest_ns : 0);
 }
 
 void mt_summary_times(FILE *out, const mt_session_times *times, bool is_recorded)

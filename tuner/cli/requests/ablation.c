@@ -62,7 +62,7 @@ typedef struct neighbour {
 typedef struct base {
     char *gpu_key, *gpu_name, *kernel, *kernel_key, *shape, *shape_key, *workload, *workload_key, *variant;
     mt_origin origin;
-    mt_regime regime;
+    mt_l2 l2;
     double median_ns, error;
     neighbour *neighbours;
     size_t count, capacity;
@@ -82,7 +82,7 @@ static mt_status add_base(void *context, const mt_measurement_row *row, mt_error
     grown[list->count++] = (base){
         .gpu_key = mt_strdup(row->gpu_key), .gpu_name = mt_strdup(row->gpu_name), .kernel = mt_strdup(row->kernel), .kernel_key = mt_strdup(row->kernel_key),
         .shape = mt_strdup(row->shape), .shape_key = mt_strdup(row->shape_key), .workload = mt_strdup(row->workload), .workload_key = mt_strdup(row->workload_key),
-        .variant = mt_strdup(row->variant), .origin = row->origin, .regime = row->outcome.timing.regime, .median_ns = row->outcome.timing.median_ns,
+        .variant = mt_strdup(row->variant), .origin = row->origin, .l2 = row->outcome.timing.l2, .median_ns = row->outcome.timing.median_ns,
         .error = row->outcome.accuracy.norm_error};
     return MT_OK;
 }
@@ -96,7 +96,7 @@ static bool is_same_subject(const base *b, const mt_measurement_row *row)
 {
     return strcmp(b->gpu_key, row->gpu_key) == 0 && strcmp(b->kernel, row->kernel) == 0 && strcmp(b->kernel_key, row->kernel_key) == 0 &&
            strcmp(b->shape_key, row->shape_key) == 0 && strcmp(b->workload_key, row->workload_key) == 0 && b->origin == row->origin &&
-           b->regime == row->outcome.timing.regime;
+           b->l2 == row->outcome.timing.l2;
 }
 
 /* The named variant, where it was good, in its newest measurement. */
@@ -179,7 +179,7 @@ static void print_base(const base *b, bool is_first)
     mt_print_clean(&text, b->shape, 0);
     mt_strbuf_add(&text, " · ");
     mt_print_clean(&text, b->workload, 0);
-    mt_strbuf_addf(&text, ", %s, %s\n  ", mt_regime_name(b->regime), mt_origin_name(b->origin));
+    mt_strbuf_addf(&text, ", %s, %s\n  ", mt_l2_name(b->l2), mt_origin_name(b->origin));
     mt_print_knobs(&text, b->variant);
     printf("%s%s\n", is_first ? "" : "\n", mt_strbuf_text(&text));
     mt_strbuf_free(&text);
@@ -222,7 +222,7 @@ mt_status mt_ablation_print(mt_store *store, const mt_filter *filter, const char
     for (size_t i = 0; i < list.count; i++) {
         base *b = &list.items[i];
         const mt_filter same = {.gpu = b->gpu_key, .kernel = b->kernel, .kernel_key = b->kernel_key, .shape_key = b->shape_key, .workload_key = b->workload_key,
-                                .origin = &b->origin, .regime = &b->regime};
+                                .origin = &b->origin, .l2 = &b->l2};
         MT_TRY(mt_query_measurements(store, &same, add_neighbour, b, err));
         if (b->count) qsort(b->neighbours, b->count, sizeof *b->neighbours, by_time);
         keep_fastest(b);

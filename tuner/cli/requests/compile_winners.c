@@ -294,7 +294,7 @@ static mt_status compile_shape(compiling *c, lane *on, size_t first, size_t end,
     }
     MT_TRY(finish(c, on, err));
     MT_TRY(create_space(c, shape, first, end, &space, err));
-    MT_TRY(on->evaluator->ops->begin(on->evaluator, ++c->subjects, space, workload_of(c->spec, winner->workload_key), c->spec->regime, err));
+    MT_TRY(on->evaluator->ops->begin(on->evaluator, ++c->subjects, space, workload_of(c->spec, winner->workload_key), c->spec->l2, err));
     mt_space_free(on->space); /* the evaluator refers to the new one now */
     on->space = space;
     space = NULL;

@@ -84,9 +84,9 @@ mt_status mt_database_open(const char *option, mt_store **store, mt_error *err)
 void mt_filter_fill(const mt_filter_values *values, mt_filter_box *box)
 {
     *box = (mt_filter_box){.filter = {.gpu = values->gpu, .kernel = values->kernel, .shape = values->shape, .workload = values->workload}};
-    if (values->regime) {
-        box->regime = (mt_regime)(values->regime - 1);
-        box->filter.regime = &box->regime;
+    if (values->l2) {
+        box->l2 = (mt_l2)(values->l2 - 1);
+        box->filter.l2 = &box->l2;
     }
     if (values->origin) {
         box->origin = (mt_origin)(values->origin - 1);

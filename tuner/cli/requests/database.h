@@ -1,6 +1,6 @@
 /* Opening a database that must be there already, and the filter options that show, export and report share. */
-#ifndef MT_CLI_DATABASE_H
-#define MT_CLI_DATABASE_H
+#ifndef MT_CLI_REQUESTS_DATABASE_H
+#define MT_CLI_REQUESTS_DATABASE_H
 
 #include "db/store/query.h"
 #include "tuner/cli/options.h"
@@ -15,23 +15,23 @@ mt_status mt_database_missing(const char *path, mt_error *err);
 /* MT_ERR_NOTHING_VALID for a question that found no winner: whether the file is empty, has failures only, or others than those asked for; and what to do. */
 mt_status mt_database_nothing(mt_store *store, mt_error *err);
 
-/* The options --gpu --kernel --shape --workload --regime --origin. Embed it as the first member of a command's values. */
+/* The options --gpu --kernel --shape --workload --cache state --origin. Embed it as the first member of a command's values. */
 typedef struct mt_filter_values {
     const char *gpu, *kernel, *shape, *workload;
-    int regime, origin;
+    int l2, origin;
 } mt_filter_values;
 #define MT_FILTER_OPTIONS                                                                                                                      \
     {"gpu", 0, MT_OPTION_TEXT, offsetof(mt_filter_values, gpu), "GPU", "only this GPU: key, driver's name or model (h100)"},                   \
         {"kernel", 0, MT_OPTION_TEXT, offsetof(mt_filter_values, kernel), "NAME", "only this kernel"},                                         \
         {"shape", 0, MT_OPTION_TEXT, offsetof(mt_filter_values, shape), "NAME", "only this shape"},                                            \
         {"workload", 0, MT_OPTION_TEXT, offsetof(mt_filter_values, workload), "NAME", "only this workload"},                                   \
-        {"regime", 0, MT_OPTION_CHOICE, offsetof(mt_filter_values, regime), "cold|warm", "only this timing regime"},                           \
+        {"l2", 0, MT_OPTION_CHOICE, offsetof(mt_filter_values, l2), "cold|warm", "only this state of the L2 cache"},                        \
     {"origin", 0, MT_OPTION_CHOICE, offsetof(mt_filter_values, origin), "measured|recorded|imported", "only rows of this origin"}
 
 /* A filter and what it points to; must not be copied (the filter points into itself). */
 typedef struct mt_filter_box {
     mt_filter filter;
-    mt_regime regime;
+    mt_l2 l2;
     mt_origin origin;
 } mt_filter_box;
 void mt_filter_fill(const mt_filter_values *values, mt_filter_box *box);

@@ -93,7 +93,7 @@ static mt_status compile_point(mt_evaluator *evaluator, const mt_space *space, m
     const mt_spec *spec = mt_space_spec(space);
     const mt_trial trial = {.id = 1, .subject = 1, .index = 0, .variant = "ALGO=probe"};
     mt_status st;
-    MT_TRY(evaluator->ops->begin(evaluator, 1, space, &spec->workloads[0], spec->regime, err));
+    MT_TRY(evaluator->ops->begin(evaluator, 1, space, &spec->workloads[0], spec->l2, err));
     MT_TRY(evaluator->ops->submit(evaluator, &trial, err));
     for (bool is_done = false; !is_done;) {
         mt_event event;

@@ -69,7 +69,7 @@ static mt_status add_target(mt_neighbours *around, const mt_session_params *plan
 {
     mt_space *space = NULL;
     size_t index, before = around->text_count;
-    mt_status st = mt_evaluator_space(evaluator, plan->spec, target->shape, target->workload, plan->regime, NULL, &space, err);
+    mt_status st = mt_evaluator_space(evaluator, plan->spec, target->shape, target->workload, plan->l2, NULL, &space, err);
     if (st == MT_ERR_NOT_FOUND && evaluator->is_recorded)
         st = add_text(around, plan->spec, point, err);
     else if (st == MT_OK && !mt_space_find_legal(space, point, &index))

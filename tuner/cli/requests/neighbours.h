@@ -1,6 +1,6 @@
 /* A variant and all that differ from it in one knob, as the points that a session measures: `tune --around`, for `show --ablation`. */
-#ifndef MT_CLI_AROUND_H
-#define MT_CLI_AROUND_H
+#ifndef MT_CLI_REQUESTS_NEIGHBOURS_H
+#define MT_CLI_REQUESTS_NEIGHBOURS_H
 
 #include "tuner/session/session.h"
 

@@ -108,9 +108,9 @@ mt_origin mt_portfolio_bench_origin(const mt_portfolio_bench *self)
     return self->bench.evaluator->is_recorded ? MT_ORIGIN_RECORDED : MT_ORIGIN_MEASURED;
 }
 
-mt_regime mt_portfolio_bench_regime(const mt_portfolio_bench *self)
+mt_l2 mt_portfolio_bench_l2(const mt_portfolio_bench *self)
 {
-    return self->options.regime ? (mt_regime)(self->options.regime - 1) : self->bench.spec->regime;
+    return self->options.l2 ? (mt_l2)(self->options.l2 - 1) : self->bench.spec->l2;
 }
 
 /* ---- what is missing ---- */
@@ -180,7 +180,7 @@ static mt_status run_tasks(mt_portfolio_bench *self, mt_store *store, mt_portfol
     const mt_session_params params = {
         .spec = self->bench.spec, .source = &self->bench.source, .kernel_key = self->bench.kernel_key, .given = tasks->given, .given_count = tasks->count,
         .takes = tasks->is_shared ? mt_portfolio_tasks_take : NULL, .takes_context = tasks, .strategy = "exhaustive", .seed = (uint64_t)self->options.seed,
-        .regime = mt_portfolio_bench_regime(self), .no_race = true, .reuse = MT_REUSE_ANY, .command = self->options.command, .progress = &progress};
+        .l2 = mt_portfolio_bench_l2(self), .no_race = true, .reuse = MT_REUSE_ANY, .command = self->options.command, .progress = &progress};
     mt_status st = mt_session_run(&self->bench.loop, &params, self->bench.evaluator, store, &result, err);
     return st == MT_OK && result.interrupted ? interrupted(err) : st;
 }

@@ -1,6 +1,6 @@
 /* Measuring what a portfolio still needs to know: each candidate on each tuned shape. */
-#ifndef MT_CLI_PORTFOLIO_MEASURE_H
-#define MT_CLI_PORTFOLIO_MEASURE_H
+#ifndef MT_CLI_REQUESTS_PORTFOLIO_MEASURE_H
+#define MT_CLI_REQUESTS_PORTFOLIO_MEASURE_H
 
 #include "tuner/cli/requests/bench.h"
 #include "tuner/cli/command.h"
@@ -11,7 +11,7 @@ typedef struct mt_portfolio_bench mt_portfolio_bench;
 typedef struct mt_portfolio_bench_options {
     const char *space, *gpu, *recordings; /* as for `tune`; gpu NULL = auto */
     int64_t seed;
-    int regime;                           /* choice: 0 = the file's */
+    int l2;                           /* choice: 0 = the file's */
     bool quiet;
     size_t jobs;                          /* compile workers; 0 = as many as the host is good for */
     const mt_arguments *arguments;        /* of this command, for processes that help */
@@ -24,7 +24,7 @@ void mt_portfolio_bench_close(mt_portfolio_bench *bench); /* NULL is a no-op */
 /* Whose portfolio this can measure. */
 const mt_bench *mt_portfolio_bench_of(const mt_portfolio_bench *bench);
 mt_origin mt_portfolio_bench_origin(const mt_portfolio_bench *bench);
-mt_regime mt_portfolio_bench_regime(const mt_portfolio_bench *bench);
+mt_l2 mt_portfolio_bench_l2(const mt_portfolio_bench *bench);
 
 /* The first `candidates` variants of the table, and the default, on every shape where they were not measured; as a session whose rows are stored. Shapes that do not
  * fit the file any more, and workloads that it no longer has, are named on stderr and left out. *missing: how many were measured now; what comes of them can bring other variants into

@@ -12,7 +12,7 @@
 struct mt_rerun {
     mt_bench bench;
     int device;
-    mt_regime regime;
+    mt_l2 l2;
     mt_space *space; /* of the last shape */
     uint64_t trials;
 };
@@ -29,7 +29,7 @@ mt_status mt_rerun_open(const mt_rerun_options *options, mt_rerun **out, mt_erro
         return st;
     }
     self->device = options->bench.device;
-    self->regime = options->regime;
+    self->l2 = options->l2;
     *out = self;
     return MT_OK;
 }
@@ -110,7 +110,7 @@ mt_status mt_rerun_variant(mt_rerun *self, const char *shape_name, const char *w
     mt_trial trial = {.id = ++self->trials, .subject = self->trials, .variant = variant};
     MT_TRY(find_point(self, shape, variant, &index, err));
     trial.index = index;
-    MT_TRY(self->bench.evaluator->ops->begin(self->bench.evaluator, self->trials, self->space, workload, self->regime, err));
+    MT_TRY(self->bench.evaluator->ops->begin(self->bench.evaluator, self->trials, self->space, workload, self->l2, err));
     MT_TRY(self->bench.evaluator->ops->submit(self->bench.evaluator, &trial, err));
     MT_TRY(drive(self, trial.id, &(mt_trial_start){.method = mt_method_of(batch)}, outcome, err));
 done:

@@ -1,6 +1,6 @@
 /* Stored variants run again, for `verify` and `profile`: a search space opened on a GPU, and one evaluation at a time. Nothing is stored here. */
-#ifndef MT_CLI_RERUN_H
-#define MT_CLI_RERUN_H
+#ifndef MT_CLI_REQUESTS_RERUN_H
+#define MT_CLI_REQUESTS_RERUN_H
 
 #include "db/store/row.h"
 #include "tuner/cli/requests/bench.h"
@@ -9,7 +9,7 @@ typedef struct mt_rerun mt_rerun;
 
 typedef struct mt_rerun_options {
     mt_bench_options bench; /* jobs does not count: one variant at a time */
-    mt_regime regime;
+    mt_l2 l2;
 } mt_rerun_options;
 
 /* Starts the workers. MT_ERR_NO_GPU when there is no device. */

@@ -123,7 +123,7 @@ static mt_status add_header(const mt_import *import, const mt_spec *spec, const 
     add_shape(spec, json);
     add_text(json, ",\"workload\":{\"name\":", spec->workloads[0].name);
     add_text(json, ",\"key\":", spec->workloads[0].key);
-    add_text(json, "},\"regime\":", mt_regime_name(spec->regime));
+    add_text(json, "},\"regime\":", mt_l2_name(spec->l2));
     add_text(json, ",\"toolchain\":{\"nvrtc\":0,\"driver\":0,\"arch\":", arch);
     mt_strbuf_addf(json, "},\"recorded_unix_ms\":%lld}\n", (long long)mt_import_describe(import)->newest_unix_ms);
     json->failed = json->failed || !spec_json;

@@ -1,4 +1,4 @@
-#include "tuner/evaluate/support_blame.h"
+#include "tuner/evaluate/compile_error.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static const char *function_at(const char *text, long line, size_t *length)
     return found;
 }
 
-void mt_support_blame(const mt_source *source, const mt_pool_result *result, mt_error *error)
+void mt_attribute_compile_error(const mt_source *source, const mt_pool_result *result, mt_error *error)
 {
     const mt_compiled *compiled = result->compiled;
     const char *log = !compiled ? result->text : compiled->log ? compiled->log : "", *name = NULL;

@@ -1,10 +1,10 @@
 /* The reference and the input generators stand in the source of the tuned kernels, and are compiled first: a mistake anywhere in it is told then, and is to be told of where it is. */
-#ifndef MT_RUN_SUPPORT_BLAME_H
-#define MT_RUN_SUPPORT_BLAME_H
+#ifndef MT_EVALUATE_COMPILE_ERROR_H
+#define MT_EVALUATE_COMPILE_ERROR_H
 
 #include "tuner/worker/compile_pool.h"
 
 /* Says why the reference and the generators did not compile: "k.cu:12: in twice(): …" where the log names a line of the source, and all of the log. COMPILE in *error. */
-void mt_support_blame(const mt_source *source, const mt_pool_result *result, mt_error *error);
+void mt_attribute_compile_error(const mt_source *source, const mt_pool_result *result, mt_error *error);
 
 #endif
