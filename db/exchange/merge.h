@@ -36,6 +36,9 @@ typedef struct mt_merge_expectation {
  * *oldest_unix_ms: when its oldest measurement was made, INT64_MAX without any. Files that are merged in this order leave little to be put in order at the end. */
 mt_status mt_merge_check(const char *into, const char *path, const mt_merge_expectation *expected, int64_t *oldest_unix_ms, mt_error *err);
 
+/* DB error where a session in the database at `path` is of another plan of `msda-tune slurm`. */
+mt_status mt_merge_check_plan(const char *path, const char *plan, mt_error *err);
+
 typedef struct mt_merge mt_merge;
 /* The store is borrowed and must be writable; it must not be used for anything else until mt_merge_end, and may be used again then. */
 mt_status mt_merge_begin(mt_store *store, const mt_merge_options *options, mt_merge **merge, mt_error *err);

@@ -29,8 +29,6 @@ mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, co
  * is changed to that with the knob's default. Constraints of the search do not exclude any: to look at what was measured costs nothing.
  * What others exclude of them counts as pruned by those, everything else that the knobs' values would also allow as pruned, "not recorded". */
 mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **space, mt_error *err);
-/* The space of exactly these points, whatever constraints would say: for benchmarks of the search. */
-mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **space, mt_error *err);
 
 const mt_spec *mt_space_spec(const mt_space *space);
 const mt_shape *mt_space_shape(const mt_space *space);

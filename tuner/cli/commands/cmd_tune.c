@@ -1,6 +1,7 @@
 /* msda-tune tune: the main job. Opens what a session needs, runs it, says where the results lie. */
 #include <string.h>
 
+#include "db/exchange/merge.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
@@ -288,13 +289,6 @@ static mt_status check_resumed(tuning *t, mt_error *err)
     return mt_query_kernels(t->store, see_kernel, t, err);
 }
 
-static mt_status see_plan(void *context, const mt_session_info *info, mt_error *err)
-{
-    const tuning *t = context;
-    if (!info->plan || strcmp(info->plan, t->values->plan) == 0) return MT_OK;
-    return MT_FAIL(err, MT_ERR_USAGE, "%s: belongs to plan %s, expected plan %s: it was written in another folder's job; move it away, and the task begins anew", t->db_path, info->plan, t->values->plan);
-}
-
 /* Where a search begins, unless it is to forget what is known. */
 static mt_status open_known(tuning *t, mt_error *err)
 {
@@ -320,7 +314,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     MT_TRY(mt_store_open(t->db_path, MT_STORE_READ_WRITE, &t->store, err));
     MT_TRY(open_known(t, err));
     if (t->values->resume) MT_TRY(check_resumed(t, err));
-    if (t->values->plan) MT_TRY(mt_query_sessions(t->store, see_plan, t, err));
+    if (t->values->plan) MT_TRY(mt_merge_check_plan(t->db_path, t->values->plan, err));
     if (t->values->known) st = mt_store_open(t->values->known, MT_STORE_READ_ONLY, &t->shared, err);
     if (t->values->known && st == MT_ERR_NOT_FOUND) st = MT_OK; /* not there yet, or empty: whoever merges may have made it this moment */
 done:
