@@ -9,7 +9,7 @@
 
 enum { MT_SCHEMA_VERSION = 8, MT_SCHEMA_APPLICATION_ID = 0x6d736474 /* "msdt" */ };
 
-/* Brings an opened database to MT_SCHEMA_VERSION; an empty one gets the schema. Refuses another program's database and a newer schema.
+/* Brings an opened database to MT_SCHEMA_VERSION; an empty one gets the schema. A file of schema 7 is updated; older ones, newer ones and another program's database are refused.
  * read_only: nothing is written, so an older file is refused too, and an empty one is NOT_FOUND: its first writer may be at it, or may have been killed there. Safe against a second process doing the same. */
 mt_status mt_migrate(sqlite3 *db, const char *path, bool read_only, mt_error *err);
 
