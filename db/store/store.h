@@ -124,8 +124,6 @@ mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_e
 mt_status mt_store_cubin(mt_store *store, const mt_hash *hash, const void *bytes, size_t count, mt_error *err);
 /* The code that lookups hand out for a subject's winner, and what compiled it. The measurement stays as it was: a winner that changes is to be compiled again. */
 mt_status mt_store_answer_code(mt_store *store, int64_t subject, const mt_toolchain_row *toolchain, const mt_hash *hash, const void *bytes, size_t count, mt_error *err);
-/* A copy of the bytes (mt_free), checked against the hash. NOT_FOUND when they were never kept. */
-mt_status mt_store_cubin_load(mt_store *store, const mt_hash *hash, void **bytes, size_t *count, mt_error *err);
 
 /* Keeps a number beside a measurement; a newer one of the same name replaces. `source`: "cycles", "ncu". `at_unix_ms`: when it was measured; 0 = now. */
 mt_status mt_store_metric(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *source, const char *name, double value, mt_error *err);

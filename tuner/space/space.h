@@ -37,7 +37,6 @@ const mt_shape *mt_space_shape(const mt_space *space);
 bool mt_space_is_enumerated(const mt_space *space);
 size_t mt_space_count(const mt_space *space);         /* valid points */
 bool mt_space_count_is_exact(const mt_space *space);  /* always where enumerated; sampled, where conditions leave few enough states to count through */
-double mt_space_count_error(const mt_space *space);   /* standard error of the count; 0 where exact */
 /* "123456", or "about 1.0 M (estimated)", in text[size] (MT_SPACE_COUNT_SIZE suffices). Returns text. */
 enum { MT_SPACE_COUNT_SIZE = 48 };
 const char *mt_space_count_text(const mt_space *space, char *text, size_t size);

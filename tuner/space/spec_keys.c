@@ -166,11 +166,6 @@ const mt_key_rule *mt_rules(mt_rule_set set, size_t *count)
     return sets[set].rules;
 }
 
-const char *mt_rules_title(mt_rule_set set)
-{
-    return sets[set].title;
-}
-
 static bool set_has(mt_rule_set set, const char *key)
 {
     for (size_t i = 0; i < sets[set].count; i++) {
