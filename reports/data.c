@@ -84,7 +84,7 @@ static mt_status insert_subject(mt_report_data *data, size_t place, char *key, c
                                                              {&s->shape, n->shape}, {&s->shape_key, n->shape_key}, {&s->workload, n->workload}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!(*texts[i].to = mt_strdup(texts[i].from))) return no_memory(err);
-    if (!mt_l2_from_name(n->l2, &s->l2) || !mt_origin_from_name(n->origin, &s->origin)) return MT_FAIL(err, MT_ERR_DB, "report: impossible regime or origin of a subject");
+    if (!mt_l2_from_name(n->l2, &s->l2) || !mt_origin_from_name(n->origin, &s->origin)) return MT_FAIL(err, MT_ERR_DB, "report: impossible cache state or origin of a subject");
     return MT_OK;
 }
 

@@ -58,7 +58,7 @@ static void add_case(const mt_block *table, size_t row, mt_strbuf *out)
     mt_html_text(out, text_of(table, row, "Shape"));
     mt_strbuf_add_char(out, ' ');
     mt_html_text(out, text_of(table, row, "Workload"));
-    mt_strbuf_addf(out, " %s", text_of(table, row, "Regime"));
+    mt_strbuf_addf(out, " %s", text_of(table, row, "L2 cache"));
     if (strcmp(text_of(table, row, "Is"), "variant") == 0) {
         mt_strbuf_add_char(out, ' ');
         mt_html_text(out, text_of(table, row, "Knobs B"));

@@ -7,7 +7,7 @@
 #include "reports/section.h"
 #include "tuner/base/alloc.h"
 
-static const mt_column columns[] = {{"Verdict", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Regime", NULL}, {"GPU A", NULL}, {"GPU B", NULL}, {"A (µs)", "%.2f"}, {"A from", "%.2f"},
+static const mt_column columns[] = {{"Verdict", NULL}, {"Kernel", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"L2 cache", NULL}, {"GPU A", NULL}, {"GPU B", NULL}, {"A (µs)", "%.2f"}, {"A from", "%.2f"},
                                     {"A to", "%.2f"}, {"B (µs)", "%.2f"}, {"B from", "%.2f"}, {"B to", "%.2f"}, {"Change (%)", "%+.2f"}, {"From", "%+.2f"}, {"To", "%+.2f"}, {"NVRTC A", NULL},
                                     {"Driver A", NULL}, {"NVRTC B", NULL}, {"Driver B", NULL}, {"Measured A", NULL}, {"Measured B", NULL}, {"Is", NULL}, {"Knobs A", NULL}, {"Knobs B", NULL}, {0}};
 

@@ -12,7 +12,7 @@ typedef struct state {
     size_t rows, left_out;
 } state;
 
-static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL},
+static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL},
                                     {"Shape", NULL}, {"Workload", NULL}, {"Time (µs)", "%.2f"}, {"± (µs)", "%.2f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"× library", "%.2f"},
                                     {"Limited by", NULL}, {"Knobs that differ", NULL},
                                     {"Knobs", NULL}, {"Launches", NULL}, {"% of floor", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"Error", "%.2g"},

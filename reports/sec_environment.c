@@ -4,7 +4,7 @@
 
 #include "reports/section.h"
 
-static const mt_column tuned_columns[] = {{"GPU", NULL}, {"GPU key", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"NVRTC", NULL},
+static const mt_column tuned_columns[] = {{"GPU", NULL}, {"GPU key", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Shape", NULL}, {"Workload", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"NVRTC", NULL},
                                           {"Driver", NULL}, {"Architecture", NULL}, {"Variants", "%.0f"}, {"Valid", "%.0f"}, {"First", NULL}, {"Last", NULL}, {"Sessions", NULL}, {0}};
 static const mt_column session_columns[] = {{"Session", "%.0f"}, {"Started", NULL}, {"Seconds", "%.1f"}, {"State", NULL}, {"Rows are", NULL}, {"Strategy", NULL}, {"Seed", "%.0f"}, {"Evaluated", "%.0f"},
                                             {"Known before", "%.0f"}, {"Failed", "%.0f"}, {"Worker restarts", "%.0f"}, {"Drift (%)", "%.2f"}, {"Host", NULL}, {"Tool", NULL}, {"Command", NULL},

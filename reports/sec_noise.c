@@ -154,7 +154,7 @@ static double first_of(drift_state *t, const mt_report_subject *subject, const m
     return a->median_ns;
 }
 
-static mt_status add_drift(void *context, const mt_drift_info *a, mt_error *err)
+static mt_status add_reference_time(void *context, const mt_drift_info *a, mt_error *err)
 {
     drift_state *t = context;
     state *s = t->s;
@@ -184,10 +184,10 @@ static mt_status add_drift(state *s, mt_error *err)
     drift_state t = {.s = s};
     s->json = &rows;
     s->rows = 0;
-    mt_doc_table(s->doc, "drift", "Anchors: one variant timed again and again. What moves here is the machine", drift_columns);
-    mt_status st = mt_query_drift(s->context->store, s->context->filter, add_drift, &t, err);
-    if (s->rows > s->context->most_rows) mt_doc_note(s->doc, "%zu more timings of anchors are not listed here; --format csv --section noise lists all.", s->rows - s->context->most_rows);
-    if (s->rows) mt_strbuf_addf(mt_doc_chart(s->doc, "drift", "Drift of the anchors' times since their first, and the SM clock"), "\"rows\":[%s]", mt_strbuf_text(&rows));
+    mt_doc_table(s->doc, "drift", "Drift references: one variant timed again and again. What moves here is the machine", drift_columns);
+    mt_status st = mt_query_drift(s->context->store, s->context->filter, add_reference_time, &t, err);
+    if (s->rows > s->context->most_rows) mt_doc_note(s->doc, "%zu more timings of drift references are not listed here; --format csv --section noise lists all.", s->rows - s->context->most_rows);
+    if (s->rows) mt_strbuf_addf(mt_doc_chart(s->doc, "drift", "Drift of the references' times since their first, and the SM clock"), "\"rows\":[%s]", mt_strbuf_text(&rows));
     s->doc->failed = s->doc->failed || rows.failed;
     mt_strbuf_free(&rows);
     mt_free(t.firsts);
@@ -236,11 +236,11 @@ static mt_status add_all_l2_states(state *s, mt_error *err)
     mt_status st = MT_OK;
     s->json = &points;
     s->rows = 0;
-    mt_doc_table(s->doc, "regimes", "Cold against warm L2 cache", l2_columns);
+    mt_doc_table(s->doc, "cold_warm", "Cold against warm L2 cache", l2_columns);
     for (size_t i = 0; i < data->count; i++)
         for (size_t k = i; data->subjects[i].l2 == MT_L2_COLD && k < data->count && k < i + 8; k++)
             if (is_warm_of(&data->subjects[i], &data->subjects[k])) MT_TRY(add_l2_states(s, &data->subjects[i], &data->subjects[k], err));
-    if (s->rows) mt_strbuf_addf(mt_doc_chart(s->doc, "regimes", "Each variant's cold time against its warm one"), "\"points\":[%s]", mt_strbuf_text(&points));
+    if (s->rows) mt_strbuf_addf(mt_doc_chart(s->doc, "cold_warm", "Each variant's cold time against its warm one"), "\"points\":[%s]", mt_strbuf_text(&points));
 done:
     s->doc->failed = s->doc->failed || points.failed;
     mt_strbuf_free(&points);

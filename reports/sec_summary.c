@@ -91,7 +91,7 @@ static void add_group(const mt_report_subject *first, const total *t, mt_doc *do
 
 static void add_groups(const mt_report_data *data, mt_doc *doc)
 {
-    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"Regime", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"Winners", "%.0f"},
+    static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Subjects", "%.0f"}, {"Winners", "%.0f"},
                                         {"Variants", "%.0f"}, {"Ok", "%.0f"}, {"Failed", "%.0f"}, {"Not run", "%.0f"}, {"× default", "%.2f"}, {"× baseline", "%.2f"}, {"% of floor", "%.0f"}, {0}};
     mt_doc_table(doc, "groups", "What was tuned on what", columns);
     for (size_t i = 0; i < data->count; i++) {
@@ -113,7 +113,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
     add_figures(context->data, &all, doc);
     if (all.by_default.count || all.by_baseline.count || all.of_floor.count) add_bars(context->data, doc);
     add_groups(context->data, doc);
-    mt_doc_note(doc, "A subject is a shape and workload on one GPU in one timing regime: what is ranked together. Factors are geometric means over subjects, of times: × default 1.50 means that the "
+    mt_doc_note(doc, "A subject is a shape and workload on one GPU in one state of the L2 cache: what is ranked together. Factors are geometric means over subjects, of times: × default 1.50 means that the "
                      "default takes 1.5 times as long as the best. The model's floor is the time that the search space's [model] says no kernel can beat. Not run: a constraint excludes the variant, or the recording lacks it.");
     return MT_OK;
 }

@@ -1,6 +1,6 @@
 /* Comparing two sides of what was measured: two files, two GPUs, two drivers, two dates. */
-#ifndef MT_DB_DIFF_H
-#define MT_DB_DIFF_H
+#ifndef MT_DB_EXCHANGE_DIFF_H
+#define MT_DB_EXCHANGE_DIFF_H
 
 #include "db/store/store.h"
 

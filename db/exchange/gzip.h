@@ -1,6 +1,6 @@
 /* gzip files, in memory. */
-#ifndef MT_DB_GZIP_H
-#define MT_DB_GZIP_H
+#ifndef MT_DB_EXCHANGE_GZIP_H
+#define MT_DB_EXCHANGE_GZIP_H
 
 #include <stdbool.h>
 #include <stddef.h>

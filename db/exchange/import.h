@@ -1,7 +1,7 @@
 /* Files of results that are to become recordings: Kernel Tuner caches and T4 files (plain or gzip), and recordings themselves (plain, zstd, gzip).
  * docs/database.md says what of them is kept. */
-#ifndef MT_DB_IMPORT_H
-#define MT_DB_IMPORT_H
+#ifndef MT_DB_EXCHANGE_IMPORT_H
+#define MT_DB_EXCHANGE_IMPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>

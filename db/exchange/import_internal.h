@@ -1,6 +1,6 @@
 /* Between the files import*.c: a file of results taken apart. */
-#ifndef MT_DB_IMPORT_INTERNAL_H
-#define MT_DB_IMPORT_INTERNAL_H
+#ifndef MT_DB_EXCHANGE_IMPORT_INTERNAL_H
+#define MT_DB_EXCHANGE_IMPORT_INTERNAL_H
 
 #include "db/exchange/import.h"
 #include "db/exchange/json_scan.h"

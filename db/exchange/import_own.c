@@ -188,7 +188,7 @@ mt_status mt_import_own_about(mt_import *import, const mt_json_span *metadata, m
     }
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) MT_TRY(keep_text(import, statement, (int)i + 1, texts[i], err));
     if (!own->line1 || !own->shape || !own->workload || !own->l2)
-        st = mt_import_fail(import, NULL, metadata->line, err, "the subject has no shape, workload or regime: expected line 1 of a recording");
+        st = mt_import_fail(import, NULL, metadata->line, err, "the subject has no shape, workload or cache state (\"regime\"): expected line 1 of a recording");
 done:
     if (statement) sqlite3_reset(statement);
     mt_strbuf_free(&list);

@@ -173,7 +173,7 @@ static mt_status add_variants(const mt_import *import, const char *kernel, mt_st
 static mt_status check_own(const mt_import *import, mt_error *err)
 {
     const mt_import_own *own = &import->own;
-    const struct { const char *what, *text; } texts[] = {{"shape", own->shape}, {"shape's key", own->shape_key}, {"workload", own->workload}, {"workload's key", own->workload_key}, {"regime", own->l2}};
+    const struct { const char *what, *text; } texts[] = {{"shape", own->shape}, {"shape's key", own->shape_key}, {"workload", own->workload}, {"workload's key", own->workload_key}, {"cache state", own->l2}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         for (const char *at = texts[i].text; at && *at; at++)
             if ((unsigned char)*at < 0x20 || strchr("[]\"\\#", *at)) return MT_FAIL(err, MT_ERR_SYNTAX, "%s: %s '%.60s': expected a text without [ ] # \" \\ and control characters", import->name, texts[i].what, texts[i].text);
@@ -187,7 +187,7 @@ static void add_head(const mt_import *import, const char *kernel, mt_strbuf *ini
     uint16_t baseline = algo ? level_in(algo, own->baseline) : MT_IMPORT_NO_LEVEL;
     mt_strbuf_add(ini, "; Made by msda-tune import. There is nothing to compile: it is searched on recordings.\n");
     mt_strbuf_addf(ini, "[kernel]\nname   = %s\npoints = recorded\n", kernel);
-    mt_strbuf_addf(ini, "\n[tune]\nregime = %s\n", own->l2 ? own->l2 : "warm ; such tools repeat a launch without flushing the L2");
+    mt_strbuf_addf(ini, "\n[tune]\nl2 = %s\n", own->l2 ? own->l2 : "warm ; such tools repeat a launch without flushing the L2");
     if (baseline != MT_IMPORT_NO_LEVEL) mt_strbuf_addf(ini, "baseline = %s\n", algo->values[baseline]);
 }
 

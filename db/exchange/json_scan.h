@@ -1,7 +1,7 @@
 /* Walks a large JSON document member by member without holding it apart: each member or element is handed on as the text that it is, for SQLite's JSON
  * functions. Only what stands between values is checked here. Positions are lines of the file. */
-#ifndef MT_DB_JSON_SCAN_H
-#define MT_DB_JSON_SCAN_H
+#ifndef MT_DB_EXCHANGE_JSON_SCAN_H
+#define MT_DB_EXCHANGE_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

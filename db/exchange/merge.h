@@ -1,7 +1,7 @@
 /* Merging databases: the rows of one file into another, by content. The result holds the same rows whatever the order of the files, and merging a file
  * twice adds nothing. mt_merge_rules says for each table what a row is known by and what its columns refer to. */
-#ifndef MT_DB_MERGE_H
-#define MT_DB_MERGE_H
+#ifndef MT_DB_EXCHANGE_MERGE_H
+#define MT_DB_EXCHANGE_MERGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,6 +35,9 @@ typedef struct mt_merge_expectation {
  * is sound by SQLite's integrity_check; its rows are looked at when they are merged. USAGE when it is the file `into`, which need not be there.
  * *oldest_unix_ms: when its oldest measurement was made, INT64_MAX without any. Files that are merged in this order leave little to be put in order at the end. */
 mt_status mt_merge_check(const char *into, const char *path, const mt_merge_expectation *expected, int64_t *oldest_unix_ms, mt_error *err);
+
+/* DB error where a session in the database at `path` is of another plan of `msda-tune slurm`. */
+mt_status mt_merge_check_plan(const char *path, const char *plan, mt_error *err);
 
 typedef struct mt_merge mt_merge;
 /* The store is borrowed and must be writable; it must not be used for anything else until mt_merge_end, and may be used again then. */

@@ -122,10 +122,21 @@ static mt_status check_plan(sqlite3 *part, const char *path, const char *plan, m
         const char *other = mt_sql_column(statement, 0);
         code = SQLITE_OK;
         if (strcmp(other, plan) != 0)
-            st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to plan %.*s, expected plan %s: it was written in another folder's job", path, MT_JOB_PLAN_SIZE - 1, other, plan);
+            st = MT_FAIL(err, MT_ERR_DB, "%s: belongs to plan %.*s, expected plan %s: it was written in another folder's job; move it away, and its task begins anew", path, MT_JOB_PLAN_SIZE - 1, other, plan);
     }
     if (st == MT_OK && code != SQLITE_DONE) st = mt_sql_fail_handle(part, path, "read sessions", err);
     sqlite3_finalize(statement);
+    return st;
+}
+
+mt_status mt_merge_check_plan(const char *path, const char *plan, mt_error *err)
+{
+    sqlite3 *part = NULL;
+    mt_status st;
+    MT_TRY(mt_merge_part_open(path, false, &part, err));
+    st = check_plan(part, path, plan, err);
+done:
+    sqlite3_close(part);
     return st;
 }
 

@@ -202,7 +202,7 @@ static mt_status read_subjects(mt_store *store, subjects *list, mt_error *err)
         *subject = (mt_subject){.device = sqlite3_column_int64(statement, 0), .kernel = sqlite3_column_int64(statement, 1),
                                 .shape = sqlite3_column_int64(statement, 2), .workload = sqlite3_column_int64(statement, 3)};
         if (!mt_l2_from_name(mt_sql_column(statement, 4), &subject->l2) || !mt_origin_from_name(mt_sql_column(statement, 5), &subject->origin)) {
-            st = MT_FAIL(err, MT_ERR_DB, "%s: a subject has an impossible regime or origin", store->path);
+            st = MT_FAIL(err, MT_ERR_DB, "%s: a subject has an impossible cache state or origin", store->path);
             goto done;
         }
     }

@@ -1,6 +1,6 @@
 /* What the files of merging share. Not for others: they include merge.h. */
-#ifndef MT_DB_MERGE_INTERNAL_H
-#define MT_DB_MERGE_INTERNAL_H
+#ifndef MT_DB_EXCHANGE_MERGE_INTERNAL_H
+#define MT_DB_EXCHANGE_MERGE_INTERNAL_H
 
 #include "db/exchange/merge.h"
 #include "db/store/known_knobs.h"

@@ -1,6 +1,6 @@
 /* Reading what libtunelookup's tunelookup_flush_misses wrote: the shapes that production asked for in vain. */
-#ifndef MT_DB_MISSES_H
-#define MT_DB_MISSES_H
+#ifndef MT_DB_EXCHANGE_MISSES_H
+#define MT_DB_EXCHANGE_MISSES_H
 
 #include <stdbool.h>
 #include <stddef.h>

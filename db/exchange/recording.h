@@ -2,8 +2,8 @@
  *
  * Line 1 describes the subject (format, version, GPU with every fact, kernel, its key, shape, workload, cache state, toolchain); each further line is one
  * variant's newest row with short keys. Lines are sorted by variant, so that equal data make equal files. */
-#ifndef MT_DB_RECORDING_H
-#define MT_DB_RECORDING_H
+#ifndef MT_DB_EXCHANGE_RECORDING_H
+#define MT_DB_EXCHANGE_RECORDING_H
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"
@@ -16,10 +16,8 @@ mt_status mt_recording_export(mt_store *store, const mt_filter *filter, const ch
 mt_status mt_recording_export_all(mt_store *store, const mt_filter *filter, bool answers_only, const char *path, mt_error *err);
 /* Writes such a text, compressed as the path ends: .zst or .gz. */
 mt_status mt_recording_write(const char *path, const mt_strbuf *text, mt_error *err);
-/* Reads a file into the store as rows of `origin` in one transaction: all or nothing. `path` is named in errors with the line. A file
+/* Reads a file's bytes into the store as rows of `origin` in one transaction: all or nothing. `name`, its path, is named in errors with the line. A file
  * (by content) that was imported with this origin before is left alone. Winners are refreshed. */
-mt_status mt_recording_import(mt_store *store, const char *path, mt_origin origin, mt_error *err);
-/* The same from memory; `name` stands for the path. */
 mt_status mt_recording_import_bytes(mt_store *store, const void *bytes, size_t length, const char *name, mt_origin origin, mt_error *err);
 
 #endif

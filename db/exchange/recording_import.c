@@ -13,7 +13,6 @@
 #include "db/exchange/recording_io.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
-#include "tuner/base/file.h"
 #include "tuner/base/text.h"
 
 #define EXPECTED_FILES "a recording of msda-tune (JSON lines), a Kernel Tuner cache or a T4 file"
@@ -529,15 +528,5 @@ done:
     mt_strbuf_free(&import.last_variant);
     mt_strbuf_free(&import.kernel);
     mt_strbuf_free(&import.final);
-    return st;
-}
-
-mt_status mt_recording_import(mt_store *store, const char *path, mt_origin origin, mt_error *err)
-{
-    char *bytes = NULL;
-    size_t length;
-    mt_status st = mt_file_read(path, (size_t)1 << 30, &bytes, &length, err);
-    if (st == MT_OK) st = mt_recording_import_bytes(store, bytes, length, path, origin, err);
-    mt_free(bytes);
     return st;
 }

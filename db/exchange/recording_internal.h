@@ -1,6 +1,6 @@
 /* Between the files that write and read recordings and other formats. */
-#ifndef MT_DB_RECORDING_INTERNAL_H
-#define MT_DB_RECORDING_INTERNAL_H
+#ifndef MT_DB_EXCHANGE_RECORDING_INTERNAL_H
+#define MT_DB_EXCHANGE_RECORDING_INTERNAL_H
 
 #include "db/exchange/recording.h"
 #include "tuner/base/strbuf.h"

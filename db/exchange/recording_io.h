@@ -1,6 +1,6 @@
 /* Lines of a file that may be zstd-compressed. Bounded memory whatever the file claims: 1 GiB of text, 16 MiB a line. */
-#ifndef MT_DB_RECORDING_IO_H
-#define MT_DB_RECORDING_IO_H
+#ifndef MT_DB_EXCHANGE_RECORDING_IO_H
+#define MT_DB_EXCHANGE_RECORDING_IO_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* T4, the interchange format of the auto-tuning community: {"schema_version":"1.0.0","metadata":{…},"results":[{configuration, times, invalidity, …},…]}.
  * What T4 has no words for stands in members called MT_T4_OWN, which its schema allows and other readers pass over. docs/database.md lists them. */
-#ifndef MT_DB_T4_H
-#define MT_DB_T4_H
+#ifndef MT_DB_EXCHANGE_T4_H
+#define MT_DB_EXCHANGE_T4_H
 
 #include "db/store/query.h"
 

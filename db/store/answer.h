@@ -1,25 +1,19 @@
-/* Table answer: what the lookup reads of each winner. Written beside table best, and once by the migration that introduced it. */
-#ifndef MT_DB_ANSWER_H
-#define MT_DB_ANSWER_H
+/* Table answer: what the lookup reads of each winner. Written beside table best. */
+#ifndef MT_DB_STORE_ANSWER_H
+#define MT_DB_STORE_ANSWER_H
 
 /* Carve-outs of measurement m as launched, launch by launch. */
 #define MT_CARVEOUTS                                                                                                                                   \
     "ifnull((SELECT group_concat(ifnull(json_extract(l.value, '$.carveout'), -1)) FROM json_each(CASE WHEN json_valid(m.launch_json) "                \
     "THEN m.launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object'), CASE WHEN m.registers > 0 THEN m.carveout_percent END)"
 
-#define MT_ANSWER_INTO(figures)                                                                                                                        \
-    "INSERT OR REPLACE INTO main.answer SELECT s.kernel_id, s.device_id, s.id, s.origin, s.regime, s.workload_id, h.key, h.name, m.id, m.variant_id, "      \
-    "m.toolchain_id, " figures ", m.norm_error, m.created_unix_ms, b.updated_unix_ms, m.cubin_hash, "                                                 \
-    MT_CARVEOUTS " "                                                                                                                                 \
-    "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
-
 /* Rows for all of table best; a caller adds "WHERE b.subject_id = ?". Where a final picked the winner, its figures are the answer's: they were taken
  * in turns with those of its libraries. */
-#define MT_ANSWER_INSERT                                                                                                                              \
-    MT_ANSWER_INTO("ifnull(f.median_ns, m.median_ns), CASE WHEN f.median_ns IS NULL THEN m.low_ns ELSE f.low_ns END, "                               \
-                   "CASE WHEN f.median_ns IS NULL THEN m.high_ns ELSE f.high_ns END")                                                                 \
+#define MT_ANSWER_INSERT                                                                                                                               \
+    "INSERT OR REPLACE INTO main.answer SELECT s.kernel_id, s.device_id, s.id, s.origin, s.regime, s.workload_id, h.key, h.name, m.id, m.variant_id, " \
+    "m.toolchain_id, ifnull(f.median_ns, m.median_ns), CASE WHEN f.median_ns IS NULL THEN m.low_ns ELSE f.low_ns END, "                                \
+    "CASE WHEN f.median_ns IS NULL THEN m.high_ns ELSE f.high_ns END, m.norm_error, m.created_unix_ms, b.updated_unix_ms, m.cubin_hash, "              \
+    MT_CARVEOUTS " FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id " \
     "LEFT JOIN finalist f ON f.final_id = b.final_id AND f.measurement_id = b.measurement_id "
-/* For version 2, when there were no finals. */
-#define MT_ANSWER_INSERT_2 MT_ANSWER_INTO("m.median_ns, m.low_ns, m.high_ns")
 
 #endif

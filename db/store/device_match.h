@@ -1,6 +1,6 @@
 /* Which GPU a person means by "h100", "H100-PCIe", the driver's name or a whole key. */
-#ifndef MT_DB_DEVICE_MATCH_H
-#define MT_DB_DEVICE_MATCH_H
+#ifndef MT_DB_STORE_DEVICE_MATCH_H
+#define MT_DB_STORE_DEVICE_MATCH_H
 
 #include <stdbool.h>
 

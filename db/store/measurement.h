@@ -1,7 +1,7 @@
 /* The columns of table measurement that come from an outcome, as one list that serves the INSERT, every SELECT and the recordings'
  * JSON, so that the four can't disagree about an order or a name. */
-#ifndef MT_DB_MEASUREMENT_H
-#define MT_DB_MEASUREMENT_H
+#ifndef MT_DB_STORE_MEASUREMENT_H
+#define MT_DB_STORE_MEASUREMENT_H
 
 #include "db/store/sql.h"
 #include "tuner/base/strbuf.h"

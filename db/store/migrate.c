@@ -1,72 +1,11 @@
 #include "db/store/migrate.h"
 
-#include <stddef.h>
-
 #include "db/standing.h"
-#include "db/store/answer.h"
 #include "db/store/old_outcome.h"
 #include "db/store/sql.h"
 #include "db/store/store_file.h"
 
 extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it sets application_id and user_version */
-
-/* Drift, drift references and finals. */
-static const char to_3[] =
-    "ALTER TABLE session ADD COLUMN drift REAL;"
-    "CREATE TABLE anchor (id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
-    "variant_id INTEGER NOT NULL REFERENCES variant (id), created_unix_ms INTEGER NOT NULL, median_ns REAL NOT NULL, low_ns REAL, high_ns REAL, sm_mhz REAL, "
-    "sample_count INTEGER);"
-    "CREATE INDEX anchor_by_session ON anchor (session_id, subject_id);"
-    "CREATE TABLE final_round (id INTEGER PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES session (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
-    "created_unix_ms INTEGER NOT NULL, method TEXT NOT NULL, rounds INTEGER NOT NULL, confidence REAL NOT NULL);"
-    "CREATE INDEX final_round_by_subject ON final_round (subject_id);"
-    "CREATE TABLE finalist (final_id INTEGER NOT NULL REFERENCES final_round (id), measurement_id INTEGER NOT NULL REFERENCES measurement (id), "
-    "median_ns REAL NOT NULL, low_ns REAL NOT NULL, high_ns REAL NOT NULL, ratio REAL NOT NULL, ratio_low REAL NOT NULL, ratio_high REAL NOT NULL, "
-    "tied INTEGER NOT NULL, picked INTEGER NOT NULL, round_ns BLOB, PRIMARY KEY (final_id, measurement_id));"
-    "CREATE INDEX finalist_by_measurement ON finalist (measurement_id);"
-    "ALTER TABLE best ADD COLUMN final_id INTEGER REFERENCES final_round (id);"
-    "PRAGMA user_version = 3;";
-
-/* Metrics of profilers. Tables are made by the same text as in schema.sql, without its comments. */
-static const char to_4[] =
-    "CREATE TABLE metric (measurement_id INTEGER NOT NULL REFERENCES measurement (id), name TEXT NOT NULL, value REAL NOT NULL, source TEXT NOT NULL, "
-    "created_unix_ms INTEGER NOT NULL, PRIMARY KEY (measurement_id, name));"
-    "PRAGMA user_version = 4;";
-
-/* Energy. The lookup's figures of winners that a final picked are from now on the final's. */
-static const char to_5[] =
-    "ALTER TABLE final_round ADD COLUMN objective TEXT NOT NULL DEFAULT 'time';"
-    "ALTER TABLE finalist ADD COLUMN energy_uj REAL;"
-    "ALTER TABLE finalist ADD COLUMN energy_error_uj REAL;"
-    "ALTER TABLE finalist ADD COLUMN power_w REAL;"
-    "ALTER TABLE finalist ADD COLUMN energy_loop_ms REAL;"
-    "ALTER TABLE finalist ADD COLUMN energy_period_ms REAL;"
-    "ALTER TABLE finalist ADD COLUMN energy_runs INTEGER;"
-    "ALTER TABLE finalist ADD COLUMN energy_source TEXT;"
-    MT_ANSWER_INSERT ";"
-    "PRAGMA user_version = 5;";
-
-/* What untuned shapes are answered with; sessions fill it in from then on. */
-static const char to_6[] =
-    "CREATE TABLE portfolio (id INTEGER PRIMARY KEY, kernel_id INTEGER NOT NULL REFERENCES kernel (id), device_id INTEGER NOT NULL REFERENCES "
-    "device (id), regime TEXT NOT NULL, origin TEXT NOT NULL, is_asked INTEGER NOT NULL, max_count INTEGER NOT NULL, within REAL NOT NULL, worst "
-    "REAL NOT NULL, unserved_count INTEGER NOT NULL, is_exact INTEGER NOT NULL, held_out_count INTEGER NOT NULL, held_out_mean REAL, "
-    "held_out_worst REAL, rule_json TEXT NOT NULL, updated_unix_ms INTEGER NOT NULL, UNIQUE (kernel_id, device_id, regime, origin));"
-    "CREATE TABLE portfolio_shape (portfolio_id INTEGER NOT NULL REFERENCES portfolio (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
-    "workload_id INTEGER NOT NULL, shape_key TEXT NOT NULL, shape_name TEXT NOT NULL, best_ns REAL NOT NULL, default_ns REAL, default_outcome "
-    "TEXT, PRIMARY KEY (portfolio_id, subject_id)) WITHOUT ROWID;"
-    "CREATE TABLE portfolio_variant (portfolio_id INTEGER NOT NULL REFERENCES portfolio (id), variant_id INTEGER NOT NULL REFERENCES variant "
-    "(id), position INTEGER NOT NULL, PRIMARY KEY (portfolio_id, variant_id)) WITHOUT ROWID;"
-    "CREATE TABLE portfolio_cell (portfolio_id INTEGER NOT NULL REFERENCES portfolio (id), subject_id INTEGER NOT NULL REFERENCES subject (id), "
-    "variant_id INTEGER NOT NULL REFERENCES variant (id), outcome TEXT NOT NULL, slowdown REAL, measurement_id INTEGER NOT NULL, toolchain_id "
-    "INTEGER NOT NULL, median_ns REAL, low_ns REAL, high_ns REAL, norm_error REAL, created_unix_ms INTEGER NOT NULL, carveouts TEXT, PRIMARY KEY "
-    "(portfolio_id, subject_id, variant_id)) WITHOUT ROWID;"
-    "PRAGMA user_version = 6;";
-
-/* Where a session ran, beside its host; and an index by which merging finds a row at once. */
-static const char to_7[] =
-    "ALTER TABLE session ADD COLUMN job TEXT; DROP INDEX IF EXISTS measurement_by_session; "
-    "CREATE INDEX measurement_by_session ON measurement (session_id, variant_id); PRAGMA user_version = 7;";
 
 /* Comparisons with libraries were metrics with composed names, "cublaslt_best_ratio"; the source said which algorithm it was. What only looks so stays a metric. */
 #define VALUE_OF(name) "(SELECT value FROM metric v WHERE v.measurement_id = b.measurement_id AND v.name = b.plugin || '" name "')"
@@ -106,25 +45,9 @@ static const char to_8[] =
 /* Which arm of a strategy proposed what. */
 static const char to_9[] = "ALTER TABLE measurement ADD COLUMN proposed_by TEXT; PRAGMA user_version = 9;";
 
-/* steps[v] leads from version v to v + 1 and ends with PRAGMA user_version; 0 makes the newest schema at once. */
-static const char *const steps[] = {
-    NULL, /* 0: an empty file; schema.sql */
-    "CREATE TABLE answer (kernel_id INTEGER NOT NULL REFERENCES kernel (id), device_id INTEGER NOT NULL REFERENCES device (id), "
-    "subject_id INTEGER NOT NULL REFERENCES subject (id), origin TEXT NOT NULL, regime TEXT NOT NULL, workload_id INTEGER NOT NULL, shape_key TEXT NOT NULL, "
-    "shape_name TEXT NOT NULL, measurement_id INTEGER NOT NULL, variant_id INTEGER NOT NULL, toolchain_id INTEGER NOT NULL, median_ns REAL, low_ns REAL, "
-    "high_ns REAL, norm_error REAL, created_unix_ms INTEGER NOT NULL, updated_unix_ms INTEGER NOT NULL, cubin_hash TEXT, carveouts TEXT, "
-    "PRIMARY KEY (kernel_id, device_id, subject_id)) WITHOUT ROWID; " MT_ANSWER_INSERT_2 "; "
-    "CREATE TABLE landmark (subject_id INTEGER NOT NULL REFERENCES subject (id), role TEXT NOT NULL CHECK (role IN ('default', 'baseline')), "
-    "variant_id INTEGER NOT NULL REFERENCES variant (id), PRIMARY KEY (subject_id, role)) WITHOUT ROWID; PRAGMA user_version = 2",
-    to_3,
-    to_4,
-    to_5,
-    to_6,
-    to_7,
-    to_8,
-    to_9,
-};
-_Static_assert(sizeof steps / sizeof *steps == MT_SCHEMA_VERSION, "one step for each older version");
+/* Steps lead from one version to the next and end with PRAGMA user_version; an empty file becomes the newest schema at once. */
+enum { OLDEST = 7 };
+static const char *const steps[MT_SCHEMA_VERSION - OLDEST] = {to_8, to_9};
 
 static mt_status read_number(sqlite3 *db, const char *path, const char *sql, int64_t *value, mt_error *err)
 {
@@ -155,17 +78,19 @@ static mt_status read_version(sqlite3 *db, const char *path, int64_t *version, m
     } else if (*version > MT_SCHEMA_VERSION) {
         st = MT_FAIL(err, MT_ERR_DB, "%s: was written by a newer msda-tune (schema %lld, this one knows up to %d); update msda-tune or "
                      "choose another file with --db", path, (long long)*version, MT_SCHEMA_VERSION);
+    } else if (*version < OLDEST) {
+        st = MT_FAIL(err, MT_ERR_DB, "%s: has schema %lld, of a tool before version 0.1; this one updates files from schema %d on", path, (long long)*version, OLDEST);
     }
 done:
     return st;
 }
 
-/* One step. The version is read again under the write lock: another process may have taken the step meanwhile. */
-static mt_status take_step(sqlite3 *db, const char *path, int64_t from, mt_error *err)
+/* The version is read again under the write lock: another process may have been here meanwhile. */
+static mt_status make_step(sqlite3 *db, const char *path, int64_t from, mt_error *err)
 {
     mt_status st = MT_OK;
     int64_t version = from;
-    const char *what = from ? "update the schema" : "create the schema", *sql = from ? steps[from] : (const char *)mt_db_schema_sql;
+    const char *what = from ? "update the schema" : "create the schema", *sql = from ? steps[from - OLDEST] : (const char *)mt_db_schema_sql;
     if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) != SQLITE_OK) {
         st = mt_sql_fail_handle(db, path, what, err);
         goto done;
@@ -205,7 +130,7 @@ mt_status mt_migrate(sqlite3 *db, const char *path, bool read_only, mt_error *er
         goto done;
     }
     while (version < MT_SCHEMA_VERSION) {
-        MT_TRY(take_step(db, path, version, err));
+        MT_TRY(make_step(db, path, version, err));
         MT_TRY(read_version_alone(db, path, &version, err));
     }
 done:

@@ -1,6 +1,6 @@
 /* What schema 7, and recordings of its time, said of a variant that did not run: the one outcome 'pruned', and a sentence that told which of three. Here alone such a sentence is read. */
-#ifndef MT_DB_OLD_OUTCOME_H
-#define MT_DB_OLD_OUTCOME_H
+#ifndef MT_DB_STORE_OLD_OUTCOME_H
+#define MT_DB_STORE_OLD_OUTCOME_H
 
 #include "db/store/store.h"
 

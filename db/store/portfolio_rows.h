@@ -1,6 +1,6 @@
 /* What tuned shapes tell of untuned ones: reading the measurements that a portfolio is chosen from, and storing what was chosen. tuner/predictor/ decides. */
-#ifndef MT_DB_PORTFOLIO_H
-#define MT_DB_PORTFOLIO_H
+#ifndef MT_DB_STORE_PORTFOLIO_ROWS_H
+#define MT_DB_STORE_PORTFOLIO_ROWS_H
 
 #include "db/store/query.h"
 

@@ -1,6 +1,6 @@
 /* The reading side: iterators for `show`, reports, replay and exports. No SQL text outside db/. Callbacks stop by returning other than MT_OK. */
-#ifndef MT_DB_QUERY_H
-#define MT_DB_QUERY_H
+#ifndef MT_DB_STORE_QUERY_H
+#define MT_DB_STORE_QUERY_H
 
 #include "db/store/store.h"
 

@@ -1,6 +1,6 @@
 /* Queries that recordings need and nobody outside db/ does. */
-#ifndef MT_DB_QUERY_INTERNAL_H
-#define MT_DB_QUERY_INTERNAL_H
+#ifndef MT_DB_STORE_QUERY_INTERNAL_H
+#define MT_DB_STORE_QUERY_INTERNAL_H
 
 #include "db/store/query.h"
 #include "db/store/sql.h"

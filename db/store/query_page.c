@@ -73,7 +73,7 @@ mt_status mt_query_drift(mt_store *store, const mt_filter *filter, mt_query_drif
 {
     drift_request request = {callback, context};
     return each_filtered(store, "SELECT " NAMES "a.session_id, a.created_unix_ms, v.text, a.median_ns, a.low_ns, a.high_ns, a.sm_mhz " SUBJECT_TABLES
-                         "CROSS JOIN anchor a ON a.subject_id = s.id JOIN variant v ON v.id = a.variant_id WHERE " SUBJECT_FILTER "ORDER BY a.id", filter, "read anchors", read_drift,
+                         "CROSS JOIN anchor a ON a.subject_id = s.id JOIN variant v ON v.id = a.variant_id WHERE " SUBJECT_FILTER "ORDER BY a.id", filter, "read times of drift references", read_drift,
                          &request, err);
 }
 

@@ -1,7 +1,7 @@
 /* What only reports ask for: drift references, launches as text, portfolios with their cells, what constraints cut, members of stored JSON. As in query.h: callbacks stop by returning other
  * than MT_OK, texts are borrowed for the call. */
-#ifndef MT_DB_QUERY_PAGE_H
-#define MT_DB_QUERY_PAGE_H
+#ifndef MT_DB_STORE_QUERY_PAGE_H
+#define MT_DB_STORE_QUERY_PAGE_H
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"

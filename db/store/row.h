@@ -1,7 +1,7 @@
 /* Plain rows that the session writes and that reports, replay and exports read. db/ knows nothing of spaces or workers; tuner/session/
  * converts. Texts are borrowed: on writing they need to live for the call, on reading until the callback returns. */
-#ifndef MT_DB_ROW_H
-#define MT_DB_ROW_H
+#ifndef MT_DB_STORE_ROW_H
+#define MT_DB_STORE_ROW_H
 
 #include <stdbool.h>
 #include <stddef.h>

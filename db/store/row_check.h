@@ -1,6 +1,6 @@
 /* The rules of rows (db/row_rules.h) where rows are written, and how those that break one are named. */
-#ifndef MT_DB_ROW_CHECK_H
-#define MT_DB_ROW_CHECK_H
+#ifndef MT_DB_STORE_ROW_CHECK_H
+#define MT_DB_STORE_ROW_CHECK_H
 
 #include <sqlite3.h>
 #include <stdint.h>

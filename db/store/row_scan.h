@@ -1,6 +1,6 @@
 /* Rows of a database that no tuner writes: an older merge took them over, or somebody's program wrote them. They are found when the file is opened, named, and left out of all that is read. */
-#ifndef MT_DB_ROW_SCAN_H
-#define MT_DB_ROW_SCAN_H
+#ifndef MT_DB_STORE_ROW_SCAN_H
+#define MT_DB_STORE_ROW_SCAN_H
 
 #include "db/store/store.h"
 

@@ -1,6 +1,6 @@
 /* Statements of a store: prepared once, bound by position, errors with the database's path and SQLite's own words. */
-#ifndef MT_DB_SQL_H
-#define MT_DB_SQL_H
+#ifndef MT_DB_STORE_SQL_H
+#define MT_DB_STORE_SQL_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * Every function runs in its own transaction unless said otherwise; a store serves one thread; several processes may write to one file.
  * Features up to SQLite 3.26 only. application_id 0x6d736474 ("msdt"); user_version = schema version; migrations in migrate.c.
  * Local file systems: WAL; elsewhere (statfs says network, or WAL can't be had): DELETE. synchronous = FULL. */
-#ifndef MT_DB_STORE_H
-#define MT_DB_STORE_H
+#ifndef MT_DB_STORE_STORE_H
+#define MT_DB_STORE_STORE_H
 
 #include "db/store/row.h"
 #include "tuner/base/status.h"
@@ -124,8 +124,6 @@ mt_status mt_store_refresh_best(mt_store *store, const mt_subject *subject, mt_e
 mt_status mt_store_cubin(mt_store *store, const mt_hash *hash, const void *bytes, size_t count, mt_error *err);
 /* The code that lookups hand out for a subject's winner, and what compiled it. The measurement stays as it was: a winner that changes is to be compiled again. */
 mt_status mt_store_answer_code(mt_store *store, int64_t subject, const mt_toolchain_row *toolchain, const mt_hash *hash, const void *bytes, size_t count, mt_error *err);
-/* A copy of the bytes (mt_free), checked against the hash. NOT_FOUND when they were never kept. */
-mt_status mt_store_cubin_load(mt_store *store, const mt_hash *hash, void **bytes, size_t *count, mt_error *err);
 
 /* Keeps a number beside a measurement; a newer one of the same name replaces. `source`: "cycles", "ncu". `at_unix_ms`: when it was measured; 0 = now. */
 mt_status mt_store_metric(mt_store *store, int64_t measurement, int64_t at_unix_ms, const char *source, const char *name, double value, mt_error *err);

@@ -1,6 +1,6 @@
 /* The file under a store: what file system it lies on, how SQLite must open it there, and what is wrong with it when that fails. */
-#ifndef MT_DB_STORE_FILE_H
-#define MT_DB_STORE_FILE_H
+#ifndef MT_DB_STORE_STORE_FILE_H
+#define MT_DB_STORE_STORE_FILE_H
 
 #include <sqlite3.h>
 

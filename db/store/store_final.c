@@ -168,7 +168,7 @@ static mt_status insert_drift(mt_store *store, int64_t session, const mt_subject
     mt_sql_real(&args, timing->high_ns);
     mt_sql_real(&args, timing->sm_mhz);
     mt_sql_int(&args, timing->samples);
-    st = mt_sql_run(store, &args, "store an anchor", err);
+    st = mt_sql_run(store, &args, "store a time of the drift reference", err);
 done:
     return st;
 }

@@ -1,6 +1,6 @@
 /* What the files of db/ that make up the store share. Not for other folders: they include store.h, query.h and recording.h. */
-#ifndef MT_DB_STORE_INTERNAL_H
-#define MT_DB_STORE_INTERNAL_H
+#ifndef MT_DB_STORE_STORE_INTERNAL_H
+#define MT_DB_STORE_STORE_INTERNAL_H
 
 #include <sqlite3.h>
 #include <zstd.h>

@@ -1,6 +1,6 @@
 /* Strikes, by ids: what the settling of intents and the public function share. */
-#ifndef MT_DB_STORE_STRIKE_H
-#define MT_DB_STORE_STRIKE_H
+#ifndef MT_DB_STORE_STORE_STRIKE_H
+#define MT_DB_STORE_STORE_STRIKE_H
 
 #include "db/store/store.h"
 

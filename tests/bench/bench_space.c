@@ -90,7 +90,7 @@ mt_status bench_space_load(const char *name, bench_space *out, mt_error *err)
     for (size_t i = 0; i < out->spec->shape_count; i++) {
         if (strcmp(out->spec->shapes[i].name, table.shape) == 0) shape = &out->spec->shapes[i];
     }
-    MT_TRY(mt_space_create_listed(out->spec, shape, &facts, table.points, table.count, &out->space, err));
+    MT_TRY(mt_space_create_recorded(out->spec, shape, &facts, table.points, table.count, &out->space, err));
     MT_TRY(place_costs(out->space, table.points, table.costs, table.count, &out->cost_ns, err));
     find_best(out);
 done:
@@ -134,7 +134,9 @@ static mt_status shuffle(bench_space *space, uint64_t seed, mt_error *err)
             if (points[at].level[i] != MT_INACTIVE) points[at].level[i] = order[i][points[at].level[i]];
         }
     }
-    mt_status st = mt_space_create_listed(spec, mt_space_shape(space->space), &facts, points, count, &shuffled, err);
+    space->spec->is_recorded = true; /* a point with permuted levels need not be valid: as one of a recording it counts, and no constraint is asked */
+    space->spec->constraint_count = 0;
+    mt_status st = mt_space_create_recorded(spec, mt_space_shape(space->space), &facts, points, count, &shuffled, err);
     double *costs = NULL;
     if (st == MT_OK) st = place_costs(shuffled, points, space->cost_ns, count, &costs, err);
     mt_free(points);

@@ -56,7 +56,7 @@ def kernel_table(winners, portfolio, say):
     usual = usual_knobs(winners)
     trials = {trial["shape"]: trial for trial in portfolio.get("left_out", [])} if portfolio else {}
     first = winners[0]
-    say(f"## {first['kernel']} on {first['gpu_name']}, {first['regime']}, source {first['kernel_key'][:8]}\n")
+    say(f"## {first['kernel']} on {first['gpu_name']}, {first['l2']}, source {first['kernel_key'][:8]}\n")
     say(f"Usual knobs, left out below: `{knobs_text(usual, {})}`\n")
     say("| shape | workload | winner | µs | % of floor | default µs | × | without the row |\n|---|---|---|---|---|---|---|---|")
     for w in winners:
@@ -80,11 +80,11 @@ def tables(tool, database, wanted=(), with_portfolios=True):
     lines = []
     winners = ask(tool, "show", "--db", database, "--json")
     portfolios = ask(tool, "portfolio", "--db", database, "--max", "64", "--evaluate", "--json") if with_portfolios else []
-    portfolios = {(p["kernel_key"], p["gpu"], p["regime"]): p for p in portfolios}
+    portfolios = {(p["kernel_key"], p["gpu"], p["l2"]): p for p in portfolios}
     groups = {}
     for w in winners:
         if not wanted or w["kernel"] in wanted:
-            groups.setdefault((w["kernel"], w["gpu_name"], w["kernel_key"], w["gpu"], w["regime"]), []).append(w)
+            groups.setdefault((w["kernel"], w["gpu_name"], w["kernel_key"], w["gpu"], w["l2"]), []).append(w)
     for key, group in sorted(groups.items()):
         kernel_table(group, portfolios.get(key[2:]), lambda line="": lines.append(line))
     return "\n".join(lines)

@@ -68,7 +68,8 @@ static size_t loop_over(const mt_spec *spec, mt_env *env, size_t first, size_t c
         }
         for (size_t i = 0; i < spec->constraint_count && is_valid; i++) {
             mt_value value = { 0 };
-            is_valid = mt_env_eval(env, &spec->constraints[i].expr, &value) == MT_PROGRAM_OK && value.number;
+            mt_expr_fault fault;
+            is_valid = mt_env_run(env, &spec->constraints[i].expr, &value, &fault) == MT_PROGRAM_OK && value.number;
         }
         valid += is_valid;
     }

@@ -31,13 +31,13 @@ completes() {
 completes 'portfolio profile' p
 completes 'show slurm' s
 completes 'verify version' 'help ve'
-completes '--recordings --regime --resume --reuse' 'tune --re'
+completes '--recordings --resume --reuse' 'tune --re'
 completes '--resume' '--res'
 completes '--sample --shape --space' 'check --s'
-completes 'cold cold,warm warm' 'tune --regime '
-completes 'cold,warm' 'tune --regime cold,'
-completes 'cold warm' 'show --regime '
-completes 'warm' 'show --regime=w'
+completes 'cold cold,warm warm' 'tune --l2 '
+completes 'cold,warm' 'tune --l2 cold,'
+completes 'cold warm' 'show --l2 '
+completes 'warm' 'show --l2=w'
 completes 'imported measured recorded' 'export --origin '
 completes 'random' 'tune --strategy ran'
 completes 'auto' 'tune --strategy au'

@@ -353,11 +353,11 @@ START_TEST(idle_time_has_its_reasons)
     take_ms("20");
     run_tool("Fake GPU,Fake GPU", "all", 0);
     ck_assert_int_ge(number("SELECT min(json_extract(value, '$.busy_ns') - 20000000 * json_extract(value, '$.started')) FROM session, json_each(times_json, '$.devices')"), 0);
-    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.begin_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
-    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.late_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
-    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.unfed_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
-    ck_assert_int_ge(number("SELECT min(json_extract(times_json, '$.total_ns') - json_extract(value, '$.busy_ns') - json_extract(value, '$.begin_ns') - json_extract(value, '$.late_ns') "
-                            "- json_extract(value, '$.unfed_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.idle_setup_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.idle_dispatch_ns')) FROM session, json_each(times_json, '$.devices')"), 1);
+    ck_assert_int_ge(number("SELECT min(json_extract(value, '$.idle_no_compiled_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
+    ck_assert_int_ge(number("SELECT min(json_extract(times_json, '$.total_ns') - json_extract(value, '$.busy_ns') - json_extract(value, '$.idle_setup_ns') - json_extract(value, '$.idle_dispatch_ns') "
+                            "- json_extract(value, '$.idle_no_compiled_ns')) FROM session, json_each(times_json, '$.devices')"), 0);
     ck_assert_int_ge(number("SELECT json_extract(times_json, '$.coordinator_cpu_ns') FROM session"), 1);
     tear_down();
 }

@@ -168,7 +168,7 @@ if [ -f "$lib/libfake_cuda.so" ]; then
   begin_gated() { rm -rf cache log.txt times.txt; : >gate; }
   export MSDA_TUNE_FAKE_GATE=$scratch/gate MSDA_TUNE_FAKE_LOG=$scratch/log.txt MSDA_TUNE_TIMES=$scratch/times.txt
 
-  # No variant is blamed when somebody else kills the worker that has it in hand.
+  # No variant is held responsible when somebody else kills the worker that has it in hand.
   sed -i 's/, hang$//' fake.ini
   begin_gated
   "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 600 --quiet --db killed.sqlite >out.txt 2>&1 &
@@ -180,9 +180,9 @@ if [ -f "$lib/libfake_cuda.so" ]; then
   rm gate
   wait $tuner || fail "a killed device worker: exit $?"
   "$tool" show --db killed.sqlite --failures >out.txt 2>&1
-  grep -qE 'timeout|crashed' out.txt && fail "a killed device worker: a variant is blamed"
+  grep -qE 'timeout|crashed' out.txt && fail "a killed device worker: a variant is held responsible"
 
-  # A worker that is stopped answers nothing; SIGKILL reaches it all the same. It is replaced at once, not when its ten minutes are over, and no variant is blamed: neither the one at work nor
+  # A worker that is stopped answers nothing; SIGKILL reaches it all the same. It is replaced at once, not when its ten minutes are over, and no variant is held responsible: neither the one at work nor
   # one in reserve.
   for role in device reserve; do
     begin_gated
@@ -197,12 +197,12 @@ if [ -f "$lib/libfake_cuda.so" ]; then
     rm gate
     wait $tuner || fail "a stopped $role worker: exit $?"
     "$tool" show --db stopped.sqlite --failures >out.txt 2>&1
-    grep -qE 'timeout|crashed' out.txt && fail "a stopped $role worker: a variant is blamed"
+    grep -qE 'timeout|crashed' out.txt && fail "a stopped $role worker: a variant is held responsible"
     "$tool" show --db stopped.sqlite --sessions >out.txt 2>&1
     says 'was stopped' "a stopped $role worker, in the session's row"
   done
 
-  # All of it stopped for longer than the limit (Ctrl-Z, a batch system that suspends its jobs): no variant is blamed for what nobody had the time to do.
+  # All of it stopped for longer than the limit (Ctrl-Z, a batch system that suspends its jobs): no variant is held responsible for what nobody had the time to do.
   begin_gated
   rm -f stopped.sqlite*
   setsid "$tool" --space fake.ini --strategy exhaustive --jobs 1 --variant-limit 6 --quiet --db stopped.sqlite >out.txt 2>&1 &
@@ -215,7 +215,7 @@ if [ -f "$lib/libfake_cuda.so" ]; then
   wait $tuner || fail "stopped as a whole: exit $?"
   "$tool" show --db stopped.sqlite --sessions >out.txt 2>&1
   "$tool" show --db stopped.sqlite --failures >>out.txt 2>&1
-  grep -qE 'timeout|crashed|was stopped' out.txt && fail "stopped as a whole: somebody is blamed"
+  grep -qE 'timeout|crashed|was stopped' out.txt && fail "stopped as a whole: a variant is held responsible"
 
   # Two tuners on one GPU name each other; of a GPU that no other test has.
   export MSDA_TUNE_FAKE_DOMAIN=$$ MSDA_TUNE_NVML=$lib/libfake_nvml.so

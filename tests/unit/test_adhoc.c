@@ -72,7 +72,7 @@ START_TEST(refused)
         {"N=5;H=9,9;dtype=f32", NULL, "has no `Lq`"},
         {"N=5;H=9,9;dtype=f32;Lq=1;M=2", NULL, "unknown name `M`"},
         {"n=5", NULL, "did you mean `N`"},
-        {"N=5;N=6", NULL, "given twice"},
+        {"N=5;N=6", NULL, "N is given twice"},
         {"N=5.5;H=9,9;dtype=f32;Lq=1", NULL, "not an integer in `N`"},
         {"N=;H=9,9;dtype=f32;Lq=1", NULL, "not an integer in `N`"},
         {"N=99999999999999999999", NULL, "not an integer in `N`"},

@@ -540,7 +540,7 @@ START_TEST(t4_under_another_name)
     ck_assert(mt_import_describe(import)->has_line1 && !mt_import_describe(import)->is_recording);
     ck_assert_uint_eq(mt_import_describe(import)->results, 3);
     ck_ok(mt_import_space(import, "new", NULL, &space, &fixture_err));
-    has_space("\n[tune]\nregime = cold\n");
+    has_space("\n[tune]\nl2 = cold\n");
     has_space("[algorithm tiled]\n\n[algorithm copy]\nyardstick = yes\n\n[algorithm direct]\n");
     has_space("[param K]\nvalues  = 8, 16\ndefault = 16\n");
     has_space("[param TILE]\nvalues  = 4\ndefault = 4\n");
@@ -567,7 +567,7 @@ START_TEST(t4_with_names_that_would_write_lines)
     "\"regime\":\"" l2 "\"}]}},\"results\":[{\"configuration\":{\"ALGO\":\"a\"},\"msda-tune\":{\"subject\":0,\"k\":\"ok\"}}]}"
     static const struct { const char *text, *part; } cases[] = {
         {OWN("s]\\n[kernel", "N=1", "cold"), "shape 's]\n[kernel': expected a text without"},
-        {OWN("s", "N=1\\n[tune]", "cold"), "shape's key 'N=1"}, {OWN("s", "N=1", "cold\\nbudget = 1"), "regime 'cold"}};
+        {OWN("s", "N=1\\n[tune]", "cold"), "shape's key 'N=1"}, {OWN("s", "N=1", "cold\\nbudget = 1"), "cache state 'cold"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char path[192];
         clear();

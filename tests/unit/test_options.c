@@ -17,7 +17,7 @@ static const mt_option options[] = {
     {"text", 't', MT_OPTION_TEXT, offsetof(values, text), "TEXT", "a text"},
     {"word", 0, MT_OPTION_WORDS, offsetof(values, words), "W", "words"},
     {"input", 0, MT_OPTION_TEXTS, offsetof(values, texts), "T", "texts"},
-    {"regime", 0, MT_OPTION_CHOICE, offsetof(values, choice), "cold|warm", "a choice"},
+    {"l2", 0, MT_OPTION_CHOICE, offsetof(values, choice), "cold|warm", "a choice"},
     {"budget", 0, MT_OPTION_COUNT, offsetof(values, count), "N", "a count"},
     {"seed", 0, MT_OPTION_SEED, offsetof(values, seed), "N", "a seed"},
     {"time", 0, MT_OPTION_SECONDS, offsetof(values, seconds), "S", "seconds"},
@@ -50,7 +50,7 @@ static void drop(attempt *a)
 
 START_TEST(every_kind)
 {
-    attempt a = PARSE("--flag", "--text", "x y", "--word", "a,b", "--word=c", "--input", "v=a,b.npy", "--regime", "warm", "--budget", "12", "--seed=0", "--time", "1.5");
+    attempt a = PARSE("--flag", "--text", "x y", "--word", "a,b", "--word=c", "--input", "v=a,b.npy", "--l2", "warm", "--budget", "12", "--seed=0", "--time", "1.5");
     ck_assert_int_eq(a.st, MT_OK);
     ck_assert(a.v.flag);
     ck_assert_str_eq(a.v.text, "x y");
@@ -93,8 +93,8 @@ START_TEST(refused_with_the_reason)
         {{"--word", "a,"}, "empty word"},
         {{"--budget", "3x"}, "whole number"},
         {{"--seed", "-1"}, "at least 0"},
-        {{"--regime", "tepid"}, "expected cold|warm"},
-        {{"--regime", "col"}, "expected cold|warm"},
+        {{"--l2", "tepid"}, "expected cold|warm"},
+        {{"--l2", "col"}, "expected cold|warm"},
         {{"--time", "-2"}, "above 0"},
         {{"--time", "nan"}, "above 0"},
         {{"--flag=yes"}, "takes no value"},

@@ -1,5 +1,6 @@
 /* Recordings: round trips without drift, refusals with line numbers, all or nothing. */
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/recording_fixture.h"
 
 #include <math.h>
 #include <zstd.h>
@@ -104,7 +105,7 @@ static void round_trip(const char *extension, bool with_samples)
     snprintf(first, sizeof first, "%s/a%s", fixture_folder, extension);
     snprintf(second, sizeof second, "%s/b%s", fixture_folder, extension);
     ck_ok(mt_recording_export(store, &filter, first, &fixture_err));
-    ck_ok(mt_recording_import(other, first, recorded, &fixture_err));
+    ck_ok(import_file(other, first, recorded));
     ck_assert_int_eq(rows_in(other), MT_OUTCOME_KIND_COUNT);
     ck_ok(mt_store_check(other, &fixture_err));
     double standard, baseline;
@@ -116,9 +117,9 @@ static void round_trip(const char *extension, bool with_samples)
     char command[400];
     snprintf(command, sizeof command, "cmp '%s' '%s'", first, second);
     ck_assert_int_eq(system(command), 0);
-    ck_ok(mt_recording_import(other, first, recorded, &fixture_err)); /* the same file again: no row more */
+    ck_ok(import_file(other, first, recorded)); /* the same file again: no row more */
     ck_assert_int_eq(rows_in(other), MT_OUTCOME_KIND_COUNT);
-    ck_ok(mt_recording_import(other, first, MT_ORIGIN_IMPORTED, &fixture_err));
+    ck_ok(import_file(other, first, MT_ORIGIN_IMPORTED));
     ck_assert_int_eq(rows_in(other), 2 * MT_OUTCOME_KIND_COUNT);
     mt_store_close(store);
     mt_store_close(other);
@@ -209,7 +210,7 @@ START_TEST(values_survive)
     const char *path = in_folder("a.jsonl.zst");
     mt_filter filter = {.with_samples = true};
     ck_ok(mt_recording_export(store, &filter, path, &fixture_err));
-    ck_ok(mt_recording_import(other, path, recorded, &fixture_err));
+    ck_ok(import_file(other, path, recorded));
     int seen = 0, best = 0;
     ck_ok(mt_query_measurements(other, &filter, see_values, &seen, &fixture_err));
     ck_assert_int_eq(seen, 3);
@@ -470,12 +471,12 @@ END_TEST
 START_TEST(missing_and_huge_files)
 {
     mt_store *store = open_memory();
-    ck_fails(mt_recording_import(store, in_folder("none.jsonl"), recorded, &fixture_err), MT_ERR_NOT_FOUND, "none.jsonl");
+    ck_fails(import_file(store, in_folder("none.jsonl"), recorded), MT_ERR_NOT_FOUND, "none.jsonl");
     const char *path = in_folder("huge.jsonl");
     FILE *file = fopen(path, "w");
     ck_assert_int_eq(ftruncate(fileno(file), ((off_t)1 << 30) + 1), 0);
     fclose(file);
-    ck_fails(mt_recording_import(store, path, recorded, &fixture_err), MT_ERR_IO, "larger than");
+    ck_fails(import_file(store, path, recorded), MT_ERR_IO, "larger than");
     mt_store_close(store);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* What is shipped: the rows that answer, the comparison that picked the winner, code compiled later. */
 #include "tests/unit/store_fixture.h"
+#include "tests/unit/recording_fixture.h"
 
 #include "db/store/portfolio_rows.h"
 #include "db/exchange/recording.h"
@@ -95,7 +96,7 @@ START_TEST(a_final_travels)
     mt_store *store = make_store(), *other = open_memory();
     const mt_filter filter = only("N=48;dtype=f16");
     ck_ok(mt_recording_export(store, &filter, in_folder("a.jsonl"), &fixture_err));
-    ck_ok(mt_recording_import(other, in_folder("a.jsonl"), MT_ORIGIN_MEASURED, &fixture_err));
+    ck_ok(import_file(other, in_folder("a.jsonl"), MT_ORIGIN_MEASURED));
     picked p = best_of(other);
     ck_assert_str_eq(p.variant, "A=2"); /* and not A=1, which has the least median */
     ck_assert_double_eq(p.median_ns, 102.5);
@@ -211,7 +212,7 @@ START_TEST(a_library_travels)
     snprintf(first, sizeof first, "%s", in_folder("first.jsonl"));
     snprintf(second, sizeof second, "%s", in_folder("second.jsonl"));
     ck_ok(mt_recording_export_all(store, NULL, true, first, &fixture_err));
-    ck_ok(mt_recording_import(other, first, MT_ORIGIN_MEASURED, &fixture_err));
+    ck_ok(import_file(other, first, MT_ORIGIN_MEASURED));
     compared all = {0};
     ck_ok(mt_query_best(other, NULL, see_library, &all, &fixture_err));
     ck_assert_int_eq(all.count, 1);
@@ -238,7 +239,7 @@ START_TEST(times_travel)
     ck_ok(mt_store_library(store, winner, 0, &library, NULL, "the third", &fixture_err));
     fixture_number("UPDATE measurement SET created_unix_ms = 1000");
     ck_ok(mt_recording_export_all(store, NULL, true, in_folder("a.jsonl"), &fixture_err));
-    ck_ok(mt_recording_import(store, in_folder("a.jsonl"), MT_ORIGIN_RECORDED, &fixture_err));
+    ck_ok(import_file(store, in_folder("a.jsonl"), MT_ORIGIN_RECORDED));
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison"), 2);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM library_comparison WHERE created_unix_ms = 1000"), 1);
     ck_assert_int_eq(fixture_number("SELECT count(*) FROM final_round"), 2);
@@ -260,7 +261,7 @@ START_TEST(only_what_answers_is_shipped)
     ck_assert_ptr_null(strstr(a, "\"tc\":"));
     ck_assert_ptr_nonnull(strstr(a, "\"cubin\":"));
     ck_assert(strstr(a, "N=1;dtype=f16") < strstr(a, "N=48;dtype=f16"));
-    ck_ok(mt_recording_import(other, in_folder("a.jsonl"), MT_ORIGIN_MEASURED, &fixture_err));
+    ck_ok(import_file(other, in_folder("a.jsonl"), MT_ORIGIN_MEASURED));
     ck_assert_int_eq(best_of(other).count, 2);
     ck_assert_str_eq(best_of(other).variant, "A=2");
     ck_ok(mt_recording_export_all(other, NULL, true, in_folder("b.jsonl"), &fixture_err));

@@ -55,94 +55,14 @@ static void check_as_fresh(void)
     mt_strbuf_free(&fresh);
 }
 
-/* A file of the first version, with a winner in it, becomes what a new file is, and keeps its rows. */
-START_TEST(first_version_is_updated)
+/* Files from before version 0.1 have no users: they are named, not touched. */
+START_TEST(what_is_older_than_7_is_refused)
 {
-    char *schema = read_text(TEST_DATA_DIR "/schema_v1.sql");
-    fixture_sql(schema);
-    mt_free(schema);
-    fixture_sql("INSERT INTO device VALUES (1, 'k', 'n', '{}'); INSERT INTO kernel VALUES (1, 'msda', 'key', '{}'); INSERT INTO shape VALUES (1, 1, 'N=1', 's'); "
-                "INSERT INTO workload VALUES (1, 1, '', 'default'); INSERT INTO toolchain VALUES (1, 13000, 13000, 'sm_90a'); INSERT INTO variant VALUES (1, 1, 'A=1'); "
-                "INSERT INTO subject VALUES (1, 1, 1, 1, 1, 'cold', 'measured'); INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, "
-                "space_path, seed, origin, started_unix_ms) VALUES (1, 'c', 'h', 'b', 1, 'v', 'auto', 'p', 0, 'measured', 1); "
-                "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns) "
-                "VALUES (1, 1, 1, 1, 1, 1, 1, 'ok', 10); INSERT INTO best VALUES (1, 1, 1, 1)");
-    ck_fails(open_ro(), MT_ERR_DB, "has the older schema 1");
-    ck_ok(open_rw());
-    ck_ok(mt_store_check(opened, &fixture_err));
-    mt_store_close(opened);
-    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
-    ck_assert_int_eq(fixture_number("SELECT count(*) FROM best b JOIN measurement m ON m.id = b.measurement_id WHERE m.median_ns = 10 AND b.final_id IS NULL"), 1);
-    check_as_fresh();
-}
-END_TEST
-
-static mt_status no_row(void *context, const mt_measurement_row *row, mt_error *err)
-{
-    (void)context, (void)row, (void)err;
-    return MT_OK;
-}
-
-/* Version 1 had no table answer: the step fills it from the winners. */
-START_TEST(version_1_gets_its_answers)
-{
-    mt_store *store = fixture_open();
-    mt_subject subject = fixture_subject(store);
-    fixture_put_ok(store, fixture_session(store), &subject, "A=1", 10);
-    ck_ok(mt_store_refresh_best(store, &subject, &fixture_err));
-    mt_store_close(store);
-    char newest[sizeof fixture_db], sql[2048], *schema = read_text(TEST_DATA_DIR "/schema_v1.sql");
-    strcpy(newest, fixture_db);
-    snprintf(fixture_db, sizeof fixture_db, "%s/v1.sqlite", fixture_folder);
-    fixture_sql(schema);
-    mt_free(schema);
-    snprintf(sql, sizeof sql, "ATTACH '%s' AS n; INSERT INTO device SELECT * FROM n.device; INSERT INTO kernel SELECT * FROM n.kernel; INSERT INTO shape SELECT * FROM n.shape; "
-             "INSERT INTO workload SELECT * FROM n.workload; INSERT INTO toolchain SELECT * FROM n.toolchain; INSERT INTO variant SELECT * FROM n.variant; "
-             "INSERT INTO subject SELECT * FROM n.subject; INSERT INTO session SELECT id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, "
-             "source_hash, started_unix_ms, ended_unix_ms, state, worker_restarts, evaluated, known, failed, times_json, warnings FROM n.session; "
-             "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns, low_ns, high_ns, norm_error, cubin_hash, launch_json) "
-             "SELECT id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns, low_ns, high_ns, norm_error, cubin_hash, launch_json FROM n.measurement; INSERT INTO best SELECT subject_id, measurement_id, tied_count, updated_unix_ms FROM n.best; "
-             "CREATE TABLE kept AS SELECT * FROM n.answer", newest);
-    fixture_sql(sql);
-    ck_fails(open_ro(), MT_ERR_DB, "older schema 1");
-    ck_ok(open_rw());
-    ck_ok(mt_store_check(opened, &fixture_err));
-    ck_ok(mt_query_best(opened, NULL, no_row, NULL, &fixture_err));
-    mt_store_close(opened);
-    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
-    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer"), 1);
-    ck_assert_int_eq(fixture_number("SELECT count(*) FROM (SELECT * FROM answer EXCEPT SELECT * FROM kept)"), 0);
-    /* The step and schema.sql make the same table. */
-    ck_assert_int_eq(fixture_number("SELECT count(*) FROM pragma_table_info('answer') a JOIN pragma_table_info('kept') k ON k.name = a.name AND k.cid = a.cid"), 19);
-    ck_assert_int_eq(fixture_number("SELECT count(*) FROM pragma_table_info('landmark')"), 3);
-}
-END_TEST
-
-/* Version 5 brought energy, and the lookup's figures of a winner that a final picked became the final's. */
-START_TEST(version_4_gets_energy)
-{
-    char *schema = read_text(TEST_DATA_DIR "/schema_v4.sql");
-    fixture_sql(schema);
-    mt_free(schema);
-    ck_assert_int_eq(fixture_number("PRAGMA user_version"), 4);
-    fixture_sql("INSERT INTO device VALUES (1, 'k', 'n', '{}'); INSERT INTO kernel (id, name, key, spec_json) VALUES (1, 'msda', 'key', '{}'); "
-                "INSERT INTO shape VALUES (1, 1, 'N=1', 's'); INSERT INTO workload VALUES (1, 1, '', 'default'); "
-                "INSERT INTO toolchain VALUES (1, 13000, 13000, 'sm_90a'); INSERT INTO variant VALUES (1, 1, 'A=1'); INSERT INTO subject VALUES (1, 1, 1, 1, 1, 'cold', 'measured'); "
-                "INSERT INTO session (id, command, host, boot_id, process_id, tool_version, strategy, space_path, seed, origin, started_unix_ms) "
-                "VALUES (1, 'c', 'h', 'b', 1, 'v', 'auto', 'p', 0, 'measured', 1); "
-                "INSERT INTO measurement (id, subject_id, variant_id, toolchain_id, session_id, created_unix_ms, evaluation, outcome, median_ns, low_ns, high_ns) "
-                "VALUES (1, 1, 1, 1, 1, 1, 1, 'ok', 1000, 900, 1100); INSERT INTO final_round VALUES (1, 1, 1, 1, 'interleaved', 12, 0.95); "
-                "INSERT INTO finalist (final_id, measurement_id, median_ns, low_ns, high_ns, ratio, ratio_low, ratio_high, tied, picked) VALUES (1, 1, 990, 980, 995, 1, 1, 1, 1, 1); "
-                "INSERT INTO best VALUES (1, 1, 1, 1, 1); "
-                "INSERT INTO answer VALUES (1, 1, 1, 'measured', 'cold', 1, 'N=1', 's', 1, 1, 1, 1000, 900, 1100, NULL, 1, 1, NULL, NULL)");
-    ck_fails(open_ro(), MT_ERR_DB, "has the older schema 4");
-    ck_ok(open_rw());
-    ck_ok(mt_store_check(opened, &fixture_err));
-    mt_store_close(opened);
-    ck_assert_int_eq(fixture_number("PRAGMA user_version"), MT_SCHEMA_VERSION);
-    ck_assert_int_eq(fixture_number("SELECT count(*) FROM answer WHERE median_ns = 990 AND low_ns = 980 AND high_ns = 995"), 1);
-    ck_assert_int_eq(fixture_number("SELECT count(*) FROM final_round r JOIN finalist f ON f.final_id = r.id WHERE r.objective = 'time' AND f.energy_uj IS NULL"), 1);
-    check_as_fresh();
+    mt_store_close(fixture_open());
+    fixture_sql("PRAGMA user_version = 6");
+    ck_fails(open_rw(), MT_ERR_DB, "has schema 6, of a tool before version 0.1; this one updates files from schema 7 on");
+    ck_fails(open_ro(), MT_ERR_DB, "has schema 6");
+    ck_assert_int_eq(fixture_number("PRAGMA user_version"), 6);
 }
 END_TEST
 
@@ -314,4 +234,4 @@ START_TEST(every_outcome_is_migrated)
 }
 END_TEST
 
-FIXTURE_MAIN("schema", first_version_is_updated, version_1_gets_its_answers, version_4_gets_energy, version_7_gets_outcomes, version_7_gets_library_comparisons, version_7_gets_plans_and_cuts, version_8_gets_proposers, every_outcome_is_migrated)
+FIXTURE_MAIN("schema", what_is_older_than_7_is_refused, version_7_gets_outcomes, version_7_gets_library_comparisons, version_7_gets_plans_and_cuts, version_8_gets_proposers, every_outcome_is_migrated)

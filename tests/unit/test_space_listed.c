@@ -1,11 +1,11 @@
-/* Spaces made of points: a list, or what a recording holds. */
+/* Spaces made of what a recording holds. */
 #include "tests/unit/space_fixture.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/space/space.h"
 
 #include <stdio.h>
 
-START_TEST(a_listed_space_is_its_points)
+START_TEST(a_space_of_recorded_points_is_these_points)
 {
     mt_spec *spec = must_parse("[kernel]\npoints = recorded\n[shape s]\n[algorithm v]\n[param K]\nvalues = 1..300\n[param F]\nvalues = \"0.5\", word\ndefault = word\n");
     const char *const texts[] = {"ALGO=v;F=word;K=2", "ALGO=v;F=0.5;K=1", "ALGO=v;F=word;K=2", "ALGO=v;F=0.5;K=300"};
@@ -15,7 +15,7 @@ START_TEST(a_listed_space_is_its_points)
     bool is_exact = false;
     size_t index;
     for (size_t i = 0; i < 4; i++) points[i] = must_point(spec, texts[i]);
-    ck_assert_msg(mt_space_create_listed(spec, &spec->shapes[0], &h100, points, 4, &space, &err) == MT_OK, "%s", err.message);
+    ck_assert_msg(mt_space_create_recorded(spec, &spec->shapes[0], &h100, points, 4, &space, &err) == MT_OK, "%s", err.message);
     ck_assert_uint_eq(mt_space_count(space), 3);
     ck_assert_uint_eq(mt_space_raw_count(space), 600);
     ck_assert_uint_eq(pruned_by(space, "not recorded", &is_exact), 597);
@@ -29,7 +29,7 @@ START_TEST(a_listed_space_is_its_points)
     ck_assert_int_eq(mt_space_default(space, &index, &err), MT_ERR_NOT_FOUND);
     must_contain(err.message, "the default point of shape s is not recorded");
     mt_space_free(space);
-    ck_assert_int_eq(mt_space_create_listed(spec, &spec->shapes[0], &h100, NULL, 0, &space, &err), MT_OK);
+    ck_assert_int_eq(mt_space_create_recorded(spec, &spec->shapes[0], &h100, NULL, 0, &space, &err), MT_OK);
     ck_assert_uint_eq(mt_space_count(space), 0);
     mt_space_free(space);
     mt_spec_free(spec);
@@ -140,7 +140,7 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {
-        a_listed_space_is_its_points, a_recorded_space_is_what_is_valid_of_it, recorded_points_have_the_knobs_they_were_recorded_with,
+        a_space_of_recorded_points_is_these_points, a_recorded_space_is_what_is_valid_of_it, recorded_points_have_the_knobs_they_were_recorded_with,
         a_recorded_point_may_be_guarded, what_excludes_all_that_is_recorded_is_told,
     };
     return unit_run("space_listed", tests, sizeof tests / sizeof tests[0]);

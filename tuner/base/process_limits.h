@@ -1,7 +1,7 @@
 /* Whether the limits of this process leave room for what libuv and SQLite need: where libuv gets no descriptor for its signals, or no thread, it aborts; SQLite names a file that it cannot
  * open, not the limit. */
-#ifndef MT_BASE_ROOM_H
-#define MT_BASE_ROOM_H
+#ifndef MT_BASE_PROCESS_LIMITS_H
+#define MT_BASE_PROCESS_LIMITS_H
 
 #include "tuner/base/status.h"
 

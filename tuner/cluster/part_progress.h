@@ -1,6 +1,6 @@
 /* How far the tasks of a folder are, from its plan, from the parts that they write, and from Slurm where it is there. Nothing is written. */
-#ifndef MT_CLUSTER_PROGRESS_H
-#define MT_CLUSTER_PROGRESS_H
+#ifndef MT_CLUSTER_PART_PROGRESS_H
+#define MT_CLUSTER_PART_PROGRESS_H
 
 #include <stdint.h>
 

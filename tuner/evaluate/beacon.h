@@ -1,7 +1,7 @@
 /* Tuners on one machine tell each other which GPU they use: each binds an abstract socket that is named after the GPU and its own process, which /proc/net/unix lists for everybody. It
  * is gone with the process, leaves no file, and does not depend on NVML, which in containers hides processes. */
-#ifndef MT_RUN_PRESENCE_H
-#define MT_RUN_PRESENCE_H
+#ifndef MT_EVALUATE_BEACON_H
+#define MT_EVALUATE_BEACON_H
 
 #include <stddef.h>
 #include <stdint.h>

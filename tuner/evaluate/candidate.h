@@ -1,6 +1,6 @@
 /* What can be said of a point without compiling it: is it legal, and how is it compiled. Shared by the evaluators that compile. */
-#ifndef MT_RUN_CANDIDATE_H
-#define MT_RUN_CANDIDATE_H
+#ifndef MT_EVALUATE_CANDIDATE_H
+#define MT_EVALUATE_CANDIDATE_H
 
 #include "tuner/evaluate/needs.h"
 #include "tuner/space/macros.h"

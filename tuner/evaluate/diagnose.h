@@ -1,6 +1,6 @@
 /* --diagnose: a variant whose fault was shown runs once more under compute-sanitizer, and what that says is added to the outcome's text. */
-#ifndef MT_RUN_DIAGNOSE_H
-#define MT_RUN_DIAGNOSE_H
+#ifndef MT_EVALUATE_DIAGNOSE_H
+#define MT_EVALUATE_DIAGNOSE_H
 
 #include <uv.h>
 

@@ -1,6 +1,6 @@
 /* What the evaluators that compile have in common, the one with GPUs (eval_worker) and the one without (eval_compile): the compile workers, the subject, the events and the tick. */
-#ifndef MT_RUN_EVAL_CORE_H
-#define MT_RUN_EVAL_CORE_H
+#ifndef MT_EVALUATE_EVAL_CORE_H
+#define MT_EVALUATE_EVAL_CORE_H
 
 #include "tuner/evaluate/candidate.h"
 #include "tuner/evaluate/eval_worker.h"

@@ -1,6 +1,6 @@
 /* Answers trials from a recording: the whole tool without a GPU. */
-#ifndef MT_RUN_EVAL_REPLAY_H
-#define MT_RUN_EVAL_REPLAY_H
+#ifndef MT_EVALUATE_EVAL_REPLAY_H
+#define MT_EVALUATE_EVAL_REPLAY_H
 
 #include "db/store/store.h"
 #include "tuner/evaluate/evaluator.h"

@@ -1,6 +1,6 @@
 /* The real evaluator: compile workers and one device worker for each GPU, exec'ed from this executable (hidden command `worker`). */
-#ifndef MT_RUN_EVAL_WORKER_H
-#define MT_RUN_EVAL_WORKER_H
+#ifndef MT_EVALUATE_EVAL_WORKER_H
+#define MT_EVALUATE_EVAL_WORKER_H
 
 #include <uv.h>
 

@@ -1,7 +1,7 @@
 /* The inside of the real evaluator: eval_worker.c (its operations, its GPUs), eval_worker_trials.c (the trials), eval_worker_start.c (its workers) and eval_worker_diagnose.c.
  * Nothing else includes this. */
-#ifndef MT_RUN_EVAL_WORKER_INTERNAL_H
-#define MT_RUN_EVAL_WORKER_INTERNAL_H
+#ifndef MT_EVALUATE_EVAL_WORKER_INTERNAL_H
+#define MT_EVALUATE_EVAL_WORKER_INTERNAL_H
 
 #include "tuner/worker/device_worker.h"
 #include "tuner/evaluate/diagnose.h"
@@ -40,7 +40,7 @@ typedef struct eval_gpu {
     mt_open_file cubin;      /* of the last order */
     mt_error failure;        /* before its first HELLO; status MT_OK = none */
     int foreign;             /* processes on it when that was last told to the user */
-    int presence;            /* descriptor that tells other tuners; −1 = none */
+    int beacon;              /* descriptor that tells other tuners; −1 = none */
     bool has_library;          /* another tuner was seen on it, and told of */
     mt_diagnosis *diagnosis; /* under way; its event waits */
     mt_event undiagnosed;

@@ -7,8 +7,8 @@
  * Several GPUs of one model may share the trials. Which one a trial runs on is the caller's choice, at start; intent and result are written for each GPU by itself, so
  * that a host that goes down leaves one name for each. A GPU that is lost leaves the others going: LOST names what was started there without an end, which is
  * ready again and may be started elsewhere. When the last one is lost, next() fails. */
-#ifndef MT_RUN_EVALUATOR_H
-#define MT_RUN_EVALUATOR_H
+#ifndef MT_EVALUATE_EVALUATOR_H
+#define MT_EVALUATE_EVALUATOR_H
 
 #include <stdbool.h>
 

@@ -1,6 +1,6 @@
 /* What has happened and was not yet asked for. */
-#ifndef MT_RUN_EVENT_QUEUE_H
-#define MT_RUN_EVENT_QUEUE_H
+#ifndef MT_EVALUATE_EVENT_QUEUE_H
+#define MT_EVALUATE_EVENT_QUEUE_H
 
 #include "tuner/evaluate/evaluator.h"
 

@@ -1,6 +1,6 @@
 /* Programs of others (compute-sanitizer, ncu), run on the coordinator's loop with a time limit. What they print on either stream comes back as text. */
-#ifndef MT_RUN_OUTSIDE_H
-#define MT_RUN_OUTSIDE_H
+#ifndef MT_EVALUATE_EXTERNAL_TOOL_H
+#define MT_EVALUATE_EXTERNAL_TOOL_H
 
 #include <stdbool.h>
 #include <uv.h>

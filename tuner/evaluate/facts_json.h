@@ -1,6 +1,6 @@
 /* Device facts as the database keeps them: {"cc":90,"sm_count":132,…}. */
-#ifndef MT_RUN_FACTS_JSON_H
-#define MT_RUN_FACTS_JSON_H
+#ifndef MT_EVALUATE_FACTS_JSON_H
+#define MT_EVALUATE_FACTS_JSON_H
 
 #include "tuner/space/facts.h"
 

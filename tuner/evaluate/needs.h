@@ -1,6 +1,6 @@
 /* What compiled code must have for the launches that take it: kernels with these parameters, variables of these sizes. The driver would find out, but needs a GPU. */
-#ifndef MT_RUN_NEEDS_H
-#define MT_RUN_NEEDS_H
+#ifndef MT_EVALUATE_NEEDS_H
+#define MT_EVALUATE_NEEDS_H
 
 #include "tuner/worker/proto.h"
 #include "tuner/space/plan.h"

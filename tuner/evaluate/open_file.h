@@ -1,6 +1,6 @@
 /* A file that other processes are to read by its path, also after somebody has removed it: the path they are told leads to a descriptor of ours. */
-#ifndef MT_RUN_KEPT_FILE_H
-#define MT_RUN_KEPT_FILE_H
+#ifndef MT_EVALUATE_OPEN_FILE_H
+#define MT_EVALUATE_OPEN_FILE_H
 
 #include <limits.h>
 

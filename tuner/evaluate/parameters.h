@@ -1,6 +1,6 @@
 /* What compiled code says of its kernels' parameters and of its variables. The driver says it too, but needs a GPU. */
-#ifndef MT_RUN_PARAMETERS_H
-#define MT_RUN_PARAMETERS_H
+#ifndef MT_EVALUATE_PARAMETERS_H
+#define MT_EVALUATE_PARAMETERS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* Who of the finalists is tied with the fastest, and which of those is taken: pure functions of the figures. docs/measurement.md says why. */
-#ifndef MT_RUN_FINAL_RULES_H
-#define MT_RUN_FINAL_RULES_H
+#ifndef MT_SESSION_FINAL_RULES_H
+#define MT_SESSION_FINAL_RULES_H
 
 #include "db/store/store.h"
 

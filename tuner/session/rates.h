@@ -1,6 +1,6 @@
 /* How fast the work of a [model] was done: what a time means in bytes, operations and clocks. */
-#ifndef MT_RUN_RATES_H
-#define MT_RUN_RATES_H
+#ifndef MT_SESSION_RATES_H
+#define MT_SESSION_RATES_H
 
 #include "db/store/store.h"
 #include "tuner/space/env.h"

@@ -1,6 +1,6 @@
 /* The tuning session: for each shape and workload, ask → drop known → submit → write ahead → start → store → tell. */
-#ifndef MT_RUN_SESSION_H
-#define MT_RUN_SESSION_H
+#ifndef MT_SESSION_SESSION_H
+#define MT_SESSION_SESSION_H
 
 #include <uv.h>
 

@@ -1,6 +1,6 @@
 /* A final under way, shared by session_final.c (who takes part, the verdict) and session_final_rounds.c (the rounds). Nothing else includes this. */
-#ifndef MT_RUN_SESSION_FINAL_H
-#define MT_RUN_SESSION_FINAL_H
+#ifndef MT_SESSION_SESSION_FINAL_H
+#define MT_SESSION_SESSION_FINAL_H
 
 #include "tuner/session/final_rules.h"
 #include "tuner/session/session_internal.h"

@@ -1,8 +1,8 @@
 /* What the session's files share: session.c (a whole command), session_plan.c (which subjects), session_subject.c (one subject's loop),
  * session_loop.c, session_replay.c and session_trials.c (its loop, session_run.h), session_hints.c (warm starts), session_known.c (what the database knows already), session_fixed_points.c (points instead of a search), session_anchor.c (drift), session_final.c (near-ties), session_rows.c (results → rows).
  * Nothing else includes this. */
-#ifndef MT_RUN_SESSION_INTERNAL_H
-#define MT_RUN_SESSION_INTERNAL_H
+#ifndef MT_SESSION_SESSION_INTERNAL_H
+#define MT_SESSION_SESSION_INTERNAL_H
 
 #include "db/key.h"
 #include "tuner/base/strbuf.h"

@@ -113,8 +113,8 @@ static void describe_devices(const mt_session *session, mt_strbuf *json)
     for (size_t i = 0; i < evaluator->device_count; i++) {
         const mt_session_device *device = &session->devices[i];
         mt_strbuf_addf(json, "%s{\"gpu\":%d,\"started\":%lld,\"busy_ns\":%lld", i ? "," : "", evaluator->devices[i].ordinal, (long long)device->started, (long long)device->busy_ns);
-        mt_strbuf_addf(json, ",\"begin_ns\":%lld,\"unfed_ns\":%lld,\"late_ns\":%lld", (long long)device->idle_setup_ns, (long long)device->idle_no_compiled_ns, (long long)device->idle_dispatch_ns);
-        if (isfinite(device->ratio)) mt_strbuf_addf(json, ",\"anchor_ratio\":%.5f", device->ratio);
+        mt_strbuf_addf(json, ",\"idle_setup_ns\":%lld,\"idle_no_compiled_ns\":%lld,\"idle_dispatch_ns\":%lld", (long long)device->idle_setup_ns, (long long)device->idle_no_compiled_ns, (long long)device->idle_dispatch_ns);
+        if (isfinite(device->ratio)) mt_strbuf_addf(json, ",\"drift_reference_ratio\":%.5f", device->ratio);
         mt_strbuf_addf(json, "%s}", device->is_lost ? ",\"lost\":true" : "");
     }
 }

@@ -1,7 +1,7 @@
 /* One subject under way, shared by session_subject.c (setting up, the end), session_loop.c and session_replay.c (what is evaluated next) and session_trials.c (what comes of it).
  * Nothing else includes this. */
-#ifndef MT_RUN_SESSION_RUN_H
-#define MT_RUN_SESSION_RUN_H
+#ifndef MT_SESSION_SESSION_RUN_H
+#define MT_SESSION_SESSION_RUN_H
 
 #include "tuner/session/session_internal.h"
 #include "tuner/session/session_search.h"

@@ -2,8 +2,8 @@
  *
  * What is told while an ask is under way waits, in the order in which it came, and is handed over before the next ask. A strategy so sees one thread at a time, and the
  * same history whenever results come in the same order. Lives on one loop; only that loop's thread calls these functions. */
-#ifndef MT_RUN_SESSION_SEARCH_H
-#define MT_RUN_SESSION_SEARCH_H
+#ifndef MT_SESSION_SESSION_SEARCH_H
+#define MT_SESSION_SESSION_SEARCH_H
 
 #include <uv.h>
 

@@ -470,5 +470,5 @@ mt_status mt_run_submit_drift_reference(mt_run *run, size_t device, mt_error *er
     char *variant = mt_run_variant_text(run, reference->index);
     if (!variant) return mt_run_no_memory(err);
     reference->state = MT_DRIFT_UNDER_WAY;
-    return hand_over(run, reference->index, variant, "anchor", DRIFT_SAMPLES, device, err);
+    return hand_over(run, reference->index, variant, "drift reference", DRIFT_SAMPLES, device, err);
 }

@@ -102,7 +102,7 @@ static mt_status read_pair(given *g, char *pair, mt_error *err)
     const mt_setting *setting = mt_settings_find(first->settings, first->setting_count, pair);
     if (!setting) return unknown_name(g->spec, pair, err);
     size_t index = (size_t)(setting - first->settings);
-    if (g->owned[index]) return fail(err, "given twice:", pair, NULL);
+    if (g->owned[index]) return MT_FAIL(err, MT_ERR_SPEC, "%s is given twice", pair);
     return read_value(g, index, value, err);
 }
 

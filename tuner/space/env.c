@@ -218,12 +218,6 @@ mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *v
     return mt_env_run_ready(env, expr, value, fault);
 }
 
-mt_program_status mt_env_eval(const mt_env *env, const mt_expr *expr, mt_value *value)
-{
-    mt_expr_fault fault;
-    return mt_env_run(env, expr, value, &fault);
-}
-
 mt_status mt_env_fail(const mt_env *env, const mt_expr_fault *fault, mt_program_status status, const char *where, mt_error *err)
 {
     mt_place place = mt_spec_place(env->spec, fault->expr->line);

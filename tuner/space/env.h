@@ -24,8 +24,6 @@ void mt_env_set_knob(mt_env *env, size_t param, int level);
 /* Evaluates to an integer (booleans are 0/1). *inactive (may be NULL) is set when the expression reads something inactive: then the
  * status is MT_OK and *value is 0. With inactive == NULL that is an error too. Errors read "file:line: expression: what". */
 mt_status mt_env_int(const mt_env *env, const mt_expr *expr, int64_t *value, bool *inactive, mt_error *err);
-/* Raw access for enumerators. */
-mt_program_status mt_env_eval(const mt_env *env, const mt_expr *expr, mt_value *value);
 
 /* Expands ${NAME} of knobs, shape values and lets. mt_free the result. */
 mt_status mt_env_expand(const mt_env *env, const char *text, char **out, mt_error *err);

@@ -11,7 +11,7 @@ typedef struct mt_expr_fault {
     const mt_expr *expr;
     size_t token;
 } mt_expr_fault;
-/* Like mt_env_eval; *fault is set when the status is not OK. */
+/* Evaluates; *fault is set when the status is not OK. */
 mt_program_status mt_env_run(const mt_env *env, const mt_expr *expr, mt_value *value, mt_expr_fault *fault);
 /* The same when all lets that expr reads were touched: the enumerator's way, which looks up no names. */
 mt_program_status mt_env_run_ready(const mt_env *env, const mt_expr *expr, mt_value *value, mt_expr_fault *fault);

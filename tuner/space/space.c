@@ -223,11 +223,6 @@ bool mt_space_count_is_exact(const mt_space *space)
     return space->is_enumerated || mt_diagram_is_exact(space->diagram);
 }
 
-double mt_space_count_error(const mt_space *space)
-{
-    return space->count_error;
-}
-
 size_t mt_space_index_limit(const mt_space *space)
 {
     return space->is_enumerated ? space->count : space->base[space->spec->algorithm_count];

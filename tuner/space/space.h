@@ -28,8 +28,6 @@ mt_status mt_space_create_watched(const mt_spec *spec, const mt_shape *shape, co
 /* The space on a recorded GPU: of the spec's points those that are recorded. `points` may be in any order and more than once; one that lacks an active knob, which the file gained since,
  * is changed to that with the knob's default. What constraints exclude of them counts as pruned by those, everything else that the knobs' values would also allow as pruned, "not recorded". */
 mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **space, mt_error *err);
-/* The space of exactly these points, whatever constraints would say: for benchmarks of the search. */
-mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **space, mt_error *err);
 
 const mt_spec *mt_space_spec(const mt_space *space);
 const mt_shape *mt_space_shape(const mt_space *space);
@@ -38,7 +36,6 @@ const mt_shape *mt_space_shape(const mt_space *space);
 bool mt_space_is_enumerated(const mt_space *space);
 size_t mt_space_count(const mt_space *space);         /* valid points */
 bool mt_space_count_is_exact(const mt_space *space);  /* always where enumerated; sampled, where conditions leave few enough states to count through */
-double mt_space_count_error(const mt_space *space);   /* standard error of the count; 0 where exact */
 /* "123456", or "about 1.0 M (estimated)", in text[size] (MT_SPACE_COUNT_SIZE suffices). Returns text. */
 enum { MT_SPACE_COUNT_SIZE = 48 };
 const char *mt_space_count_text(const mt_space *space, char *text, size_t size);

@@ -1,4 +1,4 @@
-/* Spaces made of a list of points: what a recording holds. */
+/* Spaces made of the points that a recording holds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,15 +28,6 @@ static mt_point *sort_out(const mt_point *points, size_t *count)
     return sorted;
 }
 
-typedef mt_status find_place(mt_space *space, mt_walker *walker, const mt_point *point, bool *is_point, mt_error *err);
-
-static mt_status always(mt_space *space, mt_walker *walker, const mt_point *point, bool *is_point, mt_error *err)
-{
-    (void)space, (void)walker, (void)point, (void)err;
-    *is_point = true;
-    return MT_OK;
-}
-
 /* What the file excludes by now is left out. */
 static mt_status where_valid(mt_space *space, mt_walker *walker, const mt_point *point, bool *is_point, mt_error *err)
 {
@@ -49,18 +40,18 @@ static mt_status where_valid(mt_space *space, mt_walker *walker, const mt_point 
     return MT_OK;
 }
 
-static mt_status take_points(mt_space *space, mt_walker *walker, const mt_point *sorted, size_t count, find_place *find, mt_error *err)
+static mt_status take_points(mt_space *space, mt_walker *walker, const mt_point *sorted, size_t count, mt_error *err)
 {
     for (size_t i = 0; i < count; i++) {
         bool is_point = false;
-        mt_status st = find(space, walker, &sorted[i], &is_point, err);
+        mt_status st = where_valid(space, walker, &sorted[i], &is_point, err);
         if (st != MT_OK) return st;
         if (is_point) mt_space_pack(space, &sorted[i], space->points + space->count++ * space->stride);
     }
     return MT_OK;
 }
 
-static mt_status fill(mt_space *space, mt_walker *walker, const mt_point *points, size_t count, find_place *find, mt_error *err)
+static mt_status fill(mt_space *space, mt_walker *walker, const mt_point *points, size_t count, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_point *sorted = sort_out(points, &count);
@@ -70,7 +61,7 @@ static mt_status fill(mt_space *space, mt_walker *walker, const mt_point *points
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory for %zu points", count);
         goto done;
     }
-    MT_TRY(take_points(space, walker, sorted, count, find, err));
+    MT_TRY(take_points(space, walker, sorted, count, err));
     uint64_t told = space->count;
     for (size_t i = 0; i < space->spec->constraint_count + space->spec->algorithm_count; i++) told += space->pruned[i];
     space->not_listed = space->raw_count > told ? space->raw_count - told : 0;
@@ -109,7 +100,7 @@ static mt_status fill_recorded(mt_space *space, mt_point *points, size_t count, 
     if (!walker) return MT_FAIL(err, MT_ERR_NO_MEMORY, "out of memory");
     MT_TRY(check_shape(space, walker, &count, err));
     for (size_t i = 0; !space->spec->is_recorded && i < count; i++) complete(space, walker, &points[i]);
-    MT_TRY(fill(space, walker, points, count, where_valid, err));
+    MT_TRY(fill(space, walker, points, count, err));
 done:
     mt_walker_give(space, walker);
     return st;
@@ -132,31 +123,14 @@ static void observe_activities(mt_space *space, const mt_point *points, size_t c
     }
 }
 
-static mt_status fill_listed(mt_space *space, mt_point *points, size_t count, mt_error *err)
-{
-    return fill(space, NULL, points, count, always, err);
-}
-
-typedef mt_status fill_space(mt_space *space, mt_point *points, size_t count, mt_error *err);
-
-static mt_status create(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, fill_space *fill_it, mt_point *points, size_t count, mt_space **out, mt_error *err)
+mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **out, mt_error *err)
 {
     mt_status st = mt_space_begin(spec, shape, facts, out, err);
     if (st == MT_OK && spec->is_recorded) observe_activities(*out, points, count);
     if (st == MT_OK) st = mt_space_count_raw(*out, err);
-    if (st == MT_OK) st = fill_it(*out, points, count, err);
+    if (st == MT_OK) st = fill_recorded(*out, points, count, err);
     if (st == MT_OK) return MT_OK;
     mt_space_free(*out);
     *out = NULL;
     return st;
-}
-
-mt_status mt_space_create_recorded(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, mt_point *points, size_t count, mt_space **out, mt_error *err)
-{
-    return create(spec, shape, facts, fill_recorded, points, count, out, err);
-}
-
-mt_status mt_space_create_listed(const mt_spec *spec, const mt_shape *shape, const mt_device_facts *facts, const mt_point *points, size_t count, mt_space **out, mt_error *err)
-{
-    return create(spec, shape, facts, fill_listed, (mt_point *)points /* which stay as they are */, count, out, err);
 }

@@ -65,7 +65,6 @@ struct mt_key_rule {
 };
 
 const mt_key_rule *mt_rules(mt_rule_set set, size_t *count);
-const char *mt_rules_title(mt_rule_set set); /* "[arg] of kind tensor" */
 /* Refuses unknown and missing keys. */
 mt_status mt_rules_check(mt_reader *reader, const mt_ini_section *section, mt_rule_set set, mt_error *err);
 /* Parses the keys of one pass, in the table's order. */

@@ -52,7 +52,7 @@ static const mt_key_rule tune_rules[] = {
     NAMES(mt_spec, "strategy", mt_parse_identifier, strategy, NULL),
     NAMES(mt_spec, "budget", mt_parse_int64, budget, &positive_count),
     NAMES(mt_spec, "time", mt_parse_double, time_s, &seconds),
-    NAMES(mt_spec, "regime", mt_parse_choice, l2, l2_states),
+    NAMES(mt_spec, "l2", mt_parse_choice, l2, l2_states),
     NAMES(mt_spec, "graph_below", mt_parse_double, graph_below_us, &microseconds),
     NAMES(mt_spec, "objective", mt_parse_choice, objective, objectives),
     NAMES(mt_spec, "baseline", mt_parse_identifier, baseline, NULL),
@@ -163,11 +163,6 @@ const mt_key_rule *mt_rules(mt_rule_set set, size_t *count)
     return sets[set].rules;
 }
 
-const char *mt_rules_title(mt_rule_set set)
-{
-    return sets[set].title;
-}
-
 static bool set_has(mt_rule_set set, const char *key)
 {
     for (size_t i = 0; i < sets[set].count; i++) {
@@ -186,6 +181,7 @@ static mt_status unknown_key(mt_reader *reader, const mt_ini_entry *entry, mt_ru
         }
     }
     if (set == MT_RULES_CONSTRAINT && strcmp(entry->key, "scope") == 0) return mt_reader_fail(reader, err, entry->line, "%s", MT_NO_SEARCH_SCOPE);
+    if (set == MT_RULES_TUNE && strcmp(entry->key, "regime") == 0) return mt_reader_fail(reader, err, entry->line, "regime: the key is called l2");
     const char *names[32];
     char hint[512];
     for (size_t i = 0; i < sets[set].count; i++) names[i] = sets[set].rules[i].key;

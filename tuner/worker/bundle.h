@@ -1,7 +1,7 @@
 /* What every worker inherits: the search space and its source as one memory file, read once by the coordinator, so that what was
  * hashed is what is compiled, and workers parse the very same file. */
-#ifndef MT_RUN_BUNDLE_H
-#define MT_RUN_BUNDLE_H
+#ifndef MT_WORKER_BUNDLE_H
+#define MT_WORKER_BUNDLE_H
 
 #include "tuner/space/source.h"
 

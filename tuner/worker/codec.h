@@ -2,8 +2,8 @@
  *
  * Little-endian, no padding. Reading is bounded: the first thing that does not fit sets `failed`, and every later step is a no-op that
  * leaves zeroes, so that a caller checks once at the end. What was read is owned (freed by a MT_CODEC_FREE walk); what is written is borrowed. */
-#ifndef MT_RUN_CODEC_H
-#define MT_RUN_CODEC_H
+#ifndef MT_WORKER_CODEC_H
+#define MT_WORKER_CODEC_H
 
 #include <stdbool.h>
 #include <stddef.h>

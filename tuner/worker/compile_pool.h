@@ -2,8 +2,8 @@
  *
  * Each worker has one order at a time. An order that passes its limit costs its worker (SIGKILL, a new one when there is work). An order whose worker dies
  * or is killed is tried once more in another process, then ends with is_timeout, or with the death as its text. */
-#ifndef MT_RUN_COMPILE_POOL_H
-#define MT_RUN_COMPILE_POOL_H
+#ifndef MT_WORKER_COMPILE_POOL_H
+#define MT_WORKER_COMPILE_POOL_H
 
 #include <uv.h>
 

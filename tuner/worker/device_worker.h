@@ -12,8 +12,8 @@
  *
  * An end that costs the process (crash, hang, fault) is told when another process has started on the GPU. When none can, the GPU is gone: `failed` comes without `done`,
  * and the variant has no end. */
-#ifndef MT_RUN_DEVICE_WORKER_H
-#define MT_RUN_DEVICE_WORKER_H
+#ifndef MT_WORKER_DEVICE_WORKER_H
+#define MT_WORKER_DEVICE_WORKER_H
 
 #include <uv.h>
 

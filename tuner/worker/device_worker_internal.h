@@ -3,8 +3,8 @@
  *
  * Three machines, each one enum: what a process is (slot), where the order stands (order), and what became of the GPU since a process was lost (incident). Their transitions are
  * the tables of device_worker_state.c; nothing else writes a state. */
-#ifndef MT_RUN_DEVICE_WORKER_INTERNAL_H
-#define MT_RUN_DEVICE_WORKER_INTERNAL_H
+#ifndef MT_WORKER_DEVICE_WORKER_INTERNAL_H
+#define MT_WORKER_DEVICE_WORKER_INTERNAL_H
 
 #include "tuner/worker/device_worker.h"
 #include "tuner/worker/visible_gpus.h"

@@ -3,8 +3,8 @@
  * Frame: magic u32, version u16, type u16, payload length u32, payload; little-endian; 1 MiB of payload at most. Cubins and inputs go by path, the
  * search space and its source by a memory file (bundle.h). An unknown magic, version, type or length, and a payload that is not exactly one record, are
  * refused: both sides are the same executable, so that a mismatch means damage. */
-#ifndef MT_RUN_PROTO_H
-#define MT_RUN_PROTO_H
+#ifndef MT_WORKER_PROTO_H
+#define MT_WORKER_PROTO_H
 
 #include "tuner/base/method.h"
 #include "tuner/base/outcome.h"

@@ -1,7 +1,7 @@
 /* One evaluation in a process of its own, for tools that start programs themselves (compute-sanitizer, ncu): `msda-tune worker once PARENT DEVICE CASE`. A case is a file with what a
  * device worker gets from the coordinator: one EVALUATE frame, then the bundle. */
-#ifndef MT_RUN_ONCE_H
-#define MT_RUN_ONCE_H
+#ifndef MT_WORKER_SINGLE_RUN_H
+#define MT_WORKER_SINGLE_RUN_H
 
 #include "tuner/worker/proto.h"
 

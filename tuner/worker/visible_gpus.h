@@ -1,6 +1,6 @@
 /* Which GPUs a CUDA process of this environment will see, without asking the driver: the coordinator never does. A guess, and good enough to start all device workers at once. */
-#ifndef MT_RUN_VISIBLE_GPUS_H
-#define MT_RUN_VISIBLE_GPUS_H
+#ifndef MT_WORKER_VISIBLE_GPUS_H
+#define MT_WORKER_VISIBLE_GPUS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  *
  * Life: spawn → message* → gone. `gone` comes exactly once, last, when the process was reaped and everything it had sent was delivered,
  * or when a killed process could not be reaped within MT_WORKER_REAP_S. The handle is invalid afterwards. */
-#ifndef MT_RUN_WORKER_H
-#define MT_RUN_WORKER_H
+#ifndef MT_WORKER_WORKER_H
+#define MT_WORKER_WORKER_H
 
 #include <uv.h>
 

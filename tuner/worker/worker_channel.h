@@ -1,6 +1,6 @@
 /* The worker's end of the socket: blocking, one message at a time. */
-#ifndef MT_RUN_WORKER_CHANNEL_H
-#define MT_RUN_WORKER_CHANNEL_H
+#ifndef MT_WORKER_WORKER_CHANNEL_H
+#define MT_WORKER_WORKER_CHANNEL_H
 
 #include "tuner/worker/proto.h"
 

@@ -100,7 +100,7 @@ export function drift(view) {
   };
 }
 
-export function regimes(view) {
+export function cold_warm(view) {
   const plot = view.plot(340);
   return (why) => {
     const t = theme();

@@ -3,12 +3,12 @@ import { View, echarts, theme } from './base.js';
 import ablation from './ablation.js';
 import accuracy from './accuracy.js';
 import convergence from './convergence.js';
-import { diff, drift, regimes, ties } from './intervals.js';
+import { cold_warm, diff, drift, ties } from './intervals.js';
 import { failures, lookup, portability, summary, time } from './bars.js';
 import { importance, pairs, parallel, slices, values } from './knobs.js';
 import roofline from './roofline.js';
 
-const charts = { ablation, accuracy, convergence, diff, drift, failures, importance, lookup, pairs, parallel, portability, regimes, roofline, slices, summary, ties, time, values };
+const charts = { ablation, accuracy, cold_warm, convergence, diff, drift, failures, importance, lookup, pairs, parallel, portability, roofline, slices, summary, ties, time, values };
 const WIDE = new Set(['slices', 'parallel', 'convergence', 'values']);
 
 const data = JSON.parse(document.getElementById('data').textContent);

@@ -57,7 +57,7 @@ mt --gpu recorded:amd --space scale2.ini --recordings renamed.sqlite --db rename
 "$tool" import --as recorded --db two.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" >/dev/null
 "$tool" export --t4 --db two.sqlite -o two.json >/dev/null
 mt import two.json --name demo2 --db two2.sqlite
-note "conditional knobs, shape, workload, regime, default and baseline take the new name too"
+note "conditional knobs, shape, workload, cache state, default and baseline take the new name too"
 header='{"format":"msda-tune recording","version":1,"gpu":{"key":"h200|cc90|sm132|141g","name":"NVIDIA H200","facts":{"cc":90,"sm_count":132,"smem_optin":232448,"mem_bytes":150109880320,"clock_mhz":1980}},"kernel":{"name":"sums","key":"00112233445566778899aabbccddeeff","spec":{}},"shape":{"name":"wide","key":"DIMS=8,;N=1000;dtype=f16"},"workload":{"name":"even","key":"sigma=1.5"},"regime":"cold","toolchain":{"nvrtc":13000,"driver":13000,"arch":"sm_90a"},"recorded_unix_ms":1764000000000,"default":"ALGO=tiled;K=8;TILE=4","baseline":"ALGO=plain;K=8"}'
 {
     echo "$header"

@@ -58,7 +58,7 @@ sed 's/^source.*/&\ninclude = folder, nowhere/' "$data/cli/demo.ini" >include.in
 mt key --space include.ini
 note "a file of an older schema: shipped ones answer on, the one asked for says what to do"
 mt import --as recorded --db old.sqlite "$data/cli/demo.small.jsonl"
-printf '\0\0\0\1' | dd of=old.sqlite bs=1 seek=60 conv=notrunc status=none # user_version
+printf '\0\0\0\7' | dd of=old.sqlite bs=1 seek=60 conv=notrunc status=none # user_version
 mt lookup --db old.sqlite --gpu h100 --shape small
 cp t.sqlite share/tuned.sqlite
 MSDA_TUNE_DB=old.sqlite "$tool" lookup --gpu h100 --shape small 2>&1 | head -n 1

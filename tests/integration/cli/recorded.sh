@@ -30,7 +30,7 @@ mt export --recording --db t.sqlite -o both.jsonl
 note "no such GPU; no recording for the shape and workload"
 mt --gpu recorded:b200 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite
 mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --shape large --workload skewed
-mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --regime warm
+mt --gpu recorded:h100 --space "$data/cli/demo.ini" --recordings rec.sqlite --db t.sqlite --l2 warm
 note "a database to ship tells nothing of the machine and the hour: equal files, equal databases"
 mkdir -p here/with/a/longer/name
 cp "$data/cli/demo.small.jsonl" here/with/a/longer/name

@@ -36,8 +36,8 @@ note "without NVML: one line"
 MSDA_TUNE_NVML=none.so mt --space near.ini --db none.sqlite --jobs 1 --quiet | grep -i nvml
 note "always throttled: not everything can be dropped"
 MSDA_TUNE_FAKE_THROTTLE=1 mt --space near.ini --db hot.sqlite --jobs 1 --quiet | grep Best
-note "both regimes, side by side"
-mt --space near.ini --db both.sqlite --jobs 1 --quiet --regime cold,warm | grep -A1 'fake ·\|Evaluated'
+note "both cache states, side by side"
+mt --space near.ini --db both.sqlite --jobs 1 --quiet --l2 cold,warm | grep -A1 'fake ·\|Evaluated'
 "$tool" show --db both.sqlite | tail -n +2
 
 note "the pick by energy, by energy × time, and by time again; each measures only what it needs"

@@ -18,7 +18,7 @@ mt --space "$data/cli/demo.ini" --gpu nvidia
 mt --space "$data/cli/demo.ini" --budget 0
 mt --space "$data/cli/demo.ini" --arch "sm_90a --evil"
 mt import
-mt --space "$data/cli/demo.ini" --regime tepid
+mt --space "$data/cli/demo.ini" --l2 tepid
 mt help nothing
 mt export
 mt check

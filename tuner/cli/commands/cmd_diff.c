@@ -2,6 +2,8 @@
 #include <stdio.h>
 
 #include "db/exchange/diff.h"
+#include "reports/format.h"
+#include "reports/report.h"
 #include "tuner/base/file.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/diff_list.h"
@@ -22,7 +24,7 @@ static const mt_option options[] = {
     {"kernel", 0, MT_OPTION_TEXT, FIELD(kernel), "NAME", "only this kernel"},
     {"shape", 0, MT_OPTION_TEXT, FIELD(shape), "NAME", "only this shape"},
     {"workload", 0, MT_OPTION_TEXT, FIELD(workload), "NAME", "only this workload"},
-    {"regime", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm", "only this timing regime"},
+    {"l2", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm", "only this state of the L2 cache"},
     {"origin", 0, MT_OPTION_CHOICE, FIELD(origin), "measured|recorded|imported", "only rows of this origin"},
     {"variants", 0, MT_OPTION_FLAG, FIELD(variants), NULL, "compare every variant that both sides have, not only the winners"},
     {"check", 0, MT_OPTION_FLAG, FIELD(check), NULL, "exit 5 when a winner of the second side is SLOW"},
@@ -43,24 +45,32 @@ static mt_status on_subject(void *context, const mt_diff_subject *subject, mt_er
     return c->list.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "diff: out of memory") : MT_OK;
 }
 
-static mt_status write_junit(const char *path, const mt_diff_list *list, mt_error *err)
+/* The same cases as `report --diff --format junit` writes. */
+static mt_status write_junit(const diff_values *values, const mt_diff_sides *sides, const mt_diff_filter *filter, mt_error *err)
 {
+    mt_doc doc = {0};
     mt_strbuf xml = {0};
-    mt_diff_list_junit(list, &xml);
-    mt_status st = xml.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "diff: out of memory") : mt_file_write_atomic(path, mt_strbuf_text(&xml), xml.length, err);
+    size_t slower;
+    mt_status st;
+    MT_TRY(mt_report_make_diff(&sides->a, &sides->b, (const char *const[]){"A", "B"}, filter, sides->threshold, values->variants, &doc, &slower, err));
+    mt_format_junit(&doc, &xml);
+    st = xml.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "diff: out of memory") : mt_file_write_atomic(values->junit, mt_strbuf_text(&xml), xml.length, err);
+done:
     mt_strbuf_free(&xml);
+    mt_doc_free(&doc);
     return st;
 }
 
-static mt_status finish(const diff_values *values, mt_diff_list *list, mt_error *err)
+static size_t compared(const mt_diff_list *list)
+{
+    return list->winners[MT_RANK_SLOW] + list->winners[MT_RANK_AMBG] + list->winners[MT_RANK_FAST] + list->winners[MT_RANK_SAME];
+}
+
+/* What is said at the end: that nothing could be compared, or that a winner is slower. */
+static mt_status conclude(const diff_values *values, const mt_diff_list *list, mt_error *err)
 {
     const size_t *winners = list->winners;
-    size_t both = winners[MT_RANK_SLOW] + winners[MT_RANK_AMBG] + winners[MT_RANK_FAST] + winners[MT_RANK_SAME];
-    mt_diff_list_sort(list);
-    if (values->json) mt_diff_list_json(list, stdout);
-    else mt_diff_list_print(list, stdout);
-    mt_status st = values->junit ? write_junit(values->junit, list, err) : MT_OK;
-    if (st != MT_OK) return st;
+    size_t both = compared(list);
     if (!both) return MT_FAIL(err, MT_ERR_NOTHING_VALID, "diff: A and B have no subject in common (%zu only in A, %zu only in B)", winners[MT_RANK_ONLY_A], winners[MT_RANK_ONLY_B]);
     if (values->check && winners[MT_RANK_SLOW]) return MT_FAIL(err, MT_ERR_SLOWER, "diff: %zu of %zu winners %s slower in B", winners[MT_RANK_SLOW], both, winners[MT_RANK_SLOW] == 1 ? "is" : "are");
     return MT_OK;
@@ -81,7 +91,11 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     MT_TRY(mt_diff_sides_open("diff", &values->sides, arguments, values->db, values->gpu, &sides, err));
     c.list.threshold = sides.threshold;
     MT_TRY(mt_diff_run(&sides.a, &sides.b, &filter, on_subject, &c, err));
-    st = finish(values, &c.list, err);
+    mt_diff_list_sort(&c.list);
+    if (values->json) mt_diff_list_json(&c.list, stdout);
+    else mt_diff_list_print(&c.list, stdout);
+    if (values->junit && compared(&c.list)) MT_TRY(write_junit(values, &sides, &filter, err));
+    st = conclude(values, &c.list, err);
 done:
     mt_diff_list_free(&c.list);
     mt_diff_sides_close(&sides);

@@ -30,7 +30,7 @@ static const mt_option options[] = {
     {"measure", 0, MT_OPTION_FLAG, FIELD(measure), NULL, "first measure candidates on the shapes where they were not; needs\n--space"},
     {"candidates", 0, MT_OPTION_COUNT, FIELD(candidates), "N", "how many of them (default three times --max)"},
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space, for --measure"},
-    {"regime", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm", "only this timing regime; with --measure the file's is the default"},
+    {"l2", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm", "only this state of the L2 cache; with --measure the file's is the default"},
     {"evaluate", 0, MT_OPTION_FLAG, FIELD(evaluate), NULL, "tell what each shape would have been answered with, had it not been\ntuned, beside the default and the nearest by volume"},
     {"families", 0, MT_OPTION_TEXT, FIELD(families), "NAMES", "evaluate so, but leave out with each shape all that agree with it in\nthese values: N,K"},
     {"json", 0, MT_OPTION_FLAG, FIELD(json), NULL, "for programs: an array with an object for each kernel and GPU"},

@@ -178,7 +178,7 @@ static void note_session(listing *l, const mt_session_info *row)
         mt_print_clean(&l->notes, row->host, 100);
         mt_strbuf_add_char(&l->notes, '\n');
     }
-    if (row->drift > 0) mt_strbuf_addf(&l->notes, "session %lld: the anchor's time moved by %.1f %%\n", (long long)row->id, 100 * row->drift);
+    if (row->drift > 0) mt_strbuf_addf(&l->notes, "session %lld: the drift reference's time moved by %.1f %%\n", (long long)row->id, 100 * row->drift);
     for (const char *line = row->warnings; line && *line;) {
         size_t length = strcspn(line, "\n");
         mt_strbuf text = {0};

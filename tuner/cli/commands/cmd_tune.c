@@ -1,6 +1,7 @@
 /* msda-tune tune: the main job. Opens what a session needs, runs it, says where the results lie. */
 #include <string.h>
 
+#include "db/exchange/merge.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
@@ -54,7 +55,7 @@ static const mt_option options[] = {
     {"time", 0, MT_OPTION_SECONDS, FIELD(time_s), "S", "seconds for the whole command"},
     {"db", 0, MT_OPTION_TEXT, FIELD(db), "FILE", "database; default $MSDA_TUNE_DB, else in the user's data folder"},
     {"seed", 0, MT_OPTION_SEED, FIELD(seed), "N", "seed of the search and of the inputs (default 0)"},
-    {"regime", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm|cold,warm", "flush the L2 cache before each sample, or not; both: search by the\nfile's regime, and measure what passed in the other one too"},
+    {"l2", 0, MT_OPTION_CHOICE, FIELD(l2), "cold|warm|cold,warm", "flush the L2 cache before each sample, or not; both: search by the\nfile's state, and measure what passed in the other one too"},
     {"objective", 0, MT_OPTION_CHOICE, FIELD(objective), "time|energy|edp", "what the winner is picked by among the finalists: time, energy, or\nenergy × time (default: the file's); the search goes by time"},
     {"jobs", 'j', MT_OPTION_COUNT, FIELD(jobs), "N", "compile workers (default: the host's cores, at most 32)"},
     {"arch", 0, MT_OPTION_TEXT, FIELD(arch), "A", "compile for this architecture instead of the device's: sm_90a …"},
@@ -314,13 +315,6 @@ static mt_status check_resumed(tuning *t, mt_error *err)
     return mt_query_kernels(t->store, see_kernel, t, err);
 }
 
-static mt_status see_plan(void *context, const mt_session_info *info, mt_error *err)
-{
-    const tuning *t = context;
-    if (!info->plan || strcmp(info->plan, t->values->plan) == 0) return MT_OK;
-    return MT_FAIL(err, MT_ERR_USAGE, "%s: belongs to plan %s, expected plan %s: it was written in another folder's job; move it away, and the task begins anew", t->db_path, info->plan, t->values->plan);
-}
-
 /* Where a search begins, unless it is to forget what is known. */
 static mt_status open_known(tuning *t, mt_error *err)
 {
@@ -355,7 +349,7 @@ static mt_status open_all(tuning *t, mt_error *err)
     const mt_expected_loss loss = {t, expected_loss};
     if (t->misses) MT_TRY(mt_requested_shapes_choose(t->misses, t->values->from_misses, t->spec, &t->evaluator->facts, t->values->quiet, &loss, &t->wanted, err));
     if (t->values->resume) MT_TRY(check_resumed(t, err));
-    if (t->values->plan) MT_TRY(mt_query_sessions(t->store, see_plan, t, err));
+    if (t->values->plan) MT_TRY(mt_merge_check_plan(t->db_path, t->values->plan, err));
     if (t->values->known) st = mt_store_open(t->values->known, MT_STORE_READ_ONLY, &t->shared, err);
     if (t->values->known && st == MT_ERR_NOT_FOUND) st = MT_OK; /* not there yet, or empty: whoever merges may have made it this moment */
 done:

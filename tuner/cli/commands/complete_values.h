@@ -1,6 +1,6 @@
 /* What the value of an option can be, for shells that complete it: names of GPUs, kernels, shapes … from the files that the command line means. */
-#ifndef MT_CLI_COMPLETE_VALUES_H
-#define MT_CLI_COMPLETE_VALUES_H
+#ifndef MT_CLI_COMMANDS_COMPLETE_VALUES_H
+#define MT_CLI_COMMANDS_COMPLETE_VALUES_H
 
 #include "tuner/cli/options.h"
 #include "tuner/cli/share.h"

@@ -1,6 +1,6 @@
 /* What libtunelookup answers today for a search space's shapes, as tune asks it before it searches. */
-#ifndef MT_CLI_KNOWN_ANSWER_H
-#define MT_CLI_KNOWN_ANSWER_H
+#ifndef MT_CLI_COMMANDS_KNOWN_ANSWER_H
+#define MT_CLI_COMMANDS_KNOWN_ANSWER_H
 
 #include "include/tunelookup.h"
 #include "tuner/session/session.h"

@@ -1,6 +1,6 @@
 /* What the lookup library answered, as text and as JSON. */
-#ifndef MT_CLI_LOOKUP_PRINT_H
-#define MT_CLI_LOOKUP_PRINT_H
+#ifndef MT_CLI_COMMANDS_LOOKUP_PRINT_H
+#define MT_CLI_COMMANDS_LOOKUP_PRINT_H
 
 #include <stdio.h>
 

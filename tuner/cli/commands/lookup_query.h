@@ -1,6 +1,6 @@
 /* What `msda-tune lookup` asks about, put together from a database's names, a search space and --set: the GPU's facts, the kernel, the shape's values. */
-#ifndef MT_CLI_ASKED_H
-#define MT_CLI_ASKED_H
+#ifndef MT_CLI_COMMANDS_LOOKUP_QUERY_H
+#define MT_CLI_COMMANDS_LOOKUP_QUERY_H
 
 #include "include/tunelookup.h"
 #include "tuner/base/strbuf.h"

@@ -113,14 +113,14 @@ static const char *trim(const char *text, size_t *length)
     return text;
 }
 
-static mt_status give_pair(mt_lookup_query *asked, const char *pair, size_t length, bool given[], mt_error *err)
+static mt_status give_pair(mt_lookup_query *asked, const char *all, const char *pair, size_t length, bool given[], mt_error *err)
 {
     const char *equals = memchr(pair, '=', length);
     if (!equals) return MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape: '%.*s' has no value, expected NAME=VALUE;NAME=VALUE…", (int)length, pair);
     size_t name_length = (size_t)(equals - pair), text_length = length - name_length - 1, index = 0;
     const char *name = trim(pair, &name_length), *text = trim(equals + 1, &text_length);
     mt_status st = replace_value(asked, name, name_length, text, text_length, &index, err);
-    if (st == MT_OK && given[index]) st = MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape: %s is given twice", asked->values[index].name);
+    if (st == MT_OK && given[index]) st = MT_FAIL(err, MT_ERR_USAGE, "lookup: --shape '%s': %s is given twice", all, asked->values[index].name);
     if (st == MT_OK) given[index] = true;
     return st;
 }
@@ -133,7 +133,7 @@ mt_status mt_lookup_values_give(mt_lookup_query *asked, const char *text, mt_err
     for (const char *at = text; *at && st == MT_OK;) {
         size_t length = strcspn(at, ";"), pair_length = length;
         const char *pair = trim(at, &pair_length);
-        if (pair_length) st = give_pair(asked, pair, pair_length, given, err);
+        if (pair_length) st = give_pair(asked, text, pair, pair_length, given, err);
         at += length + (at[length] == ';');
     }
     for (size_t i = 0; i < asked->value_count && st == MT_OK; i++)

@@ -1,6 +1,6 @@
 /* The list of variants with strikes, for `show --quarantine` and `quarantine`. */
-#ifndef MT_CLI_QUARANTINE_H
-#define MT_CLI_QUARANTINE_H
+#ifndef MT_CLI_COMMANDS_QUARANTINE_TABLE_H
+#define MT_CLI_COMMANDS_QUARANTINE_TABLE_H
 
 #include "tuner/cli/requests/database.h"
 #include "tuner/cli/output/print.h"

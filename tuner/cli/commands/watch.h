@@ -1,6 +1,6 @@
 /* `tune --watch FILE`: the report's first screen of what is being tuned, in one HTML file that is rewritten while the session runs and that a browser loads again by itself. */
-#ifndef MT_CLI_WATCH_H
-#define MT_CLI_WATCH_H
+#ifndef MT_CLI_COMMANDS_WATCH_H
+#define MT_CLI_COMMANDS_WATCH_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

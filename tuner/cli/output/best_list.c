@@ -120,7 +120,7 @@ typedef struct extent {
 
 static void add_heading(mt_table *table, const extent *shown, char *right)
 {
-    const char *const names[] = {"shape", "workload", "time", "±", shown->l2 ? "regime" : NULL, shown->speedup ? "× default" : NULL, "error", "floor", "knobs"};
+    const char *const names[] = {"shape", "workload", "time", "±", shown->l2 ? "L2" : NULL, shown->speedup ? "× default" : NULL, "error", "floor", "knobs"};
     static const char sides[] = "llrrlrrrl";
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!names[i]) continue;

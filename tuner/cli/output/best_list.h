@@ -1,6 +1,6 @@
 /* What `show` lists: variants with their times, gathered from a query, sorted, and printed as tables or as JSON. */
-#ifndef MT_CLI_BEST_LIST_H
-#define MT_CLI_BEST_LIST_H
+#ifndef MT_CLI_OUTPUT_BEST_LIST_H
+#define MT_CLI_OUTPUT_BEST_LIST_H
 
 #include <stdio.h>
 

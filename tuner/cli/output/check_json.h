@@ -1,6 +1,6 @@
 /* `msda-tune check --json`: the space's facts, what became of each shape's points, and what was found, as one object. */
-#ifndef MT_CLI_CHECK_JSON_H
-#define MT_CLI_CHECK_JSON_H
+#ifndef MT_CLI_OUTPUT_CHECK_JSON_H
+#define MT_CLI_OUTPUT_CHECK_JSON_H
 
 #include "tuner/cli/output/check_table.h"
 #include "tuner/space/source.h"

@@ -1,6 +1,6 @@
 /* What `msda-tune check` prints: per variant, how its points compiled. */
-#ifndef MT_CLI_CHECK_TABLE_H
-#define MT_CLI_CHECK_TABLE_H
+#ifndef MT_CLI_OUTPUT_CHECK_TABLE_H
+#define MT_CLI_OUTPUT_CHECK_TABLE_H
 
 #include <stdio.h>
 

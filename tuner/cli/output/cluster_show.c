@@ -44,7 +44,7 @@ static void show_rows(const mt_cluster_progress *p)
 
 static void show_bests(const mt_cluster_progress *p)
 {
-    static const char *const names[] = {"kernel", "GPU", "shape", "workload", "regime", "time", "knobs"};
+    static const char *const names[] = {"kernel", "GPU", "shape", "workload", "L2", "time", "knobs"};
     mt_table table = {0};
     heading(&table, names, sizeof names / sizeof *names, "lllllrl");
     for (size_t i = 0; i < p->best_count; i++) {
@@ -107,7 +107,7 @@ static void show_json(const mt_cluster_progress *p)
         member(&json, "kernel", best->kernel, false);
         member(&json, "shape", best->shape, false);
         member(&json, "workload", best->workload, false);
-        member(&json, "regime", best->l2, false);
+        member(&json, "l2", best->l2, false);
         member(&json, "variant", best->variant, false);
         mt_strbuf_addf(&json, ",\"median_ns\":%.9g}", best->median_ns);
     }

@@ -1,6 +1,6 @@
 /* What `slurm --status` prints. */
-#ifndef MT_CLI_CLUSTER_SHOW_H
-#define MT_CLI_CLUSTER_SHOW_H
+#ifndef MT_CLI_OUTPUT_CLUSTER_SHOW_H
+#define MT_CLI_OUTPUT_CLUSTER_SHOW_H
 
 #include <stdbool.h>
 

@@ -131,7 +131,7 @@ static void add_row(mt_table *table, const mt_diff_item *item, bool with_l2)
 /* The items of one kind, kernel and GPU that stand one behind the other. */
 static void print_group(const mt_diff_item *items, size_t count, const char *heading, bool with_l2, FILE *out)
 {
-    const char *const names[] = {"verdict", "shape", "workload", with_l2 ? "regime" : NULL, "A", "B", "change", items->is_variant ? "knobs" : "knobs of the winners"};
+    const char *const names[] = {"verdict", "shape", "workload", with_l2 ? "L2" : NULL, "A", "B", "change", items->is_variant ? "knobs" : "knobs of the winners"};
     mt_table table = {.right = with_l2 ? "llllrrrl" : "lllrrrl", .wraps = true};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (names[i]) mt_table_cell(&table, names[i]);
@@ -192,7 +192,7 @@ static void add_json_time(mt_strbuf *out, const char *name, const mt_diff_time *
 
 static void add_json(mt_strbuf *out, const mt_diff_item *item)
 {
-    static const char *const names[MT_DIFF_TEXTS] = {"kernel", "shape", "workload", "regime", "origin", "gpu_a", "gpu_b", "source_a", "source_b"};
+    static const char *const names[MT_DIFF_TEXTS] = {"kernel", "shape", "workload", "l2", "origin", "gpu_a", "gpu_b", "source_a", "source_b"};
     const mt_diff_ratio *ratio = &item->ratio;
     mt_strbuf_addf(out, "{\"kind\":\"%s\"", item->is_variant ? "variant" : "winner");
     for (size_t i = 0; i < MT_DIFF_TEXTS; i++) {
@@ -217,77 +217,6 @@ void mt_diff_list_json(const mt_diff_list *list, FILE *out)
     }
     fprintf(out, "[%s%s]\n", mt_strbuf_text(&json), list->count ? "\n" : "");
     mt_strbuf_free(&json);
-}
-
-/* ---- JUnit XML ---- */
-
-/* Cleaned: XML has no way to write a control character. */
-static void add_xml(mt_strbuf *xml, const char *text)
-{
-    mt_strbuf clean = {0};
-    mt_print_clean(&clean, text, 0);
-    for (const char *at = mt_strbuf_text(&clean); *at; at++) {
-        const char *escape = *at == '&' ? "&amp;" : *at == '<' ? "&lt;" : *at == '>' ? "&gt;" : *at == '"' ? "&quot;" : NULL;
-        if (escape) mt_strbuf_add(xml, escape);
-        else mt_strbuf_add_char(xml, *at);
-    }
-    mt_strbuf_free(&clean);
-}
-
-/* "21.00 µs → 21.51 µs, +2.44 % (+2.29 … +2.58)". */
-static void add_message(mt_strbuf *xml, const mt_diff_item *item)
-{
-    char a[MT_PRINT_TIME_SIZE], b[MT_PRINT_TIME_SIZE];
-    mt_strbuf text = {0};
-    mt_strbuf_addf(&text, "%s → %s", item->a.variant ? mt_print_us(item->a.median_ns, a, sizeof a) : "nothing", item->b.variant ? mt_print_us(item->b.median_ns, b, sizeof b) : "nothing");
-    if (!isnan(item->ratio.change)) mt_strbuf_add(&text, ", ");
-    if (!isnan(item->ratio.change)) add_change(&text, &item->ratio);
-    add_xml(xml, mt_strbuf_text(&text));
-    mt_strbuf_free(&text);
-}
-
-static void add_case(mt_strbuf *xml, const mt_diff_item *item)
-{
-    mt_strbuf heading = {0}, name = {0}, knobs = {0};
-    const char *const parts[] = {item->texts[SHAPE], item->texts[WORKLOAD], item->texts[REGIME], item->is_variant ? item->a.variant : NULL};
-    double ns = item->b.variant ? item->b.median_ns : NAN;
-    add_heading(&heading, item);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0] && parts[i]; i++) mt_strbuf_addf(&name, "%s%s", i ? " · " : "", parts[i]);
-    mt_strbuf_add(xml, "    <testcase classname=\"");
-    add_xml(xml, mt_strbuf_text(&heading));
-    mt_strbuf_add(xml, "\" name=\"");
-    add_xml(xml, mt_strbuf_text(&name));
-    mt_strbuf_addf(xml, "\" time=\"%.9f\">", isfinite(ns) ? ns / 1e9 : 0);
-    if (item->rank == MT_RANK_SLOW) {
-        mt_strbuf_add(xml, "<failure type=\"SLOW\" message=\"");
-        add_message(xml, item);
-        mt_strbuf_add(xml, "\">");
-        add_knobs(&knobs, item);
-        add_xml(xml, mt_strbuf_text(&knobs));
-        mt_strbuf_add(xml, "</failure>");
-    } else if (item->rank != MT_RANK_FAST && item->rank != MT_RANK_SAME) {
-        mt_strbuf_addf(xml, "<skipped message=\"%s: ", mt_diff_rank_name(item->rank));
-        add_message(xml, item);
-        mt_strbuf_add(xml, "\"/>");
-    }
-    mt_strbuf_add(xml, "</testcase>\n");
-    mt_strbuf_free(&heading);
-    mt_strbuf_free(&name);
-    mt_strbuf_free(&knobs);
-}
-
-void mt_diff_list_junit(const mt_diff_list *list, mt_strbuf *xml)
-{
-    size_t failed = 0, skipped = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        mt_diff_rank rank = list->items[i].rank;
-        failed += rank == MT_RANK_SLOW;
-        skipped += rank != MT_RANK_SLOW && rank != MT_RANK_FAST && rank != MT_RANK_SAME;
-    }
-    mt_strbuf_addf(xml, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"msda-tune diff\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n", list->count, failed, skipped);
-    for (size_t i = 0; i < list->count; i++) add_case(xml, &list->items[i]);
-    mt_strbuf_add(xml, "  </testsuite>\n</testsuites>\n");
-    xml->failed |= list->failed;
 }
 
 void mt_diff_list_free(mt_diff_list *list)

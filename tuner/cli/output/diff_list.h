@@ -1,12 +1,11 @@
-/* What `diff` found: gathered, regressions first, and printed as a table, as JSON or as JUnit XML. */
-#ifndef MT_CLI_DIFF_LIST_H
-#define MT_CLI_DIFF_LIST_H
+/* What `diff` found: gathered, regressions first, and printed as a table or as JSON. (JUnit XML is made of the report: reports/format_junit.c.) */
+#ifndef MT_CLI_OUTPUT_DIFF_LIST_H
+#define MT_CLI_OUTPUT_DIFF_LIST_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "db/exchange/diff.h"
-#include "tuner/base/strbuf.h"
 
 /* The order in which they are listed. */
 typedef enum mt_diff_rank { MT_RANK_SLOW, MT_RANK_AMBG, MT_RANK_ONLY_A, MT_RANK_ONLY_B, MT_RANK_FAST, MT_RANK_SAME, MT_RANK_COUNT } mt_diff_rank;
@@ -38,8 +37,6 @@ void mt_diff_list_add(mt_diff_list *list, const mt_diff_subject *subject, bool w
 void mt_diff_list_sort(mt_diff_list *list);
 void mt_diff_list_print(const mt_diff_list *list, FILE *out);
 void mt_diff_list_json(const mt_diff_list *list, FILE *out);
-/* A test suite with a case for each item: SLOW has failed; AMBG, and what one side lacks, is skipped. */
-void mt_diff_list_junit(const mt_diff_list *list, mt_strbuf *xml);
 void mt_diff_list_free(mt_diff_list *list);
 
 #endif

@@ -1,6 +1,6 @@
 /* What happens while tuning, for programs: one JSON object a line, appended to a file, each line in one write, so that several tuners may share it. */
-#ifndef MT_CLI_EVENTS_H
-#define MT_CLI_EVENTS_H
+#ifndef MT_CLI_OUTPUT_EVENTS_H
+#define MT_CLI_OUTPUT_EVENTS_H
 
 #include <stdbool.h>
 

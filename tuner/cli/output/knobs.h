@@ -1,6 +1,6 @@
 /* A variant's knobs for people: those that differ from the usual first. */
-#ifndef MT_CLI_KNOBS_H
-#define MT_CLI_KNOBS_H
+#ifndef MT_CLI_OUTPUT_KNOBS_H
+#define MT_CLI_OUTPUT_KNOBS_H
 
 #include <stddef.h>
 

@@ -78,7 +78,7 @@ static mt_status add_subject(void *context, const mt_tuned_info *row, mt_error *
     mt_space_json_text(list->out, "kernel_key", row->kernel_key);
     mt_space_json_text(list->out, "shape", row->shape);
     mt_space_json_text(list->out, "workload", row->workload);
-    mt_space_json_text(list->out, "regime", row->l2);
+    mt_space_json_text(list->out, "l2", row->l2);
     mt_strbuf_addf(list->out, ",\"variants\":%lld}", (long long)row->variants);
     return MT_OK;
 }

@@ -1,6 +1,6 @@
 /* `msda-tune list --json`: the shipped search spaces with their facts, the strategies, the recorded GPUs, as one object. */
-#ifndef MT_CLI_LIST_JSON_H
-#define MT_CLI_LIST_JSON_H
+#ifndef MT_CLI_OUTPUT_LIST_JSON_H
+#define MT_CLI_OUTPUT_LIST_JSON_H
 
 #include "db/store/query.h"
 

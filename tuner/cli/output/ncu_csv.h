@@ -1,6 +1,6 @@
 /* What `ncu --csv --print-units base` prints, as a handful of numbers. */
-#ifndef MT_CLI_NCU_CSV_H
-#define MT_CLI_NCU_CSV_H
+#ifndef MT_CLI_OUTPUT_NCU_CSV_H
+#define MT_CLI_OUTPUT_NCU_CSV_H
 
 #include "tuner/base/status.h"
 

@@ -83,7 +83,7 @@ mt_status mt_portfolio_print_json(const mt_portfolio_view *view, bool with_evalu
     add_text(&out, "{\"kernel\":", view->kernel);
     add_text(&out, ",\"kernel_key\":", view->kernel_key);
     add_text(&out, ",\"gpu\":", view->gpu_key);
-    add_text(&out, ",\"regime\":", mt_l2_name(view->table->group.l2));
+    add_text(&out, ",\"l2\":", mt_l2_name(view->table->group.l2));
     add_text(&out, ",\"origin\":", mt_origin_name(view->table->group.origin));
     mt_strbuf_addf(&out, ",\"within\":%.6g,\"shapes\":%zu,\"unserved\":%zu,\"apart\":%zu", view->options->within, view->table->shape_count, view->predictor->unserved, view->predictor->apart);
     add_factor(&out, "worst", view->predictor->worst);

@@ -1,6 +1,6 @@
 /* A portfolio in words. */
-#ifndef MT_CLI_PORTFOLIO_PRINT_H
-#define MT_CLI_PORTFOLIO_PRINT_H
+#ifndef MT_CLI_OUTPUT_PORTFOLIO_PRINT_H
+#define MT_CLI_OUTPUT_PORTFOLIO_PRINT_H
 
 #include "tuner/predictor/table.h"
 

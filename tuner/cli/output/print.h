@@ -1,6 +1,6 @@
 /* Printing for people: text that can't steer the terminal, times, knobs, aligned tables. */
-#ifndef MT_CLI_PRINT_H
-#define MT_CLI_PRINT_H
+#ifndef MT_CLI_OUTPUT_PRINT_H
+#define MT_CLI_OUTPUT_PRINT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* What a person sees while tuning: on a terminal one live line for each subject, updated in place and never wider than the terminal, or with --progress a view of several; elsewhere a plain
  * line every ten seconds at most. Goes to stderr; the summary of each subject goes to stdout (summary.h). */
-#ifndef MT_CLI_PROGRESS_H
-#define MT_CLI_PROGRESS_H
+#ifndef MT_CLI_OUTPUT_PROGRESS_H
+#define MT_CLI_OUTPUT_PROGRESS_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Why variants were refused or failed: each different reason once, with the first variant that had it. What tune and check print of them. */
-#ifndef MT_CLI_REASONS_H
-#define MT_CLI_REASONS_H
+#ifndef MT_CLI_OUTPUT_REASONS_H
+#define MT_CLI_OUTPUT_REASONS_H
 
 #include <stdio.h>
 

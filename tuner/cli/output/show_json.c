@@ -133,7 +133,7 @@ static void add_fields(mt_strbuf *out, const mt_measurement_row *row, bool is_by
     add_text(out, "workload", row->workload);
     add_text(out, "workload_key", row->workload_key);
     add_text(out, "origin", mt_origin_name(row->origin));
-    add_text(out, "regime", mt_l2_name(outcome->timing.l2));
+    add_text(out, "l2", mt_l2_name(outcome->timing.l2));
     add_text(out, "outcome", mt_outcome_name(outcome->kind));
     if (outcome->text && *outcome->text) add_text(out, "text", outcome->text);
     add_timing(out, &outcome->timing, mt_outcome_is_timed(outcome->kind));

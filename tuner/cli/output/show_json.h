@@ -1,6 +1,6 @@
 /* Rows as JSON for `msda-tune show --json`. */
-#ifndef MT_CLI_SHOW_JSON_H
-#define MT_CLI_SHOW_JSON_H
+#ifndef MT_CLI_OUTPUT_SHOW_JSON_H
+#define MT_CLI_OUTPUT_SHOW_JSON_H
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"

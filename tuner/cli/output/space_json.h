@@ -1,6 +1,6 @@
 /* A search space's facts for programs: what `list --json` and `check --json` tell of one. */
-#ifndef MT_CLI_SPACE_JSON_H
-#define MT_CLI_SPACE_JSON_H
+#ifndef MT_CLI_OUTPUT_SPACE_JSON_H
+#define MT_CLI_OUTPUT_SPACE_JSON_H
 
 #include "tuner/base/strbuf.h"
 #include "tuner/space/spec.h"

@@ -1,6 +1,6 @@
 /* The block that tune prints for each shape and workload when it ends. */
-#ifndef MT_CLI_SUMMARY_H
-#define MT_CLI_SUMMARY_H
+#ifndef MT_CLI_OUTPUT_SUMMARY_H
+#define MT_CLI_OUTPUT_SUMMARY_H
 
 #include <stdio.h>
 

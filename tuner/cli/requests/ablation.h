@@ -1,6 +1,6 @@
 /* What each knob of the best variant is worth: the measured rows that differ from it in one knob, for `show --ablation`. */
-#ifndef MT_CLI_ABLATION_H
-#define MT_CLI_ABLATION_H
+#ifndef MT_CLI_REQUESTS_ABLATION_H
+#define MT_CLI_REQUESTS_ABLATION_H
 
 #include "tuner/cli/requests/database.h"
 #include "tuner/cli/output/print.h"

@@ -1,6 +1,6 @@
 /* A search space opened for evaluating variants by name: what `verify`, `profile` and `portfolio --measure` share. */
-#ifndef MT_CLI_BENCH_H
-#define MT_CLI_BENCH_H
+#ifndef MT_CLI_REQUESTS_BENCH_H
+#define MT_CLI_REQUESTS_BENCH_H
 
 #include "db/key.h"
 #include "db/store/store.h"

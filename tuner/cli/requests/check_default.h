@@ -1,6 +1,6 @@
 /* Whether the default points that a space names may run for a shape. */
-#ifndef MT_CLI_CHECK_DEFAULT_H
-#define MT_CLI_CHECK_DEFAULT_H
+#ifndef MT_CLI_REQUESTS_CHECK_DEFAULT_H
+#define MT_CLI_REQUESTS_CHECK_DEFAULT_H
 
 #include "tuner/base/strbuf.h"
 #include "tuner/space/space.h"

@@ -1,6 +1,6 @@
 /* What `msda-tune check` warns of before and after compiling: knobs whose macro headers use for something else, knobs that change nothing. */
-#ifndef MT_CLI_CHECK_KNOBS_H
-#define MT_CLI_CHECK_KNOBS_H
+#ifndef MT_CLI_REQUESTS_CHECK_KNOBS_H
+#define MT_CLI_REQUESTS_CHECK_KNOBS_H
 
 #include "tuner/base/hash.h"
 #include "tuner/base/strbuf.h"

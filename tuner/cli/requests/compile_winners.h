@@ -1,6 +1,6 @@
 /* The winners of a database whose code it does not hold, compiled and stored. */
-#ifndef MT_CLI_COMPILE_WINNERS_H
-#define MT_CLI_COMPILE_WINNERS_H
+#ifndef MT_CLI_REQUESTS_COMPILE_WINNERS_H
+#define MT_CLI_REQUESTS_COMPILE_WINNERS_H
 
 #include "db/store/query.h"
 #include "tuner/base/strbuf.h"

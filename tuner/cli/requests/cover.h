@@ -1,6 +1,6 @@
 /* A covering sample of a space: every value of every knob at least once, for each variant that has valid points with it (in a sampled space: that are found). */
-#ifndef MT_CLI_COVER_H
-#define MT_CLI_COVER_H
+#ifndef MT_CLI_REQUESTS_COVER_H
+#define MT_CLI_REQUESTS_COVER_H
 
 #include "tuner/space/space.h"
 

@@ -1,6 +1,6 @@
 /* Opening a database that must be there already, and the filter options that show, export and report share. */
-#ifndef MT_CLI_DATABASE_H
-#define MT_CLI_DATABASE_H
+#ifndef MT_CLI_REQUESTS_DATABASE_H
+#define MT_CLI_REQUESTS_DATABASE_H
 
 #include "db/store/query.h"
 #include "tuner/cli/options.h"
@@ -25,7 +25,7 @@ typedef struct mt_filter_values {
         {"kernel", 0, MT_OPTION_TEXT, offsetof(mt_filter_values, kernel), "NAME", "only this kernel"},                                         \
         {"shape", 0, MT_OPTION_TEXT, offsetof(mt_filter_values, shape), "NAME", "only this shape"},                                            \
         {"workload", 0, MT_OPTION_TEXT, offsetof(mt_filter_values, workload), "NAME", "only this workload"},                                   \
-        {"regime", 0, MT_OPTION_CHOICE, offsetof(mt_filter_values, l2), "cold|warm", "only this timing regime"},                           \
+        {"l2", 0, MT_OPTION_CHOICE, offsetof(mt_filter_values, l2), "cold|warm", "only this state of the L2 cache"},                        \
     {"origin", 0, MT_OPTION_CHOICE, offsetof(mt_filter_values, origin), "measured|recorded|imported", "only rows of this origin"}
 
 /* A filter and what it points to; must not be copied (the filter points into itself). */

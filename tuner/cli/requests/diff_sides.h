@@ -1,6 +1,6 @@
 /* The two sides of a comparison on the command line: what `diff` and `report --diff` share. */
-#ifndef MT_CLI_SIDES_H
-#define MT_CLI_SIDES_H
+#ifndef MT_CLI_REQUESTS_DIFF_SIDES_H
+#define MT_CLI_REQUESTS_DIFF_SIDES_H
 
 #include "db/exchange/diff.h"
 #include "tuner/base/strbuf.h"

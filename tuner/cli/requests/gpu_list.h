@@ -1,6 +1,6 @@
 /* --gpu of `msda-tune tune` and `portfolio --measure` for GPUs that are there: auto, all, or device numbers. */
-#ifndef MT_CLI_GPU_LIST_H
-#define MT_CLI_GPU_LIST_H
+#ifndef MT_CLI_REQUESTS_GPU_LIST_H
+#define MT_CLI_REQUESTS_GPU_LIST_H
 
 #include "tuner/evaluate/evaluator.h"
 

@@ -1,6 +1,6 @@
 /* Inputs that --input reads from files: checked before anything starts, and told apart in the database. */
-#ifndef MT_CLI_INPUTS_H
-#define MT_CLI_INPUTS_H
+#ifndef MT_CLI_REQUESTS_INPUT_FILES_H
+#define MT_CLI_REQUESTS_INPUT_FILES_H
 
 #include "tuner/base/hash.h"
 #include "tuner/cli/options.h"

@@ -1,6 +1,6 @@
 /* GPUs that are not there: their facts from share/devices.ini, by name or by architecture. */
-#ifndef MT_CLI_KNOWN_DEVICE_H
-#define MT_CLI_KNOWN_DEVICE_H
+#ifndef MT_CLI_REQUESTS_KNOWN_DEVICE_H
+#define MT_CLI_REQUESTS_KNOWN_DEVICE_H
 
 #include "tuner/base/strbuf.h"
 #include "tuner/cli/share.h"

@@ -1,6 +1,6 @@
 /* The facts of a GPU that is there. The coordinator never calls CUDA: a device worker is asked. */
-#ifndef MT_CLI_LIVE_DEVICE_H
-#define MT_CLI_LIVE_DEVICE_H
+#ifndef MT_CLI_REQUESTS_LIVE_DEVICE_H
+#define MT_CLI_REQUESTS_LIVE_DEVICE_H
 
 #include "tuner/cli/requests/known_device.h"
 

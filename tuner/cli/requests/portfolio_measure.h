@@ -1,6 +1,6 @@
 /* Measuring what a portfolio still needs to know: each candidate on each tuned shape. */
-#ifndef MT_CLI_PORTFOLIO_MEASURE_H
-#define MT_CLI_PORTFOLIO_MEASURE_H
+#ifndef MT_CLI_REQUESTS_PORTFOLIO_MEASURE_H
+#define MT_CLI_REQUESTS_PORTFOLIO_MEASURE_H
 
 #include "tuner/cli/requests/bench.h"
 #include "tuner/cli/command.h"

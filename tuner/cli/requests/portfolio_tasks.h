@@ -1,7 +1,7 @@
 /* What a portfolio still has to measure: one task for each subject. Several processes may share them: the list is a file in memory that all have open, and who takes a task locks a byte of it,
  * which nobody else can until that process is gone. */
-#ifndef MT_CLI_PORTFOLIO_TASKS_H
-#define MT_CLI_PORTFOLIO_TASKS_H
+#ifndef MT_CLI_REQUESTS_PORTFOLIO_TASKS_H
+#define MT_CLI_REQUESTS_PORTFOLIO_TASKS_H
 
 #include "tuner/session/session.h"
 

@@ -1,6 +1,6 @@
 /* Which shapes a tune is for: names of the file, values ("N=1;M=8;dtype=f16"), or what production asked for in vain. */
-#ifndef MT_CLI_WANTED_H
-#define MT_CLI_WANTED_H
+#ifndef MT_CLI_REQUESTS_REQUESTED_SHAPES_H
+#define MT_CLI_REQUESTS_REQUESTED_SHAPES_H
 
 #include "db/exchange/misses.h"
 #include "tuner/cli/options.h"

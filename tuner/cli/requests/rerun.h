@@ -1,6 +1,6 @@
 /* Stored variants run again, for `verify` and `profile`: a search space opened on a GPU, and one evaluation at a time. Nothing is stored here. */
-#ifndef MT_CLI_RERUN_H
-#define MT_CLI_RERUN_H
+#ifndef MT_CLI_REQUESTS_RERUN_H
+#define MT_CLI_REQUESTS_RERUN_H
 
 #include "db/store/row.h"
 #include "tuner/cli/requests/bench.h"

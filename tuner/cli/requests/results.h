@@ -1,6 +1,6 @@
 /* Results of other tools on their way into recordings: what the file does not say comes from the command line. */
-#ifndef MT_CLI_RESULTS_H
-#define MT_CLI_RESULTS_H
+#ifndef MT_CLI_REQUESTS_RESULTS_H
+#define MT_CLI_REQUESTS_RESULTS_H
 
 #include "db/exchange/import.h"
 

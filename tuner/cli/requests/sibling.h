@@ -1,7 +1,7 @@
 /* A second tuner beside this one, for other GPUs: the same command with another --gpu, over the same database. Its lines come out of ours, marked with its GPUs. `tune` has one for GPUs of
  * another model: it finds out by itself whether those are of one model, and starts a third one if not. `portfolio` has one for each further GPU, which reads what there is to do from its stdin. */
-#ifndef MT_CLI_SIBLING_H
-#define MT_CLI_SIBLING_H
+#ifndef MT_CLI_REQUESTS_SIBLING_H
+#define MT_CLI_REQUESTS_SIBLING_H
 
 #include <stdbool.h>
 #include <uv.h>

@@ -1,6 +1,6 @@
 /* What `msda-tune slurm` is told, and whether it makes sense. */
-#ifndef MT_CLI_SLURM_H
-#define MT_CLI_SLURM_H
+#ifndef MT_CLI_REQUESTS_SLURM_H
+#define MT_CLI_REQUESTS_SLURM_H
 
 #include "tuner/base/strbuf.h"
 #include "tuner/cli/command.h"

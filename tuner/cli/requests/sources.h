@@ -1,6 +1,6 @@
 /* The states of its source that a kernel has rows of, and which of them is today's: rows of several states look alike in a listing. */
-#ifndef MT_CLI_SOURCES_H
-#define MT_CLI_SOURCES_H
+#ifndef MT_CLI_REQUESTS_SOURCES_H
+#define MT_CLI_REQUESTS_SOURCES_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* The reference and the input generators stand in the source of the tuned kernels, and are compiled first: a mistake anywhere in it is told then, and is to be told of where it is. */
-#ifndef MT_RUN_SUPPORT_BLAME_H
-#define MT_RUN_SUPPORT_BLAME_H
+#ifndef MT_EVALUATE_COMPILE_ERROR_H
+#define MT_EVALUATE_COMPILE_ERROR_H
 
 #include "tuner/worker/compile_pool.h"
 
