@@ -216,9 +216,7 @@ double mt_rule_curve_at(const mt_rule_curve *curve, double distance)
         from = to;
         low = high;
     }
-    if (distance <= curve->reach) return low;
-    double slope = curve->reach > 0 ? low / curve->reach : 0;
-    return low + (distance - curve->reach) * (slope > MT_RULE_FAR_LOG2 ? slope : MT_RULE_FAR_LOG2);
+    return distance > curve->reach && curve->reach > 0 ? low * distance / curve->reach : low;
 }
 
 /* ---- what tuned shapes say ---- */
@@ -425,12 +423,20 @@ static double predict_default(const mt_rule *rule, const mt_rule_search *search)
     return total > 0 ? sum / total : NAN;
 }
 
+/* What a choice loses more than predicted in no more than one of ten cases; `error`: on the average. */
+static double bound_at(const mt_rule_curve *most, double distance, double error)
+{
+    double bound = mt_rule_curve_at(most, distance);
+    double least = distance > most->reach ? mt_rule_curve_at(most, most->reach) + (distance - most->reach) * MT_RULE_FAR_LOG2 : 0;
+    if (bound < least) bound = least;
+    return bound < error ? error : bound; /* a few great losses raise a mean above nine of ten */
+}
+
 mt_rule_expectation mt_rule_expect(const mt_rule *rule, const mt_rule_search *search)
 {
-    double distance = search->distance[search->nearest], predicted = search->predicted[search->variant], error = mt_rule_curve_at(&rule->error, distance), most = mt_rule_curve_at(&rule->most, distance);
+    double distance = search->distance[search->nearest], predicted = search->predicted[search->variant], error = mt_rule_curve_at(&rule->error, distance);
     double of_default = predict_default(rule, search), taken = isnan(error) && distance <= MT_RULE_CLOSE_OCTAVES ? 0 : error;
     if (predicted < 0) predicted = 0; /* nothing is faster than the best */
-    if (most < error) most = error;   /* a few great losses raise a mean above nine of ten */
-    return (mt_rule_expectation){.slowdown = predicted + error, .most = predicted + most, .of_default = of_default, .advantage = of_default - (predicted + taken),
+    return (mt_rule_expectation){.slowdown = predicted + error, .most = predicted + bound_at(&rule->most, distance, error), .of_default = of_default, .advantage = of_default - (predicted + taken),
                                  .is_far = rule->error.count > 0 && distance > rule->error.reach};
 }

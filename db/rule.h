@@ -60,8 +60,7 @@ typedef struct mt_rule_curve {
     size_t count;
     double reach;             /* nothing was held out farther than this; ≥ the last knot's distance */
 } mt_rule_curve;
-/* Beyond the reach it goes on in proportion to the distance, and by so much a doubling at least: that nothing was lost near by says little of what is far. NAN without knots. */
-#define MT_RULE_FAR_LOG2 0.05
+/* Beyond the reach it goes on in proportion to the distance. NAN without knots. */
 double mt_rule_curve_at(const mt_rule_curve *curve, double distance);
 
 /* A fitted rule over the shapes that were tuned. All slowdowns are log2 of (time / the best time known for the shape); NAN = not measured there, INFINITY = it fails there. */
@@ -84,6 +83,8 @@ typedef struct mt_rule {
 #define MT_RULE_UNKNOWN_LOG2 0.32192809488736235
 /* Shapes no farther apart than this are taken for one and the same where nothing was held out: 19 % in one integer. */
 #define MT_RULE_CLOSE_OCTAVES 0.25
+/* Beyond what was held out a bound grows by so much a doubling at least: that nothing was lost near by promises nothing far away. */
+#define MT_RULE_FAR_LOG2 0.05
 /* A tuned shape's word counts half as much for each such distance that it lies beyond the nearest one. */
 #define MT_RULE_HALVING_OCTAVES 0.25
 

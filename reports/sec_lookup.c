@@ -120,7 +120,7 @@ static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error 
         mt_doc_note(doc, "Apart: shapes on which no member is within that factor of the best of every workload. Not served: on which none is within it of the best single variant for all of the shape's workloads, "
                          "which have different winners where the two differ. Worst served: the best member's slowdown there, against a workload's own best.");
     if (has_any)
-        mt_doc_note(doc, "A tuned shape is answered with its own winner: no regret. For others a member is chosen by a rule; left out in turn: each tuned shape was forgotten once, and the rule's answer "
+        mt_doc_note(doc, "A tuned shape is answered with its own winner: no regret. For others the predictor chooses; left out in turn: each tuned shape was forgotten once, and the predictor's answer "
                          "compared with its best. msda-tune portfolio --evaluate prints each of these.");
     else mt_doc_note(doc, "No portfolio yet: it takes more than one tuned shape of a kernel, or msda-tune portfolio.");
 done:

@@ -434,10 +434,10 @@ uint32_t mt_lookup_default_row(const mt_lookup_block *block, const int64_t *valu
 bool mt_lookup_may_run(const mt_lookup_block *block, const mt_lookup_variant *variant, const int64_t *values, uint8_t *launches, char *why, size_t size);
 /* Asks one predictor after the other, then the default. */
 void mt_lookup_descend(const mt_lookup_block *block, const int64_t *values, const mt_lookup_trace *trace, mt_lookup_decision *decision);
-/* The first predictor's offers for these values, best first; returns how many. */
-size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decisions, size_t capacity);
 /* The same through the cache. */
 void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decision);
+/* The offers for these values of the first predictor that has any, best first, whether the default is expected to be faster or not; returns how many. */
+size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decisions, size_t capacity);
 
 /* Resolves the kernel in the files, reads its expressions, names and rows. */
 tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **block);

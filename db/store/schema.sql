@@ -331,7 +331,7 @@ CREATE TABLE portfolio (
     held_out_count  INTEGER NOT NULL,    -- shapes that were left out to judge the rule
     held_out_mean   REAL,                -- geometric mean of the slowdowns that the rule had on them
     held_out_worst  REAL,
-    rule_json       TEXT NOT NULL,       -- weights, tree, curves: docs/lookup.md
+    rule_json       TEXT NOT NULL,       -- weights, costs, curves: docs/lookup.md
     updated_unix_ms INTEGER NOT NULL,
     cells           BLOB,                -- all of its rows in portfolio_cell, as the lookup reads them at once (db/cells.h); NULL = of an older tuner
     UNIQUE (kernel_id, device_id, regime, origin)

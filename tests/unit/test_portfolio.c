@@ -287,6 +287,29 @@ START_TEST(test_launch_latency)
 }
 END_TEST
 
+/* Shapes that agree in the values named are one family; a name that shapes do not have is refused. */
+START_TEST(test_families)
+{
+    static const struct { const char *names; size_t expected[4]; const char *problem; } cases[] = {
+        {"N", {0, 1, 0, 3}, NULL}, {"dtype", {0, 0, 2, 0}, NULL}, {"N,dtype", {0, 1, 2, 3}, NULL}, {"H", {0, 0, 0, 3}, NULL}, {"K", {0}, "shapes have no value 'K'"}, {"N,", {0, 1, 0, 3}, NULL},
+    };
+    static const char *const shapes[] = {"H=3,5;N=4;dtype=f16", "H=3,5;N=8;dtype=f16", "H=3,5;N=4;dtype=f32", "H=3,6;N=9;dtype=f16"};
+    mt_predictor_table table;
+    size_t family[MT_RULE_SHAPES];
+    lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+    for (size_t i = 0; i < 4; i++) lookup_put(&w, shapes[i], "one", "ALGO=plain;B=32", 100);
+    group = (mt_portfolio_group){w.subject.kernel, w.subject.device, w.subject.regime, w.subject.origin};
+    ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        mt_status st = mt_predictor_families(&table, cases[c].names, family, &fixture_err);
+        if (cases[c].problem) ck_assert(st == MT_ERR_NOT_FOUND && strstr(fixture_err.message, cases[c].problem));
+        for (size_t i = 0; i < 4 && !cases[c].problem; i++) ck_assert_msg(st == MT_OK && family[i] == cases[c].expected[i], "%s, shape %zu: %zu", cases[c].names, i, family[i]);
+    }
+    mt_predictor_table_free(&table);
+    lookup_end(&w);
+}
+END_TEST
+
 /* Without winners there is nothing to answer with. */
 START_TEST(test_winners_gone)
 {
@@ -302,4 +325,4 @@ START_TEST(test_winners_gone)
 }
 END_TEST
 
-FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_what_did_not_run_hides_nothing, test_limits_stay, test_info, test_more_shapes_than_fit, test_winners_come_first, test_launch_latency, test_winners_gone)
+FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_what_did_not_run_hides_nothing, test_limits_stay, test_info, test_more_shapes_than_fit, test_winners_come_first, test_launch_latency, test_families, test_winners_gone)

@@ -141,6 +141,13 @@ START_TEST(expectations_grow_with_distance)
         ck_assert_double_eq_tol(expected.most, 0.1 + cases[i].most, cases[i].is_far ? 1e-3 : 1e-9);
         ck_assert_double_eq_tol(expected.advantage, 0.4 - cases[i].error, 1e-9);
     }
+    rule.error.value[0] = rule.error.value[1] = rule.most.value[0] = 0; /* nothing was ever lost, but farther away that is no promise */
+    mt_rule_begin(&rule, &cases[5].asked, &search);
+    ck_assert(mt_rule_next(&rule, &search));
+    ck_assert_double_eq_tol(mt_rule_expect(&rule, &search).slowdown, 0.1, 1e-12);
+    ck_assert_double_eq_tol(mt_rule_expect(&rule, &search).most, 0.1 + 6 * MT_RULE_FAR_LOG2, 1e-12);
+    rule.error.value[0] = 0.2;
+    rule.error.value[1] = 0.4;
     rule.most.value[0] = 0.01; /* a few great losses raised the mean */
     mt_rule_begin(&rule, &cases[2].asked, &search);
     ck_assert(mt_rule_next(&rule, &search));

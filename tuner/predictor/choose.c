@@ -5,7 +5,7 @@
 
 #include "tuner/predictor/predictor_internal.h"
 
-enum { NODE_LIMIT = 20000 }; /* a fraction of a second at most; leave-one-out does this for every shape */
+enum { NODE_LIMIT = 20000 }; /* a fraction of a second at most; an evaluation does this for every shape */
 
 static const double UNSERVED_COST = 4; /* log2 */
 

@@ -63,12 +63,12 @@ static bool try_best_of_other(const mt_predictor_data *data, size_t there, size_
 }
 
 /* Of the nearest shape that has something to offer. */
-static double of_nearest_volume(const mt_predictor_data *data, size_t asked)
+static double of_nearest_volume(const mt_predictor_data *data, const bool *is_left_out, size_t asked)
 {
     double nearest = INFINITY, best = NAN, value;
     for (size_t i = 0; i < data->shape_count; i++) {
         double distance = fabs(volume(data, i) - volume(data, asked));
-        if (i == asked || distance >= nearest || !try_best_of_other(data, i, asked, &value)) continue;
+        if (is_left_out[i] || distance >= nearest || !try_best_of_other(data, i, asked, &value)) continue;
         nearest = distance;
         best = value;
     }
@@ -104,7 +104,7 @@ static mt_status try_shape(const mt_predictor_data *data, const mt_predictor_opt
     mt_rule rule = mt_predictor_rule(data, is_left_out, &predictor);
     *trial = (mt_predictor_trial){.shape = shape, .nearest = SIZE_MAX, .distance = NAN, .variant = data->variant_count, .expected = NAN, .most = NAN, .by_default = data->default_slowdown[shape]};
     trial->slowdown = trial->by_default;
-    trial->by_volume = of_nearest_volume(data, shape);
+    trial->by_volume = of_nearest_volume(data, is_left_out, shape);
     decide(data, &rule, trial);
     return MT_OK;
 }

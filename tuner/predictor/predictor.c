@@ -84,13 +84,11 @@ static bool learn_errors(const mt_predictor_data *data, const bool *is_left_out,
 
 mt_status mt_predictor_build(const mt_predictor_data *data, const bool *is_left_out, const mt_predictor_options *options, mt_predictor *predictor, mt_error *err)
 {
-    mt_predictor_scales scales;
     *predictor = (mt_predictor){0};
     mt_predictor_choose(data, is_left_out, options->max, log2(options->within), predictor);
     find_usable(data, is_left_out, predictor->is_usable);
     mt_predictor_prior(data, is_left_out, predictor->features);
-    bool has_memory = mt_predictor_learn(data, is_left_out, &scales, predictor->features);
-    predictor->is_learned = scales.is_learned;
+    bool has_memory = mt_predictor_learn(data, is_left_out, predictor->features, &predictor->is_learned);
     if (has_memory) predictor->cost_weight = mt_predictor_learn_cost_weight(data, is_left_out, predictor->features);
     if (has_memory) has_memory = learn_errors(data, is_left_out, predictor);
     return has_memory ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "portfolio: out of memory");

@@ -21,14 +21,8 @@ void mt_predictor_choose(const mt_predictor_data *data, const bool *is_left_out,
 /* weights.c: a weight for each feature. The prior: each value of the shape counts the same, but those that rise and fall together over the shapes (sizes that follow from each
  * other, say) share one weight. */
 void mt_predictor_prior(const mt_predictor_data *data, const bool *is_left_out, mt_rule_feature *features);
-/* Logarithms of the factors by which each value's weight, then the noise, differs from what they were to begin with. */
-enum { MT_PREDICTOR_SCALES = MT_RULE_FEATURES + 3 };
-typedef struct mt_predictor_scales {
-    double logs[MT_PREDICTOR_SCALES];
-    bool is_learned;              /* there were shapes enough */
-} mt_predictor_scales;
 /* Starts from the prior in `features`; fewer than five shapes change nothing. False = out of memory. */
-bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, mt_predictor_scales *scales, mt_rule_feature *features);
+bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, mt_rule_feature *features, bool *is_learned);
 
 /* cost.c: as in mt_rule, by how the slowdowns of near shapes differ; 0 where nothing is known of costs. */
 double mt_predictor_learn_cost_weight(const mt_predictor_data *data, const bool *is_left_out, const mt_rule_feature *features);

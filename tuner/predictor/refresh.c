@@ -69,7 +69,7 @@ static void add_costs(mt_strbuf *out, const mt_predictor_table *table, const mt_
     mt_strbuf_add(out, "]}");
 }
 
-char *mt_predictor_rule_json(const mt_predictor_table *table, const mt_predictor *predictor)
+static char *rule_json(const mt_predictor_table *table, const mt_predictor *predictor)
 {
     mt_strbuf out = {0};
     mt_strbuf_addf(&out, "{\"format\":%d,\"learned\":%s,", MT_RULE_FORMAT, predictor->is_learned ? "true" : "false");
@@ -110,7 +110,7 @@ static size_t fill_parts(const mt_predictor_table *table, const mt_predictor *pr
 static mt_status store(mt_store *to, const mt_predictor_table *table, const mt_predictor_options *options, bool is_asked, const mt_predictor *predictor, mt_error *err)
 {
     mt_status st = MT_OK;
-    char *json = mt_predictor_rule_json(table, predictor);
+    char *json = rule_json(table, predictor);
     parts p = {mt_alloc(table->subject_count + 1, sizeof *p.subjects), mt_alloc(table->variant_count + 1, sizeof *p.variants),
                mt_alloc(table->subject_count * table->variant_count + 1, sizeof *p.cells)};
     if (!json || !p.subjects || !p.variants || !p.cells) {

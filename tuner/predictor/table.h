@@ -43,8 +43,6 @@ mt_status mt_predictor_refresh(mt_store *store, const mt_portfolio_group *group,
 /* Every group of the file: after an import or a merge. */
 mt_status mt_predictor_refresh_all(mt_store *store, mt_error *err);
 
-/* The rule as docs/lookup.md describes it. mt_free the result; NULL when out of memory. */
-char *mt_predictor_rule_json(const mt_predictor_table *table, const mt_predictor *predictor);
 /* family[shape_count]: shapes that agree in all of the values named ("N,K") get one number. NOT_FOUND for a name that shapes do not have; NO_MEMORY. */
 mt_status mt_predictor_families(const mt_predictor_table *table, const char *names, size_t family[MT_RULE_SHAPES], mt_error *err);
 /* "H.sum" for a feature. */

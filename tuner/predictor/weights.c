@@ -8,7 +8,7 @@
 #include "tuner/predictor/predictor_internal.h"
 
 enum { LEAST_SHAPES = 5, SWEEPS = 7 };
-enum { NUGGET = MT_RULE_FEATURES, SILL, OFFSET, SCALES = MT_PREDICTOR_SCALES }; /* behind the values' own: of three variances */
+enum { NUGGET = MT_RULE_FEATURES, SILL, OFFSET, SCALES }; /* logarithms of factors by which the values' weights differ from what they were to begin with; behind them those of three variances */
 static const double MEAN = 0.2;        /* log2 slowdown of a variant of which nothing is known */
 static const double MOST = 0.7;        /* of what is worse, how much worse does not matter */
 static const double RANGE = 4;         /* octaves */
@@ -223,20 +223,20 @@ static void apply(const process *p, const double *scales, mt_rule_feature *featu
     }
 }
 
-bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, mt_predictor_scales *scales, mt_rule_feature *features)
+bool mt_predictor_learn(const mt_predictor_data *data, const bool *is_left_out, mt_rule_feature *features, bool *is_learned)
 {
     process p = {.data = data, .name_count = name_count(data)};
-    *scales = (mt_predictor_scales){0};
+    double scales[SCALES] = {0};
     for (size_t i = 0; i < data->shape_count; i++) {
         if (mt_predictor_has(is_left_out, i)) p.shapes[p.shape_count++] = i;
     }
-    if (p.shape_count < LEAST_SHAPES) return true;
-    scales->is_learned = true;
+    *is_learned = p.shape_count >= LEAST_SHAPES;
+    if (!*is_learned) return true;
     bool has_memory = take_memory(&p);
     if (has_memory) {
         fill_parts(&p, features);
-        descend(&p, scales->logs);
-        apply(&p, scales->logs, features);
+        descend(&p, scales);
+        apply(&p, scales, features);
     }
     mt_free(p.parts);
     mt_free(p.covariance);

@@ -41,7 +41,10 @@ sed -E 's/"name":"even","key":"spread=1"/"name":"skewed","key":"spread=4"/; s/"(
 note "a default that may not run is not missing: nothing measures it"
 python3 -c 'import sqlite3; c = sqlite3.connect("two.sqlite"); c.execute("DELETE FROM landmark WHERE role = \"default\""); c.commit()'
 "$tool" portfolio --db two.sqlite | sed -n '/^  shape/,/^  large/p; /^Missing/p'
+note "each shape is left out with its family: here each is alone in its own"
+"$tool" portfolio --db t.sqlite --families N | sed -n '/^Each shape/,$p'
 note "what is wrong is said"
+mt portfolio --db t.sqlite --families N,K
 mt portfolio --db t.sqlite --kernel other
 mt portfolio --db t.sqlite --gpu a100
 mt portfolio --db t.sqlite --within 0.9
