@@ -141,10 +141,10 @@ START_TEST(forest_learns_stairs)
     mt_rng_seed(&rng, 2);
     make_rows(rows, targets, &rng, stairs);
     mt_rng same = rng;
-    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, ROWS, NULL, &rng));
+    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, ROWS, NULL, NULL, &rng));
     mt_forest_predict(&forest, at, &mean, &deviation);
     ck_assert_double_eq_tol(mean, 3, 0.2);
-    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, ROWS, NULL, &same));
+    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, ROWS, NULL, NULL, &same));
     mt_forest_predict(&forest, at, &again, &deviation);
     ck_assert_double_eq(mean, again);
     for (size_t i = 0; i < ROWS; i++) { /* leaves of one row: what was seen is known */
@@ -152,10 +152,10 @@ START_TEST(forest_learns_stairs)
         ck_assert_double_eq_tol(mean, targets[i], 1e-5);
         ck_assert_double_eq_tol(deviation, 0.01, 1e-4);
     }
-    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, 1, NULL, &rng));
+    ck_assert(mt_forest_fit(&forest, rows, WIDTH, targets, 1, NULL, NULL, &rng));
     mt_forest_predict(&forest, at, &mean, &deviation);
     ck_assert_double_eq_tol(mean, targets[0], 1e-5);
-    ck_assert(!mt_forest_fit(&forest, rows, WIDTH, targets, 0, NULL, &rng));
+    ck_assert(!mt_forest_fit(&forest, rows, WIDTH, targets, 0, NULL, NULL, &rng));
     mt_forest_free(&forest);
 }
 END_TEST
@@ -235,6 +235,38 @@ START_TEST(gp_tells_names_from_places)
 }
 END_TEST
 
+/* Feature 1 is optional: it comes in where it explains results (`matters`), and stays out where it does not. */
+START_TEST(optional_features_come_in_where_they_explain)
+{
+    float rows[ROWS * 2];
+    double targets[ROWS], mean, deviation;
+    for (int matters = 0; matters < 2; matters++) {
+        mt_gp gp;
+        mt_rng rng;
+        mt_forest forest = {0};
+        mt_rng_seed(&rng, 7);
+        for (size_t i = 0; i < ROWS; i++) {
+            rows[i * 2] = (float)mt_rng_uniform(&rng);
+            rows[i * 2 + 1] = (float)mt_rng_below(&rng, 3) / 2;
+            targets[i] = 2 * (double)rows[i * 2] + (matters ? 3 * (double)rows[i * 2 + 1] : 0);
+        }
+        ck_assert(mt_gp_init(&gp, 2, ROWS, 1));
+        gp.is_optional[1] = gp.is_unused[1] = true;
+        for (int i = 0; i < 3; i++) ck_assert(mt_gp_fit(&gp, rows, targets, ROWS));
+        ck_assert_int_eq(gp.is_unused[1], !matters);
+        ck_assert(!gp.is_unused[0]);
+        ck_assert(mt_forest_fit(&forest, rows, 2, targets, ROWS, NULL, gp.is_unused, &rng));
+        float low[2] = {0.5f, 0}, high[2] = {0.5f, 1};
+        mt_forest_predict(&forest, low, &mean, &deviation);
+        double before = mean;
+        mt_forest_predict(&forest, high, &mean, &deviation);
+        ck_assert(matters ? mean > before + 1 : !(mean > before) && !(mean < before)); /* what is unused has no part in the trees */
+        mt_forest_free(&forest);
+        mt_gp_free(&gp);
+    }
+}
+END_TEST
+
 START_TEST(forest_of_names)
 {
     float rows[ROWS * 2];
@@ -244,7 +276,7 @@ START_TEST(forest_of_names)
     mt_rng rng;
     mt_rng_seed(&rng, 6);
     make_levels(rows, targets, &rng, false);
-    ck_assert(mt_forest_fit(&forest, rows, 2, targets, ROWS, lacks_order, &rng));
+    ck_assert(mt_forest_fit(&forest, rows, 2, targets, ROWS, lacks_order, NULL, &rng));
     for (size_t i = 0; i < ROWS; i++) {
         mt_forest_predict(&forest, rows + i * 2, &mean, &deviation);
         ck_assert_double_eq_tol(mean, targets[i], 0.05); /* rows of one name may share a leaf */
@@ -266,4 +298,4 @@ START_TEST(improvement_far_below)
 }
 END_TEST
 
-UNIT_MAIN("models", ledger_keeps_track, features_of_conditional_knobs, offspring_is_valid, forest_learns_stairs, gp_two_ways, gp_tells_names_from_places, forest_of_names, improvement_far_below)
+UNIT_MAIN("models", ledger_keeps_track, features_of_conditional_knobs, offspring_is_valid, forest_learns_stairs, gp_two_ways, gp_tells_names_from_places, optional_features_come_in_where_they_explain, forest_of_names, improvement_far_below)

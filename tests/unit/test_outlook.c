@@ -33,9 +33,11 @@ END_TEST
 START_TEST(it_is_too_early_to_say_while_results_improve)
 {
     mt_outlook outlook = outlook_of(1e-9, 8, 1);
-    ck_assert(isnan(mt_outlook_gain(&outlook, 0)));
-    ck_assert(isnan(mt_outlook_gain(&outlook, 79)));
-    ck_assert(mt_outlook_gain(&outlook, 80) < 1e-6);
+    ck_assert(isnan(mt_outlook_gain(&outlook, 150, 0)));
+    ck_assert(isnan(mt_outlook_gain(&outlook, 150, 99)));
+    ck_assert(mt_outlook_gain(&outlook, 150, 100) < 1e-6);
+    ck_assert(isnan(mt_outlook_gain(&outlook, 300, 149))); /* a search that was long under way has to wait longer */
+    ck_assert(mt_outlook_gain(&outlook, 300, 150) < 1e-6);
 }
 END_TEST
 
@@ -43,14 +45,14 @@ END_TEST
 START_TEST(promises_are_believed_until_they_are_broken)
 {
     mt_outlook fresh = outlook_of(0.01, 8, 1), broken = outlook_of(0.01, 8, 100);
-    ck_assert(mt_outlook_gain(&fresh, LONG) > 0.03);
-    ck_assert(mt_outlook_gain(&broken, LONG) < 0.005);
-    ck_assert(mt_outlook_gain(&broken, LONG) > 0);
+    ck_assert(mt_outlook_gain(&fresh, LONG, LONG) > 0.03);
+    ck_assert(mt_outlook_gain(&broken, LONG, LONG) < 0.005);
+    ck_assert(mt_outlook_gain(&broken, LONG, LONG) > 0);
     mt_outlook_better(&broken);
-    ck_assert(mt_outlook_gain(&broken, LONG) > 0.03);
+    ck_assert(mt_outlook_gain(&broken, LONG, LONG) > 0.03);
     mt_outlook_forest(&fresh, log(0.05), 1);
     ck_assert_double_eq_tol(fresh.forest, 0.05, 1e-9);
-    ck_assert(mt_outlook_gain(&fresh, LONG) > 0.08); /* the more optimistic of the two */
+    ck_assert(mt_outlook_gain(&fresh, LONG, LONG) > 0.08); /* the more optimistic of the two */
 }
 END_TEST
 

@@ -298,7 +298,7 @@ START_TEST(test_families)
     size_t family[MT_RULE_SHAPES];
     lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
     for (size_t i = 0; i < 4; i++) lookup_put(&w, shapes[i], "one", "ALGO=plain;B=32", 100);
-    group = (mt_portfolio_group){w.subject.kernel, w.subject.device, w.subject.regime, w.subject.origin};
+    group = (mt_portfolio_group){w.subject.kernel, w.subject.device, w.subject.l2, w.subject.origin};
     ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         mt_status st = mt_predictor_families(&table, cases[c].names, family, &fixture_err);

@@ -142,7 +142,7 @@ bool mt_arms_fit_forest(mt_model_search *search)
     if (is_fresh) return true;
     search->forest_count = ledger->count;
     search->forest_best = ledger->best;
-    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, ledger->count, search->has_gp ? search->gp.lacks_order : NULL, &search->rng);
+    return mt_forest_fit(&search->forest, search->rows, search->features.count, search->targets, ledger->count, search->has_gp ? search->gp.lacks_order : NULL, search->has_gp ? search->gp.is_unused : NULL, &search->rng);
 }
 
 /* The candidate with the largest expected improvement by the forest, or with the least mean. */

@@ -6,8 +6,8 @@
 
 #include "tuner/base/alloc.h"
 
-enum { ORDERED, INDICATOR, SUM, DIFFERENCE, PRIOR };
-enum { LOOKED_AT = 4096, MOST_INDICATORS = 8, MOST_PAIRS = 15, MOST_DERIVED = 2 * MOST_PAIRS + 1, KNOWN_PRIORS = 8192 };
+enum { ORDERED, INDICATOR, SUM, DIFFERENCE, PRIOR, TWOS };
+enum { LOOKED_AT = 4096, MOST_INDICATORS = 8, MOST_PAIRS = 15, MOST_DERIVED = 2 * MOST_PAIRS + MT_MAX_PARAMS + 1, KNOWN_PRIORS = 8192 };
 
 struct mt_known_prior {
     size_t point; /* + 1; 0: none */
@@ -72,6 +72,14 @@ static size_t choose_pairs(const mt_features *features, struct pair *pairs)
     return count < MOST_PAIRS ? count : MOST_PAIRS;
 }
 
+/* Whether factors of two tell values apart that their size does not: of powers of two alone they are the size. */
+static bool has_odd_parts(const mt_param *param)
+{
+    bool has = false;
+    for (size_t k = 0; k < param->value_count; k++) has = has || (param->numbers[k] & (param->numbers[k] - 1)) != 0;
+    return has && param->value_count > 2;
+}
+
 static mt_status list_features(mt_features *features, mt_error *err)
 {
     const mt_spec *spec = mt_space_spec(features->space);
@@ -96,6 +104,8 @@ static mt_status list_features(mt_features *features, mt_error *err)
         for (int8_t kind = SUM; kind <= DIFFERENCE; kind++)
             features->items[features->count++] = (mt_feature){.knob = pairs[i].a, .other = pairs[i].b, .kind = kind, .scale = 1};
     }
+    for (size_t i = 0; i < spec->param_count; i++)
+        if (features->logs[i] && has_odd_parts(&spec->params[i])) features->items[features->count++] = (mt_feature){.knob = (uint16_t)i, .other = (uint16_t)i, .kind = TWOS, .scale = 1};
     if (features->prior) features->items[features->count++] = (mt_feature){.kind = PRIOR, .scale = 1};
     mt_free(pairs);
     return MT_OK;
@@ -124,6 +134,7 @@ static float value_of(const mt_features *features, const mt_feature *item, const
     case ORDERED: return features->place[item->knob][a];
     case INDICATOR: return a == item->level ? 0.75f : 0.25f; /* two different strings are as far apart as the ends of an ordered knob */
     case SUM: return (features->logs[item->knob][a] + features->logs[item->other][b] - item->low) * item->scale;
+    case TWOS: return ((float)__builtin_ctzll((unsigned long long)mt_space_spec(features->space)->params[item->knob].numbers[a]) - item->low) * item->scale;
     default: return (features->logs[item->knob][a] - features->logs[item->other][b] - item->low) * item->scale;
     }
 }
@@ -156,6 +167,7 @@ static void scale_derived(mt_features *features, mt_rng *rng)
         item.low = low[i];
         item.scale = 1 / (high[i] - low[i]);
         if (item.kind == PRIOR) features->prior_feature = kept;
+        if (item.kind == TWOS && features->optional_count++ == 0) features->optional = kept;
         features->items[kept++] = item;
     }
     features->count = kept;

@@ -12,7 +12,7 @@
 typedef struct mt_feature {
     uint16_t knob, other; /* other: of a derived feature, else = knob */
     int16_t level;        /* of an indicator: the level that it stands for */
-    int8_t kind;          /* 0: ordered, 1: indicator, 2: sum of logs, 3: difference of logs, 4: log of the prior */
+    int8_t kind;          /* 0: ordered, 1: indicator, 2: sum of logs, 3: difference of logs, 4: log of the prior, 5: factors of two */
     float low, scale;     /* of a derived one: what makes it [0, 1] over the points looked at */
 } mt_feature;
 
@@ -28,6 +28,7 @@ typedef struct mt_features {
     struct mt_known_prior *known_priors; /* of points asked lately */
     mt_feature *items;
     size_t count, plain_count; /* the first plain_count are not derived */
+    size_t optional, optional_count; /* the first of those, behind the others but for the prior, that models take only where they explain results better with it */
     float *place[MT_MAX_PARAMS]; /* of an ordered knob: by level */
     float *logs[MT_MAX_PARAMS];  /* log2 of the values of a numeric, positive knob; NULL: not one */
 } mt_features;

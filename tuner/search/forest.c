@@ -26,7 +26,7 @@ struct split {
 struct fit {
     mt_forest *forest;
     const double *targets;
-    size_t width, count;
+    size_t used_count, count;
     uint64_t draws; /* state of a generator of its own: splits are drawn by the ten thousand */
 };
 
@@ -56,7 +56,7 @@ static uint32_t draw_below(struct fit *fit, size_t bound)
  * differ, fewer splits are tried. */
 static struct split draw_split(struct fit *fit, const uint32_t *order, size_t count)
 {
-    size_t feature = draw_below(fit, fit->width);
+    size_t feature = fit->forest->used[draw_below(fit, fit->used_count)];
     const float *column = fit->forest->columns + feature * fit->count;
     float low = column[order[0]], high = low;
     for (size_t i = 1; i < count; i++) {
@@ -117,7 +117,7 @@ static void grow_tree(struct fit *fit, uint32_t *order, size_t count, int depth)
     size_t here = forest->node_count++;
     forest->nodes[here] = (struct mt_forest_node){.feature = -1, .mean = (float)mean, .variance = (float)variance};
     if (count < 2 || depth > MAX_DEPTH || variance < 1e-9) return;
-    for (int i = 0; i < SPLITS_TRIED && best.gain < 0.999999 * squares; i++) { /* a perfect split, as any of two rows is, needs no second_start */
+    for (int i = 0; i < SPLITS_TRIED && best.gain < 0.999999 * squares; i++) { /* a perfect split, as any of two rows is, needs no rival */
         struct split split = draw_split(fit, order, count);
         if (split.feature < 0) continue;
         split.gain = gain_of(fit, order, count, total, split);
@@ -140,18 +140,20 @@ static bool make_room(mt_forest *forest, size_t width, size_t count)
     mt_free(forest->order);
     mt_free(forest->here);
     mt_free(forest->columns);
+    mt_free(forest->used);
+    forest->used = mt_alloc(width, sizeof *forest->used);
     forest->nodes = mt_alloc(MT_FOREST_TREES * 2 * room, sizeof *forest->nodes);
     forest->order = mt_alloc(room, sizeof *forest->order);
     forest->here = mt_alloc(room, sizeof *forest->here);
     forest->columns = mt_alloc(width * room, sizeof *forest->columns);
-    bool has_memory = forest->nodes && forest->order && forest->here && forest->columns;
+    bool has_memory = forest->used && forest->nodes && forest->order && forest->here && forest->columns;
     forest->row_capacity = has_memory ? room : 0;
     return has_memory;
 }
 
-bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, const bool *lacks_order, mt_rng *rng)
+bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const double *targets, size_t count, const bool *lacks_order, const bool *is_unused, mt_rng *rng)
 {
-    struct fit fit = {forest, targets, width, count, mt_rng_next(rng)};
+    struct fit fit = {forest, targets, 0, count, mt_rng_next(rng)};
     forest->tree_count = forest->node_count = 0;
     mt_free(forest->lacks_order);
     forest->lacks_order = lacks_order ? mt_alloc(width, sizeof *lacks_order) : NULL;
@@ -160,6 +162,7 @@ bool mt_forest_fit(mt_forest *forest, const float *rows, size_t width, const dou
     forest->salt = (uint32_t)fit.draws;
     if (count == 0 || width == 0 || !make_room(forest, width, count)) return false;
     for (size_t j = 0; j < width; j++) {
+        if (!is_unused || !is_unused[j]) forest->used[fit.used_count++] = (uint32_t)j;
         for (size_t i = 0; i < count; i++) forest->columns[j * count + i] = rows[i * width + j];
     }
     for (; forest->tree_count < MT_FOREST_TREES; forest->tree_count++) {
@@ -199,6 +202,7 @@ void mt_forest_free(mt_forest *forest)
     mt_free(forest->order);
     mt_free(forest->here);
     mt_free(forest->columns);
+    mt_free(forest->used);
     mt_free(forest->lacks_order);
     *forest = (mt_forest){0};
 }

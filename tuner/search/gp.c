@@ -17,6 +17,8 @@ bool mt_gp_init(mt_gp *gp, size_t width, size_t limit, size_t pool)
     gp->inverse_length = mt_alloc(width, sizeof *gp->inverse_length);
     gp->may_lack_order = mt_alloc(width, sizeof *gp->may_lack_order);
     gp->lacks_order = mt_alloc(width, sizeof *gp->lacks_order);
+    gp->is_optional = mt_alloc(width, sizeof *gp->is_optional);
+    gp->is_unused = mt_alloc(width, sizeof *gp->is_unused);
     gp->rows = mt_alloc(limit * width, sizeof *gp->rows);
     gp->factor = mt_alloc(limit * (limit + 1) / 2, sizeof *gp->factor);
     gp->ones = mt_alloc(limit, sizeof *gp->ones);
@@ -26,7 +28,7 @@ bool mt_gp_init(mt_gp *gp, size_t width, size_t limit, size_t pool)
     gp->explained = mt_alloc(size, sizeof *gp->explained);
     gp->means = mt_alloc(size, sizeof *gp->means);
     gp->deviations = mt_alloc(size, sizeof *gp->deviations);
-    if (!gp->inverse_length || !gp->may_lack_order || !gp->lacks_order || !gp->rows || !gp->factor || !gp->ones || !gp->centred || !gp->columns || !gp->whitened || !gp->explained || !gp->means || !gp->deviations) return false;
+    if (!gp->inverse_length || !gp->may_lack_order || !gp->lacks_order || !gp->is_optional || !gp->is_unused || !gp->rows || !gp->factor || !gp->ones || !gp->centred || !gp->columns || !gp->whitened || !gp->explained || !gp->means || !gp->deviations) return false;
     for (size_t j = 0; j < width; j++) gp->inverse_length[j] = 2;
     return true;
 }
@@ -36,6 +38,8 @@ void mt_gp_free(mt_gp *gp)
     mt_free(gp->inverse_length);
     mt_free(gp->may_lack_order);
     mt_free(gp->lacks_order);
+    mt_free(gp->is_optional);
+    mt_free(gp->is_unused);
     mt_free(gp->rows);
     mt_free(gp->factor);
     mt_free(gp->ones);
@@ -72,6 +76,7 @@ static double kernel(const mt_gp *gp, const float *a, const float *b)
 {
     double product = 1, sum = 0;
     for (size_t j = 0; j < gp->width; j++) {
+        if (gp->is_unused[j]) continue;
         double distance = SQRT5 * (double)mt_gp_distance(gp, j, a[j], b[j]) * gp->inverse_length[j];
         product *= 1 + distance + distance * distance / 3;
         sum += distance;
@@ -101,6 +106,7 @@ static void kernel_block(const mt_gp *gp, const float *row, size_t from, float *
     float product[MT_GP_BLOCK], sum[MT_GP_BLOCK];
     for (int c = 0; c < MT_GP_BLOCK; c++) product[c] = 1, sum[c] = 0;
     for (size_t j = 0; j < gp->width; j++) {
+        if (gp->is_unused[j]) continue;
         const float *restrict column = gp->columns + j * gp->pool_size + from;
         float at = row[j], scale = (float)(SQRT5 * gp->inverse_length[j]);
         bool has_order = !gp->lacks_order[j];

@@ -17,6 +17,8 @@ typedef struct mt_gp {
     double *inverse_length; /* per feature */
     bool *may_lack_order;   /* per feature: whether the fit may take its values as names; zero at first */
     bool *lacks_order;      /* per feature: any two different values are equally far apart */
+    bool *is_optional;      /* per feature: whether the fit decides if it is used at all; zero at first */
+    bool *is_unused;        /* per feature: it has no part in the kernel */
     double nugget;
     /* The points. */
     size_t count, limit;

@@ -12,6 +12,7 @@
 #define USUAL_LENGTH 0.5
 #define USUAL_NUGGET 1e-3
 #define ORDER_PRIOR 2 /* log of the odds that a feature has an order */
+#define USE_PRIOR 2   /* … that an optional one says nothing */
 
 enum { ROUNDS = 2 };
 
@@ -140,6 +141,20 @@ static bool try_metric(struct fit *fit, size_t feature)
     return false;
 }
 
+/* Leaves a feature out of the kernel, or takes it in, where that explains the targets better. */
+static bool try_use(struct fit *fit, size_t feature)
+{
+    bool *is_unused = &fit->gp->is_unused[feature];
+    double gain = *is_unused ? -USE_PRIOR : USE_PRIOR;
+    add_part(fit, feature, *is_unused ? 1 : -1, fit->logs, fit->trial);
+    double score = score_of(fit, fit->trial, fit->nugget);
+    if (!(score + gain > fit->score)) return false;
+    fit->score = score;
+    memcpy(fit->logs, fit->trial, fit->pair_count * sizeof *fit->logs);
+    *is_unused = !*is_unused;
+    return true;
+}
+
 static bool try_nugget(struct fit *fit, double factor)
 {
     double new = fmin(fmax(fit->nugget * factor, 1e-6), 0.3);
@@ -156,7 +171,8 @@ static void climb(struct fit *fit)
     fit->score = score_of(fit, fit->logs, fit->nugget);
     for (int round = 0; round < ROUNDS; round++) {
         bool has_moved = false;
-        for (size_t j = 0; j < fit->width; j++) has_moved = try_length(fit, j, factor) || try_length(fit, j, 1 / factor) || has_moved;
+        for (size_t j = 0; j < fit->width; j++) has_moved = (fit->gp->is_optional[j] && try_use(fit, j)) || has_moved;
+        for (size_t j = 0; j < fit->width; j++) has_moved = (!fit->gp->is_unused[j] && (try_length(fit, j, factor) || try_length(fit, j, 1 / factor))) || has_moved;
         for (size_t j = 0; j < fit->width; j++) has_moved = (fit->gp->may_lack_order[j] && try_metric(fit, j)) || has_moved;
         has_moved = try_nugget(fit, factor * factor) || try_nugget(fit, 1 / (factor * factor)) || has_moved;
         if (!has_moved) factor = sqrt(factor);
@@ -173,7 +189,7 @@ static void fill(struct fit *fit, const float *rows, const double *targets)
             for (size_t j = 0; j < fit->width; j++) {
                 float distance = mt_gp_distance(fit->gp, j, rows[i * fit->width + j], rows[k * fit->width + j]);
                 fit->distances[j * fit->pair_count + pair] = distance;
-                if (distance > 0) fit->logs[pair] += log_factor(SQRT5 * (double)distance * fit->inverse_length[j]);
+                if (distance > 0 && !fit->gp->is_unused[j]) fit->logs[pair] += log_factor(SQRT5 * (double)distance * fit->inverse_length[j]);
             }
         }
     }

@@ -34,6 +34,7 @@ mt_status mt_model_search_init(mt_model_search *search, const mt_search_task *ta
     for (size_t i = 0; search->has_gp && i < search->features.count; i++) {
         const mt_feature *item = &search->features.items[i];
         search->gp.may_lack_order[i] = item->kind == 0 && spec->params[item->knob].value_count > 2;
+        search->gp.is_optional[i] = search->gp.is_unused[i] = i >= search->features.optional && i < search->features.optional + search->features.optional_count;
     }
     bool has_stock = mt_space_is_enumerated(task->space) || fill_stock(search);
     if (!has_stock || !search->gp_places || !search->pool || (search->features.count > 0 && !search->has_gp)) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "model-based search: out of memory");
@@ -192,7 +193,8 @@ double mt_model_search_unit(const mt_model_search *search)
 
 double mt_model_search_outlook(const mt_model_search *search)
 {
-    return mt_outlook_gain(&search->outlook, search->since_better);
+    if (mt_hindsight_is_misled(&search->hindsight)) return NAN; /* whoever errs about what he found knows nothing of what is to come */
+    return mt_outlook_gain(&search->outlook, mt_ledger_told(&search->ledger), search->since_better);
 }
 
 double mt_log_improvement(double best, double mean, double deviation)

@@ -4,7 +4,7 @@
 
 /* Chosen on recordings: docs/experiments/2026-11-29-search-until-flat.md. */
 #define BELIEF 0.02 /* promises of so much that came to nothing halve the models' word */
-enum { PATIENCE = 80, FOREST_POINTS = 8 };
+enum { PATIENCE = 100, FOREST_POINTS = 8 };
 
 void mt_outlook_begin(mt_outlook *outlook)
 {
@@ -37,8 +37,8 @@ void mt_outlook_better(mt_outlook *outlook)
     outlook->promised = 0;
 }
 
-double mt_outlook_gain(const mt_outlook *outlook, size_t since_better)
+double mt_outlook_gain(const mt_outlook *outlook, size_t told, size_t since_better)
 {
-    if (since_better < PATIENCE) return NAN;
+    if (since_better < PATIENCE || 2 * since_better < told) return NAN;
     return fmax(outlook->process, FOREST_POINTS * outlook->forest) * BELIEF / (BELIEF + outlook->promised);
 }

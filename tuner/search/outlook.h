@@ -19,7 +19,8 @@ void mt_outlook_note(mt_outlook *outlook, double log_improvement); /* one of the
 void mt_outlook_end(mt_outlook *outlook, double unit);
 void mt_outlook_forest(mt_outlook *outlook, double log_improvement, double unit);
 void mt_outlook_better(mt_outlook *outlook);                       /* the best improved */
-/* The share by which the best's speed is expected to grow if the search goes on; NAN: too early to say, which it is until 80 results in a row brought nothing (`since_better`). */
-double mt_outlook_gain(const mt_outlook *outlook, size_t since_better);
+/* The share by which the best's speed is expected to grow if the search goes on; NAN: too early to say, which it is until 100 results in a row, and half of all that were told, brought
+ * nothing better. */
+double mt_outlook_gain(const mt_outlook *outlook, size_t told, size_t since_better);
 
 #endif

@@ -5,20 +5,21 @@
 #include "tuner/search/arms.h"
 
 #define HOPELESS 2 /* times the best: where no second start begins */
-enum { APART = 3, TRIES = 10, STARTS_TRIED = 4 };
+enum { LEAST_APART = 3, TRIES = 10, STARTS_TRIED = 4 };
 
 static const mt_point *point_of(const mt_model_search *search, size_t place)
 {
     return &search->points[place];
 }
 
-/* Whether two points differ in APART knobs at least, or in the algorithm. */
+/* Whether two points differ in half of the knobs, three at least, or in the algorithm. */
 static bool are_apart(const mt_model_search *search, const mt_point *a, const mt_point *b)
 {
     size_t count = 0, params = mt_space_spec(search->ledger.space)->param_count;
+    size_t apart = (params - 1) / 2 > LEAST_APART ? (params - 1) / 2 : LEAST_APART;
     if (a->level[0] != b->level[0]) return true;
-    for (size_t i = 1; i < params && count < APART; i++) count += a->level[i] != b->level[i];
-    return count >= APART;
+    for (size_t i = 1; i < params && count < apart; i++) count += a->level[i] != b->level[i];
+    return count >= apart;
 }
 
 static size_t used_count(const mt_model_search *search)
