@@ -545,12 +545,36 @@ START_TEST(threads_read_at_once)
 }
 END_TEST
 
+/* Variant a has most points, c none that is valid. */
+START_TEST(one_variant_s_points_are_drawn_evenly)
+{
+    pair p = make_pair(must_parse(KERNEL SHAPE OUT LAUNCH "[algorithm a]\n[algorithm b]\n[algorithm c]\n[param K]\nvalues = 1..40\nwhen = ALGO == a\n[param M]\nvalues = 1..6\n"
+                                  "[constraint some]\nexpr = ALGO == a || M < 5\n[constraint none]\nexpr = ALGO != c\n"), 1 << 20);
+    const mt_space *const spaces[] = {p.all, p.sampled};
+    mt_rng rng;
+    mt_rng_seed(&rng, 3);
+    for (size_t k = 0; k < 2; k++) {
+        size_t index, seen[7] = {0};
+        for (int i = 0; i < 4000; i++) {
+            mt_point point;
+            ck_assert(mt_space_sample_variant(spaces[k], 1, &rng, &index));
+            mt_space_at(spaces[k], index, &point);
+            ck_assert_int_eq(point.level[0], 1);
+            seen[point.level[2]]++;
+        }
+        for (size_t m = 0; m < 4; m++) ck_assert_msg(seen[m] > 850 && seen[m] < 1150, "%zu of 1000", seen[m]);
+        ck_assert(!mt_space_sample_variant(spaces[k], 2, &rng, &index));
+    }
+    free_pair(&p);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         sampled_is_enumerated_exact, sampled_is_enumerated_coarse, a_guided_walk_gives_the_same_points, counts_are_exact_or_estimated, count_texts, pruned_counts_are_estimated,
         draws_are_uniform, arithmetic_that_fails_is_the_file_s_error, a_space_without_points, a_rare_point_is_found_by_counting, draws_end_at_their_time, too_many_combinations_to_be_numbered,
-        the_watch_ends_it_in_every_phase, every_allocation_may_fail, ten_to_the_eight_are_counted_at_once, exhaustive_walks_a_sampled_space, threads_read_at_once,
+        the_watch_ends_it_in_every_phase, every_allocation_may_fail, ten_to_the_eight_are_counted_at_once, exhaustive_walks_a_sampled_space, one_variant_s_points_are_drawn_evenly, threads_read_at_once,
     };
     return unit_run("space_sampled", tests, sizeof tests / sizeof tests[0]);
 }

@@ -10,7 +10,7 @@
 
 #define MUTATION 0.1
 #define DOUBTFUL -1 /* log of the chance to work below which the least mean is no argument */
-enum { MOST_ELITE = 32, SAMPLE = 128, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, MOST_COMPARED = 128, POOL_WORK = 1 << 18, LEAST_POOL = 1024, LARGE = 8192 };
+enum { MOST_ELITE = 32, SAMPLE = 128, LATE_SAMPLE = 64, LATE_DRAWS_EVERY = 8, CHILDREN = 60, RENEWED = 32, POOL_ELITE = 5, MOST_COMPARED = 128, POOL_WORK = 1 << 18, LEAST_POOL = 1024, LARGE = 8192 };
 
 /* ---- candidates ---- */
 
@@ -85,11 +85,33 @@ static double distance(const mt_model_search *search, const float *a, const floa
     return sum;
 }
 
+static bool is_first_sample(const mt_model_search *search)
+{
+    return mt_ledger_told(&search->ledger) < MT_FIRST_SAMPLE;
+}
+
+/* An unknown random point, the i-th of a sample; in a space that is sampled, every other one of an algorithm that is drawn first: one of them may have nearly all points. Later
+ * samples of such a space come from the stock, most of them: a draw takes long. */
+static bool draw_spread(mt_model_search *search, size_t i, size_t *point)
+{
+    const mt_space *space = search->ledger.space;
+    bool is_first = is_first_sample(search);
+    if (!is_first && search->stock_count > 0 && i % LATE_DRAWS_EVERY != 0) {
+        *point = search->stock[mt_rng_below(&search->rng, search->stock_count)];
+        if (!mt_ledger_knows(&search->ledger, *point)) return true;
+    } else if ((!is_first || i % 2 == 1) && !mt_space_is_enumerated(space)) {
+        size_t variant = (size_t)mt_rng_below(&search->rng, mt_space_spec(space)->algorithm_count);
+        if (mt_space_sample_variant(space, variant, &search->rng, point) && !mt_ledger_knows(&search->ledger, *point)) return true;
+    }
+    return mt_ledger_draw(&search->ledger, &search->rng, point);
+}
+
 /* Fills `rows` with features of unknown random points, and covered[i] with the distance from point i to what is known (of much, to a part of it). Returns how many. */
 static size_t draw_sample(mt_model_search *search, size_t *points, float *rows, double *covered)
 {
     size_t width = search->features.count, step = search->ledger.count / MOST_COMPARED + 1, count = 0;
-    for (; count < SAMPLE && mt_ledger_draw(&search->ledger, &search->rng, &points[count]); count++) {
+    size_t most = mt_space_is_enumerated(search->ledger.space) || is_first_sample(search) ? SAMPLE : LATE_SAMPLE;
+    for (; count < most && draw_spread(search, count, &points[count]); count++) {
         mt_features_of(&search->features, points[count], rows + count * width);
         covered[count] = INFINITY;
         for (size_t k = 0; k < search->ledger.count; k += step) covered[count] = fmin(covered[count], distance(search, rows + count * width, search->rows + k * width));

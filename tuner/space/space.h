@@ -42,6 +42,8 @@ const char *mt_space_count_text(const mt_space *space, char *text, size_t size);
 size_t mt_space_index_limit(const mt_space *space);   /* every index is below; = count where enumerated */
 /* A uniform draw of a valid point. False: none was found (an empty space; a sampled one whose points are rarer than one in a million draws). Threads: any. */
 bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index);
+/* The same among the points of one [algorithm]: in a large space one may have nearly all points, and be no better for it. False also where few of its combinations are valid. Threads: any. */
+bool mt_space_sample_variant(const mt_space *space, size_t variant, mt_rng *rng, size_t *index);
 /* From this instant (mt_clock_now_ns; 0 = never) on, draws from a space that is sampled find nothing: where valid points are rare, a strategy's next thought may take longer than what is left of the
  * time. Threads: any, also while others draw. */
 void mt_space_draw_until(const mt_space *space, int64_t instant_ns);

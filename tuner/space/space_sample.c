@@ -16,17 +16,18 @@ enum {
     DRAW_LIMIT = 1000000,        /* draws for one point; and for the estimate */
     ESTIMATE_HITS = 2500,        /* valid draws for the estimate: a standard error of 2 % */
     PRUNED_DRAWS = 20000,        /* ranks for the pruned counts */
-    DRAWS_PER_LOOK = 256
+    DRAWS_PER_LOOK = 256,
+    VARIANT_DRAWS = 256          /* for one point of one variant */
 };
 #define ESTIMATE_SEED UINT64_C(0x5EED)
 #define SEEK_LIMIT UINT64_C(20000000) /* steps of one seek; a tenth where one is asked for each value of each knob */
 
 /* ---- drawing ---- */
 
-/* The diagram's point number `rest`, in the walker. */
-static void descend(const mt_space *space, mt_walker *walker, uint64_t rest)
+/* The diagram's point number `rest` of those with the walker's knobs 0 … first − 1, in the walker. */
+static void descend(const mt_space *space, mt_walker *walker, size_t first, uint64_t rest)
 {
-    for (size_t param = 0; param < space->spec->param_count; param++) {
+    for (size_t param = first; param < space->spec->param_count; param++) {
         int low, high, level;
         mt_diagram_levels(space->diagram, space, walker, param, &low, &high);
         for (level = low; level <= high; level++) {
@@ -56,7 +57,7 @@ static void warn_once(const mt_space *space, const mt_check *culprit, mt_walker 
 static mt_truth draw(const mt_space *space, mt_walker *walker, mt_rng *rng, const mt_check **culprit)
 {
     forget_point(walker);
-    descend(space, walker, mt_rng_below(rng, mt_diagram_total(space->diagram)));
+    descend(space, walker, 0, mt_rng_below(rng, mt_diagram_total(space->diagram)));
     return mt_diagram_is_exact(space->diagram) ? MT_TRUTH_HOLDS : mt_point_truth(space, walker, culprit);
 }
 
@@ -89,6 +90,46 @@ bool mt_space_sample(const mt_space *space, mt_rng *rng, size_t *index)
     }
     if (is_found) *index = mt_rank_of(space, &walker->point, UINT64_MAX);
     if (walker) mt_walker_give(space, walker);
+    return is_found;
+}
+
+/* The places of the variant's points: they lie together. */
+static bool sample_enumerated(const mt_space *space, size_t variant, mt_rng *rng, size_t *index)
+{
+    size_t ends[2];
+    mt_point point;
+    for (size_t k = 0; k < 2; k++) {
+        size_t low = 0, high = space->count;
+        while (low < high) {
+            size_t middle = low + (high - low) / 2;
+            mt_space_at(space, middle, &point);
+            if (point.level[0] < (int)(variant + k)) low = middle + 1;
+            else high = middle;
+        }
+        ends[k] = low;
+    }
+    if (ends[0] == ends[1]) return false;
+    *index = ends[0] + (size_t)mt_rng_below(rng, ends[1] - ends[0]);
+    return true;
+}
+
+bool mt_space_sample_variant(const mt_space *space, size_t variant, mt_rng *rng, size_t *index)
+{
+    const mt_check *culprit;
+    if (space->is_enumerated) return sample_enumerated(space, variant, rng, index);
+    mt_walker *walker = mt_walker_take(space);
+    bool is_found = false;
+    if (!walker) return false;
+    for (size_t i = 0; i < VARIANT_DRAWS && !is_found; i++) {
+        forget_point(walker);
+        walker->point.level[0] = (int16_t)variant;
+        uint64_t below = mt_diagram_holds(space->diagram, space, walker, 0) ? mt_diagram_below(space->diagram, space, walker, 1) : 0;
+        if (below == 0) break;
+        descend(space, walker, 1, mt_rng_below(rng, below));
+        is_found = mt_diagram_is_exact(space->diagram) || mt_point_truth(space, walker, &culprit) == MT_TRUTH_HOLDS;
+    }
+    if (is_found) *index = mt_rank_of(space, &walker->point, UINT64_MAX);
+    mt_walker_give(space, walker);
     return is_found;
 }
 
