@@ -21,10 +21,10 @@ tune() { "$tool" tune --gpu recorded:h100 --space "$root/search_spaces/msda.ini"
 tune tuned.sqlite 1
 tune other.sqlite 2
 demo failing.sqlite "$root/tests/data/cli/demo.small.jsonl" "$root/tests/data/cli/demo.large.jsonl"
-# Markup in the name of everything that has one: GPU, kernel, shape, workload, knob, value, log.
+# Markup in the name of everything that may hold one: GPU, kernel, shape, workload, value, log. A knob is a name, or its row is left out.
 evil='<script>window.hit=1<\/script><img src=x onerror=window.hit=1>'
 sed -e "s#NVIDIA H100 80GB HBM3#$evil{a|b}#; s#\"name\":\"demo\"#\"name\":\"demo$evil\"#; s#\"name\":\"small\"#\"name\":\"s$evil\"#; s#\"name\":\"even\"#\"name\":\"]]>--><!--$evil\"#" \
-  -e "s#BLOCK=#<b>BLOCK\\\\u202e=#; s#ALGO=plain#ALGO=plain<a href='javascript:window.hit=1'>#; s#CUDA_ERROR_ILLEGAL_ADDRESS#$evil\\\\u001b[31m\\\\n</pre></details></script>#" \
+  -e "s#ALGO=plain#ALGO=plain\\\\u202e<b><a href='javascript:window.hit=1'>#; s#CUDA_ERROR_ILLEGAL_ADDRESS#$evil\\\\u001b[31m\\\\n</pre></details></script>#" \
   "$root/tests/data/cli/demo.small.jsonl" >hostile.jsonl
 demo hostile.sqlite hostile.jsonl
 mkdir large

@@ -29,6 +29,8 @@ static void must_mean_the_same(const char *one, const char *other)
 }
 
 static const struct { const char *short_form, *long_form; } pairs[] = {
+    { KERNEL "[shapes]\ndefault = no\nT = dot(H, H)\n[shapes H | M | default]\na = 1, 2 | 3 | yes\nb = 3, 4|3|no\n[shape c]\nlike = b\nM = 4\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n",
+      KERNEL "[shape a]\nH = 1, 2\nM = 3\nT = 5\n[shape b]\nH = 3, 4\nM = 3\nT = 25\ndefault = no\n[shape c]\nH = 3, 4\nM = 4\nT = 25\ndefault = no\n" VARIANT "[arg out]\nkind = tensor\nrole = out\ndtype = f32\nshape = M\n[launch 1]\nargs = out\ngrid = 1\nblock = 1\n" },
     { REST "[params]\nK = 1, 2..4\n", REST "[param K]\nvalues = 1, 2..4\n" },
     { REST "[params]\nA = 1, 2 default 2 doc \"x; y\"\nK = a, b default b when A == 2 doc \"when default\"\n",
       REST "[param A]\nvalues = 1, 2\ndefault = 2\ndoc = \"x; y\"\n[param K]\nvalues = a, b\ndefault = b\nwhen = A == 2\ndoc = \"when default\"\n" },
@@ -69,7 +71,10 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[shape b]\nlike = c\n", "test.ini:17: like = c: expected the name of a [shape] that stands above this one" },
     { REST "[shape b]\nlike = b\n", "test.ini:17: like = b: expected the name of a [shape] that stands above" },
     { REST "[shapes]\nlike = s\n", "[shapes] holds defaults" },
-    { REST "[shapes x]\nN = 1\n", "[shapes x]: expected [shapes] without a name" },
+    { REST "[shapes N | M]\na = 1\n", "test.ini:17: [shapes N | M]: a has 1 value, expected 2 with | between them" },
+    { REST "[shapes N]\na = 1 | 2\n", "[shapes N]: a has 2 values, expected 1 with | between them" },
+    { REST "[shapes N]\ns = 1\n", "duplicate" },
+    { REST "[shapes N | ]\na = 1 | 2\n", "" },
     { REST "[shapes]\nM = 1\n[shapes]\nK = 1\n", "duplicate section [shapes], first given in line 16" },
     { REST "[params]\nK = 1\n[param K]\nvalues = 2\n", "test.ini:18: duplicate section [param K], first given in line 17" },
     { REST "[params]\nK = 1 default 2\n", "test.ini:17: default = 2 is not among the values of K" },
