@@ -120,7 +120,7 @@ test('each shape with failures has their reasons', async () => {
     return { failed: shared.subjects.filter((s) => s.points.kind.some((kind) => shared.failures.includes(shared.kinds[kind]))).map((s) => String(s.place)),
       told: [...document.querySelectorAll('#table-texts td[data-s]')].map((cell) => cell.dataset.s) };
   });
-  assert.ok(failed.length > 20, `only ${failed.length} shapes with failures`);
+  assert.ok(failed.length >= 20, `only ${failed.length} shapes with failures`);
   assert.deepEqual(failed.filter((place) => !told.includes(place)), []);
   await view.close();
 });
