@@ -1,6 +1,6 @@
 /* Which knobs and algorithms a kernel's stored programs know (kernel.spec_json): rows of a file that name others could never answer, and would hide those that can. */
-#ifndef MT_DB_KNOWN_KNOBS_H
-#define MT_DB_KNOWN_KNOBS_H
+#ifndef MT_DB_STORE_KNOWN_KNOBS_H
+#define MT_DB_STORE_KNOWN_KNOBS_H
 
 #include "db/store/store.h"
 

@@ -69,7 +69,7 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[shape b]\nlike = c\n", "test.ini:17: like = c: expected the name of a [shape] that stands above this one" },
     { REST "[shape b]\nlike = b\n", "test.ini:17: like = b: expected the name of a [shape] that stands above" },
     { REST "[shapes]\nlike = s\n", "[shapes] holds defaults" },
-    { REST "[shapes x]\nN = 1\n", "[shapes x]: expected [shapes] without a name" },
+    { REST "[shapes x]\nN = 1\n", "[shape N] has no `N`: expected the same names as in [shape s]" },
     { REST "[shapes]\nM = 1\n[shapes]\nK = 1\n", "duplicate section [shapes], first given in line 16" },
     { REST "[params]\nK = 1\n[param K]\nvalues = 2\n", "test.ini:18: duplicate section [param K], first given in line 17" },
     { REST "[params]\nK = 1 default 2\n", "test.ini:17: default = 2 is not among the values of K" },

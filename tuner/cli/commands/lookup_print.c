@@ -188,7 +188,7 @@ static void add_compile(mt_strbuf *line, const mt_lookup_query *asked, const tun
     mt_print_option(line, "--kernel", block->kernel);
     mt_print_option(line, "--shape", *row->shape_name ? row->shape_name : NULL);
     mt_print_option(line, "--workload", *row->workload ? row->workload : NULL);
-    mt_print_option(line, "--regime", row->is_warm ? "warm" : "cold");
+    mt_print_option(line, "--l2", row->is_warm ? "warm" : "cold");
     add_space(line, asked, block->kernel);
     mt_strbuf_add_char(line, '\n');
 }

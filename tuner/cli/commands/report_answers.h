@@ -1,6 +1,6 @@
 /* What libtunelookup answers from a report's database, shape by shape. */
-#ifndef MT_CLI_REPORT_ANSWERS_H
-#define MT_CLI_REPORT_ANSWERS_H
+#ifndef MT_CLI_COMMANDS_REPORT_ANSWERS_H
+#define MT_CLI_COMMANDS_REPORT_ANSWERS_H
 
 #include "db/store/store.h"
 #include "include/tunelookup.h"

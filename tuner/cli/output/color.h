@@ -1,6 +1,6 @@
 /* Colour for what a person looks for first: what is fastest, what became slower. On terminals only; NO_COLOR (any text) and TERM=dumb switch it off. Texts say the same without it. */
-#ifndef MT_CLI_COLOR_H
-#define MT_CLI_COLOR_H
+#ifndef MT_CLI_OUTPUT_COLOR_H
+#define MT_CLI_OUTPUT_COLOR_H
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The points that a session measures instead of a search: a variant and all that differ from it in one knob (`tune --around`, for `show --ablation`), or those of a list (`--variants`). */
-#ifndef MT_CLI_GIVEN_POINTS_H
-#define MT_CLI_GIVEN_POINTS_H
+#ifndef MT_CLI_REQUESTS_GIVEN_POINTS_H
+#define MT_CLI_REQUESTS_GIVEN_POINTS_H
 
 #include "tuner/session/session.h"
 
