@@ -6,22 +6,9 @@
 #include "db/exchange/misses.h"
 #include "db/store/query.h"
 #include "reports/doc.h"
+#include "reports/report_lookup.h"
 
 enum { MT_REPORT_PAGE_ROWS = 400 }; /* what a page lists of each table */
-
-/* A shape of one state of a kernel's source on a GPU, by their stored keys. */
-typedef struct mt_report_question { const char *gpu_key, *kernel, *kernel_key, *shape_key; mt_origin origin; } mt_report_question;
-/* What a program that asks for it is told. */
-typedef struct mt_report_answer {
-    const char *gets;        /* a few words; static */
-    double slowdown;         /* expected, against the best for the shape; NAN = nothing is expected */
-    double low, high;        /* its interval; NAN = none is known */
-} mt_report_answer;
-/* Who can ask the lookup library: reports know the store alone. */
-typedef struct mt_report_lookup {
-    bool (*ask)(void *context, const mt_report_question *question, mt_report_answer *answer); /* false: nothing can be said */
-    void *context;
-} mt_report_lookup;
 
 /* Which sections, and how much of it. */
 typedef struct mt_report_options {

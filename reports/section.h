@@ -5,7 +5,7 @@
 #include "db/exchange/misses.h"
 #include "reports/data.h"
 #include "reports/doc.h"
-#include "reports/report.h"
+#include "reports/report_lookup.h"
 
 typedef struct mt_report_context {
     mt_store *store;

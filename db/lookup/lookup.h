@@ -89,7 +89,6 @@ tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX], b
 /* One file, open for the length of one call (lookup_sqlite.c). Must stay where it is while open. */
 typedef struct mt_lookup_session {
     struct sqlite3 *db;
-    int64_t version;   /* of the schema */
     unsigned steps;    /* that SQLite made, in units of the progress handler */
     bool is_left_out;  /* an optional file has an older schema; the detail says so */
     bool is_immutable; /* read without locks and companions; .stamp: as it was before */
@@ -350,7 +349,7 @@ tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader);
 const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id); /* never NULL */
 
 /* What computed wrong results with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
-tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader, int64_t schema_version);
+tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader);
 bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *variant);
 /* The same on that very shape, whatever the workload, the cache state and the GPU; once mt_lookup_wrong_end has put all files' in order. */
 void mt_lookup_wrong_end(mt_lookup_block *block);
@@ -424,7 +423,7 @@ void mt_lookup_costs_of(const mt_lookup_block *block, const mt_lookup_predictor 
 typedef bool (*mt_lookup_on_cell)(void *context, const mt_cell *cell);
 tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t portfolio, void *context, mt_lookup_on_cell on_cell, bool *is_damaged);
 /* The portfolios of the loader's file, for the asked GPU and for others of its architecture. Damaged ones are counted and left out. */
-tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader, int64_t schema_version);
+tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader);
 /* When all files are read: sorts the predictors, makes room for default variants and for the cache. */
 tunelookup_status mt_lookup_predictors_end(mt_lookup_loader *loader);
 /* The row of the first default that may run for these values, or row_total of the block: then *why (may be NULL) says why none does, or that the kernel has none. first_fails: the first does,

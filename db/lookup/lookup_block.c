@@ -259,7 +259,7 @@ static tunelookup_status read_rows(mt_lookup_loader *loader, const mt_lookup_sou
         take_up(loader, sources, file);
         LOOKUP_TRY(mt_lookup_rows_begin(loader));
         if (loader->device) LOOKUP_TRY(mt_lookup_rows_load(loader));
-        LOOKUP_TRY(mt_lookup_predictors_load(loader, sources[file].session.version));
+        LOOKUP_TRY(mt_lookup_predictors_load(loader));
     }
 done:
     return st;
@@ -287,7 +287,7 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
     for (size_t file = 0; file < plan->db->file_count; file++) {
         if (!sources[file].kernel) continue;
         take_up(loader, sources, file);
-        LOOKUP_TRY(mt_lookup_wrong_load(loader, sources[file].session.version));
+        LOOKUP_TRY(mt_lookup_wrong_load(loader));
     }
     mt_lookup_wrong_end(loader->block);
     LOOKUP_TRY(read_rows(loader, sources));

@@ -93,7 +93,7 @@ tunelookup_status mt_lookup_cells_read(const mt_lookup_loader *loader, int64_t p
     const char *path = loader->plan->db->files[loader->file].path;
     sqlite3_blob *blob = NULL;
     *is_damaged = false;
-    /* Fails where the column is not there (an older schema), or holds NULL or a text. */
+    /* Fails where the column is not there (a damaged file), or holds NULL (a portfolio of schema 7, updated) or a text. */
     bool has_blob = sqlite3_blob_open(loader->db, "main", "portfolio", "cells", portfolio, 0, &blob) == SQLITE_OK;
     tunelookup_status st = has_blob ? read_blob(loader->db, path, blob, context, on_cell, is_damaged) : read_rows(loader->db, path, portfolio, context, on_cell, is_damaged);
     sqlite3_blob_close(blob);

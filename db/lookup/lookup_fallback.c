@@ -436,12 +436,10 @@ static tunelookup_status on_portfolio(building *outer, sqlite3_stmt *row)
     return st;
 }
 
-tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader, int64_t schema_version)
+tunelookup_status mt_lookup_predictors_load(mt_lookup_loader *loader)
 {
-    enum { FIRST_VERSION = 6 };
     mt_lookup_block *block = loader->block;
     building *b;
-    if (schema_version < FIRST_VERSION) return TUNELOOKUP_OK;
     if (!block->predictors && !(block->predictors = mt_lookup_arena_take(&block->arena, MT_LOOKUP_PREDICTORS, sizeof *block->predictors))) return no_memory();
     if (!(b = mt_lookup_alloc(sizeof *b))) return no_memory();
     b->loader = loader;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "db/row_sqlite.h"
-#include "db/standing.h"
+#include "db/counted_rows.h"
 
 static const char rows_sql[] = "SELECT origin, regime, workload_id, shape_key, shape_name, measurement_id, subject_id, variant_id, toolchain_id, median_ns, low_ns, high_ns, norm_error, "
                                "created_unix_ms, cubin_hash, carveouts FROM answer WHERE kernel_id = ?1 AND device_id = ?2";

@@ -15,7 +15,8 @@
 enum {
     APPLICATION_ID = 0x6d736474, /* "msdt" */
     SCHEMA_VERSION = 9,
-    OLDEST_SCHEMA = 2,           /* its tables that the lookup reads are the same */
+    OLDEST_SCHEMA = 8,           /* reading it needs no code of its own */
+    OLDEST_UPDATED = 7,          /* what is older, the tool refuses to update (migrate.c) */
     OLDEST_SQLITE = 3026000,
     BUSY_MS = 2000,
     VALUE_BYTES = 16 << 20,      /* the longest that is read, a portfolio's cells, has three; reading cubins raises it */
@@ -55,21 +56,22 @@ static tunelookup_status read_number(sqlite3 *db, const char *path, const char *
 }
 
 /* What the file's first page says. Reading it makes SQLite parse no schema, which is the larger part of opening. */
-static tunelookup_status check_header(sqlite3 *db, const char *path, int64_t *schema)
+static tunelookup_status check_header(sqlite3 *db, const char *path)
 {
     tunelookup_status st;
     int64_t application = 0, version = 0;
     LOOKUP_TRY(read_number(db, path, "PRAGMA application_id", &application));
     LOOKUP_TRY(read_number(db, path, "PRAGMA user_version", &version));
-    *schema = version;
     if (application != APPLICATION_ID || version < 1) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NOT_A_DATABASE, "%s: is not a tuning database of msda-tune", path);
     } else if (version > SCHEMA_VERSION) {
         st = mt_lookup_fail(TUNELOOKUP_ERR_NEWER_SCHEMA, "%s was written by a newer msda-tune (schema %lld; this libtunelookup, %s, reads up to %d)", path, (long long)version,
                             tunelookup_version(NULL), SCHEMA_VERSION);
     } else if (version < OLDEST_SCHEMA) {
-        st = mt_lookup_fail(TUNELOOKUP_ERR_OLDER_SCHEMA, "%s has the older schema %lld (this libtunelookup, %s, reads %d to %d); any writing msda-tune command of this version migrates it",
-                            path, (long long)version, tunelookup_version(NULL), OLDEST_SCHEMA, SCHEMA_VERSION);
+        st = mt_lookup_fail(TUNELOOKUP_ERR_OLDER_SCHEMA, "%s has the older schema %lld (this libtunelookup, %s, reads %d to %d); %s", path, (long long)version, tunelookup_version(NULL),
+                            OLDEST_SCHEMA, SCHEMA_VERSION,
+                            version < OLDEST_UPDATED ? "it is of a tool before version 0.1, and no msda-tune of today updates it: tune its shapes again"
+                                                     : "any msda-tune command that writes into it (tune, import) updates it");
     }
 done:
     return st;
@@ -175,7 +177,7 @@ static tunelookup_status open_header(const mt_lookup_file *file, mt_lookup_sessi
         goto done;
     }
     sqlite3_progress_handler(session->db, STEPS_PER_CALLBACK, count_steps, &session->steps);
-    st = check_header(session->db, file->path, &session->version);
+    st = check_header(session->db, file->path);
 done:
     if (st != TUNELOOKUP_OK) mt_lookup_sqlite_close(session);
     session->is_left_out = st == TUNELOOKUP_ERR_OLDER_SCHEMA && file->is_optional;

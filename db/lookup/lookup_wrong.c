@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/standing.h"
+#include "db/counted_rows.h"
 
 /* Subjects of any device that have such rows; walks index measurement_wrong, which holds nothing else. */
 static const char subjects_sql[] =
@@ -16,14 +16,10 @@ static const char subjects_sql[] =
 static const char wrong_sql[] =
     "SELECT v.text FROM measurement m CROSS JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?1 AND " MT_IS_WRONG("m") " "
     "AND NOT EXISTS (SELECT 1 FROM measurement n WHERE n.subject_id = m.subject_id AND n.variant_id = m.variant_id AND n.id > m.id AND " MT_IS_RUN("n") ")";
-/* Of an older schema, which lacks the index: what portfolios know. */
-static const char older_sql[] =
-    "SELECT v.text, h.shape_key FROM portfolio p CROSS JOIN portfolio_cell c ON c.portfolio_id = p.id CROSS JOIN portfolio_shape h ON h.portfolio_id = p.id AND h.subject_id = c.subject_id "
-    "CROSS JOIN variant v ON v.id = c.variant_id WHERE " MT_IS_WRONG("c") " AND p.kernel_id = ?1";
 static const char defaults_sql[] =
     "SELECT h.default_outcome, h.shape_key FROM portfolio p CROSS JOIN portfolio_shape h ON h.portfolio_id = p.id WHERE p.kernel_id = ?1 "
     "AND (h.default_outcome = 'ok' OR h.default_outcome IN " MT_WRONG_OUTCOMES ")";
-enum { WRONG_LIMIT = 100000, WRONG_ON_LIMIT = 1000000, FIRST_WITH_PORTFOLIOS = 6, FIRST_WITH_INDEX = 8 };
+enum { WRONG_LIMIT = 100000, WRONG_ON_LIMIT = 1000000 };
 
 static int by_text(const void *a, const void *b)
 {
@@ -178,13 +174,6 @@ static bool take_shape(gathering *g, const char *key)
     return kept != NULL;
 }
 
-/* Of an older schema: text and shape at once. */
-static tunelookup_status on_older(gathering *g, sqlite3_stmt *row)
-{
-    if (!has_all_strings(&g->loader->block->model, text_of(row, 1))) return TUNELOOKUP_OK;
-    return take_shape(g, text_of(row, 1)) ? on_wrong(g, row) : no_memory();
-}
-
 static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
 {
     if (!has_all_strings(&g->loader->block->model, text_of(row, 1))) return TUNELOOKUP_OK;
@@ -212,12 +201,11 @@ static tunelookup_status gather(gathering *g, const char *sql, tunelookup_status
     return st;
 }
 
-tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader, int64_t schema_version)
+tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     gathering g = { .loader = loader };
-    if (schema_version < FIRST_WITH_PORTFOLIOS) return st;
-    LOOKUP_TRY(schema_version < FIRST_WITH_INDEX ? gather(&g, older_sql, on_older) : gather(&g, subjects_sql, on_subject));
+    LOOKUP_TRY(gather(&g, subjects_sql, on_subject));
     LOOKUP_TRY(gather(&g, defaults_sql, on_default));
     loader->failed_strings |= g.failed;
     loader->worked_strings |= g.worked;

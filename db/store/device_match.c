@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "db/key.h"
-#include "db/store/store_internal.h"
 
 bool mt_device_matches(const char *wanted, const char *key, const char *name)
 {
@@ -27,12 +26,11 @@ static void match_function(sqlite3_context *context, int count, sqlite3_value **
     sqlite3_result_int(context, wanted && key && name && mt_device_matches(wanted, key, name));
 }
 
-mt_status mt_device_match_register(mt_store *store, mt_error *err)
+int mt_device_match_register(sqlite3 *db)
 {
     int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC;
 #ifdef SQLITE_DIRECTONLY
     flags |= SQLITE_DIRECTONLY; /* not from a schema that a stranger wrote */
 #endif
-    if (sqlite3_create_function(store->db, "mt_device_matches", 3, flags, NULL, match_function, NULL, NULL) == SQLITE_OK) return MT_OK;
-    return mt_sql_fail(store, "register a function", err);
+    return sqlite3_create_function(db, "mt_device_matches", 3, flags, NULL, match_function, NULL, NULL);
 }

@@ -2,14 +2,13 @@
 #ifndef MT_DB_STORE_DEVICE_MATCH_H
 #define MT_DB_STORE_DEVICE_MATCH_H
 
+#include <sqlite3.h>
 #include <stdbool.h>
-
-#include "db/store/store.h"
 
 /* Without case: the whole key, the driver's name, the model (the key up to '|'), a leading part of the model up to a '-', or another
  * spelling of the driver's name that makes the same model. */
 bool mt_device_matches(const char *wanted, const char *key, const char *name);
-/* Makes SQL function mt_device_matches(wanted, key, name) on the store's handle. */
-mt_status mt_device_match_register(mt_store *store, mt_error *err);
+/* Makes SQL function mt_device_matches(wanted, key, name) on the handle. Returns SQLite's code. */
+int mt_device_match_register(sqlite3 *db);
 
 #endif

@@ -1,6 +1,6 @@
 #include "db/store/migrate.h"
 
-#include "db/standing.h"
+#include "db/counted_rows.h"
 #include "db/store/old_outcome.h"
 #include "db/store/sql.h"
 #include "db/store/store_file.h"

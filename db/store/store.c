@@ -4,98 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "db/store/device_match.h"
-#include "db/store/migrate.h"
-#include "db/store/row_scan.h"
-#include "db/store/store_file.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
-
-static char *machine_name(void)
-{
-    char name[256] = "";
-    if (gethostname(name, sizeof name - 1) != 0) name[0] = '\0';
-    return mt_strdup(name);
-}
-
-mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **out, mt_error *err)
-{
-    mt_status st = MT_OK;
-    *out = NULL;
-    mt_store *store = mt_alloc(1, sizeof *store);
-    if (!store) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-    store->path = mt_strdup(path);
-    store->host = machine_name();
-    store->read_only = mode == MT_STORE_READ_ONLY;
-    if (!store->path || !store->host) {
-        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-        goto done;
-    }
-    MT_TRY(mt_store_file_open(path, mode, &store->db, err));
-    if (mode != MT_STORE_NO_TABLES) MT_TRY(mt_migrate(store->db, path, store->read_only, err));
-    MT_TRY(mt_device_match_register(store, err));
-    mt_error shipped;
-    bool is_own = mode == MT_STORE_NO_TABLES || strcmp(path, ":memory:") == 0 || mt_path_check_writable(path, &shipped) != MT_OK; /* what came with the tool is sound */
-    if (!is_own) MT_TRY(mt_row_scan(store, err));
-    *out = store;
-    store = NULL;
-done:
-    mt_store_close(store);
-    return st;
-}
-
-void mt_store_close(mt_store *store)
-{
-    if (!store) return;
-    for (size_t i = 0; i < store->statement_count; i++) sqlite3_finalize(store->statements[i].statement);
-    if (store->db && !sqlite3_get_autocommit(store->db)) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
-    sqlite3_close(store->db);
-    ZSTD_freeCCtx(store->compressor);
-    ZSTD_freeDCtx(store->unpacker);
-    mt_free(store->path);
-    mt_free(store->host);
-    mt_free(store);
-}
-
-const char *mt_store_path(const mt_store *store)
-{
-    return store->path;
-}
-
-static mt_status find_path(const char *option, bool makes_folder, char **path, mt_error *err)
-{
-    mt_status st = MT_OK;
-    *path = NULL;
-    if (option && !*option) return MT_FAIL(err, MT_ERR_USAGE, "--db: the path is empty");
-    const char *given = option ? option : secure_getenv("MSDA_TUNE_DB");
-    char *folder = NULL;
-    if (given && *given) {
-        *path = mt_strdup(given);
-    } else if (!mt_path_has_user_data()) {
-        return MT_FAIL(err, MT_ERR_NOT_FOUND, "no place for the database: expected --db FILE, or an absolute path in MSDA_TUNE_DB, XDG_DATA_HOME or HOME");
-    } else {
-        folder = mt_path_user_data();
-        if (folder && makes_folder) MT_TRY(mt_dir_make_all(folder, err));
-        *path = folder ? mt_path_join(folder, "tuning.sqlite") : NULL;
-    }
-    if (!*path) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "path of the database: out of memory");
-done:
-    mt_free(folder);
-    return st;
-}
-
-mt_status mt_store_default_path(const char *option, char **path, mt_error *err)
-{
-    return find_path(option, false, path, err);
-}
-
-mt_status mt_store_writable_path(const char *option, char **path, mt_error *err)
-{
-    return find_path(option, true, path, err);
-}
-
-/* --- transactions ------------------------------------------------------------------------------------------------------------------- */
 
 static mt_status run_literal(mt_store *store, const char *literal, const char *what, mt_error *err)
 {

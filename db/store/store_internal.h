@@ -6,7 +6,7 @@
 #include <zstd.h>
 
 #include "db/store/sql.h"
-#include "db/standing.h"
+#include "db/counted_rows.h"
 #include "db/store/store.h"
 
 enum { MT_STORE_BUSY_MS = 30000, MT_STORE_STATEMENTS = 96 };

@@ -451,19 +451,6 @@ START_TEST(test_cache_overflow)
 }
 END_TEST
 
-/* An older file has no portfolios; its rows answer as ever. */
-START_TEST(test_older_schema)
-{
-    smooth(MT_ORIGIN_MEASURED);
-    fixture_sql("DROP TABLE portfolio_cell; DROP TABLE portfolio_variant; DROP TABLE portfolio_shape; DROP TABLE portfolio; PRAGMA user_version = 5");
-    tunelookup_db *db = open_db(0);
-    tunelookup_plan *plan = prepare(db, &lookup_h100);
-    ck_assert_int_eq(find(plan, 1024).match, TUNELOOKUP_MATCH_EXACT);
-    ck_assert_int_eq(find(plan, 1500).match, TUNELOOKUP_MATCH_DEFAULT);
-    tunelookup_close(db);
-}
-END_TEST
-
 /* Not exact is a miss, whatever step answered. */
 START_TEST(test_misses)
 {
@@ -488,4 +475,4 @@ START_TEST(test_misses)
 END_TEST
 
 FIXTURE_MAIN("tunelookup_fallback", test_nearest, test_far, test_predicted_to_lose, test_odd_shape, test_default_everywhere, test_architecture, test_unknown_kinds, test_which_other_gpu, test_workloads, test_foreign_rows, test_one_shape,
-             test_waves, test_cells_by_rows, test_damaged_portfolios, test_other_format, test_cache_overflow, test_older_schema, test_misses)
+             test_waves, test_cells_by_rows, test_damaged_portfolios, test_other_format, test_cache_overflow, test_misses)

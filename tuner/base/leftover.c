@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/file.h"
+#include "tuner/base/path.h"
 #include "tuner/base/strbuf.h"
 
 static const char folder_prefix[] = "msda-tune-";

@@ -1,4 +1,5 @@
-/* The path half of file.h. */
+#include "tuner/base/path.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +11,6 @@
 #include <unistd.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 
 char *mt_path_join(const char *folder, const char *name)
@@ -83,7 +83,7 @@ static void drop_deleted_mark(char *path)
 {
     static const char mark[] = " (deleted)";
     size_t length = strlen(path), mark_length = sizeof mark - 1;
-    if (length > mark_length && strcmp(path + length - mark_length, mark) == 0 && !mt_file_exists(path)) path[length - mark_length] = '\0';
+    if (length > mark_length && strcmp(path + length - mark_length, mark) == 0 && access(path, F_OK) != 0) path[length - mark_length] = '\0';
 }
 
 char *mt_path_self(void)

@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/gpu/dynlib.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 
 enum { WORKSPACE_BYTES = 32 << 20 /* what NVIDIA recommends for Hopper */ };
 

@@ -2,7 +2,7 @@
  * and still finds cold caches. */
 #include "tuner/base/alloc.h"
 #include "tuner/base/log.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/tool.h"
 #include "tuner/gpu/trial.h"
 

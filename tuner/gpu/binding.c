@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/launch.h"
 
 enum { MAP_ALIGNMENT = 64 };

@@ -11,7 +11,7 @@
 #include "tuner/base/trust.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/gpu/compile_macros.h"
-#include "tuner/gpu/nvrtc.h"
+#include "tuner/gpu/nvrtc_internal.h"
 #include "tuner/space/macros.h"
 #include "tuner/space/visible.h"
 

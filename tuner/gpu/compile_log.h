@@ -1,9 +1,15 @@
-/* Hints for compile errors; internal to compiling. */
+/* What the log of a compile says: resources, and hints for errors. */
 #ifndef MT_GPU_COMPILE_LOG_H
 #define MT_GPU_COMPILE_LOG_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "tuner/base/strbuf.h"
-#include "tuner/gpu/compile.h"
+
+/* The worst of what ptxas said of the entries (lines of a text; "" = of all) in the log: false when the log has no such lines. */
+bool mt_compile_resources(const char *log, const char *entries, uint32_t *registers, uint32_t *spill_bytes, uint32_t *static_smem_bytes);
 
 /* Whether the log of a compile that failed says why: a line of NVRTC's front end or of ptxas that begins with what failed ("k.cu(3): error: …", "ptxas fatal   : …"). */
 bool mt_compile_tells_error(const char *log);

@@ -3,7 +3,7 @@
 #define MT_GPU_COMPILE_MACROS_H
 
 #include "tuner/base/strbuf.h"
-#include "tuner/gpu/compile.h"
+#include "tuner/gpu/compile_request.h"
 
 /* Lines for the source's end, which refuse to compile where one of the request's macros has another value by then. Lists and fractions, which #if can't compare, have none; a list's elements have macros of their
  * own. One that is undefined by then was perhaps cleaned up, and passes. */

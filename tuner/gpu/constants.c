@@ -1,6 +1,6 @@
 #include "tuner/gpu/constants.h"
 
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 
 CUresult mt_constants_fill(mt_gpu *gpu, const mt_spec *spec, const mt_plan *plan, CUmodule module, const mt_input_set *set, bool needs_all, mt_strbuf *why)
 {

@@ -3,7 +3,7 @@
 
 #include "tuner/base/clock.h"
 #include "tuner/gpu/energy_rules.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/trial.h"
 
 static const int64_t chunk_ns = 5000000; /* queued at once; the wait for its end costs the GPU some 20 µs */

@@ -1,7 +1,7 @@
 /* One input's contents: from a file, a distribution, or a generator of the kernel family's own. */
 #include <string.h>
 
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/npy.h"
 #include "tuner/gpu/tool.h"
 

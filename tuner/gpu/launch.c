@@ -4,7 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 
 enum { PORTABLE_CLUSTER = 8, SMEM_UNIT = 128 };
 

@@ -1,7 +1,7 @@
 #include "tuner/gpu/memory.h"
 
 #include "tuner/base/alloc.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/tool.h"
 
 static uint64_t align_up(uint64_t value, uint64_t unit)

@@ -1,5 +1,5 @@
 /* Finding and opening NVRTC and the toolkit's headers. */
-#include "tuner/gpu/nvrtc.h"
+#include "tuner/gpu/nvrtc_internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>

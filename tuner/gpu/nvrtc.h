@@ -1,30 +1,18 @@
-/* NVRTC, opened: internal to compile.c and nvrtc.c. */
+/* The library NVRTC: found, opened, asked. Needs no GPU and no driver. */
 #ifndef MT_GPU_NVRTC_H
 #define MT_GPU_NVRTC_H
 
-#include "tuner/base/leftover.h"
-#include "tuner/base/strbuf.h"
-#include "tuner/gpu/compile.h"
-#include "tuner/gpu/nvrtc_api.h"
+#include <stdint.h>
 
-struct mt_nvrtc {
-    void *handle;
-    mt_nvrtc_api api;
-    int64_t version;        /* 1000·major + 10·minor */
-    char *include_dir;      /* the toolkit's headers; NULL = not found */
-    char *cccl_dir;         /* include/cccl of CUDA ≥ 13; NULL = none */
-    char *include_searched; /* for the message when a header is missing */
-    bool lacks_no_cache;    /* it does not know --no-cache */
-    mt_temporary temporary; /* cubins without a cache; made when first needed, removed at close */
-};
+#include "tuner/base/status.h"
 
-/* Finds the toolkit's headers: CUDA_HOME, CUDA_PATH, the prefix of the library at `library_path` (a toolkit's lib folder or a wheel's), /usr/local/cuda*. */
-mt_status mt_nvrtc_find_headers(mt_nvrtc *nvrtc, const char *library_path, mt_error *err);
-/* Adds a line where this NVRTC says that it has no such architecture ("sm_70"): older GPUs leave newer CUDAs. */
-void mt_nvrtc_arch_hint(const mt_nvrtc *nvrtc, const char *arch, mt_strbuf *hint);
-/* NVRTC looks for headers in the working folder too, whatever the options say. Goes to a folder that holds nothing, as long as the process compiles, and says where it was; -1: it stayed. One thread. */
-int mt_nvrtc_leave_folder(void);
-void mt_nvrtc_return_to(int folder); /* takes it */
-mt_status mt_nvrtc_temporary_dir(mt_nvrtc *nvrtc, mt_error *err);
+typedef struct mt_nvrtc mt_nvrtc; /* the library, opened by dlopen */
+
+/* $MSDA_TUNE_NVRTC (a file), else libnvrtc.so.13, .12, libnvrtc.so in the loader's path, CUDA_HOME/CUDA_PATH, /usr/local/cuda*, wheels' layout. Failing names all places tried. */
+mt_status mt_nvrtc_open(mt_nvrtc **nvrtc, mt_error *err);
+void mt_nvrtc_close(mt_nvrtc *nvrtc);                  /* NULL is a no-op */
+/* Folders that headers are looked for in, in this order; entries may be NULL. */
+void mt_nvrtc_header_folders(const mt_nvrtc *nvrtc, const char *folders[2]);
+int64_t mt_nvrtc_version(const mt_nvrtc *nvrtc);       /* 1000·major + 10·minor */
 
 #endif

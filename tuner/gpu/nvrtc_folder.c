@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "tuner/gpu/nvrtc.h"
+#include "tuner/gpu/nvrtc_internal.h"
 
 /* A folder into which nobody can put a header: its files are named by numbers, by the kernel. (A folder that is deleted already would do too, but NVRTC 13.0 reads behind a buffer of its own
  * where getcwd fails.) */

@@ -1,7 +1,7 @@
 /* The expected outputs: of the family's reference kernel, in double; of the default variant; or from a file. */
 #include "tuner/base/alloc.h"
 #include "tuner/gpu/constants.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/launch.h"
 #include "tuner/gpu/npy.h"
 #include "tuner/gpu/tool.h"

@@ -6,7 +6,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/launch.h"
 #include "tuner/gpu/tool.h"
 

@@ -2,8 +2,8 @@
 #ifndef MT_GPU_SUBJECT_H
 #define MT_GPU_SUBJECT_H
 
-#include "tuner/gpu/evaluate.h"
 #include "tuner/gpu/memory.h"
+#include "tuner/gpu/subject_request.h"
 #include "tuner/space/plan.h"
 
 /* Inputs and references of one seed. */

@@ -4,7 +4,7 @@
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/stats.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/tool.h"
 
 static const uint64_t hold_limit_ns = 2000000000;

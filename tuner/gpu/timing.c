@@ -9,7 +9,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/stats.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/timing_rules.h"
 #include "tuner/gpu/trial.h"
 

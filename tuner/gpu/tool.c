@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 
 _Static_assert((int)MT_SUPPORT_F16 == (int)MT_F16 && (int)MT_SUPPORT_F64 == (int)MT_F64 && (int)MT_SUPPORT_U8 == (int)MT_U8 &&
                    (int)MT_SUPPORT_I32 == (int)MT_I32 && (int)MT_SUPPORT_U64 == (int)MT_U64 && MT_SUPPORT_U64 + 1 == MT_DTYPE_COUNT,

@@ -4,9 +4,11 @@
 
 #include "tuner/gpu/api.h"
 #include "tuner/gpu/device.h"
-#include "tuner/gpu/memory.h"
 #include "tuner/gpu/support.h"
 #include "tuner/space/dtype.h"
+
+/* Undoes mt_gpu_load_tool (device.h); nothing loaded is a no-op. */
+void mt_tool_unload(mt_gpu *gpu);
 
 /* A launch without attributes; parameters as for cuLaunchKernel. */
 CUresult mt_tool_launch(mt_gpu *gpu, CUfunction function, uint32_t blocks, uint32_t rows, uint32_t threads, void **parameters);

@@ -1,8 +1,8 @@
-/* One variant's evaluation in progress; shared by evaluate.c, verify.c, timing.c and batch.c. */
+/* One variant's evaluation in progress; shared by evaluate.c, trial.c, verify.c, timing.c and batch.c. */
 #ifndef MT_GPU_TRIAL_H
 #define MT_GPU_TRIAL_H
 
-#include "tuner/gpu/evaluate.h"
+#include "tuner/gpu/evaluate_request.h"
 #include "tuner/gpu/launch.h"
 #include "tuner/gpu/subject.h"
 
@@ -22,7 +22,7 @@ typedef struct mt_trial {
     bool *sticky;
 } mt_trial;
 
-/* ---- evaluate.c ---- */
+/* ---- trial.c ---- */
 
 bool mt_trial_good(const mt_trial *trial);
 /* Turns a CUDA error into the outcome: gpu_fault for what breaks the context, else launch_error. Always returns MT_OK: it is data. */
@@ -55,6 +55,7 @@ CUresult mt_trial_run(mt_trial *trial, const mt_binding *binding);
 bool mt_arg_is_output(const mt_arg *arg); /* out, inout */
 /* The plan uses this argument and it is a tensor. */
 bool mt_trial_uses(const mt_trial *trial, size_t arg);
+bool mt_trial_is_yardstick(const mt_trial *trial);
 
 /* ---- verify.c ---- */
 

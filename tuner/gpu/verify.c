@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/gpu/gpu.h"
+#include "tuner/gpu/device_internal.h"
 #include "tuner/gpu/tool.h"
 #include "tuner/gpu/trial.h"
 #include "tuner/gpu/verify_rules.h"

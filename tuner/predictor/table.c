@@ -14,12 +14,12 @@ typedef struct entry {
 } entry;
 
 /* A variant and how well it did: what decides which variants get a column. */
-typedef struct standing {
+typedef struct column_score {
     int64_t variant;
     size_t wins, served;
     bool is_winner;   /* the stored one of some shape */
     double sum;       /* of log2 slowdowns where it served */
-} standing;
+} column_score;
 
 typedef struct loading {
     mt_predictor_table *table;
@@ -110,7 +110,7 @@ static double slowdown_of(const mt_predictor_table *table, const entry *e)
     return e->time.median_ns > 0 ? fmax(1, e->time.median_ns / table->subjects[e->subject].best_ns) : NAN;
 }
 
-static void count_entry(const mt_predictor_table *table, const entry *e, double within, standing *s)
+static void count_entry(const mt_predictor_table *table, const entry *e, double within, column_score *s)
 {
     double slowdown = slowdown_of(table, e);
     if (e->time.kind != MT_OUTCOME_OK || !(slowdown <= within)) return;
@@ -121,9 +121,9 @@ static void count_entry(const mt_predictor_table *table, const entry *e, double 
 }
 
 /* Winners first, then who serves many shapes, then who serves them well; ids make it definite. */
-static int by_standing(const void *a, const void *b)
+static int by_column_score(const void *a, const void *b)
 {
-    const standing *x = a, *y = b;
+    const column_score *x = a, *y = b;
     if (!x->wins != !y->wins) return x->wins ? -1 : 1;
     if (x->served != y->served) return x->served > y->served ? -1 : 1;
     double mean_x = x->served ? x->sum / (double)x->served : 0, mean_y = y->served ? y->sum / (double)y->served : 0;
@@ -131,32 +131,32 @@ static int by_standing(const void *a, const void *b)
     return (x->variant > y->variant) - (x->variant < y->variant);
 }
 
-/* In the order of their standing, but such that all winners have room: near-ties of one shape must not take the place of another's winner. */
-static void take_columns(mt_predictor_table *table, const standing *standings, size_t count)
+/* In the order of their scores, but such that all winners have room: near-ties of one shape must not take the place of another's winner. */
+static void take_columns(mt_predictor_table *table, const column_score *column_scores, size_t count)
 {
     size_t winners = 0;
-    for (size_t i = 0; i < count; i++) winners += standings[i].is_winner;
-    for (size_t i = 0; i < count && table->variant_count < MT_RULE_VARIANTS && standings[i].served; i++) {
+    for (size_t i = 0; i < count; i++) winners += column_scores[i].is_winner;
+    for (size_t i = 0; i < count && table->variant_count < MT_RULE_VARIANTS && column_scores[i].served; i++) {
         size_t room = MT_RULE_VARIANTS - table->variant_count;
-        if (!standings[i].is_winner && room <= winners) continue;
-        winners -= standings[i].is_winner;
-        table->variants[table->variant_count++] = standings[i].variant;
+        if (!column_scores[i].is_winner && room <= winners) continue;
+        winners -= column_scores[i].is_winner;
+        table->variants[table->variant_count++] = column_scores[i].variant;
     }
 }
 
 static mt_status choose_columns(loading *l, double within, mt_error *err)
 {
     mt_predictor_table *table = l->table;
-    standing *standings = mt_alloc(l->entry_count + 1, sizeof *standings);
+    column_score *column_scores = mt_alloc(l->entry_count + 1, sizeof *column_scores);
     size_t count = 0;
-    if (!standings) return no_memory(err);
+    if (!column_scores) return no_memory(err);
     for (size_t i = 0; i < l->entry_count; i++) {
-        if (i == 0 || l->entries[i].time.variant != l->entries[i - 1].time.variant) standings[count++].variant = l->entries[i].time.variant;
-        count_entry(table, &l->entries[i], within, &standings[count - 1]);
+        if (i == 0 || l->entries[i].time.variant != l->entries[i - 1].time.variant) column_scores[count++].variant = l->entries[i].time.variant;
+        count_entry(table, &l->entries[i], within, &column_scores[count - 1]);
     }
-    qsort(standings, count, sizeof *standings, by_standing);
-    take_columns(table, standings, count);
-    mt_free(standings);
+    qsort(column_scores, count, sizeof *column_scores, by_column_score);
+    take_columns(table, column_scores, count);
+    mt_free(column_scores);
     return MT_OK;
 }
 

@@ -117,7 +117,7 @@ static void grow_tree(struct fit *fit, uint32_t *order, size_t count, int depth)
     size_t here = forest->node_count++;
     forest->nodes[here] = (struct mt_forest_node){.feature = -1, .mean = (float)mean, .variance = (float)variance};
     if (count < 2 || depth > MAX_DEPTH || variance < 1e-9) return;
-    for (int i = 0; i < SPLITS_TRIED && best.gain < 0.999999 * squares; i++) { /* a perfect split, as any of two rows is, needs no rival */
+    for (int i = 0; i < SPLITS_TRIED && best.gain < 0.999999 * squares; i++) { /* a perfect split, as any of two rows is, needs no other */
         struct split split = draw_split(fit, order, count);
         if (split.feature < 0) continue;
         split.gain = gain_of(fit, order, count, total, split);

@@ -15,7 +15,7 @@
 #include "tuner/search/strategy.h"
 
 /* MT_SLOW_AFTER: so many results without a better one, and the search counts as slow. MT_FOREST_AGE: one point in so many may be missing from a forest. */
-enum { MT_FIRST_SAMPLE = 8, MT_NEIGHBOURS_KEPT = 32, MT_RIVALS_KEPT = 64, MT_SLOW_AFTER = 15, MT_FOREST_AGE = 40 };
+enum { MT_FIRST_SAMPLE = 8, MT_NEIGHBOURS_KEPT = 32, MT_SECOND_STARTS_KEPT = 64, MT_SLOW_AFTER = 15, MT_FOREST_AGE = 40 };
 
 struct mt_neighbours {
     size_t point, count;
@@ -55,7 +55,7 @@ typedef struct mt_model_search {
     size_t next_kept, neighbour_capacity;
     /* A second local search, away from the best. */
     size_t second_start, second_start_tries; /* a point, SIZE_MAX: none; how many of its neighbours were tried in vain */
-    mt_point second_starts_used[MT_RIVALS_KEPT];
+    mt_point second_starts_used[MT_SECOND_STARTS_KEPT];
     size_t second_starts_used_count; /* a ring: the latest ones */
 
     /* Random points of a space that is not enumerated, where a draw takes long: used again and again, and renewed by and by. */

@@ -24,12 +24,12 @@ static bool are_apart(const mt_model_search *search, const mt_point *a, const mt
 
 static size_t used_count(const mt_model_search *search)
 {
-    return search->second_starts_used_count < MT_RIVALS_KEPT ? search->second_starts_used_count : MT_RIVALS_KEPT;
+    return search->second_starts_used_count < MT_SECOND_STARTS_KEPT ? search->second_starts_used_count : MT_SECOND_STARTS_KEPT;
 }
 
 static void retire(mt_model_search *search)
 {
-    mt_space_at(search->ledger.space, search->second_start, &search->second_starts_used[search->second_starts_used_count++ % MT_RIVALS_KEPT]);
+    mt_space_at(search->ledger.space, search->second_start, &search->second_starts_used[search->second_starts_used_count++ % MT_SECOND_STARTS_KEPT]);
     search->second_start = SIZE_MAX;
     search->second_start_tries = 0;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tuner/base/alloc.h"
-#include "tuner/space/expr_parser.h"
+#include "tuner/space/expr_internal.h"
 
 enum { DEPTH_LIMIT = 64, ARGUMENT_LIMIT = 16 };
 

@@ -4,7 +4,7 @@
 
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
-#include "tuner/space/expr_parser.h"
+#include "tuner/space/expr_internal.h"
 
 mt_status mt_expr_fail(const mt_expr_parser *p, int column, const char *format, ...)
 {

@@ -7,7 +7,7 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/space/ini.h"
-#include "tuner/space/spec_internal.h"
+#include "tuner/space/split.h"
 
 enum { FILES_MAX = 64 };
 static const size_t bytes_max = 64u << 20; /* of all files together */

@@ -4,6 +4,7 @@
 
 #include "tuner/space/ini.h"
 #include "tuner/space/spec.h"
+#include "tuner/space/split.h"
 
 typedef enum mt_section_kind {
     MT_SECTION_KERNEL, MT_SECTION_TUNE, MT_SECTION_SHAPE, MT_SECTION_WORKLOAD, MT_SECTION_LET, MT_SECTION_ALGORITHM, MT_SECTION_PARAM,
@@ -86,10 +87,6 @@ mt_status mt_parse_double(mt_reader *, const mt_key_rule *, const mt_ini_entry *
 mt_status mt_parse_int_expr(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);   /* mt_expr */
 mt_status mt_parse_bool_expr(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);  /* mt_expr */
 mt_status mt_parse_expr_list(mt_reader *, const mt_key_rule *, const mt_ini_entry *, const char *, void *, mt_error *);  /* mt_expr_list */
-
-/* Splits at commas outside of quotes and brackets; items are trimmed, mt_strings_free them. Empty text has no items. */
-mt_status mt_split(const char *text, char ***items, size_t *count, mt_error *err);
-void mt_strings_free(char **items, size_t count);
 
 /* What a file of before is told: constraints used to have a `scope`. */
 #define MT_NO_SEARCH_SCOPE "constraints no longer have a scope, since the search orders by itself what is worth trying: " \

@@ -10,6 +10,7 @@
 #include "tuner/base/clock.h"
 #include "tuner/base/times.h"
 #include "tuner/gpu/compile.h"
+#include "tuner/gpu/compile_log.h"
 #include "tuner/gpu/evaluate.h"
 #include "tuner/worker/bundle.h"
 #include "tuner/worker/single_run.h"

@@ -1,10 +1,9 @@
 /* What a row of table measurement is worth, as SQL conditions. `row` and the like are names of that table in the statement. */
-#ifndef MT_DB_STANDING_H
-#define MT_DB_STANDING_H
+#ifndef MT_DB_COUNTED_ROWS_H
+#define MT_DB_COUNTED_ROWS_H
 
-/* Three outcomes say why a variant did not run. How it did is in an older row, if there is one. Files of schema 7 and before, which the lookup reads, say 'pruned' for all three. */
-/* Comparisons, because SQLite makes a table in memory for a NOT IN of more than two, each time that a statement runs: a lookup's runs hundreds of times. */
-#define MT_IS_RUN(row) "(" row ".outcome <> 'excluded' AND " row ".outcome <> 'not_recorded' AND " row ".outcome <> 'compiler_killed' AND " row ".outcome <> 'pruned')"
+/* Three outcomes say why a variant did not run. How it did is in an older row, if there is one. Comparisons, because SQLite makes a table in memory for a NOT IN of more than two, each time that a statement runs: a lookup's runs hundreds of times. */
+#define MT_IS_RUN(row) "(" row ".outcome <> 'excluded' AND " row ".outcome <> 'not_recorded' AND " row ".outcome <> 'compiler_killed')"
 
 /* What ran and computed or wrote what it should not. Index measurement_wrong has this very text (schema.sql), or it would not be used. */
 #define MT_WRONG_OUTCOMES "('out_of_bounds', 'wrong_result', 'wrote_input')"

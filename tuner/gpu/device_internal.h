@@ -1,6 +1,6 @@
 /* The inside of mt_gpu; for this folder alone. */
-#ifndef MT_GPU_GPU_H
-#define MT_GPU_GPU_H
+#ifndef MT_GPU_DEVICE_INTERNAL_H
+#define MT_GPU_DEVICE_INTERNAL_H
 
 #include "tuner/base/strbuf.h"
 #include "tuner/gpu/api.h"

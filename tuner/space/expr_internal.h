@@ -1,6 +1,6 @@
 /* What the parser (expr.c) and its checks (expr_kinds.c) share. Private to expr.c. */
-#ifndef MT_SPACE_EXPR_PARSER_H
-#define MT_SPACE_EXPR_PARSER_H
+#ifndef MT_SPACE_EXPR_INTERNAL_H
+#define MT_SPACE_EXPR_INTERNAL_H
 
 #include "tuner/space/expr.h"
 #include "tuner/space/expr_emit.h"

@@ -1,0 +1,23 @@
+/* How a report asks what the lookup library would answer. */
+#ifndef MT_REPORTS_REPORT_LOOKUP_H
+#define MT_REPORTS_REPORT_LOOKUP_H
+
+#include <stdbool.h>
+
+#include "db/store/query.h"
+
+/* A shape of one state of a kernel's source on a GPU, by their stored keys. */
+typedef struct mt_report_question { const char *gpu_key, *kernel, *kernel_key, *shape_key; mt_origin origin; } mt_report_question;
+/* What a program that asks for it is told. */
+typedef struct mt_report_answer {
+    const char *gets;        /* a few words; static */
+    double slowdown;         /* expected, against the best for the shape; NAN = nothing is expected */
+    double low, high;        /* its interval; NAN = none is known */
+} mt_report_answer;
+/* Who can ask the lookup library: reports know the store alone. */
+typedef struct mt_report_lookup {
+    bool (*ask)(void *context, const mt_report_question *question, mt_report_answer *answer); /* false: nothing can be said */
+    void *context;
+} mt_report_lookup;
+
+#endif
