@@ -7,7 +7,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 export XDG_DATA_HOME=$scratch XDG_CACHE_HOME=$scratch LC_ALL=C
 "$tool" tune --gpu recorded:h200 --space "$source_folder/search_spaces/msda.ini" --db "$scratch/t.sqlite" --quiet >"$scratch/out.txt" || exit 1
-block() { sed -n "/^ *msda · detr_enc_b1 · local2 /,/^ *Evaluated:/p" "$1" | sed -E 's/^    //; s/ in [0-9.]+ s/ in N s/'; }
+block() { sed -n "/^ *msda · detr_enc_b1 · local2 /,/^ *Ended:/p" "$1" | sed -E 's/^    //; s/ in [0-9.]+ s/ in N s/'; }
 block "$source_folder/README.md" >"$scratch/told.txt"
 sed 's/^/    /' "$scratch/out.txt" >"$scratch/shown.txt"
 block "$scratch/shown.txt" >"$scratch/printed.txt"

@@ -44,7 +44,7 @@ static const mt_option options[] = {
     {"gpu", 0, MT_OPTION_TEXT, FIELD(gpu), "GPU", "auto (default: the first), all, device numbers (0 or 0,1), or\nrecorded:NAME for a GPU that was recorded elsewhere; GPUs of\none model share the work"},
     {"space", 0, MT_OPTION_TEXT, FIELD(space), "FILE", "search space: a file, or the name of a shipped one"},
     {"shape", 0, MT_OPTION_TEXTS, FIELD(shapes), "NAME", "tune only this [shape], or the one with the values\n\"N=1;M=8;H=92,46;dtype=f16\"; may be repeated"},
-    {"from-misses", 0, MT_OPTION_TEXT, FIELD(from_misses), "FILE", "tune what programs asked for in vain (tunelookup_flush_misses),\nthe most asked for first; spaces are found by kernel"},
+    {"from-misses", 0, MT_OPTION_TEXT, FIELD(from_misses), "FILE", "tune what programs asked for in vain (tunelookup_flush_misses);\nfirst what was asked for often and may lose most; spaces are found\nby kernel"},
     {"workload", 0, MT_OPTION_WORDS, FIELD(workloads), "NAME", "use this [workload]; may be repeated"},
     {"strategy", 0, MT_OPTION_TEXT, FIELD(strategy), "NAME", "search strategy ('msda-tune list' names them)"},
     {"around", 0, MT_OPTION_TEXT, FIELD(around), "VARIANT", "instead of a search: this variant, as listings print it, and every one\nthat differs from it in one knob, for 'show --ablation'"},
