@@ -43,6 +43,24 @@ START_TEST(long_messages_are_cut)
 }
 END_TEST
 
+/* A path may be longer than the buffer: what is wrong stands behind it. */
+START_TEST(long_names_leave_the_reason)
+{
+    mt_error err;
+    char path[5000];
+    for (size_t i = 0; i + 1 < sizeof path; i += 2) memcpy(path + i, "ü", 2);
+    path[sizeof path - 2] = '\0';
+    for (int i = 0; i < 3; i++) { /* wherever the cut falls in a character of two bytes */
+        MT_FAIL(&err, MT_ERR_SYNTAX, "%.*s%s:7: expected a number", i, "abc", path);
+        ck_assert_uint_ge(strlen(err.message), sizeof err.message - 4);
+        ck_assert_str_eq(strstr(err.message, ":7:"), ":7: expected a number");
+        ck_assert_ptr_nonnull(strstr(err.message, "ü … ü"));
+        mt_error_prefix(&err, MT_ERR_SYNTAX, "%s", path);
+        ck_assert_str_eq(strstr(err.message, ":7:"), ":7: expected a number");
+    }
+}
+END_TEST
+
 START_TEST(prefix_keeps_the_message)
 {
     mt_error err;
@@ -56,4 +74,4 @@ START_TEST(prefix_keeps_the_message)
 }
 END_TEST
 
-UNIT_MAIN("status", codes, set_fills_and_returns, long_messages_are_cut, prefix_keeps_the_message)
+UNIT_MAIN("status", codes, set_fills_and_returns, long_messages_are_cut, long_names_leave_the_reason, prefix_keeps_the_message)

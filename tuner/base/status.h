@@ -42,7 +42,7 @@ typedef struct mt_error {
 
 int mt_status_exit_code(mt_status status);
 
-/* Fills *err (NULL is allowed) and returns `status`, so that `return MT_FAIL(…)` reads well. Truncates at the buffer's end. */
+/* Fills *err (NULL is allowed) and returns `status`, so that `return MT_FAIL(…)` reads well. A message that does not fit loses its middle. */
 #define MT_FAIL(err, status, ...) mt_error_set((err), (status), __VA_ARGS__)
 mt_status mt_error_set(mt_error *err, mt_status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
