@@ -72,6 +72,15 @@ done <<'END'
 \0357\0273\0277#include "inc/../inc/scale.h"\n#include "inc/scale.h"\n|
 END
 
+# The same bytes from every process and for every user: with -lineinfo NVRTC writes its working folder into the cubin.
+way="line information"
+write '#define SCALE 1\n' 'options = -lineinfo'
+for user in first second; do
+  XDG_CACHE_HOME=$scratch/$user check || fail "does not compile"
+  (cd "$scratch/$user" && find . -name '*.cubin' -exec sha1sum {} + | sort) >"$user.txt"
+done
+[ -s first.txt ] && cmp -s first.txt second.txt || fail "two processes compile to different code"
+
 way="a header in front of the toolkit's"
 echo '#pragma once
 #include_next <cuda_fp16.h>

@@ -15,7 +15,7 @@ START_TEST(full_cache_disk)
     setenv("TMPDIR", temporary, 1);
     write_space("slow", NULL);
     OK(tune(NULL));
-    snprintf(command, sizeof command, "cd %s && rm t.sqlite* && for f in $(find cache -name '*.cubin'); do rm ${f%%.cubin}.log && ln -sf /dev/full $f; done", folder);
+    snprintf(command, sizeof command, "cd %s && rm t.sqlite* && for f in $(find cache -name '*.cubin'); do rm ${f%%-*}.log && ln -sf /dev/full $f; done", folder);
     ck_assert_int_eq(system(command), 0);
     OK(tune(NULL));
     ck_assert_int_eq(rows(), 8);

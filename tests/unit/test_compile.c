@@ -65,6 +65,12 @@ START_TEST(the_cache_is_of_the_toolkits_headers_too)
 }
 END_TEST
 
+/* KEY-CUBIN.cubin belongs to KEY.log. */
+static void log_of(const char *cubin, char path[256])
+{
+    snprintf(path, 256, "%.*s.log", (int)(strrchr(cubin, '-') - cubin), cubin);
+}
+
 START_TEST(a_damaged_entry_is_compiled_again)
 {
     make_folder();
@@ -83,7 +89,7 @@ START_TEST(a_damaged_entry_is_compiled_again)
     mt_compile_result fourth = compile(nvrtc, kernel_text, "sm_90a", NULL, folder);
     ck_assert(fourth.ok && !fourth.cached);
     char log_path[256];
-    snprintf(log_path, sizeof log_path, "%.*s.log", (int)(strlen(fourth.cubin_path) - strlen(".cubin")), fourth.cubin_path);
+    log_of(fourth.cubin_path, log_path);
     struct stat info;
     ck_assert_int_eq(stat(log_path, &info), 0);
     ck_assert_int_eq(truncate(log_path, info.st_size - 1), 0); /* as a power cut may leave it */
@@ -95,11 +101,6 @@ START_TEST(a_damaged_entry_is_compiled_again)
     remove_folder();
 }
 END_TEST
-
-static void log_of(const char *cubin, char path[256])
-{
-    snprintf(path, 256, "%.*s.log", (int)(strlen(cubin) - strlen(".cubin")), cubin);
-}
 
 static void spoil(const char *path, int how)
 {
@@ -146,6 +147,41 @@ START_TEST(an_entry_under_anothers_name_is_not_used)
     mt_compile_result again = compile(nvrtc, kernel_text, "sm_90a", "-DA=2", folder);
     ck_assert(again.ok && !again.cached);
     mt_compile_result_free(&one), mt_compile_result_free(&two), mt_compile_result_free(&again);
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
+/* Two processes compile one request at the same time into different bytes, as with -lineinfo in two folders: the reference and the default variant of one kernel did. Whoever writes which file last, the entry is
+ * whole, and what one of them was told stays true. */
+START_TEST(writers_of_one_entry_do_not_tear_it)
+{
+    char ours[96], theirs[96], command[512], ours_log[256], theirs_log[256];
+    make_folder();
+    snprintf(ours, sizeof ours, "%s/ours", folder), snprintf(theirs, sizeof theirs, "%s/theirs", folder);
+    mt_nvrtc *nvrtc = open_compiler(false);
+    setenv("MSDA_TUNE_FAKE_STAMP", "1", 1);
+    mt_compile_result first = compile(nvrtc, kernel_text, "sm_90a", NULL, ours);
+    setenv("MSDA_TUNE_FAKE_STAMP", "2", 1);
+    mt_compile_result second = compile(nvrtc, kernel_text, "sm_90a", NULL, theirs);
+    unsetenv("MSDA_TUNE_FAKE_STAMP");
+    ck_assert_str_ne(first.cubin.hex, second.cubin.hex);
+    log_of(first.cubin_path, ours_log), log_of(second.cubin_path, theirs_log);
+    for (int last = 0; last < 2; last++) { /* the other's cubin in any case, then its log too */
+        snprintf(command, sizeof command, "cp %s %.*s/", last ? theirs_log : second.cubin_path, (int)(strrchr(ours_log, '/') - ours_log), ours_log);
+        ck_assert_int_eq(system(command), 0);
+        mt_compile_result again = compile(nvrtc, kernel_text, "sm_90a", NULL, ours);
+        ck_assert(again.ok && again.cached);
+        ck_assert_str_eq(again.cubin.hex, last ? second.cubin.hex : first.cubin.hex);
+        mt_compile_result_free(&again);
+        char *bytes = NULL;
+        size_t length = 0;
+        mt_error err = {0};
+        ck_assert_int_eq(mt_file_read(first.cubin_path, 0, &bytes, &length, &err), MT_OK);
+        ck_assert_str_eq(mt_hash_bytes(bytes, length).hex, first.cubin.hex);
+        mt_free(bytes);
+    }
+    mt_compile_result_free(&first), mt_compile_result_free(&second);
     mt_nvrtc_close(nvrtc);
     remove_folder();
 }
@@ -518,6 +554,7 @@ int main(void)
     tcase_add_test(fake, a_damaged_entry_is_compiled_again);
     tcase_add_test(fake, an_entry_that_others_laid_is_not_used);
     tcase_add_test(fake, an_entry_under_anothers_name_is_not_used);
+    tcase_add_test(fake, writers_of_one_entry_do_not_tear_it);
     tcase_add_test(fake, a_folder_that_strangers_may_write_is_no_cache);
     tcase_add_test(fake, without_a_cache_cubins_go_with_the_compiler);
     tcase_add_test(fake, a_refused_source_is_a_result);

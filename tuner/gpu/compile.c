@@ -1,4 +1,4 @@
-/* One compile: cache, NVRTC, log. */
+/* One compile: NVRTC, its options, its log. */
 #include "tuner/gpu/compile.h"
 
 #include <string.h>
@@ -6,9 +6,8 @@
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/cpp_name.h"
-#include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
-#include "tuner/base/trust.h"
+#include "tuner/gpu/compile_cache.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/gpu/compile_macros.h"
 #include "tuner/gpu/nvrtc_internal.h"
@@ -16,113 +15,6 @@
 #include "tuner/space/visible.h"
 
 extern const unsigned char mt_gpu_support_cu[], mt_gpu_support_h[];
-
-/* First line of a cached log; the entry's key follows, the cubin's hash, and the hash of the log behind the line: an entry under another's name is none. */
-static const char log_magic[] = "msda-tune cubin 3 ";
-
-typedef struct cache_entry {
-    char *cubin_path, *log_path;
-    mt_hash key;
-} cache_entry;
-
-static void cache_entry_free(cache_entry *entry)
-{
-    mt_free(entry->cubin_path);
-    mt_free(entry->log_path);
-    *entry = (cache_entry){0};
-}
-
-static void add_part(mt_strbuf *text, const char *part)
-{
-    mt_strbuf_addf(text, "%zu:", strlen(part)); /* lengths keep ("a","bc") and ("ab","c") apart */
-    mt_strbuf_add(text, part);
-}
-
-static mt_status request_key(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_hash *key, mt_error *err)
-{
-    mt_strbuf text = {0};
-    mt_strbuf_addf(&text, "msda-tune 2;%lld;%zu;", (long long)nvrtc->version, request->macro_count);
-    add_part(&text, request->headers ? request->headers : "");
-    add_part(&text, request->arch);
-    for (size_t i = 0; i < request->option_count; i++)
-        add_part(&text, request->options[i]);
-    for (size_t i = 0; i < request->source->file_count; i++) {
-        add_part(&text, request->source->files[i].name);
-        add_part(&text, request->source->files[i].text);
-    }
-    bool failed = text.failed;
-    *key = mt_hash_bytes(mt_strbuf_text(&text), text.length);
-    mt_strbuf_free(&text);
-    return failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile key") : MT_OK;
-}
-
-/* <folder>/<2 hex>/<key>.cubin and .log; makes the folder. Without a cache both lie in the temporary folder. */
-static mt_status entry_make(mt_nvrtc *nvrtc, const mt_compile_request *request, cache_entry *entry, mt_error *err)
-{
-    mt_status st = MT_OK;
-    mt_strbuf path = {0};
-    MT_TRY(request_key(nvrtc, request, &entry->key, err));
-    if (request->cache_dir) {
-        mt_strbuf_addf(&path, "%s/%.2s", request->cache_dir, entry->key.hex);
-        MT_TRY(mt_dir_make_all(mt_strbuf_text(&path), err));
-        MT_TRY(mt_trust_folder(mt_strbuf_text(&path), err));
-    } else {
-        MT_TRY(mt_nvrtc_temporary_dir(nvrtc, err));
-        mt_strbuf_add(&path, nvrtc->temporary.path);
-    }
-    size_t folder_length = path.length;
-    mt_strbuf_addf(&path, "/%s.cubin", entry->key.hex);
-    entry->cubin_path = mt_strdup(mt_strbuf_text(&path));
-    path.length = folder_length;
-    mt_strbuf_addf(&path, "/%s.log", entry->key.hex);
-    entry->log_path = mt_strbuf_take(&path);
-    if (!entry->cubin_path || !entry->log_path) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "cache path");
-done:
-    mt_strbuf_free(&path);
-    return st;
-}
-
-/* The log behind its first line, or NULL when it is not whole, of another key, or not of this cubin. */
-static const char *log_body(const char *log, size_t length, const mt_hash *key, const mt_hash *cubin)
-{
-    enum { MAGIC = sizeof log_magic - 1, HEX = MT_HASH_HEX_SIZE - 1, HEADER = MAGIC + 3 * (HEX + 1) };
-    if (length < HEADER || memcmp(log, log_magic, MAGIC) != 0) return NULL;
-    const mt_hash body = mt_hash_bytes(log + HEADER, length - HEADER), *expected[] = {key, cubin, &body};
-    for (size_t i = 0; i < 3; i++)
-        if (memcmp(log + MAGIC + i * (HEX + 1), expected[i]->hex, HEX) != 0) return NULL;
-    return log + HEADER;
-}
-
-/* True when both files are there, whole, and of nobody else. Anything else is a miss and is compiled again. */
-static bool entry_read(const cache_entry *entry, mt_compile_result *result)
-{
-    char *log = NULL, *cubin = NULL;
-    size_t log_length = 0, cubin_length = 0;
-    bool hit = false;
-    if (mt_trust_read(entry->log_path, 0, &log, &log_length, NULL) != MT_OK) goto done;
-    if (mt_trust_read(entry->cubin_path, 0, &cubin, &cubin_length, NULL) != MT_OK) goto done;
-    result->cubin = mt_hash_bytes(cubin, cubin_length);
-    const char *body = log_body(log, log_length, &entry->key, &result->cubin);
-    if (body) result->log = mt_strdup(body);
-    hit = result->log != NULL;
-done:
-    mt_free(log);
-    mt_free(cubin);
-    return hit;
-}
-
-/* Not synchronised to disk: sixteen compilers that each wait for it twice also keep the database waiting, and a torn entry is only a miss. */
-static mt_status entry_write(const cache_entry *entry, const char *cubin, size_t size, mt_compile_result *result, mt_error *err)
-{
-    mt_strbuf log = {0};
-    result->cubin = mt_hash_bytes(cubin, size);
-    mt_hash body = mt_hash_text(result->log);
-    mt_strbuf_addf(&log, "%s%s %s %s\n%s", log_magic, entry->key.hex, result->cubin.hex, body.hex, result->log);
-    mt_status st = log.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log") : mt_file_write_cached(entry->cubin_path, cubin, size, err);
-    if (st == MT_OK) st = mt_file_write_cached(entry->log_path, mt_strbuf_text(&log), log.length, err);
-    mt_strbuf_free(&log);
-    return st;
-}
 
 static bool has_option(const mt_compile_request *request, const char *prefix)
 {
@@ -286,7 +178,7 @@ static mt_status take_log(const mt_nvrtc *nvrtc, const mt_compile_request *reque
     return result->log ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
 }
 
-static mt_status take_cubin(const mt_nvrtc *nvrtc, mt_nvrtc_program program, const cache_entry *entry, mt_compile_result *result, mt_error *err)
+static mt_status take_cubin(const mt_nvrtc *nvrtc, mt_nvrtc_program program, mt_cache_entry *entry, mt_compile_result *result, mt_error *err)
 {
     size_t size = 0;
     int code = nvrtc->api.GetCUBINSize(program, &size);
@@ -295,13 +187,13 @@ static mt_status take_cubin(const mt_nvrtc *nvrtc, mt_nvrtc_program program, con
     char *cubin = mt_alloc(size, 1);
     if (!cubin) return MT_FAIL(err, MT_ERR_NO_MEMORY, "cubin of %zu bytes", size);
     code = nvrtc->api.GetCUBIN(program, cubin);
-    mt_status st = code == MT_NVRTC_SUCCESS ? entry_write(entry, cubin, size, result, err)
+    mt_status st = code == MT_NVRTC_SUCCESS ? mt_cache_entry_write(entry, cubin, size, result->log, &result->cubin, err)
                                             : MT_FAIL(err, MT_ERR_COMPILE, "nvrtcGetCUBIN: %s", nvrtc->api.GetErrorString(code));
     mt_free(cubin);
     return st;
 }
 
-static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, const cache_entry *entry, mt_compile_result *result, mt_error *err)
+static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_cache_entry *entry, mt_compile_result *result, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_nvrtc_program program = NULL;
@@ -345,10 +237,10 @@ static mt_status refuse_unfit(const mt_compile_request *request, mt_compile_resu
 mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_compile_result *result, mt_error *err)
 {
     mt_status st = MT_OK;
-    cache_entry entry = {0};
+    mt_cache_entry entry = {0};
     *result = (mt_compile_result){0};
-    MT_TRY(entry_make(nvrtc, request, &entry, err));
-    result->cached = request->cache_dir && entry_read(&entry, result);
+    MT_TRY(mt_cache_entry_make(nvrtc, request, &entry, err));
+    result->cached = request->cache_dir && mt_cache_entry_read(&entry, &result->cubin, &result->log);
     result->ok = result->cached;
     if (!result->cached) MT_TRY(run_nvrtc(nvrtc, request, &entry, result, err));
     MT_TRY(refuse_unfit(request, result, err));
@@ -358,7 +250,7 @@ mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_comp
     }
 done:
     if (st != MT_OK) mt_compile_result_free(result);
-    cache_entry_free(&entry);
+    mt_cache_entry_free(&entry);
     return st;
 }
 

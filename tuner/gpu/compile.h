@@ -18,8 +18,7 @@ typedef struct mt_compile_result {
 } mt_compile_result;
 
 /* A source that does not compile is MT_OK with ok = false. wgmma/setmaxnreg code compiled for a plain arch gets the hint "needs sm_90a" in the log; a missing toolkit header gets one line that says which
- * path to give. cache: <cache_dir>/<2 hex>/<key>.cubin and .log, key = hash(source, options, arch, NVRTC version); written to a
- * temporary name, then renamed; losing a race is fine; the content hash is checked on reading. */
+ * path to give. What compiled is kept in cache_dir (compile_cache.h), key = hash(source, options, arch, NVRTC version, toolkit's headers). */
 mt_status mt_compile(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_compile_result *result, mt_error *err);
 void mt_compile_result_free(mt_compile_result *result); /* zeroed struct is fine */
 

@@ -4,11 +4,14 @@
 
 #include "tuner/gpu/nvrtc_internal.h"
 
-/* A folder into which nobody can put a header: its files are named by numbers, by the kernel. (A folder that is deleted already would do too, but NVRTC 13.0 reads behind a buffer of its own
- * where getcwd fails.) */
+/* A folder into which nobody can put a header, and whose path is the same in every process: with -lineinfo it is in the cubin. (A folder that is deleted already would do too, but NVRTC 13.0 reads
+ * behind a buffer of its own where getcwd fails.) */
 static int open_folder_without_headers(void)
 {
-    return open("/proc/self/fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    static const char *const folders[] = {"/proc/sys/vm", "/"};
+    int fd = -1;
+    for (size_t i = 0; i < 2 && fd < 0; i++) fd = open(folders[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd;
 }
 
 int mt_nvrtc_leave_folder(void)
