@@ -291,7 +291,7 @@ typedef struct mt_lookup_block {
     struct mt_lookup_predictor *predictors;
     uint32_t predictor_count, first_default; /* rows of the default variant: one a slot, from there to row_total */
     struct mt_lookup_default *defaults;
-    const char **wrong;               /* texts of variants that computed wrong results with the bound strings, anywhere; sorted (lookup_wrong.c) */
+    const char **wrong;               /* texts of variants that are not to be handed out with the bound strings: wrong results, faults, crashes, anywhere; sorted (lookup_wrong.c) */
     uint32_t wrong_count;
     mt_lookup_wrong_on *wrong_on;     /* those with the shapes they did it on, of the bound strings; sorted once all files are read */
     uint32_t wrong_on_count;
@@ -361,14 +361,14 @@ tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_look
 tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader);
 const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id); /* never NULL */
 
-/* What computed wrong results with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
+/* What is not to be handed out (wrong results, faults …) with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
 tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader);
 bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *variant);
 /* The same on that very shape, whatever the workload, the cache state and the GPU; once mt_lookup_wrong_end has put all files' in order. */
 void mt_lookup_wrong_end(mt_lookup_block *block);
 bool mt_lookup_is_wrong_on(const mt_lookup_block *block, const char *variant, const int64_t *values);
-#define MT_LOOKUP_WRONG_HERE "another row of this very shape (of another workload, cache state, GPU or file) says that it computes wrong results, writes out of bounds or changes an input"
-#define MT_LOOKUP_COMPUTED_WRONG "it computed wrong results for a shape with these strings"
+#define MT_LOOKUP_WRONG_HERE "another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: wrong results or others each time, a write where it may not, a fault, a crash, a hang or quarantine"
+#define MT_LOOKUP_COMPUTED_WRONG "it was wrong, or other bits each time, or faulted, crashed or hung, on a shape with these strings"
 
 /* ---- the steps below an exact row (lookup_predictor.c, lookup_default.c, lookup_descend.c) ---- */
 
