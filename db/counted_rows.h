@@ -5,9 +5,12 @@
 /* Three outcomes say why a variant did not run. How it did is in an older row, if there is one. Comparisons, because SQLite makes a table in memory for a NOT IN of more than two, each time that a statement runs: a lookup's runs hundreds of times. */
 #define MT_IS_RUN(row) "(" row ".outcome <> 'excluded' AND " row ".outcome <> 'not_recorded' AND " row ".outcome <> 'compiler_killed')"
 
-/* What ran and computed or wrote what it should not. Index measurement_wrong has this very text (schema.sql), or it would not be used. */
-#define MT_WRONG_OUTCOMES "('out_of_bounds', 'wrong_result', 'wrote_input')"
-#define MT_IS_WRONG(row) row ".outcome IN " MT_WRONG_OUTCOMES
+/* What says that a variant is not to be handed out: it computed or wrote what it should not, other bits each time, or brought down a process or the GPU, or never came back. Index measurement_unsafe has
+ * this very text (schema.sql), or it would not be used. */
+#define MT_UNSAFE_OUTCOMES "('crashed', 'gpu_fault', 'nondeterministic', 'out_of_bounds', 'quarantined', 'timeout', 'wrong_result', 'wrote_input')"
+#define MT_IS_UNSAFE(row) row ".outcome IN " MT_UNSAFE_OUTCOMES
+/* Of rows of table strike `s`, grouped by GPU, shape, variant and origin: whether they put it into quarantine. */
+#define MT_QUARANTINES "(count(*) >= 2 OR sum(s.cause IN ('fault', 'timeout')) >= 1) "
 
 /* Row `o`, timed by events beside its subject's best `m`, which was timed in graphs, holds launch latency that the best does not: how much slower it is, is not known. Of a recording that is all there is. */
 #define MT_IS_LATENT(o, m) "(" o ".outcome IN ('ok', 'censored') AND ifnull(" o ".batch_count, 1) <= 1 AND " m ".batch_count > 1)"

@@ -250,3 +250,15 @@ size_t mt_key_pairs(const char *const *names, const char *const *values, size_t 
     }
     return used;
 }
+
+bool mt_key_has_names(const char *pairs, const char *names)
+{
+    while (*pairs && *names) {
+        size_t length = strcspn(names, ",");
+        if (strncmp(pairs, names, length) != 0 || pairs[length] != '=') return false;
+        names += length + (names[length] == ',');
+        pairs += strcspn(pairs, ";");
+        pairs += *pairs == ';';
+    }
+    return !*pairs && !*names;
+}

@@ -7,6 +7,7 @@
 #ifndef MT_DB_KEY_H
 #define MT_DB_KEY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +22,7 @@ char *mt_key_gpu(const char *driver_name, int64_t cc, int64_t sm_count, int64_t 
 /* Canonical text of a list of name=value pairs: sorted by name, "A=1;B=92,46;dtype=f16". names and values have count entries;
  * values are already text and hold no ';'. Returns the length needed (without NUL); writes at most size. Used for shapes, workloads and configurations. */
 size_t mt_key_pairs(const char *const *names, const char *const *values, size_t count, char *out, size_t size);
+/* Whether such a text has the names of `names`, "A,B,dtype", and no others. */
+bool mt_key_has_names(const char *pairs, const char *names);
 
 #endif

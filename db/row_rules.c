@@ -99,7 +99,7 @@ static size_t name_length(const char *at, const char *end)
 }
 
 /* As mt_key_pairs of db/key.h writes them; "" = none. */
-static bool is_variant(const mt_row_value *value)
+static bool are_pairs(const mt_row_value *value, bool may_be_empty)
 {
     const char *at = value->text, *end = at + value->size, *last = NULL;
     size_t last_length = 0;
@@ -109,7 +109,9 @@ static bool is_variant(const mt_row_value *value)
         if (!length || at + length == end || at[length] != '=' || order > 0 || (order == 0 && last_length >= length)) return false;
         last = at;
         last_length = length;
-        at = memchr(at, ';', (size_t)(end - at));
+        const char *text = at + length + 1;
+        at = memchr(text, ';', (size_t)(end - text));
+        if (!may_be_empty && text == (at ? at : end)) return false;
         if (!at) return is_line(value);
         if (++at == end) return false;
     }
@@ -137,6 +139,9 @@ static size_t longest_of(mt_row_kind kind)
     case MT_ROW_JSON: return 16 << 20;
     case MT_ROW_NOTE:
     case MT_ROW_LAUNCH: return MT_ROW_NOTE_LIMIT;
+    case MT_ROW_NAME: return 4095;
+    case MT_ROW_LABEL: return 1023;
+    case MT_ROW_VALUES: return 8191;
     default: return 65535;
     }
 }
@@ -146,10 +151,12 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
     if (value->type != MT_ROW_VALUE_TEXT || value->size > longest_of(kind)) return false;
     switch (kind) {
     case MT_ROW_NAME: return value->size > 0 && is_line(value);
+    case MT_ROW_LABEL:
     case MT_ROW_LINE: return is_line(value);
     case MT_ROW_SHORT: return value->size < 64 && is_line(value);
     case MT_ROW_NOTE: return true;
-    case MT_ROW_VARIANT: return is_variant(value);
+    case MT_ROW_VARIANT: return are_pairs(value, true);
+    case MT_ROW_VALUES: return are_pairs(value, false);
     case MT_ROW_JSON: return mt_row_json_is_sound(value->text, value->size);
     case MT_ROW_LAUNCH: return mt_row_launch_is_sound(value->text, value->size);
     case MT_ROW_HASH: return is_hash(value, 32);

@@ -176,7 +176,7 @@ typedef struct tunelookup_tensormap_info {
 
 /* Opens a database read-only and closes it again after looking at who may write it and at its first page; what else it holds is read, and refused, by prepare. path NULL: the user's database ($MSDA_TUNE_DB by secure_getenv, else
  * $XDG_DATA_HOME/msda-tune/tuning.sqlite, else ~/.local/share/…), where it exists, over the shipped ones (<prefix>/share/msda-tune-shipped). On failure *db is NULL.
- * A user's file of an OLDER_SCHEMA does not keep shipped files from answering: it is left out, and tunelookup_detail and explain say so.
+ * A file that can't be used does not keep the others from answering: it is left out, and tunelookup_detail and explain say so. Errors are of the first, where none can.
  * Errors: ARGUMENT, NO_MEMORY, NOT_FOUND, IO, NOT_A_DATABASE, NEWER_SCHEMA, OLDER_SCHEMA, UNTRUSTED, SQLITE_TOO_OLD. The caller tunelookup_close's *db. */
 TUNELOOKUP_API tunelookup_status tunelookup_open(const char *path, unsigned flags, tunelookup_db **db);
 

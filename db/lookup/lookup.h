@@ -72,7 +72,7 @@ typedef struct mt_lookup_stamp {
 typedef struct mt_lookup_file {
     char *path;        /* as given or found */
     bool is_shipped;   /* its cubins need no opt-in */
-    bool is_optional;  /* the user's default file over shipped ones: may be missing, or of an older schema */
+    bool is_optional;  /* the user's default file over shipped ones: may be missing */
     mt_lookup_stamp stamp;
 } mt_lookup_file;
 
@@ -90,14 +90,13 @@ tunelookup_status mt_lookup_check_trust(const char *path, char real[PATH_MAX], b
 typedef struct mt_lookup_session {
     struct sqlite3 *db;
     unsigned steps;    /* that SQLite made, in units of the progress handler */
-    bool is_left_out;  /* an optional file has an older schema; the detail says so */
     bool is_immutable; /* read without locks and companions; .stamp: as it was before */
     mt_lookup_stamp stamp;
 } mt_lookup_session;
-/* Checks trust and schema. session->db is NULL with OK when an optional file is missing or left out. */
+/* Checks trust and schema. session->db is NULL with OK when an optional file is missing. */
 tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session);
 /* The same of the file's first page alone, and closes it again: what the schema holds is for mt_lookup_sqlite_open to find, before anything of it is read. */
-tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file, bool *is_left_out);
+tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file);
 /* To ask before what was read is believed: ERR_IO when the file was read without locks and somebody wrote it meanwhile. */
 tunelookup_status mt_lookup_sqlite_confirm(const mt_lookup_file *file, const mt_lookup_session *session);
 void mt_lookup_sqlite_close(mt_lookup_session *session);
@@ -259,6 +258,14 @@ typedef struct mt_lookup_wrong_on { const char *variant; const int64_t *values; 
 
 typedef struct mt_lookup_entry { uint32_t hash, row; } mt_lookup_entry; /* row: index + 1; 0 = empty */
 
+/* A file that is left out, or one source of the kernel in it: one that is broken hides no other. */
+typedef struct mt_lookup_left_out {
+    size_t file;
+    char key[MT_LOOKUP_KEY_SIZE];     /* of the source whose expressions can't be read; "" = the whole file */
+    tunelookup_status status;
+    char why[400];
+} mt_lookup_left_out;
+
 typedef struct mt_lookup_block {
     struct mt_lookup_block *older;
     mt_lookup_arena arena;
@@ -273,7 +280,8 @@ typedef struct mt_lookup_block {
     const char *elsewhere;            /* GPUs that have rows for this kernel, for explain; never NULL */
     const char *unknown;              /* what was bound (strings, lengths of lists) and no stored shape has, and what there is; then find says NONE. "" = nothing */
     const char *unknown_workload;     /* that no file has the bound workload, and which there are; "" = one has */
-    const char *left_out;             /* the file that is left out, and why; NULL = none */
+    mt_lookup_left_out *left_out;     /* files that can't be read, or whose kernel can't: the others answer */
+    uint32_t left_out_count;
     size_t spec_file, other_spec_file; /* whose expressions hold; a later one that has others, or the former again */
     uint32_t value_count;             /* integers of a shape */
     uint32_t order[TUNELOOKUP_MAX_VALUES]; /* place of the caller's i-th value */
@@ -283,7 +291,7 @@ typedef struct mt_lookup_block {
     struct mt_lookup_predictor *predictors;
     uint32_t predictor_count, first_default; /* rows of the default variant: one a slot, from there to row_total */
     struct mt_lookup_default *defaults;
-    const char **wrong;               /* texts of variants that computed wrong results with the bound strings, anywhere; sorted (lookup_wrong.c) */
+    const char **wrong;               /* texts of variants that are not to be handed out with the bound strings: wrong results, faults, crashes, anywhere; sorted (lookup_wrong.c) */
     uint32_t wrong_count;
     mt_lookup_wrong_on *wrong_on;     /* those with the shapes they did it on, of the bound strings; sorted once all files are read */
     uint32_t wrong_on_count;
@@ -293,6 +301,8 @@ typedef struct mt_lookup_block {
     unsigned char *cache;             /* MT_LOOKUP_CACHED entries of cache_stride bytes */
     size_t cache_stride;
     uint32_t damaged_predictors, other_predictors; /* other: of another format */
+    uint32_t hidden_shapes;           /* of predictors, left out: they have other values than the kernel */
+    const char *hidden_shape;         /* the first of them; where there are any */
     uint32_t other_workloads;         /* rows of this GPU that are left out for their workload alone */
     uint32_t other_kinds;             /* rows of this GPU with other strings, lengths of lists or workloads */
     uint32_t hidden_recorded, hidden_imported, hidden_damaged; /* rows left out for their origin, or because their columns hold what no tuner writes */
@@ -315,6 +325,9 @@ typedef struct mt_lookup_loader {
     mt_lookup_arena scratch;
     const char *asked_gpu;            /* key made of the caller's facts, unknown ones as zeros */
     bool has_gpu;                     /* a file has such a GPU */
+    mt_lookup_left_out *left_out;     /* found by earlier attempts, two of each file at most; the caller's */
+    uint32_t left_out_count;
+    bool is_of_file, is_of_spec;      /* where the attempt fails: because of `file`; because of the expressions in it */
     const char *spec;                 /* text of the expressions that hold; NULL = none yet */
     mt_lookup_row **rows;             /* every row that may answer */
     uint32_t row_count, row_capacity;
@@ -348,14 +361,14 @@ tunelookup_status mt_lookup_hint_unknown(mt_lookup_loader *loader, const mt_look
 tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader);
 const mt_lookup_text_row *mt_lookup_table_find(const mt_lookup_table *table, int64_t id); /* never NULL */
 
-/* What computed wrong results with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
+/* What is not to be handed out (wrong results, faults …) with the strings that the plan is bound to, on any GPU of the file: block->wrong, default_fails (lookup_wrong.c). Before the file's predictors. */
 tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader);
 bool mt_lookup_is_wrong(const mt_lookup_block *block, const char *variant);
 /* The same on that very shape, whatever the workload, the cache state and the GPU; once mt_lookup_wrong_end has put all files' in order. */
 void mt_lookup_wrong_end(mt_lookup_block *block);
 bool mt_lookup_is_wrong_on(const mt_lookup_block *block, const char *variant, const int64_t *values);
-#define MT_LOOKUP_WRONG_HERE "another row of this very shape (of another workload, cache state, GPU or file) says that it computes wrong results, writes out of bounds or changes an input"
-#define MT_LOOKUP_COMPUTED_WRONG "it computed wrong results for a shape with these strings"
+#define MT_LOOKUP_WRONG_HERE "another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: wrong results or others each time, a write where it may not, a fault, a crash, a hang or quarantine"
+#define MT_LOOKUP_COMPUTED_WRONG "it was wrong, or other bits each time, or faulted, crashed or hung, on a shape with these strings"
 
 /* ---- the steps below an exact row (lookup_predictor.c, lookup_default.c, lookup_descend.c) ---- */
 
@@ -438,7 +451,9 @@ void mt_lookup_decide(const mt_lookup_block *block, const int64_t *values, mt_lo
 /* The offers for these values of the first predictor that has any, best first, whether the default is expected to be faster or not; returns how many. */
 size_t mt_lookup_several(const mt_lookup_block *block, const int64_t *values, mt_lookup_decision *decisions, size_t capacity);
 
-/* Resolves the kernel in the files, reads its expressions, names and rows. */
+/* Whether a failure is a file's, so that others may answer without it. */
+bool mt_lookup_is_of_file(tunelookup_status st);
+/* Resolves the kernel in the files, reads its expressions, names and rows. A file that is broken is left out, and so is a kernel whose expressions are; with nothing else to answer, what is wrong with the first is the error. */
 tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **block);
 void mt_lookup_block_free(mt_lookup_block *block); /* NULL is a no-op */
 /* Checks the row if nobody did: true when it may be returned. */

@@ -20,6 +20,35 @@ static const char *path_of(const mt_lookup_loader *loader, size_t file)
     return loader->plan->db->files[file].path;
 }
 
+/* ---- what is left out ---- */
+
+bool mt_lookup_is_of_file(tunelookup_status st)
+{
+    switch (st) {
+    case TUNELOOKUP_ERR_NOT_FOUND: case TUNELOOKUP_ERR_IO: case TUNELOOKUP_ERR_NOT_A_DATABASE: case TUNELOOKUP_ERR_NEWER_SCHEMA: case TUNELOOKUP_ERR_UNTRUSTED:
+    case TUNELOOKUP_ERR_OLDER_SCHEMA: case TUNELOOKUP_ERR_LIMIT: return true;
+    default: return false;
+    }
+}
+
+/* Whether the file is left out, or with a key that source of the kernel in it. */
+static bool is_left_out(const mt_lookup_loader *loader, size_t file, const char *key)
+{
+    for (uint32_t i = 0; i < loader->left_out_count; i++) {
+        const mt_lookup_left_out *out = &loader->left_out[i];
+        if (out->file == file && (!*out->key || (key && strcmp(out->key, key) == 0))) return true;
+    }
+    return false;
+}
+
+/* Begins work on a file: what fails from here on is its fault. */
+static void go_to(mt_lookup_loader *loader, size_t file)
+{
+    loader->file = file;
+    loader->is_of_file = true;
+    loader->is_of_spec = false;
+}
+
 /* ---- which GPU ---- */
 
 /* Parts of a key that the caller's zeros say nothing about. */
@@ -112,6 +141,7 @@ static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const 
     tunelookup_status st = TUNELOOKUP_OK;
     sqlite3_stmt *statement = NULL;
     int code = SQLITE_OK;
+    go_to(loader, file);
     if (sqlite3_prepare_v2(from->session.db, sql, -1, &statement, NULL) != SQLITE_OK) {
         st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
         goto done;
@@ -119,8 +149,10 @@ static tunelookup_status choose_in(mt_lookup_loader *loader, size_t file, const 
     sqlite3_bind_text(statement, 1, loader->block->kernel, -1, SQLITE_STATIC);
     sqlite3_bind_int64(statement, 2, from->device);
     while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const char *key = (const char *)sqlite3_column_text(statement, 0);
+        if (is_left_out(loader, file, key)) continue;
         bool here = sqlite3_column_type(statement, 1) != SQLITE_NULL, anywhere = sqlite3_column_type(statement, 2) != SQLITE_NULL;
-        consider(best, (const char *)sqlite3_column_text(statement, 0), here ? 2 : anywhere, sqlite3_column_int64(statement, here ? 1 : 2));
+        consider(best, key, here ? 2 : anywhere, sqlite3_column_int64(statement, here ? 1 : 2));
     }
     if (code != SQLITE_DONE) st = mt_lookup_sqlite_fail(from->session.db, path_of(loader, file));
 done:
@@ -145,6 +177,7 @@ static tunelookup_status choose_key(mt_lookup_loader *loader, const mt_lookup_so
         }
         if (!best.has_several) break;
     }
+    loader->is_of_file = false;
     if (!best.found) return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with stored expressions in %s%s", plan->kernel, path_of(loader, 0),
                                            plan->db->file_count > 1 ? " and the shipped files" : "");
     memcpy(loader->block->kernel_key, best.key, MT_LOOKUP_KEY_SIZE);
@@ -167,8 +200,10 @@ static tunelookup_status take_spec(mt_lookup_loader *loader, size_t file, const 
     if (!(loader->spec = mt_lookup_arena_text(&loader->scratch, spec, strlen(spec)))) return no_memory();
     block->spec_file = block->other_spec_file = file;
     snprintf(where, sizeof where, "%s: kernel %s", path_of(loader, file), block->kernel);
-    LOOKUP_TRY(mt_lookup_json_load(path_of(loader, file), spec, &block->arena, &root));
+    loader->is_of_spec = true;
+    LOOKUP_TRY(mt_lookup_json_load(where, spec, &block->arena, &root));
     LOOKUP_TRY(mt_lookup_model_load(root, &loader->plan->device, where, &block->arena, &block->model));
+    loader->is_of_spec = false;
 done:
     return st;
 }
@@ -198,9 +233,12 @@ done:
 static tunelookup_status find_kernels(mt_lookup_loader *loader, mt_lookup_source *sources)
 {
     for (size_t file = 0; file < loader->plan->db->file_count; file++) {
-        tunelookup_status st = sources[file].session.db ? find_kernel(loader, file, &sources[file]) : TUNELOOKUP_OK;
+        if (!sources[file].session.db || is_left_out(loader, file, loader->block->kernel_key)) continue;
+        go_to(loader, file);
+        tunelookup_status st = find_kernel(loader, file, &sources[file]);
         if (st != TUNELOOKUP_OK) return st;
     }
+    loader->is_of_file = false;
     if (loader->spec) return TUNELOOKUP_OK;
     return mt_lookup_fail(TUNELOOKUP_ERR_UNKNOWN_KERNEL, "no kernel %s with key %s and stored expressions", loader->block->kernel, loader->block->kernel_key);
 }
@@ -229,12 +267,9 @@ static tunelookup_status open_files(mt_lookup_loader *loader, mt_lookup_source *
     tunelookup_status st = TUNELOOKUP_OK;
     mt_lookup_block *block = loader->block;
     for (size_t file = 0; file < loader->plan->db->file_count; file++) {
+        if (is_left_out(loader, file, NULL)) continue;
+        go_to(loader, file);
         LOOKUP_TRY(mt_lookup_sqlite_open(&loader->plan->db->files[file], &sources[file].session));
-        if (sources[file].session.is_left_out) {
-            block->left_out = mt_lookup_arena_text(&block->arena, tunelookup_detail(), strlen(tunelookup_detail()));
-            if (!block->left_out) return no_memory();
-            mt_lookup_clear_detail();
-        }
         if (sources[file].session.db) LOOKUP_TRY(find_device(loader, file, sources[file].session.db, &sources[file].device));
         if (block->gpus[file] && !loader->has_gpu) block->gpu = block->gpus[file];
         loader->has_gpu = loader->has_gpu || block->gpus[file];
@@ -245,7 +280,7 @@ done:
 
 static void take_up(mt_lookup_loader *loader, const mt_lookup_source *sources, size_t file)
 {
-    loader->file = file;
+    go_to(loader, file);
     loader->db = sources[file].session.db;
     loader->kernel = sources[file].kernel;
     loader->device = sources[file].device;
@@ -271,9 +306,21 @@ static void forget_rows(mt_lookup_loader *loader)
     mt_lookup_block *block = loader->block;
     block->missing_workload = block->workload;
     block->workload = NULL;
-    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_predictors = block->other_predictors = 0;
+    block->other_kinds = block->other_workloads = block->hidden_recorded = block->hidden_imported = block->hidden_damaged = block->damaged_predictors = block->other_predictors = block->hidden_shapes = 0;
     block->predictor_count = loader->extra_count = 0;
     loader->extra = NULL;
+}
+
+/* Names that the expressions lack are the caller's fault, unless another file has other expressions: then those that hold may be the wrong ones. */
+static tunelookup_status bind_names(mt_lookup_loader *loader)
+{
+    const tunelookup_plan *plan = loader->plan;
+    mt_lookup_block *block = loader->block;
+    tunelookup_status st = mt_lookup_bind_names(block, (const char *const *)plan->names, plan->name_count);
+    if (st != TUNELOOKUP_ERR_NAMES || block->other_spec_file == block->spec_file) return st;
+    go_to(loader, block->spec_file);
+    loader->is_of_spec = true;
+    return st;
 }
 
 static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *sources)
@@ -283,7 +330,7 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
     LOOKUP_TRY(open_files(loader, sources));
     LOOKUP_TRY(choose_key(loader, sources));
     LOOKUP_TRY(find_kernels(loader, sources));
-    LOOKUP_TRY(mt_lookup_bind_names(loader->block, (const char *const *)plan->names, plan->name_count));
+    LOOKUP_TRY(bind_names(loader));
     for (size_t file = 0; file < plan->db->file_count; file++) {
         if (!sources[file].kernel) continue;
         take_up(loader, sources, file);
@@ -295,6 +342,7 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
         forget_rows(loader);
         LOOKUP_TRY(read_rows(loader, sources));
     }
+    loader->is_of_file = false;
     LOOKUP_TRY(keep_rows(loader));
     LOOKUP_TRY(mt_lookup_predictors_end(loader));
     if (loader->block->missing_workload || loader->block->row_count == 0) LOOKUP_TRY(mt_lookup_hint_workload(loader, sources));
@@ -302,7 +350,10 @@ static tunelookup_status read_files(mt_lookup_loader *loader, mt_lookup_source *
         LOOKUP_TRY(mt_lookup_hint_elsewhere(loader, sources));
         LOOKUP_TRY(mt_lookup_hint_unknown(loader, sources));
     }
-    for (size_t file = 0; file < plan->db->file_count; file++) LOOKUP_TRY(mt_lookup_sqlite_confirm(&plan->db->files[file], &sources[file].session));
+    for (size_t file = 0; file < plan->db->file_count; file++) {
+        go_to(loader, file);
+        LOOKUP_TRY(mt_lookup_sqlite_confirm(&plan->db->files[file], &sources[file].session));
+    }
 done:
     return st;
 }
@@ -326,10 +377,45 @@ static bool name_block(mt_lookup_loader *loader)
     return block->kernel && block->gpu && block->gpus && loader->asked_gpu;
 }
 
-tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **out)
+/* What the attempt failed of is left out of the next one: a source of the kernel, or the file where a second one is broken. False: it is nothing that can be left out. */
+static bool leave_out(mt_lookup_loader *loader, tunelookup_status st)
+{
+    bool is_of_spec = loader->is_of_spec && !is_left_out(loader, loader->file, NULL);
+    if (!loader->is_of_file || !(mt_lookup_is_of_file(st) || (is_of_spec && st == TUNELOOKUP_ERR_NAMES))) return false;
+    for (uint32_t i = 0; i < loader->left_out_count; i++) is_of_spec = is_of_spec && loader->left_out[i].file != loader->file;
+    if (!is_of_spec && loader->plan->db->file_count == 1) return false;
+    mt_lookup_left_out *out = &loader->left_out[loader->left_out_count++];
+    *out = (mt_lookup_left_out){ .file = loader->file, .status = st };
+    if (is_of_spec) memcpy(out->key, loader->block->kernel_key, sizeof out->key);
+    if (st == TUNELOOKUP_ERR_NAMES) snprintf(out->why, sizeof out->why, "%s: %.300s", path_of(loader, loader->file), tunelookup_detail());
+    else snprintf(out->why, sizeof out->why, "%s", tunelookup_detail());
+    return true;
+}
+
+static void end_attempt(mt_lookup_loader *loader, mt_lookup_source *sources)
+{
+    sqlite3_finalize(loader->variant_text);
+    for (size_t i = 0; sources && i < loader->plan->db->file_count; i++) mt_lookup_sqlite_close(&sources[i].session);
+    free(sources);
+    mt_lookup_arena_free(&loader->scratch);
+    mt_lookup_block_free(loader->block);
+}
+
+static bool keep_left_out(mt_lookup_loader *loader)
+{
+    mt_lookup_block *block = loader->block;
+    block->left_out = mt_lookup_arena_take(&block->arena, loader->left_out_count, sizeof *block->left_out);
+    if (!block->left_out) return false;
+    if (loader->left_out_count) memcpy(block->left_out, loader->left_out, loader->left_out_count * sizeof *block->left_out);
+    block->left_out_count = loader->left_out_count;
+    return true;
+}
+
+/* With what earlier attempts left out; adds what this one fails of. */
+static tunelookup_status attempt(const tunelookup_plan *plan, mt_lookup_left_out *left_out, uint32_t *left_out_count, mt_lookup_block **out)
 {
     tunelookup_status st = TUNELOOKUP_OK;
-    mt_lookup_loader loader = { .plan = plan };
+    mt_lookup_loader loader = { .plan = plan, .left_out = left_out, .left_out_count = *left_out_count };
     mt_lookup_source *sources = mt_lookup_alloc(plan->db->file_count * sizeof *sources);
     loader.block = mt_lookup_alloc(sizeof *loader.block);
     if (!sources || !loader.block || !name_block(&loader)) {
@@ -337,14 +423,31 @@ tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_bl
         goto done;
     }
     LOOKUP_TRY(read_files(&loader, sources));
+    if (!keep_left_out(&loader)) {
+        st = no_memory();
+        goto done;
+    }
     *out = loader.block;
     loader.block = NULL;
 done:
-    sqlite3_finalize(loader.variant_text);
-    for (size_t i = 0; sources && i < plan->db->file_count; i++) mt_lookup_sqlite_close(&sources[i].session);
-    free(sources);
-    mt_lookup_arena_free(&loader.scratch);
-    mt_lookup_block_free(loader.block);
+    if (st != TUNELOOKUP_OK && leave_out(&loader, st)) *left_out_count = loader.left_out_count;
+    end_attempt(&loader, sources);
+    return st;
+}
+
+tunelookup_status mt_lookup_block_load(const tunelookup_plan *plan, mt_lookup_block **out)
+{
+    tunelookup_status st;
+    uint32_t count = 0, before;
+    mt_lookup_left_out *left_out = mt_lookup_alloc(2 * plan->db->file_count * sizeof *left_out); /* of each file one source, then the file */
+    if (!left_out) return no_memory();
+    do {
+        before = count;
+        st = attempt(plan, left_out, &count, out);
+    } while (st != TUNELOOKUP_OK && count > before);
+    if (st == TUNELOOKUP_OK) mt_lookup_clear_detail();
+    else if (count && (st == TUNELOOKUP_ERR_UNKNOWN_KERNEL || mt_lookup_is_of_file(st))) st = mt_lookup_fail(left_out[0].status, "%s", left_out[0].why);
+    free(left_out);
     return st;
 }
 

@@ -146,7 +146,7 @@ static void rule_out(asking *a, const mt_lookup_predictor *predictor, mt_rule_se
         search->is_refused[v] = true;
         elsewhere += predictor->rule.is_usable[v];
     }
-    if (elsewhere) SAY(a, "refused:  %u of the variants computed wrong results for shapes with this shape's strings, on some GPU\n", elsewhere);
+    if (elsewhere) SAY(a, "refused:  %u of the variants computed wrong results, faulted, crashed or hung on shapes with this shape's strings, on some GPU\n", elsewhere);
     if (wrong) SAY(a, "refused:  %u of the variants computed wrong results, and never right ones, for a tuned shape with one of this shape's strings\n", (unsigned)wrong);
     if (!mt_rule_default_fails(&predictor->rule, a->features) || a->first_default_fails) return;
     a->first_default_fails = true;

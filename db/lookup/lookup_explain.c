@@ -83,7 +83,7 @@ static void add_file_notes(text *to, const mt_lookup_block *block)
 {
     const mt_lookup_file *files = block->db->files;
     add_workload_note(to, block);
-    if (block->left_out) add(to, "note:     left out: %s\n", block->left_out);
+    for (uint32_t i = 0; i < block->left_out_count; i++) add(to, "note:     left out: %s\n", block->left_out[i].why);
     if (block->other_spec_file == block->spec_file) return;
     add(to, "note:     %s has another version of this kernel's expressions; those of %s are used, which comes first (running msda-tune tune on it renews them)\n", files[block->other_spec_file].path,
         files[block->spec_file].path);
@@ -97,6 +97,8 @@ static void add_left_out(text *to, const mt_lookup_block *block)
     if (imported) add(to, "note:     %u imported row%s %s left out: nobody validated them here\n", (unsigned)imported, plural(imported), imported == 1 ? "is" : "are");
     if (damaged) add(to, "note:     %u damaged row%s %s left out: a column has a value that msda-tune never writes\n", (unsigned)damaged, plural(damaged), damaged == 1 ? "is" : "are");
     if (block->damaged_predictors) add(to, "note:     %u damaged portfolio%s left out: a column has a value that msda-tune never writes\n", (unsigned)block->damaged_predictors, block->damaged_predictors == 1 ? " is" : "s are");
+    if (block->hidden_shapes) add(to, "note:     %u shape%s of a portfolio %s left out, of other values than the kernel has: %s\n", (unsigned)block->hidden_shapes, plural(block->hidden_shapes),
+                                  block->hidden_shapes == 1 ? "is" : "are", block->hidden_shape);
     if (block->other_predictors) add(to, "note:     %u portfolio%s left out: another version of msda-tune chose %s (a session on the file renews it)\n", (unsigned)block->other_predictors, block->other_predictors == 1 ? " is" : "s are",
                                      block->other_predictors == 1 ? "it" : "them");
     add_file_notes(to, block);

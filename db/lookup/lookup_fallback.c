@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/row_sqlite.h"
+
 static const char portfolios_sql[] = "SELECT p.id, p.device_id, d.key, p.regime, p.origin, p.held_out_count FROM portfolio p JOIN device d ON d.id = p.device_id "
                                      "WHERE p.kernel_id = ?1 AND p.origin IN ('measured', 'recorded') ORDER BY p.id";
 static const char rule_sql[] = "SELECT rule_json FROM portfolio WHERE id = ?1"; /* apart: some tens of kilobytes that would be sorted with the rows above */
@@ -89,7 +91,19 @@ static bool id_of(sqlite3_stmt *statement, int column, int64_t *out)
 
 /* ---- shapes ---- */
 
-/* The shape's index, new where it was not seen; SIZE_MAX with damage. */
+/* As mt_key_has_names. */
+static bool has_names(const mt_lookup_model *model, const char *key)
+{
+    for (uint32_t i = 0; i < model->name_count; i++) {
+        size_t length = strlen(model->names[i].name);
+        if (strncmp(key, model->names[i].name, length) != 0 || key[length] != '=') return false;
+        key += strcspn(key, ";");
+        key += *key == ';';
+    }
+    return *key == '\0';
+}
+
+/* The shape's index, new where it was not seen; SIZE_MAX with damage, which is also another count of numbers than the others have. */
 static size_t shape_of(building *b, const char *key, const char *name)
 {
     size_t count, at = 0;
@@ -115,11 +129,29 @@ static size_t shape_of(building *b, const char *key, const char *name)
     return at;
 }
 
+/* Whether it is a shape of this kernel: one that is not (damaged, a stranger's) is left out, and the others answer. */
+static bool is_of_kernel(building *b, sqlite3_stmt *row)
+{
+    double features[MT_RULE_FEATURES];
+    size_t names[MT_RULE_FEATURES];
+    const mt_row_value value = mt_row_value_at(row, 2);
+    const char *key = text_of(row, 2);
+    return mt_row_value_is_sound(&mt_row_rules[MT_ROW_shape_key], &value) && has_names(&b->loader->block->model, key) && mt_rule_of_key(key, b->kinds, features, names, NULL);
+}
+
+static tunelookup_status hide_shape(mt_lookup_block *block, const char *key)
+{
+    enum { SHOWN = 100 };
+    if (block->hidden_shapes++ == 0) block->hidden_shape = mt_lookup_arena_text(&block->arena, key, strnlen(key, SHOWN));
+    return block->hidden_shape ? TUNELOOKUP_OK : no_memory();
+}
+
 static tunelookup_status on_shape(building *b, sqlite3_stmt *row)
 {
     int64_t id, workload;
     double best, of_default;
-    const mt_lookup_block *block = b->loader->block;
+    mt_lookup_block *block = b->loader->block;
+    if (!is_of_kernel(b, row)) return hide_shape(block, text_of(row, 2));
     b->is_damaged = !id_of(row, 0, &id) || !id_of(row, 1, &workload) || !real_of(row, 4, 1e-300, false, &best) || !real_of(row, 5, 1e-300, true, &of_default) || b->subject_count == SUBJECT_LIMIT;
     if (b->is_damaged) return TUNELOOKUP_OK;
     if (block->workload && !b->any_workload && strcmp(mt_lookup_table_find(&b->loader->workloads, workload)->text, block->workload) != 0) return TUNELOOKUP_OK;
@@ -246,8 +278,10 @@ static void describe_kinds(building *b)
 
 static tunelookup_status read_shapes(building *b)
 {
+    const uint32_t hidden = b->loader->block->hidden_shapes;
     tunelookup_status st = each(b, shapes_sql, b->portfolio, on_shape);
     if (st != TUNELOOKUP_OK || b->is_damaged || b->shape_count || !b->loader->block->workload) return st;
+    b->loader->block->hidden_shapes = hidden; /* those are met again */
     b->any_workload = b->predictor->ignores_workload = true;
     return each(b, shapes_sql, b->portfolio, on_shape);
 }

@@ -180,8 +180,7 @@ static tunelookup_status open_header(const mt_lookup_file *file, mt_lookup_sessi
     st = check_header(session->db, file->path);
 done:
     if (st != TUNELOOKUP_OK) mt_lookup_sqlite_close(session);
-    session->is_left_out = st == TUNELOOKUP_ERR_OLDER_SCHEMA && file->is_optional;
-    return session->is_left_out ? TUNELOOKUP_OK : st;
+    return st;
 }
 
 tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_session *session)
@@ -192,11 +191,10 @@ tunelookup_status mt_lookup_sqlite_open(const mt_lookup_file *file, mt_lookup_se
     return st;
 }
 
-tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file, bool *is_left_out)
+tunelookup_status mt_lookup_sqlite_try(const mt_lookup_file *file)
 {
     mt_lookup_session session;
     tunelookup_status st = open_header(file, &session);
-    *is_left_out = session.is_left_out;
     mt_lookup_sqlite_close(&session);
     return st;
 }

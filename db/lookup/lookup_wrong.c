@@ -1,5 +1,6 @@
-/* Variants that computed wrong results, or wrote where they may not, with the strings that a plan is bound to (dtype=bf16, say), on any GPU of any file: they are offered on none. An exact row is
- * exempt, since its variant was right on that very shape; unless another row of the shape tells that it was wrong there: a workload says how inputs are distributed, never what is computed. */
+/* Variants that are not to be handed out, here called wrong: they computed wrong results or other bits each time, wrote where they may not, faulted, crashed, hung or are in quarantine, with the strings
+ * that a plan is bound to (dtype=bf16, say), on any GPU of any file. They are offered on none. An exact row is exempt, since its variant was right on that very shape; unless another row of the shape
+ * tells that it was wrong there: a workload says how inputs are distributed, never what is computed. */
 #include "db/lookup/lookup.h"
 
 #include <sqlite3.h>
@@ -8,17 +9,21 @@
 
 #include "db/counted_rows.h"
 
-/* Subjects of any device that have such rows; walks index measurement_wrong, which holds nothing else. */
+/* Subjects of any device that have such rows; walks index measurement_unsafe, which holds nothing else; a file of schema 8 lacks it and is read through. */
 static const char subjects_sql[] =
-    "SELECT s.id, h.key FROM (SELECT DISTINCT subject_id FROM measurement q WHERE " MT_IS_WRONG("q") ") w CROSS JOIN subject s ON s.id = w.subject_id CROSS JOIN shape h ON h.id = s.shape_id "
+    "SELECT s.id, h.key FROM (SELECT DISTINCT subject_id FROM measurement q WHERE " MT_IS_UNSAFE("q") ") w CROSS JOIN subject s ON s.id = w.subject_id CROSS JOIN shape h ON h.id = s.shape_id "
     "WHERE s.kernel_id = ?1";
 /* One subject's newest rows that ran. Asked for subjects with the plan's strings alone: most have others. */
 static const char wrong_sql[] =
-    "SELECT v.text FROM measurement m CROSS JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?1 AND " MT_IS_WRONG("m") " "
+    "SELECT v.text FROM measurement m CROSS JOIN variant v ON v.id = m.variant_id WHERE m.subject_id = ?1 AND " MT_IS_UNSAFE("m") " "
     "AND NOT EXISTS (SELECT 1 FROM measurement n WHERE n.subject_id = m.subject_id AND n.variant_id = m.variant_id AND n.id > m.id AND " MT_IS_RUN("n") ")";
+/* In quarantine, also where no session came back to say so in a row. */
+static const char strikes_sql[] =
+    "SELECT h.key, v.text FROM strike s CROSS JOIN shape h ON h.id = s.shape_id CROSS JOIN variant v ON v.id = s.variant_id WHERE h.kernel_id = ?1 AND s.lifted = 0 "
+    "GROUP BY s.device_id, s.shape_id, s.variant_id, s.origin HAVING " MT_QUARANTINES;
 static const char defaults_sql[] =
     "SELECT h.default_outcome, h.shape_key FROM portfolio p CROSS JOIN portfolio_shape h ON h.portfolio_id = p.id WHERE p.kernel_id = ?1 "
-    "AND (h.default_outcome = 'ok' OR h.default_outcome IN " MT_WRONG_OUTCOMES ")";
+    "AND (h.default_outcome = 'ok' OR h.default_outcome IN " MT_UNSAFE_OUTCOMES ")";
 enum { WRONG_LIMIT = 100000, WRONG_ON_LIMIT = 1000000 };
 
 static int by_text(const void *a, const void *b)
@@ -118,7 +123,7 @@ static uint64_t all_strings(const mt_lookup_model *model)
 
 typedef struct gathering {
     mt_lookup_loader *loader;
-    uint64_t failed, worked;    /* strings with which the first default computed wrong results, right ones */
+    uint64_t failed, worked;    /* strings with which the first default failed so, and worked */
     sqlite3_stmt *wrong;        /* wrong_sql, once it is needed */
     const int64_t *values;      /* the shape of the subject at hand; NULL: it is none that this plan is asked for */
 } gathering;
@@ -155,11 +160,15 @@ static const char *text_of(sqlite3_stmt *row, int column)
     return (const char *)sqlite3_column_text(row, column);
 }
 
-static tunelookup_status on_wrong(gathering *g, sqlite3_stmt *row)
+static tunelookup_status take(gathering *g, const char *text)
 {
-    const char *text = text_of(row, 0);
     bool is_taken = !text || g->loader->block->wrong_count >= WRONG_LIMIT || (add(g->loader, text) && add_on(g->loader, text, g->values));
     return is_taken ? TUNELOOKUP_OK : no_memory();
+}
+
+static tunelookup_status on_wrong(gathering *g, sqlite3_stmt *row)
+{
+    return take(g, text_of(row, 0));
 }
 
 static bool take_shape(gathering *g, const char *key)
@@ -181,6 +190,12 @@ static tunelookup_status on_subject(gathering *g, sqlite3_stmt *row)
     if (!g->wrong && sqlite3_prepare_v2(g->loader->db, wrong_sql, -1, &g->wrong, NULL) != SQLITE_OK) return sqlite_fail(g->loader);
     sqlite3_bind_int64(g->wrong, 1, sqlite3_column_int64(row, 0));
     return each(g, g->wrong, on_wrong);
+}
+
+static tunelookup_status on_strike(gathering *g, sqlite3_stmt *row)
+{
+    if (!has_all_strings(&g->loader->block->model, text_of(row, 0))) return TUNELOOKUP_OK;
+    return take_shape(g, text_of(row, 0)) ? take(g, text_of(row, 1)) : no_memory();
 }
 
 static tunelookup_status on_default(gathering *g, sqlite3_stmt *row)
@@ -206,6 +221,7 @@ tunelookup_status mt_lookup_wrong_load(mt_lookup_loader *loader)
     tunelookup_status st = TUNELOOKUP_OK;
     gathering g = { .loader = loader };
     LOOKUP_TRY(gather(&g, subjects_sql, on_subject));
+    LOOKUP_TRY(gather(&g, strikes_sql, on_strike));
     LOOKUP_TRY(gather(&g, defaults_sql, on_default));
     loader->failed_strings |= g.failed;
     loader->worked_strings |= g.worked;

@@ -74,17 +74,23 @@ static tunelookup_status no_memory(void)
     return mt_lookup_fail(TUNELOOKUP_ERR_NO_MEMORY, "out of memory");
 }
 
-/* The first page of each file, so that what is wrong as a whole (not to be trusted, no tuning database, cut short, another schema) is said here and not at the first question. */
+/* The first page of each file, so that what is wrong as a whole (not to be trusted, no tuning database, cut short, another schema) is said here and not at the first question. Where another file may answer, it is left out. */
 static tunelookup_status try_files(tunelookup_db *db)
 {
     char left_out[sizeof detail - 16] = "";
+    tunelookup_status first = TUNELOOKUP_OK;
+    bool is_any_there = false;
     for (size_t i = 0; i < db->file_count; i++) {
-        bool is_left_out;
         db->files[i].stamp = mt_lookup_stamp_of(db->files[i].path); /* before reading: what changes meanwhile is seen by refresh */
-        tunelookup_status st = mt_lookup_sqlite_try(&db->files[i], &is_left_out);
-        if (st != TUNELOOKUP_OK) return st;
-        if (is_left_out) snprintf(left_out, sizeof left_out, "%.*s", (int)sizeof left_out - 1, detail);
+        tunelookup_status st = mt_lookup_sqlite_try(&db->files[i]);
+        is_any_there = is_any_there || (st == TUNELOOKUP_OK && db->files[i].stamp.bytes >= 0);
+        if (st == TUNELOOKUP_OK) continue;
+        if (!mt_lookup_is_of_file(st)) return st;
+        if (first != TUNELOOKUP_OK) continue;
+        first = st;
+        snprintf(left_out, sizeof left_out, "%.*s", (int)sizeof left_out - 1, detail);
     }
+    if (first != TUNELOOKUP_OK && !is_any_there) return mt_lookup_fail(first, "%s", left_out);
     mt_lookup_clear_detail();
     return *left_out ? mt_lookup_fail(TUNELOOKUP_OK, "left out: %s", left_out) : TUNELOOKUP_OK;
 }
@@ -254,6 +260,23 @@ static bool read_stamps(const tunelookup_db *db, mt_lookup_stamp *stamps)
     return changed;
 }
 
+static bool has_left_out(const mt_lookup_block *block, size_t file)
+{
+    for (uint32_t i = 0; i < block->left_out_count; i++) {
+        if (block->left_out[i].file == file) return true;
+    }
+    return false;
+}
+
+/* A file that answered before and can't be read now, while it is copied say, is an error: its old rows are better than none. */
+static tunelookup_status check_loss(const mt_lookup_block *before, const mt_lookup_block *now)
+{
+    for (uint32_t i = 0; i < now->left_out_count; i++) {
+        if (!has_left_out(before, now->left_out[i].file)) return mt_lookup_fail(now->left_out[i].status, "%s", now->left_out[i].why);
+    }
+    return TUNELOOKUP_OK;
+}
+
 /* New blocks for all plans, or none. */
 static tunelookup_status load_blocks(const tunelookup_db *db, mt_lookup_block **blocks, size_t count)
 {
@@ -261,7 +284,8 @@ static tunelookup_status load_blocks(const tunelookup_db *db, mt_lookup_block **
     size_t loaded = 0;
     for (const tunelookup_plan *plan = db->plans; plan && st == TUNELOOKUP_OK; plan = plan->next) {
         st = mt_lookup_block_load(plan, &blocks[loaded]);
-        if (st == TUNELOOKUP_OK) loaded++;
+        if (st != TUNELOOKUP_OK) break;
+        st = check_loss(atomic_load(&plan->block), blocks[loaded++]);
     }
     if (st == TUNELOOKUP_OK) return st;
     for (size_t i = 0; i < loaded && i < count; i++) {

@@ -26,11 +26,11 @@ extern const unsigned char mt_db_schema_sql[]; /* schema.sql, NUL-terminated; it
     "(SELECT m.outcome FROM landmark l JOIN measurement m ON m.subject_id = l.subject_id AND m.variant_id = l.variant_id WHERE l.role = 'default' " \
     "AND l.subject_id = portfolio_shape.subject_id AND NOT " MT_IS_RUN("m") " ORDER BY m.id DESC LIMIT 1)"
 
-/* A portfolio's cells as the lookup reads them; the next session's portfolio has them. What computed wrong results, which the lookup reads all of. Rows of another toolkit's headers are not
+/* A portfolio's cells as the lookup reads them; the next session's portfolio has them.  Rows of another toolkit's headers are not
  * known; of older sessions nobody can tell. Outcomes that say why a variant did not run, in place of sentences; comparisons with libraries as rows; of a session its plan, which
  * was part of the job's text, and whether it was truncated. */
 static const char to_8[] =
-    "ALTER TABLE portfolio ADD COLUMN cells BLOB; CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome IN " MT_WRONG_OUTCOMES "; "
+    "ALTER TABLE portfolio ADD COLUMN cells BLOB; "
     "ALTER TABLE session ADD COLUMN headers TEXT; ALTER TABLE measurement ADD COLUMN spec_digest TEXT; "
     "UPDATE measurement SET spec_digest = " MT_OLD_DIGEST("outcome", "text") ", outcome = " MT_OLD_OUTCOME("outcome", "text") ", text = " MT_OLD_TEXT("outcome", "text") " WHERE outcome = 'pruned'; "
     "UPDATE portfolio_cell SET outcome = ifnull((SELECT m.outcome FROM measurement m WHERE m.id = measurement_id), 'excluded') WHERE outcome = 'pruned'; "
@@ -42,8 +42,9 @@ static const char to_8[] =
     "UPDATE session SET truncated = 1 WHERE json_valid(times_json) AND json_type(times_json, '$.truncated') = 'true'; "
     "PRAGMA user_version = 8;";
 
-/* Which arm of a strategy proposed what. */
-static const char to_9[] = "ALTER TABLE measurement ADD COLUMN proposed_by TEXT; PRAGMA user_version = 9;";
+/* Which arm of a strategy proposed what; and what is not to be handed out, which the lookup reads all of. */
+static const char to_9[] = "ALTER TABLE measurement ADD COLUMN proposed_by TEXT; DROP INDEX IF EXISTS measurement_wrong; "
+                           "CREATE INDEX measurement_unsafe ON measurement (subject_id, variant_id) WHERE outcome IN " MT_UNSAFE_OUTCOMES "; PRAGMA user_version = 9;";
 
 /* Steps lead from one version to the next and end with PRAGMA user_version; an empty file becomes the newest schema at once. */
 enum { OLDEST = 7 };

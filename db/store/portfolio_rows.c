@@ -68,10 +68,13 @@ mt_status mt_query_spec_digest(mt_store *store, int64_t kernel, char digest[MT_S
 /* The default's time o beside the best's m; where it is latent, the least that it can be: an answer must not win by launch latency. */
 #define DEFAULT_NS(latency) "CASE WHEN s.origin <> 'recorded' AND " MT_IS_LATENT("o", "m") " THEN max(m.median_ns, o.median_ns - " latency ") ELSE o.median_ns END"
 
+/* A member of each of the kernel's shape values, between commas. */
+#define SHAPE_VALUES(member) \
+    "(SELECT group_concat(json_extract(j.value, '$." member "')) FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') j WHERE k.id = ?1)"
+
 static const char subjects_sql[] =
     "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, o.outcome, CASE WHEN o.outcome IN ('ok', 'censored') THEN " DEFAULT_NS("?6") " END, "
-    "(SELECT group_concat(json_extract(j.value, '$.kind')) FROM kernel k, json_each(CASE WHEN json_valid(k.spec_json) THEN k.spec_json ELSE '{}' END, '$.shape') j WHERE k.id = ?1), "
-    "v.text, w.key FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
+    SHAPE_VALUES("kind") ", v.text, w.key, " SHAPE_VALUES("name") " FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
     "JOIN workload w ON w.id = s.workload_id LEFT JOIN landmark l ON l.subject_id = s.id AND l.role = 'default' LEFT JOIN variant v ON v.id = l.variant_id "
     "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM measurement n WHERE n.subject_id = s.id AND n.variant_id = l.variant_id " AND_IS_OF_TODAY("n", "?5") ") "
     "WHERE s.kernel_id = ?1 AND s.device_id = ?2 AND s.regime = ?3 AND s.origin = ?4 AND m.median_ns > 0 ORDER BY s.id";
@@ -90,7 +93,7 @@ mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group 
     while (mt_sql_next(store, &args, "list tuned shapes", &st, err)) {
         mt_portfolio_subject subject = {.id = sqlite3_column_int64(statement, 0), .shape = sqlite3_column_int64(statement, 1), .workload = sqlite3_column_int64(statement, 2),
             .shape_key = mt_sql_column(statement, 3), .shape_name = mt_sql_column(statement, 4), .workload_name = mt_sql_column(statement, 5), .workload_key = mt_sql_column(statement, 11),
-            .best_ns = sqlite3_column_double(statement, 6), .default_outcome = mt_sql_column_or_null(statement, 7), .default_ns = NAN, .kinds = mt_sql_column(statement, 9),
+            .best_ns = sqlite3_column_double(statement, 6), .default_outcome = mt_sql_column_or_null(statement, 7), .default_ns = NAN, .kinds = mt_sql_column(statement, 9), .names = mt_sql_column(statement, 12),
             .default_variant = mt_sql_column_or_null(statement, 10)};
         if (subject.default_outcome) subject.default_ns = real_or_nan(statement, 8);
         MT_TRY(callback(context, &subject, err));

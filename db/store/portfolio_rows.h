@@ -28,7 +28,7 @@ mt_status mt_query_spec_digest(mt_store *store, int64_t kernel, char digest[MT_S
 typedef struct mt_portfolio_subject {
     int64_t id, shape, workload;
     const char *shape_key, *shape_name, *workload_name, *workload_key;
-    const char *kinds;              /* "int,list,string" in the order of the key's parts */
+    const char *kinds, *names;      /* of the kernel's shape values: "int,list,string", "D,H,dtype", in the order of the key's parts */
     double best_ns;
     const char *default_outcome;    /* NULL = the default was not measured there, or was excluded by other expressions than the stored ones */
     double default_ns;              /* NAN unless ok, or given up: then it took at least so long; by events beside a best in graphs, the least that it may take in graphs */

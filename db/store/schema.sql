@@ -191,7 +191,7 @@ CREATE TABLE measurement (
     proposed_by        TEXT              -- who asked for it: default, baseline, lookup, yardstick, given, other regime; else what in the strategy (docs/search.md); NULL = not known
 );
 CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
-CREATE INDEX measurement_wrong ON measurement (subject_id, variant_id) WHERE outcome IN ('out_of_bounds', 'wrong_result', 'wrote_input'); -- the lookup reads all of them
+CREATE INDEX measurement_unsafe ON measurement (subject_id, variant_id) WHERE outcome IN ('crashed', 'gpu_fault', 'nondeterministic', 'out_of_bounds', 'quarantined', 'timeout', 'wrong_result', 'wrote_input'); -- the lookup reads all of them
 CREATE INDEX measurement_by_session ON measurement (session_id, variant_id);
 
 -- The anchor of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.

@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "db/counted_rows.h"
 #include "db/store/query_internal.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/clock.h"
@@ -39,14 +40,13 @@ done:
 
 /* Strikes that count, by cause, and what quarantines. A cause that this version does not know counts as a crash: half a quarantine. */
 #define CAUSE_COLUMNS "sum(s.cause = 'fault'), sum(s.cause = 'fault_once'), sum(s.cause = 'timeout'), sum(s.cause = 'host_down'), count(*) "
-#define QUARANTINES "(count(*) >= 2 OR sum(s.cause IN ('fault', 'timeout')) >= 1) "
 enum { CAUSE_COUNT = 5 };
 
 static const char quarantined_sql[] =
     "SELECT v.text, " CAUSE_COLUMNS
     "FROM strike s JOIN variant v ON v.id = s.variant_id "
     "WHERE s.device_id = ? AND s.shape_id = ? AND s.origin = ? AND s.lifted = 0 GROUP BY s.variant_id "
-    "HAVING " QUARANTINES "ORDER BY v.text";
+    "HAVING " MT_QUARANTINES "ORDER BY v.text";
 
 static void add_cause(char *text, size_t size, int *used, const char *what, int64_t count)
 {
@@ -117,7 +117,7 @@ done:
 /* --- listing ------------------------------------------------------------------------------------------------------------------------ */
 
 static const char strikes_sql[] =
-    "SELECT d.key, d.name, k.name, k.key, h.name, v.text, s.origin, s.device_id, k.id, s.shape_id, max(s.created_unix_ms), " QUARANTINES ", " CAUSE_COLUMNS
+    "SELECT d.key, d.name, k.name, k.key, h.name, v.text, s.origin, s.device_id, k.id, s.shape_id, max(s.created_unix_ms), " MT_QUARANTINES ", " CAUSE_COLUMNS
     "FROM strike s JOIN device d ON d.id = s.device_id JOIN shape h ON h.id = s.shape_id JOIN kernel k ON k.id = h.kernel_id "
     "JOIN variant v ON v.id = s.variant_id "
     "WHERE s.lifted = 0 AND (?1 IS NULL OR mt_device_matches(?1, d.key, d.name)) AND (?2 IS NULL OR k.name = ?2) AND " MT_KEY_BEGINS("?3") " "

@@ -68,6 +68,37 @@ START_TEST(test_table)
 }
 END_TEST
 
+/* A shape with other values than the kernel's expressions name is left out and told of, and the others make the portfolio, whichever came first; with none left there is none. */
+START_TEST(test_odd_shapes)
+{
+    static const char *const odd[] = {"M=4", "H=3,5;M=4;dtype=f16", "H=3,5;N=many;dtype=f16", "H=3,5;N=4", "A=1;H=3,5;N=4;dtype=f16", ""};
+    for (size_t i = 0; i <= sizeof odd / sizeof *odd; i++) {
+        mt_predictor_table table;
+        lookup_writer w = lookup_begin(lookup_spec, "toy", lookup_kernel_key);
+        if (i < sizeof odd / sizeof *odd) lookup_put(&w, odd[i], "one", "ALGO=plain;B=32", 100);
+        put(&w, 4, "one", "ALGO=plain;B=32", 100);
+        put(&w, 64, "one", "ALGO=wide;B=64;C=1", 50);
+        fixture_stderr_begin();
+        ck_ok(mt_predictor_table_load(w.store, &group, 1.1, &table, &fixture_err));
+        const char *said = fixture_stderr_end();
+        ck_assert_uint_eq(table.shape_count, 2);
+        ck_assert_uint_eq(table.subject_count, 2);
+        bool is_odd = i < sizeof odd / sizeof *odd;
+        ck_assert_msg(!is_odd == !*said, "%s", said);
+        if (is_odd) ck_assert_msg(strstr(said, "1 tuned shape is left out: shape shape has other values than the kernel's expressions name (H,N,dtype)") != NULL, "%s", said);
+        mt_predictor_table_free(&table);
+        lookup_end(&w);
+        if (i == 0) fixture_sql("DELETE FROM best WHERE subject_id > 1");
+        if (i == 0) {
+            mt_store *store = fixture_open();
+            ck_fails(mt_predictor_table_load(store, &group, 1.1, &table, &fixture_err), MT_ERR_UNSUPPORTED, "has other values than the kernel's expressions name");
+            mt_store_close(store);
+        }
+        remove(fixture_db);
+    }
+}
+END_TEST
+
 /* How many cells, and the default on the last shape, are said to fail. */
 static size_t count_failures(mt_store *store, bool *default_fails)
 {
@@ -325,4 +356,4 @@ START_TEST(test_winners_gone)
 }
 END_TEST
 
-FIXTURE_MAIN("portfolio", test_table, test_excluded_by_other_expressions, test_what_did_not_run_hides_nothing, test_limits_stay, test_info, test_more_shapes_than_fit, test_winners_come_first, test_launch_latency, test_families, test_winners_gone)
+FIXTURE_MAIN("portfolio", test_table, test_odd_shapes, test_excluded_by_other_expressions, test_what_did_not_run_hides_nothing, test_limits_stay, test_info, test_more_shapes_than_fit, test_winners_come_first, test_launch_latency, test_families, test_winners_gone)

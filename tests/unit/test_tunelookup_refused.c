@@ -84,13 +84,48 @@ static void refuses_what_was_elsewhere(mt_outcome_kind kind)
     tunelookup_close(db);
 }
 
-START_TEST(test_wrong_elsewhere) { refuses_what_was_elsewhere(MT_OUTCOME_WRONG_RESULT); }
+static const mt_outcome_kind unsafe[] = {MT_OUTCOME_WRONG_RESULT, MT_OUTCOME_OUT_OF_BOUNDS, MT_OUTCOME_WROTE_INPUT, MT_OUTCOME_NONDETERMINISTIC,
+                                         MT_OUTCOME_GPU_FAULT, MT_OUTCOME_CRASHED, MT_OUTCOME_TIMEOUT, MT_OUTCOME_QUARANTINED};
+enum { UNSAFE = sizeof unsafe / sizeof *unsafe };
+
+START_TEST(test_unsafe_elsewhere)
+{
+    for (int i = 0; i < UNSAFE; i++) {
+        refuses_what_was_elsewhere(unsafe[i]);
+        remove(fixture_db);
+    }
+}
 END_TEST
 
-START_TEST(test_out_of_bounds_elsewhere) { refuses_what_was_elsewhere(MT_OUTCOME_OUT_OF_BOUNDS); }
-END_TEST
-
-START_TEST(test_wrote_input_elsewhere) { refuses_what_was_elsewhere(MT_OUTCOME_WROTE_INPUT); }
+/* The default, too, is handed out on no GPU; then the next default answers, in the space's order. What ran well later is forgiven, and so is what says nothing against the variant elsewhere. */
+START_TEST(test_unsafe_default)
+{
+    static const char own[] = "ALGO=wide;B=32;C=1";
+    static const mt_outcome_kind harmless[] = {MT_OUTCOME_ILLEGAL, MT_OUTCOME_LAUNCH_ERROR, MT_OUTCOME_COMPILE_ERROR, MT_OUTCOME_CENSORED, MT_OUTCOME_EXCLUDED, MT_OUTCOME_COMPILER_KILLED};
+    enum { HARMLESS = sizeof harmless / sizeof *harmless };
+    const char *before = strstr(lookup_spec, "\"constraints\"");
+    char spec[4096];
+    tunelookup_device blackwell = lookup_h100;
+    snprintf(spec, sizeof spec, "%.*s\"defaults\":[\"wide\",\"plain\"],%s", (int)(before - lookup_spec), lookup_spec, before);
+    blackwell.name = "NVIDIA B200";
+    blackwell.cc = 100;
+    for (int i = 0; i < UNSAFE + 2 + HARMLESS; i++) {
+        lookup_writer w = lookup_begin(spec, "toy", lookup_kernel_key);
+        lookup_put(&w, "H=3,5;N=64;dtype=f16", "default", plain64, 10);
+        mt_outcome_kind kind = i < UNSAFE ? unsafe[i] : i < UNSAFE + 2 ? MT_OUTCOME_GPU_FAULT : harmless[i - UNSAFE - 2];
+        bool is_striking = i == UNSAFE, is_forgiven = i == UNSAFE + 1;
+        if (is_striking) ck_ok(mt_store_strike(w.store, &w.subject, own, "fault", &fixture_err)); /* and the session ended before it could say so in a row */
+        else fixture_put(w.store, w.session, &w.subject, own, &(mt_outcome){.kind = kind, .timing = {.median_ns = 1e9, .low_ns = 1e9, .high_ns = 1e9}});
+        if (is_forgiven) fixture_put_ok(w.store, w.session, &w.subject, own, 2000);
+        finish(&w);
+        tunelookup_db *db = open_db(0);
+        tunelookup_result r = find(prepare(db, &blackwell), 128);
+        const char *expected = i <= UNSAFE ? plain : own;
+        ck_assert_msg(r.match == TUNELOOKUP_MATCH_DEFAULT && strcmp(r.variant, expected) == 0, "%d: %s:\n%s", i, mt_outcome_name(kind), lookup_explain(&r));
+        tunelookup_close(db);
+        remove(fixture_db);
+    }
+}
 END_TEST
 
 /* The winner of one workload that computed wrong results on the same shape with another: that one's winner answers both, and where there is none, the next step does. */
@@ -113,7 +148,7 @@ START_TEST(test_wrong_with_another_workload)
     r = find(plan, 64);
     ck_assert_int_ne(r.match, TUNELOOKUP_MATCH_EXACT);
     ck_assert_msg(strcmp(r.variant, plain64) != 0, "%s", lookup_explain(&r));
-    ck_says(&r, "the variant tuned for this GPU and shape is refused: another row of this very shape (of another workload, cache state, GPU or file) says that it computes wrong results");
+    ck_says(&r, "the variant tuned for this GPU and shape is refused: another row of this very shape (of another workload, cache state, GPU or file) says that it is not safe: wrong results");
     tunelookup_close(db);
 }
 END_TEST
@@ -140,4 +175,4 @@ START_TEST(test_no_variant_of_the_kernel)
 }
 END_TEST
 
-FIXTURE_MAIN("tunelookup_refused", test_wrong_with_another_workload, test_no_variant_of_the_kernel, test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_wrong_elsewhere, test_out_of_bounds_elsewhere, test_wrote_input_elsewhere)
+FIXTURE_MAIN("tunelookup_refused", test_wrong_with_another_workload, test_no_variant_of_the_kernel, test_refused_offers, test_unvalidated, test_wrong_for_a_type, test_unsafe_elsewhere, test_unsafe_default)

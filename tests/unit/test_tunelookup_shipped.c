@@ -168,6 +168,58 @@ START_TEST(test_damaged_row_hides_nothing)
 }
 END_TEST
 
+/* Whatever is wrong with the user's file, or with its copy of the kernel: it is left out and named, and the shipped rows answer. */
+START_TEST(test_broken_user_file_hides_nothing)
+{
+    static const struct { const char *sql, *said; } cases[] = {
+        {"UPDATE kernel SET spec_json = '{'", "t.sqlite: kernel toy: "},
+        {"UPDATE kernel SET spec_json = json_set(spec_json, '$.lets[0].value', '+ +')", "t.sqlite: kernel toy: an expression's program is damaged"},
+        {"UPDATE kernel SET spec_json = json_set(spec_json, '$.shape', 7)", "t.sqlite: kernel toy: a list is no list"},
+        {"UPDATE kernel SET spec_json = json_set(spec_json, '$.shape', json('[{\"name\":\"M\",\"kind\":\"int\"}]'))", "t.sqlite: kernel toy: N: the kernel has no such shape value"},
+        {"UPDATE kernel SET key = 'ffeeddccbbaa99887766554433221100', spec_json = '{\"format\":1,\"shape\":7}'; UPDATE answer SET updated_unix_ms = 4000000000000", "a list is no list"},
+        {"UPDATE answer SET shape_key = CAST(zeroblob(200000000) AS TEXT)", "t.sqlite: string or blob too big"},
+        {"UPDATE kernel SET spec_json = CAST(zeroblob(20000000) AS TEXT)", "t.sqlite: string or blob too big"},
+        {"UPDATE device SET key = CAST(zeroblob(20000000) AS TEXT)", "t.sqlite: string or blob too big"},
+        {"CREATE VIEW v AS SELECT 1", "which no tuning database does"},
+        {"DROP TABLE answer", "no such table: answer"},
+        {"PRAGMA user_version = 99", "was written by a newer msda-tune"},
+        {"PRAGMA application_id = 7", "is not a tuning database"},
+    };
+    make_prefix(2000);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lookup_one_row();
+        fixture_sql(cases[i].sql);
+        run_asker();
+        ck_assert_msg(strstr(answer, "find 0: match 1 median 2000\n") && strstr(answer, "refresh 0: \n"), "%s:\n%s", cases[i].sql, answer);
+        ck_told("note:     left out: ");
+        ck_told(cases[i].said);
+        shell("rm -f '%s' '%s-wal'", fixture_db, fixture_db);
+    }
+    shell("head -c 9000 '%s' >'%s'", shipped, fixture_db); /* cut short */
+    run_asker();
+    ck_told("find 0: match 1 median 2000\n");
+    shell("rm -f '%s'%s", fixture_db, "");
+    lookup_one_row();
+    shell("chmod 0666 '%s'%s", fixture_db, "");
+    run_asker();
+    ck_told("find 0: match 1 median 2000\n");
+    ck_told("chmod go-w");
+}
+END_TEST
+
+/* One source of the kernel in the user's file is broken: the file's other sources still count. */
+START_TEST(test_broken_source_hides_no_other_source)
+{
+    make_prefix(2000);
+    lookup_one_row();
+    fixture_sql("INSERT INTO kernel (name, key, spec_json) VALUES ('toy', 'ffeeddccbbaa99887766554433221100', '{\"format\":1,\"shape\":7}'); "
+                "CREATE TEMP TABLE newer AS SELECT * FROM answer; UPDATE newer SET kernel_id = (SELECT max(id) FROM kernel), updated_unix_ms = 4000000000000; INSERT INTO answer SELECT * FROM newer");
+    run_asker();
+    ck_told("find 0: match 1 median 1000\n");
+    ck_told("note:     left out: ");
+}
+END_TEST
+
 /* The prefix may be ~/.local: a user's file lies in share/msda-tune, beside the shipped folder. Only what lies in that folder is shipped, by whatever name it is asked for. */
 START_TEST(test_only_the_folder_makes_a_file_shipped)
 {
@@ -228,7 +280,8 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_other_constraints, test_damaged_row_hides_nothing,
+    const TTest *const tests[] = { test_shipped_answers_alone, test_user_first, test_older_user_file_is_left_out, test_older_and_nothing_else, test_other_constraints, test_damaged_row_hides_nothing, test_broken_user_file_hides_nothing,
+                                   test_broken_source_hides_no_other_source,
                                    test_only_the_folder_makes_a_file_shipped, test_link_among_the_shipped, test_no_folder_above };
     if (argc > 1) return ask((unsigned)strtoul(argv[1], NULL, 10), argc > 2 ? argv[2] : NULL);
     return fixture_run("tunelookup_shipped", tests, sizeof tests / sizeof tests[0]);

@@ -1,10 +1,13 @@
 #include "tuner/predictor/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/key.h"
 #include "tuner/base/alloc.h"
+#include "tuner/base/log.h"
 #include "tuner/base/strbuf.h"
 
 /* One variant's newest time on one subject. */
@@ -65,10 +68,21 @@ static size_t shape_index(mt_predictor_table *table, const mt_portfolio_subject 
     return index;
 }
 
+/* Whether the row's shape can be compared with others of its kernel: of what it has, and of how many numbers that is. */
+static bool is_shape_of_kernel(mt_predictor_table *table, const mt_portfolio_subject *row)
+{
+    double features[MT_RULE_FEATURES];
+    size_t names[MT_RULE_FEATURES];
+    if (mt_key_has_names(row->shape_key, row->names) && mt_rule_of_key(row->shape_key, row->kinds, features, names, NULL)) return true;
+    if (table->misfits++ == 0) snprintf(table->misfit, sizeof table->misfit, "shape %.60s has other values than the kernel's expressions name (%.120s), or too many", row->shape_name, row->names);
+    return false;
+}
+
 static mt_status on_subject(void *context, const mt_portfolio_subject *row, mt_error *err)
 {
     mt_predictor_table *table = ((loading *)context)->table;
     mt_status st = MT_OK;
+    if (!is_shape_of_kernel(table, row)) return MT_OK;
     size_t shape = shape_index(table, row, &st, err);
     if (st != MT_OK) return st;
     if (shape == SIZE_MAX) {
@@ -234,9 +248,7 @@ static mt_status make_data(mt_predictor_table *table, mt_error *err)
     if (!slowdown || !of_default || !shapes || !texts || !names) return no_memory(err);
     for (size_t i = 0; i < table->shape_count; i++) {
         double row[MT_RULE_FEATURES];
-        size_t count = mt_rule_of_key(table->shape_keys[i], table->kinds, row, names, texts);
-        if (i == 0) width = count;
-        if (!count || count != width) return MT_FAIL(err, MT_ERR_UNSUPPORTED, "portfolio: shape %s has other values than %s, or too many", table->shape_names[i], table->shape_names[0]);
+        width = mt_rule_of_key(table->shape_keys[i], table->kinds, row, names, texts);
         memcpy(shapes + i * width, row, width * sizeof *row);
     }
     fill_data(table, slowdown, of_default);
@@ -252,6 +264,11 @@ mt_status mt_predictor_table_load(mt_store *store, const mt_portfolio_group *gro
     loading l = {.table = table};
     *table = (mt_predictor_table){.group = *group};
     MT_TRY(mt_query_portfolio_subjects(store, group, on_subject, &l, err));
+    if (table->misfits && !table->shape_count) {
+        st = MT_FAIL(err, MT_ERR_UNSUPPORTED, "portfolio: %s", table->misfit);
+        goto done;
+    }
+    if (table->misfits) mt_log_warn("portfolio: %zu tuned shape%s left out: %s", table->misfits, table->misfits == 1 ? " is" : "s are", table->misfit);
     for (l.subject = 0; l.subject < table->subject_count; l.subject++) MT_TRY(mt_query_portfolio_times(store, group, table->subjects[l.subject].id, on_time, &l, err));
     if (l.entry_count) qsort(l.entries, l.entry_count, sizeof *l.entries, by_variant);
     MT_TRY(choose_columns(&l, within, err));

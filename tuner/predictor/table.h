@@ -26,13 +26,16 @@ typedef struct mt_predictor_table {
     int64_t variants[MT_RULE_VARIANTS];
     mt_predictor_cell_row *cells;       /* [subject_count][variant_count] */
     size_t left_out;                 /* tuned shapes beyond MT_RULE_SHAPES */
+    size_t misfits;                  /* subjects whose shape has other values than the kernel's expressions name: damaged, or of a stranger */
+    char misfit[256];                /* why the first of them is left out */
     double *blocks;                  /* [shape_count][variant_count]: of the launches together; NAN = not known */
     int64_t sm_count;                /* 0 = not known, nor are costs then */
     mt_predictor_data data;             /* of the shapes: the worst over their workloads */
     char *kinds;
 } mt_predictor_table;
 
-/* `within` as in mt_predictor_options. Rows that say another text of the search space excluded a variant do not count. A group of fewer shapes than one is fine: shape_count 0. */
+/* `within` as in mt_predictor_options. Rows that say another text of the search space excluded a variant do not count. A group of fewer shapes than one is fine: shape_count 0.
+ * Shapes that do not have the kernel's values are left out and told of (mt_log_warn); UNSUPPORTED where there are no others. */
 mt_status mt_predictor_table_load(mt_store *store, const mt_portfolio_group *group, double within, mt_predictor_table *table, mt_error *err);
 void mt_predictor_table_free(mt_predictor_table *table);
 
