@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "db/counted_rows.h"
 #include "db/store/query_internal.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"

@@ -2,6 +2,7 @@
 #include "db/exchange/merge.h"
 
 #include "db/exchange/merge_internal.h"
+#include "db/store/current.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
 #include "tuner/base/file.h"
@@ -65,8 +66,11 @@ size_t mt_merge_committed(const mt_merge *merge)
 static mt_status merge_rows(mt_merge *m, mt_error *err)
 {
     mt_status st;
+    int64_t last = 0;
     MT_TRY(mt_tx_begin(m->store, err));
+    st = mt_sql_one(m->store, "SELECT max(id) FROM measurement", "read measurements", MT_NO_IN, MT_OUT(MT_TO_INT(&last)), err);
     for (size_t i = 0; i < mt_merge_rule_count && st == MT_OK; i++) st = mt_merge_table_rows(m, i, err);
+    if (st == MT_OK) st = mt_current_renew_after(m->store, last, err);
     st = mt_tx_end(m->store, st, err);
 done:
     return st;

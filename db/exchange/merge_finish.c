@@ -4,6 +4,7 @@
 
 #include "db/store/answer.h"
 #include "db/exchange/merge_internal.h"
+#include "db/store/current.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 
@@ -15,6 +16,7 @@ typedef struct ordered {
     const char *groups;        /* SELECT group a, group b of several rows, behind the group (?1, ?2), GROUPS_AT_ONCE at most */
     const char *rows;          /* SELECT id of the group (?1, ?2), the oldest first */
     const char *moves[6];      /* ?1: the new id; ?2: the old one */
+    mt_status (*moved)(mt_store *store, int64_t a, int64_t b, mt_error *err); /* what follows from the order; NULL = nothing */
 } ordered;
 
 enum { GROUPS_AT_ONCE = 500 }; /* the number in the statements */
@@ -26,6 +28,7 @@ static const ordered measurements = {
     .moves = {"UPDATE main.measurement SET id = ?1 WHERE id = ?2", "UPDATE main.finalist SET measurement_id = ?1 WHERE measurement_id = ?2",
               "UPDATE main.best SET measurement_id = ?1 WHERE measurement_id = ?2", "UPDATE main.metric SET measurement_id = ?1 WHERE measurement_id = ?2",
               "UPDATE main.library_comparison SET measurement_id = ?1 WHERE measurement_id = ?2"},
+    .moved = mt_current_renew,
 };
 static const ordered finals = {
     .groups = "SELECT subject_id, 0 FROM final_round WHERE (subject_id, 0) > (?1, ?2) GROUP BY subject_id HAVING count(*) > 1 LIMIT 500",
@@ -163,6 +166,7 @@ static mt_status put_in_order(mt_store *store, const ordered *what, mt_error *er
             if (is_ascending(g.ids, g.count)) continue;
             qsort(g.ids, g.count, sizeof *g.ids, by_number);
             MT_TRY(move_group(store, what, &g, err));
+            if (what->moved) MT_TRY(what->moved(store, groups[i].a, groups[i].b, err));
         }
     } while (count == GROUPS_AT_ONCE);
 done:
@@ -177,7 +181,7 @@ done:
 static const char choose_comparison_points[] =
     "INSERT OR REPLACE INTO main.landmark (subject_id, role, variant_id) SELECT subject_id, role, variant_id FROM ("
     "SELECT c.subject_id, c.role, c.variant_id, row_number() OVER (PARTITION BY c.subject_id, c.role ORDER BY "
-    "ifnull((SELECT max(m.created_unix_ms) FROM measurement m WHERE m.subject_id = c.subject_id AND m.variant_id = c.variant_id), -1) DESC, v.text) AS place "
+    "ifnull((SELECT m.created_unix_ms FROM current_result n JOIN measurement m ON m.id = n.newest_id WHERE n.subject_id = c.subject_id AND n.variant_id = c.variant_id), -1) DESC, v.text) AS place "
     "FROM (SELECT subject_id, role, variant_id FROM temp.merge_landmark UNION SELECT subject_id, role, variant_id FROM main.landmark) c "
     "JOIN variant v ON v.id = c.variant_id) WHERE place = 1; DELETE FROM temp.merge_landmark";
 

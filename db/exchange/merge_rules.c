@@ -47,6 +47,7 @@ const mt_merge_rule mt_merge_rules[] = {
      .match = "session_id = :session_id AND subject_id = :subject_id AND constraint_name = :constraint_name"},
     {.table = "landmark", .kind = MT_MERGE_CHOSEN, .foreign = {{"subject_id", "subject"}, {"variant_id", "variant"}},
      .match = "subject_id = :subject_id AND role = :role AND variant_id = :variant_id"},
+    {.table = "current_result", .kind = MT_MERGE_DERIVED},
     {.table = "best", .kind = MT_MERGE_DERIVED},
     {.table = "answer", .kind = MT_MERGE_DERIVED},
     {.table = "portfolio", .kind = MT_MERGE_DERIVED},

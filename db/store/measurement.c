@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "db/store/current.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/clock.h"
@@ -255,6 +256,7 @@ mt_status mt_measurement_insert(mt_store *store, int64_t session, int64_t create
     mt_sql_blob(&args, blob, blob_size);
     MT_TRY(mt_sql_run(store, &args, "store a measurement", err));
     MT_TRY(insert_metrics(store, sqlite3_last_insert_rowid(store->db), created_unix_ms, result, err));
+    st = mt_current_renew(store, subject, variant, err);
 done:
     mt_free(blob);
     return st;

@@ -1,6 +1,6 @@
 #include "db/store/migrate.h"
 
-#include "db/counted_rows.h"
+#include "db/store/current.h"
 #include "db/store/old_outcome.h"
 #include "db/store/sql.h"
 #include "db/store/store_file.h"
@@ -42,9 +42,13 @@ static const char to_8[] =
     "UPDATE session SET truncated = 1 WHERE json_valid(times_json) AND json_type(times_json, '$.truncated') = 'true'; "
     "PRAGMA user_version = 8;";
 
-/* Which arm of a strategy proposed what; and what is not to be handed out, which the lookup reads all of. */
-static const char to_9[] = "ALTER TABLE measurement ADD COLUMN proposed_by TEXT; DROP INDEX IF EXISTS measurement_wrong; "
-                           "CREATE INDEX measurement_unsafe ON measurement (subject_id, variant_id) WHERE outcome IN " MT_UNSAFE_OUTCOMES "; PRAGMA user_version = 9;";
+/* Which arm of a strategy proposed what; what is not to be handed out, which the lookup reads all of; and which measurement holds the result of a variant. */
+static const char to_9[] =
+    "ALTER TABLE measurement ADD COLUMN proposed_by TEXT; DROP INDEX IF EXISTS measurement_wrong; "
+    "CREATE INDEX measurement_unsafe ON measurement (subject_id, variant_id) WHERE outcome IN " MT_UNSAFE_OUTCOMES "; "
+    "CREATE TABLE current_result (subject_id INTEGER NOT NULL REFERENCES subject (id), variant_id INTEGER NOT NULL REFERENCES variant (id), measurement_id INTEGER, newest_id INTEGER NOT NULL, "
+    "PRIMARY KEY (subject_id, variant_id)) WITHOUT ROWID; "
+    "INSERT INTO current_result " MT_CURRENT_OF("") "; PRAGMA user_version = 9;";
 
 /* Steps lead from one version to the next and end with PRAGMA user_version; an empty file becomes the newest schema at once. */
 enum { OLDEST = 7 };

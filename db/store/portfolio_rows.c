@@ -7,6 +7,7 @@
 
 #include "db/store/answer.h"
 #include "db/cells.h"
+#include "db/store/current.h"
 #include "db/store/query_internal.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
@@ -62,8 +63,11 @@ mt_status mt_query_spec_digest(mt_store *store, int64_t kernel, char digest[MT_S
     return st;
 }
 
-/* Of a row of subject s: not one that says other expressions excluded the variant, or that its compiler was killed; what is older counts then. `digest`: of today's expressions. */
-#define AND_IS_OF_TODAY(row, digest) "AND (s.origin = 'recorded' OR " MT_IS_RUN(row) " OR " row ".spec_digest = " digest ") "
+/* The measurement that counts of current result c of subject s: its newest, unless other expressions than today's excluded the variant, or its compiler was killed. `digest`: of today's. */
+#define OF_TODAY(digest) "CASE WHEN s.origin = 'recorded' OR (SELECT spec_digest FROM measurement WHERE id = c.newest_id) = " digest " THEN c.newest_id ELSE c.measurement_id END"
+#define LEFT_JOIN_DEFAULT(digest) \
+    "LEFT JOIN landmark l ON l.subject_id = s.id AND l.role = 'default' LEFT JOIN current_result c ON c.subject_id = l.subject_id AND c.variant_id = l.variant_id " \
+    "LEFT JOIN measurement o ON o.id = " OF_TODAY(digest) " AND o.subject_id = c.subject_id AND o.variant_id = c.variant_id "
 
 /* The default's time o beside the best's m; where it is latent, the least that it can be: an answer must not win by launch latency. */
 #define DEFAULT_NS(latency) "CASE WHEN s.origin <> 'recorded' AND " MT_IS_LATENT("o", "m") " THEN max(m.median_ns, o.median_ns - " latency ") ELSE o.median_ns END"
@@ -75,8 +79,7 @@ mt_status mt_query_spec_digest(mt_store *store, int64_t kernel, char digest[MT_S
 static const char subjects_sql[] =
     "SELECT s.id, s.shape_id, s.workload_id, h.key, h.name, w.name, m.median_ns, o.outcome, CASE WHEN o.outcome IN ('ok', 'censored') THEN " DEFAULT_NS("?6") " END, "
     SHAPE_VALUES("kind") ", v.text, w.key, " SHAPE_VALUES("name") " FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
-    "JOIN workload w ON w.id = s.workload_id LEFT JOIN landmark l ON l.subject_id = s.id AND l.role = 'default' LEFT JOIN variant v ON v.id = l.variant_id "
-    "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM measurement n WHERE n.subject_id = s.id AND n.variant_id = l.variant_id " AND_IS_OF_TODAY("n", "?5") ") "
+    "JOIN workload w ON w.id = s.workload_id " LEFT_JOIN_DEFAULT("?5") "LEFT JOIN variant v ON v.id = l.variant_id "
     "WHERE s.kernel_id = ?1 AND s.device_id = ?2 AND s.regime = ?3 AND s.origin = ?4 AND m.median_ns > 0 ORDER BY s.id";
 
 mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group *group, mt_query_portfolio_subject_callback callback, void *context, mt_error *err)
@@ -103,9 +106,9 @@ done:
     return st;
 }
 
-/* Bare columns beside max() come from the row that holds the maximum. */
 static const char times_sql[] =
-    "SELECT o.variant_id, max(o.id), o.outcome, o.median_ns FROM subject s JOIN measurement o ON o.subject_id = s.id WHERE s.id = ?1 " AND_IS_OF_TODAY("o", "?2") "AND NOT " MT_NEEDS_RETIMING("o", "?3") " GROUP BY o.variant_id";
+    "SELECT m.variant_id, m.id, m.outcome, m.median_ns FROM subject s JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT(OF_TODAY("?2"))
+    "WHERE s.id = ?1 AND NOT " MT_NEEDS_RETIMING("m", "?3") " ORDER BY m.variant_id";
 
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {
@@ -209,12 +212,11 @@ done:
     return st;
 }
 
-/* The default's newest row beside the winner's, as subjects_sql reads them. */
+/* The default's row beside the winner's, as subjects_sql reads them. */
 static const char shape_sql[] =
     "INSERT INTO main.portfolio_shape SELECT ?1, s.id, s.workload_id, h.key, h.name, m.median_ns, CASE WHEN o.outcome IN ('ok', 'censored') THEN " DEFAULT_NS("?4") " END, o.outcome "
     "FROM best b JOIN subject s ON s.id = b.subject_id JOIN measurement m ON m.id = b.measurement_id JOIN shape h ON h.id = s.shape_id "
-    "LEFT JOIN measurement o ON o.id = (SELECT max(n.id) FROM landmark l JOIN measurement n ON n.subject_id = l.subject_id AND n.variant_id = l.variant_id "
-    "WHERE l.subject_id = s.id AND l.role = 'default' " AND_IS_OF_TODAY("n", "?3") ") WHERE s.id = ?2";
+    LEFT_JOIN_DEFAULT("?3") "WHERE s.id = ?2";
 
 static mt_status insert_shapes(mt_store *store, const mt_portfolio_group *group, int64_t id, const mt_portfolio *portfolio, mt_error *err)
 {

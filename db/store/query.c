@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "db/store/current.h"
 #include "db/store/measurement.h"
 #include "db/store/query_internal.h"
 #include "db/store/store_internal.h"
@@ -153,9 +154,8 @@ mt_status mt_query_best(mt_store *store, const mt_filter *filter, mt_query_callb
 /* The winner first, which may not have the least median: finalists by what they took in the final, side by side; the others by their own rows. A finalist's row is the one that
  * the final was held with. */
 #define FASTEST \
-    "WITH newest AS (SELECT subject_id, max(id) AS id FROM measurement WHERE " MT_IS_RUN("measurement") " GROUP BY subject_id, variant_id), " \
-    "fastest AS (SELECT m.id, b.measurement_id = m.id AS is_best, b.tied_count, fi.final_id, row_number() OVER (PARTITION BY m.subject_id " \
-    "ORDER BY b.measurement_id IS NOT m.id, ifnull(fi.median_ns, m.median_ns), m.id) AS place FROM newest n JOIN measurement m ON m.id = n.id " \
+    "WITH fastest AS (SELECT m.id, b.measurement_id = m.id AS is_best, b.tied_count, fi.final_id, row_number() OVER (PARTITION BY m.subject_id " \
+    "ORDER BY b.measurement_id IS NOT m.id, ifnull(fi.median_ns, m.median_ns), m.id) AS place FROM current_result c " MT_JOIN_CURRENT("c.measurement_id") \
     "LEFT JOIN best b ON b.subject_id = m.subject_id LEFT JOIN finalist fi ON fi.final_id = b.final_id AND fi.measurement_id = m.id " \
     "WHERE m.outcome = 'ok' AND m.median_ns > 0) "
 #define FASTEST_FINAL "CASE WHEN f.is_best THEN f.tied_count END, f.final_id, fi.median_ns, fi.low_ns, fi.high_ns, fr.objective, " ENERGY_OF("fi") FINAL_BATCH
@@ -179,9 +179,8 @@ mt_status mt_query_newest(mt_store *store, int64_t subject, bool with_samples, m
 {
     sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN measurement m ON m.subject_id = s.id " ROW_TABLES
-                          "WHERE s.id = ?1 AND m.id IN (SELECT ifnull(max(CASE WHEN " MT_IS_RUN("measurement") " THEN id END), max(id)) FROM measurement WHERE subject_id = ?1 GROUP BY variant_id) "
-                          "ORDER BY v.text", &statement, err));
+    MT_TRY(mt_sql_prepare(store, ROW_COLUMNS NO_FINAL SUBJECT_TABLES "CROSS JOIN current_result c ON c.subject_id = s.id " MT_JOIN_CURRENT("ifnull(c.measurement_id, c.newest_id)") ROW_TABLES
+                          "WHERE s.id = ?1 ORDER BY v.text", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, subject);
     args.bound = 9;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "db/store/current.h"
 #include "db/store/query_internal.h"
 #include "db/store/store_internal.h"
 
@@ -55,8 +56,8 @@ mt_status mt_query_comparison_points(mt_store *store, int64_t measurement, doubl
     mt_status st;
     *default_ns = *baseline_ns = NAN;
     *count = 0;
-    MT_TRY(mt_sql_prepare(store, "SELECT l.role, (SELECT CASE m.outcome WHEN 'ok' THEN m.median_ns END FROM measurement m WHERE m.subject_id = l.subject_id AND "
-                          "m.variant_id = l.variant_id ORDER BY m.id DESC LIMIT 1) FROM landmark l WHERE l.subject_id = (SELECT subject_id FROM measurement WHERE id = ?)",
+    MT_TRY(mt_sql_prepare(store, "SELECT l.role, CASE m.outcome WHEN 'ok' THEN m.median_ns END FROM landmark l LEFT JOIN current_result c ON c.subject_id = l.subject_id AND c.variant_id = l.variant_id "
+                          "LEFT " MT_JOIN_CURRENT("c.newest_id") "WHERE l.subject_id = (SELECT subject_id FROM measurement WHERE id = ?)",
                           &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, measurement);
@@ -74,8 +75,8 @@ mt_status mt_query_yardsticks(mt_store *store, int64_t measurement, mt_query_yar
 {
     sqlite3_stmt *statement = NULL;
     mt_status st;
-    MT_TRY(mt_sql_prepare(store, "SELECT v.text, m.median_ns, max(m.id) FROM measurement m JOIN variant v ON v.id = m.variant_id WHERE m.outcome = 'yardstick' AND m.median_ns > 0 AND "
-                          "m.subject_id = (SELECT subject_id FROM measurement WHERE id = ?) GROUP BY m.variant_id ORDER BY m.median_ns, v.text", &statement, err));
+    MT_TRY(mt_sql_prepare(store, "SELECT v.text, m.median_ns FROM current_result c " MT_JOIN_CURRENT("c.measurement_id") "JOIN variant v ON v.id = m.variant_id WHERE m.outcome = 'yardstick' "
+                          "AND m.median_ns > 0 AND c.subject_id = (SELECT subject_id FROM measurement WHERE id = ?) ORDER BY m.median_ns, v.text", &statement, err));
     mt_sql_args args = mt_sql_args_of(statement);
     mt_sql_int(&args, measurement);
     while (mt_sql_next(store, &args, "read yardsticks", &st, err)) st = callback(context, mt_sql_column(statement, 0), sqlite3_column_double(statement, 1), err);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/store/current.h"
 #include "db/store/row_check.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
@@ -28,7 +29,7 @@ typedef struct scan {
     size_t table_count;
 } scan;
 
-/* Tables behind those that they refer to. Not here: code (it is checked against its hash), and answers, which only the library reads. */
+/* Tables behind those that they refer to. Not here: code (it is checked against its hash), and answers, which only the library reads; current results are joined with their measurements only. */
 static const char *const scanned[] = {"device", "kernel", "shape", "workload", "toolchain", "variant", "subject", "session", "strike", "measurement", "anchor", "final_round", "finalist",
                                       "library_comparison", "pruned", "landmark", "metric", "best"};
 
@@ -166,8 +167,11 @@ static mt_status make_views(const scan *s, mt_error *err)
     mt_status st;
     allow_views(s->store->db);
     MT_TRY(mt_sql_exec(s->store, "CREATE TEMP TABLE row_left_out (in_table TEXT, row INTEGER, PRIMARY KEY (in_table, row)) WITHOUT ROWID", err));
-    for (size_t i = 0; i < s->table_count && st == MT_OK; i++)
+    for (size_t i = 0; i < s->table_count && st == MT_OK; i++) {
         if (s->tables[i].bad_count) st = make_view(s, &s->tables[i], err);
+        if (s->tables[i].bad_count && strcmp(s->tables[i].table, "measurement") == 0 && st == MT_OK)
+            st = mt_sql_exec(s->store, "CREATE TEMP VIEW current_result AS " MT_CURRENT_OF(""), err); /* what is older than a row that is left out counts */
+    }
 done:
     return st;
 }

@@ -194,6 +194,15 @@ CREATE INDEX measurement_known ON measurement (subject_id, variant_id);
 CREATE INDEX measurement_unsafe ON measurement (subject_id, variant_id) WHERE outcome IN ('crashed', 'gpu_fault', 'nondeterministic', 'out_of_bounds', 'quarantined', 'timeout', 'wrong_result', 'wrote_input'); -- the lookup reads all of them
 CREATE INDEX measurement_by_session ON measurement (session_id, variant_id);
 
+-- Which row of measurement holds the result of a variant; written in the transaction that writes there (store/current.h).
+CREATE TABLE current_result (
+    subject_id      INTEGER NOT NULL REFERENCES subject (id),
+    variant_id      INTEGER NOT NULL REFERENCES variant (id),
+    measurement_id  INTEGER,             -- its newest row that says how it did; NULL = none does
+    newest_id       INTEGER NOT NULL,    -- its newest row of all: another one only where that says why the variant did not run (excluded, not_recorded, compiler_killed)
+    PRIMARY KEY (subject_id, variant_id)
+) WITHOUT ROWID;
+
 -- The anchor of a subject, one variant timed again at intervals: what moves here is the machine, not the kernel. Also the subject's first time of it.
 CREATE TABLE anchor (
     id              INTEGER PRIMARY KEY,

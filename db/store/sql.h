@@ -81,6 +81,8 @@ typedef struct mt_sql_out {
 #define MT_TO_REAL(to) {.type = MT_SQL_TO_REAL, .real = (to)}
 #define MT_TO_TEXT(to) {.type = MT_SQL_TO_TEXT, .text = (to)}
 #define MT_OUT(...) ((const mt_sql_out[]){__VA_ARGS__, {.type = MT_SQL_TO_NONE}})
+#define MT_NO_IN ((const mt_sql_in[]){{.type = MT_SQL_END}})
+#define MT_NO_OUT ((const mt_sql_out[]){{.type = MT_SQL_TO_NONE}})
 /* Binds MT_IN(…) from left to right and puts the columns of the first row into MT_OUT(…). The statement is a cached one. On failure the outputs are as without a row.
  *
  *     return mt_sql_one(store, "SELECT value FROM metric WHERE measurement_id = ? AND name = ?", "read a metric", MT_IN(MT_INT(id), MT_TEXT(name)), MT_OUT(MT_TO_REAL(value)), err); */

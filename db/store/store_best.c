@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "db/store/answer.h"
+#include "db/store/current.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/clock.h"
 

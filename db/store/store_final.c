@@ -1,6 +1,7 @@
 /* Drift references, and finals: who is close to the best, how they compared, whether that still holds. */
 #include <math.h>
 
+#include "db/store/current.h"
 #include "db/store/measurement.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"

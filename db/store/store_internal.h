@@ -6,7 +6,6 @@
 #include <zstd.h>
 
 #include "db/store/sql.h"
-#include "db/counted_rows.h"
 #include "db/store/store.h"
 
 enum { MT_STORE_BUSY_MS = 30000, MT_STORE_STATEMENTS = 96 };
@@ -43,11 +42,6 @@ mt_status mt_subject_find(mt_store *store, const mt_subject *subject, int64_t *i
     "ifnull(json_extract(l.value, '$.cluster[0]'), 1) * ifnull(json_extract(l.value, '$.cluster[1]'), 1) * " \
     "ifnull(json_extract(l.value, '$.cluster[2]'), 1) ELSE 1 END) " \
     "FROM json_each(CASE WHEN json_valid(" table ".launch_json) THEN " table ".launch_json ELSE '{}' END, '$.launches') l WHERE l.type = 'object')"
-
-/* A subject's variants (?1) that stand: their newest rows, where those are OK. */
-#define MT_WITH_GOOD \
-    "WITH newest AS (SELECT max(id) AS id FROM measurement WHERE subject_id = ?1 AND " MT_IS_RUN("measurement") " GROUP BY variant_id), " \
-    "good AS (SELECT m.* FROM newest n JOIN measurement m ON m.id = n.id WHERE m.outcome = 'ok' AND m.median_ns > 0)"
 
 mt_status mt_variant_id(mt_store *store, int64_t kernel, const char *text, int64_t *id, mt_error *err);
 

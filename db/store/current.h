@@ -1,0 +1,25 @@
+/* Table current_result: which row of measurement holds the result of each variant of a subject. It follows from table measurement alone. Who writes there calls one of these in the same transaction. */
+#ifndef MT_DB_STORE_CURRENT_H
+#define MT_DB_STORE_CURRENT_H
+
+#include "db/counted_rows.h"
+#include "db/store/store.h"
+
+/* The rows of current_result, of the measurements that `where` admits ("" or "WHERE … ": a condition on subject and variant only). */
+#define MT_CURRENT_OF(where) \
+    "SELECT subject_id, variant_id, max(CASE WHEN " MT_IS_RUN("measurement") " THEN id END) AS measurement_id, max(id) AS newest_id FROM measurement " where "GROUP BY subject_id, variant_id"
+
+/* Table measurement as m beside current_result c. The file may be a stranger's: a row that holds the number of another variant's measurement names none. */
+#define MT_JOIN_CURRENT(id) "JOIN measurement m ON m.id = " id " AND m.subject_id = c.subject_id AND m.variant_id = c.variant_id "
+
+/* A subject's variants (?1) whose current results are OK. */
+#define MT_WITH_GOOD "WITH good AS (SELECT m.* FROM current_result c " MT_JOIN_CURRENT("c.measurement_id") "WHERE c.subject_id = ?1 AND m.outcome = 'ok' AND m.median_ns > 0)"
+
+/* A variant's results were written, or their ids dealt out anew. */
+mt_status mt_current_renew(mt_store *store, int64_t subject, int64_t variant, mt_error *err);
+/* Rows of measurement were added that have ids above `last`. */
+mt_status mt_current_renew_after(mt_store *store, int64_t last, mt_error *err);
+/* DB error where the table is not what table measurement says. */
+mt_status mt_current_check(mt_store *store, mt_error *err);
+
+#endif
