@@ -21,9 +21,9 @@ typedef struct state {
 
 static const mt_column answer_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"L2 cache", NULL}, {"Rows are", NULL}, {"Exactly", "%.0f"}, {"Known, no row", "%.0f"},
                                            {"Others get", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Tried on", "%.0f"}, {0}};
-static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Expected ×", "%.3f"}, {"From ×", "%.3f"}, {"To ×", "%.3f"}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
+static const mt_column unanswered_columns[] = {{"Kernel", NULL}, {"GPU", NULL}, {"Shape", NULL}, {"Gets", NULL}, {"Expected ×", "%.3f"}, {"Interval ×", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {"Shape's values", NULL}, {0}};
 static const mt_column miss_columns[] = {{"Asked for", "%.0f"}, {"Kernel", NULL}, {"GPU", NULL}, {"Shape's values", NULL}, {"Workloads", NULL}, {"Last", NULL}, {"Gets today", NULL},
-                                         {"Expected ×", "%.3f"}, {"From ×", "%.3f"}, {"To ×", "%.3f"}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {0}};
+                                         {"Expected ×", "%.3f"}, {"Interval ×", NULL}, {"Usually ×", "%.3f"}, {"At worst ×", "%.3f"}, {0}};
 
 static const mt_report_subject *group_of(const mt_report_data *data, const mt_portfolio_info *p)
 {
@@ -55,29 +55,41 @@ static const prediction *prediction_for(const state *s, const mt_report_subject 
     return NULL;
 }
 
-/* What one shape gets, as the library says it: the next cells of a table. `group` NULL: nothing is known for the GPU. */
-static void add_answer(const state *s, const mt_report_subject *group, const char *shape_key, const prediction *p)
+/* No answer is faster than the best: the interval begins at 1. */
+static void add_interval(mt_doc *doc, const mt_report_answer *answer)
+{
+    if (answer->measured) mt_doc_text(doc, answer->measured);
+    else if (isfinite(answer->bound)) mt_doc_textf(doc, "1–%.3f", answer->bound);
+    else mt_doc_text(doc, "no bound known");
+}
+
+static void add_tried(mt_doc *doc, const prediction *p)
+{
+    mt_doc_number(doc, p && p->held_out ? p->mean : NAN);
+    mt_doc_number(doc, p && p->held_out ? p->worst : NAN);
+}
+
+/* What one shape gets, as the library says it: the next cells of a table. Where it says nothing, what the rows say. */
+static void add_answer(const state *s, const mt_report_subject *group, const char *shape_key, bool has_row, const prediction *p)
 {
     const mt_report_lookup *lookup = s->context->lookup;
-    mt_report_answer answer = {.gets = NULL, .slowdown = NAN, .low = NAN, .high = NAN};
-    if (group && lookup) {
-        const mt_report_question question = {group->gpu_key, group->kernel, group->kernel_key, shape_key, group->origin};
-        if (!lookup->ask(lookup->context, &question, &answer)) answer.gets = NULL;
-    }
-    if (!answer.gets) answer.gets = p ? "a prediction, else the default" : "the default";
+    const mt_report_question question = {group->gpu_key, group->kernel, group->kernel_key, shape_key, group->origin};
+    mt_report_answer answer;
+    if (!lookup || !lookup->ask(lookup->context, &question, &answer))
+        answer = (mt_report_answer){has_row ? "its own row" : p ? "a prediction, else the default" : "the default", NAN, NAN, has_row ? "measured" : NULL};
     mt_doc_text(s->doc, answer.gets);
-    const double numbers[] = {answer.slowdown, answer.low, answer.high, p && p->held_out ? p->mean : NAN, p && p->held_out ? p->worst : NAN};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) mt_doc_number(s->doc, numbers[i]);
+    mt_doc_number(s->doc, answer.slowdown);
+    add_interval(s->doc, &answer);
+    add_tried(s->doc, p);
 }
 
 /* The last cells of the groups' table; NULL = the default is all there is. */
-static void add_prediction(const state *s, const prediction *p)
+static void add_prediction(mt_doc *doc, const prediction *p)
 {
-    if (p && p->members == 1) mt_doc_text(s->doc, "prediction (1 variant), else the default");
-    else if (p) mt_doc_textf(s->doc, "prediction (%lld variants), else the default", (long long)p->members);
-    else mt_doc_text(s->doc, "the default");
-    mt_doc_number(s->doc, p && p->held_out ? p->mean : NAN);
-    mt_doc_number(s->doc, p && p->held_out ? p->worst : NAN);
+    if (p && p->members == 1) mt_doc_text(doc, "prediction (1 variant), else the default");
+    else if (p) mt_doc_textf(doc, "prediction (%lld variants), else the default", (long long)p->members);
+    else mt_doc_text(doc, "the default");
+    add_tried(doc, p);
 }
 
 /* ---- groups ---- */
@@ -90,55 +102,80 @@ static bool is_first(const mt_report_data *data, size_t i)
     return true;
 }
 
-typedef struct shape_count {
-    state *s;
-    const mt_report_subject *group;
-    const prediction *prediction;
-    bool lists; /* a row for each without one; else only counts */
-    size_t exact, without;
-} shape_count;
+/* A kernel's source on a GPU. */
+typedef struct answered { const mt_report_subject *first; const prediction *prediction; size_t exact, without; } answered;
+typedef struct groups { state *s; answered *items; size_t count; } groups;
 
-static mt_status on_shape(void *context, const mt_shape_info *shape, mt_error *err)
+static bool is_shape_of(const mt_shape_info *shape, const mt_report_subject *first)
 {
-    shape_count *c = context;
-    state *s = c->s;
+    return strcmp(shape->kernel, first->kernel) == 0 && strcmp(shape->kernel_key, first->kernel_key) == 0;
+}
+
+static mt_status count_shape(void *context, const mt_shape_info *shape, mt_error *err)
+{
+    groups *all = context;
     (void)err;
-    if (strcmp(shape->kernel, c->group->kernel) != 0 || strcmp(shape->kernel_key, c->group->kernel_key) != 0) return MT_OK;
-    bool is_exact = mt_report_has_winner(s->context->data, c->group, shape->key);
-    c->exact += is_exact;
-    c->without += !is_exact;
-    if (is_exact || !c->lists || s->rows++ >= s->context->most_rows) return MT_OK;
+    for (size_t i = 0; i < all->count; i++) {
+        answered *g = &all->items[i];
+        if (!is_shape_of(shape, g->first)) continue;
+        if (mt_report_has_winner(all->s->context->data, g->first, shape->key)) g->exact++;
+        else g->without++;
+    }
+    return MT_OK;
+}
+
+typedef struct listing { state *s; const answered *group; } listing;
+
+static mt_status list_shape(void *context, const mt_shape_info *shape, mt_error *err)
+{
+    const listing *l = context;
+    const mt_report_subject *first = l->group->first;
+    state *s = l->s;
+    (void)err;
+    if (!is_shape_of(shape, first) || mt_report_has_winner(s->context->data, first, shape->key) || s->rows++ >= s->context->most_rows) return MT_OK;
     mt_doc_text(s->doc, shape->kernel);
-    mt_doc_text(s->doc, c->group->gpu_name);
+    mt_doc_text(s->doc, first->gpu_name);
     mt_doc_text(s->doc, shape->name);
-    add_answer(s, c->group, shape->key, c->prediction);
+    add_answer(s, first, shape->key, false, l->group->prediction);
     mt_doc_knobs(s->doc, shape->key);
     return MT_OK;
 }
 
-static void add_group(const shape_count *c)
+static void add_group(mt_doc *doc, const answered *g)
 {
-    mt_doc *doc = c->s->doc;
-    const mt_report_subject *g = c->group;
-    const char *texts[] = {g->kernel, g->gpu_name, mt_l2_name(g->l2), mt_origin_name(g->origin)};
+    const char *texts[] = {g->first->kernel, g->first->gpu_name, mt_l2_name(g->first->l2), mt_origin_name(g->first->origin)};
     for (size_t i = 0; i < 4; i++) mt_doc_text(doc, texts[i]);
-    mt_doc_number(doc, (double)c->exact);
-    mt_doc_number(doc, (double)c->without);
-    add_prediction(c->s, c->prediction);
-    mt_doc_number(doc, c->prediction && c->prediction->held_out ? (double)c->prediction->held_out : NAN);
+    mt_doc_number(doc, (double)g->exact);
+    mt_doc_number(doc, (double)g->without);
+    add_prediction(doc, g->prediction);
+    mt_doc_number(doc, g->prediction && g->prediction->held_out ? (double)g->prediction->held_out : NAN);
 }
 
-static mt_status add_groups(state *s, bool lists, mt_error *err)
+/* Shapes are read once for all groups, and once more for each that has some without a row: reading them parses programs. */
+static mt_status add_groups(state *s, mt_error *err)
 {
     const mt_report_data *data = s->context->data;
+    groups all = {.s = s};
+    size_t capacity = 0;
     mt_status st = MT_OK;
     for (size_t i = 0; i < data->count; i++) {
         if (!is_first(data, i)) continue;
-        shape_count c = {.s = s, .group = &data->subjects[i], .prediction = prediction_for(s, &data->subjects[i]), .lists = lists};
-        MT_TRY(mt_query_shapes(s->context->store, on_shape, &c, err));
-        if (!lists) add_group(&c);
+        answered *items = mt_grow(all.items, all.count, &capacity, sizeof *items);
+        if (!items) st = MT_FAIL(err, MT_ERR_NO_MEMORY, "report: out of memory");
+        if (!items) goto done;
+        all.items = items;
+        items[all.count++] = (answered){.first = &data->subjects[i], .prediction = prediction_for(s, &data->subjects[i])};
+    }
+    MT_TRY(mt_query_shapes(s->context->store, count_shape, &all, err));
+    mt_doc_table(s->doc, "answers", "How many shapes today's sources answer exactly, and what others get", answer_columns);
+    for (size_t i = 0; i < all.count; i++) add_group(s->doc, &all.items[i]);
+    mt_doc_table(s->doc, "unanswered", "Known shapes without a row of their own", unanswered_columns);
+    for (size_t i = 0; i < all.count; i++) {
+        listing l = {s, &all.items[i]};
+        if (l.group->without) MT_TRY(mt_query_shapes(s->context->store, list_shape, &l, err));
     }
 done:
+    mt_free(all.items);
     return st;
 }
 
@@ -169,12 +206,14 @@ static void add_miss(const state *s, const mt_miss *miss)
     mt_doc_knobs(doc, miss->shape_key);
     mt_doc_text(doc, miss->workloads);
     mt_doc_time(doc, miss->newest_unix_ms);
-    if (group && !is_exact) {
-        add_answer(s, group, miss->shape_key, prediction_for(s, group));
+    if (group) {
+        add_answer(s, group, miss->shape_key, is_exact, is_exact ? NULL : prediction_for(s, group));
         return;
     }
-    mt_doc_text(doc, is_exact ? "its own row" : "nothing: no row for this GPU");
-    for (int i = 0; i < 5; i++) mt_doc_number(doc, NAN);
+    mt_doc_text(doc, "nothing: no row for this GPU");
+    mt_doc_number(doc, NAN);
+    mt_doc_text(doc, NULL);
+    add_tried(doc, NULL);
 }
 
 static void add_misses(state *s)
@@ -192,10 +231,7 @@ mt_status mt_answers_add(const mt_report_context *context, mt_doc *doc, mt_error
     state s = {.context = context, .doc = doc};
     mt_status st;
     MT_TRY(mt_query_portfolios(context->store, context->filter, keep_portfolio, &s, err));
-    mt_doc_table(doc, "answers", "How many shapes today's sources answer exactly, and what others get", answer_columns);
-    MT_TRY(add_groups(&s, false, err));
-    mt_doc_table(doc, "unanswered", "Known shapes without a row of their own", unanswered_columns);
-    MT_TRY(add_groups(&s, true, err));
+    MT_TRY(add_groups(&s, err));
     if (s.rows > context->most_rows) mt_doc_note(doc, "%zu more shapes without a row are not listed here; --format csv --section lookup lists all.", s.rows - context->most_rows);
     if (context->misses) add_misses(&s);
 done:

@@ -12,7 +12,8 @@ typedef struct mt_report_question { const char *gpu_key, *kernel, *kernel_key, *
 typedef struct mt_report_answer {
     const char *gets;        /* a few words; static */
     double slowdown;         /* expected, against the best for the shape; NAN = nothing is expected */
-    double low, high;        /* its interval; NAN = none is known */
+    double bound;            /* in nine of ten cases it is no greater; NAN = no bound is known */
+    const char *measured;    /* by a row of the shape's own: in words, where its slowdown was measured; static. NULL = it was predicted */
 } mt_report_answer;
 /* Who can ask the lookup library: reports know the store alone. */
 typedef struct mt_report_lookup {

@@ -9,7 +9,7 @@ typedef struct state {
     const mt_report_context *context;
     mt_doc *doc;
     const char *usual; /* the group's */
-    size_t rows, left_out;
+    size_t rows, most, left_out; /* `most`: where the group ends */
 } state;
 
 static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", NULL}, {"L2 cache", NULL}, {"Rows are", NULL},
@@ -17,7 +17,8 @@ static const mt_column columns[] = {{"GPU", NULL}, {"Kernel", NULL}, {"Source", 
                                     {"Limited by", NULL}, {"Knobs that differ", NULL},
                                     {"Knobs", NULL}, {"Launches", NULL}, {"% of floor", "%.0f"}, {"Tied with", "%.0f"}, {"Default (µs)", "%.2f"}, {"Baseline (µs)", "%.2f"}, {"Error", "%.2g"},
                                     {"Energy (mJ)", "%.4g"}, {"± (mJ)", "%.2g"}, {"Power (W)", "%.0f"}, {"Picked by", NULL}, {"Shape's values", NULL}, {0}};
-enum { TOLD = 5, SHOWN = 9, FEW_WINNERS = 3 };
+/* It answers first, so a page has more rows of it than of other tables. */
+enum { TOLD = 5, SHOWN = 9, FEW_WINNERS = 3, TIMES_AS_MANY = 5 };
 
 /* How many times the winner's time a comparison point takes. */
 static void add_comparison_point(mt_doc *doc, double value, bool is_unknown)
@@ -100,7 +101,7 @@ static mt_status add_row(void *context, const mt_measurement_row *row, mt_error 
     mt_strbuf launch = {0}, difference = {0};
     mt_status st = MT_OK;
     if (place == SIZE_MAX) return MT_OK;
-    if (s->rows >= s->context->most_rows) {
+    if (s->rows >= s->most) {
         s->left_out++;
         return MT_OK;
     }
@@ -199,16 +200,28 @@ static bool is_first(const mt_report_data *data, size_t i)
     return true;
 }
 
+/* No kernel's winners keep another's from the page: of the rows that are left each group gets its share, and what one does not need is the next one's. */
+static void share_rows(state *s, size_t groups_left)
+{
+    size_t most_rows = s->context->most_rows, left = most_rows == SIZE_MAX ? SIZE_MAX : most_rows * TIMES_AS_MANY - s->rows;
+    s->most = left == SIZE_MAX ? SIZE_MAX : s->rows + (left + groups_left - 1) / groups_left;
+}
+
 static mt_status render(const mt_report_context *context, mt_doc *doc, mt_error *err)
 {
     const mt_report_data *data = context->data;
     state s = {.context = context, .doc = doc};
+    size_t groups = 0;
     mt_status st = MT_OK;
     mt_doc_table(doc, "best", "The best per kernel and shape", columns);
     mt_doc_fold(doc, TOLD, SHOWN);
+    for (size_t i = 0; i < data->count; i++) groups += is_first(data, i);
     for (int older = 0; older < 2; older++)
-        for (size_t i = 0; i < data->count; i++)
-            if (data->subjects[i].is_current == !older && is_first(data, i)) MT_TRY(add_group(&s, &data->subjects[i], err));
+        for (size_t i = 0; i < data->count; i++) {
+            if (data->subjects[i].is_current != !older || !is_first(data, i)) continue;
+            share_rows(&s, groups--);
+            MT_TRY(add_group(&s, &data->subjects[i], err));
+        }
     if (s.left_out) mt_doc_note(doc, "%zu more winners are not listed here; msda-tune report --format csv --section best lists all.", s.left_out);
     if (s.rows)
         mt_doc_note(doc, "Times are medians; ± is half the 95 %% confidence interval. × default, × baseline and × library say how many times as long those take. The error is the norm of the difference to "

@@ -319,6 +319,32 @@ START_TEST(models_fill_a_batch)
 }
 END_TEST
 
+/* Whoever has models tells which of its arms proposed a point: each of them has turns. */
+START_TEST(arms_of_models)
+{
+    enum { ASKED = 60 };
+    static const char *const arms[] = {"first sample", "process", "forest", "sweep"};
+    open_kernel_like();
+    EACH_STRATEGY(strategy) {
+        size_t counts[4] = {0}, point;
+        void *state = NULL;
+        if (!strategy->outlook) continue;
+        ck_assert_msg(strategy->arm_of, "%s tells no arms", strategy->name);
+        ck_assert_int_eq(strategy->create(&(mt_search_task){.space = space, .seed = 3, .budget = 100}, &state, NULL), MT_OK);
+        for (size_t asked = 0; asked < ASKED && strategy->ask(state, &point, 1) == 1; asked++) {
+            const char *arm = strategy->arm_of(state, point);
+            ck_assert_msg(*arm, "%s does not know who proposed evaluation %zu", strategy->name, asked);
+            if (asked < 8) ck_assert_str_eq(arm, "first sample");
+            for (size_t i = 0; i < 4; i++) counts[i] += strcmp(arm, arms[i]) == 0;
+            strategy->tell(state, point, kernel_cost(point));
+        }
+        for (size_t i = 0; i < 4; i++) ck_assert_msg(counts[i] > 0, "%s: no turn of the arm \"%s\"", strategy->name, arms[i]);
+        strategy->destroy(state);
+    }
+    close_space();
+}
+END_TEST
+
 START_TEST(all_may_fail)
 {
     open_kernel_like();
@@ -417,4 +443,4 @@ START_TEST(index_map)
 END_TEST
 
 UNIT_MAIN("strategies", covers_without_repeating, same_seed_same_walk, told_points_are_not_asked, told_in_the_middle, edges, no_room_no_points, random_resumes_as_if_uninterrupted,
-    exhaustive_keeps_the_order, names_and_auto, better_than_chance, batches_keep_most_of_it, models_fill_a_batch, all_may_fail, hints_open_the_search, out_of_memory, index_map)
+    exhaustive_keeps_the_order, names_and_auto, better_than_chance, batches_keep_most_of_it, models_fill_a_batch, arms_of_models, all_may_fail, hints_open_the_search, out_of_memory, index_map)

@@ -13,28 +13,60 @@
 typedef struct asking {
     const mt_report_question *question;
     mt_lookup_query query;
-    bool has_device, has_shape;
 } asking;
 
 static mt_status on_device(void *context, const mt_device_row *row, int64_t measurements, mt_error *err)
 {
-    asking *a = context;
+    mt_report_answers *answers = context;
+    mt_report_gpu *gpus = mt_grow(answers->gpus, answers->gpu_count, &answers->gpu_capacity, sizeof *gpus);
     (void)measurements;
-    if (a->has_device || strcmp(row->key, a->question->gpu_key) != 0) return MT_OK;
-    mt_status st = mt_facts_from_json(row->facts_json, &a->query.facts, err);
-    snprintf(a->query.facts.name, sizeof a->query.facts.name, "%s", row->name);
-    a->has_device = st == MT_OK;
+    if (!gpus) return MT_ERR_NO_MEMORY;
+    answers->gpus = gpus;
+    mt_report_gpu *gpu = &gpus[answers->gpu_count];
+    *gpu = (mt_report_gpu){.key = mt_strdup(row->key)};
+    if (!gpu->key) return MT_ERR_NO_MEMORY;
+    answers->gpu_count++;
+    mt_status st = mt_facts_from_json(row->facts_json, &gpu->facts, err);
+    snprintf(gpu->facts.name, sizeof gpu->facts.name, "%s", row->name);
     return st;
+}
+
+static const mt_report_kinds *kinds_of(const mt_report_answers *answers, const char *kernel, const char *kernel_key)
+{
+    for (size_t i = answers->kinds_count; i-- > 0;)
+        if (strcmp(answers->kinds[i].kernel, kernel) == 0 && strcmp(answers->kinds[i].kernel_key, kernel_key) == 0) return &answers->kinds[i];
+    return NULL;
 }
 
 /* Any shape of the kernel says of what kinds its values are. */
 static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err)
 {
-    asking *a = context;
-    if (a->has_shape || !row->kinds || strcmp(row->kernel, a->question->kernel) != 0 || strcmp(row->kernel_key, a->question->kernel_key) != 0) return MT_OK;
-    mt_status st = mt_lookup_values_take_key(&a->query, a->question->shape_key, row->kinds, err);
-    a->has_shape = st == MT_OK && a->query.value_count > 0;
-    return st;
+    mt_report_answers *answers = context;
+    (void)err;
+    if (!row->kinds || kinds_of(answers, row->kernel, row->kernel_key)) return MT_OK;
+    mt_report_kinds *kinds = mt_grow(answers->kinds, answers->kinds_count, &answers->kinds_capacity, sizeof *kinds);
+    if (!kinds) return MT_ERR_NO_MEMORY;
+    answers->kinds = kinds;
+    mt_report_kinds *added = &kinds[answers->kinds_count++];
+    *added = (mt_report_kinds){mt_strdup(row->kernel), mt_strdup(row->kernel_key), mt_strdup(row->kinds)};
+    return added->kernel && added->kernel_key && added->kinds ? MT_OK : MT_ERR_NO_MEMORY;
+}
+
+/* Fills a.query; false where the store does not know the GPU or the kernel's programs. */
+static bool put_together(const mt_report_answers *answers, asking *a)
+{
+    const mt_report_question *question = a->question;
+    const mt_report_kinds *kinds = kinds_of(answers, question->kernel, question->kernel_key);
+    mt_strbuf kernel = {0};
+    mt_error ignored;
+    size_t i = 0;
+    while (i < answers->gpu_count && strcmp(answers->gpus[i].key, question->gpu_key) != 0) i++;
+    if (!kinds || i == answers->gpu_count) return false;
+    a->query.facts = answers->gpus[i].facts;
+    mt_strbuf_addf(&kernel, "%s@%s", question->kernel, question->kernel_key);
+    a->query.kernel = mt_strbuf_take(&kernel);
+    if (!a->query.kernel || mt_lookup_values_take_key(&a->query, question->shape_key, kinds->kinds, &ignored) != MT_OK) return false;
+    return a->query.value_count > 0 && mt_lookup_values_push(&a->query, &ignored) == MT_OK;
 }
 
 static const char *words_of(tunelookup_match match)
@@ -48,32 +80,63 @@ static const char *words_of(tunelookup_match match)
     }
 }
 
-static bool find(tunelookup_db *db, const asking *a, mt_report_answer *answer)
+/* A row of the shape's own bounds nothing: its slowdown is that over the shape's workloads. */
+static const char *measured_by(const tunelookup_result *result)
 {
+    if (result->match == TUNELOOKUP_MATCH_EXACT) return "measured";
+    return result->match == TUNELOOKUP_MATCH_ARCHITECTURE && result->slowdown_bound == result->expected_slowdown ? "measured on that GPU" : NULL;
+}
+
+/* Kernel, GPU, names and file as one text. */
+static char *text_of(const tunelookup_db *db, const mt_report_answers *answers, const asking *a)
+{
+    mt_strbuf text = {0};
+    mt_strbuf_addf(&text, "%s\n%s\n%s", db == answers->recorded ? "recorded" : "measured", a->question->gpu_key, a->query.kernel);
+    for (size_t i = 0; i < a->query.name_count; i++) mt_strbuf_addf(&text, "\n%s", a->query.names[i]);
+    return mt_strbuf_take(&text);
+}
+
+/* NULL: the library refuses the question, or there is no memory. */
+static const tunelookup_plan *plan_for(mt_report_answers *answers, tunelookup_db *db, const asking *a)
+{
+    char *text = text_of(db, answers, a);
     const tunelookup_device device = mt_known_answer_device(&a->query.facts);
-    tunelookup_plan *plan = NULL;
+    for (size_t i = answers->plan_count; text && i-- > 0;)
+        if (strcmp(answers->plans[i].asked, text) == 0) {
+            mt_free(text);
+            return answers->plans[i].plan;
+        }
+    mt_report_plan *plans = text ? mt_grow(answers->plans, answers->plan_count, &answers->plan_capacity, sizeof *plans) : NULL;
+    if (!plans) {
+        mt_free(text);
+        return NULL;
+    }
+    answers->plans = plans;
+    mt_report_plan *plan = &plans[answers->plan_count++];
+    *plan = (mt_report_plan){.asked = text};
+    if (tunelookup_prepare(db, &device, a->query.kernel, (const char *const *)a->query.names, a->query.name_count, &plan->plan) != TUNELOOKUP_OK) plan->plan = NULL;
+    return plan->plan;
+}
+
+static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *answer)
+{
+    tunelookup_db *db = a->question->origin == MT_ORIGIN_RECORDED ? answers->recorded : answers->measured;
+    const tunelookup_plan *plan = db ? plan_for(answers, db, a) : NULL;
     tunelookup_result result;
-    if (!db || tunelookup_prepare(db, &device, a->query.kernel, (const char *const *)a->query.names, a->query.name_count, &plan) != TUNELOOKUP_OK ||
-        tunelookup_find(plan, a->query.numbers, &result) != TUNELOOKUP_OK)
-        return false;
+    if (!plan || tunelookup_find(plan, a->query.numbers, &result) != TUNELOOKUP_OK) return false;
     bool has_any = result.match != TUNELOOKUP_MATCH_NONE;
-    *answer = (mt_report_answer){words_of(result.match), has_any ? result.expected_slowdown : NAN, NAN, NAN};
+    *answer = (mt_report_answer){words_of(result.match), has_any ? result.expected_slowdown : NAN, has_any ? result.slowdown_bound : NAN, measured_by(&result)};
     return true;
 }
 
 static bool ask(void *context, const mt_report_question *question, mt_report_answer *answer)
 {
-    const mt_report_answers *answers = context;
+    mt_report_answers *answers = context;
     asking a = {.question = question};
     mt_error ignored;
-    mt_strbuf kernel = {0};
-    bool is_told = false;
-    mt_strbuf_addf(&kernel, "%s@%s", question->kernel, question->kernel_key);
-    a.query.kernel = mt_strbuf_take(&kernel);
-    mt_status st = a.query.kernel ? mt_query_devices(answers->store, NULL, on_device, &a, &ignored) : MT_ERR_NO_MEMORY;
-    if (st == MT_OK) st = mt_query_shapes(answers->store, on_shape, &a, &ignored);
-    if (st == MT_OK && a.has_device && a.has_shape) st = mt_lookup_values_push(&a.query, &ignored);
-    if (st == MT_OK && a.has_device && a.has_shape) is_told = find(question->origin == MT_ORIGIN_RECORDED ? answers->recorded : answers->measured, &a, answer);
+    if (!answers->is_read && (mt_query_devices(answers->store, NULL, on_device, answers, &ignored) != MT_OK || mt_query_shapes(answers->store, on_shape, answers, &ignored) != MT_OK)) return false;
+    answers->is_read = true;
+    bool is_told = put_together(answers, &a) && find(answers, &a, answer);
     mt_lookup_query_free(&a.query);
     return is_told;
 }
@@ -92,6 +155,12 @@ void mt_report_answers_open(mt_store *store, mt_report_answers *answers)
 
 void mt_report_answers_close(mt_report_answers *answers)
 {
+    for (size_t i = 0; i < answers->plan_count; i++) mt_free(answers->plans[i].asked);
+    for (size_t i = 0; i < answers->gpu_count; i++) mt_free(answers->gpus[i].key);
+    for (size_t i = 0; i < answers->kinds_count; i++) mt_free(answers->kinds[i].kernel), mt_free(answers->kinds[i].kernel_key), mt_free(answers->kinds[i].kinds);
+    mt_free(answers->plans);
+    mt_free(answers->gpus);
+    mt_free(answers->kinds);
     tunelookup_close(answers->measured);
     tunelookup_close(answers->recorded);
     *answers = (mt_report_answers){0};
