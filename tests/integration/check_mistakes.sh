@@ -100,6 +100,10 @@ quiet 'changes nothing' 's/^source.*/&\noptions = -DX=${UNROLL}/; s/^\[constrain
 says 0 'knob UNROLL changes nothing' 's/^source.*/&\noptions = -I./; s/^\[constraint fits/[param UNROLL]\nvalues = 1, 2\n&/' # the headers that are found there are read
 quiet 'changes nothing' 's/^\[constraint fits/[param finish]\nvalues = 1, 2\n&/' # a word of the source
 says 4 "'fits' excludes 2 of 2: no block is larger: BLOCK > 1024" 's/BLOCK <= 1024/BLOCK > 1024/'
+# The cost model: every point has a time.
+says 0 'twice         2   2        0       0' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK)'
+says 1 'm.ini:42: column 1: ceil_div(per_block, BLOCK - 64): division by zero (shape s): not at ALGO=twice;BLOCK=64' '$a [model]\nper_block = 2 * N\ntime_ns = ceil_div(per_block, BLOCK - 64)'
+says 1 'm.ini:41: time_ns is -28 (shape s): expected a time of at least 1 at every point: not at ALGO=twice;BLOCK=128' '$a [model]\ntime_ns = 100 - BLOCK'
 # A GPU that this NVRTC has left behind: none compiles for sm_10, and each says what it compiles for.
 "$tool" check --space good.ini --gpu h100 --arch sm_10 --jobs 1 --no-cache >out.txt 2>&1
 grep -qE '^NVRTC [0-9.]+ does not compile for sm_10, only for sm_[0-9]+ to sm_[0-9]+: set MSDA_TUNE_NVRTC' out.txt || { echo "FAILED: an architecture that NVRTC does not know: $(cat out.txt)"; bad=1; }

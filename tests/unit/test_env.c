@@ -129,5 +129,51 @@ START_TEST(the_model_has_figures_or_nan)
 }
 END_TEST
 
+static const char MODEL_INI[] = REST "[let]\nTWICE = 2 * N\n[param K]\nvalues = 0, 1, 4, 9\n[param Q]\nvalues = 5\nwhen = K == 9\n"
+                                     "[model]\nflops = per_k\nper_k = 2 * TWICE\neach = floor_div(per_k, K)\ntime_ns = K == 9 ? each - 1000 * Q : K == 4 ? each + Q : each\n";
+
+static mt_status time_at(const fixture *f, const char *point, double *ns, mt_error *err)
+{
+    must_set(f->env, point);
+    return mt_env_time_ns(f->env, ns, err);
+}
+
+START_TEST(the_cost_model_gives_each_point_a_time)
+{
+    fixture f = start(MODEL_INI, NULL);
+    mt_model model;
+    mt_error err = { 0 };
+    double ns;
+    ck_assert_int_eq(time_at(&f, "ALGO=v;K=1", &ns, &err), MT_OK);
+    ck_assert_double_eq(ns, 512);
+    ck_assert_int_eq(mt_env_model(f.env, &model, &err), MT_OK);
+    ck_assert_double_eq(model.flops, 512);
+    stop(&f);
+    f = start(ENV_INI, "ALGO=v;K=1;mode=slow");
+    ck_assert_int_eq(mt_env_time_ns(f.env, &ns, &err), MT_OK);
+    ck_assert_double_nan(ns);
+    stop(&f);
+}
+END_TEST
+
+START_TEST(a_time_that_is_none_names_file_line_and_what_is_wrong)
+{
+    static const struct { const char *point, *wrong; } bad[] = {
+        { "ALGO=v;K=0", "floor_div(per_k, K): division by zero" }, { "ALGO=v;K=4", "time_ns reads a knob that is inactive" }, { "ALGO=v;K=9;Q=5", "time_ns is -4944 (shape s): expected a time of at least 1" },
+    };
+    fixture f = start(MODEL_INI, NULL);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        mt_error err = { 0 };
+        double ns;
+        ck_assert_int_eq(time_at(&f, bad[i].point, &ns, &err), MT_ERR_SPEC);
+        must_contain(err.message, bad[i].wrong);
+        must_contain(err.message, ".ini:");
+        ck_assert_double_nan(ns);
+    }
+    stop(&f);
+}
+END_TEST
+
 UNIT_MAIN("scene", inactive_is_told_apart_from_wrong, lets_follow_the_point_and_fail_only_where_they_are_read, a_let_that_is_skipped_does_no_harm,
-          single_knobs_renew_what_depends_on_them, texts_are_expanded, the_model_has_figures_or_nan)
+          single_knobs_renew_what_depends_on_them, texts_are_expanded, the_model_has_figures_or_nan,
+          the_cost_model_gives_each_point_a_time, a_time_that_is_none_names_file_line_and_what_is_wrong)

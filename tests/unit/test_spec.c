@@ -345,6 +345,14 @@ static const struct { const char *text, *part; } bad[] = {
     { REST "[launch reference 1]\nargs = out\ngrid = K\nblock = 1\n[param K]\nvalues = 1\n", "[launch reference] reads K" },
     { REST "[launch reference 1]\nargs = t\ngrid = 1\nblock = 1\n[param K]\nvalues = 1\n[arg t]\nkind = tensor\nrole = scratch\ndtype = f32\nshape = K\n", "[arg t] of [launch reference] reads K" },
     { REST "[model]\nflops = K\n[param K]\nvalues = 1\n", "flops reads K: the model describes the problem" },
+    { REST "[model]\nhelper = 1\nflops = 2\n", "unknown key `helper` in [model]" },
+    { REST "[model]\ntime_ns = N\nflop = 2\n", "`flop` in [model] is no key, and neither time_ns nor a line below reads it, did you mean `flops`?" },
+    { REST "[model]\na = b\nb = 1\ntime_ns = a\n", "unknown name 'b'" },
+    { REST "[model]\nN = 1\ntime_ns = N\n", "`N` is a line of [model] and a shape value" },
+    { REST "[let]\na = 2\n[model]\na = 1\ntime_ns = a\n", "`a` is a line of [model] and a let" },
+    { REST "[model]\na = 1\ntime_ns = a\n[constraint c]\nexpr = a == 1\n", "unknown name 'a'" },
+    { REST "[model]\na = 1\ntime_ns = a\n[algorithm w]\noptions = -DX=${a}\n[launch w 1]\nargs = out\ngrid = 1\nblock = 1\n", "${a}: expected a shape value, a knob or a let" },
+    { REST "[model]\ntime_ns = ALGO\n", "ALGO is a string: expected an integer" },
 };
 
 static void must_refuse(size_t i)
@@ -393,6 +401,7 @@ START_TEST(semantics_hold_what_changes_code_and_launches)
     same_semantics(base, KERNEL LAUNCH OUT VARIANT SHAPE "[shape t]\nN = 5\n[workload w]\nx = 1\n[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n"
                          "[constraint c]\nexpr = A > 0\n", true);
     same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 3\nU = N\n", false);
+    same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n[model]\nhalf = ceil_div(N, 2)\ntime_ns = half * A\n", true); /* a belief changes no code */
     same_semantics(base, REST "[param A]\nvalues = 1, 2\n[let]\nT = A * 2\nU = N\n[prepare 1]\nargs = out\ngrid = 1\nblock = 1\n", false);
 #define IN REST "[arg x]\nkind = tensor\nrole = in\ndtype = f32\nshape = N\ninit = zeros\n"
     same_semantics(IN "constant = c\n", IN "constant = d\n", false);

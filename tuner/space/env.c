@@ -325,3 +325,28 @@ mt_status mt_env_model(const mt_env *env, mt_model *model, mt_error *err)
 done:
     return st;
 }
+
+static mt_status no_time(const mt_env *env, const char *what, mt_error *err)
+{
+    mt_place place = mt_spec_place(env->spec, env->spec->model_time_ns.line);
+    return MT_FAIL(err, MT_ERR_SPEC, "%s:%d: time_ns %s (shape %s): expected a time of at least 1 at every point", place.path, place.line, what, env->shape->name);
+}
+
+mt_status mt_env_time_ns(const mt_env *env, double *ns, mt_error *err)
+{
+    const mt_expr *expr = &env->spec->model_time_ns;
+    int64_t value;
+    bool is_inactive;
+    *ns = NAN;
+    if (!expr->program) return MT_OK;
+    mt_status st = mt_env_int(env, expr, &value, &is_inactive, err);
+    if (st != MT_OK) return st;
+    if (is_inactive) return no_time(env, "reads a knob that is inactive", err);
+    if (value < 1) {
+        char what[64];
+        snprintf(what, sizeof what, "is %" PRId64, value);
+        return no_time(env, what, err);
+    }
+    *ns = (double)value;
+    return MT_OK;
+}

@@ -33,5 +33,7 @@ typedef struct mt_model {
     double flops, dram_bytes, moved_bytes, ops, floor_ns;
 } mt_model;
 mt_status mt_env_model(const mt_env *env, mt_model *model, mt_error *err);
+/* What [model] time_ns says of the point that is set, at least 1; NAN where the file has none. MT_ERR_SPEC, "file:line: …", where it can't be computed, reads something inactive or is below 1. */
+mt_status mt_env_time_ns(const mt_env *env, double *ns, mt_error *err);
 
 #endif

@@ -120,7 +120,7 @@ static mt_status check_sections(mt_reader *reader, mt_error *err)
     return MT_OK;
 }
 
-/* ---- [kernel], [tune], [model] ---- */
+/* ---- [kernel], [tune] ---- */
 
 mt_status mt_parse_reference(mt_reader *reader, const mt_key_rule *rule, const mt_ini_entry *entry, const char *value, void *object,
                              mt_error *err)
@@ -189,17 +189,6 @@ done:
     return st;
 }
 
-static mt_status read_model(mt_reader *reader, mt_error *err)
-{
-    if (reader->counts[MT_SECTION_MODEL] == 0) return MT_OK;
-    mt_status st = MT_OK;
-    const mt_ini_section *section = reader->sections[MT_SECTION_MODEL][0];
-    MT_TRY(mt_rules_check(reader, section, MT_RULES_MODEL, err));
-    MT_TRY(mt_rules_apply(reader, section, MT_RULES_MODEL, MT_PASS_EXPRESSIONS, reader->spec, err));
-done:
-    return st;
-}
-
 /* ---- loading ---- */
 
 static mt_status read_all(mt_reader *reader, mt_error *err)
@@ -218,7 +207,7 @@ static mt_status read_all(mt_reader *reader, mt_error *err)
     MT_TRY(mt_read_conditions(reader, err));
     MT_TRY(mt_read_args(reader, err));
     MT_TRY(mt_read_launches(reader, err));
-    MT_TRY(read_model(reader, err));
+    MT_TRY(mt_read_model(reader, err));
     MT_TRY(mt_check_spec(reader, err));
 done:
     return st;
@@ -285,6 +274,7 @@ mt_status mt_spec_parse(const char *path, const char *text, size_t length, mt_sp
     spec = NULL;
 done:
     for (size_t kind = 0; kind < MT_SECTION_COUNT; kind++) mt_free(reader.sections[kind]);
+    mt_free(reader.lets);
     mt_spec_free(spec);
     return st;
 }

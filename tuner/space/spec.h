@@ -166,7 +166,8 @@ typedef struct mt_spec {
 
     mt_shape *shapes;           size_t shape_count;
     mt_workload *workloads;     size_t workload_count;   /* at least the implicit one */
-    mt_let *lets;               size_t let_count;
+    mt_let *lets;               size_t let_count;        /* [let]s, then the helper lines of [model], from model_let on */
+    size_t model_let;
     mt_algorithm *algorithms;   size_t algorithm_count;
     mt_param *params;           size_t param_count;      /* params[0] = ALGO */
     mt_constraint *constraints; size_t constraint_count;
@@ -174,6 +175,7 @@ typedef struct mt_spec {
     mt_launch *launches;        size_t launch_count;
     mt_launch *prepares;        size_t prepare_count;
     mt_expr model_flops, model_dram_bytes, model_moved_bytes, model_ops, model_floor_ns; /* program NULL = absent */
+    mt_expr model_time_ns; /* what a point is believed to take; of knobs too. Orders points and excludes none, so that no key knows it */
 
     /* slots */
     char **slot_names;          size_t slot_count;
@@ -195,7 +197,7 @@ const mt_shape *mt_spec_shape(const mt_spec *spec, const char *name);       /* o
 const mt_workload *mt_spec_workload(const mt_spec *spec, const char *name); /* or NULL */
 const mt_setting *mt_settings_find(const mt_setting *settings, size_t count, const char *name);
 /* Normalised text of everything that changes what a variant computes or launches, apart from the source: options, lets, args,
- * launches, prepares, entries, bake; not: knob values, constraints, shapes, workloads, docs, key order. Part of the kernel key. mt_free it. */
+ * launches, prepares, entries, bake; not: knob values, constraints, shapes, workloads, the model, docs, key order. Part of the kernel key. mt_free it. */
 char *mt_spec_semantics(const mt_spec *spec);
 
 #endif

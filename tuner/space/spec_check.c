@@ -43,7 +43,7 @@ static size_t collect_names(const mt_reader *reader, named *out)
         out[count++] = (named){ spec->params[i].name, i == 0 ? "the implicit knob of the algorithms" : "a knob", line };
     }
     for (size_t i = 0; i < spec->let_count; i++) {
-        out[count++] = (named){ spec->lets[i].name, "a let", reader->sections[MT_SECTION_LET][0]->entries[i].line };
+        out[count++] = (named){ spec->lets[i].name, i < spec->model_let ? "a let" : "a line of [model]", reader->lets[i]->line };
     }
     return count;
 }
@@ -122,20 +122,6 @@ uint64_t mt_scope_knobs_of_launch(const mt_spec *spec, const mt_launch *launch)
 {
     return knobs_of_list(spec, &launch->grid) | knobs_of_list(spec, &launch->block) | knobs_of_list(spec, &launch->cluster) |
            mt_scope_knobs(spec, &launch->smem) | mt_scope_knobs(spec, &launch->carveout) | mt_scope_knobs(spec, &launch->blocks_per_sm) | mt_scope_knobs(spec, &launch->when);
-}
-
-static mt_status check_model(mt_reader *reader, mt_error *err)
-{
-    mt_status st = MT_OK;
-    const mt_spec *spec = reader->spec;
-    static const char *const why = "the model describes the problem, not a algorithm; expected shape values, device facts and lets without knobs";
-    MT_TRY(refuse_knobs(reader, spec->model_flops.line, "flops", mt_scope_knobs(spec, &spec->model_flops), why, err));
-    MT_TRY(refuse_knobs(reader, spec->model_dram_bytes.line, "dram_bytes", mt_scope_knobs(spec, &spec->model_dram_bytes), why, err));
-    MT_TRY(refuse_knobs(reader, spec->model_moved_bytes.line, "moved_bytes", mt_scope_knobs(spec, &spec->model_moved_bytes), why, err));
-    MT_TRY(refuse_knobs(reader, spec->model_ops.line, "ops", mt_scope_knobs(spec, &spec->model_ops), why, err));
-    MT_TRY(refuse_knobs(reader, spec->model_floor_ns.line, "floor_ns", mt_scope_knobs(spec, &spec->model_floor_ns), why, err));
-done:
-    return st;
 }
 
 /* ---- arguments ---- */
@@ -429,7 +415,6 @@ mt_status mt_check_spec(mt_reader *reader, mt_error *err)
     if (!reader->spec->is_recorded) MT_TRY(check_args(reader, err));
     if (!reader->spec->is_recorded) MT_TRY(check_launches(reader, err));
     MT_TRY(check_yardsticks(reader, err));
-    MT_TRY(check_model(reader, err));
     MT_TRY(check_texts(reader, err));
     MT_TRY(check_baseline(reader, err));
     MT_TRY(check_defaults(reader, err));

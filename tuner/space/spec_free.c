@@ -115,6 +115,7 @@ static void free_kernel(mt_spec *spec)
     mt_strings_free(spec->slot_names, spec->slot_count);
     mt_expr_free(&spec->model_flops);
     mt_expr_free(&spec->model_dram_bytes);
+    mt_expr_free(&spec->model_time_ns);
     mt_expr_free(&spec->model_moved_bytes);
     mt_expr_free(&spec->model_ops);
     mt_expr_free(&spec->model_floor_ns);

@@ -25,6 +25,7 @@ typedef struct mt_reader {
     const mt_ini *ini;
     const mt_ini_section **sections[MT_SECTION_COUNT];  /* by kind, in file order */
     size_t counts[MT_SECTION_COUNT];
+    const mt_ini_entry **lets;                          /* per let of the spec: its line */
     size_t let_limit;                                   /* lets that expressions may read now */
     const char *loop_name;                              /* loop variable that expressions may read now, or NULL */
 } mt_reader;
@@ -115,8 +116,12 @@ mt_status mt_scope_check_text(const mt_reader *reader, int line, const char *tex
 mt_status mt_read_shapes(mt_reader *reader, mt_error *err);     /* spec_shape.c */
 mt_status mt_read_workloads(mt_reader *reader, mt_error *err);  /* spec_shape.c */
 mt_status mt_read_knob_names(mt_reader *reader, mt_error *err); /* spec_param.c: variants and params without expressions */
-mt_status mt_read_lets(mt_reader *reader, mt_error *err);       /* spec_param.c */
+mt_status mt_read_lets(mt_reader *reader, mt_error *err);       /* spec_param.c: those of [let] */
+mt_status mt_read_let(mt_reader *reader, size_t let, mt_error *err); /* the next one */
 mt_status mt_read_conditions(mt_reader *reader, mt_error *err); /* spec_param.c: requires, when, constraints */
+mt_status mt_read_model(mt_reader *reader, mt_error *err);      /* spec_model.c */
+/* Whether the line of [let] or [model] gives a name to an expression: all of [let] do, in [model] those beside time_ns that are no keys. */
+bool mt_is_helper(const mt_ini_section *section, const mt_ini_entry *entry);
 mt_status mt_read_args(mt_reader *reader, mt_error *err);       /* spec_arg.c */
 mt_status mt_read_launches(mt_reader *reader, mt_error *err);   /* spec_launch.c */
 mt_status mt_check_spec(mt_reader *reader, mt_error *err);      /* spec_check.c */

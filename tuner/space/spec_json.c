@@ -120,16 +120,27 @@ static void add_params(mt_strbuf *out, const mt_spec *spec)
     end_list(out);
 }
 
-static void add_lets(mt_strbuf *out, const mt_spec *spec)
+static void add_lets(mt_strbuf *out, const mt_spec *spec, size_t first, size_t end)
 {
     begin_list(out, "lets");
-    for (size_t i = 0; i < spec->let_count; i++) {
+    for (size_t i = first; i < end; i++) {
         begin_object(out);
         add_text(out, "name", spec->lets[i].name);
         add_expr(out, "value", &spec->lets[i].expr);
         end_object(out);
     }
     end_list(out);
+}
+
+/* What a point is believed to take, where the space has an idea. */
+static void add_model(mt_strbuf *out, const mt_spec *spec)
+{
+    if (!spec->model_time_ns.program) return;
+    add_key(out, "model");
+    mt_strbuf_add(out, "{");
+    add_lets(out, spec, spec->model_let, spec->let_count);
+    add_expr(out, "time_ns", &spec->model_time_ns);
+    mt_strbuf_add(out, "}");
 }
 
 static const mt_setting *shape_value(const mt_spec *spec, const char *name, size_t length)
@@ -296,12 +307,13 @@ char *mt_spec_json(const mt_spec *spec)
     if (spec->reference_is_default) add_text(&out, "reference", "default"); /* other references go without saying */
     add_shape(&out, spec);
     add_params(&out, spec);
-    add_lets(&out, spec);
+    add_lets(&out, spec, 0, spec->model_let);
     add_conditions(&out, spec);
     add_defaults(&out, spec);
     add_args(&out, spec);
     add_launches(&out, "launches", spec->launches, spec->launch_count);
     add_launches(&out, "prepares", spec->prepares, spec->prepare_count);
+    add_model(&out, spec);
     mt_strbuf_add(&out, "}");
     char *text = mt_strbuf_take(&out);
     mt_strbuf_free(&out);

@@ -286,23 +286,38 @@ done:
 
 /* ---- [let] ---- */
 
-static mt_status read_let_names(mt_reader *reader, mt_error *err)
+/* Names of [let], or of the helper lines of [model]. */
+static mt_status add_let_names(mt_reader *reader, const mt_ini_section *section, mt_error *err)
 {
     mt_spec *spec = reader->spec;
-    if (reader->counts[MT_SECTION_LET] == 0) return MT_OK;
-    const mt_ini_section *section = reader->sections[MT_SECTION_LET][0];
-    spec->lets = mt_alloc(section->entry_count, sizeof *spec->lets);
-    if (!spec->lets) return mt_reader_no_memory(reader, err);
     for (size_t i = 0; i < section->entry_count; i++) {
         const mt_ini_entry *entry = &section->entries[i];
+        if (!mt_is_helper(section, entry)) continue;
         if (!mt_text_is_identifier(entry->key, strlen(entry->key))) {
             return mt_reader_fail(reader, err, entry->line, "`%s` can't be a name: expected letters, digits and _", entry->key);
         }
-        spec->lets[i].name = mt_strdup(entry->key);
-        spec->let_count = i + 1;
-        if (!spec->lets[i].name) return mt_reader_no_memory(reader, err);
+        mt_let *let = &spec->lets[spec->let_count];
+        reader->lets[spec->let_count++] = entry;
+        if (!(let->name = mt_strdup(entry->key))) return mt_reader_no_memory(reader, err);
     }
     return MT_OK;
+}
+
+static mt_status read_let_names(mt_reader *reader, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_spec *spec = reader->spec;
+    const mt_ini_section *lets = reader->counts[MT_SECTION_LET] ? reader->sections[MT_SECTION_LET][0] : NULL;
+    const mt_ini_section *model = reader->counts[MT_SECTION_MODEL] ? reader->sections[MT_SECTION_MODEL][0] : NULL;
+    size_t most = (lets ? lets->entry_count : 0) + (model ? model->entry_count : 0);
+    spec->lets = mt_alloc(most, sizeof *spec->lets);
+    reader->lets = mt_alloc(most, sizeof *reader->lets);
+    if (!spec->lets || !reader->lets) return mt_reader_no_memory(reader, err);
+    if (lets) MT_TRY(add_let_names(reader, lets, err));
+    spec->model_let = spec->let_count;
+    if (model) MT_TRY(add_let_names(reader, model, err));
+done:
+    return st;
 }
 
 mt_status mt_read_knob_names(mt_reader *reader, mt_error *err)
@@ -315,22 +330,27 @@ done:
     return st;
 }
 
+mt_status mt_read_let(mt_reader *reader, size_t let, mt_error *err)
+{
+    mt_spec *spec = reader->spec;
+    const mt_ini_entry *entry = reader->lets[let];
+    char *value = mt_ini_unquote(entry->value);
+    if (!value) return mt_reader_no_memory(reader, err);
+    mt_status st = mt_scope_expr(reader, entry->line, value, MT_TYPE_LIST, &spec->lets[let].expr, err);
+    mt_free(value);
+    if (st != MT_OK) return st;
+    spec->owned->let_knobs[let] = mt_scope_knobs(spec, &spec->lets[let].expr);
+    reader->let_limit = let + 1;
+    return MT_OK;
+}
+
 mt_status mt_read_lets(mt_reader *reader, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_spec *spec = reader->spec;
     spec->owned->let_knobs = mt_alloc(spec->let_count, sizeof *spec->owned->let_knobs);
     if (!spec->owned->let_knobs) return mt_reader_no_memory(reader, err);
-    for (size_t i = 0; i < spec->let_count; i++) {
-        const mt_ini_entry *entry = &reader->sections[MT_SECTION_LET][0]->entries[i];
-        char *value = mt_ini_unquote(entry->value);
-        if (!value) return mt_reader_no_memory(reader, err);
-        st = mt_scope_expr(reader, entry->line, value, MT_TYPE_LIST, &spec->lets[i].expr, err);
-        mt_free(value);
-        if (st != MT_OK) goto done;
-        spec->owned->let_knobs[i] = mt_scope_knobs(spec, &spec->lets[i].expr);
-        reader->let_limit = i + 1;
-    }
+    for (size_t i = 0; i < spec->model_let; i++) MT_TRY(mt_read_let(reader, i, err));
 done:
     return st;
 }

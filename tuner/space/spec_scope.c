@@ -187,9 +187,9 @@ mt_status mt_scope_check_text(const mt_reader *reader, int line, const char *tex
     while (text && next_reference(&text, name, sizeof name, &malformed)) {
         if (malformed) return mt_reader_fail(reader, err, line, "`${` without `}`: expected ${NAME} in %s", text);
         uint32_t slot = mt_scope_slot(spec, name);
-        if (slot == MT_NO_SLOT || (slot >= spec->device_slot && slot < spec->param_slot)) {
+        if (slot == MT_NO_SLOT || (slot >= spec->device_slot && slot < spec->param_slot) || slot >= spec->let_slot + spec->model_let) {
             return mt_reader_fail(reader, err, line, "${%s}: expected a shape value, a knob or a let%s", name,
-                                  mt_reader_suggest(name, (const char *const *)spec->slot_names, spec->loop_slot, hint, sizeof hint));
+                                  mt_reader_suggest(name, (const char *const *)spec->slot_names, spec->let_slot + spec->model_let, hint, sizeof hint));
         }
     }
     return MT_OK;

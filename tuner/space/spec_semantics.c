@@ -139,7 +139,7 @@ char *mt_spec_semantics(const mt_spec *spec)
     if (spec->macros) mt_strbuf_addf(&line, " macros=%s", spec->macros); /* younger than the first keys */
     mt_free(options);
     add_line(&all, &line);
-    for (size_t i = 0; i < spec->let_count; i++) {
+    for (size_t i = 0; i < spec->model_let; i++) {
         mt_strbuf_addf(&line, "let %s", spec->lets[i].name);
         add_expr(&line, "is", &spec->lets[i].expr);
         add_line(&all, &line);
