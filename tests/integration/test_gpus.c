@@ -395,7 +395,9 @@ static void tune_apart(void)
     run_tool("Fake GPU", "0", 0);
     ck_assert_int_eq(rename("now.ini", "fake.ini"), 0);
     ck_assert_int_eq(number("SELECT count(*) FROM subject"), SUBJECTS);
-    setenv("MSDA_TUNE_FAKE_DOMAIN", "7", 1); /* processes see the same GPUs */
+    char domain[16];
+    snprintf(domain, sizeof domain, "%ld", (long)getpid());
+    setenv("MSDA_TUNE_FAKE_DOMAIN", domain, 1); /* processes see the same GPUs, which no other run of this test has */
 }
 
 static void expect_all_measured(void)
