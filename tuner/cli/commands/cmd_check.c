@@ -8,6 +8,7 @@
 #include "tuner/base/process_limits.h"
 #include "tuner/cli/output/check_json.h"
 #include "tuner/cli/requests/check_default.h"
+#include "tuner/cli/requests/check_expected.h"
 #include "tuner/cli/requests/check_knobs.h"
 #include "tuner/cli/command.h"
 #include "tuner/cli/output/print.h"
@@ -266,6 +267,7 @@ static mt_status check_shape(checking *c, size_t index, mt_error *err)
     mt_check_table table = {.spec = c->spec, .list = c->values->list};
     mt_status st = MT_OK;
     MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
+    MT_TRY(mt_check_expected(c->spaces[index], &c->facts, err));
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
     if (!c->values->json) tell_points(c, &b);
     if (mt_space_count(c->spaces[index])) MT_TRY(warn_of_default(c, c->spaces[index], err));
