@@ -107,7 +107,7 @@ static int make_cubin(mt_nvrtc_program program, int count, const char *const *op
     if (!out) return 1;
     fprintf(out, "FAKE-CUBIN 1\n");
     for (int i = 0; i < count; i++)
-        if (strncmp(options[i], "-I", 2) != 0) fprintf(out, "option %s\n", options[i]);
+        if (strncmp(options[i], "-I", 2) != 0 && strncmp(options[i], "-Xcudafe=", 9) != 0) fprintf(out, "option %s\n", options[i]);
     const char *stamp = getenv("MSDA_TUNE_FAKE_STAMP");
     if (stamp) fprintf(out, "stamp %s\n", stamp);
     const char *variable = strstr(program->source, "__constant__ float ");
@@ -132,7 +132,8 @@ int nvrtcCompileProgram(mt_nvrtc_program program, int count, const char *const *
 {
     const char *behaviour = option_value(count, options, "-DBEHAVIOUR=BEHAVIOUR_"), *block = option_value(count, options, "-DBLOCK=");
     bool is_support = option_value(count, options, "-DMT_SUPPORT=") != NULL;
-    if (getenv("MSDA_TUNE_FAKE_OLD_NVRTC") && option_value(count, options, "--no-cache")) return MT_NVRTC_INVALID_OPTION;
+    const char *unknown = getenv("MSDA_TUNE_FAKE_OLD_NVRTC");
+    if (unknown && option_value(count, options, unknown)) return MT_NVRTC_INVALID_OPTION;
     log_compile(program->name, is_support ? "support" : behaviour ? behaviour : "-", block ? block : "-");
     const char *once = getenv("MSDA_TUNE_FAKE_HANG_ONCE");
     while (once && unlink(once) == 0) pause();

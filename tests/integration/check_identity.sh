@@ -44,8 +44,9 @@ way=plain
 write '#define SCALE 1\n' ''
 check || fail "does not compile"
 
-# Each way to a header: cached as long as it stays as it is, another key and another compile when it is edited.
+# Each way to a header (@: by its whole path): cached as long as it stays as it is, another key and another compile when it is edited.
 while IFS='|' read -r source lines; do
+  source=${source//@/$scratch/inc/scale.h}
   way="$source $lines"
   write "$source" "$lines"
   echo '#define SCALE 3' >inc/scale.h
@@ -69,14 +70,21 @@ done <<'END'
 #include HEADER\n|options = -DHEADER=<scale.h>\ninclude = inc
 #define HEADER "inc/scale.h"\n#include HEADER\n|
 #if __has_include("inc/scale.h")\n#include "inc/scale.h"\n#endif\n|
+#include "inc/sc\\\nale.h"\n|
+\f#\vinclude \\\n EMPTY "@"\n|options = -DEMPTY=
+#define TEXT R"x(/* )x"\n#include <@>\n|
+#define HAS(x) __has_include(x)\n#if HAS("@")\n#define SCALE 2\n#include "@"\n#endif\n|options = -Xcudafe --diag_suppress=47
 \0357\0273\0277#include "inc/../inc/scale.h"\n#include "inc/scale.h"\n|
 END
 
 # The same bytes from every process and for every user: with -lineinfo NVRTC writes its working folder into the cubin.
 way="line information"
 write '#define SCALE 1\n' 'options = -lineinfo'
+check_in_folder() { # PWD is another name of the folder that NVRTC runs in
+  if [ "$1" = second ]; then env PWD=/proc/self/root/proc/sys/vm "$tool" check --space k.ini --list >out.txt 2>&1; else check; fi
+}
 for user in first second; do
-  XDG_CACHE_HOME=$scratch/$user check || fail "does not compile"
+  XDG_CACHE_HOME=$scratch/$user check_in_folder "$user" || fail "does not compile"
   (cd "$scratch/$user" && find . -name '*.cubin' -exec sha1sum {} + | sort) >"$user.txt"
 done
 [ -s first.txt ] && cmp -s first.txt second.txt || fail "two processes compile to different code"
@@ -104,6 +112,14 @@ write '#include <stray.h>\n' ''
 echo '#define SCALE 1' >stray.h
 check && fail "compiles with a header that nobody named"
 rm stray.h
+
+way="a whole path that a macro with arguments makes"
+echo '#define SCALE 1' >inc/scale.h
+write "#define TEXT(x) #x\n#include TEXT($scratch/inc/scale.h)\n" ''
+check && fail "compiles, though its key can't know the header"
+grep -qF "the compiler reads $scratch/inc/scale.h, which the tool did not find in the source's includes" out.txt || fail "does not name the file"
+sed -i "1i #if 0\n#include \"$scratch/inc/scale.h\"\n#endif" k.cu
+check || fail "does not compile"
 
 way="a name that a macro with arguments makes"
 echo '#define SCALE 1' >inc/scale.h

@@ -113,6 +113,24 @@ sed 's/twice(float \*out) { out/typo(float *out) { uot/' k.cu >typo.cu
 sed -i 's/^source .*/source = typo.cu/' m.ini
 "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache --json 2>/dev/null | grep -qE '"severity":"error","file":"[^"]*typo.cu","line":2,"text":"identifier ..uot.. is undefined"}' ||
   { echo 'FAILED: --json: expected the place of the mistake'; "$tool" check --space m.ini --gpu h100 --jobs 1 --no-cache --json; bad=1; }
+# The expected output, from a file: not there, no .npy, another type, another shape, cut short.
+npy() { # DESCR SHAPE BYTES
+  { printf '\223NUMPY\1\0\166\0%-117s\n' "{'descr': '$1', 'fortran_order': False, 'shape': ($2), }"; head -c "$3" /dev/zero; } >expected.npy
+}
+expected='s/^reference = .*/reference = file:expected.npy/'
+says 1 'expected.npy: cannot open' "$expected"
+echo 2 2 2 >expected.npy
+says 1 'm.ini:3: [kernel] reference: shape s: ' "$expected"
+says 1 'expected.npy: not a .npy file' "$expected"
+npy '<i4' '64,' 256
+says 1 'holds i32[64]: expected f64, f32 or f16, of the shape [64]' "$expected"
+npy '<f4' '8, 8' 256
+says 1 'holds f32[8,8]: expected f32[64]' "$expected"
+npy '<f4' '64,' 252
+says 1 '252 bytes of data: expected 64 elements of 4 bytes' "$expected"
+npy '<f8' '64,' 512
+says 0 'twice         2   2        0       0' "$expected"
+
 # A mistake in the tuned kernel is that kernel's, though the reference, which stands in the same source, is compiled first.
 for at in 'twice 2' 'reference 4' 'generator 6'; do
   read -r name line <<<"$at"

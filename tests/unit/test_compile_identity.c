@@ -1,11 +1,12 @@
 /* What the real compiler reads, and whether knobs reach it. */
 #include "tests/unit/compile_fixture.h"
 #include "tuner/gpu/compile.h"
+#include "tuner/gpu/nvrtc_internal.h"
 #include "tuner/space/macro_names.h"
 
-static mt_compile_result compile_macros(mt_nvrtc *nvrtc, const mt_source *source, const char *const *options, size_t count, const char *headers, const char *cache)
+static mt_compile_result compile_macros(mt_nvrtc *nvrtc, const mt_source *source, const char *const *options, size_t count)
 {
-    const mt_compile_request request = {.source = source, .options = options, .option_count = count, .macro_count = count, .arch = "sm_90a", .headers = headers, .cache_dir = cache};
+    const mt_compile_request request = {.source = source, .options = options, .option_count = count, .macro_count = count, .arch = "sm_90a"};
     mt_compile_result result;
     mt_error err = {0};
     ck_assert_msg(mt_compile(nvrtc, &request, &result, &err) == MT_OK, "%s", err.message);
@@ -36,7 +37,7 @@ START_TEST(a_knob_must_be_in_effect)
         mt_strbuf_addf(&text, "%s\nextern \"C\" __global__ void k(float *out) { out[0] = 1; } // no end of line", cases[i].text);
         mt_source_file file = {(char *)"k.cu", (char *)"k.cu", (char *)mt_strbuf_text(&text)};
         const mt_source source = {&file, 1};
-        mt_compile_result result = compile_macros(nvrtc, &source, options, sizeof options / sizeof *options, NULL, NULL);
+        mt_compile_result result = compile_macros(nvrtc, &source, options, sizeof options / sizeof *options);
         ck_assert_msg(result.ok == !cases[i].words && (result.ok || strstr(result.log, cases[i].words) == result.log), "%s: %s", cases[i].text, result.log);
         mt_compile_result_free(&result);
         mt_strbuf_free(&text);
@@ -58,13 +59,13 @@ START_TEST(taken_names_are_told)
         mt_source_file file = {(char *)"k.cu", (char *)"k.cu", taken->header ? (char *)"#include <cub/block/block_reduce.cuh>\n#include <cub/warp/warp_reduce.cuh>\n" : (char *)"__device__ int i;\n"};
         const mt_source source = {&file, 1};
         const char *options[] = {mt_strbuf_text(&option)};
-        mt_compile_result result = compile_macros(nvrtc, &source, options, 1, NULL, NULL), prefixed;
+        mt_compile_result result = compile_macros(nvrtc, &source, options, 1), prefixed;
         bool lacks_header = taken->header && strstr(result.log, "source file \"cub/");
         ck_assert_msg(lacks_header || (!result.ok && strstr(result.log, mt_strbuf_text(&words)) && strncmp(result.log, "msda-tune: ", 11) == 0), "%s: %s", taken->name, result.log);
         mt_strbuf_clear(&option);
         mt_strbuf_addf(&option, "-DKNOB_%s=4", taken->name);
         options[0] = mt_strbuf_text(&option);
-        prefixed = compile_macros(nvrtc, &source, options, 1, NULL, NULL);
+        prefixed = compile_macros(nvrtc, &source, options, 1);
         ck_assert_msg(lacks_header || prefixed.ok, "%s: %s", options[0], prefixed.log);
         mt_compile_result_free(&result);
         mt_compile_result_free(&prefixed);
@@ -118,11 +119,62 @@ START_TEST(headers_in_memory_are_as_on_disk)
                               {(char *)"own.h", (char *)"own.h", (char *)"#pragma once\n#define OWN 1\n"},
                               {(char *)"cuda_fp16.h", (char *)"cuda_fp16.h", (char *)"#include <./cuda_fp16.h>\n#define SHADOW 1\n"}};
     const mt_source source = {files, 3};
-    mt_compile_result result = compile_macros(nvrtc, &source, NULL, 0, NULL, NULL);
+    mt_compile_result result = compile_macros(nvrtc, &source, NULL, 0);
     ck_assert_msg(result.ok || strstr(result.log, "set CUDA_HOME"), "%s", result.log);
     mt_compile_result_free(&result);
     mt_nvrtc_close(nvrtc);
 }
 END_TEST
 
-UNIT_MAIN("compile_identity", a_knob_must_be_in_effect, taken_names_are_told, only_what_is_handed_over_is_read, headers_in_memory_are_as_on_disk)
+/* However it comes to a file that nobody handed over: the compiler's own word of what it read decides. The path stands between both parts. */
+START_TEST(what_was_not_handed_over_is_refused)
+{
+    static const char *const ways[][2] = {
+        {"#include \"", "h\"\n"}, {"#include <", "h>\n"}, {"#include_next \"", "h\"\n"}, {"#include \"", "\\\nh\"\n"}, {"#in\\\nclude \"", "h\"\n"}, {"#define EMPTY\n#include EMPTY \"", "h\"\n"}, {"\f#\vinclude\f\"", "h\"\n"},
+        {"#define Q R\"x(/* )x\"\n#include \"", "h\"\n"}, {"#define TEXT(x) #x\n#define PLACE(x) TEXT(x)\n#include PLACE(", "h)\n"}, {"#include \"../../..", "h\"\n"}, {"#include <../../../..", "h>\n"},
+    };
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    make_folder();
+    write_text("stray.h", "#define STRAY 1\n");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        mt_strbuf all = {0};
+        mt_strbuf_addf(&all, "%s%s/stray.%sextern \"C\" __global__ void k(float *out) { out[0] = 1; }\n", ways[i][0], folder, ways[i][1]);
+        mt_compile_result result = compile(nvrtc, mt_strbuf_text(&all), "sm_90a", NULL, folder), again = compile(nvrtc, mt_strbuf_text(&all), "sm_90a", NULL, folder);
+        bool is_named = strstr(result.log, "msda-tune: the compiler reads ") == result.log && strstr(result.log, "/stray.h, which the tool did not find in the source's includes");
+        bool is_not_found = strstr(result.log, "open source file") && strstr(result.log, "stray.h"); /* where the dots lead elsewhere */
+        ck_assert_msg(!result.ok && !again.ok && !again.cached && (is_named || (is_not_found && strstr(ways[i][0], ".."))), "%s: %s", mt_strbuf_text(&all), result.log);
+        mt_compile_result_free(&result), mt_compile_result_free(&again);
+        mt_strbuf_free(&all);
+    }
+    mt_nvrtc_close(nvrtc);
+    remove_folder();
+}
+END_TEST
+
+/* Of the toolkit too only what the cache's key counts: here the tool looked at another text. */
+START_TEST(headers_of_the_toolkit_that_do_not_count_are_refused)
+{
+    mt_nvrtc *nvrtc = open_compiler(true);
+    if (!nvrtc) return;
+    if (!nvrtc->include_dir) goto done;
+    static const char *const looked_at[] = {"#include <cuda_fp16.h>\n", "#define NAME <cuda_fp16.h>\n#include NAME\n", "#include <./cuda_fp16.h>\n", "int none;\n"};
+    for (size_t i = 0; i < 4; i++) {
+        mt_source_file file = {(char *)"k.cu", (char *)"k.cu", (char *)looked_at[i]}, compiled = {(char *)"k.cu", (char *)"k.cu", (char *)"#include <cuda_fp16.h>\nextern \"C\" __global__ void k(float *out) { out[0] = 1; }\n"};
+        const mt_source source = {&file, 1}, other = {&compiled, 1};
+        mt_visible *visible = NULL;
+        mt_compile_result result;
+        mt_error err = {0};
+        ck_assert_int_eq(mt_compile_headers(nvrtc, &source, &visible, &err), MT_OK);
+        const mt_compile_request request = {.source = &other, .arch = "sm_90a", .visible = visible};
+        ck_assert_int_eq(mt_compile(nvrtc, &request, &result, &err), MT_OK);
+        ck_assert_msg(result.ok == (i < 3) && (result.ok || strstr(result.log, "cuda_fp16.h of the toolkit, which the tool did not find")), "%s: %s", looked_at[i], result.log);
+        mt_compile_result_free(&result);
+        mt_visible_free(visible);
+    }
+done:
+    mt_nvrtc_close(nvrtc);
+}
+END_TEST
+
+UNIT_MAIN("compile_identity", a_knob_must_be_in_effect, taken_names_are_told, only_what_is_handed_over_is_read, headers_in_memory_are_as_on_disk, what_was_not_handed_over_is_refused, headers_of_the_toolkit_that_do_not_count_are_refused)

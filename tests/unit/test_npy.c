@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "tests/unit/unit.h"
-#include "tuner/gpu/npy.h"
+#include "tuner/space/npy.h"
 
 static unsigned char bytes[4096];
 
@@ -97,6 +97,13 @@ START_TEST(compares_with_what_a_tensor_wants)
     ck_assert_str_eq(err.message, "value: v.npy holds f32[4,5]: expected f32[4]");
     ck_assert_int_eq(mt_npy_expect(&(mt_npy){.dtype = MT_F32}, "v.npy", "value", MT_F32, same, 2, &err), MT_ERR_SPEC);
     ck_assert_str_eq(err.message, "value: v.npy holds f32[]: expected f32[4,5]");
+    static const mt_dtype floats[] = {MT_F64, MT_F32, MT_F16}; /* an expected output */
+    for (size_t i = 0; i < 3; i++) ck_assert_int_eq(mt_npy_expect_output(&(mt_npy){.dtype = floats[i], .rank = 2, .dims = {4, 5}}, "v.npy", "value", MT_BF16, same, 2, &err), MT_OK);
+    ck_assert_int_eq(mt_npy_expect_output(&(mt_npy){.dtype = MT_I32, .rank = 2, .dims = {4, 5}}, "v.npy", "value", MT_F32, same, 2, &err), MT_ERR_SPEC);
+    ck_assert_str_eq(err.message, "value: v.npy holds i32[4,5]: expected f64, f32 or f16, of the shape [4,5]");
+    ck_assert_int_eq(mt_npy_expect_output(&(mt_npy){.dtype = MT_F32, .rank = 1, .dims = {20}}, "v.npy", "value", MT_F16, same, 2, &err), MT_ERR_SPEC);
+    ck_assert_str_eq(err.message, "value: v.npy holds f32[20]: expected f32[4,5]");
+    ck_assert_int_eq(mt_npy_expect_output(&(mt_npy){.dtype = MT_F32, .rank = 2, .dims = {4, 5}}, "v.npy", "value", MT_I32, same, 2, &err), MT_ERR_SPEC);
 }
 END_TEST
 

@@ -182,6 +182,18 @@ static const struct { const char *source, *lines; } ways[] = {
     {" %: /* so */ include <x.h>\n", "options = -Iinc\n"},
     {"#inc\\\nlude \"inc/x.h\"\n", ""},
     {"#\\\r\nin\\\nclude\\\n\"inc/x.h\"\n", ""},
+    {"#include \"inc\\\n/x\\\r\n.h\"\n", ""},
+    {"#define HEADER \"inc/x\\\n.h\"\n#include HEADER\n", ""},
+    {"\f# \v include\f\"inc/x.h\"\n", ""},
+    {"#define EMPTY\n#include EMPTY \"inc/x.h\"\n", ""},
+    {"#define EMPTY\n#define HEADER EMPTY <x.h>\n#include EMPTY HEADER EMPTY\n", "options = -Iinc\n"},
+    {"#define SAME(x) x\n#include SAME(SAME(\"inc/x.h\"))\n", ""},
+    {"const char *text = R\"x(/* )\" )x\";\n#include \"inc/x.h\"\n", ""},
+    {"const char *text = u8R\"(\\\n\" // )\";\n#include \"inc/x.h\"\n", ""},
+    {"#if 0\n it's // so \\\n far\n#endif\n#include \"inc/x.h\"\n", ""},
+    {"#define HAS(x) __has_include(x)\n#if HAS(\"inc/x.h\")\n#endif\n", ""},
+    {"#define EMPTY\n#if __has_include(EMPTY \"inc/x.h\")\n#endif\n", ""},
+    {"#if __has_include_next(<x.h>)\n#endif\n", "options = -Iinc\n"},
 };
 
 START_TEST(every_way_to_a_header_is_in_the_key)

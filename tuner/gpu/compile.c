@@ -10,6 +10,7 @@
 #include "tuner/gpu/compile_cache.h"
 #include "tuner/gpu/compile_log.h"
 #include "tuner/gpu/compile_macros.h"
+#include "tuner/gpu/compile_reads.h"
 #include "tuner/gpu/nvrtc_internal.h"
 #include "tuner/space/macros.h"
 #include "tuner/space/visible.h"
@@ -58,7 +59,7 @@ done:
 }
 
 /* The request's options after ours, so that a file may override them; the toolkit's headers last, so that the file's own folders win. */
-static mt_status all_options(const mt_nvrtc *nvrtc, const mt_compile_request *request, bool is_quiet, mt_options *options, mt_error *err)
+static mt_status all_options(mt_nvrtc *nvrtc, const mt_compile_request *request, bool is_quiet, mt_options *options, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_strbuf text = {0};
@@ -67,6 +68,7 @@ static mt_status all_options(const mt_nvrtc *nvrtc, const mt_compile_request *re
     MT_TRY(mt_options_add(options, mt_strbuf_text(&text), err));
     if (!is_quiet) MT_TRY(mt_options_add(options, verbose, err));
     if (!nvrtc->lacks_no_cache) MT_TRY(mt_options_add(options, no_cache, err));
+    MT_TRY(mt_compile_reads_ask(nvrtc, options, err));
     MT_TRY(request_options(request, is_quiet, options, err));
     const char *folders[2];
     mt_nvrtc_header_folders(nvrtc, folders);
@@ -109,7 +111,7 @@ done:
 }
 
 /* `is_quiet`: ptxas says nothing but errors. *program is the caller's also after an error; NULL = none. */
-static mt_status compile_program(const mt_nvrtc *nvrtc, const mt_compile_request *request, bool is_quiet, mt_nvrtc_program *program, int *code, mt_error *err)
+static mt_status compile_program(mt_nvrtc *nvrtc, const mt_compile_request *request, bool is_quiet, mt_nvrtc_program *program, int *code, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_options options = {0};
@@ -135,7 +137,7 @@ static mt_status read_log(const mt_nvrtc *nvrtc, mt_nvrtc_program program, char 
 }
 
 /* Compiles once more, so that ptxas says why; what that says takes the log's place. */
-static mt_status ask_why(const mt_nvrtc *nvrtc, const mt_compile_request *request, char **log, mt_error *err)
+static mt_status ask_why(mt_nvrtc *nvrtc, const mt_compile_request *request, char **log, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_nvrtc_program program = NULL;
@@ -154,10 +156,9 @@ done:
     return st;
 }
 
-/* NVRTC's log with our hints in front: the first line is what a table of failures shows. */
-static mt_status take_log(const mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, int code, mt_compile_result *result, mt_error *err)
+/* NVRTC's log with our hints in front, behind what is in `text` already: the first line is what a table of failures shows. */
+static mt_status take_log(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program program, int code, mt_strbuf *text, mt_compile_result *result, mt_error *err)
 {
-    mt_strbuf text = {0};
     char *log = NULL;
     mt_status st = read_log(nvrtc, program, &log, err);
     if (st == MT_OK && code != MT_NVRTC_SUCCESS && !mt_compile_tells_error(log)) st = ask_why(nvrtc, request, &log, err);
@@ -165,16 +166,16 @@ static mt_status take_log(const mt_nvrtc *nvrtc, const mt_compile_request *reque
         mt_free(log);
         return st;
     }
-    if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, &text);
-    if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, &text)) {
-        mt_compile_macro_hint(request, log, &text);
-        mt_compile_include_hint(log, &text);
-        mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, &text);
+    if (code != MT_NVRTC_SUCCESS) mt_nvrtc_arch_hint(nvrtc, request->arch, text);
+    if (code != MT_NVRTC_SUCCESS && !mt_compile_redefined(request, log, text)) {
+        mt_compile_macro_hint(request, log, text);
+        mt_compile_include_hint(log, text);
+        mt_compile_hints(log, nvrtc->include_dir, nvrtc->include_searched, text);
     }
-    if (code != MT_NVRTC_SUCCESS) mt_cpp_names_in(log, &text);
-    else mt_strbuf_add(&text, log); /* read by others, who look for its names */
+    if (code != MT_NVRTC_SUCCESS) mt_cpp_names_in(log, text);
+    else mt_strbuf_add(text, log); /* read by others, who look for its names */
     mt_free(log);
-    result->log = mt_strbuf_take(&text);
+    result->log = mt_strbuf_take(text);
     return result->log ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "compile log");
 }
 
@@ -193,22 +194,48 @@ static mt_status take_cubin(const mt_nvrtc *nvrtc, mt_nvrtc_program program, mt_
     return st;
 }
 
+/* It does not know an option: ours, or the file's. */
+static mt_status was_refused(mt_nvrtc *nvrtc, mt_nvrtc_program program, int code, bool *is_refused, mt_error *err)
+{
+    char *log = NULL;
+    mt_status st = code == MT_NVRTC_SUCCESS ? MT_OK : read_log(nvrtc, program, &log, err);
+    *is_refused = code == MT_NVRTC_INVALID_OPTION || (log && mt_compile_reads_refused(log));
+    mt_free(log);
+    return st;
+}
+
+/* An old NVRTC lacks some of our options; which, it tells by compiling without. Where it never does it is the file's option, and NVRTC's word of it stays. */
+static mt_status compile_with_what_it_knows(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_nvrtc_program *program, int *code, mt_error *err)
+{
+    const bool lacks_no_cache = nvrtc->lacks_no_cache, lacks_reads = nvrtc->lacks_reads;
+    bool is_refused = true;
+    for (int left_out = 0; left_out < 4 && is_refused; left_out++) {
+        if (((left_out & 1) && lacks_reads) || ((left_out & 2) && lacks_no_cache)) continue; /* tried already */
+        nvrtc->lacks_reads = lacks_reads || (left_out & 1);
+        nvrtc->lacks_no_cache = lacks_no_cache || (left_out & 2);
+        if (*program) nvrtc->api.DestroyProgram(program);
+        *program = NULL;
+        mt_status st = compile_program(nvrtc, request, false, program, code, err);
+        if (st == MT_OK) st = was_refused(nvrtc, *program, *code, &is_refused, err);
+        if (st != MT_OK) return st;
+    }
+    if (is_refused) {
+        nvrtc->lacks_reads = lacks_reads;
+        nvrtc->lacks_no_cache = lacks_no_cache;
+    }
+    return MT_OK;
+}
+
 static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, mt_cache_entry *entry, mt_compile_result *result, mt_error *err)
 {
     mt_status st = MT_OK;
     mt_nvrtc_program program = NULL;
+    mt_strbuf text = {0};
     int code = MT_NVRTC_SUCCESS;
     int64_t start_ns = mt_clock_now_ns();
-    MT_TRY(compile_program(nvrtc, request, false, &program, &code, err));
-    if (code == MT_NVRTC_INVALID_OPTION && !nvrtc->lacks_no_cache) { /* ours, or the file's: then it is told again */
-        nvrtc->lacks_no_cache = true;
-        nvrtc->api.DestroyProgram(&program);
-        program = NULL;
-        MT_TRY(compile_program(nvrtc, request, false, &program, &code, err));
-        nvrtc->lacks_no_cache = code != MT_NVRTC_INVALID_OPTION;
-    }
-    result->ok = code == MT_NVRTC_SUCCESS;
-    MT_TRY(take_log(nvrtc, request, program, code, result, err));
+    MT_TRY(compile_with_what_it_knows(nvrtc, request, &program, &code, err));
+    result->ok = !mt_compile_reads_unknown(nvrtc, request, &text) && code == MT_NVRTC_SUCCESS;
+    MT_TRY(take_log(nvrtc, request, program, code, &text, result, err));
     if (result->ok) {
         MT_TRY(take_cubin(nvrtc, program, entry, result, err));
     } else if (code != MT_NVRTC_COMPILATION && !result->log[0]) {
@@ -219,6 +246,7 @@ static mt_status run_nvrtc(mt_nvrtc *nvrtc, const mt_compile_request *request, m
     result->compile_ns = mt_clock_now_ns() - start_ns;
 done:
     if (program) nvrtc->api.DestroyProgram(&program);
+    mt_strbuf_free(&text);
     return st;
 }
 
@@ -261,14 +289,12 @@ void mt_compile_result_free(mt_compile_result *result)
     *result = (mt_compile_result){0};
 }
 
-mt_status mt_compile_headers(const mt_nvrtc *nvrtc, const mt_source *source, mt_hash *digest, mt_error *err)
+mt_status mt_compile_headers(const mt_nvrtc *nvrtc, const mt_source *source, mt_visible **visible, mt_error *err)
 {
     const char *folders[2];
-    mt_visible *visible = NULL;
     mt_nvrtc_header_folders(nvrtc, folders);
-    mt_status st = mt_visible_create(source, folders, 2, &visible, err);
-    if (st == MT_OK) *digest = *mt_visible_headers(visible);
-    mt_visible_free(visible);
+    mt_status st = mt_visible_create(source, folders, 2, visible, err);
+    if (st == MT_OK) mt_visible_forget_code(*visible);
     return st;
 }
 

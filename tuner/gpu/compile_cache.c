@@ -29,7 +29,7 @@ static mt_status request_key(const mt_nvrtc *nvrtc, const mt_compile_request *re
 {
     mt_strbuf text = {0};
     mt_strbuf_addf(&text, "msda-tune 2;%lld;%zu;", (long long)nvrtc->version, request->macro_count);
-    add_part(&text, request->headers ? request->headers : "");
+    add_part(&text, request->visible ? mt_visible_headers(request->visible)->hex : "");
     add_part(&text, request->arch);
     for (size_t i = 0; i < request->option_count; i++)
         add_part(&text, request->options[i]);

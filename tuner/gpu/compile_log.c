@@ -162,7 +162,7 @@ static void add_header_hint(const char *log, const char *include_dir, const char
         mt_strbuf_addf(hints, "msda-tune: no CUDA headers found for %.*s: set CUDA_HOME to the toolkit whose include folder has it (searched %s)\n",
                        (int)length, name, searched);
     else if (name)
-        mt_strbuf_addf(hints, "msda-tune: %.*s is neither beside the source, nor in a folder of [kernel] include, nor in %s; an #include whose name goes on in the next line is not found\n", (int)length, name, include_dir);
+        mt_strbuf_addf(hints, "msda-tune: %.*s is neither beside the source, nor in a folder of [kernel] include, nor in %s\n", (int)length, name, include_dir);
 }
 
 /* "ptxas error   : Entry function 'k' uses too much shared data (0x40000 bytes, 0xc000 max)", "ptxas error   : File uses too much global constant data (0x40000 bytes, 0x10000 max)" */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "tuner/space/source.h"
+#include "tuner/space/visible.h"
 
 typedef struct mt_compile_request {
     const mt_source *source;       /* files[0] compiled, the others given to NVRTC as headers */
@@ -13,7 +14,7 @@ typedef struct mt_compile_request {
     const char *arch;              /* "sm_90a" */
     const char *cache_dir;         /* NULL = no cache */
     size_t macro_count;            /* the first so many options are macros that must be in effect (mt_options) */
-    const char *headers;           /* digest of the toolkit's headers that the source reads (mt_compile_headers): part of the cache's key; NULL = none */
+    const mt_visible *visible;     /* the toolkit's headers that the source may read (mt_compile_headers): their digest is part of the cache's key, and no other may be read; NULL = nobody cares */
 } mt_compile_request;
 
 #endif

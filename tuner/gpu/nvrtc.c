@@ -136,6 +136,13 @@ static void load_builtins(const mt_nvrtc *nvrtc, const char *library_path)
     mt_free(folder);
 }
 
+/* What NVRTC and the compilers in it take from the environment and is in no key: options, folders, the name of the producer. PWD is where line information says that the source lies. */
+static void leave_environment(void)
+{
+    static const char *const names[] = {"PWD", "NVRTC_APPEND_FLAGS", "NVRTCWIZ", "NV_NVVM_VERSION", "LLVM_OVERRIDE_PRODUCER", "EDG_BASE", "EDG_MODULES_PATH", "DUMP_KNOBS_TO_FILE", "AS_SECURE_LOG_FILE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
+}
+
 mt_status mt_nvrtc_open(mt_nvrtc **out, mt_error *err)
 {
     mt_status st = MT_OK;
@@ -144,6 +151,8 @@ mt_status mt_nvrtc_open(mt_nvrtc **out, mt_error *err)
     Dl_info where;
     mt_nvrtc *nvrtc = mt_alloc(1, sizeof *nvrtc);
     if (!nvrtc) return MT_FAIL(err, MT_ERR_NO_MEMORY, "NVRTC");
+    nvrtc->reads_fd = -1;
+    leave_environment();
     all_names(&names);
     nvrtc->handle = mt_dynlib_open("MSDA_TUNE_NVRTC", (const char *const *)names.items, names.count, &tried);
     if (!nvrtc->handle) {
@@ -168,6 +177,7 @@ void mt_nvrtc_close(mt_nvrtc *nvrtc)
 {
     if (!nvrtc) return;
     mt_temporary_remove(&nvrtc->temporary);
+    if (nvrtc->reads_fd >= 0) close(nvrtc->reads_fd);
     mt_free(nvrtc->include_dir);
     mt_free(nvrtc->cccl_dir);
     mt_free(nvrtc->include_searched);

@@ -15,6 +15,8 @@ struct mt_nvrtc {
     char *cccl_dir;         /* include/cccl of CUDA ≥ 13; NULL = none */
     char *include_searched; /* for the message when a header is missing */
     bool lacks_no_cache;    /* it does not know --no-cache */
+    bool lacks_reads;       /* it can't say which files it reads (compile_reads.h) */
+    int reads_fd;           /* where it says so: a file in memory; −1 = not made yet */
     mt_temporary temporary; /* cubins without a cache; made when first needed, removed at close */
 };
 

@@ -1,34 +1,46 @@
-/* What a source text says of other files: #include, __has_include, and the macros that may name a file. Conditions are not evaluated, no macro is expanded. */
+/* What a source text says of other files: #include, __has_include, and the macros that may name a file. Conditions are not evaluated, no macro is expanded. The text is read as a compiler reads it: lines
+ * that go on are joined first, then come comments and literals, raw ones too. */
 #ifndef MT_SPACE_DIRECTIVE_H
 #define MT_SPACE_DIRECTIVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "tuner/base/status.h"
+
 typedef enum mt_directive_kind {
     MT_DIRECTIVE_INCLUDE,
     MT_DIRECTIVE_INCLUDE_NEXT,
-    MT_DIRECTIVE_PROBE, /* __has_include(…) */
-    MT_DIRECTIVE_DEFINE /* `name` is the macro; its body is read by mt_directive_file */
+    MT_DIRECTIVE_PROBE,    /* __has_include(…), __has_include_next(…) */
+    MT_DIRECTIVE_DEFINE,   /* `name` is the macro; its body is at `rest` */
+    MT_DIRECTIVE_CONDITION /* #if, #elif; the condition is at `rest`. What it asks for comes as PROBE too */
 } mt_directive_kind;
 
 typedef struct mt_directive {
     mt_directive_kind kind;
-    const char *start;  /* the word include…; the operand of __has_include */
+    const char *start;  /* in the text: the word include…; the operand of __has_include */
+    const char *end;    /* in the text: behind the operand */
     char form;          /* '"' or '<'; 0: a macro names the file */
-    const char *name;   /* of the file, or of the macro */
+    const char *name;   /* of the file, or of the macro; in the joined text, as `rest` is */
     size_t length;
-    const char *end;    /* behind the operand */
+    const char *rest;   /* behind the operand */
 } mt_directive;
 
 typedef struct mt_directive_walk {
-    const char *at;     /* the text at first */
+    const char *text;   /* borrowed */
+    char *joined;       /* owned; NULL: no line goes on, and the text is as good */
+    size_t *joints;     /* owned: where lines were joined, each by where it is in the joined text and how many letters are gone up to there */
+    size_t joint_count;
+    const char *at;     /* in the joined text */
     bool is_inside;     /* behind the first letter of a line */
 } mt_directive_walk;
 
-/* False at the end of the text. Positions point into the text. */
+mt_status mt_directive_open(const char *text, mt_directive_walk *walk, mt_error *err);
+/* False at the end of the text. */
 bool mt_directive_next(mt_directive_walk *walk, mt_directive *found);
-/* The file, or the macro, that stands at `text`: form, name, length and end. False: something else. */
-bool mt_directive_file(const char *text, mt_directive *found);
+void mt_directive_close(mt_directive_walk *walk); /* zeroed struct is fine */
+
+/* The next file or macro in the line at *at, of a joined text: form, name, length and rest. False: there is none left. */
+bool mt_directive_operand(const char **at, mt_directive *found);
 
 #endif

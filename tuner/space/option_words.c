@@ -45,14 +45,55 @@ static const char *path_of(const char *word, mt_word_kind *kind)
     return folder ? folder + (*folder == '=') : NULL;
 }
 
-/* By what stands anywhere in it: -Xptxas= and their like hand an option on. Options that write files are among them: a search space names no place to write to. */
+/* What hands an option on to a part of NVRTC that no list of ours covers, and what may be handed on: warnings of the front end, numbers and switches of the optimiser, all of ptxas that names no file. */
+static const struct { const char *name; enum { FRONT_END, OPTIMISER, ASSEMBLER } part; } passes[] = {
+    {"-Xcudafe", FRONT_END}, {"--cudafe-options", FRONT_END}, {"-Xnvvm", OPTIMISER}, {"-Xopt", OPTIMISER}, {"-Xptxas", ASSEMBLER}, {"--ptxas-options", ASSEMBLER}, {"-ptxas-options", ASSEMBLER},
+};
+
+/* Of `passes`; their number: another option. */
+static size_t pass_of(const char *word)
+{
+    size_t i = 0;
+    for (; i < sizeof passes / sizeof *passes; i++) {
+        const char *rest = behind(word, passes[i].name);
+        if (rest && (!*rest || *rest == '=')) break;
+    }
+    return i;
+}
+
+static bool is_number_or_switch(const char *value)
+{
+    return !*value || strcmp(value, "true") == 0 || strcmp(value, "false") == 0 || value[strspn(value, "0123456789.-")] == '\0';
+}
+
+static bool may_be_handed_on(int part, const char *value)
+{
+    static const char *const warnings[] = {"--diag_", "--display_error_number", "--no_warnings", "--promote_warnings"};
+    if (part == OPTIMISER) {
+        const char *number = strchr(value, '=');
+        return *value == '-' && !strchr(value, '/') && (!number || is_number_or_switch(number + 1));
+    }
+    if (part == ASSEMBLER) return !strchr(value, '/') && *value != '@';
+    for (size_t i = 0; i < sizeof warnings / sizeof *warnings; i++)
+        if (behind(value, warnings[i])) return true;
+    return false;
+}
+
+/* By what stands anywhere in it. Options that write files are among them: a search space names no place to write to. */
 static bool opens_a_file(const char *word)
 {
-    static const char *const parts[] = {"pch", "options-file", "optf", "include", "apply-controls", "device-time-trace", "-time="};
+    static const char *const parts[] = {"pch", "options-file", "optf", "include", "apply-controls", "output-file", "stats-file", "device-time-trace", "-time="}, *const whole[] = {"-time", "--time", "-o"};
+    static const char *const folders[] = {"-isystem", "-iquote", "-idirafter", "-imacros", "-isysroot", "-iprefix", "-iwithprefix"}; /* other compilers' words; NVRTC has them not, but what to write instead is the same */
     if (*word == '@') return true;
-    if (*word != '-' || behind(word, "-D") || behind(word, "--define-macro")) return false;
+    if (*word != '-' || behind(word, "-D") || behind(word, "--define-macro") || strcmp(word, "--no-source-include") == 0) return false;
+    size_t pass = pass_of(word);
+    if (pass < sizeof passes / sizeof *passes && !may_be_handed_on((int)passes[pass].part, word + strlen(passes[pass].name) + (word[strlen(passes[pass].name)] == '='))) return true;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strstr(word, parts[i])) return true;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strcmp(word, whole[i]) == 0) return true;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (behind(word, folders[i])) return true;
     return false;
 }
 
@@ -66,10 +107,12 @@ static char *take(const char **at)
 }
 
 /* What stands between an option and its value where they are one word; NULL: the option has none, or it is there. */
-static const char *macro_separator(const char *word)
+static const char *separator_of(const char *word)
 {
     if (strcmp(word, "-D") == 0 || strcmp(word, "-U") == 0) return "";
-    return strcmp(word, "--define-macro") == 0 || strcmp(word, "--undefine-macro") == 0 ? "=" : NULL;
+    size_t pass = pass_of(word);
+    bool hands_on = pass < sizeof passes / sizeof *passes && strcmp(word, passes[pass].name) == 0;
+    return hands_on || strcmp(word, "--define-macro") == 0 || strcmp(word, "--undefine-macro") == 0 ? "=" : NULL;
 }
 
 /* "-D" "X=1" → "-DX=1" */
@@ -91,7 +134,7 @@ mt_status mt_word_next(const char **at, mt_word *word, mt_error *err)
     if (!**at) return MT_OK;
     char *text = take(at);
     word->kind = MT_WORD_PLAIN;
-    const char *separator = text ? macro_separator(text) : NULL;
+    const char *separator = text ? separator_of(text) : NULL;
     if (separator) text = joined(text, separator, take(at));
     const char *path = text ? path_of(text, &word->kind) : NULL;
     if (path) {

@@ -20,8 +20,8 @@ typedef struct mt_word {
     char *text; /* owned; NULL at the end */
 } mt_word;
 
-/* Takes the next word at *at and moves *at behind it. Double and single quotes keep blanks together; they stay in the word, except around all of it and around a path. `-I`, `-include`, `-D` and `-U`
- * may stand alone in front of what they mean. */
+/* Takes the next word at *at and moves *at behind it. Double and single quotes keep blanks together; they stay in the word, except around all of it and around a path. `-I`, `-include`, `-D`, `-U`
+ * and what hands an option on (`-Xptxas`) may stand alone in front of what they mean. */
 mt_status mt_word_next(const char **at, mt_word *word, mt_error *err);
 /* The text without what names folders and headers: the very same text where it names none, so that keys stay. NULL = no memory; owned. */
 char *mt_words_without_files(const char *text);

@@ -11,7 +11,7 @@
 #include "tuner/space/option_words.h"
 #include "tuner/space/spec_internal.h"
 
-enum { FILE_LIMIT = 4000, SIZE_LIMIT = 16 << 20, MOST_MACROS = 16 /* that name one another before one names a file */, NO_FOLDER = -1 };
+enum { FILE_LIMIT = 4000, SIZE_LIMIT = 16 << 20, MOST_MACROS = 1000 /* that may name a file, of one file */, NO_FOLDER = -1 };
 
 /* Beside each file of the source. */
 typedef struct place {
@@ -169,6 +169,12 @@ static mt_status add_file(loader *self, char *name, char *path, int folder, mt_e
     return add_text(self, file, realpath(path, NULL), folder, err);
 }
 
+/* A folder's name is none of a file. */
+static bool is_there(const char *path)
+{
+    return mt_file_exists(path) && !mt_dir_exists(path);
+}
+
 /* The first of the folders from `first` on that has it; NULL: none. *folder says which. */
 static mt_status look_in_folders(const loader *self, const char *name, size_t first, char **path, int *folder, mt_error *err)
 {
@@ -176,7 +182,7 @@ static mt_status look_in_folders(const loader *self, const char *name, size_t fi
         char *candidate = mt_path_join(self->folders[i], name);
         if (!candidate) return no_memory(err);
         *folder = (int)i;
-        if (mt_file_exists(candidate)) {
+        if (is_there(candidate)) {
             *path = candidate;
             return MT_OK;
         }
@@ -190,7 +196,7 @@ static mt_status look_beside(const char *neighbour, const char *name, char **pat
     char *folder = mt_path_folder(neighbour), *candidate = folder ? mt_path_join(folder, name) : NULL;
     mt_free(folder);
     if (!candidate) return no_memory(err);
-    if (mt_file_exists(candidate)) *path = candidate;
+    if (is_there(candidate)) *path = candidate;
     else mt_free(candidate);
     return MT_OK;
 }
@@ -272,13 +278,23 @@ static mt_status resolve(loader *self, size_t from, const mt_directive *what, co
 
 /* ---- following ---- */
 
+/* Whether it leads out of a folder, so that the compiler, which has other folders, would find something else by it. */
+static bool leads_out(const char *name)
+{
+    return strncmp(name, "../", 3) == 0 || strstr(name, "/../");
+}
+
 /* What stands in the rewritten text in the directive's place; nothing where it may stay. */
 static void name_anew(const loader *self, const mt_directive *what, const char *name, size_t index, mt_strbuf *out)
 {
-    bool is_next = what->kind == MT_DIRECTIVE_INCLUDE_NEXT;
-    const char *word = what->kind == MT_DIRECTIVE_PROBE ? "" : "include ";
+    bool is_next = what->kind == MT_DIRECTIVE_INCLUDE_NEXT, is_probe = what->kind == MT_DIRECTIVE_PROBE, goes_on = memchr(what->start, '\n', (size_t)(what->end - what->start)) != NULL;
+    const char *word = is_probe ? "" : "include ", *own = index == SIZE_MAX ? name : self->source->files[index].name;
     if (index == SIZE_MAX && is_next) mt_strbuf_addf(out, "%s<./%s>", word, name); /* the toolkit's: in memory there is no next one, and by this name none at all */
-    else if (index != SIZE_MAX && (is_next || strcmp(self->source->files[index].name, name) != 0)) mt_strbuf_addf(out, "%s\"%s\"", word, self->source->files[index].name);
+    else if (index == SIZE_MAX && is_probe && leads_out(name)) mt_strbuf_add(out, "\"msda-tune: none of the source's files\""); /* on the disk there may be one */
+    else if (index == SIZE_MAX && goes_on) mt_strbuf_addf(out, "%s%c%s%c", word, what->form, name, what->form == '<' ? '>' : '"');
+    else if (index != SIZE_MAX && (is_next || goes_on || strcmp(own, name) != 0)) mt_strbuf_addf(out, "%s\"%s\"", word, own);
+    for (const char *at = what->start; out->length && at < what->end; at++)
+        if (*at == '\n') mt_strbuf_add(out, " \\\n"); /* lines keep their numbers */
 }
 
 static mt_status follow(loader *self, size_t from, const mt_directive *what, mt_strbuf *out, mt_error *err)
@@ -296,9 +312,10 @@ static mt_status scan_file(loader *self, size_t index, mt_error *err)
 {
     mt_status st = MT_OK;
     const char *text = self->source->files[index].text, *copied = text; /* stays where it is when the array grows */
-    mt_directive_walk walk = {.at = text};
+    mt_directive_walk walk;
     mt_directive what;
     mt_strbuf rewritten = {0}, operand = {0};
+    MT_TRY(mt_directive_open(text, &walk, err));
     while (mt_directive_next(&walk, &what)) {
         if (what.kind == MT_DIRECTIVE_DEFINE || !what.form) continue;
         mt_strbuf_clear(&operand);
@@ -318,6 +335,7 @@ static mt_status scan_file(loader *self, size_t index, mt_error *err)
     mt_free(self->source->files[index].text);
     self->source->files[index].text = taken;
 done:
+    mt_directive_close(&walk);
     mt_strbuf_free(&rewritten);
     mt_strbuf_free(&operand);
     return st;
@@ -325,7 +343,12 @@ done:
 
 /* ---- names that macros give ---- */
 
-static mt_status follow_macro(loader *self, size_t from, const char *macro, size_t length, int depth, mt_error *err);
+/* Macros that may name a file, of one file of the source. */
+typedef struct followed {
+    size_t from;
+    char **macros;
+    size_t count;
+} followed;
 
 /* The macro's text is not rewritten: a file that has another name already gets this one too, as a file that includes it. */
 static mt_status follow_named(loader *self, size_t from, const mt_directive *what, mt_error *err)
@@ -352,54 +375,87 @@ done:
     return st;
 }
 
-static mt_status follow_body(loader *self, size_t from, const char *body, int depth, mt_error *err)
+static bool was_followed(const followed *self, const char *macro, size_t length)
 {
-    mt_directive what = {.kind = MT_DIRECTIVE_INCLUDE};
-    if (!mt_directive_file(body, &what)) return MT_OK;
-    return what.form ? follow_named(self, from, &what, err) : follow_macro(self, from, what.name, what.length, depth + 1, err);
+    for (size_t i = 0; i < self->count; i++)
+        if (strlen(self->macros[i]) == length && strncmp(self->macros[i], macro, length) == 0) return true;
+    return false;
 }
 
-static mt_status follow_options(loader *self, const char *options, size_t from, const char *macro, size_t length, int depth, mt_error *err)
+/* All files and macros in a line of tokens: which of them the name is made of, expanding would tell. What is no file is none of any compiler's either. */
+static mt_status follow_tokens(loader *self, followed *all, const char *line, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_directive what = {.kind = MT_DIRECTIVE_INCLUDE};
+    while (st == MT_OK && mt_directive_operand(&line, &what)) {
+        if (what.form) st = follow_named(self, all->from, &what, err);
+        else if (!was_followed(all, what.name, what.length)) st = append(&all->macros, &all->count, mt_strndup(what.name, what.length), err);
+    }
+    return st;
+}
+
+static mt_status follow_options(loader *self, followed *all, const char *options, const char *macro, mt_error *err)
 {
     mt_word word;
     mt_status st;
     while ((st = mt_word_next(&options, &word, err)) == MT_OK && word.kind != MT_WORD_END) {
-        size_t name_length;
-        const char *value = NULL, *name = mt_word_macro(word.text, &name_length, &value);
-        if (name && value && name_length == length && strncmp(name, macro, length) == 0) st = follow_body(self, from, value, depth, err);
+        size_t length;
+        const char *value = NULL, *name = mt_word_macro(word.text, &length, &value);
+        if (name && value && strlen(macro) == length && strncmp(name, macro, length) == 0) st = follow_tokens(self, all, value, err);
         mt_free(word.text);
         if (st != MT_OK) return st;
     }
     return st;
 }
 
+static mt_status follow_definitions(loader *self, followed *all, size_t file, const char *macro, mt_error *err)
+{
+    mt_directive_walk walk;
+    mt_directive what;
+    mt_status st = mt_directive_open(self->source->files[file].text, &walk, err);
+    while (st == MT_OK && mt_directive_next(&walk, &what))
+        if (what.kind == MT_DIRECTIVE_DEFINE && strlen(macro) == what.length && strncmp(what.name, macro, what.length) == 0) st = follow_tokens(self, all, what.rest, err);
+    mt_directive_close(&walk);
+    return st;
+}
+
 /* All definitions count, as all includes do. */
-static mt_status follow_macro(loader *self, size_t from, const char *macro, size_t length, int depth, mt_error *err)
+static mt_status follow_macro(loader *self, followed *all, const char *macro, mt_error *err)
 {
     mt_status st = MT_OK;
-    if (depth == MOST_MACROS) return MT_OK;
-    for (size_t i = 0; i < self->source->file_count; i++) {
-        mt_directive_walk walk = {.at = self->source->files[i].text};
-        mt_directive what;
-        while (mt_directive_next(&walk, &what)) {
-            bool is_it = what.kind == MT_DIRECTIVE_DEFINE && what.length == length && strncmp(what.name, macro, length) == 0 && *what.end != '(';
-            if (is_it) MT_TRY(follow_body(self, from, what.end, depth, err));
-        }
-    }
-    MT_TRY(follow_options(self, self->spec->options, from, macro, length, depth, err));
-    for (size_t i = 0; i < self->spec->algorithm_count; i++) MT_TRY(follow_options(self, self->spec->algorithms[i].options, from, macro, length, depth, err));
+    for (size_t i = 0, count = self->source->file_count; i < count; i++) MT_TRY(follow_definitions(self, all, i, macro, err));
+    MT_TRY(follow_options(self, all, self->spec->options, macro, err));
+    for (size_t i = 0; i < self->spec->algorithm_count; i++) MT_TRY(follow_options(self, all, self->spec->algorithms[i].options, macro, err));
 done:
+    return st;
+}
+
+/* What a directive that is no plain #include may name. A text in a condition can only be what something asks about. */
+static mt_status follow_directive(loader *self, followed *all, const mt_directive *what, mt_error *err)
+{
+    mt_status st = MT_OK;
+    if (what->kind == MT_DIRECTIVE_DEFINE || what->form) return MT_OK;
+    if (what->kind != MT_DIRECTIVE_CONDITION) return follow_tokens(self, all, what->name, err);
+    mt_directive in_it = {.kind = MT_DIRECTIVE_PROBE};
+    for (const char *at = what->rest; st == MT_OK && mt_directive_operand(&at, &in_it);)
+        if (in_it.form == '"' || (in_it.form == '<' && strchr("/.", *in_it.name))) st = follow_named(self, all->from, &in_it, err);
     return st;
 }
 
 static mt_status follow_macros_of(loader *self, size_t index, mt_error *err)
 {
-    mt_status st = MT_OK;
-    mt_directive_walk walk = {.at = self->source->files[index].text};
+    followed all = {.from = index};
+    mt_directive_walk walk;
     mt_directive what;
-    while (mt_directive_next(&walk, &what))
-        if (what.kind != MT_DIRECTIVE_DEFINE && !what.form && *what.end != '(') MT_TRY(follow_macro(self, index, what.name, what.length, 0, err));
-done:
+    mt_status st = mt_directive_open(self->source->files[index].text, &walk, err);
+    while (st == MT_OK && mt_directive_next(&walk, &what)) st = follow_directive(self, &all, &what, err);
+    for (size_t i = 0; st == MT_OK && i < all.count && i < MOST_MACROS; i++) { /* they become more */
+        char *macro = mt_strdup(all.macros[i]);
+        st = macro ? follow_macro(self, &all, macro, err) : no_memory(err);
+        mt_free(macro);
+    }
+    mt_directive_close(&walk);
+    mt_strings_free(all.macros, all.count);
     return st;
 }
 

@@ -4,11 +4,13 @@
 #include <fts.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
+#include "tuner/space/directive.h"
 #include "tuner/space/option_words.h"
 
 enum { MOST_FILES = 1000, MOST_BYTES = 64 << 20 }; /* of headers: beyond, looking costs more than it saves */
@@ -20,7 +22,9 @@ struct known {
 
 struct header {
     char *path;
-    size_t start; /* in the code */
+    char *text; /* NULL: its includes were followed, or it can't be read */
+    dev_t device;
+    ino_t inode; /* with the device: which file it is, however it is spelled */
 };
 
 struct mt_visible {
@@ -114,12 +118,13 @@ static mt_status read_header(mt_visible *self, char *path, const char *name, mt_
         return no_memory(err);
     }
     self->headers = headers;
-    headers[self->header_count++] = (struct header){path, self->code.length};
     bool is_read = mt_file_read(path, 0, &text, &length, &ignored) == MT_OK;
     if (is_read) add_to_digest(&self->read, name, text, length);
     if (is_read) add_code(&self->code, text);
     if (!is_read || self->header_count > MOST_FILES || self->code.length > MOST_BYTES) self->sees_all = self->reads_more = true;
-    mt_free(text);
+    struct stat info = {0};
+    stat(path, &info);
+    headers[self->header_count++] = (struct header){path, text, info.st_dev, info.st_ino};
     return self->code.failed || self->read.failed ? no_memory(err) : MT_OK;
 }
 
@@ -138,11 +143,11 @@ static char *find_header(const mt_visible *self, const char *neighbour, const ch
 }
 
 /* What is found nowhere the compiler does not find either. `header`: the including one; NULL: the source. */
-static mt_status follow(mt_visible *self, const char *header, const char *name, bool is_quoted, mt_error *err)
+static mt_status follow(mt_visible *self, const char *header, const char *name, bool is_quoted, bool is_read, mt_error *err)
 {
     char *path = find_header(self, is_quoted ? header : NULL, name);
     if (path && !was_read(self, path)) return read_header(self, path, name, err);
-    if (!path) self->sees_all |= is_quoted && header;
+    if (!path) self->sees_all |= is_quoted && is_read && header;
     mt_free(path);
     return MT_OK;
 }
@@ -155,38 +160,37 @@ static bool is_of_source(const mt_source *source, const char *name)
     return false;
 }
 
-static size_t blanks(const char *text)
+/* `header`: whose text it is; NULL: a file of the source. A macro that names a file of the source's own is followed there (source.c); here it may name any. */
+static mt_status follow_text(mt_visible *self, const mt_source *source, const char *header, const char *text, mt_error *err)
 {
-    return strspn(text, " \t");
+    mt_directive_walk walk;
+    mt_directive what;
+    mt_status st = mt_directive_open(text, &walk, err);
+    while (st == MT_OK && !self->reads_more && mt_directive_next(&walk, &what)) {
+        if (what.kind == MT_DIRECTIVE_DEFINE || what.kind == MT_DIRECTIVE_CONDITION) continue;
+        if (!what.form) {
+            if (what.kind != MT_DIRECTIVE_PROBE) self->reads_more = self->sees_all = true;
+            continue;
+        }
+        char *name = mt_strndup(what.name, what.length);
+        if (!name) st = no_memory(err);
+        else if (header || !is_of_source(source, name)) st = follow(self, header, name, what.form == '"' && what.kind != MT_DIRECTIVE_INCLUDE_NEXT, what.kind != MT_DIRECTIVE_PROBE, err);
+        mt_free(name);
+    }
+    mt_directive_close(&walk);
+    return st;
 }
 
-/* What stands behind `#include` on a line; NULL: it is another line. */
-static const char *included(const char *line)
-{
-    line += blanks(line);
-    if (*line++ != '#') return NULL;
-    line += blanks(line);
-    if (strncmp(line, "include", 7) != 0 || is_word(line[7])) return NULL;
-    return line + 7 + blanks(line + 7);
-}
-
-/* The code grows while it is walked over. */
+/* The headers become more while they are walked over. */
 static mt_status follow_includes(mt_visible *self, const mt_source *source, mt_error *err)
 {
     mt_status st = MT_OK;
-    size_t next_header = 0;
-    for (size_t at = 0; at < self->code.length && st == MT_OK && !self->reads_more;) {
-        const char *line = self->code.text + at, *what = included(line);
-        while (next_header < self->header_count && self->headers[next_header].start <= at) next_header++;
-        const char *header = next_header ? self->headers[next_header - 1].path : NULL;
-        at += strcspn(line, "\n") + 1;
-        if (!what) continue;
-        bool is_quoted = *what == '"';
-        char *name = *what == '<' || is_quoted ? mt_strndup(what + 1, strcspn(what + 1, is_quoted ? "\"\n" : ">\n")) : NULL;
-        if (name && (header || !is_of_source(source, name))) st = follow(self, header, name, is_quoted, err);
-        if (!name && header) self->reads_more = true; /* a macro names the file, or there is no memory */
-        if (!name && !header) self->sees_all = true;
-        mt_free(name);
+    for (size_t i = 0; i < source->file_count && st == MT_OK; i++) st = follow_text(self, source, NULL, source->files[i].text, err);
+    for (size_t i = 0; i < self->header_count && st == MT_OK; i++) {
+        char *text = self->headers[i].text;
+        self->headers[i].text = NULL;
+        if (text) st = follow_text(self, source, self->headers[i].path, text, err);
+        mt_free(text);
     }
     return st;
 }
@@ -245,6 +249,21 @@ static mt_status make_digest(mt_visible *self, mt_error *err)
     if (self->read.length) self->digest = mt_hash_bytes(self->read.text, self->read.length);
 done:
     return st;
+}
+
+bool mt_visible_counts(const mt_visible *self, const char *path)
+{
+    struct stat info;
+    if (self->reads_more || was_read(self, path)) return true;
+    bool is_there = stat(path, &info) == 0, counts = false;
+    for (size_t i = 0; i < self->header_count && is_there && !counts; i++) counts = self->headers[i].inode == info.st_ino && self->headers[i].device == info.st_dev;
+    return counts;
+}
+
+void mt_visible_forget_code(mt_visible *self)
+{
+    mt_strbuf_free(&self->code);
+    self->sees_all = true;
 }
 
 const mt_hash *mt_visible_headers(const mt_visible *self)
@@ -345,7 +364,10 @@ void mt_visible_free(mt_visible *self)
 {
     if (!self) return;
     for (size_t i = 0; i < self->known_count; i++) mt_free(self->known[i].name);
-    for (size_t i = 0; i < self->header_count; i++) mt_free(self->headers[i].path);
+    for (size_t i = 0; i < self->header_count; i++) {
+        mt_free(self->headers[i].path);
+        mt_free(self->headers[i].text);
+    }
     mt_free(self->known);
     mt_free(self->headers);
     mt_strbuf_free(&self->code);

@@ -15,6 +15,10 @@ typedef struct mt_visible mt_visible; /* one thread */
 mt_status mt_visible_create(const mt_source *source, const char *const *folders, size_t folder_count, mt_visible **visible, mt_error *err);
 /* Digest of the headers in the folders that the source may include, by name and content; "" where it includes none. Where a macro names one, or there are very many, all files of the folders count. */
 const mt_hash *mt_visible_headers(const mt_visible *visible);
+/* Whether that file of the folders is in the digest, however its path is spelled. */
+bool mt_visible_counts(const mt_visible *visible, const char *path);
+/* Frees what only mt_visible_filter needs, which from then on takes nothing out. */
+void mt_visible_forget_code(mt_visible *visible);
 /* Takes -D options out that the source can't see; the order of the others stays. Without memory to decide an option stays. */
 void mt_visible_filter(mt_visible *visible, mt_options *options);
 void mt_visible_free(mt_visible *visible); /* NULL is a no-op */

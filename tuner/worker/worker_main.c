@@ -34,16 +34,13 @@ struct compiler {
     mt_bundle bundle;
     mt_source tool;
     mt_nvrtc *nvrtc;
-    mt_hash headers[2]; /* of the toolkit that the kernel's source and the tool's own read */
-    bool knows_headers[2];
+    mt_visible *visible[2]; /* the toolkit's headers that the kernel's source and the tool's own read; NULL = not looked for yet */
 };
 
 /* Once for each source: a toolkit that changes under a running session is not looked for. */
 static mt_status find_headers(struct compiler *self, const mt_source *source, bool is_tool, mt_error *err)
 {
-    if (self->knows_headers[is_tool]) return MT_OK;
-    self->knows_headers[is_tool] = true;
-    return mt_compile_headers(self->nvrtc, source, &self->headers[is_tool], err);
+    return self->visible[is_tool] ? MT_OK : mt_compile_headers(self->nvrtc, source, &self->visible[is_tool], err);
 }
 
 static mt_status run_compiler(struct compiler *self, const mt_compile_order *order, mt_compile_result *result, mt_error *err)
@@ -59,7 +56,7 @@ static mt_status run_compiler(struct compiler *self, const mt_compile_order *ord
     mt_compile_request request = {
         .source = source,
         .macro_count = order->macro_count,
-        .headers = self->headers[is_tool].hex,
+        .visible = self->visible[is_tool],
         .options = order->options,
         .option_count = order->option_count,
         .arch = order->arch,
@@ -130,6 +127,7 @@ static mt_status run_compile_worker(mt_error *err)
         if (st != MT_OK) goto done;
     }
 done:
+    for (size_t i = 0; i < 2; i++) mt_visible_free(self.visible[i]);
     mt_nvrtc_close(self.nvrtc);
     mt_source_free(&self.tool);
     mt_bundle_free(&self.bundle);

@@ -8,6 +8,7 @@
 #include "tuner/base/process_limits.h"
 #include "tuner/cli/output/check_json.h"
 #include "tuner/cli/requests/check_default.h"
+#include "tuner/cli/requests/check_expected.h"
 #include "tuner/cli/requests/check_knobs.h"
 #include "tuner/cli/requests/check_model.h"
 #include "tuner/cli/command.h"
@@ -267,6 +268,7 @@ static mt_status check_shape(checking *c, size_t index, mt_error *err)
     mt_check_table table = {.spec = c->spec, .list = c->values->list};
     mt_status st = MT_OK;
     MT_TRY(mt_space_create(c->spec, &c->spec->shapes[index], &c->facts, &c->spaces[index], err));
+    MT_TRY(mt_check_expected(c->spaces[index], &c->facts, err));
     MT_TRY(choose_points(c, c->spaces[index], &b, err));
     MT_TRY(mt_check_model(c->spaces[index], &c->facts, b.points, b.count, err));
     if (!c->values->json) tell_points(c, &b);

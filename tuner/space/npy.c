@@ -1,4 +1,4 @@
-#include "tuner/gpu/npy.h"
+#include "tuner/space/npy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -185,23 +185,38 @@ void mt_npy_close(mt_npy_file *file)
     *file = (mt_npy_file){0};
 }
 
-static void add_shape(mt_strbuf *text, mt_dtype dtype, const int64_t *dims, size_t rank)
+static void add_shape(mt_strbuf *text, const char *dtype, const int64_t *dims, size_t rank)
 {
-    mt_strbuf_addf(text, "%s[", mt_dtype_name(dtype));
+    mt_strbuf_addf(text, "%s[", dtype);
     for (size_t i = 0; i < rank; i++)
         mt_strbuf_addf(text, "%s%lld", i ? "," : "", (long long)dims[i]);
     mt_strbuf_add(text, "]");
 }
 
-mt_status mt_npy_expect(const mt_npy *npy, const char *path, const char *arg, mt_dtype dtype, const int64_t *dims, size_t rank, mt_error *err)
+static bool has_shape(const mt_npy *npy, const int64_t *dims, size_t rank)
 {
-    bool same = npy->dtype == dtype && npy->rank == rank && (rank == 0 || memcmp(npy->dims, dims, rank * sizeof *dims) == 0);
-    if (same) return MT_OK;
+    return npy->rank == rank && (rank == 0 || memcmp(npy->dims, dims, rank * sizeof *dims) == 0);
+}
+
+static mt_status refuse(const mt_npy *npy, const char *path, const char *arg, const char *dtype, const int64_t *dims, size_t rank, mt_error *err)
+{
     mt_strbuf found = {0}, wanted = {0};
-    add_shape(&found, npy->dtype, npy->dims, npy->rank);
+    add_shape(&found, mt_dtype_name(npy->dtype), npy->dims, npy->rank);
     add_shape(&wanted, dtype, dims, rank);
     mt_status st = MT_FAIL(err, MT_ERR_SPEC, "%s: %s holds %s: expected %s", arg, path, mt_strbuf_text(&found), mt_strbuf_text(&wanted));
     mt_strbuf_free(&found);
     mt_strbuf_free(&wanted);
     return st;
+}
+
+mt_status mt_npy_expect(const mt_npy *npy, const char *path, const char *arg, mt_dtype dtype, const int64_t *dims, size_t rank, mt_error *err)
+{
+    return npy->dtype == dtype && has_shape(npy, dims, rank) ? MT_OK : refuse(npy, path, arg, mt_dtype_name(dtype), dims, rank, err);
+}
+
+mt_status mt_npy_expect_output(const mt_npy *npy, const char *path, const char *arg, mt_dtype dtype, const int64_t *dims, size_t rank, mt_error *err)
+{
+    if (!mt_dtype_is_float(dtype)) return mt_npy_expect(npy, path, arg, dtype, dims, rank, err);
+    bool is_float = npy->dtype == MT_F64 || npy->dtype == MT_F32 || npy->dtype == MT_F16;
+    return is_float && has_shape(npy, dims, rank) ? MT_OK : refuse(npy, path, arg, is_float ? mt_dtype_name(npy->dtype) : "f64, f32 or f16, of the shape ", dims, rank, err);
 }
