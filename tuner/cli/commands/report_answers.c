@@ -48,14 +48,12 @@ static const char *words_of(tunelookup_match match)
     }
 }
 
-static bool find(tunelookup_db *db, const asking *a, mt_report_answer *answer)
+static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *answer)
 {
     const tunelookup_device device = mt_known_answer_device(&a->query.facts);
-    tunelookup_plan *plan = NULL;
+    const tunelookup_plan *plan = mt_plan_cache_get(a->question->origin == MT_ORIGIN_RECORDED ? &answers->recorded : &answers->measured, &device, a->query.kernel, &a->query);
     tunelookup_result result;
-    if (!db || tunelookup_prepare(db, &device, a->query.kernel, (const char *const *)a->query.names, a->query.name_count, &plan) != TUNELOOKUP_OK ||
-        tunelookup_find(plan, a->query.numbers, &result) != TUNELOOKUP_OK)
-        return false;
+    if (!plan || tunelookup_find(plan, a->query.numbers, &result) != TUNELOOKUP_OK) return false;
     bool has_any = result.match != TUNELOOKUP_MATCH_NONE;
     *answer = (mt_report_answer){words_of(result.match), has_any ? result.expected_slowdown : NAN, NAN, NAN};
     return true;
@@ -63,7 +61,7 @@ static bool find(tunelookup_db *db, const asking *a, mt_report_answer *answer)
 
 static bool ask(void *context, const mt_report_question *question, mt_report_answer *answer)
 {
-    const mt_report_answers *answers = context;
+    mt_report_answers *answers = context;
     asking a = {.question = question};
     mt_error ignored;
     mt_strbuf kernel = {0};
@@ -73,26 +71,20 @@ static bool ask(void *context, const mt_report_question *question, mt_report_ans
     mt_status st = a.query.kernel ? mt_query_devices(answers->store, NULL, on_device, &a, &ignored) : MT_ERR_NO_MEMORY;
     if (st == MT_OK) st = mt_query_shapes(answers->store, on_shape, &a, &ignored);
     if (st == MT_OK && a.has_device && a.has_shape) st = mt_lookup_values_push(&a.query, &ignored);
-    if (st == MT_OK && a.has_device && a.has_shape) is_told = find(question->origin == MT_ORIGIN_RECORDED ? answers->recorded : answers->measured, &a, answer);
+    if (st == MT_OK && a.has_device && a.has_shape) is_told = find(answers, &a, answer);
     mt_lookup_query_free(&a.query);
     return is_told;
-}
-
-static tunelookup_db *open_file(const char *path, unsigned flags)
-{
-    tunelookup_db *db = NULL;
-    return tunelookup_open(path, flags, &db) == TUNELOOKUP_OK ? db : NULL;
 }
 
 void mt_report_answers_open(mt_store *store, mt_report_answers *answers)
 {
     const char *path = mt_store_path(store);
-    *answers = (mt_report_answers){.lookup = {ask, answers}, .store = store, .measured = open_file(path, 0), .recorded = open_file(path, TUNELOOKUP_RECORDED)};
+    *answers = (mt_report_answers){.lookup = {ask, answers}, .store = store, .measured = {.path = path}, .recorded = {.path = path, .flags = TUNELOOKUP_RECORDED}};
 }
 
 void mt_report_answers_close(mt_report_answers *answers)
 {
-    tunelookup_close(answers->measured);
-    tunelookup_close(answers->recorded);
+    mt_plan_cache_forget(&answers->measured);
+    mt_plan_cache_forget(&answers->recorded);
     *answers = (mt_report_answers){0};
 }

@@ -5,15 +5,15 @@
 #include "db/store/store.h"
 #include "include/tunelookup.h"
 #include "reports/report.h"
-#include "tuner/cli/commands/lookup_query.h"
+#include "tuner/cli/commands/plan_cache.h"
 
 typedef struct mt_report_answers {
     mt_report_lookup lookup; /* for mt_report_options; borrows this */
     mt_store *store;         /* borrowed */
-    tunelookup_db *measured, *recorded; /* without and with rows of recorded GPUs; NULL = the library refuses the file */
+    mt_plan_cache measured, recorded; /* without and with rows of recorded GPUs */
 } mt_report_answers;
 
-/* Opens what can be opened: of a file that the library refuses (others may write to it, say) nothing is told. `store` outlives it. */
+/* Files are opened when the first is asked: of one that the library refuses (others may write to it, say) nothing is told. `store` outlives it. */
 void mt_report_answers_open(mt_store *store, mt_report_answers *answers);
 void mt_report_answers_close(mt_report_answers *answers); /* zeroed struct is fine */
 
