@@ -151,9 +151,9 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
     if (value->type != MT_ROW_VALUE_TEXT || value->size > longest_of(kind)) return false;
     switch (kind) {
     case MT_ROW_NAME: return value->size > 0 && is_line(value);
-    case MT_ROW_LABEL:
     case MT_ROW_LINE: return is_line(value);
     case MT_ROW_SHORT: return value->size < 64 && is_line(value);
+    case MT_ROW_LABEL:
     case MT_ROW_NOTE: return true;
     case MT_ROW_VARIANT: return are_pairs(value, true);
     case MT_ROW_VALUES: return are_pairs(value, false);

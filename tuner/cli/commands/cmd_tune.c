@@ -363,7 +363,7 @@ static void close_all(tuning *t)
         uv_run(&t->loop, UV_RUN_NOWAIT);
         uv_loop_close(&t->loop);
     }
-    mt_store_close(t->store);
+    mt_store_close_unused(t->store);
     mt_store_close(t->recordings);
     mt_store_close(t->shared);
     mt_store_close(t->shipped);
