@@ -28,9 +28,9 @@ typedef struct scan {
     size_t table_count;
 } scan;
 
-/* Tables behind those that they refer to. Not here: code (it is checked against its hash), and answers, which only the library reads. */
+/* Tables behind those that they refer to. Not here: code, which is checked against its hash. Answers are, though only the library reads them: what it leaves out is named here too. */
 static const char *const scanned[] = {"device", "kernel", "shape", "workload", "toolchain", "variant", "subject", "session", "strike", "measurement", "anchor", "final_round", "finalist",
-                                      "library_comparison", "pruned", "landmark", "metric", "best"};
+                                      "library_comparison", "pruned", "landmark", "metric", "best", "answer"};
 
 /* Which table's rows a column holds the numbers of: measurement_id those of measurement. */
 static const found *parent_of(const scan *s, const mt_row_column *column)
