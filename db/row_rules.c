@@ -151,9 +151,9 @@ static bool is_text(mt_row_kind kind, const mt_row_value *value)
     if (value->type != MT_ROW_VALUE_TEXT || value->size > longest_of(kind)) return false;
     switch (kind) {
     case MT_ROW_NAME: return value->size > 0 && is_line(value);
-    case MT_ROW_LABEL:
     case MT_ROW_LINE: return is_line(value);
     case MT_ROW_SHORT: return value->size < 64 && is_line(value);
+    case MT_ROW_LABEL:
     case MT_ROW_NOTE: return true;
     case MT_ROW_VARIANT: return are_pairs(value, true);
     case MT_ROW_VALUES: return are_pairs(value, false);
@@ -277,6 +277,16 @@ static bool is_timing_sound(const char *table, const mt_row_value *values, char 
     return false;
 }
 
+/* What was validated has an error that is a number; of a wrong result it may be anything. */
+static bool is_error_sound(const char *table, const mt_row_value *values, char *why, size_t size)
+{
+    const mt_row_value *outcome = value_of(table, values, "outcome");
+    double error = real_of(value_of(table, values, "norm_error"), 0);
+    if (!outcome || !is_one_of("|ok|", outcome) || isfinite(error)) return true;
+    snprintf(why, size, "norm_error is %g; expected a finite number, since the outcome is ok", error);
+    return false;
+}
+
 /* Ratios whose interval is none. */
 static bool are_ratios_sound(const char *table, const mt_row_value *values, char *why, size_t size)
 {
@@ -299,5 +309,5 @@ bool mt_row_is_sound(const char *table, const mt_row_value *values, char *why, s
         mt_row_value_explain(&columns[i], &values[i], why, size);
         return false;
     }
-    return are_ratios_sound(table, values, why, size) && (!value_of(table, values, "median_ns") || is_timing_sound(table, values, why, size));
+    return are_ratios_sound(table, values, why, size) && is_error_sound(table, values, why, size) && (!value_of(table, values, "median_ns") || is_timing_sound(table, values, why, size));
 }

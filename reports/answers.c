@@ -216,13 +216,18 @@ static void add_miss(const state *s, const mt_miss *miss)
     add_tried(doc, NULL);
 }
 
+/* All formats list as many: the log is what any program wrote, and what is seldom asked for changes nothing. */
 static void add_misses(state *s)
 {
+    enum { MOST_MISSES = 1000 };
     const mt_misses *misses = s->context->misses;
+    const size_t most = s->context->most_rows < MOST_MISSES ? s->context->most_rows : MOST_MISSES, listed = misses->count < most ? misses->count : most;
+    double more = 0;
+    for (size_t i = listed; i < misses->count; i++) more += (double)misses->items[i].count;
     mt_doc_table(s->doc, "misses", "Shapes that production asked for and that had no row of their own, the most asked for first", miss_columns);
-    for (size_t i = 0; i < misses->count && i < s->context->most_rows; i++) add_miss(s, &misses->items[i]);
-    if (misses->count > s->context->most_rows) mt_doc_note(s->doc, "%zu more shapes were asked for; --format csv --section lookup lists all.", misses->count - s->context->most_rows);
-    if (misses->dropped) mt_doc_note(s->doc, "%lld more misses were not counted by shape, because the programs' tables were full.", (long long)misses->dropped);
+    for (size_t i = 0; i < listed; i++) add_miss(s, &misses->items[i]);
+    if (misses->count > listed) mt_doc_note(s->doc, "%zu more shapes were asked for, %.0f times in all.", misses->count - listed, more);
+    if (misses->dropped) mt_doc_note(s->doc, "%lld more misses were not counted by shape, because the programs' tables were full%s.", (long long)misses->dropped, misses->count == MT_MISSES_MOST ? ", or the log has too many" : "");
     if (misses->skipped) mt_doc_note(s->doc, "%lld of %lld lines of the log are no misses.", (long long)misses->skipped, (long long)misses->lines);
 }
 

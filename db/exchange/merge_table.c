@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "db/exchange/merge_internal.h"
+#include "db/store/spec_programs.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/strbuf.h"
 
@@ -219,6 +220,18 @@ static void count_row(const mt_merge *m, const mt_merge_table *t, bool is_new)
     else if (strcmp(t->rule->table, "cubin") == 0) c->cubins++;
 }
 
+/* Of a kernel that is there already the longer expressions win: not those that nobody can read. */
+static mt_status check_programs(mt_merge *m, const mt_merge_table *t, sqlite3_stmt *read, bool *is_out, mt_error *err)
+{
+    enum { SPEC = 3 };
+    char why[300];
+    bool are_sound = true;
+    mt_status st = strcmp(t->rule->table, "kernel") == 0 ? mt_spec_programs_check(m->store, mt_sql_column(read, SPEC), &are_sound, why, sizeof why, err) : MT_OK;
+    *is_out = st == MT_OK && !are_sound;
+    if (*is_out) leave_out(m, t, read, why);
+    return st;
+}
+
 static mt_status merge_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, mt_error *err)
 {
     mt_status st;
@@ -229,6 +242,7 @@ static mt_status merge_row(mt_merge *m, mt_merge_table *t, sqlite3_stmt *read, m
         return MT_OK;
     }
     MT_TRY(check_knobs(m, t, read, &is_out, err));
+    if (!is_out) MT_TRY(check_programs(m, t, read, &is_out, err));
     if (!is_out) MT_TRY(bind_row(m, t, read, &t->find, &is_out, err));
     if (is_out) goto done;
     MT_TRY(step(m, t, read, &t->find, &is_there, &is_out, err));

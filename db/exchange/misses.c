@@ -3,15 +3,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "db/key.h"
 #include "db/store/store_internal.h"
 #include "tuner/base/alloc.h"
 #include "tuner/base/file.h"
+#include "tuner/base/hash.h"
 #include "tuner/base/strbuf.h"
 #include "tuner/base/text.h"
 
-enum { MAX_FILE_BYTES = 256 << 20, MAX_LINE_BYTES = 64 << 10, MAX_NAMES = 64 };
+enum { MAX_FILE_BYTES = 256 << 20, MAX_LINE_BYTES = 64 << 10, MAX_NAMES = 64, MOST_WORKLOADS = 64, MOST_TOLD = 20 };
+enum { PLACES = 1 << 18 }; /* of a hash table; twice as many as there are shapes at most */
+_Static_assert(PLACES >= 2 * MT_MISSES_MOST, "the table never fills");
 
 typedef struct reader {
     const char *path;
@@ -20,6 +24,7 @@ typedef struct reader {
     mt_misses_skipped_callback skipped;
     void *context;
     int64_t line;
+    uint32_t *places;        /* [PLACES]: 1 + index into the misses' items; 0 = free */
 } reader;
 
 /* ---- one line ---- */
@@ -191,38 +196,6 @@ static bool is_utf8(const char *text, size_t length)
     return true;
 }
 
-static mt_status read_line(reader *r, char *line, size_t length, mt_error *err)
-{
-    mt_status st = MT_OK;
-    mt_miss miss = {0};
-    trouble wrong = NULL;
-    r->line++;
-    if (length && line[length - 1] == '\r') line[--length] = '\0';
-    if (length == 0) return MT_OK;
-    r->misses->lines++;
-    if (length > MAX_LINE_BYTES) wrong = "a line of more than 64 KiB";
-    else if (!is_utf8(line, length)) wrong = "bytes that are no UTF-8 text";
-    else MT_TRY(parse(r, line, &miss, &wrong, err));
-    if (wrong) {
-        char message[512];
-        snprintf(message, sizeof message, "%s:%lld: is no miss: %s", r->path, (long long)r->line, wrong);
-        r->misses->skipped++;
-        if (r->skipped) r->skipped(r->context, message);
-    } else if (miss.count) {
-        mt_miss *items = mt_grow(r->misses->items, r->misses->count, &r->misses->capacity, sizeof *items);
-        if (!items) {
-            st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", r->path);
-            goto done;
-        }
-        r->misses->items = items;
-        items[r->misses->count++] = miss;
-        miss = (mt_miss){0};
-    }
-done:
-    free_miss(&miss);
-    return st;
-}
-
 static int by_identity(const void *a, const void *b)
 {
     const mt_miss *x = a, *y = b;
@@ -231,95 +204,156 @@ static int by_identity(const void *a, const void *b)
     return order ? order : strcmp(x->shape_key, y->shape_key);
 }
 
-static int by_line(const void *a, const void *b)
-{
-    int order = by_identity(a, b);
-    const mt_miss *x = a, *y = b;
-    return order ? order : (x->line > y->line) - (x->line < y->line);
-}
-
 static int by_weight(const void *a, const void *b)
 {
     const mt_miss *x = a, *y = b;
     return x->count != y->count ? (x->count < y->count ? 1 : -1) : by_identity(a, b);
 }
 
-static int by_workload(const void *a, const void *b)
+static uint64_t hash_of(const mt_miss *miss)
 {
-    const mt_miss *x = a, *y = b;
-    int order = by_identity(a, b);
-    if (!order) order = strcmp(x->workloads, y->workloads);
-    return order ? order : (x->line > y->line) - (x->line < y->line);
+    uint64_t hash = mt_hash_u64(miss->kernel, strlen(miss->kernel), 1);
+    hash = mt_hash_u64(miss->gpu, strlen(miss->gpu), hash);
+    return mt_hash_u64(miss->shape_key, strlen(miss->shape_key), hash);
 }
 
-/* A shape's workload is told by the first line that has it; the others forget it. */
-static void name_workloads_once(mt_misses *misses)
+/* Where the shape stands, or could: an index of `places`. */
+static size_t place_of(const reader *r, const mt_miss *miss)
 {
-    qsort(misses->items, misses->count, sizeof *misses->items, by_workload);
-    for (size_t i = misses->count; i-- > 1;)
-        if (by_identity(&misses->items[i - 1], &misses->items[i]) == 0 && strcmp(misses->items[i - 1].workloads, misses->items[i].workloads) == 0) *misses->items[i].workloads = '\0';
+    size_t at = (size_t)hash_of(miss) & (PLACES - 1);
+    while (r->places[at] && by_identity(&r->misses->items[r->places[at] - 1], miss) != 0) at = (at + 1) & (PLACES - 1);
+    return at;
 }
 
-static void absorb(mt_miss *into, const mt_miss *from)
+/* A workload that is not in the list yet joins it, as far as there is room. False: out of memory. */
+static bool add_workload(mt_miss *into, const char *name)
+{
+    size_t length = strlen(name), count = 0;
+    for (const char *at = into->workloads; *name && *at; count++) {
+        size_t own = strcspn(at, ",");
+        if (own == length && strncmp(at, name, length) == 0) return true;
+        at += own;
+        at += strspn(at, ", ");
+    }
+    if (!*name || count >= MOST_WORKLOADS) return true;
+    mt_strbuf list = {0};
+    mt_strbuf_addf(&list, "%s%s%s", into->workloads, count ? ", " : "", name);
+    char *text = mt_strbuf_take(&list);
+    if (!text) return false;
+    mt_free(into->workloads);
+    into->workloads = text;
+    return true;
+}
+
+static bool absorb(mt_miss *into, const mt_miss *from)
 {
     into->count = add_saturating(into->count, from->count);
     into->wants_default = into->wants_default || from->wants_default;
     if (from->newest_unix_ms > into->newest_unix_ms) into->newest_unix_ms = from->newest_unix_ms;
+    return add_workload(into, from->workloads);
 }
 
-/* The workloads of misses that are one shape, in the order of their lines. NULL: out of memory. */
-static char *join_workloads(const mt_miss *items, size_t count)
+/* Equal shapes become one at once, so that a log costs as much as it has shapes. Takes *miss over, and leaves it empty, where the shape is new. */
+static mt_status keep(reader *r, mt_miss *miss, mt_error *err)
 {
-    mt_strbuf all = {0};
-    for (size_t i = 0; i < count; i++)
-        if (*items[i].workloads) mt_strbuf_addf(&all, "%s%s", all.length ? ", " : "", items[i].workloads);
-    return all.length || all.failed ? mt_strbuf_take(&all) : mt_strdup("");
-}
-
-/* Equal shapes become one. */
-static mt_status sum_up(mt_misses *misses, const char *path, mt_error *err)
-{
-    size_t kept = 0;
-    bool good = true;
-    if (misses->count == 0) return MT_OK;
-    name_workloads_once(misses);
-    qsort(misses->items, misses->count, sizeof *misses->items, by_line);
-    for (size_t first = 0, end; first < misses->count; first = end) {
-        mt_miss *one = &misses->items[first];
-        for (end = first + 1; end < misses->count && by_identity(one, &misses->items[end]) == 0; end++) absorb(one, &misses->items[end]);
-        char *workloads = join_workloads(one, end - first);
-        good = good && workloads;
-        for (size_t i = first + 1; i < end; i++) free_miss(&misses->items[i]);
-        mt_free(one->workloads);
-        one->workloads = workloads;
-        misses->items[kept++] = *one;
+    mt_misses *misses = r->misses;
+    size_t at = place_of(r, miss);
+    bool is_full = !r->places[at] && misses->count == MT_MISSES_MOST, is_kept = true;
+    if (is_full) {
+        misses->dropped = add_saturating(misses->dropped, miss->count);
+    } else if (r->places[at]) {
+        is_kept = absorb(&misses->items[r->places[at] - 1], miss);
+    } else {
+        mt_miss *items = mt_grow(misses->items, misses->count, &misses->capacity, sizeof *items);
+        is_kept = items != NULL;
+        if (is_kept) {
+            misses->items = items;
+            items[misses->count] = *miss;
+            r->places[at] = (uint32_t)++misses->count;
+            *miss = (mt_miss){0};
+        }
     }
-    misses->count = kept;
-    if (!good) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
-    qsort(misses->items, misses->count, sizeof *misses->items, by_weight);
-    return MT_OK;
+    return is_kept ? MT_OK : MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", r->path);
+}
+
+/* The first ones are told, then how many more there are. */
+static void skip(reader *r, const char *wrong)
+{
+    char message[512];
+    snprintf(message, sizeof message, "%s:%lld: is no miss: %s", r->path, (long long)r->line, wrong);
+    if (r->misses->skipped++ < MOST_TOLD && r->skipped) r->skipped(r->context, message);
+}
+
+static void tell_more(const reader *r)
+{
+    char message[512];
+    if (r->misses->skipped <= MOST_TOLD || !r->skipped) return;
+    snprintf(message, sizeof message, "%s: %lld more lines are no misses", r->path, (long long)r->misses->skipped - MOST_TOLD);
+    r->skipped(r->context, message);
+}
+
+/* `length`: of the whole line; of more than MAX_LINE_BYTES the text holds the beginning. */
+static mt_status take_line(reader *r, char *line, size_t length, mt_error *err)
+{
+    mt_status st = MT_OK;
+    mt_miss miss = {0};
+    trouble wrong = NULL;
+    r->line++;
+    if (length && length <= MAX_LINE_BYTES && line[length - 1] == '\r') length--;
+    if (length == 0) return MT_OK;
+    r->misses->lines++;
+    if (length <= MAX_LINE_BYTES) line[length] = '\0';
+    if (length > MAX_LINE_BYTES) wrong = "a line of more than 64 KiB";
+    else if (!is_utf8(line, length)) wrong = "bytes that are no UTF-8 text";
+    else MT_TRY(parse(r, line, &miss, &wrong, err));
+    if (wrong) skip(r, wrong);
+    else if (miss.count) st = keep(r, &miss, err);
+done:
+    free_miss(&miss);
+    return st;
+}
+
+static mt_status take_lines(reader *r, FILE *file, mt_error *err)
+{
+    mt_status st = MT_OK;
+    size_t length = 0, total = 0;
+    char *line = mt_alloc(MAX_LINE_BYTES + 1, 1);
+    if (!line) return MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", r->path);
+    for (int c = getc_unlocked(file); st == MT_OK && c != EOF; c = getc_unlocked(file)) {
+        if (++total > MAX_FILE_BYTES) st = MT_FAIL(err, MT_ERR_IO, "%s: is larger than %d MiB", r->path, MAX_FILE_BYTES >> 20);
+        else if (c == '\n') {
+            st = take_line(r, line, length, err);
+            length = 0;
+        } else if (length++ < MAX_LINE_BYTES) line[length - 1] = (char)c;
+    }
+    if (st == MT_OK && length) st = take_line(r, line, length, err);
+    if (st == MT_OK && ferror(file)) st = MT_FAIL(err, MT_ERR_IO, "%s: can't be read", r->path);
+    mt_free(line);
+    return st;
 }
 
 mt_status mt_misses_read(const char *path, mt_misses_skipped_callback skipped, void *context, mt_misses *misses, mt_error *err)
 {
-    mt_status st = MT_OK;
-    char *text = NULL;
-    size_t length = 0;
-    reader r = {.path = path, .misses = misses, .skipped = skipped, .context = context};
+    mt_status st;
+    int fd = -1;
+    FILE *file = NULL;
+    reader r = {.path = path, .misses = misses, .skipped = skipped, .context = context, .places = mt_alloc(PLACES, sizeof *r.places)};
     *misses = (mt_misses){0};
-    MT_TRY(mt_file_read(path, MAX_FILE_BYTES, &text, &length, err));
-    MT_TRY(mt_store_open(":memory:", MT_STORE_NO_TABLES, &r.json, err));
-    for (char *at = text, *end = text + length; at < end;) {
-        char *stop = memchr(at, '\n', (size_t)(end - at));
-        if (!stop) stop = end;
-        *stop = '\0';
-        MT_TRY(read_line(&r, at, (size_t)(stop - at), err));
-        at = stop + 1;
+    MT_TRY(mt_file_open_regular(path, &fd, err));
+    file = fdopen(fd, "r");
+    if (!file || !r.places) {
+        st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
+        goto done;
     }
-    MT_TRY(sum_up(misses, path, err));
+    MT_TRY(mt_store_open(":memory:", MT_STORE_NO_TABLES, &r.json, err));
+    MT_TRY(take_lines(&r, file, err));
+    tell_more(&r);
+    if (misses->count) qsort(misses->items, misses->count, sizeof *misses->items, by_weight);
 done:
     mt_store_close(r.json);
-    mt_free(text);
+    if (file) fclose(file);
+    else if (fd >= 0) close(fd);
+    mt_free(r.places);
     return st;
 }
 

@@ -12,23 +12,25 @@
 typedef struct mt_miss {
     char *kernel, *gpu;      /* its name; the GPU's key, with zeros for facts that the program did not give */
     char *shape_key;         /* canonical: "D=32;H=92,46;dtype=f16" */
-    char *workloads;         /* "local2, uniform": those that were bound; "" = none */
+    char *workloads;         /* "local2, uniform": those that were bound, 64 at most; "" = none */
     bool wants_default;      /* some program bound no workload */
     int64_t count;           /* at least 1; saturates */
     int64_t newest_unix_ms;
     int64_t line;            /* the first one */
 } mt_miss;
 
+enum { MT_MISSES_MOST = 100000 }; /* shapes that are told apart */
+
 typedef struct mt_misses {
     mt_miss *items;          /* most asked for first, then by kernel and shape */
     size_t count, capacity;
     int64_t lines, skipped;  /* with something in them; of those, not usable */
-    int64_t dropped;         /* misses that the programs' tables had no place for */
+    int64_t dropped;         /* misses that the programs' tables had no place for, or of more shapes than MT_MISSES_MOST */
 } mt_misses;
 
-/* Called for each line that is no use: "FILE:3: what is wrong". */
+/* Called for the first twenty lines that are no use, "FILE:3: what is wrong", and once for how many more there are. */
 typedef void (*mt_misses_skipped_callback)(void *context, const char *message);
-/* Reads the whole file (256 MiB at most). A line that is no miss is told and left out, whatever is in it; only a file that can't be read is an error.
+/* Reads the whole file (256 MiB at most), line by line: memory is for its shapes. A line that is no miss is told and left out, whatever is in it; only a file that can't be read is an error.
  * mt_misses_free in every case. */
 mt_status mt_misses_read(const char *path, mt_misses_skipped_callback skipped, void *context, mt_misses *misses, mt_error *err);
 void mt_misses_free(mt_misses *misses);

@@ -8,6 +8,7 @@
 #include "db/store/known_knobs.h"
 #include "db/store/measurement.h"
 #include "db/store/old_outcome.h"
+#include "db/store/spec_programs.h"
 #include "db/exchange/recording.h"
 #include "db/exchange/recording_internal.h"
 #include "db/exchange/recording_io.h"
@@ -161,6 +162,18 @@ static mt_status read_programs(import_state *import, sqlite3_stmt *statement, mt
     return st == MT_OK && import->kernel.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", import->path) : st;
 }
 
+/* Expressions that nobody can read are left out: the rows are the kernel's all the same. */
+static mt_status check_programs(import_state *import, mt_kernel_row *kernel, mt_error *err)
+{
+    char why[300];
+    bool are_sound;
+    mt_status st = mt_spec_programs_check(import->store, kernel->spec_json, &are_sound, why, sizeof why, err);
+    if (st != MT_OK || are_sound) return st;
+    kernel->spec_json = "{}";
+    mt_left_out_line(&import->left_out, mt_lines_number(import->lines), why);
+    return MT_OK;
+}
+
 /* What an error says behind the file's name and line, or the database's. */
 static const char *reason_of(const import_state *import, const mt_error *err)
 {
@@ -185,6 +198,7 @@ static mt_status read_subject(import_state *import, sqlite3_stmt *statement, mt_
     MT_TRY(get_text(import, statement, 5, "\"kernel.name\"", 1, &kernel.name, err));
     MT_TRY(get_text(import, statement, 6, "\"kernel.key\"", 1, &kernel.key, err));
     MT_TRY(read_programs(import, statement, &kernel, err));
+    MT_TRY(check_programs(import, &kernel, err));
     MT_TRY(get_text(import, statement, 8, "\"shape.name\"", 0, &shape.name, err));
     MT_TRY(get_text(import, statement, 9, "\"shape.key\"", 0, &shape.key, err));
     MT_TRY(get_text(import, statement, 10, "\"workload.name\"", 0, &workload.name, err));

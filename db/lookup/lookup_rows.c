@@ -30,7 +30,8 @@ static tunelookup_status sqlite_fail(const mt_lookup_loader *loader)
 
 /* ---- small tables ---- */
 
-static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, mt_lookup_table *table)
+/* `rule`: of the second column. A row that breaks one has DAMAGED numbers. */
+static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, mt_row_column_id rule, mt_lookup_table *table)
 {
     tunelookup_status st = TUNELOOKUP_OK;
     uint32_t capacity = 0;
@@ -50,13 +51,15 @@ static tunelookup_status load_table(mt_lookup_loader *loader, const char *sql, m
             if (table->count) memcpy(grown, table->rows, table->count * sizeof *grown);
             table->rows = grown;
         }
-        const char *text = (const char *)sqlite3_column_text(statement, 1);
+        const mt_row_value value = mt_row_value_at(statement, 1);
+        bool is_sound = mt_row_value_is_sound(&mt_row_rules[rule], &value);
+        const char *text = is_sound ? (const char *)sqlite3_column_text(statement, 1) : NULL;
         mt_lookup_text_row *row = &table->rows[table->count++];
         *row = (mt_lookup_text_row){ sqlite3_column_int64(statement, 0), { sqlite3_column_int64(statement, 2), sqlite3_column_int64(statement, 3) },
                                      mt_lookup_arena_text(&loader->block->arena, text ? text : "", text ? strlen(text) : 0) };
         for (int i = 0; i < 2; i++) {
             mt_row_value version = mt_row_value_at(statement, 2 + i);
-            if (!mt_row_value_is_sound(&mt_row_rules[MT_ROW_toolchain_nvrtc_version], &version)) row->numbers[i] = DAMAGED;
+            if (!is_sound || !mt_row_value_is_sound(&mt_row_rules[MT_ROW_toolchain_nvrtc_version], &version)) row->numbers[i] = DAMAGED;
         }
         if (!row->text) break;
     }
@@ -106,7 +109,8 @@ static bool is_sound(const mt_lookup_loader *loader, sqlite3_stmt *statement)
         if (!mt_row_value_is_sound(&mt_row_rules[column_rules[i]], &value)) return false;
     }
     const mt_lookup_text_row *toolchain = mt_lookup_table_find(&loader->toolchains, sqlite3_column_int64(statement, TOOLCHAIN));
-    return toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED;
+    const mt_lookup_text_row *workload = mt_lookup_table_find(&loader->workloads, sqlite3_column_int64(statement, WORKLOAD));
+    return toolchain->numbers[0] != DAMAGED && toolchain->numbers[1] != DAMAGED && workload->numbers[0] != DAMAGED;
 }
 
 /* Whether the row has the strings, lengths of lists and workload that the plan is bound to. *is_other_workload: all but the last. */
@@ -325,8 +329,8 @@ tunelookup_status mt_lookup_rows_begin(mt_lookup_loader *loader)
     loader->variant_mask = loader->variant_used = 0;
     sqlite3_finalize(loader->variant_text);
     loader->variant_text = NULL;
-    LOOKUP_TRY(load_table(loader, "SELECT id, name, 0, 0 FROM workload WHERE kernel_id = ?1 ORDER BY id", &loader->workloads));
-    LOOKUP_TRY(load_table(loader, "SELECT id, arch, nvrtc_version, driver_version FROM toolchain ORDER BY id", &loader->toolchains));
+    LOOKUP_TRY(load_table(loader, "SELECT id, name, 0, 0 FROM workload WHERE kernel_id = ?1 ORDER BY id", MT_ROW_workload_name, &loader->workloads));
+    LOOKUP_TRY(load_table(loader, "SELECT id, arch, nvrtc_version, driver_version FROM toolchain ORDER BY id", MT_ROW_toolchain_arch, &loader->toolchains));
 done:
     return st;
 }

@@ -75,7 +75,7 @@ static bool are_sound(mt_store *store, const mt_row_value *samples)
 
 const char *mt_row_number_of(const char *table)
 {
-    return strcmp(table, "landmark") == 0 ? "subject_id" : "rowid";
+    return strcmp(table, "landmark") == 0 || strcmp(table, "answer") == 0 ? "subject_id" : "rowid";
 }
 
 /* Every column of packed times, and of a measurement their number. */

@@ -17,6 +17,8 @@ typedef enum mt_store_mode { MT_STORE_READ_WRITE /* creates */, MT_STORE_READ_ON
  * ":memory:" (exactly) is a private database that is gone after closing. */
 mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **store, mt_error *err);
 void mt_store_close(mt_store *store); /* NULL is a no-op */
+/* The same for a command that may have been refused: a file that this handle made and that still holds nothing goes again, unless somebody else has it open, or nobody can tell (network file systems). */
+void mt_store_close_unused(mt_store *store);
 const char *mt_store_path(const mt_store *store);
 /* --db FILE, else $MSDA_TUNE_DB, else <user data>/tuning.sqlite. Nothing is created: asking needs no folder. mt_free the result. */
 mt_status mt_store_default_path(const char *option, char **path, mt_error *err);

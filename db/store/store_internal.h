@@ -15,6 +15,7 @@ struct mt_store {
     char *path;             /* as given, for messages */
     char *host;             /* of the session begun here, else the machine's */
     bool read_only;
+    bool is_new;            /* this handle made the file */
     bool is_row_refused;    /* the last INSERT of a row was given what breaks the rules */
     int depth;              /* of nested transactions; 0 = none open */
     mt_sql_cached statements[MT_STORE_STATEMENTS];

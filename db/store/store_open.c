@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "db/store/device_match.h"
@@ -20,7 +21,14 @@ static char *machine_name(void)
     return mt_strdup(name);
 }
 
-mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **out, mt_error *err)
+/* Whether the path leads elsewhere by now, or nowhere. */
+static bool is_moved(sqlite3 *db)
+{
+    int is = 0;
+    return sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &is) == SQLITE_OK && is;
+}
+
+static mt_status open_once(const char *path, mt_store_mode mode, mt_store **out, mt_error *err)
 {
     mt_status st = MT_OK;
     *out = NULL;
@@ -29,6 +37,7 @@ mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **out, mt
     store->path = mt_strdup(path);
     store->host = machine_name();
     store->read_only = mode == MT_STORE_READ_ONLY;
+    store->is_new = mode == MT_STORE_READ_WRITE && strcmp(path, ":memory:") != 0 && access(path, F_OK) != 0;
     if (!store->path || !store->host) {
         st = MT_FAIL(err, MT_ERR_NO_MEMORY, "%s: out of memory", path);
         goto done;
@@ -45,15 +54,65 @@ mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **out, mt
     *out = store;
     store = NULL;
 done:
-    mt_store_close(store);
+    mt_store_close_unused(store);
     return st;
+}
+
+mt_status mt_store_open(const char *path, mt_store_mode mode, mt_store **out, mt_error *err)
+{
+    enum { TRIES = 8 };
+    mt_status st = open_once(path, mode, out, err);
+    /* Its maker may have removed it again, unused, while this process waited for it. */
+    for (int i = 1; st == MT_OK && mode == MT_STORE_READ_WRITE && is_moved((*out)->db) && i < TRIES; i++) {
+        mt_store_close(*out);
+        st = open_once(path, mode, out, err);
+    }
+    return st;
+}
+
+/* True with an exclusive lock that lasts until the handle is closed: nobody else has the file open. Only of a file in WAL mode can that be told, which others hold a lock of as long as they have it open. */
+static bool is_alone(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    bool is = false;
+    sqlite3_busy_timeout(db, 0);
+    if (sqlite3_exec(db, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL) == SQLITE_OK && sqlite3_prepare_v2(db, "PRAGMA journal_mode = DELETE", -1, &statement, NULL) == SQLITE_OK)
+        is = sqlite3_step(statement) == SQLITE_ROW && strcmp((const char *)sqlite3_column_text(statement, 0), "delete") == 0;
+    sqlite3_finalize(statement);
+    return is && sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static bool holds_nothing(sqlite3 *db)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db, "SELECT 1 WHERE EXISTS (SELECT 1 FROM session) OR EXISTS (SELECT 1 FROM kernel) OR EXISTS (SELECT 1 FROM device) OR EXISTS (SELECT 1 FROM cubin)", -1, &statement, NULL);
+    bool is = code == SQLITE_ERROR /* no tables yet */ || (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_DONE);
+    sqlite3_finalize(statement);
+    return is;
+}
+
+static void finalize_all(mt_store *store)
+{
+    for (size_t i = 0; i < store->statement_count; i++) sqlite3_finalize(store->statements[i].statement);
+    store->statement_count = 0;
+    if (store->db && !sqlite3_get_autocommit(store->db)) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+void mt_store_close_unused(mt_store *store)
+{
+    struct stat info;
+    if (store && store->is_new && !store->db && store->path && stat(store->path, &info) == 0 && info.st_size == 0) unlink(store->path); /* it could not even be set up */
+    if (store && store->is_new && store->db) {
+        finalize_all(store);
+        if (holds_nothing(store->db) && is_alone(store->db) && holds_nothing(store->db) && !is_moved(store->db)) unlink(store->path);
+    }
+    mt_store_close(store);
 }
 
 void mt_store_close(mt_store *store)
 {
     if (!store) return;
-    for (size_t i = 0; i < store->statement_count; i++) sqlite3_finalize(store->statements[i].statement);
-    if (store->db && !sqlite3_get_autocommit(store->db)) sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
+    finalize_all(store);
     sqlite3_close(store->db);
     ZSTD_freeCCtx(store->compressor);
     ZSTD_freeDCtx(store->unpacker);

@@ -1,6 +1,8 @@
 /* Runs every file of the folders given through the fuzz target, so that found inputs stay fixed in ordinary test runs.
- * Each input is also run cut short, at every length up to 512 under AddressSanitizer, which sees reads past the end; plain builds see crashes only, for which fewer lengths do. */
+ * Each input is also run cut short, at every length up to 512 under AddressSanitizer, which sees reads past the end; plain builds see crashes only, for which fewer lengths do; and with random bytes
+ * changed, left out and put in, always the same ones. "--mutations=N" says how many times, for a longer walk. */
 #include <dirent.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,55 @@ static void run_exact(const unsigned char *data, size_t size)
     free(copy);
 }
 
-static int run_folder(const char *folder)
+static uint64_t state;
+
+/* Below `limit`: xorshift. */
+static size_t any(size_t limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (size_t)(state % limit);
+}
+
+/* One change of data[*size], which has room for 16 bytes more. */
+static void change(unsigned char *data, size_t *size)
+{
+    static const char *const pieces[] = {"-", "e999", "1e-320", "null", "\"", "\xe2\x80\xae", "99999999999999999999", "[", "{}", "-1", "\n", ";", "="};
+    static const unsigned char bytes[] = {0, 0xff, 0x7f, 0x80, '"', '\\', '-', '9', '{', '['};
+    size_t at = any(*size), count;
+    const char *piece = pieces[any(sizeof pieces / sizeof *pieces)];
+    switch (any(4)) {
+    case 0: data[at] ^= (unsigned char)(1u << any(8)); break;
+    case 1: data[at] = bytes[any(sizeof bytes)]; break;
+    case 2:
+        count = 1 + any(*size - at < 64 ? *size - at : 64);
+        memmove(data + at, data + at + count, *size - at - count);
+        *size -= count;
+        break;
+    default:
+        count = strnlen(piece, 16);
+        memmove(data + at + count, data + at, *size - at);
+        memcpy(data + at, piece, count);
+        *size += count;
+    }
+}
+
+static void run_changed(const unsigned char *data, size_t size, size_t times)
+{
+    enum { CHANGES = 8, ROOM = CHANGES * 16 };
+    unsigned char *copy = malloc(size + ROOM);
+    if (!copy) abort();
+    for (size_t i = 0; i < times && size; i++) {
+        size_t length = size;
+        memcpy(copy, data, size);
+        for (size_t left = 1 + any(CHANGES); left && length; left--) change(copy, &length);
+        run_exact(copy, length);
+    }
+    free(copy);
+}
+
+static int run_folder(const char *folder, size_t mutations)
 {
     DIR *dir = opendir(folder);
     int count = 0;
@@ -48,6 +98,7 @@ static int run_folder(const char *folder)
         fprintf(stderr, "%s\n", path); /* the last line names the culprit of a crash */
         run_exact(data, size);
         for (size_t length = 0; length < size && length < 512; length += CUT_STEP) run_exact(data, length);
+        run_changed(data, size, mutations);
         free(data);
         count++;
     }
@@ -57,13 +108,16 @@ static int run_folder(const char *folder)
 
 int main(int argc, char **argv)
 {
+    size_t mutations = 20;
+    state = UINT64_C(0x9e3779b97f4a7c15);
     for (int i = 1; i < argc; i++) {
-        int count = run_folder(argv[i]);
+        if (sscanf(argv[i], "--mutations=%zu", &mutations) == 1) continue;
+        int count = run_folder(argv[i], mutations);
         if (count == 0) {
             fprintf(stderr, "%s: no inputs\n", argv[i]);
             return 1;
         }
-        printf("%s: %d inputs\n", argv[i], count);
+        printf("%s: %d inputs, each %zu times with changes\n", argv[i], count, mutations);
     }
     return argc > 1 ? 0 : 2;
 }

@@ -68,7 +68,7 @@ START_TEST(hostile_lines)
     mt_strbuf_add(&text, "\n" START "\"shape\":{\"N\":1},\"count\":1}\n");
     write_file(mt_strbuf_text(&text));
     ck_ok(mt_misses_read(misses_path, count_skipped, &skipped, &misses, &fixture_err));
-    ck_assert_int_eq(skipped, COUNT + 1);
+    ck_assert_int_eq(skipped, 20 + 1); /* the first ones, and how many more there are */
     ck_assert_int_eq(misses.skipped, COUNT + 1);
     ck_assert_uint_eq(misses.count, 1);
     mt_misses_free(&misses);
@@ -121,7 +121,7 @@ START_TEST(files)
 }
 END_TEST
 
-/* One shape of many workloads, each told twice: ten times the lines take about ten times as long. */
+/* One shape of many workloads, each told twice: some are named, all are counted, and ten times the lines take about ten times as long. */
 static int64_t cpu_ns_of(int workloads)
 {
     mt_misses misses;
@@ -138,7 +138,7 @@ static int64_t cpu_ns_of(int workloads)
     ck_assert_int_eq(strncmp(misses.items[0].workloads, "w0, w1, w2, ", 12), 0);
     size_t told = 1;
     for (const char *at = misses.items[0].workloads; *at; at++) told += *at == ',';
-    ck_assert_uint_eq(told, (size_t)workloads);
+    ck_assert_uint_eq(told, 64);
     mt_misses_free(&misses);
     return ns;
 }

@@ -1,5 +1,7 @@
 /* Writing: rows, steps, intents, strikes, winners, cubins, transactions. */
 #include "db/store/query_internal.h"
+
+#include <unistd.h>
 #include "tests/unit/known_fixture.h"
 
 #include <sys/wait.h>
@@ -484,8 +486,44 @@ START_TEST(pruned_counts)
 }
 END_TEST
 
+static bool is_there(void)
+{
+    char wal[224], shm[224];
+    snprintf(wal, sizeof wal, "%s-wal", fixture_db);
+    snprintf(shm, sizeof shm, "%s-shm", fixture_db);
+    ck_assert(access(fixture_db, F_OK) == 0 || (access(wal, F_OK) != 0 && access(shm, F_OK) != 0));
+    return access(fixture_db, F_OK) == 0;
+}
+
+/* A file that was made for what was then refused goes again; not one that holds something, that was there before, or that somebody else has open. */
+START_TEST(unused_files_go)
+{
+    mt_store_close_unused(NULL);
+    mt_store_close_unused(fixture_open());
+    ck_assert(!is_there());
+    mt_store *store = fixture_open(), *other = fixture_open();
+    ck_ok(mt_store_begin(store, &fixture_err));
+    fixture_session(store); /* rolled back */
+    mt_store_close_unused(store);
+    ck_assert(is_there());
+    fixture_session(other);
+    mt_store_close_unused(other);
+    ck_assert(is_there()); /* it was there, and the other one's rows are in it */
+    ck_assert_int_eq(fixture_number("SELECT count(*) FROM session"), 1);
+    remove(fixture_db);
+    store = fixture_open();
+    fixture_session(store);
+    mt_store_close_unused(store);
+    ck_assert(is_there());
+    remove(fixture_db);
+    mt_store_close(fixture_open());
+    mt_store_close_unused(fixture_open());
+    ck_assert(is_there());
+}
+END_TEST
+
 FIXTURE_MAIN("store", find_or_insert_gives_stable_ids, newer_texts_replace_older_ones, step_appends_and_moves_the_intent,
              step_with_bad_ids_leaves_nothing, nested_transactions, no_time_is_no_measurement, strikes_quarantine, killed_coordinator_is_no_strike,
              host_that_went_down_is_a_strike, living_tuners_keep_their_intents, best_is_the_fastest_newest_ok_row, what_did_not_run_hides_nothing,
              best_breaks_ties_by_memory_cluster_and_text, cubins, long_logs_are_cut_between_characters, comparison_points, answers_follow_the_best,
-             check_finds_dangling_rows, pruned_counts)
+             check_finds_dangling_rows, pruned_counts, unused_files_go)

@@ -218,7 +218,7 @@ END_TEST
 START_TEST(test_hostile_text)
 {
     lookup_one_row();
-    fixture_sql("UPDATE answer SET shape_name = 'a' || char(155, 8238, 8294, 181) || CAST(x'9b' AS TEXT); UPDATE workload SET name = '<script>' || char(155, 8238)");
+    fixture_sql("UPDATE answer SET shape_name = 'a' || char(27) || '[31m' || char(10) || 'exact: forged' || char(155, 8238, 8294, 181) || CAST(x'9b' AS TEXT); UPDATE workload SET name = '<script>' || char(13)");
     tunelookup_db *db = NULL;
     tunelookup_plan *plan = NULL;
     tunelookup_result r;
@@ -226,11 +226,9 @@ START_TEST(test_hostile_text)
     ck_lookup(tunelookup_prepare(db, &lookup_h100, "toy", lookup_names, LOOKUP_NAMES, &plan));
     ck_lookup(tunelookup_find(plan, (const int64_t[]){ 64, 3, 5 }, &r));
     for (const char *at = lookup_explain(&r); *at; at++) ck_assert(*at == '\n' || (unsigned char)*at >= 0x20);
-    ck_assert_msg(strstr(lookup_explain(&r), "a????????µ?)") != NULL, "%s", lookup_explain(&r)); /* two bytes of C1, three of each bidi control, a byte that is no UTF-8 */
+    ck_assert_ptr_null(strstr(lookup_explain(&r), "\nexact: forged"));
+    ck_assert_msg(strstr(lookup_explain(&r), "a?[31m?exact: forged????????µ?)") != NULL, "%s", lookup_explain(&r)); /* two bytes of C1, three of each bidi control, a byte that is no UTF-8 */
     tunelookup_close(db);
-    fixture_sql("UPDATE answer SET shape_name = 'a' || char(10) || 'exact: forged'"); /* no name that there is has two lines */
-    ck_lookup(try_find(fixture_db, 0, &r));
-    ck_assert_int_eq(r.match, TUNELOOKUP_MATCH_DEFAULT);
 }
 END_TEST
 

@@ -38,3 +38,26 @@ sqlite3 winner.sqlite "UPDATE measurement SET median_ns = 1e-320 WHERE id = (SEL
 mt show --db winner.sqlite
 mt merge winner.sqlite --into next.sqlite
 mt show --db next.sqlite
+"$tool" import --as recorded --db rec.sqlite "$data/cli/demo.small.jsonl" "$data/cli/demo.large.jsonl" >/dev/null
+"$tool" --gpu recorded:h100 --recordings rec.sqlite --space "$data/cli/demo.ini" --db tuned.sqlite --quiet >/dev/null 2>&1 # with expressions
+ask() { mt lookup --db "$1" --gpu recorded:h100 --kernel demo --shape large | grep -v 'it refers' | sed -n 1,6p; }
+note "a shape that is none of its kernel's: left out and named by all, and the others make the portfolio"
+for key in "'D=x;;'" "'Z=4096'" "printf('N=%.*c', 70000, '1')"; do
+  cp tuned.sqlite odd.sqlite
+  sqlite3 odd.sqlite "UPDATE shape SET key = $key WHERE name = 'small'; UPDATE answer SET shape_key = $key WHERE shape_name = 'small'; UPDATE portfolio_shape SET shape_key = $key WHERE shape_name = 'small'"
+  ask odd.sqlite
+  mt merge odd.sqlite --into odd_merged.sqlite 2>&1 | grep -v 'it refers'
+  ask odd_merged.sqlite
+  sqlite3 odd_merged.sqlite "SELECT count(*), shape_key FROM portfolio_shape GROUP BY 2"
+  rm odd_merged.sqlite
+done
+note "expressions that nobody can read take no good ones' place, however long they are"
+cp tuned.sqlite unreadable.sqlite
+sqlite3 unreadable.sqlite "UPDATE kernel SET spec_json = json_set(spec_json, '\$.lets', json('[{\"name\":\"X\",\"value\":\"+ + +\"}]'), '\$.more', printf('%.*c', 9000, 'x'))"
+cp tuned.sqlite both.sqlite
+mt merge unreadable.sqlite --into both.sqlite 2>&1 | grep -v 'it refers'
+sqlite3 both.sqlite "SELECT count(*), max(length(spec_json)) < 9000 FROM kernel"
+ask both.sqlite
+"$tool" export --recording --db tuned.sqlite --shape small -o tuned.jsonl >/dev/null
+sed '1s/"spec":{/"spec":{"strange":[{"when":"+ + +"}],/' tuned.jsonl >unreadable.jsonl
+mt import --as measured --db unreadable2.sqlite unreadable.jsonl

@@ -26,6 +26,16 @@ note "the report says what they get today"
 mt report --db t.sqlite --format md --section lookup --misses misses.jsonl 2>&1 | sed -n '/How many shapes/,/What untuned/{/What untuned/d;p}'
 mt report --db t.sqlite --format csv --section lookup --misses nowhere.jsonl
 mt report --diff t.sqlite t.sqlite --misses misses.jsonl
+note "a log of thousands of shapes, strings and kernels: the most asked for are listed, and looked up; the rest is counted, whatever the format"
+{
+  for ((i = 1; i <= 1500; i++)); do echo '{"kernel":"demo",'"$h100"',"shape":{"N":'$((i + 5000))'},"count":'$((i + 10))'}'; done
+  for ((i = 1; i <= 1500; i++)); do echo '{"kernel":"demo",'"$h100"',"shape":{"N":"s'$i'"},"count":2}'; done
+  for ((i = 1; i <= 1500; i++)); do echo '{"kernel":"k'$i'",'"$h100"',"shape":{"N":1},"count":1}'; done
+  for ((i = 1; i <= 30; i++)); do echo 'no JSON'; done
+} >many.jsonl
+mt report --db t.sqlite --format md --section lookup --misses many.jsonl 2>&1 | grep -E 'more|no misses|\| 15(10|09) '
+mt report --db t.sqlite --format md --section lookup --misses many.jsonl 2>/dev/null | grep -cE '^\| [0-9]+ \| demo '
+mt --gpu recorded:h100 --recordings rec.sqlite --db t.sqlite --from-misses many.jsonl --quiet 2>&1 | grep -E 'that were asked for most|more lines'
 note "the space may be named; then other kernels have none"
 mt --gpu recorded:h100 --recordings rec.sqlite --db t.sqlite --from-misses misses.jsonl --space "$data/fake/fake.ini" --quiet
 note "nothing to do"

@@ -232,7 +232,7 @@ static mt_status run(const mt_arguments *arguments, mt_error *err)
     mt_tell("Database: %s\n", values->into);
     if (left_out) st = MT_FAIL(err, MT_ERR_DB, "%s: %zu of %zu files left out: what is wrong with them stands above; the others are merged", values->into, left_out, all.count);
 done:
-    mt_store_close(store);
+    mt_store_close_unused(store);
     mt_free(parts);
     mt_free(all.paths);
     mt_free(all.list);

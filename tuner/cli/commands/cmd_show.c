@@ -273,7 +273,7 @@ static mt_status no_failures(const show_values *values, mt_store *store, mt_erro
     mt_status st = mt_query_measurements(store, &box.filter, count_row, &rows, err);
     if (st != MT_OK) return st;
     if (!rows) return mt_database_nothing(store, err);
-    printf("No variant failed, of %lld evaluation%s.\n", (long long)rows, rows == 1 ? "" : "s");
+    if (!values->json) printf("No variant failed, of %lld evaluation%s.\n", (long long)rows, rows == 1 ? "" : "s");
     return MT_OK;
 }
 
@@ -283,13 +283,10 @@ static mt_status print_listing(const show_values *values, listing *l, mt_store *
     mt_best_list_sort(&l->list, values->sort ? (mt_best_sort)(values->sort - 1) : MT_SORT_SHAPE);
     if (values->json && is_list) {
         mt_best_list_json(&l->list, stdout);
-        return MT_OK;
-    }
-    if (values->json) {
+    } else if (values->json) {
         printf("%s%s\n", l->rows ? mt_strbuf_text(&l->json) : "[", l->rows ? "\n]" : "]");
-        return l->json.failed ? MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory") : MT_OK;
-    }
-    if (values->sessions) {
+        if (l->json.failed) return MT_FAIL(err, MT_ERR_NO_MEMORY, "show: out of memory");
+    } else if (values->sessions) {
         mt_table_print(&l->table, stdout, "");
         if (l->notes.length) printf("\n%s", mt_strbuf_text(&l->notes));
     } else {

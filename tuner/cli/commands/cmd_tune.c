@@ -363,7 +363,7 @@ static void close_all(tuning *t)
         uv_run(&t->loop, UV_RUN_NOWAIT);
         uv_loop_close(&t->loop);
     }
-    mt_store_close(t->store);
+    mt_store_close_unused(t->store);
     mt_store_close(t->recordings);
     mt_store_close(t->shared);
     mt_store_close(t->shipped);
@@ -478,10 +478,18 @@ static void skipped_line(void *context, const char *message)
     mt_log_warn("%s", message);
 }
 
-static bool is_first_of_kernel(const mt_misses *misses, size_t index)
+/* Kernels that were met, by an index of a miss of theirs. A log of more is no log of a program. */
+enum { MOST_KERNELS = 64 };
+typedef struct kernels_met {
+    size_t of[MOST_KERNELS], count;
+} kernels_met;
+
+static bool is_first_of_kernel(const mt_misses *misses, size_t index, kernels_met *met)
 {
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(misses->items[i].kernel, misses->items[index].kernel) == 0) return false;
+    for (size_t i = 0; i < met->count; i++)
+        if (strcmp(misses->items[met->of[i]].kernel, misses->items[index].kernel) == 0) return false;
+    if (met->count == MOST_KERNELS) return false;
+    met->of[met->count++] = index;
     return true;
 }
 
@@ -508,16 +516,18 @@ static mt_status run_misses(const mt_arguments *arguments, mt_error *err)
     const tune_values *v = arguments->values;
     mt_misses misses = {0};
     size_t tuned = 0;
+    kernels_met met = {.count = 0};
     mt_status st;
     double deadline_s = (double)mt_clock_now_ns() / 1e9 + v->time_s;
     MT_TRY(mt_misses_read(v->from_misses, skipped_line, NULL, &misses, err));
     if (misses.dropped) mt_log_warn("%s: %lld misses were not counted by shape, because the programs' tables were full; they should flush more often", v->from_misses, (long long)misses.dropped);
     for (size_t i = 0; i < misses.count; i++) {
         double left_s = deadline_s - (double)mt_clock_now_ns() / 1e9;
-        if (!is_first_of_kernel(&misses, i)) continue;
+        if (!is_first_of_kernel(&misses, i, &met)) continue;
         if (v->time_s > 0 && left_s <= 0) break;
         MT_TRY(run_kernel(arguments, &misses, i, left_s, &tuned, err));
     }
+    if (met.count == MOST_KERNELS) mt_log_warn("%s: of its kernels the %d that were asked for most are looked at", v->from_misses, MOST_KERNELS);
     if (!tuned) st = MT_FAIL(err, MT_ERR_NOTHING_VALID, "%s: nothing is left to tune: %zu shape%s in %lld line%s", v->from_misses, misses.count, misses.count == 1 ? "" : "s",
                              (long long)misses.lines, misses.lines == 1 ? "" : "s");
 done:

@@ -15,26 +15,24 @@ tunelookup_device mt_known_answer_device(const mt_device_facts *facts)
 
 void mt_known_answer_open(const char *db, const mt_spec *spec, const mt_device_facts *facts, bool is_recorded, mt_known_answer *answer)
 {
-    const char *const paths[MT_KNOWN_FILES] = {db, NULL};
     *answer = (mt_known_answer){.spec = spec, .facts = facts};
-    for (size_t i = 0; i < MT_KNOWN_FILES; i++)
-        if (tunelookup_open(paths[i], is_recorded ? TUNELOOKUP_RECORDED : 0, &answer->dbs[i]) != TUNELOOKUP_OK) answer->dbs[i] = NULL;
+    answer->files[0].path = db;
+    for (size_t i = 0; i < MT_KNOWN_FILES; i++) answer->files[i].flags = is_recorded ? TUNELOOKUP_RECORDED : 0;
 }
 
 void mt_known_answer_close(mt_known_answer *answer)
 {
-    for (size_t i = 0; i < MT_KNOWN_FILES; i++) tunelookup_close(answer->dbs[i]);
+    for (size_t i = 0; i < MT_KNOWN_FILES; i++) mt_plan_cache_forget(&answer->files[i]);
     *answer = (mt_known_answer){0};
 }
 
 /* The newest source that a file knows may answer: what was fast before an edit is worth a try after it. */
-static size_t ask(tunelookup_db *db, const mt_known_answer *answer, const mt_lookup_query *asked, tunelookup_result *results)
+static size_t ask(mt_plan_cache *file, const mt_known_answer *answer, const mt_lookup_query *asked, tunelookup_result *results)
 {
     const tunelookup_device device = mt_known_answer_device(answer->facts);
-    tunelookup_plan *plan;
     size_t count = 0;
-    if (!db || tunelookup_prepare(db, &device, answer->spec->name, (const char *const *)asked->names, asked->name_count, &plan) != TUNELOOKUP_OK) return 0;
-    return tunelookup_find_several(plan, asked->numbers, results, MT_KNOWN_ANSWERS, &count) == TUNELOOKUP_OK ? count : 0;
+    const tunelookup_plan *plan = mt_plan_cache_get(file, &device, answer->spec->name, asked, NULL);
+    return plan && tunelookup_find_several(plan, asked->numbers, results, MT_KNOWN_ANSWERS, &count) == TUNELOOKUP_OK ? count : 0;
 }
 
 /* counts[]: results of each file. */
@@ -45,7 +43,7 @@ static void ask_all(mt_known_answer *answer, const mt_shape *shape, const mt_wor
     mt_status st = mt_lookup_values_take_shape(&asked, shape, &ignored);
     if (st == MT_OK) st = mt_lookup_values_push(&asked, &ignored);
     if (st == MT_OK) st = mt_lookup_values_bind_workload(&asked, workload->name, &ignored);
-    for (size_t i = 0; i < MT_KNOWN_FILES; i++) counts[i] = st == MT_OK ? ask(answer->dbs[i], answer, &asked, answer->results[i]) : 0;
+    for (size_t i = 0; i < MT_KNOWN_FILES; i++) counts[i] = st == MT_OK ? ask(&answer->files[i], answer, &asked, answer->results[i]) : 0;
     mt_lookup_query_free(&asked);
 }
 
@@ -53,6 +51,7 @@ size_t mt_known_answer_find(void *context, const mt_shape *shape, const mt_workl
 {
     mt_known_answer *answer = context;
     size_t counts[MT_KNOWN_FILES], count = 0;
+    for (size_t i = 0; i < MT_KNOWN_FILES; i++) mt_plan_cache_forget(&answer->files[i]);
     ask_all(answer, shape, workload, counts);
     for (size_t place = 0; place < MT_KNOWN_ANSWERS; place++) /* each file's first ones before the others */
         for (size_t i = 0; i < MT_KNOWN_FILES; i++)

@@ -52,8 +52,10 @@ static mt_status on_shape(void *context, const mt_shape_info *row, mt_error *err
     return added->kernel && added->kernel_key && added->kinds ? MT_OK : MT_ERR_NO_MEMORY;
 }
 
-/* Fills a.query; false where the store does not know the GPU or the kernel's programs. */
-static bool put_together(const mt_report_answers *answers, asking *a)
+static const mt_report_answer misnamed = {"nothing: these are not the kernel's values", NAN, NAN, ""};
+
+/* Fills a.query; false where the store does not know the GPU or the kernel's programs. *fits: the values are such as the kernel's shapes have. */
+static bool put_together(const mt_report_answers *answers, asking *a, bool *fits)
 {
     const mt_report_question *question = a->question;
     const mt_report_kinds *kinds = kinds_of(answers, question->kernel, question->kernel_key);
@@ -65,8 +67,9 @@ static bool put_together(const mt_report_answers *answers, asking *a)
     a->query.facts = answers->gpus[i].facts;
     mt_strbuf_addf(&kernel, "%s@%s", question->kernel, question->kernel_key);
     a->query.kernel = mt_strbuf_take(&kernel);
-    if (!a->query.kernel || mt_lookup_values_take_key(&a->query, question->shape_key, kinds->kinds, &ignored) != MT_OK) return false;
-    return a->query.value_count > 0 && mt_lookup_values_push(&a->query, &ignored) == MT_OK;
+    if (!a->query.kernel) return false;
+    *fits = mt_lookup_values_take_key(&a->query, question->shape_key, kinds->kinds, &ignored) == MT_OK && a->query.value_count > 0 && mt_lookup_values_push(&a->query, &ignored) == MT_OK;
+    return true;
 }
 
 static const char *words_of(tunelookup_match match)
@@ -87,42 +90,17 @@ static const char *measured_by(const tunelookup_result *result)
     return result->match == TUNELOOKUP_MATCH_ARCHITECTURE && result->slowdown_bound == result->expected_slowdown ? "measured on that GPU" : NULL;
 }
 
-/* Kernel, GPU, names and file as one text. */
-static char *text_of(const tunelookup_db *db, const mt_report_answers *answers, const asking *a)
-{
-    mt_strbuf text = {0};
-    mt_strbuf_addf(&text, "%s\n%s\n%s", db == answers->recorded ? "recorded" : "measured", a->question->gpu_key, a->query.kernel);
-    for (size_t i = 0; i < a->query.name_count; i++) mt_strbuf_addf(&text, "\n%s", a->query.names[i]);
-    return mt_strbuf_take(&text);
-}
-
-/* NULL: the library refuses the question, or there is no memory. */
-static const tunelookup_plan *plan_for(mt_report_answers *answers, tunelookup_db *db, const asking *a)
-{
-    char *text = text_of(db, answers, a);
-    const tunelookup_device device = mt_known_answer_device(&a->query.facts);
-    for (size_t i = answers->plan_count; text && i-- > 0;)
-        if (strcmp(answers->plans[i].asked, text) == 0) {
-            mt_free(text);
-            return answers->plans[i].plan;
-        }
-    mt_report_plan *plans = text ? mt_grow(answers->plans, answers->plan_count, &answers->plan_capacity, sizeof *plans) : NULL;
-    if (!plans) {
-        mt_free(text);
-        return NULL;
-    }
-    answers->plans = plans;
-    mt_report_plan *plan = &plans[answers->plan_count++];
-    *plan = (mt_report_plan){.asked = text};
-    if (tunelookup_prepare(db, &device, a->query.kernel, (const char *const *)a->query.names, a->query.name_count, &plan->plan) != TUNELOOKUP_OK) plan->plan = NULL;
-    return plan->plan;
-}
-
 static bool find(mt_report_answers *answers, const asking *a, mt_report_answer *answer)
 {
-    tunelookup_db *db = a->question->origin == MT_ORIGIN_RECORDED ? answers->recorded : answers->measured;
-    const tunelookup_plan *plan = db ? plan_for(answers, db, a) : NULL;
+    const tunelookup_device device = mt_known_answer_device(&a->query.facts);
+    mt_plan_cache *file = a->question->origin == MT_ORIGIN_RECORDED ? &answers->recorded : &answers->measured;
+    tunelookup_status why;
+    const tunelookup_plan *plan = mt_plan_cache_get(file, &device, a->query.kernel, &a->query, &why);
     tunelookup_result result;
+    if (why == TUNELOOKUP_ERR_NAMES) {
+        *answer = misnamed;
+        return true;
+    }
     if (!plan || tunelookup_find(plan, a->query.numbers, &result) != TUNELOOKUP_OK) return false;
     bool has_any = result.match != TUNELOOKUP_MATCH_NONE;
     *answer = (mt_report_answer){words_of(result.match), has_any ? result.expected_slowdown : NAN, has_any ? result.slowdown_bound : NAN, measured_by(&result)};
@@ -136,32 +114,26 @@ static bool ask(void *context, const mt_report_question *question, mt_report_ans
     mt_error ignored;
     if (!answers->is_read && (mt_query_devices(answers->store, NULL, on_device, answers, &ignored) != MT_OK || mt_query_shapes(answers->store, on_shape, answers, &ignored) != MT_OK)) return false;
     answers->is_read = true;
-    bool is_told = put_together(answers, &a) && find(answers, &a, answer);
+    bool fits, is_told = put_together(answers, &a, &fits);
+    if (is_told && !fits) *answer = misnamed;
+    else is_told = is_told && find(answers, &a, answer);
     mt_lookup_query_free(&a.query);
     return is_told;
-}
-
-static tunelookup_db *open_file(const char *path, unsigned flags)
-{
-    tunelookup_db *db = NULL;
-    return tunelookup_open(path, flags, &db) == TUNELOOKUP_OK ? db : NULL;
 }
 
 void mt_report_answers_open(mt_store *store, mt_report_answers *answers)
 {
     const char *path = mt_store_path(store);
-    *answers = (mt_report_answers){.lookup = {ask, answers}, .store = store, .measured = open_file(path, 0), .recorded = open_file(path, TUNELOOKUP_RECORDED)};
+    *answers = (mt_report_answers){.lookup = {ask, answers}, .store = store, .measured = {.path = path}, .recorded = {.path = path, .flags = TUNELOOKUP_RECORDED}};
 }
 
 void mt_report_answers_close(mt_report_answers *answers)
 {
-    for (size_t i = 0; i < answers->plan_count; i++) mt_free(answers->plans[i].asked);
     for (size_t i = 0; i < answers->gpu_count; i++) mt_free(answers->gpus[i].key);
     for (size_t i = 0; i < answers->kinds_count; i++) mt_free(answers->kinds[i].kernel), mt_free(answers->kinds[i].kernel_key), mt_free(answers->kinds[i].kinds);
-    mt_free(answers->plans);
     mt_free(answers->gpus);
     mt_free(answers->kinds);
-    tunelookup_close(answers->measured);
-    tunelookup_close(answers->recorded);
+    mt_plan_cache_forget(&answers->measured);
+    mt_plan_cache_forget(&answers->recorded);
     *answers = (mt_report_answers){0};
 }

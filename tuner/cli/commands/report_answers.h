@@ -5,27 +5,23 @@
 #include "db/store/store.h"
 #include "include/tunelookup.h"
 #include "reports/report.h"
-#include "tuner/cli/commands/lookup_query.h"
+#include "tuner/cli/commands/plan_cache.h"
 
 /* What a question needs of the store: GPUs' facts, and of what kinds the values of a kernel's shapes are ("int,list,string"). */
 typedef struct mt_report_gpu { char *key; mt_device_facts facts; } mt_report_gpu;
 typedef struct mt_report_kinds { char *kernel, *kernel_key, *kinds; } mt_report_kinds;
-/* A question's kernel, GPU and names of values: shapes of one kernel mostly share them, and preparing reads all its rows. */
-typedef struct mt_report_plan { char *asked; tunelookup_plan *plan; /* the library's; NULL = it refused */ } mt_report_plan;
 
 typedef struct mt_report_answers {
     mt_report_lookup lookup; /* for mt_report_options; borrows this */
     mt_store *store;         /* borrowed */
-    tunelookup_db *measured, *recorded; /* without and with rows of recorded GPUs; NULL = the library refuses the file */
+    mt_plan_cache measured, recorded; /* without and with rows of recorded GPUs */
     bool is_read;            /* at the first question */
     mt_report_gpu *gpus;
     mt_report_kinds *kinds;
     size_t gpu_count, gpu_capacity, kinds_count, kinds_capacity;
-    mt_report_plan *plans;   /* prepared so far; owned */
-    size_t plan_count, plan_capacity;
 } mt_report_answers;
 
-/* Opens what can be opened: of a file that the library refuses (others may write to it, say) nothing is told. `store` outlives it. */
+/* Files are opened when the first is asked: of one that the library refuses (others may write to it, say) nothing is told. `store` outlives it. */
 void mt_report_answers_open(mt_store *store, mt_report_answers *answers);
 void mt_report_answers_close(mt_report_answers *answers); /* zeroed struct is fine */
 
