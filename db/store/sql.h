@@ -59,12 +59,14 @@ bool mt_sql_next(mt_store *store, const mt_sql_args *args, const char *what, mt_
 /* One row with one integer, then resets; `fallback` where there is no row. */
 mt_status mt_sql_value(mt_store *store, const mt_sql_args *args, int64_t fallback, int64_t *value, const char *what, mt_error *err);
 
-/* ---- one row by one look ---- */
+/* ---- one statement, one call ---- */
 
 typedef struct mt_sql_in {
-    enum { MT_SQL_END, MT_SQL_INT, MT_SQL_TEXT } type;
+    enum { MT_SQL_END, MT_SQL_INT, MT_SQL_REAL, MT_SQL_TEXT, MT_SQL_NOTE, MT_SQL_BLOB } type;
     int64_t integer;
-    const char *text; /* NULL = NULL */
+    double real;
+    const void *bytes; /* NULL = NULL */
+    size_t size;
 } mt_sql_in;
 typedef struct mt_sql_out {
     enum { MT_SQL_TO_NONE, MT_SQL_TO_INT, MT_SQL_TO_BOOL, MT_SQL_TO_REAL, MT_SQL_TO_TEXT } type;
@@ -74,7 +76,11 @@ typedef struct mt_sql_out {
     char **text;      /* … NULL; else the caller's */
 } mt_sql_out;
 #define MT_INT(value) {.type = MT_SQL_INT, .integer = (value)}
-#define MT_TEXT(value) {.type = MT_SQL_TEXT, .text = (value)}
+#define MT_ID(value) {.type = (value) ? MT_SQL_INT : MT_SQL_TEXT, .integer = (value)} /* 0 = NULL */
+#define MT_REAL(value) {.type = MT_SQL_REAL, .real = (value)}
+#define MT_TEXT(value) {.type = MT_SQL_TEXT, .bytes = (value)}
+#define MT_NOTE(value) {.type = MT_SQL_NOTE, .bytes = (value)} /* cut as by mt_sql_note */
+#define MT_BLOB(value, count) {.type = MT_SQL_BLOB, .bytes = (value), .size = (count)}
 #define MT_IN(...) ((const mt_sql_in[]){__VA_ARGS__, {.type = MT_SQL_END}})
 #define MT_TO_INT(to) {.type = MT_SQL_TO_INT, .integer = (to)}
 #define MT_TO_BOOL(to) {.type = MT_SQL_TO_BOOL, .is = (to)}
@@ -82,11 +88,15 @@ typedef struct mt_sql_out {
 #define MT_TO_TEXT(to) {.type = MT_SQL_TO_TEXT, .text = (to)}
 #define MT_OUT(...) ((const mt_sql_out[]){__VA_ARGS__, {.type = MT_SQL_TO_NONE}})
 #define MT_NO_IN ((const mt_sql_in[]){{.type = MT_SQL_END}})
-#define MT_NO_OUT ((const mt_sql_out[]){{.type = MT_SQL_TO_NONE}})
 /* Binds MT_IN(…) from left to right and puts the columns of the first row into MT_OUT(…). The statement is a cached one. On failure the outputs are as without a row.
  *
  *     return mt_sql_one(store, "SELECT value FROM metric WHERE measurement_id = ? AND name = ?", "read a metric", MT_IN(MT_INT(id), MT_TEXT(name)), MT_OUT(MT_TO_REAL(value)), err); */
 mt_status mt_sql_one(mt_store *store, const char *literal, const char *what, const mt_sql_in *in, const mt_sql_out *out, mt_error *err);
+/* Runs a statement that returns nothing, a cached one. A row that it inserts keeps the rules of rows, as with mt_sql_args_row. */
+mt_status mt_sql_do(mt_store *store, const char *literal, const char *what, const mt_sql_in *in, mt_error *err);
+
+/* Prepares a statement of its own and binds it, for mt_sql_next; callbacks may run meanwhile. The caller finalizes rows->statement, which is NULL on failure. */
+mt_status mt_sql_open(mt_store *store, const char *text, const mt_sql_in *in, mt_sql_args *rows, mt_error *err);
 
 /* Whether the last row that was to be stored broke the rules, which is the row's fault and leaves the store as it was. */
 bool mt_store_refused_row(const mt_store *store);

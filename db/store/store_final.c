@@ -79,22 +79,12 @@ done:
 
 static mt_status insert_final(mt_store *store, int64_t session, const mt_subject *subject, const mt_final_row *final, mt_error *err)
 {
+    static const char sql[] = "INSERT INTO main.final_round (session_id, subject_id, created_unix_ms, method, rounds, confidence, objective) VALUES (?, ?, ?, ?, ?, ?, ?)";
     mt_status st;
     int64_t id;
-    sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, subject, &id, err));
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.final_round (session_id, subject_id, created_unix_ms, method, rounds, confidence, objective) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                             &statement, err));
-    mt_row_values noted;
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, session);
-    mt_sql_int(&args, id);
-    mt_sql_int(&args, final->at_unix_ms ? final->at_unix_ms : mt_clock_unix_ms());
-    mt_sql_text(&args, final->method);
-    mt_sql_int(&args, (int64_t)final->rounds);
-    mt_sql_real(&args, final->confidence);
-    mt_sql_text(&args, mt_objective_name(final->objective));
-    st = mt_sql_run(store, &args, "store a final", err);
+    st = mt_sql_do(store, sql, "store a final", MT_IN(MT_INT(session), MT_INT(id), MT_INT(final->at_unix_ms ? final->at_unix_ms : mt_clock_unix_ms()), MT_TEXT(final->method),
+                   MT_INT((int64_t)final->rounds), MT_REAL(final->confidence), MT_TEXT(mt_objective_name(final->objective))), err);
 done:
     return st;
 }
@@ -151,25 +141,13 @@ done:
 
 static mt_status insert_drift(mt_store *store, int64_t session, const mt_subject *subject, const char *variant, const mt_timing *timing, mt_error *err)
 {
+    static const char sql[] = "INSERT INTO main.anchor (session_id, subject_id, variant_id, created_unix_ms, median_ns, low_ns, high_ns, sm_mhz, sample_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
     mt_status st;
     int64_t subject_id, variant_id;
-    sqlite3_stmt *statement;
     MT_TRY(mt_subject_id(store, subject, &subject_id, err));
     MT_TRY(mt_variant_id(store, subject->kernel, variant, &variant_id, err));
-    MT_TRY(mt_sql_cached_get(store, "INSERT INTO main.anchor (session_id, subject_id, variant_id, created_unix_ms, median_ns, low_ns, high_ns, sm_mhz, sample_count) "
-                             "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", &statement, err));
-    mt_row_values noted;
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, session);
-    mt_sql_int(&args, subject_id);
-    mt_sql_int(&args, variant_id);
-    mt_sql_int(&args, mt_clock_unix_ms());
-    mt_sql_real(&args, timing->median_ns);
-    mt_sql_real(&args, timing->low_ns);
-    mt_sql_real(&args, timing->high_ns);
-    mt_sql_real(&args, timing->sm_mhz);
-    mt_sql_int(&args, timing->samples);
-    st = mt_sql_run(store, &args, "store a time of the drift reference", err);
+    st = mt_sql_do(store, sql, "store a time of the drift reference", MT_IN(MT_INT(session), MT_INT(subject_id), MT_INT(variant_id), MT_INT(mt_clock_unix_ms()), MT_REAL(timing->median_ns),
+                   MT_REAL(timing->low_ns), MT_REAL(timing->high_ns), MT_REAL(timing->sm_mhz), MT_INT(timing->samples)), err);
 done:
     return st;
 }

@@ -8,19 +8,8 @@
 
 mt_status mt_strike_insert(mt_store *store, int64_t device, int64_t shape, int64_t variant, const char *origin, const char *cause, mt_error *err)
 {
-    sqlite3_stmt *statement;
-    mt_status st = mt_sql_cached_get(store, "INSERT INTO main.strike (device_id, shape_id, variant_id, origin, cause, created_unix_ms) "
-                                     "VALUES (?, ?, ?, ?, ?, ?)", &statement, err);
-    if (st != MT_OK) return st;
-    mt_row_values noted;
-    mt_sql_args args = mt_sql_args_row(statement, &noted);
-    mt_sql_int(&args, device);
-    mt_sql_int(&args, shape);
-    mt_sql_int(&args, variant);
-    mt_sql_text(&args, origin);
-    mt_sql_text(&args, cause);
-    mt_sql_int(&args, mt_clock_unix_ms());
-    return mt_sql_run(store, &args, "store a strike", err);
+    return mt_sql_do(store, "INSERT INTO main.strike (device_id, shape_id, variant_id, origin, cause, created_unix_ms) VALUES (?, ?, ?, ?, ?, ?)", "store a strike",
+                     MT_IN(MT_INT(device), MT_INT(shape), MT_INT(variant), MT_TEXT(origin), MT_TEXT(cause), MT_INT(mt_clock_unix_ms())), err);
 }
 
 mt_status mt_store_strike(mt_store *store, const mt_subject *subject, const char *variant, const char *cause, mt_error *err)
@@ -91,24 +80,14 @@ done:
 
 mt_status mt_store_lift_strikes(mt_store *store, const mt_subject *subject, const char *variant, int64_t *lifted, mt_error *err)
 {
+    static const char sql[] = "UPDATE main.strike SET lifted = 1, lifted_unix_ms = ?1 WHERE device_id = ?2 AND shape_id = ?3 AND origin = ?4 "
+                              "AND lifted = 0 AND (?5 IS NULL OR variant_id IN (SELECT id FROM variant WHERE kernel_id = ?6 AND text = ?5))";
     mt_status st;
-    sqlite3_stmt *statement;
     *lifted = 0;
     MT_TRY(mt_tx_begin(store, err));
-    st = mt_sql_cached_get(store, "UPDATE main.strike SET lifted = 1, lifted_unix_ms = ?1 WHERE device_id = ?2 AND shape_id = ?3 AND origin = ?4 "
-                           "AND lifted = 0 AND (?5 IS NULL OR variant_id IN (SELECT id FROM variant WHERE kernel_id = ?6 AND text = ?5))",
-                           &statement, err);
-    if (st == MT_OK) {
-        mt_sql_args args = mt_sql_args_of(statement);
-        mt_sql_int(&args, mt_clock_unix_ms());
-        mt_sql_int(&args, subject->device);
-        mt_sql_int(&args, subject->shape);
-        mt_sql_text(&args, mt_origin_name(subject->origin));
-        mt_sql_text(&args, variant);
-        mt_sql_int(&args, subject->kernel);
-        st = mt_sql_run(store, &args, "lift strikes", err);
-        if (st == MT_OK) *lifted = sqlite3_changes(store->db);
-    }
+    st = mt_sql_do(store, sql, "lift strikes", MT_IN(MT_INT(mt_clock_unix_ms()), MT_INT(subject->device), MT_INT(subject->shape), MT_TEXT(mt_origin_name(subject->origin)), MT_TEXT(variant),
+                   MT_INT(subject->kernel)), err);
+    if (st == MT_OK) *lifted = sqlite3_changes(store->db);
     st = mt_tx_end(store, st, err);
 done:
     return st;
