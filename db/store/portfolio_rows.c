@@ -32,18 +32,14 @@ static const char groups_sql[] =
 mt_status mt_query_groups(mt_store *store, const mt_filter *filter, mt_query_group_callback callback, void *context, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *statement = NULL;
-    MT_TRY(mt_sql_prepare(store, groups_sql, &statement, err));
-    mt_sql_args args = mt_query_bind(statement, filter, false);
-    while (mt_sql_next(store, &args, "list what is tuned", &st, err)) {
-        mt_portfolio_group_info info = {.group = {.kernel = sqlite3_column_int64(statement, 0), .device = sqlite3_column_int64(statement, 1)}, .gpu_key = mt_sql_column(statement, 4),
-                                        .kernel = mt_sql_column(statement, 5), .kernel_key = mt_sql_column(statement, 6), .shapes = sqlite3_column_int64(statement, 7)};
-        info.group.l2 = strcmp(mt_sql_column(statement, 2), "warm") == 0 ? MT_L2_WARM : MT_L2_COLD;
-        if (!mt_origin_from_name(mt_sql_column(statement, 3), &info.group.origin)) continue;
-        MT_TRY(callback(context, &info, err));
+    mt_sql_args rows = mt_sql_query(store, groups_sql, mt_query_values(filter).in, &st, err);
+    while (mt_sql_each(store, &rows, "list what is tuned", &st, err)) {
+        mt_portfolio_group_info info = {.group = {.kernel = sqlite3_column_int64(rows.statement, 0), .device = sqlite3_column_int64(rows.statement, 1)}, .gpu_key = mt_sql_column(rows.statement, 4),
+                                        .kernel = mt_sql_column(rows.statement, 5), .kernel_key = mt_sql_column(rows.statement, 6), .shapes = sqlite3_column_int64(rows.statement, 7)};
+        info.group.l2 = strcmp(mt_sql_column(rows.statement, 2), "warm") == 0 ? MT_L2_WARM : MT_L2_COLD;
+        if (!mt_origin_from_name(mt_sql_column(rows.statement, 3), &info.group.origin)) continue;
+        st = callback(context, &info, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
@@ -76,22 +72,19 @@ static const char subjects_sql[] =
 
 mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group *group, mt_query_portfolio_subject_callback callback, void *context, mt_error *err)
 {
-    mt_status st;
-    mt_sql_args rows = {0};
     char digest[MT_SPEC_DIGEST_SIZE];
-    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
-    MT_TRY(mt_sql_open(store, subjects_sql, MT_IN(GROUP(group), MT_TEXT(digest), MT_REAL(MT_EVENT_LATENCY_NS)), &rows, err));
-    while (mt_sql_next(store, &rows, "list tuned shapes", &st, err)) {
+    mt_status st = mt_query_spec_digest(store, group->kernel, digest, err);
+    if (st != MT_OK) return st;
+    mt_sql_args rows = mt_sql_query(store, subjects_sql, MT_IN(GROUP(group), MT_TEXT(digest), MT_REAL(MT_EVENT_LATENCY_NS)), &st, err);
+    while (mt_sql_each(store, &rows, "list tuned shapes", &st, err)) {
         sqlite3_stmt *statement = rows.statement;
         mt_portfolio_subject subject = {.id = sqlite3_column_int64(statement, 0), .shape = sqlite3_column_int64(statement, 1), .workload = sqlite3_column_int64(statement, 2),
             .shape_key = mt_sql_column(statement, 3), .shape_name = mt_sql_column(statement, 4), .workload_name = mt_sql_column(statement, 5), .workload_key = mt_sql_column(statement, 11),
             .best_ns = sqlite3_column_double(statement, 6), .default_outcome = mt_sql_column_or_null(statement, 7), .default_ns = NAN, .kinds = mt_sql_column(statement, 9),
             .default_variant = mt_sql_column_or_null(statement, 10)};
         if (subject.default_outcome) subject.default_ns = real_or_nan(statement, 8);
-        MT_TRY(callback(context, &subject, err));
+        st = callback(context, &subject, err);
     }
-done:
-    sqlite3_finalize(rows.statement);
     return st;
 }
 
@@ -101,23 +94,17 @@ static const char times_sql[] =
 
 mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *group, int64_t subject, mt_query_portfolio_time_callback callback, void *context, mt_error *err)
 {
-    mt_status st;
-    sqlite3_stmt *statement = NULL;
     char digest[MT_SPEC_DIGEST_SIZE];
-    MT_TRY(mt_query_spec_digest(store, group->kernel, digest, err));
-    MT_TRY(mt_sql_prepare(store, times_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, subject);
-    mt_sql_text(&args, digest);
-    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
-    while (mt_sql_next(store, &args, "read a shape's times", &st, err)) {
+    mt_status st = mt_query_spec_digest(store, group->kernel, digest, err);
+    if (st != MT_OK) return st;
+    mt_sql_args rows = mt_sql_query(store, times_sql, MT_IN(MT_INT(subject), MT_TEXT(digest), MT_REAL(MT_EVENT_LATENCY_NS)), &st, err);
+    while (mt_sql_each(store, &rows, "read a shape's times", &st, err)) {
+        sqlite3_stmt *statement = rows.statement;
         mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN};
         if (!mt_outcome_from_name(mt_sql_column(statement, 2), &time.kind)) continue;
         if (mt_outcome_may_win(time.kind)) time.median_ns = real_or_nan(statement, 3);
-        MT_TRY(callback(context, &time, err));
+        st = callback(context, &time, err);
     }
-done:
-    sqlite3_finalize(statement);
     return st;
 }
 
@@ -235,22 +222,16 @@ static void add_subject(mt_strbuf *blob, int64_t subject, uint8_t *outcomes, siz
 static mt_status gather_blob(mt_store *store, int64_t id, const int64_t *variants, size_t count, mt_strbuf *blob, mt_error *err)
 {
     mt_status st;
-    sqlite3_stmt *rows = NULL;
     mt_strbuf figures = {0};
     mt_cell cell;
     uint8_t *outcomes = mt_alloc(mt_cells_padded(count), 1);
     int64_t subject = -1;
-    bool has_row = false;
     memset(outcomes, MT_CELL_NONE, mt_cells_padded(count));
     begin_blob(blob, variants, count);
-    MT_TRY(mt_sql_prepare(store, "SELECT " MT_CELL_COLUMNS " FROM portfolio_cell WHERE portfolio_id = ? ORDER BY subject_id, variant_id", &rows, err));
-    mt_sql_args args = mt_sql_args_of(rows);
-    mt_sql_int(&args, id);
-    for (;;) {
+    mt_sql_args rows = mt_sql_query(store, "SELECT " MT_CELL_COLUMNS " FROM portfolio_cell WHERE portfolio_id = ? ORDER BY subject_id, variant_id", MT_IN(MT_INT(id)), &st, err);
+    while (mt_sql_each(store, &rows, "read a portfolio's times", &st, err)) {
         size_t at = 0;
-        MT_TRY(mt_sql_row(store, &args, &has_row, "read a portfolio's times", err));
-        if (!has_row) break;
-        if (!mt_cell_read(rows, &cell)) continue;
+        if (!mt_cell_read(rows.statement, &cell)) continue;
         if (cell.subject != subject && subject >= 0) add_subject(blob, subject, outcomes, count, &figures);
         subject = cell.subject;
         while (at < count && variants[at] != cell.variant) at++;
@@ -259,8 +240,6 @@ static mt_status gather_blob(mt_store *store, int64_t id, const int64_t *variant
         if (mt_cell_has_figures(cell.outcome)) mt_strbuf_add_bytes(&figures, &cell.figures, sizeof cell.figures);
     }
     if (subject >= 0) add_subject(blob, subject, outcomes, count, &figures);
-done:
-    sqlite3_finalize(rows);
     mt_strbuf_free(&figures);
     mt_free(outcomes);
     return st;

@@ -95,8 +95,15 @@ mt_status mt_sql_one(mt_store *store, const char *literal, const char *what, con
 /* Runs a statement that returns nothing, a cached one. A row that it inserts keeps the rules of rows, as with mt_sql_args_row. */
 mt_status mt_sql_do(mt_store *store, const char *literal, const char *what, const mt_sql_in *in, mt_error *err);
 
-/* Prepares a statement of its own and binds it, for mt_sql_next; callbacks may run meanwhile. The caller finalizes rows->statement, which is NULL on failure. */
-mt_status mt_sql_open(mt_store *store, const char *text, const mt_sql_in *in, mt_sql_args *rows, mt_error *err);
+/* The rows of a query. Its statement is no cached one, so that callbacks may use the store meanwhile.
+ *
+ *     mt_sql_args rows = mt_sql_query(store, "SELECT key FROM shape WHERE kernel_id = ?", MT_IN(MT_INT(kernel)), &st, err);
+ *     while (mt_sql_each(store, &rows, "read shapes", &st, err)) st = callback(context, mt_sql_column(rows.statement, 0), err);
+ *     return st;
+ *
+ * mt_sql_each asks nothing unless *st is MT_OK, and a failure goes there. Where it returns false it has finalized the statement. */
+mt_sql_args mt_sql_query(mt_store *store, const char *text, const mt_sql_in *in, mt_status *st, mt_error *err);
+bool mt_sql_each(mt_store *store, mt_sql_args *rows, const char *what, mt_status *st, mt_error *err);
 
 /* Whether the last row that was to be stored broke the rules, which is the row's fault and leaves the store as it was. */
 bool mt_store_refused_row(const mt_store *store);

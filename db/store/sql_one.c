@@ -56,13 +56,21 @@ static mt_status start(mt_store *store, const char *literal, const mt_sql_in *in
     return MT_OK;
 }
 
-mt_status mt_sql_open(mt_store *store, const char *text, const mt_sql_in *in, mt_sql_args *rows, mt_error *err)
+mt_sql_args mt_sql_query(mt_store *store, const char *text, const mt_sql_in *in, mt_status *st, mt_error *err)
 {
     sqlite3_stmt *statement = NULL;
-    mt_status st = mt_sql_prepare(store, text, &statement, err);
-    *rows = mt_sql_args_of(statement);
-    for (; st == MT_OK && in->type != MT_SQL_END; in++) bind(rows, in);
-    return st;
+    *st = mt_sql_prepare(store, text, &statement, err);
+    mt_sql_args rows = mt_sql_args_of(statement);
+    for (; *st == MT_OK && in->type != MT_SQL_END; in++) bind(&rows, in);
+    return rows;
+}
+
+bool mt_sql_each(mt_store *store, mt_sql_args *rows, const char *what, mt_status *st, mt_error *err)
+{
+    if (mt_sql_next(store, rows, what, st, err)) return true;
+    sqlite3_finalize(rows->statement);
+    rows->statement = NULL;
+    return false;
 }
 
 mt_status mt_sql_do(mt_store *store, const char *literal, const char *what, const mt_sql_in *in, mt_error *err)

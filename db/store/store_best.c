@@ -41,27 +41,13 @@ static mt_status pass_known(mt_store *store, sqlite3_stmt *statement, mt_store_k
 
 mt_status mt_store_known(mt_store *store, const mt_subject *subject, mt_reuse reuse, mt_store_known_callback callback, void *context, mt_error *err)
 {
-    mt_status st = MT_OK;
     int64_t id = 0;
-    sqlite3_stmt *statement = NULL;
     if (reuse == MT_REUSE_NONE) return MT_OK;
-    MT_TRY(mt_subject_find(store, subject, &id, err));
-    if (!id) goto done;
-    MT_TRY(mt_sql_prepare(store, known_sql, &statement, err));
-    mt_sql_args args = mt_sql_args_of(statement);
-    mt_sql_int(&args, id);
-    mt_sql_text(&args, reuse_name(reuse));
-    mt_sql_int(&args, subject->toolchain);
-    mt_sql_int(&args, subject->device);
-    mt_sql_int(&args, subject->shape);
-    mt_sql_text(&args, mt_origin_name(subject->origin));
-    mt_sql_real(&args, MT_EVENT_LATENCY_NS);
-    mt_sql_text(&args, subject->headers);
-    while (mt_sql_next(store, &args, "read what is known", &st, err)) {
-        MT_TRY(pass_known(store, statement, callback, context, err));
-    }
-done:
-    sqlite3_finalize(statement);
+    mt_status st = mt_subject_find(store, subject, &id, err);
+    if (st != MT_OK || !id) return st;
+    mt_sql_args rows = mt_sql_query(store, known_sql, MT_IN(MT_INT(id), MT_TEXT(reuse_name(reuse)), MT_INT(subject->toolchain), MT_INT(subject->device), MT_INT(subject->shape),
+                                    MT_TEXT(mt_origin_name(subject->origin)), MT_REAL(MT_EVENT_LATENCY_NS), MT_TEXT(subject->headers)), &st, err);
+    while (mt_sql_each(store, &rows, "read what is known", &st, err)) st = pass_known(store, rows.statement, callback, context, err);
     return st;
 }
 
