@@ -15,11 +15,6 @@
 #include "tuner/base/hash.h"
 #include "tuner/base/strbuf.h"
 
-static double real_or_nan(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
-}
-
 /* ?1 to ?4 of a statement on a group. */
 #define GROUP(group) MT_INT((group)->kernel), MT_INT((group)->device), MT_TEXT(mt_l2_name((group)->l2)), MT_TEXT(mt_origin_name((group)->origin))
 
@@ -82,7 +77,7 @@ mt_status mt_query_portfolio_subjects(mt_store *store, const mt_portfolio_group 
             .shape_key = mt_sql_column(statement, 3), .shape_name = mt_sql_column(statement, 4), .workload_name = mt_sql_column(statement, 5), .workload_key = mt_sql_column(statement, 11),
             .best_ns = sqlite3_column_double(statement, 6), .default_outcome = mt_sql_column_or_null(statement, 7), .default_ns = NAN, .kinds = mt_sql_column(statement, 9),
             .default_variant = mt_sql_column_or_null(statement, 10)};
-        if (subject.default_outcome) subject.default_ns = real_or_nan(statement, 8);
+        if (subject.default_outcome) subject.default_ns = mt_sql_column_real(statement, 8);
         st = callback(context, &subject, err);
     }
     return st;
@@ -102,7 +97,7 @@ mt_status mt_query_portfolio_times(mt_store *store, const mt_portfolio_group *gr
         sqlite3_stmt *statement = rows.statement;
         mt_portfolio_time time = {.variant = sqlite3_column_int64(statement, 0), .measurement = sqlite3_column_int64(statement, 1), .median_ns = NAN};
         if (!mt_outcome_from_name(mt_sql_column(statement, 2), &time.kind)) continue;
-        if (mt_outcome_may_win(time.kind)) time.median_ns = real_or_nan(statement, 3);
+        if (mt_outcome_may_win(time.kind)) time.median_ns = mt_sql_column_real(statement, 3);
         st = callback(context, &time, err);
     }
     return st;

@@ -33,11 +33,6 @@ enum { SAMPLES_COLUMN = 24, FIRST_OUTCOME_COLUMN, METRICS_COLUMN = FIRST_OUTCOME
 
 /* --- measurements ------------------------------------------------------------------------------------------------------------------- */
 
-static double real_or_nan(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
-}
-
 static mt_status fail_row(const mt_store *store, const mt_measurement_row *row, const char *column, mt_error *err)
 {
     return MT_FAIL(err, MT_ERR_DB, "%s: measurement %lld: column %s holds something impossible", store->path, (long long)row->id, column);
@@ -57,9 +52,9 @@ static mt_status read_names(const mt_store *store, sqlite3_stmt *statement, mt_m
     row->driver_version = sqlite3_column_int64(statement, 15);
     row->arch = mt_sql_column(statement, 16);
     row->launch_json = mt_sql_column_or_null(statement, 17);
-    row->model_flops = real_or_nan(statement, 18);
-    row->model_dram_bytes = real_or_nan(statement, 19);
-    row->model_floor_ns = real_or_nan(statement, 20);
+    row->model_flops = mt_sql_column_real(statement, 18);
+    row->model_dram_bytes = mt_sql_column_real(statement, 19);
+    row->model_floor_ns = mt_sql_column_real(statement, 20);
     row->evaluation = sqlite3_column_int64(statement, 21);
     row->metrics_json = mt_sql_column(statement, METRICS_COLUMN);
     mt_query_read_library(statement, FIRST_LIBRARY_COLUMN, &row->library);
@@ -282,7 +277,7 @@ static mt_status read_session(const mt_store *store, sqlite3_stmt *statement, mt
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
     info->times_json = mt_sql_column_or_null(statement, column++);
     info->warnings = mt_sql_column_or_null(statement, column++);
-    info->drift = real_or_nan(statement, column + 1);
+    info->drift = mt_sql_column_real(statement, column + 1);
     info->job = mt_sql_column_or_null(statement, column + 2);
     info->plan = mt_sql_column_or_null(statement, column + 3);
     info->is_truncated = sqlite3_column_int(statement, column + 4) != 0;

@@ -16,18 +16,13 @@ static mt_subject_names read_names(sqlite3_stmt *statement)
     return names;
 }
 
-static double real_or_nan(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
-}
-
 /* ---- drift references ---- */
 
 static mt_drift_info read_drift(sqlite3_stmt *statement)
 {
     return (mt_drift_info){.subject = read_names(statement), .session = sqlite3_column_int64(statement, NAME_COUNT), .created_unix_ms = sqlite3_column_int64(statement, NAME_COUNT + 1),
-                                 .variant = mt_sql_column(statement, NAME_COUNT + 2), .median_ns = real_or_nan(statement, NAME_COUNT + 3), .low_ns = real_or_nan(statement, NAME_COUNT + 4),
-                                 .high_ns = real_or_nan(statement, NAME_COUNT + 5), .sm_mhz = real_or_nan(statement, NAME_COUNT + 6)};
+                                 .variant = mt_sql_column(statement, NAME_COUNT + 2), .median_ns = mt_sql_column_real(statement, NAME_COUNT + 3), .low_ns = mt_sql_column_real(statement, NAME_COUNT + 4),
+                                 .high_ns = mt_sql_column_real(statement, NAME_COUNT + 5), .sm_mhz = mt_sql_column_real(statement, NAME_COUNT + 6)};
 }
 
 mt_status mt_query_drift(mt_store *store, const mt_filter *filter, mt_query_drift_callback callback, void *context, mt_error *err)
@@ -109,7 +104,7 @@ static mt_portfolio_info read_portfolio(sqlite3_stmt *statement)
     double *factors[] = {&info.within, &info.worst, &info.held_out_mean, &info.held_out_worst};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) *texts[i] = mt_sql_column(statement, column++);
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) *counts[i] = sqlite3_column_int64(statement, column++);
-    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) *factors[i] = real_or_nan(statement, column++);
+    for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) *factors[i] = mt_sql_column_real(statement, column++);
     return info;
 }
 
@@ -138,8 +133,8 @@ mt_status mt_query_portfolios(mt_store *store, const mt_filter *filter, mt_query
 static mt_covered_info read_covered(sqlite3_stmt *statement)
 {
     return (mt_covered_info){.shape = mt_sql_column(statement, 0), .workload = mt_sql_column(statement, 1), .default_outcome = mt_sql_column_or_null(statement, 2),
-                             .position = sqlite3_column_int64(statement, 3), .best_ns = real_or_nan(statement, 4), .slowdown = real_or_nan(statement, 5),
-                             .default_slowdown = real_or_nan(statement, 6)};
+                             .position = sqlite3_column_int64(statement, 3), .best_ns = mt_sql_column_real(statement, 4), .slowdown = mt_sql_column_real(statement, 5),
+                             .default_slowdown = mt_sql_column_real(statement, 6)};
 }
 
 mt_status mt_query_covered(mt_store *store, int64_t portfolio, mt_query_covered_callback callback, void *context, mt_error *err)

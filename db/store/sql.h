@@ -46,7 +46,6 @@ void mt_sql_text(mt_sql_args *args, const char *text);                 /* NULL =
 void mt_sql_text_bytes(mt_sql_args *args, const char *text, size_t count);
 /* At most 256 KiB of it, whole characters. NULL is NULL. */
 void mt_sql_note(mt_sql_args *args, const char *text);
-void mt_sql_text_or(mt_sql_args *args, const char *text, const char *fallback);
 void mt_sql_blob(mt_sql_args *args, const void *bytes, size_t count);  /* NULL = NULL */
 void mt_sql_null(mt_sql_args *args);
 
@@ -111,5 +110,6 @@ bool mt_store_refused_row(const mt_store *store);
 /* Columns of the row at hand. A text that is NULL where the schema says NOT NULL (a hostile file) reads as "". */
 const char *mt_sql_column(sqlite3_stmt *statement, int column);
 const char *mt_sql_column_or_null(sqlite3_stmt *statement, int column);
+double mt_sql_column_real(sqlite3_stmt *statement, int column); /* NULL is NAN */
 
 #endif

@@ -26,15 +26,10 @@ mt_status mt_store_final_has_library(mt_store *store, int64_t final, const char 
                       MT_IN(MT_INT(final), MT_TEXT(plugin)), MT_OUT(MT_TO_BOOL(has)), err);
 }
 
-static double real_or_nan(sqlite3_stmt *statement, int column)
-{
-    return sqlite3_column_type(statement, column) == SQLITE_NULL ? NAN : sqlite3_column_double(statement, column);
-}
-
 void mt_query_read_library(sqlite3_stmt *statement, int first, mt_row_library *library)
 {
     snprintf(library->plugin, sizeof library->plugin, "%s", mt_sql_column(statement, first));
     double *const numbers[] = {&library->first_ns, &library->first_ratio, &library->best_ns, &library->best_ratio, &library->best_low, &library->best_high};
-    for (int i = 0; i < 6; i++) *numbers[i] = real_or_nan(statement, first + 1 + i);
+    for (int i = 0; i < 6; i++) *numbers[i] = mt_sql_column_real(statement, first + 1 + i);
     library->is_limited = sqlite3_column_int(statement, first + 7) != 0;
 }
